@@ -1,0 +1,99 @@
+"""The command line: `python -m gpu_envs list`, `info ID`, `bench ID`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from gpu_envs import fields, registration
+
+_SECTIONS = (
+    ("parameters", "Parameters"),
+    ("action", "Action"),
+    ("observation", "Observation"),
+    ("state", "State"),
+    ("reset_options", "Reset options"),
+    ("columns", "Columns (get and set)"),
+)
+
+
+def _list() -> None:
+    rows = [("id", "agents", "steps", "what")]
+    for name, entry in registration.built().items():
+        doc = (entry["doc"].strip().splitlines() or [""])[0]
+        steps = str(entry["max_episode_steps"] or "-")
+        rows.append((f"{registration.NAMESPACE}/{name}", str(entry["agents"]), steps, doc))
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, [*widths, 0], strict=True)]
+        print("  ".join(cells).rstrip())
+
+
+def _field_line(field: fields.Field) -> str:
+    shape = "x".join(map(str, field.shape))
+    kind = field.type + (f"[{shape}]" if shape else "")
+    unit = f" [{field.unit}]" if field.unit else ""
+    default = "" if field.default is None else f"; default {field.default}"
+    return f"  {field.name:<20} {kind:<12} {field.bounds()}{unit}{default}  {field.doc}".rstrip()
+
+
+def _info(name: str) -> None:
+    entry = registration.find(name)
+    print(f"{registration.NAMESPACE}/{entry['id']}\n")
+    print(entry["doc"].strip())
+    print(f"\nAgents per world: {entry['agents']}")
+    print(f"Time limit: {entry['max_episode_steps'] or 'none'}")
+    if entry["reward_threshold"] is not None:
+        print(f"Reward threshold: {entry['reward_threshold']:g}")
+    for key, title in _SECTIONS:
+        described = fields.read(entry.get(key, ()))
+        if described:
+            print(f"\n{title}:")
+            print("\n".join(_field_line(field) for field in described))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m gpu_envs",
+        description="RL environments that run thousands of worlds at once in one native simulator.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands.add_parser("list", help="list all environments", description="List all environments.")
+    info = commands.add_parser(
+        "info",
+        help="describe one environment",
+        description="Print an environment's rules, parameters, spaces and reset options.",
+    )
+    info.add_argument("id", help="such as CartPole-v0")
+    bench = commands.add_parser(
+        "bench",
+        help="measure an environment's speed",
+        description="Measure steps per second; options after the id go to the benchmark.",
+        add_help=False,
+    )
+    bench.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID [options]")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    if given[:1] == ["bench"]:  # its options belong to the benchmark
+        importlib.import_module("gpu_envs.benchmark").main(given[1:])
+        return 0
+    arguments = _parser().parse_args(given)
+    try:
+        if arguments.command == "list":
+            _list()
+        else:
+            _info(arguments.id)
+    except (ValueError, RuntimeError) as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

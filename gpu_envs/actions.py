@@ -1,0 +1,186 @@
+"""Accepts actions: what speaks DLPack, NumPy arrays and lists, checked and located in memory.
+
+What an action may be follows from its description: integers where it has choices, else floats;
+shaped (worlds, agents[, k]), (worlds * agents[, k]), or (worlds[, k]) with one agent. Values are
+checked by the native code.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gpu_envs.arrays import address_of_numpy
+from gpu_envs.fields import Field
+
+NDArray = np.ndarray[Any, Any]
+Located = tuple[int, str, object]  # address, dtype name, what keeps the memory alive
+
+# Element types that the native code converts by itself.
+_NATIVE = {
+    "iu": ("int64", "int32", "uint8"),
+    "f": ("float32", "float64"),
+}
+_HOST_DLPACK = (1, 3, 11, 13)  # CPU, CUDA and ROCm pinned host memory, CUDA managed memory
+
+
+def row_shape(fields: Sequence[Field]) -> tuple[int, ...]:
+    """Return the shape of one agent's action: () for a lone number, else (k,)."""
+    size = sum(field.size for field in fields)
+    return () if size == 1 else (size,)
+
+
+class ActionReader:
+    """Checks and locates the actions of one simulator."""
+
+    def __init__(
+        self,
+        fields: Sequence[Field],
+        worlds: int,
+        agents: int,
+        device: tuple[str, int],
+        to_device: Callable[[NDArray], tuple[int, object]],
+    ) -> None:
+        row = row_shape(fields)
+        shapes = [(worlds * agents, *row), (worlds, agents, *row)]
+        if agents == 1:
+            shapes.insert(0, (worlds, *row))
+        self._shapes = frozenset(shapes)
+        self._expected = " or ".join(str(shape) for shape in dict.fromkeys(shapes))
+        self._kinds = "f" if fields[0].type.startswith("float") else "iu"
+        self.dtype = np.dtype("float32" if self._kinds == "f" else "int64")
+        self._dtype_name = self.dtype.name
+        self._machine, self._ordinal = device
+        self._to_device = to_device
+        self._torch: Any = None
+        self._torch_names: dict[Any, str] = {}
+
+    def host(self, actions: object) -> NDArray:
+        """Return actions as a contiguous array that the native code takes."""
+        array = self._host_array(actions)
+        if array.dtype.kind not in self._kinds:
+            wanted = "floats" if self._kinds == "f" else "integers"
+            raise TypeError(f"actions must be {wanted} such as {self.dtype}, got {array.dtype}")
+        if array.shape not in self._shapes:
+            raise ValueError(f"actions must have shape {self._expected}, got {array.shape}")
+        if array.dtype.name not in _NATIVE[self._kinds] or not array.dtype.isnative:
+            array = array.astype(self.dtype)
+        return np.ascontiguousarray(array)
+
+    def is_plain(self, actions: NDArray) -> bool:
+        """Whether an array needs no conversion at all."""
+        return (
+            actions.dtype is self.dtype
+            and actions.flags.c_contiguous
+            and actions.shape in self._shapes
+        )
+
+    def locate(self, actions: object) -> Located:
+        """Return where actions lie, their dtype, and what to keep alive meanwhile."""
+        if type(actions) is np.ndarray and self._machine == "cpu" and self.is_plain(actions):
+            return address_of_numpy(actions), self._dtype_name, actions
+        if self._torch is None and "torch" in sys.modules:
+            self._adopt_torch(sys.modules["torch"])
+        if self._torch is not None and isinstance(actions, self._torch.Tensor):
+            located = self._locate_tensor(actions)
+            if located is not None:
+                return located
+        elif self._machine == "cuda" and not isinstance(actions, np.ndarray | list | tuple):
+            return self._locate_on_device(actions)
+        array = self.host(actions)
+        address, keep = self._to_device(array)
+        return address, array.dtype.name, keep
+
+    def _adopt_torch(self, torch: Any) -> None:
+        names = _NATIVE[self._kinds]
+        self._torch_names = {getattr(torch, n): n for n in names if hasattr(torch, n)}
+        self._torch = torch
+
+    def _locate_tensor(self, tensor: Any) -> Located | None:
+        """Locate a tensor that needs no conversion; None where the slow path has to look."""
+        name = self._torch_names.get(tensor.dtype)
+        if self._machine == "cpu":
+            here = tensor.is_cpu
+        else:
+            here = tensor.is_cuda and tensor.get_device() == self._ordinal
+        if not here:
+            raise ValueError(f"actions must be on {self._place()}, got {tensor.device}")
+        if name is not None and tensor.shape in self._shapes and tensor.is_contiguous():
+            return tensor.data_ptr(), name, tensor
+        return None if self._machine == "cpu" else self._convert_tensor(tensor)
+
+    def _convert_tensor(self, tensor: Any) -> Located:
+        if bool(tensor.is_floating_point()) != (self._kinds == "f") or tensor.dtype in (
+            self._torch.bool,
+            self._torch.complex64,
+        ):
+            wanted = "floats" if self._kinds == "f" else "integers"
+            raise TypeError(f"actions must be {wanted} such as {self.dtype}, got {tensor.dtype}")
+        if tuple(tensor.shape) not in self._shapes:
+            raise ValueError(f"actions must have shape {self._expected}, got {tuple(tensor.shape)}")
+        tensor = tensor.detach().to(getattr(self._torch, self.dtype.name)).contiguous()
+        return tensor.data_ptr(), self.dtype.name, tensor
+
+    def _locate_on_device(self, actions: object) -> Located:
+        """Locate an array of another library on the GPU, such as CuPy's."""
+        interface = getattr(actions, "__cuda_array_interface__", None)
+        if interface is None:
+            if self._torch is not None and hasattr(actions, "__dlpack__"):
+                return self._convert_tensor(self._torch.from_dlpack(actions))
+            raise TypeError(
+                f"actions must be an array on {self._place()} or a list, got {_kind_of(actions)}"
+            )
+        dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
+        if dtype.name not in _NATIVE[self._kinds]:
+            raise TypeError(f"actions must be of type {_NATIVE[self._kinds]}, got {dtype}")
+        if shape not in self._shapes:
+            raise ValueError(f"actions must have shape {self._expected}, got {shape}")
+        if interface.get("strides") is not None:
+            raise ValueError("actions must be contiguous, got strides")
+        return interface["data"][0], dtype.name, actions
+
+    def _host_array(self, actions: Any) -> NDArray:
+        if isinstance(actions, np.ndarray):
+            return actions
+        if self._torch is not None and isinstance(actions, self._torch.Tensor):
+            return self._torch_to_numpy(actions)
+        if isinstance(actions, list | tuple):
+            return self._from_list(actions)
+        if not hasattr(actions, "__dlpack__"):
+            raise TypeError(f"actions must be an array or a list, got {_kind_of(actions)}")
+        kind = int(actions.__dlpack_device__()[0])
+        if kind not in _HOST_DLPACK:
+            raise ValueError(f"actions must be on cpu, got an array of DLPack device type {kind}")
+        ready = getattr(actions, "block_until_ready", None)
+        if ready is not None:
+            ready()
+        return np.from_dlpack(actions)
+
+    def _torch_to_numpy(self, tensor: Any) -> NDArray:
+        if not tensor.is_cpu:
+            raise ValueError(f"actions must be on cpu, got {tensor.device}")
+        if tensor.dtype == self._torch.bfloat16:
+            tensor = tensor.float()
+        array: NDArray = tensor.detach().numpy()
+        return array
+
+    def _from_list(self, actions: Sequence[Any]) -> NDArray:
+        try:
+            array = np.asarray(actions)
+        except ValueError as problem:
+            raise ValueError(
+                f"actions must have shape {self._expected}, got a ragged list"
+            ) from problem
+        if self._kinds == "f" and array.dtype.kind in "iu":
+            return array.astype(self.dtype)
+        return array
+
+    def _place(self) -> str:
+        return "cpu" if self._machine == "cpu" else f"cuda:{self._ordinal}"
+
+
+def _kind_of(actions: object) -> str:
+    return f"{type(actions).__module__}.{type(actions).__qualname__}"

@@ -1,0 +1,388 @@
+"""Output arrays of each library: numpy, torch, cupy and jax.
+
+A back end allocates the arrays that one step writes and says where they are. Fresh torch and cupy
+outputs are views of one block per step from the library's own allocator; numpy's and jax's come
+from the engine's pool, and go back when their last view dies. Libraries are imported when the first
+simulator asks for them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import operator
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpu_envs import errors
+from gpu_envs.layout import OUTPUTS, Layout, Output
+
+if TYPE_CHECKING:
+    from gpu_envs._native import Addresses
+    from gpu_envs._native import Simulator as NativeSimulator
+
+LIBRARIES = ("numpy", "torch", "cupy", "jax")
+ALIGNMENT = {"cpu": 64, "cuda": 256}  # of every output in a block
+_CACHED_OUTS = 1024  # bindings of `out=` kept per simulator: a rollout's worth
+
+Results = tuple[Any, ...]
+_NOTHING: Results = (None,) * len(OUTPUTS)
+Binding = tuple["Addresses", Results]
+
+
+def library(arrays: str | None, machine: str) -> str:
+    """Resolve `arrays=`: numpy on the CPU and torch on a GPU unless the caller says otherwise."""
+    name = arrays if arrays is not None else ("numpy" if machine == "cpu" else "torch")
+    if name not in LIBRARIES:
+        raise ValueError(errors.unknown("arrays", name, LIBRARIES))
+    if machine == "cuda" and name in ("numpy", "jax"):
+        raise ValueError(f"arrays={name!r} needs device='cpu': use 'torch' or 'cupy' on 'cuda'")
+    if machine == "cpu" and name == "cupy":
+        raise ValueError(
+            "arrays='cupy' needs device='cuda': use 'numpy', 'torch' or 'jax' on 'cpu'"
+        )
+    return name
+
+
+def require(name: str) -> Any:
+    """Import an array library, with advice where it is missing."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as problem:
+        raise ImportError(
+            f"arrays={name!r} needs {name}: install it or choose other arrays"
+        ) from problem
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """Arrays of an `out=` that were checked; weakly held, so that no rollout is kept alive."""
+
+    names: tuple[str, ...]
+    references: list[weakref.ref[Any]]
+    places: list[int]
+    addresses: Addresses | None  # None where some outputs are fresh at each call
+    pick: Callable[
+        [Results], Results
+    ]  # results in the order of OUTPUTS, from the rest and the given
+
+
+class Arrays(ABC):
+    """The arrays of one simulator in one library."""
+
+    rewritable = True  # whether out= and reuse= are offered
+    pooled = False  # whether fresh arrays come from the engine
+    converts = False  # whether `finish` does anything
+    movable = True  # whether an array's memory can be exchanged while it is weakly referenced
+
+    def __init__(self, native: NativeSimulator, new_addresses: Any, layout: Layout) -> None:
+        self.native = native
+        self.layout = layout
+        self.new_addresses = new_addresses
+        self._bound: dict[tuple[Any, ...], _Bound] = {}
+
+    @abstractmethod
+    def fresh(self, flat: bool) -> Binding:
+        """Allocate the arrays of one call."""
+
+    @abstractmethod
+    def address(self, array: Any) -> int:
+        """Return where an array of this library begins."""
+
+    @abstractmethod
+    def check(self, array: Any, output: Output, flat: bool) -> None:
+        """Raise unless `array` can be written as `output`."""
+
+    def own(self, flat: bool) -> Binding:
+        """Allocate arrays that outlive every context they are used in (`reuse=True`)."""
+        return self.fresh(flat)
+
+    def finish(self, results: Results) -> Results:
+        """Turn written arrays into what the caller gets."""
+        return results
+
+    def stream(self) -> int:
+        """Handle of the stream that the library enqueues work on; 0 on the CPU."""
+        return 0
+
+    def to_device(self, array: np.ndarray[Any, Any]) -> tuple[int, object]:
+        """Return the address of a host array's data on the machine, and what keeps it alive."""
+        return address_of_numpy(array), array
+
+    def bind(self, out: Mapping[str, Any], flat: bool, own: Binding | None) -> Binding:
+        """Return addresses and arrays that write into `out`, checked when an array is first seen.
+
+        Outputs that `out` does not name go to `own` where given, else to fresh arrays. With nothing
+        fresh, a mapping seen before costs a look at each array's identity and address.
+        """
+        given = tuple(out.values())
+        key = (id(out), flat)
+        known = self._bound.get(key)
+        if (
+            known is None
+            or known.names != tuple(out)
+            or not all(map(operator.is_, [ref() for ref in known.references], given))
+            or (self.movable and known.places != self.places(given))
+        ):
+            known = self._bind_new(out, given, flat, own)
+            if len(self._bound) >= _CACHED_OUTS:
+                self._bound.clear()
+            self._bound[key] = known
+        if known.addresses is not None:
+            return known.addresses, known.pick((_NOTHING if own is None else own[1]) + given)
+        results = known.pick(self.fresh(flat)[1] + given)
+        return self._addresses_of(results), results
+
+    def _bind_new(
+        self, out: Mapping[str, Any], given: Results, flat: bool, own: Binding | None
+    ) -> _Bound:
+        for name, array in out.items():
+            self._check_named(name, array, flat)
+        places = {name: len(OUTPUTS) + index for index, name in enumerate(out)}
+        pick = operator.itemgetter(*(places.get(n, i) for i, n in enumerate(OUTPUTS)))
+        written = {output.name for output in self.layout.outputs if output is not None}
+        addresses = None
+        if own is not None or written <= set(out):
+            rest = _NOTHING if own is None else own[1]
+            addresses = self._addresses_of(pick(rest + given))
+        references = [weakref.ref(array) for array in given]
+        return _Bound(tuple(out), references, self.places(given), addresses, pick)
+
+    def _addresses_of(self, results: Results) -> Addresses:
+        places = [0 if array is None else self.address(array) for array in results]
+        addresses: Addresses = self.new_addresses(places)
+        return addresses
+
+    def places(self, given: Results) -> list[int]:
+        """Return where each array begins."""
+        return [self.address(array) for array in given]
+
+    def _check_named(self, name: str, array: Any, flat: bool) -> None:
+        output = self.layout.of(name) if name in OUTPUTS else None
+        if output is None:
+            written = [o.name for o in self.layout.outputs if o is not None]
+            raise ValueError(errors.unknown("output in out=", name, written))
+        self.check(array, output, flat)
+
+    def _addresses_in_block(self, base: int) -> Addresses:
+        offsets = [0 if o is None else base + o.offset for o in self.layout.outputs]
+        addresses: Addresses = self.new_addresses(offsets)
+        return addresses
+
+
+def address_of_numpy(array: np.ndarray[Any, Any]) -> int:
+    """Return where a NumPy array begins; the buffer is four times quicker to ask than the array."""
+    try:
+        buffer: Any = array  # NumPy's stubs do not say that arrays are buffers
+        return ctypes.addressof(ctypes.c_char.from_buffer(buffer))
+    except (TypeError, ValueError):  # read-only or empty
+        address: int = array.__array_interface__["data"][0]
+        return address
+
+
+def mismatch(output: Output, flat: bool, array_type: object, shape: object, where: str) -> str:
+    """Return the message for an array in `out=` that cannot hold its output."""
+    return (
+        f"out[{output.name!r}] must be a contiguous {output.type} array of shape "
+        f"{output.view(flat)} on {where}, got {array_type} of shape {shape}"
+    )
+
+
+class NumpyArrays(Arrays):
+    """NumPy on the CPU."""
+
+    pooled = True
+    movable = False
+
+    def fresh(self, flat: bool) -> Binding:
+        """Take a set from the engine's pool."""
+        return self.native.allocate(flat)
+
+    def address(self, array: Any) -> int:
+        """Return where the array begins."""
+        return address_of_numpy(array)
+
+    def check(self, array: Any, output: Output, flat: bool) -> None:
+        """Accept writable, contiguous arrays of exactly the output's dtype and shape."""
+        if not isinstance(array, np.ndarray):
+            raise TypeError(mismatch(output, flat, type(array).__name__, "?", "cpu"))
+        if array.dtype != np.dtype(output.type):
+            raise TypeError(mismatch(output, flat, array.dtype, array.shape, "cpu"))
+        if array.shape != output.view(flat):
+            raise ValueError(mismatch(output, flat, array.dtype, array.shape, "cpu"))
+        if not (array.flags.c_contiguous and array.flags.writeable and array.flags.aligned):
+            raise ValueError(
+                f"out[{output.name!r}] must be C-contiguous, aligned and writable, "
+                f"got {array.flags}"
+            )
+
+
+class JaxArrays(NumpyArrays):
+    """JAX on the CPU: the engine's arrays, imported without a copy; immutable, so no `out=`."""
+
+    rewritable = False
+    converts = True
+
+    def __init__(self, native: NativeSimulator, new_addresses: Any, layout: Layout) -> None:
+        super().__init__(native, new_addresses, layout)
+        require("jax")
+        self._import = importlib.import_module("jax.dlpack").from_dlpack
+
+    def finish(self, results: Results) -> Results:
+        """Import what was written."""
+        return tuple(None if array is None else self._import(array) for array in results)
+
+
+class TorchArrays(Arrays):
+    """PyTorch, on the CPU or a CUDA device."""
+
+    def __init__(
+        self, native: NativeSimulator, new_addresses: Any, layout: Layout, device: str
+    ) -> None:
+        super().__init__(native, new_addresses, layout)
+        self._torch = require("torch")
+        self._device = self._torch.device(device)
+        if self._device.type == "cuda" and not self._torch.cuda.is_available():
+            raise ValueError(f"arrays='torch' on {device!r} needs a torch build with CUDA")
+        self._views = {flat: self._view_plan(flat) for flat in (False, True)}
+        self._types = {getattr(self._torch, o.type) for o in layout.outputs if o is not None}
+
+    def _view_plan(self, flat: bool) -> list[Any]:
+        plan: list[Any] = []
+        for output in self.layout.outputs:
+            if output is None:
+                plan.append(None)
+                continue
+            kind = getattr(self._torch, output.type)
+            shape = output.view(flat)
+            stride = self._torch.empty(shape, device="meta").stride()
+            plan.append((kind, shape, stride, output.offset // kind.itemsize))
+        return plan
+
+    def fresh(self, flat: bool) -> Binding:
+        """Cut one block from torch's allocator."""
+        block = self._torch.empty(
+            self.layout.block_bytes, dtype=self._torch.uint8, device=self._device
+        )
+        typed = {kind: block.view(kind) for kind in self._types}
+        results = tuple(
+            None if plan is None else typed[plan[0]].as_strided(plan[1], plan[2], plan[3])
+            for plan in self._views[flat]
+        )
+        return self._addresses_in_block(block.data_ptr()), results
+
+    def own(self, flat: bool) -> Binding:
+        """Allocate outside inference mode, whose tensors could not be updated after it."""
+        with self._torch.inference_mode(False):
+            return self.fresh(flat)
+
+    def address(self, array: Any) -> int:
+        """Return where the tensor begins."""
+        address: int = array.data_ptr()
+        return address
+
+    def places(self, given: Results) -> list[int]:
+        """Return where each tensor begins; in the loop of every step with `out=`."""
+        return [array.data_ptr() for array in given]
+
+    def check(self, array: Any, output: Output, flat: bool) -> None:
+        """Accept contiguous tensors of exactly the output's dtype, shape and device."""
+        where = str(self._device)
+        if not isinstance(array, self._torch.Tensor):
+            raise TypeError(mismatch(output, flat, type(array).__name__, "?", where))
+        shape = tuple(array.shape)
+        if array.dtype != getattr(self._torch, output.type):
+            raise TypeError(mismatch(output, flat, array.dtype, shape, where))
+        if array.device != self._device:
+            raise ValueError(mismatch(output, flat, f"a tensor on {array.device}", shape, where))
+        if shape != output.view(flat) or not array.is_contiguous():
+            layout = f"{array.dtype} with strides {array.stride()}"
+            raise ValueError(mismatch(output, flat, layout, shape, where))
+
+    def stream(self) -> int:
+        """Return torch's current stream on the simulator's device."""
+        if self._device.type == "cpu":
+            return 0
+        handle: int = self._torch.cuda.current_stream(self._device).cuda_stream
+        return handle
+
+    def to_device(self, array: np.ndarray[Any, Any]) -> tuple[int, object]:
+        """Copy a host array to the device; on the CPU, use it where it is."""
+        if self._device.type == "cpu":
+            return super().to_device(array)
+        tensor = self._torch.from_numpy(array).to(self._device)
+        return tensor.data_ptr(), tensor
+
+
+class CupyArrays(Arrays):
+    """CuPy on a CUDA device."""
+
+    def __init__(
+        self, native: NativeSimulator, new_addresses: Any, layout: Layout, ordinal: int
+    ) -> None:
+        super().__init__(native, new_addresses, layout)
+        self._cupy = require("cupy")
+        self._ordinal = ordinal
+
+    def fresh(self, flat: bool) -> Binding:
+        """Cut one block from CuPy's memory pool."""
+        with self._cupy.cuda.Device(self._ordinal):
+            block = self._cupy.empty(self.layout.block_bytes, dtype=np.uint8)
+        results = tuple(
+            None
+            if output is None
+            else self._cupy.ndarray(
+                output.view(flat), np.dtype(output.type), memptr=block.data + output.offset
+            )
+            for output in self.layout.outputs
+        )
+        return self._addresses_in_block(block.data.ptr), results
+
+    def address(self, array: Any) -> int:
+        """Return where the array begins."""
+        address: int = array.data.ptr
+        return address
+
+    def check(self, array: Any, output: Output, flat: bool) -> None:
+        """Accept contiguous arrays of exactly the output's dtype, shape and device."""
+        where = f"cuda:{self._ordinal}"
+        if not isinstance(array, self._cupy.ndarray):
+            raise TypeError(mismatch(output, flat, type(array).__name__, "?", where))
+        if array.dtype != np.dtype(output.type):
+            raise TypeError(mismatch(output, flat, array.dtype, array.shape, where))
+        if (
+            array.shape != output.view(flat)
+            or not array.flags.c_contiguous
+            or array.device.id != self._ordinal
+        ):
+            raise ValueError(mismatch(output, flat, array.dtype, array.shape, where))
+
+    def stream(self) -> int:
+        """Return CuPy's current stream."""
+        handle: int = self._cupy.cuda.get_current_stream().ptr
+        return handle
+
+    def to_device(self, array: np.ndarray[Any, Any]) -> tuple[int, object]:
+        """Copy a host array to the device."""
+        with self._cupy.cuda.Device(self._ordinal):
+            copy = self._cupy.asarray(array)
+        return copy.data.ptr, copy
+
+
+def make(
+    name: str, native: NativeSimulator, new_addresses: Any, layout: Layout, device: tuple[str, int]
+) -> Arrays:
+    """Make the back end `name` for a simulator on `device` (machine, ordinal)."""
+    if name == "numpy":
+        return NumpyArrays(native, new_addresses, layout)
+    if name == "jax":
+        return JaxArrays(native, new_addresses, layout)
+    if name == "cupy":
+        return CupyArrays(native, new_addresses, layout, device[1])
+    place = "cpu" if device[0] == "cpu" else f"cuda:{device[1]}"
+    return TorchArrays(native, new_addresses, layout, place)

@@ -1,0 +1,33 @@
+"""The package's own exception, and the wording of messages about names that do not exist."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class ResetNeeded(RuntimeError):
+    """A world was stepped that waits for a reset: call `reset`, or use another autoreset."""
+
+
+def suggestion(name: object, candidates: Iterable[str]) -> str:
+    """Return `; did you mean 'x'?` for the closest candidate, or nothing."""
+    close = difflib.get_close_matches(str(name), list(candidates), n=1, cutoff=0.6)
+    return f"; did you mean {close[0]!r}?" if close else ""
+
+
+def unknown(what: str, name: object, candidates: Iterable[str]) -> str:
+    """Return the message for a name that is not among `candidates`: suggestion, then all."""
+    names = list(candidates)
+    listed = ", ".join(names) if names else "none"
+    return f"unknown {what} {name!r}{suggestion(name, names)} (valid: {listed})"
+
+
+def whole(value: object, argument: str, low: int, high: int) -> int:
+    """Return `value` as an int in [low, high]; any other raises an error with the name."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{argument} must be an int, got {value!r} of type {type(value).__name__}")
+    number = int(value.__index__())
+    if not low <= number <= high:
+        raise ValueError(f"{argument} must be between {low} and {high}, got {number}")
+    return number

@@ -1,0 +1,62 @@
+"""What a simulator says instead of stepping: faults inside its worlds, no reset yet, or closed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from gpu_envs.errors import ResetNeeded
+
+
+def raise_faults(faults: Mapping[str, Any], environment: str) -> None:
+    """Raise the faults that a simulator reports, most basic first; the message has all."""
+    problems: list[tuple[type[Exception], str]] = []
+    if faults["bad_actions"]:
+        problems.append((ValueError, _bad_actions(faults)))
+    problems.extend((RuntimeError, _full_table(table)) for table in faults["tables"])
+    if faults["frozen_steps"]:
+        problems.append((ResetNeeded, _frozen(int(faults["frozen_steps"]))))
+    if problems:
+        text = "; ".join(message for _, message in problems)
+        raise problems[0][0](f"{environment}: {text}")
+
+
+def _bad_actions(faults: Mapping[str, Any]) -> str:
+    return (
+        f"{faults['bad_actions']} actions were out of range and replaced, "
+        f"first of agent {faults['first_bad_agent']} in world {faults['first_bad_world']}"
+    )
+
+
+def _full_table(table: Mapping[str, Any]) -> str:
+    return (
+        f"table {table['name']!r} dropped {table['dropped']} rows: its capacity is "
+        f"{table['capacity']} and {table['needed']} would suffice"
+    )
+
+
+def _frozen(count: int) -> str:
+    return (
+        f"{count} steps of worlds whose episode had ended were ignored: reset them with "
+        "reset(options={'reset_mask': terminated | truncated}), or use another autoreset_mode"
+    )
+
+
+def refuse_unready(*_: object) -> NoReturn:
+    """Stands in for the native step until the first reset."""
+    raise ResetNeeded("call reset() before step()")
+
+
+class Closed:
+    """Stands in for a native simulator that was closed: whatever is asked of it is an error."""
+
+    def __init__(self, environment: str) -> None:
+        self._environment = environment
+
+    def refuse(self, *_: object) -> NoReturn:
+        """Raise."""
+        raise RuntimeError(f"{self._environment} is closed: make a new one")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Raise, whatever is asked for."""
+        self.refuse()

@@ -1,0 +1,125 @@
+"""Described fields (parameters, options, channels, columns) and the values they accept.
+
+Every field is described once, in the environment's header; this module reads those descriptions and
+checks keyword arguments against them. What a value means is the native code's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpu_envs import errors
+
+Value = bool | int | float | str
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One described field; `low` and `high` are inclusive, None where unbounded."""
+
+    name: str
+    type: str
+    shape: tuple[int, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    choices: int | None = None
+    default: Any = None
+    unit: str = ""
+    doc: str = ""
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        count = 1
+        for length in self.shape:
+            count *= length
+        return count
+
+    def bounds(self) -> str:
+        """Return the accepted values in words."""
+        if self.choices is not None:
+            return f"0 to {self.choices - 1}"
+        if self.low is None and self.high is None:
+            return "any"
+        low = "-inf" if self.low is None else f"{self.low:g}"
+        high = "inf" if self.high is None else f"{self.high:g}"
+        return f"{low} to {high}"
+
+
+def read(descriptions: Iterable[Mapping[str, Any]]) -> tuple[Field, ...]:
+    """Read fields from the JSON of a description; keys this version does not know are left out."""
+    known = Field.__dataclass_fields__
+    fields = []
+    for entry in descriptions:
+        values = {key: value for key, value in entry.items() if key in known}
+        values["shape"] = tuple(values.get("shape") or ())
+        fields.append(Field(**values))
+    return tuple(fields)
+
+
+def checked_values(
+    fields: Iterable[Field], values: Mapping[str, object], what: str, error: type[Exception]
+) -> dict[str, Value]:
+    """Return `values` as plain Python scalars.
+
+    Args:
+        fields: What is accepted.
+        values: The caller's keywords.
+        what: How messages call them, such as "parameter of Micro-v0".
+        error: Raised for a name that does not exist.
+    """
+    by_name = {field.name: field for field in fields}
+    result = {}
+    for name, value in values.items():
+        if name not in by_name:
+            raise error(errors.unknown(what, name, by_name))
+        result[name] = _checked(by_name[name], value, what)
+    return result
+
+
+def _checked(field: Field, value: object, what: str) -> Value:
+    scalar = _plain(value)
+    label = f"{what.split(' of ')[0]} {field.name!r}"
+    if field.type in ("string", "str"):
+        if not isinstance(scalar, str):
+            raise TypeError(f"{label} must be a str, got {value!r}")
+        return scalar
+    if field.type in ("bool", "boolean"):
+        if isinstance(scalar, bool) or scalar in (0, 1):
+            return bool(scalar)
+        raise TypeError(f"{label} must be a bool, got {value!r}")
+    if isinstance(scalar, bool) or not isinstance(scalar, int | float):
+        raise TypeError(f"{label} must be a number ({field.type}), got {value!r}")
+    if not field.type.startswith("float"):
+        scalar = _integral(scalar, label)
+    return _bounded(field, scalar, label)
+
+
+def _integral(scalar: int | float, label: str) -> int:
+    if isinstance(scalar, float):
+        if not scalar.is_integer():
+            raise TypeError(f"{label} must be an int, got {scalar!r}")
+        return int(scalar)
+    return scalar
+
+
+def _bounded(field: Field, scalar: int | float, label: str) -> int | float:
+    if scalar != scalar:
+        raise ValueError(f"{label} must be a number, got nan")
+    low = 0 if field.choices is not None else field.low
+    high = field.choices - 1 if field.choices is not None else field.high
+    if (low is not None and scalar < low) or (high is not None and scalar > high):
+        raise ValueError(f"{label} must be in {field.bounds()}, got {scalar!r}")
+    return scalar
+
+
+def _plain(value: object) -> object:
+    """NumPy scalars and 0-d arrays or tensors become Python scalars."""
+    if isinstance(value, bool | int | float | str):
+        return value
+    item = getattr(value, "item", None)
+    if callable(item) and getattr(value, "ndim", 0) == 0:
+        return item()
+    return value

@@ -1,0 +1,91 @@
+"""Checks of what a simulator is made from: keyword arguments and parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gymnasium.vector import AutoresetMode
+
+from gpu_envs import errors
+from gpu_envs.fields import Value, checked_values
+from gpu_envs.fields import read as read_fields
+
+KEYWORDS = (
+    "device",
+    "arrays",
+    "threads",
+    "first_world",
+    "autoreset_mode",
+    "max_episode_steps",
+    "strict",
+    "reuse",
+    "outputs",
+    "observation",
+)
+WORLD_LIMIT = 2**32  # a world's number is one word of every random draw
+_STEP_LIMIT = 2**31 - 1
+
+
+def autoreset(mode: object) -> AutoresetMode:
+    """Accept a member of Gymnasium's `AutoresetMode` or exactly the value of one."""
+    if isinstance(mode, AutoresetMode):
+        return mode
+    for member in AutoresetMode:
+        if member.value == mode:
+            return member
+    listed = ", ".join(repr(member.value) for member in AutoresetMode)
+    raise ValueError(
+        f"autoreset_mode must be a member of AutoresetMode or one of {listed}, got {mode!r}"
+    )
+
+
+def step_limit(max_episode_steps: object) -> int:
+    """Return the native form of `max_episode_steps`: -1 for the environment's own limit."""
+    if max_episode_steps is None:
+        return -1
+    return errors.whole(max_episode_steps, "max_episode_steps", 0, _STEP_LIMIT)
+
+
+def thread_limit(threads: object) -> int:
+    """Return the native form of `threads`: 0 for as many as the process may use."""
+    return 0 if threads is None else errors.whole(threads, "threads", 1, 4096)
+
+
+def parameters(description: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, Value]:
+    """Check the environment's own parameters; a misspelt keyword is met with the closest one."""
+    fields = read_fields(description["parameters"])
+    names = [field.name for field in fields]
+    for name in given:
+        if name not in names:
+            what = f"keyword for {description['id']}:"
+            raise TypeError(errors.unknown(what, name, [*names, *KEYWORDS]))
+    return checked_values(fields, given, f"parameter of {description['id']}", TypeError)
+
+
+def render_mode(mode: object, description: Mapping[str, Any]) -> str | None:
+    """Check `render_mode` against the modes that the environment lists; None is always valid."""
+    modes = list(description.get("render_modes", ()))
+    if mode is None or mode in modes:
+        return mode  # type: ignore[return-value]  # a str of the list
+    listed = ", ".join(["None", *map(repr, modes)])
+    raise ValueError(f"render_mode of {description['id']} must be one of: {listed}; got {mode!r}")
+
+
+def agent_count(description: Mapping[str, Any], given: Mapping[str, object]) -> int:
+    """Return how many agents a world will have, without making one."""
+    agents = str(description["agents"])
+    if agents.isdecimal():
+        return int(agents)
+    if agents in given:
+        return int(given[agents])  # type: ignore[call-overload, no-any-return]  # checked as parameter
+    defaults = {field.name: field.default for field in read_fields(description["parameters"])}
+    return int(defaults[agents])
+
+
+def stream_handle(stream: Any) -> int:
+    """Return the handle of a stream: an int, or an object of torch or CuPy."""
+    for attribute in ("cuda_stream", "ptr"):
+        if hasattr(stream, attribute):
+            return int(getattr(stream, attribute))
+    return errors.whole(stream, "stream", 0, 2**64 - 1)

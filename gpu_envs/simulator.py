@@ -1,0 +1,378 @@
+"""Owns one native simulator: its arrays, steps, resets, columns and saves.
+
+Everything that presents environments to a library (`vector`, `single`, ...) is a thin layer over
+this class. Outputs are shaped (worlds, agents, ...); the `*_arrays` methods hand the same memory to
+those layers as rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, NoReturn
+
+import numpy as np
+from gymnasium.vector import AutoresetMode
+
+from gpu_envs import arrays as array_libraries
+from gpu_envs import errors, faults, layout, native, options, registration, resets, spaces
+from gpu_envs.actions import ActionReader
+from gpu_envs.fields import Value
+from gpu_envs.fields import read as read_fields
+
+
+@dataclass(slots=True)
+class Outputs:
+    """What one call wrote; None for outputs that do not exist or were not asked for."""
+
+    obs: Any
+    reward: Any
+    terminated: Any
+    truncated: Any
+    final_obs: Any
+    ended: Any
+    episode_return: Any
+    episode_length: Any
+    action_mask: Any
+    agent_active: Any
+    state: Any
+
+
+_FIELDS = tuple(field.name for field in fields(Outputs))
+_OBSERVED = frozenset({"obs", "action_mask", "agent_active", "state"})
+
+
+def _if_observed(name: str, array: Any) -> Any:
+    return array if name in _OBSERVED else None
+
+
+class Simulator:
+    """N worlds of one environment on one machine.
+
+    Args:
+        name: Id of the environment, with or without "gpu_envs/".
+        num_worlds: How many worlds.
+        device: "auto", "cpu", "cuda" or "cuda:<n>"; auto takes a GPU when there is one.
+        arrays: "numpy", "torch", "cupy" or "jax"; default numpy on the CPU, torch on a GPU.
+        threads: At most this many threads (CPU); default all that the process may use.
+        first_world: Number of the first world, for batches spread over processes: same seed, other
+            `first_world`.
+        autoreset_mode: "SameStep", "NextStep", "Disabled", or the member of Gymnasium's
+            `AutoresetMode`.
+        max_episode_steps: None for the environment's own limit, 0 for none.
+        strict: Raise the errors of `check` after each step; on a GPU this waits for it.
+        reuse: Write every step into the same arrays, valid until the next call.
+        outputs: Names of the optional outputs to write; default all that exist.
+        observation: "flat" for one array per agent, "dict" for views of its fields.
+        **parameters: The environment's own parameters (`python -m gpu_envs info ID`).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        num_worlds: int,
+        *,
+        device: str = "auto",
+        arrays: str | None = None,
+        threads: int | None = None,
+        first_world: int = 0,
+        autoreset_mode: AutoresetMode | str = "SameStep",
+        max_episode_steps: int | None = None,
+        strict: bool = False,
+        reuse: bool = False,
+        outputs: Sequence[str] | None = None,
+        observation: str = "flat",
+        **parameters: Any,
+    ) -> None:
+        description = registration.find(name)
+        self.name: str = description["id"]
+        worlds = errors.whole(num_worlds, "num_worlds", 1, options.WORLD_LIMIT)
+        config: dict[str, Any] = {
+            "first_world": errors.whole(
+                first_world, "first_world", 0, options.WORLD_LIMIT - worlds
+            ),
+            "autoreset_mode": options.autoreset(autoreset_mode).value,
+            "max_episode_steps": options.step_limit(max_episode_steps),
+            "threads": options.thread_limit(threads),
+            "parameters": options.parameters(description, parameters),
+        }
+        if observation not in ("flat", "dict"):
+            raise ValueError(f"observation must be 'flat' or 'dict', got {observation!r}")
+        wanted = layout.checked_names(outputs)
+        if wanted is not None:
+            config["outputs"] = layout.with_companions(wanted)
+        machine, ordinal = native.parse_device(device)
+        self.arrays = array_libraries.library(arrays, machine)
+        if reuse and self.arrays == "jax":
+            raise ValueError(
+                "reuse=True is not possible with arrays='jax': its arrays are immutable"
+            )
+        self.device = "cpu" if machine == "cpu" else f"cuda:{ordinal}"
+        self._native: Any = native.make(machine, self.name, worlds, device=ordinal, **config)
+        self.strict, self.reuse, self.observation = bool(strict), bool(reuse), observation
+        self._adopt(machine, ordinal, wanted)
+
+    def _adopt(self, machine: str, ordinal: int, wanted: Sequence[str] | None) -> None:
+        """Read the native description and build what every step uses."""
+        self.instance: dict[str, Any] = json.loads(self._native.instance)
+        self.num_worlds: int = self.instance["num_worlds"]
+        self.agents_per_world: int = self.instance["agents_per_world"]
+        self.autoreset_mode = AutoresetMode(self.instance["autoreset_mode"])
+        self.max_episode_steps: int = self.instance["max_episode_steps"]
+        self.parameters: dict[str, Value] = self.instance["values"]
+        self.np_random_seed: int | tuple[int, ...] | None = None
+        self.layout = layout.read(self.instance, wanted, array_libraries.ALIGNMENT[machine])
+        self._arrays = array_libraries.make(
+            self.arrays,
+            self._native,
+            native.module(machine).Addresses,
+            self.layout,
+            (machine, ordinal),
+        )
+        shape = (self.num_worlds, self.agents_per_world)
+        action_fields = read_fields(self.instance["action"])
+        to_device = self._arrays.to_device
+        self._actions = ActionReader(action_fields, *shape, (machine, ordinal), to_device)
+        self._masks = resets.MaskReader(*shape, machine, to_device)
+        self._reset_fields = read_fields(self.instance["reset_options"])
+        self.observation_fields = read_fields(self.instance["observation"])
+        observation = self.layout.of("obs")
+        assert observation is not None  # of the required outputs
+        row = observation.shape[2:]
+        self.single_observation_space = spaces.observation_space(
+            self.observation_fields, row, observation.type, self.observation
+        )
+        self.single_action_space = spaces.action_space(action_fields)
+        self.views = (
+            spaces.FieldViews(self.observation_fields, row) if self.observation == "dict" else None
+        )
+        self._own: dict[bool, array_libraries.Binding] = {}
+        self._pooled = self._arrays.pooled and not self.reuse
+        self._is_ready = False
+        self._step: Callable[..., Any] = faults.refuse_unready
+        self._step_numpy: Callable[..., Any] = faults.refuse_unready
+
+    # The two calls of every loop.
+
+    def step(self, actions: object, *, out: object = None, stream: object = None) -> Outputs:
+        """Run one step of every world.
+
+        Args:
+            actions: (worlds, agents[, k]); anything that speaks DLPack, or a list.
+            out: Arrays to write into by output name; outputs not named are fresh.
+            stream: CUDA stream to enqueue on; default the array library's current one.
+        """
+        return self._outputs(self.step_arrays(actions, False, out, stream))
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int] | None = None,
+        mask: object = None,
+        options: Mapping[str, Any] | None = None,
+        out: object = None,
+    ) -> Outputs:
+        """Begin new episodes in all worlds, or in those of `mask`; the whole batch comes back.
+
+        Args:
+            seed: An int for the batch, or a list with one per world; None continues the random
+                streams.
+            mask: Bool per world, or per row with the rows of a world equal.
+            options: Described options of the environment, for this call only.
+            out: As in `step`.
+        """
+        request = dict(options or {})
+        if mask is not None:
+            request["reset_mask"] = mask
+        return self._outputs(self.reset_arrays(seed, request, False, out))
+
+    def observe(self, *, out: object = None) -> Outputs:
+        """Return the current observation again."""
+        self._require_ready("observe")
+        addresses, results = self._destination(False, out)
+        self._native.observe(addresses, self._arrays.stream())
+        finished = self._arrays.finish(results)
+        return self._outputs(tuple(map(_if_observed, _FIELDS, finished)))
+
+    def step_arrays(
+        self, actions: object, flat: bool, out: object = None, stream: object = None
+    ) -> tuple[Any, ...]:
+        """Step and return all outputs in order; flat ones are (worlds * agents, ...)."""
+        if out is None and self._pooled:
+            if (
+                type(actions) is not np.ndarray
+                or actions.dtype is not self._actions.dtype
+                or not actions.flags.c_contiguous
+            ):
+                actions = self._actions.host(actions)
+            results: tuple[Any, ...] = self._step_numpy(actions, flat)
+        else:
+            address, kind, _alive = self._actions.locate(actions)
+            addresses, results = self._destination(flat, out)
+            handle = self._arrays.stream() if stream is None else options.stream_handle(stream)
+            self._step(address, kind, addresses, handle)
+        if self._arrays.converts:
+            results = self._arrays.finish(results)
+        if self.strict:
+            self.check()
+        return results
+
+    def reset_arrays(
+        self, seed: object, options: Mapping[str, Any] | None, flat: bool, out: object = None
+    ) -> tuple[Any, ...]:
+        """Reset as `reset` does, with the mask among the options, and return all outputs."""
+        seeds = resets.checked_seed(seed, self.num_worlds)
+        key, mask, values = resets.split_options(options, self._reset_fields, self.name)
+        address, alive = (0, None) if key is None else self._masks.locate(key, mask)
+        if not self._is_ready:
+            if key is not None:
+                raise errors.ResetNeeded(f"{key}: the first reset has to be of all worlds")
+            seeds = resets.fresh_seed() if seeds is None else seeds
+        addresses, results = self._destination(flat, out)
+        self._native.reset(seeds, address, values, addresses, self._arrays.stream())
+        del alive  # lived until the native call had read the mask
+        if seeds is not None:
+            self.np_random_seed = tuple(seeds) if isinstance(seeds, list) else seeds
+        self._set_ready()
+        return self._arrays.finish(results)
+
+    # State.
+
+    def get(self, column: str) -> np.ndarray[Any, Any]:
+        """Return a copy of a described column, (worlds, rows, ...)."""
+        self._check_column(column)
+        values: np.ndarray[Any, Any] = self._native.get_column(column)
+        return values
+
+    def set(self, column: str, values: object, worlds: Sequence[int] | None = None) -> None:
+        """Write a column of all worlds or of `worlds`; values broadcast to (worlds, rows, ...)."""
+        self._check_column(column)
+        current = self._native.get_column(column)
+        chosen = None if worlds is None else self._world_numbers(worlds, "worlds")
+        shape = current.shape if chosen is None else (len(chosen), *current.shape[1:])
+        try:
+            full = np.broadcast_to(np.asarray(values), shape).astype(current.dtype, order="C")
+        except (ValueError, TypeError) as problem:
+            raise ValueError(
+                f"values of column {column!r} must fit {shape}: {problem}"
+            ) from problem
+        self._native.set_column(column, full, chosen)
+
+    def save(self) -> bytes:
+        """Return the state of all worlds; loads on any machine."""
+        self._require_ready("save")
+        data: bytes = self._native.save()
+        return data
+
+    def load(self, data: bytes) -> None:
+        """Continue from a save of the same environment, parameters and number of worlds."""
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise TypeError(f"data must be bytes, got {type(data).__name__}")
+        self._native.load(bytes(data))
+        self._set_ready()
+
+    def copy_worlds(self, src: object, dst: object, *, reseed: bool = False) -> None:
+        """Copy worlds `src` over worlds `dst`; with `reseed` the copies get their own futures."""
+        self._require_ready("copy_worlds")
+        source, destination = self._world_numbers(src, "src"), self._world_numbers(dst, "dst")
+        if len(source) != len(destination):
+            raise ValueError(f"dst must be as long as src ({len(source)}), got {len(destination)}")
+        self._native.copy_worlds(source, destination, bool(reseed))
+
+    def check(self) -> None:
+        """Raise what went wrong since the last check: bad actions, full tables, frozen steps."""
+        faults.raise_faults(self._native.faults(), self.name)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes held by the native simulator."""
+        return int(self._native.memory_bytes)
+
+    def close(self) -> None:
+        """Release everything; a second call does nothing."""
+        if self.is_closed:
+            return
+        self._native.close()
+        self._native = faults.Closed(self.name)
+        self._arrays.native = self._native
+        self._step = self._step_numpy = self._native.refuse
+        self._own.clear()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
+        return isinstance(self._native, faults.Closed)
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled or copied."""
+        raise TypeError(
+            f"cannot pickle or copy a {type(self).__name__}: it holds native memory; make it in "
+            f"the process that uses it, and move its state with save() and load()"
+        )
+
+    def __repr__(self) -> str:
+        """Return name, size and device."""
+        state = "closed" if self.is_closed else f"{self.num_worlds} worlds on {self.device}"
+        return f"<Simulator {self.name}: {state}>"
+
+    # Helpers.
+
+    def _destination(self, flat: bool, out: object) -> array_libraries.Binding:
+        own = self._own_arrays(flat) if self.reuse else None
+        if out is None:
+            return own if own is not None else self._arrays.fresh(flat)
+        if not self._arrays.rewritable:
+            raise ValueError(
+                f"out= is not possible with arrays={self.arrays!r}: they are immutable"
+            )
+        if isinstance(out, Outputs):
+            out = {n: a for n in _FIELDS if (a := getattr(out, n)) is not None}
+        if not isinstance(out, Mapping):
+            raise TypeError(
+                f"out must be a dict of arrays by output name, got {type(out).__name__}"
+            )
+        return self._arrays.bind(out, flat, own)
+
+    def _own_arrays(self, flat: bool) -> array_libraries.Binding:
+        if flat not in self._own:
+            self._own[flat] = self._arrays.own(flat)
+        return self._own[flat]
+
+    def _outputs(self, results: tuple[Any, ...]) -> Outputs:
+        outputs = Outputs(*results)
+        if self.views is not None:
+            outputs.obs = self.views(outputs.obs)
+            if outputs.final_obs is not None:
+                outputs.final_obs = self.views(outputs.final_obs)
+        return outputs
+
+    def _set_ready(self) -> None:
+        if not self._is_ready:
+            self._is_ready = True
+            self._step = self._native.step
+            self._step_numpy = getattr(self._native, "step_numpy", faults.refuse_unready)
+
+    def _require_ready(self, call: str) -> None:
+        if not self._is_ready and not self.is_closed:
+            raise errors.ResetNeeded(f"{self.name}: call reset() before {call}()")
+
+    def _check_column(self, column: str) -> None:
+        if not self.is_closed:
+            names = [field["name"] for field in self.instance["columns"]]
+            if column not in names:
+                raise KeyError(errors.unknown(f"column of {self.name}", column, names))
+
+    def _world_numbers(self, worlds: object, argument: str) -> list[int]:
+        try:
+            numbers = np.atleast_1d(np.asarray(worlds))
+        except ValueError as problem:
+            raise TypeError(f"{argument} must be world numbers, got {worlds!r}") from problem
+        if numbers.size == 0:
+            return []
+        if numbers.dtype.kind not in "iu" or numbers.ndim != 1:
+            raise TypeError(f"{argument} must be a list of world numbers, got {worlds!r}")
+        if numbers.min() < 0 or numbers.max() >= self.num_worlds:
+            raise ValueError(f"{argument} must be in [0, {self.num_worlds}), got {worlds!r}")
+        listed: list[int] = numbers.tolist()
+        return listed

@@ -1,0 +1,155 @@
+"""Gymnasium's single-environment interface over a batch of one world.
+
+For checks, play and code that wants `gymnasium.make`; a batch is what the package is for. The
+native simulator is made when it is first needed, so that an environment can be constructed before a
+process forks.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NoReturn
+
+import gymnasium
+import numpy as np
+from gymnasium import Space
+
+from gpu_envs import options, registration, resets
+from gpu_envs.simulator import Simulator
+
+_FIXED = ("arrays", "autoreset_mode", "outputs", "reuse", "threads")
+
+
+class Env(gymnasium.Env[Any, Any]):
+    """One world with one agent; NumPy observations, Python scalars, no autoreset.
+
+    A time limit longer than the environment's own needs `max_episode_steps` here: `gymnasium.make`
+    keeps that argument to itself and can only shorten it.
+
+    Args:
+        name: Id of the environment, with or without "gpu_envs/".
+        render_mode: None, or one that the environment lists.
+        device: As in `Simulator`, but "cpu" by default.
+        **keywords: `first_world`, `max_episode_steps`, `strict`, `observation`, and the
+            environment's parameters.
+    """
+
+    # On the class, where `gymnasium.make` looks for it, and copied to each instance.
+    metadata = {"render_modes": [], "render_fps": 50}  # noqa: RUF012 - as the base class has it
+
+    def __init__(
+        self, name: str, *, render_mode: str | None = None, device: str = "cpu", **keywords: Any
+    ) -> None:
+        description = registration.find(name)
+        self.render_mode = options.render_mode(render_mode, description)
+        self.name: str = description["id"]
+        self.metadata = dict(self.metadata)
+        self.device = device
+        self._simulator: Simulator | None = None
+        self._keywords = keywords
+        self._is_closed = False
+        self._refuse_bad_keywords(description)
+
+    def _refuse_bad_keywords(self, description: dict[str, Any]) -> None:
+        for name in _FIXED:
+            if name in self._keywords:
+                raise TypeError(f"{name} cannot be chosen for a single environment: use make_vec")
+        own = {k: v for k, v in self._keywords.items() if k not in options.KEYWORDS}
+        agents = options.agent_count(description, options.parameters(description, own))
+        if agents != 1:
+            raise ValueError(
+                f"{self.name} has {agents} agents per world and gymnasium.Env has one: use "
+                f"gymnasium.make_vec, or pass {description['agents']}=1"
+            )
+
+    @property
+    def simulator(self) -> Simulator:
+        """The simulator, made on first use."""
+        if self._is_closed:
+            raise RuntimeError(f"{self.name} is closed: make a new one")
+        if self._simulator is None:
+            self._simulator = Simulator(
+                self.name,
+                1,
+                device=self.device,
+                arrays="numpy" if self.device == "cpu" else "torch",
+                threads=1,
+                autoreset_mode="Disabled",
+                **self._keywords,
+            )
+        return self._simulator
+
+    @cached_property
+    def observation_space(self) -> Space[Any]:  # type: ignore[override]  # settable, as cached
+        """Space of an observation."""
+        return self.simulator.single_observation_space
+
+    @cached_property
+    def action_space(self) -> Space[Any]:  # type: ignore[override]  # settable, as cached
+        """Space of an action."""
+        return self.simulator.single_action_space
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin a new episode.
+
+        Args:
+            seed: A Python int in [0, 2^64); None continues the random stream.
+            options: The environment's own options, for this call only.
+        """
+        if isinstance(seed, list | tuple):
+            raise TypeError(f"seed must be a Python int, got {seed!r}")
+        resets.checked_seed(seed, 1)
+        if seed is None and self._np_random_seed is None:
+            seed = resets.fresh_seed()
+        super().reset(seed=seed)
+        results = self.simulator.reset_arrays(seed, options, True)
+        return self._observation(results[0]), self._common_info(results)
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Run one step.
+
+        Args:
+            action: An element of `action_space`.
+        """
+        batch = np.asarray(action)[np.newaxis]
+        results = self.simulator.step_arrays(batch, True)
+        info = self._common_info(results)
+        terminated, truncated = bool(results[2][0]), bool(results[3][0])
+        if results[5][0]:
+            info["episode_stats"] = {"r": float(results[6][0]), "l": int(results[7][0])}
+        return self._observation(results[0]), float(results[1][0]), terminated, truncated, info
+
+    def _observation(self, rows: Any) -> Any:
+        row = _host_copy(rows[0])
+        views = self.simulator.views
+        return row if views is None else {k: np.asarray(v) for k, v in views(row).items()}
+
+    def _common_info(self, results: tuple[Any, ...]) -> dict[str, Any]:
+        names = ("action_mask", "agent_active", "state")
+        pairs = zip(names, results[8:], strict=True)
+        return {name: _host_copy(rows[0]) for name, rows in pairs if rows is not None}
+
+    def render(self) -> None:
+        """Draw nothing: `render_mode` is None."""
+
+    def close(self) -> None:
+        """Release the simulator; a second call does nothing."""
+        self._is_closed = True
+        if self._simulator is not None:
+            self._simulator.close()
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled or copied."""
+        raise TypeError("cannot pickle or copy an Env: it holds native memory; make another one")
+
+    def __repr__(self) -> str:
+        """Return the name."""
+        return f"<Env {self.name}>"
+
+
+def _host_copy(row: Any) -> np.ndarray[Any, Any]:
+    if hasattr(row, "cpu"):
+        row = row.cpu().numpy()
+    return np.array(row)

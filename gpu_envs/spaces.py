@@ -1,0 +1,85 @@
+"""Gymnasium spaces from native descriptions, and views of observations that match them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from gpu_envs.actions import row_shape
+from gpu_envs.fields import Field
+
+Space = spaces.Space[Any]
+NDArray = np.ndarray[Any, Any]
+
+
+def _limits(field: Field) -> tuple[Any, Any]:
+    dtype = np.dtype(field.type)
+    if dtype.kind == "b":
+        return 0, 1
+    if field.choices is not None:
+        return 0, field.choices - 1
+    if dtype.kind == "f":
+        lowest, highest = -np.inf, np.inf
+    else:
+        lowest, highest = np.iinfo(dtype).min, np.iinfo(dtype).max
+    return (
+        lowest if field.low is None else field.low,
+        highest if field.high is None else field.high,
+    )
+
+
+def box(fields: Sequence[Field], shape: tuple[int, ...], dtype: str) -> spaces.Box:
+    """Return the Box of one contiguous row of fields, in their order."""
+    kind = np.dtype(dtype)
+    pairs = [(*_limits(field), field.size) for field in fields]
+    low = np.concatenate([np.full(size, low, kind) for low, _, size in pairs])
+    high = np.concatenate([np.full(size, high, kind) for _, high, size in pairs])
+    return spaces.Box(low.reshape(shape), high.reshape(shape), dtype=kind.type)
+
+
+def observation_space(
+    fields: Sequence[Field], shape: tuple[int, ...], dtype: str, layout: str
+) -> Space:
+    """Return the space of one agent's observation; `layout` is "flat" or "dict"."""
+    if layout == "flat":
+        return box(fields, shape, dtype)
+    return spaces.Dict({field.name: box([field], field.shape, dtype) for field in fields})
+
+
+def action_space(fields: Sequence[Field]) -> Space:
+    """Return the space of one agent's action: Discrete, MultiDiscrete or Box."""
+    shape = row_shape(fields)
+    if any(field.choices is None for field in fields):
+        return box(fields, shape, fields[0].type)
+    if shape == ():
+        return spaces.Discrete(int(fields[0].choices or 1))
+    counts = [np.full(field.shape, field.choices, np.int64).ravel() for field in fields]
+    return spaces.MultiDiscrete(np.concatenate(counts))
+
+
+class FieldViews:
+    """Splits observation rows into a dictionary of views, one per field."""
+
+    def __init__(self, fields: Sequence[Field], row: tuple[int, ...]) -> None:
+        self._whole = fields[0].name if len(fields) == 1 and fields[0].shape == row else None
+        self._plan: list[tuple[str, Any, tuple[int, ...]]] = []
+        start = 0
+        for field in fields:
+            part: Any = slice(start, start + field.size) if field.shape else start
+            self._plan.append((field.name, (..., part), field.shape))
+            start += field.size
+
+    def __call__(self, rows: Any) -> dict[str, Any]:
+        """Return the views; a library whose slices copy (jax) copies."""
+        if self._whole is not None:
+            return {self._whole: rows}
+        views = {}
+        for name, part, shape in self._plan:
+            view = rows[part]
+            if len(shape) > 1:
+                view = view.reshape((*view.shape[:-1], *shape))
+            views[name] = view
+        return views

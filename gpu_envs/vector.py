@@ -1,0 +1,195 @@
+"""Gymnasium's vector interface over one simulator: a learner per agent, rows world-major.
+
+`num_envs` asks for worlds; the environment's own `num_envs` counts rows = worlds x agents, and
+everything it returns has that many. Every info key `k` has its mask `_k`, except `action_mask`,
+`agent_active` and `state`, which are valid everywhere (`state` has one row per world).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, NoReturn
+
+from gymnasium import Space
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode
+from gymnasium.vector import VectorEnv as GymnasiumVectorEnv
+from gymnasium.vector.utils import batch_space
+
+from gpu_envs import errors, options, registration
+from gpu_envs.simulator import Simulator
+
+Infos = dict[str, Any]
+
+
+class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
+    """A batch of worlds of one environment.
+
+    Args:
+        name: Id of the environment, with or without "gpu_envs/".
+        num_envs: How many worlds.
+        render_mode: None, or one that the environment lists.
+        **keywords: Those of `Simulator` (`device`, `arrays`, `threads`, `first_world`,
+            `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `observation`) and
+            the environment's parameters.
+    """
+
+    def __init__(
+        self, name: str, num_envs: int = 1, *, render_mode: str | None = None, **keywords: Any
+    ) -> None:
+        description = registration.find(name)
+        self.render_mode = options.render_mode(render_mode, description)
+        worlds = errors.whole(num_envs, "num_envs", 1, options.WORLD_LIMIT)
+        self.simulator = simulator = Simulator(name, worlds, **keywords)
+        self.num_worlds = simulator.num_worlds
+        self.agents_per_world = simulator.agents_per_world
+        self.num_envs = self.num_worlds * self.agents_per_world
+        self.single_observation_space = simulator.single_observation_space
+        self.single_action_space = simulator.single_action_space
+        self.autoreset_mode = simulator.autoreset_mode
+        self.device = simulator.device
+        self.metadata = {
+            "render_modes": list(description.get("render_modes", ())),
+            "render_fps": description.get("render_fps", 50),
+            "autoreset_mode": simulator.autoreset_mode,
+        }
+        self._step_arrays = simulator.step_arrays
+        self._views = simulator.views
+        self._is_same_step = simulator.autoreset_mode is AutoresetMode.SAME_STEP
+
+    # Batched spaces hold two bounds per row and element, so they are made when first asked for.
+
+    @cached_property
+    def observation_space(self) -> Space[Any]:  # type: ignore[override]  # settable, as cached
+        """Space of the whole batch of observations."""
+        return batch_space(self.single_observation_space, self.num_envs)
+
+    @cached_property
+    def action_space(self) -> Space[Any]:  # type: ignore[override]  # settable, as cached
+        """Space of the whole batch of actions."""
+        return batch_space(self.single_action_space, self.num_envs)
+
+    def step(
+        self, actions: Any, *, out: Mapping[str, Any] | None = None, stream: object = None
+    ) -> tuple[Any, Any, Any, Any, Infos]:
+        """Run one step of every world.
+
+        Args:
+            actions: One per row; anything that speaks DLPack, or a list.
+            out: Arrays to write into by output name (`obs`, `reward`, `terminated`, `truncated`,
+                `final_obs`, ...), shaped by rows; outputs that are not named are fresh.
+            stream: CUDA stream to enqueue on; default the array library's current one.
+
+        Returns:
+            Observations, rewards, terminations, truncations and infos.
+        """
+        (
+            obs,
+            reward,
+            terminated,
+            truncated,
+            final_obs,
+            ended,
+            returns,
+            lengths,
+            action_mask,
+            agent_active,
+            state,
+        ) = self._step_arrays(actions, True, out, stream)
+        infos: Infos = {}
+        if self._views is not None:
+            obs = self._views(obs)
+            final_obs = None if final_obs is None else self._views(final_obs)
+        if returns is not None:
+            infos["episode_stats"] = {"r": returns, "l": lengths}
+            infos["_episode_stats"] = ended
+            if self._is_same_step:
+                infos["final_info"] = {"episode": {"r": returns, "l": lengths}, "_episode": ended}
+                infos["_final_info"] = ended
+        if final_obs is not None:
+            infos["final_obs"] = final_obs
+            infos["_final_obs"] = ended
+        if action_mask is not None:
+            infos["action_mask"] = action_mask
+        if agent_active is not None:
+            infos["agent_active"] = agent_active
+        if state is not None:
+            infos["state"] = state
+        return obs, reward, terminated, truncated, infos
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int] | None = None,
+        options: Mapping[str, Any] | None = None,
+        out: Mapping[str, Any] | None = None,
+    ) -> tuple[Any, Infos]:
+        """Begin new episodes in all worlds, or in those of `options["reset_mask"]`.
+
+        Args:
+            seed: An int for the batch, or a list with one per world; None continues the random
+                streams.
+            options: `reset_mask` (bool per world or row; `env_idx` with row numbers is accepted
+                too) and the environment's own options; read, never changed.
+            out: As in `step`.
+
+        Returns:
+            Observations of the whole batch, and infos.
+        """
+        results = self.simulator.reset_arrays(seed, options, True, out)
+        self._note_seed()
+        obs = results[0] if self._views is None else self._views(results[0])
+        names = ("action_mask", "agent_active", "state")
+        infos = {n: a for n, a in zip(names, results[8:], strict=True) if a is not None}
+        return obs, infos
+
+    def _note_seed(self) -> None:
+        """Keep Gymnasium's generator in step with the seed of the last seeded reset."""
+        seed: Any = self.simulator.np_random_seed
+        if seed != self._np_random_seed:
+            first = seed[0] if isinstance(seed, tuple) else seed
+            self._np_random, _ = seeding.np_random(first)
+            self._np_random_seed = seed
+
+    def check(self) -> None:
+        """Raise what went wrong inside the worlds since the last check."""
+        self.simulator.check()
+
+    def render(self) -> None:
+        """Draw nothing: `render_mode` is None."""
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Call a method of this environment, or read an attribute; a result per row."""
+        value = getattr(self, name)
+        if callable(value):
+            value = value(*args, **kwargs)
+        if isinstance(value, tuple | list) and len(value) == self.num_envs:
+            return tuple(value)
+        return (value,) * self.num_envs
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute of this environment, once per row."""
+        return (getattr(self, name),) * self.num_envs
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set an attribute of this environment; a list has an equal value per row."""
+        if isinstance(values, list | tuple):
+            if len(values) != self.num_envs:
+                raise ValueError(f"values must have {self.num_envs} entries, got {len(values)}")
+            if any(value != values[0] for value in values):
+                raise ValueError("values must be equal: the rows of a batch share their attributes")
+            values = values[0]
+        setattr(self, name, values)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Release the simulator."""
+        self.simulator.close()
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled or copied."""
+        self.simulator.__reduce__()
+
+    def __repr__(self) -> str:
+        """Return name, size and device."""
+        return f"<VectorEnv {self.simulator.name}: {self.num_envs} rows on {self.device}>"

@@ -1,0 +1,413 @@
+// The Python module, the same source for every build. It knows no environment: it hands names and numbers to the
+// simulators that the registry makes, and turns their errors into exceptions. Typed description: gpu_envs/_native.pyi.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <atomic>
+
+#include "bindings/catalogue.hpp"
+#include "bindings/outputs.hpp"
+#include "engine/machine.hpp"
+#include "engine/records.hpp"
+
+namespace ge::python {
+namespace {
+
+Value value_of(const py::handle& value, const std::string& name) {
+  if (PyBool_Check(value.ptr())) return value.ptr() == Py_True;
+  if (PyFloat_Check(value.ptr())) return PyFloat_AS_DOUBLE(value.ptr());
+  if (PyUnicode_Check(value.ptr())) return value.cast<std::string>();
+  if (PyIndex_Check(value.ptr())) {
+    const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+    if (!index) throw py::error_already_set();
+    int overflow = 0;
+    const long long n = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+    if (overflow != 0) return overflow > 0 ? 1e300 : -1e300;
+    return int64_t(n);
+  }
+  // NumPy scalars and arrays or tensors of one number.
+  if (PyObject_HasAttrString(value.ptr(), "item")) return value_of(value.attr("item")(), name);
+  throw Error(Fault::type, "'" + name + "' must be a bool, a number or a string, got " +
+                               py::str(py::type::of(value)).cast<std::string>());
+}
+
+Values values_of(const py::dict& dict) {
+  Values values;
+  for (const auto& [key, value] : dict) {
+    const std::string name = py::str(key).cast<std::string>();
+    values[name] = value_of(value, name);
+  }
+  return values;
+}
+
+Autoreset mode_of(const std::string& name) {
+  for (const Autoreset mode : {Autoreset::next_step, Autoreset::same_step, Autoreset::disabled})
+    if (name == name_of(mode)) return mode;
+  throw Error(Fault::value, "autoreset_mode must be 'NextStep', 'SameStep' or 'Disabled', got '" + name + "'");
+}
+
+Type type_named(const std::string& name) {
+  for (const Type type : {Type::int64, Type::int32, Type::uint8, Type::float32, Type::float64})
+    if (name == name_of(type)) return type;
+  throw Error(Fault::type, "actions of dtype " + name + " are not accepted");
+}
+
+// NumPy's type numbers, the same in every version.
+bool type_numbered(int number, Type& type) {
+  switch (number) {
+    case 2: type = Type::uint8; return true;
+    case 5: type = Type::int32; return true;
+    case 7: type = sizeof(long) == 8 ? Type::int64 : Type::int32; return true;
+    case 9: type = Type::int64; return true;
+    case 11: type = Type::float32; return true;
+    case 12: type = Type::float64; return true;
+    default: return false;
+  }
+}
+
+std::string shape_of(const py::array& array) {
+  std::string out = "(";
+  for (py::ssize_t k = 0; k < array.ndim(); ++k) out += (k > 0 ? ", " : "") + std::to_string(array.shape(k));
+  return out + (array.ndim() == 1 ? ",)" : ")");
+}
+
+struct Addresses {
+  Bound bound;
+};
+
+class NativeSimulator {
+ public:
+  NativeSimulator(const std::string& id, const Config& config, const py::object& outputs) {
+    for (const Entry* entry : registry()) {
+      simulator_ = entry->make(id, config);
+      if (simulator_ != nullptr) break;
+    }
+    if (simulator_ == nullptr) throw Error(Fault::value, "this build has no environment '" + id + "'");
+    std::vector<bool> wanted(kOutputCount, outputs.is_none());
+    if (!outputs.is_none()) {
+      for (const py::handle item : outputs) {
+        const std::string name = py::str(item).cast<std::string>();
+        bool found = false;
+        for (int o = 0; o < kOutputCount; ++o)
+          if (name == name_of(Output(o))) wanted[size_t(o)] = found = true;
+        if (!found) throw Error(Fault::value, "outputs: there is no output '" + name + "'");
+      }
+    }
+    pool_ = std::make_shared<OutputPool>(*simulator_, wanted);
+    words_ = int64_t(simulator_->action_ranges().size()) / 2;
+  }
+
+  // Marks the simulator as in use; two threads in one simulator would corrupt it.
+  class Busy {
+   public:
+    explicit Busy(NativeSimulator& owner) : owner_(owner) {
+      if (owner.busy_.exchange(true, std::memory_order_acquire))
+        throw Error(Fault::runtime, "this simulator is in use by another thread: give each thread its own");
+      if (owner.simulator_ == nullptr) {
+        owner.busy_.store(false, std::memory_order_release);
+        throw Error(Fault::runtime, "this simulator is closed");
+      }
+    }
+    ~Busy() { owner_.busy_.store(false, std::memory_order_release); }
+    Busy(const Busy&) = delete;
+    Simulator* operator->() const { return owner_.simulator_.get(); }
+    Simulator& operator*() const { return *owner_.simulator_; }
+
+   private:
+    NativeSimulator& owner_;
+  };
+
+  void step(uintptr_t actions, const std::string& type, const Addresses& addresses, uintptr_t stream) {
+    const Busy simulator(*this);
+    const Actions given{reinterpret_cast<const void*>(actions), type_named(type)};
+    const py::gil_scoped_release unlocked;
+    simulator->step(given, addresses.bound, reinterpret_cast<void*>(stream));
+  }
+
+  py::tuple step_numpy(const py::object& object, bool flat) {
+    const Busy simulator(*this);
+    const Actions actions = actions_of(*simulator, object);
+    Bound bound;
+    char* const memory = pool_->take(bound);
+    try {
+      const py::gil_scoped_release unlocked;
+      simulator->step(actions, bound, nullptr);
+    } catch (...) {
+      pool_->give_back(memory);
+      throw;
+    }
+    return pool_->arrays(memory, flat);
+  }
+
+  py::tuple allocate(bool flat) {
+    const Busy simulator(*this);
+    Addresses addresses;
+    char* const memory = pool_->take(addresses.bound);
+    return py::make_tuple(addresses, pool_->arrays(memory, flat));
+  }
+
+  void reset(const py::object& seeds, uintptr_t mask, const py::dict& options, const Addresses& addresses,
+             uintptr_t stream) {
+    const Busy simulator(*this);
+    std::vector<uint64_t> list;
+    if (PyLong_Check(seeds.ptr())) {
+      list.push_back(seeds.cast<uint64_t>());
+    } else if (!seeds.is_none()) {
+      list = seeds.cast<std::vector<uint64_t>>();
+      if (int64_t(list.size()) != simulator->worlds())
+        throw Error(Fault::value, "seed: a list needs one seed per world, " + std::to_string(simulator->worlds()) +
+                                      ", got " + std::to_string(list.size()));
+      // One world with a list of one: the list stays a list, so the seed is its own as in a larger batch.
+      if (list.size() == 1) list.resize(2, list.front());
+    }
+    ResetRequest request;
+    request.seeds = list;
+    request.mask = reinterpret_cast<const uint8_t*>(mask);
+    request.options = values_of(options);
+    const py::gil_scoped_release unlocked;
+    simulator->reset(request, addresses.bound, reinterpret_cast<void*>(stream));
+  }
+  void observe(const Addresses& addresses, uintptr_t stream) {
+    const Busy simulator(*this);
+    const py::gil_scoped_release unlocked;
+    simulator->observe(addresses.bound, reinterpret_cast<void*>(stream));
+  }
+
+  py::bytes read_records(int64_t first, int64_t count) {
+    const Busy simulator(*this);
+    std::string bytes(size_t(count < 0 ? 0 : count * simulator->record_bytes()), '\0');
+    simulator->read_records(first, count, bytes.data());
+    return bytes;
+  }
+  void write_records(int64_t first, const std::string& data) {
+    const Busy simulator(*this);
+    const int64_t record = simulator->record_bytes();
+    if (int64_t(data.size()) % record != 0)
+      throw Error(Fault::value, "write_records: " + std::to_string(data.size()) + " bytes are no whole number of records of " +
+                                    std::to_string(record));
+    simulator->write_records(first, int64_t(data.size()) / record, data.data());
+  }
+  void copy_worlds(const std::vector<int64_t>& from, const std::vector<int64_t>& to, bool reseed) {
+    const Busy simulator(*this);
+    simulator->copy_worlds(from, to, reseed);
+  }
+  py::array get_column(const std::string& name) {
+    const Busy simulator(*this);
+    const Column& column = find_column(*simulator, name);
+    std::vector<py::ssize_t> shape{simulator->worlds(), column.rows};
+    shape.insert(shape.end(), column.shape.begin(), column.shape.end());
+    py::array out(dtype_of(column.type), shape);
+    ge::get_column(*simulator, column, out.mutable_data());
+    return out;
+  }
+  void set_column(const std::string& name, const py::array& values, const py::object& worlds) {
+    const Busy simulator(*this);
+    const Column& column = find_column(*simulator, name);
+    std::vector<int64_t> list;
+    if (!worlds.is_none()) {
+      list = worlds.cast<std::vector<int64_t>>();
+      if (list.empty()) return;
+    }
+    const int64_t count = worlds.is_none() ? simulator->worlds() : int64_t(list.size());
+    std::vector<py::ssize_t> shape{count, column.rows};
+    shape.insert(shape.end(), column.shape.begin(), column.shape.end());
+    const bool fits = values.dtype().is(dtype_of(column.type)) && (values.flags() & py::array::c_style) != 0 &&
+                      std::vector<py::ssize_t>(values.shape(), values.shape() + values.ndim()) == shape;
+    if (!fits) {
+      std::string wanted;
+      for (const py::ssize_t extent : shape) wanted += (wanted.empty() ? "" : ", ") + std::to_string(extent);
+      throw Error(Fault::value, "set: column '" + name + "' needs a contiguous " + name_of(column.type) + " array of shape (" +
+                                    wanted + "), got " + py::str(values.dtype()).cast<std::string>() + " " +
+                                    shape_of(values));
+    }
+    ge::set_column(*simulator, column, values.data(), list);
+  }
+  py::dict faults() {
+    const Busy simulator(*this);
+    const FaultReport report = simulator->faults();
+    py::list tables;
+    for (const FaultReport::Table& table : report.tables) {
+      py::dict one;
+      one["name"] = table.name, one["dropped"] = table.dropped;
+      one["needed"] = table.needed, one["capacity"] = table.capacity;
+      tables.append(one);
+    }
+    py::dict out;
+    out["bad_actions"] = report.bad_actions;
+    out["first_bad_world"] = report.first_bad_world;
+    out["first_bad_agent"] = report.first_bad_agent;
+    out["frozen_steps"] = report.frozen_steps;
+    out["tables"] = tables;
+    return out;
+  }
+  py::bytes save() {
+    const Busy simulator(*this);
+    return ge::save(*simulator);
+  }
+  void load(const py::bytes& data) {
+    const Busy simulator(*this);
+    char* bytes = nullptr;
+    py::ssize_t size = 0;
+    if (PyBytes_AsStringAndSize(data.ptr(), &bytes, &size) != 0) throw py::error_already_set();
+    ge::load(*simulator, bytes, size);
+  }
+  std::pair<std::string, std::string> golden(int steps, uint64_t seed) {
+    const Busy simulator(*this);
+    const Golden hashes = golden_run(*simulator, steps, seed);
+    return {hashes.records, hashes.outputs};
+  }
+  void close() {
+    if (simulator_ == nullptr) return;
+    const Busy simulator(*this);
+    simulator_.reset();
+  }
+
+  std::string instance() {
+    const Busy simulator(*this);
+    return simulator->instance();
+  }
+  int64_t memory_bytes() {
+    const Busy simulator(*this);
+    return simulator->memory_bytes();
+  }
+  int64_t record_bytes() {
+    const Busy simulator(*this);
+    return simulator->record_bytes();
+  }
+  int64_t allocations() const { return pool_->allocations(); }
+
+ private:
+  // The fast path of the commonest caller: nothing but comparisons of integers.
+  Actions actions_of(const Simulator& simulator, const py::object& object) const {
+    if (!py::detail::npy_api::get().PyArray_Check_(object.ptr()))
+      throw Error(Fault::type, "actions must be a NumPy array here, got " +
+                                   py::str(py::type::of(object)).cast<std::string>());
+    const auto* array = py::detail::array_proxy(object.ptr());
+    const auto* descriptor = py::detail::array_descriptor1_proxy(array->descr);
+    Type type;
+    const bool native = descriptor->byteorder != '>';
+    const bool known = type_numbered(descriptor->type_num, type) && native;
+    const bool floats = known && (type == Type::float32 || type == Type::float64);
+    if (!known || floats != simulator.action_is_float())
+      throw Error(Fault::type, std::string("actions must be ") +
+                                   (simulator.action_is_float() ? "float32 or float64" : "int64, int32 or uint8") + ", got " +
+                                   py::str(py::reinterpret_borrow<py::object>(object).attr("dtype")).cast<std::string>());
+    if (!fits(array->nd, array->dimensions) || (array->flags & py::array::c_style) == 0) refuse_shape(object);
+    return {array->data, type};
+  }
+  // (worlds * agents[, k]), (worlds, agents[, k]); the two agree where there is one agent, with or without its axis.
+  bool fits(int nd, const py::ssize_t* shape) const {
+    const int64_t worlds = simulator_->worlds(), agents = simulator_->agents();
+    if (words_ > 1) {
+      if (nd < 2 || shape[nd - 1] != words_) return false;
+      --nd;
+    }
+    return (nd == 1 && shape[0] == worlds * agents) || (nd == 2 && shape[0] == worlds && shape[1] == agents);
+  }
+  [[noreturn]] void refuse_shape(const py::object& object) const {
+    const int64_t worlds = simulator_->worlds(), agents = simulator_->agents();
+    const std::string k = words_ > 1 ? ", " + std::to_string(words_) : "";
+    const py::array array = py::reinterpret_borrow<py::array>(object);
+    throw Error(Fault::value, "actions must be a contiguous array of shape (" + std::to_string(worlds * agents) +
+                                  (k.empty() ? "," : k) + ") or (" + std::to_string(worlds) + ", " +
+                                  std::to_string(agents) + k + "), got " + shape_of(array));
+  }
+
+  std::unique_ptr<Simulator> simulator_;
+  std::shared_ptr<OutputPool> pool_;
+  int64_t words_ = 1;
+  std::atomic<bool> busy_{false};
+};
+
+void translate(std::exception_ptr pointer) {
+  try {
+    if (pointer) std::rethrow_exception(pointer);
+  } catch (const Error& error) {
+    switch (error.kind()) {
+      case Fault::value: PyErr_SetString(PyExc_ValueError, error.what()); return;
+      case Fault::type: PyErr_SetString(PyExc_TypeError, error.what()); return;
+      case Fault::memory: PyErr_SetString(PyExc_MemoryError, error.what()); return;
+      case Fault::reset_needed: {
+        const py::object type = py::module_::import("gpu_envs.errors").attr("ResetNeeded");
+        PyErr_SetString(type.ptr(), error.what());
+        return;
+      }
+      default: PyErr_SetString(PyExc_RuntimeError, error.what()); return;
+    }
+  }
+}
+
+std::unique_ptr<NativeSimulator> make(const std::string& id, int64_t num_worlds, int64_t first_world,
+                                      const std::string& autoreset_mode, int64_t max_episode_steps, int threads, int device,
+                                      const py::dict& parameters, const py::object& outputs, int tile, int lanes, int block,
+                                      bool dependent_launch) {
+  Config config;
+  config.worlds = num_worlds;
+  config.first_world = first_world;
+  config.autoreset = mode_of(autoreset_mode);
+  config.max_episode_steps = max_episode_steps;
+  config.threads = threads;
+  config.device = device;
+  config.parameters = values_of(parameters);
+  config.tile = tile;
+  config.lanes = lanes;
+  config.block = block;
+  config.dependent_launch = dependent_launch;
+  if (threads < 0) throw Error(Fault::value, "threads must be 0 (as many as may be used) or more, got " + std::to_string(threads));
+  if (max_episode_steps < -1)
+    throw Error(Fault::value, "max_episode_steps must be 0 (none) or more, got " + std::to_string(max_episode_steps));
+  return std::make_unique<NativeSimulator>(id, config, outputs);
+}
+
+}  // namespace
+}  // namespace ge::python
+
+PYBIND11_MODULE(GE_MODULE, m) {
+  using namespace ge::python;
+  using ge::python::NativeSimulator;
+  m.doc() = "Native simulators of gpu_envs.";
+  py::register_exception_translator(&translate);
+  m.attr("MACHINE") = GE_MACHINE;
+  m.attr("INSTRUCTION_SET") = GE_INSTRUCTION_SET;
+  py::tuple outputs(size_t{ge::kOutputCount});
+  for (int o = 0; o < ge::kOutputCount; ++o) outputs[size_t(o)] = ge::name_of(ge::Output(o));
+  m.attr("OUTPUTS") = outputs;
+  m.def("environments", &ge::catalogue);
+  m.def("device_count", &ge::device_count);
+  m.def("device_name", &ge::device_name);
+  m.def("device_problem", &ge::device_problem);
+
+  py::class_<Addresses>(m, "Addresses").def(py::init([](const std::vector<uintptr_t>& list) {
+    if (list.size() != size_t(ge::kOutputCount))
+      throw ge::Error(ge::Fault::value, "Addresses: one per output, got " + std::to_string(list.size()));
+    Addresses addresses;
+    for (size_t o = 0; o < list.size(); ++o) addresses.bound.at[o] = reinterpret_cast<void*>(list[o]);
+    return addresses;
+  }));
+
+  py::class_<NativeSimulator>(m, "Simulator")
+      .def(py::init(&make), py::arg("id"), py::arg("num_worlds"), py::kw_only(), py::arg("first_world") = 0,
+           py::arg("autoreset_mode") = "SameStep", py::arg("max_episode_steps") = -1, py::arg("threads") = 0,
+           py::arg("device") = 0, py::arg("parameters") = py::dict(), py::arg("outputs") = py::none(), py::arg("tile") = 0,
+           py::arg("lanes") = 0, py::arg("block") = 0, py::arg("dependent_launch") = true)
+      .def_property_readonly("instance", &NativeSimulator::instance)
+      .def_property_readonly("memory_bytes", &NativeSimulator::memory_bytes)
+      .def_property_readonly("record_bytes", &NativeSimulator::record_bytes)
+      .def_property_readonly("allocations", &NativeSimulator::allocations)
+      .def("step", &NativeSimulator::step)
+      .def("step_numpy", &NativeSimulator::step_numpy)
+      .def("allocate", &NativeSimulator::allocate)
+      .def("reset", &NativeSimulator::reset)
+      .def("observe", &NativeSimulator::observe)
+      .def("read_records", &NativeSimulator::read_records)
+      .def("write_records", &NativeSimulator::write_records)
+      .def("copy_worlds", &NativeSimulator::copy_worlds)
+      .def("get_column", &NativeSimulator::get_column)
+      .def("set_column", &NativeSimulator::set_column)
+      .def("faults", &NativeSimulator::faults)
+      .def("save", &NativeSimulator::save)
+      .def("load", &NativeSimulator::load)
+      .def("golden", &NativeSimulator::golden)
+      .def("close", &NativeSimulator::close);
+}

@@ -1,0 +1,118 @@
+// Fresh NumPy arrays over the engine's own aligned memory: every step takes a block from a pool, the kernel writes into it,
+// the arrays are views of it, and it goes back when the last view dies. No copy, no allocation once the pool is warm.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <vector>
+
+#include "engine/simulator.hpp"
+
+namespace ge::python {
+
+namespace py = pybind11;
+
+inline py::dtype dtype_of(Type type) {
+  return type == Type::boolean ? py::dtype("bool") : py::dtype(name_of(type));
+}
+
+class OutputPool : public std::enable_shared_from_this<OutputPool> {
+ public:
+  OutputPool(Simulator& simulator, const std::vector<bool>& wanted) {
+    for (int o = 0; o < kOutputCount; ++o) {
+      const OutputShape& shape = simulator.output(Output(o));
+      Slot& slot = slots_[o];
+      slot.wanted = shape.exists && wanted[size_t(o)];
+      if (!slot.wanted) continue;
+      slot.offset = bytes_;
+      // 64 bytes: what jax asks for zero copy, and a cache line.
+      bytes_ += (shape.bytes + 63) / 64 * 64;
+      slot.dtype = dtype_of(shape.type);
+      const int64_t worlds = simulator.worlds(), agents = simulator.agents();
+      slot.nested = shape.per_agent ? std::vector<Py_intptr_t>{worlds, agents} : std::vector<Py_intptr_t>{worlds};
+      slot.flat = {shape.per_agent ? worlds * agents : worlds};
+      for (const int64_t extent : shape.row) {
+        slot.nested.push_back(extent);
+        slot.flat.push_back(extent);
+      }
+    }
+  }
+  ~OutputPool() {
+    for (char* memory : free_) std::free(memory);
+  }
+  OutputPool(const OutputPool&) = delete;
+
+  /// A block of memory and the addresses of its outputs.
+  char* take(Bound& bound) {
+    char* memory;
+    if (free_.empty()) {
+      memory = static_cast<char*>(std::aligned_alloc(64, size_t(bytes_ > 0 ? bytes_ : 64)));
+      if (memory == nullptr) throw Error(Fault::memory, "no memory for " + std::to_string(bytes_) + " bytes of outputs");
+      ++allocations_;
+    } else {
+      memory = free_.back();
+      free_.pop_back();
+    }
+    for (int o = 0; o < kOutputCount; ++o) bound.at[o] = slots_[o].wanted ? memory + slots_[o].offset : nullptr;
+    return memory;
+  }
+  void give_back(char* memory) {
+    if (free_.size() < kKept)
+      free_.push_back(memory);
+    else
+      std::free(memory);
+  }
+
+  /// Arrays over a block, which goes back to the pool with the last of them.
+  py::tuple arrays(char* memory, bool flat) {
+    PyObject* owner = PyCapsule_New(new Lease{shared_from_this(), memory}, nullptr, [](PyObject* capsule) {
+      Lease* lease = static_cast<Lease*>(PyCapsule_GetPointer(capsule, nullptr));
+      lease->pool->give_back(lease->memory);
+      delete lease;
+    });
+    if (owner == nullptr) throw py::error_already_set();
+    const py::object held = py::reinterpret_steal<py::object>(owner);
+    const auto& numpy = py::detail::npy_api::get();
+    py::tuple all(size_t{kOutputCount});
+    for (int o = 0; o < kOutputCount; ++o) {
+      const Slot& slot = slots_[o];
+      if (!slot.wanted) {
+        PyTuple_SET_ITEM(all.ptr(), o, py::none().release().ptr());
+        continue;
+      }
+      const std::vector<Py_intptr_t>& shape = flat ? slot.flat : slot.nested;
+      PyObject* array = numpy.PyArray_NewFromDescr_(
+          numpy.PyArray_Type_, slot.dtype.inc_ref().ptr(), int(shape.size()), shape.data(), nullptr,
+          memory + slot.offset, py::detail::npy_api::NPY_ARRAY_WRITEABLE_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_,
+          nullptr);
+      if (array == nullptr) throw py::error_already_set();
+      PyTuple_SET_ITEM(all.ptr(), o, array);
+      if (numpy.PyArray_SetBaseObject_(array, held.inc_ref().ptr()) < 0) throw py::error_already_set();
+    }
+    return all;
+  }
+
+  int64_t bytes() const { return bytes_; }
+  /// How many blocks were ever taken from the system: tests count it.
+  int64_t allocations() const { return allocations_; }
+
+ private:
+  static constexpr size_t kKept = 8;
+  struct Slot {
+    bool wanted = false;
+    int64_t offset = 0;
+    py::dtype dtype;
+    std::vector<Py_intptr_t> nested, flat;
+  };
+  struct Lease {
+    std::shared_ptr<OutputPool> pool;
+    char* memory;
+  };
+  Slot slots_[kOutputCount];
+  int64_t bytes_ = 0, allocations_ = 0;
+  std::vector<char*> free_;
+};
+
+}  // namespace ge::python

@@ -1,0 +1,226 @@
+// Calling a system: load what its signature names, call, store what it may write. Every executor runs rows through these
+// few functions, so that a stage means the same everywhere.
+#pragma once
+
+#include "engine/graph.hpp"
+#include "engine/world.hpp"
+
+namespace ge {
+
+/// One argument of a system over rows of T.
+template <class T, class Arg, class S>
+GE_FN bare<Arg> argument(const Cells<S>& cells, int row) {
+  if constexpr (is_slot<Arg>)
+    return Slot{row};
+  else
+    return cells.template load<T, bare<Arg>>(row);
+}
+template <class T, class Arg, class S>
+GE_FN void give_back(const Cells<S>& cells, int row, const bare<Arg>& value) {
+  if constexpr (is_written<Arg>) cells.template store<T, bare<Arg>>(row, value);
+}
+
+/// A system on one row of T.
+template <auto F, class T, class S, class... Args>
+GE_FN void call_row(const Cells<S>& cells, int row, Types<Args...>) {
+  const World<S> world(cells);
+  [&](bare<Args>... values) __attribute__((always_inline)) {
+    F(world, values...);
+    (give_back<T, Args>(cells, row, values), ...);
+  }(argument<T, Args>(cells, row)...);
+}
+template <auto F, class T, class S>
+GE_FN void call_row(const Cells<S>& cells, int row) {
+  call_row<F, T>(cells, row, Arguments<F>{});
+}
+
+/// The value of a function that only reads one row of T.
+template <auto F, class T, class S, class... Args>
+GE_FN auto value_of_row(const Cells<S>& cells, int row, Types<Args...>) {
+  static_assert((!is_written<Args> && ...), "GE: a function of Reduce or Destroy only reads");
+  const World<S> world(cells);
+  return F(world, argument<T, Args>(cells, row)...);
+}
+template <auto F, class T, class S>
+GE_FN auto value_of_row(const Cells<S>& cells, int row) {
+  return value_of_row<F, T>(cells, row, Arguments<F>{});
+}
+
+/// A system over singletons; `first...` comes before the components (the total of Reduce).
+template <auto F, class S, class... Skip, class... Args, class... First>
+GE_FN void call_world(const Cells<S>& cells, Types<Args...>, const First&... first) {
+  using Tables = typename Cells<S>::Tables;
+  const World<S> world(cells);
+  [&](bare<Args>... values) __attribute__((always_inline)) {
+    F(world, first..., values...);
+    (give_back<single_of<bare<Args>, Tables>, Args>(cells, 0, values), ...);
+  }(argument<single_of<bare<Args>, Tables>, Args>(cells, 0)...);
+}
+template <auto F, class S>
+GE_FN void call_world(const Cells<S>& cells) {
+  call_world<F>(cells, Arguments<F>{});
+}
+
+template <class T>
+struct Tail;
+template <class First, class... Rest>
+struct Tail<Types<First, Rest...>> {
+  using type = Types<Rest...>;
+  using first = First;
+};
+
+/// Reduce's target.
+template <auto Into, class S, class R>
+GE_FN void call_into(const Cells<S>& cells, const R& total) {
+  call_world<Into>(cells, typename Tail<Arguments<Into>>::type{}, total);
+}
+
+/// A predicate or count over singletons.
+template <auto F, class S, class... Args>
+GE_FN auto ask(const Cells<S>& cells, Types<Args...>) {
+  using Tables = typename Cells<S>::Tables;
+  static_assert((!is_written<Args> && ...), "GE: a predicate or count only reads");
+  const World<S> world(cells);
+  return F(world, argument<single_of<bare<Args>, Tables>, Args>(cells, 0)...);
+}
+template <auto F, class S>
+GE_FN auto ask(const Cells<S>& cells) {
+  if constexpr (std::is_integral_v<decltype(F)>)
+    return F;
+  else
+    return ask<F>(cells, Arguments<F>{});
+}
+template <auto F>
+inline constexpr bool is_number = std::is_integral_v<decltype(F)>;
+
+/// make(World, index..., C&...) into a row of T whose components begin as zero.
+template <auto Make, class T, class S, class... Cs, class... Index>
+GE_FN void make_row(const Cells<S>& cells, int row, Types<Cs...>, Index... index) {
+  const World<S> world(cells);
+  [&](Cs... values) __attribute__((always_inline)) {
+    Make(world, index..., values...);
+    (cells.template store<T, Cs>(row, values), ...);
+  }(Cs{}...);
+}
+template <auto Make, class T, class S, class... Index>
+GE_FN void make_row(const Cells<S>& cells, int row, Index... index) {
+  make_row<Make, T>(cells, row, typename T::components{}, index...);
+}
+
+template <class T, class S, class... Cs>
+GE_FN void zero_row(const Cells<S>& cells, int row, Types<Cs...>) {
+  (cells.template store<T, Cs>(row, Cs{}), ...);
+}
+
+// ---- rows of tables that come and go
+
+/// The slot becomes free: components zero, handles stale.
+template <class T, class S>
+GE_FN void destroy_row(const Cells<S>& cells, int row) {
+  uint32_t* const live = cells.template header<T>(row >> 5);
+  *live = *live & ~(1u << (row & 31));
+  uint32_t* const generation = cells.template generation<T>(row);
+  *generation = *generation + 1;
+  zero_row<T>(cells, row, typename T::components{});
+}
+
+/// Empties the Lists and Pools in one of the two memories.
+template <bool kScratch, class T, class S>
+GE_FN void clear_table(const Cells<S>& cells) {
+  if constexpr (T::scratch == kScratch && T::kind == Kind::list) {
+    *cells.template header<T>(0) = 0;
+  } else if constexpr (T::scratch == kScratch && T::kind == Kind::pool) {
+    for (int row = 0; row < T::capacity; ++row) {
+      if constexpr (kScratch)
+        *cells.template header<T>(row >> 5) = 0, *cells.template generation<T>(row) = 0;
+      else if (cells.template alive<T>(row))
+        destroy_row<T>(cells, row);
+    }
+  }
+}
+template <bool kScratch, class S, class... Ts>
+GE_FN void clear_tables(const Cells<S>& cells, Types<Ts...>) {
+  (clear_table<kScratch, Ts>(cells), ...);
+}
+template <bool kScratch, class S>
+GE_FN void clear_tables(const Cells<S>& cells) {
+  clear_tables<kScratch>(cells, AllTables<S>{});
+}
+template <bool kScratch, class... Ts>
+consteval bool has_dynamic(Types<Ts...>) {
+  return ((Ts::scratch == kScratch && Ts::kind != Kind::fixed) || ...);
+}
+
+// ---- the canonical order of a reduction, one world on one thread: the plain form that every executor must equal
+
+/// Rows [first, last) of T, W accumulators, folded by halves.
+template <auto F, class Op, class T, class S>
+auto reduce_chunk(const Cells<S>& cells, int first, int last) {
+  using R = decltype(Op::identity());
+  constexpr int W = reduce_width(T::capacity);
+  R sums[W];
+  for (R& sum : sums) sum = Op::identity();
+  for (int row = first; row < last; ++row)
+    if (cells.template alive<T>(row))
+      sums[(row - first) % W] = Op::combine(sums[(row - first) % W], R(value_of_row<F, T>(cells, row)));
+  for (int half = W / 2; half > 0; half /= 2)
+    for (int k = 0; k < half; ++k) sums[k] = Op::combine(sums[k], sums[k + half]);
+  return sums[0];
+}
+
+/// Chunks that the tables of a reduction can have at most.
+template <class... Ts>
+constexpr int chunk_capacity(Types<Ts...>) {
+  return (0 + ... + ((Ts::capacity + kReduceChunk - 1) / kReduceChunk));
+}
+
+/// All rows that F matches: chunks of 1,024 in table order, their results folded in the same way.
+template <auto F, class Op, class S, class... Ts>
+auto reduce_world(const Cells<S>& cells, Types<Ts...> tables) {
+  using R = decltype(Op::identity());
+  constexpr int chunks = chunk_capacity(Types<Ts...>{});
+  constexpr int W = reduce_width(chunks);
+  R sums[W];
+  for (R& sum : sums) sum = Op::identity();
+  int chunk = 0;
+  for_each_type(tables, [&](auto t) {
+    using T = typename decltype(t)::type;
+    const int rows = cells.template rows<T>();
+    for (int first = 0; first < T::capacity; first += kReduceChunk, ++chunk) {
+      const int last = first + kReduceChunk < rows ? first + kReduceChunk : rows;
+      const R part = reduce_chunk<F, Op, T>(cells, first, last);
+      sums[chunk % W] = chunks == 1 ? part : Op::combine(sums[chunk % W], part);
+    }
+  });
+  for (int half = W / 2; half > 0; half /= 2)
+    for (int k = 0; k < half; ++k) sums[k] = Op::combine(sums[k], sums[k + half]);
+  return sums[0];
+}
+template <auto F, class Op, class S>
+auto reduce_world(const Cells<S>& cells) {
+  return reduce_world<F, Op>(cells, matching<Components<F>, AllTables<S>>{});
+}
+
+/// Position of a type in a list: the number of a table in the counters.
+template <class T, class List>
+struct IndexOf;
+template <class T, class... Ts>
+struct IndexOf<T, Types<Ts...>> {
+  static constexpr int value = [] {
+    int at = 0, found = -1;
+    ((std::is_same_v<T, Ts> ? found = at : 0, ++at), ...);
+    return found;
+  }();
+};
+
+/// A full table: the rows beyond were dropped; say how many and what would have fitted.
+template <class T, class S>
+GE_FN void count_overflow(const Cells<S>& cells, int needed, int capacity) {
+  constexpr int table = IndexOf<T, AllTables<S>>::value;
+  static_assert(table < Counters::kTables);
+  if (needed <= capacity) return;
+  count_add(&cells.shared->counters->dropped[table], (unsigned long long)(needed - capacity));
+  count_max(&cells.shared->counters->needed[table], (unsigned long long)needed);
+}
+
+}  // namespace ge

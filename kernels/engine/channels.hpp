@@ -1,0 +1,214 @@
+// Channels: how the described action and observation rows of an environment meet the caller's arrays. Element types,
+// conversions, legal ranges; the same functions on every executor.
+#pragma once
+
+#include "engine/call.hpp"
+#include "engine/math.hpp"
+
+namespace ge {
+
+// ---- actions: a component of 32-bit words, all integers (categories) or all floats
+
+template <class A>
+struct ActionShape {
+  static constexpr int words = int(sizeof(A) / 4);
+  static constexpr bool is_float = [] {
+    bool floats = false, ints = false;
+    std::apply(
+        [&](auto... f) {
+          ((std::is_same_v<typename decltype(f)::Element, float> ? floats = true : ints = true), ...);
+        },
+        A::describe());
+    return floats && !ints;
+  }();
+  static constexpr bool plain = std::apply(
+      [](auto... f) {
+        return ((std::is_same_v<typename decltype(f)::Element, float> ||
+                 std::is_same_v<typename decltype(f)::Element, int32_t>)&&...);
+      },
+      A::describe());
+  static_assert(plain, "GE: the fields of an action are float or int32_t");
+  struct Range {
+    double low, high;
+  };
+  struct Ranges {
+    Range at[words];
+  };
+  static constexpr Ranges ranges = [] {
+    Ranges all{};
+    int at = 0;
+    std::apply(
+        [&](auto... f) {
+          auto put = [&](auto one) {
+            for (std::size_t k = 0; k < sizeof(typename decltype(one)::Member) / 4; ++k)
+              all.at[at++] = {one.low, one.high};
+          };
+          (put(f), ...);
+        },
+        A::describe());
+    return all;
+  }();
+  using Element = std::conditional_t<is_float, float, int32_t>;
+  struct Row {
+    Element at[words];
+  };
+};
+
+/// One element of the caller's action, made safe: a category that does not exist becomes 0, a float outside its range
+/// the nearest bound, NaN the lower bound (0 where there is none).
+template <class A, class From>
+GE_FN typename ActionShape<A>::Element take_element(From value, double low, double high, bool& bad) {
+  using Shape = ActionShape<A>;
+  if constexpr (Shape::is_float) {
+    const float x = float(value);
+    const float lo = float(low), hi = float(high);
+    const bool nan = x != x;
+    const bool outside = (x < lo) | (x > hi) | nan;
+    bad = bad | outside;
+    const float rest = low == -kUnbounded ? 0.0f : lo;
+    const float clamped = x < lo ? lo : x > hi ? hi : x;
+    return nan ? rest : clamped;
+  } else {
+    const bool legal = (value >= From(low)) & (value <= From(high));
+    bad = bad | !legal;
+    return legal ? int32_t(value) : 0;
+  }
+}
+
+/// The action of one agent. kCount: report bad values (on the CPU they were refused before any world moved).
+template <class E, class From, bool kCount>
+GE_FN void take_action(const Cells<typename E::Schema>& cells, int row, int agents) {
+  using S = typename E::Schema;
+  using A = typename S::Action;
+  using Agent = typename S::Agent;
+  using Shape = ActionShape<A>;
+  const From* from = static_cast<const From*>(cells.shared->actions) +
+                     (int64_t(cells.world) * agents + row) * Shape::words;
+  const bool gone = (cells.template load<Agent, Fate>(row).bits & Fate::kGone) != 0;
+  typename Shape::Row values;
+  bool bad = false;
+  GE_UNROLL
+  for (int k = 0; k < Shape::words; ++k) {
+    constexpr auto ranges = Shape::ranges;
+    const auto value = take_element<A>(from[k], ranges.at[k].low, ranges.at[k].high, bad);
+    values.at[k] = gone ? typename Shape::Element(0) : value;
+  }
+  if constexpr (kCount) {
+    if (bad && !gone) {
+      count_add(&cells.shared->counters->bad_actions, 1);
+      // The smallest row wins, as a maximum of its complement.
+      count_max(&cells.shared->counters->first_bad,
+                ~0ull - (unsigned long long)(int64_t(cells.world) * agents + row));
+    }
+  }
+  cells.template store<Agent, A>(row, __builtin_bit_cast(A, values));
+}
+
+// ---- observation rows
+
+/// A row type: its fields share one element type; a field of Bits counts one element per bit.
+template <class Row>
+struct RowShape {
+  template <class F>
+  static constexpr int bits = BitsOf<typename F::Element>::value;
+  static constexpr int elements = std::apply(
+      [](auto... f) {
+        return (0 + ... +
+                (bits<decltype(f)> > 0
+                     ? bits<decltype(f)> * int(sizeof(typename decltype(f)::Member) / sizeof(typename decltype(f)::Element))
+                     : int(sizeof(typename decltype(f)::Member) / sizeof(typename decltype(f)::Element))));
+      },
+      Row::describe());
+  static constexpr bool packed =
+      std::apply([](auto... f) { return ((bits<decltype(f)> > 0) || ...); }, Row::describe());
+  template <class... Fs>
+  static consteval auto element_of(std::tuple<Fs...>) {
+    if constexpr (requires { typename Row::Element; }) {
+      return typename Row::Element{};
+    } else {
+      using First = typename std::tuple_element_t<0, std::tuple<Fs...>>::Element;
+      static_assert(((std::is_same_v<typename Fs::Element, First>)&&...),
+                    "GE: the fields of an observation row share one element type; with Bits name it: using Element = uint8_t");
+      return First{};
+    }
+  }
+  using Element = decltype(element_of(Row::describe()));
+};
+
+template <class Tuple, class F>
+GE_FN void look_at_all(const Tuple& all, F& look) {
+  std::apply([&](auto... f) { (look(f), ...); }, all);
+}
+
+/// Element k of a row, bits expanded.
+template <class Row>
+GE_FN typename RowShape<Row>::Element element_at(const Row& row, int k) {
+  using Shape = RowShape<Row>;
+  using Element = typename Shape::Element;
+  if constexpr (!Shape::packed) {
+    return reinterpret_cast<const Element*>(&row)[k];
+  } else {
+    Element found{};
+    int at = 0;
+    auto look = [&](auto field) {
+      using F = decltype(field);
+      using M = typename F::Element;
+      constexpr int count = int(sizeof(typename F::Member) / sizeof(M));
+      const M* items = reinterpret_cast<const M*>(&(row.*(field.member)));
+      if constexpr (BitsOf<M>::value > 0) {
+        constexpr int bits = BitsOf<M>::value;
+        if (k >= at && k < at + bits * count) found = Element(items[(k - at) / bits].test((k - at) % bits));
+        at += bits * count;
+      } else {
+        if (k >= at && k < at + count) found = Element(items[k - at]);
+        at += count;
+      }
+    };
+    constexpr auto all = Row::describe();
+    look_at_all(all, look);
+    return found;
+  }
+}
+/// The row of one agent, zero where the agent waits for its world's reset.
+template <auto F, class T, class Row, class S, class... Args>
+GE_FN Row make_row_of(const Cells<S>& cells, int row, Types<Row&, Args...>) {
+  const World<S> world(cells);
+  Row out{};
+  F(world, out, argument<T, Args>(cells, row)...);
+  return out;
+}
+template <auto F>
+using RowOf = bare<typename Tail<Arguments<F>>::first>;
+
+template <auto F, class T, class S>
+GE_FN RowOf<F> observe_row(const Cells<S>& cells, int row, bool into_final, bool& wanted) {
+  using Row = RowOf<F>;
+  const uint32_t fate = cells.template load<T, Fate>(row).bits;
+  const bool just = (fate & Fate::kJustEnded) != 0;
+  const bool gone = (fate & Fate::kGone) != 0;
+  const bool shows = into_final ? just : (!gone) | (just & (cells.shared->autoreset != Autoreset::same_step));
+  wanted = into_final ? just : true;
+  Row out = make_row_of<F, T, Row>(cells, row, Arguments<F>{});
+  if (!shows) out = Row{};
+  return out;
+}
+
+/// The one row of a world's state.
+template <auto F, class Row, class S, class... Args>
+GE_FN Row state_row(const Cells<S>& cells, Types<Row&, Args...>) {
+  Row out{};
+  F(World<S>(cells), out, argument<single_of<bare<Args>, AllTables<S>>, Args>(cells, 0)...);
+  return out;
+}
+template <auto F, class S>
+GE_FN RowOf<F> state_row(const Cells<S>& cells) {
+  return state_row<F, RowOf<F>>(cells, Arguments<F>{});
+}
+
+template <class S>
+GE_FN int agents_of(const Shared<S>& shared) {
+  if constexpr (requires { S::Agent::count(shared.params); }) return S::Agent::count(shared.params);
+  return S::Agent::capacity;
+}
+
+}  // namespace ge

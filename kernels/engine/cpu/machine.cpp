@@ -1,0 +1,19 @@
+// The CPU as a machine: one device, always there.
+#include "engine/machine.hpp"
+
+#include "engine/simulator.hpp"
+
+namespace ge {
+
+int device_count() {
+  return 1;
+}
+std::string device_name(int device) {
+  if (device != 0) throw Error(Fault::value, "device " + std::to_string(device) + " does not exist: there is one CPU");
+  return "cpu";
+}
+std::string device_problem() {
+  return "";
+}
+
+}  // namespace ge

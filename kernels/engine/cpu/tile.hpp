@@ -1,0 +1,573 @@
+// The `cpu` executor: a thread takes a tile of worlds, small enough for its cache, and runs the graph stage by stage over
+// it. Inside a stage the order is block, row, lane: the innermost loop runs over the B worlds of a block, whose words lie
+// side by side, and vectorises because a system's arguments are local copies and rows are independent by contract.
+//
+//   Set      which worlds of the tile a stage runs on: whole blocks (vectorised) and loose worlds (one by one). A tile
+//            begins as its blocks plus the ragged end; When splits a set by its predicate, a block staying whole where all
+//            of its worlds agree. Dead worlds beyond the last never run.
+//
+// `Shared` is copied to a local in every loop: through a reference the compiler would reload parameters after each store.
+#pragma once
+
+#include "engine/channels.hpp"
+#include "engine/episode.hpp"
+
+namespace ge {
+
+/// Worlds of one tile: blocks to run whole, and worlds to run alone.
+struct Set {
+  const int32_t* blocks;
+  int block_count;
+  const int32_t* loose;
+  int loose_count;
+  bool empty() const { return block_count + loose_count == 0; }
+};
+
+template <class E>
+class Tile {
+ public:
+  using S = typename E::Schema;
+  using Tables = AllTables<S>;
+  using Agent = typename S::Agent;
+  static constexpr int B = kBlock<S>;
+  static constexpr int64_t kScratchBlock = int64_t{kScratchBytes<Tables>} * B;
+
+  /// Bytes of scratch memory and of index space for a tile of so many blocks.
+  static int64_t scratch_bytes(int blocks) { return round_up(kScratchBlock * blocks, 64); }
+  static int64_t index_count(int blocks) { return (int64_t{blocks} * (B + 1) + B + 1) * kDepth; }
+
+  Tile(const Shared<S>& shared, char* scratch, int32_t* indices, int first_block)
+      : shared_(shared), scratch_(scratch), free_(indices), first_(first_block) {}
+
+  /// Runs the phases over blocks [first, first + count).
+  template <class... P>
+  void run(Types<P...>, int count) {
+    int32_t* const blocks = free_;
+    int32_t* const loose = free_ + count;
+    int whole = 0, single = 0;
+    for (int b = first_; b < first_ + count; ++b) {
+      const int live = shared_.worlds - b * B < B ? shared_.worlds - b * B : B;
+      if (live == B) {
+        blocks[whole++] = b;
+      } else {
+        for (int lane = 0; lane < live; ++lane) loose[single++] = b * B + lane;
+      }
+    }
+    free_ = loose + single;
+    (phase(P{}, Set{blocks, whole, loose, single}), ...);
+  }
+
+ private:
+  static constexpr int kDepth = 8;  // nested sets: tile, When in When in RepeatWhile, ...
+
+  template <Name kName, class L, class... X>
+  void phase(Phase<kName, L, X...>, const Set& set) {
+    const Shared<S> local = shared_;
+    each_world(set, [&](const Cells<S>& cells) { clear_tables<true>(cells); }, local);
+    all<X...>(set);
+  }
+  template <auto P, class... Inner>
+  void phase(Rare<P, Inner...>, const Set& set) {
+    within<P>(set, [&](const Set& inner) { (phase(Inner{}, inner), ...); });
+  }
+  /// Calls f with the worlds of `set` that have P, if there are any.
+  template <auto P, class F>
+  void within(const Set& set, F&& f) {
+    int32_t* const mark = free_;
+    free_ += room(set);
+    const Set inner = subset([](const Cells<S>& cells) { return bool(ask<P>(cells)); }, set, mark);
+    if (!inner.empty()) f(inner);
+    free_ = mark;
+  }
+  template <class... X>
+  void all(const Set& set) {
+    (stage(X{}, set), ...);
+  }
+
+  // ---- where things are
+
+  Cells<S> cells_at(const Shared<S>& shared, int block, int lane) const {
+    return {&shared, block * B + lane, shared.base + block * kBlockBytes<Tables, B>, lane,
+            scratch_ + (block - first_) * kScratchBlock, B, lane};
+  }
+  Cells<S> cells_of(const Shared<S>& shared, int world) const {
+    return cells_at(shared, world / B, world % B);
+  }
+
+  /// Every world of a set, one by one: for stages that do not vectorise over worlds.
+  template <class F>
+  void each_world(const Set& set, F&& f, const Shared<S>& shared) const {
+    for (int i = 0; i < set.block_count; ++i)
+      for (int lane = 0; lane < B; ++lane) f(cells_at(shared, set.blocks[i], lane));
+    for (int i = 0; i < set.loose_count; ++i) f(cells_of(shared, set.loose[i]));
+  }
+
+  /// f(cells, row) on `rows` rows of every world of a set, vectorised over the worlds of a block (over rows where B = 1).
+  template <class F>
+  GE_FN void each_cell(const Set& set, int rows, F&& f) const {
+    const Shared<S> shared = shared_;
+    for (int i = 0; i < set.block_count; ++i) {
+      if constexpr (B == 1) {
+        const Cells<S> cells = cells_at(shared, set.blocks[i], 0);
+        GE_INDEPENDENT
+        for (int row = 0; row < rows; ++row) f(cells, row);
+      } else {
+        const int block = set.blocks[i];
+        for (int row = 0; row < rows; ++row) {
+          GE_INDEPENDENT
+          for (int lane = 0; lane < B; ++lane) f(cells_at(shared, block, lane), row);
+        }
+      }
+    }
+    for (int i = 0; i < set.loose_count; ++i) {
+      const Cells<S> cells = cells_of(shared, set.loose[i]);
+      for (int row = 0; row < rows; ++row) f(cells, row);
+    }
+  }
+
+  template <class T>
+  int uniform_rows() const {
+    static_assert(T::kind == Kind::fixed);
+    if constexpr (requires { T::count(shared_.params); }) return T::count(shared_.params);
+    return T::capacity;
+  }
+
+  /// Index space that any subset of `set` fits in.
+  static int64_t room(const Set& set) { return int64_t{set.block_count} * (B + 1) + set.loose_count + 1; }
+
+  /// The worlds of `set` with p, in `space`.
+  template <class F>
+  Set subset(F&& p, const Set& set, int32_t* space) const {
+    const Shared<S> shared = shared_;
+    int32_t* const blocks = space;
+    int32_t* const loose = space + set.block_count;
+    int whole = 0, single = 0;
+    for (int i = 0; i < set.block_count; ++i) {
+      const int block = set.blocks[i];
+      uint32_t yes[B];
+      uint32_t count = 0;
+      GE_INDEPENDENT
+      for (int lane = 0; lane < B; ++lane) yes[lane] = p(cells_at(shared, block, lane)) ? 1u : 0u;
+      for (int lane = 0; lane < B; ++lane) count += yes[lane];
+      if (count == 0) continue;
+      if (count == B) {
+        blocks[whole++] = block;
+      } else {
+        for (int lane = 0; lane < B; ++lane) {
+          loose[single] = block * B + lane;
+          single += int(yes[lane]);
+        }
+      }
+    }
+    for (int i = 0; i < set.loose_count; ++i) {
+      loose[single] = set.loose[i];
+      single += p(cells_of(shared, set.loose[i])) ? 1 : 0;
+    }
+    return {blocks, whole, loose, single};
+  }
+
+  // ---- stages over rows
+
+  template <auto F>
+  void stage(Each<F>, const Set& set) {
+    if constexpr (Served<F, Tables>::value)
+      for_each_type(matching<Components<F>, Tables>{},
+                    [&](auto t) { rows_of<F, typename decltype(t)::type>(set); });
+  }
+  template <auto F, class T>
+  void rows_of(const Set& set) {
+    if constexpr (T::kind == Kind::fixed) {
+      each_cell(set, uniform_rows<T>(), [](const Cells<S>& cells, int row) { call_row<F, T>(cells, row); });
+    } else {
+      const Shared<S> shared = shared_;
+      each_world(
+          set,
+          [](const Cells<S>& cells) {
+            const int rows = cells.template rows<T>();
+            for (int row = 0; row < rows; ++row)
+              if (cells.template alive<T>(row)) call_row<F, T>(cells, row);
+          },
+          shared);
+    }
+  }
+  template <auto F>
+  void stage(EachWorld<F>, const Set& set) {
+    each_cell(set, 1, [](const Cells<S>& cells, int) { call_world<F>(cells); });
+  }
+  template <auto Count, auto F, class T>
+  void stage(For<Count, F, T>, const Set& set) {
+    static_assert(T::kind == Kind::list, "GE: For fills a List");
+    if constexpr (is_number<Count>) {
+      static_assert(Count <= T::capacity, "GE: For has more rows than its table");
+      each_cell(set, 1, [](const Cells<S>& cells, int) { *cells.template header<T>(0) = uint32_t(Count); });
+      each_cell(set, Count, [](const Cells<S>& cells, int row) { make_row<F, T>(cells, row, row); });
+    } else {
+      const Shared<S> shared = shared_;
+      each_world(
+          set,
+          [](const Cells<S>& cells) {
+            const int wanted = ask<Count>(cells);
+            const int count = wanted < T::capacity ? wanted : T::capacity;
+            for (int row = 0; row < count; ++row) make_row<F, T>(cells, row, row);
+            *cells.template header<T>(0) = uint32_t(count < 0 ? 0 : count);
+            count_overflow<T>(cells, wanted, T::capacity);
+          },
+          shared);
+    }
+  }
+
+  // ---- emission: index outside, worlds inside; the cheap test vectorises, rows are made for hits only
+
+  template <auto Count, auto Test, auto Make, class T>
+  void stage(Emit<Count, Test, Make, T>, const Set& set) {
+    if constexpr (is_number<Count>) {
+      emit<T>(
+          set, Count, [](const Cells<S>& cells, int i) { return bool(Test(World<S>(cells), i)); },
+          [](const Cells<S>& cells, int row, int i) { make_row<Make, T>(cells, row, i); });
+    } else {
+      const Shared<S> shared = shared_;
+      each_world(
+          set,
+          [](const Cells<S>& cells) {
+            const int count = ask<Count>(cells);
+            int hits = 0;
+            for (int i = 0; i < count; ++i) {
+              if (!Test(World<S>(cells), i)) continue;
+              if (hits < T::capacity) make_row<Make, T>(cells, hits, i);
+              ++hits;
+            }
+            close_list<T>(cells, hits);
+          },
+          shared);
+    }
+  }
+  template <class A, class C, auto Test, auto Make, class T>
+  void stage(EmitPairs<A, C, Test, Make, T>, const Set& set) {
+    static_assert(A::kind != Kind::list && C::kind != Kind::list,
+                  "GE: EmitPairs walks Fixed and Pool tables; over a List use Emit with its count");
+    constexpr bool same = std::is_same_v<A, C>;
+    const int count_a = pair_rows<A>(), count_c = pair_rows<C>();
+    const int count = same ? pair_count(count_a) : count_a * count_c;
+    const auto pair = [count_a, count_c](int i) {
+      return same ? pair_at(i, count_a) : Pair{i / count_c, i % count_c};
+    };
+    emit<T>(
+        set, count,
+        [pair](const Cells<S>& cells, int i) {
+          const Pair p = pair(i);
+          return cells.template alive<A>(p.a) && cells.template alive<C>(p.b) &&
+                 bool(Test(World<S>(cells), p.a, p.b));
+        },
+        [pair](const Cells<S>& cells, int row, int i) {
+          const Pair p = pair(i);
+          make_row<Make, T>(cells, row, p.a, p.b);
+        });
+  }
+  template <class T>
+  int pair_rows() const {
+    if constexpr (T::kind == Kind::fixed) return uniform_rows<T>();
+    return T::capacity;
+  }
+  template <class T, class Test, class Make>
+  void emit(const Set& set, int count, Test test, Make make) const {
+    static_assert(T::kind == Kind::list, "GE: Emit appends to a List");
+    const Shared<S> shared = shared_;
+    for (int k = 0; k < set.block_count; ++k) {
+      const int block = set.blocks[k];
+      int hits[B] = {};
+      for (int i = 0; i < count; ++i) {
+        uint32_t hit[B];
+        uint32_t any = 0;
+        GE_INDEPENDENT
+        for (int lane = 0; lane < B; ++lane) hit[lane] = test(cells_at(shared, block, lane), i) ? 1u : 0u;
+        for (int lane = 0; lane < B; ++lane) any |= hit[lane];
+        if (any == 0) continue;
+        for (int lane = 0; lane < B; ++lane) {
+          if (hit[lane] == 0) continue;
+          if (hits[lane] < T::capacity) make(cells_at(shared, block, lane), hits[lane], i);
+          ++hits[lane];
+        }
+      }
+      for (int lane = 0; lane < B; ++lane) close_list<T>(cells_at(shared, block, lane), hits[lane]);
+    }
+    for (int k = 0; k < set.loose_count; ++k) {
+      const Cells<S> cells = cells_of(shared, set.loose[k]);
+      int hits = 0;
+      for (int i = 0; i < count; ++i) {
+        if (!test(cells, i)) continue;
+        if (hits < T::capacity) make(cells, hits, i);
+        ++hits;
+      }
+      close_list<T>(cells, hits);
+    }
+  }
+  template <class T>
+  GE_FN static void close_list(const Cells<S>& cells, int hits) {
+    *cells.template header<T>(0) = uint32_t(hits < T::capacity ? hits : T::capacity);
+    count_overflow<T>(cells, hits, T::capacity);
+  }
+
+  // ---- pools
+
+  template <auto Count, auto Make, class T>
+  void stage(Spawn<Count, Make, T>, const Set& set) {
+    static_assert(T::kind == Kind::pool, "GE: Spawn fills a Pool");
+    const Shared<S> shared = shared_;
+    each_world(
+        set,
+        [](const Cells<S>& cells) {
+          const int wanted = ask<Count>(cells);
+          int made = 0;
+          for (int word = 0; word < kLiveWords<T> && made < wanted; ++word) {
+            uint32_t free = ~*cells.template header<T>(word);
+            while (free != 0 && made < wanted) {
+              const int row = word * 32 + __builtin_ctz(free);
+              if (row >= T::capacity) break;
+              free &= free - 1;
+              *cells.template header<T>(word) |= 1u << (row & 31);
+              make_row<Make, T>(cells, row, made++);
+            }
+          }
+          count_overflow<T>(cells, T::capacity + wanted - made, T::capacity);
+        },
+        shared);
+  }
+  template <auto Test, class T>
+  void stage(Destroy<Test, T>, const Set& set) {
+    static_assert(T::kind == Kind::pool, "GE: Destroy empties slots of a Pool");
+    const Shared<S> shared = shared_;
+    each_world(
+        set,
+        [](const Cells<S>& cells) {
+          uint32_t dead[kLiveWords<T>] = {};
+          for (int row = 0; row < T::capacity; ++row)
+            if (cells.template alive<T>(row) && value_of_row<Test, T>(cells, row)) dead[row >> 5] |= 1u << (row & 31);
+          for (int row = 0; row < T::capacity; ++row)
+            if (dead[row >> 5] >> (row & 31) & 1u) destroy_row<T>(cells, row);
+        },
+        shared);
+  }
+  void stage(ClearTables, const Set& set) {
+    const Shared<S> shared = shared_;
+    each_world(set, [](const Cells<S>& cells) { clear_tables<false>(cells); }, shared);
+  }
+
+  // ---- reductions
+
+  template <auto F, class Op, auto Into>
+  void stage(Reduce<F, Op, Into>, const Set& set) {
+    using Matching = matching<Components<F>, Tables>;
+    using R = decltype(Op::identity());
+    if constexpr (Served<F, Tables>::value) {
+      if constexpr (Matching::size == 1 && only_fixed(Matching{})) {
+        using T = typename Tail<Matching>::first;
+        if constexpr (T::capacity <= 64 && B > 1) {
+          reduce_blocks<F, Op, Into, T, R>(set);
+          return;
+        }
+      }
+      const Shared<S> shared = shared_;
+      each_world(set, [](const Cells<S>& cells) { call_into<Into>(cells, reduce_world<F, Op>(cells)); }, shared);
+    }
+  }
+  template <class... Ts>
+  static consteval bool only_fixed(Types<Ts...>) {
+    return ((Ts::kind == Kind::fixed) && ...);
+  }
+  template <auto F, class Op, auto Into, class T, class R>
+  void reduce_blocks(const Set& set) const {
+    constexpr int W = reduce_width(T::capacity);
+    const Shared<S> shared = shared_;
+    const int rows = uniform_rows<T>();
+    for (int i = 0; i < set.block_count; ++i) {
+      const int block = set.blocks[i];
+      R sums[W][B];
+      for (int k = 0; k < W; ++k)
+        for (int lane = 0; lane < B; ++lane) sums[k][lane] = Op::identity();
+      for (int row = 0; row < rows; ++row) {
+        GE_INDEPENDENT
+        for (int lane = 0; lane < B; ++lane)
+          sums[row % W][lane] =
+              Op::combine(sums[row % W][lane], value_of_row<F, T>(cells_at(shared, block, lane), row));
+      }
+      for (int half = W / 2; half > 0; half /= 2)
+        for (int k = 0; k < half; ++k)
+          for (int lane = 0; lane < B; ++lane)
+            sums[k][lane] = Op::combine(sums[k][lane], sums[k + half][lane]);
+      GE_INDEPENDENT
+      for (int lane = 0; lane < B; ++lane) call_into<Into>(cells_at(shared, block, lane), sums[0][lane]);
+    }
+    for (int i = 0; i < set.loose_count; ++i) {
+      const Cells<S> cells = cells_of(shared, set.loose[i]);
+      call_into<Into>(cells, reduce_world<F, Op>(cells));
+    }
+  }
+
+  // ---- control
+
+  template <int N, class... X>
+  void repeat(const Set& set, int times) {
+    for (int i = 0; i < times; ++i) all<X...>(set);
+  }
+  template <auto N, class... X>
+  void stage(Repeat<N, X...>, const Set& set) {
+    if constexpr (is_number<N>)
+      repeat<0, X...>(set, N);
+    else
+      repeat<0, X...>(set, N(shared_.params));
+  }
+  template <auto P, class... X>
+  void stage(RepeatWhile<P, X...>, const Set& set) {
+    int32_t* const mark = free_;
+    const auto p = [](const Cells<S>& cells) { return bool(ask<P>(cells)); };
+    // Two spaces in turn: each round's worlds are chosen from the last round's, who has left does not come back.
+    int32_t* spaces[2] = {free_, free_ + room(set)};
+    Set inner = subset(p, set, spaces[0]);
+    free_ = spaces[1] + room(set);
+    for (int turn = 1; !inner.empty(); turn ^= 1) {
+      all<X...>(inner);
+      inner = subset(p, inner, spaces[turn]);
+    }
+    free_ = mark;
+  }
+  template <auto P, class... X>
+  void stage(When<P, X...>, const Set& set) {
+    within<P>(set, [&](const Set& inner) { all<X...>(inner); });
+  }
+  template <class... X>
+  void stage(WhenRunning<X...>, const Set& set) {
+    if (shared_.autoreset == Autoreset::same_step)
+      all<X...>(set);
+    else
+      stage(When<&Life<E>::running, X...>{}, set);
+  }
+  template <int Mode, class... X>
+  void stage(InMode<Mode, X...>, const Set& set) {
+    if (int(shared_.autoreset) == Mode) all<X...>(set);
+  }
+
+  // ---- the caller's arrays
+
+  void stage(TakeActions, const Set& set) {
+    switch (shared_.action_type) {
+      case Type::int64: return take<int64_t>(set);
+      case Type::int32: return take<int32_t>(set);
+      case Type::uint8: return take<uint8_t>(set);
+      case Type::float64: return take<double>(set);
+      default: return take<float>(set);
+    }
+  }
+  template <class From>
+  void take(const Set& set) {
+    constexpr bool fits = std::is_floating_point_v<From> == ActionShape<typename S::Action>::is_float;
+    if constexpr (fits) {
+      const int agents = agents_of(shared_);
+      each_cell(set, agents, [agents](const Cells<S>& cells, int row) {
+        take_action<E, From, false>(cells, row, agents);
+      });
+    }
+  }
+  template <int O, auto F>
+  void stage(Write<O, F>, const Set& set) {
+    using V = typename Signature<decltype(F)>::Result;
+    V* const to = static_cast<V*>(shared_.bound.at[O]);
+    if (to == nullptr) return;
+    const int agents = agents_of(shared_);
+    if constexpr (Agent::capacity == 1) {
+      each_cell(set, 1, [to](const Cells<S>& cells, int row) {
+        to[cells.world] = value_of_row<F, Agent>(cells, row);
+      });
+    } else {
+      each_cell(set, agents, [to, agents](const Cells<S>& cells, int row) {
+        to[int64_t(cells.world) * agents + row] = value_of_row<F, Agent>(cells, row);
+      });
+    }
+  }
+  void stage(ClearFinal, const Set& set) {
+    char* const to = static_cast<char*>(shared_.bound.at[kFinalObservation]);
+    if (to == nullptr) return;
+    using Element = typename RowShape<typename E::Observation>::Element;
+    const int64_t bytes = int64_t(sizeof(Element)) * RowShape<typename E::Observation>::elements * agents_of(shared_);
+    // The tile's set is whole here: contiguous blocks, then contiguous loose worlds.
+    if (set.block_count > 0) std::memset(to + set.blocks[0] * B * bytes, 0, size_t(set.block_count * B * bytes));
+    if (set.loose_count > 0) std::memset(to + set.loose[0] * bytes, 0, size_t(set.loose_count * bytes));
+  }
+  template <auto F>
+  void stage(Observe<F>, const Set& set) {
+    rows_out<F>(set, final_ ? kFinalObservation : kObservation);
+  }
+  template <auto F>
+  void stage(ObserveMask<F>, const Set& set) {
+    if (!final_) rows_out<F>(set, kActionMask);
+  }
+  template <auto F>
+  void rows_out(const Set& set, Output output) {
+    using Row = RowOf<F>;
+    using Element = typename RowShape<Row>::Element;
+    constexpr int elements = RowShape<Row>::elements;
+    Element* const to = static_cast<Element*>(shared_.bound.at[output]);
+    if (to == nullptr) return;
+    const int agents = agents_of(shared_);
+    const bool final = final_;
+    if (final) {
+      // Few worlds: one by one.
+      each_world(
+          set,
+          [&](const Cells<S>& cells) {
+            for (int row = 0; row < agents; ++row) {
+              bool wanted;
+              const Row values = observe_row<F, Agent>(cells, row, true, wanted);
+              if (wanted) put(to + (int64_t(cells.world) * agents + row) * elements, values);
+            }
+          },
+          shared_);
+    } else {
+      each_cell(set, agents, [to, agents](const Cells<S>& cells, int row) {
+        bool wanted;
+        const Row values = observe_row<F, Agent>(cells, row, false, wanted);
+        const int64_t at = Agent::capacity == 1 ? cells.world : int64_t(cells.world) * agents + row;
+        put(to + at * elements, values);
+      });
+    }
+  }
+  template <class Row>
+  GE_FN static void put(typename RowShape<Row>::Element* to, const Row& row) {
+    if constexpr (RowShape<Row>::packed) {
+      for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = element_at(row, k);
+    } else {
+      struct Plain {
+        typename RowShape<Row>::Element at[RowShape<Row>::elements];
+      };
+      const Plain plain = __builtin_bit_cast(Plain, row);
+      GE_UNROLL
+      for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = plain.at[k];
+    }
+  }
+  template <auto F>
+  void stage(ObserveState<F>, const Set& set) {
+    using Row = RowOf<F>;
+    auto* const to = static_cast<typename RowShape<Row>::Element*>(shared_.bound.at[kState]);
+    if (to == nullptr || final_) return;
+    const Shared<S> shared = shared_;
+    each_world(
+        set,
+        [to](const Cells<S>& cells) {
+          put(to + int64_t(cells.world) * RowShape<Row>::elements, state_row<F>(cells));
+        },
+        shared);
+  }
+  template <class... X>
+  void stage(IntoFinal<X...>, const Set& set) {
+    final_ = true;
+    all<X...>(set);
+    final_ = false;
+  }
+
+  const Shared<S>& shared_;
+  char* scratch_;
+  int32_t* free_;
+  int first_;
+  bool final_ = false;
+};
+
+}  // namespace ge

@@ -1,0 +1,173 @@
+// See field_info.hpp.
+#include "engine/field_info.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+namespace ge {
+
+const char* name_of(Autoreset mode) {
+  switch (mode) {
+    case Autoreset::next_step: return "NextStep";
+    case Autoreset::same_step: return "SameStep";
+    default: return "Disabled";
+  }
+}
+
+const char* name_of(Type type) {
+  switch (type) {
+    case Type::uint8: return "uint8";
+    case Type::int32: return "int32";
+    case Type::int64: return "int64";
+    case Type::float32: return "float32";
+    case Type::float64: return "float64";
+    case Type::boolean: return "bool";
+    case Type::uint32: return "uint32";
+    default: return "uint64";
+  }
+}
+
+int bytes_of(Type type) {
+  switch (type) {
+    case Type::uint8:
+    case Type::boolean: return 1;
+    case Type::int32:
+    case Type::uint32:
+    case Type::float32: return 4;
+    default: return 8;
+  }
+}
+
+const char* name_of(Output output) {
+  static const char* const names[kOutputCount] = {
+      "obs",          "reward",         "terminated",     "truncated",   "final_obs",   "ended",
+      "episode_return", "episode_length", "action_mask", "agent_active", "state"};
+  return names[output];
+}
+
+namespace {
+
+std::string number(double value) {
+  if (std::isinf(value) || std::isnan(value)) return "null";
+  char text[40];
+  if (value == std::floor(value) && std::fabs(value) < 1e15)
+    std::snprintf(text, sizeof text, "%.0f", value);
+  else
+    std::snprintf(text, sizeof text, "%.17g", value);
+  return text;
+}
+
+std::string shown(const Value& value) {
+  struct Show {
+    std::string operator()(bool v) const { return v ? "True" : "False"; }
+    std::string operator()(int64_t v) const { return std::to_string(v); }
+    std::string operator()(double v) const { return std::isnan(v) ? "nan" : number(v) == "null" ? "inf" : number(v); }
+    std::string operator()(const std::string& v) const { return "'" + v + "'"; }
+  };
+  return std::visit(Show{}, value);
+}
+
+std::string range_of(const FieldInfo& info) {
+  const bool low = !std::isinf(info.low), high = !std::isinf(info.high);
+  if (low && high) return " from " + number(info.low) + " to " + number(info.high);
+  if (low) return " of at least " + number(info.low);
+  if (high) return " of at most " + number(info.high);
+  return "";
+}
+
+[[noreturn]] void refuse(Fault fault, const char* kind, const FieldInfo& info, const Value& value) {
+  const bool whole = info.type == Type::int32 || info.type == Type::int64 || info.type == Type::uint32;
+  const char* wanted = info.type == Type::boolean ? "True or False" : whole ? "a whole number" : "a number";
+  throw Error(fault, std::string(kind) + " '" + info.name + "' must be " + wanted + range_of(info) + ", got " +
+                         shown(value));
+}
+
+template <class T>
+void put(void* target, const FieldInfo& info, T value) {
+  std::memcpy(static_cast<char*>(target) + info.offset, &value, sizeof value);
+}
+
+void set_field(void* target, const FieldInfo& info, const Value& value, const char* kind) {
+  if (info.type == Type::boolean) {
+    if (const bool* flag = std::get_if<bool>(&value)) return put(target, info, *flag);
+    if (const int64_t* n = std::get_if<int64_t>(&value); n != nullptr && (*n == 0 || *n == 1))
+      return put(target, info, *n == 1);
+    refuse(Fault::type, kind, info, value);
+  }
+  double x = 0;
+  if (const int64_t* n = std::get_if<int64_t>(&value)) {
+    x = double(*n);
+  } else if (const double* d = std::get_if<double>(&value)) {
+    x = *d;
+  } else {
+    refuse(Fault::type, kind, info, value);
+  }
+  const bool floating = info.type == Type::float32 || info.type == Type::float64;
+  if (!floating && x != std::floor(x)) refuse(Fault::type, kind, info, value);
+  if (!(x >= info.low && x <= info.high) || std::isinf(x)) refuse(Fault::value, kind, info, value);
+  switch (info.type) {
+    case Type::float32: return put(target, info, float(x));
+    case Type::float64: return put(target, info, x);
+    case Type::int64: return put(target, info, int64_t(x));
+    case Type::uint32:
+      if (x < 0 || x > 4294967295.0) refuse(Fault::value, kind, info, value);
+      return put(target, info, uint32_t(x));
+    default:
+      if (x < -2147483648.0 || x > 2147483647.0) refuse(Fault::value, kind, info, value);
+      return put(target, info, int32_t(x));
+  }
+}
+
+}  // namespace
+
+void set_fields(void* target, const std::vector<FieldInfo>& infos, const Values& values, const char* kind) {
+  for (const auto& [name, value] : values) {
+    const FieldInfo* found = nullptr;
+    for (const FieldInfo& info : infos)
+      if (info.name == name) found = &info;
+    if (found == nullptr) {
+      std::string known;
+      for (const FieldInfo& info : infos) known += (known.empty() ? "" : ", ") + info.name;
+      throw Error(Fault::type, std::string("unknown ") + kind + " '" + name + "'; there " +
+                                   (infos.empty() ? "are none" : infos.size() == 1 ? "is: " + known : "are: " + known));
+    }
+    set_field(target, *found, value, kind);
+  }
+}
+
+std::string json(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char escaped[8];
+      std::snprintf(escaped, sizeof escaped, "\\u%04x", c);
+      out += escaped;
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string json(const std::vector<FieldInfo>& infos) {
+  std::string out = "[";
+  for (const FieldInfo& info : infos) {
+    if (out.size() > 1) out += ", ";
+    std::string shape;
+    for (const int64_t extent : info.shape) shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
+    std::string value = "null";
+    if (info.has_default)
+      value = info.type == Type::boolean ? (info.default_value != 0 ? "true" : "false") : number(info.default_value);
+    out += "{\"name\": " + json(info.name) + ", \"type\": " + json(std::string(name_of(info.type))) + ", \"shape\": [" +
+           shape + "], \"low\": " + number(info.low) + ", \"high\": " + number(info.high) +
+           ", \"choices\": " + (info.choices > 0 ? std::to_string(info.choices) : "null") + ", \"default\": " + value +
+           ", \"unit\": " + json(info.unit) + ", \"doc\": " + json(info.doc) + "}";
+  }
+  return out + "]";
+}
+
+}  // namespace ge

@@ -1,0 +1,166 @@
+// The simulator as everything outside the engine sees it: a plain virtual interface, what it is made from, what it
+// writes, and how it fails. Bindings, tests and tools hold a Simulator& and know no environment.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace ge {
+
+/// Why a call failed; the bindings turn each kind into the Python exception that fits.
+enum class Fault { value, type, memory, runtime, device, reset_needed };
+
+/// The one exception of the native code.
+class Error : public std::runtime_error {
+ public:
+  Error(Fault kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  Fault kind() const { return kind_; }
+
+ private:
+  Fault kind_;
+};
+
+/// Gymnasium's three ways to begin the next episode.
+enum class Autoreset { next_step, same_step, disabled };
+const char* name_of(Autoreset mode);
+
+/// Element types that cross the boundary.
+enum class Type { uint8, int32, int64, float32, float64, boolean, uint32, uint64 };
+const char* name_of(Type type);
+int bytes_of(Type type);
+
+/// The arrays a simulator can write, in this order in every layer.
+enum Output : int {
+  kObservation,
+  kReward,
+  kTerminated,
+  kTruncated,
+  kFinalObservation,
+  kEnded,
+  kEpisodeReturn,
+  kEpisodeLength,
+  kActionMask,
+  kAgentActive,
+  kState,
+  kOutputCount
+};
+const char* name_of(Output output);
+
+/// Where one call writes: an address per output, null for one that is not wanted.
+struct Bound {
+  void* at[kOutputCount] = {};
+};
+
+/// One output of one simulator: per agent (worlds, agents, ...) or per world (worlds, ...).
+struct OutputShape {
+  Type type = Type::float32;
+  bool exists = false;
+  bool per_agent = true;
+  std::vector<int64_t> row;    // shape of one row
+  int64_t bytes = 0;           // of the whole array
+};
+
+/// Parameter and option values by name, as the caller spelled them.
+using Value = std::variant<bool, int64_t, double, std::string>;
+using Values = std::map<std::string, Value>;
+
+struct Config {
+  int64_t worlds = 1;
+  int64_t first_world = 0;
+  Autoreset autoreset = Autoreset::same_step;
+  int64_t max_episode_steps = -1;  // -1: the header's; 0: none
+  int threads = 0;                 // 0: as many as the process may use
+  int device = 0;                  // CUDA ordinal
+  Values parameters;
+  // Tuning, and what the tests vary; 0 leaves the choice to the engine.
+  int tile = 0;   // worlds per tile (cpu)
+  int lanes = 0;  // lanes per world (cuda, lanes)
+  int block = 0;  // threads per block (cuda)
+  bool dependent_launch = true;
+  uint64_t shuffle_seed = 0;  // order of rows (shuffled) and of lanes (lanes)
+};
+
+/// The actions of one step, in the caller's element type; (worlds, agents[, k]) contiguous.
+struct Actions {
+  const void* data = nullptr;
+  Type type = Type::int64;
+};
+
+struct ResetRequest {
+  std::span<const uint64_t> seeds;  // empty: unseeded; one: world i gets (seed, first_world + i); else one per world
+  const uint8_t* mask = nullptr;    // one byte per world, in memory of the simulator's machine; null: all worlds
+  Values options;
+};
+
+/// What went wrong inside the worlds since the last call of `faults`.
+struct FaultReport {
+  int64_t bad_actions = 0;
+  int64_t first_bad_world = -1, first_bad_agent = -1;
+  int64_t frozen_steps = 0;  // steps of worlds that waited for a reset (Disabled)
+  struct Table {
+    std::string name;
+    int64_t dropped, needed, capacity;
+  };
+  std::vector<Table> tables;  // tables that were too small
+};
+
+/// A described column of the record: rows of elements at fixed distances in the canonical bytes.
+struct Column {
+  std::string name;  // "agents.x"
+  Type type;
+  std::vector<int64_t> shape;  // of one element: () for a number
+  int64_t rows, offset, stride, bytes;
+  std::string unit, doc;
+};
+
+/// One simulator: N worlds of one environment on one machine.
+class Simulator {
+ public:
+  virtual ~Simulator() = default;
+
+  /// JSON: shapes, columns, resolved parameters; what Python builds spaces and errors from.
+  virtual const std::string& instance() const = 0;
+  virtual const OutputShape& output(Output which) const = 0;
+  virtual int64_t worlds() const = 0;
+  virtual int agents() const = 0;
+  virtual int64_t memory_bytes() const = 0;
+  virtual const Config& config() const = 0;
+  virtual const std::string& id() const = 0;
+  virtual const std::vector<Column>& columns() const = 0;
+  virtual const std::string& layout() const = 0;  // hash of the columns: equal on every machine
+  virtual const std::vector<double>& action_ranges() const = 0;  // low, high of each element of one action
+  virtual bool action_is_float() const = 0;
+
+  /// Enqueue on `stream` (CUDA) or run to the end (CPU).
+  virtual void step(const Actions& actions, const Bound& out, void* stream) = 0;
+  virtual void reset(const ResetRequest& request, const Bound& out, void* stream) = 0;
+  virtual void observe(const Bound& out, void* stream) = 0;
+
+  /// Canonical records (B = 1) of worlds [first, first + count), `record_bytes` each; these wait for the machine.
+  virtual int64_t record_bytes() const = 0;
+  virtual void read_records(int64_t first, int64_t count, void* to) = 0;
+  virtual void write_records(int64_t first, int64_t count, const void* from) = 0;
+  virtual void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to, bool reseed) = 0;
+  virtual FaultReport faults() = 0;
+
+  /// Memory of the simulator's machine, for callers without an array library (tests, golden runs).
+  virtual void* allocate(int64_t bytes) = 0;
+  virtual void release(void* memory) = 0;
+  virtual void copy_to_host(void* to, const void* from, int64_t bytes) = 0;
+  virtual void copy_from_host(void* to, const void* from, int64_t bytes) = 0;
+};
+
+/// One registered environment on one machine.
+struct Entry {
+  std::string (*describe)();  // JSON
+  std::unique_ptr<Simulator> (*make)(const std::string& id, const Config& config);
+};
+
+}  // namespace ge

@@ -1,0 +1,116 @@
+"""Fails where ptxas reports that a kernel spills registers or keeps a stack frame.
+
+Usage: scripts/check_spills.py FOLDER [--verbose]
+
+FOLDER holds the `*.ptxas.txt` that the CUDA build wrote. A kernel that may spill is listed in
+scripts/allowed_spills.txt, one per line: a regular expression for the demangled name, the bytes
+allowed (stack frame, spill stores and spill loads each), and the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ALLOWED = Path(__file__).with_name("allowed_spills.txt")
+_ENTRY = re.compile(r"Compiling entry function '(?P<name>\S+)' for '(?P<arch>\w+)'")
+_PROPERTIES = re.compile(r"Function properties for (?P<name>\S+)")
+_BYTES = re.compile(
+    r"(?P<stack>\d+) bytes stack frame, (?P<stores>\d+) bytes spill stores, "
+    r"(?P<loads>\d+) bytes spill loads"
+)
+_USED = re.compile(r"Used (?P<registers>\d+) registers")
+
+
+@dataclass
+class Function:
+    """What ptxas said of one kernel, or of one function that it calls, for one architecture."""
+
+    name: str
+    arch: str
+    stack: int = 0
+    stores: int = 0
+    loads: int = 0
+    registers: int = 0
+
+    @property
+    def worst(self) -> int:
+        """The bytes that have to be allowed."""
+        return max(self.stack, self.stores, self.loads)
+
+
+def read_report(text: str) -> list[Function]:
+    """Parse one report of `ptxas -v`."""
+    functions: list[Function] = []
+    arch = ""
+    for line in text.splitlines():
+        if entry := _ENTRY.search(line):
+            arch = entry["arch"]
+        elif properties := _PROPERTIES.search(line):
+            functions.append(Function(properties["name"], arch))
+        elif (found := _BYTES.search(line)) and functions:
+            last = functions[-1]
+            last.stack, last.stores, last.loads = map(int, found.groups())
+        elif (used := _USED.search(line)) and functions:
+            functions[-1].registers = int(used["registers"])
+    return functions
+
+
+def read_allowed(text: str) -> list[tuple[re.Pattern[str], int, str]]:
+    """Parse the list of exceptions."""
+    allowed = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        parts = line.split(maxsplit=2)
+        if len(parts) < 3 or not parts[1].isdigit():
+            raise SystemExit(f"{ALLOWED.name}:{number}: expected `expression bytes reason`")
+        allowed.append((re.compile(parts[0]), int(parts[1]), parts[2]))
+    return allowed
+
+
+def demangle(functions: list[Function]) -> None:
+    """Replace the names by readable ones where a demangler is installed."""
+    tool = shutil.which("cu++filt") or shutil.which("c++filt")
+    if tool and functions:
+        names = "\n".join(function.name for function in functions)
+        answer = subprocess.run([tool], input=names, text=True, capture_output=True, check=True)
+        for function, name in zip(functions, answer.stdout.splitlines(), strict=True):
+            function.name = name
+
+
+def main() -> int:
+    """Check a folder of reports; the exit status says whether all is well."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, help="where the build left *.ptxas.txt")
+    parser.add_argument("--verbose", action="store_true", help="print registers of every kernel")
+    options = parser.parse_args()
+    reports = sorted(options.folder.glob("*.ptxas.txt"))
+    functions = [function for path in reports for function in read_report(path.read_text())]
+    if not functions:
+        print(f"{options.folder} holds no report of ptxas: was the CUDA module built?")
+        return 1
+    demangle(functions)
+    allowed = read_allowed(ALLOWED.read_text())
+    bad = 0
+    for f in functions:
+        known = [limit for pattern, limit, _ in allowed if pattern.search(f.name)]
+        ok = f.worst <= max(known, default=0)
+        bad += not ok
+        if options.verbose or not ok:
+            print(
+                f"{'ok  ' if ok else 'FAIL'} {f.arch} {f.registers} registers, {f.stack} bytes of "
+                f"stack, {f.stores} bytes spilled, {f.loads} bytes reloaded: {f.name}"
+            )
+    archs = ", ".join(sorted({f.arch for f in functions if f.arch}))
+    print(f"{len(functions)} functions for {archs}: {bad} spill or keep a stack frame unlisted")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,498 @@
+"""Holds this repository's own rules, those that clang-format, ruff and mypy do not know.
+
+Usage: scripts/lint_kernels.py [ROOT]
+
+Prints one line per problem, `path:line: rule: message`, and fails if there is any. A rule is
+broken on purpose with a comment on the line or on the one above, or for `file-size` among the
+first ten lines: `lint: allow RULE: reason`. Each rule is a function below; RULES lists them.
+"""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MAX_CPP_FILE, MAX_CPP_FUNCTION = 800, 120
+MAX_PYTHON_MODULE, MAX_PYTHON_FUNCTION = 600, 80
+MAX_PARAMETERS = 8
+MAX_ENVIRONMENT_HEADER, MAX_ENVIRONMENT_FOLDER = 350, 900
+MAX_VARIABLES = 5
+
+LAYERS = {  # who may include whom; an environment also its own folder
+    "engine": {"engine"},
+    "physics": {"engine", "physics"},
+    "spatial": {"engine", "spatial"},
+    "render": {"engine", "render"},
+    "envs": {"engine", "physics", "spatial", "render"},
+    "bindings": {"engine", "bindings"},
+}
+RULE_FOLDERS = ("envs", "physics", "spatial", "render")  # code that is compiled for both machines
+
+MACHINE_TEST = re.compile(
+    r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*\b(__CUDA\w*|__NVCC__|_WIN32|_MSC_VER|__GNUC__|__clang__|"
+    r"__linux__|__APPLE__|__x86_64__|__aarch64__|__AVX\w*|__SSE\w*|__ARM\w*|__FMA__|GE_CUDA\w*|"
+    r"GE_BLOCK|GE_LANES)\b"
+)
+LIBM = re.compile(
+    r"#\s*include\s*<(?:cmath|math\.h|tgmath\.h)>|"
+    r"\bstd::(?:a?(?:sin|cos|tan)h?|atan2|exp\w*|log\w*|pow|cbrt|hypot|sqrt|fma|fmod|remainder|"
+    r"l?l?round|l?l?rint|nearbyint|floor|ceil|trunc|fmin|fmax|lerp|[lt]gamma|erfc?)\s*[(<]|"
+    r"(?<![\w.:>])(?:a?(?:sin|cos|tan)h?|atan2|exp2?|log\d*|pow|hypot|sqrt|fma)f\s*\("
+)
+ATOMIC = re.compile(
+    r"#\s*include\s*<atomic>|\bstd::atomic|\batomic[A-Z]\w*\s*\(|\b__(?:sync|atomic)_\w+|"
+    r"\b__(?:shared__|syncthreads|syncwarp|shfl\w*|ballot\w*)\b"
+)
+NEEDED_FLAGS = {
+    "kernels/cmake/flags.cmake": ["-ffp-contract=off"],
+    "kernels/cmake/cuda.cmake": ["--fmad=false", "GE_HOST_FLAGS"],
+}
+FORBIDDEN_FLAGS = re.compile(r"-ffast-math|-Ofast|use_fast_math|-march=native|-funsafe-math\S*")
+
+SYSTEM_FOLDERS = set("bin dev etc lib lib64 opt path proc run sys tmp usr var".split())
+ABSOLUTE_PATH = re.compile(r"(?<![\w./~$*}\])>-])/([A-Za-z_][\w.-]*)/[\w.*-]+")
+LEAVING_PATH = re.compile(r"(?<![\w./$}\"])(?:\.\./)+[\w.-]+")
+HOST = re.compile(r"https?://([\w.-]+)")
+KNOWN_HOSTS = {"arxiv.org", "doi.org", "github.com", "gymnasium.farama.org", "openai.com"}
+KNOWN_HOSTS |= {"pettingzoo.farama.org", "docs.nvidia.com", "keepachangelog.com"}
+
+NAMED_PATH = re.compile(
+    r"(?<![\w/.<>{}$\"'-])((?:kernels|gpu_envs|tests|scripts|docs|benchmarks|changes|\.ci)/[\w./*-]+)"
+    r"(?![\w<{$-])"
+)
+ENVIRONMENT_ID = re.compile(r"gpu_envs/[A-Z]\w*-v\d+")
+GENERATED = {"gpu_envs/_environments.json", "gpu_envs/_c*", "benchmarks/results/*"}
+NAMED_TARGET = re.compile(r"(?:`|^\s*|&& )make ([a-z][\w-]*)", re.MULTILINE)
+VARIABLE = re.compile(r"\bGPU_ENVS_[A-Z_]+\b")
+ALLOW = re.compile(r"lint: allow ([\w-]+): \S+")
+
+SKIPPED_FOLDERS = {".git", "build", "dist", "runs", "__pycache__", "node_modules"}
+TEXT = {".md", ".py", ".pyi", ".hpp", ".cpp", ".cu", ".cmake", ".txt", ".toml", ".json", ".sh", ""}
+
+
+@dataclass
+class File:
+    """One text file of the tree."""
+
+    path: str  # relative to the root, with slashes
+    text: str
+    lines: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.lines = self.text.splitlines()
+
+    @property
+    def parts(self) -> list[str]:
+        """Folders and name."""
+        return self.path.split("/")
+
+    def allows(self, rule: str, line: int) -> bool:
+        """Whether a comment lifts `rule` for the 1-based `line`."""
+        around = self.lines[:10] if rule == "file-size" else self.lines[max(0, line - 2) : line]
+        return any(rule in ALLOW.findall(text) for text in around)
+
+
+@dataclass
+class Tree:
+    """The files that are looked at."""
+
+    root: Path
+    files: list[File]
+
+    def under(
+        self, *folders: str, suffixes: tuple[str, ...] = (".hpp", ".cpp", ".cu")
+    ) -> list[File]:
+        """Files below the folders."""
+        return [
+            file
+            for file in self.files
+            if file.path.endswith(suffixes) and any(file.path.startswith(f + "/") for f in folders)
+        ]
+
+    def environments(self) -> dict[str, list[File]]:
+        """Files of each environment of the package, by its stem."""
+        found: dict[str, list[File]] = {}
+        for file in self.under("kernels/envs"):
+            found.setdefault(file.parts[2].removesuffix(".hpp"), []).append(file)
+        return found
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One line of the report."""
+
+    path: str
+    line: int
+    rule: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.rule}: {self.message}"
+
+
+def read_tree(root: Path) -> Tree:
+    """Read every text file below `root`, build folders and virtual environments aside."""
+    files = []
+    for path in sorted(root.rglob("*")):
+        parts = path.relative_to(root).parts
+        if any(p in SKIPPED_FOLDERS or p.endswith(".egg-info") for p in parts):
+            continue
+        if parts[0].startswith(".") and parts[0] != ".ci":
+            continue
+        if path.suffix in TEXT and path.is_file():
+            try:
+                files.append(File("/".join(parts), path.read_text(encoding="utf-8")))
+            except UnicodeDecodeError:
+                continue
+    return Tree(root, files)
+
+
+def without_comments(text: str) -> str:
+    """C++ text with comments and the insides of literals blanked; lines stay where they are."""
+    pattern = re.compile(
+        r"//[^\n]*|/\*.*?\*/|R\"(?P<d>[^(\s]*)\(.*?\)(?P=d)\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'",
+        re.DOTALL,
+    )
+
+    def blank(found: re.Match[str]) -> str:
+        whole = found.group()
+        if whole[0] in "\"'R":
+            return '"' + re.sub(r"[^\n]", " ", whole[1:-1]) + '"'
+        return re.sub(r"[^\n]", " ", whole)
+
+    def keep_includes(found: re.Match[str]) -> str:
+        start = text.rfind("\n", 0, found.start()) + 1
+        is_include = text[start : found.start()].lstrip().startswith("#include")
+        return found.group() if is_include else blank(found)
+
+    return pattern.sub(keep_includes, text)
+
+
+@dataclass
+class Function:
+    """A C++ function with a body."""
+
+    name: str
+    first_line: int
+    last_line: int
+    parameters: list[str]
+    end: int = 0  # offset behind the closing brace
+
+
+def split_parameters(text: str) -> list[str]:
+    """Split at the commas outside every bracket."""
+    parts, depth, start = [], 0, 0
+    for i, letter in enumerate(text):
+        depth += (letter in "([{<") - (letter in ")]}>")
+        if letter == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    parts.append(text[start:])
+    return [part.strip() for part in parts if part.strip() not in ("", "void")]
+
+
+def parse_head(head: str) -> tuple[str, list[str]] | None:
+    """Name and parameters if `head`, the text before a brace, begins a function."""
+    head = re.sub(r"^\s*#[^\n]*$", "", head, flags=re.MULTILINE)
+    head = re.sub(r"\b(?:public|private|protected)\s*:", "", head)
+    head = re.sub(
+        r"\b(?:requires|noexcept|alignas|decltype|__attribute__)\s*\(+[^()]*\)*", "", head
+    )
+    if re.search(r"\b(?:namespace|struct|class|union|enum|concept)\b(?![^<]*>)[^()]*$", head):
+        return None
+    found = re.search(r"(~?\w+|operator\s*\S+?)\s*\(", head)
+    if not found or re.search(r"=\s*$", head):
+        return None
+    depth, start = 0, found.end() - 1
+    for i in range(start, len(head)):
+        depth += (head[i] == "(") - (head[i] == ")")
+        if depth == 0:
+            return found[1], split_parameters(head[start + 1 : i])
+    return None
+
+
+def functions_of(text: str) -> list[Function]:
+    """Functions at namespace and class scope; a lambda belongs to the function around it."""
+    text = without_comments(text)
+    found: list[Function] = []
+    scopes: list[Function | None] = []
+    inside = 0  # braces inside the current function
+    last = 0  # where the head of the next scope begins
+    for mark in re.finditer(r"[{};]", text):
+        at, letter = mark.start(), mark.group()
+        current = scopes[-1] if scopes else None
+        head = text[last:at]
+        if letter == "{" and current:
+            inside += 1
+        elif letter == "{" and found and head.strip()[:1] in ("", ",") and last == found[-1].end:
+            scopes.append(found.pop())  # what had ended was `b{x}` among a constructor's members
+        elif letter == "{":
+            named = parse_head(head)
+            begin = at - len(head.lstrip())
+            line = text.count("\n", 0, begin) + 1
+            scopes.append(Function(named[0], line, 0, named[1]) if named else None)
+        elif letter == "}" and current and inside:
+            inside -= 1
+        elif letter == "}" and scopes:
+            scopes.pop()
+            if current:
+                current.last_line = text.count("\n", 0, at) + 1
+                current.end = at + 1
+                found.append(current)
+        if not (scopes and scopes[-1]):
+            last = at + 1
+    return found
+
+
+def file_sizes(tree: Tree) -> Iterator[Problem]:
+    """No file longer than anyone reads."""
+    for file in tree.files:
+        suffix = Path(file.path).suffix
+        limit = {
+            ".py": MAX_PYTHON_MODULE,
+            ".hpp": MAX_CPP_FILE,
+            ".cpp": MAX_CPP_FILE,
+            ".cu": MAX_CPP_FILE,
+        }
+        if len(file.lines) > limit.get(suffix, len(file.lines)):
+            yield Problem(
+                file.path, 1, "file-size", f"{len(file.lines)} lines (at most {limit[suffix]})"
+            )
+    for stem, files in tree.environments().items():
+        total = sum(len(file.lines) for file in files)
+        single = len(files) == 1 and len(files[0].parts) == 3
+        most = MAX_ENVIRONMENT_HEADER if single else MAX_ENVIRONMENT_FOLDER
+        if total > most:
+            advice = "make it a folder" if single else "the engine lacks a service"
+            yield Problem(
+                files[0].path, 1, "file-size", f"{stem}: {total} lines (at most {most}): {advice}"
+            )
+
+
+def function_sizes(tree: Tree) -> Iterator[Problem]:
+    """No function longer than a screen or two, none with a row of parameters."""
+    for file in tree.under("kernels", "tests"):
+        for function in functions_of(file.text):
+            lines = function.last_line - function.first_line + 1
+            if lines > MAX_CPP_FUNCTION:
+                message = f"{function.name} has {lines} lines (at most {MAX_CPP_FUNCTION})"
+                yield Problem(file.path, function.first_line, "function-size", message)
+            is_system = function.parameters and "World" in function.parameters[0]
+            if len(function.parameters) > MAX_PARAMETERS and not is_system:
+                message = f"{function.name} has {len(function.parameters)}: pass a struct"
+                yield Problem(file.path, function.first_line, "parameters", message)
+    for file in tree.files:
+        if not file.path.endswith(".py"):
+            continue
+        for node in ast.walk(ast.parse(file.text)):
+            if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                continue
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            if lines > MAX_PYTHON_FUNCTION:
+                message = f"{node.name} has {lines} lines (at most {MAX_PYTHON_FUNCTION})"
+                yield Problem(file.path, node.lineno, "function-size", message)
+            names = [argument.arg for argument in node.args.posonlyargs + node.args.args]
+            count = len([name for name in names if name not in ("self", "cls")])
+            if count > MAX_PARAMETERS:
+                message = f"{node.name} has {count} positional ones: make options keyword-only"
+                yield Problem(file.path, node.lineno, "parameters", message)
+
+
+def include_direction(tree: Tree) -> Iterator[Problem]:
+    """Dependencies point one way: envs, then physics, spatial and render, then engine."""
+    for file in tree.under("kernels"):
+        layer = file.parts[1]
+        allowed = LAYERS.get(layer, set(LAYERS))
+        for number, line in enumerate(without_comments(file.text).splitlines(), start=1):
+            found = re.match(r"\s*#\s*include\s*\"([^\"]+)\"", line)
+            if not found:
+                continue
+            target = found[1].split("/")
+            own = layer == "envs" and target[0] == "envs" and target[1] == file.parts[2]
+            if ".." in target or target[0] not in LAYERS:
+                message = f'"{found[1]}" is not a path from kernels/'
+            elif target[0] not in allowed and not own:
+                message = f"{layer} may not include {target[0]}"
+                if layer == "envs" and target[0] == "envs":
+                    message = "environments do not include one another"
+            else:
+                continue
+            yield Problem(file.path, number, "include-direction", message)
+
+
+def search(
+    files: list[File], pattern: re.Pattern[str], rule: str, message: str
+) -> Iterator[Problem]:
+    """One problem per line of code on which the pattern occurs."""
+    for file in files:
+        for number, line in enumerate(without_comments(file.text).splitlines(), start=1):
+            if found := pattern.search(line):
+                yield Problem(file.path, number, rule, f"`{found.group().strip()}`: {message}")
+
+
+def machine_tests(tree: Tree) -> Iterator[Problem]:
+    """Only the engine knows which machine runs."""
+    files = [file for file in tree.under("kernels") if file.parts[1] != "engine"]
+    yield from search(files, MACHINE_TEST, "machine-test", "only the engine asks for the machine")
+
+
+def numbers(tree: Tree) -> Iterator[Problem]:
+    """Equal bits everywhere: our own functions instead of libm's, nothing that depends on order."""
+    files = tree.under(*(f"kernels/{folder}" for folder in RULE_FOLDERS))
+    yield from search(files, LIBM, "libm", "use engine/math.hpp, whose bits are equal everywhere")
+    yield from search(files, ATOMIC, "atomic", "rules never synchronise: use a stage of the engine")
+
+
+def flags(tree: Tree) -> Iterator[Problem]:
+    """The numeric compiler flags stand, in the build files and in what the build really ran."""
+    texts = {file.path: file.text for file in tree.files}
+    for path, needed in NEEDED_FLAGS.items():
+        for flag in needed:
+            if flag not in texts.get(path, ""):
+                yield Problem(
+                    path, 1, "flags", f"{flag} is missing: results would differ by machine"
+                )
+    for file in tree.files:
+        if not file.path.endswith((".cmake", "CMakeLists.txt", "CMakePresets.json", "setup.py")):
+            continue
+        for number, line in enumerate(file.lines, start=1):
+            found = FORBIDDEN_FLAGS.search(line)
+            if found:
+                yield Problem(file.path, number, "flags", f"{found.group()} changes results")
+    commands = tree.root / "build/dev/compile_commands.json"
+    if commands.exists():
+        for entry in json.loads(commands.read_text()):
+            if "-ffp-contract=off" not in entry["command"]:
+                yield Problem(
+                    Path(entry["file"]).name, 1, "flags", "compiled without -ffp-contract=off"
+                )
+
+
+def bindings(tree: Tree) -> Iterator[Problem]:
+    """The bindings are generic: no environment is named there."""
+    for stem in tree.environments():
+        pattern = re.compile(rf"\b{stem}\b", re.IGNORECASE)
+        files = tree.under("kernels/bindings")
+        yield from search(files, pattern, "bindings", "no environment is named in the bindings")
+
+
+def stale_names(tree: Tree) -> Iterator[Problem]:
+    """Paths and make targets that text names exist."""
+    makefile = next((file.text for file in tree.files if file.path == "Makefile"), "")
+    targets = {
+        name
+        for line in re.findall(r"^([a-z][\w -]*):", makefile, re.MULTILINE)
+        for name in line.split()
+    }
+    for file in tree.files:
+        if file.parts[0] == "tests" or file.path.startswith(("scripts/lint_kernels", "CHANGELOG")):
+            continue
+        for number, line in enumerate(file.lines, start=1):
+            for path in NAMED_PATH.findall(ENVIRONMENT_ID.sub("", line)):
+                path = path.rstrip("./")
+                if not any(fnmatch.fnmatch(path, known) for known in GENERATED) and not any(
+                    tree.root.glob(path)
+                ):
+                    yield Problem(file.path, number, "stale-path", f"{path} does not exist")
+        if file.path.endswith(".md"):
+            for found in NAMED_TARGET.finditer(file.text):
+                if found[1] not in targets:
+                    number = file.text.count("\n", 0, found.start(1)) + 1
+                    yield Problem(
+                        file.path, number, "stale-target", f"make {found[1]} does not exist"
+                    )
+
+
+def foreign_names(tree: Tree) -> Iterator[Problem]:
+    """Nothing names a developer's folders, files outside the repository, or hosts nobody knows."""
+    for file in tree.files:
+        if "lint_kernels" in file.path:  # the rule and its test have to spell examples
+            continue
+        for number, line in enumerate(file.lines, start=1):
+            for found in ABSOLUTE_PATH.finditer(line):
+                if found[1] not in SYSTEM_FOLDERS and not (
+                    line[: found.start()].endswith(("http:", "https:"))
+                ):
+                    yield Problem(
+                        file.path,
+                        number,
+                        "foreign-path",
+                        f"{found.group()} exists on one machine only",
+                    )
+            for found in LEAVING_PATH.finditer(line):
+                up = found.group().count("../")
+                if up > len(file.parts) - 1 and file.path.endswith(
+                    (".md", ".py", ".hpp", ".cpp", ".cu")
+                ):
+                    yield Problem(
+                        file.path, number, "foreign-path", f"{found.group()} leaves the repository"
+                    )
+            for host in HOST.findall(line):
+                if host not in KNOWN_HOSTS:
+                    yield Problem(
+                        file.path, number, "foreign-host", f"{host} is not among the known hosts"
+                    )
+
+
+def variables(tree: Tree) -> Iterator[Problem]:
+    """Few environment variables change behaviour, and the README lists them."""
+    readme = next((file.text for file in tree.files if file.path == "README.md"), "")
+    first: dict[str, tuple[str, int]] = {}
+    for file in tree.files:
+        if file.parts[0] == "tests" or file.path == "README.md":
+            continue
+        for number, line in enumerate(file.lines, start=1):
+            for name in VARIABLE.findall(line):
+                first.setdefault(name, (file.path, number))
+    for name, (path, number) in first.items():
+        if name not in readme:
+            yield Problem(path, number, "variables", f"{name} is not described in README.md")
+    if len(first) > MAX_VARIABLES:
+        names = ", ".join(sorted(first))
+        yield Problem("README.md", 1, "variables", f"{names}: at most {MAX_VARIABLES}")
+
+
+RULES: list[Callable[[Tree], Iterator[Problem]]] = [
+    file_sizes,
+    function_sizes,
+    include_direction,
+    machine_tests,
+    numbers,
+    flags,
+    bindings,
+    stale_names,
+    foreign_names,
+    variables,
+]
+
+
+def lint(root: Path) -> list[Problem]:
+    """All problems of a tree that no comment allows."""
+    tree = read_tree(root)
+    files = {file.path: file for file in tree.files}
+    problems = [problem for rule in RULES for problem in rule(tree)]
+    return [
+        problem
+        for problem in problems
+        if problem.path not in files or not files[problem.path].allows(problem.rule, problem.line)
+    ]
+
+
+def main() -> int:
+    """Lint the repository, or the folder in the first argument."""
+    root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[1]
+    problems = lint(root)
+    for problem in problems:
+        print(problem)
+    print(f"lint_kernels: {len(problems)} problem{'' if len(problems) == 1 else 's'}")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

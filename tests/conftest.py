@@ -1,0 +1,107 @@
+"""Fixtures of all Python tests: environments that are closed afterwards, and optional libraries."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+import gpu_envs
+from gpu_envs import native
+
+MODES = ("SameStep", "NextStep", "Disabled")
+ANGLE = "cart.angle"  # beyond 0.21 rad the episode ends at the next step
+
+
+@pytest.fixture
+def make_vec() -> Iterator[Callable[..., gpu_envs.VectorEnv]]:
+    """Makes vector environments on the CPU by `gymnasium.make_vec`, and closes them."""
+    made = []
+
+    def make(name: str = "CartPole-v0", num_envs: int = 4, **options: Any) -> gpu_envs.VectorEnv:
+        options.setdefault("device", "cpu")
+        env = gymnasium.make_vec(f"gpu_envs/{name}", num_envs=num_envs, **options)
+        made.append(env)
+        assert isinstance(env, gpu_envs.VectorEnv)
+        return env
+
+    yield make
+    for env in made:
+        env.close()
+
+
+@pytest.fixture
+def make_simulator() -> Iterator[Callable[..., gpu_envs.Simulator]]:
+    """Makes simulators on the CPU, and closes them."""
+    made = []
+
+    def make(name: str = "CartPole-v0", num_worlds: int = 4, **options: Any) -> gpu_envs.Simulator:
+        options.setdefault("device", "cpu")
+        simulator = gpu_envs.Simulator(name, num_worlds, **options)
+        made.append(simulator)
+        return simulator
+
+    yield make
+    for simulator in made:
+        simulator.close()
+
+
+@pytest.fixture
+def torch() -> Any:
+    return pytest.importorskip("torch", reason="needs torch")
+
+
+@pytest.fixture
+def jax() -> Any:
+    return pytest.importorskip("jax", reason="needs jax")
+
+
+@pytest.fixture
+def tip_over() -> Callable[..., None]:
+    """Lays the pole of some CartPole worlds down, so that the next step ends their episodes."""
+
+    def tip(env: Any, *worlds: int) -> None:
+        getattr(env, "simulator", env).set(ANGLE, 1.0, worlds=list(worlds))
+
+    return tip
+
+
+@pytest.fixture
+def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs a program in a fresh interpreter and returns what it printed."""
+
+    def run(program: str, *flags: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        import os
+
+        return subprocess.run(
+            [sys.executable, *flags, "-c", program],
+            capture_output=True,
+            text=True,
+            env=os.environ | environment,
+            check=False,
+        )
+
+    return run
+
+
+def random_actions(env: Any, steps: int, seed: int = 0) -> list[np.ndarray]:
+    """Draw actions for every row and step."""
+    random = np.random.default_rng(seed)
+    count = int(getattr(env, "single_action_space", env.action_space).n)
+    return [random.integers(0, count, env.num_envs) for _ in range(steps)]
+
+
+@pytest.fixture(name="random_actions")
+def _random_actions() -> Callable[..., list[np.ndarray]]:
+    return random_actions
+
+
+@pytest.fixture
+def cuda() -> None:
+    if not native.cuda_is_available():
+        pytest.skip("needs an NVIDIA GPU and the CUDA module")

@@ -1,0 +1,30 @@
+"""Importing is cheap: no array library, no native code, no time."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_import_loads_no_array_library_and_no_native_code(run_python: Run) -> None:
+    program = (
+        "import sys, gpu_envs\n"
+        "loaded = [m for m in sys.modules if m.split('.')[0] in ('torch', 'jax', 'cupy')\n"
+        "          or m.startswith(('gpu_envs._c', 'gpu_envs.simulator', 'gpu_envs.vector'))]\n"
+        "print(loaded)"
+    )
+    result = run_python(program)
+    assert result.stdout.strip() == "[]", result.stderr
+
+
+def test_import_adds_nothing_outside_the_standard_library(run_python: Run) -> None:
+    program = (
+        "import sys, gymnasium, gymnasium.vector\n"
+        "before = set(sys.modules)\n"
+        "import gpu_envs\n"
+        "added = {m.split('.')[0] for m in set(sys.modules) - before}\n"
+        "print(*sorted(added - sys.stdlib_module_names))"
+    )
+    assert run_python(program).stdout.split() == ["gpu_envs"]

@@ -1,0 +1,148 @@
+"""Each rule of scripts/lint_kernels.py finds its fault in a small tree, and only there."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+lint_kernels = load("lint_kernels")
+
+CLEAN = {
+    "README.md": "`make test` plays kernels/envs/pole.hpp, gpu_envs/CartPole-v0. GPU_ENVS_CPU\n",
+    "Makefile": "asan tsan: setup\nsetup test:\n\tscripts/run\n",
+    "scripts/run": "#!/usr/bin/env bash\ncd ../tree && ls /usr/include/c++\n",
+    "kernels/cmake/flags.cmake": "-ffp-contract=off",
+    "kernels/cmake/cuda.cmake": "--fmad=false ${GE_HOST_FLAGS}",
+    "kernels/envs/pole.hpp": '#include "engine/world.hpp"\n#include "physics/joints.hpp"\n'
+    "GE_FN void move(const World& w, float& x) { x += 1; }  // not std::sin(x)\n",
+    "kernels/envs/rooms/rooms.hpp": '#include "envs/rooms/rules.hpp"\n',
+    "kernels/envs/rooms/rules.hpp": '#include <cstdint>\n#include "engine/math.hpp"\n',
+    "kernels/engine/platform.hpp": "#if defined(__CUDACC__)\n#endif\n#include <cmath>\n",
+}
+
+
+def lint(tmp_path, changes=None):
+    for path, text in {**CLEAN, **(changes or {})}.items():
+        target = tmp_path / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+    return lint_kernels.lint(tmp_path)
+
+
+def test_clean_tree_has_no_problem(tmp_path):
+    assert lint(tmp_path) == []
+
+
+BODY = "  x += 1;\n" * 130
+FAULTS = [
+    ("file-size", "kernels/engine/big.hpp", "int x;\n" * 801),
+    ("file-size", "gpu_envs/big.py", "x = 1\n" * 601),
+    ("file-size", "kernels/envs/long.hpp", "int x;\n" * 351),
+    ("function-size", "kernels/engine/f.cpp", f"namespace ge {{\nint f(int x) {{\n{BODY}}}\n}}\n"),
+    (
+        "function-size",
+        "kernels/engine/f.cpp",
+        f"struct S {{\n  S(int x) : a(x), b{{x}} {{\n{BODY}}}\n}};\n",
+    ),
+    ("function-size", "gpu_envs/f.py", "def f():\n" + "    x = 1\n" * 81),
+    (
+        "parameters",
+        "kernels/engine/f.cpp",
+        "int f(int a, A<B, C> b, int c, int d, int e, int f, int g, int h, int i) {}",
+    ),
+    ("parameters", "gpu_envs/f.py", "def f(a, b, c, d, e, f, g, h, i): ...\n"),
+    ("include-direction", "kernels/engine/f.hpp", '#include "envs/pole.hpp"\n'),
+    ("include-direction", "kernels/physics/f.hpp", '#include "render/camera.hpp"\n'),
+    ("include-direction", "kernels/envs/other.hpp", '#include "envs/pole.hpp"\n'),
+    ("include-direction", "kernels/envs/other.hpp", '#include "../engine/world.hpp"\n'),
+    ("include-direction", "kernels/bindings/module.cpp", '#include "render/camera.hpp"\n'),
+    ("machine-test", "kernels/envs/pole.hpp", "#ifdef __CUDA_ARCH__\n#endif\n"),
+    ("machine-test", "kernels/physics/f.hpp", "#if defined(_WIN32)\n#endif\n"),
+    ("libm", "kernels/envs/pole.hpp", "float f(float x) { return std::sin(x); }\n"),
+    ("libm", "kernels/envs/pole.hpp", "float f(float x) { return cosf(x); }\n"),
+    ("libm", "kernels/render/f.hpp", "#include <cmath>\n"),
+    ("atomic", "kernels/envs/pole.hpp", "void f(int* x) { atomicAdd(x, 1); }\n"),
+    ("atomic", "kernels/envs/pole.hpp", "std::atomic<int> x;\n"),
+    ("flags", "kernels/cmake/flags.cmake", "-O3"),
+    ("flags", "kernels/cmake/cuda.cmake", "nvcc ${GE_HOST_FLAGS}"),
+    ("flags", "kernels/cmake/other.cmake", "-march=native"),
+    ("bindings", "kernels/bindings/module.cpp", "int pole = 1;\n"),
+    ("stale-path", "README.md", "GPU_ENVS_CPU: see kernels/envs/gone.hpp.\n"),
+    ("stale-path", "Makefile", "test:\n\tscripts/gone\n"),
+    ("stale-target", "README.md", "GPU_ENVS_CPU: run `make gone`.\n"),
+    ("foreign-path", "README.md", "GPU_ENVS_CPU in /home/someone/tree\n"),
+    ("foreign-path", "kernels/engine/f.hpp", "// see ../../../elsewhere/notes.md\n"),
+    ("foreign-host", "README.md", "GPU_ENVS_CPU: https://files.example.net/x\n"),
+    ("variables", "gpu_envs/f.py", '"GPU_ENVS_NEW"\n'),
+]
+
+
+@pytest.mark.parametrize(("rule", "path", "text"), FAULTS)
+def test_fault_is_found_by_its_rule_alone(tmp_path, rule, path, text):
+    problems = lint(tmp_path, {path: text})
+    assert [(problem.rule, problem.path) for problem in problems] == [(rule, path)]
+
+
+def test_too_many_variables_are_refused(tmp_path):
+    names = " ".join(f"GPU_ENVS_{letter}" for letter in "ABCDEF")
+    problems = lint(tmp_path, {"README.md": names, "gpu_envs/f.py": f'"{names}"\n'})
+    assert [problem.rule for problem in problems] == ["variables"]
+
+
+def test_systems_may_have_many_parameters(tmp_path):
+    text = (
+        "void f(const World& w, int a, int b, int c, int d, int e, int f, int g, int h, int i) {}\n"
+    )
+    assert lint(tmp_path, {"kernels/envs/pole.hpp": text}) == []
+
+
+@pytest.mark.parametrize(
+    "comment", ["  // lint: allow libm: measured", "  // lint: allow atomic: why"]
+)
+def test_comment_lifts_only_the_rule_it_names(tmp_path, comment):
+    problems = lint(
+        tmp_path, {"kernels/envs/pole.hpp": f"float f(float x) {{ return sinf(x); }}{comment}\n"}
+    )
+    assert [problem.rule for problem in problems] == ([] if "libm" in comment else ["libm"])
+
+
+def test_comment_without_reason_lifts_nothing(tmp_path):
+    problems = lint(
+        tmp_path, {"kernels/envs/pole.hpp": "float y = sinf(x);  // lint: allow libm:\n"}
+    )
+    assert [problem.rule for problem in problems] == ["libm"]
+
+
+def test_functions_are_measured_from_head_to_brace():
+    text = """
+template <class T>
+struct S {
+  int member = 0;
+  int short_one() const { return [&] { return 1; }(); }
+  void
+  long_one(std::map<int, int> a, const char* b = "{") noexcept {
+    if (a) { for (;;) { } }
+    int table[] = {1, 2};
+  }
+};
+enum class E { a, b };
+inline constexpr int kTable[] = {1, 2};
+auto trailing(int x) -> std::vector<int> { return {x}; }
+"""
+    found = [
+        (f.name, f.first_line, f.last_line, len(f.parameters))
+        for f in lint_kernels.functions_of(text)
+    ]
+    assert found == [("short_one", 5, 5, 0), ("long_one", 6, 10, 2), ("trailing", 14, 14, 1)]
