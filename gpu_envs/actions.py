@@ -82,9 +82,7 @@ class ActionReader:
         """Return where actions lie, their dtype, and what to keep alive meanwhile."""
         if type(actions) is np.ndarray and self._machine == "cpu" and self.is_plain(actions):
             return address_of_numpy(actions), self._dtype_name, actions
-        if self._torch is None and "torch" in sys.modules:
-            self._adopt_torch(sys.modules["torch"])
-        if self._torch is not None and isinstance(actions, self._torch.Tensor):
+        if self._is_tensor(actions):
             located = self._locate_tensor(actions)
             if located is not None:
                 return located
@@ -93,6 +91,13 @@ class ActionReader:
         array = self.host(actions)
         address, keep = self._to_device(array)
         return address, array.dtype.name, keep
+
+    def _is_tensor(self, actions: object) -> bool:
+        if self._torch is None:
+            if "torch" not in sys.modules:
+                return False
+            self._adopt_torch(sys.modules["torch"])
+        return isinstance(actions, self._torch.Tensor)
 
     def _adopt_torch(self, torch: Any) -> None:
         names = _NATIVE[self._kinds]
@@ -145,7 +150,7 @@ class ActionReader:
     def _host_array(self, actions: Any) -> NDArray:
         if isinstance(actions, np.ndarray):
             return actions
-        if self._torch is not None and isinstance(actions, self._torch.Tensor):
+        if self._is_tensor(actions):
             return self._torch_to_numpy(actions)
         if isinstance(actions, list | tuple):
             return self._from_list(actions)

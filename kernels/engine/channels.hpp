@@ -135,40 +135,31 @@ struct RowShape {
   using Element = decltype(element_of(Row::describe()));
 };
 
-template <class Tuple, class F>
-GE_FN void look_at_all(const Tuple& all, F& look) {
-  std::apply([&](auto... f) { (look(f), ...); }, all);
-}
-
-/// Element k of a row, bits expanded.
-template <class Row>
+/// Element k of a row, bits expanded. Field by field at compile time: neither a tuple nor a table of members exists on a
+/// GPU. Fields lie in the order in which they are described.
+template <class Row, int kField = 0, int kFirst = 0, int kOffset = 0>
 GE_FN typename RowShape<Row>::Element element_at(const Row& row, int k) {
-  using Shape = RowShape<Row>;
-  using Element = typename Shape::Element;
-  if constexpr (!Shape::packed) {
+  using Element = typename RowShape<Row>::Element;
+  if constexpr (!RowShape<Row>::packed) {
     return reinterpret_cast<const Element*>(&row)[k];
   } else {
-    Element found{};
-    int at = 0;
-    auto look = [&](auto field) {
-      using F = decltype(field);
-      using M = typename F::Element;
-      constexpr int count = int(sizeof(typename F::Member) / sizeof(M));
-      const M* items = reinterpret_cast<const M*>(&(row.*(field.member)));
-      if constexpr (BitsOf<M>::value > 0) {
-        constexpr int bits = BitsOf<M>::value;
-        if (k >= at && k < at + bits * count) found = Element(items[(k - at) / bits].test((k - at) % bits));
-        at += bits * count;
-      } else {
-        if (k >= at && k < at + count) found = Element(items[k - at]);
-        at += count;
-      }
-    };
-    constexpr auto all = Row::describe();
-    look_at_all(all, look);
-    return found;
+    using Fields = decltype(Row::describe());
+    using F = std::tuple_element_t<kField, Fields>;
+    using Item = typename F::Element;
+    constexpr int bits = BitsOf<Item>::value, each = bits > 0 ? bits : 1;
+    constexpr int count = int(sizeof(typename F::Member) / sizeof(Item)) * each;
+    if constexpr (kField + 1 < int(std::tuple_size_v<Fields>)) {
+      if (k >= kFirst + count)
+        return element_at<Row, kField + 1, kFirst + count, kOffset + int(sizeof(typename F::Member))>(row, k);
+    }
+    const Item* items = reinterpret_cast<const Item*>(reinterpret_cast<const char*>(&row) + kOffset);
+    if constexpr (bits > 0)
+      return Element(items[(k - kFirst) / each].test((k - kFirst) % each));
+    else
+      return Element(items[k - kFirst]);
   }
 }
+
 /// The row of one agent, zero where the agent waits for its world's reset.
 template <auto F, class T, class Row, class S, class... Args>
 GE_FN Row make_row_of(const Cells<S>& cells, int row, Types<Row&, Args...>) {

@@ -13,6 +13,9 @@
 #define GE_NOINLINE __attribute__((noinline))
 #endif
 
+// Behind a lambda's parameters: it is inlined into its loop whatever its size, or the loop would not vectorise.
+#define GE_LAMBDA __attribute__((always_inline))
+
 // Iterations of the following loop are independent: the engine's contract says so and cpu/shuffled checks it.
 #if defined(__CUDA_ARCH__)
 #define GE_INDEPENDENT
@@ -34,4 +37,15 @@
 #define GE_ASSERT(condition) assert(condition)
 #else
 #define GE_ASSERT(condition) ((void)0)
+#endif
+
+// The tests' build of the CUDA executor for emulated lanes learns here which lane touches which word of a world, so that
+// it can name the stages between which a barrier is missing (engine/cuda/lanes_emulated.hpp).
+#if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
+namespace ge {
+void watch(const void* address, int bytes, bool written);
+}
+#define GE_WATCH(address, bytes, written) ::ge::watch(address, bytes, written)
+#else
+#define GE_WATCH(address, bytes, written) ((void)0)
 #endif

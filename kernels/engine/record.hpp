@@ -64,8 +64,10 @@ GE_FN C load_words(const char* from, int stride) {
   using Word = typename WordOf<unit_of<C>>::type;
   Words<C> words;
   GE_UNROLL
-  for (int k = 0; k < Words<C>::count; ++k)
+  for (int k = 0; k < Words<C>::count; ++k) {
+    GE_WATCH(reinterpret_cast<const Word*>(from) + k * stride, sizeof(Word), false);
     words.at[k] = reinterpret_cast<const Word*>(from)[k * stride];
+  }
   return __builtin_bit_cast(C, words);
 }
 
@@ -74,8 +76,10 @@ GE_FN void store_words(char* to, int stride, const C& value) {
   using Word = typename WordOf<unit_of<C>>::type;
   const auto words = __builtin_bit_cast(Words<C>, value);
   GE_UNROLL
-  for (int k = 0; k < Words<C>::count; ++k)
+  for (int k = 0; k < Words<C>::count; ++k) {
+    GE_WATCH(reinterpret_cast<Word*>(to) + k * stride, sizeof(Word), true);
     reinterpret_cast<Word*>(to)[k * stride] = words.at[k];
+  }
 }
 
 // ---- offsets

@@ -211,6 +211,7 @@ struct Cells {
     constexpr int offset = kOffset<Tables, T, void>;
     char* p = T::scratch ? scratch + (offset + 4 * k) * scratch_stride + scratch_lane * 4
                          : block + (offset + 4 * k) * B + lane * 4;
+    GE_WATCH(p, 4, false);
     return reinterpret_cast<uint32_t*>(p);
   }
 

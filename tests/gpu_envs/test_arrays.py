@@ -69,7 +69,7 @@ def test_kept_outputs_never_change(make_simulator, arrays) -> None:
     simulator = make_simulator(arrays=arrays)
     simulator.reset(seed=0)
     kept = [simulator.step([0, 1, 0, 1]) for _ in range(30)]
-    copies = [{n: np.array(a) for n, a in _fields(outputs).items()} for outputs in kept]
+    copies = [{n: np.asarray(a).copy() for n, a in _fields(outputs).items()} for outputs in kept]
     for _ in range(30):
         simulator.step([1, 1, 1, 1])
     for outputs, copy in zip(kept, copies, strict=True):
@@ -158,7 +158,7 @@ def test_exchanged_array_in_a_known_out_is_noticed(make_simulator, library, arra
     out = _buffers(library, simulator, flat=False)
     simulator.step([0, 1, 0, 1], out=out)
     old = out["obs"]
-    before = np.array(old)
+    before = np.asarray(old).copy()
     out["obs"] = library.zeros((4, 1, 4), dtype=library.float32)
     simulator.step([0, 1, 0, 1], out=out)
     assert _same(old, before)
@@ -273,7 +273,7 @@ def test_jax_refuses_to_be_written_into(make_simulator, jax, option) -> None:
 def test_outputs_outlive_their_simulator(make_simulator, arrays) -> None:
     simulator = make_simulator(arrays=arrays)
     outputs = simulator.reset(seed=0)
-    copy = np.array(outputs.obs)
+    copy = np.asarray(outputs.obs).copy()
     simulator.close()
     del simulator
     gc.collect()

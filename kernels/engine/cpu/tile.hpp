@@ -62,8 +62,7 @@ class Tile {
 
   template <Name kName, class L, class... X>
   void phase(Phase<kName, L, X...>, const Set& set) {
-    const Shared<S> local = shared_;
-    each_world(set, [&](const Cells<S>& cells) { clear_tables<true>(cells); }, local);
+    each_world(set, [&](const Cells<S>& cells) GE_LAMBDA { clear_tables<true>(cells); });
     all<X...>(set);
   }
   template <auto P, class... Inner>
@@ -75,7 +74,7 @@ class Tile {
   void within(const Set& set, F&& f) {
     int32_t* const mark = free_;
     free_ += room(set);
-    const Set inner = subset([](const Cells<S>& cells) { return bool(ask<P>(cells)); }, set, mark);
+    const Set inner = subset([](const Cells<S>& cells) GE_LAMBDA { return bool(ask<P>(cells)); }, set, mark);
     if (!inner.empty()) f(inner);
     free_ = mark;
   }
@@ -86,41 +85,48 @@ class Tile {
 
   // ---- where things are
 
-  Cells<S> cells_at(const Shared<S>& shared, int block, int lane) const {
-    return {&shared, block * B + lane, shared.base + block * kBlockBytes<Tables, B>, lane,
-            scratch_ + (block - first_) * kScratchBlock, B, lane};
-  }
-  Cells<S> cells_of(const Shared<S>& shared, int world) const {
-    return cells_at(shared, world / B, world % B);
-  }
+  /// What a loop needs to find a world. Each loop takes a copy: a local whose address goes nowhere is kept in registers,
+  /// while a member would be loaded again after every store.
+  struct Ground {
+    Shared<S> shared;
+    char* scratch;
+    int first;
+    GE_FN Cells<S> at(int block, int lane) const {
+      return {&shared, block * B + lane, shared.base + block * kBlockBytes<Tables, B>, lane,
+              scratch + (block - first) * kScratchBlock, B, lane};
+    }
+    GE_FN Cells<S> of(int world) const { return at(world / B, world % B); }
+  };
+  Ground ground() const { return {shared_, scratch_, first_}; }
 
   /// Every world of a set, one by one: for stages that do not vectorise over worlds.
   template <class F>
-  void each_world(const Set& set, F&& f, const Shared<S>& shared) const {
+  void each_world(const Set& set, F&& f) const {
+    const Ground here = ground();
     for (int i = 0; i < set.block_count; ++i)
-      for (int lane = 0; lane < B; ++lane) f(cells_at(shared, set.blocks[i], lane));
-    for (int i = 0; i < set.loose_count; ++i) f(cells_of(shared, set.loose[i]));
+      for (int lane = 0; lane < B; ++lane) f(here.at(set.blocks[i], lane));
+    for (int i = 0; i < set.loose_count; ++i) f(here.of(set.loose[i]));
   }
 
   /// f(cells, row) on `rows` rows of every world of a set, vectorised over the worlds of a block (over rows where B = 1).
   template <class F>
   GE_FN void each_cell(const Set& set, int rows, F&& f) const {
-    const Shared<S> shared = shared_;
+    const Ground here = ground();
     for (int i = 0; i < set.block_count; ++i) {
       if constexpr (B == 1) {
-        const Cells<S> cells = cells_at(shared, set.blocks[i], 0);
+        const Cells<S> cells = here.at(set.blocks[i], 0);
         GE_INDEPENDENT
         for (int row = 0; row < rows; ++row) f(cells, row);
       } else {
         const int block = set.blocks[i];
         for (int row = 0; row < rows; ++row) {
           GE_INDEPENDENT
-          for (int lane = 0; lane < B; ++lane) f(cells_at(shared, block, lane), row);
+          for (int lane = 0; lane < B; ++lane) f(here.at(block, lane), row);
         }
       }
     }
     for (int i = 0; i < set.loose_count; ++i) {
-      const Cells<S> cells = cells_of(shared, set.loose[i]);
+      const Cells<S> cells = here.of(set.loose[i]);
       for (int row = 0; row < rows; ++row) f(cells, row);
     }
   }
@@ -138,7 +144,7 @@ class Tile {
   /// The worlds of `set` with p, in `space`.
   template <class F>
   Set subset(F&& p, const Set& set, int32_t* space) const {
-    const Shared<S> shared = shared_;
+    const Ground here = ground();
     int32_t* const blocks = space;
     int32_t* const loose = space + set.block_count;
     int whole = 0, single = 0;
@@ -147,7 +153,7 @@ class Tile {
       uint32_t yes[B];
       uint32_t count = 0;
       GE_INDEPENDENT
-      for (int lane = 0; lane < B; ++lane) yes[lane] = p(cells_at(shared, block, lane)) ? 1u : 0u;
+      for (int lane = 0; lane < B; ++lane) yes[lane] = p(here.at(block, lane)) ? 1u : 0u;
       for (int lane = 0; lane < B; ++lane) count += yes[lane];
       if (count == 0) continue;
       if (count == B) {
@@ -161,7 +167,7 @@ class Tile {
     }
     for (int i = 0; i < set.loose_count; ++i) {
       loose[single] = set.loose[i];
-      single += p(cells_of(shared, set.loose[i])) ? 1 : 0;
+      single += p(here.of(set.loose[i])) ? 1 : 0;
     }
     return {blocks, whole, loose, single};
   }
@@ -177,42 +183,38 @@ class Tile {
   template <auto F, class T>
   void rows_of(const Set& set) {
     if constexpr (T::kind == Kind::fixed) {
-      each_cell(set, uniform_rows<T>(), [](const Cells<S>& cells, int row) { call_row<F, T>(cells, row); });
+      each_cell(set, uniform_rows<T>(), [](const Cells<S>& cells, int row) GE_LAMBDA { call_row<F, T>(cells, row); });
     } else {
-      const Shared<S> shared = shared_;
       each_world(
           set,
-          [](const Cells<S>& cells) {
+          [](const Cells<S>& cells) GE_LAMBDA {
             const int rows = cells.template rows<T>();
             for (int row = 0; row < rows; ++row)
               if (cells.template alive<T>(row)) call_row<F, T>(cells, row);
-          },
-          shared);
+          });
     }
   }
   template <auto F>
   void stage(EachWorld<F>, const Set& set) {
-    each_cell(set, 1, [](const Cells<S>& cells, int) { call_world<F>(cells); });
+    each_cell(set, 1, [](const Cells<S>& cells, int) GE_LAMBDA { call_world<F>(cells); });
   }
   template <auto Count, auto F, class T>
   void stage(For<Count, F, T>, const Set& set) {
     static_assert(T::kind == Kind::list, "GE: For fills a List");
     if constexpr (is_number<Count>) {
       static_assert(Count <= T::capacity, "GE: For has more rows than its table");
-      each_cell(set, 1, [](const Cells<S>& cells, int) { *cells.template header<T>(0) = uint32_t(Count); });
-      each_cell(set, Count, [](const Cells<S>& cells, int row) { make_row<F, T>(cells, row, row); });
+      each_cell(set, 1, [](const Cells<S>& cells, int) GE_LAMBDA { *cells.template header<T>(0) = uint32_t(Count); });
+      each_cell(set, Count, [](const Cells<S>& cells, int row) GE_LAMBDA { make_row<F, T>(cells, row, row); });
     } else {
-      const Shared<S> shared = shared_;
       each_world(
           set,
-          [](const Cells<S>& cells) {
+          [](const Cells<S>& cells) GE_LAMBDA {
             const int wanted = ask<Count>(cells);
             const int count = wanted < T::capacity ? wanted : T::capacity;
             for (int row = 0; row < count; ++row) make_row<F, T>(cells, row, row);
             *cells.template header<T>(0) = uint32_t(count < 0 ? 0 : count);
             count_overflow<T>(cells, wanted, T::capacity);
-          },
-          shared);
+          });
     }
   }
 
@@ -222,13 +224,12 @@ class Tile {
   void stage(Emit<Count, Test, Make, T>, const Set& set) {
     if constexpr (is_number<Count>) {
       emit<T>(
-          set, Count, [](const Cells<S>& cells, int i) { return bool(Test(World<S>(cells), i)); },
-          [](const Cells<S>& cells, int row, int i) { make_row<Make, T>(cells, row, i); });
+          set, Count, [](const Cells<S>& cells, int i) GE_LAMBDA { return bool(Test(World<S>(cells), i)); },
+          [](const Cells<S>& cells, int row, int i) GE_LAMBDA { make_row<Make, T>(cells, row, i); });
     } else {
-      const Shared<S> shared = shared_;
       each_world(
           set,
-          [](const Cells<S>& cells) {
+          [](const Cells<S>& cells) GE_LAMBDA {
             const int count = ask<Count>(cells);
             int hits = 0;
             for (int i = 0; i < count; ++i) {
@@ -237,8 +238,7 @@ class Tile {
               ++hits;
             }
             close_list<T>(cells, hits);
-          },
-          shared);
+          });
     }
   }
   template <class A, class C, auto Test, auto Make, class T>
@@ -253,12 +253,12 @@ class Tile {
     };
     emit<T>(
         set, count,
-        [pair](const Cells<S>& cells, int i) {
+        [pair](const Cells<S>& cells, int i) GE_LAMBDA {
           const Pair p = pair(i);
           return cells.template alive<A>(p.a) && cells.template alive<C>(p.b) &&
                  bool(Test(World<S>(cells), p.a, p.b));
         },
-        [pair](const Cells<S>& cells, int row, int i) {
+        [pair](const Cells<S>& cells, int row, int i) GE_LAMBDA {
           const Pair p = pair(i);
           make_row<Make, T>(cells, row, p.a, p.b);
         });
@@ -271,7 +271,7 @@ class Tile {
   template <class T, class Test, class Make>
   void emit(const Set& set, int count, Test test, Make make) const {
     static_assert(T::kind == Kind::list, "GE: Emit appends to a List");
-    const Shared<S> shared = shared_;
+    const Ground here = ground();
     for (int k = 0; k < set.block_count; ++k) {
       const int block = set.blocks[k];
       int hits[B] = {};
@@ -279,19 +279,19 @@ class Tile {
         uint32_t hit[B];
         uint32_t any = 0;
         GE_INDEPENDENT
-        for (int lane = 0; lane < B; ++lane) hit[lane] = test(cells_at(shared, block, lane), i) ? 1u : 0u;
+        for (int lane = 0; lane < B; ++lane) hit[lane] = test(here.at(block, lane), i) ? 1u : 0u;
         for (int lane = 0; lane < B; ++lane) any |= hit[lane];
         if (any == 0) continue;
         for (int lane = 0; lane < B; ++lane) {
           if (hit[lane] == 0) continue;
-          if (hits[lane] < T::capacity) make(cells_at(shared, block, lane), hits[lane], i);
+          if (hits[lane] < T::capacity) make(here.at(block, lane), hits[lane], i);
           ++hits[lane];
         }
       }
-      for (int lane = 0; lane < B; ++lane) close_list<T>(cells_at(shared, block, lane), hits[lane]);
+      for (int lane = 0; lane < B; ++lane) close_list<T>(here.at(block, lane), hits[lane]);
     }
     for (int k = 0; k < set.loose_count; ++k) {
-      const Cells<S> cells = cells_of(shared, set.loose[k]);
+      const Cells<S> cells = here.of(set.loose[k]);
       int hits = 0;
       for (int i = 0; i < count; ++i) {
         if (!test(cells, i)) continue;
@@ -312,10 +312,9 @@ class Tile {
   template <auto Count, auto Make, class T>
   void stage(Spawn<Count, Make, T>, const Set& set) {
     static_assert(T::kind == Kind::pool, "GE: Spawn fills a Pool");
-    const Shared<S> shared = shared_;
     each_world(
         set,
-        [](const Cells<S>& cells) {
+        [](const Cells<S>& cells) GE_LAMBDA {
           const int wanted = ask<Count>(cells);
           int made = 0;
           for (int word = 0; word < kLiveWords<T> && made < wanted; ++word) {
@@ -329,27 +328,23 @@ class Tile {
             }
           }
           count_overflow<T>(cells, T::capacity + wanted - made, T::capacity);
-        },
-        shared);
+        });
   }
   template <auto Test, class T>
   void stage(Destroy<Test, T>, const Set& set) {
     static_assert(T::kind == Kind::pool, "GE: Destroy empties slots of a Pool");
-    const Shared<S> shared = shared_;
     each_world(
         set,
-        [](const Cells<S>& cells) {
+        [](const Cells<S>& cells) GE_LAMBDA {
           uint32_t dead[kLiveWords<T>] = {};
           for (int row = 0; row < T::capacity; ++row)
             if (cells.template alive<T>(row) && value_of_row<Test, T>(cells, row)) dead[row >> 5] |= 1u << (row & 31);
           for (int row = 0; row < T::capacity; ++row)
             if (dead[row >> 5] >> (row & 31) & 1u) destroy_row<T>(cells, row);
-        },
-        shared);
+        });
   }
   void stage(ClearTables, const Set& set) {
-    const Shared<S> shared = shared_;
-    each_world(set, [](const Cells<S>& cells) { clear_tables<false>(cells); }, shared);
+    each_world(set, [](const Cells<S>& cells) GE_LAMBDA { clear_tables<false>(cells); });
   }
 
   // ---- reductions
@@ -366,8 +361,7 @@ class Tile {
           return;
         }
       }
-      const Shared<S> shared = shared_;
-      each_world(set, [](const Cells<S>& cells) { call_into<Into>(cells, reduce_world<F, Op>(cells)); }, shared);
+      each_world(set, [](const Cells<S>& cells) GE_LAMBDA { call_into<Into>(cells, reduce_world<F, Op>(cells)); });
     }
   }
   template <class... Ts>
@@ -377,7 +371,7 @@ class Tile {
   template <auto F, class Op, auto Into, class T, class R>
   void reduce_blocks(const Set& set) const {
     constexpr int W = reduce_width(T::capacity);
-    const Shared<S> shared = shared_;
+    const Ground here = ground();
     const int rows = uniform_rows<T>();
     for (int i = 0; i < set.block_count; ++i) {
       const int block = set.blocks[i];
@@ -388,17 +382,17 @@ class Tile {
         GE_INDEPENDENT
         for (int lane = 0; lane < B; ++lane)
           sums[row % W][lane] =
-              Op::combine(sums[row % W][lane], value_of_row<F, T>(cells_at(shared, block, lane), row));
+              Op::combine(sums[row % W][lane], value_of_row<F, T>(here.at(block, lane), row));
       }
       for (int half = W / 2; half > 0; half /= 2)
         for (int k = 0; k < half; ++k)
           for (int lane = 0; lane < B; ++lane)
             sums[k][lane] = Op::combine(sums[k][lane], sums[k + half][lane]);
       GE_INDEPENDENT
-      for (int lane = 0; lane < B; ++lane) call_into<Into>(cells_at(shared, block, lane), sums[0][lane]);
+      for (int lane = 0; lane < B; ++lane) call_into<Into>(here.at(block, lane), sums[0][lane]);
     }
     for (int i = 0; i < set.loose_count; ++i) {
-      const Cells<S> cells = cells_of(shared, set.loose[i]);
+      const Cells<S> cells = here.of(set.loose[i]);
       call_into<Into>(cells, reduce_world<F, Op>(cells));
     }
   }
@@ -419,7 +413,7 @@ class Tile {
   template <auto P, class... X>
   void stage(RepeatWhile<P, X...>, const Set& set) {
     int32_t* const mark = free_;
-    const auto p = [](const Cells<S>& cells) { return bool(ask<P>(cells)); };
+    const auto p = [](const Cells<S>& cells) GE_LAMBDA { return bool(ask<P>(cells)); };
     // Two spaces in turn: each round's worlds are chosen from the last round's, who has left does not come back.
     int32_t* spaces[2] = {free_, free_ + room(set)};
     Set inner = subset(p, set, spaces[0]);
@@ -462,7 +456,7 @@ class Tile {
     constexpr bool fits = std::is_floating_point_v<From> == ActionShape<typename S::Action>::is_float;
     if constexpr (fits) {
       const int agents = agents_of(shared_);
-      each_cell(set, agents, [agents](const Cells<S>& cells, int row) {
+      each_cell(set, agents, [agents](const Cells<S>& cells, int row) GE_LAMBDA {
         take_action<E, From, false>(cells, row, agents);
       });
     }
@@ -474,11 +468,11 @@ class Tile {
     if (to == nullptr) return;
     const int agents = agents_of(shared_);
     if constexpr (Agent::capacity == 1) {
-      each_cell(set, 1, [to](const Cells<S>& cells, int row) {
+      each_cell(set, 1, [to](const Cells<S>& cells, int row) GE_LAMBDA {
         to[cells.world] = value_of_row<F, Agent>(cells, row);
       });
     } else {
-      each_cell(set, agents, [to, agents](const Cells<S>& cells, int row) {
+      each_cell(set, agents, [to, agents](const Cells<S>& cells, int row) GE_LAMBDA {
         to[int64_t(cells.world) * agents + row] = value_of_row<F, Agent>(cells, row);
       });
     }
@@ -513,16 +507,15 @@ class Tile {
       // Few worlds: one by one.
       each_world(
           set,
-          [&](const Cells<S>& cells) {
+          [&](const Cells<S>& cells) GE_LAMBDA {
             for (int row = 0; row < agents; ++row) {
               bool wanted;
               const Row values = observe_row<F, Agent>(cells, row, true, wanted);
               if (wanted) put(to + (int64_t(cells.world) * agents + row) * elements, values);
             }
-          },
-          shared_);
+          });
     } else {
-      each_cell(set, agents, [to, agents](const Cells<S>& cells, int row) {
+      each_cell(set, agents, [to, agents](const Cells<S>& cells, int row) GE_LAMBDA {
         bool wanted;
         const Row values = observe_row<F, Agent>(cells, row, false, wanted);
         const int64_t at = Agent::capacity == 1 ? cells.world : int64_t(cells.world) * agents + row;
@@ -548,13 +541,11 @@ class Tile {
     using Row = RowOf<F>;
     auto* const to = static_cast<typename RowShape<Row>::Element*>(shared_.bound.at[kState]);
     if (to == nullptr || final_) return;
-    const Shared<S> shared = shared_;
     each_world(
         set,
-        [to](const Cells<S>& cells) {
+        [to](const Cells<S>& cells) GE_LAMBDA {
           put(to + int64_t(cells.world) * RowShape<Row>::elements, state_row<F>(cells));
-        },
-        shared);
+        });
   }
   template <class... X>
   void stage(IntoFinal<X...>, const Set& set) {

@@ -1,0 +1,231 @@
+"""The simulator: life cycle, columns, saves, copies of worlds, faults."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+import gpu_envs
+from gpu_envs import faults
+
+X = "cart.x"
+ANGLE = "cart.angle"
+
+
+def _run(simulator: Any, steps: int, seed: int = 0) -> np.ndarray:
+    random = np.random.default_rng(seed)
+    shape = (simulator.num_worlds, simulator.agents_per_world)
+    return np.array([simulator.step(random.integers(0, 2, shape)).obs for _ in range(steps)])
+
+
+def test_description_is_readable(make_simulator) -> None:
+    simulator = make_simulator("Micro-v0", 3, agent_count=7, work=2)
+    assert (simulator.num_worlds, simulator.agents_per_world) == (3, 7)
+    assert simulator.parameters["work"] == 2
+    assert simulator.device == "cpu"
+    assert simulator.arrays == "numpy"
+    assert simulator.autoreset_mode is AutoresetMode.SAME_STEP
+    assert simulator.max_episode_steps == 200
+    assert simulator.memory_bytes > 0
+    assert repr(simulator) == "<Simulator Micro-v0: 3 worlds on cpu>"
+
+
+def test_outputs_are_shaped_by_world_and_agent(make_simulator) -> None:
+    simulator = make_simulator("Micro-v0", 3, agent_count=7, work=2)
+    simulator.reset(seed=0)
+    outputs = simulator.step(np.zeros((3, 7), np.int64))
+    assert outputs.obs.shape == (3, 7, 4)
+    assert outputs.reward.shape == outputs.terminated.shape == outputs.ended.shape == (3, 7)
+
+
+def test_step_before_the_first_reset_is_refused(make_simulator) -> None:
+    with pytest.raises(gpu_envs.ResetNeeded, match="call reset"):
+        make_simulator().step([0, 0, 0, 0])
+
+
+def test_first_reset_takes_entropy_that_can_be_read(make_simulator) -> None:
+    simulator, twin = make_simulator(), make_simulator()
+    obs = simulator.reset().obs
+    assert isinstance(simulator.np_random_seed, int)
+    assert (twin.reset(seed=simulator.np_random_seed).obs == obs).all()
+
+
+def test_reset_without_seed_goes_on(make_simulator) -> None:
+    simulator, twin = make_simulator(), make_simulator()
+    first, second = simulator.reset(seed=4).obs, simulator.reset().obs
+    assert (first != second).any()
+    twin.reset(seed=4)
+    assert (twin.reset().obs == second).all()
+    assert simulator.np_random_seed == 4
+
+
+def test_seed_list_gives_each_world_its_own(make_simulator) -> None:
+    simulator = make_simulator(num_worlds=3)
+    obs = simulator.reset(seed=[7, 8, 7]).obs
+    assert (obs[0] == obs[2]).all()
+    assert (obs[0] != obs[1]).any()
+    assert (make_simulator(num_worlds=1).reset(seed=[8]).obs[0] == obs[1]).all()
+
+
+def test_first_world_shifts_the_batch(make_simulator) -> None:
+    whole = make_simulator(num_worlds=6)
+    part = make_simulator(num_worlds=2, first_world=3)
+    assert (whole.reset(seed=1).obs[3:5] == part.reset(seed=1).obs).all()
+
+
+def test_masked_reset_returns_the_whole_batch(make_simulator) -> None:
+    simulator = make_simulator()
+    simulator.reset(seed=0)
+    before = simulator.step([0, 1, 0, 1]).obs
+    after = simulator.reset(mask=[True, False, True, False]).obs
+    assert ((after != before).any(axis=(1, 2)) == [True, False, True, False]).all()
+
+
+def test_first_reset_cannot_be_masked(make_simulator) -> None:
+    with pytest.raises(gpu_envs.ResetNeeded, match="reset_mask"):
+        make_simulator().reset(mask=[True, True, True, True])
+
+
+def test_options_hold_for_one_reset(make_simulator) -> None:
+    simulator = make_simulator()
+    obs = simulator.reset(seed=0, options={"low": 0.1, "high": 0.2}).obs
+    assert ((obs >= 0.1) & (obs <= 0.2)).all()
+    assert (np.abs(simulator.reset().obs) <= 0.05).all()
+
+
+def test_observe_repeats_the_current_observation(make_simulator) -> None:
+    simulator = make_simulator()
+    simulator.reset(seed=0)
+    stepped = simulator.step([0, 1, 0, 1])
+    observed = simulator.observe()
+    assert (observed.obs == stepped.obs).all()
+    assert observed.reward is None
+
+
+def test_columns_are_copies_and_can_be_written(make_simulator) -> None:
+    simulator = make_simulator()
+    simulator.reset(seed=0)
+    values = simulator.get(X)
+    assert values.shape == (4, 1)
+    values[...] = 9
+    assert (simulator.get(X) != 9).all()
+    simulator.set(X, 0.5, worlds=[1, 3])
+    assert simulator.get(X)[[1, 3]].tolist() == [[0.5], [0.5]]
+    simulator.set(X, np.arange(4).reshape(4, 1))
+    assert simulator.get(X).ravel().tolist() == [0, 1, 2, 3]
+
+
+def test_unknown_column_is_met_with_a_suggestion(make_simulator) -> None:
+    simulator = make_simulator()
+    for call in (lambda: simulator.get("cart.xx"), lambda: simulator.set("cart.xx", 0)):
+        with pytest.raises(KeyError, match="did you mean"):
+            call()
+
+
+@pytest.mark.parametrize("values", [np.zeros(5), "text", np.zeros((4, 1, 2))])
+def test_values_that_do_not_fit_a_column_are_refused(make_simulator, values) -> None:
+    simulator = make_simulator()
+    simulator.reset(seed=0)
+    with pytest.raises(ValueError, match=r"cart\.x"):
+        simulator.set(X, values)
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
+def test_save_and_load_continue_bit_for_bit(make_simulator, mode) -> None:
+    simulator, other = (make_simulator(autoreset_mode=mode) for _ in range(2))
+    simulator.reset(seed=3)
+    _run(simulator, 30)
+    saved = simulator.save()
+    expected = _run(simulator, 30, seed=1)
+    other.load(saved)
+    assert (_run(other, 30, seed=1) == expected).all()
+    simulator.load(saved)
+    assert (_run(simulator, 30, seed=1) == expected).all()
+
+
+def test_copied_worlds_share_their_future_until_reseeded(make_simulator) -> None:
+    simulator = make_simulator()
+    simulator.reset(seed=0)
+    simulator.copy_worlds([0], [2])
+    for _ in range(40):  # past the first episode's end
+        obs = simulator.step([1, 0, 1, 0]).obs
+        assert (obs[0] == obs[2]).all()
+
+
+def test_reseeded_copies_part_at_the_next_draw(make_simulator) -> None:
+    simulator = make_simulator(autoreset_mode="Disabled")
+    simulator.reset(seed=0)
+    simulator.copy_worlds([0, 0], [1, 2], reseed=True)
+    obs = simulator.observe().obs
+    assert (obs[0] == obs[1]).all()
+    assert (obs[0] == obs[2]).all()
+    fresh = simulator.reset().obs
+    assert (fresh[0] != fresh[1]).any()
+    assert (fresh[1] != fresh[2]).any()
+
+
+def test_frozen_steps_are_counted_and_raised_by_check(make_simulator, tip_over) -> None:
+    simulator = make_simulator(autoreset_mode="Disabled")
+    simulator.reset(seed=0)
+    tip_over(simulator, 1)
+    first = simulator.step([0, 1, 0, 1])
+    simulator.check()
+    second = simulator.step([0, 1, 0, 1])
+    assert first.terminated.ravel().tolist() == [False, True, False, False]
+    assert (second.terminated == first.terminated).all()
+    assert (second.obs[1] == first.obs[1]).all()
+    assert second.reward.ravel().tolist() == [1, 0, 1, 1]
+    with pytest.raises(gpu_envs.ResetNeeded, match=r"1 steps .* reset_mask"):
+        simulator.check()
+    simulator.check()  # reported once
+
+
+def test_strict_raises_at_the_step(make_simulator, tip_over) -> None:
+    simulator = make_simulator(autoreset_mode="Disabled", strict=True)
+    simulator.reset(seed=0)
+    tip_over(simulator, 1)
+    simulator.step([0, 1, 0, 1])
+    with pytest.raises(gpu_envs.ResetNeeded):
+        simulator.step([0, 1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("report", "error", "message"),
+    [
+        ({"bad_actions": 2, "first_bad_world": 3, "first_bad_agent": 1}, ValueError, "world 3"),
+        ({"frozen_steps": 5}, gpu_envs.ResetNeeded, "5 steps"),
+        (
+            {"tables": [{"name": "contacts", "dropped": 2, "needed": 34, "capacity": 32}]},
+            RuntimeError,
+            "'contacts' dropped 2 rows: its capacity is 32 and 34 would suffice",
+        ),
+    ],
+)
+def test_faults_become_exceptions(report, error, message) -> None:
+    none = {"bad_actions": 0, "frozen_steps": 0, "tables": []}
+    faults.raise_faults(none, "Test-v0")
+    with pytest.raises(error, match=message):
+        faults.raise_faults(none | report, "Test-v0")
+
+
+@pytest.mark.parametrize("duplicate", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_copies_and_pickles_are_refused_with_advice(make_simulator, duplicate) -> None:
+    with pytest.raises(TypeError, match=r"cannot pickle or copy a Simulator.*save\(\) and load"):
+        duplicate(make_simulator())
+
+
+def test_stream_is_an_int_or_a_stream_object(make_simulator) -> None:
+    class Stream:
+        cuda_stream = 0
+
+    simulator = make_simulator(reuse=True)
+    simulator.reset(seed=0)
+    simulator.step([0, 1, 0, 1], stream=0)
+    simulator.step([0, 1, 0, 1], stream=Stream())
+    with pytest.raises(TypeError, match="stream must be an int"):
+        simulator.step([0, 1, 0, 1], stream="main")
