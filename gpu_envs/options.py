@@ -23,7 +23,8 @@ KEYWORDS = (
     "outputs",
     "observation",
 )
-WORLD_LIMIT = 2**32  # a world's number is one word of every random draw
+WORLD_LIMIT = 2**31 - 64  # of one simulator; the native code counts worlds in 32 bits
+WORLD_NUMBERS = 2**32  # a world's number is one word of every random draw
 _STEP_LIMIT = 2**31 - 1
 
 

@@ -90,7 +90,7 @@ class Simulator:
         worlds = errors.whole(num_worlds, "num_worlds", 1, options.WORLD_LIMIT)
         config: dict[str, Any] = {
             "first_world": errors.whole(
-                first_world, "first_world", 0, options.WORLD_LIMIT - worlds
+                first_world, "first_world", 0, options.WORLD_NUMBERS - worlds
             ),
             "autoreset_mode": options.autoreset(autoreset_mode).value,
             "max_episode_steps": options.step_limit(max_episode_steps),

@@ -160,27 +160,32 @@ GE_FN typename RowShape<Row>::Element element_at(const Row& row, int k) {
   }
 }
 
-/// The row of one agent, zero where the agent waits for its world's reset.
+/// Runs an observation function into a row of zeros, wherever the row lies.
 template <auto F, class T, class Row, class S, class... Args>
-GE_FN Row make_row_of(const Cells<S>& cells, int row, Types<Row&, Args...>) {
+GE_FN void fill_row_of(const Cells<S>& cells, int row, Row& out, Types<Row&, Args...>) {
   const World<S> world(cells);
-  Row out{};
+  out = Row{};
   F(world, out, argument<T, Args>(cells, row)...);
-  return out;
 }
 template <auto F>
 using RowOf = bare<typename Tail<Arguments<F>>::first>;
 
+/// The row of one agent, zero where the agent waits for its world's reset; says whether the caller's row is to be written.
 template <auto F, class T, class S>
-GE_FN RowOf<F> observe_row(const Cells<S>& cells, int row, bool into_final, bool& wanted) {
+GE_FN bool observe_into(const Cells<S>& cells, int row, bool into_final, RowOf<F>& out) {
   using Row = RowOf<F>;
   const uint32_t fate = cells.template load<T, Fate>(row).bits;
   const bool just = (fate & Fate::kJustEnded) != 0;
   const bool gone = (fate & Fate::kGone) != 0;
   const bool shows = into_final ? just : (!gone) | (just & (cells.shared->autoreset != Autoreset::same_step));
-  wanted = into_final ? just : true;
-  Row out = make_row_of<F, T, Row>(cells, row, Arguments<F>{});
+  fill_row_of<F, T, Row>(cells, row, out, Arguments<F>{});
   if (!shows) out = Row{};
+  return into_final ? just : true;
+}
+template <auto F, class T, class S>
+GE_FN RowOf<F> observe_row(const Cells<S>& cells, int row, bool into_final, bool& wanted) {
+  RowOf<F> out;
+  wanted = observe_into<F, T>(cells, row, into_final, out);
   return out;
 }
 

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "engine/call.hpp"
+#include "engine/math.hpp"
 
 namespace ge {
 
@@ -24,6 +25,8 @@ struct Life {
   using Agent = typename S::Agent;
   static constexpr bool kOneAgent = Agent::capacity == 1;
 
+  static_assert(Fate::kGone == 1);
+  static GE_FN uint32_t word(bool flag) { return flag ? 1u : 0u; }
   static GE_FN bool resting(const W& w) {
     return (w.template get<EpisodeTable, Progress>(0).over != 0) |
            (w.template get<EpisodeTable, Clock>(0).step == 0);
@@ -37,10 +40,10 @@ struct Life {
 
   // ---- a step
 
-  static GE_FN void begin_step(const W&, Clock& clock, Verdict& verdict, const Progress& progress) {
+  static GE_FN void begin_step(const W&, Clock& clock, const Progress& progress) {
     clock.step += progress.over != 0 ? 0u : 1u;
-    verdict = Verdict{};
   }
+  static GE_FN void clear_verdict(const W&, Verdict& verdict) { verdict = Verdict{}; }
   static GE_FN void count_frozen(const W& w) {
     count_add(&w.engine().shared->counters->frozen_steps, 1);
   }
@@ -49,25 +52,28 @@ struct Life {
     ending = Ending{};
   }
   static GE_FN void finish_agent(const W& w, Fate& fate, Return& total, Reward& reward, Ending& ending) {
+    // Whole words of 0 or 1 and single selects: what every vectoriser understands.
     const Clock clock = w.template get<EpisodeTable, Clock>(0);
     const Verdict verdict = w.template get<EpisodeTable, Verdict>(0);
-    const uint32_t max_steps = w.engine().shared->max_steps;
-    const bool rests = resting(w);
-    const bool acts = !rests & ((fate.bits & Fate::kGone) == 0);
-    const bool limit = (max_steps != 0) & (clock.step >= max_steps);
-    const bool terminated = acts & ((ending.terminated | verdict.terminated) != 0);
-    const bool truncated = acts & (((ending.truncated | verdict.truncated) != 0) | limit);
-    const bool ended = terminated | truncated;
-    const uint32_t flags = (terminated ? Fate::kTerminated : 0u) | (truncated ? Fate::kTruncated : 0u);
-    reward.value = acts ? reward.value : 0.0f;
-    total.value = acts ? total.value + reward.value : total.value;
+    const uint32_t over = w.template get<EpisodeTable, Progress>(0).over;
+    const uint32_t rests = word(over != 0) | word(clock.step == 0);
+    const uint32_t acts = ~rests & ~fate.bits & 1u;
+    // No limit is 0, which wraps to the largest number; step 0 is that of a world at rest.
+    const uint32_t limit = word(clock.step - 1u >= w.engine().shared->max_steps - 1u);
+    const uint32_t terminated = acts & word((ending.terminated | verdict.terminated) != 0);
+    const uint32_t truncated = acts & (word((ending.truncated | verdict.truncated) != 0) | limit);
+    const uint32_t ended = terminated | truncated;
+    const uint32_t flags = terminated * Fate::kTerminated | truncated * Fate::kTruncated;
+    const float sum = total.value + reward.value;
+    reward.value = select(acts != 0, reward.value, 0.0f);
+    total.value = select(acts != 0, sum, total.value);
     // A frozen world repeats the flags of its end; a gone agent in a running world shows none.
-    const uint32_t shown = rests ? fate.bits : flags;
-    const uint32_t kept = rests ? fate.bits : fate.bits & ~Fate::kJustEnded;
-    fate.bits = ended ? Fate::kGone | Fate::kJustEnded | flags : kept;
-    ending.terminated = (shown & Fate::kTerminated) != 0 ? 1u : 0u;
-    ending.truncated = (shown & Fate::kTruncated) != 0 ? 1u : 0u;
-    ending.ended = ended ? 1u : 0u;
+    const uint32_t shown = select(rests != 0, fate.bits, flags);
+    const uint32_t kept = fate.bits & ~((rests ^ 1u) * Fate::kJustEnded);
+    fate.bits = select(ended != 0, Fate::kGone | Fate::kJustEnded | flags, kept);
+    ending.terminated = shown / Fate::kTerminated & 1u;
+    ending.truncated = shown / Fate::kTruncated & 1u;
+    ending.ended = ended;
   }
   // Bit 0: the agent is still in the game; bit 1: it ended in this step.
   static GE_FN int32_t presence(const W&, const Fate& fate, const Ending& ending) {
@@ -177,7 +183,9 @@ struct Life {
       Stages<EachWorld<&Life::begin_step>,
              InMode<int(Autoreset::disabled), When<&Life::over, EachWorld<&Life::count_frozen>>>>,
       typename In<int(Autoreset::next_step), typename Only<&Life::over, Renew>::type>::type,
-      Stages<Each<&Life::clear_agent>, TakeActions>>;
+      Stages<TakeActions>>;
+  // What the rules say of a step lives within a phase, so the last one begins with a clean slate and is where they say it.
+  using Slate = Stages<EachWorld<&Life::clear_verdict>, Each<&Life::clear_agent>>;
   using Finish = Stages<Each<&Life::finish_agent>, Reduce<&Life::presence, AnyOf, &Life::finish_world>,
                         Write<kReward, &Life::reward>, Write<kTerminated, &Life::terminated>,
                         Write<kTruncated, &Life::truncated>, Write<kEnded, &Life::ended>,
@@ -210,7 +218,8 @@ struct Life {
   struct Compose<kFirst, Phase<kName, L, X...>, More...> {
     static constexpr bool last = sizeof...(More) == 0;
     using rules = Stages<WhenRunning<X...>>;
-    using head = std::conditional_t<kFirst, join<Begin, rules>, rules>;
+    using opening = std::conditional_t<kFirst, Begin, Stages<>>;
+    using head = std::conditional_t<last, join<opening, Slate, rules>, join<opening, rules>>;
     using report = join<Stages<ClearFinal>, typename Only<&Life::any_ended, Final>::type>;
     template <class List>
     using same = typename In<int(Autoreset::same_step), List>::type;

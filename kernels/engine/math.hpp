@@ -7,13 +7,13 @@
 //
 //   function                   float   double   arguments
 //   sin                        0.821   0.81     all
-//   cos                        @COS@   0.80     all
+//   cos                        0.814   0.80     all
 //   sin, cos                   0.603   0.60     |x| < 0.45
 //   exp                        0.771   0.78     all
 //   log                        0.840   0.80     all
 //   atan                       0.706   0.65     all
 //   atan2                      0.75    0.75     all; up to 1.0 where the result is subnormal
-//   sin_bounded, cos_bounded                    |x| <= kTrigBound: the bits of sin and cos; else NaN
+//   sin_bounded, cos_bounded                    |x| <= kTrigBound, same bits; beyond, NaN
 //
 // All but sin, cos and sincos are free of branches, so that a loop over worlds vectorises. A result
 // that is NaN is quiet_nan<T>(): plain arithmetic would leave its sign and payload to the machine.

@@ -125,9 +125,9 @@ class Tile {
         }
       }
     }
-    for (int i = 0; i < set.loose_count; ++i) {
-      const Cells<S> cells = here.of(set.loose[i]);
-      for (int row = 0; row < rows; ++row) f(cells, row);
+    for (int row = 0; row < rows; ++row) {
+      GE_INDEPENDENT
+      for (int i = 0; i < set.loose_count; ++i) f(here.of(set.loose[i]), row);
     }
   }
 

@@ -71,20 +71,4 @@ struct DeviceLanes {
   static GE_FN void enter() {}
 };
 
-GE_FN int count_bits(uint32_t word) {
-#if defined(__CUDA_ARCH__)
-  return __popc(word);
-#else
-  return __builtin_popcount(word);
-#endif
-}
-/// Position of the lowest set bit of a word that has one.
-GE_FN int lowest_bit(uint32_t word) {
-#if defined(__CUDA_ARCH__)
-  return __ffs(int(word)) - 1;
-#else
-  return __builtin_ctz(word);
-#endif
-}
-
 }  // namespace ge

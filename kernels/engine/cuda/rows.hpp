@@ -1,0 +1,180 @@
+// The way of an output's rows from the lanes that make them to the caller's array. A team (a warp, or the block where a
+// block owns a world) stages the rows of its worlds side by side in shared memory, then all of its lanes copy the run with
+// 16-byte stores: alone, a row of 658 bytes could not even be written by words.
+//
+//   dense      the worlds of a team follow one another and all their rows fit: one run
+//                  |w0 r0|w0 r1|w1 r0|w1 r1| ... |
+//   scattered  worlds from a worklist or a mask, or a piece of each world's rows: one run per world, each in its slot
+//                  |w3 r4|w3 r5|   |w9 r4|w9 r5|  ...
+//
+// A run is staged at the caller's address modulo 16, so that its 16-byte pieces lie alike on both sides; what precedes the
+// first and follows the last goes element by element. Rows with Bits are staged packed and expanded while they are copied.
+//
+// Rows of 4, 8 or 16 bytes need none of this: the lane that makes one stores it. A row above kLargestRow is written by its
+// lane element by element; images, which are that large, are rendered in pieces by kernels of their own and never pass here.
+#pragma once
+
+#include "engine/channels.hpp"
+
+namespace ge {
+
+GE_FN int count_bits(uint32_t word) {
+#if defined(__CUDA_ARCH__)
+  return __popc(word);
+#else
+  return __builtin_popcount(word);
+#endif
+}
+/// Position of the lowest set bit of a word that has one.
+GE_FN int lowest_bit(uint32_t word) {
+#if defined(__CUDA_ARCH__)
+  return __ffs(int(word)) - 1;
+#else
+  return __builtin_ctz(word);
+#endif
+}
+
+/// What one store instruction moves.
+template <int Bytes>
+struct alignas(Bytes) __attribute__((may_alias)) Piece {
+  uint32_t word[Bytes / 4];
+};
+template <>
+struct Piece<2> {
+  WordOf<2>::type word[1];
+};
+template <>
+struct Piece<1> {
+  WordOf<1>::type word[1];
+};
+using Vector = Piece<16>;
+
+GE_FN int offset_in_vector(const void* address) {
+  return int(reinterpret_cast<uintptr_t>(address) & 15);
+}
+
+/// Sizes of the staging area for rows of a type: kRows of each world, G lanes per world.
+template <class Row, int kRows, int G>
+struct RowsPlan {
+  using Shape = RowShape<Row>;
+  using Element = typename Shape::Element;
+  static constexpr int team = G < 32 ? 32 : G;
+  static constexpr int worlds = team / G;
+  static constexpr int bytes = Shape::elements * int(sizeof(Element));  // in the caller's array
+  static constexpr int staged = int(sizeof(Row));
+  static constexpr bool vector_sized = bytes == 4 || bytes == 8 || bytes == 16;
+  /// The owner of a row stores it: one lane per world leaves several rows of one world to one lane, far apart.
+  static constexpr bool direct = !Shape::packed && vector_sized && (G > 1 || kRows == 1);
+
+  static constexpr int kBudget = 8 * 1024, kLargestRow = 16 * 1024;  // bytes of a team
+  static constexpr bool staging = !direct && staged <= kLargestRow;
+
+  static constexpr int at_least_one(int n, int most) { return n < 1 ? 1 : n < most ? n : most; }
+  static constexpr int chunk = at_least_one(kBudget / (worlds * staged), kRows);       // rows of a world at a time
+  static constexpr int together = at_least_one(kBudget / (chunk * staged + 16), worlds);  // worlds at a time
+  static constexpr int slot = int(round_up(chunk * staged, 16)) + 16;
+  // Per world: its number and a byte per row that says whether the caller's row is to be written.
+  static constexpr int head = int(round_up(4 + chunk, 4));
+  static constexpr int heads = int(round_up(together * head, 16));
+  static constexpr int shared = staging ? heads + together * slot : 0;  // bytes of a team
+};
+
+/// A row as the elements that the caller receives, stored by one lane.
+template <class Row>
+GE_FN void put_row(typename RowShape<Row>::Element* to, const Row& row) {
+  GE_WATCH(to, int(sizeof(*to)) * RowShape<Row>::elements, true);
+  if constexpr (RowShape<Row>::packed) {
+    for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = element_at(row, k);
+  } else {
+    struct Plain {
+      typename RowShape<Row>::Element at[RowShape<Row>::elements];
+    };
+    const Plain plain = __builtin_bit_cast(Plain, row);
+    GE_UNROLL
+    for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = plain.at[k];
+  }
+}
+/// The same by one instruction, where the caller's address allows it.
+template <class Row>
+GE_FN void put_vector(typename RowShape<Row>::Element* to, const Row& row, bool aligned) {
+  using P = Piece<int(sizeof(Row))>;
+  if (aligned) {
+    GE_WATCH(to, sizeof(Row), true);
+    *reinterpret_cast<P*>(to) = __builtin_bit_cast(P, row);
+  } else {
+    put_row(to, row);
+  }
+}
+
+/// Lane `lane` of `lanes` takes its part in copying a run; both addresses are equal modulo 16.
+template <class Element>
+GE_FN void copy_run(Element* to, const Element* from, int64_t count, int lane, int lanes) {
+  constexpr int each = 16 / int(sizeof(Element));
+  const int64_t lead = ((16 - offset_in_vector(to)) & 15) / int(sizeof(Element));
+  const int64_t head = lead < count ? lead : count;
+  const int64_t vectors = (count - head) / each;
+  const auto copy = [&](int64_t i) {
+    GE_WATCH(from + i, sizeof(Element), false);
+    GE_WATCH(to + i, sizeof(Element), true);
+    to[i] = from[i];
+  };
+  for (int64_t i = lane; i < head; i += lanes) copy(i);
+  for (int64_t i = lane; i < vectors; i += lanes) {
+    GE_WATCH(from + head + i * each, 16, false);
+    GE_WATCH(to + head + i * each, 16, true);
+    reinterpret_cast<Vector*>(to + head)[i] = reinterpret_cast<const Vector*>(from + head)[i];
+  }
+  for (int64_t i = head + vectors * each + lane; i < count; i += lanes) copy(i);
+}
+
+/// The same for zeros.
+template <class Element>
+GE_FN void clear_run(Element* to, int64_t count, int lane, int lanes) {
+  constexpr int each = 16 / int(sizeof(Element));
+  const int64_t lead = ((16 - offset_in_vector(to)) & 15) / int(sizeof(Element));
+  const int64_t head = lead < count ? lead : count;
+  const int64_t vectors = (count - head) / each;
+  const auto clear = [&](int64_t i) {
+    GE_WATCH(to + i, sizeof(Element), true);
+    to[i] = Element{};
+  };
+  for (int64_t i = lane; i < head; i += lanes) clear(i);
+  for (int64_t i = lane; i < vectors; i += lanes) {
+    GE_WATCH(to + head + i * each, 16, true);
+    reinterpret_cast<Vector*>(to + head)[i] = Vector{};
+  }
+  for (int64_t i = head + vectors * each + lane; i < count; i += lanes) clear(i);
+}
+
+/// Expands `rows` packed rows into a run of elements.
+template <class Row>
+GE_FN void expand_run(typename RowShape<Row>::Element* to, const Row* from, int rows, int lane, int lanes) {
+  using Element = typename RowShape<Row>::Element;
+  constexpr int elements = RowShape<Row>::elements, each = 16 / int(sizeof(Element));
+  const int count = rows * elements;
+  const int lead = ((16 - offset_in_vector(to)) & 15) / int(sizeof(Element));
+  const int head = lead < count ? lead : count;
+  const int vectors = (count - head) / each;
+  const auto element = [&](int i) {
+    GE_WATCH(from + i / elements, sizeof(Row), false);
+    return element_at(from[i / elements], i % elements);
+  };
+  const auto store = [&](int i) {
+    GE_WATCH(to + i, sizeof(Element), true);
+    to[i] = element(i);
+  };
+  struct Items {
+    Element at[each];
+  };
+  for (int i = lane; i < head; i += lanes) store(i);
+  for (int i = lane; i < vectors; i += lanes) {
+    Items items;
+    GE_UNROLL
+    for (int k = 0; k < each; ++k) items.at[k] = element(head + i * each + k);
+    GE_WATCH(to + head + i * each, 16, true);
+    reinterpret_cast<Vector*>(to + head)[i] = __builtin_bit_cast(Vector, items);
+  }
+  for (int i = head + vectors * each + lane; i < count; i += lanes) store(i);
+}
+
+}  // namespace ge

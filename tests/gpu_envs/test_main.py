@@ -1,0 +1,60 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import types
+
+import pytest
+
+import gpu_envs
+from gpu_envs.__main__ import main
+
+
+def test_list_has_a_line_per_environment(capsys) -> None:
+    assert main(["list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1 + len(gpu_envs.environments())
+    assert any(line.startswith("gpu_envs/CartPole-v0 ") and "500" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", [*gpu_envs.environments(), "gpu_envs/Micro-v0"])
+def test_info_prints_every_described_field(capsys, name) -> None:
+    assert main(["info", name]) == 0
+    printed = capsys.readouterr().out
+    description = gpu_envs.environments()[name.removeprefix("gpu_envs/")]
+    assert description["doc"].splitlines()[0] in printed
+    for section in ("parameters", "action", "observation", "reset_options", "columns"):
+        for field in description[section]:
+            assert field["name"] in printed
+            assert field["doc"] in printed
+
+
+def test_misspelt_id_is_answered_with_the_closest(capsys) -> None:
+    assert main(["info", "CartPol-v0"]) == 2
+    assert "did you mean 'CartPole-v0'?" in capsys.readouterr().err
+
+
+def test_bench_hands_its_arguments_on(monkeypatch) -> None:
+    seen = []
+    benchmark = types.ModuleType("gpu_envs.benchmark")
+    benchmark.main = seen.append  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "gpu_envs.benchmark", benchmark)
+    assert main(["bench", "CartPole-v0", "--num-envs", "64"]) == 0
+    assert seen == [["CartPole-v0", "--num-envs", "64"]]
+
+
+@pytest.mark.parametrize("arguments", [[], ["dance"], ["info"]])
+def test_wrong_usage_exits_with_help(capsys, arguments) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert "usage: python -m gpu_envs" in capsys.readouterr().err
+
+
+def test_help_names_the_commands() -> None:
+    printed = subprocess.run(
+        [sys.executable, "-m", "gpu_envs", "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    assert all(command in printed for command in ("list", "info", "bench"))

@@ -1,0 +1,119 @@
+"""The single environment: Gymnasium's own checks, scalars, life cycle."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import gpu_envs
+
+CASES = [
+    ("CartPole-v0", {}),
+    ("CartPole-v0", {"observation": "dict"}),
+    ("CartPole64-v0", {"sutton_barto_reward": True}),
+    ("Micro-v0", {"agent_count": 1, "work": 3}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), CASES)
+def test_gymnasium_check_passes_without_warnings(name, options) -> None:
+    env = gymnasium.make(f"gpu_envs/{name}", **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # CartPole's velocities have no bound, as in Gymnasium's own.
+        warnings.filterwarnings("ignore", message=".*infinity.*")
+        check_env(env.unwrapped)
+    env.close()
+
+
+def test_returns_python_scalars_and_own_arrays() -> None:
+    env = gpu_envs.Env("CartPole-v0")
+    first, info = env.reset(seed=0)
+    assert info == {}
+    obs, reward, terminated, truncated, info = env.step(1)
+    assert type(reward) is float
+    assert type(terminated) is bool
+    assert type(truncated) is bool
+    assert info == {}
+    assert obs.flags.owndata
+    assert not np.shares_memory(first, obs)
+    assert obs in env.observation_space
+
+
+def test_equals_its_world_in_a_batch() -> None:
+    env = gpu_envs.Env("CartPole-v0")
+    batch = gpu_envs.VectorEnv("CartPole-v0", 3, device="cpu")
+    obs, _ = env.reset(seed=12)
+    rows, _ = batch.reset(seed=[3, 12, 4])
+    assert (obs == rows[1]).all()
+    for action in (0, 1, 1, 0, 1):
+        assert (env.step(action)[0] == batch.step([action] * 3)[0][1]).all()
+
+
+@pytest.mark.parametrize("action", [1, np.int64(1), np.array(1), np.int32(1), np.array([1])])
+def test_accepts_actions_of_every_form(action) -> None:
+    env = gpu_envs.Env("CartPole-v0")
+    env.reset(seed=0)
+    assert env.step(action)[1] == 1.0
+
+
+@pytest.mark.parametrize("action", [2, -1, 0.5, None, "1", [0, 1]])
+def test_bad_actions_are_refused(action) -> None:
+    env = gpu_envs.Env("CartPole-v0")
+    env.reset(seed=0)
+    with pytest.raises((ValueError, TypeError), match="actions"):
+        env.step(action)
+
+
+def test_truncates_at_the_limit_and_reports_the_episode() -> None:
+    env = gpu_envs.Env("Micro-v0", agent_count=1, work=0, max_episode_steps=7)
+    env.reset(seed=0)
+    steps = [env.step(0) for _ in range(7)]
+    assert [step[3] for step in steps] == [False] * 6 + [True]
+    stats = steps[-1][4]["episode_stats"]
+    assert stats["l"] == 7
+    assert stats["r"] == pytest.approx(sum(step[1] for step in steps), rel=1e-5)
+
+
+def test_many_agents_are_refused_with_advice() -> None:
+    with pytest.raises(ValueError, match=r"5 agents per world.*make_vec, or pass agent_count=1"):
+        gpu_envs.Env("Micro-v0")
+
+
+def test_construction_makes_no_simulator() -> None:
+    env = gpu_envs.Env("CartPole-v0")
+    assert env._simulator is None
+    assert env.observation_space is env.observation_space
+    assert env._simulator is not None
+
+
+@pytest.mark.parametrize("name", ["autoreset_mode", "arrays", "reuse", "outputs", "threads"])
+def test_options_of_batches_are_refused(name) -> None:
+    with pytest.raises(TypeError, match=f"{name} cannot be chosen"):
+        gpu_envs.Env("CartPole-v0", **{name: None})
+
+
+def test_unseeded_reset_takes_a_readable_seed_and_goes_on() -> None:
+    env, twin = gpu_envs.Env("CartPole-v0"), gpu_envs.Env("CartPole-v0")
+    first, _ = env.reset()
+    second, _ = env.reset()
+    assert (twin.reset(seed=env.np_random_seed)[0] == first).all()
+    assert (twin.reset()[0] == second).all()
+
+
+def test_use_after_close_and_copies_are_refused() -> None:
+    env = gpu_envs.Env("CartPole-v0")
+    env.reset(seed=0)
+    env.close()
+    env.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        env.step(0)
+    with pytest.raises(TypeError, match="cannot pickle or copy"):
+        copy.deepcopy(env)
+    assert env.render() is None
+    assert repr(env) == "<Env CartPole-v0>"

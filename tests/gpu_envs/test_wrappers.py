@@ -1,0 +1,355 @@
+"""Every wrapper of `gymnasium.wrappers.vector` over these environments: works or not, as docs/wrappers.md says.
+
+"works" means: built, stepped through episode ends and partial resets, and its effect on what a plain twin returns is
+the documented one. "no" means that Gymnasium's wrapper raises.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import gymnasium.wrappers.vector as wrappers
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+MODES = ("SameStep", "NextStep", "Disabled")
+DOCS = Path(__file__).parents[2] / "docs" / "wrappers.md"
+EVERYWHERE = MODES
+NO_SAME_STEP = MODES[1:]
+NOWHERE: tuple[str, ...] = ()
+BOX = spaces.Box(-9, 9, (4,), np.float32)
+
+Step = tuple[Any, Any, Any, Any, Any]
+
+
+@dataclass
+class Case:
+    """One wrapper: how it is made, where it works, and its effect on (plain step, wrapped step)."""
+
+    name: str
+    make: Callable[[Any], Any]
+    numpy: tuple[str, ...]
+    torch: tuple[str, ...]
+    effect: Callable[[Step, Step], bool]
+    environment: str = "CartPole-v0"
+    options: dict[str, Any] = field(default_factory=dict)
+    torch_actions: bool = False
+
+
+def _near(left: Any, right: Any) -> bool:
+    return np.allclose(np.asarray(left), np.asarray(right), atol=1e-6)
+
+
+def _doubled_obs(plain: Step, wrapped: Step) -> bool:
+    return _near(wrapped[0], 2 * np.asarray(plain[0]))
+
+
+def _doubled_reward(plain: Step, wrapped: Step) -> bool:
+    return _near(wrapped[1], 2 * np.asarray(plain[1]))
+
+
+def _same(plain: Step, wrapped: Step) -> bool:
+    return all(_near(a, b) for a, b in zip(plain[:4], wrapped[:4], strict=True))
+
+
+def _tensors(plain: Step, wrapped: Step) -> bool:
+    return _same(plain, wrapped) and all(hasattr(array, "data_ptr") for array in wrapped[:4])
+
+
+def _arrays(plain: Step, wrapped: Step) -> bool:
+    return _same(plain, wrapped) and all(isinstance(array, np.ndarray) for array in wrapped[:4])
+
+
+def _never(plain: Step, wrapped: Step) -> bool:
+    return False
+
+
+def _statistics(plain: Step, wrapped: Step) -> bool:
+    done, infos = plain[2] | plain[3], wrapped[4]
+    if not done.any():
+        return "episode" not in infos
+    own = plain[4]["episode_stats"]
+    return _near(infos["episode"]["r"], own["r"]) and _near(infos["episode"]["l"], own["l"])
+
+
+def _listed(plain: Step, wrapped: Step) -> bool:
+    rows = wrapped[4]
+    ended = np.flatnonzero(plain[4]["_episode_stats"]).tolist()
+    if [row for row in range(4) if "episode_stats" in rows[row]] != ended:
+        return False
+    return all(rows[r]["episode_stats"]["l"] == plain[4]["episode_stats"]["l"][r] for r in ended)
+
+
+def _torch(env: Any, backwards: bool = False) -> Any:
+    torch = pytest.importorskip("torch")
+    kinds = {"env_xp": torch, "target_xp": np} if backwards else {"env_xp": np, "target_xp": torch}
+    return wrappers.ArrayConversion(env, **kinds)
+
+
+CASES = [
+    Case(
+        "VectorizeTransformObservation",
+        lambda env: wrappers.VectorizeTransformObservation(
+            env,
+            gymnasium.wrappers.TransformObservation,
+            func=lambda obs: obs * 2,
+            observation_space=BOX,
+        ),
+        NO_SAME_STEP,
+        NO_SAME_STEP,
+        _doubled_obs,
+    ),
+    Case(
+        "VectorizeTransformAction",
+        lambda env: wrappers.VectorizeTransformAction(
+            env,
+            gymnasium.wrappers.TransformAction,
+            func=lambda action: action,
+            action_space=env.single_action_space,
+        ),
+        EVERYWHERE,
+        NOWHERE,
+        _same,
+    ),
+    Case(
+        "VectorizeTransformReward",
+        lambda env: wrappers.VectorizeTransformReward(
+            env, gymnasium.wrappers.TransformReward, func=lambda reward: reward * 2
+        ),
+        EVERYWHERE,
+        EVERYWHERE,
+        _doubled_reward,
+    ),
+    Case("DictInfoToList", wrappers.DictInfoToList, EVERYWHERE, NOWHERE, _listed),
+    Case(
+        "TransformObservation",
+        lambda env: wrappers.TransformObservation(env, lambda obs: obs * 2),
+        NO_SAME_STEP,
+        NO_SAME_STEP,
+        _doubled_obs,
+    ),
+    Case(
+        "FilterObservation",
+        lambda env: wrappers.FilterObservation(env, ["x"]),
+        NO_SAME_STEP,
+        NO_SAME_STEP,
+        lambda plain, wrapped: (
+            list(wrapped[0]) == ["x"] and _near(wrapped[0]["x"], np.asarray(plain[0])[:, 0])
+        ),
+        options={"observation": "dict"},
+    ),
+    Case("FlattenObservation", wrappers.FlattenObservation, NO_SAME_STEP, NOWHERE, _same),
+    Case("GrayscaleObservation", wrappers.GrayscaleObservation, NOWHERE, NOWHERE, _never),
+    Case(
+        "ResizeObservation",
+        lambda env: wrappers.ResizeObservation(env, (8, 8)),
+        NOWHERE,
+        NOWHERE,
+        _never,
+    ),
+    Case(
+        "ReshapeObservation",
+        lambda env: wrappers.ReshapeObservation(env, (2, 2)),
+        NO_SAME_STEP,
+        NO_SAME_STEP,
+        lambda plain, wrapped: _near(wrapped[0], np.asarray(plain[0]).reshape(4, 2, 2)),
+    ),
+    Case(
+        "RescaleObservation",
+        lambda env: wrappers.RescaleObservation(env, -1, 1),
+        NO_SAME_STEP,
+        NOWHERE,
+        lambda plain, wrapped: _near(wrapped[0], 2 * np.asarray(plain[0]) - 1),
+        environment="Micro-v0",
+        options={"agent_count": 1, "work": 1, "max_episode_steps": 9},
+    ),
+    Case(
+        "DtypeObservation",
+        lambda env: wrappers.DtypeObservation(env, np.float64),
+        NO_SAME_STEP,
+        NO_SAME_STEP,
+        lambda plain, wrapped: wrapped[0].dtype == np.float64 and _same(plain, wrapped),
+    ),
+    Case(
+        "NormalizeObservation",
+        wrappers.NormalizeObservation,
+        ("NextStep",),
+        NOWHERE,
+        lambda plain, wrapped: wrapped[0].shape == (4, 4) and np.abs(wrapped[0]).max() < 10,
+    ),
+    Case(
+        "TransformAction",
+        lambda env: wrappers.TransformAction(env, lambda actions: actions),
+        EVERYWHERE,
+        EVERYWHERE,
+        _same,
+    ),
+    Case("ClipAction", wrappers.ClipAction, NOWHERE, NOWHERE, _never),
+    Case(
+        "RescaleAction",
+        lambda env: wrappers.RescaleAction(env, 0, 1),
+        NOWHERE,
+        NOWHERE,
+        _never,
+    ),
+    Case(
+        "TransformReward",
+        lambda env: wrappers.TransformReward(env, lambda reward: reward * 2),
+        EVERYWHERE,
+        EVERYWHERE,
+        _doubled_reward,
+    ),
+    Case(
+        "ClipReward",
+        lambda env: wrappers.ClipReward(env, 0, 0.5),
+        EVERYWHERE,
+        EVERYWHERE,
+        lambda plain, wrapped: _near(wrapped[1], np.minimum(np.asarray(plain[1]), 0.5)),
+    ),
+    Case(
+        "NormalizeReward",
+        wrappers.NormalizeReward,
+        EVERYWHERE,
+        NOWHERE,
+        lambda plain, wrapped: bool((wrapped[1] > 0).sum() == (plain[1] > 0).sum()),
+    ),
+    Case(
+        "RecordEpisodeStatistics",
+        wrappers.RecordEpisodeStatistics,
+        EVERYWHERE,
+        NOWHERE,
+        _statistics,
+    ),
+    Case(
+        "RecordVideo",
+        lambda env: wrappers.RecordVideo(env, "videos"),
+        NOWHERE,
+        NOWHERE,
+        _never,
+    ),
+    Case("HumanRendering", wrappers.HumanRendering, NOWHERE, NOWHERE, _never),
+    Case("ArrayConversion", _torch, EVERYWHERE, EVERYWHERE, _tensors, torch_actions=True),
+    Case("JaxToNumpy", lambda env: wrappers.JaxToNumpy(env), EVERYWHERE, EVERYWHERE, _arrays),
+    Case(
+        "JaxToTorch",
+        lambda env: wrappers.JaxToTorch(env),
+        EVERYWHERE,
+        EVERYWHERE,
+        _tensors,
+        torch_actions=True,
+    ),
+    Case(
+        "NumpyToTorch",
+        lambda env: wrappers.NumpyToTorch(env),
+        EVERYWHERE,
+        EVERYWHERE,
+        _tensors,
+        torch_actions=True,
+    ),
+]
+BY_NAME = {case.name: case for case in CASES}
+
+
+def _play(case: Case, make_vec: Any, mode: str, arrays: str, wrap: Callable[[Any], Any]) -> None:
+    """Step a wrapped environment beside a plain NumPy one, through ends and partial resets."""
+    options = {"autoreset_mode": mode} | case.options
+    plain = make_vec(case.environment, 4, **(options | {"observation": "flat"}))
+    env = wrap(make_vec(case.environment, 4, arrays=arrays, **options))
+    plain.reset(seed=3)
+    env.reset(seed=3)
+    random = np.random.default_rng(0)
+    for _ in range(60):
+        actions = random.integers(0, 2, 4)
+        expected = plain.step(actions)
+        given = env.step(_in(arrays, case.torch_actions, actions))
+        assert case.effect(expected, given)
+        done = expected[2] | expected[3]
+        if mode == "Disabled" and done.any():
+            # Some wrappers pop the mask from the options they are given.
+            plain.reset(options={"reset_mask": done.copy()})
+            env.reset(options={"reset_mask": done.copy()})
+
+
+def _in(arrays: str, torch_actions: bool, actions: np.ndarray) -> Any:
+    if torch_actions or arrays == "torch":
+        return pytest.importorskip("torch").as_tensor(actions)
+    return actions
+
+
+def _needs(name: str) -> None:
+    if name.startswith("Jax"):
+        pytest.importorskip("jax")
+    if name in ("ArrayConversion", "NumpyToTorch") or name.startswith("Jax"):
+        pytest.importorskip("array_api_compat")
+
+
+@pytest.mark.parametrize("arrays", ["numpy", "torch"])
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+def test_wrapper_works_or_raises_as_documented(make_vec, name, mode, arrays) -> None:
+    if arrays == "torch":
+        pytest.importorskip("torch")
+    _needs(name)
+    case = BY_NAME[name]
+    if mode in getattr(case, arrays):
+        _play(case, make_vec, mode, arrays, case.make)
+    else:
+        with pytest.raises(Exception) as caught:  # noqa: PT011 - of many types, all Gymnasium's
+            _play(case, make_vec, mode, arrays, case.make)
+        assert "did not" not in str(caught.value).lower()
+        assert any("gymnasium" in str(entry.path) for entry in caught.traceback)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", [case.name for case in CASES if "Torch" not in case.name])
+def test_conversion_first_makes_torch_output_as_good_as_numpy(make_vec, name, mode, torch) -> None:
+    pytest.importorskip("array_api_compat")
+    _needs(name)
+    case = BY_NAME[name]
+    if mode not in case.numpy or case.torch_actions:
+        pytest.skip("does not work on NumPy arrays either")
+    plain = Case(**(vars(case) | {"name": case.name}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        _play_converted(plain, make_vec, mode)
+
+
+def _play_converted(case: Case, make_vec: Any, mode: str) -> None:
+    def wrap(env: Any) -> Any:
+        return case.make(_torch(env, backwards=True))
+
+    options = {"autoreset_mode": mode} | case.options
+    plain = make_vec(case.environment, 4, **(options | {"observation": "flat"}))
+    env = wrap(make_vec(case.environment, 4, arrays="torch", **options))
+    plain.reset(seed=3)
+    env.reset(seed=3)
+    for _ in range(30):
+        expected = plain.step(np.array([0, 1, 1, 0]))
+        assert case.effect(expected, env.step(np.array([0, 1, 1, 0])))
+        done = expected[2] | expected[3]
+        if mode == "Disabled" and done.any():
+            break  # the mask would reach the statistics wrappers as a tensor
+
+
+def test_every_vector_wrapper_of_gymnasium_has_a_case() -> None:
+    assert set(wrappers.__all__) <= set(BY_NAME)
+
+
+def test_documentation_says_what_the_cases_say() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \| ([^|]+) \|", DOCS.read_text(), re.MULTILINE)
+    spelled = {
+        EVERYWHERE: "works",
+        NO_SAME_STEP: "NextStep, Disabled",
+        ("NextStep",): "NextStep",
+        NOWHERE: "no",
+    }
+    documented = {name: (numpy.strip(), torch.strip()) for name, numpy, torch in rows}
+    assert documented == {c.name: (spelled[c.numpy], spelled[c.torch]) for c in CASES}

@@ -1,0 +1,635 @@
+// Arena: a test-only environment whose point is to use everything the engine has at once. Fighters steer, shoot, bump into
+// each other and into boxes, overheat and leave at different times; nobody is meant to learn it.
+//
+//   tables     Fixed with a parameter as its count (fighters), Fixed (boxes), Pool over two words of live bits (shots) whose
+//              handles the fighters hold, persistent List (marks), singletons, scratch List, Pool and singleton
+//   columns    float, double, uint8 (an odd number of bytes), int32, uint32; transient components
+//   stages     every kind of graph.hpp, counts as numbers and as functions, tables that overflow
+//   episodes   end for one agent or for the world, by the rules or cut short
+//
+// Two builds of the same rules: Arena-v0 is one phase; ArenaPhases-v0 has three and resets by Rare. Their hashes are equal.
+#pragma once
+
+#include "engine/environment.hpp"
+
+namespace gpu_envs::envs::arena {
+
+using namespace ge;
+
+// ---- what is described
+
+struct Params {
+  int32_t agent_count = 4;
+  int32_t substeps = 2;
+  float size = 2.0f;
+  float drag = 0.1f;
+  bool walls = true;
+
+  static constexpr auto describe() {
+    return fields(field("agent_count", &Params::agent_count, "fighters per world").within(1, 6),
+                  field("substeps", &Params::substeps, "moves per step").within(0, 8),
+                  field("size", &Params::size, "half the side of the arena").in("m").within(0.5, 100),
+                  field("drag", &Params::drag, "part of its speed that a body loses per move").within(0, 1),
+                  field("walls", &Params::walls, "bodies bounce at the border instead of leaving"));
+  }
+};
+
+struct Options {
+  float spread = 1.0f;
+  int32_t ammunition = 5;
+
+  static constexpr auto describe() {
+    return fields(field("spread", &Options::spread, "part of the arena in which fighters start").within(0, 1),
+                  field("ammunition", &Options::ammunition, "shots that a fighter starts with").within(0, 255));
+  }
+};
+
+struct Steer {
+  int32_t move, fire;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("move", &Steer::move, "0 stays, 1 to 4 push left, right, down, up").one_of(5),
+                  field("fire", &Steer::fire, "1 shoots").one_of(2));
+  }
+};
+
+// ---- components
+
+struct Body {
+  float x, y, radius;
+  static constexpr auto describe() {
+    return fields(field("x", &Body::x, "position").in("m"), field("y", &Body::y, "position").in("m"),
+                  field("radius", &Body::radius, "size").in("m"));
+  }
+};
+struct Speed {
+  float x, y;
+  static constexpr auto describe() {
+    return fields(field("speed_x", &Speed::x, "metres per move").in("m"), field("speed_y", &Speed::y, "metres per move").in("m"));
+  }
+};
+struct Push {
+  float x, y;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("push_x", &Push::x, "out of contacts").in("m"), field("push_y", &Push::y, "out of contacts").in("m"));
+  }
+};
+/// Number of a solid body: fighters first, then boxes.
+struct Solid {
+  int32_t id;
+  static constexpr auto describe() { return fields(field("solid", &Solid::id, "number among the solid bodies")); }
+};
+struct Health {
+  float value;
+  static constexpr auto describe() { return fields(field("health", &Health::value, "0: out of the game")); }
+};
+struct Ammo {
+  uint8_t shots, cooldown, firing;
+  static constexpr auto describe() {
+    return fields(field("shots", &Ammo::shots, "left"), field("cooldown", &Ammo::cooldown, "steps until the next shot"),
+                  field("firing", &Ammo::firing, "1: shoots in this step"));
+  }
+};
+struct Lock {
+  uint32_t slot, generation;
+  static constexpr auto describe() {
+    return fields(field("lock_slot", &Lock::slot, "the fighter's last shot"),
+                  field("lock_generation", &Lock::generation, "of that shot"));
+  }
+};
+struct Heat {
+  double value, peak;
+  static constexpr auto describe() {
+    return fields(field("heat", &Heat::value, "of the gun"), field("peak", &Heat::peak, "highest heat so far"));
+  }
+};
+struct Shot {
+  int32_t owner, age;
+  static constexpr auto describe() {
+    return fields(field("owner", &Shot::owner, "fighter, or -1"), field("age", &Shot::age, "steps since it was fired"));
+  }
+};
+struct Mark {
+  float x, y;
+  uint32_t born;
+  static constexpr auto describe() {
+    return fields(field("mark_x", &Mark::x, "where"), field("mark_y", &Mark::y, "where"),
+                  field("born", &Mark::born, "step at which it was made"));
+  }
+};
+struct Contact {
+  int32_t first, second;
+  float x, y;
+  static constexpr auto describe() {
+    return fields(field("first", &Contact::first, "solid body"), field("second", &Contact::second, "solid body"),
+                  field("x", &Contact::x, "what the first is pushed by"), field("y", &Contact::y, "what the first is pushed by"));
+  }
+};
+struct Hit {
+  int32_t shot, fighter;
+  static constexpr auto describe() {
+    return fields(field("shot", &Hit::shot, "slot"), field("fighter", &Hit::fighter, "row"));
+  }
+};
+struct Ray {
+  float distance;
+  int32_t fighter;
+  static constexpr auto describe() {
+    return fields(field("distance", &Ray::distance, "to the nearest box").in("m"), field("fighter", &Ray::fighter, "row"));
+  }
+};
+struct Spark {
+  double heat;
+  int32_t hit, kind;
+  static constexpr auto describe() {
+    return fields(field("heat", &Spark::heat, "how hot"), field("hit", &Spark::hit, "of which hit"),
+                  field("kind", &Spark::kind, "0 or 1"));
+  }
+};
+struct Pass {
+  int32_t left, sparks;
+  static constexpr auto describe() {
+    return fields(field("left", &Pass::left, "rounds of cooling to go"), field("sparks", &Pass::sparks, "alive"));
+  }
+};
+struct Tally {
+  float energy, nearest, farthest;
+  int32_t alive, alarms, oldest;
+  static constexpr auto describe() {
+    return fields(field("energy", &Tally::energy, "of everything that moves"), field("nearest", &Tally::nearest, "shortest ray"),
+                  field("farthest", &Tally::farthest, "longest ray"), field("alive", &Tally::alive, "fighters in the game"),
+                  field("alarms", &Tally::alarms, "bit i: fighter i is hot"), field("oldest", &Tally::oldest, "age of a shot"));
+  }
+};
+struct Ledger {
+  double heat;
+  static constexpr auto describe() { return fields(field("heat", &Ledger::heat, "that sparks ever gave off")); }
+};
+
+// ---- tables
+
+struct Fighters : Agents<6, Body, Speed, Push, Solid, Health, Ammo, Lock, Heat, Steer> {
+  static constexpr const char* name = "fighters";
+  static GE_FN constexpr int count(const Params& params) { return params.agent_count; }
+};
+struct Boxes : Fixed<3, Body, Speed, Push, Solid> {
+  static constexpr const char* name = "boxes";
+};
+struct Shots : Pool<40, Body, Speed, Shot> {
+  static constexpr const char* name = "shots";
+};
+struct Marks : List<4, Mark> {
+  static constexpr const char* name = "marks";
+};
+struct Board : Single<Tally, Ledger> {
+  static constexpr const char* name = "board";
+};
+struct Contacts : List<2, Contact> {
+  static constexpr const char* name = "contacts";
+  static constexpr bool scratch = true;
+};
+struct BoxContacts : List<8, Contact> {
+  static constexpr const char* name = "box_contacts";
+  static constexpr bool scratch = true;
+};
+struct Hits : List<8, Hit> {
+  static constexpr const char* name = "hits";
+  static constexpr bool scratch = true;
+};
+struct Rays : List<12, Ray> {
+  static constexpr const char* name = "rays";
+  static constexpr bool scratch = true;
+};
+struct Warnings : List<3, Hit> {
+  static constexpr const char* name = "warnings";
+  static constexpr bool scratch = true;
+};
+struct Sparks : Pool<3, Spark> {
+  static constexpr const char* name = "sparks";
+  static constexpr bool scratch = true;
+};
+struct Work : Single<Pass> {
+  static constexpr const char* name = "work";
+  static constexpr bool scratch = true;
+};
+
+struct Schema {
+  using Params = arena::Params;
+  using Options = arena::Options;
+  using Action = Steer;
+  using Agent = Fighters;
+  using tables =
+      Types<Fighters, Boxes, Shots, Marks, Board, Contacts, BoxContacts, Hits, Rays, Warnings, Sparks, Work>;
+};
+using W = World<Schema>;
+
+// ---- rules: acting
+
+GE_FN bool is_out(const W& w, int fighter) {
+  return (w.get<Fighters, Fate>(fighter).bits & Fate::kGone) != 0;
+}
+
+GE_FN void steer(const W&, Speed& speed, const Steer& action) {
+  const float left = action.move == 1 ? 0.05f : 0.0f, right = action.move == 2 ? 0.05f : 0.0f;
+  const float down = action.move == 3 ? 0.05f : 0.0f, up = action.move == 4 ? 0.05f : 0.0f;
+  speed.x = speed.x + (right - left);
+  speed.y = speed.y + (up - down);
+}
+
+GE_FN void pull_trigger(const W& w, Slot fighter, Ammo& ammo, Heat& heat, const Steer& action) {
+  const bool fires = (action.fire == 1) & (ammo.cooldown == 0) & (ammo.shots != 0) & !is_out(w, fighter.row);
+  ammo.firing = fires ? 1 : 0;
+  ammo.shots = uint8_t(ammo.shots - (fires ? 1 : 0));
+  ammo.cooldown = uint8_t(fires ? 2 : ammo.cooldown > 0 ? ammo.cooldown - 1 : 0);
+  heat.value = heat.value + (fires ? 1.0 / 3.0 : 0.0);
+  heat.peak = heat.value > heat.peak ? heat.value : heat.peak;
+}
+
+GE_FN int firing_count(const W& w) {
+  int count = 0;
+  for (int i = 0; i < w.count<Fighters>(); ++i) count += w.get<Fighters, Ammo>(i).firing;
+  return count;
+}
+// The k-th new shot belongs to the k-th fighter that fires.
+GE_FN void fire(const W& w, int k, Body& body, Speed& speed, Shot& shot) {
+  int owner = 0;
+  for (int i = 0, seen = 0; i < w.count<Fighters>(); ++i) {
+    const bool firing = w.get<Fighters, Ammo>(i).firing != 0;
+    owner = firing && seen == k ? i : owner;
+    seen += firing ? 1 : 0;
+  }
+  const Body from = w.get<Fighters, Body>(owner);
+  const Draw d = w.draw<"aim">(owner);
+  body = {from.x, from.y, 0.05f};
+  speed = {0.5f * d.uniform(0) - 0.25f, 0.5f * d.uniform(1) - 0.25f};
+  shot = {owner, 0};
+}
+
+GE_FN void lock_on(const W& w, Slot fighter, Lock& lock, const Ammo& ammo) {
+  if (ammo.firing == 0) return;
+  for (int row = 0; row < w.count<Shots>(); ++row) {
+    if (!w.alive<Shots>(row)) continue;
+    const Shot shot = w.get<Shots, Shot>(row);
+    if (shot.owner != fighter.row || shot.age != 0) continue;
+    const Handle<Shots> handle = w.handle<Shots>(row);
+    lock = {handle.slot, handle.generation};
+  }
+}
+
+// ---- rules: moving
+
+GE_FN int substep_count(const Params& params) {
+  return params.substeps;
+}
+
+GE_FN Contact contact_of(const Body& a, const Body& b, int first, int second) {
+  const float dx = a.x - b.x, dy = a.y - b.y;
+  const float distance = sqrt(dx * dx + dy * dy + 1e-6f);
+  const float depth = 0.5f * (a.radius + b.radius - distance);
+  return {first, second, depth * dx / distance, depth * dy / distance};
+}
+GE_FN bool overlap(const Body& a, const Body& b) {
+  const float dx = a.x - b.x, dy = a.y - b.y, reach = a.radius + b.radius;
+  return dx * dx + dy * dy < reach * reach;
+}
+GE_FN bool fighters_touch(const W& w, int a, int b) {
+  return overlap(w.get<Fighters, Body>(a), w.get<Fighters, Body>(b)) & !is_out(w, a) & !is_out(w, b);
+}
+GE_FN void make_contact(const W& w, int a, int b, Contact& contact) {
+  contact = contact_of(w.get<Fighters, Body>(a), w.get<Fighters, Body>(b), a, b);
+}
+GE_FN bool box_touches(const W& w, int fighter, int box) {
+  return overlap(w.get<Fighters, Body>(fighter), w.get<Boxes, Body>(box)) & !is_out(w, fighter);
+}
+GE_FN void make_box_contact(const W& w, int fighter, int box, Contact& contact) {
+  contact = contact_of(w.get<Fighters, Body>(fighter), w.get<Boxes, Body>(box), fighter, Fighters::capacity + box);
+}
+
+template <class T>
+GE_FN void add_pushes(const W& w, int id, Push& push) {
+  for (int i = 0; i < w.count<T>(); ++i) {
+    const Contact c = w.get<T, Contact>(i);
+    const float sign = c.first == id ? 1.0f : c.second == id ? -1.0f : 0.0f;
+    push.x = push.x + sign * c.x;
+    push.y = push.y + sign * c.y;
+  }
+}
+GE_FN void gather_pushes(const W& w, Push& push, const Solid& solid) {
+  push = Push{};
+  add_pushes<Contacts>(w, solid.id, push);
+  add_pushes<BoxContacts>(w, solid.id, push);
+}
+GE_FN void give_way(const W&, Body& body, const Push& push) {
+  body.x = body.x + push.x;
+  body.y = body.y + push.y;
+}
+GE_FN void bounce(float& x, float& speed, float limit) {
+  speed = x < -limit ? abs(speed) : speed;
+  speed = x > limit ? -abs(speed) : speed;
+  x = clamp(x, -limit, limit);
+}
+GE_FN void move(const W& w, Body& body, Speed& speed) {
+  const float kept = 1.0f - w.params().drag, limit = w.params().size;
+  body.x = body.x + speed.x;
+  body.y = body.y + speed.y;
+  speed.x = speed.x * kept;
+  speed.y = speed.y * kept;
+  if (w.params().walls) {
+    bounce(body.x, speed.x, limit);
+    bounce(body.y, speed.y, limit);
+  }
+}
+
+// ---- rules: shots
+
+GE_FN void grow_older(const W&, Shot& shot) {
+  shot.age = shot.age + 1;
+}
+GE_FN bool shot_hits(const W& w, int shot, int fighter) {
+  return overlap(w.get<Shots, Body>(shot), w.get<Fighters, Body>(fighter)) & !is_out(w, fighter) &
+         (w.get<Shots, Shot>(shot).owner != fighter);
+}
+GE_FN void make_hit(const W&, int shot, int fighter, Hit& hit) {
+  hit = {shot, fighter};
+}
+GE_FN void hurt(const W& w, Slot fighter, Health& health) {
+  for (int i = 0; i < w.count<Hits>(); ++i)
+    health.value = health.value - (w.get<Hits, Hit>(i).fighter == fighter.row ? 0.3f : 0.0f);
+}
+GE_FN bool is_spent(const W& w, Slot slot, const Shot& shot, const Body& body) {
+  bool spent = (shot.age > 9) | (abs(body.x) > w.params().size) | (abs(body.y) > w.params().size);
+  for (int i = 0; i < w.count<Hits>(); ++i) spent = spent | (w.get<Hits, Hit>(i).shot == slot.row);
+  return spent;
+}
+
+// Sparks fly where shots hit, more than there is room for: two of each hit, then some go out, then more come.
+GE_FN int spark_count(const W& w) {
+  return 2 * w.count<Hits>();
+}
+GE_FN void make_spark(const W& w, int k, Spark& spark) {
+  const Hit hit = w.get<Hits, Hit>(k / 2);
+  spark = {0.1 * (hit.fighter + 1) + 0.01 * k, k / 2, k % 2};
+}
+GE_FN bool is_cold(const W&, Slot slot, const Spark& spark) {
+  return (spark.kind == 0) & (slot.row != 2);
+}
+GE_FN int late_spark_count(const W& w) {
+  return w.count<Hits>() > 0 ? 1 : 0;
+}
+GE_FN void make_late_spark(const W&, int, Spark& spark) {
+  spark = {0.7, -1, 1};
+}
+GE_FN double spark_heat(const W&, const Spark& spark) {
+  return spark.heat;
+}
+GE_FN void store_spark_heat(const W&, double heat, Ledger& ledger) {
+  ledger.heat = ledger.heat + heat;
+}
+GE_FN int32_t one_spark(const W&, const Spark&) {
+  return 1;
+}
+GE_FN void count_sparks(const W&, int32_t count, Pass& pass) {
+  pass.sparks = count;
+}
+
+// Hot guns cool in as many rounds as sparks live, so each world has its own number of rounds.
+GE_FN void plan_cooling(const W& w, Pass& pass) {
+  pass.left = pass.sparks + int32_t(w.step() % 3);
+}
+GE_FN bool is_cooling(const W&, const Pass& pass) {
+  return pass.left > 0;
+}
+GE_FN void cool(const W&, Heat& heat) {
+  heat.value = heat.value * 0.9;
+}
+GE_FN void end_round(const W&, Pass& pass) {
+  pass.left = pass.left - 1;
+}
+
+// ---- rules: looking and judging
+
+constexpr int kRays = 2;
+GE_FN int ray_count(const W& w) {
+  return kRays * w.count<Fighters>();
+}
+GE_FN void cast_ray(const W& w, int i, Ray& ray) {
+  const int fighter = i / kRays;
+  const Body from = w.get<Fighters, Body>(fighter);
+  float nearest = 10.0f;
+  for (int box = 0; box < w.count<Boxes>(); ++box) {
+    const Body body = w.get<Boxes, Body>(box);
+    const float along = i % kRays == 0 ? body.x - from.x : body.y - from.y;
+    const float across = i % kRays == 0 ? body.y - from.y : body.x - from.x;
+    nearest = (abs(across) < body.radius) & (abs(along) < nearest) ? abs(along) : nearest;
+  }
+  ray = {nearest, fighter};
+}
+GE_FN float ray_length(const W&, const Ray& ray) {
+  return ray.distance;
+}
+GE_FN bool is_short(const W& w, int ray) {
+  return w.get<Rays, Ray>(ray).distance < 1.0f;
+}
+GE_FN void make_warning(const W& w, int ray, Hit& warning) {
+  warning = {-1 - ray, w.get<Rays, Ray>(ray).fighter};
+}
+GE_FN void store_nearest(const W&, float value, Tally& tally) {
+  tally.nearest = value;
+}
+GE_FN void store_farthest(const W&, float value, Tally& tally) {
+  tally.farthest = value;
+}
+// Over fighters, boxes and live shots.
+GE_FN float energy(const W&, const Speed& speed) {
+  return speed.x * speed.x + speed.y * speed.y;
+}
+GE_FN void store_energy(const W&, float value, Tally& tally) {
+  tally.energy = value;
+}
+GE_FN int32_t one_in_game(const W& w, Slot fighter, const Health& health) {
+  return !is_out(w, fighter.row) && health.value > 0.0f ? 1 : 0;
+}
+GE_FN void store_alive(const W&, int32_t count, Tally& tally) {
+  tally.alive = count;
+}
+GE_FN int32_t alarm(const W&, Slot fighter, const Heat& heat) {
+  return heat.value > 0.6 ? 1 << fighter.row : 0;
+}
+GE_FN void store_alarms(const W&, int32_t bits, Tally& tally) {
+  tally.alarms = bits;
+}
+GE_FN int32_t age_of(const W&, const Shot& shot) {
+  return shot.age;
+}
+GE_FN void store_oldest(const W&, int32_t age, Tally& tally) {
+  tally.oldest = max(age, -1);
+}
+GE_FN bool is_alarmed(const W&, const Tally& tally) {
+  return tally.alarms != 0;
+}
+GE_FN void panic(const W& w, Slot fighter, Health& health) {
+  const int32_t alarms = w.get<Tally>().alarms;
+  health.value = health.value - ((alarms >> fighter.row & 1) != 0 ? 0.05f : 0.0f);
+}
+
+GE_FN bool is_wounded(const W& w, int fighter) {
+  return fighter < w.count<Fighters>() && w.get<Fighters, Health>(fighter).value < 0.75f;
+}
+GE_FN void make_mark(const W& w, int fighter, Mark& mark) {
+  const Body body = w.get<Fighters, Body>(fighter);
+  mark = {body.x, body.y, w.step()};
+}
+
+GE_FN void judge(const W& w, Reward& reward, Ending& ending, const Health& health, const Ammo& ammo, const Lock& lock) {
+  const Handle<Shots> handle{lock.slot, lock.generation};
+  const float flying = w.alive(handle) ? 0.5f : 0.0f;
+  const float warned = 0.001f * float(w.count<Warnings>());
+  reward.value = 0.1f * health.value + flying - 0.01f * w.get<Tally>().nearest - warned;
+  ending.terminated = health.value <= 0.0f ? 1u : 0u;
+  ending.truncated = (ammo.shots == 0) & (w.step() > 12) ? 1u : 0u;
+}
+// The last one standing ends the game for itself too.
+GE_FN void judge_world(const W& w, Verdict& verdict, const Tally& tally) {
+  verdict.terminated = (tally.alive <= 1) & (w.count<Fighters>() > 1) ? 1u : 0u;
+  verdict.truncated = tally.energy > 0.15f ? 1u : 0u;
+}
+
+// ---- rules: a new episode
+
+GE_FN void place_fighter(const W& w, Slot slot, Body& body, Speed& speed, Solid& solid, Health& health, Ammo& ammo,
+                         Lock& lock, Heat& heat) {
+  const Draw d = w.draw<"place">(slot.row);
+  const float reach = w.params().size * w.options().spread;
+  body = {reach * (2.0f * d.uniform(0) - 1.0f), reach * (2.0f * d.uniform(1) - 1.0f), 0.3f};
+  speed = {0.2f * d.uniform(2) - 0.1f, 0.2f * d.uniform(3) - 0.1f};
+  solid = {slot.row};
+  health = {1.0f};
+  ammo = {uint8_t(w.options().ammunition), uint8_t(slot.row % 3), 0};
+  lock = {~0u, 0u};
+  heat = {0.25 * slot.row, 0.0};
+}
+GE_FN float box_place(const W& w, int row, int axis) {
+  return w.params().size * (2.0f * w.draw<"boxes">(row, 1).uniform(axis) - 1.0f);
+}
+GE_FN void place_body(const W& w, Slot slot, Body& body, Speed& speed, Solid& solid) {
+  body = {box_place(w, slot.row, 0), box_place(w, slot.row, 1), 0.4f};
+  speed = Speed{};
+  solid = {Fighters::capacity + slot.row};
+}
+GE_FN void clear_board(const W&, Tally& tally, Ledger& ledger) {
+  tally = Tally{};
+  ledger = Ledger{};
+}
+GE_FN void make_stray(const W& w, int k, Body& body, Speed& speed, Shot& shot) {
+  const Draw d = w.draw<"strays">(k);
+  body = {d.uniform(0), d.uniform(1), 0.05f};
+  speed = {0.1f, -0.1f};
+  shot = {-1, 0};
+}
+GE_FN void make_first_mark(const W&, int i, Mark& mark) {
+  mark = {float(i), -float(i), 0};
+}
+
+// ---- observation
+
+struct Observation {
+  using Element = float;
+  float body[4];
+  Bits<9> flags;
+  float marks[2];
+
+  static constexpr auto describe() {
+    return fields(field("body", &Observation::body, "position and speed"),
+                  field("flags", &Observation::flags, "gun ready, last shot flies, walls; which fighters are near"),
+                  field("marks", &Observation::marks, "how many; born when").within(0, 1e9));
+  }
+};
+struct ActionMask {
+  using Element = uint8_t;
+  Bits<7> legal;
+  static constexpr auto describe() { return fields(field("legal", &ActionMask::legal, "moves, then fire")); }
+};
+struct State {
+  double energy, heat, shots;
+  static constexpr auto describe() {
+    return fields(field("energy", &State::energy, "of everything"), field("heat", &State::heat, "of sparks"),
+                  field("shots", &State::shots, "in flight"));
+  }
+};
+
+GE_FN void observe(const W& w, Observation& row, Slot slot, const Body& body, const Speed& speed, const Ammo& ammo,
+                   const Lock& lock) {
+  row.body[0] = body.x, row.body[1] = body.y, row.body[2] = speed.x, row.body[3] = speed.y;
+  row.flags.set(0, (ammo.cooldown == 0) & (ammo.shots != 0));
+  row.flags.set(1, w.alive(Handle<Shots>{lock.slot, lock.generation}));
+  row.flags.set(2, w.params().walls);
+  for (int i = 0; i < w.count<Fighters>(); ++i)
+    row.flags.set(3 + i, (i != slot.row) & overlap(body, w.get<Fighters, Body>(i)));
+  const int marks = w.count<Marks>();
+  row.marks[0] = float(marks);
+  row.marks[1] = marks > 0 ? float(w.get<Marks, Mark>(marks - 1).born) : 0.0f;
+}
+GE_FN void mask_actions(const W&, ActionMask& row, const Body&, const Ammo& ammo) {
+  for (int move = 0; move < 5; ++move) row.legal.set(move);
+  row.legal.set(5);
+  row.legal.set(6, (ammo.cooldown == 0) & (ammo.shots != 0));
+}
+GE_FN void show_state(const W& w, State& row, const Tally& tally, const Ledger& ledger) {
+  int shots = 0;
+  for (int i = 0; i < w.count<Shots>(); ++i) shots += w.alive<Shots>(i) ? 1 : 0;
+  row = {double(tally.energy), ledger.heat, double(shots)};
+}
+
+// ---- the graphs
+
+using Act = Stages<Each<&steer>, Each<&pull_trigger>, Spawn<&firing_count, &fire, Shots>, Each<&lock_on>>;
+using Move =
+    Stages<Repeat<&substep_count, EmitPairs<Fighters, Fighters, &fighters_touch, &make_contact, Contacts>,
+                  EmitPairs<Fighters, Boxes, &box_touches, &make_box_contact, BoxContacts>, Each<&gather_pushes>,
+                  Each<&give_way>, Each<&move>>,
+           Repeat<2, Each<&grow_older>>, EmitPairs<Shots, Fighters, &shot_hits, &make_hit, Hits>, Each<&hurt>,
+           Destroy<&is_spent, Shots>, Spawn<&spark_count, &make_spark, Sparks>, Destroy<&is_cold, Sparks>,
+           Spawn<&late_spark_count, &make_late_spark, Sparks>, Reduce<&spark_heat, SumOf<double>, &store_spark_heat>,
+           Reduce<&one_spark, SumInt, &count_sparks>, EachWorld<&plan_cooling>,
+           RepeatWhile<&is_cooling, Each<&cool>, EachWorld<&end_round>>>;
+using Judge = Stages<For<&ray_count, &cast_ray, Rays>, Reduce<&ray_length, Min, &store_nearest>,
+                     Reduce<&ray_length, Max, &store_farthest>,
+                     Emit<&ray_count, &is_short, &make_warning, Warnings>, Reduce<&energy, Sum, &store_energy>,
+                     Reduce<&alarm, AnyOf, &store_alarms>, Reduce<&age_of, MaxInt, &store_oldest>,
+                     When<&is_alarmed, Each<&panic>>, Reduce<&one_in_game, SumInt, &store_alive>,
+                     Emit<6, &is_wounded, &make_mark, Marks>, Each<&judge>, EachWorld<&judge_world>>;
+
+template <class... L>
+struct Join;
+template <class... X, class... Y, class... Z>
+struct Join<Stages<X...>, Stages<Y...>, Stages<Z...>> {
+  using type = Stages<X..., Y..., Z...>;
+};
+template <Name kName, class L>
+struct AsPhase;
+template <Name kName, class... X>
+struct AsPhase<kName, Stages<X...>> {
+  using type = Phase<kName, Lanes<8, 1, 32>, X...>;
+};
+
+template <bool kPhases>
+struct Environment : Defaults {
+  using Schema = arena::Schema;
+  using Observation = arena::Observation;
+  using ActionMask = arena::ActionMask;
+  using State = arena::State;
+  using Reset = Stages<Each<&place_body>, Each<&place_fighter>, EachWorld<&clear_board>, Spawn<2, &make_stray, Shots>,
+                       For<3, &make_first_mark, Marks>>;
+  using Step = std::conditional_t<kPhases,
+                                  Phases<typename AsPhase<"act", Act>::type, typename AsPhase<"move", Move>::type,
+                                         typename AsPhase<"judge", Judge>::type>,
+                                  typename Join<Act, Move, Judge>::type>;
+  using Observe = Stages<ge::Observe<&observe>, ObserveMask<&mask_actions>, ObserveState<&show_state>>;
+  static constexpr bool rare_reset = kPhases;
+  static constexpr Card card{.doc = "Everything the engine can do, at once.", .max_episode_steps = 25, .agents = "agent_count"};
+};
+
+using Builds = ge::Builds<Build<"Arena-v0", Environment<false>>, Build<"ArenaPhases-v0", Environment<true>>>;
+
+}  // namespace gpu_envs::envs::arena

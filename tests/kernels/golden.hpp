@@ -1,0 +1,118 @@
+// The recorded hashes in tests/golden: one line per case,
+//
+//   id | name=value,... or - | autoreset mode | worlds | steps | seed | hash of records | hash of outputs
+//
+// `max_episode_steps` among the parameters is the time limit. Lines that begin with # are comments. A test with
+// GE_WRITE_GOLDEN=1 in its environment writes the hashes it finds into the files instead of comparing; say in the commit
+// why they changed.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "simulation.hpp"
+
+namespace ge::test {
+
+struct GoldenCase {
+  std::string id, parameters, mode, worlds, steps, seed;
+  Golden hashes;
+
+  std::string line() const {
+    std::string out;
+    for (const std::string* part : {&id, &parameters, &mode, &worlds, &steps, &seed, &hashes.records})
+      out += *part + " | ";
+    return out + hashes.outputs;
+  }
+  Config config() const {
+    Config config;
+    config.worlds = std::stoll(worlds);
+    for (const Autoreset each : kModes)
+      if (mode == name_of(each)) config.autoreset = each;
+    std::istringstream list(parameters == "-" ? "" : parameters);
+    for (std::string one; std::getline(list, one, ',');) {
+      const auto equals = one.find('=');
+      const std::string name = one.substr(0, equals), value = one.substr(equals + 1);
+      if (name == "max_episode_steps")
+        config.max_episode_steps = std::stoll(value);
+      else if (value == "true" || value == "false")
+        config.parameters[name] = value == "true";
+      else if (value.find_first_of(".e") != std::string::npos)
+        config.parameters[name] = std::stod(value);
+      else
+        config.parameters[name] = int64_t(std::stoll(value));
+    }
+    return config;
+  }
+  /// The case on a simulator of this binary, its configuration changed by `change`.
+  template <class F>
+  Golden run(F&& change) const {
+    Config changed = config();
+    change(changed);
+    const auto simulator = make_simulator(id, changed);
+    return golden_run(*simulator, std::stoi(steps), std::stoull(seed));
+  }
+  Golden run() const {
+    return run([](Config&) {});
+  }
+};
+
+inline std::vector<std::filesystem::path> golden_files() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator("tests/golden"))
+    if (entry.path().extension() == ".txt") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+inline GoldenCase parse_golden(const std::string& line) {
+  std::vector<std::string> parts;
+  std::istringstream stream(line);
+  for (std::string part; std::getline(stream, part, '|');) {
+    const auto first = part.find_first_not_of(' '), last = part.find_last_not_of(' ');
+    parts.push_back(first == std::string::npos ? "" : part.substr(first, last - first + 1));
+  }
+  if (parts.size() != 8) throw Error(Fault::value, "tests/golden: not a case: " + line);
+  return {parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], {parts[6], parts[7]}};
+}
+
+/// All cases, in the order of files and lines.
+inline std::vector<GoldenCase> golden_cases() {
+  std::vector<GoldenCase> cases;
+  for (const auto& file : golden_files()) {
+    std::ifstream in(file);
+    for (std::string line; std::getline(in, line);)
+      if (!line.empty() && line[0] != '#') cases.push_back(parse_golden(line));
+  }
+  return cases;
+}
+
+inline bool writes_golden() {
+  const char* const text = std::getenv("GE_WRITE_GOLDEN");
+  return text != nullptr && std::strcmp(text, "1") == 0;
+}
+
+/// Runs every case and compares, or writes.
+inline void check_golden() {
+  for (const auto& file : golden_files()) {
+    std::ifstream in(file);
+    std::string rewritten;
+    for (std::string line; std::getline(in, line);) {
+      if (!line.empty() && line[0] != '#') {
+        GoldenCase one = parse_golden(line);
+        const Golden found = one.run();
+        if (!writes_golden() && (found.records != one.hashes.records || found.outputs != one.hashes.outputs))
+          fail(file.c_str(), 0, "the hashes of " + one.line() + " are now " + found.records + " | " + found.outputs);
+        one.hashes = found;
+        line = one.line();
+      }
+      rewritten += line + "\n";
+    }
+    in.close();
+    if (writes_golden()) std::ofstream(file) << rewritten;
+  }
+}
+
+}  // namespace ge::test

@@ -1,0 +1,127 @@
+// The one world builder of the native tests: a simulator of this binary's registry with arrays for all of its outputs.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/random.hpp"
+#include "engine/records.hpp"
+#include "engine/registry.hpp"
+#include "test.hpp"
+
+namespace ge::test {
+
+inline constexpr Autoreset kModes[] = {Autoreset::next_step, Autoreset::same_step, Autoreset::disabled};
+
+inline std::unique_ptr<Simulator> make_simulator(const std::string& id, const Config& config) {
+  for (const Entry* entry : registry())
+    if (auto made = entry->make(id, config)) return made;
+  throw Error(Fault::value, "no environment of this binary is called " + id);
+}
+
+class Simulation {
+ public:
+  Simulation(const std::string& id, const Config& config) : Simulation(make_simulator(id, config)) {}
+  explicit Simulation(std::unique_ptr<Simulator> made) : simulator_(std::move(made)) {
+    for (int o = 0; o < kOutputCount; ++o) {
+      const OutputShape& shape = simulator_->output(Output(o));
+      // Garbage first: what a call leaves unwritten shows.
+      if (shape.exists) arrays_[o].assign(size_t(shape.bytes), char(0xcd)), bound_.at[o] = arrays_[o].data();
+    }
+  }
+
+  Simulator& operator*() { return *simulator_; }
+  Simulator* operator->() { return simulator_.get(); }
+  const Bound& bound() const { return bound_; }
+  int64_t rows() const { return simulator_->worlds() * simulator_->agents(); }
+
+  void reset(uint64_t seed) {
+    const uint64_t seeds[1] = {seed};
+    ResetRequest request;
+    request.seeds = seeds;
+    simulator_->reset(request, bound_, nullptr);
+  }
+  void reset(const ResetRequest& request) { simulator_->reset(request, bound_, nullptr); }
+  /// One action per agent (and word of it), or one for all.
+  void step(std::vector<int32_t> actions) {
+    const size_t wanted = size_t(rows()) * simulator_->action_ranges().size() / 2;
+    if (actions.size() == 1) actions.assign(wanted, actions[0]);
+    if (actions.size() != wanted) throw Error(Fault::value, "a test gave a wrong number of actions");
+    simulator_->step({actions.data(), Type::int32}, bound_, nullptr);
+  }
+  /// Actions as a function of (seed, number, world under its seed, agent), the same in any batch.
+  void step_random(uint64_t seed, uint32_t number) {
+    const auto& ranges = simulator_->action_ranges();
+    const int64_t words = int64_t(ranges.size()) / 2, per_world = simulator_->agents() * words;
+    std::vector<int32_t> actions(size_t(simulator_->worlds() * per_world));
+    for (int64_t i = 0; i < int64_t(actions.size()); ++i) {
+      const uint32_t world = uint32_t(simulator_->config().first_world + i / per_world);
+      const uint32_t slot = uint32_t(i % per_world);
+      const Draw d = draw(uint32_t(seed), uint32_t(seed >> 32), world, 0, number, 0x7e57u, slot, 0);
+      const double low = ranges[size_t(2 * (i % words))], high = ranges[size_t(2 * (i % words) + 1)];
+      actions[size_t(i)] = int32_t(low) + int32_t(d.below(0, uint32_t(high - low) + 1));
+    }
+    step(actions);
+  }
+
+  /// One output, all rows.
+  template <class T>
+  std::vector<T> out(Output which) const {
+    std::vector<T> values(arrays_[which].size() / sizeof(T));
+    std::memcpy(values.data(), arrays_[which].data(), arrays_[which].size());
+    return values;
+  }
+  std::vector<float> observation() const { return out<float>(kObservation); }
+  std::vector<float> reward() const { return out<float>(kReward); }
+  std::vector<uint8_t> terminated() const { return out<uint8_t>(kTerminated); }
+  std::vector<uint8_t> truncated() const { return out<uint8_t>(kTruncated); }
+  std::vector<uint8_t> ended() const { return out<uint8_t>(kEnded); }
+  /// The part of every output that belongs to one world.
+  std::string outputs_of(int64_t world) const {
+    std::string all;
+    for (const auto& array : arrays_) {
+      const size_t bytes = array.size() / size_t(simulator_->worlds());
+      all.append(array.data() + size_t(world) * bytes, bytes);
+    }
+    return all;
+  }
+  std::string outputs() const {
+    std::string all;
+    for (const auto& array : arrays_) all.append(array.data(), array.size());
+    return all;
+  }
+  std::string record(int64_t world) const { return records(world, 1); }
+  std::string records() const { return records(0, simulator_->worlds()); }
+  std::string records(int64_t first, int64_t count) const {
+    std::string bytes(size_t(count * simulator_->record_bytes()), '\0');
+    simulator_->read_records(first, count, bytes.data());
+    return bytes;
+  }
+
+  /// A column of all worlds; and set, in all worlds or in those listed.
+  template <class T>
+  std::vector<T> get(const std::string& name) const {
+    const Column& column = find_column(*simulator_, name);
+    std::vector<T> values(size_t(simulator_->worlds() * column.rows * column.bytes) / sizeof(T));
+    get_column(*simulator_, column, values.data());
+    return values;
+  }
+  template <class T>
+  void set(const std::string& name, const std::vector<T>& values, const std::vector<int64_t>& worlds = {}) {
+    const Column& column = find_column(*simulator_, name);
+    const size_t count = worlds.empty() ? size_t(simulator_->worlds()) : worlds.size();
+    if (values.size() * sizeof(T) != count * size_t(column.rows * column.bytes))
+      throw Error(Fault::value, "a test set " + name + " with a wrong number of values");
+    set_column(*simulator_, column, values.data(), worlds);
+  }
+
+ private:
+  std::unique_ptr<Simulator> simulator_;
+  std::vector<char> arrays_[kOutputCount];
+  Bound bound_;
+};
+
+}  // namespace ge::test
