@@ -26,6 +26,7 @@ KEYWORDS = (
 WORLD_LIMIT = 2**31 - 64  # of one simulator; the native code counts worlds in 32 bits
 WORLD_NUMBERS = 2**32  # a world's number is one word of every random draw
 _STEP_LIMIT = 2**31 - 1
+_ONE_AGENT = "and gymnasium.Env has one agent: use gymnasium.make_vec"
 
 
 def autoreset(mode: object) -> AutoresetMode:
@@ -73,15 +74,17 @@ def render_mode(mode: object, description: Mapping[str, Any]) -> str | None:
     raise ValueError(f"render_mode of {description['id']} must be one of: {listed}; got {mode!r}")
 
 
-def agent_count(description: Mapping[str, Any], given: Mapping[str, object]) -> int:
-    """Return how many agents a world will have, without making one."""
+def for_one_agent(description: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, Value]:
+    """Check parameters of a world with one agent; where a parameter counts the agents, it is 1."""
+    checked = parameters(description, given)
     agents = str(description["agents"])
+    if agents == "1":
+        return checked
     if agents.isdecimal():
-        return int(agents)
-    if agents in given:
-        return int(given[agents])  # type: ignore[call-overload, no-any-return]  # checked as parameter
-    defaults = {field.name: field.default for field in read_fields(description["parameters"])}
-    return int(defaults[agents])
+        raise ValueError(f"{description['id']} has {agents} agents per world, {_ONE_AGENT}")
+    if checked.setdefault(agents, 1) != 1:
+        raise ValueError(f"{agents} is {checked[agents]}, {_ONE_AGENT}, or pass {agents}=1")
+    return parameters(description, checked)
 
 
 def stream_handle(stream: Any) -> int:

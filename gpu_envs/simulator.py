@@ -119,7 +119,7 @@ class Simulator:
         self.num_worlds: int = self.instance["num_worlds"]
         self.agents_per_world: int = self.instance["agents_per_world"]
         self.autoreset_mode = AutoresetMode(self.instance["autoreset_mode"])
-        self.max_episode_steps: int = self.instance["max_episode_steps"]
+        self.max_episode_steps: int = self.instance["time_limit"]
         self.parameters: dict[str, Value] = self.instance["values"]
         self.np_random_seed: int | tuple[int, ...] | None = None
         self.layout = layout.read(self.instance, wanted, array_libraries.ALIGNMENT[machine])

@@ -23,8 +23,9 @@ _FIXED = ("arrays", "autoreset_mode", "outputs", "reuse", "threads")
 class Env(gymnasium.Env[Any, Any]):
     """One world with one agent; NumPy observations, Python scalars, no autoreset.
 
-    A time limit longer than the environment's own needs `max_episode_steps` here: `gymnasium.make`
-    keeps that argument to itself and can only shorten it.
+    Where a parameter counts the agents, it is 1 here. A time limit longer than the environment's
+    own needs `max_episode_steps` here: `gymnasium.make` keeps that argument to itself and can only
+    shorten it.
 
     Args:
         name: Id of the environment, with or without "gpu_envs/".
@@ -46,21 +47,12 @@ class Env(gymnasium.Env[Any, Any]):
         self.metadata = dict(self.metadata)
         self.device = device
         self._simulator: Simulator | None = None
-        self._keywords = keywords
         self._is_closed = False
-        self._refuse_bad_keywords(description)
-
-    def _refuse_bad_keywords(self, description: dict[str, Any]) -> None:
-        for name in _FIXED:
-            if name in self._keywords:
-                raise TypeError(f"{name} cannot be chosen for a single environment: use make_vec")
-        own = {k: v for k, v in self._keywords.items() if k not in options.KEYWORDS}
-        agents = options.agent_count(description, options.parameters(description, own))
-        if agents != 1:
-            raise ValueError(
-                f"{self.name} has {agents} agents per world and gymnasium.Env has one: use "
-                f"gymnasium.make_vec, or pass {description['agents']}=1"
-            )
+        for fixed in _FIXED:
+            if fixed in keywords:
+                raise TypeError(f"{fixed} cannot be chosen for a single environment: use make_vec")
+        own = {k: v for k, v in keywords.items() if k not in options.KEYWORDS}
+        self._keywords = keywords | options.for_one_agent(description, own)
 
     @property
     def simulator(self) -> Simulator:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import weakref
 from typing import Any
 
@@ -62,7 +63,7 @@ def test_steps_share_no_memory_by_default(make_simulator, arrays) -> None:
         for array in _fields(outputs).values()
     ]
     ordered = sorted(spans)
-    assert all(a[1] <= b[0] for a, b in zip(ordered, ordered[1:], strict=False))
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(ordered))
 
 
 def test_kept_outputs_never_change(make_simulator, arrays) -> None:

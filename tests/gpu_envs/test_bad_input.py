@@ -278,7 +278,7 @@ def test_every_flipped_bit_of_a_save_is_noticed(env) -> None:
     for position in [*range(32), *random.integers(0, len(saved), 200)]:
         damaged = bytearray(saved)
         damaged[position] ^= 1 << int(random.integers(8))
-        with pytest.raises(ValueError):  # noqa: PT011 - what it says depends on where the bit was
+        with pytest.raises(ValueError):  # what it says depends on the bit
             env.simulator.load(bytes(damaged))
     env.simulator.load(saved)
 
@@ -392,8 +392,8 @@ INTERRUPT = """
     s.reset(seed=1)
     s.step(actions)
     done = 1
-    print("running", flush=True)
     try:
+        print("running", flush=True)
         for _ in range(100000):
             s.step(actions)
             done += 1

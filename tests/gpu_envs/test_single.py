@@ -81,8 +81,13 @@ def test_truncates_at_the_limit_and_reports_the_episode() -> None:
 
 
 def test_many_agents_are_refused_with_advice() -> None:
-    with pytest.raises(ValueError, match=r"5 agents per world.*make_vec, or pass agent_count=1"):
-        gpu_envs.Env("Micro-v0")
+    with pytest.raises(ValueError, match=r"agent_count is 5.*make_vec, or pass agent_count=1"):
+        gpu_envs.Env("Micro-v0", agent_count=5)
+
+
+def test_parameter_that_counts_the_agents_is_one() -> None:
+    env = gpu_envs.Env("Micro-v0", work=1)
+    assert env.simulator.parameters == {"agent_count": 1, "work": 1}
 
 
 def test_construction_makes_no_simulator() -> None:

@@ -20,10 +20,11 @@
 #include "engine/cuda/rows.hpp"
 #include "engine/episode.hpp"
 
+// The body of the following loop appears once: it holds whole stages, and nvcc unrolls what it can count.
 #if defined(__CUDACC__)
 #define GE_NO_UNROLL _Pragma("unroll 1")
 #else
-#define GE_NO_UNROLL _Pragma("GCC unroll 1")
+#define GE_NO_UNROLL
 #endif
 
 namespace ge {
@@ -249,7 +250,7 @@ class Group {
       for_each_type(matching<Components<F>, Tables>{}, [&](auto t) {
         using T = typename decltype(t)::type;
         if constexpr (T::kind == Kind::fixed && T::capacity == 1) {
-          if (leads(on)) call_row<F, T>(cells_, 0);
+          if (leads(on) && cells_.template rows<T>() > 0) call_row<F, T>(cells_, 0);
         } else {
           const int rows = on ? cells_.template rows<T>() : 0;
           for (int row = lane_; row < rows; row += G)
@@ -590,9 +591,6 @@ class Group {
     } else {
       GE_NO_UNROLL
       while (any(p)) {
-        if constexpr (G > 32) {
-          if (!p) break;
-        }
         all<kFinal, X...>(p);
         p = p && bool(ask<P>(cells_));
       }
@@ -726,19 +724,19 @@ class Group {
       for (int world = 0; world < Rows::worlds; world += Rows::together) {
         for (int row = 0; row < rows; row += Rows::chunk) {
           const int count = rows - row < Rows::chunk ? rows - row : Rows::chunk;
-          const Piece piece{world, row, count, rows};
+          const Part part{world, row, count, rows};
           if (dense) {
-            fill_dense<Row, Rows>(to, piece, on, make);
+            fill_dense<Row, Rows>(to, part, on, make);
             sync_team();
             const int left = run.worlds - world, worlds = left < Rows::together ? left : Rows::together;
             if (worlds > 0) {
-              auto* const first = dense_target<Rows>(to, piece);
+              auto* const first = dense_target<Rows>(to, part);
               flush<Row>(first, dense_source<Row, Rows>(first), worlds * rows);
             }
           } else {
-            fill_slot<kFinal, Row, Rows>(to, piece, on, make);
+            fill_slot<kFinal, Row, Rows>(to, part, on, make);
             sync_team();
-            flush_slots<kFinal, Row, Rows>(to, piece);
+            flush_slots<kFinal, Row, Rows>(to, part);
           }
           sync_team();
         }
@@ -757,7 +755,7 @@ class Group {
     }
   }
   /// Rows [row, row + count) of worlds [world, ...) of the team, of `rows` rows per world.
-  struct Piece {
+  struct Part {
     int world, row, count, rows;
   };
   /// Large rows are made where they are staged: indexed at run time, they would lie in local memory.
@@ -784,19 +782,19 @@ class Group {
   }
 
   template <class Rows>
-  GE_FN auto* dense_target(typename Rows::Element* to, const Piece& piece) const {
-    return to + int64_t(place_.team_first + piece.world) * piece.rows * Rows::Shape::elements;
+  GE_FN auto* dense_target(typename Rows::Element* to, const Part& part) const {
+    return to + int64_t(place_.team_first + part.world) * part.rows * Rows::Shape::elements;
   }
   template <class Row, class Rows>
   GE_FN char* dense_source(const void* target) const {
     return place_.stage + Rows::heads + (RowShape<Row>::packed ? 0 : offset_in_vector(target));
   }
   template <class Row, class Rows, class Make>
-  GE_FN void fill_dense(typename Rows::Element* to, const Piece& piece, bool on, const Make& make) const {
-    const int slot = place_.group - piece.world;
+  GE_FN void fill_dense(typename Rows::Element* to, const Part& part, bool on, const Make& make) const {
+    const int slot = place_.group - part.world;
     const bool mine = on && slot >= 0 && slot < Rows::together;
-    char* const from = dense_source<Row, Rows>(dense_target<Rows>(to, piece)) + slot * piece.rows * Rows::staged;
-    for (int row = lane_; row < (mine ? piece.rows : 0); row += G) fill<Row>(from + row * Rows::staged, row, make);
+    char* const from = dense_source<Row, Rows>(dense_target<Rows>(to, part)) + slot * part.rows * Rows::staged;
+    for (int row = lane_; row < (mine ? part.rows : 0); row += G) fill<Row>(from + row * Rows::staged, row, make);
   }
 
   template <class Rows>
@@ -804,25 +802,25 @@ class Group {
     return place_.stage + slot * Rows::head;
   }
   template <class Rows>
-  GE_FN auto* slot_target(typename Rows::Element* to, const Piece& piece, int world) const {
-    return to + (int64_t(world) * piece.rows + piece.row) * Rows::Shape::elements;
+  GE_FN auto* slot_target(typename Rows::Element* to, const Part& part, int world) const {
+    return to + (int64_t(world) * part.rows + part.row) * Rows::Shape::elements;
   }
   template <class Row, class Rows>
   GE_FN char* slot_source(int slot, const void* target) const {
     return place_.stage + Rows::heads + slot * Rows::slot + (RowShape<Row>::packed ? 0 : offset_in_vector(target));
   }
   template <bool kFinal, class Row, class Rows, class Make>
-  GE_FN void fill_slot(typename Rows::Element* to, const Piece& piece, bool on, const Make& make) const {
-    const int slot = place_.group - piece.world;
+  GE_FN void fill_slot(typename Rows::Element* to, const Part& part, bool on, const Make& make) const {
+    const int slot = place_.group - part.world;
     if (slot < 0 || slot >= Rows::together) return;
     char* const head = slot_head<Rows>(slot);
     if (lane_ == 0) {
       GE_WATCH(head, 4, true);
       *reinterpret_cast<int32_t*>(head) = on ? cells_.world : kNoList;
     }
-    char* const from = slot_source<Row, Rows>(slot, slot_target<Rows>(to, piece, cells_.world));
-    for (int k = lane_; k < (on ? piece.count : 0); k += G) {
-      const bool wanted = fill<Row>(from + k * Rows::staged, piece.row + k, make);
+    char* const from = slot_source<Row, Rows>(slot, slot_target<Rows>(to, part, cells_.world));
+    for (int k = lane_; k < (on ? part.count : 0); k += G) {
+      const bool wanted = fill<Row>(from + k * Rows::staged, part.row + k, make);
       if constexpr (kFinal) {
         GE_WATCH(head + 4 + k, 1, true);
         head[4 + k] = wanted ? 1 : 0;
@@ -830,24 +828,24 @@ class Group {
     }
   }
   template <bool kFinal, class Row, class Rows>
-  GE_FN void flush_slots(typename Rows::Element* to, const Piece& piece) const {
-    const int left = Rows::worlds - piece.world, slots = left < Rows::together ? left : Rows::together;
+  GE_FN void flush_slots(typename Rows::Element* to, const Part& part) const {
+    const int left = Rows::worlds - part.world, slots = left < Rows::together ? left : Rows::together;
     GE_NO_UNROLL
     for (int slot = 0; slot < slots; ++slot) {
       const char* const head = slot_head<Rows>(slot);
       GE_WATCH(head, 4, false);
       const int world = *reinterpret_cast<const int32_t*>(head);
       if (world < 0) continue;
-      auto* const target = slot_target<Rows>(to, piece, world);
+      auto* const target = slot_target<Rows>(to, part, world);
       const char* const from = slot_source<Row, Rows>(slot, target);
       if constexpr (kFinal) {
         GE_NO_UNROLL
-        for (int k = 0; k < piece.count; ++k) {
+        for (int k = 0; k < part.count; ++k) {
           GE_WATCH(head + 4 + k, 1, false);
           if (head[4 + k] != 0) flush<Row>(target + int64_t{k} * Rows::Shape::elements, from + k * Rows::staged, 1);
         }
       } else {
-        flush<Row>(target, from, piece.count);
+        flush<Row>(target, from, part.count);
       }
     }
   }

@@ -36,16 +36,8 @@ GE_FN int lowest_bit(uint32_t word) {
 
 /// What one store instruction moves.
 template <int Bytes>
-struct alignas(Bytes) __attribute__((may_alias)) Piece {
+struct __attribute__((may_alias, aligned(Bytes))) Piece {
   uint32_t word[Bytes / 4];
-};
-template <>
-struct Piece<2> {
-  WordOf<2>::type word[1];
-};
-template <>
-struct Piece<1> {
-  WordOf<1>::type word[1];
 };
 using Vector = Piece<16>;
 

@@ -1,0 +1,15 @@
+"""The command line: `python -m gpu_envs.train CartPole-v0`."""
+
+from __future__ import annotations
+
+import sys
+
+try:
+    from gpu_envs.train.ppo import main
+except ModuleNotFoundError as problem:
+    if problem.name not in ("torch", "matplotlib", "rich"):
+        raise
+    sys.exit(f"error: training needs {problem.name}: pip install 'gpu_envs[train]'")
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,747 @@
+"""What the libraries around these environments rely on, numbered as in the acceptance checks.
+
+The checks of rendering, PettingZoo, other libraries' adapters and CUDA graphs stand with those
+features.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib.metadata
+import re
+import textwrap
+import warnings
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.utils.env_checker import check_env
+from gymnasium.utils.performance import benchmark_vector_step
+from gymnasium.vector import AutoresetMode
+from gymnasium.wrappers import vector as wrappers
+
+import gpu_envs
+from gpu_envs import native
+from gpu_envs.layout import OUTPUTS
+
+MODES = ("SameStep", "NextStep", "Disabled")
+NAMES = list(gpu_envs.environments())
+# One agent, so that the single environment exists; little work, so that a test is short.
+SMALL = {"Micro-v0": {"agent_count": 1, "work": 2}}
+CROWD = {"Micro-v0": {"agent_count": 3, "work": 2}}
+
+every_environment = pytest.mark.parametrize("name", NAMES)
+every_mode = pytest.mark.parametrize("mode", MODES)
+
+
+def _actions(env: Any, steps: int, seed: int = 0) -> np.ndarray:
+    random = np.random.default_rng(seed)
+    return random.integers(0, int(env.single_action_space.n), (steps, env.num_envs))
+
+
+def _address(array: Any) -> int:
+    return array.data_ptr() if hasattr(array, "data_ptr") else array.__array_interface__["data"][0]
+
+
+def _leaves(infos: Any) -> list[Any]:
+    if isinstance(infos, dict):
+        return [leaf for value in infos.values() for leaf in _leaves(value)]
+    return [infos]
+
+
+# Registration and creation
+
+
+@every_environment
+def test_check_01_module_form_needs_no_import(run_python, name) -> None:
+    program = (
+        "import gymnasium\n"
+        f"env = gymnasium.make_vec('gpu_envs:gpu_envs/{name}', num_envs=4, device='cpu')\n"
+        "env.reset(seed=0)\n"
+        "print(env.num_worlds)"
+    )
+    result = run_python(program)
+    assert result.stdout.strip() == "4", result.stderr
+
+
+def test_check_02_import_is_quick_and_light(run_python) -> None:
+    program = (
+        "import sys, time, gymnasium, gymnasium.vector\n"
+        "start = time.perf_counter()\n"
+        "import gpu_envs\n"
+        "print(time.perf_counter() - start)\n"
+        "print({'torch', 'jax', 'cupy'} & set(sys.modules), 'gpu_envs._cuda' in sys.modules)"
+    )
+    seconds, loaded = run_python(program).stdout.splitlines()
+    assert float(seconds) < 0.3
+    assert loaded == "set() False"
+
+
+@every_environment
+def test_check_03_specs_are_strings_and_rebuild_equal_settings(make_vec, name) -> None:
+    env = make_vec(name, 3, autoreset_mode="NextStep", **CROWD.get(name, {}))
+    assert EnvSpec.from_json(env.spec.to_json()) == env.spec
+    again = gymnasium.make_vec(env.spec)
+    assert again.num_envs == env.num_envs
+    assert again.unwrapped.autoreset_mode is AutoresetMode.NEXT_STEP
+    assert again.unwrapped.simulator.parameters == env.simulator.parameters
+    again.close()
+
+
+@every_environment
+@pytest.mark.parametrize("worlds", [1, 3, 1024])
+@pytest.mark.parametrize("observation", ["flat", "dict"])
+def test_check_04_everything_has_worlds_times_agents_rows(
+    make_vec, name, worlds, observation
+) -> None:
+    env = make_vec(name, worlds, observation=observation, **CROWD.get(name, {}))
+    rows = worlds * env.agents_per_world
+    assert env.num_envs == rows
+    returned = [*env.reset(seed=0), *env.step(_actions(env, 1)[0])]
+    assert all(len(leaf) == rows for item in returned for leaf in _leaves(item))
+
+
+@pytest.mark.parametrize(("given", "limit"), [({}, 200), ({"max_episode_steps": 7}, 7)])
+def test_check_05_limit_truncates_at_exactly_that_step(make_vec, given, limit) -> None:
+    env = make_vec("Micro-v0", 2, agent_count=1, work=0, **given)
+    env.reset(seed=0)
+    truncated = [env.step(np.zeros(2, int))[3].all() for _ in range(limit)]
+    assert truncated == [False] * (limit - 1) + [True]
+
+
+def test_check_05_limit_of_zero_never_truncates(make_vec) -> None:
+    env = make_vec("Micro-v0", 2, agent_count=1, work=0, max_episode_steps=0)
+    env.reset(seed=0)
+    assert not any(env.step(np.zeros(2, int))[3].any() for _ in range(500))
+
+
+@pytest.mark.parametrize("name", ["CartPole-v0", "CartPole64-v0"])
+def test_check_05_balanced_pole_is_truncated_at_500(make_vec, name) -> None:
+    env = make_vec(name, 8)
+    obs, _ = env.reset(seed=0)
+    rule = np.array([0.02, 0.05, 1.0, 0.3], np.float32)
+    for step in range(1, 501):
+        obs, reward, terminated, truncated, infos = env.step((obs @ rule > 0).astype(np.int64))
+        assert truncated.all() == truncated.any() == (step == 500)
+        assert not terminated.any()
+        assert (reward == 1).all()
+    assert infos["episode_stats"]["r"].tolist() == [500.0] * 8
+
+
+@every_environment
+@pytest.mark.parametrize("kind", ["sync", "fork", "spawn"])
+def test_check_06_gymnasium_vectorises_the_single_environment(name, kind) -> None:
+    options: dict[str, Any] = {"vectorization_mode": "sync" if kind == "sync" else "async"}
+    if kind != "sync":
+        options["vector_kwargs"] = {"context": kind}
+    env = gymnasium.make_vec(f"gpu_envs/{name}", num_envs=2, **options, **SMALL.get(name, {}))
+    try:
+        obs, _ = env.reset(seed=3)
+        batch = gpu_envs.VectorEnv(name, 2, device="cpu", **SMALL.get(name, {}))
+        assert np.array_equal(obs, batch.reset(seed=[3, 4])[0])
+        actions = np.array([0, 1])
+        assert np.array_equal(env.step(actions)[0], batch.step(actions)[0])
+    finally:
+        env.close()
+
+
+@every_environment
+def test_check_07_make_vec_gives_no_warning(run_python, name) -> None:
+    program = (
+        "import gymnasium, gpu_envs\n"
+        f"env = gymnasium.make_vec('gpu_envs/{name}', num_envs=2, device='cpu')\n"
+        "env.reset(seed=0); env.step(env.action_space.sample()); env.close(); print('quiet')"
+    )
+    result = run_python(program, "-W", "error")
+    assert result.stdout.strip() == "quiet", result.stderr
+
+
+@every_mode
+def test_check_08_autoreset_mode_stands_in_the_instances_metadata(make_vec, mode) -> None:
+    env, other = make_vec(autoreset_mode=mode), make_vec(autoreset_mode="SameStep")
+    assert env.metadata["autoreset_mode"] is AutoresetMode(mode)
+    assert other.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+
+
+def test_check_09_attributes_that_tools_read_exist(make_vec) -> None:
+    env = make_vec()
+    assert env.autoreset_mode is AutoresetMode.SAME_STEP
+    assert env.device == "cpu"
+    assert env.call("render") == (None,) * 4
+    env.set_attr("note", 1)
+    assert env.get_attr("note") == (1,) * 4
+
+
+@pytest.mark.parametrize("mode", [*AutoresetMode, *MODES])
+def test_check_10_members_and_strings_are_accepted(make_vec, mode) -> None:
+    assert make_vec(autoreset_mode=mode).autoreset_mode in (mode, AutoresetMode(mode))
+
+
+@pytest.mark.parametrize("mode", ["same_step", "SAME_STEP", 0, None, True])
+def test_check_10_anything_else_lists_the_valid_ones(make_vec, mode) -> None:
+    with pytest.raises(ValueError, match="'NextStep', 'SameStep', 'Disabled'"):
+        make_vec(autoreset_mode=mode)
+
+
+@every_environment
+def test_check_11_unknown_render_mode_and_keyword_list_the_valid_ones(make_vec, name) -> None:
+    with pytest.raises(ValueError, match=r"render_mode .* must be one of: None"):
+        make_vec(name, render_mode="rgb_array")
+    parameters = [field["name"] for field in gpu_envs.environments()[name]["parameters"]]
+    with pytest.raises(TypeError, match=f"unknown keyword .*valid: {', '.join(parameters)}"):
+        make_vec(name, speed=3)
+
+
+def test_check_12_lower_bound_of_gymnasium_is_declared() -> None:
+    try:
+        declared = "\n".join(importlib.metadata.requires("gpu_envs") or [])
+    except importlib.metadata.PackageNotFoundError:  # runs from a source tree
+        declared = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    bounds = re.search(r"gymnasium\s*([<>=.,\d]+)", declared)
+    assert bounds is not None
+    assert {">=1.1", "<2"} <= set(bounds.group(1).split(","))
+
+
+# Vector semantics
+
+
+def _transitions(make_vec: Any, name: str, mode: str, real_steps: int) -> list[list[tuple]]:
+    """Play worlds with actions that depend on (world, real step) alone; fillers are left out."""
+    worlds = 6
+    env = make_vec(name, worlds, autoreset_mode=mode, **SMALL.get(name, {}), **_short(name))
+    plan = _actions(env, real_steps, seed=1)
+    taken = np.zeros(worlds, int)
+    lists: list[list[tuple]] = [[] for _ in range(worlds)]
+    obs, _ = env.reset(seed=4)
+    over = np.zeros(worlds, bool)
+    while taken.min() < real_steps:
+        actions = plan[np.minimum(taken, real_steps - 1), np.arange(worlds)]
+        before = obs
+        obs, reward, terminated, truncated, infos = env.step(actions)
+        done = terminated | truncated
+        last = infos["final_obs"] if mode == "SameStep" else obs
+        filler = over if mode == "NextStep" else np.zeros(worlds, bool)
+        for world in np.flatnonzero(~filler):
+            end = last[world] if done[world] else obs[world]
+            lists[world].append(
+                (
+                    before[world].tobytes(),
+                    float(reward[world]),
+                    end.tobytes(),
+                    bool(terminated[world]),
+                    bool(truncated[world]),
+                )
+            )
+        taken += ~filler
+        over = done
+        if mode == "Disabled" and done.any():
+            obs, _ = env.reset(options={"reset_mask": done})
+    return [transitions[:real_steps] for transitions in lists]
+
+
+def _short(name: str) -> dict[str, int]:
+    return {"max_episode_steps": 23} if name in SMALL else {}
+
+
+@every_environment
+def test_check_13_next_step_filler(make_vec, name) -> None:
+    options = {"autoreset_mode": "NextStep", **SMALL.get(name, {}), **_short(name)}
+    one, other = make_vec(name, 5, **options), make_vec(name, 5, **options)
+    one.reset(seed=2)
+    other.reset(seed=2)
+    fillers = 0
+    over = np.zeros(5, bool)
+    for actions in _actions(one, 200):
+        changed = np.where(over, 1 - np.minimum(actions, 1), actions)
+        left, right = one.step(actions), other.step(changed)
+        assert all(np.array_equal(a, b) for a, b in zip(left[:4], right[:4], strict=True))
+        assert not left[1][over].any()
+        assert not (left[2] | left[3])[over].any()
+        fillers += over.sum()
+        over = left[2] | left[3]
+    assert fillers > 10
+
+
+@every_environment
+def test_check_14_final_obs_is_what_next_step_returns(make_vec, name) -> None:
+    env = make_vec(name, 6, **SMALL.get(name, {}), **_short(name))
+    env.reset(seed=4)
+    for actions in _actions(env, 100):
+        _, _, terminated, truncated, infos = env.step(actions)
+        assert infos["final_obs"].dtype == np.float32
+        assert np.array_equal(infos["_final_obs"], terminated | truncated)
+        assert not infos["final_obs"][~infos["_final_obs"]].any()
+    same = _transitions(make_vec, name, "SameStep", 150)
+    following = _transitions(make_vec, name, "NextStep", 150)
+    assert [[t[2] for t in world] for world in same] == [[t[2] for t in w] for w in following]
+
+
+@every_environment
+@pytest.mark.parametrize("kind", ["numpy", "list", "torch"])
+def test_check_15_masked_reset_changes_masked_worlds_alone(make_vec, name, kind) -> None:
+    env = make_vec(name, 4, autoreset_mode="Disabled", **CROWD.get(name, {}))
+    env.reset(seed=0)
+    for actions in _actions(env, 5):
+        obs = env.step(actions)[0]
+    mask: Any = [True, False, False, True]
+    if kind == "torch":
+        mask = pytest.importorskip("torch").tensor(mask)
+    elif kind == "numpy":
+        mask = np.array(mask)
+    columns = [field["name"] for field in gpu_envs.environments()[name]["columns"]]
+    before = {column: env.simulator.get(column) for column in columns}
+    options = {"reset_mask": mask}
+    after, _ = env.reset(options=options)
+    assert options == {"reset_mask": mask}
+    rows = np.repeat(np.asarray(mask), env.agents_per_world)
+    assert np.array_equal(after[~rows], obs[~rows])
+    assert (after[rows] != obs[rows]).any(axis=1).all()
+    for column in columns:
+        assert np.array_equal(env.simulator.get(column)[[1, 2]], before[column][[1, 2]])
+    env.reset(options={"reset_mask": np.zeros(4, bool)})
+    assert np.array_equal(env.simulator.observe().obs.reshape(after.shape), after)
+
+
+@every_environment
+def test_check_16_stepping_a_finished_row_freezes_it(make_vec, name) -> None:
+    env = make_vec(name, 3, autoreset_mode="Disabled", max_episode_steps=3, **SMALL.get(name, {}))
+    env.reset(seed=0)
+    for actions in _actions(env, 3):
+        last = env.step(actions)
+    saved = env.simulator.save()
+    frozen = env.step(_actions(env, 1)[0])
+    assert np.array_equal(frozen[0], last[0])
+    assert not frozen[1].any()
+    assert np.array_equal(frozen[3], last[3])
+    assert env.simulator.save() == saved
+    with pytest.raises(gpu_envs.ResetNeeded, match="3 steps"):
+        env.check()
+
+
+@every_environment
+def test_check_17_modes_agree_without_fillers(make_vec, name) -> None:
+    first, *others = (_transitions(make_vec, name, mode, 150) for mode in MODES)
+    assert sum(t[3] or t[4] for world in first for t in world) > 6
+    assert all(other == first for other in others)
+
+
+@every_environment
+def test_check_18_seed_repeats_and_no_seed_continues(make_vec, name) -> None:
+    env = make_vec(name, 3, **SMALL.get(name, {}))
+    plan = _actions(env, 1000)
+
+    def course() -> list[bytes]:
+        return [b"".join(a.tobytes() for a in env.step(actions)[:4]) for actions in plan]
+
+    start = env.reset(seed=8)[0]
+    first = course()
+    assert np.array_equal(env.reset(seed=8)[0], start)
+    assert course() == first
+    assert not np.array_equal(env.reset()[0], start)
+    assert course() != first
+
+
+@every_environment
+def test_check_19_row_of_a_batch_equals_a_world_alone(make_vec, name) -> None:
+    options = SMALL.get(name, {})
+    batch = make_vec(name, 1024, **options)
+    listed = make_vec(name, 1024, **options)
+    seeds = [(7 * i) % 1000 for i in range(1024)]
+    rows, listed_rows = batch.reset(seed=5)[0], listed.reset(seed=seeds)[0]
+    chosen = (0, 1, 511, 1023)
+    alone = [make_vec(name, 1, first_world=i, **options) for i in chosen]
+    singles = [gpu_envs.Env(name, **options) for _ in chosen]
+    for i, world, single in zip(chosen, alone, singles, strict=True):
+        assert np.array_equal(world.reset(seed=5)[0][0], rows[i])
+        assert np.array_equal(single.reset(seed=seeds[i])[0], listed_rows[i])
+    over = [False] * len(chosen)
+    for actions in _actions(batch, 60):
+        stepped, listed_step = batch.step(actions), listed.step(actions)
+        for k, i in enumerate(chosen):
+            given = alone[k].step(actions[i : i + 1])
+            assert all(
+                np.array_equal(a[0], b[i]) for a, b in zip(given[:4], stepped[:4], strict=True)
+            )
+            if not over[k]:
+                obs, reward, terminated, truncated, _ = singles[k].step(actions[i])
+                over[k] = terminated or truncated
+                last = listed_step[4]["final_obs"] if over[k] else listed_step[0]
+                assert np.array_equal(obs, last[i])
+                assert (reward, terminated, truncated) == tuple(a[i] for a in listed_step[1:4])
+
+
+@every_environment
+def test_check_20_results_do_not_depend_on_num_envs(make_vec, name) -> None:
+    small, large = (make_vec(name, n, **SMALL.get(name, {})) for n in (8, 4096))
+    assert np.array_equal(small.reset(seed=1)[0], large.reset(seed=1)[0][:8])
+    for actions in _actions(large, 100):
+        left, right = small.step(actions[:8]), large.step(actions)
+        assert all(np.array_equal(a, b[:8]) for a, b in zip(left[:4], right[:4], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("seed", "error"),
+    [
+        (np.int64(3), TypeError),
+        (3.0, TypeError),
+        (True, TypeError),
+        ([1, 2, 3, None], TypeError),
+        (-1, ValueError),
+        (2**64, ValueError),
+        ([1, 2], ValueError),
+    ],
+)
+def test_check_21_garbage_seeds_are_refused(make_vec, seed, error) -> None:
+    with pytest.raises(error, match="seed"):
+        make_vec().reset(seed=seed)
+
+
+@every_environment
+@pytest.mark.parametrize("observation", ["flat", "dict"])
+def test_check_22_observations_lie_in_their_space(make_vec, name, observation) -> None:
+    env = make_vec(name, 4, observation=observation, **CROWD.get(name, {}))
+    obs, _ = env.reset(seed=0)
+    assert obs in env.observation_space
+    space = env.observation_space
+    for actions in _actions(env, 10_000 if observation == "flat" else 200):
+        obs, *_, infos = env.step(actions)
+        assert obs in space
+        ended = infos["_final_obs"]
+        if ended.any():
+            finals = infos["final_obs"]
+            for row in np.flatnonzero(ended):
+                one = (
+                    finals[row]
+                    if observation == "flat"
+                    else {key: np.asarray(value[row]) for key, value in finals.items()}
+                )
+                assert one in env.single_observation_space
+
+
+@every_environment
+@pytest.mark.parametrize("arrays", ["numpy", "torch"])
+def test_check_23_kept_results_never_change(make_vec, name, arrays) -> None:
+    pytest.importorskip(arrays)
+    env = make_vec(name, 3, arrays=arrays, **CROWD.get(name, {}))
+    env.reset(seed=0)
+    kept = [env.step(actions) for actions in _actions(env, 40)]
+    copies = [[np.asarray(leaf).copy() for part in step for leaf in _leaves(part)] for step in kept]
+    for actions in _actions(env, 40, seed=1):
+        env.step(actions)
+    for step, copy in zip(kept, copies, strict=True):
+        leaves = [leaf for part in step for leaf in _leaves(part)]
+        assert all(np.array_equal(a, b) for a, b in zip(leaves, copy, strict=True))
+
+
+@pytest.mark.parametrize("arrays", ["numpy", "torch"])
+def test_check_24_reuse_is_the_documented_alias(make_vec, arrays) -> None:
+    pytest.importorskip(arrays)
+    env = make_vec(arrays=arrays, reuse=True)
+    obs, _ = env.reset(seed=0)
+    before = np.asarray(obs).copy()
+    after, *_ = env.step([0, 1, 0, 1])
+    assert _address(after) == _address(obs)
+    assert not np.array_equal(obs, before)
+
+
+@every_environment
+def test_check_25_writing_into_results_changes_no_simulation(make_vec, name) -> None:
+    plain, edited = (make_vec(name, 3, **CROWD.get(name, {})) for _ in range(2))
+    plain.reset(seed=0)
+    edited.reset(seed=0)
+    for actions in _actions(plain, 60):
+        left, right = plain.step(actions), edited.step(actions)
+        assert all(np.array_equal(a, b) for a, b in zip(left[:4], right[:4], strict=True))
+        for part in right:
+            for leaf in _leaves(part):
+                leaf[...] = 1
+
+
+@pytest.mark.parametrize(
+    ("actions", "error", "message"),
+    [
+        (np.zeros(3, int), ValueError, r"\(4,\).*got \(3,\)"),
+        (np.zeros(4), TypeError, "int64.*got float64"),
+    ],
+)
+def test_check_26_bad_actions_name_expected_and_actual(make_vec, actions, error, message) -> None:
+    env = make_vec()
+    env.reset(seed=0)
+    with pytest.raises(error, match=f"actions must .*{message}"):
+        env.step(actions)
+
+
+@every_environment
+@every_mode
+def test_check_27_infos_are_arrays_with_masks(make_vec, name, mode) -> None:
+    env = make_vec(name, 3, autoreset_mode=mode, **CROWD.get(name, {}))
+    env.reset(seed=0)
+    infos = env.step(_actions(env, 1)[0])[4]
+    documented = {"action_mask", "agent_active", "state"}  # valid for all rows
+
+    def look(entries: dict[str, Any], masked: bool) -> None:
+        for key, value in entries.items():
+            assert isinstance(value, dict | np.ndarray), key
+            if not key.startswith("_"):
+                assert masked or f"_{key}" in entries or key in documented, key
+            if isinstance(value, dict):
+                look(value, masked=f"_{key}" in entries)
+
+    look(infos, masked=False)
+
+
+MEMORY = """
+    import gc, numpy as np, gpu_envs
+    def resident():
+        for line in open("/proc/self/status"):
+            if line.startswith("VmRSS"):
+                return int(line.split()[1]) / 1024
+    env = gpu_envs.VectorEnv("CartPole-v0", 64, device="cpu")
+    env.reset(seed=0)
+    actions = np.zeros(64, int)
+    for _ in range(500):
+        env.step(actions)
+    start = resident()
+    for _ in range(10_000):
+        env.step(actions)
+    growth = resident() - start
+    assert growth < 2, growth
+    for _ in range(3):  # blocks beyond 32 MiB, which malloc hands back at once
+        big = gpu_envs.VectorEnv("CartPole-v0", 1_000_000, device="cpu")
+        big.reset(seed=0)
+        peak = resident()
+        del big
+    freed = peak - resident()
+    assert freed > 45, (peak, freed)
+    assert resident() - start < 10, resident() - start
+    env.close()
+    env.close()
+    print("steady")
+"""
+
+
+def test_check_28_memory_is_steady_and_freed(run_python) -> None:
+    result = run_python(textwrap.dedent(MEMORY))
+    assert result.stdout.strip() == "steady", result.stderr
+
+
+# gymnasium tools
+
+
+@every_environment
+def test_check_29_check_env_passes(name) -> None:
+    env = gymnasium.make(f"gpu_envs/{name}", **SMALL.get(name, {}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # CartPole's velocities have no bound, as in Gymnasium's own.
+        warnings.filterwarnings("ignore", message=".*infinity.*")
+        check_env(env.unwrapped)
+    env.close()
+
+
+def _count_episodes(steps: list[tuple], mode: str) -> list[tuple[int, float, int]]:
+    """Returns and lengths per row from rewards and flags alone."""
+    rows = len(steps[0][1])
+    total, length, over = np.zeros(rows), np.zeros(rows, int), np.zeros(rows, bool)
+    found = []
+    for _, reward, terminated, truncated, _ in steps:
+        filler = over if mode == "NextStep" else np.zeros(rows, bool)
+        total += np.where(filler, 0, reward)
+        length += ~filler
+        over = np.asarray(terminated) | np.asarray(truncated)
+        for row in np.flatnonzero(over):
+            found.append((int(row), float(total[row]), int(length[row])))
+            total[row], length[row] = 0, 0
+    return found
+
+
+@every_mode
+def test_check_30_statistics_behind_conversion_are_right(make_vec, mode) -> None:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("array_api_compat")
+    inner = make_vec("CartPole-v0", 5, arrays="torch", autoreset_mode=mode)
+    env = wrappers.RecordEpisodeStatistics(
+        wrappers.ArrayConversion(inner, env_xp=torch, target_xp=np)
+    )
+    env.reset(seed=0)
+    steps, found = [], []
+    for actions in _actions(inner, 200):
+        step = env.step(actions)
+        steps.append(step)
+        if "episode" in step[4]:
+            for row in np.flatnonzero(step[4]["_episode"]):
+                episode = step[4]["episode"]
+                found.append((int(row), float(episode["r"][row]), int(episode["l"][row])))
+        done = step[2] | step[3]
+        if mode == "Disabled" and done.any():
+            env.reset(options={"reset_mask": done})
+    assert found == _count_episodes(steps, mode)
+    assert len(found) > 20
+
+
+@every_environment
+@every_mode
+def test_check_31_own_statistics_equal_the_wrappers(make_vec, name, mode) -> None:
+    inner = make_vec(name, 5, autoreset_mode=mode, **SMALL.get(name, {}), **_short(name))
+    env = wrappers.RecordEpisodeStatistics(inner)
+    env.reset(seed=0)
+    ended = 0
+    for actions in _actions(inner, 150):
+        _, _, terminated, truncated, infos = env.step(actions)
+        done = terminated | truncated
+        assert np.array_equal(infos["_episode_stats"], done)
+        if done.any():
+            for key in ("r", "l"):
+                expected, own = infos["episode"][key], infos["episode_stats"][key]
+                np.testing.assert_allclose(own, expected, rtol=1e-5)
+            ended += done.sum()
+            if mode == "Disabled":
+                env.reset(options={"reset_mask": done})
+    assert ended > 5
+
+
+def test_check_32_wrappers_over_numpy_run() -> None:
+    """Each wrapper, mode by mode: tests/gpu_envs/test_wrappers.py."""
+    env: Any = gpu_envs.VectorEnv("CartPole-v0", 4, device="cpu", autoreset_mode="NextStep")
+    for wrapper in (
+        wrappers.RecordEpisodeStatistics,
+        wrappers.FlattenObservation,
+        wrappers.NormalizeObservation,
+        wrappers.NormalizeReward,
+        wrappers.DictInfoToList,
+    ):
+        env = wrapper(env)
+    env.reset(seed=0)
+    for actions in _actions(env, 60):
+        env.step(actions)
+    env.close()
+
+
+@every_mode
+def test_check_35_gymnasiums_benchmark_runs(make_vec, mode) -> None:
+    env = make_vec(autoreset_mode=mode)
+    assert benchmark_vector_step(env, target_duration=0.05, seed=0) > 0
+
+
+# Arrays
+
+
+@every_environment
+@pytest.mark.parametrize("arrays", ["numpy", "torch"])
+def test_check_54_every_field_passes_dlpack_without_a_copy(make_vec, name, arrays) -> None:
+    pytest.importorskip(arrays)
+    torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
+    env = make_vec(name, 5, arrays=arrays, **CROWD.get(name, {}))
+    env.reset(seed=0)
+    leaves = [leaf for part in env.step(_actions(env, 1)[0]) for leaf in _leaves(part)]
+    for leaf in leaves:
+        assert torch.from_dlpack(leaf).data_ptr() == _address(leaf)
+        assert _address(np.from_dlpack(leaf)) == _address(leaf)
+        assert jax.dlpack.from_dlpack(leaf).unsafe_buffer_pointer() == _address(leaf)
+
+
+@every_environment
+@pytest.mark.parametrize("arrays", ["numpy", "torch"])
+@pytest.mark.parametrize("worlds", [1, 3, 7, 129])
+def test_check_55_fields_are_aligned(make_vec, name, arrays, worlds) -> None:
+    pytest.importorskip(arrays)
+    env = make_vec(name, worlds, arrays=arrays, **CROWD.get(name, {}))
+    env.reset(seed=0)
+    for part in env.step(_actions(env, 1)[0]):
+        assert all(_address(leaf) % 64 == 0 for leaf in _leaves(part))
+
+
+def test_check_56_rewards_are_writable_and_capsules_outlive_the_environment() -> None:
+    env = gpu_envs.VectorEnv("CartPole-v0", 3, device="cpu")
+    env.reset(seed=0)
+    reward = env.step([0, 1, 0])[1]
+    old, new = reward.__dlpack__(), reward.__dlpack__(max_version=(1, 0))
+    assert '"dltensor"' in repr(old)
+    assert '"dltensor_versioned"' in repr(new)
+    other = np.from_dlpack(reward)
+    env.close()
+    del env, reward, old, new
+    gc.collect()
+    other += 1
+    assert other.tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("options", [{}, {"reuse": True}], ids=str)
+def test_check_58_inference_mode_leaves_the_environment_usable(make_vec, options) -> None:
+    torch = pytest.importorskip("torch")
+    env = make_vec(arrays="torch", **options)
+    actions = torch.tensor([0, 1, 0, 1])
+    with torch.inference_mode():
+        env.reset(seed=0)
+        env.step(actions)
+    obs, reward, *_ = env.step(actions)
+    weight = torch.ones(4, requires_grad=True)
+    (obs @ weight).sum().backward()
+    reward += 1
+    assert weight.grad is not None
+
+
+@every_environment
+@pytest.mark.parametrize("arrays", ["numpy", "torch", "jax"])
+def test_check_59_no_result_becomes_an_object_array(make_vec, name, arrays) -> None:
+    pytest.importorskip(arrays)
+    env = make_vec(name, 3, arrays=arrays, **CROWD.get(name, {}))
+    env.reset(seed=0)
+    for part in env.step(_actions(env, 1)[0]):
+        assert all(np.asarray(leaf).dtype != object for leaf in _leaves(part))
+
+
+# Builds
+
+
+@every_environment
+def test_check_62_instruction_sets_agree_bit_for_bit(run_python, name) -> None:
+    levels = [v for v in native.runnable_levels() if native._exists(f"_cpu_{v}")]
+    program = textwrap.dedent(f"""
+        import hashlib, numpy as np, gpu_envs
+        env = gpu_envs.VectorEnv({name!r}, 33, device="cpu", **{CROWD.get(name, {})!r})
+        digest = hashlib.blake2b(env.reset(seed=1)[0].tobytes())
+        plan = np.random.default_rng(0).integers(0, 2, (1000, env.num_envs))
+        for actions in plan:
+            for array in env.step(actions)[:4]:
+                digest.update(array.tobytes())
+        print(digest.hexdigest())
+    """)
+    printed = {run_python(program, GPU_ENVS_CPU=level).stdout for level in levels}
+    assert len(printed) == 1
+    assert len(printed.pop().strip()) == 128
+
+
+def test_check_64_without_a_driver_cuda_gives_a_reason_and_auto_takes_the_cpu() -> None:
+    if native.cuda_is_available():
+        pytest.skip("this machine has a GPU")
+    with pytest.raises(ValueError, match=r"^device 'cuda' is not available: [^\n]+$"):
+        gpu_envs.VectorEnv("CartPole-v0", 1, device="cuda")
+    env = gpu_envs.VectorEnv("CartPole-v0", 1)
+    assert env.device == "cpu"
+    env.close()
+
+
+def test_check_67_nothing_is_started_or_downloaded(run_python) -> None:
+    program = textwrap.dedent("""
+        import sys
+        seen = []
+        def note(event, arguments):
+            if event in ("socket.connect", "socket.getaddrinfo", "subprocess.Popen", "os.exec",
+                         "os.fork", "os.posix_spawn", "os.system"):
+                seen.append(event)
+        sys.addaudithook(note)
+        import gymnasium, gpu_envs
+        env = gymnasium.make_vec("gpu_envs/CartPole-v0", num_envs=4, device="cpu")
+        env.reset(seed=0)
+        env.step(env.action_space.sample())
+        print(seen)
+    """)
+    assert run_python(program).stdout.strip() == "[]"
+
+
+def test_outputs_are_those_of_the_native_code() -> None:
+    assert native.cpu().OUTPUTS == OUTPUTS
