@@ -1,7 +1,8 @@
-"""What every compiled module offers: `_cpu_v2`, `_cpu_v3`, `_cpu_v4` and `_cuda` share this interface.
+"""What every compiled module offers: `_cpu_v2`, `_cpu_v3`, `_cpu_v4` and `_cuda` are alike.
 
-Only `gpu_envs.simulator` and `gpu_envs.arrays` call it. Errors arrive as `ValueError`, `TypeError`, `MemoryError`,
-`RuntimeError` or `gpu_envs.errors.ResetNeeded`; the message names the argument, what came and what would do.
+Only the modules of this package that own a simulator call it. Errors arrive as `ValueError`,
+`TypeError`, `MemoryError`, `RuntimeError` or `gpu_envs.errors.ResetNeeded`; the message names the
+argument, what came and what would do.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,13 +11,13 @@ from typing import Any
 import numpy as np
 
 MACHINE: str  # "cpu" or "cuda"
-INSTRUCTION_SET: str  # "x86-64-v2", "x86-64-v3", "x86-64-v4", "generic"; of the cuda module: "cuda"
-OUTPUTS: tuple[str, ...]  # names of the outputs, in the order of every tuple below
-# = ("obs", "reward", "terminated", "truncated", "final_obs", "ended", "episode_return", "episode_length",
-#    "action_mask", "agent_active", "state")
+INSTRUCTION_SET: str  # "x86-64-v2", "x86-64-v3", "x86-64-v4", "generic", "cuda"
+# Names of the outputs, in the order of every tuple below: obs, reward, terminated, truncated,
+# final_obs, ended, episode_return, episode_length, action_mask, agent_active, state.
+OUTPUTS: tuple[str, ...]
 
 def environments() -> str:
-    """JSON list of every environment in this build (see `registration`)."""
+    """JSON list of every environment in this build, see the end of this file."""
 
 def device_count() -> int: ...
 def device_name(device: int) -> str: ...
@@ -24,7 +25,11 @@ def device_problem() -> str:
     """Empty where a device can be used, else one line that says why not."""
 
 class Addresses:
-    """One address per output, 0 for an output that is not wanted; made once, used for many steps."""
+    """One address per output, 0 for one that is not wanted; made once, used for many steps.
+
+    An address needs the alignment of its elements; on a GPU rows are written 16 bytes at a time
+    where address and size allow it.
+    """
 
     def __init__(self, addresses: Sequence[int]) -> None: ...
 
@@ -32,28 +37,31 @@ class Simulator:
     def __init__(
         self,
         id: str,
-        num_worlds: int,
+        num_worlds: int,  # at most 2**31 - 64
         *,
         first_world: int = 0,
         autoreset_mode: str = "SameStep",
-        max_episode_steps: int = -1,
+        max_episode_steps: int = -1,  # -1: the header's, 0: none
         threads: int = 0,
         device: int = 0,
         parameters: Mapping[str, bool | int | float | str] = ...,
-        outputs: Sequence[
-            str
-        ] = ...,  # those that `allocate` and `step_numpy` make; default: all that exist
+        # Those that `allocate` and `step_numpy` make; default: all that exist. Names of outputs
+        # that this environment lacks are passed over.
+        outputs: Sequence[str] = ...,
         tile: int = 0,
         lanes: int = 0,
         block: int = 0,
         dependent_launch: bool = True,
     ) -> None: ...
-    instance: str  # JSON, see below
+    instance: str  # JSON, see the end of this file
     memory_bytes: int
     record_bytes: int
     allocations: int  # blocks of output memory ever taken from the system
     def step(self, actions: int, action_type: str, addresses: Addresses, stream: int) -> None:
-        """Run one step with actions at an address; `action_type` is a dtype name ("int64", "float32", ...)."""
+        """Run one step with actions at an address.
+
+        `action_type` is int64, int32 or uint8 for categories, float32 or float64 for numbers.
+        """
 
     def reset(
         self,
@@ -64,23 +72,30 @@ class Simulator:
         stream: int,
     ) -> None: ...
     def observe(self, addresses: Addresses, stream: int) -> None: ...
-    # CPU only: fresh NumPy arrays over the engine's pool, None for outputs that do not exist or were not asked for.
-    # `flat` shapes them (worlds * agents, ...), otherwise (worlds, agents, ...); `state` is (worlds, S) in both.
+    # CPU only: fresh NumPy arrays over the engine's pool, None for outputs that do not exist or
+    # were not asked for. `flat` shapes them (worlds * agents, ...), otherwise (worlds, agents,
+    # ...); `state` is (worlds, S) in both.
     def allocate(self, flat: bool) -> tuple[Addresses, tuple[np.ndarray | None, ...]]: ...
+    # Actions as a C-contiguous array, (worlds, agents[, k]) or (worlds * agents[, k]); an action of
+    # one number has no axis k.
     def step_numpy(self, actions: np.ndarray, flat: bool) -> tuple[np.ndarray | None, ...]: ...
-    # C-contiguous array of the action's dtype family: (worlds, agents[, k]), (worlds * agents[, k]), and (worlds[, k])
-    # with one agent; anything else is a TypeError or ValueError that names expected and actual.
     def read_records(self, first: int, count: int) -> bytes: ...
     def write_records(self, first: int, data: bytes) -> None: ...
     def copy_worlds(
         self, source: Sequence[int], destination: Sequence[int], reseed: bool
     ) -> None: ...
     def get_column(self, name: str) -> np.ndarray:
-        """A copy, (worlds, rows, ...)."""
+        """Return a copy, (worlds, rows, ...)."""
 
-    def set_column(self, name: str, values: np.ndarray, worlds: Sequence[int] | None) -> None: ...
+    def set_column(
+        self, name: str, values: np.ndarray, worlds: Sequence[int] | None
+    ) -> None: ...
     def faults(self) -> dict[str, Any]:
-        """Return and clear: bad_actions, first_bad_world, first_bad_agent, frozen_steps, tables (list of dicts)."""
+        """Return and clear what went wrong.
+
+        Keys: bad_actions, first_bad_world, first_bad_agent, frozen_steps, tables (a list of dicts
+        with name, dropped, needed, capacity).
+        """
 
     def save(self) -> bytes: ...
     def load(self, data: bytes) -> None: ...
@@ -88,16 +103,18 @@ class Simulator:
         """Record hash and output hash of a run of random actions (tests/golden)."""
 
     def close(self) -> None:
-        """Free everything; a second call does nothing. Every other call then raises RuntimeError."""
+        """Free everything; a second call does nothing. Every other call raises afterwards."""
 
-# environments() -> JSON list of
-# {"id": "CartPole-v0", "doc": str, "max_episode_steps": 500 | 0, "reward_threshold": 475.0 | null,
-#  "agents": "1" or the name of the parameter that counts them,
-#  "parameters": [FIELD...], "reset_options": [FIELD...], "action": [FIELD...],
-#  "observation": [FIELD...], "state": [FIELD...], "action_mask": bool, "columns": [FIELD...]}
-#   with FIELD = {"name", "type": dtype name ("float32", "int32", "bool", ...), "shape": [int...], "low": number|null,
-#                 "high": number|null, "choices": int|null, "default": value|null, "unit": str, "doc": str}
-#   (choices: number of categories of a discrete field; low and high null = unbounded; bounds are inclusive)
-# Simulator.instance -> the same object of that one environment plus
-# {"num_worlds", "agents_per_world", "autoreset_mode", "time_limit", "record_bytes", "layout": hex str,
-#  "tier": int, "outputs": {name: {"type", "shape": full shape of (worlds, agents, ...)}}, "values": resolved parameters}
+# environments() is a JSON list of
+#   {"id": "CartPole-v0", "doc": str, "max_episode_steps": 500 or 0, "reward_threshold": 475.0 or
+#    null, "agents": "1" or the name of the parameter that counts them, "parameters": [FIELD...],
+#    "reset_options": [FIELD...], "action": [FIELD...], "observation": [FIELD...],
+#    "state": [FIELD...], "action_mask": bool, "columns": [FIELD...]}
+# with FIELD =
+#   {"name", "type": dtype name, "shape": [int...], "low": number or null, "high": number or null,
+#    "choices": int or null, "default": value or null, "unit": str, "doc": str}
+# where choices counts the categories of a discrete field, a null bound is none, and bounds are
+# inclusive. Simulator.instance is the same object of that one environment with
+#   {"num_worlds", "agents_per_world", "autoreset_mode", "time_limit", "record_bytes",
+#    "layout": hex str, "tier": int, "outputs": {name: {"type", "shape": (worlds, agents, ...)}},
+#    "values": resolved parameters}

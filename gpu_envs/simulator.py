@@ -187,7 +187,7 @@ class Simulator:
             request["reset_mask"] = mask
         return self._outputs(self.reset_arrays(seed, request, False, out))
 
-    def observe(self, *, out: object = None) -> Outputs:
+    def observe(self, out: object = None) -> Outputs:
         """Return the current observation again."""
         self._require_ready("observe")
         addresses, results = self._destination(False, out)
@@ -361,7 +361,7 @@ class Simulator:
         if not self.is_closed:
             names = [field["name"] for field in self.instance["columns"]]
             if column not in names:
-                raise KeyError(errors.unknown(f"column of {self.name}", column, names))
+                raise ValueError(errors.unknown(f"column of {self.name}", column, names))
 
     def _world_numbers(self, worlds: object, argument: str) -> list[int]:
         try:

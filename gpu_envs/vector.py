@@ -184,7 +184,9 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Release the simulator."""
-        self.simulator.close()
+        # Gymnasium before 1.3 closes from its destructor, even after a failed constructor.
+        if "simulator" in vars(self):
+            self.simulator.close()
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled or copied."""

@@ -290,7 +290,12 @@ def function_sizes(tree: Tree) -> Iterator[Problem]:
     for file in tree.files:
         if not file.path.endswith(".py"):
             continue
-        for node in ast.walk(ast.parse(file.text)):
+        try:
+            tree_of_file = ast.parse(file.text)
+        except SyntaxError as problem:
+            yield Problem(file.path, problem.lineno or 1, "syntax", str(problem.msg))
+            continue
+        for node in ast.walk(tree_of_file):
             if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 continue
             lines = (node.end_lineno or node.lineno) - node.lineno + 1

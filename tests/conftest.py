@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import gymnasium
-import numpy as np
 import pytest
 
 import gpu_envs
 from gpu_envs import native
 
-MODES = ("SameStep", "NextStep", "Disabled")
 ANGLE = "cart.angle"  # beyond 0.21 rad the episode ends at the next step
 
 
@@ -87,18 +85,6 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return run
-
-
-def random_actions(env: Any, steps: int, seed: int = 0) -> list[np.ndarray]:
-    """Draw actions for every row and step."""
-    random = np.random.default_rng(seed)
-    count = int(getattr(env, "single_action_space", env.action_space).n)
-    return [random.integers(0, count, env.num_envs) for _ in range(steps)]
-
-
-@pytest.fixture(name="random_actions")
-def _random_actions() -> Callable[..., list[np.ndarray]]:
-    return random_actions
 
 
 @pytest.fixture

@@ -174,31 +174,49 @@ constexpr int chunk_capacity(Types<Ts...>) {
   return (0 + ... + ((Ts::capacity + kReduceChunk - 1) / kReduceChunk));
 }
 
-/// All rows that F matches: chunks of 1,024 in table order, their results folded in the same way.
+/// The k-th chunk of 1,024 rows, counted over the tables in order.
 template <auto F, class Op, class S, class... Ts>
-auto reduce_world(const Cells<S>& cells, Types<Ts...> tables) {
-  using R = decltype(Op::identity());
-  constexpr int chunks = chunk_capacity(Types<Ts...>{});
-  constexpr int W = reduce_width(chunks);
-  R sums[W];
-  for (R& sum : sums) sum = Op::identity();
-  int chunk = 0;
+auto reduce_kth_chunk(const Cells<S>& cells, int k, Types<Ts...> tables) {
+  decltype(Op::identity()) part = Op::identity();
   for_each_type(tables, [&](auto t) {
     using T = typename decltype(t)::type;
-    const int rows = cells.template rows<T>();
-    for (int first = 0; first < T::capacity; first += kReduceChunk, ++chunk) {
-      const int last = first + kReduceChunk < rows ? first + kReduceChunk : rows;
-      const R part = reduce_chunk<F, Op, T>(cells, first, last);
-      sums[chunk % W] = chunks == 1 ? part : Op::combine(sums[chunk % W], part);
+    constexpr int chunks = (T::capacity + kReduceChunk - 1) / kReduceChunk;
+    if (k >= 0 && k < chunks) {
+      const int rows = cells.template rows<T>();
+      const int first = k * kReduceChunk;
+      part = reduce_chunk<F, Op, T>(cells, first, first + kReduceChunk < rows ? first + kReduceChunk : rows);
     }
+    k -= chunks;
   });
-  for (int half = W / 2; half > 0; half /= 2)
-    for (int k = 0; k < half; ++k) sums[k] = Op::combine(sums[k], sums[k + half]);
-  return sums[0];
+  return part;
 }
+
+/// The results of all chunks, `part(k)`, folded as rows are.
+template <class Op, int kChunks, class F>
+auto fold_chunks(F&& part) {
+  using R = decltype(Op::identity());
+  if constexpr (kChunks == 1) {
+    return R(part(0));
+  } else {
+    constexpr int W = reduce_width(kChunks);
+    R sums[W];
+    for (R& sum : sums) sum = Op::identity();
+    for (int k = 0; k < kChunks; ++k) sums[k % W] = Op::combine(sums[k % W], part(k));
+    for (int half = W / 2; half > 0; half /= 2)
+      for (int k = 0; k < half; ++k) sums[k] = Op::combine(sums[k], sums[k + half]);
+    return sums[0];
+  }
+}
+
+template <auto F, class S>
+using MatchingTables = matching<Components<F>, AllTables<S>>;
+
+/// All rows that F matches.
 template <auto F, class Op, class S>
 auto reduce_world(const Cells<S>& cells) {
-  return reduce_world<F, Op>(cells, matching<Components<F>, AllTables<S>>{});
+  using Tables = MatchingTables<F, S>;
+  return fold_chunks<Op, chunk_capacity(Tables{})>(
+      [&](int k) { return reduce_kth_chunk<F, Op>(cells, k, Tables{}); });
 }
 
 /// Position of a type in a list: the number of a table in the counters.

@@ -53,21 +53,25 @@ void check(const Simulator& simulator, const From* values, int64_t count) {
 
 }  // namespace
 
-void check_actions(const Simulator& simulator, const Actions& actions) {
+void check_action_type(const Simulator& simulator, const Actions& actions) {
   const bool floats = actions.type == Type::float32 || actions.type == Type::float64;
-  if (floats != simulator.action_is_float())
+  const bool ints = actions.type == Type::int64 || actions.type == Type::int32 || actions.type == Type::uint8;
+  if (simulator.action_is_float() ? !floats : !ints)
     throw Error(Fault::type, std::string("actions must be ") +
                                  (simulator.action_is_float() ? "float32 or float64" : "int64, int32 or uint8") + ", got " +
                                  name_of(actions.type));
   if (actions.data == nullptr) throw Error(Fault::value, "actions: there are none");
+}
+
+void check_actions(const Simulator& simulator, const Actions& actions) {
+  check_action_type(simulator, actions);
   const int64_t count = simulator.worlds() * simulator.agents() * int64_t(simulator.action_ranges().size()) / 2;
   switch (actions.type) {
     case Type::int64: return check(simulator, static_cast<const int64_t*>(actions.data), count);
     case Type::int32: return check(simulator, static_cast<const int32_t*>(actions.data), count);
     case Type::uint8: return check(simulator, static_cast<const uint8_t*>(actions.data), count);
     case Type::float32: return check(simulator, static_cast<const float*>(actions.data), count);
-    case Type::float64: return check(simulator, static_cast<const double*>(actions.data), count);
-    default: throw Error(Fault::type, std::string("actions of type ") + name_of(actions.type) + " are not accepted");
+    default: return check(simulator, static_cast<const double*>(actions.data), count);
   }
 }
 

@@ -8,6 +8,9 @@
 #if defined(__CUDACC__)
 #define GE_FN __host__ __device__ __forceinline__
 #define GE_NOINLINE __host__ __device__ __noinline__
+#elif defined(GE_CUDA_LAYOUT)  // emulated lanes need no speed, and forced inlining of whole phases compiles for minutes
+#define GE_FN inline
+#define GE_NOINLINE
 #else
 #define GE_FN inline __attribute__((always_inline))
 #define GE_NOINLINE __attribute__((noinline))

@@ -8,21 +8,23 @@
 
 namespace ge {
 
-/// A string as a template argument: draw<"wind">(slot).
-template <size_t N>
+/// A string as a template argument: draw<"wind">(slot). One type for every length, since nvcc cannot deduce arguments of a
+/// class template that is one of each.
 struct Name {
-  char text[N];  // with the closing zero
+  static constexpr size_t kMost = 48;
+  char text[kMost];  // zeros behind the characters, one at least
 
   // Implicit, so that a literal can stand where a Name is wanted.
-  consteval Name(const char (&literal)[N]) {
+  template <size_t N>
+  consteval Name(const char (&literal)[N]) : text{} {
+    static_assert(N <= kMost, "GE: a name of a stream, phase or build has at most 47 characters");
     for (size_t i = 0; i < N; ++i) text[i] = literal[i];
   }
 
-  /// FNV-1a over the characters, without the closing zero.
+  /// FNV-1a over the characters.
   consteval uint32_t hash() const {
     uint32_t value = 0x811c9dc5u;
-    for (size_t i = 0; i + 1 < N; ++i)
-      value = (value ^ static_cast<uint8_t>(text[i])) * 0x01000193u;
+    for (size_t i = 0; text[i] != 0; ++i) value = (value ^ static_cast<uint8_t>(text[i])) * 0x01000193u;
     return value;
   }
 };

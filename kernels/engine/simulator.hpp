@@ -81,6 +81,7 @@ struct Config {
   Values parameters;
   // Tuning, and what the tests vary; 0 leaves the choice to the engine.
   int tile = 0;   // worlds per tile (cpu)
+  int crew = 0;   // threads that share one world (cpu); 1: none do
   int lanes = 0;  // lanes per world (cuda, lanes)
   int block = 0;  // threads per block (cuda)
   bool dependent_launch = true;

@@ -1,6 +1,7 @@
 """Bad input of every kind gets the promised error, by name, and everybody else goes on.
 
-A witness simulator runs beside each case: it steps before and after, and must follow its course bit for bit.
+A witness simulator runs beside each case: it steps before and after, and must follow its course
+bit for bit.
 """
 
 from __future__ import annotations

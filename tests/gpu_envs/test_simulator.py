@@ -123,7 +123,7 @@ def test_columns_are_copies_and_can_be_written(make_simulator) -> None:
 def test_unknown_column_is_met_with_a_suggestion(make_simulator) -> None:
     simulator = make_simulator()
     for call in (lambda: simulator.get("cart.xx"), lambda: simulator.set("cart.xx", 0)):
-        with pytest.raises(KeyError, match="did you mean"):
+        with pytest.raises(ValueError, match="did you mean"):
             call()
 
 

@@ -158,6 +158,25 @@ def test_agents_are_rows_in_world_order(make_vec) -> None:
     assert _equal(nested.reshape(15, 4), stepped[0])
 
 
+def test_outputs_of_other_environments_join_the_infos(make_vec, monkeypatch) -> None:
+    env = make_vec()
+    env.reset(seed=0)
+    results = env.simulator.step_arrays(ACTIONS, True)
+    extra = (np.ones((4, 2), bool), np.ones(4, bool), np.zeros((4, 3)))
+    monkeypatch.setattr(env, "_step_arrays", lambda *_: results[:8] + extra)
+    infos = env.step(ACTIONS)[4]
+    assert tuple(infos[key] for key in ("action_mask", "agent_active", "state")) == extra
+
+
+def test_lean_outputs_leave_their_infos_out(make_vec) -> None:
+    env = make_vec(outputs=())
+    env.reset(seed=0)
+    assert env.step(ACTIONS)[4] == {}
+    env = make_vec(outputs=["final_obs"])
+    env.reset(seed=0)
+    assert set(env.step(ACTIONS)[4]) == {"final_obs", "_final_obs"}
+
+
 def test_batched_spaces_are_made_on_demand(make_vec) -> None:
     env = make_vec(num_envs=8)
     assert "observation_space" not in vars(env)

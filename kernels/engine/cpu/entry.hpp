@@ -16,7 +16,7 @@ class TileRunner {
   using S = typename E::Schema;
   static constexpr int B = kBlock<S>;
 
-  explicit TileRunner(const Config& config) : tile_(config.tile) {
+  explicit TileRunner(const Config& config) : tile_(config.tile), crew_(config.crew) {
     const int available = available_threads();
     threads_ = config.threads > 0 ? (config.threads < available * 8 ? config.threads : available * 8) : available;
     // A tile's records and scratch fill at most half of a usual second-level cache, together with the arrays it writes.
@@ -33,10 +33,8 @@ class TileRunner {
     }
     blocks_ = int(blocks < all ? blocks : all);
     for (int t = 0; t < threads_; ++t) {
-      spaces_.push_back({Memory(static_cast<char*>(std::aligned_alloc(64, size_t(scratch_bytes())))),
+      spaces_.push_back({memory_of(scratch_bytes()),
                          std::unique_ptr<int32_t[]>(new int32_t[size_t(Tile<E>::index_count(blocks_))])});
-      if (scratch_bytes() > 0 && spaces_.back().scratch == nullptr) throw std::bad_alloc();
-      std::memset(spaces_.back().scratch.get(), 0, size_t(scratch_bytes()));
     }
   }
 
@@ -51,18 +49,62 @@ class TileRunner {
     // Below this one thread is done before another has woken.
     constexpr double kWorthwhile = 20e-6;  // [s]
     const bool alone = threads_ == 1 || tiles == 1 || work_ < kWorthwhile;
+    const int crew = crew_size(all);
     const auto begin = std::chrono::steady_clock::now();
+    if (crew > 1 && run_as_crew(graph, shared, all, crew)) return note(begin, crew);
     parallel_for(tiles, alone ? 1 : threads_, [&](int64_t tile, int worker) {
       const int first = int(tile) * blocks_;
       Tile<E> executor(shared, spaces_[worker].scratch.get(), spaces_[worker].indices.get(), first);
       executor.run(graph, first + blocks_ <= all ? blocks_ : all - first);
     });
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    // Smoothed, since this only chooses how many threads the next step uses; the bits are the same with any number.
-    work_ += 0.25 * (took.count() * (alone ? 1 : threads_) - work_);
+    note(begin, alone ? 1 : threads_);
   }
 
  private:
+  using Clock_ = std::chrono::steady_clock;
+
+  // Smoothed, since this only chooses how many threads the next step uses; the bits are the same with any number.
+  void note(Clock_::time_point begin, int threads) {
+    const std::chrono::duration<double> took = Clock_::now() - begin;
+    work_ += 0.25 * (took.count() * threads - work_);
+  }
+
+  // A crew pays where there are fewer blocks than threads and each stage has rows enough to outweigh a meeting.
+  int crew_size(int blocks) const {
+    if (crew_ > 0) return crew_;
+    constexpr double kWorthwhile = 300e-6;  // [s]
+    constexpr int kRows = 256;
+    constexpr bool large = largest_table(AllTables<S>{}) >= kRows;
+    return large && blocks < threads_ && work_ > kWorthwhile ? threads_ : 1;
+  }
+  template <class... Ts>
+  static constexpr int largest_table(Types<Ts...>) {
+    int most = 0;
+    ((most = Ts::capacity > most ? Ts::capacity : most), ...);
+    return most;
+  }
+  template <class Graph>
+  bool run_as_crew(Graph, const Shared<S>& shared, int blocks, int size) {
+    // Members read what others wrote in the stage before, so one tile holds all blocks and one scratch serves all.
+    const int64_t indices = Tile<E>::index_count(blocks);
+    if (crew_indices_.empty()) {
+      crew_indices_.resize(size_t(size * indices));
+      crew_counts_.resize(size_t(size));
+      crew_parts_.resize(size_t(8) * chunk_capacity(AllTables<S>{}));
+      crew_scratch_ = memory_of(Tile<E>::scratch_bytes(blocks) + 64);
+    }
+    CrewBarrier barrier(size);
+    auto member = [&](int64_t part, int) {
+      const Crew crew{int(part), size, &barrier, crew_counts_.data(), crew_parts_.data()};
+      Tile<E> executor(shared, crew_scratch_.get(), crew_indices_.data() + part * indices, 0, crew);
+      executor.run(Graph{}, blocks);
+    };
+    return run_crew(
+        size,
+        [](void* context, int64_t part, int worker) { (*static_cast<decltype(member)*>(context))(part, worker); },
+        &member);
+  }
+
   struct Free {
     void operator()(char* memory) const { std::free(memory); }
   };
@@ -71,12 +113,22 @@ class TileRunner {
     Memory scratch;
     std::unique_ptr<int32_t[]> indices;
   };
+  static Memory memory_of(int64_t bytes) {
+    Memory memory(static_cast<char*>(std::aligned_alloc(64, size_t(bytes))));
+    if (memory == nullptr) throw Error(Fault::memory, "the system gave no " + std::to_string(bytes) + " bytes of scratch");
+    std::memset(memory.get(), 0, size_t(bytes));
+    return memory;
+  }
   int64_t scratch_bytes() const { return Tile<E>::scratch_bytes(blocks_) + 64; }
 
   int tile_;
+  int crew_;
   int threads_;
   int blocks_;
   double work_ = 1.0;  // [s] of one thread, estimated
+  std::vector<int32_t> crew_indices_, crew_counts_;
+  std::vector<char> crew_parts_;
+  Memory crew_scratch_;
   std::vector<Space> spaces_;
 };
 

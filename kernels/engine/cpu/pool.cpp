@@ -40,7 +40,22 @@ class Pool {
       for (int64_t part = 0; part < parts; ++part) fn(context, part, 0);
       return;
     }
+    post(parts, helpers, fn, context, false);
+  }
+
+  bool crew(int size, PartFunction fn, void* context) {
+    std::unique_lock owner(owner_, std::try_to_lock);
+    if (!owner.owns_lock()) return false;
+    post(size, size - 1, fn, context, true);
+    return true;
+  }
+
+ private:
+  static constexpr int kSpins = 4000;
+
+  void post(int64_t parts, int helpers, PartFunction fn, void* context, bool crew) {
     grow(helpers);
+    crew_ = crew;
     fn_ = fn;
     context_ = context;
     parts_ = parts;
@@ -64,9 +79,6 @@ class Pool {
     }
   }
 
- private:
-  static constexpr int kSpins = 4000;
-
   void grow(int helpers) {
     while (int(threads_.size()) < helpers) {
       const int worker = int(threads_.size()) + 1;
@@ -76,15 +88,19 @@ class Pool {
   }
 
   void work(int worker) {
+    if (crew_) return run_part(worker, worker);
     for (;;) {
       const int64_t part = next_.fetch_add(1, std::memory_order_relaxed);
       if (part >= parts_) return;
-      try {
-        fn_(context_, part, worker);
-      } catch (...) {
-        std::lock_guard lock(failure_mutex_);
-        if (!failure_) failure_ = std::current_exception();
-      }
+      run_part(part, worker);
+    }
+  }
+  void run_part(int64_t part, int worker) {
+    try {
+      fn_(context_, part, worker);
+    } catch (...) {
+      std::lock_guard lock(failure_mutex_);
+      if (!failure_) failure_ = std::current_exception();
     }
   }
 
@@ -117,6 +133,7 @@ class Pool {
   PartFunction fn_ = nullptr;
   void* context_ = nullptr;
   int64_t parts_ = 0;
+  bool crew_ = false;  // every worker has the part of its own number
   std::mutex failure_mutex_;
   std::exception_ptr failure_;
 };
@@ -163,6 +180,22 @@ void run_parts(int64_t parts, int threads, PartFunction fn, void* context) {
     return;
   }
   pool().run(parts, int(useful) - 1, fn, context);
+}
+
+bool run_crew(int size, PartFunction fn, void* context) {
+  return pool().crew(size, fn, context);
+}
+
+void CrewBarrier::meet() {
+  const uint32_t round = round_.load(std::memory_order_relaxed);
+  if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
+    arrived_.store(0, std::memory_order_relaxed);
+    round_.store(round + 1, std::memory_order_release);
+    return;
+  }
+  constexpr int kSpins = 2000;
+  for (int spin = 0; round_.load(std::memory_order_acquire) == round; ++spin)
+    spin < kSpins ? relax() : (void)sched_yield();
 }
 
 }  // namespace ge

@@ -4,6 +4,7 @@
 // then sleep. After fork the child starts a pool of its own.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <type_traits>
 
@@ -27,5 +28,21 @@ void parallel_for(int64_t parts, int threads, F&& f) {
       },
       &f);
 }
+
+/// A crew: `size` threads that run fn(context, member) at the same time and may wait for each other in a CrewBarrier.
+/// Returns false, having run nothing, where they cannot be had: the pool is busy.
+bool run_crew(int size, PartFunction fn, void* context);
+
+/// Where the members of a crew meet. Spins, since stages take microseconds; yields where threads outnumber processors.
+class CrewBarrier {
+ public:
+  explicit CrewBarrier(int size) : size_(size) {}
+  void meet();
+
+ private:
+  const int size_;
+  alignas(64) std::atomic<int> arrived_{0};
+  alignas(64) std::atomic<uint32_t> round_{0};
+};
 
 }  // namespace ge

@@ -33,7 +33,7 @@ namespace ge {
 namespace ge {
 
 [[noreturn]] inline void broken_assertion(const char* condition) {
-  throw Error(Fault::runtime, std::string("leaves its table: not true: ") + condition);
+  throw Error(Fault::runtime, std::string("leaves its table, since not ") + condition);
 }
 
 template <class E>
@@ -140,7 +140,7 @@ class ShuffledRunner {
     try {
       return f();
     } catch (const Error& error) {
-      breach(row + " " + error.what());
+      breach(row + ": " + error.what());
     }
   }
 

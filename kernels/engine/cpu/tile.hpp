@@ -7,9 +7,14 @@
 //            of its worlds agree. Dead worlds beyond the last never run.
 //
 // `Shared` is copied to a local in every loop: through a reference the compiler would reload parameters after each store.
+//
+// A crew is for worlds so large and so few that tiles cannot feed all threads: its members run the same graph over the
+// same tile, each on its share of a stage's rows, and meet after every stage, as the lanes of a group do. What is serial
+// inside a world (slots of a Pool, systems of EachWorld) is the first member's.
 #pragma once
 
 #include "engine/channels.hpp"
+#include "engine/cpu/pool.hpp"
 #include "engine/episode.hpp"
 
 namespace ge {
@@ -21,6 +26,24 @@ struct Set {
   const int32_t* loose;
   int loose_count;
   bool empty() const { return block_count + loose_count == 0; }
+};
+
+/// One member's place in a crew; a thread alone is a crew of one.
+struct Crew {
+  int member = 0, size = 1;
+  CrewBarrier* barrier = nullptr;
+  int32_t* counts = nullptr;  // of hits, one per member
+  char* parts = nullptr;      // of reductions, 8 bytes per chunk
+  bool first() const { return member == 0; }
+  void meet() const {
+    if (size > 1) barrier->meet();
+  }
+  struct Range {
+    int begin, end;
+  };
+  Range share(int n) const {
+    return {int(int64_t{n} * member / size), int(int64_t{n} * (member + 1) / size)};
+  }
 };
 
 template <class E>
@@ -36,8 +59,8 @@ class Tile {
   static int64_t scratch_bytes(int blocks) { return round_up(kScratchBlock * blocks, 64); }
   static int64_t index_count(int blocks) { return (int64_t{blocks} * (B + 1) + B + 1) * kDepth; }
 
-  Tile(const Shared<S>& shared, char* scratch, int32_t* indices, int first_block)
-      : shared_(shared), scratch_(scratch), free_(indices), first_(first_block) {}
+  Tile(const Shared<S>& shared, char* scratch, int32_t* indices, int first_block, Crew crew = {})
+      : shared_(shared), scratch_(scratch), free_(indices), first_(first_block), crew_(crew) {}
 
   /// Runs the phases over blocks [first, first + count).
   template <class... P>
@@ -75,6 +98,7 @@ class Tile {
     int32_t* const mark = free_;
     free_ += room(set);
     const Set inner = subset([](const Cells<S>& cells) GE_LAMBDA { return bool(ask<P>(cells)); }, set, mark);
+    crew_.meet();  // all have read what p asks for before anyone writes
     if (!inner.empty()) f(inner);
     free_ = mark;
   }
@@ -99,9 +123,20 @@ class Tile {
   };
   Ground ground() const { return {shared_, scratch_, first_}; }
 
-  /// Every world of a set, one by one: for stages that do not vectorise over worlds.
+  /// Every world of a set, one by one: for stages that do not vectorise over worlds. The first member's work.
   template <class F>
   void each_world(const Set& set, F&& f) const {
+    if (crew_.first()) walk_worlds(set, f);
+    crew_.meet();
+  }
+  /// The same by every member, who divide the rows inside f.
+  template <class F>
+  void share_world(const Set& set, F&& f) const {
+    walk_worlds(set, f);
+    crew_.meet();
+  }
+  template <class F>
+  void walk_worlds(const Set& set, F&& f) const {
     const Ground here = ground();
     for (int i = 0; i < set.block_count; ++i)
       for (int lane = 0; lane < B; ++lane) f(here.at(set.blocks[i], lane));
@@ -112,23 +147,25 @@ class Tile {
   template <class F>
   GE_FN void each_cell(const Set& set, int rows, F&& f) const {
     const Ground here = ground();
+    const Crew::Range mine = crew_.share(rows);
     for (int i = 0; i < set.block_count; ++i) {
       if constexpr (B == 1) {
         const Cells<S> cells = here.at(set.blocks[i], 0);
         GE_INDEPENDENT
-        for (int row = 0; row < rows; ++row) f(cells, row);
+        for (int row = mine.begin; row < mine.end; ++row) f(cells, row);
       } else {
         const int block = set.blocks[i];
-        for (int row = 0; row < rows; ++row) {
+        for (int row = mine.begin; row < mine.end; ++row) {
           GE_INDEPENDENT
           for (int lane = 0; lane < B; ++lane) f(here.at(block, lane), row);
         }
       }
     }
-    for (int row = 0; row < rows; ++row) {
+    for (int row = mine.begin; row < mine.end; ++row) {
       GE_INDEPENDENT
       for (int i = 0; i < set.loose_count; ++i) f(here.of(set.loose[i]), row);
     }
+    crew_.meet();
   }
 
   template <class T>
@@ -185,11 +222,11 @@ class Tile {
     if constexpr (T::kind == Kind::fixed) {
       each_cell(set, uniform_rows<T>(), [](const Cells<S>& cells, int row) GE_LAMBDA { call_row<F, T>(cells, row); });
     } else {
-      each_world(
+      share_world(
           set,
-          [](const Cells<S>& cells) GE_LAMBDA {
-            const int rows = cells.template rows<T>();
-            for (int row = 0; row < rows; ++row)
+          [this](const Cells<S>& cells) GE_LAMBDA {
+            const Crew::Range mine = crew_.share(cells.template rows<T>());
+            for (int row = mine.begin; row < mine.end; ++row)
               if (cells.template alive<T>(row)) call_row<F, T>(cells, row);
           });
     }
@@ -206,15 +243,15 @@ class Tile {
       each_cell(set, 1, [](const Cells<S>& cells, int) GE_LAMBDA { *cells.template header<T>(0) = uint32_t(Count); });
       each_cell(set, Count, [](const Cells<S>& cells, int row) GE_LAMBDA { make_row<F, T>(cells, row, row); });
     } else {
-      each_world(
-          set,
-          [](const Cells<S>& cells) GE_LAMBDA {
-            const int wanted = ask<Count>(cells);
-            const int count = wanted < T::capacity ? wanted : T::capacity;
-            for (int row = 0; row < count; ++row) make_row<F, T>(cells, row, row);
-            *cells.template header<T>(0) = uint32_t(count < 0 ? 0 : count);
-            count_overflow<T>(cells, wanted, T::capacity);
-          });
+      share_world(set, [this](const Cells<S>& cells) GE_LAMBDA {
+        const int wanted = ask<Count>(cells);
+        const Crew::Range mine = crew_.share(wanted < T::capacity ? wanted : T::capacity);
+        for (int row = mine.begin; row < mine.end; ++row) make_row<F, T>(cells, row, row);
+      });
+      each_world(set, [](const Cells<S>& cells) GE_LAMBDA {
+        const int wanted = ask<Count>(cells);
+        close_list<T>(cells, wanted < 0 ? 0 : wanted);
+      });
     }
   }
 
@@ -222,23 +259,12 @@ class Tile {
 
   template <auto Count, auto Test, auto Make, class T>
   void stage(Emit<Count, Test, Make, T>, const Set& set) {
+    const auto test = [](const Cells<S>& cells, int i) GE_LAMBDA { return bool(Test(World<S>(cells), i)); };
+    const auto make = [](const Cells<S>& cells, int row, int i) GE_LAMBDA { make_row<Make, T>(cells, row, i); };
     if constexpr (is_number<Count>) {
-      emit<T>(
-          set, Count, [](const Cells<S>& cells, int i) GE_LAMBDA { return bool(Test(World<S>(cells), i)); },
-          [](const Cells<S>& cells, int row, int i) GE_LAMBDA { make_row<Make, T>(cells, row, i); });
+      emit<T>(set, Count, test, make);
     } else {
-      each_world(
-          set,
-          [](const Cells<S>& cells) GE_LAMBDA {
-            const int count = ask<Count>(cells);
-            int hits = 0;
-            for (int i = 0; i < count; ++i) {
-              if (!Test(World<S>(cells), i)) continue;
-              if (hits < T::capacity) make_row<Make, T>(cells, hits, i);
-              ++hits;
-            }
-            close_list<T>(cells, hits);
-          });
+      walk_worlds(set, [&](const Cells<S>& cells) { emit_in<T>(cells, ask<Count>(cells), test, make); });
     }
   }
   template <class A, class C, auto Test, auto Make, class T>
@@ -271,6 +297,10 @@ class Tile {
   template <class T, class Test, class Make>
   void emit(const Set& set, int count, Test test, Make make) const {
     static_assert(T::kind == Kind::list, "GE: Emit appends to a List");
+    if (crew_.size > 1) {
+      walk_worlds(set, [&](const Cells<S>& cells) { emit_in<T>(cells, count, test, make); });
+      return;
+    }
     const Ground here = ground();
     for (int k = 0; k < set.block_count; ++k) {
       const int block = set.blocks[k];
@@ -290,16 +320,31 @@ class Tile {
       }
       for (int lane = 0; lane < B; ++lane) close_list<T>(here.at(block, lane), hits[lane]);
     }
-    for (int k = 0; k < set.loose_count; ++k) {
-      const Cells<S> cells = here.of(set.loose[k]);
-      int hits = 0;
-      for (int i = 0; i < count; ++i) {
-        if (!test(cells, i)) continue;
-        if (hits < T::capacity) make(cells, hits, i);
-        ++hits;
+    for (int k = 0; k < set.loose_count; ++k) emit_in<T>(here.of(set.loose[k]), count, test, make);
+  }
+  /// One world. A crew counts first: then each member knows where its hits begin.
+  template <class T, class Test, class Make>
+  GE_FN void emit_in(const Cells<S>& cells, int count, Test test, Make make) const {
+    const Crew::Range mine = crew_.share(count);
+    int place = 0, hits = 0;
+    if (crew_.size > 1) {
+      for (int i = mine.begin; i < mine.end; ++i) hits += test(cells, i) ? 1 : 0;
+      crew_.counts[crew_.member] = hits;
+      crew_.meet();
+      hits = 0;
+      for (int member = 0; member < crew_.size; ++member) {
+        place += member < crew_.member ? crew_.counts[member] : 0;
+        hits += crew_.counts[member];
       }
-      close_list<T>(cells, hits);
     }
+    for (int i = mine.begin; i < mine.end; ++i) {
+      if (!test(cells, i)) continue;
+      if (place < T::capacity) make(cells, place, i);
+      ++place;
+    }
+    crew_.meet();
+    if (crew_.first()) close_list<T>(cells, crew_.size > 1 ? hits : place);
+    crew_.meet();
   }
   template <class T>
   GE_FN static void close_list(const Cells<S>& cells, int hits) {
@@ -357,12 +402,37 @@ class Tile {
       if constexpr (Matching::size == 1 && only_fixed(Matching{})) {
         using T = typename Tail<Matching>::first;
         if constexpr (T::capacity <= 64 && B > 1) {
-          reduce_blocks<F, Op, Into, T, R>(set);
+          if (crew_.first()) reduce_blocks<F, Op, Into, T, R>(set);
+          crew_.meet();
           return;
         }
       }
-      each_world(set, [](const Cells<S>& cells) GE_LAMBDA { call_into<Into>(cells, reduce_world<F, Op>(cells)); });
+      if (crew_.size > 1 && chunk_capacity(Matching{}) > 1)
+        walk_worlds(set, [&](const Cells<S>& cells) { reduce_shared<F, Op, Into>(cells); });
+      else
+        each_world(set, [](const Cells<S>& cells) GE_LAMBDA { call_into<Into>(cells, reduce_world<F, Op>(cells)); });
     }
+  }
+  /// A crew takes the chunks of one world in turn; the first member folds their results.
+  template <auto F, class Op, auto Into>
+  void reduce_shared(const Cells<S>& cells) const {
+    using Matching = matching<Components<F>, Tables>;
+    using R = decltype(Op::identity());
+    static_assert(sizeof(R) <= 8);
+    constexpr int chunks = chunk_capacity(Matching{});
+    for (int k = crew_.member; k < chunks; k += crew_.size) {
+      const R part = reduce_kth_chunk<F, Op>(cells, k, Matching{});
+      std::memcpy(crew_.parts + 8 * k, &part, sizeof part);
+    }
+    crew_.meet();
+    if (crew_.first()) {
+      call_into<Into>(cells, fold_chunks<Op, chunks>([&](int k) {
+                        R part;
+                        std::memcpy(&part, crew_.parts + 8 * k, sizeof part);
+                        return part;
+                      }));
+    }
+    crew_.meet();
   }
   template <class... Ts>
   static consteval bool only_fixed(Types<Ts...>) {
@@ -417,10 +487,12 @@ class Tile {
     // Two spaces in turn: each round's worlds are chosen from the last round's, who has left does not come back.
     int32_t* spaces[2] = {free_, free_ + room(set)};
     Set inner = subset(p, set, spaces[0]);
+    crew_.meet();
     free_ = spaces[1] + room(set);
     for (int turn = 1; !inner.empty(); turn ^= 1) {
       all<X...>(inner);
       inner = subset(p, inner, spaces[turn]);
+      crew_.meet();
     }
     free_ = mark;
   }
@@ -479,12 +551,13 @@ class Tile {
   }
   void stage(ClearFinal, const Set& set) {
     char* const to = static_cast<char*>(shared_.bound.at[kFinalObservation]);
-    if (to == nullptr) return;
+    if (to == nullptr || !crew_.first()) return crew_.meet();
     using Element = typename RowShape<typename E::Observation>::Element;
     const int64_t bytes = int64_t(sizeof(Element)) * RowShape<typename E::Observation>::elements * agents_of(shared_);
     // The tile's set is whole here: contiguous blocks, then contiguous loose worlds.
     if (set.block_count > 0) std::memset(to + set.blocks[0] * B * bytes, 0, size_t(set.block_count * B * bytes));
     if (set.loose_count > 0) std::memset(to + set.loose[0] * bytes, 0, size_t(set.loose_count * bytes));
+    crew_.meet();
   }
   template <auto F>
   void stage(Observe<F>, const Set& set) {
@@ -505,10 +578,11 @@ class Tile {
     const bool final = final_;
     if (final) {
       // Few worlds: one by one.
-      each_world(
+      share_world(
           set,
           [&](const Cells<S>& cells) GE_LAMBDA {
-            for (int row = 0; row < agents; ++row) {
+            const Crew::Range mine = crew_.share(agents);
+            for (int row = mine.begin; row < mine.end; ++row) {
               bool wanted;
               const Row values = observe_row<F, Agent>(cells, row, true, wanted);
               if (wanted) put(to + (int64_t(cells.world) * agents + row) * elements, values);
@@ -559,6 +633,7 @@ class Tile {
   int32_t* free_;
   int first_;
   bool final_ = false;
+  Crew crew_;
 };
 
 }  // namespace ge

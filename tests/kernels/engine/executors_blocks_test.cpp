@@ -60,6 +60,10 @@ GE_TEST(arena_in_one_phase_equals_arena_in_phases_with_rare_resets) {
   }
 }
 
+GE_TEST(faults_of_all_worlds_are_counted) {
+  CHECK_EQ(faults_of_arena(), kFaultsOfArena);
+}
+
 GE_TEST(threads_of_any_number_give_the_same_bits) {
   for (const Small& small : kSmall) {
     for (const int threads : {2, 7}) {
@@ -79,6 +83,22 @@ GE_TEST(tiles_of_any_size_give_the_same_bits) {
       check_same(config_of(small, 131), other, small);
     }
   }
+}
+
+GE_TEST(crews_of_any_size_give_the_same_bits) {
+  for (const Small& small : kSmall) {
+    for (const int crew : {2, 3}) {
+      for (const int worlds : {1, 19}) {
+        Config other = config_of(small, worlds);
+        other.crew = crew;
+        check_same(config_of(small, worlds), other, small);
+      }
+    }
+  }
+  Small crowd{"Micro-v0", {{"agent_count", int64_t{1000}}, {"work", int64_t{10}}}};
+  Config other = config_of(crowd, 1);
+  other.crew = 2;
+  check_same(config_of(crowd, 1), other, crowd);
 }
 
 GE_TEST(worlds_alone_equal_themselves_in_a_batch_of_1000) {

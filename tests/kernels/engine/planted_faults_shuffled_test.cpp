@@ -43,7 +43,7 @@ GE_TEST(reading_what_the_same_system_writes_is_named) {
   check_names("OrderDependence-v0", {"order dependence", "follow_neighbour", "of group", "group.number of row"});
 }
 GE_TEST(emit_test_that_reads_its_own_list_is_named) {
-  check_names("DependentTest-v0", {"order dependence", "is_first", "index"});
+  check_names("DependentTest-v0", {"order dependence", "is_first", "row 1 of notes"});
 }
 GE_TEST(destroy_test_that_reads_its_own_pool_is_named) {
   check_names("DependentDestroy-v0", {"order dependence", "has_neighbour", "of things"});
@@ -64,7 +64,7 @@ GE_TEST(count_that_writes_is_named) {
   check_names("WritingCount-v0", {"counting_twice", "the world writes"});
 }
 GE_TEST(row_outside_its_table_is_named) {
-  check_names("OutsideTable-v0", {"number_after", "row 3 of group leaves its table"});
+  check_names("OutsideTable-v0", {"number_after", "row 3 of group: leaves its table"});
 }
 GE_TEST(full_table_is_counted_and_named) {
   Config config;

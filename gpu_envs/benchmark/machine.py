@@ -1,0 +1,103 @@
+"""Says which computer this is and how fast its memory copies."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import itertools
+import os
+import platform
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpu_envs import native
+from gpu_envs.benchmark.clock import Clock
+
+_PACKAGES = ("gpu_envs", "numpy", "gymnasium", "torch", "envpool", "gymnax", "jax")
+_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+
+
+def version(package: str) -> str | None:
+    """Return the version of an installed package, None where it is missing."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def load() -> float:
+    """Processes that ran or waited in the last minute."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _caches() -> dict[str, str]:
+    """Sizes of the first core's caches, by level."""
+    found: dict[str, str] = {}
+    for folder in sorted(_CACHES.glob("index*")):
+        try:
+            level, kind, size = (
+                (folder / name).read_text(encoding="ascii").strip()
+                for name in ("level", "type", "size")
+            )
+        except OSError:
+            continue
+        if kind != "Instruction":
+            found[f"L{level}"] = size
+    return found
+
+
+def describe(device: str) -> dict[str, Any]:
+    """Describe the machine as it is at the start of a run."""
+    machine, ordinal = native.parse_device(device)
+    module = native.module(machine)
+    return {
+        "processor": _processor(),
+        "cores": cores(),
+        "caches": _caches(),
+        "load_at_start": round(load(), 2),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "versions": {name: v for name in _PACKAGES if (v := version(name)) is not None},
+        "device": f"cuda:{ordinal}" if machine == "cuda" else "cpu",
+        "device_name": str(module.device_name(ordinal)) if machine == "cuda" else _processor(),
+        "instruction_set": str(module.INSTRUCTION_SET),
+    }
+
+
+def copy_bandwidth(moved: int, threads: int, clock: Clock) -> float:
+    """Bytes per second of a plain copy that moves `moved` bytes, half of them read, half written.
+
+    With several threads the better of one and all: small copies do not pay for the others.
+    """
+    half = max(64, moved // 2)
+    source, target = np.ones(half, np.uint8), np.zeros(half, np.uint8)
+    alone = 2 * half / clock.time(lambda _: np.copyto(target, source)).median
+    if threads == 1:
+        return alone
+    cuts = np.linspace(0, half, threads + 1).astype(int).tolist()
+    parts = [slice(a, b) for a, b in itertools.pairwise(cuts)]
+    with ThreadPoolExecutor(threads) as pool:
+
+        def copy(_: int) -> None:
+            list(pool.map(lambda part: np.copyto(target[part], source[part]), parts))
+
+        return max(alone, 2 * half / clock.time(copy).median)

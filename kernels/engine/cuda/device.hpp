@@ -1,0 +1,117 @@
+// What a simulator on a GPU needs that no environment changes: its memory, records in canonical order, the choice of a
+// kernel and its shape for each launch, and the launches. The part that is compiled per environment is entry.hpp.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/cuda/runtime.hpp"
+#include "engine/record.hpp"
+
+namespace ge::cuda {
+
+/// One kernel that can run a launch.
+struct KernelVariant {
+  const void* function;
+  int lanes;    // per world
+  bool slab;    // scratch memory in the slab instead of shared memory
+  int team;     // lanes that meet
+  int worlds;   // of a team
+  int counts;   // bytes of shared memory: of a block,
+  int stage;    // of a team,
+  int scratch;  // and of a team's worlds
+};
+
+/// A launch of a graph before its kernel is chosen.
+struct LaunchChoice {
+  const char* phase;
+  bool from_list;  // walks a worklist, so its grid is fixed
+  bool empty;      // only does the bookkeeping of lists
+  std::vector<KernelVariant> variants;
+};
+
+/// A launch as it is enqueued in each step.
+struct PreparedLaunch {
+  std::string phase;
+  const void* function;
+  int lanes, threads, grid, shared;  // shared: bytes of dynamic shared memory
+  bool dependent;                    // may start before the launch before it has ended
+  int64_t slab_bytes;
+};
+
+/// What the tuning table (tuning_table.hpp) says of one phase on one architecture.
+struct Tuning {
+  const char* environment;
+  const char* phase;
+  int architecture;  // 90 for compute capability 9.0
+  int lanes, threads;
+  bool dependent;
+};
+
+/// Records of one simulator in the memory of one device, and everything around them.
+class DeviceStore {
+ public:
+  struct Layout {
+    std::vector<Segment> segments;
+    int64_t record_bytes, block_bytes;
+    int block;             // worlds per interleaved block
+    int identity_offset, identity_bytes;
+  };
+  DeviceStore(const std::string& id, const Config& config, const Layout& layout, int lists);
+  ~DeviceStore();
+  DeviceStore(const DeviceStore&) = delete;
+
+  int device() const { return device_; }
+  char* records() const { return records_.as(); }
+  int32_t* list_counts() const { return list_counts_.as<int32_t>(); }
+  int32_t* lists() const { return lists_.as<int32_t>(); }
+  char* slab() const { return slab_.as(); }
+  void* counters() const { return counters_.as(); }
+  int64_t memory_bytes() const;
+
+  /// Chooses a variant and a shape for each launch, and makes room for the largest slab.
+  std::vector<PreparedLaunch> prepare(const std::vector<LaunchChoice>& choices);
+  /// Enqueues a launch. Allocates nothing and waits for nothing.
+  void launch(const PreparedLaunch& prepared, void** arguments, cudaStream_t stream) const {
+    cudaLaunchAttribute dependent;
+    dependent.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    dependent.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(unsigned(prepared.grid));
+    config.blockDim = dim3(unsigned(prepared.threads));
+    config.dynamicSmemBytes = size_t(prepared.shared);
+    config.stream = stream;
+    config.attrs = &dependent;
+    config.numAttrs = prepared.dependent ? 1 : 0;
+    GE_CUDA(cudaLaunchKernelExC(&config, prepared.function, arguments));
+  }
+
+  /// Seeds in device memory, for a reset on this stream.
+  const uint64_t* upload(std::span<const uint64_t> seeds, cudaStream_t stream);
+  void read_records(int64_t first, int64_t count, void* to);
+  void write_records(int64_t first, int64_t count, const void* from);
+  void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to, bool reseed);
+  /// Copies the counters, then zeroes them.
+  void take_counters(void* to, int64_t bytes);
+
+ private:
+  template <bool kRead>
+  void move_records(int64_t first, int64_t count, char* host);
+  PreparedLaunch choose(const LaunchChoice& choice) const;
+  bool fits(const KernelVariant& variant, int threads) const;
+
+  std::string id_;
+  Config config_;
+  Layout layout_;
+  int device_, architecture_ = 0, processors_ = 0, shared_limit_ = 0;
+  DeviceMemory records_, list_counts_, lists_, slab_, counters_, units_, seeds_;
+};
+
+/// Memory for callers without an array library.
+void* allocate(int device, int64_t bytes);
+void release(int device, void* memory);
+void copy(int device, void* to, const void* from, int64_t bytes);
+
+}  // namespace ge::cuda

@@ -1,0 +1,195 @@
+// The `cuda` machine: a simulator on a GPU. Kernels are compiled here, per environment: one for each launch of its graphs
+// and each number of lanes that the phase lists. Memory, shapes and launches are device.hpp's.
+#pragma once
+
+#include "engine/cuda/device.hpp"
+#include "engine/cuda/group.hpp"
+#include "engine/cuda/lanes_device.hpp"
+#include "engine/host.hpp"
+
+namespace ge {
+
+inline constexpr int kMostThreads = 256;
+
+/// The graphs of an environment, by number: a kernel is named by environment, graph and place in it, since the types of
+/// its stages would fill pages in a profiler.
+enum Graph : int { kStepGraph, kResetGraph, kObserveGraph };
+
+template <class E, int kGraph>
+using GraphOf = std::conditional_t<kGraph == kStepGraph, typename Life<E>::StepGraph,
+                                   std::conditional_t<kGraph == kResetGraph, typename Life<E>::ResetGraph,
+                                                      typename Life<E>::ObserveGraph>>;
+
+template <int kIndex, class List>
+struct TypeAt;
+template <int kIndex, class First, class... Rest>
+struct TypeAt<kIndex, Types<First, Rest...>> : TypeAt<kIndex - 1, Types<Rest...>> {};
+template <class First, class... Rest>
+struct TypeAt<0, Types<First, Rest...>> {
+  using type = First;
+};
+
+template <class E, int kGraph, int kIndex, int G, bool kSlab>
+__global__ void __launch_bounds__(G > 32 ? G : kMostThreads)
+    phase_kernel(const __grid_constant__ Shared<typename E::Schema> shared, const __grid_constant__ LaunchMemory memory) {
+  using Graph = GraphOf<E, kGraph>;
+  using L = typename TypeAt<kIndex, launches_of<Graph>>::type;
+  run_launch<E, L, G, kSlab, kLists<Graph>, DeviceLanes>(shared, memory);
+}
+
+template <class E>
+class DeviceSimulator final : public PlannedSimulator<E> {
+ public:
+  using Base = PlannedSimulator<E>;
+  using typename Base::S;
+  using typename Base::Tables;
+  using Base::B;
+
+  explicit DeviceSimulator(Plan<E> plan)
+      : Base(std::move(plan)), store_(plan_.id_, plan_.config_, layout(plan_), kLists<GraphOf<E, kStepGraph>>) {
+    step_ = store_.prepare(choices<kStepGraph>());
+    reset_ = store_.prepare(choices<kResetGraph>());
+    observe_ = store_.prepare(choices<kObserveGraph>());
+    check_lanes();
+    shared_.base = store_.records();
+    shared_.counters = static_cast<Counters*>(store_.counters());
+  }
+
+  int64_t memory_bytes() const override { return store_.memory_bytes(); }
+
+  void step(const Actions& actions, const Bound& out, void* stream) override {
+    this->need_reset("step");
+    check_action_type(*this, actions);
+    shared_.actions = actions.data;
+    shared_.action_type = actions.type;
+    enqueue(step_, out, static_cast<cudaStream_t>(stream));
+  }
+  void reset(const ResetRequest& request, const Bound& out, void* stream) override {
+    this->take_request(request);
+    const cuda::DeviceGuard guard(store_.device());
+    shared_.seeds = store_.upload(request.seeds, static_cast<cudaStream_t>(stream));
+    clear_transient(out, static_cast<cudaStream_t>(stream));
+    enqueue(reset_, out, static_cast<cudaStream_t>(stream));
+    this->forget_request();
+    begun_ = true;
+  }
+  void observe(const Bound& out, void* stream) override {
+    this->need_reset("observe");
+    const cuda::DeviceGuard guard(store_.device());
+    clear_transient(out, static_cast<cudaStream_t>(stream));
+    enqueue(observe_, out, static_cast<cudaStream_t>(stream));
+  }
+
+  void read_records(int64_t first, int64_t count, void* to) override {
+    this->check_range(first, count);
+    store_.read_records(first, count, to);
+  }
+  void write_records(int64_t first, int64_t count, const void* from) override {
+    this->check_range(first, count);
+    store_.write_records(first, count, from);
+    begun_ = true;
+  }
+  void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to, bool reseed) override {
+    check_copy(from, to, this->worlds());
+    store_.copy_worlds(from, to, reseed);
+  }
+  FaultReport faults() override {
+    Counters counters;
+    store_.take_counters(&counters, sizeof counters);
+    return this->report(counters);
+  }
+
+  void* allocate(int64_t bytes) override { return cuda::allocate(store_.device(), bytes); }
+  void release(void* memory) override { cuda::release(store_.device(), memory); }
+  void copy_to_host(void* to, const void* from, int64_t bytes) override { cuda::copy(store_.device(), to, from, bytes); }
+  void copy_from_host(void* to, const void* from, int64_t bytes) override { cuda::copy(store_.device(), to, from, bytes); }
+
+ private:
+  using Base::begun_;
+  using Base::plan_;
+  using Base::shared_;
+
+  static cuda::DeviceStore::Layout layout(const Plan<E>& plan) {
+    return {plan.segments_, kRecordBytes<Tables>, kBlockBytes<Tables, B>, B, kOffset<Tables, EpisodeTable, Identity>,
+            int(sizeof(Identity))};
+  }
+
+  // ---- which kernels there are
+
+  // Above the first bound a team's scratch may not fit in shared memory, above the second it never does.
+  static constexpr int kSurelyShared = 32 * 1024, kNeverShared = 200 * 1024;
+
+  template <int kGraph, int kIndex, class PhaseT, int G>
+  static void add_variants(std::vector<cuda::KernelVariant>& variants) {
+    using Sizes = GroupPlan<E, PhaseT, G>;
+    const auto add = [&]<bool kSlab>(std::bool_constant<kSlab>) {
+      variants.push_back({reinterpret_cast<const void*>(&phase_kernel<E, kGraph, kIndex, G, kSlab>), G, kSlab, Sizes::team,
+                          Sizes::worlds, Sizes::counts, Sizes::stage, Sizes::scratch});
+    };
+    if constexpr (Sizes::scratch <= kNeverShared) add(std::false_type{});
+    if constexpr (Sizes::scratch > kSurelyShared) add(std::true_type{});
+  }
+  template <int kGraph, int kIndex, Name kName, int... G, class... X>
+  static cuda::LaunchChoice choice(Phase<kName, Lanes<G...>, X...>) {
+    using L = typename TypeAt<kIndex, launches_of<GraphOf<E, kGraph>>>::type;
+    static constexpr Name name = kName;
+    cuda::LaunchChoice made{name.text, L::from != kNoList, std::is_same_v<typename L::phase, detail::ClosePhase>, {}};
+    (add_variants<kGraph, kIndex, typename L::phase, G>(made.variants), ...);
+    return made;
+  }
+  template <int kGraph>
+  static std::vector<cuda::LaunchChoice> choices() {
+    return [&]<class... L>(Types<L...>) {
+      return [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) {
+        return std::vector<cuda::LaunchChoice>{choice<kGraph, kIndex>(typename L::phase{})...};
+      }(std::make_integer_sequence<int, int(sizeof...(L))>{});
+    }(launches_of<GraphOf<E, kGraph>>{});
+  }
+  // A phase that lacks the wanted number of lanes runs with its own default; one at least must have it.
+  void check_lanes() const {
+    const int lanes = plan_.config_.lanes;
+    if (lanes == 0) return;
+    for (const cuda::PreparedLaunch& launch : step_)
+      if (launch.lanes == lanes) return;
+    std::string known;
+    for (const cuda::LaunchChoice& one : choices<kStepGraph>())
+      for (const cuda::KernelVariant& variant : one.variants) {
+        const std::string text = std::to_string(variant.lanes);
+        if ((", " + known + ",").find(", " + text + ",") == std::string::npos) known += (known.empty() ? "" : ", ") + text;
+      }
+    throw Error(Fault::value, "lanes must be one of " + known + " for " + plan_.id_ + ", or 0 for the tuned choice, got " +
+                                  std::to_string(lanes));
+  }
+
+  // ---- launching
+
+  void enqueue(const std::vector<cuda::PreparedLaunch>& launches, const Bound& out, cudaStream_t stream) {
+    const cuda::DeviceGuard guard(store_.device());
+    shared_.bound = out;
+    LaunchMemory memory{store_.list_counts(), store_.lists(), store_.slab()};
+    void* arguments[] = {&shared_, &memory};
+    for (const cuda::PreparedLaunch& launch : launches) store_.launch(launch, arguments, stream);
+  }
+  // What only a step can fill: a reset shows no reward and no flags.
+  void clear_transient(const Bound& out, cudaStream_t stream) const {
+    for (int o = kReward; o <= kEpisodeLength; ++o)
+      if (out.at[o] != nullptr) GE_CUDA(cudaMemsetAsync(out.at[o], 0, size_t(plan_.outputs_[o].bytes), stream));
+  }
+
+  cuda::DeviceStore store_;
+  std::vector<cuda::PreparedLaunch> step_, reset_, observe_;
+};
+
+template <class E>
+struct DeviceFactory {
+  static std::unique_ptr<Simulator> make(Plan<E> plan) {
+    return std::make_unique<DeviceSimulator<E>>(std::move(plan));
+  }
+};
+
+template <class B>
+const Entry& cuda_entry() {
+  return EntryOf<DeviceFactory, B>::entry();
+}
+
+}  // namespace ge

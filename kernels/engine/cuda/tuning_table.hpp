@@ -1,0 +1,16 @@
+// Which compiled variant of a phase is fastest on which GPU. Written by scripts/tune.py from timings on the GPU at hand;
+// a phase that is not listed runs with the first of its Lanes, 128 threads per block and dependent launch.
+#pragma once
+
+#include "engine/cuda/device.hpp"
+
+namespace ge::cuda {
+
+// clang-format off
+inline constexpr Tuning kTuning[] = {
+    // environment, phase, architecture, lanes per world, threads per block, dependent launch
+    {"", "", 0, 0, 0, true},
+};
+// clang-format on
+
+}  // namespace ge::cuda

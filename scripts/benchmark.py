@@ -1,0 +1,12 @@
+#!/usr/bin/env python3
+"""Measures an environment's speed: scripts/benchmark.py CartPole; --help lists the options."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the tree this script belongs to
+
+from gpu_envs.benchmark import main
+
+if __name__ == "__main__":
+    main(program="scripts/benchmark.py")

@@ -1,0 +1,278 @@
+"""What the libraries around these environments rely on, checks 29 to 67: tools, arrays, builds.
+
+The first 28 are in test_ecosystem.py.
+"""
+
+from __future__ import annotations
+
+import gc
+import textwrap
+import warnings
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils import performance
+from gymnasium.utils.env_checker import check_env
+from gymnasium.wrappers import vector as wrappers
+
+import gpu_envs
+from gpu_envs import native
+from gpu_envs.layout import OUTPUTS
+
+MODES = ("SameStep", "NextStep", "Disabled")
+NAMES = list(gpu_envs.environments())
+# One agent, so that the single environment exists; little work, so that a test is short.
+SMALL = {"Micro-v0": {"agent_count": 1, "work": 2}}
+CROWD = {"Micro-v0": {"agent_count": 3, "work": 2}}
+
+wrappers_of_1_4 = pytest.mark.skipif(
+    tuple(map(int, gymnasium.__version__.split(".")[:2])) < (1, 4),
+    reason="Gymnasium's own statistics and conversions have faults before 1.4",
+)
+every_environment = pytest.mark.parametrize("name", NAMES)
+every_mode = pytest.mark.parametrize("mode", MODES)
+
+
+def _actions(env: Any, steps: int, seed: int = 0) -> np.ndarray:
+    random = np.random.default_rng(seed)
+    return random.integers(0, int(env.single_action_space.n), (steps, env.num_envs))
+
+
+def _address(array: Any) -> int:
+    return array.data_ptr() if hasattr(array, "data_ptr") else array.__array_interface__["data"][0]
+
+
+def _leaves(infos: Any) -> list[Any]:
+    if isinstance(infos, dict):
+        return [leaf for value in infos.values() for leaf in _leaves(value)]
+    return [infos]
+
+
+def _short(name: str) -> dict[str, int]:
+    return {"max_episode_steps": 23} if name in SMALL else {}
+
+
+# gymnasium tools
+
+
+@every_environment
+def test_check_29_check_env_passes(name) -> None:
+    env = gymnasium.make(f"gpu_envs/{name}", **SMALL.get(name, {}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # CartPole's velocities have no bound, as in Gymnasium's own.
+        warnings.filterwarnings("ignore", message=".*infinity.*")
+        check_env(env.unwrapped)
+    env.close()
+
+
+def _count_episodes(steps: list[tuple], mode: str) -> list[tuple[int, float, int]]:
+    """Returns and lengths per row from rewards and flags alone."""
+    rows = len(steps[0][1])
+    total, length, over = np.zeros(rows), np.zeros(rows, int), np.zeros(rows, bool)
+    found = []
+    for _, reward, terminated, truncated, _ in steps:
+        filler = over if mode == "NextStep" else np.zeros(rows, bool)
+        total += np.where(filler, 0, reward)
+        length += ~filler
+        over = np.asarray(terminated) | np.asarray(truncated)
+        for row in np.flatnonzero(over):
+            found.append((int(row), float(total[row]), int(length[row])))
+            total[row], length[row] = 0, 0
+    return found
+
+
+@wrappers_of_1_4
+@every_mode
+def test_check_30_statistics_behind_conversion_are_right(make_vec, mode) -> None:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("array_api_compat")
+    inner = make_vec("CartPole-v0", 5, arrays="torch", autoreset_mode=mode)
+    env = wrappers.RecordEpisodeStatistics(
+        wrappers.ArrayConversion(inner, env_xp=torch, target_xp=np)
+    )
+    env.reset(seed=0)
+    steps, found = [], []
+    for actions in _actions(inner, 200):
+        step = env.step(actions)
+        steps.append(step)
+        if "episode" in step[4]:
+            for row in np.flatnonzero(step[4]["_episode"]):
+                episode = step[4]["episode"]
+                found.append((int(row), float(episode["r"][row]), int(episode["l"][row])))
+        done = step[2] | step[3]
+        if mode == "Disabled" and done.any():
+            env.reset(options={"reset_mask": done})
+    assert found == _count_episodes(steps, mode)
+    assert len(found) > 20
+
+
+@wrappers_of_1_4
+@every_environment
+@every_mode
+def test_check_31_own_statistics_equal_the_wrappers(make_vec, name, mode) -> None:
+    inner = make_vec(name, 5, autoreset_mode=mode, **SMALL.get(name, {}), **_short(name))
+    env = wrappers.RecordEpisodeStatistics(inner)
+    env.reset(seed=0)
+    ended = 0
+    for actions in _actions(inner, 150):
+        _, _, terminated, truncated, infos = env.step(actions)
+        done = terminated | truncated
+        assert np.array_equal(infos["_episode_stats"], done)
+        if done.any():
+            for key in ("r", "l"):
+                expected, own = infos["episode"][key], infos["episode_stats"][key]
+                np.testing.assert_allclose(own, expected, rtol=1e-5)
+            ended += done.sum()
+            if mode == "Disabled":
+                env.reset(options={"reset_mask": done})
+    assert ended > 5
+
+
+@wrappers_of_1_4
+def test_check_32_wrappers_over_numpy_run() -> None:
+    """Each wrapper, mode by mode: tests/gpu_envs/test_wrappers.py."""
+    env: Any = gpu_envs.VectorEnv("CartPole-v0", 4, device="cpu", autoreset_mode="NextStep")
+    for wrapper in (
+        wrappers.RecordEpisodeStatistics,
+        wrappers.FlattenObservation,
+        wrappers.NormalizeObservation,
+        wrappers.NormalizeReward,
+        wrappers.DictInfoToList,
+    ):
+        env = wrapper(env)
+    env.reset(seed=0)
+    for actions in _actions(env, 60):
+        env.step(actions)
+    env.close()
+
+
+@every_mode
+def test_check_35_gymnasiums_benchmark_runs(make_vec, mode) -> None:
+    if not hasattr(performance, "benchmark_vector_step"):
+        pytest.skip("new in Gymnasium 1.4")
+    env = make_vec(autoreset_mode=mode)
+    assert performance.benchmark_vector_step(env, target_duration=0.05, seed=0) > 0
+
+
+# Arrays
+
+
+@every_environment
+@pytest.mark.parametrize("arrays", ["numpy", "torch"])
+def test_check_54_every_field_passes_dlpack_without_a_copy(make_vec, name, arrays) -> None:
+    pytest.importorskip(arrays)
+    torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
+    env = make_vec(name, 5, arrays=arrays, **CROWD.get(name, {}))
+    env.reset(seed=0)
+    leaves = [leaf for part in env.step(_actions(env, 1)[0]) for leaf in _leaves(part)]
+    for leaf in leaves:
+        assert torch.from_dlpack(leaf).data_ptr() == _address(leaf)
+        assert _address(np.from_dlpack(leaf)) == _address(leaf)
+        assert jax.dlpack.from_dlpack(leaf).unsafe_buffer_pointer() == _address(leaf)
+
+
+@every_environment
+@pytest.mark.parametrize("arrays", ["numpy", "torch"])
+@pytest.mark.parametrize("worlds", [1, 3, 7, 129])
+def test_check_55_fields_are_aligned(make_vec, name, arrays, worlds) -> None:
+    pytest.importorskip(arrays)
+    env = make_vec(name, worlds, arrays=arrays, **CROWD.get(name, {}))
+    env.reset(seed=0)
+    for part in env.step(_actions(env, 1)[0]):
+        assert all(_address(leaf) % 64 == 0 for leaf in _leaves(part))
+
+
+def test_check_56_rewards_are_writable_and_capsules_outlive_the_environment() -> None:
+    env = gpu_envs.VectorEnv("CartPole-v0", 3, device="cpu")
+    env.reset(seed=0)
+    reward = env.step([0, 1, 0])[1]
+    old, new = reward.__dlpack__(), reward.__dlpack__(max_version=(1, 0))
+    assert '"dltensor"' in repr(old)
+    assert '"dltensor_versioned"' in repr(new)
+    other = np.from_dlpack(reward)
+    env.close()
+    del env, reward, old, new
+    gc.collect()
+    other += 1
+    assert other.tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("options", [{}, {"reuse": True}], ids=str)
+def test_check_58_inference_mode_leaves_the_environment_usable(make_vec, options) -> None:
+    torch = pytest.importorskip("torch")
+    env = make_vec(arrays="torch", **options)
+    actions = torch.tensor([0, 1, 0, 1])
+    with torch.inference_mode():
+        env.reset(seed=0)
+        env.step(actions)
+    obs, reward, *_ = env.step(actions)
+    weight = torch.ones(4, requires_grad=True)
+    (obs @ weight).sum().backward()
+    reward += 1
+    assert weight.grad is not None
+
+
+@every_environment
+@pytest.mark.parametrize("arrays", ["numpy", "torch", "jax"])
+def test_check_59_no_result_becomes_an_object_array(make_vec, name, arrays) -> None:
+    pytest.importorskip(arrays)
+    env = make_vec(name, 3, arrays=arrays, **CROWD.get(name, {}))
+    env.reset(seed=0)
+    for part in env.step(_actions(env, 1)[0]):
+        assert all(np.asarray(leaf).dtype != object for leaf in _leaves(part))
+
+
+# Builds
+
+
+@every_environment
+def test_check_62_instruction_sets_agree_bit_for_bit(run_python, name) -> None:
+    levels = [v for v in native.runnable_levels() if native._exists(f"_cpu_{v}")]
+    program = textwrap.dedent(f"""
+        import hashlib, numpy as np, gpu_envs
+        env = gpu_envs.VectorEnv({name!r}, 33, device="cpu", **{CROWD.get(name, {})!r})
+        digest = hashlib.blake2b(env.reset(seed=1)[0].tobytes())
+        plan = np.random.default_rng(0).integers(0, 2, (1000, env.num_envs))
+        for actions in plan:
+            for array in env.step(actions)[:4]:
+                digest.update(array.tobytes())
+        print(digest.hexdigest())
+    """)
+    printed = {run_python(program, GPU_ENVS_CPU=level).stdout for level in levels}
+    assert len(printed) == 1
+    assert len(printed.pop().strip()) == 128
+
+
+def test_check_64_without_a_driver_cuda_gives_a_reason_and_auto_takes_the_cpu() -> None:
+    if native.cuda_is_available():
+        pytest.skip("this machine has a GPU")
+    with pytest.raises(ValueError, match=r"^device 'cuda' is not available: [^\n]+$"):
+        gpu_envs.VectorEnv("CartPole-v0", 1, device="cuda")
+    env = gpu_envs.VectorEnv("CartPole-v0", 1)
+    assert env.device == "cpu"
+    env.close()
+
+
+def test_check_67_nothing_is_started_or_downloaded(run_python) -> None:
+    program = textwrap.dedent("""
+        import sys
+        seen = []
+        def note(event, arguments):
+            if event in ("socket.connect", "socket.getaddrinfo", "subprocess.Popen", "os.exec",
+                         "os.fork", "os.posix_spawn", "os.system"):
+                seen.append(event)
+        sys.addaudithook(note)
+        import gymnasium, gpu_envs
+        env = gymnasium.make_vec("gpu_envs/CartPole-v0", num_envs=4, device="cpu")
+        env.reset(seed=0)
+        env.step(env.action_space.sample())
+        print(seen)
+    """)
+    assert run_python(program).stdout.strip() == "[]"
+
+
+def test_outputs_are_those_of_the_native_code() -> None:
+    assert native.cpu().OUTPUTS == OUTPUTS

@@ -1,0 +1,171 @@
+// The record: which bytes belong to what, where words of interleaved worlds lie, and their way to canonical order and back.
+#include "engine/build.hpp"
+#include "engine/records.hpp"
+#include "envs/arena.hpp"
+#include "simulation.hpp"
+
+using namespace ge;
+using namespace ge::test;
+namespace arena = gpu_envs::envs::arena;
+
+namespace {
+
+using S = arena::Schema;
+using Tables = AllTables<S>;
+
+struct Layout {
+  std::vector<Column> columns;
+  std::vector<Segment> segments;
+  explicit Layout(bool scratch) {
+    ListColumns visit{columns, segments};
+    scratch ? Walk<true, Tables>::run(visit) : Walk<false, Tables>::run(visit);
+  }
+};
+
+/// How often each byte of a record is covered.
+template <class List, class Bytes>
+std::vector<int> cover(const List& list, int size, Bytes bytes) {
+  std::vector<int> times(size_t(size), 0);
+  for (const auto& one : list) bytes(one, [&](int64_t at) { ++times.at(size_t(at)); });
+  return times;
+}
+
+std::vector<int> cover_segments(const std::vector<Segment>& segments, int size) {
+  return cover(segments, size, [](const Segment& s, auto add) {
+    for (int at = s.offset; at < s.offset + s.bytes; ++at) add(at);
+  });
+}
+std::vector<int> cover_columns(const std::vector<Column>& columns, int size) {
+  return cover(columns, size, [](const Column& c, auto add) {
+    for (int64_t row = 0; row < c.rows; ++row)
+      for (int64_t k = 0; k < c.bytes; ++k) add(c.offset + row * c.stride + k);
+  });
+}
+
+}  // namespace
+
+GE_TEST(segments_and_columns_cover_the_same_bytes_once) {
+  for (const bool scratch : {false, true}) {
+    const Layout layout(scratch);
+    const int size = scratch ? kScratchBytes<Tables> : kRecordBytes<Tables>;
+    const auto by_segment = cover_segments(layout.segments, size), by_column = cover_columns(layout.columns, size);
+    CHECK(by_segment == by_column);
+    CHECK_EQ(*std::max_element(by_segment.begin(), by_segment.end()), 1);
+    CHECK_EQ(size % 8, 0);
+  }
+}
+
+GE_TEST(bytes_outside_segments_are_few_and_only_for_alignment) {
+  const Layout layout(false);
+  const auto times = cover_segments(layout.segments, kRecordBytes<Tables>);
+  CHECK(std::count(times.begin(), times.end(), 0) < 16);
+}
+
+GE_TEST(segments_begin_on_a_multiple_of_their_word) {
+  const Layout layout(false);
+  for (const Segment& segment : layout.segments) {
+    CHECK_EQ(segment.offset % std::max(segment.unit, 4), 0);
+    CHECK_EQ(segment.bytes % segment.unit, 0);
+  }
+}
+
+GE_TEST(transient_components_and_scratch_tables_are_not_in_the_record) {
+  const Layout layout(false);
+  for (const Column& column : layout.columns)
+    for (const char* name : {"push_x", "move", "reward", "terminated", "contacts", "rays", "sparks", "work"})
+      CHECK(column.name.find(name) == std::string::npos);
+}
+
+GE_TEST(words_of_a_block_lie_where_the_record_says) {
+  using Cells = ge::Cells<S>;
+  constexpr int B = kBlock<S>;
+  std::vector<char> memory(size_t(kBlockBytes<Tables, B>)), scratch(size_t(kScratchBytes<Tables>) * B);
+  for (int lane = 0; lane < B; ++lane) {
+    const Cells cells{nullptr, lane, memory.data(), lane, scratch.data(), B, lane};
+    const auto word = [&](int offset, int unit) { return memory.data() + offset * B + lane * unit; };
+    for (const int row : {0, 5}) {
+      using arena::Fighters;
+      const int body = kOffset<Tables, Fighters, arena::Body> + row * 12;
+      CHECK((cells.at<Fighters, arena::Body>(row) == word(body, 4)));
+      cells.store<Fighters, arena::Body>(row, {1.0f + float(lane), 2.0f, 3.0f});
+      float third;
+      std::memcpy(&third, word(body + 8, 4), 4);
+      CHECK_EQ(third, 3.0f);
+      CHECK_EQ((cells.load<Fighters, arena::Body>(row).x), 1.0f + float(lane));
+      const int ammo = kOffset<Tables, Fighters, arena::Ammo> + row * 3;
+      cells.store<Fighters, arena::Ammo>(row, {7, 8, uint8_t(lane)});
+      CHECK_EQ(int(*word(ammo + 2, 1)), lane);
+      const int heat = kOffset<Tables, Fighters, arena::Heat> + row * 16;
+      cells.store<Fighters, arena::Heat>(row, {0.5, 0.25 + lane});
+      double peak;
+      std::memcpy(&peak, word(heat + 8, 8), 8);
+      CHECK_EQ(peak, 0.25 + lane);
+      CHECK((cells.at<Fighters, arena::Push>(row) ==
+             scratch.data() + (kOffset<Tables, Fighters, arena::Push> + row * 8) * B + lane * 4));
+    }
+  }
+}
+
+namespace {
+template <int B>
+void check_round_trip() {
+  const Layout layout(false);
+  constexpr int kRecord = kRecordBytes<Tables>;
+  constexpr int64_t kBlockSize = kBlockBytes<Tables, B>;
+  constexpr int kWorlds = 45;
+  std::vector<char> blocks(size_t(kBlockSize) * ((kWorlds + B - 1) / B)), in(size_t(kRecord) * kWorlds), out(in.size());
+  const auto covered = cover_segments(layout.segments, kRecord);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = covered[i % kRecord] ? char(draw(1, 2, 3, 4, 5, 6, uint32_t(i), 0).word[0]) : 0;
+  pack_records<B>(layout.segments, kRecord, kBlockSize, blocks.data(), 0, kWorlds, in.data());
+  unpack_records<B>(layout.segments, kRecord, kBlockSize, blocks.data(), 0, kWorlds, out.data());
+  CHECK(in == out);
+  // The layout of design: a word of the canonical record and its place in the block.
+  for (const Segment& segment : layout.segments)
+    for (int at = segment.offset; at < segment.offset + segment.bytes; at += segment.unit)
+      for (const int world : {0, 1, 31, 44})
+        CHECK(std::memcmp(in.data() + world * kRecord + at,
+                          blocks.data() + world / B * kBlockSize + int64_t(at) * B + world % B * segment.unit,
+                          size_t(segment.unit)) == 0);
+  // One world alone touches no other.
+  std::vector<char> one(in.begin() + 7 * kRecord, in.begin() + 8 * kRecord);
+  std::fill(blocks.begin(), blocks.end(), 0);
+  pack_records<B>(layout.segments, kRecord, kBlockSize, blocks.data(), 7, 1, one.data());
+  unpack_records<B>(layout.segments, kRecord, kBlockSize, blocks.data(), 0, kWorlds, out.data());
+  for (int world = 0; world < kWorlds; ++world)
+    CHECK_EQ(std::all_of(out.begin() + world * kRecord, out.begin() + (world + 1) * kRecord, [](char c) { return c == 0; }),
+             world != 7);
+}
+}  // namespace
+
+GE_TEST(records_of_any_block_size_come_back_from_their_block) {
+  check_round_trip<1>();
+  check_round_trip<16>();
+  check_round_trip<32>();
+}
+
+GE_TEST(blocks_are_whole_cache_lines) {
+  CHECK_EQ((kBlockBytes<Tables, 1> % 64), 0);
+  CHECK_EQ((kBlockBytes<Tables, 16> % 64), 0);
+}
+
+GE_TEST(columns_read_what_was_set_in_the_listed_worlds_only) {
+  Config config;
+  config.worlds = 20;
+  Simulation simulation("Arena-v0", config);
+  simulation.reset(1);
+  const auto before = simulation.get<uint8_t>("fighters.cooldown");
+  simulation.set<uint8_t>("fighters.cooldown", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {19, 3});
+  auto expected = before;
+  for (size_t row = 0; row < 6; ++row) expected[19 * 6 + row] = uint8_t(1 + row), expected[3 * 6 + row] = uint8_t(7 + row);
+  CHECK(simulation.get<uint8_t>("fighters.cooldown") == expected);
+}
+
+GE_TEST(columns_that_do_not_exist_are_refused_with_those_that_do) {
+  Config config;
+  Simulation simulation("Arena-v0", config);
+  CHECK_THROWS(simulation.get<float>("fighters.wings"), Error, "unknown column 'fighters.wings'; there are: world.");
+  const float value[6] = {};
+  const std::vector<int64_t> worlds{1};
+  CHECK_THROWS(set_column(*simulation, find_column(*simulation, "fighters.x"), value, worlds), Error,
+               "set: world 1 is not one of 0 to 0");
+}

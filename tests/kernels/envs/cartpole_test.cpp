@@ -1,0 +1,280 @@
+// CartPole, rule by rule, for both number types. Expected values of float64 are those of Gymnasium 1.4.0 (float64 state);
+// float32 keeps state in float32 and is held to what that rounding allows.
+#include <cmath>
+
+#include "envs/cartpole.hpp"
+#include "simulation.hpp"
+
+using namespace ge;
+using namespace ge::test;
+namespace cartpole = gpu_envs::envs::cartpole;
+
+namespace {
+
+// 4e-7 absolute, else 2 units in the last place: rounding of constants, state and intermediate results to float32.
+constexpr double kTolerance32 = 4e-7;
+// Gymnasium's sine and cosine come from the C library, which is not correctly rounded in 0.3 % of cases.
+constexpr double kTolerance64 = 1e-15;
+
+template <class Real>
+constexpr const char* kId = std::is_same_v<Real, double> ? "CartPole64-v0" : "CartPole-v0";
+
+template <class Real>
+struct State {
+  Real x, velocity, angle, spin;
+};
+
+/// One world per state.
+template <class Real>
+class Carts : public Simulation {
+ public:
+  explicit Carts(const std::vector<State<Real>>& states, Config config = {}) : Simulation(kId<Real>, sized(config, states)) {
+    reset(1);
+    place(states);
+  }
+  void place(const std::vector<State<Real>>& states) {
+    std::vector<Real> x, velocity, angle, spin;
+    for (const auto& s : states)
+      x.push_back(s.x), velocity.push_back(s.velocity), angle.push_back(s.angle), spin.push_back(s.spin);
+    set("cart.x", x), set("cart.velocity", velocity), set("cart.angle", angle), set("cart.spin", spin);
+  }
+  State<Real> state(size_t world = 0) const {
+    return {get<Real>("cart.x")[world], get<Real>("cart.velocity")[world], get<Real>("cart.angle")[world],
+            get<Real>("cart.spin")[world]};
+  }
+
+ private:
+  static Config sized(Config config, const std::vector<State<Real>>& states) {
+    config.worlds = int64_t(states.size());
+    if (config.autoreset == Autoreset::same_step) config.autoreset = Autoreset::disabled;
+    return config;
+  }
+};
+
+template <class Real>
+void check_near(double found, double expected) {
+  const double bound = std::is_same_v<Real, double>
+                           ? kTolerance64
+                           : std::max(kTolerance32, 2 * std::fabs(expected) * 0x1p-23);
+  if (!(std::fabs(found - expected) <= bound)) CHECK_EQ(found, expected);
+}
+template <class Real>
+void check_state(const State<Real>& s, double x, double velocity, double angle, double spin) {
+  check_near<Real>(s.x, x), check_near<Real>(s.velocity, velocity);
+  check_near<Real>(s.angle, angle), check_near<Real>(s.spin, spin);
+}
+
+/// Balances: the rule of thumb that keeps a pole up for good.
+template <class Real>
+int32_t balance(const State<Real>& s) {
+  return s.angle + 0.3 * s.spin + 0.02 * s.x + 0.05 * s.velocity > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+#define FOR_BOTH(name)                 \
+  template <class Real>                \
+  static void name##_of();             \
+  GE_TEST(name) {                      \
+    name##_of<float>();                \
+    name##_of<double>();               \
+  }                                    \
+  template <class Real>                \
+  static void name##_of()
+
+GE_TEST(constants_have_the_bits_of_the_reference) {
+  CHECK_EQ(cartpole::Physics<double>::total_mass, 0x1.199999999999ap+0);
+  CHECK_EQ(cartpole::Physics<double>::pole_moment, 0x1.999999999999ap-5);
+  CHECK_EQ(cartpole::Physics<double>::angle_limit, 0x1.acee9f37bebd5p-3);
+  CHECK_EQ(cartpole::Physics<float>::total_mass, float(0x1.199999999999ap+0));
+  CHECK_EQ(cartpole::Physics<float>::pole_moment, float(0x1.999999999999ap-5));
+  CHECK_EQ(cartpole::Physics<float>::angle_limit, float(0x1.acee9f37bebd5p-3));
+}
+
+FOR_BOTH(push_from_rest_moves_as_the_reference) {
+  Carts<Real> carts({{0, 0, 0, 0}, {0, 0, 0, 0}});
+  carts.step({1, 0});
+  check_state<Real>(carts.state(0), 0, 0.1951219512195122, 0, -0.2926829268292683);
+  check_state<Real>(carts.state(1), 0, -0.1951219512195122, 0, 0.2926829268292683);
+  if constexpr (std::is_same_v<Real, double>) {
+    CHECK_EQ(carts.state(0).velocity, 0x1.8f9c18f9c18fap-3);
+    CHECK_EQ(carts.state(0).spin, -0x1.2bb512bb512bbp-2);
+  }
+  CHECK_EQ(carts.state(1).velocity, -carts.state(0).velocity);
+  CHECK_EQ(carts.state(1).spin, -carts.state(0).spin);
+}
+
+FOR_BOTH(push_of_a_moving_cart_moves_as_the_reference) {
+  Carts<Real> carts({{Real(1.5), Real(-0.75), Real(0.1), Real(0.5)}});
+  carts.step({1});
+  check_state<Real>(carts.state(), 1.485, -0.5564194764032959, 0.11, 0.2404308835510348);
+  CHECK_EQ(int(carts.terminated()[0]), 0);
+}
+
+FOR_BOTH(fall_by_the_angle_ends_the_episode_with_reward_1) {
+  Carts<Real> carts({{Real(-2), Real(3), Real(-0.2), Real(-2.5)}});
+  carts.step({0});
+  check_state<Real>(carts.state(), -1.94, 2.807016403897928, -0.25, -2.274703624336867);
+  CHECK_EQ(int(carts.terminated()[0]), 1);
+  CHECK_EQ(int(carts.truncated()[0]), 0);
+  CHECK_EQ(carts.reward()[0], 1.0f);
+}
+
+FOR_BOTH(limits_are_strict) {
+  const Real angle_limit = cartpole::Physics<Real>::angle_limit;
+  Carts<Real> carts({{Real(2.4), 0, 0, 0},
+                     {Real(2.4), Real(0.001), 0, 0},
+                     {0, 0, angle_limit, 0},
+                     {0, 0, angle_limit, Real(1e-5)},
+                     {Real(-2.39), -1, 0, 0}});
+  carts.step({1, 1, 0, 0, 1});
+  CHECK_EQ(carts.state(0).x, Real(2.4));
+  check_near<Real>(carts.state(1).x, 2.40002);
+  check_near<Real>(carts.state(4).x, -2.41);
+  CHECK(carts.terminated() == (std::vector<uint8_t>{0, 1, 0, 1, 1}));
+}
+
+GE_TEST(angle_just_beyond_its_limit_ends_the_episode_of_float64) {
+  Carts<double> carts({{0, 0, cartpole::Physics<double>::angle_limit, 1e-6}});
+  carts.step({0});
+  CHECK_EQ(int(carts.terminated()[0]), 1);
+}
+
+FOR_BOTH(positions_move_by_old_velocities) {
+  Carts<Real> carts({{0, 1, 0, 0}, {0, 1, 0, 0}});
+  carts.step({0, 1});
+  CHECK_EQ(carts.state(0).x, Real(0.02));
+  CHECK_EQ(carts.state(1).x, Real(0.02));
+}
+
+FOR_BOTH(mirrored_state_and_action_give_the_mirrored_step) {
+  std::vector<State<Real>> states;
+  std::vector<int32_t> actions;
+  for (uint32_t i = 0; i < 200; ++i) {
+    const Draw d = draw(1, 1, 1, 1, 1, 1, i, 0);
+    const auto signed_unit = [&](int k) { return Real(2) * Real(d.uniform(k)) - Real(1); };
+    const State<Real> s{2 * signed_unit(0), 3 * signed_unit(1), Real(0.2) * signed_unit(2), 3 * signed_unit(3)};
+    states.push_back(s), states.push_back({-s.x, -s.velocity, -s.angle, -s.spin});
+    actions.push_back(int32_t(i & 1)), actions.push_back(int32_t(~i & 1));
+  }
+  Carts<Real> carts(states);
+  carts.step(actions);
+  for (const char* column : {"cart.x", "cart.velocity", "cart.angle", "cart.spin"}) {
+    const auto values = carts.template get<Real>(column);
+    for (size_t i = 0; i < values.size(); i += 2) CHECK_EQ(values[i + 1], -values[i]);
+  }
+  const auto terminated = carts.terminated();
+  for (size_t i = 0; i < terminated.size(); i += 2) CHECK_EQ(terminated[i], terminated[i + 1]);
+}
+
+FOR_BOTH(balanced_pole_is_cut_short_at_step_500_and_a_new_episode_begins) {
+  Config config;
+  config.worlds = 1;
+  Simulation simulation(kId<Real>, config);
+  simulation.reset(3);
+  for (int step = 1; step <= 500; ++step) {
+    const State<Real> s{simulation.template get<Real>("cart.x")[0], simulation.template get<Real>("cart.velocity")[0],
+                        simulation.template get<Real>("cart.angle")[0], simulation.template get<Real>("cart.spin")[0]};
+    simulation.step({balance(s)});
+    CHECK_EQ(int(simulation.terminated()[0]), 0);
+    CHECK_EQ(int(simulation.truncated()[0]), step == 500 ? 1 : 0);
+    CHECK_EQ(simulation.reward()[0], 1.0f);
+  }
+  CHECK_EQ(simulation.template out<float>(kEpisodeReturn)[0], 500.0f);
+  CHECK_EQ(simulation.template out<int32_t>(kEpisodeLength)[0], 500);
+  CHECK_EQ(simulation.template get<uint32_t>("world.step")[0], 0u);
+  CHECK_EQ(simulation.template get<uint32_t>("world.episode")[0], 1u);
+}
+
+FOR_BOTH(observation_is_the_state_in_float32_also_on_the_last_step) {
+  Carts<Real> carts({{Real(-2), Real(3), Real(-0.2), Real(-2.5)}, {Real(1.0 / 3), Real(0.1), Real(0.1), Real(-0.7)}});
+  carts.step({0, 1});
+  const auto seen = carts.observation();
+  for (size_t world = 0; world < 2; ++world) {
+    const State<Real> s = carts.state(world);
+    const float expected[4] = {float(s.x), float(s.velocity), float(s.angle), float(s.spin)};
+    for (size_t k = 0; k < 4; ++k) CHECK_EQ(seen[world * 4 + k], expected[k]);
+  }
+}
+
+FOR_BOTH(same_step_returns_the_new_start_and_keeps_the_last_observation) {
+  Config config;
+  config.worlds = 1;
+  Simulation simulation(kId<Real>, config);
+  simulation.reset(3);
+  simulation.set("cart.x", std::vector<Real>{Real(2.4)});
+  simulation.set("cart.velocity", std::vector<Real>{Real(1)});
+  simulation.step({1});
+  const auto last = simulation.template out<float>(kFinalObservation), first = simulation.observation();
+  check_near<float>(last[0], 2.42);
+  CHECK_EQ(int(simulation.ended()[0]), 1);
+  CHECK_EQ(int(simulation.terminated()[0]), 1);
+  for (const float value : first) CHECK(std::fabs(value) <= 0.05f);
+}
+
+FOR_BOTH(next_step_ignores_one_action_and_returns_the_new_start) {
+  Config config;
+  config.autoreset = Autoreset::next_step;
+  Carts<Real> carts({{Real(2.4), Real(1), 0, 0}}, config);
+  carts.step({1});
+  CHECK_EQ(int(carts.terminated()[0]), 1);
+  check_near<float>(carts.observation()[0], 2.42);
+  carts.step({1});
+  CHECK_EQ(int(carts.terminated()[0]), 0);
+  CHECK_EQ(carts.reward()[0], 0.0f);
+  for (const float value : carts.observation()) CHECK(std::fabs(value) <= 0.05f);
+  CHECK_EQ(carts.template get<uint32_t>("world.step")[0], 0u);
+}
+
+FOR_BOTH(disabled_stays_where_it_ended_until_reset) {
+  Carts<Real> carts({{Real(2.4), Real(1), 0, 0}});
+  carts.step({1});
+  const std::string record = carts.record(0);
+  carts.step({1});
+  CHECK(carts.record(0) == record);
+  CHECK_EQ(int(carts.terminated()[0]), 1);
+  CHECK_EQ(carts.reward()[0], 0.0f);
+  CHECK_EQ(carts->faults().frozen_steps, 1);
+}
+
+FOR_BOTH(sutton_barto_reward_is_zero_and_minus_one_for_falling) {
+  Config config;
+  config.parameters["sutton_barto_reward"] = true;
+  Carts<Real> carts({{0, 0, 0, 0}, {Real(2.4), Real(1), 0, 0}}, config);
+  carts.step({1, 1});
+  CHECK_EQ(carts.reward()[0], 0.0f);
+  CHECK_EQ(carts.reward()[1], -1.0f);
+}
+
+FOR_BOTH(start_states_are_uniform_within_their_interval) {
+  constexpr int kWorlds = 100000;
+  Config config;
+  config.worlds = kWorlds;
+  Simulation simulation(kId<Real>, config);
+  simulation.reset(11);
+  for (const char* column : {"cart.x", "cart.velocity", "cart.angle", "cart.spin"}) {
+    const auto values = simulation.template get<Real>(column);
+    double sum = 0, squares = 0;
+    for (const Real v : values) {
+      CHECK(v >= Real(-0.05) && v < Real(0.05));
+      sum += double(v), squares += double(v) * double(v);
+    }
+    // Four standard deviations of the mean and of the variance of 100,000 draws.
+    CHECK(std::fabs(sum / kWorlds) < 4 * std::sqrt(1.0 / 1200 / kWorlds));
+    CHECK(std::fabs(squares / kWorlds * 1200 - 1) < 4 * std::sqrt(0.8 / kWorlds));
+  }
+}
+
+FOR_BOTH(start_interval_is_an_option_of_reset) {
+  Config config;
+  config.worlds = 50;
+  Simulation simulation(kId<Real>, config);
+  const uint64_t seeds[1] = {1};
+  ResetRequest request;
+  request.seeds = seeds;
+  request.options = {{"low", 0.1}, {"high", 0.2}};
+  simulation.reset(request);
+  for (const float value : simulation.observation()) CHECK(value >= 0.1f && value <= 0.2f);
+  request.options = {{"hihg", 0.2}};
+  CHECK_THROWS(simulation.reset(request), Error, "unknown reset option 'hihg'; there are: low, high");
+}
