@@ -49,6 +49,7 @@ class Simulator:
         # that this environment lacks are passed over.
         outputs: Sequence[str] = ...,
         tile: int = 0,
+        crew: int = 0,
         lanes: int = 0,
         block: int = 0,
         dependent_launch: bool = True,

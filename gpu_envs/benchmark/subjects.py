@@ -18,8 +18,8 @@ from gpu_envs.simulator import Simulator
 
 PREPARED = 8  # arrays of actions, taken in turn
 LEAN = tuple(sorted(REQUIRED))  # observations, rewards and flags alone
-_WARM_STEPS = 64  # until the worlds no longer end their episodes together
-_WARM_WORLD_STEPS = 1 << 26
+_WARM_STEPS = 64  # until worlds of one agent no longer end their episodes together
+_WARM_CROWD_STEPS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def open_subject(name: str, worlds: int, choice: Choice, device: str = "cpu") ->
     if choice.memory == "out":
         out = _own_arrays(simulator.layout, choice, simulator.device)
     step = _stepper(env.step, actions, out)
-    for i in range(min(_WARM_STEPS, max(2, _WARM_WORLD_STEPS // worlds))):
+    for i in range(_WARM_STEPS if rows == worlds else _WARM_CROWD_STEPS):
         step(i)
     return Subject(step, worlds, env.close, simulator)
 

@@ -54,7 +54,7 @@ def run(plan: Plan, report: Report) -> None:
     _show_limits(plan, report, rates)
     overhead.measure(plan.name, report, plan.clock)
     if plan.with_peers:
-        _show_peers(plan, report, rates)
+        _show_peers(plan, report)
 
 
 def _plain_choices(plan: Plan) -> list[Choice]:
@@ -203,33 +203,40 @@ def _show_shares(
 # ---- beside others
 
 
-def _show_peers(plan: Plan, report: Report, rates: Rates) -> None:
+def _show_peers(plan: Plan, report: Report) -> None:
     """Peers' rates, and ours over theirs with as many threads as they use."""
     table = Table(
         "Peers: steps per second (ours over theirs)",
         ["", *(f"N = {n:,}" for n in plan.worlds)],
-        note="Ours: Simulator.step with all default outputs; one thread against one thread, "
-        "all against all.",
+        note="Ours: Simulator.step with all default outputs, measured in turns with the peer; "
+        "one thread against one thread, all against all.",
     )
     results: dict[str, Any] = {}
     for peer in peers.PEERS.get(registration.find(plan.name)["id"], ()):
-        ours = rates[_choice(plan, threads=None if peer.threaded else 1).label]
         cells, entry = [peer.name], results.setdefault(peer.name, {})
         for worlds in plan.worlds:
             if worlds > peer.most_worlds:
                 cells.append("-")
                 continue
             try:
-                subject = peers.open_quietly(peer, worlds)
+                entry[str(worlds)] = found = _beside(plan, peer, worlds)
             except peers.MissingError as reason:
                 report.say(f"{peer.name} is missing at N = {worlds:,}: {reason}")
                 entry["missing"] = str(reason)
                 break
-            timing = plan.clock.time(subject.step)
-            subject.close()
-            rate, ratio = subject.units / timing.median, worlds / ours[worlds].median
-            entry[str(worlds)] = timing.as_json(subject.units) | {"ours_over_theirs": ratio / rate}
-            cells.append(f"{si(rate)} ({ratio / rate:.3g}x)")
+            cells.append(f"{si(found['per_second'])} ({found['ours_over_theirs']:.3g}x)")
         table.rows.append(cells + ["-"] * (len(table.header) - len(cells)))
     report.results["peers"] = results
     report.show(table)
+
+
+def _beside(plan: Plan, peer: peers.Peer, worlds: int) -> dict[str, float]:
+    theirs = peers.open_quietly(peer, worlds)
+    choice = _choice(plan, threads=None if peer.threaded else 1)
+    ours = subjects.open_subject(plan.name, worlds, choice)
+    timings = plan.clock.race([theirs.step, ours.step])
+    theirs.close()
+    ours.close()
+    rate, own_rate = theirs.units / timings[0].median, worlds / timings[1].median
+    ratio = {"ours_per_second": own_rate, "ours_over_theirs": own_rate / rate}
+    return timings[0].as_json(theirs.units) | ratio

@@ -7,9 +7,10 @@ import sys
 try:
     from gpu_envs.train.ppo import main
 except ModuleNotFoundError as problem:
-    if problem.name not in ("torch", "matplotlib", "rich"):
+    missing = str(problem.name).partition(".")[0]
+    if missing not in ("torch", "matplotlib", "rich"):
         raise
-    sys.exit(f"error: training needs {problem.name}: pip install 'gpu_envs[train]'")
+    sys.exit(f"error: training needs {missing}: pip install 'gpu_envs[train]'")
 
 if __name__ == "__main__":
     sys.exit(main())

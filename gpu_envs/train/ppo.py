@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import re
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import torch
-from gymnasium.spaces import Discrete
+from gymnasium.spaces import Discrete, flatdim
 from matplotlib.figure import Figure
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -30,8 +29,7 @@ from gpu_envs import VectorEnv, errors, registration
 ROLLOUT = 64  # steps of every world between two updates
 EPOCHS, MINIBATCH = 8, 512  # passes over a rollout, samples of a gradient step
 LEARNING_RATE = 1e-3  # of Adam; falls linearly to zero over --total-steps
-GAMMA, LAMBDA = 0.99, 0.95  # discount; trace of the advantage estimate
-CLIP = 0.2  # how far an update may move the ratio of probabilities from 1
+GAMMA, LAMBDA, CLIP = 0.99, 0.95, 0.2  # discount, advantage trace, bound of probability ratios
 EVALUATION_EPISODES, EVALUATION_EVERY = 100, 5  # updates
 
 # ---- the command line
@@ -229,12 +227,12 @@ def train(env: VectorEnv, test_env: VectorEnv, options: argparse.Namespace, fold
     torch.manual_seed(seed)
     obs, infos = env.reset(seed=seed)
     test_env.reset(seed=seed)
-    policy = Policy(obs[0].numel(), int(env.get_attr("single_action_space")[0].n)).to(obs.device)
+    policy = Policy(obs[0].numel(), flatdim(env.single_action_space)).to(obs.device)
     optimiser = torch.optim.Adam(policy.parameters(), eps=1e-5, fused=True)
     rollout = Rollout(obs, infos)
     console = Console(highlight=False, soft_wrap=True)
-    goal = "" if threshold is None else f", until the mean return is {threshold:g}"
-    console.print(f"{name}, seed {seed}: {env.num_envs} rows on {env.device}{goal}")
+    goal = threshold or "none"
+    console.print(f"{name}, seed {seed}, {env.num_envs} learners on {env.device}; goal {goal}")
     columns = (BarColumn(20), TextColumn("{task.description}"), TimeElapsedColumn())
     bar = Progress(*columns, console=console, disable=not sys.stdout.isatty())
     task = bar.add_task("begins", total=total)
@@ -253,9 +251,6 @@ def train(env: VectorEnv, test_env: VectorEnv, options: argparse.Namespace, fold
                 training = float(returns[ended].mean()) if ended.any() else training
                 row = {"steps": steps, "seconds": seconds, "training": training}
                 rows.append(row | {"evaluation": math.nan})
-                text = f"{steps:,} steps, {steps / seconds:,.0f}/s, return {training:.1f}".replace(
-                    "nan", "-"
-                )
                 is_last = steps >= total or 0 < options.time_limit <= seconds
                 if is_last or len(rows) % EVALUATION_EVERY == 0:
                     rows[-1]["evaluation"] = score = evaluate(test_env, policy)
@@ -264,17 +259,19 @@ def train(env: VectorEnv, test_env: VectorEnv, options: argparse.Namespace, fold
                         best, facts = score, {"env": name, "seed": seed, "evaluation": score}
                         state = {"policy": policy.state_dict()}
                         torch.save(facts | state, folder / "checkpoint.pt")
-                    if bar.disable:
-                        console.print(f"{text}, evaluation {score:.1f}, {seconds:.1f} s")
-                text += f", evaluation {score:.1f}".replace("nan", "-")
+                text = f"{steps:,} steps, {steps / seconds:,.0f}/s, return {training:.1f}"
+                text = f"{text}, evaluation {score:.1f}".replace("nan", "-")
                 bar.update(task, description=text, completed=total if is_last else steps)
+                if bar.disable and rows[-1]["evaluation"] == score:
+                    console.print(f"{text}, {seconds:.1f} s")
     except KeyboardInterrupt:
         console.print("interrupted")
     console.print(f"training time {time.perf_counter() - begin:.1f} s, {steps:,} steps")
-    if rows:
+    if best > -math.inf:
         console.print(f"mean return over {test_env.num_envs} evaluation episodes: {best:.1f}")
+    if rows:
         write_curve(folder, rows, f"{name}, seed {seed}", threshold)
-        console.print(f"checkpoint.pt, curve.csv and curve.png are in {folder}")
+        console.print(f"results are in {folder}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -292,13 +289,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         keywords |= {"first_world": 2**31, "max_episode_steps": entry["max_episode_steps"] or 1000}
         test_env = VectorEnv(entry["id"], worlds, reuse=True, **keywords)
         errors.whole(options.seed, "--seed", 0, 2**64 - 1)
-        names = {"<env>": entry["id"], "<seed>": str(options.seed)}
-        folder = Path(re.sub("<env>|<seed>", lambda found: names[found[0]], options.out))
+        out = options.out.replace("<env>", entry["id"]).replace("<seed>", str(options.seed))
+        folder = Path(out)
         folder.mkdir(parents=True, exist_ok=True)
     except (ValueError, TypeError, RuntimeError, ImportError, MemoryError, OSError) as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     train(env, test_env, options, folder)
-    env.close()
-    test_env.close()
     return 0

@@ -338,25 +338,37 @@ void translate(std::exception_ptr pointer) {
   }
 }
 
-std::unique_ptr<NativeSimulator> make(const std::string& id, int64_t num_worlds, int64_t first_world,
-                                      const std::string& autoreset_mode, int64_t max_episode_steps, int threads, int device,
-                                      const py::dict& parameters, const py::object& outputs, int tile, int lanes, int block,
-                                      bool dependent_launch) {
+int64_t whole(const py::handle& value, const std::string& name, int64_t low) {
+  const Value number = value_of(value, name);
+  const int64_t* n = std::get_if<int64_t>(&number);
+  if (n == nullptr || *n < low)
+    throw Error(Fault::value, name + " must be a whole number of at least " + std::to_string(low) + ", got " +
+                                  py::repr(value).cast<std::string>());
+  return *n;
+}
+
+// The options of the constructor by name, as _native.pyi lists them.
+std::unique_ptr<NativeSimulator> make(const std::string& id, int64_t num_worlds, const py::kwargs& options) {
   Config config;
   config.worlds = num_worlds;
-  config.first_world = first_world;
-  config.autoreset = mode_of(autoreset_mode);
-  config.max_episode_steps = max_episode_steps;
-  config.threads = threads;
-  config.device = device;
-  config.parameters = values_of(parameters);
-  config.tile = tile;
-  config.lanes = lanes;
-  config.block = block;
-  config.dependent_launch = dependent_launch;
-  if (threads < 0) throw Error(Fault::value, "threads must be 0 (as many as may be used) or more, got " + std::to_string(threads));
-  if (max_episode_steps < -1)
-    throw Error(Fault::value, "max_episode_steps must be 0 (none) or more, got " + std::to_string(max_episode_steps));
+  py::object outputs = py::none();
+  for (const auto& [key, value] : options) {
+    const std::string name = py::str(key).cast<std::string>();
+    const auto number = [&, held = value](int64_t low) { return whole(held, name, low); };
+    if (name == "first_world") config.first_world = number(0);
+    else if (name == "autoreset_mode") config.autoreset = mode_of(value.cast<std::string>());
+    else if (name == "max_episode_steps") config.max_episode_steps = number(-1);
+    else if (name == "threads") config.threads = int(number(0));
+    else if (name == "device") config.device = int(number(0));
+    else if (name == "parameters") config.parameters = values_of(value.cast<py::dict>());
+    else if (name == "outputs") outputs = py::reinterpret_borrow<py::object>(value);
+    else if (name == "tile") config.tile = int(number(0));
+    else if (name == "crew") config.crew = int(number(0));
+    else if (name == "lanes") config.lanes = int(number(0));
+    else if (name == "block") config.block = int(number(0));
+    else if (name == "dependent_launch") config.dependent_launch = value.cast<bool>();
+    else throw Error(Fault::type, "a native simulator has no option '" + name + "'");
+  }
   return std::make_unique<NativeSimulator>(id, config, outputs);
 }
 
@@ -387,10 +399,7 @@ PYBIND11_MODULE(GE_MODULE, m) {
   }));
 
   py::class_<NativeSimulator>(m, "Simulator")
-      .def(py::init(&make), py::arg("id"), py::arg("num_worlds"), py::kw_only(), py::arg("first_world") = 0,
-           py::arg("autoreset_mode") = "SameStep", py::arg("max_episode_steps") = -1, py::arg("threads") = 0,
-           py::arg("device") = 0, py::arg("parameters") = py::dict(), py::arg("outputs") = py::none(), py::arg("tile") = 0,
-           py::arg("lanes") = 0, py::arg("block") = 0, py::arg("dependent_launch") = true)
+      .def(py::init(&make))
       .def_property_readonly("instance", &NativeSimulator::instance)
       .def_property_readonly("memory_bytes", &NativeSimulator::memory_bytes)
       .def_property_readonly("record_bytes", &NativeSimulator::record_bytes)

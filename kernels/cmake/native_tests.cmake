@@ -6,7 +6,8 @@
 # Builds are never mixed in one binary: equal templates compiled with other macros would be merged by the linker. Those
 # that only tests need are compiled with -O1: in less than half the time, and bits must not depend on it. Under a
 # sanitizer the blocks are 1 and the default.
-# In every executable ge::registry() lists our environments and those of tests/kernels/envs.
+# In every executable ge::registry() lists our environments and those of tests/kernels/envs; planted mistakes, stems that
+# begin with `faulty`, are built for cpu/shuffled alone, which looks for them.
 
 set(folder "${GE_ROOT}/tests/kernels")
 if(NOT EXISTS "${folder}/main.cpp")
@@ -14,10 +15,16 @@ if(NOT EXISTS "${folder}/main.cpp")
 endif()
 enable_testing()
 add_custom_target(tests)
-set(all_envs ${GE_ENVS} ${GE_TEST_ENVS})
+set(planted ${GE_TEST_ENVS})
+list(FILTER planted INCLUDE REGEX "^faulty")
+list(FILTER GE_TEST_ENVS EXCLUDE REGEX "^faulty")
 
 # ge_build(<name> <machine> <isa> [<definitions>...]): library ge_build_<name> with engine, environments and registry.
 function(ge_build name machine isa)
+  set(all_envs ${GE_ENVS} ${GE_TEST_ENVS})
+  if(machine STREQUAL "shuffled")
+    list(APPEND all_envs ${planted})
+  endif()
   ge_units(units ${machine} ${all_envs})
   ge_registry(registry test_${machine} ${machine} ${all_envs})
   if(machine STREQUAL "cpu" AND NOT ARGN)  # the modules' own objects, and what only tests have

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "engine/platform.hpp"
+
 namespace ge {
 
 class Blake2b {
@@ -121,7 +123,7 @@ class Blake2b {
     if (last) v[6] = ~v[6];
     // Unrolled, so that the order of words becomes constant and the sixteen words of work stay in
     // registers.
-#pragma GCC unroll 12
+    GE_UNROLL
     for (int round = 0; round < 12; ++round) {
       const uint8_t* s = kOrder[round % 10];
       mix(h[0], h[4], v[0], v[4], m[s[0]], m[s[1]]);

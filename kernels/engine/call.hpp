@@ -170,7 +170,7 @@ auto reduce_chunk(const Cells<S>& cells, int first, int last) {
 
 /// Chunks that the tables of a reduction can have at most.
 template <class... Ts>
-constexpr int chunk_capacity(Types<Ts...>) {
+GE_FN constexpr int chunk_capacity(Types<Ts...>) {
   return (0 + ... + ((Ts::capacity + kReduceChunk - 1) / kReduceChunk));
 }
 

@@ -147,7 +147,7 @@ struct AnyOf {
 };
 
 /// Accumulators of a reduction over `rows` rows: fixed by the capacity, so that no machine can choose another order.
-constexpr int reduce_width(int rows) {
+GE_FN constexpr int reduce_width(int rows) {
   int width = 1;
   while (width < rows && width < 32) width *= 2;
   return width;

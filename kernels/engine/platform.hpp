@@ -16,6 +16,13 @@
 #define GE_NOINLINE __attribute__((noinline))
 #endif
 
+// Before a function template that calls what it is given, be that for the host alone or for both machines.
+#if defined(__CUDACC__)
+#define GE_EITHER_MACHINE _Pragma("nv_exec_check_disable")
+#else
+#define GE_EITHER_MACHINE
+#endif
+
 // Behind a lambda's parameters: it is inlined into its loop whatever its size, or the loop would not vectorise.
 #define GE_LAMBDA __attribute__((always_inline))
 

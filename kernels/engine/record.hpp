@@ -100,14 +100,16 @@ struct Walk;
 template <bool kScratch, class... Ts>
 struct Walk<kScratch, Types<Ts...>> {
   // visit.template header<T>(offset), visit.template column<T, C>(offset)
+  GE_EITHER_MACHINE
   template <class Visitor>
-  static constexpr int run(Visitor& visit) {
+  GE_FN static constexpr int run(Visitor& visit) {
     int at = 0;
     (table<Ts>(visit, at, typename Ts::components{}), ...);
     return int(round_up(at, 8));
   }
+  GE_EITHER_MACHINE
   template <class T, class Visitor, class... Cs>
-  static constexpr void table(Visitor& visit, int& at, Types<Cs...>) {
+  GE_FN static constexpr void table(Visitor& visit, int& at, Types<Cs...>) {
     if (T::scratch == kScratch && header_bytes<T>() > 0) {
       at = int(round_up(at, 4));
       visit.template header<T>(at);
@@ -115,8 +117,9 @@ struct Walk<kScratch, Types<Ts...>> {
     }
     (column<T, Cs>(visit, at), ...);
   }
+  GE_EITHER_MACHINE
   template <class T, class C, class Visitor>
-  static constexpr void column(Visitor& visit, int& at) {
+  GE_FN static constexpr void column(Visitor& visit, int& at) {
     if constexpr (in_scratch<T, C> == kScratch) {
       constexpr int unit = unit_of<C> < 4 ? 4 : unit_of<C>;
       at = int(round_up(at, unit));

@@ -45,6 +45,7 @@ struct Type_ {
 };
 
 /// Calls f(Type_<T>{}) for each T in order.
+GE_EITHER_MACHINE
 template <class F, class... Ts>
 GE_FN constexpr void for_each_type(Types<Ts...>, F&& f) {
   (f(Type_<Ts>{}), ...);
@@ -93,7 +94,7 @@ constexpr std::string_view type_name() {
   return text.substr(0, end == std::string_view::npos ? text.size() - 1 : end);
 }
 
-constexpr int64_t round_up(int64_t value, int64_t multiple) {
+GE_FN constexpr int64_t round_up(int64_t value, int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 

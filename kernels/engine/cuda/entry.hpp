@@ -46,7 +46,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   using Base::B;
 
   explicit DeviceSimulator(Plan<E> plan)
-      : Base(std::move(plan)), store_(plan_.id_, plan_.config_, layout(plan_), kLists<GraphOf<E, kStepGraph>>) {
+      : Base(std::move(plan)), store_(plan_.id_, plan_.config_, store_layout(plan_), kLists<GraphOf<E, kStepGraph>>) {
     step_ = store_.prepare(choices<kStepGraph>());
     reset_ = store_.prepare(choices<kResetGraph>());
     observe_ = store_.prepare(choices<kObserveGraph>());
@@ -109,7 +109,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   using Base::plan_;
   using Base::shared_;
 
-  static cuda::DeviceStore::Layout layout(const Plan<E>& plan) {
+  static cuda::DeviceStore::Layout store_layout(const Plan<E>& plan) {
     return {plan.segments_, kRecordBytes<Tables>, kBlockBytes<Tables, B>, B, kOffset<Tables, EpisodeTable, Identity>,
             int(sizeof(Identity))};
   }

@@ -119,6 +119,44 @@ consteval bool scratch_is_flat(Types<Ts...>) {
   return flat;
 }
 
+/// Whether a world's record is a handful of numbers at fixed places too.
+template <class... Ts>
+consteval bool record_is_flat(Types<Ts...>) {
+  return ((Ts::scratch || (Ts::kind == Kind::fixed && Ts::capacity == 1)) && ...);
+}
+
+/// Copies every column of a world's record from the one place to the other: `visit` of Walk.
+template <class S>
+struct CopyRecord {
+  const Cells<S>&from, &to;
+  template <class T>
+  GE_FN void header(int) {}
+  template <class T, class C>
+  GE_FN void column(int) {
+    to.template store<T, C>(0, from.template load<T, C>(0));
+  }
+};
+/// Stores the words of a record that have changed.
+template <class S>
+struct StoreChanges {
+  const Cells<S>&before, &now, &to;
+  template <class T>
+  GE_FN void header(int) {}
+  template <class T, class C>
+  GE_FN void column(int) {
+    using Word = typename WordOf<unit_of<C>>::type;
+    const auto old = __builtin_bit_cast(Words<C>, before.template load<T, C>(0));
+    const auto own = __builtin_bit_cast(Words<C>, now.template load<T, C>(0));
+    Word* const words = reinterpret_cast<Word*>(to.template at<T, C>(0));
+    GE_UNROLL
+    for (int k = 0; k < Words<C>::count; ++k) {
+      if (old.at[k] == own.at[k]) continue;
+      GE_WATCH(words + k * Cells<S>::B, sizeof(Word), true);
+      words[k * Cells<S>::B] = own.at[k];
+    }
+  }
+};
+
 /// Sizes of one phase with G lanes per world.
 template <class E, class PhaseT, int G>
 struct GroupPlan;
@@ -132,6 +170,10 @@ struct GroupPlan<E, Phase<kName, L, X...>, G> {
   static constexpr int bitmap = kScratchBytes<Tables>;
   static constexpr int world_scratch = int(round_up(bitmap + 4 * largest_pool_words(Tables{}), 16));
   static constexpr bool registers = G == 1 && scratch_is_flat(Tables{}) && world_scratch <= 256;
+  // A lane that owns a world brings a small record into registers, all loads at once, and stores what has changed: stage by
+  // stage, each load would wait for a branch or for stores to the caller's arrays, which might be the record for all that
+  // the compiler knows.
+  static constexpr bool whole_record = G == 1 && record_is_flat(Tables{}) && kRecordBytes<Tables> <= 128;
   static constexpr int stride = G == 1 && !registers ? 32 : 1;  // worlds interleaved in scratch memory
   static constexpr int scratch = registers ? 0 : worlds * world_scratch;                      // bytes of a team
   static constexpr int stage = StageNeeds<E, G, Stages<X...>>::most(Types<X...>{});           // bytes of a team
@@ -598,19 +640,22 @@ class Group {
   }
   template <bool kFinal, auto P, class... X>
   GE_FN void stage(When<P, X...>, bool on) {
-    const bool p = on && bool(ask<P>(cells_));
+    within<kFinal, X...>(on && bool(ask<P>(cells_)));
+  }
+  template <bool kFinal, class... X>
+  GE_FN void stage(WhenRunning<X...>, bool on) {
+    // One copy of the rules for the three modes.
+    const bool p = on && (cells_.shared->autoreset == Autoreset::same_step || bool(ask<&Life<E>::running>(cells_)));
+    within<kFinal, X...>(p);
+  }
+  /// The stages for the groups with p, which every lane of a group evaluated alike.
+  template <bool kFinal, class... X>
+  GE_FN void within(bool p) {
     if constexpr (kAlone<X...>) {
       if (p) all<kFinal, X...>(true);
     } else if (any(p)) {
       all<kFinal, X...>(p);
     }
-  }
-  template <bool kFinal, class... X>
-  GE_FN void stage(WhenRunning<X...>, bool on) {
-    if (cells_.shared->autoreset == Autoreset::same_step)
-      all<kFinal, X...>(on);
-    else
-      stage<kFinal>(When<&Life<E>::running, X...>{}, on);
   }
   template <bool kFinal, int Mode, class... X>
   GE_FN void stage(InMode<Mode, X...>, bool on) {
@@ -865,6 +910,25 @@ struct LaunchMemory {
   char* slab;       // scratch memory of the resident teams, where shared memory is too small for it
 };
 
+/// Runs a launch's work for one world on a copy of its record. The copies have the form of a block of which only the first
+/// place is used, so that all addresses are constants and the copies are registers.
+template <class S, class F>
+GE_FN void run_whole(const Cells<S>& cells, bool on, const F& run) {
+  constexpr int bytes = kRecordBytes<AllTables<S>> * Cells<S>::B;
+  alignas(16) char first[bytes], now[bytes];
+  Cells<S> before = cells, own = cells;
+  before.block = first, before.lane = 0;
+  own.block = now, own.lane = 0;
+  CopyRecord<S> keep{cells, before}, begin{before, own};
+  StoreChanges<S> end{before, own, cells};
+  if (on) {
+    Walk<false, AllTables<S>>::run(keep);
+    Walk<false, AllTables<S>>::run(begin);
+  }
+  run(own);
+  if (on) Walk<false, AllTables<S>>::run(end);
+}
+
 /// The work of one thread of a launch. kSlab: scratch lies in the slab; then, and over a worklist, the grid is smaller than
 /// the work and its groups stride over it.
 template <class E, class L, int G, bool kSlab, int kListCount, class Service>
@@ -909,10 +973,17 @@ GE_FN void run_launch(const Shared<typename E::Schema>& shared, const LaunchMemo
                          scratch,
                          Plan::stride,
                          Plan::stride == 1 ? 0 : place.team_lane};
-    Group<E, PhaseT, G, Service> executor(cells, place);
-    executor.run(PhaseT{}, on);
-    if constexpr (L::to != kNoList)
-      executor.template append<L::predicate>(on, memory.counts + L::to, memory.lists + int64_t(L::to) * shared.worlds);
+    const auto run = [&](const Cells<S>& own) {
+      Group<E, PhaseT, G, Service> executor(own, place);
+      executor.run(PhaseT{}, on);
+      if constexpr (L::to != kNoList)
+        executor.template append<L::predicate>(on, memory.counts + L::to, memory.lists + int64_t(L::to) * shared.worlds);
+    };
+    if constexpr (Plan::whole_record) {
+      run_whole(cells, on, run);
+    } else {
+      run(cells);
+    }
     if constexpr (!strides) break;
   }
   if constexpr (L::close) {

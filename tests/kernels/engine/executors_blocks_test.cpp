@@ -75,6 +75,20 @@ GE_TEST(threads_of_any_number_give_the_same_bits) {
   }
 }
 
+GE_TEST(crews_of_any_size_give_the_same_bits) {
+  for (const Small& small : kSmall) {
+    for (const int crew : {2, 3}) {
+      Config other = config_of(small, 21);
+      other.crew = crew;
+      check_same(config_of(small, 21), other, small);
+    }
+  }
+  const Small large{"Micro-v0", {{"agent_count", int64_t{300}}, {"work", int64_t{10}}}};
+  Config other = config_of(large, 1);
+  other.crew = 2;
+  check_same(config_of(large, 1), other, large);
+}
+
 GE_TEST(tiles_of_any_size_give_the_same_bits) {
   for (const Small& small : kSmall) {
     for (const int tile : {1, 16, 256}) {

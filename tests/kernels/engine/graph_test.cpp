@@ -98,10 +98,12 @@ struct Reducing : Defaults {
   static constexpr Card card{.doc = ""};
 };
 
+/// crew: threads that share each world.
 template <class E>
-std::unique_ptr<Simulator> make(int64_t worlds) {
+std::unique_ptr<Simulator> make(int64_t worlds, int crew) {
   Config config;
   config.worlds = worlds;
+  config.crew = crew;
   return cpu_entry<Builds<Build<"Graph-v0", E>>>().make("Graph-v0", config);
 }
 
@@ -148,9 +150,9 @@ std::vector<T> rows_of(const std::vector<T>& all, size_t world, size_t rows) {
 }
 
 template <int N, int M = 0>
-void check_reduce() {
+void check_reduce(int crew = 1) {
   constexpr size_t kWorlds = 19;  // a whole block and loose worlds
-  Simulation simulation(make<Reducing<N, M>>(kWorlds));
+  Simulation simulation(make<Reducing<N, M>>(kWorlds, crew));
   simulation.reset(1);
   const auto numbers = random_numbers(kWorlds * N, N), more = random_numbers(kWorlds * M, 77);
   simulation.set("numbers.number", numbers);
@@ -196,6 +198,12 @@ GE_TEST(reduction_of_more_rows_than_a_chunk_has_the_canonical_order) {
 GE_TEST(reduction_of_two_tables_has_the_canonical_order) {
   check_reduce<7, 33>();
   check_reduce<1500, 40>();
+}
+GE_TEST(reduction_by_a_crew_has_the_canonical_order) {
+  check_reduce<7>(2);
+  check_reduce<1024>(3);
+  check_reduce<5000>(3);
+  check_reduce<1500, 40>(2);
 }
 
 GE_TEST(max_and_min_prefer_numbers_to_nan_and_order_zeros) {
@@ -295,9 +303,9 @@ struct Repeating : Reducing<9> {
 };
 
 template <class E>
-void check_emit() {
+void check_emit(int crew = 1) {
   constexpr size_t kWorlds = 35;
-  Simulation simulation(make<E>(kWorlds));
+  Simulation simulation(make<E>(kWorlds, crew));
   simulation.reset(1);
   const auto numbers = random_numbers(kWorlds * 9, 5);
   simulation.set("numbers.number", numbers);
@@ -334,14 +342,17 @@ void check_emit() {
 
 GE_TEST(emitted_rows_come_in_index_order_and_the_last_are_dropped) {
   check_emit<Emitting>();
+  check_emit<Emitting>(3);
 }
 GE_TEST(emission_with_a_count_by_function_equals_that_with_a_number) {
   check_emit<EmittingByFunction>();
+  check_emit<EmittingByFunction>(3);
 }
 
 GE_TEST(list_filled_by_for_has_as_many_rows_as_each_world_asks) {
+ for (const int crew : {1, 3}) {
   constexpr size_t kWorlds = 20;
-  Simulation simulation(make<Filling>(kWorlds));
+  Simulation simulation(make<Filling>(kWorlds, crew));
   simulation.reset(1);
   std::vector<float> numbers(kWorlds * 9);
   for (size_t w = 0; w < kWorlds; ++w) numbers[w * 9] = float(w) - 4.0f;
@@ -356,11 +367,13 @@ GE_TEST(list_filled_by_for_has_as_many_rows_as_each_world_asks) {
   const FaultReport report = simulation->faults();
   CHECK_EQ(report.tables.at(0).dropped, 9 + 8 + 7 + 6 + 5 + 4 + 3 + 2 + 1);
   CHECK_EQ(report.tables.at(0).needed, 15);
+ }
 }
 
 GE_TEST(repetition_runs_as_often_as_each_world_wants) {
+ for (const int crew : {1, 3}) {
   constexpr size_t kWorlds = 50;
-  Simulation simulation(make<Repeating>(kWorlds));
+  Simulation simulation(make<Repeating>(kWorlds, crew));
   simulation.reset(1);
   std::vector<float> numbers(kWorlds * 9);
   for (size_t w = 0; w < kWorlds; ++w) numbers[w * 9 + 1] = float(w % 11), numbers[w * 9 + 2] = float(w);
@@ -371,4 +384,5 @@ GE_TEST(repetition_runs_as_often_as_each_world_wants) {
     CHECK_EQ(turns[w], int32_t(w % 11));
     CHECK_EQ(marks[w], w % 2 == 0 ? 900 : 300);
   }
+ }
 }

@@ -82,8 +82,9 @@ struct Environment : Defaults {
   static constexpr Card card{.doc = ""};
 };
 
-std::unique_ptr<Simulator> make(int64_t worlds) {
+std::unique_ptr<Simulator> make(int64_t worlds, int crew = 1) {
   Config config;
+  config.crew = crew;
   config.worlds = worlds;
   return cpu_entry<Builds<Build<"Pool-v0", Environment>>>().make("Pool-v0", config);
 }
@@ -108,9 +109,11 @@ struct Model {
 
 }  // namespace
 
-GE_TEST(pool_under_random_births_and_deaths_equals_a_plain_model) {
+namespace {
+
+void check_pool(int crew) {
   constexpr int kWorlds = 19;
-  Simulation simulation(make(kWorlds));
+  Simulation simulation(make(kWorlds, crew));
   simulation.reset(1);
   std::vector<Model> models(kWorlds);
   int64_t dropped = 0;
@@ -151,6 +154,15 @@ GE_TEST(pool_under_random_births_and_deaths_equals_a_plain_model) {
   CHECK_EQ(report.tables.size(), size_t(1));
   CHECK_EQ(report.tables.at(0).name, "things");
   CHECK_EQ(report.tables.at(0).dropped, dropped);
+}
+
+}  // namespace
+
+GE_TEST(pool_under_random_births_and_deaths_equals_a_plain_model) {
+  check_pool(1);
+}
+GE_TEST(pool_of_a_crew_equals_a_plain_model) {
+  check_pool(3);
 }
 
 GE_TEST(handle_of_a_row_that_was_destroyed_by_a_reset_is_stale) {

@@ -1,0 +1,131 @@
+// Saves that are loaded and saves that are refused; copies of worlds that cannot be.
+#include "simulation.hpp"
+
+using namespace ge;
+using namespace ge::test;
+
+namespace {
+
+Config config_of(int64_t worlds = 4, Autoreset mode = Autoreset::same_step) {
+  Config config;
+  config.worlds = worlds;
+  config.autoreset = mode;
+  return config;
+}
+std::string saved(Simulation& simulation) {
+  simulation.reset(3);
+  for (uint32_t step = 0; step < 5; ++step) simulation.step_random(1, step);
+  return save(*simulation);
+}
+/// The message of a load, which must leave the simulator as it was.
+std::string refusal(Simulation& simulation, const std::string& bytes) {
+  const std::string before = simulation.records();
+  try {
+    load(*simulation, bytes.data(), int64_t(bytes.size()));
+  } catch (const Error& error) {
+    CHECK(error.kind() == Fault::value);
+    CHECK(simulation.records() == before);
+    return error.what();
+  }
+  return "(loaded)";
+}
+size_t header_length(const std::string& save) {
+  return 16 + size_t(uint8_t(save[8])) + 256 * size_t(uint8_t(save[9]));
+}
+
+}  // namespace
+
+GE_TEST(save_comes_back_in_a_simulator_that_was_never_reset) {
+  Simulation one("Arena-v0", config_of()), two("Arena-v0", config_of());
+  const std::string bytes = saved(one);
+  load(*two, bytes.data(), int64_t(bytes.size()));
+  CHECK(one.records() == two.records());
+  two.step_random(1, 5);
+}
+
+GE_TEST(save_header_says_what_it_is) {
+  Simulation one("Arena-v0", config_of());
+  const std::string bytes = saved(one), header = bytes.substr(16, header_length(bytes) - 16);
+  CHECK_EQ(bytes.substr(0, 7), "gpu_env");
+  for (const char* part : {"\"environment\": \"Arena-v0\"", "\"worlds\": 4", "\"autoreset_mode\": \"SameStep\"", "\"size\": 2"})
+    CHECK(header.find(part) != std::string::npos);
+  CHECK_EQ(bytes.size(), header_length(bytes) + size_t(4 * one->record_bytes()) + 16);
+}
+
+GE_TEST(foreign_bytes_are_refused) {
+  Simulation one("CartPole-v0", config_of());
+  one.reset(1);
+  for (const std::string bytes : {"", "PK\3\4", "gpu_env", "a text that is long enough to have been a save of something"})
+    CHECK_EQ(refusal(one, bytes), "load: these bytes are not a save of gpu_envs");
+}
+
+GE_TEST(truncated_or_prolonged_save_is_refused_at_any_length) {
+  Simulation one("CartPole-v0", config_of());
+  const std::string bytes = saved(one);
+  for (size_t length = 0; length < bytes.size(); ++length) CHECK(refusal(one, bytes.substr(0, length)) != "(loaded)");
+  CHECK(refusal(one, bytes + '\0') != "(loaded)");
+  CHECK_EQ(refusal(one, bytes), "(loaded)");
+}
+
+GE_TEST(save_with_any_bit_flipped_is_refused) {
+  Simulation one("CartPole-v0", config_of(1));
+  const std::string bytes = saved(one);
+  for (size_t at = 0; at < bytes.size(); ++at)
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string flipped = bytes;
+      flipped[at] = char(flipped[at] ^ (1 << bit));
+      CHECK(refusal(one, flipped) != "(loaded)");
+    }
+}
+
+GE_TEST(save_of_something_else_is_refused_by_what_differs) {
+  Simulation one("CartPole-v0", config_of());
+  const std::string bytes = saved(one);
+  const auto refused = [&](const char* id, const Config& config) {
+    Simulation other(id, config);
+    other.reset(1);
+    return refusal(other, bytes);
+  };
+  CHECK_EQ(refused("CartPole64-v0", config_of()),
+           "load: the save differs in environment: it has \"CartPole-v0\", this simulator \"CartPole64-v0\"");
+  CHECK_EQ(refused("CartPole-v0", config_of(5)), "load: the save differs in worlds: it has 4, this simulator 5");
+  CHECK_EQ(refused("CartPole-v0", config_of(4, Autoreset::disabled)),
+           "load: the save differs in autoreset_mode: it has \"SameStep\", this simulator \"Disabled\"");
+  Config config = config_of();
+  config.max_episode_steps = 9;
+  CHECK_EQ(refused("CartPole-v0", config), "load: the save differs in time_limit: it has 500, this simulator 9");
+  config = config_of();
+  config.parameters["sutton_barto_reward"] = true;
+  CHECK(refused("CartPole-v0", config).find("load: the save differs in parameters: it has {") == 0);
+}
+
+GE_TEST(save_of_another_tier_is_refused) {
+  Config config = config_of(2);
+  config.parameters["agent_count"] = int64_t{8};
+  Simulation one("Micro-v0", config);
+  const std::string bytes = saved(one);
+  config.parameters["agent_count"] = int64_t{9};
+  Simulation other("Micro-v0", config);
+  other.reset(1);
+  CHECK(refusal(other, bytes).find("load: the save differs in parameters") == 0);
+}
+
+GE_TEST(copies_that_cannot_be_are_refused) {
+  Simulation one("CartPole-v0", config_of());
+  one.reset(1);
+  const auto copy = [&](std::vector<int64_t> from, std::vector<int64_t> to) { one->copy_worlds(from, to, false); };
+  CHECK_THROWS(copy({0, 1}, {2}), Error, "copy_worlds: source has 2 worlds and destination 1");
+  CHECK_THROWS(copy({0}, {4}), Error, "copy_worlds: world 4 is not one of 0 to 3");
+  CHECK_THROWS(copy({-1}, {0}), Error, "copy_worlds: world -1 is not one of 0 to 3");
+  CHECK_THROWS(copy({0, 1}, {2, 2}), Error, "copy_worlds: world 2 is a destination twice");
+  CHECK_THROWS(copy({0, 1}, {1, 2}), Error, "copy_worlds: world 1 is both a source and a destination");
+  copy({}, {});
+  copy({0, 0}, {1, 2});
+  CHECK(one.record(0) == one.record(1) && one.record(0) == one.record(2) && one.record(0) != one.record(3));
+}
+
+GE_TEST(records_beyond_the_last_world_are_refused) {
+  Simulation one("CartPole-v0", config_of());
+  CHECK_THROWS(one.records(3, 2), Error, "worlds 3 to 5 are not within the 4 of this simulator");
+  CHECK_THROWS(one.records(-1, 1), Error, "worlds -1 to 0");
+}
