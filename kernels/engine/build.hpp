@@ -238,9 +238,7 @@ class Plan {
 template <template <class> class Factory, class... Tiers>
 std::unique_ptr<Simulator> make_tier(const std::string& id, const Config& config) {
   using First = typename Tail<Types<Tiers...>>::first;
-  typename First::Schema::Params params{};
-  const auto infos = field_infos<typename First::Schema::Params>(true);
-  set_fields(&params, infos, config.parameters, "parameter");
+  const auto params = from_values<typename First::Schema::Params>(config.parameters, "parameter");
   std::unique_ptr<Simulator> made;
   int tier = 0;
   auto attempt = [&](auto t) {

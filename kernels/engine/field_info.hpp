@@ -88,6 +88,17 @@ std::vector<FieldInfo> field_infos(bool defaults = false) {
 /// `kind` is the word for messages: "parameter", "reset option".
 void set_fields(void* target, const std::vector<FieldInfo>& infos, const Values& values, const char* kind);
 
+/// A C from named values; what no single field can say against it, `const char* problem() const` may.
+template <class C>
+C from_values(const Values& values, const char* kind) {
+  C made{};
+  set_fields(&made, field_infos<C>(true), values, kind);
+  if constexpr (requires { made.problem(); }) {
+    if (const char* problem = made.problem()) throw Error(Fault::value, std::string(kind) + "s: " + problem);
+  }
+  return made;
+}
+
 /// JSON of a list of fields, and of a string.
 std::string json(const std::vector<FieldInfo>& infos);
 std::string json(const std::string& text);

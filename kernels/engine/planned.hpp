@@ -45,10 +45,7 @@ class PlannedSimulator : public Simulator {
   void take_request(const ResetRequest& request) {
     if (!begun_ && request.mask != nullptr)
       throw Error(Fault::reset_needed, "the first reset must be of all worlds: call reset() once without a mask");
-    using Options = typename OptionsOf<S>::type;
-    Options options{};
-    set_fields(&options, field_infos<Options>(true), request.options, "reset option");
-    shared_.options = options;
+    shared_.options = from_values<typename OptionsOf<S>::type>(request.options, "reset option");
     shared_.reset_mask = request.mask;
     shared_.seed_count = int32_t(request.seeds.size());
   }

@@ -26,9 +26,11 @@ struct Params {
   }
 };
 
+template <class Real>
 struct Options {
-  float low = -0.05f, high = 0.05f;
+  Real low = Real(-0.05), high = Real(0.05);
 
+  const char* problem() const { return low > high ? "low must not be above high" : nullptr; }
   static constexpr auto describe() {
     return fields(field("low", &Options::low, "each number of the start state is at least this").within(-1e6, 1e6),
                   field("high", &Options::high, "and less than this").within(-1e6, 1e6));
@@ -80,7 +82,7 @@ template <class Real_>
 struct Schema {
   using Real = Real_;
   using Params = cartpole::Params;
-  using Options = cartpole::Options;
+  using Options = cartpole::Options<Real>;
   using Action = Push;
   using Agent = Cart<Real>;
   using tables = Types<Agent>;
@@ -142,7 +144,7 @@ GE_FN Real between(Real low, Real high, const Draw& draw, int i) {
 
 template <class Real>
 GE_FN void place_cart(const W<Real>& w, Motion<Real>& m) {
-  const Real low = Real(w.options().low), high = Real(w.options().high);
+  const Real low = w.options().low, high = w.options().high;
   const Draw first = w.template draw<"start">(0);
   if constexpr (std::is_same_v<Real, double>) {
     const Draw second = w.template draw<"start">(0, 1);

@@ -3,11 +3,13 @@
 //   who acts    1 to 1,000 agents that never see each other; each nudges one of its four numbers
 //   reward      the first of the four numbers
 //   ends        cut short after 200 steps
-//   rules from  the idea: the "Micro" benchmark of Madrona (Shacklett et al. 2023, section 6.5), one compute-heavy system
-//               whose work is proportional to the number of agents; the arithmetic is ours, since theirs is unpublished
+//   rules from  the idea: the "Micro" benchmark of Madrona (Shacklett et al. 2023, section 6.5),
+//   one compute-heavy system
+//               whose work is proportional to the number of agents; the arithmetic is ours, since
+//               theirs is unpublished
 //
-// `work` sets the arithmetic per agent and step, `agent_count` the agents per world: together they say where a machine
-// stops being bound by memory and where it is full.
+// `work` sets the arithmetic per agent and step, `agent_count` the agents per world: together they
+// say where a machine stops being bound by memory and where it is full.
 #pragma once
 
 #include "engine/environment.hpp"
@@ -24,7 +26,8 @@ struct Params {
 
   static constexpr auto describe() {
     return fields(field("agent_count", &Params::agent_count, "agents per world").within(1, 1000),
-                  field("work", &Params::work, "rounds of multiply and add per agent and step").within(0, 65536));
+                  field("work", &Params::work, "rounds of multiply and add per agent and step")
+                      .within(0, 65536));
   }
 };
 
@@ -33,7 +36,8 @@ struct Nudge {
   static constexpr bool transient = true;
 
   static constexpr auto describe() {
-    return fields(field("word", &Nudge::word, "which of the agent's numbers grows by a quarter").one_of(4));
+    return fields(
+        field("word", &Nudge::word, "which of the agent's numbers grows by a quarter").one_of(4));
   }
 };
 
@@ -89,8 +93,9 @@ GE_FN float churned(float word, float next) {
   return fract((3.7f * word + 0.31f * next) + 0.17f);
 }
 
-// Round k replaces word k mod 4, so whole turns of four rounds, then a rest. The two are systems of their own, and the
-// first runs at least one turn, because g++ runs agents side by side only where nothing branches around the inner loop.
+// Round k replaces word k mod 4, so whole turns of four rounds, then a rest. The two are systems of
+// their own, and the first runs at least one turn, because g++ runs agents side by side only where
+// nothing branches around the inner loop.
 template <int N>
 GE_FN bool has_whole_turns(const W<N>& w) {
   return w.params().work >= 4;
@@ -143,8 +148,8 @@ struct Environment : Defaults {
   using Schema = micro::Schema<N>;
   using Observation = micro::Observation;
   using Reset = Stages<Each<&fill_words<N>>>;
-  using Step = Stages<Each<&nudge<N>>, When<&has_whole_turns<N>, Each<&churn_whole_turns<N>>>, Each<&churn_rest<N>>,
-                      Each<&pay<N>>>;
+  using Step = Stages<Each<&nudge<N>>, When<&has_whole_turns<N>, Each<&churn_whole_turns<N>>>,
+                      Each<&churn_rest<N>>, Each<&pay<N>>>;
   using Observe = Stages<ge::Observe<&observe<N>>>;
   static constexpr Card card{.doc = "A synthetic load: agents that compute and never meet.",
                              .max_episode_steps = 200,
@@ -152,7 +157,7 @@ struct Environment : Defaults {
   static constexpr bool fits(const Params& params) { return params.agent_count <= N; }
 };
 
-using Builds = ge::Builds<Build<"Micro-v0", Environment<1>, Environment<8>, Environment<32>, Environment<128>,
-                                Environment<1024>>>;
+using Builds = ge::Builds<Build<"Micro-v0", Environment<1>, Environment<8>, Environment<32>,
+                                Environment<128>, Environment<1024>>>;
 
 }  // namespace gpu_envs::envs::micro

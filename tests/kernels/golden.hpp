@@ -1,10 +1,11 @@
 // The recorded hashes in tests/golden: one line per case,
 //
-//   id | name=value,... or - | autoreset mode | worlds | steps | seed | hash of records | hash of outputs
+//   id | name=value,... or - | autoreset mode | worlds | steps | seed | hash of records | hash of
+//   outputs
 //
-// `max_episode_steps` among the parameters is the time limit. Lines that begin with # are comments. A test with
-// GE_WRITE_GOLDEN=1 in its environment writes the hashes it finds into the files instead of comparing; say in the commit
-// why they changed.
+// `max_episode_steps` among the parameters is the time limit. Lines that begin with # are comments.
+// A test with GE_WRITE_GOLDEN=1 in its environment writes the hashes it finds into the files
+// instead of comparing; say in the commit why they changed.
 #pragma once
 
 #include <cstdlib>
@@ -22,7 +23,8 @@ struct GoldenCase {
 
   std::string line() const {
     std::string out;
-    for (const std::string* part : {&id, &parameters, &mode, &worlds, &steps, &seed, &hashes.records})
+    for (const std::string* part :
+         {&id, &parameters, &mode, &worlds, &steps, &seed, &hashes.records})
       out += *part + " | ";
     return out + hashes.outputs;
   }
@@ -103,8 +105,10 @@ inline void check_golden() {
       if (!line.empty() && line[0] != '#') {
         GoldenCase one = parse_golden(line);
         const Golden found = one.run();
-        if (!writes_golden() && (found.records != one.hashes.records || found.outputs != one.hashes.outputs))
-          fail(file.c_str(), 0, "the hashes of " + one.line() + " are now " + found.records + " | " + found.outputs);
+        if (!writes_golden() &&
+            (found.records != one.hashes.records || found.outputs != one.hashes.outputs))
+          fail(file.c_str(), 0,
+               "the hashes of " + one.line() + " are now " + found.records + " | " + found.outputs);
         one.hashes = found;
         line = one.line();
       }
@@ -127,7 +131,8 @@ inline std::string faults_of_arena() {
   const FaultReport report = simulation->faults();
   std::string seen = "frozen " + std::to_string(report.frozen_steps);
   for (const FaultReport::Table& table : report.tables)
-    seen += ", " + table.name + " " + std::to_string(table.dropped) + " of " + std::to_string(table.needed);
+    seen += ", " + table.name + " " + std::to_string(table.dropped) + " of " +
+            std::to_string(table.needed);
   return seen;
 }
 

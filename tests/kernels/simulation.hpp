@@ -1,4 +1,5 @@
-// The one world builder of the native tests: a simulator of this binary's registry with arrays for all of its outputs.
+// The one world builder of the native tests: a simulator of this binary's registry with arrays for
+// all of its outputs.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,8 @@
 
 namespace ge::test {
 
-inline constexpr Autoreset kModes[] = {Autoreset::next_step, Autoreset::same_step, Autoreset::disabled};
+inline constexpr Autoreset kModes[] = {Autoreset::next_step, Autoreset::same_step,
+                                       Autoreset::disabled};
 
 inline std::unique_ptr<Simulator> make_simulator(const std::string& id, const Config& config) {
   for (const Entry* entry : registry())
@@ -24,12 +26,14 @@ inline std::unique_ptr<Simulator> make_simulator(const std::string& id, const Co
 
 class Simulation {
  public:
-  Simulation(const std::string& id, const Config& config) : Simulation(make_simulator(id, config)) {}
+  Simulation(const std::string& id, const Config& config)
+      : Simulation(make_simulator(id, config)) {}
   explicit Simulation(std::unique_ptr<Simulator> made) : simulator_(std::move(made)) {
     for (int o = 0; o < kOutputCount; ++o) {
       const OutputShape& shape = simulator_->output(Output(o));
       // Garbage first: what a call leaves unwritten shows.
-      if (shape.exists) arrays_[o].assign(size_t(shape.bytes), char(0xcd)), bound_.at[o] = arrays_[o].data();
+      if (shape.exists)
+        arrays_[o].assign(size_t(shape.bytes), char(0xcd)), bound_.at[o] = arrays_[o].data();
     }
   }
 
@@ -49,7 +53,8 @@ class Simulation {
   void step(std::vector<int32_t> actions) {
     const size_t wanted = size_t(rows()) * simulator_->action_ranges().size() / 2;
     if (actions.size() == 1) actions.assign(wanted, actions[0]);
-    if (actions.size() != wanted) throw Error(Fault::value, "a test gave a wrong number of actions");
+    if (actions.size() != wanted)
+      throw Error(Fault::value, "a test gave a wrong number of actions");
     simulator_->step({actions.data(), Type::int32}, bound_, nullptr);
   }
   /// Actions as a function of (seed, number, world under its seed, agent), the same in any batch.
@@ -61,7 +66,8 @@ class Simulation {
       const uint32_t world = uint32_t(simulator_->config().first_world + i / per_world);
       const uint32_t slot = uint32_t(i % per_world);
       const Draw d = draw(uint32_t(seed), uint32_t(seed >> 32), world, 0, number, 0x7e57u, slot, 0);
-      const double low = ranges[size_t(2 * (i % words))], high = ranges[size_t(2 * (i % words) + 1)];
+      const double low = ranges[size_t(2 * (i % words))],
+                   high = ranges[size_t(2 * (i % words) + 1)];
       actions[size_t(i)] = int32_t(low) + int32_t(d.below(0, uint32_t(high - low) + 1));
     }
     step(actions);
@@ -110,7 +116,8 @@ class Simulation {
     return values;
   }
   template <class T>
-  void set(const std::string& name, const std::vector<T>& values, const std::vector<int64_t>& worlds = {}) {
+  void set(const std::string& name, const std::vector<T>& values,
+           const std::vector<int64_t>& worlds = {}) {
     const Column& column = find_column(*simulator_, name);
     const size_t count = worlds.empty() ? size_t(simulator_->worlds()) : worlds.size();
     if (values.size() * sizeof(T) != count * size_t(column.rows * column.bytes))

@@ -1,5 +1,6 @@
-// A test harness of one header: GE_TEST registers a test, the CHECK macros record what failed and go on. The native
-// tests need nothing that a machine with g++ does not have, so they run wherever the package builds.
+// A test harness of one header: GE_TEST registers a test, the CHECK macros record what failed and
+// go on. The native tests need nothing that a machine with g++ does not have, so they run wherever
+// the package builds.
 #pragma once
 
 #include <cstdio>
@@ -44,8 +45,8 @@ void check_equal(const char* file, int line, const char* text, const A& a, const
   fail(file, line, out.str());
 }
 
-/// Runs the tests whose name contains one of the arguments (all without any), prints the closing line that
-/// test runners look for, and returns the exit status.
+/// Runs the tests whose name contains one of the arguments (all without any), prints the closing
+/// line that test runners look for, and returns the exit status.
 inline int run_all(int argc, char** argv) {
   int passed = 0, failed = 0;
   for (const Case& test : cases()) {

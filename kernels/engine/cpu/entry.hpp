@@ -34,7 +34,7 @@ class TileRunner {
     blocks_ = int(blocks < all ? blocks : all);
     for (int t = 0; t < threads_; ++t) {
       spaces_.push_back({memory_of(scratch_bytes()),
-                         std::unique_ptr<int32_t[]>(new int32_t[size_t(Tile<E>::index_count(blocks_))])});
+                         std::unique_ptr<int32_t[]>(new int32_t[size_t(Tile<E>::index_count(blocks_))]), 0});
     }
   }
 
@@ -47,27 +47,32 @@ class TileRunner {
     const int all = (shared.worlds + B - 1) / B;
     const int tiles = (all + blocks_ - 1) / blocks_;
     // Below this one thread is done before another has woken.
-    constexpr double kWorthwhile = 20e-6;  // [s]
+    constexpr double kWorthwhile = 40e-6;  // [s]
     const bool alone = threads_ == 1 || tiles == 1 || work_ < kWorthwhile;
     const int crew = crew_size(all);
-    const auto begin = std::chrono::steady_clock::now();
-    if (crew > 1 && run_as_crew(graph, shared, all, crew)) return note(begin, crew);
+    if (crew > 1 && run_as_crew(graph, shared, all, crew)) return;
+    for (Space& space : spaces_) space.busy = 0;
     parallel_for(tiles, alone ? 1 : threads_, [&](int64_t tile, int worker) {
+      const auto begin = Clock_::now();
       const int first = int(tile) * blocks_;
       Tile<E> executor(shared, spaces_[worker].scratch.get(), spaces_[worker].indices.get(), first);
       executor.run(graph, first + blocks_ <= all ? blocks_ : all - first);
+      spaces_[worker].busy += seconds_since(begin);
     });
-    note(begin, alone ? 1 : threads_);
+    double busy = 0;
+    for (const Space& space : spaces_) busy += space.busy;
+    note(busy);
   }
 
  private:
   using Clock_ = std::chrono::steady_clock;
-
-  // Smoothed, since this only chooses how many threads the next step uses; the bits are the same with any number.
-  void note(Clock_::time_point begin, int threads) {
-    const std::chrono::duration<double> took = Clock_::now() - begin;
-    work_ += 0.25 * (took.count() * threads - work_);
+  static double seconds_since(Clock_::time_point begin) {
+    return std::chrono::duration<double>(Clock_::now() - begin).count();
   }
+
+  // This only chooses how many threads the next step uses; the bits are the same with any number. Less is believed at
+  // once, since being interrupted looks like work; more, slowly.
+  void note(double busy) { work_ += busy < work_ ? busy - work_ : 0.25 * (busy - work_); }
 
   // A crew pays where there are fewer blocks than threads and each stage has rows enough to outweigh a meeting.
   int crew_size(int blocks) const {
@@ -93,16 +98,19 @@ class TileRunner {
       crew_parts_.resize(size_t(8) * chunk_capacity(AllTables<S>{}));
       crew_scratch_ = memory_of(Tile<E>::scratch_bytes(blocks) + 64);
     }
+    const auto begin = Clock_::now();
     CrewBarrier barrier(size);
     auto member = [&](int64_t part, int) {
       const Crew crew{int(part), size, &barrier, crew_counts_.data(), crew_parts_.data()};
       Tile<E> executor(shared, crew_scratch_.get(), crew_indices_.data() + part * indices, 0, crew);
       executor.run(Graph{}, blocks);
     };
-    return run_crew(
+    const bool ran = run_crew(
         size,
         [](void* context, int64_t part, int worker) { (*static_cast<decltype(member)*>(context))(part, worker); },
         &member);
+    if (ran) note(seconds_since(begin) * size);
+    return ran;
   }
 
   struct Free {
@@ -112,6 +120,7 @@ class TileRunner {
   struct Space {
     Memory scratch;
     std::unique_ptr<int32_t[]> indices;
+    double busy = 0;  // [s] in this call
   };
   static Memory memory_of(int64_t bytes) {
     Memory memory(static_cast<char*>(std::aligned_alloc(64, size_t(bytes))));

@@ -22,6 +22,13 @@ void relax() {
 #endif
 }
 
+/// Spins briefly, then lets others run: they may be what it waits for.
+template <class F>
+void spin_until(F&& done) {
+  constexpr int kSpins = 2000;
+  for (int spin = 0; !done(); ++spin) spin < kSpins ? relax() : (void)sched_yield();
+}
+
 class Pool {
  public:
   ~Pool() {
@@ -53,6 +60,13 @@ class Pool {
  private:
   static constexpr int kSpins = 4000;
 
+  // The gate: one word says which job is open, to how many helpers, and how many are inside. A helper enters by counting
+  // itself in; the caller shuts the gate when the parts have run out and waits only for those inside, so a helper that
+  // wakes late, as it will on a busy machine, costs nobody anything.
+  static constexpr uint64_t kInside = 0x7fff, kShut = 0x8000;
+  static uint64_t job_of(uint64_t gate) { return gate >> 32; }
+  static uint64_t helpers_of(uint64_t gate) { return gate >> 16 & 0xffff; }
+
   void post(int64_t parts, int helpers, PartFunction fn, void* context, bool crew) {
     grow(helpers);
     crew_ = crew;
@@ -60,18 +74,16 @@ class Pool {
     context_ = context;
     parts_ = parts;
     next_.store(0, std::memory_order_relaxed);
-    pending_.store(helpers, std::memory_order_relaxed);
     {
       // Under the lock, so that a helper about to sleep cannot miss it.
       std::lock_guard lock(sleep_mutex_);
-      // The number of helpers is part of the word: a helper that wakes late for a job that was not its own must not take
-      // the next job's number for it.
-      const uint64_t count = job_.load(std::memory_order_relaxed) >> 16;
-      job_.store((count + 1) << 16 | uint64_t(helpers), std::memory_order_release);
+      const uint64_t job = job_of(gate_.load(std::memory_order_relaxed)) + 1;
+      gate_.store(job << 32 | uint64_t(helpers) << 16, std::memory_order_release);
     }
     if (sleeping_.load() > 0) wake_.notify_all();
     work(0);
-    while (pending_.load(std::memory_order_acquire) > 0) relax();
+    gate_.fetch_or(kShut, std::memory_order_acq_rel);
+    spin_until([&] { return (gate_.load(std::memory_order_acquire) & kInside) == 0; });
     if (failure_) {
       std::exception_ptr failure = nullptr;
       std::swap(failure, failure_);
@@ -82,7 +94,7 @@ class Pool {
   void grow(int helpers) {
     while (int(threads_.size()) < helpers) {
       const int worker = int(threads_.size()) + 1;
-      const uint64_t seen = job_.load();
+      const uint64_t seen = job_of(gate_.load());
       threads_.emplace_back([this, worker, seen] { serve(worker, seen); });
     }
   }
@@ -104,28 +116,39 @@ class Pool {
     }
   }
 
+  /// Counts the worker in, if the job is open to it.
+  bool enter(int worker) {
+    uint64_t gate = gate_.load(std::memory_order_acquire);
+    while ((gate & kShut) == 0 && uint64_t(worker) <= helpers_of(gate))
+      if (gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acq_rel, std::memory_order_acquire))
+        return true;
+    return false;
+  }
+
   void serve(int worker, uint64_t seen) {
+    const auto is_new = [&] { return job_of(gate_.load(std::memory_order_acquire)) != seen; };
     for (;;) {
-      for (int spin = 0; spin < kSpins && job_.load(std::memory_order_acquire) == seen; ++spin) relax();
-      if (job_.load(std::memory_order_acquire) == seen) {
+      for (int spin = 0; spin < kSpins && !is_new(); ++spin) relax();
+      if (!is_new()) {
         std::unique_lock lock(sleep_mutex_);
         sleeping_.fetch_add(1);
-        wake_.wait(lock, [&] { return stop_.load() || job_.load(std::memory_order_acquire) != seen; });
+        wake_.wait(lock, [&] { return stop_.load() || is_new(); });
         sleeping_.fetch_sub(1);
       }
       if (stop_.load()) return;
-      seen = job_.load(std::memory_order_acquire);
-      if (uint64_t(worker) > (seen & 0xffff)) continue;
+      seen = job_of(gate_.load(std::memory_order_acquire));
+      if (!enter(worker)) continue;
+      // The job may have changed between the two looks; it is the one entered that counts.
+      seen = job_of(gate_.load(std::memory_order_acquire));
       work(worker);
-      pending_.fetch_sub(1, std::memory_order_release);
+      gate_.fetch_sub(1, std::memory_order_acq_rel);
     }
   }
 
   std::mutex owner_;
   std::vector<std::thread> threads_;
-  std::atomic<uint64_t> job_{0};
+  std::atomic<uint64_t> gate_{kShut};
   std::atomic<int64_t> next_{0};
-  std::atomic<int> pending_{0};
   std::atomic<int> sleeping_{0};
   std::atomic<bool> stop_{false};
   std::mutex sleep_mutex_;
@@ -193,9 +216,7 @@ void CrewBarrier::meet() {
     round_.store(round + 1, std::memory_order_release);
     return;
   }
-  constexpr int kSpins = 2000;
-  for (int spin = 0; round_.load(std::memory_order_acquire) == round; ++spin)
-    spin < kSpins ? relax() : (void)sched_yield();
+  spin_until([&] { return round_.load(std::memory_order_acquire) != round; });
 }
 
 }  // namespace ge

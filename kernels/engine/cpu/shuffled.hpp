@@ -1,21 +1,29 @@
-// The `shuffled` executor, for tests: shows that a graph does not depend on the order in which rows run, and names the
-// stage, row and column where it does. It is built with one world per block and runs world by world, stage by stage.
+// The `shuffled` executor, for tests: shows that a graph does not depend on the order in which rows
+// run, and names the stage, row and column where it does. It is built with one world per block and
+// runs world by world, stage by stage.
 //
-// A stage is a list of tasks (one per row) with the bytes that each may write. Its world is an image: the canonical record,
-// then scratch memory. For each stage:
+// A stage is a list of tasks (one per row) with the bytes that each may write. Its world is an
+// image: the canonical record, then scratch memory. For each stage:
 //
-//   alone     each task on the bytes before the stage. Two tasks that change one byte are a write race; a change outside a
-//             task's own columns and row breaks its grant. The changes of all tasks together are the expected image.
-//   shuffled  all tasks in a random order, and in its reverse, so that of any two tasks each comes first once. Both must
+//   alone     each task on the bytes before the stage. Two tasks that change one byte are a write
+//   race; a change outside a
+//             task's own columns and row breaks its grant. The changes of all tasks together are
+//             the expected image.
+//   shuffled  all tasks in a random order, and in its reverse, so that of any two tasks each comes
+//   first once. Both must
 //             leave the expected image: otherwise a row reads what another row of the stage writes.
-//   poisoned  at the beginning of a phase scratch memory is filled with a pattern, a different one in each of three images
-//             (zeros among them). They go through the stages side by side; what differs in the end, in a record, an output
-//             or a decision, comes from scratch memory that no stage of the phase has written.
+//   poisoned  at the beginning of a phase scratch memory is filled with a pattern, a different one
+//   in each of three images
+//             (zeros among them). They go through the stages side by side; what differs in the end,
+//             in a record, an output or a decision, comes from scratch memory that no stage of the
+//             phase has written.
 //
-// What the engine does by itself (lists' lengths, live bits, folding of reductions) is the plain form of call.hpp.
+// What the engine does by itself (lists' lengths, live bits, folding of reductions) is the plain
+// form of call.hpp.
 #pragma once
 
-// Systems that leave their tables are breaches too, and must not end the process. Before any other header of the engine.
+// Systems that leave their tables are breaches too, and must not end the process. Before any other
+// header of the engine.
 #define GE_ASSERT(condition) ((condition) ? (void)0 : ::ge::broken_assertion(#condition))
 namespace ge {
 [[noreturn]] void broken_assertion(const char* condition);
@@ -107,7 +115,8 @@ class ShuffledRunner {
   template <auto P, class... Inner>
   void phase(Rare<P, Inner...>) {
     stage_ = type_name<Rare<P>>();
-    if (agreed<bool>([](const Cells<S>& cells) { return bool(ask<P>(cells)); })) (phase(Inner{}), ...);
+    if (agreed<bool>([](const Cells<S>& cells) { return bool(ask<P>(cells)); }))
+      (phase(Inner{}), ...);
   }
   template <class... X>
   void all() {
@@ -125,7 +134,8 @@ class ShuffledRunner {
     for (const Column& column : columns_)
       for (int64_t row = 0; row < column.rows; ++row) {
         const int64_t at = column.offset + row * column.stride;
-        if (byte >= at && byte < at + column.bytes) return column.name + " of row " + std::to_string(row);
+        if (byte >= at && byte < at + column.bytes)
+          return column.name + " of row " + std::to_string(row);
       }
     return "byte " + std::to_string(byte);
   }
@@ -133,7 +143,8 @@ class ShuffledRunner {
     // A stage that holds others is named by its beginning.
     std::string stage(stage_.substr(0, 160));
     if (stage.size() < stage_.size()) stage += "...";
-    throw Error(Fault::runtime, "shuffled: phase " + std::string(phase_) + ", stage " + stage + ": " + what);
+    throw Error(Fault::runtime,
+                "shuffled: phase " + std::string(phase_) + ", stage " + stage + ": " + what);
   }
   template <class F>
   auto guarded(const std::string& row, F&& f) const {
@@ -151,7 +162,8 @@ class ShuffledRunner {
     std::vector<Range> all;
     for (int64_t first = 0; first < kImage; first += kStride) {
       const int64_t last = std::min<int64_t>(first + kStride, kImage);
-      if (std::memcmp(before.data() + first, after.data() + first, size_t(last - first)) == 0) continue;
+      if (std::memcmp(before.data() + first, after.data() + first, size_t(last - first)) == 0)
+        continue;
       for (int64_t at = first; at < last; ++at) {
         if (before[size_t(at)] == after[size_t(at)]) continue;
         if (!all.empty() && all.back().end == at)
@@ -163,7 +175,8 @@ class ShuffledRunner {
     return all;
   }
   static void copy(const Range& range, const std::string& from, std::string& to) {
-    std::memcpy(to.data() + range.begin, from.data() + range.begin, size_t(range.end - range.begin));
+    std::memcpy(to.data() + range.begin, from.data() + range.begin,
+                size_t(range.end - range.begin));
   }
   static bool granted(const Task& task, const Range& range) {
     int64_t at = range.begin;
@@ -201,7 +214,8 @@ class ShuffledRunner {
         for (int64_t at = range.begin; at < range.end; ++at) {
           int& other = writer[size_t(at)];
           if (other >= 0)
-            breach("write race: " + tasks[size_t(other)].row + " and " + tasks[i].row + " both write " + column_at(at));
+            breach("write race: " + tasks[size_t(other)].row + " and " + tasks[i].row +
+                   " both write " + column_at(at));
           other = int(i);
         }
         if (!granted(tasks[i], range)) ungranted.push_back({int(i), range});
@@ -210,14 +224,17 @@ class ShuffledRunner {
       }
     }
     for (const auto& [task, range] : ungranted)
-      breach(tasks[size_t(task)].row + " writes " + column_at(range.begin) + ", which the stage does not grant it");
+      breach(tasks[size_t(task)].row + " writes " + column_at(range.begin) +
+             ", which the stage does not grant it");
     return expected;
   }
-  void in_order(const std::vector<Task>& tasks, const std::vector<int>& order, std::string& image, bool counts) {
+  void in_order(const std::vector<Task>& tasks, const std::vector<int>& order, std::string& image,
+                bool counts) {
     for (const int i : order)
       guarded(tasks[size_t(i)].row, [&] { tasks[size_t(i)].run(cells_of(image, counts)); });
   }
-  void compare(const std::vector<Task>& tasks, const std::string& found, const std::string& expected) const {
+  void compare(const std::vector<Task>& tasks, const std::string& found,
+               const std::string& expected) const {
     for (const Range& range : changes(expected, found)) {
       std::string reader = "a row";
       for (const Task& task : tasks)
@@ -231,11 +248,13 @@ class ShuffledRunner {
     for (int k = 1; k < kImages; ++k)
       for (const Range& range : changes(images_[0], images_[k]))
         for (int64_t at = range.begin; at < range.end; ++at)
-          if (at < kRecord || images_[0][size_t(at)] != kPoison[0] || images_[k][size_t(at)] != kPoison[k])
+          if (at < kRecord || images_[0][size_t(at)] != kPoison[0] ||
+              images_[k][size_t(at)] != kPoison[k])
             unwritten(column_at(at));
   }
   [[noreturn]] void unwritten(const std::string& what) const {
-    breach("unwritten scratch: " + what + " depends on scratch memory that no stage of this phase has written");
+    breach("unwritten scratch: " + what +
+           " depends on scratch memory that no stage of this phase has written");
   }
 
   /// A value that must be the same whatever the poison, from a function that only reads.
@@ -267,7 +286,8 @@ class ShuffledRunner {
 
   template <class T, class C>
   static Range cell(int row) {
-    const int64_t at = (in_scratch<T, C> ? kRecord : 0) + kOffset<Tables, T, C> + int64_t{row} * int64_t(sizeof(C));
+    const int64_t at = (in_scratch<T, C> ? kRecord : 0) + kOffset<Tables, T, C> +
+                       int64_t{row} * int64_t(sizeof(C));
     return {at, at + int64_t(sizeof(C))};
   }
   template <class T, class... Args>
@@ -285,7 +305,8 @@ class ShuffledRunner {
     std::vector<Range> ranges;
     [[maybe_unused]] auto add = [&](auto arg) {
       using Arg = typename decltype(arg)::type;
-      if constexpr (is_written<Arg>) ranges.push_back(cell<single_of<bare<Arg>, Tables>, bare<Arg>>(0));
+      if constexpr (is_written<Arg>)
+        ranges.push_back(cell<single_of<bare<Arg>, Tables>, bare<Arg>>(0));
     };
     (add(Type_<Args>{}), ...);
     return ranges;
@@ -321,15 +342,16 @@ class ShuffledRunner {
       for_each_type(matching<Components<F>, Tables>{}, [&](auto t) {
         using T = typename decltype(t)::type;
         for (const int row : live_rows<T>())
-          tasks.push_back({[row](const Cells<S>& cells) { call_row<F, T>(cells, row); }, row_name<T>(row),
-                           written<T>(row, Arguments<F>{})});
+          tasks.push_back({[row](const Cells<S>& cells) { call_row<F, T>(cells, row); },
+                           row_name<T>(row), written<T>(row, Arguments<F>{})});
       });
       rows(tasks);
     }
   }
   template <auto F>
   void stage(EachWorld<F>) {
-    rows({{[](const Cells<S>& cells) { call_world<F>(cells); }, "the world", written_singles(Arguments<F>{})}});
+    rows({{[](const Cells<S>& cells) { call_world<F>(cells); }, "the world",
+           written_singles(Arguments<F>{})}});
   }
 
   /// The header of a table, written by the engine at any moment of the stage.
@@ -339,7 +361,8 @@ class ShuffledRunner {
   }
   template <class T>
   static Task length_task(int length) {
-    return header_task<T>([length](const Cells<S>& cells) { *cells.template header<T>(0) = uint32_t(length); });
+    return header_task<T>(
+        [length](const Cells<S>& cells) { *cells.template header<T>(0) = uint32_t(length); });
   }
   template <class T>
   void overflow(int needed) {
@@ -347,8 +370,8 @@ class ShuffledRunner {
   }
   template <auto Make, class T, class... Index>
   static Task maker(int row, Index... index) {
-    return {[row, index...](const Cells<S>& cells) { make_row<Make, T>(cells, row, index...); }, row_name<T>(row),
-            whole_row<T>(row, typename T::components{})};
+    return {[row, index...](const Cells<S>& cells) { make_row<Make, T>(cells, row, index...); },
+            row_name<T>(row), whole_row<T>(row, typename T::components{})};
   }
   template <auto Count>
   int count_of() {
@@ -377,7 +400,8 @@ class ShuffledRunner {
     std::vector<Pair> pairs;
     const Cells<S> here = cells(0);
     for (int a = 0; a < here.template rows<A>(); ++a)
-      for (int b = std::is_same_v<A, C> ? a + 1 : 0; b < here.template rows<C>(); ++b) pairs.push_back({a, b});
+      for (int b = std::is_same_v<A, C> ? a + 1 : 0; b < here.template rows<C>(); ++b)
+        pairs.push_back({a, b});
     // The order of pairs of one table is pair_at's.
     if constexpr (std::is_same_v<A, C>)
       for (size_t i = 0; i < pairs.size(); ++i) pairs[i] = pair_at(int(i), here.template rows<A>());
@@ -385,12 +409,15 @@ class ShuffledRunner {
         int(pairs.size()),
         [&pairs](const Cells<S>& cells, int i) {
           const Pair p = pairs[size_t(i)];
-          return cells.template alive<A>(p.a) && cells.template alive<C>(p.b) && bool(Test(World<S>(cells), p.a, p.b));
+          return cells.template alive<A>(p.a) && cells.template alive<C>(p.b) &&
+                 bool(Test(World<S>(cells), p.a, p.b));
         },
-        [&pairs](int row, int i) { return maker<Make, T>(row, pairs[size_t(i)].a, pairs[size_t(i)].b); });
+        [&pairs](int row, int i) {
+          return maker<Make, T>(row, pairs[size_t(i)].a, pairs[size_t(i)].b);
+        });
   }
-  /// Tests alone say which indices hit and so which row each maker fills; in the shuffled orders each index tests again,
-  /// among makers and the list's new length, and must say the same.
+  /// Tests alone say which indices hit and so which row each maker fills; in the shuffled orders
+  /// each index tests again, among makers and the list's new length, and must say the same.
   template <class T, class Test, class Maker>
   void emit(int count, Test test, Maker make) {
     std::vector<Task> tasks;
@@ -413,7 +440,8 @@ class ShuffledRunner {
     overflow<T>(hits);
   }
   [[noreturn]] static void dependent_test() {
-    throw Error(Fault::runtime, "order dependence: its test reads what another row of the stage writes");
+    throw Error(Fault::runtime,
+                "order dependence: its test reads what another row of the stage writes");
   }
 
   // ---- pools
@@ -438,7 +466,8 @@ class ShuffledRunner {
     std::vector<int> dead;
     for (const int row : live_rows<T>()) {
       const bool dies = agreed<bool>(
-          [row](const Cells<S>& cells) { return bool(value_of_row<Test, T>(cells, row)); }, row_name<T>(row));
+          [row](const Cells<S>& cells) { return bool(value_of_row<Test, T>(cells, row)); },
+          row_name<T>(row));
       Task task{[row, dies](const Cells<S>& cells) {
                   if (bool(value_of_row<Test, T>(cells, row)) != dies) dependent_test();
                   if (dies) zero_row<T>(cells, row, typename T::components{});
@@ -471,11 +500,13 @@ class ShuffledRunner {
       for_each_type(matching<Components<F>, Tables>{}, [&](auto t) {
         using T = typename decltype(t)::type;
         for (const int row : live_rows<T>())
-          agreed<R>([row](const Cells<S>& cells) { return R(value_of_row<F, T>(cells, row)); }, row_name<T>(row));
+          agreed<R>([row](const Cells<S>& cells) { return R(value_of_row<F, T>(cells, row)); },
+                    row_name<T>(row));
       });
       const R total = agreed<R>([](const Cells<S>& cells) { return reduce_world<F, Op>(cells); });
       using Rest = typename Tail<Arguments<Into>>::type;
-      rows({{[total](const Cells<S>& cells) { call_into<Into>(cells, total); }, "the world", written_singles(Rest{})}});
+      rows({{[total](const Cells<S>& cells) { call_into<Into>(cells, total); }, "the world",
+             written_singles(Rest{})}});
     }
   }
 
@@ -519,11 +550,16 @@ class ShuffledRunner {
 
   void stage(TakeActions) {
     switch (shared_.action_type) {
-      case Type::int64: return take<int64_t>();
-      case Type::int32: return take<int32_t>();
-      case Type::uint8: return take<uint8_t>();
-      case Type::float64: return take<double>();
-      default: return take<float>();
+      case Type::int64:
+        return take<int64_t>();
+      case Type::int32:
+        return take<int32_t>();
+      case Type::uint8:
+        return take<uint8_t>();
+      case Type::float64:
+        return take<double>();
+      default:
+        return take<float>();
     }
   }
   template <class From>
@@ -533,7 +569,9 @@ class ShuffledRunner {
       const int agents = agents_of(shared_);
       std::vector<Task> tasks;
       for (int row = 0; row < agents; ++row)
-        tasks.push_back({[row, agents](const Cells<S>& cells) { take_action<E, From, false>(cells, row, agents); },
+        tasks.push_back({[row, agents](const Cells<S>& cells) {
+                           take_action<E, From, false>(cells, row, agents);
+                         },
                          row_name<Agent>(row),
                          {cell<Agent, A>(row)}});
       rows(tasks);
@@ -547,13 +585,15 @@ class ShuffledRunner {
     const int agents = agents_of(shared_);
     for (int row = 0; row < agents; ++row)
       to[int64_t(world_) * agents + row] =
-          agreed<V>([row](const Cells<S>& cells) { return value_of_row<F, Agent>(cells, row); }, row_name<Agent>(row));
+          agreed<V>([row](const Cells<S>& cells) { return value_of_row<F, Agent>(cells, row); },
+                    row_name<Agent>(row));
   }
   void stage(ClearFinal) {
     char* const to = static_cast<char*>(shared_.bound.at[kFinalObservation]);
     if (to == nullptr) return;
     using Shape = RowShape<typename E::Observation>;
-    const int64_t bytes = int64_t(sizeof(typename Shape::Element)) * Shape::elements * agents_of(shared_);
+    const int64_t bytes =
+        int64_t(sizeof(typename Shape::Element)) * Shape::elements * agents_of(shared_);
     std::memset(to + world_ * bytes, 0, size_t(bytes));
   }
   template <auto F>
@@ -575,7 +615,9 @@ class ShuffledRunner {
     for (int row = 0; row < agents; ++row) {
       bool wanted = false;
       const Row values = agreed<Row>(
-          [row, final, &wanted](const Cells<S>& cells) { return observe_row<F, Agent>(cells, row, final, wanted); },
+          [row, final, &wanted](const Cells<S>& cells) {
+            return observe_row<F, Agent>(cells, row, final, wanted);
+          },
           row_name<Agent>(row));
       if (wanted) put(to + (int64_t(world_) * agents + row) * RowShape<Row>::elements, values);
     }

@@ -9,6 +9,7 @@
 
 namespace ge {
 
+// Two such blocks per multiprocessor are all that ptxas is asked for: left alone it spills to make room for more.
 inline constexpr int kMostThreads = 256;
 
 /// The graphs of an environment, by number: a kernel is named by environment, graph and place in it, since the types of
@@ -30,7 +31,7 @@ struct TypeAt<0, Types<First, Rest...>> {
 };
 
 template <class E, int kGraph, int kIndex, int G, bool kSlab>
-__global__ void __launch_bounds__(G > 32 ? G : kMostThreads)
+__global__ void __launch_bounds__(G > 32 ? G : kMostThreads, 2)
     phase_kernel(const __grid_constant__ Shared<typename E::Schema> shared, const __grid_constant__ LaunchMemory memory) {
   using Graph = GraphOf<E, kGraph>;
   using L = typename TypeAt<kIndex, launches_of<Graph>>::type;
@@ -116,8 +117,9 @@ class DeviceSimulator final : public PlannedSimulator<E> {
 
   // ---- which kernels there are
 
-  // Above the first bound a team's scratch may not fit in shared memory, above the second it never does.
-  static constexpr int kSurelyShared = 32 * 1024, kNeverShared = 200 * 1024;
+  // Above the first bound a team's memory may not fit in shared memory (64 KiB with compute capability 7.5, 227 with 9.0),
+  // above the second it never does.
+  static constexpr int kSurelyShared = 64 * 1024, kNeverShared = 227 * 1024;
 
   template <int kGraph, int kIndex, class PhaseT, int G>
   static void add_variants(std::vector<cuda::KernelVariant>& variants) {
@@ -126,8 +128,9 @@ class DeviceSimulator final : public PlannedSimulator<E> {
       variants.push_back({reinterpret_cast<const void*>(&phase_kernel<E, kGraph, kIndex, G, kSlab>), G, kSlab, Sizes::team,
                           Sizes::worlds, Sizes::counts, Sizes::stage, Sizes::scratch});
     };
-    if constexpr (Sizes::scratch <= kNeverShared) add(std::false_type{});
-    if constexpr (Sizes::scratch > kSurelyShared) add(std::true_type{});
+    constexpr int bytes = Sizes::counts + Sizes::stage + Sizes::scratch;
+    if constexpr (bytes <= kNeverShared) add(std::false_type{});
+    if constexpr (bytes > kSurelyShared) add(std::true_type{});
   }
   template <int kGraph, int kIndex, Name kName, int... G, class... X>
   static cuda::LaunchChoice choice(Phase<kName, Lanes<G...>, X...>) {

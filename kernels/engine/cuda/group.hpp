@@ -20,13 +20,6 @@
 #include "engine/cuda/rows.hpp"
 #include "engine/episode.hpp"
 
-// The body of the following loop appears once: it holds whole stages, and nvcc unrolls what it can count.
-#if defined(__CUDACC__)
-#define GE_NO_UNROLL _Pragma("unroll 1")
-#else
-#define GE_NO_UNROLL
-#endif
-
 namespace ge {
 
 // ---- what a stage contains, and what it needs of its team
@@ -286,18 +279,26 @@ class Group {
 
   // ---- stages over rows
 
+  /// f(row) on this lane's rows of a table of `rows` rows. A table of one has its row's number known at compile time.
+  template <int kCapacity, class F>
+  GE_FN void my_rows(bool on, int rows, const F& f) const {
+    if constexpr (kCapacity == 1) {
+      if (leads(on) && rows > 0) f(0);
+    } else {
+      const int count = on ? rows : 0;
+      GE_UNROLL_ROWS
+      for (int row = lane_; row < count; row += G) f(row);
+    }
+  }
+
   template <bool kFinal, auto F>
   GE_FN void stage(Each<F>, bool on) {
     if constexpr (Served<F, Tables>::value)
       for_each_type(matching<Components<F>, Tables>{}, [&](auto t) {
         using T = typename decltype(t)::type;
-        if constexpr (T::kind == Kind::fixed && T::capacity == 1) {
-          if (leads(on) && cells_.template rows<T>() > 0) call_row<F, T>(cells_, 0);
-        } else {
-          const int rows = on ? cells_.template rows<T>() : 0;
-          for (int row = lane_; row < rows; row += G)
-            if (cells_.template alive<T>(row)) call_row<F, T>(cells_, row);
-        }
+        my_rows<T::capacity>(on, on ? cells_.template rows<T>() : 0, [&](int row) {
+          if (cells_.template alive<T>(row)) call_row<F, T>(cells_, row);
+        });
       });
   }
   template <bool kFinal, auto F>
@@ -313,7 +314,7 @@ class Group {
       static_assert(Count <= T::capacity, "GE: For has more rows than its table");
     else
       settle();
-    for (int row = lane_; row < count; row += G) make_row<F, T>(cells_, row, row);
+    my_rows<T::capacity>(on, count, [&](int row) { make_row<F, T>(cells_, row, row); });
     if (leads(on)) {
       set_header<T>(0, uint32_t(count < 0 ? 0 : count));
       count_overflow<T>(cells_, wanted, T::capacity);
@@ -359,6 +360,7 @@ class Group {
     static_assert(T::kind == Kind::list, "GE: Emit appends to a List");
     int hits = 0;
     if constexpr (G == 1) {
+      GE_UNROLL_ROWS
       for (int i = 0; on && i < count; ++i) {
         if (!test(i)) continue;
         if (hits < T::capacity) make(hits, i);
@@ -481,6 +483,7 @@ class Group {
     }
     settle();
     const int rows = on ? T::capacity : 0;
+    GE_NO_UNROLL
     for (int row = lane_; row < rows; row += G)
       if (dead_bits(row >> 5) >> (row & 31) & 1u) free_slot<T>(row);
     for (int word = lane_; word * 32 < rows; word += G)
@@ -508,6 +511,7 @@ class Group {
       if (leads(on)) set_header<T>(0, 0);
     } else if constexpr (T::scratch == kScratch && T::kind == Kind::pool) {
       const int rows = on ? T::capacity : 0;
+      GE_NO_UNROLL
       for (int row = lane_; row < rows; row += G) {
         if constexpr (kScratch)
           set_header<T>(kLiveWords<T> + row, 0);
@@ -565,9 +569,13 @@ class Group {
     R mine = fold<(W > G ? W / G : 1), Op>([&](int part) {
       R sum = Op::identity();
       const int k = lane_ + part * G;
-      if (k < W)
-        for (int row = first + k; row < last; row += W)
+      if constexpr (T::capacity == 1) {
+        if (k == 0 && last > 0 && cells_.template alive<T>(0)) sum = Op::combine(sum, R(value_of_row<F, T>(cells_, 0)));
+      } else {
+        GE_UNROLL_ROWS
+        for (int row = k < W ? first + k : last; row < last; row += W)
           if (cells_.template alive<T>(row)) sum = Op::combine(sum, R(value_of_row<F, T>(cells_, row)));
+      }
       return sum;
     });
     GE_UNROLL
@@ -684,7 +692,7 @@ class Group {
   GE_FN void take(bool on) {
     if constexpr (std::is_floating_point_v<From> == ActionShape<typename S::Action>::is_float) {
       const int rows = agents();
-      for (int row = lane_; row < (on ? rows : 0); row += G) take_action<E, From, true>(cells_, row, rows);
+      my_rows<Agent::capacity>(on, rows, [&](int row) { take_action<E, From, true>(cells_, row, rows); });
     }
   }
   template <bool kFinal, int O, auto F>
@@ -693,11 +701,11 @@ class Group {
     V* const to = static_cast<V*>(cells_.shared->bound.at[O]);
     if (to == nullptr) return;
     const int rows = agents();
-    for (int row = lane_; row < (on ? rows : 0); row += G) {
+    my_rows<Agent::capacity>(on, rows, [&](int row) {
       V* const at = to + (int64_t(cells_.world) * rows + row);
       GE_WATCH(at, sizeof(V), true);
       *at = value_of_row<F, Agent>(cells_, row);
-    }
+    });
   }
   template <bool kFinal>
   GE_FN void stage(ClearFinal, bool on) {
@@ -709,14 +717,15 @@ class Group {
     const int64_t elements = int64_t{rows} * Rows::Shape::elements;  // of a world
     if constexpr (Rows::direct) {
       const bool aligned = offset_in_vector(to) % Rows::bytes == 0;
-      for (int row = lane_; row < (on ? rows : 0); row += G)
+      my_rows<Agent::capacity>(on, rows, [&](int row) {
         put_vector(to + cells_.world * elements + int64_t{row} * Rows::Shape::elements, Row{}, aligned);
+      });
     } else {
       const Run run = run_of(on);
       if (run.whole)
-        clear_run(to + place_.team_first * elements, run.worlds * elements, place_.team_lane, Plan::team);
+        clear_run(to + place_.team_first * elements, int(run.worlds * elements), place_.team_lane, Plan::team);
       else if (on)
-        clear_run(to + cells_.world * elements, elements, lane_, G);
+        clear_run(to + cells_.world * elements, int(elements), lane_, G);
       if constexpr (G == 1) sync_team();  // the rows of final observations go to the same places from other lanes
     }
   }
@@ -788,15 +797,15 @@ class Group {
       }
     } else {
       const bool aligned = Rows::direct && offset_in_vector(to) % Rows::bytes == 0;
-      for (int row = lane_; row < (on ? rows : 0); row += G) {
+      my_rows<kRows>(on, rows, [&](int row) {
         Row out;
-        if (!make(row, out)) continue;
+        if (!make(row, out)) return;
         auto* const at = to + (int64_t(cells_.world) * rows + row) * Rows::Shape::elements;
         if constexpr (Rows::direct)
           put_vector(at, out, aligned);
         else
           put_row(at, out);
-      }
+      });
     }
   }
   /// Rows [row, row + count) of worlds [world, ...) of the team, of `rows` rows per world.
@@ -823,7 +832,7 @@ class Group {
       expand_run(to, reinterpret_cast<const Row*>(from), rows, place_.team_lane, Plan::team);
     else
       copy_run(to, reinterpret_cast<const typename RowShape<Row>::Element*>(from),
-               int64_t{rows} * RowShape<Row>::elements, place_.team_lane, Plan::team);
+               rows * RowShape<Row>::elements, place_.team_lane, Plan::team);
   }
 
   template <class Rows>

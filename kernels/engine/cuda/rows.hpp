@@ -16,6 +16,16 @@
 
 #include "engine/channels.hpp"
 
+// The body of the following loop appears once: it holds whole stages, and nvcc unrolls what it can count.
+#if defined(__CUDACC__)
+#define GE_NO_UNROLL _Pragma("unroll 1")
+// Loops over rows: one lane per world has only its own loads in flight, several lanes have each other's.
+#define GE_UNROLL_ROWS _Pragma("unroll (G > 1 ? 1 : 4)")
+#else
+#define GE_NO_UNROLL
+#define GE_UNROLL_ROWS
+#endif
+
 namespace ge {
 
 GE_FN int count_bits(uint32_t word) {
@@ -100,42 +110,48 @@ GE_FN void put_vector(typename RowShape<Row>::Element* to, const Row& row, bool 
 
 /// Lane `lane` of `lanes` takes its part in copying a run; both addresses are equal modulo 16.
 template <class Element>
-GE_FN void copy_run(Element* to, const Element* from, int64_t count, int lane, int lanes) {
+GE_FN void copy_run(Element* to, const Element* from, int count, int lane, int lanes) {
   constexpr int each = 16 / int(sizeof(Element));
-  const int64_t lead = ((16 - offset_in_vector(to)) & 15) / int(sizeof(Element));
-  const int64_t head = lead < count ? lead : count;
-  const int64_t vectors = (count - head) / each;
-  const auto copy = [&](int64_t i) {
+  const int lead = ((16 - offset_in_vector(to)) & 15) / int(sizeof(Element));
+  const int head = lead < count ? lead : count;
+  const int vectors = (count - head) / each;
+  const auto copy = [&](int i) {
     GE_WATCH(from + i, sizeof(Element), false);
     GE_WATCH(to + i, sizeof(Element), true);
     to[i] = from[i];
   };
-  for (int64_t i = lane; i < head; i += lanes) copy(i);
-  for (int64_t i = lane; i < vectors; i += lanes) {
+  GE_NO_UNROLL
+  for (int i = lane; i < head; i += lanes) copy(i);
+  GE_NO_UNROLL
+  for (int i = lane; i < vectors; i += lanes) {
     GE_WATCH(from + head + i * each, 16, false);
     GE_WATCH(to + head + i * each, 16, true);
     reinterpret_cast<Vector*>(to + head)[i] = reinterpret_cast<const Vector*>(from + head)[i];
   }
-  for (int64_t i = head + vectors * each + lane; i < count; i += lanes) copy(i);
+  GE_NO_UNROLL
+  for (int i = head + vectors * each + lane; i < count; i += lanes) copy(i);
 }
 
 /// The same for zeros.
 template <class Element>
-GE_FN void clear_run(Element* to, int64_t count, int lane, int lanes) {
+GE_FN void clear_run(Element* to, int count, int lane, int lanes) {
   constexpr int each = 16 / int(sizeof(Element));
-  const int64_t lead = ((16 - offset_in_vector(to)) & 15) / int(sizeof(Element));
-  const int64_t head = lead < count ? lead : count;
-  const int64_t vectors = (count - head) / each;
-  const auto clear = [&](int64_t i) {
+  const int lead = ((16 - offset_in_vector(to)) & 15) / int(sizeof(Element));
+  const int head = lead < count ? lead : count;
+  const int vectors = (count - head) / each;
+  const auto clear = [&](int i) {
     GE_WATCH(to + i, sizeof(Element), true);
     to[i] = Element{};
   };
-  for (int64_t i = lane; i < head; i += lanes) clear(i);
-  for (int64_t i = lane; i < vectors; i += lanes) {
+  GE_NO_UNROLL
+  for (int i = lane; i < head; i += lanes) clear(i);
+  GE_NO_UNROLL
+  for (int i = lane; i < vectors; i += lanes) {
     GE_WATCH(to + head + i * each, 16, true);
     reinterpret_cast<Vector*>(to + head)[i] = Vector{};
   }
-  for (int64_t i = head + vectors * each + lane; i < count; i += lanes) clear(i);
+  GE_NO_UNROLL
+  for (int i = head + vectors * each + lane; i < count; i += lanes) clear(i);
 }
 
 /// Expands `rows` packed rows into a run of elements.
@@ -158,7 +174,9 @@ GE_FN void expand_run(typename RowShape<Row>::Element* to, const Row* from, int 
   struct Items {
     Element at[each];
   };
+  GE_NO_UNROLL
   for (int i = lane; i < head; i += lanes) store(i);
+  GE_NO_UNROLL
   for (int i = lane; i < vectors; i += lanes) {
     Items items;
     GE_UNROLL
@@ -166,6 +184,7 @@ GE_FN void expand_run(typename RowShape<Row>::Element* to, const Row* from, int 
     GE_WATCH(to + head + i * each, 16, true);
     reinterpret_cast<Vector*>(to + head)[i] = __builtin_bit_cast(Vector, items);
   }
+  GE_NO_UNROLL
   for (int i = head + vectors * each + lane; i < count; i += lanes) store(i);
 }
 

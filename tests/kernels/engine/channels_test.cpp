@@ -20,7 +20,9 @@ struct Thrust {
 struct Press {
   int32_t key;
   static constexpr bool transient = true;
-  static constexpr auto describe() { return fields(field("key", &Press::key, "a category").one_of(5)); }
+  static constexpr auto describe() {
+    return fields(field("key", &Press::key, "a category").one_of(5));
+  }
 };
 struct Echo {
   float turn, power[2];
@@ -55,7 +57,8 @@ struct Row {
   uint8_t rest[3];
   static constexpr auto describe() {
     return fields(field("number", &Row::number, "one"), field("flags", &Row::flags, "many"),
-                  field("sets", &Row::sets, "two"), field("tail", &Row::tail, "one"), field("rest", &Row::rest, "three"));
+                  field("sets", &Row::sets, "two"), field("tail", &Row::tail, "one"),
+                  field("rest", &Row::rest, "three"));
   }
 };
 void observe(const W& w, Row& row, Slot agent, const Echo& echo) {
@@ -150,12 +153,15 @@ GE_TEST(bad_actions_are_refused_by_name_before_any_world_moves) {
   const std::string before = s.records();
   std::vector<float> values(12);
   values[9] = 1.5f;
-  CHECK_THROWS(act(s, values, Type::float32), Error, "actions: world 1, agent 1, component 0: 1.5 is not a number from -1 to 1");
+  CHECK_THROWS(act(s, values, Type::float32), Error,
+               "actions: world 1, agent 1, component 0: 1.5 is not a number from -1 to 1");
   values[9] = 0, values[4] = NAN;
-  CHECK_THROWS(act(s, values, Type::float32), Error, "actions: world 0, agent 1, component 1: nan is not");
+  CHECK_THROWS(act(s, values, Type::float32), Error,
+               "actions: world 0, agent 1, component 1: nan is not");
   CHECK_THROWS(act<int64_t>(s, std::vector<int64_t>(12), Type::int64), Error,
                "actions must be float32 or float64, got int64");
-  CHECK_THROWS(s->step({nullptr, Type::float32}, s.bound(), nullptr), Error, "actions: there are none");
+  CHECK_THROWS(s->step({nullptr, Type::float32}, s.bound(), nullptr), Error,
+               "actions: there are none");
   CHECK(s.records() == before);
   Config config;
   config.worlds = 3000;
@@ -163,9 +169,11 @@ GE_TEST(bad_actions_are_refused_by_name_before_any_world_moves) {
   carts.reset(1);
   std::vector<int64_t> pushes(3000);
   pushes[2999] = 2;
-  CHECK_THROWS(act(carts, pushes, Type::int64), Error, "actions: world 2999, agent 0: 2 is not one of 0 to 1");
+  CHECK_THROWS(act(carts, pushes, Type::int64), Error,
+               "actions: world 2999, agent 0: 2 is not one of 0 to 1");
   pushes[1500] = int64_t{1} << 32;
-  CHECK_THROWS(act(carts, pushes, Type::int64), Error, "actions: world 1500, agent 0: 4.2949673e+09 is not one of 0 to 1");
+  CHECK_THROWS(act(carts, pushes, Type::int64), Error,
+               "actions: world 1500, agent 0: 4.2949673e+09 is not one of 0 to 1");
   CHECK_THROWS(act(carts, std::vector<float>(3000), Type::float32), Error,
                "actions must be int64, int32 or uint8, got float32");
 }
@@ -173,7 +181,8 @@ GE_TEST(bad_actions_are_refused_by_name_before_any_world_moves) {
 GE_TEST(bits_are_kept_apart_over_words) {
   Bits<40> bits{};
   for (const int bit : {0, 31, 32, 39}) bits.set(bit);
-  for (int bit = 0; bit < 40; ++bit) CHECK_EQ(bits.test(bit), bit == 0 || bit == 31 || bit == 32 || bit == 39);
+  for (int bit = 0; bit < 40; ++bit)
+    CHECK_EQ(bits.test(bit), bit == 0 || bit == 31 || bit == 32 || bit == 39);
   bits.set(31, false);
   CHECK(!bits.test(31) && bits.test(32));
 }
@@ -188,7 +197,8 @@ GE_TEST(observation_row_with_bits_is_expanded_in_the_order_of_its_fields) {
   for (size_t row = 0; row < 38; ++row) {
     std::vector<int32_t> expected(51);
     expected[0] = -7;
-    for (const size_t bit : {size_t{0}, size_t{31}, 32 + row % 2, size_t{39}}) expected[1 + bit] = 1;
+    for (const size_t bit : {size_t{0}, size_t{31}, 32 + row % 2, size_t{39}})
+      expected[1 + bit] = 1;
     expected[41 + 2] = 1, expected[44 + 0] = 1;
     expected[47] = 200;
     expected[50] = 1;

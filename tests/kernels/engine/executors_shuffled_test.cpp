@@ -1,4 +1,5 @@
-// The environments do not depend on the order of rows: shuffled and isolated they give the recorded hashes.
+// The environments do not depend on the order of rows: shuffled and isolated they give the recorded
+// hashes.
 #include "golden.hpp"
 
 using namespace ge;
@@ -9,7 +10,8 @@ GE_TEST(golden_cases_in_shuffled_and_isolated_rows_give_the_recorded_hashes) {
   for (const GoldenCase& one : golden_cases()) {
     const Golden found = one.run([&](Config& config) { config.shuffle_seed = ++seed; });
     if (found.records != one.hashes.records || found.outputs != one.hashes.outputs)
-      fail("tests/golden", 0, "the hashes of " + one.line() + " are now " + found.records + " | " + found.outputs);
+      fail("tests/golden", 0,
+           "the hashes of " + one.line() + " are now " + found.records + " | " + found.outputs);
   }
 }
 

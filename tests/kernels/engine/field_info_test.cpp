@@ -1,4 +1,5 @@
-// Parameters by name: what is accepted, what is refused and how the message says it; simulators that cannot be made.
+// Parameters by name: what is accepted, what is refused and how the message says it; simulators
+// that cannot be made.
 #include "engine/field_info.hpp"
 
 #include <cmath>
@@ -19,9 +20,11 @@ struct Settings {
   int64_t big = 0;
 
   static constexpr auto describe() {
-    return fields(field("wind", &Settings::wind, "blows"), field("count", &Settings::count, "of things").within(1, 10),
+    return fields(field("wind", &Settings::wind, "blows"),
+                  field("count", &Settings::count, "of things").within(1, 10),
                   field("speed", &Settings::speed, "at most").in("m/s").within(0, kUnbounded),
-                  field("mass", &Settings::mass, "any").in("kg"), field("mask", &Settings::mask, "bits"),
+                  field("mass", &Settings::mass, "any").in("kg"),
+                  field("mask", &Settings::mask, "bits"),
                   field("big", &Settings::big, "a long one"));
   }
 };
@@ -52,8 +55,12 @@ std::string unmade(Config config, const char* id = "CartPole-v0") {
 }  // namespace
 
 GE_TEST(values_of_fitting_types_are_set) {
-  const Settings s = set({{"wind", false}, {"count", int64_t{10}}, {"speed", int64_t{2}}, {"mass", -0.5},
-                          {"mask", int64_t{4294967295}}, {"big", int64_t{1} << 40}});
+  const Settings s = set({{"wind", false},
+                          {"count", int64_t{10}},
+                          {"speed", int64_t{2}},
+                          {"mass", -0.5},
+                          {"mask", int64_t{4294967295}},
+                          {"big", int64_t{1} << 40}});
   CHECK_EQ(s.wind, false);
   CHECK_EQ(s.count, 10);
   CHECK_EQ(s.speed, 2.0f);
@@ -73,19 +80,29 @@ GE_TEST(unknown_names_are_refused_with_those_that_exist) {
 GE_TEST(values_of_wrong_types_are_refused_by_name) {
   CHECK_EQ(refusal({{"count", std::string("many")}}, Fault::type),
            "parameter 'count' must be a whole number from 1 to 10, got 'many'");
-  CHECK_EQ(refusal({{"count", 2.5}}, Fault::type), "parameter 'count' must be a whole number from 1 to 10, got 2.5");
-  CHECK_EQ(refusal({{"count", true}}, Fault::type), "parameter 'count' must be a whole number from 1 to 10, got True");
-  CHECK_EQ(refusal({{"wind", int64_t{2}}}, Fault::type), "parameter 'wind' must be True or False, got 2");
-  CHECK_EQ(refusal({{"speed", false}}, Fault::type), "parameter 'speed' must be a number of at least 0, got False");
+  CHECK_EQ(refusal({{"count", 2.5}}, Fault::type),
+           "parameter 'count' must be a whole number from 1 to 10, got 2.5");
+  CHECK_EQ(refusal({{"count", true}}, Fault::type),
+           "parameter 'count' must be a whole number from 1 to 10, got True");
+  CHECK_EQ(refusal({{"wind", int64_t{2}}}, Fault::type),
+           "parameter 'wind' must be True or False, got 2");
+  CHECK_EQ(refusal({{"speed", false}}, Fault::type),
+           "parameter 'speed' must be a number of at least 0, got False");
 }
 
 GE_TEST(values_out_of_range_are_refused_by_name) {
-  CHECK_EQ(refusal({{"count", int64_t{11}}}, Fault::value), "parameter 'count' must be a whole number from 1 to 10, got 11");
-  CHECK_EQ(refusal({{"count", int64_t{0}}}, Fault::value), "parameter 'count' must be a whole number from 1 to 10, got 0");
-  CHECK_EQ(refusal({{"speed", -0.5}}, Fault::value), "parameter 'speed' must be a number of at least 0, got -0.5");
-  CHECK_EQ(refusal({{"speed", double(INFINITY)}}, Fault::value), "parameter 'speed' must be a number of at least 0, got inf");
-  CHECK_EQ(refusal({{"mass", double(NAN)}}, Fault::value), "parameter 'mass' must be a number, got nan");
-  CHECK_EQ(refusal({{"mask", int64_t{-1}}}, Fault::value), "parameter 'mask' must be a whole number, got -1");
+  CHECK_EQ(refusal({{"count", int64_t{11}}}, Fault::value),
+           "parameter 'count' must be a whole number from 1 to 10, got 11");
+  CHECK_EQ(refusal({{"count", int64_t{0}}}, Fault::value),
+           "parameter 'count' must be a whole number from 1 to 10, got 0");
+  CHECK_EQ(refusal({{"speed", -0.5}}, Fault::value),
+           "parameter 'speed' must be a number of at least 0, got -0.5");
+  CHECK_EQ(refusal({{"speed", double(INFINITY)}}, Fault::value),
+           "parameter 'speed' must be a number of at least 0, got inf");
+  CHECK_EQ(refusal({{"mass", double(NAN)}}, Fault::value),
+           "parameter 'mass' must be a number, got nan");
+  CHECK_EQ(refusal({{"mask", int64_t{-1}}}, Fault::value),
+           "parameter 'mask' must be a whole number, got -1");
 }
 
 GE_TEST(description_lists_every_field_with_its_default) {
@@ -93,9 +110,11 @@ GE_TEST(description_lists_every_field_with_its_default) {
   CHECK_EQ(infos.size(), size_t(6));
   CHECK_EQ(infos[1].name, "count");
   CHECK_EQ(infos[1].default_value, 3.0);
-  CHECK_EQ(json(infos).find("[{\"name\": \"wind\", \"type\": \"bool\", \"shape\": [], \"low\": null, \"high\": null, "
-                            "\"choices\": null, \"default\": true, \"unit\": \"\", \"doc\": \"blows\"}, "),
-           size_t(0));
+  CHECK_EQ(
+      json(infos).find(
+          "[{\"name\": \"wind\", \"type\": \"bool\", \"shape\": [], \"low\": null, \"high\": null, "
+          "\"choices\": null, \"default\": true, \"unit\": \"\", \"doc\": \"blows\"}, "),
+      size_t(0));
   CHECK_EQ(json(std::string("a\"b\\c\n")), "\"a\\\"b\\\\c\\u000a\"");
 }
 
@@ -109,7 +128,8 @@ GE_TEST(simulators_with_impossible_numbers_are_refused_by_name) {
   CHECK_EQ(unmade(config), "num_envs must be from 1 to 2147483584, got 1099511627776");
   config = {};
   config.first_world = int64_t{1} << 32;
-  CHECK_EQ(unmade(config), "first_world must be from 0 to 2^32 less the number of worlds, got 4294967296");
+  CHECK_EQ(unmade(config),
+           "first_world must be from 0 to 2^32 less the number of worlds, got 4294967296");
   config = {};
   config.max_episode_steps = int64_t{1} << 31;
   CHECK_EQ(unmade(config), "max_episode_steps must be below 2^31, got 2147483648");
@@ -129,7 +149,8 @@ GE_TEST(more_worlds_than_memory_are_refused_with_the_number_that_fits) {
     CHECK(error.kind() == Fault::memory);
     const std::string message = error.what();
     CHECK(message.find("2147483584 worlds of Micro-v0 need ") == 0);
-    CHECK(message.find(" bytes (") != std::string::npos && message.find(" a world); about ") != std::string::npos);
+    CHECK(message.find(" bytes (") != std::string::npos &&
+          message.find(" a world); about ") != std::string::npos);
     const auto at = message.find("about ") + 6;
     CHECK(std::stoll(message.substr(at)) > 0 && std::stoll(message.substr(at)) < config.worlds);
   }
@@ -154,9 +175,12 @@ GE_TEST(instance_tells_shapes_parameters_and_limits) {
   config.autoreset = Autoreset::disabled;
   config.parameters["size"] = 3.5;
   const std::string text = make_simulator("Arena-v0", config)->instance();
-  for (const char* part : {"\"id\": \"Arena-v0\"", "\"num_worlds\": 3", "\"agents_per_world\": 4", "\"time_limit\": 77",
-                           "\"autoreset_mode\": \"Disabled\"", "\"obs\": {\"type\": \"float32\", \"shape\": [3, 4, 15]}",
+  for (const char* part : {"\"id\": \"Arena-v0\"", "\"num_worlds\": 3", "\"agents_per_world\": 4",
+                           "\"time_limit\": 77", "\"autoreset_mode\": \"Disabled\"",
+                           "\"obs\": {\"type\": \"float32\", \"shape\": [3, 4, 15]}",
                            "\"action_mask\": {\"type\": \"uint8\", \"shape\": [3, 4, 7]}",
-                           "\"state\": {\"type\": \"float64\", \"shape\": [3, 3]}", "\"size\": 3.5", "\"walls\": true"})
-    if (text.find(part) == std::string::npos) fail("instance", 0, std::string("no ") + part + " in " + text);
+                           "\"state\": {\"type\": \"float64\", \"shape\": [3, 3]}", "\"size\": 3.5",
+                           "\"walls\": true"})
+    if (text.find(part) == std::string::npos)
+      fail("instance", 0, std::string("no ") + part + " in " + text);
 }

@@ -1,4 +1,5 @@
-// Stages against plain loops: the canonical order of reductions, pairs, the order of emitted rows, repetition per world.
+// Stages against plain loops: the canonical order of reductions, pairs, the order of emitted rows,
+// repetition per world.
 #include <bit>
 #include <cmath>
 
@@ -13,11 +14,15 @@ namespace {
 struct Nothing {
   int32_t value;
   static constexpr bool transient = true;
-  static constexpr auto describe() { return fields(field("value", &Nothing::value, "ignored").one_of(2)); }
+  static constexpr auto describe() {
+    return fields(field("value", &Nothing::value, "ignored").one_of(2));
+  }
 };
 struct Row {
   float value;
-  static constexpr auto describe() { return fields(field("value", &Row::value, "of the observation")); }
+  static constexpr auto describe() {
+    return fields(field("value", &Row::value, "of the observation"));
+  }
 };
 struct Number {
   float value;
@@ -28,14 +33,16 @@ struct Results {
   int32_t count, bits, turns;
   static constexpr auto describe() {
     return fields(field("sum", &Results::sum, "Sum"), field("highest", &Results::highest, "Max"),
-                  field("lowest", &Results::lowest, "Min"), field("count", &Results::count, "SumInt"),
-                  field("bits", &Results::bits, "AnyOf"), field("turns", &Results::turns, "of RepeatWhile"));
+                  field("lowest", &Results::lowest, "Min"),
+                  field("count", &Results::count, "SumInt"), field("bits", &Results::bits, "AnyOf"),
+                  field("turns", &Results::turns, "of RepeatWhile"));
   }
 };
 struct Hit {
   int32_t first, second;
   static constexpr auto describe() {
-    return fields(field("first", &Hit::first, "index or row"), field("second", &Hit::second, "row"));
+    return fields(field("first", &Hit::first, "index or row"),
+                  field("second", &Hit::second, "row"));
   }
 };
 
@@ -66,8 +73,9 @@ struct Schema {
   using Params = None;
   using Action = Nothing;
   using Agent = One;
-  using tables = std::conditional_t<M == 0, Types<One, Numbers<N>, Board, Hits, Couples>,
-                                    Types<One, Numbers<N>, More<M == 0 ? 1 : M>, Board, Hits, Couples>>;
+  using tables =
+      std::conditional_t<M == 0, Types<One, Numbers<N>, Board, Hits, Couples>,
+                         Types<One, Numbers<N>, More<M == 0 ? 1 : M>, Board, Hits, Couples>>;
 };
 
 template <class S>
@@ -75,7 +83,9 @@ struct Rules {
   using W = World<S>;
   static float number(const W&, const Number& n) { return n.value; }
   static int32_t one(const W&, const Number&) { return 1; }
-  static int32_t sign(const W&, Slot slot, const Number& n) { return n.value < 0 ? 1 << (slot.row % 31) : 0; }
+  static int32_t sign(const W&, Slot slot, const Number& n) {
+    return n.value < 0 ? 1 << (slot.row % 31) : 0;
+  }
   static void sum(const W&, float v, Results& r) { r.sum = v; }
   static void highest(const W&, float v, Results& r) { r.highest = v; }
   static void lowest(const W&, float v, Results& r) { r.lowest = v; }
@@ -107,8 +117,9 @@ std::unique_ptr<Simulator> make(int64_t worlds, int crew) {
   return cpu_entry<Builds<Build<"Graph-v0", E>>>().make("Graph-v0", config);
 }
 
-// ---- the canonical order, written down once more: W = min(32, bit_ceil(capacity)) accumulators from the identity; row k
-// goes to accumulator k mod W; then k with k + W/2 and so on; chunks of 1,024, and their results in the same way.
+// ---- the canonical order, written down once more: W = min(32, bit_ceil(capacity)) accumulators
+// from the identity; row k goes to accumulator k mod W; then k with k + W/2 and so on; chunks of
+// 1,024, and their results in the same way.
 
 float fold(std::vector<float> sums) {
   for (size_t half = sums.size() / 2; half > 0; half /= 2)
@@ -131,7 +142,8 @@ float canonical_sum(const std::vector<std::vector<float>>& tables) {
   for (const auto& rows : tables) append_chunks(parts, rows);
   if (parts.size() == 1) return parts[0];
   std::vector<float> sums(width(parts.size()), -0.0f);
-  for (size_t k = 0; k < parts.size(); ++k) sums[k % sums.size()] = sums[k % sums.size()] + parts[k];
+  for (size_t k = 0; k < parts.size(); ++k)
+    sums[k % sums.size()] = sums[k % sums.size()] + parts[k];
   return fold(sums);
 }
 
@@ -158,9 +170,11 @@ void check_reduce(int crew = 1) {
   simulation.set("numbers.number", numbers);
   if constexpr (M > 0) simulation.set("more.number", more);
   simulation.step({0});
-  const auto sums = simulation.get<float>("board.sum"), highest = simulation.get<float>("board.highest"),
+  const auto sums = simulation.get<float>("board.sum"),
+             highest = simulation.get<float>("board.highest"),
              lowest = simulation.get<float>("board.lowest");
-  const auto counts = simulation.get<int32_t>("board.count"), bits = simulation.get<int32_t>("board.bits");
+  const auto counts = simulation.get<int32_t>("board.count"),
+             bits = simulation.get<int32_t>("board.bits");
   for (size_t w = 0; w < kWorlds; ++w) {
     std::vector<std::vector<float>> tables{rows_of(numbers, w, N)};
     if constexpr (M > 0) tables.push_back(rows_of(more, w, M));
@@ -237,7 +251,8 @@ GE_TEST(pair_at_lists_every_pair_once) {
 }
 GE_TEST(pair_at_has_a_fixed_order) {
   std::string order;
-  for (int i = 0; i < pair_count(5); ++i) order += std::to_string(pair_at(i, 5).a) + std::to_string(pair_at(i, 5).b) + " ";
+  for (int i = 0; i < pair_count(5); ++i)
+    order += std::to_string(pair_at(i, 5).a) + std::to_string(pair_at(i, 5).b) + " ";
   CHECK_EQ(order, "01 02 03 04 34 12 13 14 23 24 ");
 }
 
@@ -310,15 +325,19 @@ void check_emit(int crew = 1) {
   const auto numbers = random_numbers(kWorlds * 9, 5);
   simulation.set("numbers.number", numbers);
   simulation.step({0});
-  const auto counts = simulation.get<uint32_t>("hits.count"), couple_counts = simulation.get<uint32_t>("couples.count");
-  const auto first = simulation.get<int32_t>("hits.first"), second = simulation.get<int32_t>("hits.second");
-  const auto a = simulation.get<int32_t>("couples.first"), b = simulation.get<int32_t>("couples.second");
+  const auto counts = simulation.get<uint32_t>("hits.count"),
+             couple_counts = simulation.get<uint32_t>("couples.count");
+  const auto first = simulation.get<int32_t>("hits.first"),
+             second = simulation.get<int32_t>("hits.second");
+  const auto a = simulation.get<int32_t>("couples.first"),
+             b = simulation.get<int32_t>("couples.second");
   int64_t dropped = 0, needed = 0;
   for (size_t w = 0; w < kWorlds; ++w) {
     std::vector<int32_t> hits;
     for (int32_t i = 0; i < 9; ++i)
       if (numbers[w * 9 + size_t(i)] < 0) hits.push_back(i);
-    if (hits.size() > 6) dropped += int64_t(hits.size()) - 6, needed = std::max(needed, int64_t(hits.size()));
+    if (hits.size() > 6)
+      dropped += int64_t(hits.size()) - 6, needed = std::max(needed, int64_t(hits.size()));
     CHECK_EQ(counts[w], uint32_t(std::min<size_t>(hits.size(), 6)));
     for (size_t k = 0; k < counts[w]; ++k) CHECK_EQ(first[w * 6 + k], hits[k]);
     for (size_t k = 0; k < counts[w]; ++k) CHECK_EQ(second[w * 6 + k], -1);
@@ -349,8 +368,9 @@ GE_TEST(emission_with_a_count_by_function_equals_that_with_a_number) {
   check_emit<EmittingByFunction>(3);
 }
 
-GE_TEST(list_filled_by_for_has_as_many_rows_as_each_world_asks) {
- for (const int crew : {1, 3}) {
+namespace {
+
+void check_lengths(int crew) {
   constexpr size_t kWorlds = 20;
   Simulation simulation(make<Filling>(kWorlds, crew));
   simulation.reset(1);
@@ -367,22 +387,32 @@ GE_TEST(list_filled_by_for_has_as_many_rows_as_each_world_asks) {
   const FaultReport report = simulation->faults();
   CHECK_EQ(report.tables.at(0).dropped, 9 + 8 + 7 + 6 + 5 + 4 + 3 + 2 + 1);
   CHECK_EQ(report.tables.at(0).needed, 15);
- }
 }
 
-GE_TEST(repetition_runs_as_often_as_each_world_wants) {
- for (const int crew : {1, 3}) {
+void check_repetition(int crew) {
   constexpr size_t kWorlds = 50;
   Simulation simulation(make<Repeating>(kWorlds, crew));
   simulation.reset(1);
   std::vector<float> numbers(kWorlds * 9);
-  for (size_t w = 0; w < kWorlds; ++w) numbers[w * 9 + 1] = float(w % 11), numbers[w * 9 + 2] = float(w);
+  for (size_t w = 0; w < kWorlds; ++w)
+    numbers[w * 9 + 1] = float(w % 11), numbers[w * 9 + 2] = float(w);
   simulation.set("numbers.number", numbers);
   simulation.step({0});
-  const auto turns = simulation.get<int32_t>("board.turns"), marks = simulation.get<int32_t>("board.count");
+  const auto turns = simulation.get<int32_t>("board.turns"),
+             marks = simulation.get<int32_t>("board.count");
   for (size_t w = 0; w < kWorlds; ++w) {
     CHECK_EQ(turns[w], int32_t(w % 11));
     CHECK_EQ(marks[w], w % 2 == 0 ? 900 : 300);
   }
- }
+}
+
+}  // namespace
+
+GE_TEST(list_filled_by_for_has_as_many_rows_as_each_world_asks) {
+  check_lengths(1);
+  check_lengths(3);
+}
+GE_TEST(repetition_runs_as_often_as_each_world_wants) {
+  check_repetition(1);
+  check_repetition(3);
 }

@@ -1,4 +1,5 @@
-// Episodes in the three modes on an environment made for it: three agents that end by themselves after 3, 5 and 7 steps.
+// Episodes in the three modes on an environment made for it: three agents that end by themselves
+// after 3, 5 and 7 steps.
 #include "engine/cpu/entry.hpp"
 #include "simulation.hpp"
 
@@ -10,11 +11,15 @@ namespace {
 struct Act {
   int32_t quits;
   static constexpr bool transient = true;
-  static constexpr auto describe() { return fields(field("quits", &Act::quits, "1: ends, 2: is cut short").one_of(3)); }
+  static constexpr auto describe() {
+    return fields(field("quits", &Act::quits, "1: ends, 2: is cut short").one_of(3));
+  }
 };
 struct Left {
   int32_t steps;
-  static constexpr auto describe() { return fields(field("steps", &Left::steps, "left to this agent")); }
+  static constexpr auto describe() {
+    return fields(field("steps", &Left::steps, "left to this agent"));
+  }
 };
 struct Bell {
   int32_t ends, cuts;
@@ -85,7 +90,8 @@ struct Environment : Defaults {
 };
 using Made = Builds<Build<"When-v0", Environment<false>>, Build<"Rare-v0", Environment<true>>>;
 
-std::unique_ptr<Simulator> make(const char* id, Autoreset mode, int64_t worlds = 1, int64_t max_steps = -1) {
+std::unique_ptr<Simulator> make(const char* id, Autoreset mode, int64_t worlds = 1,
+                                int64_t max_steps = -1) {
   Config config;
   config.worlds = worlds;
   config.autoreset = mode;
@@ -101,8 +107,8 @@ std::string digits(const std::vector<uint8_t>& values) {
 }
 /// What one world shows: flags, ended, agents active, rewards.
 std::string shown(const Simulation& s) {
-  std::string text = digits(s.terminated()) + " " + digits(s.truncated()) + " " + digits(s.ended()) + " " +
-                     digits(s.out<uint8_t>(kAgentActive)) + " ";
+  std::string text = digits(s.terminated()) + " " + digits(s.truncated()) + " " +
+                     digits(s.ended()) + " " + digits(s.out<uint8_t>(kAgentActive)) + " ";
   for (const float r : s.reward()) text += " " + std::to_string(int(r));
   return text;
 }
@@ -114,7 +120,8 @@ std::string rows(const std::vector<float>& values) {
     if (values[i + 3] == 0.0f && values[i] == 0 && values[i + 1] == 0 && values[i + 2] == 0)
       text += "-";
     else
-      text += std::to_string(int(values[i])) + " " + std::to_string(int(values[i + 1])) + " " + std::to_string(int(values[i + 2]));
+      text += std::to_string(int(values[i])) + " " + std::to_string(int(values[i + 1])) + " " +
+              std::to_string(int(values[i + 2]));
   }
   return text;
 }
@@ -389,7 +396,8 @@ GE_TEST(options_hold_for_their_reset_only) {
   steps(s, 5);
   CHECK_EQ(observed(s), "3 2 0, 5 2 0, 7 2 0");
   request.options = {{"first", int64_t{0}}};
-  CHECK_THROWS(s.reset(request), Error, "reset option 'first' must be a whole number from 1 to 100, got 0");
+  CHECK_THROWS(s.reset(request), Error,
+               "reset option 'first' must be a whole number from 1 to 100, got 0");
 }
 
 GE_TEST(observe_repeats_what_is_seen_and_changes_nothing) {

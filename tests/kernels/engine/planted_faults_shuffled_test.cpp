@@ -36,14 +36,15 @@ GE_TEST(faultless_environment_passes) {
   CHECK_EQ(message_of("Faultless-v0"), "");
 }
 GE_TEST(write_race_is_named) {
-  check_names("WriteRace-v0", {"write race", "phase step", "add_to_total", "row 0 of group", "row 1 of group",
-                               "board.total of row 0"});
+  check_names("WriteRace-v0", {"write race", "phase step", "add_to_total", "row 0 of group",
+                               "row 1 of group", "board.total of row 0"});
 }
 GE_TEST(reading_what_the_same_system_writes_is_named) {
-  check_names("OrderDependence-v0", {"order dependence", "follow_neighbour", "of group", "group.number of row"});
+  check_names("OrderDependence-v0",
+              {"order dependence", "follow_neighbour", "of group", "group.number of row"});
 }
 GE_TEST(emit_test_that_reads_its_own_list_is_named) {
-  check_names("DependentTest-v0", {"order dependence", "is_first", "row 1 of notes"});
+  check_names("DependentTest-v0", {"order dependence", "is_first", "of notes"});
 }
 GE_TEST(destroy_test_that_reads_its_own_pool_is_named) {
   check_names("DependentDestroy-v0", {"order dependence", "has_neighbour", "of things"});

@@ -1,5 +1,5 @@
-// The pool of threads: every part once, whoever calls, however often; exceptions, nesting, crews. Also run under the
-// thread sanitizer.
+// The pool of threads: every part once, whoever calls, however often; exceptions, nesting, crews.
+// Also run under the thread sanitizer.
 #include "engine/cpu/pool.hpp"
 
 #include <atomic>
@@ -115,7 +115,10 @@ GE_TEST(crew_runs_all_members_at_once_and_meets_at_its_barrier) {
 GE_TEST(crew_in_a_busy_pool_is_refused_and_runs_nothing) {
   std::atomic<int> ran{0}, refused{0};
   parallel_for(4, 2, [&](int64_t, int) {
-    if (!run_crew(2, [](void* context, int64_t, int) { ++*static_cast<std::atomic<int>*>(context); }, &ran)) ++refused;
+    if (!run_crew(
+            2, [](void* context, int64_t, int) { ++*static_cast<std::atomic<int>*>(context); },
+            &ran))
+      ++refused;
   });
   CHECK_EQ(ran.load(), 0);
   CHECK_EQ(refused.load(), 4);

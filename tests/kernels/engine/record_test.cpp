@@ -1,4 +1,5 @@
-// The record: which bytes belong to what, where words of interleaved worlds lie, and their way to canonical order and back.
+// The record: which bytes belong to what, where words of interleaved worlds lie, and their way to
+// canonical order and back.
 #include "engine/build.hpp"
 #include "engine/records.hpp"
 #include "envs/arena.hpp"
@@ -48,7 +49,8 @@ GE_TEST(segments_and_columns_cover_the_same_bytes_once) {
   for (const bool scratch : {false, true}) {
     const Layout layout(scratch);
     const int size = scratch ? kScratchBytes<Tables> : kRecordBytes<Tables>;
-    const auto by_segment = cover_segments(layout.segments, size), by_column = cover_columns(layout.columns, size);
+    const auto by_segment = cover_segments(layout.segments, size),
+               by_column = cover_columns(layout.columns, size);
     CHECK(by_segment == by_column);
     CHECK_EQ(*std::max_element(by_segment.begin(), by_segment.end()), 1);
     CHECK_EQ(size % 8, 0);
@@ -72,17 +74,21 @@ GE_TEST(segments_begin_on_a_multiple_of_their_word) {
 GE_TEST(transient_components_and_scratch_tables_are_not_in_the_record) {
   const Layout layout(false);
   for (const Column& column : layout.columns)
-    for (const char* name : {"push_x", "move", "reward", "terminated", "contacts", "rays", "sparks", "work"})
+    for (const char* name :
+         {"push_x", "move", "reward", "terminated", "contacts", "rays", "sparks", "work"})
       CHECK(column.name.find(name) == std::string::npos);
 }
 
 GE_TEST(words_of_a_block_lie_where_the_record_says) {
   using Cells = ge::Cells<S>;
   constexpr int B = kBlock<S>;
-  std::vector<char> memory(size_t(kBlockBytes<Tables, B>)), scratch(size_t(kScratchBytes<Tables>) * B);
+  std::vector<char> memory(size_t(kBlockBytes<Tables, B>)),
+      scratch(size_t(kScratchBytes<Tables>) * B);
   for (int lane = 0; lane < B; ++lane) {
     const Cells cells{nullptr, lane, memory.data(), lane, scratch.data(), B, lane};
-    const auto word = [&](int offset, int unit) { return memory.data() + offset * B + lane * unit; };
+    const auto word = [&](int offset, int unit) {
+      return memory.data() + offset * B + lane * unit;
+    };
     for (const int row : {0, 5}) {
       using arena::Fighters;
       const int body = kOffset<Tables, Fighters, arena::Body> + row * 12;
@@ -113,9 +119,11 @@ void check_round_trip() {
   constexpr int kRecord = kRecordBytes<Tables>;
   constexpr int64_t kBlockSize = kBlockBytes<Tables, B>;
   constexpr int kWorlds = 45;
-  std::vector<char> blocks(size_t(kBlockSize) * ((kWorlds + B - 1) / B)), in(size_t(kRecord) * kWorlds), out(in.size());
+  std::vector<char> blocks(size_t(kBlockSize) * ((kWorlds + B - 1) / B)),
+      in(size_t(kRecord) * kWorlds), out(in.size());
   const auto covered = cover_segments(layout.segments, kRecord);
-  for (size_t i = 0; i < in.size(); ++i) in[i] = covered[i % kRecord] ? char(draw(1, 2, 3, 4, 5, 6, uint32_t(i), 0).word[0]) : 0;
+  for (size_t i = 0; i < in.size(); ++i)
+    in[i] = covered[i % kRecord] ? char(draw(1, 2, 3, 4, 5, 6, uint32_t(i), 0).word[0]) : 0;
   pack_records<B>(layout.segments, kRecord, kBlockSize, blocks.data(), 0, kWorlds, in.data());
   unpack_records<B>(layout.segments, kRecord, kBlockSize, blocks.data(), 0, kWorlds, out.data());
   CHECK(in == out);
@@ -124,7 +132,8 @@ void check_round_trip() {
     for (int at = segment.offset; at < segment.offset + segment.bytes; at += segment.unit)
       for (const int world : {0, 1, 31, 44})
         CHECK(std::memcmp(in.data() + world * kRecord + at,
-                          blocks.data() + world / B * kBlockSize + int64_t(at) * B + world % B * segment.unit,
+                          blocks.data() + world / B * kBlockSize + int64_t(at) * B +
+                              world % B * segment.unit,
                           size_t(segment.unit)) == 0);
   // One world alone touches no other.
   std::vector<char> one(in.begin() + 7 * kRecord, in.begin() + 8 * kRecord);
@@ -132,7 +141,8 @@ void check_round_trip() {
   pack_records<B>(layout.segments, kRecord, kBlockSize, blocks.data(), 7, 1, one.data());
   unpack_records<B>(layout.segments, kRecord, kBlockSize, blocks.data(), 0, kWorlds, out.data());
   for (int world = 0; world < kWorlds; ++world)
-    CHECK_EQ(std::all_of(out.begin() + world * kRecord, out.begin() + (world + 1) * kRecord, [](char c) { return c == 0; }),
+    CHECK_EQ(std::all_of(out.begin() + world * kRecord, out.begin() + (world + 1) * kRecord,
+                         [](char c) { return c == 0; }),
              world != 7);
 }
 }  // namespace
@@ -156,16 +166,18 @@ GE_TEST(columns_read_what_was_set_in_the_listed_worlds_only) {
   const auto before = simulation.get<uint8_t>("fighters.cooldown");
   simulation.set<uint8_t>("fighters.cooldown", {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {19, 3});
   auto expected = before;
-  for (size_t row = 0; row < 6; ++row) expected[19 * 6 + row] = uint8_t(1 + row), expected[3 * 6 + row] = uint8_t(7 + row);
+  for (size_t row = 0; row < 6; ++row)
+    expected[19 * 6 + row] = uint8_t(1 + row), expected[3 * 6 + row] = uint8_t(7 + row);
   CHECK(simulation.get<uint8_t>("fighters.cooldown") == expected);
 }
 
 GE_TEST(columns_that_do_not_exist_are_refused_with_those_that_do) {
   Config config;
   Simulation simulation("Arena-v0", config);
-  CHECK_THROWS(simulation.get<float>("fighters.wings"), Error, "unknown column 'fighters.wings'; there are: world.");
+  CHECK_THROWS(simulation.get<float>("fighters.wings"), Error,
+               "unknown column 'fighters.wings'; there are: world.");
   const float value[6] = {};
   const std::vector<int64_t> worlds{1};
-  CHECK_THROWS(set_column(*simulation, find_column(*simulation, "fighters.x"), value, worlds), Error,
-               "set: world 1 is not one of 0 to 0");
+  CHECK_THROWS(set_column(*simulation, find_column(*simulation, "fighters.x"), value, worlds),
+               Error, "set: world 1 is not one of 0 to 0");
 }

@@ -47,7 +47,8 @@ GE_TEST(save_header_says_what_it_is) {
   Simulation one("Arena-v0", config_of());
   const std::string bytes = saved(one), header = bytes.substr(16, header_length(bytes) - 16);
   CHECK_EQ(bytes.substr(0, 7), "gpu_env");
-  for (const char* part : {"\"environment\": \"Arena-v0\"", "\"worlds\": 4", "\"autoreset_mode\": \"SameStep\"", "\"size\": 2"})
+  for (const char* part : {"\"environment\": \"Arena-v0\"", "\"worlds\": 4",
+                           "\"autoreset_mode\": \"SameStep\"", "\"size\": 2"})
     CHECK(header.find(part) != std::string::npos);
   CHECK_EQ(bytes.size(), header_length(bytes) + size_t(4 * one->record_bytes()) + 16);
 }
@@ -55,14 +56,16 @@ GE_TEST(save_header_says_what_it_is) {
 GE_TEST(foreign_bytes_are_refused) {
   Simulation one("CartPole-v0", config_of());
   one.reset(1);
-  for (const std::string bytes : {"", "PK\3\4", "gpu_env", "a text that is long enough to have been a save of something"})
+  for (const std::string bytes :
+       {"", "PK\3\4", "gpu_env", "a text that is long enough to have been a save of something"})
     CHECK_EQ(refusal(one, bytes), "load: these bytes are not a save of gpu_envs");
 }
 
 GE_TEST(truncated_or_prolonged_save_is_refused_at_any_length) {
   Simulation one("CartPole-v0", config_of());
   const std::string bytes = saved(one);
-  for (size_t length = 0; length < bytes.size(); ++length) CHECK(refusal(one, bytes.substr(0, length)) != "(loaded)");
+  for (size_t length = 0; length < bytes.size(); ++length)
+    CHECK(refusal(one, bytes.substr(0, length)) != "(loaded)");
   CHECK(refusal(one, bytes + '\0') != "(loaded)");
   CHECK_EQ(refusal(one, bytes), "(loaded)");
 }
@@ -87,13 +90,17 @@ GE_TEST(save_of_something_else_is_refused_by_what_differs) {
     return refusal(other, bytes);
   };
   CHECK_EQ(refused("CartPole64-v0", config_of()),
-           "load: the save differs in environment: it has \"CartPole-v0\", this simulator \"CartPole64-v0\"");
-  CHECK_EQ(refused("CartPole-v0", config_of(5)), "load: the save differs in worlds: it has 4, this simulator 5");
-  CHECK_EQ(refused("CartPole-v0", config_of(4, Autoreset::disabled)),
-           "load: the save differs in autoreset_mode: it has \"SameStep\", this simulator \"Disabled\"");
+           "load: the save differs in environment: it has \"CartPole-v0\", this simulator "
+           "\"CartPole64-v0\"");
+  CHECK_EQ(refused("CartPole-v0", config_of(5)),
+           "load: the save differs in worlds: it has 4, this simulator 5");
+  CHECK_EQ(
+      refused("CartPole-v0", config_of(4, Autoreset::disabled)),
+      "load: the save differs in autoreset_mode: it has \"SameStep\", this simulator \"Disabled\"");
   Config config = config_of();
   config.max_episode_steps = 9;
-  CHECK_EQ(refused("CartPole-v0", config), "load: the save differs in time_limit: it has 500, this simulator 9");
+  CHECK_EQ(refused("CartPole-v0", config),
+           "load: the save differs in time_limit: it has 500, this simulator 9");
   config = config_of();
   config.parameters["sutton_barto_reward"] = true;
   CHECK(refused("CartPole-v0", config).find("load: the save differs in parameters: it has {") == 0);
@@ -113,15 +120,19 @@ GE_TEST(save_of_another_tier_is_refused) {
 GE_TEST(copies_that_cannot_be_are_refused) {
   Simulation one("CartPole-v0", config_of());
   one.reset(1);
-  const auto copy = [&](std::vector<int64_t> from, std::vector<int64_t> to) { one->copy_worlds(from, to, false); };
+  const auto copy = [&](std::vector<int64_t> from, std::vector<int64_t> to) {
+    one->copy_worlds(from, to, false);
+  };
   CHECK_THROWS(copy({0, 1}, {2}), Error, "copy_worlds: source has 2 worlds and destination 1");
   CHECK_THROWS(copy({0}, {4}), Error, "copy_worlds: world 4 is not one of 0 to 3");
   CHECK_THROWS(copy({-1}, {0}), Error, "copy_worlds: world -1 is not one of 0 to 3");
   CHECK_THROWS(copy({0, 1}, {2, 2}), Error, "copy_worlds: world 2 is a destination twice");
-  CHECK_THROWS(copy({0, 1}, {1, 2}), Error, "copy_worlds: world 1 is both a source and a destination");
+  CHECK_THROWS(copy({0, 1}, {1, 2}), Error,
+               "copy_worlds: world 1 is both a source and a destination");
   copy({}, {});
   copy({0, 0}, {1, 2});
-  CHECK(one.record(0) == one.record(1) && one.record(0) == one.record(2) && one.record(0) != one.record(3));
+  CHECK(one.record(0) == one.record(1) && one.record(0) == one.record(2) &&
+        one.record(0) != one.record(3));
 }
 
 GE_TEST(records_beyond_the_last_world_are_refused) {

@@ -1,4 +1,5 @@
-// Pools and handles: which slot a new row takes, what destruction leaves, when a handle is stale; against a plain model.
+// Pools and handles: which slot a new row takes, what destruction leaves, when a handle is stale;
+// against a plain model.
 #include "engine/cpu/entry.hpp"
 #include "simulation.hpp"
 
@@ -10,19 +11,23 @@ namespace {
 struct Nothing {
   int32_t value;
   static constexpr bool transient = true;
-  static constexpr auto describe() { return fields(field("value", &Nothing::value, "ignored").one_of(2)); }
+  static constexpr auto describe() {
+    return fields(field("value", &Nothing::value, "ignored").one_of(2));
+  }
 };
 struct Row {
   float value;
-  static constexpr auto describe() { return fields(field("value", &Row::value, "of the observation")); }
+  static constexpr auto describe() {
+    return fields(field("value", &Row::value, "of the observation"));
+  }
 };
 struct Thing {
   int32_t number;
   uint8_t tag[2];
   uint8_t rest[2];
   static constexpr auto describe() {
-    return fields(field("number", &Thing::number, "k-th of its spawn, from 1"), field("tag", &Thing::tag, "any"),
-                  field("rest", &Thing::rest, "any"));
+    return fields(field("number", &Thing::number, "k-th of its spawn, from 1"),
+                  field("tag", &Thing::tag, "any"), field("rest", &Thing::rest, "any"));
   }
 };
 /// What a step does: who dies, how many are born, and one handle to ask after.
@@ -32,7 +37,8 @@ struct Plan_ {
   uint32_t slot, generation, found;
   static constexpr auto describe() {
     return fields(field("doomed", &Plan_::doomed, "bits"), field("born", &Plan_::born, "count"),
-                  field("slot", &Plan_::slot, "of the handle"), field("generation", &Plan_::generation, "of the handle"),
+                  field("slot", &Plan_::slot, "of the handle"),
+                  field("generation", &Plan_::generation, "of the handle"),
                   field("found", &Plan_::found, "1: the handle lives"));
   }
 };
@@ -77,7 +83,8 @@ struct Environment : Defaults {
   using Schema = ::Schema;
   using Observation = Row;
   using Reset = Stages<EachWorld<&clear_plan>>;
-  using Step = Stages<EachWorld<&ask_after>, Destroy<&is_doomed, Things>, Spawn<&born, &make_thing, Things>>;
+  using Step =
+      Stages<EachWorld<&ask_after>, Destroy<&is_doomed, Things>, Spawn<&born, &make_thing, Things>>;
   using Observe = Stages<ge::Observe<&observe_nothing>>;
   static constexpr Card card{.doc = ""};
 };
@@ -139,7 +146,8 @@ void check_pool(int crew) {
     simulation.set("board.slot", slots);
     simulation.set("board.generation", generations);
     simulation.step({0});
-    const auto live = simulation.get<uint32_t>("things.live"), generation = simulation.get<uint32_t>("things.generation");
+    const auto live = simulation.get<uint32_t>("things.live"),
+               generation = simulation.get<uint32_t>("things.generation");
     const auto number = simulation.get<int32_t>("things.number");
     CHECK(simulation.get<uint32_t>("board.found") == found);
     for (size_t w = 0; w < kWorlds; ++w)

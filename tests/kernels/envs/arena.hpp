@@ -1,13 +1,17 @@
-// Arena: a test-only environment whose point is to use everything the engine has at once. Fighters steer, shoot, bump into
-// each other and into boxes, overheat and leave at different times; nobody is meant to learn it.
+// Arena: a test-only environment whose point is to use everything the engine has at once. Fighters
+// steer, shoot, bump into each other and into boxes, overheat and leave at different times; nobody
+// is meant to learn it.
 //
-//   tables     Fixed with a parameter as its count (fighters), Fixed (boxes), Pool over two words of live bits (shots) whose
-//              handles the fighters hold, persistent List (marks), singletons, scratch List, Pool and singleton
+//   tables     Fixed with a parameter as its count (fighters), Fixed (boxes), Pool over two words
+//   of live bits (shots) whose
+//              handles the fighters hold, persistent List (marks), singletons, scratch List, Pool
+//              and singleton
 //   columns    float, double, uint8 (an odd number of bytes), int32, uint32; transient components
 //   stages     every kind of graph.hpp, counts as numbers and as functions, tables that overflow
 //   episodes   end for one agent or for the world, by the rules or cut short
 //
-// Two builds of the same rules: Arena-v0 is one phase; ArenaPhases-v0 has three and resets by Rare. Their hashes are equal.
+// Two builds of the same rules: Arena-v0 is one phase; ArenaPhases-v0 has three and resets by Rare.
+// Their hashes are equal.
 #pragma once
 
 #include "engine/environment.hpp"
@@ -26,11 +30,12 @@ struct Params {
   bool walls = true;
 
   static constexpr auto describe() {
-    return fields(field("agent_count", &Params::agent_count, "fighters per world").within(1, 6),
-                  field("substeps", &Params::substeps, "moves per step").within(0, 8),
-                  field("size", &Params::size, "half the side of the arena").in("m").within(0.5, 100),
-                  field("drag", &Params::drag, "part of its speed that a body loses per move").within(0, 1),
-                  field("walls", &Params::walls, "bodies bounce at the border instead of leaving"));
+    return fields(
+        field("agent_count", &Params::agent_count, "fighters per world").within(1, 6),
+        field("substeps", &Params::substeps, "moves per step").within(0, 8),
+        field("size", &Params::size, "half the side of the arena").in("m").within(0.5, 100),
+        field("drag", &Params::drag, "part of its speed that a body loses per move").within(0, 1),
+        field("walls", &Params::walls, "bodies bounce at the border instead of leaving"));
   }
 };
 
@@ -39,8 +44,10 @@ struct Options {
   int32_t ammunition = 5;
 
   static constexpr auto describe() {
-    return fields(field("spread", &Options::spread, "part of the arena in which fighters start").within(0, 1),
-                  field("ammunition", &Options::ammunition, "shots that a fighter starts with").within(0, 255));
+    return fields(
+        field("spread", &Options::spread, "part of the arena in which fighters start").within(0, 1),
+        field("ammunition", &Options::ammunition, "shots that a fighter starts with")
+            .within(0, 255));
   }
 };
 
@@ -48,8 +55,9 @@ struct Steer {
   int32_t move, fire;
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("move", &Steer::move, "0 stays, 1 to 4 push left, right, down, up").one_of(5),
-                  field("fire", &Steer::fire, "1 shoots").one_of(2));
+    return fields(
+        field("move", &Steer::move, "0 stays, 1 to 4 push left, right, down, up").one_of(5),
+        field("fire", &Steer::fire, "1 shoots").one_of(2));
   }
 };
 
@@ -58,36 +66,44 @@ struct Steer {
 struct Body {
   float x, y, radius;
   static constexpr auto describe() {
-    return fields(field("x", &Body::x, "position").in("m"), field("y", &Body::y, "position").in("m"),
+    return fields(field("x", &Body::x, "position").in("m"),
+                  field("y", &Body::y, "position").in("m"),
                   field("radius", &Body::radius, "size").in("m"));
   }
 };
 struct Speed {
   float x, y;
   static constexpr auto describe() {
-    return fields(field("speed_x", &Speed::x, "metres per move").in("m"), field("speed_y", &Speed::y, "metres per move").in("m"));
+    return fields(field("speed_x", &Speed::x, "metres per move").in("m"),
+                  field("speed_y", &Speed::y, "metres per move").in("m"));
   }
 };
 struct Push {
   float x, y;
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("push_x", &Push::x, "out of contacts").in("m"), field("push_y", &Push::y, "out of contacts").in("m"));
+    return fields(field("push_x", &Push::x, "out of contacts").in("m"),
+                  field("push_y", &Push::y, "out of contacts").in("m"));
   }
 };
 /// Number of a solid body: fighters first, then boxes.
 struct Solid {
   int32_t id;
-  static constexpr auto describe() { return fields(field("solid", &Solid::id, "number among the solid bodies")); }
+  static constexpr auto describe() {
+    return fields(field("solid", &Solid::id, "number among the solid bodies"));
+  }
 };
 struct Health {
   float value;
-  static constexpr auto describe() { return fields(field("health", &Health::value, "0: out of the game")); }
+  static constexpr auto describe() {
+    return fields(field("health", &Health::value, "0: out of the game"));
+  }
 };
 struct Ammo {
   uint8_t shots, cooldown, firing;
   static constexpr auto describe() {
-    return fields(field("shots", &Ammo::shots, "left"), field("cooldown", &Ammo::cooldown, "steps until the next shot"),
+    return fields(field("shots", &Ammo::shots, "left"),
+                  field("cooldown", &Ammo::cooldown, "steps until the next shot"),
                   field("firing", &Ammo::firing, "1: shoots in this step"));
   }
 };
@@ -101,13 +117,15 @@ struct Lock {
 struct Heat {
   double value, peak;
   static constexpr auto describe() {
-    return fields(field("heat", &Heat::value, "of the gun"), field("peak", &Heat::peak, "highest heat so far"));
+    return fields(field("heat", &Heat::value, "of the gun"),
+                  field("peak", &Heat::peak, "highest heat so far"));
   }
 };
 struct Shot {
   int32_t owner, age;
   static constexpr auto describe() {
-    return fields(field("owner", &Shot::owner, "fighter, or -1"), field("age", &Shot::age, "steps since it was fired"));
+    return fields(field("owner", &Shot::owner, "fighter, or -1"),
+                  field("age", &Shot::age, "steps since it was fired"));
   }
 };
 struct Mark {
@@ -122,8 +140,10 @@ struct Contact {
   int32_t first, second;
   float x, y;
   static constexpr auto describe() {
-    return fields(field("first", &Contact::first, "solid body"), field("second", &Contact::second, "solid body"),
-                  field("x", &Contact::x, "what the first is pushed by"), field("y", &Contact::y, "what the first is pushed by"));
+    return fields(field("first", &Contact::first, "solid body"),
+                  field("second", &Contact::second, "solid body"),
+                  field("x", &Contact::x, "what the first is pushed by"),
+                  field("y", &Contact::y, "what the first is pushed by"));
   }
 };
 struct Hit {
@@ -136,7 +156,8 @@ struct Ray {
   float distance;
   int32_t fighter;
   static constexpr auto describe() {
-    return fields(field("distance", &Ray::distance, "to the nearest box").in("m"), field("fighter", &Ray::fighter, "row"));
+    return fields(field("distance", &Ray::distance, "to the nearest box").in("m"),
+                  field("fighter", &Ray::fighter, "row"));
   }
 };
 struct Spark {
@@ -150,21 +171,27 @@ struct Spark {
 struct Pass {
   int32_t left, sparks;
   static constexpr auto describe() {
-    return fields(field("left", &Pass::left, "rounds of cooling to go"), field("sparks", &Pass::sparks, "alive"));
+    return fields(field("left", &Pass::left, "rounds of cooling to go"),
+                  field("sparks", &Pass::sparks, "alive"));
   }
 };
 struct Tally {
   float energy, nearest, farthest;
   int32_t alive, alarms, oldest;
   static constexpr auto describe() {
-    return fields(field("energy", &Tally::energy, "of everything that moves"), field("nearest", &Tally::nearest, "shortest ray"),
-                  field("farthest", &Tally::farthest, "longest ray"), field("alive", &Tally::alive, "fighters in the game"),
-                  field("alarms", &Tally::alarms, "bit i: fighter i is hot"), field("oldest", &Tally::oldest, "age of a shot"));
+    return fields(field("energy", &Tally::energy, "of everything that moves"),
+                  field("nearest", &Tally::nearest, "shortest ray"),
+                  field("farthest", &Tally::farthest, "longest ray"),
+                  field("alive", &Tally::alive, "fighters in the game"),
+                  field("alarms", &Tally::alarms, "bit i: fighter i is hot"),
+                  field("oldest", &Tally::oldest, "age of a shot"));
   }
 };
 struct Ledger {
   double heat;
-  static constexpr auto describe() { return fields(field("heat", &Ledger::heat, "that sparks ever gave off")); }
+  static constexpr auto describe() {
+    return fields(field("heat", &Ledger::heat, "that sparks ever gave off"));
+  }
 };
 
 // ---- tables
@@ -219,8 +246,8 @@ struct Schema {
   using Options = arena::Options;
   using Action = Steer;
   using Agent = Fighters;
-  using tables =
-      Types<Fighters, Boxes, Shots, Marks, Board, Contacts, BoxContacts, Hits, Rays, Warnings, Sparks, Work>;
+  using tables = Types<Fighters, Boxes, Shots, Marks, Board, Contacts, BoxContacts, Hits, Rays,
+                       Warnings, Sparks, Work>;
 };
 using W = World<Schema>;
 
@@ -238,7 +265,8 @@ GE_FN void steer(const W&, Speed& speed, const Steer& action) {
 }
 
 GE_FN void pull_trigger(const W& w, Slot fighter, Ammo& ammo, Heat& heat, const Steer& action) {
-  const bool fires = (action.fire == 1) & (ammo.cooldown == 0) & (ammo.shots != 0) & !is_out(w, fighter.row);
+  const bool fires =
+      (action.fire == 1) & (ammo.cooldown == 0) & (ammo.shots != 0) & !is_out(w, fighter.row);
   ammo.firing = fires ? 1 : 0;
   ammo.shots = uint8_t(ammo.shots - (fires ? 1 : 0));
   ammo.cooldown = uint8_t(fires ? 2 : ammo.cooldown > 0 ? ammo.cooldown - 1 : 0);
@@ -294,7 +322,8 @@ GE_FN bool overlap(const Body& a, const Body& b) {
   return dx * dx + dy * dy < reach * reach;
 }
 GE_FN bool fighters_touch(const W& w, int a, int b) {
-  return overlap(w.get<Fighters, Body>(a), w.get<Fighters, Body>(b)) & !is_out(w, a) & !is_out(w, b);
+  return overlap(w.get<Fighters, Body>(a), w.get<Fighters, Body>(b)) & !is_out(w, a) &
+         !is_out(w, b);
 }
 GE_FN void make_contact(const W& w, int a, int b, Contact& contact) {
   contact = contact_of(w.get<Fighters, Body>(a), w.get<Fighters, Body>(b), a, b);
@@ -303,7 +332,8 @@ GE_FN bool box_touches(const W& w, int fighter, int box) {
   return overlap(w.get<Fighters, Body>(fighter), w.get<Boxes, Body>(box)) & !is_out(w, fighter);
 }
 GE_FN void make_box_contact(const W& w, int fighter, int box, Contact& contact) {
-  contact = contact_of(w.get<Fighters, Body>(fighter), w.get<Boxes, Body>(box), fighter, Fighters::capacity + box);
+  contact = contact_of(w.get<Fighters, Body>(fighter), w.get<Boxes, Body>(box), fighter,
+                       Fighters::capacity + box);
 }
 
 template <class T>
@@ -363,7 +393,8 @@ GE_FN bool is_spent(const W& w, Slot slot, const Shot& shot, const Body& body) {
   return spent;
 }
 
-// Sparks fly where shots hit, more than there is room for: two of each hit, then some go out, then more come.
+// Sparks fly where shots hit, more than there is room for: two of each hit, then some go out, then
+// more come.
 GE_FN int spark_count(const W& w) {
   return 2 * w.count<Hits>();
 }
@@ -481,7 +512,8 @@ GE_FN void make_mark(const W& w, int fighter, Mark& mark) {
   mark = {body.x, body.y, w.step()};
 }
 
-GE_FN void judge(const W& w, Reward& reward, Ending& ending, const Health& health, const Ammo& ammo, const Lock& lock) {
+GE_FN void judge(const W& w, Reward& reward, Ending& ending, const Health& health, const Ammo& ammo,
+                 const Lock& lock) {
   const Handle<Shots> handle{lock.slot, lock.generation};
   const float flying = w.alive(handle) ? 0.5f : 0.0f;
   const float warned = 0.001f * float(w.count<Warnings>());
@@ -497,8 +529,8 @@ GE_FN void judge_world(const W& w, Verdict& verdict, const Tally& tally) {
 
 // ---- rules: a new episode
 
-GE_FN void place_fighter(const W& w, Slot slot, Body& body, Speed& speed, Solid& solid, Health& health, Ammo& ammo,
-                         Lock& lock, Heat& heat) {
+GE_FN void place_fighter(const W& w, Slot slot, Body& body, Speed& speed, Solid& solid,
+                         Health& health, Ammo& ammo, Lock& lock, Heat& heat) {
   const Draw d = w.draw<"place">(slot.row);
   const float reach = w.params().size * w.options().spread;
   body = {reach * (2.0f * d.uniform(0) - 1.0f), reach * (2.0f * d.uniform(1) - 1.0f), 0.3f};
@@ -541,25 +573,29 @@ struct Observation {
 
   static constexpr auto describe() {
     return fields(field("body", &Observation::body, "position and speed"),
-                  field("flags", &Observation::flags, "gun ready, last shot flies, walls; which fighters are near"),
+                  field("flags", &Observation::flags,
+                        "gun ready, last shot flies, walls; which fighters are near"),
                   field("marks", &Observation::marks, "how many; born when").within(0, 1e9));
   }
 };
 struct ActionMask {
   using Element = uint8_t;
   Bits<7> legal;
-  static constexpr auto describe() { return fields(field("legal", &ActionMask::legal, "moves, then fire")); }
+  static constexpr auto describe() {
+    return fields(field("legal", &ActionMask::legal, "moves, then fire"));
+  }
 };
 struct State {
   double energy, heat, shots;
   static constexpr auto describe() {
-    return fields(field("energy", &State::energy, "of everything"), field("heat", &State::heat, "of sparks"),
+    return fields(field("energy", &State::energy, "of everything"),
+                  field("heat", &State::heat, "of sparks"),
                   field("shots", &State::shots, "in flight"));
   }
 };
 
-GE_FN void observe(const W& w, Observation& row, Slot slot, const Body& body, const Speed& speed, const Ammo& ammo,
-                   const Lock& lock) {
+GE_FN void observe(const W& w, Observation& row, Slot slot, const Body& body, const Speed& speed,
+                   const Ammo& ammo, const Lock& lock) {
   row.body[0] = body.x, row.body[1] = body.y, row.body[2] = speed.x, row.body[3] = speed.y;
   row.flags.set(0, (ammo.cooldown == 0) & (ammo.shots != 0));
   row.flags.set(1, w.alive(Handle<Shots>{lock.slot, lock.generation}));
@@ -583,22 +619,26 @@ GE_FN void show_state(const W& w, State& row, const Tally& tally, const Ledger& 
 
 // ---- the graphs
 
-using Act = Stages<Each<&steer>, Each<&pull_trigger>, Spawn<&firing_count, &fire, Shots>, Each<&lock_on>>;
-using Move =
-    Stages<Repeat<&substep_count, EmitPairs<Fighters, Fighters, &fighters_touch, &make_contact, Contacts>,
-                  EmitPairs<Fighters, Boxes, &box_touches, &make_box_contact, BoxContacts>, Each<&gather_pushes>,
-                  Each<&give_way>, Each<&move>>,
-           Repeat<2, Each<&grow_older>>, EmitPairs<Shots, Fighters, &shot_hits, &make_hit, Hits>, Each<&hurt>,
-           Destroy<&is_spent, Shots>, Spawn<&spark_count, &make_spark, Sparks>, Destroy<&is_cold, Sparks>,
-           Spawn<&late_spark_count, &make_late_spark, Sparks>, Reduce<&spark_heat, SumOf<double>, &store_spark_heat>,
-           Reduce<&one_spark, SumInt, &count_sparks>, EachWorld<&plan_cooling>,
-           RepeatWhile<&is_cooling, Each<&cool>, EachWorld<&end_round>>>;
-using Judge = Stages<For<&ray_count, &cast_ray, Rays>, Reduce<&ray_length, Min, &store_nearest>,
-                     Reduce<&ray_length, Max, &store_farthest>,
-                     Emit<&ray_count, &is_short, &make_warning, Warnings>, Reduce<&energy, Sum, &store_energy>,
-                     Reduce<&alarm, AnyOf, &store_alarms>, Reduce<&age_of, MaxInt, &store_oldest>,
-                     When<&is_alarmed, Each<&panic>>, Reduce<&one_in_game, SumInt, &store_alive>,
-                     Emit<6, &is_wounded, &make_mark, Marks>, Each<&judge>, EachWorld<&judge_world>>;
+using Act =
+    Stages<Each<&steer>, Each<&pull_trigger>, Spawn<&firing_count, &fire, Shots>, Each<&lock_on>>;
+using Move = Stages<
+    Repeat<&substep_count, EmitPairs<Fighters, Fighters, &fighters_touch, &make_contact, Contacts>,
+           EmitPairs<Fighters, Boxes, &box_touches, &make_box_contact, BoxContacts>,
+           Each<&gather_pushes>, Each<&give_way>, Each<&move>>,
+    Repeat<2, Each<&grow_older>>, EmitPairs<Shots, Fighters, &shot_hits, &make_hit, Hits>,
+    Each<&hurt>, Destroy<&is_spent, Shots>, Spawn<&spark_count, &make_spark, Sparks>,
+    Destroy<&is_cold, Sparks>, Spawn<&late_spark_count, &make_late_spark, Sparks>,
+    Reduce<&spark_heat, SumOf<double>, &store_spark_heat>,
+    Reduce<&one_spark, SumInt, &count_sparks>, EachWorld<&plan_cooling>,
+    RepeatWhile<&is_cooling, Each<&cool>, EachWorld<&end_round>>>;
+using Judge =
+    Stages<For<&ray_count, &cast_ray, Rays>, Reduce<&ray_length, Min, &store_nearest>,
+           Reduce<&ray_length, Max, &store_farthest>,
+           Emit<&ray_count, &is_short, &make_warning, Warnings>,
+           Reduce<&energy, Sum, &store_energy>, Reduce<&alarm, AnyOf, &store_alarms>,
+           Reduce<&age_of, MaxInt, &store_oldest>, When<&is_alarmed, Each<&panic>>,
+           Reduce<&one_in_game, SumInt, &store_alive>, Emit<6, &is_wounded, &make_mark, Marks>,
+           Each<&judge>, EachWorld<&judge_world>>;
 
 template <class... L>
 struct Join;
@@ -619,17 +659,22 @@ struct Environment : Defaults {
   using Observation = arena::Observation;
   using ActionMask = arena::ActionMask;
   using State = arena::State;
-  using Reset = Stages<Each<&place_body>, Each<&place_fighter>, EachWorld<&clear_board>, Spawn<2, &make_stray, Shots>,
-                       For<3, &make_first_mark, Marks>>;
-  using Step = std::conditional_t<kPhases,
-                                  Phases<typename AsPhase<"act", Act>::type, typename AsPhase<"move", Move>::type,
-                                         typename AsPhase<"judge", Judge>::type>,
-                                  typename Join<Act, Move, Judge>::type>;
-  using Observe = Stages<ge::Observe<&observe>, ObserveMask<&mask_actions>, ObserveState<&show_state>>;
+  using Reset = Stages<Each<&place_body>, Each<&place_fighter>, EachWorld<&clear_board>,
+                       Spawn<2, &make_stray, Shots>, For<3, &make_first_mark, Marks>>;
+  using Step = std::conditional_t<
+      kPhases,
+      Phases<typename AsPhase<"act", Act>::type, typename AsPhase<"move", Move>::type,
+             typename AsPhase<"judge", Judge>::type>,
+      typename Join<Act, Move, Judge>::type>;
+  using Observe =
+      Stages<ge::Observe<&observe>, ObserveMask<&mask_actions>, ObserveState<&show_state>>;
   static constexpr bool rare_reset = kPhases;
-  static constexpr Card card{.doc = "Everything the engine can do, at once.", .max_episode_steps = 25, .agents = "agent_count"};
+  static constexpr Card card{.doc = "Everything the engine can do, at once.",
+                             .max_episode_steps = 25,
+                             .agents = "agent_count"};
 };
 
-using Builds = ge::Builds<Build<"Arena-v0", Environment<false>>, Build<"ArenaPhases-v0", Environment<true>>>;
+using Builds =
+    ge::Builds<Build<"Arena-v0", Environment<false>>, Build<"ArenaPhases-v0", Environment<true>>>;
 
 }  // namespace gpu_envs::envs::arena

@@ -1,8 +1,10 @@
-// CartPole, rule by rule, for both number types. Expected values of float64 are those of Gymnasium 1.4.0 (float64 state);
-// float32 keeps state in float32 and is held to what that rounding allows.
+// CartPole, rule by rule, for both number types. Expected values of float64 are those of
+// Gymnasium 1.4.0 (float64 state); float32 keeps state in float32 and is held to what that rounding
+// allows.
+#include "envs/cartpole.hpp"
+
 #include <cmath>
 
-#include "envs/cartpole.hpp"
 #include "simulation.hpp"
 
 using namespace ge;
@@ -11,9 +13,11 @@ namespace cartpole = gpu_envs::envs::cartpole;
 
 namespace {
 
-// 4e-7 absolute, else 2 units in the last place: rounding of constants, state and intermediate results to float32.
+// 4e-7 absolute, else 2 units in the last place: rounding of constants, state and intermediate
+// results to float32.
 constexpr double kTolerance32 = 4e-7;
-// Gymnasium's sine and cosine come from the C library, which is not correctly rounded in 0.3 % of cases.
+// Gymnasium's sine and cosine come from the C library, which is not correctly rounded in 0.3 % of
+// cases.
 constexpr double kTolerance64 = 1e-15;
 
 template <class Real>
@@ -28,19 +32,22 @@ struct State {
 template <class Real>
 class Carts : public Simulation {
  public:
-  explicit Carts(const std::vector<State<Real>>& states, Config config = {}) : Simulation(kId<Real>, sized(config, states)) {
+  explicit Carts(const std::vector<State<Real>>& states, Config config = {})
+      : Simulation(kId<Real>, sized(config, states)) {
     reset(1);
     place(states);
   }
   void place(const std::vector<State<Real>>& states) {
     std::vector<Real> x, velocity, angle, spin;
     for (const auto& s : states)
-      x.push_back(s.x), velocity.push_back(s.velocity), angle.push_back(s.angle), spin.push_back(s.spin);
-    set("cart.x", x), set("cart.velocity", velocity), set("cart.angle", angle), set("cart.spin", spin);
+      x.push_back(s.x), velocity.push_back(s.velocity), angle.push_back(s.angle),
+          spin.push_back(s.spin);
+    set("cart.x", x), set("cart.velocity", velocity), set("cart.angle", angle),
+        set("cart.spin", spin);
   }
   State<Real> state(size_t world = 0) const {
-    return {get<Real>("cart.x")[world], get<Real>("cart.velocity")[world], get<Real>("cart.angle")[world],
-            get<Real>("cart.spin")[world]};
+    return {get<Real>("cart.x")[world], get<Real>("cart.velocity")[world],
+            get<Real>("cart.angle")[world], get<Real>("cart.spin")[world]};
   }
 
  private:
@@ -72,14 +79,14 @@ int32_t balance(const State<Real>& s) {
 
 }  // namespace
 
-#define FOR_BOTH(name)                 \
-  template <class Real>                \
-  static void name##_of();             \
-  GE_TEST(name) {                      \
-    name##_of<float>();                \
-    name##_of<double>();               \
-  }                                    \
-  template <class Real>                \
+#define FOR_BOTH(name)     \
+  template <class Real>    \
+  static void name##_of(); \
+  GE_TEST(name) {          \
+    name##_of<float>();    \
+    name##_of<double>();   \
+  }                        \
+  template <class Real>    \
   static void name##_of()
 
 GE_TEST(constants_have_the_bits_of_the_reference) {
@@ -153,7 +160,8 @@ FOR_BOTH(mirrored_state_and_action_give_the_mirrored_step) {
   for (uint32_t i = 0; i < 200; ++i) {
     const Draw d = draw(1, 1, 1, 1, 1, 1, i, 0);
     const auto signed_unit = [&](int k) { return Real(2) * Real(d.uniform(k)) - Real(1); };
-    const State<Real> s{2 * signed_unit(0), 3 * signed_unit(1), Real(0.2) * signed_unit(2), 3 * signed_unit(3)};
+    const State<Real> s{2 * signed_unit(0), 3 * signed_unit(1), Real(0.2) * signed_unit(2),
+                        3 * signed_unit(3)};
     states.push_back(s), states.push_back({-s.x, -s.velocity, -s.angle, -s.spin});
     actions.push_back(int32_t(i & 1)), actions.push_back(int32_t(~i & 1));
   }
@@ -173,8 +181,10 @@ FOR_BOTH(balanced_pole_is_cut_short_at_step_500_and_a_new_episode_begins) {
   Simulation simulation(kId<Real>, config);
   simulation.reset(3);
   for (int step = 1; step <= 500; ++step) {
-    const State<Real> s{simulation.template get<Real>("cart.x")[0], simulation.template get<Real>("cart.velocity")[0],
-                        simulation.template get<Real>("cart.angle")[0], simulation.template get<Real>("cart.spin")[0]};
+    const State<Real> s{simulation.template get<Real>("cart.x")[0],
+                        simulation.template get<Real>("cart.velocity")[0],
+                        simulation.template get<Real>("cart.angle")[0],
+                        simulation.template get<Real>("cart.spin")[0]};
     simulation.step({balance(s)});
     CHECK_EQ(int(simulation.terminated()[0]), 0);
     CHECK_EQ(int(simulation.truncated()[0]), step == 500 ? 1 : 0);
@@ -187,7 +197,8 @@ FOR_BOTH(balanced_pole_is_cut_short_at_step_500_and_a_new_episode_begins) {
 }
 
 FOR_BOTH(observation_is_the_state_in_float32_also_on_the_last_step) {
-  Carts<Real> carts({{Real(-2), Real(3), Real(-0.2), Real(-2.5)}, {Real(1.0 / 3), Real(0.1), Real(0.1), Real(-0.7)}});
+  Carts<Real> carts({{Real(-2), Real(3), Real(-0.2), Real(-2.5)},
+                     {Real(1.0 / 3), Real(0.1), Real(0.1), Real(-0.7)}});
   carts.step({0, 1});
   const auto seen = carts.observation();
   for (size_t world = 0; world < 2; ++world) {
@@ -205,7 +216,8 @@ FOR_BOTH(same_step_returns_the_new_start_and_keeps_the_last_observation) {
   simulation.set("cart.x", std::vector<Real>{Real(2.4)});
   simulation.set("cart.velocity", std::vector<Real>{Real(1)});
   simulation.step({1});
-  const auto last = simulation.template out<float>(kFinalObservation), first = simulation.observation();
+  const auto last = simulation.template out<float>(kFinalObservation),
+             first = simulation.observation();
   check_near<float>(last[0], 2.42);
   CHECK_EQ(int(simulation.ended()[0]), 1);
   CHECK_EQ(int(simulation.terminated()[0]), 1);
@@ -276,5 +288,6 @@ FOR_BOTH(start_interval_is_an_option_of_reset) {
   simulation.reset(request);
   for (const float value : simulation.observation()) CHECK(value >= 0.1f && value <= 0.2f);
   request.options = {{"hihg", 0.2}};
-  CHECK_THROWS(simulation.reset(request), Error, "unknown reset option 'hihg'; there are: low, high");
+  CHECK_THROWS(simulation.reset(request), Error,
+               "unknown reset option 'hihg'; there are: low, high");
 }

@@ -1,5 +1,5 @@
-// Faulty: one small environment with a mistake planted in its step, a build per mistake. Only the executor that looks for
-// mistakes runs them (planted_faults_shuffled_test.cpp).
+// Faulty: one small environment with a mistake planted in its step, a build per mistake. Only the
+// executor that looks for mistakes runs them (planted_faults_shuffled_test.cpp).
 #pragma once
 
 #include "engine/environment.hpp"
@@ -26,20 +26,28 @@ enum class Mistake {
 struct Choice {
   int32_t value;
   static constexpr bool transient = true;
-  static constexpr auto describe() { return fields(field("choice", &Choice::value, "ignored").one_of(2)); }
+  static constexpr auto describe() {
+    return fields(field("choice", &Choice::value, "ignored").one_of(2));
+  }
 };
 struct Number {
   float value;
-  static constexpr auto describe() { return fields(field("number", &Number::value, "each agent's own")); }
+  static constexpr auto describe() {
+    return fields(field("number", &Number::value, "each agent's own"));
+  }
 };
 struct Memo {
   float value;
   static constexpr bool transient = true;
-  static constexpr auto describe() { return fields(field("memo", &Memo::value, "nobody writes it")); }
+  static constexpr auto describe() {
+    return fields(field("memo", &Memo::value, "nobody writes it"));
+  }
 };
 struct Total {
   float value;
-  static constexpr auto describe() { return fields(field("total", &Total::value, "of all agents")); }
+  static constexpr auto describe() {
+    return fields(field("total", &Total::value, "of all agents"));
+  }
 };
 struct Note {
   int32_t index;
@@ -47,7 +55,9 @@ struct Note {
 };
 struct Observation {
   float value;
-  static constexpr auto describe() { return fields(field("value", &Observation::value, "the agent's number")); }
+  static constexpr auto describe() {
+    return fields(field("value", &Observation::value, "the agent's number"));
+  }
 };
 
 struct Group : Agents<4, Number, Memo, Choice> {
@@ -186,23 +196,25 @@ template <Mistake kMistake>
 struct Environment : Defaults {
   using Schema = faulty::Schema;
   using Observation = faulty::Observation;
-  using Reset = Stages<Each<&number_agents>, EachWorld<&clear_total>, Spawn<3, &make_thing, Things>>;
+  using Reset =
+      Stages<Each<&number_agents>, EachWorld<&clear_total>, Spawn<3, &make_thing, Things>>;
   using Step = typename Planted<kMistake>::type;
   using Observe = Stages<ge::Observe<&observe>>;
-  static constexpr Card card{.doc = "A mistake to be found.", .max_episode_steps = 10, .agents = "4"};
+  static constexpr Card card{
+      .doc = "A mistake to be found.", .max_episode_steps = 10, .agents = "4"};
 };
 
-using Builds = ge::Builds<
-    Build<"Faultless-v0", Environment<Mistake::none>>, Build<"WriteRace-v0", Environment<Mistake::write_race>>,
-    Build<"OrderDependence-v0", Environment<Mistake::order_dependence>>,
-    Build<"DependentTest-v0", Environment<Mistake::dependent_test>>,
-    Build<"DependentDestroy-v0", Environment<Mistake::dependent_destroy>>,
-    Build<"UnwrittenComponent-v0", Environment<Mistake::unwritten_component>>,
-    Build<"UnwrittenRow-v0", Environment<Mistake::unwritten_row>>,
-    Build<"UnwrittenDecision-v0", Environment<Mistake::unwritten_decision>>,
-    Build<"OutsideGrant-v0", Environment<Mistake::outside_grant>>,
-    Build<"WritingCount-v0", Environment<Mistake::writing_count>>,
-    Build<"OutsideTable-v0", Environment<Mistake::outside_table>>,
-    Build<"SmallTable-v0", Environment<Mistake::small_table>>>;
+using Builds = ge::Builds<Build<"Faultless-v0", Environment<Mistake::none>>,
+                          Build<"WriteRace-v0", Environment<Mistake::write_race>>,
+                          Build<"OrderDependence-v0", Environment<Mistake::order_dependence>>,
+                          Build<"DependentTest-v0", Environment<Mistake::dependent_test>>,
+                          Build<"DependentDestroy-v0", Environment<Mistake::dependent_destroy>>,
+                          Build<"UnwrittenComponent-v0", Environment<Mistake::unwritten_component>>,
+                          Build<"UnwrittenRow-v0", Environment<Mistake::unwritten_row>>,
+                          Build<"UnwrittenDecision-v0", Environment<Mistake::unwritten_decision>>,
+                          Build<"OutsideGrant-v0", Environment<Mistake::outside_grant>>,
+                          Build<"WritingCount-v0", Environment<Mistake::writing_count>>,
+                          Build<"OutsideTable-v0", Environment<Mistake::outside_table>>,
+                          Build<"SmallTable-v0", Environment<Mistake::small_table>>>;
 
 }  // namespace gpu_envs::envs::faulty

@@ -79,7 +79,8 @@ GE_TEST(agents_do_not_see_each_other) {
   other.step({3, 2, 2, 3, 1, 0});  // agents 2 and 3 do the same in both
   const auto a = one.observation(), b = other.observation();
   for (size_t k = 8; k < 16; ++k) CHECK_EQ(a[k], b[k]);
-  for (const size_t agent : {0, 1, 4, 5}) CHECK(!std::equal(&a[4 * agent], &a[4 * agent] + 4, &b[4 * agent]));
+  for (const size_t agent : {0, 1, 4, 5})
+    CHECK(!std::equal(&a[4 * agent], &a[4 * agent] + 4, &b[4 * agent]));
 }
 
 GE_TEST(episode_is_cut_short_after_200_steps_for_all_agents) {
@@ -97,5 +98,6 @@ GE_TEST(episode_is_cut_short_after_200_steps_for_all_agents) {
 GE_TEST(agent_counts_out_of_range_are_refused_by_name) {
   for (const int64_t count : {int64_t{0}, int64_t{1001}, int64_t{-3}})
     CHECK_THROWS(make_simulator("Micro-v0", config_of(1, count, 1)), Error,
-                 "parameter 'agent_count' must be a whole number from 1 to 1000, got " + std::to_string(count));
+                 "parameter 'agent_count' must be a whole number from 1 to 1000, got " +
+                     std::to_string(count));
 }
