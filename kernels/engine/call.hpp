@@ -226,7 +226,7 @@ template <class T, class... Ts>
 struct IndexOf<T, Types<Ts...>> {
   static constexpr int value = [] {
     int at = 0, found = -1;
-    ((std::is_same_v<T, Ts> ? found = at : 0, ++at), ...);
+    ((found = std::is_same_v<T, Ts> ? at : found, ++at), ...);
     return found;
   }();
 };

@@ -24,7 +24,11 @@
 #endif
 
 // Behind a lambda's parameters: it is inlined into its loop whatever its size, or the loop would not vectorise.
+#if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
+#define GE_LAMBDA
+#else
 #define GE_LAMBDA __attribute__((always_inline))
+#endif
 
 // Iterations of the following loop are independent: the engine's contract says so and cpu/shuffled checks it.
 #if defined(__CUDA_ARCH__)

@@ -18,6 +18,9 @@ namespace ge::cuda {
 namespace {
 
 std::atomic<bool> used{false}, forked{false};
+constexpr const char* kForked =
+    "CUDA cannot be used in a process that was forked from one that has used it: start workers with the 'spawn' or "
+    "'forkserver' method, or use CUDA in the workers alone";
 
 /// From the first call of the runtime on, a fork makes the child's copy of it useless.
 void note_use() {
@@ -29,14 +32,13 @@ void note_use() {
 
 void fail(cudaError_t code, const char* call) {
   cudaGetLastError();  // what can be cleared is cleared; a lost context answers the next call with the same error
-  throw Error(Fault::device, std::string("CUDA: ") + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + " from " +
+  const Fault kind = code == cudaErrorMemoryAllocation ? Fault::memory : Fault::device;
+  throw Error(kind, std::string("CUDA: ") + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + " from " +
                                  std::string(call).substr(0, 60) + ")");
 }
 void refuse_fork() {
   if (forked.load(std::memory_order_relaxed))
-    throw Error(Fault::device,
-                "CUDA cannot be used in a process that was forked from one that has used it: start workers with the "
-                "'spawn' or 'forkserver' method, or make the first CUDA simulator after the fork");
+    throw Error(Fault::device, kForked);
 }
 DeviceMemory::~DeviceMemory() {
   if (at_ != nullptr && !forked.load()) cudaFree(at_);
@@ -153,8 +155,8 @@ DeviceMemory zeroed(int64_t bytes) {
 
 }  // namespace
 
-DeviceStore::DeviceStore(const std::string& id, const Config& config, const Layout& layout, int lists)
-    : id_(id), config_(config), layout_(layout), device_(config.device) {
+DeviceStore::DeviceStore(const std::string& id, int tier, const Config& config, const Layout& layout, int lists)
+    : id_(id), tier_(tier), config_(config), layout_(layout), device_(config.device) {
   refuse_fork();
   const cudaDeviceProp properties = examine(device_);
   const DeviceGuard guard(device_);
@@ -209,9 +211,11 @@ namespace {
 
 constexpr int kThreads = 128;
 
-const Tuning* find_tuning(const std::string& environment, const std::string& phase, int architecture) {
+const Tuning* find_tuning(const std::string& environment, int tier, const std::string& phase, int architecture) {
   for (const Tuning& tuning : kTuning)
-    if (environment == tuning.environment && phase == tuning.phase && architecture == tuning.architecture) return &tuning;
+    if (environment == tuning.environment && tier == tuning.tier && phase == tuning.phase &&
+        architecture == tuning.architecture)
+      return &tuning;
   return nullptr;
 }
 
@@ -226,7 +230,7 @@ bool DeviceStore::fits(const KernelVariant& variant, int threads) const {
 }
 
 PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
-  const Tuning* const tuning = find_tuning(id_, choice.phase, architecture_);
+  const Tuning* const tuning = find_tuning(id_, tier_, choice.phase, architecture_);
   int lanes = config_.lanes > 0 ? config_.lanes : tuning != nullptr ? tuning->lanes : 0;
   const auto has = [&](const KernelVariant& variant) { return variant.lanes == lanes; };
   if (std::none_of(choice.variants.begin(), choice.variants.end(), has)) lanes = choice.variants.front().lanes;
@@ -269,6 +273,18 @@ std::vector<PreparedLaunch> DeviceStore::prepare(const std::vector<LaunchChoice>
   }
   if (slab > slab_.bytes()) slab_ = DeviceMemory(slab);
   return made;
+}
+
+std::string describe(const std::vector<PreparedLaunch>& launches) {
+  std::string text = "[";
+  for (const PreparedLaunch& launch : launches) {
+    if (text.size() > 1) text += ", ";
+    text += "{\"phase\": \"" + launch.phase + "\", \"lanes\": " + std::to_string(launch.lanes) +
+            ", \"threads\": " + std::to_string(launch.threads) + ", \"blocks\": " + std::to_string(launch.grid) +
+            ", \"shared_bytes\": " + std::to_string(launch.shared) + ", \"slab_bytes\": " +
+            std::to_string(launch.slab_bytes) + ", \"dependent\": " + (launch.dependent ? "true" : "false") + "}";
+  }
+  return text + "]";
 }
 
 // ---- records, seeds, counters
@@ -364,7 +380,10 @@ namespace {
 
 /// cudaGetDeviceCount with its error in words; works without a driver.
 int count_devices(std::string* problem) {
-  cuda::refuse_fork();
+  if (cuda::forked.load()) {
+    if (problem != nullptr) *problem = cuda::kForked;
+    return 0;
+  }
   cuda::note_use();
   int count = 0;
   const cudaError_t code = cudaGetDeviceCount(&count);

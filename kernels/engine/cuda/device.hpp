@@ -41,14 +41,18 @@ struct PreparedLaunch {
   int64_t slab_bytes;
 };
 
-/// What the tuning table (tuning_table.hpp) says of one phase on one architecture.
+/// What the tuning table (tuning_table.hpp) says of one phase of an environment's tier on one architecture.
 struct Tuning {
   const char* environment;
+  int tier;
   const char* phase;
   int architecture;  // 90 for compute capability 9.0
   int lanes, threads;
   bool dependent;
 };
+
+/// JSON list of launches: what runs in a step, for tools that measure.
+std::string describe(const std::vector<PreparedLaunch>& launches);
 
 /// Records of one simulator in the memory of one device, and everything around them.
 class DeviceStore {
@@ -59,7 +63,7 @@ class DeviceStore {
     int block;             // worlds per interleaved block
     int identity_offset, identity_bytes;
   };
-  DeviceStore(const std::string& id, const Config& config, const Layout& layout, int lists);
+  DeviceStore(const std::string& id, int tier, const Config& config, const Layout& layout, int lists);
   ~DeviceStore();
   DeviceStore(const DeviceStore&) = delete;
 
@@ -103,6 +107,7 @@ class DeviceStore {
   bool fits(const KernelVariant& variant, int threads) const;
 
   std::string id_;
+  int tier_;
   Config config_;
   Layout layout_;
   int device_, architecture_ = 0, processors_ = 0, shared_limit_ = 0;

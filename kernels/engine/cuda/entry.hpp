@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/cuda/device.hpp"
-#include "engine/cuda/group.hpp"
+#include "engine/cuda/launch.hpp"
 #include "engine/cuda/lanes_device.hpp"
 #include "engine/host.hpp"
 
@@ -47,15 +47,19 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   using Base::B;
 
   explicit DeviceSimulator(Plan<E> plan)
-      : Base(std::move(plan)), store_(plan_.id_, plan_.config_, store_layout(plan_), kLists<GraphOf<E, kStepGraph>>) {
+      : Base(std::move(plan)),
+        store_(plan_.id_, plan_.tier_, plan_.config_, store_layout(plan_), kLists<GraphOf<E, kStepGraph>>) {
     step_ = store_.prepare(choices<kStepGraph>());
     reset_ = store_.prepare(choices<kResetGraph>());
     observe_ = store_.prepare(choices<kObserveGraph>());
     check_lanes();
+    instance_ = plan_.instance_;
+    instance_.insert(instance_.size() - 1, ", \"launches\": " + cuda::describe(step_));
     shared_.base = store_.records();
     shared_.counters = static_cast<Counters*>(store_.counters());
   }
 
+  const std::string& instance() const override { return instance_; }
   int64_t memory_bytes() const override { return store_.memory_bytes(); }
 
   void step(const Actions& actions, const Bound& out, void* stream) override {
@@ -180,6 +184,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   }
 
   cuda::DeviceStore store_;
+  std::string instance_;
   std::vector<cuda::PreparedLaunch> step_, reset_, observe_;
 };
 

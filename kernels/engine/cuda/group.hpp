@@ -16,173 +16,10 @@
 // What the lanes are is a parameter: those of a GPU (lanes_device.hpp), or fibres of a test (lanes_emulated.hpp).
 #pragma once
 
-#include "engine/cuda/launches.hpp"
-#include "engine/cuda/rows.hpp"
+#include "engine/cuda/staged_rows.hpp"
 #include "engine/episode.hpp"
 
 namespace ge {
-
-// ---- what a stage contains, and what it needs of its team
-
-/// The stages inside a stage.
-template <class X>
-struct InnerOf {
-  using type = Types<>;
-};
-template <auto N, class... X>
-struct InnerOf<Repeat<N, X...>> {
-  using type = Types<X...>;
-};
-template <auto P, class... X>
-struct InnerOf<RepeatWhile<P, X...>> {
-  using type = Types<X...>;
-};
-template <auto P, class... X>
-struct InnerOf<When<P, X...>> {
-  using type = Types<X...>;
-};
-template <class... X>
-struct InnerOf<WhenRunning<X...>> {
-  using type = Types<X...>;
-};
-template <int Mode, class... X>
-struct InnerOf<InMode<Mode, X...>> {
-  using type = Types<X...>;
-};
-template <class... X>
-struct InnerOf<IntoFinal<X...>> {
-  using type = Types<X...>;
-};
-
-/// Bytes of shared memory for the rows that a stage hands out, and whether its team meets in it even with G = 1.
-template <class E, int G, class X>
-struct StageNeeds {
-  template <class... Inner>
-  static consteval int most(Types<Inner...>) {
-    int bytes = 0;
-    ((bytes = StageNeeds<E, G, Inner>::bytes > bytes ? StageNeeds<E, G, Inner>::bytes : bytes), ...);
-    return bytes;
-  }
-  template <class... Inner>
-  static consteval bool any(Types<Inner...>) {
-    return (StageNeeds<E, G, Inner>::meets || ...);
-  }
-  static constexpr int bytes = most(typename InnerOf<X>::type{});
-  static constexpr bool meets = any(typename InnerOf<X>::type{});
-};
-template <class Plan>
-struct RowNeeds {
-  static constexpr int bytes = Plan::shared;
-  static constexpr bool meets = Plan::staging;
-};
-template <class E, int G, auto F>
-struct StageNeeds<E, G, Observe<F>> : RowNeeds<RowsPlan<RowOf<F>, E::Schema::Agent::capacity, G>> {};
-template <class E, int G, auto F>
-struct StageNeeds<E, G, ObserveMask<F>> : RowNeeds<RowsPlan<RowOf<F>, E::Schema::Agent::capacity, G>> {};
-template <class E, int G, auto F>
-struct StageNeeds<E, G, ObserveState<F>> : RowNeeds<RowsPlan<RowOf<F>, 1, G>> {};
-template <class E, int G>
-struct StageNeeds<E, G, ClearFinal> {
-  static constexpr int bytes = 0;
-  static constexpr bool meets = !RowsPlan<typename E::Observation, E::Schema::Agent::capacity, G>::direct;
-};
-
-template <class X>
-inline constexpr bool is_write_stage = false;
-template <int O, auto F>
-inline constexpr bool is_write_stage<Write<O, F>> = true;
-
-// ---- scratch memory
-
-template <class... Ts>
-consteval int largest_pool_words(Types<Ts...>) {
-  int words = 0;
-  ((words = Ts::kind == Kind::pool && kLiveWords<Ts> > words ? kLiveWords<Ts> : words), ...);
-  return words;
-}
-/// Whether a world's scratch is a handful of numbers at fixed places, which a lane that owns the world keeps in registers.
-template <class... Ts>
-consteval bool scratch_is_flat(Types<Ts...>) {
-  bool flat = true;
-  auto look = [&]<class T, class... Cs>(Type_<T>, Types<Cs...>) {
-    const bool any = T::scratch || (in_scratch<T, Cs> || ...);
-    flat = flat && T::kind != Kind::pool && !(any && (T::capacity > 1 || T::kind != Kind::fixed));
-  };
-  (look(Type_<Ts>{}, typename Ts::components{}), ...);
-  return flat;
-}
-
-/// Whether a world's record is a handful of numbers at fixed places too.
-template <class... Ts>
-consteval bool record_is_flat(Types<Ts...>) {
-  return ((Ts::scratch || (Ts::kind == Kind::fixed && Ts::capacity == 1)) && ...);
-}
-
-/// Copies every column of a world's record from the one place to the other: `visit` of Walk.
-template <class S>
-struct CopyRecord {
-  const Cells<S>&from, &to;
-  template <class T>
-  GE_FN void header(int) {}
-  template <class T, class C>
-  GE_FN void column(int) {
-    to.template store<T, C>(0, from.template load<T, C>(0));
-  }
-};
-/// Stores the words of a record that have changed.
-template <class S>
-struct StoreChanges {
-  const Cells<S>&before, &now, &to;
-  template <class T>
-  GE_FN void header(int) {}
-  template <class T, class C>
-  GE_FN void column(int) {
-    using Word = typename WordOf<unit_of<C>>::type;
-    const auto old = __builtin_bit_cast(Words<C>, before.template load<T, C>(0));
-    const auto own = __builtin_bit_cast(Words<C>, now.template load<T, C>(0));
-    Word* const words = reinterpret_cast<Word*>(to.template at<T, C>(0));
-    GE_UNROLL
-    for (int k = 0; k < Words<C>::count; ++k) {
-      if (old.at[k] == own.at[k]) continue;
-      GE_WATCH(words + k * Cells<S>::B, sizeof(Word), true);
-      words[k * Cells<S>::B] = own.at[k];
-    }
-  }
-};
-
-/// Sizes of one phase with G lanes per world.
-template <class E, class PhaseT, int G>
-struct GroupPlan;
-template <class E, Name kName, class L, class... X, int G>
-struct GroupPlan<E, Phase<kName, L, X...>, G> {
-  static_assert((G & (G - 1)) == 0 && G >= 1 && G <= 256, "GE: lanes per world are 1, 2, 4, ... 256");
-  using Tables = AllTables<typename E::Schema>;
-  static constexpr int team = G < 32 ? 32 : G;
-  static constexpr int worlds = team / G;
-  // The bitmap of the rows that Destroy has found lies behind the tables.
-  static constexpr int bitmap = kScratchBytes<Tables>;
-  static constexpr int world_scratch = int(round_up(bitmap + 4 * largest_pool_words(Tables{}), 16));
-  static constexpr bool registers = G == 1 && scratch_is_flat(Tables{}) && world_scratch <= 256;
-  // A lane that owns a world brings a small record into registers, all loads at once, and stores what has changed: stage by
-  // stage, each load would wait for a branch or for stores to the caller's arrays, which might be the record for all that
-  // the compiler knows.
-  static constexpr bool whole_record = G == 1 && record_is_flat(Tables{}) && kRecordBytes<Tables> <= 128;
-  static constexpr int stride = G == 1 && !registers ? 32 : 1;  // worlds interleaved in scratch memory
-  static constexpr int scratch = registers ? 0 : worlds * world_scratch;                      // bytes of a team
-  static constexpr int stage = StageNeeds<E, G, Stages<X...>>::most(Types<X...>{});           // bytes of a team
-  static constexpr bool meets = StageNeeds<E, G, Stages<X...>>::any(Types<X...>{});
-  static constexpr int counts = G > 32 ? 64 : 0;  // bytes of a block: hits of its warps, twice
-};
-
-/// A group's place among the threads of its block.
-struct GroupPlace {
-  int lane;        // in the group
-  int group;       // in the team
-  int team_lane;
-  int team_first;  // world of the team's first group, where worlds follow one another; else kNoList
-  char* stage;     // of the team
-  int32_t* counts;  // of the block
-};
 
 template <class E, class PhaseT, int G, class Service>
 class Group {
@@ -294,9 +131,9 @@ class Group {
   template <bool kFinal, auto F>
   GE_FN void stage(Each<F>, bool on) {
     if constexpr (Served<F, Tables>::value)
-      for_each_type(matching<Components<F>, Tables>{}, [&](auto t) {
+      for_each_type(matching<Components<F>, Tables>{}, [&](auto t) GE_LAMBDA {
         using T = typename decltype(t)::type;
-        my_rows<T::capacity>(on, on ? cells_.template rows<T>() : 0, [&](int row) {
+        my_rows<T::capacity>(on, on ? cells_.template rows<T>() : 0, [&](int row) GE_LAMBDA {
           if (cells_.template alive<T>(row)) call_row<F, T>(cells_, row);
         });
       });
@@ -314,7 +151,7 @@ class Group {
       static_assert(Count <= T::capacity, "GE: For has more rows than its table");
     else
       settle();
-    my_rows<T::capacity>(on, count, [&](int row) { make_row<F, T>(cells_, row, row); });
+    my_rows<T::capacity>(on, count, [&](int row) GE_LAMBDA { make_row<F, T>(cells_, row, row); });
     if (leads(on)) {
       set_header<T>(0, uint32_t(count < 0 ? 0 : count));
       count_overflow<T>(cells_, wanted, T::capacity);
@@ -325,8 +162,8 @@ class Group {
 
   template <bool kFinal, auto Count, auto Test, auto Make, class T>
   GE_FN void stage(Emit<Count, Test, Make, T>, bool on) {
-    const auto test = [&](int i) { return bool(Test(World<S>(cells_), i)); };
-    const auto make = [&](int row, int i) { make_row<Make, T>(cells_, row, i); };
+    const auto test = [&](int i) GE_LAMBDA { return bool(Test(World<S>(cells_), i)); };
+    const auto make = [&](int row, int i) GE_LAMBDA { make_row<Make, T>(cells_, row, i); };
     if constexpr (is_number<Count>) {
       emit<T, true>(on, Count, test, make);
     } else {
@@ -341,15 +178,15 @@ class Group {
                   "GE: EmitPairs walks Fixed and Pool tables; over a List use Emit with its count");
     constexpr bool same = std::is_same_v<A, C>;
     const int count_a = cells_.template rows<A>(), count_c = cells_.template rows<C>();
-    const auto pair = [=](int i) { return same ? pair_at(i, count_a) : Pair{i / count_c, i % count_c}; };
+    const auto pair = [=](int i) GE_LAMBDA { return same ? pair_at(i, count_a) : Pair{i / count_c, i % count_c}; };
     emit<T, true>(
         on, same ? pair_count(count_a) : count_a * count_c,
-        [&](int i) {
+        [&](int i) GE_LAMBDA {
           const Pair p = pair(i);
           return cells_.template alive<A>(p.a) && cells_.template alive<C>(p.b) &&
                  bool(Test(World<S>(cells_), p.a, p.b));
         },
-        [&](int row, int i) {
+        [&](int row, int i) GE_LAMBDA {
           const Pair p = pair(i);
           make_row<Make, T>(cells_, row, p.a, p.b);
         });
@@ -541,13 +378,13 @@ class Group {
       return reduce_chunk<F, Op, typename Tail<Types<Ts...>>::first>(on, 0);
     } else {
       constexpr int W = reduce_width(chunks);
-      return fold<W, Op>([&](int k) {
+      return fold<W, Op>([&](int k) GE_LAMBDA {
         R sum = Op::identity();
         GE_NO_UNROLL
         for (int chunk = k; chunk < chunks; chunk += W) {
           R part = Op::identity();
           int first = 0;  // chunk of the table at hand
-          for_each_type(tables, [&](auto t) {
+          for_each_type(tables, [&](auto t) GE_LAMBDA {
             using T = typename decltype(t)::type;
             constexpr int own = (T::capacity + kReduceChunk - 1) / kReduceChunk;
             if (chunk >= first && chunk < first + own) part = reduce_chunk<F, Op, T>(on, (chunk - first) * kReduceChunk);
@@ -566,7 +403,7 @@ class Group {
     constexpr int W = reduce_width(T::capacity);
     const int rows = on ? cells_.template rows<T>() : 0;
     const int last = first + kReduceChunk < rows ? first + kReduceChunk : rows;
-    R mine = fold<(W > G ? W / G : 1), Op>([&](int part) {
+    R mine = fold<(W > G ? W / G : 1), Op>([&](int part) GE_LAMBDA {
       R sum = Op::identity();
       const int k = lane_ + part * G;
       if constexpr (T::capacity == 1) {
@@ -692,7 +529,7 @@ class Group {
   GE_FN void take(bool on) {
     if constexpr (std::is_floating_point_v<From> == ActionShape<typename S::Action>::is_float) {
       const int rows = agents();
-      my_rows<Agent::capacity>(on, rows, [&](int row) { take_action<E, From, true>(cells_, row, rows); });
+      my_rows<Agent::capacity>(on, rows, [&](int row) GE_LAMBDA { take_action<E, From, true>(cells_, row, rows); });
     }
   }
   template <bool kFinal, int O, auto F>
@@ -701,7 +538,7 @@ class Group {
     V* const to = static_cast<V*>(cells_.shared->bound.at[O]);
     if (to == nullptr) return;
     const int rows = agents();
-    my_rows<Agent::capacity>(on, rows, [&](int row) {
+    my_rows<Agent::capacity>(on, rows, [&](int row) GE_LAMBDA {
       V* const at = to + (int64_t(cells_.world) * rows + row);
       GE_WATCH(at, sizeof(V), true);
       *at = value_of_row<F, Agent>(cells_, row);
@@ -717,7 +554,7 @@ class Group {
     const int64_t elements = int64_t{rows} * Rows::Shape::elements;  // of a world
     if constexpr (Rows::direct) {
       const bool aligned = offset_in_vector(to) % Rows::bytes == 0;
-      my_rows<Agent::capacity>(on, rows, [&](int row) {
+      my_rows<Agent::capacity>(on, rows, [&](int row) GE_LAMBDA {
         put_vector(to + cells_.world * elements + int64_t{row} * Rows::Shape::elements, Row{}, aligned);
       });
     } else {
@@ -734,37 +571,25 @@ class Group {
   GE_FN void stage(Observe<F>, bool on) {
     rows_out<kFinal, RowOf<F>, Agent::capacity>(
         kFinal ? kFinalObservation : kObservation, agents(), on,
-        [&](int row, RowOf<F>& out) { return observe_into<F, Agent>(cells_, row, kFinal, out); });
+        [&](int row, RowOf<F>& out) GE_LAMBDA { return observe_into<F, Agent>(cells_, row, kFinal, out); });
   }
   template <bool kFinal, auto F>
   GE_FN void stage(ObserveMask<F>, bool on) {
     if constexpr (!kFinal)
-      rows_out<false, RowOf<F>, Agent::capacity>(kActionMask, agents(), on, [&](int row, RowOf<F>& out) {
+      rows_out<false, RowOf<F>, Agent::capacity>(kActionMask, agents(), on, [&](int row, RowOf<F>& out) GE_LAMBDA {
         return observe_into<F, Agent>(cells_, row, false, out);
       });
   }
   template <bool kFinal, auto F>
   GE_FN void stage(ObserveState<F>, bool on) {
     if constexpr (!kFinal)
-      rows_out<false, RowOf<F>, 1>(kState, 1, on, [&](int, RowOf<F>& out) {
+      rows_out<false, RowOf<F>, 1>(kState, 1, on, [&](int, RowOf<F>& out) GE_LAMBDA {
         out = state_row<F>(cells_);
         return true;
       });
   }
 
-  /// Whether the team's worlds follow one another from team_first on, and how many there are.
-  struct Run {
-    bool whole;
-    int worlds;
-  };
-  GE_FN Run run_of(bool on) const {
-    if constexpr (G >= 32) {
-      return {place_.team_first >= 0, on ? 1 : 0};
-    } else {
-      const uint32_t votes = Service::ballot(on);
-      return {place_.team_first >= 0 && (votes & (votes + 1)) == 0, count_bits(votes) / G};
-    }
-  }
+  GE_FN Run run_of(bool on) const { return team_run<G, Service>(place_, on); }
 
   /// make(row, out) fills a row and says whether it is to be written; `rows` of each world.
   template <bool kFinal, class Row, int kRows, class Make>
@@ -773,31 +598,11 @@ class Group {
     auto* const to = static_cast<typename Rows::Element*>(cells_.shared->bound.at[output]);
     if (to == nullptr) return;
     if constexpr (Rows::staging) {
-      const Run run = run_of(on);
-      const bool dense = !kFinal && run.whole && rows <= Rows::chunk;
-      for (int world = 0; world < Rows::worlds; world += Rows::together) {
-        for (int row = 0; row < rows; row += Rows::chunk) {
-          const int count = rows - row < Rows::chunk ? rows - row : Rows::chunk;
-          const Part part{world, row, count, rows};
-          if (dense) {
-            fill_dense<Row, Rows>(to, part, on, make);
-            sync_team();
-            const int left = run.worlds - world, worlds = left < Rows::together ? left : Rows::together;
-            if (worlds > 0) {
-              auto* const first = dense_target<Rows>(to, part);
-              flush<Row>(first, dense_source<Row, Rows>(first), worlds * rows);
-            }
-          } else {
-            fill_slot<kFinal, Row, Rows>(to, part, on, make);
-            sync_team();
-            flush_slots<kFinal, Row, Rows>(to, part);
-          }
-          sync_team();
-        }
-      }
+      const StagedRows<Row, kRows, G, kFinal, Service> staged{place_, to, rows, cells_.world};
+      staged.run(on, make);
     } else {
       const bool aligned = Rows::direct && offset_in_vector(to) % Rows::bytes == 0;
-      my_rows<kRows>(on, rows, [&](int row) {
+      my_rows<kRows>(on, rows, [&](int row) GE_LAMBDA {
         Row out;
         if (!make(row, out)) return;
         auto* const at = to + (int64_t(cells_.world) * rows + row) * Rows::Shape::elements;
@@ -808,196 +613,11 @@ class Group {
       });
     }
   }
-  /// Rows [row, row + count) of worlds [world, ...) of the team, of `rows` rows per world.
-  struct Part {
-    int world, row, count, rows;
-  };
-  /// Large rows are made where they are staged: indexed at run time, they would lie in local memory.
-  template <class Row, class Make>
-  GE_FN bool fill(char* at, int row, const Make& make) const {
-    GE_WATCH(at, sizeof(Row), true);
-    Row& place = *reinterpret_cast<Row*>(at);
-    if constexpr (sizeof(Row) > 64) {
-      return make(row, place);
-    } else {
-      Row out;
-      const bool wanted = make(row, out);
-      place = out;
-      return wanted;
-    }
-  }
-  template <class Row>
-  GE_FN void flush(typename RowShape<Row>::Element* to, const char* from, int rows) const {
-    if constexpr (RowShape<Row>::packed)
-      expand_run(to, reinterpret_cast<const Row*>(from), rows, place_.team_lane, Plan::team);
-    else
-      copy_run(to, reinterpret_cast<const typename RowShape<Row>::Element*>(from),
-               rows * RowShape<Row>::elements, place_.team_lane, Plan::team);
-  }
-
-  template <class Rows>
-  GE_FN auto* dense_target(typename Rows::Element* to, const Part& part) const {
-    return to + int64_t(place_.team_first + part.world) * part.rows * Rows::Shape::elements;
-  }
-  template <class Row, class Rows>
-  GE_FN char* dense_source(const void* target) const {
-    return place_.stage + Rows::heads + (RowShape<Row>::packed ? 0 : offset_in_vector(target));
-  }
-  template <class Row, class Rows, class Make>
-  GE_FN void fill_dense(typename Rows::Element* to, const Part& part, bool on, const Make& make) const {
-    const int slot = place_.group - part.world;
-    const bool mine = on && slot >= 0 && slot < Rows::together;
-    char* const from = dense_source<Row, Rows>(dense_target<Rows>(to, part)) + slot * part.rows * Rows::staged;
-    for (int row = lane_; row < (mine ? part.rows : 0); row += G) fill<Row>(from + row * Rows::staged, row, make);
-  }
-
-  template <class Rows>
-  GE_FN char* slot_head(int slot) const {
-    return place_.stage + slot * Rows::head;
-  }
-  template <class Rows>
-  GE_FN auto* slot_target(typename Rows::Element* to, const Part& part, int world) const {
-    return to + (int64_t(world) * part.rows + part.row) * Rows::Shape::elements;
-  }
-  template <class Row, class Rows>
-  GE_FN char* slot_source(int slot, const void* target) const {
-    return place_.stage + Rows::heads + slot * Rows::slot + (RowShape<Row>::packed ? 0 : offset_in_vector(target));
-  }
-  template <bool kFinal, class Row, class Rows, class Make>
-  GE_FN void fill_slot(typename Rows::Element* to, const Part& part, bool on, const Make& make) const {
-    const int slot = place_.group - part.world;
-    if (slot < 0 || slot >= Rows::together) return;
-    char* const head = slot_head<Rows>(slot);
-    if (lane_ == 0) {
-      GE_WATCH(head, 4, true);
-      *reinterpret_cast<int32_t*>(head) = on ? cells_.world : kNoList;
-    }
-    char* const from = slot_source<Row, Rows>(slot, slot_target<Rows>(to, part, cells_.world));
-    for (int k = lane_; k < (on ? part.count : 0); k += G) {
-      const bool wanted = fill<Row>(from + k * Rows::staged, part.row + k, make);
-      if constexpr (kFinal) {
-        GE_WATCH(head + 4 + k, 1, true);
-        head[4 + k] = wanted ? 1 : 0;
-      }
-    }
-  }
-  template <bool kFinal, class Row, class Rows>
-  GE_FN void flush_slots(typename Rows::Element* to, const Part& part) const {
-    const int left = Rows::worlds - part.world, slots = left < Rows::together ? left : Rows::together;
-    GE_NO_UNROLL
-    for (int slot = 0; slot < slots; ++slot) {
-      const char* const head = slot_head<Rows>(slot);
-      GE_WATCH(head, 4, false);
-      const int world = *reinterpret_cast<const int32_t*>(head);
-      if (world < 0) continue;
-      auto* const target = slot_target<Rows>(to, part, world);
-      const char* const from = slot_source<Row, Rows>(slot, target);
-      if constexpr (kFinal) {
-        GE_NO_UNROLL
-        for (int k = 0; k < part.count; ++k) {
-          GE_WATCH(head + 4 + k, 1, false);
-          if (head[4 + k] != 0) flush<Row>(target + int64_t{k} * Rows::Shape::elements, from + k * Rows::staged, 1);
-        }
-      } else {
-        flush<Row>(target, from, part.count);
-      }
-    }
-  }
 
   const Cells<S> cells_;
   const GroupPlace place_;
   const int lane_;
   int turn_ = 0;
 };
-
-// ---- one launch
-
-/// What a kernel gets besides Shared.
-struct LaunchMemory {
-  int32_t* counts;  // lengths of the worklists
-  int32_t* lists;   // their worlds: `worlds` entries each
-  char* slab;       // scratch memory of the resident teams, where shared memory is too small for it
-};
-
-/// Runs a launch's work for one world on a copy of its record. The copies have the form of a block of which only the first
-/// place is used, so that all addresses are constants and the copies are registers.
-template <class S, class F>
-GE_FN void run_whole(const Cells<S>& cells, bool on, const F& run) {
-  constexpr int bytes = kRecordBytes<AllTables<S>> * Cells<S>::B;
-  alignas(16) char first[bytes], now[bytes];
-  Cells<S> before = cells, own = cells;
-  before.block = first, before.lane = 0;
-  own.block = now, own.lane = 0;
-  CopyRecord<S> keep{cells, before}, begin{before, own};
-  StoreChanges<S> end{before, own, cells};
-  if (on) {
-    Walk<false, AllTables<S>>::run(keep);
-    Walk<false, AllTables<S>>::run(begin);
-  }
-  run(own);
-  if (on) Walk<false, AllTables<S>>::run(end);
-}
-
-/// The work of one thread of a launch. kSlab: scratch lies in the slab; then, and over a worklist, the grid is smaller than
-/// the work and its groups stride over it.
-template <class E, class L, int G, bool kSlab, int kListCount, class Service>
-GE_FN void run_launch(const Shared<typename E::Schema>& shared, const LaunchMemory& memory) {
-  using S = typename E::Schema;
-  using PhaseT = typename L::phase;
-  using Plan = GroupPlan<E, PhaseT, G>;
-  constexpr int B = kBlock<S>;
-  constexpr bool strides = kSlab || L::from != kNoList;
-  Service::wait_for_previous();
-
-  const int thread = Service::thread(), team = thread / Plan::team, teams = Service::threads() / Plan::team;
-  const int group = thread / G, groups = teams * Plan::worlds;
-  GroupPlace place{thread % G, group % Plan::worlds, thread % Plan::team, kNoList, Service::shared(), nullptr};
-  place.counts = reinterpret_cast<int32_t*>(place.stage);
-  place.stage += Plan::counts + team * Plan::stage;
-  alignas(16) char registers[Plan::registers && Plan::world_scratch > 0 ? Plan::world_scratch : 16];
-  char* scratch = registers;
-  if constexpr (!Plan::registers) {
-    if constexpr (kSlab)
-      scratch = memory.slab + (int64_t(Service::block()) * teams + team) * Plan::scratch;
-    else
-      scratch = Service::shared() + Plan::counts + teams * Plan::stage + team * Plan::scratch;
-    if constexpr (G > 1) scratch += place.group * Plan::world_scratch;
-  }
-
-  const int32_t* const list = memory.lists + int64_t(L::from == kNoList ? 0 : L::from) * shared.worlds;
-  const int total = L::from == kNoList ? shared.worlds : memory.counts[L::from == kNoList ? 0 : L::from];
-  const int64_t step = int64_t(Service::blocks()) * groups;
-  for (int64_t first = int64_t(Service::block()) * groups; !strides || first < total; first += step) {
-    const int64_t index = first + group;
-    const bool on = index < total;
-    int world = on ? int(index) : shared.worlds - 1;
-    if constexpr (L::from != kNoList)
-      world = on ? list[index] : 0;
-    else
-      place.team_first = int(first) + team * Plan::worlds;
-    const Cells<S> cells{&shared,
-                         world,
-                         shared.base + int64_t(world / B) * kBlockBytes<AllTables<S>, B>,
-                         world % B,
-                         scratch,
-                         Plan::stride,
-                         Plan::stride == 1 ? 0 : place.team_lane};
-    const auto run = [&](const Cells<S>& own) {
-      Group<E, PhaseT, G, Service> executor(own, place);
-      executor.run(PhaseT{}, on);
-      if constexpr (L::to != kNoList)
-        executor.template append<L::predicate>(on, memory.counts + L::to, memory.lists + int64_t(L::to) * shared.worlds);
-    };
-    if constexpr (Plan::whole_record) {
-      run_whole(cells, on, run);
-    } else {
-      run(cells);
-    }
-    if constexpr (!strides) break;
-  }
-  if constexpr (L::close) {
-    if (Service::block() == 0 && thread < kListCount) memory.counts[thread] = 0;
-  }
-}
 
 }  // namespace ge

@@ -5,7 +5,7 @@
 
 #include "engine/cuda/lanes_emulated.hpp"
 //
-#include "engine/cuda/group.hpp"
+#include "engine/cuda/launch.hpp"
 #include "engine/host.hpp"
 
 namespace ge {

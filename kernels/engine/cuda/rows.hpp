@@ -115,7 +115,7 @@ GE_FN void copy_run(Element* to, const Element* from, int count, int lane, int l
   const int lead = ((16 - offset_in_vector(to)) & 15) / int(sizeof(Element));
   const int head = lead < count ? lead : count;
   const int vectors = (count - head) / each;
-  const auto copy = [&](int i) {
+  const auto copy = [&](int i) GE_LAMBDA {
     GE_WATCH(from + i, sizeof(Element), false);
     GE_WATCH(to + i, sizeof(Element), true);
     to[i] = from[i];
@@ -139,7 +139,7 @@ GE_FN void clear_run(Element* to, int count, int lane, int lanes) {
   const int lead = ((16 - offset_in_vector(to)) & 15) / int(sizeof(Element));
   const int head = lead < count ? lead : count;
   const int vectors = (count - head) / each;
-  const auto clear = [&](int i) {
+  const auto clear = [&](int i) GE_LAMBDA {
     GE_WATCH(to + i, sizeof(Element), true);
     to[i] = Element{};
   };
@@ -163,11 +163,11 @@ GE_FN void expand_run(typename RowShape<Row>::Element* to, const Row* from, int 
   const int lead = ((16 - offset_in_vector(to)) & 15) / int(sizeof(Element));
   const int head = lead < count ? lead : count;
   const int vectors = (count - head) / each;
-  const auto element = [&](int i) {
+  const auto element = [&](int i) GE_LAMBDA {
     GE_WATCH(from + i / elements, sizeof(Row), false);
     return element_at(from[i / elements], i % elements);
   };
-  const auto store = [&](int i) {
+  const auto store = [&](int i) GE_LAMBDA {
     GE_WATCH(to + i, sizeof(Element), true);
     to[i] = element(i);
   };

@@ -8,8 +8,8 @@ namespace ge::cuda {
 
 // clang-format off
 inline constexpr Tuning kTuning[] = {
-    // environment, phase, architecture, lanes per world, threads per block, dependent launch
-    {"", "", 0, 0, 0, true},
+    // environment, tier, phase, architecture, lanes per world, threads per block, dependent launch
+    {"", 0, "", 0, 0, 0, true},
 };
 // clang-format on
 

@@ -1,0 +1,129 @@
+// One launch of the group executor: where a thread finds its world, its scratch memory and its place among the others, and
+// the loop over worlds where the grid is smaller than the work.
+#pragma once
+
+#include "engine/cuda/group.hpp"
+
+namespace ge {
+
+/// Copies every column of a world's record from the one place to the other: `visit` of Walk.
+template <class S>
+struct CopyRecord {
+  const Cells<S>&from, &to;
+  template <class T>
+  GE_FN void header(int) {}
+  template <class T, class C>
+  GE_FN void column(int) {
+    to.template store<T, C>(0, from.template load<T, C>(0));
+  }
+};
+/// Stores the words of a record that have changed.
+template <class S>
+struct StoreChanges {
+  const Cells<S>&before, &now, &to;
+  template <class T>
+  GE_FN void header(int) {}
+  template <class T, class C>
+  GE_FN void column(int) {
+    using Word = typename WordOf<unit_of<C>>::type;
+    const auto old = __builtin_bit_cast(Words<C>, before.template load<T, C>(0));
+    const auto own = __builtin_bit_cast(Words<C>, now.template load<T, C>(0));
+    Word* const words = reinterpret_cast<Word*>(to.template at<T, C>(0));
+    GE_UNROLL
+    for (int k = 0; k < Words<C>::count; ++k) {
+      if (old.at[k] == own.at[k]) continue;
+      GE_WATCH(words + k * Cells<S>::B, sizeof(Word), true);
+      words[k * Cells<S>::B] = own.at[k];
+    }
+  }
+};
+
+/// What a kernel gets besides Shared.
+struct LaunchMemory {
+  int32_t* counts;  // lengths of the worklists
+  int32_t* lists;   // their worlds: `worlds` entries each
+  char* slab;       // scratch memory of the resident teams, where shared memory is too small for it
+};
+
+/// Runs a launch's work for one world on a copy of its record. The copies have the form of a block of which only the first
+/// place is used, so that all addresses are constants and the copies are registers.
+template <class S, class F>
+GE_FN void run_whole(const Cells<S>& cells, bool on, const F& run) {
+  constexpr int bytes = kRecordBytes<AllTables<S>> * Cells<S>::B;
+  alignas(16) char first[bytes], now[bytes];
+  Cells<S> before = cells, own = cells;
+  before.block = first, before.lane = 0;
+  own.block = now, own.lane = 0;
+  CopyRecord<S> keep{cells, before}, begin{before, own};
+  StoreChanges<S> end{before, own, cells};
+  if (on) {
+    Walk<false, AllTables<S>>::run(keep);
+    Walk<false, AllTables<S>>::run(begin);
+  }
+  run(own);
+  if (on) Walk<false, AllTables<S>>::run(end);
+}
+
+/// The work of one thread of a launch. kSlab: scratch lies in the slab; then, and over a worklist, the grid is smaller than
+/// the work and its groups stride over it.
+template <class E, class L, int G, bool kSlab, int kListCount, class Service>
+GE_FN void run_launch(const Shared<typename E::Schema>& shared, const LaunchMemory& memory) {
+  using S = typename E::Schema;
+  using PhaseT = typename L::phase;
+  using Plan = GroupPlan<E, PhaseT, G>;
+  constexpr int B = kBlock<S>;
+  constexpr bool strides = kSlab || L::from != kNoList;
+  Service::wait_for_previous();
+
+  const int thread = Service::thread(), team = thread / Plan::team, teams = Service::threads() / Plan::team;
+  const int group = thread / G, groups = teams * Plan::worlds;
+  GroupPlace place{thread % G, group % Plan::worlds, thread % Plan::team, kNoList, Service::shared(), nullptr};
+  place.counts = reinterpret_cast<int32_t*>(place.stage);
+  place.stage += Plan::counts + team * Plan::stage;
+  alignas(16) char registers[Plan::registers && Plan::world_scratch > 0 ? Plan::world_scratch : 16];
+  char* scratch = registers;
+  if constexpr (!Plan::registers) {
+    if constexpr (kSlab)
+      scratch = memory.slab + (int64_t(Service::block()) * teams + team) * Plan::scratch;
+    else
+      scratch = Service::shared() + Plan::counts + teams * Plan::stage + team * Plan::scratch;
+    if constexpr (G > 1) scratch += place.group * Plan::world_scratch;
+  }
+
+  const int32_t* const list = memory.lists + int64_t(L::from == kNoList ? 0 : L::from) * shared.worlds;
+  const int total = L::from == kNoList ? shared.worlds : memory.counts[L::from == kNoList ? 0 : L::from];
+  const int64_t step = int64_t(Service::blocks()) * groups;
+  for (int64_t first = int64_t(Service::block()) * groups; !strides || first < total; first += step) {
+    const int64_t index = first + group;
+    const bool on = index < total;
+    int world = on ? int(index) : shared.worlds - 1;
+    if constexpr (L::from != kNoList)
+      world = on ? list[index] : 0;
+    else
+      place.team_first = int(first) + team * Plan::worlds;
+    const Cells<S> cells{&shared,
+                         world,
+                         shared.base + int64_t(world / B) * kBlockBytes<AllTables<S>, B>,
+                         world % B,
+                         scratch,
+                         Plan::stride,
+                         Plan::stride == 1 ? 0 : place.team_lane};
+    const auto run = [&](const Cells<S>& own) GE_LAMBDA {
+      Group<E, PhaseT, G, Service> executor(own, place);
+      executor.run(PhaseT{}, on);
+      if constexpr (L::to != kNoList)
+        executor.template append<L::predicate>(on, memory.counts + L::to, memory.lists + int64_t(L::to) * shared.worlds);
+    };
+    if constexpr (Plan::whole_record) {
+      run_whole(cells, on, run);
+    } else {
+      run(cells);
+    }
+    if constexpr (!strides) break;
+  }
+  if constexpr (L::close) {
+    if (Service::block() == 0 && thread < kListCount) memory.counts[thread] = 0;
+  }
+}
+
+}  // namespace ge
