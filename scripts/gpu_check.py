@@ -1,447 +1,395 @@
-"""Runs everything that needs a GPU and writes what it found; scripts/gpu_check.sh is the command.
+"""Everything that needs a GPU, in one command: build, check, measure, tune, report.
 
-Each stage is a function below that returns what it measured, raises `Skip` with a reason, or fails
-with any other error; a failure does not stop the others. Stages that load a native module do so in
-a process of their own (`--worker`), so that a crash is one stage's and a sanitizer can watch it.
-Two builds are made: the package in place, and one whose CUDA module holds the test environment that
-uses every stage of the engine.
+Each step is a process of its own with a time limit, so that a crash or a hang ends that step alone.
+Without a GPU, --dry-run runs every step on CPU modules as stand-ins, with small sizes.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import importlib.util
+import importlib.metadata
 import json
 import os
 import platform
 import re
-import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-BUILD = ROOT / "build" / "gpu_check"
-TEST_ENVIRONMENT = "arena"  # of tests/kernels/envs
-LANES = (0, 1, 8, 32)  # per world; 0: the tuned choice
-MODES = ("NextStep", "SameStep", "Disabled")
-SANITIZERS = ("memcheck", "racecheck", "synccheck", "initcheck")
+import gpu_native as native
+import gpu_steps as steps
+from gpu_steps import Result
+
+ROOT = native.ROOT
+SCRIPT = Path(__file__).resolve()
+TOTAL = 470  # seconds for everything: what has not begun by then is skipped
+WATCHED = 120  # seconds for compute-sanitizer
+TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")  # of compute-sanitizer
+_PACKAGES = ("numpy", "torch", "gymnasium", "pettingzoo", "pytest", "pybind11", "cmake", "ninja")
+_EPILOG = """steps, in this order (those with * decide the exit status):
+  environment  GPU, driver, nvcc, packages
+  build *      CPU and CUDA modules in place, with cmake, ninja and pybind11 at hand
+  golden *     recorded hashes with every number of lanes, dependent launch on and off
+  large *      100,000 worlds of each environment equal to the CPU
+  save *       saves carried from CPU to CUDA and back go on equal
+  capture *    1 and 32 steps in a CUDA graph, replayed 100 times; steps wait for nothing
+  tests *      pytest, the tests that use CUDA (needs gymnasium and pytest)
+  sanitizer *  compute-sanitizer: memcheck, racecheck, synccheck, initcheck
+  bench        native steps/s, byte table, bandwidth, bars, captured graphs, many agents
+  package      the package's own benchmark of CartPole (needs gymnasium)
+  tune         lanes, threads per block and dependent launch: the fastest on this GPU
+exit status: 0 all is well, 1 a step with * failed, 2 there is no GPU"""
 
 
-class Skip(Exception):
-    """A stage that cannot run here, with the reason and what would help."""
+# ---- steps that run other programs
 
 
-def run(command: list[str], limit: float, **settings: Any) -> str:
-    """Run a command; its output, or an error that ends with the last of it."""
-    done = subprocess.run(
-        command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        timeout=limit, **settings,
-    )  # fmt: skip
-    if done.returncode:
-        tail = "\n".join(done.stdout.splitlines()[-25:])
-        raise RuntimeError(f"{shlex.join(command)} failed ({done.returncode}):\n{tail}")
-    return done.stdout
-
-
-def worker(task: str, module: Path, limit: float, wrapper: tuple[str, ...] = ()) -> Any:
-    """Run one of this file's workers on a module; its answer is the last line that it prints."""
-    command = [*wrapper, sys.executable, __file__, "--worker", task, "--module", str(module)]
-    return json.loads(run(command, limit).splitlines()[-1 if not wrapper else -2].strip() or "{}")
-
-
-def has(package: str) -> bool:
-    """Whether a package is installed."""
-    return importlib.util.find_spec(package) is not None
-
-
-def need(*packages: str) -> None:
-    """Skip the stage unless the packages are installed."""
-    missing = [package for package in packages if not has(package)]
-    if missing:
-        raise Skip(f"{' and '.join(missing)} not installed (pip install {' '.join(missing)})")
-
-
-def modules() -> list[Path]:
-    """The CUDA modules that were built: the package's, and the test environment's."""
-    found = [*sorted((ROOT / "gpu_envs").glob("_cuda.*.so")), *sorted(BUILD.glob("_cuda.*.so"))]
-    if not found:
-        raise Skip("the build made no CUDA module")
-    return found
-
-
-# ---- stages
-
-
-def device() -> dict[str, Any]:
-    """The GPU and its driver, as nvidia-smi says."""
-    smi = shutil.which("nvidia-smi")
-    if not smi:
-        raise Skip("this machine has no NVIDIA GPU (nvidia-smi is not there)")
-    fields = "name,compute_cap,memory.total,driver_version"
-    answer = run([smi, f"--query-gpu={fields}", "--format=csv,noheader"], 60).splitlines()[0]
-    return dict(zip(fields.split(","), (part.strip() for part in answer.split(",")), strict=True))
-
-
-def tool(name: str) -> str:
-    """Return a build tool's path: from its Python package where installed, else from PATH."""
-    if has(name):
-        found = importlib.import_module(name)
-        folder = Path(getattr(found, "CMAKE_BIN_DIR", None) or found.BIN_DIR)
-        return str(folder / name)
-    path = shutil.which(name)
-    if not path:
-        raise RuntimeError(f"{name} is needed to build: pip install {name}")
-    return path
-
-
-def build() -> dict[str, Any]:
-    """Both builds, side by side."""
-    cmake, ninja, jobs = tool("cmake"), tool("ninja"), str(os.cpu_count() or 2)
-    own = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]
-    configure = [cmake, "-S", "kernels", "-B", str(BUILD), "-G", "Ninja", "-DGPU_ENVS_CUDA=1"]
-    configure += [f"-DCMAKE_MAKE_PROGRAM={ninja}", f"-DGE_PYTHON={sys.executable}"]
-    configure += [f"-DGE_MODULE_ENVS={TEST_ENVIRONMENT}"]
-    with ThreadPoolExecutor(2) as pool:
-        package = pool.submit(run, own, 420, env={**os.environ, "GPU_ENVS_CUDA": "1"})
-        run(configure, 120)
-        run([cmake, "--build", str(BUILD), "--parallel", jobs, "--target", "_cuda"], 420)
-        package.result()
-    spills = run([sys.executable, "scripts/check_spills.py", str(ROOT / "build/dev/cuda")], 60)
-    return {"modules": [str(m.relative_to(ROOT)) for m in modules()], "spills": spills.strip()}
-
-
-def golden() -> dict[str, Any]:
-    """The recorded hashes, with every number of lanes, with and without dependent launch."""
-    total: dict[str, Any] = {"compared": 0, "wrong": []}
-    for module in modules():
-        answer = worker("golden", module, 240)
-        total["compared"] += answer["compared"]
-        total["wrong"] += answer["wrong"]
-    if total["wrong"]:
-        raise RuntimeError(f"{len(total['wrong'])} hashes differ: " + "; ".join(total["wrong"][:5]))
-    return total
-
-
-def sanitizers() -> dict[str, Any]:
-    """compute-sanitizer's four tools, on short runs of all environments."""
-    found = shutil.which("compute-sanitizer")
-    if not found:
-        raise Skip("compute-sanitizer is not on PATH (it comes with the CUDA toolkit)")
-
-    def watch(name: str, module: Path) -> tuple[str, str]:
-        command = (found, "--tool", name, "--error-exitcode", "86", "--print-limit", "10")
+def environment(dry_run: bool) -> Result:
+    """Say what this machine is."""
+    gpu = native.find_gpu() or {}
+    facts: dict[str, Any] = {"gpu": gpu.get("name", "none"), **gpu}
+    facts |= {"system": platform.platform(), "python": f"{platform.python_version()}"}
+    facts["cores"] = len(os.sched_getaffinity(0))
+    query = "driver_version,memory.total,clocks.max.sm,clocks.max.memory,power.limit"
+    facts["nvidia-smi"] = _line(["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"])
+    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    facts["nvcc"] = re.sub(r".*release ", "", _line([nvcc, "--version"], at="release"))
+    facts["compiler"] = _line(["c++", "--version"])
+    for package in _PACKAGES:
         try:
-            worker("short", module, 200, command)
-        except RuntimeError as problem:
-            return f"{name} {module.parent.name}", str(problem)
-        return f"{name} {module.parent.name}", "0 errors"
-
-    jobs = [(name, module) for name in SANITIZERS for module in modules()]
-    with ThreadPoolExecutor(4) as pool:
-        answers = dict(pool.map(lambda job: watch(*job), jobs))
-    bad = {name: text for name, text in answers.items() if text != "0 errors"}
-    if bad:
-        raise RuntimeError("\n".join(f"{name}: {text}" for name, text in bad.items()))
-    return answers
+            facts[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            facts[package] = "missing"
+    result = Result("pass", f"{facts['gpu']}, nvcc {facts['nvcc']}, torch {facts['torch']}")
+    result.data = facts
+    result.table("Machine", ["", ""], [[k, str(v)] for k, v in facts.items() if k != "name"])
+    return result
 
 
-def capture() -> dict[str, Any]:
-    """Steps replayed from a CUDA graph equal steps that were enqueued one by one, bit for bit."""
-    need("torch")
-    answers = [worker("capture", module, 120) for module in modules()]
-    return {"equal": sorted({name for answer in answers for name in answer["equal"]})}
+def _line(command: Sequence[str], at: str = "") -> str:
+    """The first line of a program's output that holds `at`."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return "missing"
+    lines = [line for line in done.stdout.splitlines() if at in line]
+    return lines[0].strip() if lines and done.returncode == 0 else "missing"
 
 
-def tests() -> dict[str, Any]:
-    """The Python tests, those of the GPU included."""
-    need("torch", "gymnasium", "pettingzoo", "pytest")
-    out = run([sys.executable, "-m", "pytest", "-q", "-x", "--no-header", "tests"], 200)
-    return {"summary": out.strip().splitlines()[-1]}
+def build(dry_run: bool) -> Result:
+    """Build every module that this machine can run, in place."""
+    if dry_run:
+        levels = native.cpu_levels()
+        return Result("pass" if levels else "fail", f"dry run: modules found: {', '.join(levels)}")
+    folder = ROOT / "build" / "gpu"
+    places = os.pathsep.join([os.environ["PATH"], str(Path(sys.executable).parent)])
+    cmake, ninja = (shutil.which(name, path=places) for name in ("cmake", "ninja"))
+    if not cmake or not ninja:
+        return Result("fail", "cmake and ninja are needed to build")
+    configure = [cmake, "-S", str(ROOT / "kernels"), "-B", str(folder), "-G", "Ninja"]
+    configure += [f"-DCMAKE_MAKE_PROGRAM={ninja}", f"-DGE_PYTHON={sys.executable}"]
+    configure.append("-DGPU_ENVS_CUDA=1")
+    install = [cmake, "--install", str(folder), "--component", "package", "--prefix", str(ROOT)]
+    for command in (configure, [cmake, "--build", str(folder)], install):
+        done = _run(command)
+        if done.returncode:
+            text = done.stdout[-6000:]
+            return Result("fail", f"failed: {' '.join(command[1:3])}", data={"output": text})
+    problem = native.load("_cuda").device_problem()
+    if problem:
+        return Result("fail", f"the CUDA module is built but cannot be used: {problem}")
+    spills = _run([sys.executable, "scripts/check_spills.py", str(folder / "cuda")])
+    lines = spills.stdout.strip().splitlines() or [""]
+    detail = f"CUDA and {', '.join(native.cpu_levels())}; {lines[-1]}"
+    return Result("fail" if spills.returncode else "pass", detail, data={"spills": lines})
 
 
-def benchmarks(folder: Path) -> dict[str, Any]:
-    """Steps per second against the limit that the memory's measured bandwidth sets."""
-    need("torch", "gymnasium")
-    answer = {}
-    for name, options in (("CartPole", []), ("Micro", ["--quick"])):
-        command = [sys.executable, "scripts/benchmark.py", name, "--device", "cuda"]
-        out = run([*command, "--out", str(folder), "--no-peers", *options], 180)
-        answer[name] = out.strip().splitlines()
-    return answer
+def tests(dry_run: bool) -> Result:
+    """Run the tests that use CUDA, where what they import is installed."""
+    missing = [p for p in ("gymnasium", "pettingzoo", "pytest") if not native.has(p)]
+    if missing:
+        return Result("skip", f"not installed: {', '.join(missing)}")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "cuda"]
+    done = _run([*command, *(["--collect-only"] if dry_run else []), "tests"])
+    lines = done.stdout.strip().splitlines() or ["no output"]
+    data = {"output": done.stdout[-6000:]}
+    return Result("fail" if done.returncode else "pass", lines[-1].strip("= "), data=data)
 
 
-def tuning(folder: Path) -> dict[str, Any]:
-    """The fastest variant of each phase; the table lies beside the results, ready to be copied."""
-    need("torch")
-    table = folder / "tuning_table.hpp"
-    out = run([sys.executable, "scripts/tune.py", "--table", str(table)], 150)
-    return {"table": str(table), "output": out.strip().splitlines()}
-
-
-# ---- workers: they run in a process of their own, under a sanitizer or not
-
-
-def load(path: Path) -> Any:
-    """Import a native module from its file."""
-    spec = importlib.util.spec_from_file_location("checked._cuda", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    if module.device_count() == 0:
-        raise SystemExit(f"no GPU: {module.device_problem()}")
-    return module
-
-
-def value_of(text: str) -> bool | int | float:
-    """A parameter's value as the golden files spell it."""
-    if text in ("true", "false"):
-        return text == "true"
-    return float(text) if re.search(r"[.e]", text) else int(text)
-
-
-def golden_cases(module: Any) -> Iterator[tuple[str, dict[str, Any], int, int, tuple[str, str]]]:
-    """Cases of tests/golden that the module can run: line, settings, steps, seed, hashes."""
-    known = {environment["id"] for environment in json.loads(module.environments())}
-    for file in sorted((ROOT / "tests/golden").glob("*.txt")):
-        for line in file.read_text().splitlines():
-            parts = [part.strip() for part in line.split("|")]
-            if line.startswith("#") or parts[0] not in known:
+def sanitizer(dry_run: bool) -> Result:
+    """Watch a short run of each environment with each of compute-sanitizer's tools."""
+    program = shutil.which("compute-sanitizer", path=f"{os.environ['PATH']}:/usr/local/cuda/bin")
+    if not program and not dry_run:
+        return Result("skip", "compute-sanitizer was not found")
+    rows: list[list[str]] = []
+    problems: list[str] = []
+    refused: set[str] = set()
+    outputs: dict[str, str] = {}
+    left, end = 0, time.perf_counter() + WATCHED
+    for description in native.environments(native.tested(dry_run)):
+        name = description["id"]
+        child = [sys.executable, str(SCRIPT), "--small", name]
+        for tool in ("none",) if dry_run else TOOLS:
+            watch = [] if dry_run else [str(program), "--tool", tool, "--error-exitcode", "9"]
+            begin = time.perf_counter()
+            if begin > end:
+                left += 1
+                rows.append([name, tool, "", "no time left"])
                 continue
-            pairs = [pair.split("=") for pair in parts[1].split(",") if parts[1] != "-"]
-            values = {name: value_of(value) for name, value in pairs}
-            settings = {"id": parts[0], "num_worlds": int(parts[3]), "autoreset_mode": parts[2]}
-            settings["max_episode_steps"] = values.pop("max_episode_steps", -1)
-            settings["parameters"] = values
-            yield " | ".join(parts[:6]), settings, int(parts[4]), int(parts[5]), (*parts[6:8],)
+            done = _run([*watch, *child, *(["--dry-run"] if dry_run else [])])
+            took = time.perf_counter() - begin
+            lines = [line.strip("= \n") for line in done.stdout.splitlines() if line.strip("= \n")]
+            summary = next((x for x in lines[::-1] if "SUMMARY" in x), (lines or ["silent"])[-1])
+            said = "clean" if done.returncode == 0 else summary
+            if done.returncode and re.search("not supported|Unable to|Internal San", done.stdout):
+                said = f"refused: {summary}"
+                refused.add(tool)
+            elif done.returncode:
+                problems.append(f"{tool}, {name}: {summary}")
+                outputs[f"{tool} {name}"] = done.stdout[:4000]
+            rows.append([name, tool, f"{took:.1f}", said])
+    result = steps.verdict(
+        problems, f"{len(rows) - left} of {len(rows)} runs clean, others had no time"
+    )
+    if not left and not problems:
+        result.detail = f"{len(rows)} runs clean"
+    if refused and not problems:
+        result = Result("skip", f"refused by this machine: {', '.join(sorted(refused))}")
+    result.table("compute-sanitizer", ["environment", "tool", "seconds", "said"], rows)
+    result.data |= {"outputs": outputs}
+    return result
 
 
-def work_golden(module: Any) -> dict[str, Any]:
-    """Compare every case; a number of lanes that an environment lacks is passed over."""
-    compared, wrong = 0, []
-    for line, settings, steps, seed, hashes in golden_cases(module):
-        for lanes, dependent in [*((lanes, True) for lanes in LANES), (0, False)]:
+def package(dry_run: bool) -> Result:
+    """The package's benchmark, whose report is kept whole."""
+    if not native.has("gymnasium") or not native.has("pettingzoo"):
+        return Result("skip", "gymnasium or pettingzoo is not installed: bench has native figures")
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "scripts/benchmark.py", "CartPole", "--no-peers"]
+        if dry_run:
+            command += ["--device", "cpu", "--quick", "--worlds", "64", "--repeats", "1"]
+        else:
+            command += ["--device", "cuda", "--repeats", "3", "--seconds", "0.03"]
+            command += ["--worlds", "1,4096,65536,1048576"]
+        done = _run([*command, "--out", folder])
+        files = sorted(Path(folder).glob("*.json"))
+        if done.returncode or not files:
+            return Result("fail", "the benchmark failed", data={"output": done.stdout[-6000:]})
+        report = json.loads(files[0].read_text(encoding="utf-8"))
+        text = files[0].with_suffix(".md").read_text(encoding="utf-8")
+    bars = [f"{bar['what']} {bar['verdict']}" for bar in report["bars"]]
+    detail = "; ".join(bars) or "measured"
+    return Result("pass", detail, data={"report": report, "markdown": text})
+
+
+def tune(dry_run: bool) -> Result:
+    """Time the compiled variants and propose rows for the tuning table."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "tuning.json"
+        command = [sys.executable, "scripts/tune.py", "--quick", "--json", str(file)]
+        done = _run([*command, *(["--dry-run"] if dry_run else [])])
+        if done.returncode or not file.exists():
+            return Result("fail", "tuning failed", data={"output": done.stdout[-6000:]})
+        found = json.loads(file.read_text(encoding="utf-8"))
+    result = Result("pass", f"{len(found['rows'])} rows for kernels/engine/cuda/tuning_table.hpp")
+    result.data = found
+    header = ["environment", "tier", "phase", "architecture", "lanes", "threads", "dependent"]
+    rows = [[str(cell) for cell in row.values()] for row in found["rows"]]
+    note = (
+        "`scripts/tune.py --from FILE --write` puts the rows of this report's JSON into the table."
+    )
+    result.table("Tuning: fastest variants", header, rows, note)
+    return result
+
+
+def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Run a program in the repository's root, its errors among its output."""
+    out, err = subprocess.PIPE, subprocess.STDOUT
+    return subprocess.run(
+        command, cwd=ROOT, stdout=out, stderr=err, text=True, errors="replace", check=False
+    )
+
+
+Step = Callable[[bool], Result]
+STEPS: dict[str, tuple[Step, int, bool]] = {  # function, seconds, whether it decides the status
+    "environment": (environment, 60, False),
+    "build": (build, 220, True),
+    "golden": (steps.golden, 60, True),
+    "large": (steps.large, 60, True),
+    "save": (steps.save, 45, True),
+    "capture": (steps.capture, 60, True),
+    "tests": (tests, 100, True),
+    "sanitizer": (sanitizer, 150, True),
+    "bench": (steps.bench, 90, False),
+    "package": (package, 60, False),
+    "tune": (tune, 90, False),
+}
+
+
+# ---- running them
+
+
+def run_step(name: str, limit: float, dry_run: bool) -> Result:
+    """Run one step in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, log = Path(folder) / "result.json", Path(folder) / "log"
+        command = [sys.executable, str(SCRIPT), "--step", name, "--result", str(file)]
+        command += ["--dry-run"] if dry_run else []
+        with log.open("wb") as output:
+            child = subprocess.Popen(
+                command, cwd=ROOT, stdout=output, stderr=output, start_new_session=True
+            )
             try:
-                made = module.Simulator(**settings, lanes=lanes, dependent_launch=dependent)
-            except ValueError as problem:
-                if "lanes must be one of" in str(problem):
-                    continue
-                raise
-            found = made.golden(steps, seed)
-            made.close()
-            compared += 1
-            if found != hashes:
-                wrong.append(f"{line}, {lanes} lanes, dependent={dependent}: {' | '.join(found)}")
-    return {"compared": compared, "wrong": wrong}
+                code: int | None = child.wait(limit)
+            except BaseException as reason:
+                os.killpg(child.pid, signal.SIGKILL)  # and what the step had started
+                child.wait()
+                if not isinstance(reason, subprocess.TimeoutExpired):
+                    raise
+                code = None
+        if code == 0 and file.exists():
+            return Result(**json.loads(file.read_text(encoding="utf-8")))
+        text = log.read_text(encoding="utf-8", errors="replace")
+    lines = text.strip().splitlines() or ["no output"]
+    why = f"stopped after {limit:.0f} s" if code is None else f"ended with status {code}"
+    return Result("fail", f"{why}: {lines[-1][:200]}", data={"output": text[-6000:]})
 
 
-def work_short(module: Any) -> dict[str, Any]:
-    """A few steps of everything: sanitizers are slow."""
-    runs = 0
-    for environment in json.loads(module.environments()):
-        for mode in MODES:
-            for lanes in LANES[1:]:
-                settings = {"autoreset_mode": mode, "lanes": lanes, "max_episode_steps": 3}
-                made = module.Simulator(environment["id"], 37, **settings)
-                made.golden(5, 1)
-                made.faults()
-                data = made.save()
-                made.copy_worlds([0, 1], [20, 36], True)
-                made.load(data)
-                made.close()
-                runs += 1
-    return {"runs": runs}
-
-
-class Rollout:
-    """A simulator that steps into its own tensors, with actions drawn in advance."""
-
-    def __init__(self, module: Any, name: str, worlds: int, **settings: Any) -> None:
-        import torch
-
-        self.torch = torch
-        self.simulator = module.Simulator(name, worlds, **settings)
-        facts = json.loads(self.simulator.instance)
-        self.outputs = {
-            output: torch.zeros(facts["outputs"][output]["shape"], dtype=torch_type, device="cuda")
-            for output in module.OUTPUTS
-            if output in facts["outputs"]
-            for torch_type in [getattr(torch, facts["outputs"][output]["type"])]
-        }
-        places = [self.outputs[o].data_ptr() if o in self.outputs else 0 for o in module.OUTPUTS]
-        self.addresses = module.Addresses(places)
-        rows = worlds * facts["agents_per_world"]
-        columns = [
-            torch.randint(field["choices"], (rows,))
-            if field["choices"]
-            else torch.empty(rows).uniform_(max(field["low"], -1), min(field["high"], 1))
-            for field in facts["action"]
-        ]
-        self.actions = torch.stack(columns, 1).cuda()
-
-    def reset(self) -> None:
-        """All worlds, seeded."""
-        stream = self.torch.cuda.current_stream().cuda_stream
-        self.simulator.reset(7, 0, {}, self.addresses, stream)
-
-    def step(self) -> None:
-        """One step on the current stream."""
-        kind = str(self.actions.dtype).removeprefix("torch.")
-        stream = self.torch.cuda.current_stream().cuda_stream
-        self.simulator.step(self.actions.data_ptr(), kind, self.addresses, stream)
-
-    def hash(self) -> str:
-        """Of all that a caller receives."""
-        self.torch.cuda.synchronize()
-        digest = hashlib.blake2b(digest_size=8)
-        for output in self.outputs.values():
-            digest.update(output.cpu().numpy().tobytes())
-        return digest.hexdigest()
-
-
-def work_capture(module: Any) -> dict[str, Any]:
-    """Each environment and mode twice: enqueued, and replayed from a graph of three steps."""
-    import torch
-
-    equal = []
-    for environment in json.loads(module.environments()):
-        for mode in MODES:
-            histories = []
-            torch.manual_seed(1)
-            rollout = Rollout(module, environment["id"], 1000, autoreset_mode=mode)
-            for captured in (False, True):
-                rollout.reset()
-                graph = torch.cuda.CUDAGraph()
-                if captured:
-                    torch.cuda.synchronize()
-                    with torch.cuda.graph(graph):
-                        for _ in range(3):
-                            rollout.step()
-                history = []
-                for _ in range(20):
-                    if captured:
-                        graph.replay()
-                    else:
-                        for _ in range(3):
-                            rollout.step()
-                    history.append(rollout.hash())
-                torch.cuda.synchronize()
-                histories.append((history, rollout.simulator.save()))
-            if histories[0] != histories[1]:
-                raise SystemExit(f"{environment['id']} {mode}: a replayed graph differs")
-            if len(set(histories[0][0])) < 2 and mode != "Disabled":
-                raise SystemExit(f"{environment['id']} {mode}: every replay gave the same outputs")
-            equal.append(f"{environment['id']} {mode}")
-            rollout.simulator.close()
-    return {"equal": equal}
-
-
-WORKERS = {"golden": work_golden, "short": work_short, "capture": work_capture}
+def run_all(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """Run the chosen steps one after the other, and print a line for each."""
+    done, end = [], time.perf_counter() + arguments.total
+    for name in arguments.only or STEPS:
+        _, own, decides = STEPS[name]
+        begin = time.perf_counter()
+        limit = min(arguments.seconds or own, end - begin)
+        if limit < 5:
+            result = Result("skip", f"no time left of {arguments.total} s")
+        else:
+            result = run_step(name, limit, arguments.dry_run)
+        seconds = round(time.perf_counter() - begin, 1)
+        done.append({"name": name, "decides": decides, "seconds": seconds, **asdict(result)})
+        print(f"{result.status:4}  {name:11}  {seconds:6.1f} s  {result.detail}", flush=True)
+        if result.status == "fail" and "output" in result.data:
+            print(result.data["output"][-2000:], flush=True)
+        for bar in result.bars:
+            print(bar_line(bar), flush=True)
+    return done
 
 
 # ---- the report
 
 
-def stages(folder: Path) -> dict[str, Callable[[], dict[str, Any]]]:
-    """All stages in running order."""
-    return {
-        "device": device,
-        "build": build,
-        "golden": golden,
-        "capture": capture,
-        "sanitizers": sanitizers,
-        "benchmarks": lambda: benchmarks(folder),
-        "tuning": lambda: tuning(folder),
-        "tests": tests,
-    }
+def bar_line(bar: dict[str, Any]) -> str:
+    """A bar in one line."""
+    least, measured = steps.si(bar["least"]), steps.si(bar["measured"])
+    return f"bar: {bar['what']}: at least {least}, measured {measured}: {bar['verdict']}"
 
 
-def perform(name: str, stage: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Run one stage, print its outcome in a line, and return it."""
-    print(f"{name} ...", flush=True)
-    begin = time.monotonic()
-    result: dict[str, Any] = {"status": "ok"}
-    try:
-        result["found"] = stage()
-    except Skip as reason:
-        result = {"status": "skipped", "reason": str(reason)}
-    except subprocess.TimeoutExpired as reason:
-        result = {"status": "failed", "reason": f"took more than {reason.timeout:.0f} s"}
-    except Exception as problem:  # a stage's failure is its result; the others still run
-        result = {"status": "failed", "reason": f"{type(problem).__name__}: {problem}"}
-    result["seconds"] = round(time.monotonic() - begin, 1)
-    reason = f": {result['reason']}" if "reason" in result else ""
-    print(f"{name}: {result['status']} in {result['seconds']} s{reason}", flush=True)
-    return result
-
-
-def as_markdown(report: dict[str, Any]) -> str:
-    """The report for people: a table of stages, then what each found."""
-    lines = [f"# GPU check on {report['gpu']}", "", f"{report['date']}, {report['system']}", ""]
-    lines += ["| stage | outcome | seconds |", "| --- | --- | --- |"]
-    for name, result in report["stages"].items():
-        lines.append(f"| {name} | {result['status']} | {result['seconds']} |")
-    for name, result in report["stages"].items():
-        body = result.get("reason") or json.dumps(result.get("found"), indent=1)
-        lines += ["", f"## {name}: {result['status']}", "", "```", body, "```"]
-    return "\n".join(lines) + "\n"
-
-
-def check(folder: Path, wanted: set[str] | None) -> int:
-    """Run the stages, write the report, and say by the exit status whether any failed."""
+def write(folder: Path, gpu: str, command: str, done: list[dict[str, Any]]) -> list[Path]:
+    """Write what was found as JSON and as Markdown."""
     folder.mkdir(parents=True, exist_ok=True)
-    done: dict[str, Any] = {}
-    for name, stage in stages(folder).items():
-        if wanted is None or name in wanted:
-            done[name] = perform(name, stage)
-        if name == "device" and name in done and done[name]["status"] != "ok":
-            print("nothing was checked: every stage needs a GPU (run this where there is one)")
-            return 2
-    found = done.get("device", {}).get("found", {})
-    report = {
-        "gpu": found.get("name", "unknown"),
-        "date": time.strftime("%Y-%m-%d %H:%M"),
-        "system": f"{platform.platform()}, Python {platform.python_version()}",
-        "stages": done,
-    }
-    stem = "gpu_check_" + re.sub(r"[^A-Za-z0-9]+", "-", str(report["gpu"])).strip("-")
-    (folder / f"{stem}.json").write_text(json.dumps(report, indent=1) + "\n")
-    (folder / f"{stem}.md").write_text(as_markdown(report))
-    seconds = sum(result["seconds"] for result in done.values())
-    failed = [name for name, result in done.items() if result["status"] == "failed"]
-    skipped = [name for name, result in done.items() if result["status"] == "skipped"]
-    print(f"wrote {folder / stem}.json and .md after {seconds:.0f} s")
-    print(f"failed: {', '.join(failed) or 'none'}; skipped: {', '.join(skipped) or 'none'}")
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", gpu).strip("-") + time.strftime("-%Y-%m-%d")
+    report = {"gpu": gpu, "date": time.strftime("%Y-%m-%d"), "command": command, "steps": done}
+    paths = [folder / f"{stem}.json", folder / f"{stem}.md"]
+    paths[0].write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    paths[1].write_text(markdown(report), encoding="utf-8")
+    return paths
+
+
+def markdown(report: dict[str, Any]) -> str:
+    """The report for people."""
+    rows = [
+        [step["name"], step["status"], f"{step['seconds']:.1f}", _cell(step["detail"])]
+        for step in report["steps"]
+    ]
+    total = sum(step["seconds"] for step in report["steps"])
+    parts = [f"# {report['gpu']}, {report['date']}", f"`{report['command']}`, {total:.0f} seconds"]
+    parts += ["## Steps", _table(["step", "", "seconds", ""], rows)]
+    bars = [f"- {bar_line(bar)}" for step in report["steps"] for bar in step["bars"]]
+    parts += ["## Bars", "\n".join(bars)] if bars else []
+    for step in report["steps"]:
+        for table in step["tables"]:
+            parts += [f"## {table['title']}", _table(table["header"], table["rows"])]
+            parts += [table["note"]] if table["note"] else []
+        if step["status"] == "fail" and "output" in step["data"]:
+            parts += [f"## What {step['name']} printed last", _fenced(step["data"]["output"])]
+        if "markdown" in step["data"]:
+            parts.append(re.sub(r"^#", "##", step["data"]["markdown"].strip(), flags=re.MULTILINE))
+    return "\n\n".join(parts) + "\n"
+
+
+def _fenced(text: str) -> str:
+    return f"```\n{text[-2000:].strip()}\n```"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _table(header: list[str], rows: list[list[str]]) -> str:
+    align = ["---", *("---:" if _is_number(rows, i) else "---" for i in range(1, len(header)))]
+    lines = [header, align, *([_cell(cell) for cell in row] for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _is_number(rows: list[list[str]], column: int) -> bool:
+    return bool(rows) and all(re.match(r"[\d.,]+( [kMGT])?%?$", row[column]) for row in rows)
+
+
+# ---- the command line
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    options = argparse.ArgumentParser(
+        prog="scripts/gpu_check.sh",
+        description="Does everything that needs a GPU and writes one JSON and one Markdown file. "
+        "Takes under eight minutes, creates no environment and downloads nothing.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add, out = options.add_argument, ROOT / "benchmarks" / "results"
+    add("--out", type=Path, metavar="DIR", default=out, help=f"default: {out.relative_to(ROOT)}")
+    add("--only", nargs="+", choices=STEPS, metavar="STEP", help="run these steps alone")
+    add("--seconds", type=float, help="time limit of every step (default: each has its own)")
+    add("--total", type=float, default=TOTAL, help="time limit of all (default: %(default)s)")
+    add("--dry-run", action="store_true", help="use CPU modules in place of CUDA; needs no GPU")
+    add("--small", metavar="ID", help="a short run of one environment, for compute-sanitizer")
+    add("--step", choices=STEPS, help=argparse.SUPPRESS)
+    add("--result", type=Path, help=argparse.SUPPRESS)
+    return options
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the steps and report; return the exit status."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    arguments = parser().parse_args(given)
+    gpu = native.find_gpu()
+    if gpu is None and not arguments.dry_run:
+        print(f"gpu_check: {native.NO_GPU} (--dry-run tries the script on the CPU)")
+        return 2
+    if arguments.small:
+        steps.small(arguments.small, arguments.dry_run)
+        return 0
+    if arguments.step:
+        result = STEPS[arguments.step][0](arguments.dry_run)
+        arguments.result.write_text(json.dumps(asdict(result)), encoding="utf-8")
+        return 0
+    name = "dry run" if arguments.dry_run or gpu is None else gpu["name"]
+    done = run_all(arguments)
+    command = " ".join(["scripts/gpu_check.sh", *given])
+    for path in write(arguments.out, name, command, done):
+        print(f"wrote {path}")
+    failed = [step["name"] for step in done if step["decides"] and step["status"] == "fail"]
+    print(f"gpu_check: {'failed: ' + ', '.join(failed) if failed else 'no check failed'}")
     return 1 if failed else 0
-
-
-def main() -> int:
-    """Check everything, or do one worker's task."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks/results", metavar="DIR")
-    parser.add_argument("--only", metavar="STAGE,...", help="these stages alone")
-    parser.add_argument("--list", action="store_true", help="name the stages and end")
-    parser.add_argument("--worker", choices=WORKERS, help=argparse.SUPPRESS)
-    parser.add_argument("--module", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.worker:
-        print(json.dumps(WORKERS[options.worker](load(options.module))))
-        return 0
-    known = stages(options.out)
-    if options.list:
-        for name, stage in known.items():
-            print(f"{name:12} {(stage.__doc__ or globals()[name].__doc__).splitlines()[0]}")
-        return 0
-    wanted = set(options.only.split(",")) if options.only else None
-    if wanted and not wanted <= set(known):
-        parser.error(f"--only: the stages are {', '.join(known)}")
-    return check(options.out.resolve(), wanted)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,14 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# The first whose torch sees the GPU; else .venv, else python3.
+sees_gpu() { "$1" -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null; }
+
 python="${PYTHON:-}"
 if [[ -z $python ]]; then
   python=python3
-  if [[ -x .venv/bin/python ]]; then python=.venv/bin/python; fi
+  if [[ -x .venv/bin/python ]] && { sees_gpu .venv/bin/python || ! sees_gpu python3; }; then
+    python=.venv/bin/python
+  fi
 fi
 exec "$python" scripts/gpu_check.py "$@"

@@ -1,250 +1,282 @@
 """Times the compiled variants of each phase on the GPU at hand and records the fastest.
 
-Usage: scripts/tune.py [--table FILE] [ID ...]
+Usage: scripts/tune.py [--quick] [--write] [--json FILE] [--from FILE] [--dry-run]
 
-A phase is compiled for the numbers of lanes per world that its environment lists; its block may
-have 64, 128 or 256 threads, and it may start before the launch before it has ended (dependent
-launch, compute capability 9.0 and later). The winners go into kernels/engine/cuda/tuning_table.hpp,
-one line per environment, tier, phase and architecture; rebuild to use them. Lines of other
-architectures stay. Results never depend on the choice: it moves time alone.
+Variants differ in lanes per world, threads per block and dependent launch. The lanes and threads
+of a phase are judged by the time of its own kernel, which torch's profiler reports; dependent
+launch by the time of whole steps. Without --write nothing but the printed table and --json is made.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import itertools
 import json
 import re
-import statistics
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-TABLE = ROOT / "kernels/engine/cuda/tuning_table.hpp"
-LANES = (1, 2, 4, 8, 16, 32, 64, 128, 256)  # those that are not compiled are passed over
-BLOCKS = (64, 128, 256)
-GAIN = 0.97  # a variant must be this much faster than the default to replace it
-# What is timed: a batch that fills the GPU, per tier of those that have several.
-SUBJECTS: dict[str, list[tuple[int, dict[str, Any]]]] = {
-    "CartPole-v0": [(1 << 20, {})],
-    "CartPole64-v0": [(1 << 20, {})],
-    "Micro-v0": [
-        (1 << 19, {"agent_count": 1}),
-        (1 << 17, {"agent_count": 5}),
-        (1 << 15, {"agent_count": 32}),
-        (1 << 13, {"agent_count": 100}),
-        (1 << 10, {"agent_count": 1000}),
-    ],
-}
-ENTRY = re.compile(r'\{"([^"]+)", (\d+), "([^"]+)", (\d+), (\d+), (\d+), (true|false)\}')
+import gpu_native as native
+
+TABLE = native.ROOT / "kernels" / "engine" / "cuda" / "tuning_table.hpp"
+LANES, BLOCKS = (1, 8, 32), (64, 128, 256)
+CROWDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)  # agents per world, for every tier
+AGENTS, QUICK_AGENTS = 1 << 20, 1 << 17  # of all worlds together
+DEFAULT_BLOCK = 128
+WORTH = 0.98  # of the default's time: what is hardly faster is noise
+_PROFILED = 20  # steps
 
 
 @dataclass(frozen=True)
-class Variant:
-    """What a simulator can be made with."""
+class Row:
+    """One row of the table, in the order of its columns."""
 
-    lanes: int = 0
-    block: int = 0
-    dependent_launch: bool = True
+    environment: str
+    tier: int
+    phase: str
+    architecture: int
+    lanes: int
+    threads: int
+    dependent: bool
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is tuned: an environment in one tier of capacity."""
+
+    environment: str
+    tier: int
+    worlds: int
+    parameters: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of a step and of each of its phases, and what they ran with."""
+    """One variant of one phase, as it really ran."""
 
-    step: float
-    phases: dict[str, float]
-    launches: list[dict[str, Any]]
-
-
-def variants() -> Iterator[Variant]:
-    """All that are worth a try; a block of 64 threads and more owns one world and has its size."""
-    for lanes, block in itertools.product(LANES, BLOCKS):
-        if lanes <= 32 or block == BLOCKS[0]:
-            yield Variant(lanes, block if lanes <= 32 else 0)
+    phase: str
+    lanes: int
+    threads: int
+    seconds: float
 
 
-class Bench:
-    """One environment at one size, stepped into its own tensors."""
-
-    def __init__(self, module: Any, torch: Any, name: str, worlds: int, values: dict[str, Any]):
-        self.module, self.torch = module, torch
-        self.name, self.worlds, self.values = name, worlds, values
-        self.outputs: list[Any] = []
-
-    def time(self, variant: Variant, by_phase: bool = False) -> Timing | None:
-        """Time a variant; None where it is not compiled or does not fit."""
-        torch = self.torch
-        settings = {"lanes": variant.lanes, "block": variant.block, "parameters": self.values}
-        settings["dependent_launch"] = variant.dependent_launch
-        try:
-            simulator = self.module.Simulator(self.name, self.worlds, **settings)
-        except (ValueError, RuntimeError) as problem:
-            if "lanes must be" in str(problem) or "fits on this GPU" in str(problem):
-                return None
-            raise
-        facts = json.loads(simulator.instance)
-        arrays = {
-            name: torch.zeros(facts["outputs"][name]["shape"], dtype=kind, device="cuda")
-            for name in self.module.OUTPUTS
-            if name in facts["outputs"]
-            for kind in [getattr(torch, facts["outputs"][name]["type"])]
-        }
-        places = [arrays[n].data_ptr() if n in arrays else 0 for n in self.module.OUTPUTS]
-        addresses = self.module.Addresses(places)
-        rows = self.worlds * facts["agents_per_world"]
-        choices = [field["choices"] for field in facts["action"]]
-        actions = torch.stack([torch.randint(n or 1, (rows,)) for n in choices], 1).cuda()
-        stream = torch.cuda.current_stream().cuda_stream
-        simulator.reset(1, 0, {}, addresses, stream)
-
-        def step() -> None:
-            simulator.step(actions.data_ptr(), "int64", addresses, stream)
-
-        seconds = self._median(step)
-        phases = self._phases(step) if by_phase else {}
-        torch.cuda.synchronize()
-        simulator.close()
-        return Timing(seconds, phases, facts["launches"])
-
-    def _median(self, step: Any) -> float:
-        torch = self.torch
-        for _ in range(20):
-            step()
-        samples = []
-        for _ in range(7):
-            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            begin.record()
-            for _ in range(20):
-                step()
-            end.record()
-            end.synchronize()
-            samples.append(begin.elapsed_time(end) / 20e3)
-        return statistics.median(samples)
-
-    def _phases(self, step: Any) -> dict[str, float]:
-        """Seconds of each launch of a step, by its place, from the profiler's kernel times."""
-        profiler = self.torch.profiler
-        with profiler.profile(activities=[profiler.ProfilerActivity.CUDA]) as profile:
-            for _ in range(10):
-                step()
-            self.torch.cuda.synchronize()
-        seconds: dict[str, float] = {}
-        for event in profile.key_averages():
-            # phase_kernel<environment, graph, place in it, lanes, slab>; graph 0 is the step
-            found = re.search(r"phase_kernel<.*, 0, (\d+), \d+, (?:true|false)>", event.key)
-            if found:
-                place = found[1]
-                seconds[place] = seconds.get(place, 0) + event.self_device_time_total / 10e6
-        return seconds
+def cases(module: Any, quick: bool, dry_run: bool) -> Iterator[Case]:
+    """Every environment in every tier of capacity; of a tier the largest crowd counts."""
+    agents_of_all = 512 if dry_run else QUICK_AGENTS if quick else AGENTS
+    for description in native.environments(module):
+        tiers: dict[int, Case] = {}
+        alone = description["agents"].isdecimal()
+        for agents in (1,) if alone else CROWDS:
+            parameters = {} if alone else {description["agents"]: agents}
+            worlds = max(1, agents_of_all // agents)
+            try:
+                simulator = module.Simulator(description["id"], 1, parameters=parameters)
+            except ValueError:
+                continue  # more or fewer agents than it can have
+            tier = int(json.loads(simulator.instance)["tier"])
+            simulator.close()
+            tiers[tier] = Case(description["id"], tier, worlds, parameters)
+        yield from tiers.values()
 
 
-def best_of(bench: Bench, say: Any) -> list[tuple[str, Variant]]:
-    """The winner of each phase that beats the default."""
-    default = bench.time(Variant(), by_phase=True)
-    assert default is not None
-    several = len(default.launches) > 1
-    say(f"{bench.name} {bench.values or ''}: default {bench.worlds / default.step:.3g} steps/s")
-    times: dict[Variant, Timing] = {}
-    for variant in variants():
-        timing = bench.time(variant, by_phase=several)
-        if timing is not None:
-            times[variant] = timing
-            say(f"  {variant.lanes:3} lanes, {variant.block or variant.lanes:3} threads: "
-                f"{bench.worlds / timing.step:.3g} steps/s")  # fmt: skip
-    winners = []
-    for place, launch in enumerate(default.launches):
-
-        def cost(variant: Variant, place: int = place) -> float:
-            return times[variant].phases[str(place)] if several else times[variant].step
-
-        own = [v for v in times if times[v].launches[place]["lanes"] == v.lanes]
-        known = default.phases.get(str(place), default.step) if several else default.step
-        best = min(own, key=cost, default=None)
-        if best is not None and cost(best) < GAIN * known:
-            plain = bench.time(Variant(best.lanes, best.block, dependent_launch=False))
-            dependent = plain is None or times[best].step <= plain.step
-            winners.append((launch["phase"], Variant(best.lanes, best.block, dependent)))
-    return winners
+def start(module: Any, case: Case, **tuning: Any) -> native.Run:
+    """Make a simulator and step it until its worlds have spread out."""
+    run = native.Run(module, case.environment, case.worlds, parameters=case.parameters, **tuning)
+    run.reset(0)
+    step = run.stepper()
+    for i in range(64 if run.units == run.worlds else 8):
+        step(i)
+    return run
 
 
-def read_table() -> list[tuple[str, ...]]:
-    """Entries of the table as it is; the first is a placeholder."""
-    return [entry for entry in ENTRY.findall(TABLE.read_text()) if entry[3] != "0"]
+def time_phases(run: native.Run, seconds: float) -> list[Timing]:
+    """Time each launch of a step; a step as a whole where the launches cannot be told apart."""
+    step = run.stepper()
+    launches = run.facts.get("launches", [])
+    if run.on_gpu and (found := _profile(step, len(launches))):
+        pairs = zip(launches, found, strict=True)
+        return [Timing(x["phase"], x["lanes"], x["threads"], t) for x, t in pairs]
+    whole = native.time_call(step, run.on_gpu, seconds)
+    shown = launches or [{"phase": "step", "lanes": 1, "threads": DEFAULT_BLOCK}]
+    return [Timing(x["phase"], x["lanes"], x["threads"], whole) for x in shown]
 
 
-def write_table(path: Path, entries: list[tuple[str, ...]]) -> None:
-    """Write the table with these entries in place of its own."""
-    begin, end = "// clang-format off\n", "// clang-format on\n"
-    text = TABLE.read_text()
-    head, tail = text[: text.index(begin)], text[text.index(end) :]
-    lines = [begin + "inline constexpr Tuning kTuning[] = {"]
-    lines.append("    // environment, tier, phase, architecture, lanes per world, threads per block, "
-                 "dependent launch")  # fmt: skip
-    rows = sorted(entries) or [("", "0", "", "0", "0", "0", "true")]
-    lines += [f'    {{"{e}", {t}, "{p}", {a}, {n}, {b}, {d}}},' for e, t, p, a, n, b, d in rows]
-    path.write_text(head + "\n".join([*lines, "};\n"]) + tail)
+def _profile(step: Any, launches: int) -> list[float]:
+    """Mean seconds of each launch of a step; empty where the profiler sees something else."""
+    torch = native.torch()
+    try:
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+            for i in range(_PROFILED):
+                step(i)
+            torch.cuda.synchronize()
+        cuda = torch.autograd.DeviceType.CUDA
+        events = [e for e in profile.events() if e.device_type == cuda and "kernel" in e.name]
+    except (RuntimeError, AttributeError):
+        return []
+    if not launches or len(events) != launches * _PROFILED:
+        return []
+    events.sort(key=lambda event: event.time_range.start)
+    spent = [event.time_range.elapsed_us() * 1e-6 for event in events]
+    return [sum(spent[k::launches]) / _PROFILED for k in range(launches)]
 
 
-def load() -> Any:
-    """The package's CUDA module, or None with the reason printed."""
-    files = sorted((ROOT / "gpu_envs").glob("_cuda.*.so"))
-    if not files:
-        print("gpu_envs has no CUDA module: build it with GPU_ENVS_CUDA=1 scripts/setup")
-        return None
-    spec = importlib.util.spec_from_file_location("tuned._cuda", files[0])
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    if module.device_problem():
-        print(f"no GPU can be used: {module.device_problem()}")
-        return None
-    return module
+def tune(module: Any, case: Case, architecture: int, seconds: float) -> tuple[list[Row], list[Any]]:
+    """Find the fastest variant of each phase; return rows and everything that was timed."""
+    timings: dict[str, dict[tuple[int, int], float]] = {}
+    defaults: dict[str, tuple[int, int]] = {}
+    for lanes in (0, *LANES):
+        for block in (0, *BLOCKS):
+            if not lanes and block not in (0, DEFAULT_BLOCK):
+                continue
+            tuning = {"lanes": lanes, "block": block, "dependent_launch": False}
+            try:
+                run = start(module, case, **tuning)
+            except ValueError:
+                continue  # no phase of this environment has that many lanes
+            for timing in time_phases(run, seconds):
+                shape = (timing.lanes, timing.threads)
+                defaults.setdefault(timing.phase, shape)
+                known = timings.setdefault(timing.phase, {})
+                known[shape] = min(timing.seconds, known.get(shape, timing.seconds))
+            run.close()
+    dependent = _dependent_pays(module, case, seconds)
+    rows, shown = [], []
+    for phase, found in timings.items():
+        best = min(found, key=lambda shape: found[shape])
+        if found[best] > WORTH * found[defaults[phase]]:
+            best = defaults[phase]
+        rows.append(Row(case.environment, case.tier, phase, architecture, *best, dependent))
+        for (lanes, threads), spent in sorted(found.items(), key=lambda item: item[1]):
+            shape = {"phase": phase, "lanes": lanes, "threads": threads, "seconds": spent}
+            shown.append({**asdict(case), **shape, "chosen": (lanes, threads) == best})
+    return rows, shown
 
 
-def main() -> int:
-    """Tune, or say what would be timed."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("ids", nargs="*", metavar="ID", help="environments (default: all known)")
-    parser.add_argument("--table", type=Path, default=TABLE, help="where the table is written")
-    options = parser.parse_args()
-    unknown = set(options.ids) - set(SUBJECTS)
-    if unknown:
-        parser.error(f"{', '.join(sorted(unknown))}: the environments are {', '.join(SUBJECTS)}")
-    wanted = options.ids or list(SUBJECTS)
-    module = load()
-    torch = importlib.import_module("torch") if importlib.util.find_spec("torch") else None
-    if torch is None:
-        print("torch is not installed: it holds the arrays and times the steps")
-    if module is None or torch is None:
-        for name, (worlds, values) in [(n, s) for n in wanted for s in SUBJECTS[n]]:
-            print(f"would time {name} {values or ''} at {worlds:,} worlds: {len([*variants()])} "
-                  "combinations of lanes and threads, then dependent launch")  # fmt: skip
-        return 2
-    major, minor = torch.cuda.get_device_capability()
-    architecture = 10 * major + minor
-    entries = read_table()
-    for name in wanted:
-        for worlds, values in SUBJECTS[name]:
-            facts = json.loads(module.Simulator(name, 1, parameters=values).instance)
-            tier = str(facts["tier"])
-            key = (name, tier, str(architecture))
-            entries = [e for e in entries if (e[0], e[1], e[3]) != key]
-            for phase, v in best_of(Bench(module, torch, name, worlds, values), print):
-                dependent = "true" if v.dependent_launch else "false"
-                threads = str(v.block or v.lanes)
-                entries.append(
-                    (name, tier, phase, str(architecture), str(v.lanes), threads, dependent)
-                )
-                print(
-                    f"  {phase}: {v.lanes} lanes, {threads} threads, dependent launch {dependent}"
-                )
-    write_table(options.table, entries)
-    print(f"wrote {options.table}")
+def _dependent_pays(module: Any, case: Case, seconds: float) -> bool:
+    """Compare whole steps. What the GPU or the present table rules out stays ruled out."""
+    spent = []
+    for dependent in (True, False):
+        run = start(module, case, dependent_launch=dependent)
+        if dependent and not any(x["dependent"] for x in run.facts.get("launches", [])):
+            run.close()
+            return False
+        spent.append(native.time_call(run.stepper(), run.on_gpu, seconds))
+        run.close()
+    return spent[0] <= spent[1] / WORTH
+
+
+# ---- the table in the sources
+
+
+def line(row: Row) -> str:
+    """A row as C++."""
+    dependent = "true" if row.dependent else "false"
+    numbers = f"{row.architecture}, {row.lanes}, {row.threads}, {dependent}"
+    return f'    {{"{row.environment}", {row.tier}, "{row.phase}", {numbers}}},'
+
+
+def merge(text: str, rows: Sequence[Row]) -> str:
+    """The header's text with these rows in place of those they replace; the rest stays."""
+    head, begin, rest = text.partition("kTuning[] = {\n")
+    body, end, tail = rest.partition("};")
+    if not begin or not end:
+        raise SystemExit(f"tune: {TABLE.name} has no list of rows that could be replaced")
+
+    def key(written: str) -> tuple[str, ...]:
+        return tuple(re.findall(r'"[^"]*"|\w+', written)[:4])
+
+    new = {key(line(row)): line(row) for row in rows}
+    kept = [
+        old
+        for old in body.splitlines()
+        if not old.lstrip().startswith("{") or (key(old) not in new and '{"", 0' not in old)
+    ]
+    return head + begin + "\n".join([*kept, *new.values()]) + "\n" + end + tail
+
+
+def read_rows(file: Path) -> list[Row]:
+    """Rows of a file that --json or scripts/gpu_check.sh wrote."""
+    found = json.loads(file.read_text(encoding="utf-8"))
+    for step in found.get("steps", []):
+        if step["name"] == "tune":
+            found = step["data"]
+    if "rows" not in found:
+        raise SystemExit(f"tune: {file} has no rows of a tuning table")
+    return [Row(**row) for row in found["rows"]]
+
+
+# ---- the command line
+
+
+def parser() -> argparse.ArgumentParser:
+    """The options."""
+    options = argparse.ArgumentParser(
+        prog="scripts/tune.py",
+        description="Times the compiled variants of each phase on the GPU at hand: lanes per "
+        "world, threads per block, dependent launch. Exit status 2: there is no GPU.",
+    )
+    add = options.add_argument
+    add("--quick", action="store_true", help="fewer worlds and shorter runs")
+    add("--json", type=Path, metavar="FILE", help="write rows and timings here")
+    add("--write", action="store_true", help=f"put the rows into {TABLE.relative_to(native.ROOT)}")
+    add("--from", type=Path, metavar="FILE", dest="source", help="rows of an earlier run")
+    add("--dry-run", action="store_true", help="a CPU module in place of CUDA: tries the script")
+    return options
+
+
+def plan() -> str:
+    """What would be timed."""
+    try:
+        module = native.reference()
+    except (FileNotFoundError, IndexError):
+        return "nothing is built here"
+    found = list(cases(module, quick=False, dry_run=False))
+    shapes = f"lanes {', '.join(map(str, LANES))}; threads per block {', '.join(map(str, BLOCKS))}"
+    lines = [f"would time {shapes}; dependent launch on and off, for"]
+    lines += [f"  {c.environment}, tier {c.tier}: {c.worlds:,} worlds" for c in found]
+    return "\n".join(lines)
+
+
+def show(timings: list[dict[str, Any]]) -> None:
+    """Print every variant; a star marks the chosen one."""
+    print(f"{'environment':16} {'tier':>4} {'phase':10} {'lanes':>5} {'threads':>7} {'us':>10}")
+    for x in timings:
+        shape = f"{x['lanes']:5} {x['threads']:7} {x['seconds'] * 1e6:10.2f}"
+        mark = " *" if x["chosen"] else ""
+        print(f"{x['environment']:16} {x['tier']:4} {x['phase']:10} {shape}{mark}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Time, print and record; return the exit status."""
+    arguments = parser().parse_args(argv)
+    rows: list[Row] = []
+    timings: list[Any] = []
+    if arguments.source:
+        rows = read_rows(arguments.source)
+    else:
+        gpu = native.find_gpu()
+        if gpu is None and not arguments.dry_run:
+            print(f"tune: {native.NO_GPU}\n{plan()}")
+            return 2
+        module = native.tested(arguments.dry_run)
+        architecture = 0 if arguments.dry_run or gpu is None else int(gpu["architecture"])
+        seconds = 0.001 if arguments.dry_run else 0.01 if arguments.quick else 0.05
+        for case in cases(module, arguments.quick, arguments.dry_run):
+            more, timed = tune(module, case, architecture, seconds)
+            rows += more
+            timings += timed
+        show(timings)
+    print("\n".join(line(row) for row in rows))
+    if arguments.json:
+        found = {"rows": [asdict(row) for row in rows], "timings": timings}
+        arguments.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    if arguments.write and arguments.dry_run:
+        print("tune: a dry run leaves the table alone")
+    elif arguments.write:
+        TABLE.write_text(merge(TABLE.read_text(encoding="utf-8"), rows), encoding="utf-8")
+        print(f"wrote {TABLE.relative_to(native.ROOT)}")
     return 0
 
 

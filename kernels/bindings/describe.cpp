@@ -1,4 +1,5 @@
-// Prints the description of every environment of this build as JSON: what gpu_envs/_environments.json holds.
+// Prints the description of every environment of this build as JSON: what
+// gpu_envs/_environments.json holds.
 #include <cstdio>
 
 #include "bindings/catalogue.hpp"

@@ -1,5 +1,6 @@
-// The Python module, the same source for every build. It knows no environment: it hands names and numbers to the
-// simulators that the registry makes, and turns their errors into exceptions. Typed description: gpu_envs/_native.pyi.
+// The Python module, the same source for every build. It knows no environment: it hands names and
+// numbers to the simulators that the registry makes, and turns their errors into exceptions. Typed
+// description: gpu_envs/_native.pyi.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -44,7 +45,8 @@ Values values_of(const py::dict& dict) {
 Autoreset mode_of(const std::string& name) {
   for (const Autoreset mode : {Autoreset::next_step, Autoreset::same_step, Autoreset::disabled})
     if (name == name_of(mode)) return mode;
-  throw Error(Fault::value, "autoreset_mode must be 'NextStep', 'SameStep' or 'Disabled', got '" + name + "'");
+  throw Error(Fault::value,
+              "autoreset_mode must be 'NextStep', 'SameStep' or 'Disabled', got '" + name + "'");
 }
 
 Type type_named(const std::string& name) {
@@ -56,19 +58,33 @@ Type type_named(const std::string& name) {
 // NumPy's type numbers, the same in every version.
 bool type_numbered(int number, Type& type) {
   switch (number) {
-    case 2: type = Type::uint8; return true;
-    case 5: type = Type::int32; return true;
-    case 7: type = sizeof(long) == 8 ? Type::int64 : Type::int32; return true;
-    case 9: type = Type::int64; return true;
-    case 11: type = Type::float32; return true;
-    case 12: type = Type::float64; return true;
-    default: return false;
+    case 2:
+      type = Type::uint8;
+      return true;
+    case 5:
+      type = Type::int32;
+      return true;
+    case 7:
+      type = sizeof(long) == 8 ? Type::int64 : Type::int32;
+      return true;
+    case 9:
+      type = Type::int64;
+      return true;
+    case 11:
+      type = Type::float32;
+      return true;
+    case 12:
+      type = Type::float64;
+      return true;
+    default:
+      return false;
   }
 }
 
 std::string shape_of(const py::array& array) {
   std::string out = "(";
-  for (py::ssize_t k = 0; k < array.ndim(); ++k) out += (k > 0 ? ", " : "") + std::to_string(array.shape(k));
+  for (py::ssize_t k = 0; k < array.ndim(); ++k)
+    out += (k > 0 ? ", " : "") + std::to_string(array.shape(k));
   return out + (array.ndim() == 1 ? ",)" : ")");
 }
 
@@ -83,7 +99,8 @@ class NativeSimulator {
       simulator_ = entry->make(id, config);
       if (simulator_ != nullptr) break;
     }
-    if (simulator_ == nullptr) throw Error(Fault::value, "this build has no environment '" + id + "'");
+    if (simulator_ == nullptr)
+      throw Error(Fault::value, "this build has no environment '" + id + "'");
     std::vector<bool> wanted(kOutputCount, outputs.is_none());
     if (!outputs.is_none()) {
       for (const py::handle item : outputs) {
@@ -103,7 +120,8 @@ class NativeSimulator {
    public:
     explicit Busy(NativeSimulator& owner) : owner_(owner) {
       if (owner.busy_.exchange(true, std::memory_order_acquire))
-        throw Error(Fault::runtime, "this simulator is in use by another thread: give each thread its own");
+        throw Error(Fault::runtime,
+                    "this simulator is in use by another thread: give each thread its own");
       if (owner.simulator_ == nullptr) {
         owner.busy_.store(false, std::memory_order_release);
         throw Error(Fault::runtime, "this simulator is closed");
@@ -118,7 +136,8 @@ class NativeSimulator {
     NativeSimulator& owner_;
   };
 
-  void step(uintptr_t actions, const std::string& type, const Addresses& addresses, uintptr_t stream) {
+  void step(uintptr_t actions, const std::string& type, const Addresses& addresses,
+            uintptr_t stream) {
     const Busy simulator(*this);
     const Actions given{reinterpret_cast<const void*>(actions), type_named(type)};
     const py::gil_scoped_release unlocked;
@@ -147,8 +166,8 @@ class NativeSimulator {
     return py::make_tuple(addresses, pool_->arrays(memory, flat));
   }
 
-  void reset(const py::object& seeds, uintptr_t mask, const py::dict& options, const Addresses& addresses,
-             uintptr_t stream) {
+  void reset(const py::object& seeds, uintptr_t mask, const py::dict& options,
+             const Addresses& addresses, uintptr_t stream) {
     const Busy simulator(*this);
     std::vector<uint64_t> list;
     if (PyLong_Check(seeds.ptr())) {
@@ -156,9 +175,11 @@ class NativeSimulator {
     } else if (!seeds.is_none()) {
       list = seeds.cast<std::vector<uint64_t>>();
       if (int64_t(list.size()) != simulator->worlds())
-        throw Error(Fault::value, "seed: a list needs one seed per world, " + std::to_string(simulator->worlds()) +
-                                      ", got " + std::to_string(list.size()));
-      // One world with a list of one: the list stays a list, so the seed is its own as in a larger batch.
+        throw Error(Fault::value, "seed: a list needs one seed per world, " +
+                                      std::to_string(simulator->worlds()) + ", got " +
+                                      std::to_string(list.size()));
+      // One world with a list of one: the list stays a list, so the seed is its own as in a larger
+      // batch.
       if (list.size() == 1) list.resize(2, list.front());
     }
     ResetRequest request;
@@ -184,7 +205,8 @@ class NativeSimulator {
     const Busy simulator(*this);
     const int64_t record = simulator->record_bytes();
     if (int64_t(data.size()) % record != 0)
-      throw Error(Fault::value, "write_records: " + std::to_string(data.size()) + " bytes are no whole number of records of " +
+      throw Error(Fault::value, "write_records: " + std::to_string(data.size()) +
+                                    " bytes are no whole number of records of " +
                                     std::to_string(record));
     simulator->write_records(first, int64_t(data.size()) / record, data.data());
   }
@@ -212,13 +234,16 @@ class NativeSimulator {
     const int64_t count = worlds.is_none() ? simulator->worlds() : int64_t(list.size());
     std::vector<py::ssize_t> shape{count, column.rows};
     shape.insert(shape.end(), column.shape.begin(), column.shape.end());
-    const bool fits = values.dtype().is(dtype_of(column.type)) && (values.flags() & py::array::c_style) != 0 &&
-                      std::vector<py::ssize_t>(values.shape(), values.shape() + values.ndim()) == shape;
+    const bool fits =
+        values.dtype().is(dtype_of(column.type)) && (values.flags() & py::array::c_style) != 0 &&
+        std::vector<py::ssize_t>(values.shape(), values.shape() + values.ndim()) == shape;
     if (!fits) {
       std::string wanted;
-      for (const py::ssize_t extent : shape) wanted += (wanted.empty() ? "" : ", ") + std::to_string(extent);
-      throw Error(Fault::value, "set: column '" + name + "' needs a contiguous " + name_of(column.type) + " array of shape (" +
-                                    wanted + "), got " + py::str(values.dtype()).cast<std::string>() + " " +
+      for (const py::ssize_t extent : shape)
+        wanted += (wanted.empty() ? "" : ", ") + std::to_string(extent);
+      throw Error(Fault::value, "set: column '" + name + "' needs a contiguous " +
+                                    name_of(column.type) + " array of shape (" + wanted +
+                                    "), got " + py::str(values.dtype()).cast<std::string>() + " " +
                                     shape_of(values));
     }
     ge::set_column(*simulator, column, values.data(), list);
@@ -291,26 +316,33 @@ class NativeSimulator {
     const bool floats = known && (type == Type::float32 || type == Type::float64);
     if (!known || floats != simulator.action_is_float())
       throw Error(Fault::type, std::string("actions must be ") +
-                                   (simulator.action_is_float() ? "float32 or float64" : "int64, int32 or uint8") + ", got " +
-                                   py::str(py::reinterpret_borrow<py::object>(object).attr("dtype")).cast<std::string>());
-    if (!fits(array->nd, array->dimensions) || (array->flags & py::array::c_style) == 0) refuse_shape(object);
+                                   (simulator.action_is_float() ? "float32 or float64"
+                                                                : "int64, int32 or uint8") +
+                                   ", got " +
+                                   py::str(py::reinterpret_borrow<py::object>(object).attr("dtype"))
+                                       .cast<std::string>());
+    if (!fits(array->nd, array->dimensions) || (array->flags & py::array::c_style) == 0)
+      refuse_shape(object);
     return {array->data, type};
   }
-  // (worlds * agents[, k]), (worlds, agents[, k]); the two agree where there is one agent, with or without its axis.
+  // (worlds * agents[, k]), (worlds, agents[, k]); the two agree where there is one agent, with or
+  // without its axis.
   bool fits(int nd, const py::ssize_t* shape) const {
     const int64_t worlds = simulator_->worlds(), agents = simulator_->agents();
     if (words_ > 1) {
       if (nd < 2 || shape[nd - 1] != words_) return false;
       --nd;
     }
-    return (nd == 1 && shape[0] == worlds * agents) || (nd == 2 && shape[0] == worlds && shape[1] == agents);
+    return (nd == 1 && shape[0] == worlds * agents) ||
+           (nd == 2 && shape[0] == worlds && shape[1] == agents);
   }
   [[noreturn]] void refuse_shape(const py::object& object) const {
     const int64_t worlds = simulator_->worlds(), agents = simulator_->agents();
     const std::string k = words_ > 1 ? ", " + std::to_string(words_) : "";
     const py::array array = py::reinterpret_borrow<py::array>(object);
-    throw Error(Fault::value, "actions must be a contiguous array of shape (" + std::to_string(worlds * agents) +
-                                  (k.empty() ? "," : k) + ") or (" + std::to_string(worlds) + ", " +
+    throw Error(Fault::value, "actions must be a contiguous array of shape (" +
+                                  std::to_string(worlds * agents) + (k.empty() ? "," : k) +
+                                  ") or (" + std::to_string(worlds) + ", " +
                                   std::to_string(agents) + k + "), got " + shape_of(array));
   }
 
@@ -325,15 +357,23 @@ void translate(std::exception_ptr pointer) {
     if (pointer) std::rethrow_exception(pointer);
   } catch (const Error& error) {
     switch (error.kind()) {
-      case Fault::value: PyErr_SetString(PyExc_ValueError, error.what()); return;
-      case Fault::type: PyErr_SetString(PyExc_TypeError, error.what()); return;
-      case Fault::memory: PyErr_SetString(PyExc_MemoryError, error.what()); return;
+      case Fault::value:
+        PyErr_SetString(PyExc_ValueError, error.what());
+        return;
+      case Fault::type:
+        PyErr_SetString(PyExc_TypeError, error.what());
+        return;
+      case Fault::memory:
+        PyErr_SetString(PyExc_MemoryError, error.what());
+        return;
       case Fault::reset_needed: {
         const py::object type = py::module_::import("gpu_envs.errors").attr("ResetNeeded");
         PyErr_SetString(type.ptr(), error.what());
         return;
       }
-      default: PyErr_SetString(PyExc_RuntimeError, error.what()); return;
+      default:
+        PyErr_SetString(PyExc_RuntimeError, error.what());
+        return;
     }
   }
 }
@@ -342,32 +382,46 @@ int64_t whole(const py::handle& value, const std::string& name, int64_t low) {
   const Value number = value_of(value, name);
   const int64_t* n = std::get_if<int64_t>(&number);
   if (n == nullptr || *n < low)
-    throw Error(Fault::value, name + " must be a whole number of at least " + std::to_string(low) + ", got " +
-                                  py::repr(value).cast<std::string>());
+    throw Error(Fault::value, name + " must be a whole number of at least " + std::to_string(low) +
+                                  ", got " + py::repr(value).cast<std::string>());
   return *n;
 }
 
 // The options of the constructor by name, as _native.pyi lists them.
-std::unique_ptr<NativeSimulator> make(const std::string& id, int64_t num_worlds, const py::kwargs& options) {
+std::unique_ptr<NativeSimulator> make(const std::string& id, int64_t num_worlds,
+                                      const py::kwargs& options) {
   Config config;
   config.worlds = num_worlds;
   py::object outputs = py::none();
   for (const auto& [key, value] : options) {
     const std::string name = py::str(key).cast<std::string>();
     const auto number = [&, held = value](int64_t low) { return whole(held, name, low); };
-    if (name == "first_world") config.first_world = number(0);
-    else if (name == "autoreset_mode") config.autoreset = mode_of(value.cast<std::string>());
-    else if (name == "max_episode_steps") config.max_episode_steps = number(-1);
-    else if (name == "threads") config.threads = int(number(0));
-    else if (name == "device") config.device = int(number(0));
-    else if (name == "parameters") config.parameters = values_of(value.cast<py::dict>());
-    else if (name == "outputs") outputs = py::reinterpret_borrow<py::object>(value);
-    else if (name == "tile") config.tile = int(number(0));
-    else if (name == "crew") config.crew = int(number(0));
-    else if (name == "lanes") config.lanes = int(number(0));
-    else if (name == "block") config.block = int(number(0));
-    else if (name == "dependent_launch") config.dependent_launch = value.cast<bool>();
-    else throw Error(Fault::type, "a native simulator has no option '" + name + "'");
+    if (name == "first_world")
+      config.first_world = number(0);
+    else if (name == "autoreset_mode")
+      config.autoreset = mode_of(value.cast<std::string>());
+    else if (name == "max_episode_steps")
+      config.max_episode_steps = number(-1);
+    else if (name == "threads")
+      config.threads = int(number(0));
+    else if (name == "device")
+      config.device = int(number(0));
+    else if (name == "parameters")
+      config.parameters = values_of(value.cast<py::dict>());
+    else if (name == "outputs")
+      outputs = py::reinterpret_borrow<py::object>(value);
+    else if (name == "tile")
+      config.tile = int(number(0));
+    else if (name == "crew")
+      config.crew = int(number(0));
+    else if (name == "lanes")
+      config.lanes = int(number(0));
+    else if (name == "block")
+      config.block = int(number(0));
+    else if (name == "dependent_launch")
+      config.dependent_launch = value.cast<bool>();
+    else
+      throw Error(Fault::type, "a native simulator has no option '" + name + "'");
   }
   return std::make_unique<NativeSimulator>(id, config, outputs);
 }
@@ -392,9 +446,11 @@ PYBIND11_MODULE(GE_MODULE, m) {
 
   py::class_<Addresses>(m, "Addresses").def(py::init([](const std::vector<uintptr_t>& list) {
     if (list.size() != size_t(ge::kOutputCount))
-      throw ge::Error(ge::Fault::value, "Addresses: one per output, got " + std::to_string(list.size()));
+      throw ge::Error(ge::Fault::value,
+                      "Addresses: one per output, got " + std::to_string(list.size()));
     Addresses addresses;
-    for (size_t o = 0; o < list.size(); ++o) addresses.bound.at[o] = reinterpret_cast<void*>(list[o]);
+    for (size_t o = 0; o < list.size(); ++o)
+      addresses.bound.at[o] = reinterpret_cast<void*>(list[o]);
     return addresses;
   }));
 

@@ -1,5 +1,6 @@
-// Fresh NumPy arrays over the engine's own aligned memory: every step takes a block from a pool, the kernel writes into it,
-// the arrays are views of it, and it goes back when the last view dies. No copy, no allocation once the pool is warm.
+// Fresh NumPy arrays over the engine's own aligned memory: every step takes a block from a pool,
+// the kernel writes into it, the arrays are views of it, and it goes back when the last view dies.
+// No copy, no allocation once the pool is warm.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -31,7 +32,8 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
       bytes_ += (shape.bytes + 63) / 64 * 64;
       slot.dtype = dtype_of(shape.type);
       const int64_t worlds = simulator.worlds(), agents = simulator.agents();
-      slot.nested = shape.per_agent ? std::vector<Py_intptr_t>{worlds, agents} : std::vector<Py_intptr_t>{worlds};
+      slot.nested = shape.per_agent ? std::vector<Py_intptr_t>{worlds, agents}
+                                    : std::vector<Py_intptr_t>{worlds};
       slot.flat = {shape.per_agent ? worlds * agents : worlds};
       for (const int64_t extent : shape.row) {
         slot.nested.push_back(extent);
@@ -49,13 +51,15 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
     char* memory;
     if (free_.empty()) {
       memory = static_cast<char*>(std::aligned_alloc(64, size_t(bytes_ > 0 ? bytes_ : 64)));
-      if (memory == nullptr) throw Error(Fault::memory, "no memory for " + std::to_string(bytes_) + " bytes of outputs");
+      if (memory == nullptr)
+        throw Error(Fault::memory, "no memory for " + std::to_string(bytes_) + " bytes of outputs");
       ++allocations_;
     } else {
       memory = free_.back();
       free_.pop_back();
     }
-    for (int o = 0; o < kOutputCount; ++o) bound.at[o] = slots_[o].wanted ? memory + slots_[o].offset : nullptr;
+    for (int o = 0; o < kOutputCount; ++o)
+      bound.at[o] = slots_[o].wanted ? memory + slots_[o].offset : nullptr;
     return memory;
   }
   void give_back(char* memory) {
@@ -67,11 +71,12 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
 
   /// Arrays over a block, which goes back to the pool with the last of them.
   py::tuple arrays(char* memory, bool flat) {
-    PyObject* owner = PyCapsule_New(new Lease{shared_from_this(), memory}, nullptr, [](PyObject* capsule) {
-      Lease* lease = static_cast<Lease*>(PyCapsule_GetPointer(capsule, nullptr));
-      lease->pool->give_back(lease->memory);
-      delete lease;
-    });
+    PyObject* owner =
+        PyCapsule_New(new Lease{shared_from_this(), memory}, nullptr, [](PyObject* capsule) {
+          Lease* lease = static_cast<Lease*>(PyCapsule_GetPointer(capsule, nullptr));
+          lease->pool->give_back(lease->memory);
+          delete lease;
+        });
     if (owner == nullptr) throw py::error_already_set();
     const py::object held = py::reinterpret_steal<py::object>(owner);
     const auto& numpy = py::detail::npy_api::get();
@@ -85,11 +90,13 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
       const std::vector<Py_intptr_t>& shape = flat ? slot.flat : slot.nested;
       PyObject* array = numpy.PyArray_NewFromDescr_(
           numpy.PyArray_Type_, slot.dtype.inc_ref().ptr(), int(shape.size()), shape.data(), nullptr,
-          memory + slot.offset, py::detail::npy_api::NPY_ARRAY_WRITEABLE_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_,
+          memory + slot.offset,
+          py::detail::npy_api::NPY_ARRAY_WRITEABLE_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_,
           nullptr);
       if (array == nullptr) throw py::error_already_set();
       PyTuple_SET_ITEM(all.ptr(), o, array);
-      if (numpy.PyArray_SetBaseObject_(array, held.inc_ref().ptr()) < 0) throw py::error_already_set();
+      if (numpy.PyArray_SetBaseObject_(array, held.inc_ref().ptr()) < 0)
+        throw py::error_already_set();
     }
     return all;
   }

@@ -1,5 +1,5 @@
-// Calling a system: load what its signature names, call, store what it may write. Every executor runs rows through these
-// few functions, so that a stage means the same everywhere.
+// Calling a system: load what its signature names, call, store what it may write. Every executor
+// runs rows through these few functions, so that a stage means the same everywhere.
 #pragma once
 
 #include "engine/graph.hpp"
@@ -151,7 +151,7 @@ consteval bool has_dynamic(Types<Ts...>) {
   return ((Ts::scratch == kScratch && Ts::kind != Kind::fixed) || ...);
 }
 
-// ---- the canonical order of a reduction, one world on one thread: the plain form that every executor must equal
+// ---- the canonical order of a reduction: the plain form that every executor must equal
 
 /// Rows [first, last) of T, W accumulators, folded by halves.
 template <auto F, class Op, class T, class S>
@@ -162,7 +162,8 @@ auto reduce_chunk(const Cells<S>& cells, int first, int last) {
   for (R& sum : sums) sum = Op::identity();
   for (int row = first; row < last; ++row)
     if (cells.template alive<T>(row))
-      sums[(row - first) % W] = Op::combine(sums[(row - first) % W], R(value_of_row<F, T>(cells, row)));
+      sums[(row - first) % W] =
+          Op::combine(sums[(row - first) % W], R(value_of_row<F, T>(cells, row)));
   for (int half = W / 2; half > 0; half /= 2)
     for (int k = 0; k < half; ++k) sums[k] = Op::combine(sums[k], sums[k + half]);
   return sums[0];
@@ -184,7 +185,8 @@ auto reduce_kth_chunk(const Cells<S>& cells, int k, Types<Ts...> tables) {
     if (k >= 0 && k < chunks) {
       const int rows = cells.template rows<T>();
       const int first = k * kReduceChunk;
-      part = reduce_chunk<F, Op, T>(cells, first, first + kReduceChunk < rows ? first + kReduceChunk : rows);
+      part = reduce_chunk<F, Op, T>(cells, first,
+                                    first + kReduceChunk < rows ? first + kReduceChunk : rows);
     }
     k -= chunks;
   });

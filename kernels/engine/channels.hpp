@@ -1,5 +1,5 @@
-// Channels: how the described action and observation rows of an environment meet the caller's arrays. Element types,
-// conversions, legal ranges; the same functions on every executor.
+// Channels: how the described action and observation rows of an environment meet the caller's
+// arrays. Element types, conversions, legal ranges; the same functions on every executor.
 #pragma once
 
 #include "engine/call.hpp"
@@ -16,7 +16,8 @@ struct ActionShape {
     bool floats = false, ints = false;
     std::apply(
         [&](auto... f) {
-          ((std::is_same_v<typename decltype(f)::Element, float> ? floats = true : ints = true), ...);
+          ((std::is_same_v<typename decltype(f)::Element, float> ? floats = true : ints = true),
+           ...);
         },
         A::describe());
     return floats && !ints;
@@ -24,7 +25,8 @@ struct ActionShape {
   static constexpr bool plain = std::apply(
       [](auto... f) {
         return ((std::is_same_v<typename decltype(f)::Element, float> ||
-                 std::is_same_v<typename decltype(f)::Element, int32_t>)&&...);
+                 std::is_same_v<typename decltype(f)::Element, int32_t>) &&
+                ...);
       },
       A::describe());
   static_assert(plain, "GE: the fields of an action are float or int32_t");
@@ -54,10 +56,11 @@ struct ActionShape {
   };
 };
 
-/// One element of the caller's action, made safe: a category that does not exist becomes 0, a float outside its range
-/// the nearest bound, NaN the lower bound (0 where there is none).
+/// One element of the caller's action, made safe: a category that does not exist becomes 0, a float
+/// outside its range the nearest bound, NaN the lower bound (0 where there is none).
 template <class A, class From>
-GE_FN typename ActionShape<A>::Element take_element(From value, double low, double high, bool& bad) {
+GE_FN typename ActionShape<A>::Element take_element(From value, double low, double high,
+                                                    bool& bad) {
   using Shape = ActionShape<A>;
   if constexpr (Shape::is_float) {
     const float x = float(value);
@@ -75,7 +78,8 @@ GE_FN typename ActionShape<A>::Element take_element(From value, double low, doub
   }
 }
 
-/// The action of one agent. kCount: report bad values (on the CPU they were refused before any world moved).
+/// The action of one agent. kCount: report bad values (on the CPU they were refused before any
+/// world moved).
 template <class E, class From, bool kCount>
 GE_FN void take_action(const Cells<typename E::Schema>& cells, int row, int agents) {
   using S = typename E::Schema;
@@ -115,8 +119,10 @@ struct RowShape {
       [](auto... f) {
         return (0 + ... +
                 (bits<decltype(f)> > 0
-                     ? bits<decltype(f)> * int(sizeof(typename decltype(f)::Member) / sizeof(typename decltype(f)::Element))
-                     : int(sizeof(typename decltype(f)::Member) / sizeof(typename decltype(f)::Element))));
+                     ? bits<decltype(f)> * int(sizeof(typename decltype(f)::Member) /
+                                               sizeof(typename decltype(f)::Element))
+                     : int(sizeof(typename decltype(f)::Member) /
+                           sizeof(typename decltype(f)::Element))));
       },
       Row::describe());
   static constexpr bool packed =
@@ -127,16 +133,17 @@ struct RowShape {
       return typename Row::Element{};
     } else {
       using First = typename std::tuple_element_t<0, std::tuple<Fs...>>::Element;
-      static_assert(((std::is_same_v<typename Fs::Element, First>)&&...),
-                    "GE: the fields of an observation row share one element type; with Bits name it: using Element = uint8_t");
+      static_assert(((std::is_same_v<typename Fs::Element, First>) && ...),
+                    "GE: the fields of an observation row share one element type; with Bits name "
+                    "it: using Element = uint8_t");
       return First{};
     }
   }
   using Element = decltype(element_of(Row::describe()));
 };
 
-/// Element k of a row, bits expanded. Field by field at compile time: neither a tuple nor a table of members exists on a
-/// GPU. Fields lie in the order in which they are described.
+/// Element k of a row, bits expanded. Field by field at compile time: neither a tuple nor a table
+/// of members exists on a GPU. Fields lie in the order in which they are described.
 template <class Row, int kField = 0, int kFirst = 0, int kOffset = 0>
 GE_FN typename RowShape<Row>::Element element_at(const Row& row, int k) {
   using Element = typename RowShape<Row>::Element;
@@ -150,9 +157,11 @@ GE_FN typename RowShape<Row>::Element element_at(const Row& row, int k) {
     constexpr int count = int(sizeof(typename F::Member) / sizeof(Item)) * each;
     if constexpr (kField + 1 < int(std::tuple_size_v<Fields>)) {
       if (k >= kFirst + count)
-        return element_at<Row, kField + 1, kFirst + count, kOffset + int(sizeof(typename F::Member))>(row, k);
+        return element_at<Row, kField + 1, kFirst + count,
+                          kOffset + int(sizeof(typename F::Member))>(row, k);
     }
-    const Item* items = reinterpret_cast<const Item*>(reinterpret_cast<const char*>(&row) + kOffset);
+    const Item* items =
+        reinterpret_cast<const Item*>(reinterpret_cast<const char*>(&row) + kOffset);
     if constexpr (bits > 0)
       return Element(items[(k - kFirst) / each].test((k - kFirst) % each));
     else
@@ -170,14 +179,16 @@ GE_FN void fill_row_of(const Cells<S>& cells, int row, Row& out, Types<Row&, Arg
 template <auto F>
 using RowOf = bare<typename Tail<Arguments<F>>::first>;
 
-/// The row of one agent, zero where the agent waits for its world's reset; says whether the caller's row is to be written.
+/// The row of one agent, zero where the agent waits for its world's reset; says whether the
+/// caller's row is to be written.
 template <auto F, class T, class S>
 GE_FN bool observe_into(const Cells<S>& cells, int row, bool into_final, RowOf<F>& out) {
   using Row = RowOf<F>;
   const uint32_t fate = cells.template load<T, Fate>(row).bits;
   const bool just = (fate & Fate::kJustEnded) != 0;
   const bool gone = (fate & Fate::kGone) != 0;
-  const bool shows = into_final ? just : (!gone) | (just & (cells.shared->autoreset != Autoreset::same_step));
+  const bool shows =
+      into_final ? just : (!gone) | (just & (cells.shared->autoreset != Autoreset::same_step));
   fill_row_of<F, T, Row>(cells, row, out, Arguments<F>{});
   if (!shows) out = Row{};
   return into_final ? just : true;

@@ -1,6 +1,6 @@
-// Description: each component, parameter set and observation row lists its fields once, in its header, with name, range,
-// unit and a line of meaning. Spaces, keyword arguments, messages, documentation, the check for padding and the columns
-// that `get` reads all come from that list.
+// Description: each component, parameter set and observation row lists its fields once, in its
+// header, with name, range, unit and a line of meaning. Spaces, keyword arguments, messages,
+// documentation, the check for padding and the columns that `get` reads all come from that list.
 //
 //   struct Motion {
 //     float x, velocity;
@@ -19,7 +19,8 @@
 
 namespace ge {
 
-/// N booleans of an observation row, packed until the row is flushed; each becomes one element of the output.
+/// N booleans of an observation row, packed until the row is flushed; each becomes one element of
+/// the output.
 template <int N>
 struct Bits {
   uint32_t words[(N + 31) / 32];
@@ -46,7 +47,7 @@ inline constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 template <class C, class M>
 struct Field {
   const char* name;
-  M C::*member;
+  M C::* member;
   const char* doc;
   const char* unit = "";
   double low = -kUnbounded, high = kUnbounded;
@@ -76,7 +77,7 @@ struct Field {
 };
 
 template <class C, class M>
-constexpr Field<C, M> field(const char* name, M C::*member, const char* doc) {
+constexpr Field<C, M> field(const char* name, M C::* member, const char* doc) {
   return {name, member, doc};
 }
 
@@ -101,7 +102,8 @@ struct Checked {
   static_assert(Described<C>, "GE: this component has no describe() that lists its fields");
   static_assert(std::is_trivially_copyable_v<C>, "GE: a component must be a plain struct");
   static_assert(described_bytes<C>() == sizeof(C),
-                "GE: the described fields of this component do not cover it: a field is not described or there is "
+                "GE: the described fields of this component do not cover it: a field is not "
+                "described or there is "
                 "padding, which would make saves and hashes lie");
   static constexpr bool value = true;
 };

@@ -1,16 +1,18 @@
-// The life cycle of every environment: step counter, termination and truncation, the three autoreset modes, final
-// observations, episode statistics, agents that end before their world, masked and seeded resets. It is written in the
-// same algebra as the rules and wrapped around them here, once:
+// The life cycle of every environment: step counter, termination and truncation, the three
+// autoreset modes, final observations, episode statistics, agents that end before their world,
+// masked and seeded resets. It is written in the same algebra as the rules and wrapped around them
+// here, once:
 //
-//   begin_step      worlds whose episode is over rest in this step (Disabled: frozen; NextStep: reset); the others count up
+//   begin_step      worlds whose episode is over rest in this step (Disabled: frozen; NextStep:
+//                   reset); the others count up
 //   TakeActions     the caller's actions into the record
 //   rules           the environment's Step, for worlds that run
 //   finish          flags, returns, which worlds are over; flags and statistics are written
 //   renew           SameStep: final_obs of what ended, then reset
 //   observe         the environment's Observe
 //
-// A world rests exactly when its episode is over or its step counter is 0, so no bit says so and a frozen world's record
-// stays as it was.
+// A world rests exactly when its episode is over or its step counter is 0, so no bit says so and a
+// frozen world's record stays as it was.
 #pragma once
 
 #include "engine/call.hpp"
@@ -51,7 +53,8 @@ struct Life {
     reward = Reward{};
     ending = Ending{};
   }
-  static GE_FN void finish_agent(const W& w, Fate& fate, Return& total, Reward& reward, Ending& ending) {
+  static GE_FN void finish_agent(const W& w, Fate& fate, Return& total, Reward& reward,
+                                 Ending& ending) {
     // Whole words of 0 or 1 and single selects: what every vectoriser understands.
     const Clock clock = w.template get<EpisodeTable, Clock>(0);
     const Verdict verdict = w.template get<EpisodeTable, Verdict>(0);
@@ -87,8 +90,12 @@ struct Life {
   // ---- what a learner reads of it
 
   static GE_FN float reward(const W&, const Reward& reward) { return reward.value; }
-  static GE_FN uint8_t terminated(const W&, const Ending& ending) { return uint8_t(ending.terminated); }
-  static GE_FN uint8_t truncated(const W&, const Ending& ending) { return uint8_t(ending.truncated); }
+  static GE_FN uint8_t terminated(const W&, const Ending& ending) {
+    return uint8_t(ending.terminated);
+  }
+  static GE_FN uint8_t truncated(const W&, const Ending& ending) {
+    return uint8_t(ending.truncated);
+  }
   static GE_FN uint8_t ended(const W&, const Ending& ending) { return uint8_t(ending.ended); }
   static GE_FN float episode_return(const W&, const Ending& ending, const Return& total) {
     return ending.ended != 0 ? total.value : 0.0f;
@@ -139,7 +146,8 @@ struct Life {
   struct Parts;
   template <class... X>
   struct Parts<Stages<X...>> {
-    using renew = Stages<EachWorld<&Life::begin_episode>, ClearTables, Each<&Life::begin_agent>, X...>;
+    using renew =
+        Stages<EachWorld<&Life::begin_episode>, ClearTables, Each<&Life::begin_agent>, X...>;
     using reset = Stages<When<&Life::wanted, EachWorld<&Life::begin_reset>, ClearTables,
                               Each<&Life::begin_agent>, X...>>;
   };
@@ -184,20 +192,23 @@ struct Life {
              InMode<int(Autoreset::disabled), When<&Life::over, EachWorld<&Life::count_frozen>>>>,
       typename In<int(Autoreset::next_step), typename Only<&Life::over, Renew>::type>::type,
       Stages<TakeActions>>;
-  // What the rules say of a step lives within a phase, so the last one begins with a clean slate and is where they say it.
+  // What the rules say of a step lives within a phase, so the last one begins with a clean slate
+  // and is where they say it.
   using Slate = Stages<EachWorld<&Life::clear_verdict>, Each<&Life::clear_agent>>;
-  using Finish = Stages<Each<&Life::finish_agent>, Reduce<&Life::presence, AnyOf, &Life::finish_world>,
-                        Write<kReward, &Life::reward>, Write<kTerminated, &Life::terminated>,
-                        Write<kTruncated, &Life::truncated>, Write<kEnded, &Life::ended>,
-                        Write<kEpisodeReturn, &Life::episode_return>,
-                        Write<kEpisodeLength, &Life::episode_length>>;
+  using Finish =
+      Stages<Each<&Life::finish_agent>, Reduce<&Life::presence, AnyOf, &Life::finish_world>,
+             Write<kReward, &Life::reward>, Write<kTerminated, &Life::terminated>,
+             Write<kTruncated, &Life::truncated>, Write<kEnded, &Life::ended>,
+             Write<kEpisodeReturn, &Life::episode_return>,
+             Write<kEpisodeLength, &Life::episode_length>>;
   // With one agent the worlds with something to report are those that are over.
   using EndSame = std::conditional_t<
       kOneAgent, typename Only<&Life::over, join<Final, Renew>>::type,
       join<typename Only<&Life::any_ended, Final>::type, typename Only<&Life::over, Renew>::type>>;
   using Show = join<Stages<Write<kAgentActive, &Life::agent_active>>, typename E::Observe>;
 
-  // Whether the reset of ended worlds is a launch of its own over a worklist (Rare) or a branch in the same phase (When).
+  // Whether the reset of ended worlds is a launch of its own over a worklist (Rare) or a branch in
+  // the same phase (When).
   static consteval bool rare() {
     if constexpr (requires { E::rare_reset; }) return E::rare_reset;
     return false;
@@ -210,8 +221,8 @@ struct Life {
     using type = Phase<kName, L, X...>;
   };
 
-  // The environment's phases with the life cycle merged into the first and the last: what the rules leave in transient
-  // components is read before the phase ends.
+  // The environment's phases with the life cycle merged into the first and the last: what the rules
+  // leave in transient components is read before the phase ends.
   template <bool kFirst, class... P>
   struct Compose;
   template <bool kFirst, Name kName, class L, class... X, class... More>
@@ -258,8 +269,9 @@ struct Life {
 
   /// Lists of phases, as Types<Phase<...>...>.
   using StepGraph = typename PhasesOf<typename E::Step>::type;
-  using ResetGraph = Types<typename MakePhase<"reset", typename E::StepLanes,
-                                              join<typename Parts<typename E::Reset>::reset, Show>>::type>;
+  using ResetGraph =
+      Types<typename MakePhase<"reset", typename E::StepLanes,
+                               join<typename Parts<typename E::Reset>::reset, Show>>::type>;
   using ObserveGraph = Types<typename MakePhase<"observe", typename E::StepLanes, Show>::type>;
 };
 

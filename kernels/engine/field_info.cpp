@@ -9,40 +9,55 @@ namespace ge {
 
 const char* name_of(Autoreset mode) {
   switch (mode) {
-    case Autoreset::next_step: return "NextStep";
-    case Autoreset::same_step: return "SameStep";
-    default: return "Disabled";
+    case Autoreset::next_step:
+      return "NextStep";
+    case Autoreset::same_step:
+      return "SameStep";
+    default:
+      return "Disabled";
   }
 }
 
 const char* name_of(Type type) {
   switch (type) {
-    case Type::uint8: return "uint8";
-    case Type::int32: return "int32";
-    case Type::int64: return "int64";
-    case Type::float32: return "float32";
-    case Type::float64: return "float64";
-    case Type::boolean: return "bool";
-    case Type::uint32: return "uint32";
-    default: return "uint64";
+    case Type::uint8:
+      return "uint8";
+    case Type::int32:
+      return "int32";
+    case Type::int64:
+      return "int64";
+    case Type::float32:
+      return "float32";
+    case Type::float64:
+      return "float64";
+    case Type::boolean:
+      return "bool";
+    case Type::uint32:
+      return "uint32";
+    default:
+      return "uint64";
   }
 }
 
 int bytes_of(Type type) {
   switch (type) {
     case Type::uint8:
-    case Type::boolean: return 1;
+    case Type::boolean:
+      return 1;
     case Type::int32:
     case Type::uint32:
-    case Type::float32: return 4;
-    default: return 8;
+    case Type::float32:
+      return 4;
+    default:
+      return 8;
   }
 }
 
 const char* name_of(Output output) {
   static const char* const names[kOutputCount] = {
-      "obs",          "reward",         "terminated",     "truncated",   "final_obs",   "ended",
-      "episode_return", "episode_length", "action_mask", "agent_active", "state"};
+      "obs",         "reward",       "terminated",     "truncated",
+      "final_obs",   "ended",        "episode_return", "episode_length",
+      "action_mask", "agent_active", "state"};
   return names[output];
 }
 
@@ -62,7 +77,9 @@ std::string shown(const Value& value) {
   struct Show {
     std::string operator()(bool v) const { return v ? "True" : "False"; }
     std::string operator()(int64_t v) const { return std::to_string(v); }
-    std::string operator()(double v) const { return std::isnan(v) ? "nan" : number(v) == "null" ? "inf" : number(v); }
+    std::string operator()(double v) const {
+      return std::isnan(v) ? "nan" : number(v) == "null" ? "inf" : number(v);
+    }
     std::string operator()(const std::string& v) const { return "'" + v + "'"; }
   };
   return std::visit(Show{}, value);
@@ -77,10 +94,13 @@ std::string range_of(const FieldInfo& info) {
 }
 
 [[noreturn]] void refuse(Fault fault, const char* kind, const FieldInfo& info, const Value& value) {
-  const bool whole = info.type == Type::int32 || info.type == Type::int64 || info.type == Type::uint32;
-  const char* wanted = info.type == Type::boolean ? "True or False" : whole ? "a whole number" : "a number";
-  throw Error(fault, std::string(kind) + " '" + info.name + "' must be " + wanted + range_of(info) + ", got " +
-                         shown(value));
+  const bool whole =
+      info.type == Type::int32 || info.type == Type::int64 || info.type == Type::uint32;
+  const char* wanted = info.type == Type::boolean ? "True or False"
+                       : whole                    ? "a whole number"
+                                                  : "a number";
+  throw Error(fault, std::string(kind) + " '" + info.name + "' must be " + wanted + range_of(info) +
+                         ", got " + shown(value));
 }
 
 template <class T>
@@ -107,9 +127,12 @@ void set_field(void* target, const FieldInfo& info, const Value& value, const ch
   if (!floating && x != std::floor(x)) refuse(Fault::type, kind, info, value);
   if (!(x >= info.low && x <= info.high) || std::isinf(x)) refuse(Fault::value, kind, info, value);
   switch (info.type) {
-    case Type::float32: return put(target, info, float(x));
-    case Type::float64: return put(target, info, x);
-    case Type::int64: return put(target, info, int64_t(x));
+    case Type::float32:
+      return put(target, info, float(x));
+    case Type::float64:
+      return put(target, info, x);
+    case Type::int64:
+      return put(target, info, int64_t(x));
     case Type::uint32:
       if (x < 0 || x > 4294967295.0) refuse(Fault::value, kind, info, value);
       return put(target, info, uint32_t(x));
@@ -121,7 +144,8 @@ void set_field(void* target, const FieldInfo& info, const Value& value, const ch
 
 }  // namespace
 
-void set_fields(void* target, const std::vector<FieldInfo>& infos, const Values& values, const char* kind) {
+void set_fields(void* target, const std::vector<FieldInfo>& infos, const Values& values,
+                const char* kind) {
   for (const auto& [name, value] : values) {
     const FieldInfo* found = nullptr;
     for (const FieldInfo& info : infos)
@@ -130,7 +154,9 @@ void set_fields(void* target, const std::vector<FieldInfo>& infos, const Values&
       std::string known;
       for (const FieldInfo& info : infos) known += (known.empty() ? "" : ", ") + info.name;
       throw Error(Fault::type, std::string("unknown ") + kind + " '" + name + "'; there " +
-                                   (infos.empty() ? "are none" : infos.size() == 1 ? "is: " + known : "are: " + known));
+                                   (infos.empty()       ? "are none"
+                                    : infos.size() == 1 ? "is: " + known
+                                                        : "are: " + known));
     }
     set_field(target, *found, value, kind);
   }
@@ -158,14 +184,18 @@ std::string json(const std::vector<FieldInfo>& infos) {
   for (const FieldInfo& info : infos) {
     if (out.size() > 1) out += ", ";
     std::string shape;
-    for (const int64_t extent : info.shape) shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
+    for (const int64_t extent : info.shape)
+      shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
     std::string value = "null";
     if (info.has_default)
-      value = info.type == Type::boolean ? (info.default_value != 0 ? "true" : "false") : number(info.default_value);
-    out += "{\"name\": " + json(info.name) + ", \"type\": " + json(std::string(name_of(info.type))) + ", \"shape\": [" +
-           shape + "], \"low\": " + number(info.low) + ", \"high\": " + number(info.high) +
-           ", \"choices\": " + (info.choices > 0 ? std::to_string(info.choices) : "null") + ", \"default\": " + value +
-           ", \"unit\": " + json(info.unit) + ", \"doc\": " + json(info.doc) + "}";
+      value = info.type == Type::boolean ? (info.default_value != 0 ? "true" : "false")
+                                         : number(info.default_value);
+    out += "{\"name\": " + json(info.name) +
+           ", \"type\": " + json(std::string(name_of(info.type))) + ", \"shape\": [" + shape +
+           "], \"low\": " + number(info.low) + ", \"high\": " + number(info.high) +
+           ", \"choices\": " + (info.choices > 0 ? std::to_string(info.choices) : "null") +
+           ", \"default\": " + value + ", \"unit\": " + json(info.unit) +
+           ", \"doc\": " + json(info.doc) + "}";
   }
   return out + "]";
 }

@@ -1,5 +1,5 @@
-// Descriptions at run time: what describe() lists, as plain data for JSON, for reading columns and for setting parameters
-// by name.
+// Descriptions at run time: what describe() lists, as plain data for JSON, for reading columns and
+// for setting parameters by name.
 #pragma once
 
 #include <string>
@@ -48,7 +48,8 @@ void append_shape(std::vector<int64_t>& shape) {
   }
 }
 
-/// The fields of C. kDefaults: the values of a C{} are defaults worth telling (parameters, options).
+/// The fields of C. kDefaults: the values of a C{} are defaults worth telling (parameters,
+/// options).
 template <class C>
 std::vector<FieldInfo> field_infos(bool defaults = false) {
   std::vector<FieldInfo> all;
@@ -76,7 +77,8 @@ std::vector<FieldInfo> field_infos(bool defaults = false) {
         info.default_value = double(sample.*(f.member));
       }
     }
-    info.offset = reinterpret_cast<const char*>(&(sample.*(f.member))) - reinterpret_cast<const char*>(&sample);
+    info.offset = reinterpret_cast<const char*>(&(sample.*(f.member))) -
+                  reinterpret_cast<const char*>(&sample);
     info.bytes = int64_t(sizeof(typename F::Member));
     all.push_back(info);
   };
@@ -84,17 +86,20 @@ std::vector<FieldInfo> field_infos(bool defaults = false) {
   return all;
 }
 
-/// Sets the named fields of a described struct; unknown names, wrong types and values out of range are refused by name.
-/// `kind` is the word for messages: "parameter", "reset option".
-void set_fields(void* target, const std::vector<FieldInfo>& infos, const Values& values, const char* kind);
+/// Sets the named fields of a described struct; unknown names, wrong types and values out of range
+/// are refused by name. `kind` is the word for messages: "parameter", "reset option".
+void set_fields(void* target, const std::vector<FieldInfo>& infos, const Values& values,
+                const char* kind);
 
-/// A C from named values; what no single field can say against it, `const char* problem() const` may.
+/// A C from named values; what no single field can say against it, `const char* problem() const`
+/// may.
 template <class C>
 C from_values(const Values& values, const char* kind) {
   C made{};
   set_fields(&made, field_infos<C>(true), values, kind);
   if constexpr (requires { made.problem(); }) {
-    if (const char* problem = made.problem()) throw Error(Fault::value, std::string(kind) + "s: " + problem);
+    if (const char* problem = made.problem())
+      throw Error(Fault::value, std::string(kind) + "s: " + problem);
   }
   return made;
 }

@@ -1,10 +1,13 @@
-// The algebra of stages: a graph is a type. Executors give it meaning; between two stages stands a barrier of the world's
-// group, so a stage sees all that the stages before it wrote and nothing that its own rows write.
+// The algebra of stages: a graph is a type. Executors give it meaning; between two stages stands a
+// barrier of the world's group, so a stage sees all that the stages before it wrote and nothing
+// that its own rows write.
 //
 // In an environment:
 //
-//   using Step = ge::Stages<Each<&steer>, Repeat<4, Each<&integrate>, Emit<...>>, Reduce<&energy, Sum, &store>>;
-//   using Step = ge::Phases<Phase<"move", Lanes<8, 32>, Each<&steer>, ...>, Phase<"see", Lanes<32>, ...>>;
+//   using Step = ge::Stages<Each<&steer>, Repeat<4, Each<&integrate>, Emit<...>>,
+//                           Reduce<&energy, Sum, &store>>;
+//   using Step = ge::Phases<Phase<"move", Lanes<8, 32>, Each<&steer>, ...>,
+//                           Phase<"see", Lanes<32>, ...>>;
 #pragma once
 
 #include "engine/random.hpp"
@@ -20,27 +23,33 @@ struct Each {};
 template <auto F>
 struct EachWorld {};
 
-/// Row i of List T becomes f(World, i, C&...) for i < count; T's length becomes count. Count is a number or a system.
+/// Row i of List T becomes f(World, i, C&...) for i < count; T's length becomes count. Count is a
+/// number or a system.
 template <auto Count, auto F, class T>
 struct For {};
 
-/// For each i < count with test(World, i): a row of List T by make(World, i, C&...), appended in index order.
+/// For each i < count with test(World, i): a row of List T by make(World, i, C&...), appended in
+/// index order.
 template <auto Count, auto Test, auto Make, class T>
 struct Emit {};
 
-/// As Emit, over pairs of rows: test(World, a, b), make(World, a, b, C&...). Pairs of one table have a != b, each once.
+/// As Emit, over pairs of rows: test(World, a, b), make(World, a, b, C&...). Pairs of one table
+/// have a != b, each once.
 template <class A, class B, auto Test, auto Make, class T>
 struct EmitPairs {};
 
-/// count new rows of Pool T, the k-th in the k-th lowest free slot, filled by make(World, k, C&...) from zeros.
+/// count new rows of Pool T, the k-th in the k-th lowest free slot, filled by make(World, k, C&...)
+/// from zeros.
 template <auto Count, auto Make, class T>
 struct Spawn {};
 
-/// Rows of Pool T with test(World, [Slot,] const C&...) die; their components become zero, their handles stale.
+/// Rows of Pool T with test(World, [Slot,] const C&...) die; their components become zero, their
+/// handles stale.
 template <auto Test, class T>
 struct Destroy {};
 
-/// into(World, total, C& of singletons...) of the values f(World, [Slot,] const C&...) over all rows, in canonical order.
+/// into(World, total, C& of singletons...) of the values f(World, [Slot,] const C&...) over all
+/// rows, in canonical order.
 template <auto F, class Op, auto Into>
 struct Reduce {};
 
@@ -94,11 +103,13 @@ struct InMode {};
 template <class... S>
 struct Stages {};
 
-/// Lanes per world that a phase is compiled for on a GPU; the first is the default until tuning says otherwise.
+/// Lanes per world that a phase is compiled for on a GPU; the first is the default until tuning
+/// says otherwise.
 template <int... G>
 struct Lanes {};
 
-/// A kernel boundary: its own registers, lanes per world, block size. Scratch memory does not outlive a phase.
+/// A kernel boundary: its own registers, lanes per world, block size. Scratch memory does not
+/// outlive a phase.
 template <Name name, class LanesList, class... S>
 struct Phase {};
 
@@ -120,7 +131,9 @@ template <>
 struct SumOf<int32_t> {
   static GE_FN constexpr int32_t identity() { return 0; }
   // Unsigned addition: wraps on every machine instead of being undefined.
-  static GE_FN constexpr int32_t combine(int32_t a, int32_t b) { return int32_t(uint32_t(a) + uint32_t(b)); }
+  static GE_FN constexpr int32_t combine(int32_t a, int32_t b) {
+    return int32_t(uint32_t(a) + uint32_t(b));
+  }
 };
 using Sum = SumOf<float>;
 using SumInt = SumOf<int32_t>;
@@ -146,7 +159,8 @@ struct AnyOf {
   static GE_FN constexpr int32_t combine(int32_t a, int32_t b) { return a | b; }
 };
 
-/// Accumulators of a reduction over `rows` rows: fixed by the capacity, so that no machine can choose another order.
+/// Accumulators of a reduction over `rows` rows: fixed by the capacity, so that no machine can
+/// choose another order.
 GE_FN constexpr int reduce_width(int rows) {
   int width = 1;
   while (width < rows && width < 32) width *= 2;
@@ -156,9 +170,11 @@ inline constexpr int kReduceChunk = 1024;
 
 // ---- pairs
 
-/// How many pairs (a, b), a < b, there are of n rows, and the i-th of them. Row a is folded with row n - 2 - a so that
-/// each line of the walk has n entries and finding a pair takes one division.
-GE_FN constexpr int pair_count(int n) { return n * (n - 1) / 2; }
+/// How many pairs (a, b), a < b, there are of n rows, and the i-th of them. Row a is folded with
+/// row n - 2 - a so that each line of the walk has n entries and finding a pair takes one division.
+GE_FN constexpr int pair_count(int n) {
+  return n * (n - 1) / 2;
+}
 struct Pair {
   int a, b;
 };

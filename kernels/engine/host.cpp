@@ -19,11 +19,13 @@ std::string spelled(double value) {
   const int64_t words = int64_t(ranges.size()) / 2;
   const int64_t row = element / words, k = element % words;
   const int agents = simulator.agents();
-  std::string where = "world " + std::to_string(row / agents) + ", agent " + std::to_string(row % agents);
+  std::string where =
+      "world " + std::to_string(row / agents) + ", agent " + std::to_string(row % agents);
   if (words > 1) where += ", component " + std::to_string(k);
   const double low = ranges[size_t(2 * k)], high = ranges[size_t(2 * k + 1)];
-  const std::string legal = simulator.action_is_float() ? "a number from " + spelled(low) + " to " + spelled(high)
-                                                         : "one of " + spelled(low) + " to " + spelled(high);
+  const std::string legal = simulator.action_is_float()
+                                ? "a number from " + spelled(low) + " to " + spelled(high)
+                                : "one of " + spelled(low) + " to " + spelled(high);
   throw Error(Fault::value, "actions: " + where + ": " + spelled(value) + " is not " + legal);
 }
 
@@ -34,7 +36,8 @@ void check(const Simulator& simulator, const From* values, int64_t count) {
   const int64_t words = int64_t(ranges.size()) / 2;
   const auto bad = [&](int64_t i) {
     const int64_t k = i % words;
-    return !(values[i] >= From(ranges[size_t(2 * k)]) && values[i] <= From(ranges[size_t(2 * k + 1)]));
+    return !(values[i] >= From(ranges[size_t(2 * k)]) &&
+             values[i] <= From(ranges[size_t(2 * k + 1)]));
   };
   constexpr int64_t kBlock = 1024;
   for (int64_t first = 0; first < count; first += kBlock) {
@@ -42,7 +45,8 @@ void check(const Simulator& simulator, const From* values, int64_t count) {
     uint32_t any = 0;
     if (words == 1) {
       const From low = From(ranges[0]), high = From(ranges[1]);
-      for (int64_t i = first; i < last; ++i) any |= (values[i] >= low) & (values[i] <= high) ? 0u : 1u;
+      for (int64_t i = first; i < last; ++i)
+        any |= (values[i] >= low) & (values[i] <= high) ? 0u : 1u;
     } else {
       for (int64_t i = first; i < last; ++i) any |= bad(i) ? 1u : 0u;
     }
@@ -55,23 +59,31 @@ void check(const Simulator& simulator, const From* values, int64_t count) {
 
 void check_action_type(const Simulator& simulator, const Actions& actions) {
   const bool floats = actions.type == Type::float32 || actions.type == Type::float64;
-  const bool ints = actions.type == Type::int64 || actions.type == Type::int32 || actions.type == Type::uint8;
+  const bool ints =
+      actions.type == Type::int64 || actions.type == Type::int32 || actions.type == Type::uint8;
   if (simulator.action_is_float() ? !floats : !ints)
-    throw Error(Fault::type, std::string("actions must be ") +
-                                 (simulator.action_is_float() ? "float32 or float64" : "int64, int32 or uint8") + ", got " +
-                                 name_of(actions.type));
+    throw Error(Fault::type,
+                std::string("actions must be ") +
+                    (simulator.action_is_float() ? "float32 or float64" : "int64, int32 or uint8") +
+                    ", got " + name_of(actions.type));
   if (actions.data == nullptr) throw Error(Fault::value, "actions: there are none");
 }
 
 void check_actions(const Simulator& simulator, const Actions& actions) {
   check_action_type(simulator, actions);
-  const int64_t count = simulator.worlds() * simulator.agents() * int64_t(simulator.action_ranges().size()) / 2;
+  const int64_t count =
+      simulator.worlds() * simulator.agents() * int64_t(simulator.action_ranges().size()) / 2;
   switch (actions.type) {
-    case Type::int64: return check(simulator, static_cast<const int64_t*>(actions.data), count);
-    case Type::int32: return check(simulator, static_cast<const int32_t*>(actions.data), count);
-    case Type::uint8: return check(simulator, static_cast<const uint8_t*>(actions.data), count);
-    case Type::float32: return check(simulator, static_cast<const float*>(actions.data), count);
-    default: return check(simulator, static_cast<const double*>(actions.data), count);
+    case Type::int64:
+      return check(simulator, static_cast<const int64_t*>(actions.data), count);
+    case Type::int32:
+      return check(simulator, static_cast<const int32_t*>(actions.data), count);
+    case Type::uint8:
+      return check(simulator, static_cast<const uint8_t*>(actions.data), count);
+    case Type::float32:
+      return check(simulator, static_cast<const float*>(actions.data), count);
+    default:
+      return check(simulator, static_cast<const double*>(actions.data), count);
   }
 }
 

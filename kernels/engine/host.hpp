@@ -1,4 +1,5 @@
-// A simulator in host memory. What runs the graph is a parameter: the tiles of `cpu`, or the executors of the tests.
+// A simulator in host memory. What runs the graph is a parameter: the tiles of `cpu`, or the
+// executors of the tests.
 #pragma once
 
 #include <cstdlib>
@@ -11,7 +12,8 @@ namespace ge {
 
 /// Refuses actions of the wrong element type, and none at all.
 void check_action_type(const Simulator& simulator, const Actions& actions);
-/// The same and actions outside their range before any world moves; names the first offending agent.
+/// The same and actions outside their range before any world moves; names the first offending
+/// agent.
 void check_actions(const Simulator& simulator, const Actions& actions);
 /// Bytes the system would still give.
 int64_t available_memory();
@@ -20,10 +22,10 @@ template <class E, template <class> class Runner>
 class HostSimulator final : public PlannedSimulator<E> {
  public:
   using Base = PlannedSimulator<E>;
-  using typename Base::S;
-  using typename Base::Tables;
   using Base::B;
   using Base::worlds;
+  using typename Base::S;
+  using typename Base::Tables;
 
   explicit HostSimulator(Plan<E> plan)
       : Base(std::move(plan)), runner_(plan_.config_), bytes_(this->arena_bytes()) {
@@ -31,11 +33,13 @@ class HostSimulator final : public PlannedSimulator<E> {
     if (bytes_ > available) {
       const int64_t each = Base::kWorldBytes;
       throw Error(Fault::memory, std::to_string(worlds()) + " worlds of " + plan_.id_ + " need " +
-                                     std::to_string(bytes_) + " bytes (" + std::to_string(each) + " a world); about " +
-                                     std::to_string(available / each) + " would fit");
+                                     std::to_string(bytes_) + " bytes (" + std::to_string(each) +
+                                     " a world); about " + std::to_string(available / each) +
+                                     " would fit");
     }
     base_ = static_cast<char*>(std::aligned_alloc(64, size_t(bytes_)));
-    if (base_ == nullptr) throw Error(Fault::memory, "the system gave no " + std::to_string(bytes_) + " bytes");
+    if (base_ == nullptr)
+      throw Error(Fault::memory, "the system gave no " + std::to_string(bytes_) + " bytes");
     std::memset(base_, 0, size_t(bytes_));
     shared_.base = base_;
     shared_.counters = &counters_;
@@ -70,16 +74,17 @@ class HostSimulator final : public PlannedSimulator<E> {
 
   void read_records(int64_t first, int64_t count, void* to) override {
     this->check_range(first, count);
-    unpack_records<B>(plan_.segments_, kRecordBytes<Tables>, kBlockBytes<Tables, B>, base_, first, count,
-                      static_cast<char*>(to));
+    unpack_records<B>(plan_.segments_, kRecordBytes<Tables>, kBlockBytes<Tables, B>, base_, first,
+                      count, static_cast<char*>(to));
   }
   void write_records(int64_t first, int64_t count, const void* from) override {
     this->check_range(first, count);
-    pack_records<B>(plan_.segments_, kRecordBytes<Tables>, kBlockBytes<Tables, B>, base_, first, count,
-                    static_cast<const char*>(from));
+    pack_records<B>(plan_.segments_, kRecordBytes<Tables>, kBlockBytes<Tables, B>, base_, first,
+                    count, static_cast<const char*>(from));
     begun_ = true;
   }
-  void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to, bool reseed) override {
+  void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
+                   bool reseed) override {
     check_copy(from, to, worlds());
     std::vector<char> record(kRecordBytes<Tables>);
     for (size_t i = 0; i < from.size(); ++i) {
@@ -98,10 +103,16 @@ class HostSimulator final : public PlannedSimulator<E> {
     return report;
   }
 
-  void* allocate(int64_t bytes) override { return std::aligned_alloc(64, size_t(round_up(bytes < 1 ? 1 : bytes, 64))); }
+  void* allocate(int64_t bytes) override {
+    return std::aligned_alloc(64, size_t(round_up(bytes < 1 ? 1 : bytes, 64)));
+  }
   void release(void* memory) override { std::free(memory); }
-  void copy_to_host(void* to, const void* from, int64_t bytes) override { std::memcpy(to, from, size_t(bytes)); }
-  void copy_from_host(void* to, const void* from, int64_t bytes) override { std::memcpy(to, from, size_t(bytes)); }
+  void copy_to_host(void* to, const void* from, int64_t bytes) override {
+    std::memcpy(to, from, size_t(bytes));
+  }
+  void copy_from_host(void* to, const void* from, int64_t bytes) override {
+    std::memcpy(to, from, size_t(bytes));
+  }
 
   Runner<E>& runner() { return runner_; }
 

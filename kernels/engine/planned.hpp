@@ -1,4 +1,5 @@
-// The part of a simulator that is the same on every machine: what its plan answers, and faults in words.
+// The part of a simulator that is the same on every machine: what its plan answers, and faults in
+// words.
 #pragma once
 
 #include "engine/build.hpp"
@@ -39,12 +40,15 @@ class PlannedSimulator : public Simulator {
   static constexpr int64_t kWorldBytes = kBlockBytes<Tables, B> / B;
 
   void need_reset(const char* call) const {
-    if (!begun_) throw Error(Fault::reset_needed, std::string(call) + " before the first reset: call reset() once");
+    if (!begun_)
+      throw Error(Fault::reset_needed,
+                  std::string(call) + " before the first reset: call reset() once");
   }
   /// What of a reset request goes into the kernels' parameters as it is.
   void take_request(const ResetRequest& request) {
     if (!begun_ && request.mask != nullptr)
-      throw Error(Fault::reset_needed, "the first reset must be of all worlds: call reset() once without a mask");
+      throw Error(Fault::reset_needed,
+                  "the first reset must be of all worlds: call reset() once without a mask");
     shared_.options = from_values<typename OptionsOf<S>::type>(request.options, "reset option");
     shared_.reset_mask = request.mask;
     shared_.seed_count = int32_t(request.seeds.size());
@@ -57,8 +61,9 @@ class PlannedSimulator : public Simulator {
   }
   void check_range(int64_t first, int64_t count) const {
     if (first < 0 || count < 0 || first + count > worlds())
-      throw Error(Fault::value, "worlds " + std::to_string(first) + " to " + std::to_string(first + count) +
-                                    " are not within the " + std::to_string(worlds()) + " of this simulator");
+      throw Error(Fault::value, "worlds " + std::to_string(first) + " to " +
+                                    std::to_string(first + count) + " are not within the " +
+                                    std::to_string(worlds()) + " of this simulator");
   }
   FaultReport report(const Counters& counters) const {
     FaultReport report;
@@ -72,8 +77,8 @@ class PlannedSimulator : public Simulator {
     for_each_type(Tables{}, [&](auto t) {
       using T = typename decltype(t)::type;
       if (counters.dropped[table] != 0)
-        report.tables.push_back(
-            {table_name<T>(), int64_t(counters.dropped[table]), int64_t(counters.needed[table]), T::capacity});
+        report.tables.push_back({table_name<T>(), int64_t(counters.dropped[table]),
+                                 int64_t(counters.needed[table]), T::capacity});
       ++table;
     });
     return report;

@@ -1,5 +1,5 @@
-// What differs between compilers and machines, as a handful of macros: the only file besides the executors that asks
-// which compiler runs. Everything above it says GE_FN and is compiled for both.
+// What differs between compilers and machines, as a handful of macros: the only file besides the
+// executors that asks which compiler runs. Everything above it says GE_FN and is compiled for both.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,8 @@
 #if defined(__CUDACC__)
 #define GE_FN __host__ __device__ __forceinline__
 #define GE_NOINLINE __host__ __device__ __noinline__
-#elif defined(GE_CUDA_LAYOUT)  // emulated lanes need no speed, and forced inlining of whole phases compiles for minutes
+#elif defined(GE_CUDA_LAYOUT)
+// Emulated lanes need no speed, and forced inlining of whole phases compiles for minutes.
 #define GE_FN inline
 #define GE_NOINLINE
 #else
@@ -16,21 +17,24 @@
 #define GE_NOINLINE __attribute__((noinline))
 #endif
 
-// Before a function template that calls what it is given, be that for the host alone or for both machines.
+// Before a function template that calls what it is given, be that for the host alone or for both
+// machines.
 #if defined(__CUDACC__)
 #define GE_EITHER_MACHINE _Pragma("nv_exec_check_disable")
 #else
 #define GE_EITHER_MACHINE
 #endif
 
-// Behind a lambda's parameters: it is inlined into its loop whatever its size, or the loop would not vectorise.
+// Behind a lambda's parameters: it is inlined into its loop whatever its size, or the loop would
+// not vectorise.
 #if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
 #define GE_LAMBDA
 #else
 #define GE_LAMBDA __attribute__((always_inline))
 #endif
 
-// Iterations of the following loop are independent: the engine's contract says so and cpu/shuffled checks it.
+// Iterations of the following loop are independent: the engine's contract says so and cpu/shuffled
+// checks it.
 #if defined(__CUDA_ARCH__)
 #define GE_INDEPENDENT
 #elif defined(__clang__)
@@ -54,8 +58,9 @@
 #define GE_ASSERT(condition) ((void)0)
 #endif
 
-// The tests' build of the CUDA executor for emulated lanes learns here which lane touches which word of a world, so that
-// it can name the stages between which a barrier is missing (engine/cuda/lanes_emulated.hpp).
+// The tests' build of the CUDA executor for emulated lanes learns here which lane touches which
+// word of a world, so that it can name the stages between which a barrier is missing
+// (engine/cuda/lanes_emulated.hpp).
 #if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
 namespace ge {
 void watch(const void* address, int bytes, bool written);

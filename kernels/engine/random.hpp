@@ -8,8 +8,8 @@
 
 namespace ge {
 
-/// A string as a template argument: draw<"wind">(slot). One type for every length, since nvcc cannot deduce arguments of a
-/// class template that is one of each.
+/// A string as a template argument: draw<"wind">(slot). One type for every length, since nvcc
+/// cannot deduce arguments of a class template that is one of each.
 struct Name {
   static constexpr size_t kMost = 48;
   char text[kMost];  // zeros behind the characters, one at least
@@ -24,7 +24,8 @@ struct Name {
   /// FNV-1a over the characters.
   consteval uint32_t hash() const {
     uint32_t value = 0x811c9dc5u;
-    for (size_t i = 0; text[i] != 0; ++i) value = (value ^ static_cast<uint8_t>(text[i])) * 0x01000193u;
+    for (size_t i = 0; text[i] != 0; ++i)
+      value = (value ^ static_cast<uint8_t>(text[i])) * 0x01000193u;
     return value;
   }
 };

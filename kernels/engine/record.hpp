@@ -1,16 +1,20 @@
-// The record: all persistent state of one world, every column of every table at an offset known at compile time.
+// The record: all persistent state of one world, every column of every table at an offset known at
+// compile time.
 //
-// Worlds are stored in blocks of B, interleaved word by word, a word being the alignment of the component:
+// Worlds are stored in blocks of B, interleaved word by word, a word being the alignment of the
+// component:
 //
 //   address(world, column, row, word) =
-//       base + (world / B) * block_bytes + (offset(column) + row * sizeof(C) + word * unit) * B + (world % B) * unit
+//       base + (world / B) * block_bytes
+//            + (offset(column) + row * sizeof(C) + word * unit) * B + (world % B) * unit
 //
-//   B = 1   the plain record: a group of lanes brings it in by one copy; also the canonical order of saves and hashes
+//   B = 1   the plain record: a group of lanes brings it in by one copy; also the canonical order
+//           of saves and hashes
 //   B = 16  a SIMD loop over worlds on the CPU: word k of 16 worlds is one vector load
 //   B = 32  one lane per world on the GPU: word k of a warp's worlds is one 128-byte line
 //
-// Scratch memory has the same form with offsets of its own. Nothing here knows what a component means: copies, saves and
-// hashes move words, by the table of `Segment`s.
+// Scratch memory has the same form with offsets of its own. Nothing here knows what a component
+// means: copies, saves and hashes move words, by the table of `Segment`s.
 #pragma once
 
 #include <bit>

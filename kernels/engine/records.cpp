@@ -12,21 +12,22 @@ namespace ge {
 
 void check_copy(std::span<const int64_t> from, std::span<const int64_t> to, int64_t worlds) {
   if (from.size() != to.size())
-    throw Error(Fault::value, "copy_worlds: source has " + std::to_string(from.size()) + " worlds and destination " +
-                                  std::to_string(to.size()));
+    throw Error(Fault::value, "copy_worlds: source has " + std::to_string(from.size()) +
+                                  " worlds and destination " + std::to_string(to.size()));
   for (const auto list : {from, to})
     for (const int64_t world : list)
       if (world < 0 || world >= worlds)
-        throw Error(Fault::value, "copy_worlds: world " + std::to_string(world) + " is not one of 0 to " +
-                                      std::to_string(worlds - 1));
+        throw Error(Fault::value, "copy_worlds: world " + std::to_string(world) +
+                                      " is not one of 0 to " + std::to_string(worlds - 1));
   std::unordered_set<int64_t> written;
   for (const int64_t world : to)
     if (!written.insert(world).second)
-      throw Error(Fault::value, "copy_worlds: world " + std::to_string(world) + " is a destination twice");
+      throw Error(Fault::value,
+                  "copy_worlds: world " + std::to_string(world) + " is a destination twice");
   for (const int64_t world : from)
     if (written.count(world) != 0)
-      throw Error(Fault::value,
-                  "copy_worlds: world " + std::to_string(world) + " is both a source and a destination");
+      throw Error(Fault::value, "copy_worlds: world " + std::to_string(world) +
+                                    " is both a source and a destination");
 }
 
 // ---- saves
@@ -36,8 +37,8 @@ namespace {
 constexpr char kMagic[8] = {'g', 'p', 'u', '_', 'e', 'n', 'v', '\1'};
 constexpr int64_t kDigest = 16;
 
-// What must be equal for a save to be loaded: the same text on both sides, compared line by line so that a difference
-// can be named.
+// What must be equal for a save to be loaded: the same text on both sides, compared line by line so
+// that a difference can be named.
 std::vector<std::pair<std::string, std::string>> save_facts(const Simulator& simulator) {
   const std::string& instance = simulator.instance();
   const auto member = [&](const std::string& key) {
@@ -107,7 +108,8 @@ void load(Simulator& simulator, const char* data, int64_t bytes) {
   uint64_t length = 0;
   for (int k = 0; k < 8; ++k) length |= uint64_t(uint8_t(data[sizeof kMagic + k])) << (8 * k);
   if (bytes < kPrefix + kDigest || length > uint64_t(bytes - kPrefix - kDigest))
-    throw Error(Fault::value, "load: the save is truncated: " + std::to_string(bytes) + " bytes are not all of it");
+    throw Error(Fault::value, "load: the save is truncated: " + std::to_string(bytes) +
+                                  " bytes are not all of it");
   const auto digest = Blake2b(kDigest).update(data, size_t(bytes - kDigest)).digest();
   const bool intact = std::memcmp(digest.data(), data + bytes - kDigest, size_t(kDigest)) == 0;
   const std::string header(data + kPrefix, size_t(length));
@@ -115,11 +117,13 @@ void load(Simulator& simulator, const char* data, int64_t bytes) {
     if (!intact) break;
     const std::string theirs = fact_in(header, key);
     if (theirs != value)
-      throw Error(Fault::value, "load: the save differs in " + key + ": it has " + theirs + ", this simulator " + value);
+      throw Error(Fault::value, "load: the save differs in " + key + ": it has " + theirs +
+                                    ", this simulator " + value);
   }
   const int64_t records = simulator.record_bytes() * simulator.worlds();
   if (!intact || bytes != kPrefix + int64_t(length) + records + kDigest)
-    throw Error(Fault::value, "load: the save is damaged or truncated: its checksum does not fit its bytes");
+    throw Error(Fault::value,
+                "load: the save is damaged or truncated: its checksum does not fit its bytes");
   simulator.write_records(0, simulator.worlds(), data + kPrefix + int64_t(length));
 }
 
@@ -147,11 +151,13 @@ void get_column(Simulator& simulator, const Column& column, void* to) {
     simulator.read_records(first, count, records.data());
     for (int64_t i = 0; i < count; ++i)
       for (int64_t row = 0; row < column.rows; ++row, out += column.bytes)
-        std::memcpy(out, records.data() + i * record + column.offset + row * column.stride, size_t(column.bytes));
+        std::memcpy(out, records.data() + i * record + column.offset + row * column.stride,
+                    size_t(column.bytes));
   }
 }
 
-void set_column(Simulator& simulator, const Column& column, const void* from, std::span<const int64_t> worlds) {
+void set_column(Simulator& simulator, const Column& column, const void* from,
+                std::span<const int64_t> worlds) {
   const int64_t record = simulator.record_bytes();
   std::vector<char> one(static_cast<size_t>(record));
   const int64_t count = worlds.empty() ? simulator.worlds() : int64_t(worlds.size());
@@ -192,12 +198,15 @@ class Buffers {
   const Bound& bound() const { return bound_; }
   void fetch() {
     for (int o = 0; o < kOutputCount; ++o)
-      if (bound_.at[o] != nullptr) simulator_.copy_to_host(host_[o].data(), bound_.at[o], int64_t(host_[o].size()));
+      if (bound_.at[o] != nullptr)
+        simulator_.copy_to_host(host_[o].data(), bound_.at[o], int64_t(host_[o].size()));
   }
-  /// Appends one world's part of every output. final_obs is zero outside its mask, so it is taken whole.
+  /// Appends one world's part of every output. final_obs is zero outside its mask, so it is taken
+  /// whole.
   void hash_world(int64_t world, Blake2b& hash) const {
-    for (const Output o : {kObservation, kReward, kTerminated, kTruncated, kFinalObservation, kEnded, kEpisodeReturn,
-                           kEpisodeLength, kActionMask, kAgentActive, kState}) {
+    for (const Output o :
+         {kObservation, kReward, kTerminated, kTruncated, kFinalObservation, kEnded, kEpisodeReturn,
+          kEpisodeLength, kActionMask, kAgentActive, kState}) {
       const int64_t bytes = int64_t(host_[o].size()) / simulator_.worlds();
       hash.update(host_[o].data() + world * bytes, size_t(bytes));
     }
@@ -242,11 +251,14 @@ Golden golden_run(Simulator& simulator, int steps, uint64_t seed) {
       for (int64_t k = 0; k < row_count; ++k) {
         // Of the world's number under its seed, so that a world alone acts as it does in a batch.
         const uint32_t identity = uint32_t(simulator.config().first_world + w);
-        const Draw d = draw(uint32_t(seed), uint32_t(seed >> 32), identity, 0, uint32_t(step), stream, uint32_t(k), 0);
-        const double low = ranges[size_t(2 * (k % words))], high = ranges[size_t(2 * (k % words) + 1)];
+        const Draw d = draw(uint32_t(seed), uint32_t(seed >> 32), identity, 0, uint32_t(step),
+                            stream, uint32_t(k), 0);
+        const double low = ranges[size_t(2 * (k % words))],
+                     high = ranges[size_t(2 * (k % words) + 1)];
         const size_t at = size_t(w * row_count + k);
         if (simulator.action_is_float()) {
-          const float lo = low == -kUnbounded ? -1.0f : float(low), hi = high == kUnbounded ? 1.0f : float(high);
+          const float lo = low == -kUnbounded ? -1.0f : float(low),
+                      hi = high == kUnbounded ? 1.0f : float(high);
           const float x = lo + (hi - lo) * d.uniform(0);
           floats[at] = x < hi ? x : hi;
         } else {
@@ -254,9 +266,11 @@ Golden golden_run(Simulator& simulator, int steps, uint64_t seed) {
         }
       }
     }
-    const void* const host = simulator.action_is_float() ? static_cast<const void*>(floats.data()) : ints.data();
+    const void* const host =
+        simulator.action_is_float() ? static_cast<const void*>(floats.data()) : ints.data();
     simulator.copy_from_host(device, host, int64_t(ints.size()) * 4);
-    simulator.step({device, simulator.action_is_float() ? Type::float32 : Type::int32}, buffers.bound(), nullptr);
+    simulator.step({device, simulator.action_is_float() ? Type::float32 : Type::int32},
+                   buffers.bound(), nullptr);
     take();
   }
   simulator.release(device);

@@ -1,5 +1,5 @@
-// Records in motion: between interleaved blocks and canonical bytes, word by word; saves, loads, columns and hashes are
-// built on these for every machine. Nothing here knows a component.
+// Records in motion: between interleaved blocks and canonical bytes, word by word; saves, loads,
+// columns and hashes are built on these for every machine. Nothing here knows a component.
 #pragma once
 
 #include <cstring>
@@ -12,8 +12,8 @@
 namespace ge {
 
 template <int B, bool kUnpack>
-inline void move_records(const std::vector<Segment>& segments, int64_t record, int64_t block_bytes, char* base,
-                         int64_t first, int64_t count, char* canonical) {
+inline void move_records(const std::vector<Segment>& segments, int64_t record, int64_t block_bytes,
+                         char* base, int64_t first, int64_t count, char* canonical) {
   for (int64_t i = 0; i < count; ++i) {
     const int64_t world = first + i;
     char* const block = base + world / B * block_bytes;
@@ -32,20 +32,22 @@ inline void move_records(const std::vector<Segment>& segments, int64_t record, i
   }
 }
 template <int B>
-void unpack_records(const std::vector<Segment>& segments, int64_t record, int64_t block_bytes, char* base, int64_t first,
-                    int64_t count, char* to) {
+void unpack_records(const std::vector<Segment>& segments, int64_t record, int64_t block_bytes,
+                    char* base, int64_t first, int64_t count, char* to) {
   move_records<B, true>(segments, record, block_bytes, base, first, count, to);
 }
 template <int B>
-void pack_records(const std::vector<Segment>& segments, int64_t record, int64_t block_bytes, char* base, int64_t first,
-                  int64_t count, const char* from) {
-  move_records<B, false>(segments, record, block_bytes, base, first, count, const_cast<char*>(from));
+void pack_records(const std::vector<Segment>& segments, int64_t record, int64_t block_bytes,
+                  char* base, int64_t first, int64_t count, const char* from) {
+  move_records<B, false>(segments, record, block_bytes, base, first, count,
+                         const_cast<char*>(from));
 }
 
 /// Refuses lists of different lengths, worlds that do not exist, and destinations that overlap.
 void check_copy(std::span<const int64_t> from, std::span<const int64_t> to, int64_t worlds);
 
-/// All of a simulator's state: magic, JSON header, canonical records, BLAKE2b-128 of everything before it.
+/// All of a simulator's state: magic, JSON header, canonical records, BLAKE2b-128 of everything
+/// before it.
 std::string save(Simulator& simulator);
 /// Restores what `save` wrote; refuses anything else by name, before it writes a byte.
 void load(Simulator& simulator, const char* data, int64_t bytes);
@@ -54,13 +56,16 @@ const Column& find_column(const Simulator& simulator, const std::string& name);
 /// Values of a column: (worlds, rows, ...) contiguous.
 void get_column(Simulator& simulator, const Column& column, void* to);
 /// Sets it in the listed worlds (all if empty), values (count, rows, ...).
-void set_column(Simulator& simulator, const Column& column, const void* from, std::span<const int64_t> worlds);
+void set_column(Simulator& simulator, const Column& column, const void* from,
+                std::span<const int64_t> worlds);
 
-/// Hashes of a run of random actions: of the records after the last step, and of everything a user received.
+/// Hashes of a run of random actions: of the records after the last step, and of everything a user
+/// received.
 struct Golden {
   std::string records, outputs;
 };
-/// Resets with `seed`, then takes `steps` steps whose actions are drawn from the seed; api: every output, every step.
+/// Resets with `seed`, then takes `steps` steps whose actions are drawn from the seed; api: every
+/// output, every step.
 Golden golden_run(Simulator& simulator, int steps, uint64_t seed);
 
 }  // namespace ge

@@ -1,5 +1,6 @@
-// The environments that are linked into this binary. The definition is written by the build from the list of headers
-// (kernels/cmake/environments.cmake): registration from static initialisers would be dropped from static libraries.
+// The environments that are linked into this binary. The definition is written by the build from
+// the list of headers (kernels/cmake/environments.cmake): registration from static initialisers
+// would be dropped from static libraries.
 #pragma once
 
 #include <vector>

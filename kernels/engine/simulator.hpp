@@ -1,5 +1,6 @@
-// The simulator as everything outside the engine sees it: a plain virtual interface, what it is made from, what it
-// writes, and how it fails. Bindings, tests and tools hold a Simulator& and know no environment.
+// The simulator as everything outside the engine sees it: a plain virtual interface, what it is
+// made from, what it writes, and how it fails. Bindings, tests and tools hold a Simulator& and know
+// no environment.
 #pragma once
 
 #include <cstddef>
@@ -63,8 +64,8 @@ struct OutputShape {
   Type type = Type::float32;
   bool exists = false;
   bool per_agent = true;
-  std::vector<int64_t> row;    // shape of one row
-  int64_t bytes = 0;           // of the whole array
+  std::vector<int64_t> row;  // shape of one row
+  int64_t bytes = 0;         // of the whole array
 };
 
 /// Parameter and option values by name, as the caller spelled them.
@@ -95,8 +96,10 @@ struct Actions {
 };
 
 struct ResetRequest {
-  std::span<const uint64_t> seeds;  // empty: unseeded; one: world i gets (seed, first_world + i); else one per world
-  const uint8_t* mask = nullptr;    // one byte per world, in memory of the simulator's machine; null: all worlds
+  /// None: unseeded. One: world i gets (seed, first_world + i). Else one per world.
+  std::span<const uint64_t> seeds;
+  /// One byte per world, in memory of the simulator's machine; null: all worlds.
+  const uint8_t* mask = nullptr;
   Values options;
 };
 
@@ -136,7 +139,8 @@ class Simulator {
   virtual const std::string& id() const = 0;
   virtual const std::vector<Column>& columns() const = 0;
   virtual const std::string& layout() const = 0;  // hash of the columns: equal on every machine
-  virtual const std::vector<double>& action_ranges() const = 0;  // low, high of each element of one action
+  /// Low and high of each element of one action.
+  virtual const std::vector<double>& action_ranges() const = 0;
   virtual bool action_is_float() const = 0;
 
   /// Enqueue on `stream` (CUDA) or run to the end (CPU).
@@ -144,11 +148,13 @@ class Simulator {
   virtual void reset(const ResetRequest& request, const Bound& out, void* stream) = 0;
   virtual void observe(const Bound& out, void* stream) = 0;
 
-  /// Canonical records (B = 1) of worlds [first, first + count), `record_bytes` each; these wait for the machine.
+  /// Canonical records (B = 1) of worlds [first, first + count), `record_bytes` each; these wait
+  /// for the machine.
   virtual int64_t record_bytes() const = 0;
   virtual void read_records(int64_t first, int64_t count, void* to) = 0;
   virtual void write_records(int64_t first, int64_t count, const void* from) = 0;
-  virtual void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to, bool reseed) = 0;
+  virtual void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
+                           bool reseed) = 0;
   virtual FaultReport faults() = 0;
 
   /// Memory of the simulator's machine, for callers without an array library (tests, golden runs).

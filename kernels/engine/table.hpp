@@ -1,15 +1,20 @@
-// Tables: an archetype is a list of components with a capacity per world, a table holds its rows. Three kinds:
+// Tables: an archetype is a list of components with a capacity per world, a table holds its rows.
+// Three kinds:
 //
-//   Fixed  every row lives; how many may depend on the parameters (`static int count(const Params&)` in the table)
+//   Fixed  every row lives; how many may depend on the parameters (`static int count(const
+//          Params&)` in the table)
 //   List   dense, rewritten whole by For and Emit
 //   Pool   Spawn and Destroy: a bitmap of live slots and a generation per slot; rows never move
 //
 // A table is declared by deriving, so that it has a name in messages and columns:
 //
-//   struct Shots : ge::Pool<64, Position, Velocity> { static constexpr const char* name = "shots"; };
+//   struct Shots : ge::Pool<64, Position, Velocity> {
+//     static constexpr const char* name = "shots";
+//   };
 //
-// Persistent tables live in the world's record. Scratch tables (`static constexpr bool scratch = true`) and transient
-// components (`static constexpr bool transient = true` in the component) live within one phase of one step.
+// Persistent tables live in the world's record. Scratch tables (`static constexpr bool scratch =
+// true`) and transient components (`static constexpr bool transient = true` in the component) live
+// within one phase of one step.
 #pragma once
 
 #include "engine/describe.hpp"
@@ -21,7 +26,8 @@ enum class Kind { fixed, list, pool };
 template <Kind kKind, int N, class... Cs>
 struct Table {
   static_assert(N > 0, "GE: a table needs a capacity of at least one row");
-  static_assert(N <= (1 << 20), "GE: a table holds at most 2^20 rows: a draw names its row in 20 bits");
+  static_assert(N <= (1 << 20),
+                "GE: a table holds at most 2^20 rows: a draw names its row in 20 bits");
   static_assert((Checked<Cs>::value && ...));
   static constexpr Kind kind = kKind;
   static constexpr int capacity = N;
@@ -58,7 +64,8 @@ struct Handle {
 template <class T, class List>
 struct Covers;
 template <class T, class... Cs>
-struct Covers<T, Types<Cs...>> : std::bool_constant<(contains<Cs, typename T::components> && ...)> {};
+struct Covers<T, Types<Cs...>> : std::bool_constant<(contains<Cs, typename T::components> && ...)> {
+};
 template <class T, class List>
 inline constexpr bool covers = Covers<T, List>::value;
 
@@ -75,7 +82,8 @@ using matching = typename Matching<List, Tables>::type;
 template <class C, class Tables>
 struct Owned {
   static_assert(matching<Types<C>, Tables>::size > 0,
-                "GE: no archetype of this environment has component C (see 'Owned<C, ...>' beside this line)");
+                "GE: no archetype of this environment has component C (see 'Owned<C, ...>' beside "
+                "this line)");
   static constexpr bool value = matching<Types<C>, Tables>::size > 0;
 };
 
@@ -84,13 +92,15 @@ struct Served;
 template <auto F, class Tables, class... Cs>
 struct Served<F, Tables, Types<Cs...>> {
   static constexpr bool owned = (Owned<Cs, Tables>::value && ...);
-  static_assert(sizeof...(Cs) > 0, "GE: a system of Each names at least one component; EachWorld takes none");
+  static_assert(sizeof...(Cs) > 0,
+                "GE: a system of Each names at least one component; EachWorld takes none");
   static_assert(!owned || matching<Types<Cs...>, Tables>::size > 0,
                 "GE: no single archetype has all the components of this system");
   static constexpr bool value = owned && matching<Types<Cs...>, Tables>::size > 0;
 };
 
-/// The one table of capacity 1 that has component C: what EachWorld, predicates and Reduce's target may name.
+/// The one table of capacity 1 that has component C: what EachWorld, predicates and Reduce's target
+/// may name.
 template <class C, class Tables>
 struct SingleOf;
 template <class C, class... Ts>
@@ -98,7 +108,8 @@ struct SingleOf<C, Types<Ts...>> {
   using found = concat<
       std::conditional_t<(Ts::capacity == 1 && covers<Ts, Types<C>>), Types<Ts>, Types<>>...>;
   static_assert(found::size == 1,
-                "GE: EachWorld, When and Reduce name components of singletons, and exactly one singleton must have "
+                "GE: EachWorld, When and Reduce name components of singletons, and exactly one "
+                "singleton must have "
                 "component C (see 'SingleOf<C, ...>' beside this line)");
   template <class L>
   struct First {

@@ -1,5 +1,5 @@
-// Compile-time vocabulary of the engine: type lists, what a function's signature says, and readable names of things for
-// messages. Owns no data and knows no machine.
+// Compile-time vocabulary of the engine: type lists, what a function's signature says, and readable
+// names of things for messages. Owns no data and knows no machine.
 #pragma once
 
 #include <string_view>

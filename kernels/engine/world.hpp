@@ -1,5 +1,6 @@
-// World: what a system sees of the world it runs in. Reads are values, never references; writing is the engine's part,
-// through what a system's signature grants. `Cells` beneath is the executors' view: addresses of words.
+// World: what a system sees of the world it runs in. Reads are values, never references; writing is
+// the engine's part, through what a system's signature grants. `Cells` beneath is the executors'
+// view: addresses of words.
 #pragma once
 
 #include "engine/random.hpp"
@@ -41,15 +42,18 @@ struct Progress {
   }
 };
 
-/// The rules' word on the whole world, for environments that end for all agents at once. Zero when a step begins.
+/// The rules' word on the whole world, for environments that end for all agents at once. Zero when
+/// a step begins.
 struct Verdict {
   uint32_t terminated, truncated;
   uint32_t any_ended;  // the life cycle's: some agent ended in this step
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("terminated", &Verdict::terminated, "nonzero: every agent's episode ends by the rules"),
-                  field("truncated", &Verdict::truncated, "nonzero: it is cut short for every agent"),
-                  field("any_ended", &Verdict::any_ended, "nonzero: an agent ended in this step"));
+    return fields(
+        field("terminated", &Verdict::terminated,
+              "nonzero: every agent's episode ends by the rules"),
+        field("truncated", &Verdict::truncated, "nonzero: it is cut short for every agent"),
+        field("any_ended", &Verdict::any_ended, "nonzero: an agent ended in this step"));
   }
 };
 
@@ -70,8 +74,9 @@ struct Fate {
   uint32_t bits;
   static constexpr uint32_t kGone = 1, kTerminated = 2, kTruncated = 4, kJustEnded = 8;
   static constexpr auto describe() {
-    return fields(field("fate", &Fate::bits,
-                        "1: the agent has ended, 2: by the rules, 4: cut short, 8: in the last step"));
+    return fields(
+        field("fate", &Fate::bits,
+              "1: the agent has ended, 2: by the rules, 4: cut short, 8: in the last step"));
   }
 };
 
@@ -88,9 +93,10 @@ struct Ending {
   uint32_t ended;  // the life cycle's: the agent ended in this step
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("terminated", &Ending::terminated, "nonzero: the agent's episode ends by the rules"),
-                  field("truncated", &Ending::truncated, "nonzero: it is cut short"),
-                  field("ended", &Ending::ended, "nonzero: the agent ended in this step"));
+    return fields(
+        field("terminated", &Ending::terminated, "nonzero: the agent's episode ends by the rules"),
+        field("truncated", &Ending::truncated, "nonzero: it is cut short"),
+        field("ended", &Ending::ended, "nonzero: the agent ended in this step"));
   }
 };
 
@@ -129,7 +135,8 @@ struct OptionsOf<S, std::void_t<typename S::Options>> {
 /// What faults leave behind: counts that no rule can read.
 struct Counters {
   static constexpr int kTables = 24;
-  unsigned long long bad_actions, first_bad, frozen_steps;  // first_bad: row + 1 counted from the top, by maximum
+  // first_bad is the complement of a row, so that the smallest row wins by maximum.
+  unsigned long long bad_actions, first_bad, frozen_steps;
   unsigned long long dropped[kTables], needed[kTables];
 };
 
@@ -164,7 +171,8 @@ GE_FN void count_max(unsigned long long* counter, unsigned long long n) {
   atomicMax(counter, n);
 #else
   unsigned long long seen = __atomic_load_n(counter, __ATOMIC_RELAXED);
-  while (seen < n && !__atomic_compare_exchange_n(counter, &seen, n, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  while (seen < n && !__atomic_compare_exchange_n(counter, &seen, n, true, __ATOMIC_RELAXED,
+                                                  __ATOMIC_RELAXED)) {
   }
 #endif
 }
@@ -177,11 +185,11 @@ struct Cells {
   static constexpr int B = kBlock<S>;
 
   const Shared<S>* shared;
-  int32_t world;         // index in the batch
-  char* block;           // its block of records
-  int lane;              // its place in the block
-  char* scratch;         // scratch memory of the block or group
-  int scratch_stride;    // worlds interleaved there
+  int32_t world;       // index in the batch
+  char* block;         // its block of records
+  int lane;            // its place in the block
+  char* scratch;       // scratch memory of the block or group
+  int scratch_stride;  // worlds interleaved there
   int scratch_lane;
 
   template <class T, class C>
@@ -215,7 +223,8 @@ struct Cells {
     return reinterpret_cast<uint32_t*>(p);
   }
 
-  /// Rows to visit: all of a Fixed or Pool table (a Pool's dead ones included), the live ones of a List.
+  /// Rows to visit: all of a Fixed or Pool table (a Pool's dead ones included), the live ones of a
+  /// List.
   template <class T>
   GE_FN int rows() const {
     if constexpr (T::kind == Kind::list) return int(*header<T>(0));

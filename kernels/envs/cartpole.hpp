@@ -1,12 +1,15 @@
 // CartPole: a cart on a frictionless track carries a pole on a hinge; keep the pole upright.
 //
 //   who acts    one agent, pushing the cart left or right with a fixed force at every step
-//   reward      1 for every step, the last one included (sutton_barto_reward: 0, and -1 for falling)
-//   ends        when the pole leans more than 12 degrees or the cart is more than 2.4 m off; cut short after 500 steps
-//   rules from  Gymnasium's CartPole-v1; Barto, Sutton, Anderson 1983, equations as corrected by Florian 2007
+//   reward      1 for every step, the last one included (sutton_barto_reward: 0, -1 for falling)
+//   ends        when the pole leans more than 12 degrees or the cart is more than 2.4 m off; cut
+//               short after 500 steps
+//   rules from  Gymnasium's CartPole-v1; Barto, Sutton, Anderson 1983, equations as corrected by
+//               Florian 2007
 //
-// One template over the number type: CartPole-v0 keeps float32 state and is the fast one; CartPole64-v0 keeps float64
-// and follows Gymnasium's order of evaluation, so that its steps agree to 1e-15.
+// One template over the number type: CartPole-v0 keeps float32 state and is the fast one;
+// CartPole64-v0 keeps float64 and follows Gymnasium's order of evaluation, so that its steps agree
+// to 1e-15.
 #pragma once
 
 #include "engine/environment.hpp"
@@ -21,8 +24,9 @@ struct Params {
   bool sutton_barto_reward = false;
 
   static constexpr auto describe() {
-    return fields(field("sutton_barto_reward", &Params::sutton_barto_reward,
-                        "reward 0 for every step and -1 for the one that ends the episode by its rules"));
+    return fields(
+        field("sutton_barto_reward", &Params::sutton_barto_reward,
+              "reward 0 for every step and -1 for the one that ends the episode by its rules"));
   }
 };
 
@@ -32,7 +36,8 @@ struct Options {
 
   const char* problem() const { return low > high ? "low must not be above high" : nullptr; }
   static constexpr auto describe() {
-    return fields(field("low", &Options::low, "each number of the start state is at least this").within(-1e6, 1e6),
+    return fields(field("low", &Options::low, "each number of the start state is at least this")
+                      .within(-1e6, 1e6),
                   field("high", &Options::high, "and less than this").within(-1e6, 1e6));
   }
 };
@@ -42,7 +47,9 @@ struct Push {
   static constexpr bool transient = true;
 
   static constexpr auto describe() {
-    return fields(field("direction", &Push::direction, "0 pushes the cart to the left, 1 to the right").one_of(2));
+    return fields(
+        field("direction", &Push::direction, "0 pushes the cart to the left, 1 to the right")
+            .one_of(2));
   }
 };
 
@@ -51,10 +58,11 @@ struct Motion {
   Real x, velocity, angle, spin;
 
   static constexpr auto describe() {
-    return fields(field("x", &Motion::x, "position of the cart").in("m"),
-                  field("velocity", &Motion::velocity, "of the cart, positive to the right").in("m/s"),
-                  field("angle", &Motion::angle, "of the pole, 0 upright, positive leaning right").in("rad"),
-                  field("spin", &Motion::spin, "angular velocity of the pole").in("rad/s"));
+    return fields(
+        field("x", &Motion::x, "position of the cart").in("m"),
+        field("velocity", &Motion::velocity, "of the cart, positive to the right").in("m/s"),
+        field("angle", &Motion::angle, "of the pole, 0 upright, positive leaning right").in("rad"),
+        field("spin", &Motion::spin, "angular velocity of the pole").in("rad/s"));
   }
 };
 
@@ -66,7 +74,9 @@ struct Observation {
     return fields(
         field("x", &Observation::x, "position of the cart").in("m").within(-4.8, 4.8),
         field("velocity", &Observation::velocity, "of the cart, positive to the right").in("m/s"),
-        field("angle", &Observation::angle, "of the pole, 0 upright").in("rad").within(-0.41887903, 0.41887903),
+        field("angle", &Observation::angle, "of the pole, 0 upright")
+            .in("rad")
+            .within(-0.41887903, 0.41887903),
         field("spin", &Observation::spin, "angular velocity of the pole").in("rad/s"));
   }
 };
@@ -95,19 +105,20 @@ using W = World<Schema<Real>>;
 
 template <class Real>
 struct Physics {
-  static constexpr Real gravity = Real(9.8);                    // [m/s^2]
-  static constexpr Real pole_mass = Real(0.1);                  // [kg]
-  static constexpr Real total_mass = Real(0.1 + 1.0);           // [kg], the cart weighs 1
-  static constexpr Real half_length = Real(0.5);                // [m]
-  static constexpr Real pole_moment = Real(0.1 * 0.5);          // [kg m], pole_mass * half_length
-  static constexpr Real force = Real(10.0);                     // [N]
-  static constexpr Real time_step = Real(0.02);                 // [s]
+  static constexpr Real gravity = Real(9.8);            // [m/s^2]
+  static constexpr Real pole_mass = Real(0.1);          // [kg]
+  static constexpr Real total_mass = Real(0.1 + 1.0);   // [kg], the cart weighs 1
+  static constexpr Real half_length = Real(0.5);        // [m]
+  static constexpr Real pole_moment = Real(0.1 * 0.5);  // [kg m], pole_mass * half_length
+  static constexpr Real force = Real(10.0);             // [N]
+  static constexpr Real time_step = Real(0.02);         // [s]
   static constexpr Real four_thirds = Real(4.0 / 3.0);
-  static constexpr Real x_limit = Real(2.4);                    // [m]
+  static constexpr Real x_limit = Real(2.4);                      // [m]
   static constexpr Real angle_limit = Real(0.20943951023931953);  // [rad], 12 degrees
 };
 
-// Explicit Euler: positions move by the old velocities. The parentheses are the reference's order of evaluation.
+// Explicit Euler: positions move by the old velocities. The parentheses are the reference's order
+// of evaluation.
 template <class Real>
 GE_FN void push_cart(const W<Real>&, Motion<Real>& m, const Push& push) {
   using P = Physics<Real>;
@@ -115,8 +126,9 @@ GE_FN void push_cart(const W<Real>&, Motion<Real>& m, const Push& push) {
   sincos_bounded(m.angle, sine, cosine);
   const Real force = push.direction == 1 ? P::force : -P::force;
   const Real t = (force + (P::pole_moment * (m.spin * m.spin)) * sine) / P::total_mass;
-  const Real spin_rate = (P::gravity * sine - cosine * t) /
-                         (P::half_length * (P::four_thirds - (P::pole_mass * (cosine * cosine)) / P::total_mass));
+  const Real spin_rate =
+      (P::gravity * sine - cosine * t) /
+      (P::half_length * (P::four_thirds - (P::pole_mass * (cosine * cosine)) / P::total_mass));
   const Real acceleration = t - ((P::pole_moment * spin_rate) * cosine) / P::total_mass;
   m.x = m.x + P::time_step * m.velocity;
   m.velocity = m.velocity + P::time_step * acceleration;
@@ -127,7 +139,8 @@ GE_FN void push_cart(const W<Real>&, Motion<Real>& m, const Push& push) {
 template <class Real>
 GE_FN void judge(const W<Real>& w, Reward& reward, Ending& ending, const Motion<Real>& m) {
   using P = Physics<Real>;
-  const bool fell = (m.x < -P::x_limit) | (m.x > P::x_limit) | (m.angle < -P::angle_limit) | (m.angle > P::angle_limit);
+  const bool fell = (m.x < -P::x_limit) | (m.x > P::x_limit) | (m.angle < -P::angle_limit) |
+                    (m.angle > P::angle_limit);
   ending.terminated = fell ? 1u : 0u;
   const float classic = 1.0f;
   const float sutton_barto = fell ? -1.0f : 0.0f;
@@ -177,6 +190,7 @@ struct Environment : Defaults {
                              .reward_threshold = 475};
 };
 
-using Builds = ge::Builds<Build<"CartPole-v0", Environment<float>>, Build<"CartPole64-v0", Environment<double>>>;
+using Builds = ge::Builds<Build<"CartPole-v0", Environment<float>>,
+                          Build<"CartPole64-v0", Environment<double>>>;
 
 }  // namespace gpu_envs::envs::cartpole

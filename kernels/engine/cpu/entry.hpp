@@ -18,8 +18,11 @@ class TileRunner {
 
   explicit TileRunner(const Config& config) : tile_(config.tile), crew_(config.crew) {
     const int available = available_threads();
-    threads_ = config.threads > 0 ? (config.threads < available * 8 ? config.threads : available * 8) : available;
-    // A tile's records and scratch fill at most half of a usual second-level cache, together with the arrays it writes.
+    threads_ = config.threads > 0
+                   ? (config.threads < available * 8 ? config.threads : available * 8)
+                   : available;
+    // A tile's records and scratch fill at most half of a usual second-level cache, together with
+    // the arrays it writes.
     constexpr int64_t kTileBytes = 128 * 1024;
     const int64_t block = kBlockBytes<AllTables<S>, B> + Tile<E>::kScratchBlock;
     int64_t blocks = kTileBytes / block;
@@ -33,8 +36,9 @@ class TileRunner {
     }
     blocks_ = int(blocks < all ? blocks : all);
     for (int t = 0; t < threads_; ++t) {
-      spaces_.push_back({memory_of(scratch_bytes()),
-                         std::unique_ptr<int32_t[]>(new int32_t[size_t(Tile<E>::index_count(blocks_))]), 0});
+      spaces_.push_back(
+          {memory_of(scratch_bytes()),
+           std::unique_ptr<int32_t[]>(new int32_t[size_t(Tile<E>::index_count(blocks_))]), 0});
     }
   }
 
@@ -70,11 +74,12 @@ class TileRunner {
     return std::chrono::duration<double>(Clock_::now() - begin).count();
   }
 
-  // This only chooses how many threads the next step uses; the bits are the same with any number. Less is believed at
-  // once, since being interrupted looks like work; more, slowly.
+  // This only chooses how many threads the next step uses; the bits are the same with any number.
+  // Less is believed at once, since being interrupted looks like work; more, slowly.
   void note(double busy) { work_ += busy < work_ ? busy - work_ : 0.25 * (busy - work_); }
 
-  // A crew pays where there are fewer blocks than threads and each stage has rows enough to outweigh a meeting.
+  // A crew pays where there are fewer blocks than threads and each stage has rows enough to
+  // outweigh a meeting.
   int crew_size(int blocks) const {
     if (crew_ > 0) return crew_;
     constexpr double kWorthwhile = 300e-6;  // [s]
@@ -90,7 +95,8 @@ class TileRunner {
   }
   template <class Graph>
   bool run_as_crew(Graph, const Shared<S>& shared, int blocks, int size) {
-    // Members read what others wrote in the stage before, so one tile holds all blocks and one scratch serves all.
+    // Members read what others wrote in the stage before, so one tile holds all blocks and one
+    // scratch serves all.
     const int64_t indices = Tile<E>::index_count(blocks);
     if (crew_indices_.empty()) {
       crew_indices_.resize(size_t(size * indices));
@@ -107,7 +113,9 @@ class TileRunner {
     };
     const bool ran = run_crew(
         size,
-        [](void* context, int64_t part, int worker) { (*static_cast<decltype(member)*>(context))(part, worker); },
+        [](void* context, int64_t part, int worker) {
+          (*static_cast<decltype(member)*>(context))(part, worker);
+        },
         &member);
     if (ran) note(seconds_since(begin) * size);
     return ran;
@@ -124,7 +132,9 @@ class TileRunner {
   };
   static Memory memory_of(int64_t bytes) {
     Memory memory(static_cast<char*>(std::aligned_alloc(64, size_t(bytes))));
-    if (memory == nullptr) throw Error(Fault::memory, "the system gave no " + std::to_string(bytes) + " bytes of scratch");
+    if (memory == nullptr)
+      throw Error(Fault::memory,
+                  "the system gave no " + std::to_string(bytes) + " bytes of scratch");
     std::memset(memory.get(), 0, size_t(bytes));
     return memory;
   }

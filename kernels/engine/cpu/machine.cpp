@@ -9,7 +9,9 @@ int device_count() {
   return 1;
 }
 std::string device_name(int device) {
-  if (device != 0) throw Error(Fault::value, "device " + std::to_string(device) + " does not exist: there is one CPU");
+  if (device != 0)
+    throw Error(Fault::value,
+                "device " + std::to_string(device) + " does not exist: there is one CPU");
   return "cpu";
 }
 std::string device_problem() {

@@ -60,9 +60,10 @@ class Pool {
  private:
   static constexpr int kSpins = 4000;
 
-  // The gate: one word says which job is open, to how many helpers, and how many are inside. A helper enters by counting
-  // itself in; the caller shuts the gate when the parts have run out and waits only for those inside, so a helper that
-  // wakes late, as it will on a busy machine, costs nobody anything.
+  // The gate: one word says which job is open, to how many helpers, and how many are inside. A
+  // helper enters by counting itself in; the caller shuts the gate when the parts have run out and
+  // waits only for those inside, so a helper that wakes late, as it will on a busy machine, costs
+  // nobody anything.
   static constexpr uint64_t kInside = 0x7fff, kShut = 0x8000;
   static uint64_t job_of(uint64_t gate) { return gate >> 32; }
   static uint64_t helpers_of(uint64_t gate) { return gate >> 16 & 0xffff; }
@@ -120,7 +121,8 @@ class Pool {
   bool enter(int worker) {
     uint64_t gate = gate_.load(std::memory_order_acquire);
     while ((gate & kShut) == 0 && uint64_t(worker) <= helpers_of(gate))
-      if (gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acq_rel, std::memory_order_acquire))
+      if (gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acq_rel,
+                                      std::memory_order_acquire))
         return true;
     return false;
   }
@@ -164,7 +166,8 @@ class Pool {
 std::atomic<Pool*> g_pool{nullptr};
 std::mutex g_pool_mutex;
 
-// The child has none of the parent's threads and may hold copies of locked mutexes: it forgets the pool and begins anew.
+// The child has none of the parent's threads and may hold copies of locked mutexes: it forgets the
+// pool and begins anew.
 void forget_pool() {
   g_pool.store(nullptr);
   new (&g_pool_mutex) std::mutex();

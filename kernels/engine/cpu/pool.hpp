@@ -1,7 +1,8 @@
-// The process-wide pool of threads. One job at a time: a job is a number of parts, taken from a counter by the caller and
-// by as many helpers as asked for. A caller that finds the pool busy does its parts alone, so two simulators in two
-// threads never wait for each other. Helpers spin briefly between jobs, because steps follow each other in microseconds,
-// then sleep. After fork the child starts a pool of its own.
+// The process-wide pool of threads. One job at a time: a job is a number of parts, taken from a
+// counter by the caller and by as many helpers as asked for. A caller that finds the pool busy does
+// its parts alone, so two simulators in two threads never wait for each other. Helpers spin briefly
+// between jobs, because steps follow each other in microseconds, then sleep. After fork the child
+// starts a pool of its own.
 #pragma once
 
 #include <atomic>
@@ -15,8 +16,8 @@ int available_threads();
 
 using PartFunction = void (*)(void* context, int64_t part, int worker);
 
-/// Runs fn(context, part, worker) for every part < parts on at most `threads` threads, the caller being worker 0.
-/// An exception thrown by a part is rethrown here after all parts have ended.
+/// Runs fn(context, part, worker) for every part < parts on at most `threads` threads, the caller
+/// being worker 0. An exception thrown by a part is rethrown here after all parts have ended.
 void run_parts(int64_t parts, int threads, PartFunction fn, void* context);
 
 template <class F>
@@ -29,11 +30,12 @@ void parallel_for(int64_t parts, int threads, F&& f) {
       &f);
 }
 
-/// A crew: `size` threads that run fn(context, member) at the same time and may wait for each other in a CrewBarrier.
-/// Returns false, having run nothing, where they cannot be had: the pool is busy.
+/// A crew: `size` threads that run fn(context, member) at the same time and may wait for each other
+/// in a CrewBarrier. Returns false, having run nothing, where they cannot be had: the pool is busy.
 bool run_crew(int size, PartFunction fn, void* context);
 
-/// Where the members of a crew meet. Spins, since stages take microseconds; yields where threads outnumber processors.
+/// Where the members of a crew meet. Spins, since stages take microseconds; yields where threads
+/// outnumber processors.
 class CrewBarrier {
  public:
   explicit CrewBarrier(int size) : size_(size) {}

@@ -1,16 +1,20 @@
-// The `cpu` executor: a thread takes a tile of worlds, small enough for its cache, and runs the graph stage by stage over
-// it. Inside a stage the order is block, row, lane: the innermost loop runs over the B worlds of a block, whose words lie
-// side by side, and vectorises because a system's arguments are local copies and rows are independent by contract.
+// The `cpu` executor: a thread takes a tile of worlds, small enough for its cache, and runs the
+// graph stage by stage over it. Inside a stage the order is block, row, lane: the innermost loop
+// runs over the B worlds of a block, whose words lie side by side, and vectorises because a
+// system's arguments are local copies and rows are independent by contract.
 //
-//   Set      which worlds of the tile a stage runs on: whole blocks (vectorised) and loose worlds (one by one). A tile
-//            begins as its blocks plus the ragged end; When splits a set by its predicate, a block staying whole where all
-//            of its worlds agree. Dead worlds beyond the last never run.
+//   Set      which worlds of the tile a stage runs on: whole blocks (vectorised) and loose worlds
+//            (one by one). A tile begins as its blocks plus the ragged end; When splits a set by
+//            its predicate, a block staying whole where all of its worlds agree. Dead worlds beyond
+//            the last never run.
 //
-// `Shared` is copied to a local in every loop: through a reference the compiler would reload parameters after each store.
+// `Shared` is copied to a local in every loop: through a reference the compiler would reload
+// parameters after each store.
 //
-// A crew is for worlds so large and so few that tiles cannot feed all threads: its members run the same graph over the
-// same tile, each on its share of a stage's rows, and meet after every stage, as the lanes of a group do. What is serial
-// inside a world (slots of a Pool, systems of EachWorld) is the first member's.
+// A crew is for worlds so large and so few that tiles cannot feed all threads: its members run the
+// same graph over the same tile, each on its share of a stage's rows, and meet after every stage,
+// as the lanes of a group do. What is serial inside a world (slots of a Pool, systems of EachWorld)
+// is the first member's.
 #pragma once
 
 #include "engine/channels.hpp"
@@ -97,7 +101,8 @@ class Tile {
   void within(const Set& set, F&& f) {
     int32_t* const mark = free_;
     free_ += room(set);
-    const Set inner = subset([](const Cells<S>& cells) GE_LAMBDA { return bool(ask<P>(cells)); }, set, mark);
+    const Set inner =
+        subset([](const Cells<S>& cells) GE_LAMBDA { return bool(ask<P>(cells)); }, set, mark);
     crew_.meet();  // all have read what p asks for before anyone writes
     if (!inner.empty()) f(inner);
     free_ = mark;
@@ -109,21 +114,27 @@ class Tile {
 
   // ---- where things are
 
-  /// What a loop needs to find a world. Each loop takes a copy: a local whose address goes nowhere is kept in registers,
-  /// while a member would be loaded again after every store.
+  /// What a loop needs to find a world. Each loop takes a copy: a local whose address goes nowhere
+  /// is kept in registers, while a member would be loaded again after every store.
   struct Ground {
     Shared<S> shared;
     char* scratch;
     int first;
     GE_FN Cells<S> at(int block, int lane) const {
-      return {&shared, block * B + lane, shared.base + block * kBlockBytes<Tables, B>, lane,
-              scratch + (block - first) * kScratchBlock, B, lane};
+      return {&shared,
+              block * B + lane,
+              shared.base + block * kBlockBytes<Tables, B>,
+              lane,
+              scratch + (block - first) * kScratchBlock,
+              B,
+              lane};
     }
     GE_FN Cells<S> of(int world) const { return at(world / B, world % B); }
   };
   Ground ground() const { return {shared_, scratch_, first_}; }
 
-  /// Every world of a set, one by one: for stages that do not vectorise over worlds. The first member's work.
+  /// Every world of a set, one by one: for stages that do not vectorise over worlds. The first
+  /// member's work.
   template <class F>
   void each_world(const Set& set, F&& f) const {
     if (crew_.first()) walk_worlds(set, f);
@@ -143,7 +154,8 @@ class Tile {
     for (int i = 0; i < set.loose_count; ++i) f(here.of(set.loose[i]));
   }
 
-  /// f(cells, row) on `rows` rows of every world of a set, vectorised over the worlds of a block (over rows where B = 1).
+  /// f(cells, row) on `rows` rows of every world of a set, vectorised over the worlds of a block
+  /// (over rows where B = 1).
   template <class F>
   GE_FN void each_cell(const Set& set, int rows, F&& f) const {
     const Ground here = ground();
@@ -176,7 +188,9 @@ class Tile {
   }
 
   /// Index space that any subset of `set` fits in.
-  static int64_t room(const Set& set) { return int64_t{set.block_count} * (B + 1) + set.loose_count + 1; }
+  static int64_t room(const Set& set) {
+    return int64_t{set.block_count} * (B + 1) + set.loose_count + 1;
+  }
 
   /// The worlds of `set` with p, in `space`.
   template <class F>
@@ -220,15 +234,14 @@ class Tile {
   template <auto F, class T>
   void rows_of(const Set& set) {
     if constexpr (T::kind == Kind::fixed) {
-      each_cell(set, uniform_rows<T>(), [](const Cells<S>& cells, int row) GE_LAMBDA { call_row<F, T>(cells, row); });
+      each_cell(set, uniform_rows<T>(),
+                [](const Cells<S>& cells, int row) GE_LAMBDA { call_row<F, T>(cells, row); });
     } else {
-      share_world(
-          set,
-          [this](const Cells<S>& cells) GE_LAMBDA {
-            const Crew::Range mine = crew_.share(cells.template rows<T>());
-            for (int row = mine.begin; row < mine.end; ++row)
-              if (cells.template alive<T>(row)) call_row<F, T>(cells, row);
-          });
+      share_world(set, [this](const Cells<S>& cells) GE_LAMBDA {
+        const Crew::Range mine = crew_.share(cells.template rows<T>());
+        for (int row = mine.begin; row < mine.end; ++row)
+          if (cells.template alive<T>(row)) call_row<F, T>(cells, row);
+      });
     }
   }
   template <auto F>
@@ -240,8 +253,11 @@ class Tile {
     static_assert(T::kind == Kind::list, "GE: For fills a List");
     if constexpr (is_number<Count>) {
       static_assert(Count <= T::capacity, "GE: For has more rows than its table");
-      each_cell(set, 1, [](const Cells<S>& cells, int) GE_LAMBDA { *cells.template header<T>(0) = uint32_t(Count); });
-      each_cell(set, Count, [](const Cells<S>& cells, int row) GE_LAMBDA { make_row<F, T>(cells, row, row); });
+      each_cell(set, 1, [](const Cells<S>& cells, int) GE_LAMBDA {
+        *cells.template header<T>(0) = uint32_t(Count);
+      });
+      each_cell(set, Count,
+                [](const Cells<S>& cells, int row) GE_LAMBDA { make_row<F, T>(cells, row, row); });
     } else {
       share_world(set, [this](const Cells<S>& cells) GE_LAMBDA {
         const int wanted = ask<Count>(cells);
@@ -255,16 +271,19 @@ class Tile {
     }
   }
 
-  // ---- emission: index outside, worlds inside; the cheap test vectorises, rows are made for hits only
+  // ---- emission: index outside, worlds inside: the cheap test vectorises, hits alone are made
 
   template <auto Count, auto Test, auto Make, class T>
   void stage(Emit<Count, Test, Make, T>, const Set& set) {
-    const auto test = [](const Cells<S>& cells, int i) GE_LAMBDA { return bool(Test(World<S>(cells), i)); };
-    const auto make = [](const Cells<S>& cells, int row, int i) GE_LAMBDA { make_row<Make, T>(cells, row, i); };
+    const auto test = [](const Cells<S>& cells, int i)
+                          GE_LAMBDA { return bool(Test(World<S>(cells), i)); };
+    const auto make = [](const Cells<S>& cells, int row, int i)
+                          GE_LAMBDA { make_row<Make, T>(cells, row, i); };
     if constexpr (is_number<Count>) {
       emit<T>(set, Count, test, make);
     } else {
-      walk_worlds(set, [&](const Cells<S>& cells) { emit_in<T>(cells, ask<Count>(cells), test, make); });
+      walk_worlds(set,
+                  [&](const Cells<S>& cells) { emit_in<T>(cells, ask<Count>(cells), test, make); });
     }
   }
   template <class A, class C, auto Test, auto Make, class T>
@@ -357,36 +376,33 @@ class Tile {
   template <auto Count, auto Make, class T>
   void stage(Spawn<Count, Make, T>, const Set& set) {
     static_assert(T::kind == Kind::pool, "GE: Spawn fills a Pool");
-    each_world(
-        set,
-        [](const Cells<S>& cells) GE_LAMBDA {
-          const int wanted = ask<Count>(cells);
-          int made = 0;
-          for (int word = 0; word < kLiveWords<T> && made < wanted; ++word) {
-            uint32_t free = ~*cells.template header<T>(word);
-            while (free != 0 && made < wanted) {
-              const int row = word * 32 + __builtin_ctz(free);
-              if (row >= T::capacity) break;
-              free &= free - 1;
-              *cells.template header<T>(word) |= 1u << (row & 31);
-              make_row<Make, T>(cells, row, made++);
-            }
-          }
-          count_overflow<T>(cells, T::capacity + wanted - made, T::capacity);
-        });
+    each_world(set, [](const Cells<S>& cells) GE_LAMBDA {
+      const int wanted = ask<Count>(cells);
+      int made = 0;
+      for (int word = 0; word < kLiveWords<T> && made < wanted; ++word) {
+        uint32_t free = ~*cells.template header<T>(word);
+        while (free != 0 && made < wanted) {
+          const int row = word * 32 + __builtin_ctz(free);
+          if (row >= T::capacity) break;
+          free &= free - 1;
+          *cells.template header<T>(word) |= 1u << (row & 31);
+          make_row<Make, T>(cells, row, made++);
+        }
+      }
+      count_overflow<T>(cells, T::capacity + wanted - made, T::capacity);
+    });
   }
   template <auto Test, class T>
   void stage(Destroy<Test, T>, const Set& set) {
     static_assert(T::kind == Kind::pool, "GE: Destroy empties slots of a Pool");
-    each_world(
-        set,
-        [](const Cells<S>& cells) GE_LAMBDA {
-          uint32_t dead[kLiveWords<T>] = {};
-          for (int row = 0; row < T::capacity; ++row)
-            if (cells.template alive<T>(row) && value_of_row<Test, T>(cells, row)) dead[row >> 5] |= 1u << (row & 31);
-          for (int row = 0; row < T::capacity; ++row)
-            if (dead[row >> 5] >> (row & 31) & 1u) destroy_row<T>(cells, row);
-        });
+    each_world(set, [](const Cells<S>& cells) GE_LAMBDA {
+      uint32_t dead[kLiveWords<T>] = {};
+      for (int row = 0; row < T::capacity; ++row)
+        if (cells.template alive<T>(row) && value_of_row<Test, T>(cells, row))
+          dead[row >> 5] |= 1u << (row & 31);
+      for (int row = 0; row < T::capacity; ++row)
+        if (dead[row >> 5] >> (row & 31) & 1u) destroy_row<T>(cells, row);
+    });
   }
   void stage(ClearTables, const Set& set) {
     each_world(set, [](const Cells<S>& cells) GE_LAMBDA { clear_tables<false>(cells); });
@@ -410,7 +426,8 @@ class Tile {
       if (crew_.size > 1 && chunk_capacity(Matching{}) > 1)
         walk_worlds(set, [&](const Cells<S>& cells) { reduce_shared<F, Op, Into>(cells); });
       else
-        each_world(set, [](const Cells<S>& cells) GE_LAMBDA { call_into<Into>(cells, reduce_world<F, Op>(cells)); });
+        each_world(set, [](const Cells<S>& cells)
+                            GE_LAMBDA { call_into<Into>(cells, reduce_world<F, Op>(cells)); });
     }
   }
   /// A crew takes the chunks of one world in turn; the first member folds their results.
@@ -484,7 +501,8 @@ class Tile {
   void stage(RepeatWhile<P, X...>, const Set& set) {
     int32_t* const mark = free_;
     const auto p = [](const Cells<S>& cells) GE_LAMBDA { return bool(ask<P>(cells)); };
-    // Two spaces in turn: each round's worlds are chosen from the last round's, who has left does not come back.
+    // Two spaces in turn: each round's worlds are chosen from the last round's, who has left does
+    // not come back.
     int32_t* spaces[2] = {free_, free_ + room(set)};
     Set inner = subset(p, set, spaces[0]);
     crew_.meet();
@@ -516,16 +534,22 @@ class Tile {
 
   void stage(TakeActions, const Set& set) {
     switch (shared_.action_type) {
-      case Type::int64: return take<int64_t>(set);
-      case Type::int32: return take<int32_t>(set);
-      case Type::uint8: return take<uint8_t>(set);
-      case Type::float64: return take<double>(set);
-      default: return take<float>(set);
+      case Type::int64:
+        return take<int64_t>(set);
+      case Type::int32:
+        return take<int32_t>(set);
+      case Type::uint8:
+        return take<uint8_t>(set);
+      case Type::float64:
+        return take<double>(set);
+      default:
+        return take<float>(set);
     }
   }
   template <class From>
   void take(const Set& set) {
-    constexpr bool fits = std::is_floating_point_v<From> == ActionShape<typename S::Action>::is_float;
+    constexpr bool fits =
+        std::is_floating_point_v<From> == ActionShape<typename S::Action>::is_float;
     if constexpr (fits) {
       const int agents = agents_of(shared_);
       each_cell(set, agents, [agents](const Cells<S>& cells, int row) GE_LAMBDA {
@@ -553,10 +577,13 @@ class Tile {
     char* const to = static_cast<char*>(shared_.bound.at[kFinalObservation]);
     if (to == nullptr || !crew_.first()) return crew_.meet();
     using Element = typename RowShape<typename E::Observation>::Element;
-    const int64_t bytes = int64_t(sizeof(Element)) * RowShape<typename E::Observation>::elements * agents_of(shared_);
+    const int64_t bytes =
+        int64_t(sizeof(Element)) * RowShape<typename E::Observation>::elements * agents_of(shared_);
     // The tile's set is whole here: contiguous blocks, then contiguous loose worlds.
-    if (set.block_count > 0) std::memset(to + set.blocks[0] * B * bytes, 0, size_t(set.block_count * B * bytes));
-    if (set.loose_count > 0) std::memset(to + set.loose[0] * bytes, 0, size_t(set.loose_count * bytes));
+    if (set.block_count > 0)
+      std::memset(to + set.blocks[0] * B * bytes, 0, size_t(set.block_count * B * bytes));
+    if (set.loose_count > 0)
+      std::memset(to + set.loose[0] * bytes, 0, size_t(set.loose_count * bytes));
     crew_.meet();
   }
   template <auto F>
@@ -578,16 +605,14 @@ class Tile {
     const bool final = final_;
     if (final) {
       // Few worlds: one by one.
-      share_world(
-          set,
-          [&](const Cells<S>& cells) GE_LAMBDA {
-            const Crew::Range mine = crew_.share(agents);
-            for (int row = mine.begin; row < mine.end; ++row) {
-              bool wanted;
-              const Row values = observe_row<F, Agent>(cells, row, true, wanted);
-              if (wanted) put(to + (int64_t(cells.world) * agents + row) * elements, values);
-            }
-          });
+      share_world(set, [&](const Cells<S>& cells) GE_LAMBDA {
+        const Crew::Range mine = crew_.share(agents);
+        for (int row = mine.begin; row < mine.end; ++row) {
+          bool wanted;
+          const Row values = observe_row<F, Agent>(cells, row, true, wanted);
+          if (wanted) put(to + (int64_t(cells.world) * agents + row) * elements, values);
+        }
+      });
     } else {
       each_cell(set, agents, [to, agents](const Cells<S>& cells, int row) GE_LAMBDA {
         bool wanted;
@@ -615,11 +640,9 @@ class Tile {
     using Row = RowOf<F>;
     auto* const to = static_cast<typename RowShape<Row>::Element*>(shared_.bound.at[kState]);
     if (to == nullptr || final_) return;
-    each_world(
-        set,
-        [to](const Cells<S>& cells) GE_LAMBDA {
-          put(to + int64_t(cells.world) * RowShape<Row>::elements, state_row<F>(cells));
-        });
+    each_world(set, [to](const Cells<S>& cells) GE_LAMBDA {
+      put(to + int64_t(cells.world) * RowShape<Row>::elements, state_row<F>(cells));
+    });
   }
   template <class... X>
   void stage(IntoFinal<X...>, const Set& set) {

@@ -1,12 +1,11 @@
 // See device.hpp and machine.hpp.
-#include "engine/cuda/device.hpp"
-
 #include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
+#include "engine/cuda/device.hpp"
 #include "engine/cuda/tuning_table.hpp"
 #include "engine/machine.hpp"
 #include "engine/world.hpp"
@@ -19,7 +18,8 @@ namespace {
 
 std::atomic<bool> used{false}, forked{false};
 constexpr const char* kForked =
-    "CUDA cannot be used in a process that was forked from one that has used it: start workers with the 'spawn' or "
+    "CUDA cannot be used in a process that was forked from one that has used it: start workers "
+    "with the 'spawn' or "
     "'forkserver' method, or use CUDA in the workers alone";
 
 /// From the first call of the runtime on, a fork makes the child's copy of it useless.
@@ -31,14 +31,14 @@ void note_use() {
 }  // namespace
 
 void fail(cudaError_t code, const char* call) {
-  cudaGetLastError();  // what can be cleared is cleared; a lost context answers the next call with the same error
+  cudaGetLastError();  // what can be cleared is cleared; a lost context answers the next call with
+                       // the same error
   const Fault kind = code == cudaErrorMemoryAllocation ? Fault::memory : Fault::device;
-  throw Error(kind, std::string("CUDA: ") + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + " from " +
-                                 std::string(call).substr(0, 60) + ")");
+  throw Error(kind, std::string("CUDA: ") + cudaGetErrorString(code) + " (" +
+                        cudaGetErrorName(code) + " from " + std::string(call).substr(0, 60) + ")");
 }
 void refuse_fork() {
-  if (forked.load(std::memory_order_relaxed))
-    throw Error(Fault::device, kForked);
+  if (forked.load(std::memory_order_relaxed)) throw Error(Fault::device, kForked);
 }
 DeviceMemory::~DeviceMemory() {
   if (at_ != nullptr && !forked.load()) cudaFree(at_);
@@ -90,17 +90,21 @@ __device__ void move_word(const RecordMap& map, int64_t world, int64_t at, char*
 }
 
 template <bool kRead>
-__global__ void __launch_bounds__(256) move_kernel(const RecordMap map, int64_t first, int64_t count, char* plain) {
+__global__ void __launch_bounds__(256)
+    move_kernel(const RecordMap map, int64_t first, int64_t count, char* plain) {
   const int64_t words = map.record_bytes / 4, all = count * words;
-  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < all; i += int64_t(gridDim.x) * blockDim.x)
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < all;
+       i += int64_t(gridDim.x) * blockDim.x)
     move_word<kRead>(map, first + i / words, i % words * 4, plain + i * 4);
 }
 
 /// Worlds into worlds; bytes [keep, keep + keep_bytes) stay the destination's.
-__global__ void __launch_bounds__(256) copy_kernel(const RecordMap map, const int64_t* from, const int64_t* to, int64_t count,
-                                                   int keep, int keep_bytes) {
+__global__ void __launch_bounds__(256)
+    copy_kernel(const RecordMap map, const int64_t* from, const int64_t* to, int64_t count,
+                int keep, int keep_bytes) {
   const int64_t words = map.record_bytes / 4, all = count * words;
-  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < all; i += int64_t(gridDim.x) * blockDim.x) {
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < all;
+       i += int64_t(gridDim.x) * blockDim.x) {
     const int64_t at = i % words * 4;
     if (at >= keep && at < keep + keep_bytes) continue;
     alignas(4) char word[4];
@@ -125,9 +129,11 @@ cudaDeviceProp examine(int device) {
   const int count = device_count();
   if (count == 0) throw Error(Fault::device, "no CUDA device can be used: " + device_problem());
   if (device < 0 || device >= count)
-    throw Error(Fault::device, "there is no device cuda:" + std::to_string(device) + ": this machine has " +
-                                   (count == 1 ? "one, cuda:0" : std::to_string(count) + ", cuda:0 to cuda:" +
-                                                                     std::to_string(count - 1)));
+    throw Error(
+        Fault::device,
+        "there is no device cuda:" + std::to_string(device) + ": this machine has " +
+            (count == 1 ? "one, cuda:0"
+                        : std::to_string(count) + ", cuda:0 to cuda:" + std::to_string(count - 1)));
   cudaDeviceProp properties{};
   GE_CUDA(cudaGetDeviceProperties(&properties, device));
   return properties;
@@ -136,12 +142,14 @@ cudaDeviceProp examine(int device) {
 /// Refuses a device that the binary has no machine code for.
 void check_code(const cudaDeviceProp& properties) {
   cudaFuncAttributes attributes{};
-  const cudaError_t code = cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(&move_kernel<true>));
+  const cudaError_t code =
+      cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(&move_kernel<true>));
   if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction) {
     cudaGetLastError();
     const std::string arch = std::to_string(properties.major) + std::to_string(properties.minor);
-    throw Error(Fault::device, std::string("this build has no code for ") + properties.name + " (compute capability " +
-                                   std::to_string(properties.major) + "." + std::to_string(properties.minor) +
+    throw Error(Fault::device, std::string("this build has no code for ") + properties.name +
+                                   " (compute capability " + std::to_string(properties.major) +
+                                   "." + std::to_string(properties.minor) +
                                    "): rebuild with GPU_ENVS_CUDA_ARCHS=" + arch);
   }
   GE_CUDA(code);
@@ -155,7 +163,8 @@ DeviceMemory zeroed(int64_t bytes) {
 
 }  // namespace
 
-DeviceStore::DeviceStore(const std::string& id, int tier, const Config& config, const Layout& layout, int lists)
+DeviceStore::DeviceStore(const std::string& id, int tier, const Config& config,
+                         const Layout& layout, int lists)
     : id_(id), tier_(tier), config_(config), layout_(layout), device_(config.device) {
   refuse_fork();
   const cudaDeviceProp properties = examine(device_);
@@ -165,16 +174,19 @@ DeviceStore::DeviceStore(const std::string& id, int tier, const Config& config, 
   processors_ = properties.multiProcessorCount;
   shared_limit_ = int(properties.sharedMemPerBlockOptin);
   const int64_t blocks = (config.worlds + layout.block - 1) / layout.block;
-  const int64_t record_bytes = blocks * layout.block_bytes, list_bytes = int64_t{lists} * config.worlds * 4;
+  const int64_t record_bytes = blocks * layout.block_bytes,
+                list_bytes = int64_t{lists} * config.worlds * 4;
   size_t free = 0, total = 0;
   GE_CUDA(cudaMemGetInfo(&free, &total));
   const int64_t each = layout.block_bytes / layout.block + int64_t{lists} * 4;
-  // What the runtime needs for itself, and what the caller's arrays will need, is not ours to judge: only the sure cases.
+  // What the runtime needs for itself, and what the caller's arrays will need, is not ours to
+  // judge: only the sure cases.
   if (record_bytes + list_bytes > int64_t(free))
     throw Error(Fault::memory, std::to_string(config.worlds) + " worlds of " + id + " need " +
-                                   std::to_string(record_bytes + list_bytes) + " bytes on cuda:" + std::to_string(device_) +
-                                   " (" + std::to_string(each) + " a world); about " + std::to_string(int64_t(free) / each) +
-                                   " would fit");
+                                   std::to_string(record_bytes + list_bytes) +
+                                   " bytes on cuda:" + std::to_string(device_) + " (" +
+                                   std::to_string(each) + " a world); about " +
+                                   std::to_string(int64_t(free) / each) + " would fit");
   records_ = zeroed(record_bytes);
   lists_ = zeroed(list_bytes);
   list_counts_ = zeroed(int64_t{lists} * 4);
@@ -189,7 +201,8 @@ DeviceStore::DeviceStore(const std::string& id, int tier, const Config& config, 
 
 DeviceStore::~DeviceStore() {
   if (forked.load()) return;
-  // Work on any stream may still use the memory. A failed device answers here too; there is nobody left to tell.
+  // Work on any stream may still use the memory. A failed device answers here too; there is nobody
+  // left to tell.
   int before = 0;
   if (cudaGetDevice(&before) == cudaSuccess && cudaSetDevice(device_) == cudaSuccess) {
     cudaDeviceSynchronize();
@@ -200,7 +213,8 @@ DeviceStore::~DeviceStore() {
 
 int64_t DeviceStore::memory_bytes() const {
   int64_t bytes = 0;
-  for (const DeviceMemory* memory : {&records_, &list_counts_, &lists_, &slab_, &counters_, &units_, &seeds_})
+  for (const DeviceMemory* memory :
+       {&records_, &list_counts_, &lists_, &slab_, &counters_, &units_, &seeds_})
     bytes += memory->bytes();
   return bytes;
 }
@@ -211,7 +225,8 @@ namespace {
 
 constexpr int kThreads = 128;
 
-const Tuning* find_tuning(const std::string& environment, int tier, const std::string& phase, int architecture) {
+const Tuning* find_tuning(const std::string& environment, int tier, const std::string& phase,
+                          int architecture) {
   for (const Tuning& tuning : kTuning)
     if (environment == tuning.environment && tier == tuning.tier && phase == tuning.phase &&
         architecture == tuning.architecture)
@@ -220,7 +235,8 @@ const Tuning* find_tuning(const std::string& environment, int tier, const std::s
 }
 
 int shared_bytes(const KernelVariant& variant, int threads) {
-  return variant.counts + threads / variant.team * (variant.stage + (variant.slab ? 0 : variant.scratch));
+  return variant.counts +
+         threads / variant.team * (variant.stage + (variant.slab ? 0 : variant.scratch));
 }
 
 }  // namespace
@@ -233,38 +249,53 @@ PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
   const Tuning* const tuning = find_tuning(id_, tier_, choice.phase, architecture_);
   int lanes = config_.lanes > 0 ? config_.lanes : tuning != nullptr ? tuning->lanes : 0;
   const auto has = [&](const KernelVariant& variant) { return variant.lanes == lanes; };
-  if (std::none_of(choice.variants.begin(), choice.variants.end(), has)) lanes = choice.variants.front().lanes;
+  if (std::none_of(choice.variants.begin(), choice.variants.end(), has))
+    lanes = choice.variants.front().lanes;
   // Shared memory before the slab, and a smaller block before a slab.
   for (const KernelVariant& variant : choice.variants) {
     if (variant.lanes != lanes) continue;
-    int threads = config_.block > 0 ? config_.block : tuning != nullptr ? tuning->threads : kThreads;
+    int threads = config_.block > 0   ? config_.block
+                  : tuning != nullptr ? tuning->threads
+                                      : kThreads;
     if (variant.lanes > 32) threads = variant.lanes;
     while (threads > variant.team && !fits(variant, threads)) threads /= 2;
     if (!fits(variant, threads)) continue;
     const int groups = threads / variant.team * variant.worlds;
     const int all = int((config_.worlds + groups - 1) / groups);
-    PreparedLaunch made{choice.phase, variant.function, lanes, threads, choice.empty ? 1 : all,
-                        shared_bytes(variant, threads), false, 0};
-    GE_CUDA(cudaFuncSetAttribute(variant.function, cudaFuncAttributeMaxDynamicSharedMemorySize, made.shared));
+    PreparedLaunch made{choice.phase,
+                        variant.function,
+                        lanes,
+                        threads,
+                        choice.empty ? 1 : all,
+                        shared_bytes(variant, threads),
+                        false,
+                        0};
+    GE_CUDA(cudaFuncSetAttribute(variant.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 made.shared));
     int resident = 0;
-    GE_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, variant.function, threads, size_t(made.shared)));
+    GE_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, variant.function, threads,
+                                                          size_t(made.shared)));
     if (resident < 1)
-      throw Error(Fault::device, id_ + ": no block of phase '" + choice.phase + "' with " + std::to_string(threads) +
-                                     " threads fits on this GPU");
+      throw Error(Fault::device, id_ + ": no block of phase '" + choice.phase + "' with " +
+                                     std::to_string(threads) + " threads fits on this GPU");
     if (variant.slab) made.grid = std::min(all, resident * processors_);
     if (choice.from_list) made.grid = std::min(all, std::min(resident, 4) * processors_);
-    made.slab_bytes = variant.slab ? int64_t{made.grid} * (threads / variant.team) * variant.scratch : 0;
-    made.dependent = architecture_ >= 90 && config_.dependent_launch && (tuning == nullptr || tuning->dependent);
+    made.slab_bytes =
+        variant.slab ? int64_t{made.grid} * (threads / variant.team) * variant.scratch : 0;
+    made.dependent =
+        architecture_ >= 90 && config_.dependent_launch && (tuning == nullptr || tuning->dependent);
     return made;
   }
-  throw Error(Fault::device, id_ + ": phase '" + choice.phase + "' needs more shared memory than the " +
-                                 std::to_string(shared_limit_) + " bytes that this GPU gives a block");
+  throw Error(Fault::device,
+              id_ + ": phase '" + choice.phase + "' needs more shared memory than the " +
+                  std::to_string(shared_limit_) + " bytes that this GPU gives a block");
 }
 
 std::vector<PreparedLaunch> DeviceStore::prepare(const std::vector<LaunchChoice>& choices) {
   const DeviceGuard guard(device_);
   if (config_.block != 0 && (config_.block < 32 || config_.block > 256 || config_.block % 32 != 0))
-    throw Error(Fault::value, "block must be a multiple of 32 from 32 to 256, got " + std::to_string(config_.block));
+    throw Error(Fault::value, "block must be a multiple of 32 from 32 to 256, got " +
+                                  std::to_string(config_.block));
   std::vector<PreparedLaunch> made;
   int64_t slab = 0;
   for (const LaunchChoice& choice : choices) {
@@ -280,9 +311,11 @@ std::string describe(const std::vector<PreparedLaunch>& launches) {
   for (const PreparedLaunch& launch : launches) {
     if (text.size() > 1) text += ", ";
     text += "{\"phase\": \"" + launch.phase + "\", \"lanes\": " + std::to_string(launch.lanes) +
-            ", \"threads\": " + std::to_string(launch.threads) + ", \"blocks\": " + std::to_string(launch.grid) +
-            ", \"shared_bytes\": " + std::to_string(launch.shared) + ", \"slab_bytes\": " +
-            std::to_string(launch.slab_bytes) + ", \"dependent\": " + (launch.dependent ? "true" : "false") + "}";
+            ", \"threads\": " + std::to_string(launch.threads) +
+            ", \"blocks\": " + std::to_string(launch.grid) +
+            ", \"shared_bytes\": " + std::to_string(launch.shared) +
+            ", \"slab_bytes\": " + std::to_string(launch.slab_bytes) +
+            ", \"dependent\": " + (launch.dependent ? "true" : "false") + "}";
   }
   return text + "]";
 }
@@ -297,7 +330,8 @@ const uint64_t* DeviceStore::upload(std::span<const uint64_t> seeds, cudaStream_
     seeds_ = DeviceMemory(bytes);
   }
   // From pageable memory: the runtime has copied the seeds away when this returns.
-  GE_CUDA(cudaMemcpyAsync(seeds_.as(), seeds.data(), size_t(bytes), cudaMemcpyHostToDevice, stream));
+  GE_CUDA(
+      cudaMemcpyAsync(seeds_.as(), seeds.data(), size_t(bytes), cudaMemcpyHostToDevice, stream));
   return seeds_.as<uint64_t>();
 }
 
@@ -308,13 +342,16 @@ void DeviceStore::move_records(int64_t first, int64_t count, char* host) {
   GE_CUDA(cudaDeviceSynchronize());
   const int64_t record = layout_.record_bytes, most = std::max<int64_t>(1, kTransfer / record);
   const DeviceMemory plain(std::min(most, count) * record);
-  const RecordMap map{records_.as(), units_.as<uint8_t>(), record, layout_.block_bytes, layout_.block};
+  const RecordMap map{records_.as(), units_.as<uint8_t>(), record, layout_.block_bytes,
+                      layout_.block};
   for (int64_t done = 0; done < count; done += most) {
     const int64_t now = std::min(most, count - done), bytes = now * record;
-    if (!kRead) GE_CUDA(cudaMemcpy(plain.as(), host + done * record, size_t(bytes), cudaMemcpyHostToDevice));
+    if (!kRead)
+      GE_CUDA(cudaMemcpy(plain.as(), host + done * record, size_t(bytes), cudaMemcpyHostToDevice));
     move_kernel<kRead><<<grid_of(bytes / 4), 256>>>(map, first + done, now, plain.as());
     GE_CUDA(cudaGetLastError());
-    if (kRead) GE_CUDA(cudaMemcpy(host + done * record, plain.as(), size_t(bytes), cudaMemcpyDeviceToHost));
+    if (kRead)
+      GE_CUDA(cudaMemcpy(host + done * record, plain.as(), size_t(bytes), cudaMemcpyDeviceToHost));
   }
   GE_CUDA(cudaDeviceSynchronize());
 }
@@ -325,7 +362,8 @@ void DeviceStore::write_records(int64_t first, int64_t count, const void* from) 
   move_records<false>(first, count, static_cast<char*>(const_cast<void*>(from)));
 }
 
-void DeviceStore::copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to, bool reseed) {
+void DeviceStore::copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
+                              bool reseed) {
   if (from.empty()) return;
   const DeviceGuard guard(device_);
   GE_CUDA(cudaDeviceSynchronize());
@@ -333,10 +371,11 @@ void DeviceStore::copy_worlds(std::span<const int64_t> from, std::span<const int
   const DeviceMemory pairs(2 * count * 8);
   GE_CUDA(cudaMemcpy(pairs.as(), from.data(), from.size_bytes(), cudaMemcpyHostToDevice));
   GE_CUDA(cudaMemcpy(pairs.as() + count * 8, to.data(), to.size_bytes(), cudaMemcpyHostToDevice));
-  const RecordMap map{records_.as(), units_.as<uint8_t>(), layout_.record_bytes, layout_.block_bytes, layout_.block};
-  copy_kernel<<<grid_of(count * layout_.record_bytes / 4), 256>>>(map, pairs.as<int64_t>(), pairs.as<int64_t>() + count,
-                                                                  count, layout_.identity_offset,
-                                                                  reseed ? layout_.identity_bytes : 0);
+  const RecordMap map{records_.as(), units_.as<uint8_t>(), layout_.record_bytes,
+                      layout_.block_bytes, layout_.block};
+  copy_kernel<<<grid_of(count * layout_.record_bytes / 4), 256>>>(
+      map, pairs.as<int64_t>(), pairs.as<int64_t>() + count, count, layout_.identity_offset,
+      reseed ? layout_.identity_bytes : 0);
   GE_CUDA(cudaGetLastError());
   GE_CUDA(cudaDeviceSynchronize());
 }
@@ -356,7 +395,8 @@ void* allocate(int device, int64_t bytes) {
   const cudaError_t code = cudaMalloc(&memory, size_t(bytes < 1 ? 1 : bytes));
   if (code == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    throw Error(Fault::memory, "cuda:" + std::to_string(device) + " has no " + std::to_string(bytes) + " bytes left");
+    throw Error(Fault::memory, "cuda:" + std::to_string(device) + " has no " +
+                                   std::to_string(bytes) + " bytes left");
   }
   GE_CUDA(code);
   return memory;
@@ -390,9 +430,11 @@ int count_devices(std::string* problem) {
   if (code == cudaSuccess && count > 0) return count;
   cudaGetLastError();
   if (problem != nullptr)
-    *problem = code == cudaErrorInsufficientDriver ? "there is no NVIDIA driver, or it is older than this build needs"
-               : code == cudaSuccess || code == cudaErrorNoDevice ? "this machine has no NVIDIA GPU, or it is hidden"
-                                                                  : cudaGetErrorString(code);
+    *problem = code == cudaErrorInsufficientDriver
+                   ? "there is no NVIDIA driver, or it is older than this build needs"
+               : code == cudaSuccess || code == cudaErrorNoDevice
+                   ? "this machine has no NVIDIA GPU, or it is hidden"
+                   : cudaGetErrorString(code);
   return 0;
 }
 
@@ -405,8 +447,8 @@ std::string device_name(int device) {
   cudaDeviceProp properties{};
   const int count = device_count();
   if (device < 0 || device >= count)
-    throw Error(Fault::device, "there is no device cuda:" + std::to_string(device) + ": this machine has " +
-                                   std::to_string(count));
+    throw Error(Fault::device, "there is no device cuda:" + std::to_string(device) +
+                                   ": this machine has " + std::to_string(count));
   GE_CUDA(cudaGetDeviceProperties(&properties, device));
   return properties.name;
 }

@@ -1,5 +1,6 @@
-// What a simulator on a GPU needs that no environment changes: its memory, records in canonical order, the choice of a
-// kernel and its shape for each launch, and the launches. The part that is compiled per environment is entry.hpp.
+// What a simulator on a GPU needs that no environment changes: its memory, records in canonical
+// order, the choice of a kernel and its shape for each launch, and the launches. The part that is
+// compiled per environment is entry.hpp.
 #pragma once
 
 #include <memory>
@@ -41,7 +42,8 @@ struct PreparedLaunch {
   int64_t slab_bytes;
 };
 
-/// What the tuning table (tuning_table.hpp) says of one phase of an environment's tier on one architecture.
+/// What the tuning table (tuning_table.hpp) says of one phase of an environment's tier on one
+/// architecture.
 struct Tuning {
   const char* environment;
   int tier;
@@ -60,10 +62,11 @@ class DeviceStore {
   struct Layout {
     std::vector<Segment> segments;
     int64_t record_bytes, block_bytes;
-    int block;             // worlds per interleaved block
+    int block;  // worlds per interleaved block
     int identity_offset, identity_bytes;
   };
-  DeviceStore(const std::string& id, int tier, const Config& config, const Layout& layout, int lists);
+  DeviceStore(const std::string& id, int tier, const Config& config, const Layout& layout,
+              int lists);
   ~DeviceStore();
   DeviceStore(const DeviceStore&) = delete;
 

@@ -1,25 +1,28 @@
-// The `cuda` machine: a simulator on a GPU. Kernels are compiled here, per environment: one for each launch of its graphs
-// and each number of lanes that the phase lists. Memory, shapes and launches are device.hpp's.
+// The `cuda` machine: a simulator on a GPU. Kernels are compiled here, per environment: one for
+// each launch of its graphs and each number of lanes that the phase lists. Memory, shapes and
+// launches are device.hpp's.
 #pragma once
 
 #include "engine/cuda/device.hpp"
-#include "engine/cuda/launch.hpp"
 #include "engine/cuda/lanes_device.hpp"
+#include "engine/cuda/launch.hpp"
 #include "engine/host.hpp"
 
 namespace ge {
 
-// Two such blocks per multiprocessor are all that ptxas is asked for: left alone it spills to make room for more.
+// Two such blocks per multiprocessor are all that ptxas is asked for: left alone it spills to make
+// room for more.
 inline constexpr int kMostThreads = 256;
 
-/// The graphs of an environment, by number: a kernel is named by environment, graph and place in it, since the types of
-/// its stages would fill pages in a profiler.
+/// The graphs of an environment, by number: a kernel is named by environment, graph and place in
+/// it, since the types of its stages would fill pages in a profiler.
 enum Graph : int { kStepGraph, kResetGraph, kObserveGraph };
 
 template <class E, int kGraph>
-using GraphOf = std::conditional_t<kGraph == kStepGraph, typename Life<E>::StepGraph,
-                                   std::conditional_t<kGraph == kResetGraph, typename Life<E>::ResetGraph,
-                                                      typename Life<E>::ObserveGraph>>;
+using GraphOf =
+    std::conditional_t<kGraph == kStepGraph, typename Life<E>::StepGraph,
+                       std::conditional_t<kGraph == kResetGraph, typename Life<E>::ResetGraph,
+                                          typename Life<E>::ObserveGraph>>;
 
 template <int kIndex, class List>
 struct TypeAt;
@@ -32,7 +35,8 @@ struct TypeAt<0, Types<First, Rest...>> {
 
 template <class E, int kGraph, int kIndex, int G, bool kSlab>
 __global__ void __launch_bounds__(G > 32 ? G : kMostThreads, 2)
-    phase_kernel(const __grid_constant__ Shared<typename E::Schema> shared, const __grid_constant__ LaunchMemory memory) {
+    phase_kernel(const __grid_constant__ Shared<typename E::Schema> shared,
+                 const __grid_constant__ LaunchMemory memory) {
   using Graph = GraphOf<E, kGraph>;
   using L = typename TypeAt<kIndex, launches_of<Graph>>::type;
   run_launch<E, L, G, kSlab, kLists<Graph>, DeviceLanes>(shared, memory);
@@ -42,13 +46,14 @@ template <class E>
 class DeviceSimulator final : public PlannedSimulator<E> {
  public:
   using Base = PlannedSimulator<E>;
+  using Base::B;
   using typename Base::S;
   using typename Base::Tables;
-  using Base::B;
 
   explicit DeviceSimulator(Plan<E> plan)
       : Base(std::move(plan)),
-        store_(plan_.id_, plan_.tier_, plan_.config_, store_layout(plan_), kLists<GraphOf<E, kStepGraph>>) {
+        store_(plan_.id_, plan_.tier_, plan_.config_, store_layout(plan_),
+               kLists<GraphOf<E, kStepGraph>>) {
     step_ = store_.prepare(choices<kStepGraph>());
     reset_ = store_.prepare(choices<kResetGraph>());
     observe_ = store_.prepare(choices<kObserveGraph>());
@@ -94,7 +99,8 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     store_.write_records(first, count, from);
     begun_ = true;
   }
-  void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to, bool reseed) override {
+  void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
+                   bool reseed) override {
     check_copy(from, to, this->worlds());
     store_.copy_worlds(from, to, reseed);
   }
@@ -106,8 +112,12 @@ class DeviceSimulator final : public PlannedSimulator<E> {
 
   void* allocate(int64_t bytes) override { return cuda::allocate(store_.device(), bytes); }
   void release(void* memory) override { cuda::release(store_.device(), memory); }
-  void copy_to_host(void* to, const void* from, int64_t bytes) override { cuda::copy(store_.device(), to, from, bytes); }
-  void copy_from_host(void* to, const void* from, int64_t bytes) override { cuda::copy(store_.device(), to, from, bytes); }
+  void copy_to_host(void* to, const void* from, int64_t bytes) override {
+    cuda::copy(store_.device(), to, from, bytes);
+  }
+  void copy_from_host(void* to, const void* from, int64_t bytes) override {
+    cuda::copy(store_.device(), to, from, bytes);
+  }
 
  private:
   using Base::begun_;
@@ -115,22 +125,27 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   using Base::shared_;
 
   static cuda::DeviceStore::Layout store_layout(const Plan<E>& plan) {
-    return {plan.segments_, kRecordBytes<Tables>, kBlockBytes<Tables, B>, B, kOffset<Tables, EpisodeTable, Identity>,
+    return {plan.segments_,
+            kRecordBytes<Tables>,
+            kBlockBytes<Tables, B>,
+            B,
+            kOffset<Tables, EpisodeTable, Identity>,
             int(sizeof(Identity))};
   }
 
   // ---- which kernels there are
 
-  // Above the first bound a team's memory may not fit in shared memory (64 KiB with compute capability 7.5, 227 with 9.0),
-  // above the second it never does.
+  // Above the first bound a team's memory may not fit in shared memory (64 KiB with compute
+  // capability 7.5, 227 with 9.0), above the second it never does.
   static constexpr int kSurelyShared = 64 * 1024, kNeverShared = 227 * 1024;
 
   template <int kGraph, int kIndex, class PhaseT, int G>
   static void add_variants(std::vector<cuda::KernelVariant>& variants) {
     using Sizes = GroupPlan<E, PhaseT, G>;
     const auto add = [&]<bool kSlab>(std::bool_constant<kSlab>) {
-      variants.push_back({reinterpret_cast<const void*>(&phase_kernel<E, kGraph, kIndex, G, kSlab>), G, kSlab, Sizes::team,
-                          Sizes::worlds, Sizes::counts, Sizes::stage, Sizes::scratch});
+      variants.push_back({reinterpret_cast<const void*>(&phase_kernel<E, kGraph, kIndex, G, kSlab>),
+                          G, kSlab, Sizes::team, Sizes::worlds, Sizes::counts, Sizes::stage,
+                          Sizes::scratch});
     };
     constexpr int bytes = Sizes::counts + Sizes::stage + Sizes::scratch;
     if constexpr (bytes <= kNeverShared) add(std::false_type{});
@@ -140,7 +155,8 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   static cuda::LaunchChoice choice(Phase<kName, Lanes<G...>, X...>) {
     using L = typename TypeAt<kIndex, launches_of<GraphOf<E, kGraph>>>::type;
     static constexpr Name name = kName;
-    cuda::LaunchChoice made{name.text, L::from != kNoList, std::is_same_v<typename L::phase, detail::ClosePhase>, {}};
+    cuda::LaunchChoice made{
+        name.text, L::from != kNoList, std::is_same_v<typename L::phase, detail::ClosePhase>, {}};
     (add_variants<kGraph, kIndex, typename L::phase, G>(made.variants), ...);
     return made;
   }
@@ -152,7 +168,8 @@ class DeviceSimulator final : public PlannedSimulator<E> {
       }(std::make_integer_sequence<int, int(sizeof...(L))>{});
     }(launches_of<GraphOf<E, kGraph>>{});
   }
-  // A phase that lacks the wanted number of lanes runs with its own default; one at least must have it.
+  // A phase that lacks the wanted number of lanes runs with its own default; one at least must have
+  // it.
   void check_lanes() const {
     const int lanes = plan_.config_.lanes;
     if (lanes == 0) return;
@@ -162,15 +179,17 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     for (const cuda::LaunchChoice& one : choices<kStepGraph>())
       for (const cuda::KernelVariant& variant : one.variants) {
         const std::string text = std::to_string(variant.lanes);
-        if ((", " + known + ",").find(", " + text + ",") == std::string::npos) known += (known.empty() ? "" : ", ") + text;
+        if ((", " + known + ",").find(", " + text + ",") == std::string::npos)
+          known += (known.empty() ? "" : ", ") + text;
       }
-    throw Error(Fault::value, "lanes must be one of " + known + " for " + plan_.id_ + ", or 0 for the tuned choice, got " +
-                                  std::to_string(lanes));
+    throw Error(Fault::value, "lanes must be one of " + known + " for " + plan_.id_ +
+                                  ", or 0 for the tuned choice, got " + std::to_string(lanes));
   }
 
   // ---- launching
 
-  void enqueue(const std::vector<cuda::PreparedLaunch>& launches, const Bound& out, cudaStream_t stream) {
+  void enqueue(const std::vector<cuda::PreparedLaunch>& launches, const Bound& out,
+               cudaStream_t stream) {
     const cuda::DeviceGuard guard(store_.device());
     shared_.bound = out;
     LaunchMemory memory{store_.list_counts(), store_.lists(), store_.slab()};
@@ -180,7 +199,8 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   // What only a step can fill: a reset shows no reward and no flags.
   void clear_transient(const Bound& out, cudaStream_t stream) const {
     for (int o = kReward; o <= kEpisodeLength; ++o)
-      if (out.at[o] != nullptr) GE_CUDA(cudaMemsetAsync(out.at[o], 0, size_t(plan_.outputs_[o].bytes), stream));
+      if (out.at[o] != nullptr)
+        GE_CUDA(cudaMemsetAsync(out.at[o], 0, size_t(plan_.outputs_[o].bytes), stream));
   }
 
   cuda::DeviceStore store_;

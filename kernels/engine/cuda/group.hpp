@@ -1,19 +1,23 @@
-// The `cuda/group` executor: G lanes own a world and run a phase's stages back to back, with a barrier of the group between
-// two stages. G is 1, 2, 4, 8, 16, 32, or a block of 64 to 256 threads.
+// The `cuda/group` executor: G lanes own a world and run a phase's stages back to back, with a
+// barrier of the group between two stages. G is 1, 2, 4, 8, 16, 32, or a block of 64 to 256
+// threads.
 //
-//   lane (of its group)   rows lane, lane + G, ... of a table; lane 0 also what is done once per world
-//   team                  the lanes that meet: a warp (32 / G worlds), or the block where a block owns a world
-//   on                    whether the group's world takes part; a group that does not is masked and stays in step
+//   lane   of its group: rows lane, lane + G, ... of a table; lane 0 also what is once per world
+//   team   the lanes that meet: a warp (32 / G worlds), or the block where a block owns a world
+//   on     whether the group's world takes part; a group that does not is masked and stays in step
 //
-// Control flow is uniform over a team: loops run to the longest trip of its groups, a branch is entered when any group wants
-// it, and threads of worlds beyond the last do not leave early. So every collective names all 32 lanes (a mask known only
-// at run time costs a search for its members: 7 % more instructions and four kinds of them that nobody wants in a step).
-// The one exception needs no collective: with G = 1 a branch without a rendezvous inside is a plain branch.
+// Control flow is uniform over a team: loops run to the longest trip of its groups, a branch is
+// entered when any group wants it, and threads of worlds beyond the last do not leave early. So
+// every collective names all 32 lanes (a mask known only at run time costs a search for its
+// members: 7 % more instructions and four kinds of them that nobody wants in a step). The one
+// exception needs no collective: with G = 1 a branch without a rendezvous inside is a plain branch.
 //
-// A predicate or count is evaluated by every lane, from the same data, before the first write of its stage: a vote, or a
-// barrier (`settle`) where there is none, lies between. A vote orders no memory, but who has voted has read.
+// A predicate or count is evaluated by every lane, from the same data, before the first write of
+// its stage: a vote, or a barrier (`settle`) where there is none, lies between. A vote orders no
+// memory, but who has voted has read.
 //
-// What the lanes are is a parameter: those of a GPU (lanes_device.hpp), or fibres of a test (lanes_emulated.hpp).
+// What the lanes are is a parameter: those of a GPU (lanes_device.hpp), or fibres of a test
+// (lanes_emulated.hpp).
 #pragma once
 
 #include "engine/cuda/staged_rows.hpp"
@@ -29,7 +33,8 @@ class Group {
   using Agent = typename S::Agent;
   using Plan = GroupPlan<E, PhaseT, G>;
 
-  GE_FN Group(const Cells<S>& cells, const GroupPlace& place) : cells_(cells), place_(place), lane_(place.lane) {}
+  GE_FN Group(const Cells<S>& cells, const GroupPlace& place)
+      : cells_(cells), place_(place), lane_(place.lane) {}
 
   template <Name kName, class L, class... X>
   GE_FN void run(Phase<kName, L, X...>, bool on) {
@@ -71,11 +76,12 @@ class Group {
   GE_FN void run_list(bool on, Types<X, Rest...>) {
     Service::template enter<X>();
     stage<kFinal>(X{}, on);
-    // Stages that contain stages end with the barrier of the last of them, staged rows with one of their team; stages
-    // that only write to the caller's arrays may follow one another.
+    // Stages that contain stages end with the barrier of the last of them, staged rows with one of
+    // their team; stages that only write to the caller's arrays may follow one another.
     constexpr bool inside = InnerOf<X>::type::size > 0, staged = StageNeeds<E, G, X>::bytes > 0;
     constexpr bool writes = is_write_stage<X> && first_writes(Types<Rest...>{});
-    if constexpr (G > 1 && !inside && !staged && !writes) Service::template sync_after<X, (G > 32)>();
+    if constexpr (G > 1 && !inside && !staged && !writes)
+      Service::template sync_after<X, (G > 32)>();
     run_list<kFinal>(on, Types<Rest...>{});
   }
   static consteval bool first_writes(Types<>) { return false; }
@@ -94,7 +100,8 @@ class Group {
     else
       Service::sync_warp();
   }
-  /// Whether any group of the team says yes; a rendezvous. A block has one world, so all its lanes say the same.
+  /// Whether any group of the team says yes; a rendezvous. A block has one world, so all its lanes
+  /// say the same.
   GE_FN bool any(bool mine) const {
     if constexpr (G > 32) {
       Service::sync_block();
@@ -116,7 +123,8 @@ class Group {
 
   // ---- stages over rows
 
-  /// f(row) on this lane's rows of a table of `rows` rows. A table of one has its row's number known at compile time.
+  /// f(row) on this lane's rows of a table of `rows` rows. A table of one has its row's number
+  /// known at compile time.
   template <int kCapacity, class F>
   GE_FN void my_rows(bool on, int rows, const F& f) const {
     if constexpr (kCapacity == 1) {
@@ -178,7 +186,9 @@ class Group {
                   "GE: EmitPairs walks Fixed and Pool tables; over a List use Emit with its count");
     constexpr bool same = std::is_same_v<A, C>;
     const int count_a = cells_.template rows<A>(), count_c = cells_.template rows<C>();
-    const auto pair = [=](int i) GE_LAMBDA { return same ? pair_at(i, count_a) : Pair{i / count_c, i % count_c}; };
+    const auto pair = [=](int i) GE_LAMBDA {
+      return same ? pair_at(i, count_a) : Pair{i / count_c, i % count_c};
+    };
     emit<T, true>(
         on, same ? pair_count(count_a) : count_a * count_c,
         [&](int i) GE_LAMBDA {
@@ -227,7 +237,8 @@ class Group {
       const uint32_t votes = group_votes(hit);
       return {count_bits(votes & below(lane_)), count_bits(votes)};
     } else {
-      // Two sets of counts in turn: a warp may still read one round's while another begins the next.
+      // Two sets of counts in turn: a warp may still read one round's while another begins the
+      // next.
       const uint32_t votes = Service::ballot(hit);
       int32_t* const counts = place_.counts + turn_ * 8;
       turn_ ^= 1;
@@ -286,7 +297,8 @@ class Group {
         rest &= rest - 1;
       }
       if (leads(on) && now > 0) set_header<T>(word, live | taken);
-      for (int k = lane_; k < now; k += G) make_row<Make, T>(cells_, word * 32 + set_bit(free, k), made + k);
+      for (int k = lane_; k < now; k += G)
+        make_row<Make, T>(cells_, word * 32 + set_bit(free, k), made + k);
       made += now;
     }
     if (leads(on)) count_overflow<T>(cells_, T::capacity + wanted - made, T::capacity);
@@ -327,7 +339,8 @@ class Group {
       set_header<T>(word, *cells_.template header<T>(word) & ~dead_bits(word));
   }
   GE_FN uint32_t* bitmap(int word) const {
-    return reinterpret_cast<uint32_t*>(cells_.scratch + (Plan::bitmap + 4 * word) * Plan::stride) + cells_.scratch_lane;
+    return reinterpret_cast<uint32_t*>(cells_.scratch + (Plan::bitmap + 4 * word) * Plan::stride) +
+           cells_.scratch_lane;
   }
   GE_FN uint32_t dead_bits(int word) const {
     GE_WATCH(bitmap(word), 4, false);
@@ -387,7 +400,8 @@ class Group {
           for_each_type(tables, [&](auto t) GE_LAMBDA {
             using T = typename decltype(t)::type;
             constexpr int own = (T::capacity + kReduceChunk - 1) / kReduceChunk;
-            if (chunk >= first && chunk < first + own) part = reduce_chunk<F, Op, T>(on, (chunk - first) * kReduceChunk);
+            if (chunk >= first && chunk < first + own)
+              part = reduce_chunk<F, Op, T>(on, (chunk - first) * kReduceChunk);
             first += own;
           });
           sum = Op::combine(sum, part);
@@ -396,7 +410,8 @@ class Group {
       });
     }
   }
-  /// Accumulators lane, lane + G, ... of one chunk; the upper halvings stay within a lane, the lower are shuffles.
+  /// Accumulators lane, lane + G, ... of one chunk; the upper halvings stay within a lane, the
+  /// lower are shuffles.
   template <auto F, class Op, class T>
   GE_FN auto reduce_chunk(bool on, int first) {
     using R = decltype(Op::identity());
@@ -407,11 +422,13 @@ class Group {
       R sum = Op::identity();
       const int k = lane_ + part * G;
       if constexpr (T::capacity == 1) {
-        if (k == 0 && last > 0 && cells_.template alive<T>(0)) sum = Op::combine(sum, R(value_of_row<F, T>(cells_, 0)));
+        if (k == 0 && last > 0 && cells_.template alive<T>(0))
+          sum = Op::combine(sum, R(value_of_row<F, T>(cells_, 0)));
       } else {
         GE_UNROLL_ROWS
         for (int row = k < W ? first + k : last; row < last; row += W)
-          if (cells_.template alive<T>(row)) sum = Op::combine(sum, R(value_of_row<F, T>(cells_, row)));
+          if (cells_.template alive<T>(row))
+            sum = Op::combine(sum, R(value_of_row<F, T>(cells_, row)));
       }
       return sum;
     });
@@ -420,8 +437,9 @@ class Group {
       mine = Op::combine(mine, Service::shuffle_down(mine, half));
     return mine;
   }
-  /// What remains of W accumulators when k is combined with k + W/2, then k + W/4, ... They are asked for in bit-reversed
-  /// order and carried like the digits of a binary counter: an array of them would lie in local memory.
+  /// What remains of W accumulators when k is combined with k + W/2, then k + W/4, ... They are
+  /// asked for in bit-reversed order and carried like the digits of a binary counter: an array of
+  /// them would lie in local memory.
   template <int W, class Op, class Leaf>
   GE_FN auto fold(const Leaf& leaf) {
     using R = decltype(Op::identity());
@@ -437,7 +455,8 @@ class Group {
       for (int n = 0; n < W; ++n) {
         int k = 0;
         GE_UNROLL
-        for (int level = 0; level < levels; ++level) k |= ((n >> level) & 1) << (levels - 1 - level);
+        for (int level = 0; level < levels; ++level)
+          k |= ((n >> level) & 1) << (levels - 1 - level);
         carry = leaf(k);
         bool rises = true;
         GE_UNROLL
@@ -490,7 +509,8 @@ class Group {
   template <bool kFinal, class... X>
   GE_FN void stage(WhenRunning<X...>, bool on) {
     // One copy of the rules for the three modes.
-    const bool p = on && (cells_.shared->autoreset == Autoreset::same_step || bool(ask<&Life<E>::running>(cells_)));
+    const bool p = on && (cells_.shared->autoreset == Autoreset::same_step ||
+                          bool(ask<&Life<E>::running>(cells_)));
     within<kFinal, X...>(p);
   }
   /// The stages for the groups with p, which every lane of a group evaluated alike.
@@ -518,18 +538,24 @@ class Group {
   template <bool kFinal>
   GE_FN void stage(TakeActions, bool on) {
     switch (cells_.shared->action_type) {
-      case Type::int64: return take<int64_t>(on);
-      case Type::int32: return take<int32_t>(on);
-      case Type::uint8: return take<uint8_t>(on);
-      case Type::float64: return take<double>(on);
-      default: return take<float>(on);
+      case Type::int64:
+        return take<int64_t>(on);
+      case Type::int32:
+        return take<int32_t>(on);
+      case Type::uint8:
+        return take<uint8_t>(on);
+      case Type::float64:
+        return take<double>(on);
+      default:
+        return take<float>(on);
     }
   }
   template <class From>
   GE_FN void take(bool on) {
     if constexpr (std::is_floating_point_v<From> == ActionShape<typename S::Action>::is_float) {
       const int rows = agents();
-      my_rows<Agent::capacity>(on, rows, [&](int row) GE_LAMBDA { take_action<E, From, true>(cells_, row, rows); });
+      my_rows<Agent::capacity>(
+          on, rows, [&](int row) GE_LAMBDA { take_action<E, From, true>(cells_, row, rows); });
     }
   }
   template <bool kFinal, int O, auto F>
@@ -548,22 +574,26 @@ class Group {
   GE_FN void stage(ClearFinal, bool on) {
     using Row = typename E::Observation;
     using Rows = RowsPlan<Row, Agent::capacity, G>;
-    auto* const to = static_cast<typename Rows::Element*>(cells_.shared->bound.at[kFinalObservation]);
+    auto* const to =
+        static_cast<typename Rows::Element*>(cells_.shared->bound.at[kFinalObservation]);
     if (to == nullptr) return;
     const int rows = agents();
     const int64_t elements = int64_t{rows} * Rows::Shape::elements;  // of a world
     if constexpr (Rows::direct) {
       const bool aligned = offset_in_vector(to) % Rows::bytes == 0;
       my_rows<Agent::capacity>(on, rows, [&](int row) GE_LAMBDA {
-        put_vector(to + cells_.world * elements + int64_t{row} * Rows::Shape::elements, Row{}, aligned);
+        put_vector(to + cells_.world * elements + int64_t{row} * Rows::Shape::elements, Row{},
+                   aligned);
       });
     } else {
       const Run run = run_of(on);
       if (run.whole)
-        clear_run(to + place_.team_first * elements, int(run.worlds * elements), place_.team_lane, Plan::team);
+        clear_run(to + place_.team_first * elements, int(run.worlds * elements), place_.team_lane,
+                  Plan::team);
       else if (on)
         clear_run(to + cells_.world * elements, int(elements), lane_, G);
-      if constexpr (G == 1) sync_team();  // the rows of final observations go to the same places from other lanes
+      if constexpr (G == 1)
+        sync_team();  // the rows of final observations go to the same places from other lanes
     }
   }
 
@@ -571,14 +601,16 @@ class Group {
   GE_FN void stage(Observe<F>, bool on) {
     rows_out<kFinal, RowOf<F>, Agent::capacity>(
         kFinal ? kFinalObservation : kObservation, agents(), on,
-        [&](int row, RowOf<F>& out) GE_LAMBDA { return observe_into<F, Agent>(cells_, row, kFinal, out); });
+        [&](int row, RowOf<F>& out)
+            GE_LAMBDA { return observe_into<F, Agent>(cells_, row, kFinal, out); });
   }
   template <bool kFinal, auto F>
   GE_FN void stage(ObserveMask<F>, bool on) {
     if constexpr (!kFinal)
-      rows_out<false, RowOf<F>, Agent::capacity>(kActionMask, agents(), on, [&](int row, RowOf<F>& out) GE_LAMBDA {
-        return observe_into<F, Agent>(cells_, row, false, out);
-      });
+      rows_out<false, RowOf<F>, Agent::capacity>(
+          kActionMask, agents(), on, [&](int row, RowOf<F>& out) GE_LAMBDA {
+            return observe_into<F, Agent>(cells_, row, false, out);
+          });
   }
   template <bool kFinal, auto F>
   GE_FN void stage(ObserveState<F>, bool on) {

@@ -1,5 +1,6 @@
-// What one phase needs with G lanes per world, worked out at compile time: which stages meet their team, how much shared
-// memory the rows that they hand out are staged in, how large a world's scratch is and where it lies.
+// What one phase needs with G lanes per world, worked out at compile time: which stages meet their
+// team, how much shared memory the rows that they hand out are staged in, how large a world's
+// scratch is and where it lies.
 #pragma once
 
 #include "engine/cuda/launches.hpp"
@@ -39,13 +40,15 @@ struct InnerOf<IntoFinal<X...>> {
   using type = Types<X...>;
 };
 
-/// Bytes of shared memory for the rows that a stage hands out, and whether its team meets in it even with G = 1.
+/// Bytes of shared memory for the rows that a stage hands out, and whether its team meets in it
+/// even with G = 1.
 template <class E, int G, class X>
 struct StageNeeds {
   template <class... Inner>
   static consteval int most(Types<Inner...>) {
     int bytes = 0;
-    ((bytes = StageNeeds<E, G, Inner>::bytes > bytes ? StageNeeds<E, G, Inner>::bytes : bytes), ...);
+    ((bytes = StageNeeds<E, G, Inner>::bytes > bytes ? StageNeeds<E, G, Inner>::bytes : bytes),
+     ...);
     return bytes;
   }
   template <class... Inner>
@@ -61,15 +64,18 @@ struct RowNeeds {
   static constexpr bool meets = Plan::staging;
 };
 template <class E, int G, auto F>
-struct StageNeeds<E, G, Observe<F>> : RowNeeds<RowsPlan<RowOf<F>, E::Schema::Agent::capacity, G>> {};
+struct StageNeeds<E, G, Observe<F>> : RowNeeds<RowsPlan<RowOf<F>, E::Schema::Agent::capacity, G>> {
+};
 template <class E, int G, auto F>
-struct StageNeeds<E, G, ObserveMask<F>> : RowNeeds<RowsPlan<RowOf<F>, E::Schema::Agent::capacity, G>> {};
+struct StageNeeds<E, G, ObserveMask<F>>
+    : RowNeeds<RowsPlan<RowOf<F>, E::Schema::Agent::capacity, G>> {};
 template <class E, int G, auto F>
 struct StageNeeds<E, G, ObserveState<F>> : RowNeeds<RowsPlan<RowOf<F>, 1, G>> {};
 template <class E, int G>
 struct StageNeeds<E, G, ClearFinal> {
   static constexpr int bytes = 0;
-  static constexpr bool meets = !RowsPlan<typename E::Observation, E::Schema::Agent::capacity, G>::direct;
+  static constexpr bool meets =
+      !RowsPlan<typename E::Observation, E::Schema::Agent::capacity, G>::direct;
 };
 
 template <class X>
@@ -85,7 +91,8 @@ consteval int largest_pool_words(Types<Ts...>) {
   ((words = Ts::kind == Kind::pool && kLiveWords<Ts> > words ? kLiveWords<Ts> : words), ...);
   return words;
 }
-/// Whether a world's scratch is a handful of numbers at fixed places, which a lane that owns the world keeps in registers.
+/// Whether a world's scratch is a handful of numbers at fixed places, which a lane that owns the
+/// world keeps in registers.
 template <class... Ts>
 consteval bool scratch_is_flat(Types<Ts...>) {
   bool flat = true;
@@ -108,7 +115,8 @@ template <class E, class PhaseT, int G>
 struct GroupPlan;
 template <class E, Name kName, class L, class... X, int G>
 struct GroupPlan<E, Phase<kName, L, X...>, G> {
-  static_assert((G & (G - 1)) == 0 && G >= 1 && G <= 256, "GE: lanes per world are 1, 2, 4, ... 256");
+  static_assert((G & (G - 1)) == 0 && G >= 1 && G <= 256,
+                "GE: lanes per world are 1, 2, 4, ... 256");
   using Tables = AllTables<typename E::Schema>;
   static constexpr int team = G < 32 ? 32 : G;
   static constexpr int worlds = team / G;
@@ -116,21 +124,24 @@ struct GroupPlan<E, Phase<kName, L, X...>, G> {
   static constexpr int bitmap = kScratchBytes<Tables>;
   static constexpr int world_scratch = int(round_up(bitmap + 4 * largest_pool_words(Tables{}), 16));
   static constexpr bool registers = G == 1 && scratch_is_flat(Tables{}) && world_scratch <= 256;
-  // A lane that owns a world brings a small record into registers, all loads at once, and stores what has changed: stage by
-  // stage, each load would wait for a branch or for stores to the caller's arrays, which might be the record for all that
-  // the compiler knows.
-  static constexpr bool whole_record = G == 1 && record_is_flat(Tables{}) && kRecordBytes<Tables> <= 128;
-  static constexpr int stride = G == 1 && !registers ? 32 : 1;  // worlds interleaved in scratch memory
-  static constexpr int scratch = registers ? 0 : worlds * world_scratch;                      // bytes of a team
-  static constexpr int stage = StageNeeds<E, G, Stages<X...>>::most(Types<X...>{});           // bytes of a team
+  // A lane that owns a world brings a small record into registers, all loads at once, and stores
+  // what has changed: stage by stage, each load would wait for a branch or for stores to the
+  // caller's arrays, which might be the record for all that the compiler knows.
+  static constexpr bool whole_record =
+      G == 1 && record_is_flat(Tables{}) && kRecordBytes<Tables> <= 128;
+  static constexpr int stride =
+      G == 1 && !registers ? 32 : 1;  // worlds interleaved in scratch memory
+  static constexpr int scratch = registers ? 0 : worlds * world_scratch;  // bytes of a team
+  static constexpr int stage =
+      StageNeeds<E, G, Stages<X...>>::most(Types<X...>{});  // bytes of a team
   static constexpr bool meets = StageNeeds<E, G, Stages<X...>>::any(Types<X...>{});
   static constexpr int counts = G > 32 ? 64 : 0;  // bytes of a block: hits of its warps, twice
 };
 
 /// A group's place among the threads of its block.
 struct GroupPlace {
-  int lane;        // in the group
-  int group;       // in the team
+  int lane;   // in the group
+  int group;  // in the team
   int team_lane;
   int team_first;  // world of the team's first group, where worlds follow one another; else kNoList
   char* stage;     // of the team

@@ -1,14 +1,17 @@
-// What the group executor asks of the machine, on a GPU. The same service on fibres, for tests: lanes_emulated.hpp.
+// What the group executor asks of the machine, on a GPU. The same service on fibres, for tests:
+// lanes_emulated.hpp.
 //
-// Every collective of a warp names all 32 lanes and is reached by all of them: a mask known only at run time makes the
-// compiler search for who takes part, with MATCH and WARPSYNC.COLLECTIVE, in the middle of a step.
+// Every collective of a warp names all 32 lanes and is reached by all of them: a mask known only at
+// run time makes the compiler search for who takes part, with MATCH and WARPSYNC.COLLECTIVE, in the
+// middle of a step.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include "engine/platform.hpp"
 
-// The functions are host functions too, since the executor around them is; on the host nothing ever calls them.
+// The functions are host functions too, since the executor around them is; on the host nothing ever
+// calls them.
 #if defined(__CUDA_ARCH__)
 #define GE_ON_DEVICE(...) __VA_ARGS__
 #else
@@ -55,11 +58,14 @@ struct DeviceLanes {
   static GE_FN T shuffle_down(T value, int distance) {
     GE_ON_DEVICE(return __shfl_down_sync(~0u, value, distance));
   }
-  static GE_FN int32_t add(int32_t* counter, int32_t n) { GE_ON_DEVICE(return atomicAdd(counter, n)); }
+  static GE_FN int32_t add(int32_t* counter, int32_t n) {
+    GE_ON_DEVICE(return atomicAdd(counter, n));
+  }
 
   // ---- launches
-  /// With dependent launch this kernel may have started before the one before it ended: nothing may be read or written
-  /// above this line. The kernel after it may begin to start now, since it waits here too.
+  /// With dependent launch this kernel may have started before the one before it ended: nothing may
+  /// be read or written above this line. The kernel after it may begin to start now, since it waits
+  /// here too.
   static GE_FN void wait_for_previous() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();

@@ -1,11 +1,14 @@
-// The service of lanes_device.hpp on the CPU, for tests: the threads of one block are fibres of one thread, run in random
-// order from one rendezvous to the next. What a GPU would do silently and rarely becomes an error that names the stages:
+// The service of lanes_device.hpp on the CPU, for tests: the threads of one block are fibres of one
+// thread, run in random order from one rendezvous to the next. What a GPU would do silently and
+// rarely becomes an error that names the stages:
 //
 //   divergence   lanes that wait at different rendezvous, or of which one has left
-//   hazard       two lanes touch a word, one of them writing, with no barrier between (GE_WATCH in record.hpp tells)
+//   hazard       two lanes touch a word, one of them writing, with no barrier between (GE_WATCH in
+//   record.hpp tells)
 //
-// A vote or shuffle lets a write follow a read, for who has voted has read; it orders nothing else. So there are two
-// clocks: of barriers, which everything counts, and of meetings, which a write after a read counts.
+// A vote or shuffle lets a write follow a read, for who has voted has read; it orders nothing else.
+// So there are two clocks: of barriers, which everything counts, and of meetings, which a write
+// after a read counts.
 #pragma once
 
 #include <ucontext.h>
@@ -28,9 +31,10 @@ namespace ge {
 
 /// What the tests vary.
 struct EmulationOptions {
-  uint64_t seed = 0;      // of the order of lanes
-  bool watched = true;    // look for hazards
-  std::string skip_sync;  // leaves out the barrier after stages whose name begins so: a planted fault
+  uint64_t seed = 0;    // of the order of lanes
+  bool watched = true;  // look for hazards
+  std::string
+      skip_sync;  // leaves out the barrier after stages whose name begins so: a planted fault
 };
 
 class LaneEmulator {
@@ -46,8 +50,10 @@ class LaneEmulator {
     return emulator;
   }
 
-  /// Runs `body` on the threads of block `block` of `blocks`; throws Error on a divergence or hazard.
-  void run_block(int threads, int block, int blocks, int64_t shared_bytes, std::function<void()> body) {
+  /// Runs `body` on the threads of block `block` of `blocks`; throws Error on a divergence or
+  /// hazard.
+  void run_block(int threads, int block, int blocks, int64_t shared_bytes,
+                 std::function<void()> body) {
     threads_ = threads, block_ = block, blocks_ = blocks;
     body_ = std::move(body);
     random_ = options().seed * 0x9e3779b97f4a7c15u + uint64_t(block) + 1;
@@ -84,14 +90,17 @@ class LaneEmulator {
 
   enum class Meeting { barrier, block_barrier, vote, shuffle };
 
-  /// Waits until every lane of the warp (of the block) is at the same place; `value` is seen by all.
+  /// Waits until every lane of the warp (of the block) is at the same place; `value` is seen by
+  /// all.
   void meet(Meeting kind, uint64_t value) {
     Lane& lane = *lanes_[size_t(running_)];
     lane.kind = kind, lane.value = value, lane.state = State::waiting;
     change(lane.place, scheduler_);
   }
   /// What lane `lane` of this warp brought to the meeting that has just ended.
-  uint64_t brought(int lane) const { return lanes_[size_t(running_ / kWarp * kWarp + lane)]->result; }
+  uint64_t brought(int lane) const {
+    return lanes_[size_t(running_ / kWarp * kWarp + lane)]->result;
+  }
 
   void watch(const void* address, int bytes, bool written) {
     if (!options().watched || running_ < 0) return;
@@ -104,8 +113,8 @@ class LaneEmulator {
     char byte[16];
   };
   enum class State { ready, waiting, done };
-  // Where a fibre goes on. Only its first entry goes through ucontext, whose every change is a call of the system, and a
-  // test changes millions of times.
+  // Where a fibre goes on. Only its first entry goes through ucontext, whose every change is a call
+  // of the system, and a test changes millions of times.
   using Place = void* [5];
   struct Lane {
     static constexpr size_t kStack = 256 * 1024;
@@ -123,7 +132,8 @@ class LaneEmulator {
     uint32_t barrier, meeting, block_barrier;
     std::string_view stage;
   };
-  // The last write of a byte, and the last reads by two different lanes: one of them is another's than any writer's.
+  // The last write of a byte, and the last reads by two different lanes: one of them is another's
+  // than any writer's.
   struct Shadow {
     Touch write, read, other_read;
   };
@@ -210,7 +220,8 @@ class LaneEmulator {
       const Lane& lane = *lanes_[size_t(t)];
       std::string where = lane.state == State::done
                               ? " has left the kernel"
-                              : " waits at " + std::string(names[int(lane.kind)]) + " of " + std::string(lane.stage);
+                              : " waits at " + std::string(names[int(lane.kind)]) + " of " +
+                                    std::string(lane.stage);
       if (where == seen) continue;
       seen = where;
       text += (t > 0 ? ", thread " : " thread ") + std::to_string(t) + where;
@@ -225,7 +236,8 @@ class LaneEmulator {
   /// Whether nothing stands between an earlier touch of another lane and this one.
   bool races(const Touch& earlier, const Touch& later, bool write_after_read) const {
     if (earlier.lane < 0 || earlier.lane == later.lane) return false;
-    if (earlier.lane / kWarp != later.lane / kWarp) return earlier.block_barrier == later.block_barrier;
+    if (earlier.lane / kWarp != later.lane / kWarp)
+      return earlier.block_barrier == later.block_barrier;
     return write_after_read ? earlier.meeting == later.meeting : earlier.barrier == later.barrier;
   }
   void touch(uintptr_t at, bool written) {
@@ -235,7 +247,8 @@ class LaneEmulator {
     }
     Shadow& shadow = (*last_page_)[at % kPage];
     const Touch touch = now();
-    if (races(shadow.write, touch, false)) report(shadow.write, touch, "written", written ? "writes" : "reads");
+    if (races(shadow.write, touch, false))
+      report(shadow.write, touch, "written", written ? "writes" : "reads");
     if (written) {
       for (const Touch* read : {&shadow.read, &shadow.other_read})
         if (races(*read, touch, true)) report(*read, touch, "read", "writes");
@@ -247,9 +260,9 @@ class LaneEmulator {
   }
   void report(const Touch& earlier, const Touch& later, const char* did, const char* does) {
     if (!problem_.empty()) return;
-    problem_ = "hazard: thread " + std::to_string(later.lane) + " in " + std::string(later.stage) + " " + does +
-               " what thread " + std::to_string(earlier.lane) + " in " + std::string(earlier.stage) + " has " + did +
-               ", with no barrier between";
+    problem_ = "hazard: thread " + std::to_string(later.lane) + " in " + std::string(later.stage) +
+               " " + does + " what thread " + std::to_string(earlier.lane) + " in " +
+               std::string(earlier.stage) + " has " + did + ", with no barrier between";
   }
 
   int threads_ = 0, block_ = 0, blocks_ = 0, running_ = -1;
@@ -267,7 +280,8 @@ class LaneEmulator {
 };
 
 inline void watch(const void* address, int bytes, bool written) {
-  if (LaneEmulator* const emulator = LaneEmulator::current()) emulator->watch(address, bytes, written);
+  if (LaneEmulator* const emulator = LaneEmulator::current())
+    emulator->watch(address, bytes, written);
 }
 
 struct EmulatedLanes {
@@ -294,7 +308,8 @@ struct EmulatedLanes {
   static uint32_t ballot(bool mine) {
     here().meet(Meeting::vote, mine ? 1 : 0);
     uint32_t votes = 0;
-    for (int lane = 0; lane < LaneEmulator::kWarp; ++lane) votes |= uint32_t(here().brought(lane)) << lane;
+    for (int lane = 0; lane < LaneEmulator::kWarp; ++lane)
+      votes |= uint32_t(here().brought(lane)) << lane;
     return votes;
   }
   static bool any(bool mine) { return ballot(mine) != 0; }

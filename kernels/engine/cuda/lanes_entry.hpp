@@ -1,6 +1,6 @@
-// The `cpu/lanes` machine, for tests: the CUDA executor's own code, launch by launch and block by block, on emulated lanes
-// over host memory. Config.lanes chooses G for every phase (0: the first that each names), Config.shuffle_seed the order of
-// lanes; `LaneEmulator::options()` the rest.
+// The `cpu/lanes` machine, for tests: the CUDA executor's own code, launch by launch and block by
+// block, on emulated lanes over host memory. Config.lanes chooses G for every phase (0: the first
+// that each names), Config.shuffle_seed the order of lanes; `LaneEmulator::options()` the rest.
 #pragma once
 
 #include "engine/cuda/lanes_emulated.hpp"
@@ -24,7 +24,8 @@ class LanesRunner {
     const int known[] = {0, 1, 2, 8, 32, 64};
     for (const int lanes : known)
       if (lanes == lanes_) return;
-    throw Error(Fault::value, "lanes must be 1, 2, 8, 32 or 64, or 0 for each phase's first, got " + std::to_string(lanes_));
+    throw Error(Fault::value, "lanes must be 1, 2, 8, 32 or 64, or 0 for each phase's first, got " +
+                                  std::to_string(lanes_));
   }
   int64_t memory_bytes() const { return int64_t(lists_.size() + counts_.size()) * 4; }
 
@@ -41,25 +42,34 @@ class LanesRunner {
   template <class L, int kListCount, Name kName, int kFirst, int... kMore, class... X>
   void launch(const Shared<S>& shared, Phase<kName, Lanes<kFirst, kMore...>, X...>) {
     switch (lanes_) {
-      case 1: return blocks<L, 1, kListCount>(shared);
-      case 2: return blocks<L, 2, kListCount>(shared);
-      case 8: return blocks<L, 8, kListCount>(shared);
-      case 32: return blocks<L, 32, kListCount>(shared);
-      case 64: return blocks<L, 64, kListCount>(shared);
-      default: return blocks<L, kFirst, kListCount>(shared);
+      case 1:
+        return blocks<L, 1, kListCount>(shared);
+      case 2:
+        return blocks<L, 2, kListCount>(shared);
+      case 8:
+        return blocks<L, 8, kListCount>(shared);
+      case 32:
+        return blocks<L, 32, kListCount>(shared);
+      case 64:
+        return blocks<L, 64, kListCount>(shared);
+      default:
+        return blocks<L, kFirst, kListCount>(shared);
     }
   }
-  // Two warps a block where several groups share one, so that neither can rely on the other. Over a worklist, and with
-  // scratch in a slab (every second run, tried with two G), the grid is smaller than the work, so that groups stride.
+  // Two warps a block where several groups share one, so that neither can rely on the other. Over a
+  // worklist, and with scratch in a slab (every second run, tried with two G), the grid is smaller
+  // than the work, so that groups stride.
   template <class L, int G, int kListCount>
   void blocks(const Shared<S>& shared) {
     using Plan = GroupPlan<E, typename L::phase, G>;
-    constexpr int threads = G > 32 ? G : 64, teams = threads / Plan::team, groups = teams * Plan::worlds;
+    constexpr int threads = G > 32 ? G : 64, teams = threads / Plan::team,
+                  groups = teams * Plan::worlds;
     constexpr bool may_slab = Plan::scratch > 0 && (G == 8 || G == 64);
     const bool slab = may_slab && (++runs_ & 1) != 0;
     const int all = (shared.worlds + groups - 1) / groups;
     const int grid = slab || L::from != kNoList ? (all < 2 ? all : 2) : all;
-    const int64_t bytes = Plan::counts + int64_t{teams} * (Plan::stage + (slab ? 0 : Plan::scratch));
+    const int64_t bytes =
+        Plan::counts + int64_t{teams} * (Plan::stage + (slab ? 0 : Plan::scratch));
     slab_.resize(slab ? size_t(grid) * teams * Plan::scratch / 8 : 0);
     const LaunchMemory memory{counts_.data(), lists_.data(), reinterpret_cast<char*>(slab_.data())};
     for (int block = 0; block < grid; ++block) {

@@ -1,5 +1,5 @@
-// One launch of the group executor: where a thread finds its world, its scratch memory and its place among the others, and
-// the loop over worlds where the grid is smaller than the work.
+// One launch of the group executor: where a thread finds its world, its scratch memory and its
+// place among the others, and the loop over worlds where the grid is smaller than the work.
 #pragma once
 
 #include "engine/cuda/group.hpp"
@@ -45,8 +45,9 @@ struct LaunchMemory {
   char* slab;       // scratch memory of the resident teams, where shared memory is too small for it
 };
 
-/// Runs a launch's work for one world on a copy of its record. The copies have the form of a block of which only the first
-/// place is used, so that all addresses are constants and the copies are registers.
+/// Runs a launch's work for one world on a copy of its record. The copies have the form of a block
+/// of which only the first place is used, so that all addresses are constants and the copies are
+/// registers.
 template <class S, class F>
 GE_FN void run_whole(const Cells<S>& cells, bool on, const F& run) {
   constexpr int bytes = kRecordBytes<AllTables<S>> * Cells<S>::B;
@@ -64,8 +65,8 @@ GE_FN void run_whole(const Cells<S>& cells, bool on, const F& run) {
   if (on) Walk<false, AllTables<S>>::run(end);
 }
 
-/// The work of one thread of a launch. kSlab: scratch lies in the slab; then, and over a worklist, the grid is smaller than
-/// the work and its groups stride over it.
+/// The work of one thread of a launch. kSlab: scratch lies in the slab; then, and over a worklist,
+/// the grid is smaller than the work and its groups stride over it.
 template <class E, class L, int G, bool kSlab, int kListCount, class Service>
 GE_FN void run_launch(const Shared<typename E::Schema>& shared, const LaunchMemory& memory) {
   using S = typename E::Schema;
@@ -75,9 +76,11 @@ GE_FN void run_launch(const Shared<typename E::Schema>& shared, const LaunchMemo
   constexpr bool strides = kSlab || L::from != kNoList;
   Service::wait_for_previous();
 
-  const int thread = Service::thread(), team = thread / Plan::team, teams = Service::threads() / Plan::team;
+  const int thread = Service::thread(), team = thread / Plan::team,
+            teams = Service::threads() / Plan::team;
   const int group = thread / G, groups = teams * Plan::worlds;
-  GroupPlace place{thread % G, group % Plan::worlds, thread % Plan::team, kNoList, Service::shared(), nullptr};
+  GroupPlace place{thread % G, group % Plan::worlds, thread % Plan::team,
+                   kNoList,    Service::shared(),    nullptr};
   place.counts = reinterpret_cast<int32_t*>(place.stage);
   place.stage += Plan::counts + team * Plan::stage;
   alignas(16) char registers[Plan::registers && Plan::world_scratch > 0 ? Plan::world_scratch : 16];
@@ -90,10 +93,13 @@ GE_FN void run_launch(const Shared<typename E::Schema>& shared, const LaunchMemo
     if constexpr (G > 1) scratch += place.group * Plan::world_scratch;
   }
 
-  const int32_t* const list = memory.lists + int64_t(L::from == kNoList ? 0 : L::from) * shared.worlds;
-  const int total = L::from == kNoList ? shared.worlds : memory.counts[L::from == kNoList ? 0 : L::from];
+  const int32_t* const list =
+      memory.lists + int64_t(L::from == kNoList ? 0 : L::from) * shared.worlds;
+  const int total =
+      L::from == kNoList ? shared.worlds : memory.counts[L::from == kNoList ? 0 : L::from];
   const int64_t step = int64_t(Service::blocks()) * groups;
-  for (int64_t first = int64_t(Service::block()) * groups; !strides || first < total; first += step) {
+  for (int64_t first = int64_t(Service::block()) * groups; !strides || first < total;
+       first += step) {
     const int64_t index = first + group;
     const bool on = index < total;
     int world = on ? int(index) : shared.worlds - 1;
@@ -112,7 +118,8 @@ GE_FN void run_launch(const Shared<typename E::Schema>& shared, const LaunchMemo
       Group<E, PhaseT, G, Service> executor(own, place);
       executor.run(PhaseT{}, on);
       if constexpr (L::to != kNoList)
-        executor.template append<L::predicate>(on, memory.counts + L::to, memory.lists + int64_t(L::to) * shared.worlds);
+        executor.template append<L::predicate>(on, memory.counts + L::to,
+                                               memory.lists + int64_t(L::to) * shared.worlds);
     };
     if constexpr (Plan::whole_record) {
       run_whole(cells, on, run);

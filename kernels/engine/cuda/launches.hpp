@@ -1,5 +1,6 @@
-// A graph as a list of launches. A phase is one launch over all worlds; a Rare after it makes that launch write the worlds
-// that have its predicate into a worklist, and its inner phases launches over the list:
+// A graph as a list of launches. A phase is one launch over all worlds; a Rare after it makes that
+// launch write the worlds that have its predicate into a worklist, and its inner phases launches
+// over the list:
 //
 //   Phase<"step">, Rare<p, Phase<"renew">>, Phase<"observe">
 //
@@ -7,7 +8,8 @@
 //   renew     worlds of list 0
 //   observe   all worlds         empties the lists
 //
-// No host ever reads a list's length, so a step can be captured. The order of a list is free: worlds are independent.
+// No host ever reads a list's length, so a step can be captured. The order of a list is free:
+// worlds are independent.
 #pragma once
 
 #include "engine/graph.hpp"
@@ -17,7 +19,8 @@ namespace ge {
 /// In place of the number of a worklist: a launch over every world, or one that fills no list.
 inline constexpr int kNoList = -1;
 
-/// One kernel: a phase, the worklist that it walks, the one that it fills by predicate P, and whether it empties them all.
+/// One kernel: a phase, the worklist that it walks, the one that it fills by predicate P, and
+/// whether it empties them all.
 template <class PhaseT, int From, int To = kNoList, auto P = 0, bool kClose = false>
 struct Launch {
   using phase = PhaseT;
@@ -50,14 +53,15 @@ struct Flatten<From, N, Phase<kName, L, X...>, Rare<P, Inner...>, More...> {
   using Within = Flatten<N, N + 1, Inner...>;
   using Rest = Flatten<From, Within::lists, More...>;
   static constexpr int lists = Rest::lists;
-  using launches = concat<Types<Launch<Phase<kName, L, X...>, From, N, P>>, typename Within::launches,
-                          typename Rest::launches>;
+  using launches = concat<Types<Launch<Phase<kName, L, X...>, From, N, P>>,
+                          typename Within::launches, typename Rest::launches>;
 };
 template <int From, int N, auto P, class... Inner, class... More>
 struct Flatten<From, N, Rare<P, Inner...>, More...>
     : Flatten<From, N, CollectPhase, Rare<P, Inner...>, More...> {};
 
-/// The last launch empties the lists, unless it reads or fills one itself; then a launch of its own does.
+/// The last launch empties the lists, unless it reads or fills one itself; then a launch of its own
+/// does.
 template <class... L>
 struct Closed;
 template <class PhaseT, int From, int To, auto P>

@@ -1,25 +1,31 @@
-// The way of an output's rows from the lanes that make them to the caller's array. A team (a warp, or the block where a
-// block owns a world) stages the rows of its worlds side by side in shared memory, then all of its lanes copy the run with
-// 16-byte stores: alone, a row of 658 bytes could not even be written by words.
+// The way of an output's rows from the lanes that make them to the caller's array. A team (a warp,
+// or the block where a block owns a world) stages the rows of its worlds side by side in shared
+// memory, then all of its lanes copy the run with 16-byte stores: alone, a row of 658 bytes could
+// not even be written by words.
 //
 //   dense      the worlds of a team follow one another and all their rows fit: one run
 //                  |w0 r0|w0 r1|w1 r0|w1 r1| ... |
-//   scattered  worlds from a worklist or a mask, or a piece of each world's rows: one run per world, each in its slot
+//   scattered  worlds from a worklist or a mask, or a piece of each world's rows: one run per
+//              world, each in its slot
 //                  |w3 r4|w3 r5|   |w9 r4|w9 r5|  ...
 //
-// A run is staged at the caller's address modulo 16, so that its 16-byte pieces lie alike on both sides; what precedes the
-// first and follows the last goes element by element. Rows with Bits are staged packed and expanded while they are copied.
+// A run is staged at the caller's address modulo 16, so that its 16-byte pieces lie alike on both
+// sides; what precedes the first and follows the last goes element by element. Rows with Bits are
+// staged packed and expanded while they are copied.
 //
-// Rows of 4, 8 or 16 bytes need none of this: the lane that makes one stores it. A row above kLargestRow is written by its
-// lane element by element; images, which are that large, are rendered in pieces by kernels of their own and never pass here.
+// Rows of 4, 8 or 16 bytes need none of this: the lane that makes one stores it. A row above
+// kLargestRow is written by its lane element by element; images, which are that large, are rendered
+// in pieces by kernels of their own and never pass here.
 #pragma once
 
 #include "engine/channels.hpp"
 
-// The body of the following loop appears once: it holds whole stages, and nvcc unrolls what it can count.
+// The body of the following loop appears once: it holds whole stages, and nvcc unrolls what it can
+// count.
 #if defined(__CUDACC__)
 #define GE_NO_UNROLL _Pragma("unroll 1")
-// Loops over rows: one lane per world has only its own loads in flight, several lanes have each other's.
+// Loops over rows: one lane per world has only its own loads in flight, several lanes have each
+// other's.
 #define GE_UNROLL_ROWS _Pragma("unroll (G > 1 ? 1 : 4)")
 #else
 #define GE_NO_UNROLL
@@ -65,15 +71,18 @@ struct RowsPlan {
   static constexpr int bytes = Shape::elements * int(sizeof(Element));  // in the caller's array
   static constexpr int staged = int(sizeof(Row));
   static constexpr bool vector_sized = bytes == 4 || bytes == 8 || bytes == 16;
-  /// The owner of a row stores it: one lane per world leaves several rows of one world to one lane, far apart.
+  /// The owner of a row stores it: one lane per world leaves several rows of one world to one lane,
+  /// far apart.
   static constexpr bool direct = !Shape::packed && vector_sized && (G > 1 || kRows == 1);
 
   static constexpr int kBudget = 8 * 1024, kLargestRow = 16 * 1024;  // bytes of a team
   static constexpr bool staging = !direct && staged <= kLargestRow;
 
   static constexpr int at_least_one(int n, int most) { return n < 1 ? 1 : n < most ? n : most; }
-  static constexpr int chunk = at_least_one(kBudget / (worlds * staged), kRows);       // rows of a world at a time
-  static constexpr int together = at_least_one(kBudget / (chunk * staged + 16), worlds);  // worlds at a time
+  static constexpr int chunk =
+      at_least_one(kBudget / (worlds * staged), kRows);  // rows of a world at a time
+  static constexpr int together =
+      at_least_one(kBudget / (chunk * staged + 16), worlds);  // worlds at a time
   static constexpr int slot = int(round_up(chunk * staged, 16)) + 16;
   // Per world: its number and a byte per row that says whether the caller's row is to be written.
   static constexpr int head = int(round_up(4 + chunk, 4));
@@ -156,7 +165,8 @@ GE_FN void clear_run(Element* to, int count, int lane, int lanes) {
 
 /// Expands `rows` packed rows into a run of elements.
 template <class Row>
-GE_FN void expand_run(typename RowShape<Row>::Element* to, const Row* from, int rows, int lane, int lanes) {
+GE_FN void expand_run(typename RowShape<Row>::Element* to, const Row* from, int rows, int lane,
+                      int lanes) {
   using Element = typename RowShape<Row>::Element;
   constexpr int elements = RowShape<Row>::elements, each = 16 / int(sizeof(Element));
   const int count = rows * elements;

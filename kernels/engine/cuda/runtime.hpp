@@ -1,5 +1,5 @@
-// The CUDA runtime as this engine calls it: every call is checked, memory is owned, and the caller's current device is
-// left as it was.
+// The CUDA runtime as this engine calls it: every call is checked, memory is owned, and the
+// caller's current device is left as it was.
 #pragma once
 
 #include <cuda_runtime.h>

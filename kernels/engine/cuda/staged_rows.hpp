@@ -1,12 +1,13 @@
-// The team's part in rows.hpp's plan: lanes fill the staging area with the rows of their worlds, meet, and copy the runs to
-// the caller's array together.
+// The team's part in rows.hpp's plan: lanes fill the staging area with the rows of their worlds,
+// meet, and copy the runs to the caller's array together.
 #pragma once
 
 #include "engine/cuda/group_plan.hpp"
 
 namespace ge {
 
-/// Whether the worlds of a team that take part follow one another from its first on, and how many they are.
+/// Whether the worlds of a team that take part follow one another from its first on, and how many
+/// they are.
 struct Run {
   bool whole;
   int worlds;
@@ -33,7 +34,8 @@ struct StagedRows {
   int rows;   // of each world
   int world;  // of this lane's group
 
-  /// Worlds [first, ...) of the team, rows [row, row + count) of each: what the staging area holds at a time.
+  /// Worlds [first, ...) of the team, rows [row, row + count) of each: what the staging area holds
+  /// at a time.
   struct Part {
     int first, row, count;
   };
@@ -66,7 +68,8 @@ struct StagedRows {
     else
       Service::sync_warp();
   }
-  /// Large rows and bits are made where they are staged: indexed at run time, they would lie in local memory.
+  /// Large rows and bits are made where they are staged: indexed at run time, they would lie in
+  /// local memory.
   template <class Make>
   GE_FN bool fill(char* at, int row, const Make& make) const {
     GE_WATCH(at, sizeof(Row), true);
@@ -84,7 +87,8 @@ struct StagedRows {
     if constexpr (Rows::Shape::packed)
       expand_run(target, reinterpret_cast<const Row*>(from), count, place.team_lane, Rows::team);
     else
-      copy_run(target, reinterpret_cast<const Element*>(from), count * elements, place.team_lane, Rows::team);
+      copy_run(target, reinterpret_cast<const Element*>(from), count * elements, place.team_lane,
+               Rows::team);
   }
   GE_FN char* area(const void* target) const {
     return place.stage + Rows::heads + (Rows::Shape::packed ? 0 : offset_in_vector(target));
@@ -104,7 +108,8 @@ struct StagedRows {
   }
   GE_FN void flush_dense(const Part& part, int left) const {
     Element* const target = dense_target(part);
-    if (left > 0) flush(target, area(target), (left < Rows::together ? left : Rows::together) * rows);
+    if (left > 0)
+      flush(target, area(target), (left < Rows::together ? left : Rows::together) * rows);
   }
 
   // ---- worlds and pieces of worlds, each in its slot
@@ -133,7 +138,8 @@ struct StagedRows {
     }
   }
   GE_FN void flush_slots(const Part& part) const {
-    const int left = Rows::worlds - part.first, slots = left < Rows::together ? left : Rows::together;
+    const int left = Rows::worlds - part.first,
+              slots = left < Rows::together ? left : Rows::together;
     GE_NO_UNROLL
     for (int slot = 0; slot < slots; ++slot) {
       const char* const head = head_of(slot);

@@ -1,5 +1,6 @@
-// Which compiled variant of a phase is fastest on which GPU. Written by scripts/tune.py from timings on the GPU at hand;
-// a phase that is not listed runs with the first of its Lanes, 128 threads per block and dependent launch.
+// Which compiled variant of a phase is fastest on which GPU. Written by scripts/tune.py from
+// timings on the GPU at hand; a phase that is not listed runs with the first of its Lanes, 128
+// threads per block and dependent launch.
 #pragma once
 
 #include "engine/cuda/device.hpp"

@@ -1,5 +1,5 @@
-// The CUDA executor's own code on emulated lanes gives the recorded hashes, with any number of lanes per world and in any
-// order of lanes; a barrier that is missing is found and named.
+// The CUDA executor's own code on emulated lanes gives the recorded hashes, with any number of
+// lanes per world and in any order of lanes; a barrier that is missing is found and named.
 #include "engine/cuda/lanes_emulated.hpp"
 #include "golden.hpp"
 
@@ -77,8 +77,9 @@ GE_TEST(golden_cases_on_emulated_lanes_give_the_recorded_hashes) {
       config.shuffle_seed = number;
     });
     if (found.records != one.hashes.records || found.outputs != one.hashes.outputs)
-      fail("tests/golden", 0, "with " + std::to_string(lanes) + " lanes per world the hashes of " + one.line() + " are " +
-                                  found.records + " | " + found.outputs);
+      fail("tests/golden", 0,
+           "with " + std::to_string(lanes) + " lanes per world the hashes of " + one.line() +
+               " are " + found.records + " | " + found.outputs);
   }
 }
 
@@ -89,9 +90,11 @@ GE_TEST(any_number_of_lanes_gives_the_same_bits) {
     for (const Autoreset mode : kModes) {
       const std::string one_lane = outcome(id, config_of(1, 0, mode));
       for (const int lanes : kLanes)
-        if (const std::string found = outcome(id, config_of(lanes, uint64_t(lanes), mode)); found != one_lane)
-          fail(id.c_str(), 0, std::string(name_of(mode)) + " with " + std::to_string(lanes) + " lanes: " + found +
-                                  " against " + one_lane);
+        if (const std::string found = outcome(id, config_of(lanes, uint64_t(lanes), mode));
+            found != one_lane)
+          fail(id.c_str(), 0,
+               std::string(name_of(mode)) + " with " + std::to_string(lanes) + " lanes: " + found +
+                   " against " + one_lane);
     }
   }
 }
@@ -101,7 +104,8 @@ GE_TEST(faults_on_emulated_lanes_are_counted_once) {
 }
 
 GE_TEST(numbers_of_lanes_that_were_not_compiled_are_refused) {
-  CHECK_THROWS(make_simulator("CartPole-v0", config_of(3, 0)), Error, "lanes must be 1, 2, 8, 32 or 64");
+  CHECK_THROWS(make_simulator("CartPole-v0", config_of(3, 0)), Error,
+               "lanes must be 1, 2, 8, 32 or 64");
 }
 
 // ---- planted faults
@@ -110,7 +114,8 @@ GE_TEST(missing_barrier_after_each_is_named) {
   for (const int lanes : {2, 8, 32, 64}) {
     const Emulation planted("Each<", true);
     const std::string message = outcome("Arena-v0", config_of(lanes, 1));
-    if (!has(message, "hazard: thread") || !has(message, "Each<") || !has(message, "with no barrier between"))
+    if (!has(message, "hazard: thread") || !has(message, "Each<") ||
+        !has(message, "with no barrier between"))
       fail("Arena-v0", lanes, "the missing barrier was not named: " + message);
   }
 }
@@ -120,7 +125,8 @@ GE_TEST(missing_barrier_after_each_changes_the_hashes) {
   for (const int lanes : {2, 8, 32, 64}) {
     const Emulation planted("Each<", false);
     int differing = 0;
-    for (const uint64_t seed : {1, 2, 3}) differing += outcome("Arena-v0", config_of(lanes, seed)) != right;
+    for (const uint64_t seed : {1, 2, 3})
+      differing += outcome("Arena-v0", config_of(lanes, seed)) != right;
     if (differing == 0) fail("Arena-v0", lanes, "no order of lanes gave another result");
   }
 }
@@ -129,21 +135,24 @@ GE_TEST(missing_barrier_after_other_stages_is_named) {
   for (const char* stage : {"EachWorld<", "For<", "EmitPairs<", "Spawn<", "Destroy<", "Reduce<"}) {
     const Emulation planted(stage, true);
     const std::string message = outcome("Arena-v0", config_of(8, 1));
-    if (!has(message, "hazard: thread") || !has(message, stage)) fail(stage, 0, "not named: " + message);
+    if (!has(message, "hazard: thread") || !has(message, stage))
+      fail(stage, 0, "not named: " + message);
   }
 }
 
 GE_TEST(two_rows_that_write_one_number_are_named) {
   for (const int lanes : {2, 8, 32, 64}) {
     const std::string message = outcome("WriteRace-v0", config_of(lanes, 1));
-    if (!has(message, "hazard: thread") || !has(message, "add_to_total")) fail("WriteRace-v0", lanes, message);
+    if (!has(message, "hazard: thread") || !has(message, "add_to_total"))
+      fail("WriteRace-v0", lanes, message);
   }
 }
 
 GE_TEST(row_that_reads_what_the_same_system_writes_is_named) {
   for (const int lanes : {2, 8, 32, 64}) {
     const std::string message = outcome("OrderDependence-v0", config_of(lanes, 1));
-    if (!has(message, "hazard: thread") || !has(message, "follow_neighbour")) fail("OrderDependence-v0", lanes, message);
+    if (!has(message, "hazard: thread") || !has(message, "follow_neighbour"))
+      fail("OrderDependence-v0", lanes, message);
   }
 }
 
@@ -171,8 +180,8 @@ GE_TEST(lane_that_has_left_is_named) {
 
 GE_TEST(warps_do_not_wait_for_one_another_at_a_warp_barrier) {
   CHECK_EQ(message_of_block([](int thread) {
-    if (thread < 32) EmulatedLanes::sync_warp();
-  }),
+             if (thread < 32) EmulatedLanes::sync_warp();
+           }),
            "");
 }
 
@@ -180,10 +189,10 @@ GE_TEST(votes_and_shuffles_bring_what_the_lanes_of_the_warp_gave) {
   std::vector<uint32_t> votes(64);
   std::vector<double> values(64), below(64);
   CHECK_EQ(message_of_block([&](int thread) {
-    votes[size_t(thread)] = EmulatedLanes::ballot(thread % 3 == 0);
-    values[size_t(thread)] = EmulatedLanes::shuffle(0.5 * thread, 7);
-    below[size_t(thread)] = EmulatedLanes::shuffle_down(0.5 * thread, 16);
-  }),
+             votes[size_t(thread)] = EmulatedLanes::ballot(thread % 3 == 0);
+             values[size_t(thread)] = EmulatedLanes::shuffle(0.5 * thread, 7);
+             below[size_t(thread)] = EmulatedLanes::shuffle_down(0.5 * thread, 16);
+           }),
            "");
   uint32_t expected = 0;
   for (int lane = 0; lane < 32; ++lane) expected |= lane % 3 == 0 ? 1u << lane : 0u;

@@ -529,6 +529,7 @@ GE_FN void judge_world(const W& w, Verdict& verdict, const Tally& tally) {
 
 // ---- rules: a new episode
 
+// lint: allow parameters: a system names its components
 GE_FN void place_fighter(const W& w, Slot slot, Body& body, Speed& speed, Solid& solid,
                          Health& health, Ammo& ammo, Lock& lock, Heat& heat) {
   const Draw d = w.draw<"place">(slot.row);

@@ -1,0 +1,443 @@
+"""The steps of scripts/gpu_check.py that work on native modules: correctness, then speed.
+
+Each takes `dry_run`: then a CPU module stands in for CUDA and sizes shrink, so that the steps
+themselves can be tested without a GPU.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import gpu_native as native
+import numpy as np
+
+LANES = (0, 1, 8, 32)  # per world; 0 is the tuned choice
+CROWD = 5  # agents of a world where their number is a parameter
+_BAR = ("CartPole-v0", 0.5, 5e10)  # share of the memory's limit, steps/s with lean outputs
+
+
+@dataclass
+class Result:
+    """What a step found. Every table has a title, a header and rows of strings."""
+
+    status: str  # "pass", "fail" or "skip"
+    detail: str
+    tables: list[dict[str, Any]] = field(default_factory=list)
+    bars: list[dict[str, Any]] = field(default_factory=list)
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def table(self, title: str, header: list[str], rows: list[list[str]], note: str = "") -> None:
+        """Add a table for the Markdown file."""
+        self.tables.append({"title": title, "header": header, "rows": rows, "note": note})
+
+    def bar(self, what: str, least: float, measured: float) -> None:
+        """Add a promise on speed and what was measured."""
+        verdict = "ok" if measured >= least else "short"
+        self.bars.append({"what": what, "least": least, "measured": measured, "verdict": verdict})
+
+
+def verdict(problems: list[str], good: str) -> Result:
+    """Pass if there are no problems; else name the first."""
+    if problems:
+        return Result(
+            "fail", f"{len(problems)} wrong, first: {problems[0]}", data={"all": problems}
+        )
+    return Result("pass", good)
+
+
+def si(value: float) -> str:
+    """A number with its thousands as a letter: 61.3 M."""
+    for scale, letter in ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if abs(value) >= scale:
+            return f"{value / scale:.3g}{letter}"
+    return f"{value:.3g}"
+
+
+def crowd(description: dict[str, Any], agents: int = CROWD) -> dict[str, Any]:
+    """Parameters that ask for several agents, where there can be several."""
+    return {} if description["agents"].isdecimal() else {description["agents"]: agents}
+
+
+# ---- recorded hashes
+
+
+def golden_cases(
+    module: Any,
+) -> Iterator[tuple[tuple[str, int], dict[str, Any], int, int, tuple[str, str]]]:
+    """Yield (id, worlds), options, steps, seed, hashes of each recorded run of a known id."""
+    known = {description["id"] for description in native.environments(module)}
+    for file in sorted((native.ROOT / "tests" / "golden").glob("*.txt")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            parts = [part.strip() for part in line.split("|")]
+            if line.startswith("#") or parts[0] not in known:
+                continue
+            name, given, mode, worlds, steps, seed, records, outputs = parts
+            pairs = [] if given == "-" else [pair.split("=") for pair in given.split(",")]
+            parameters = {key: _number(text) for key, text in pairs}
+            options = {
+                "autoreset_mode": mode,
+                "max_episode_steps": parameters.pop("max_episode_steps", -1),
+                "parameters": parameters,
+            }
+            yield (name, int(worlds)), options, int(steps), int(seed), (records, outputs)
+
+
+def _number(text: str) -> bool | int | float:
+    if text in ("true", "false"):
+        return text == "true"
+    return float(text) if "." in text or "e" in text else int(text)
+
+
+def golden(dry_run: bool) -> Result:
+    """Recorded hashes of records and outputs, for each number of lanes and kind of launch."""
+    module, problems, rows = native.tested(dry_run), [], []
+    cases = list(golden_cases(module))
+    for lanes in LANES:
+        for dependent in (True, False):
+            equal = 0
+            for which, options, steps, seed, hashes in cases:
+                tuning = {"lanes": lanes, "dependent_launch": dependent}
+                simulator = module.Simulator(*which, **options, **tuning)
+                found = tuple(simulator.golden(steps, seed))
+                simulator.close()
+                equal += found == hashes
+                if found != hashes:
+                    problems.append(f"{which} {options} {tuning}: {found}, recorded {hashes}")
+            launch = "dependent" if dependent else "plain"
+            rows.append([str(lanes or "tuned"), launch, str(len(cases)), str(equal)])
+    result = verdict(
+        problems, f"{len(cases)} recorded runs, {len(rows)} kinds of launch, all equal"
+    )
+    if not cases:
+        result = Result("fail", "no recorded run belongs to an environment of this build")
+    result.table("Recorded hashes", ["lanes", "launch", "runs", "equal"], rows)
+    return result
+
+
+# ---- against the CPU
+
+
+def large(dry_run: bool) -> Result:
+    """Many worlds: records and hashes of outputs equal those of the CPU, byte by byte."""
+    worlds, module, other = (
+        5_000 if dry_run else 100_000,
+        native.tested(dry_run),
+        native.reference(),
+    )
+    problems, names = [], []
+    for description in native.environments(module):
+        name, found = description["id"], []
+        for each in (other, module):
+            simulator = each.Simulator(name, worlds, parameters=crowd(description))
+            hashes = tuple(simulator.golden(20, 11))
+            found.append((hashes, simulator.read_records(0, worlds)))
+            simulator.close()
+        names.append(name)
+        if found[0][0] != found[1][0]:
+            problems.append(f"{name}: hashes {found[1][0]}, on the CPU {found[0][0]}")
+        if found[0][1] != found[1][1]:
+            problems.append(f"{name}: {_first_difference(found[0][1], found[1][1], worlds)}")
+    return verdict(problems, f"{worlds:,} worlds of {', '.join(names)} after 20 steps: all equal")
+
+
+def _first_difference(expected: bytes, found: bytes, worlds: int) -> str:
+    if len(expected) != len(found):
+        return f"{len(found)} bytes of records, on the CPU {len(expected)}"
+    first, second = (np.frombuffer(b, np.uint8).reshape(worlds, -1) for b in (expected, found))
+    wrong = np.flatnonzero((first != second).any(axis=1))
+    byte = int(np.flatnonzero(first[wrong[0]] != second[wrong[0]])[0])
+    return f"{wrong.size} records differ, first world {wrong[0]} at byte {byte}"
+
+
+def save(dry_run: bool) -> Result:
+    """A save made on one machine loads on the other, which goes on as the first does."""
+    module, other, problems, count = native.tested(dry_run), native.reference(), [], 0
+    for description in native.environments(module):
+        for source, target, way in ((other, module, "from CPU"), (module, other, "to CPU")):
+            options: dict[str, Any] = {"parameters": crowd(description), "max_episode_steps": 9}
+            first = native.Run(source, description["id"], 777, **options)
+            second = native.Run(target, description["id"], 777, **options)
+            first.reset(5)
+            for i in range(25):
+                first.step(first.actions[i % 8])
+            second.simulator.load(first.simulator.save())
+            problems += [f"{description['id']} {way}: {p}" for p in _go_on(first, second, 25)]
+            count += 1
+            first.close()
+            second.close()
+    return verdict(problems, f"{count} saves carried over, 25 more steps each: all equal")
+
+
+def _go_on(first: native.Run, second: native.Run, steps: int) -> list[str]:
+    """Step both with the same actions; what differs, in words."""
+    for i in range(steps):
+        for run in (first, second):
+            run.step(run.actions[i % 8])
+        if differing := _differing(first, second):
+            return [f"step {i + 1}: {differing}"]
+    return []
+
+
+def _differing(first: native.Run, second: native.Run) -> str:
+    expected, found = first.slot.read(), second.slot.read()
+    names = [name for name in expected if expected[name] != found[name]]
+    if first.records() != second.records():
+        names.append("records")
+    return ", ".join(names)
+
+
+# ---- capture, and that a step waits for nothing
+
+
+def capture(dry_run: bool) -> Result:
+    """Captured steps replay bit for bit what eager ones do; a step never waits for the device."""
+    module, problems = native.tested(dry_run), []
+    for description in native.environments(module):
+        options: dict[str, Any] = {"parameters": crowd(description), "max_episode_steps": 50}
+        for steps in (1, 32):
+            name = f"{description['id']}, {steps} in the graph"
+            worlds = 100 if dry_run else 3000
+            runs = [native.Run(module, description["id"], worlds, **options) for _ in range(2)]
+            problems += [f"{name}: {p}" for p in _replay(*runs, steps)]
+    detail = "1 and 32 steps captured, replayed 100 times with new actions: equal to eager"
+    result = verdict(problems, detail)
+    if not dry_run and result.status == "pass":
+        waited = _waits(module)
+        if waited:
+            return Result("fail", waited)
+        result.detail += "; steps are enqueued while the device is busy"
+    return result
+
+
+def _replay(eager: native.Run, captured: native.Run, steps: int) -> list[str]:
+    """Step one eagerly and the other in a graph, with actions that change; what differs."""
+    runs = []
+    for run in (eager, captured):
+        given = [_like(run.actions[0]) for _ in range(steps)]
+        slots = [run.new_slot() for _ in range(steps)]
+        run.reset(3)
+        for i in range(3):
+            run.step(run.actions[i], slots[0])
+
+        def roll(run: native.Run = run, given: Any = given, slots: Any = slots) -> None:
+            for actions, slot in zip(given, slots, strict=True):
+                run.step(actions, slot)
+
+        runs.append((run, given, slots, roll))
+    replay = native.capture(runs[1][3], captured.on_gpu)
+    found = []
+    for i in range(100):
+        for (run, given, _, _), go in zip(runs, (runs[0][3], replay), strict=True):
+            for k, place in enumerate(given):
+                native.copy_into(place, run.actions[(i + 3 * k) % 8])
+            go()
+        if i % 33 == 0 or i == 99:
+            pairs = zip(runs[0][2], runs[1][2], strict=True)
+            wrong = [k for k, (a, b) in enumerate(pairs) if a.read() != b.read()]
+            if wrong or eager.records() != captured.records():
+                found.append(f"replay {i + 1}: outputs of steps {wrong[:3]} or records differ")
+                break
+    native.synchronize(eager.on_gpu)
+    eager.close()
+    captured.close()
+    return found
+
+
+def _like(actions: Any) -> Any:
+    """A buffer of the same kind, filled with valid actions."""
+    return actions.copy() if isinstance(actions, np.ndarray) else actions.clone()
+
+
+def _waits(module: Any) -> str:
+    """Empty if steps return while earlier work keeps the stream busy, else what was seen."""
+    cuda = native.torch().cuda
+    run = native.Run(module, "CartPole-v0", 4096)
+    run.reset(0)
+    for i in range(16):
+        run.step(run.actions[i % 8])
+    cuda.synchronize()
+    cuda.set_sync_debug_mode("error")
+    try:
+        cuda._sleep(1_000_000_000)  # cycles: about half a second
+        begin = time.perf_counter()
+        for i in range(16):
+            run.step(run.actions[i % 8])
+        took, done = time.perf_counter() - begin, cuda.Event()
+        done.record()
+        finished = done.query()
+    finally:
+        cuda.set_sync_debug_mode("default")
+    cuda.synchronize()
+    run.close()
+    return f"16 steps waited for the device ({took:.3f} s)" if finished or took > 0.2 else ""
+
+
+def small(name: str, dry_run: bool) -> None:
+    """A short run of one environment without torch, for compute-sanitizer to watch."""
+    module = native.tested(dry_run)
+    description = next(d for d in native.environments(module) if d["id"] == name)
+    for mode in ("SameStep", "NextStep"):
+        for lanes in LANES[1:]:
+            options = {"parameters": crowd(description), "max_episode_steps": 5}
+            simulator = module.Simulator(name, 70, autoreset_mode=mode, lanes=lanes, **options)
+            simulator.golden(8, 1)
+            copy = simulator.save()
+            simulator.copy_worlds([0, 1], [2, 3], True)
+            simulator.load(copy)
+            simulator.faults()
+            simulator.close()
+
+
+# ---- speed
+
+
+def bench(dry_run: bool) -> Result:
+    """Steps per second by worlds, outputs and lanes, against what the memory allows."""
+    module = native.tested(dry_run)
+    worlds = (64, 1024) if dry_run else (4096, 65_536, 1_048_576)
+    header = ["", *(f"N = {n:,}" for n in worlds)]
+    result, rates, rows = Result("pass", ""), {}, []
+    names = [d["id"] for d in native.environments(module) if d["agents"].isdecimal()]
+    for name in names:
+        for lean in (False, True):
+            label = f"{name}, {'lean' if lean else 'all'} outputs"
+            rates[label] = {n: _rate(module, name, n, dry_run, lean=lean) for n in worlds}
+            rows.append([label, *(si(rate) for rate in rates[label].values())])
+    result.table("Native steps per second", header, rows)
+    rows = []
+    for lanes in LANES:
+        found = [_rate(module, names[0], n, dry_run, lanes=lanes) for n in worlds]
+        rates[f"{names[0]}, {lanes} lanes"] = dict(zip(worlds, found, strict=True))
+        rows.append([str(lanes or "tuned"), *map(si, found)])
+    result.table(f"{names[0]} by lanes per world, all outputs", header, rows)
+    result.data["steps_per_second"] = rates
+    _limits(result, module, rates, worlds, dry_run)
+    _graphs(result, module, 64 if dry_run else 4096)
+    _crowds(result, module, dry_run)
+    best = rates[f"{names[0]}, lean outputs"][worlds[-1]]
+    result.detail = f"{names[0]}: {si(best)} steps/s, lean, N = {worlds[-1]:,}"
+    return result
+
+
+def _rate(
+    module: Any, name: str, worlds: int, dry_run: bool, *, lean: bool = False, **options: Any
+) -> float:
+    run = native.Run(module, name, worlds, lean=lean, **options)
+    run.reset(0)
+    step = run.stepper()
+    for i in range(64):  # until episodes no longer end together
+        step(i)
+    seconds = native.time_call(step, run.on_gpu, 0.002 if dry_run else 0.05)
+    run.close()
+    return run.units / seconds
+
+
+def byte_table(name: str, outputs: dict[str, int], worlds: int) -> list[tuple[str, float]]:
+    """Bytes that a step of one world must move: columns in and out, actions in, outputs out.
+
+    Seeds and counters of episodes are used only where an episode begins, and are left out.
+    """
+    simulator = native.reference().Simulator(name, 1)
+    fields = json.loads(simulator.instance)["columns"]
+    at_reset = {"world.seed_low", "world.seed_high", "world.identity", "world.episode"}
+    used = {f["name"] for f in fields} - at_reset
+    columns = sum(simulator.get_column(column).nbytes for column in used)
+    simulator.close()
+    lines = [("columns read", columns), ("columns written", columns), ("actions (int64)", 8)]
+    return [*lines, *((output, size / worlds) for output, size in outputs.items())]
+
+
+def _limits(
+    result: Result, module: Any, rates: dict[str, Any], worlds: tuple[int, ...], dry_run: bool
+) -> None:
+    name, share, goal = _BAR
+    on_gpu, size = module.MACHINE == "cuda", 1 << (22 if dry_run else 30)
+    source, target = (native.zeros(size, on_gpu) for _ in range(2))
+    bandwidth = 2 * size / native.time_call(lambda _: native.copy_into(target, source), on_gpu)
+    cache = 0
+    if on_gpu:
+        cache = int(getattr(native.torch().cuda.get_device_properties(0), "L2_cache_size", 0))
+    run = native.Run(module, name, 4096)
+    record, outputs = run.simulator.record_bytes, run.outputs
+    run.close()
+    rows, last = [], worlds[-1]
+    for lean in (False, True):
+        kept = {o: n for o, n in outputs.items() if not lean or o in native.LEAN}
+        lines = byte_table(name, kept, 4096)
+        label, kind = f"{name}, {'lean' if lean else 'all'} outputs", "lean" if lean else "all"
+        title = f"Bytes per step of {name}, {kind} outputs"
+        cells = [[what, f"{n:g}"] for what, n in lines]
+        result.table(title, ["", "bytes"], [*cells, ["sum", f"{sum(n for _, n in lines):g}"]])
+        for n in worlds:
+            fits = record * n <= cache
+            moved = sum(size for _, size in (lines[2:] if fits else lines))
+            limit, rate = bandwidth / moved, rates[label][n]
+            where = f"{si(record * n)}B, {'fit' if fits else 'do not fit'} the cache"
+            row = [f"{kind}, {n:,}", f"{moved:g}", where, si(limit), si(rate)]
+            rows.append([*row, f"{rate / limit:.0%}"])
+            if n == last:
+                result.bar(
+                    f"{name}, {kind} outputs, N = {n:,}: share of limit", share, rate / limit
+                )
+    result.bar(f"{name}, lean outputs, N = {last:,}: steps/s", goal, rates[label][last])
+    header = ["outputs, N", "bytes per step", "records", "limit, steps/s", "measured", "share"]
+    note = f"A copy moves {si(bandwidth)}B/s, read and written; the cache holds {si(cache)}B."
+    result.table(f"{name} against what the memory allows", header, rows, note)
+    result.data |= {"copy_bytes_per_second": bandwidth, "cache_bytes": cache}
+
+
+def _graphs(result: Result, module: Any, worlds: int) -> None:
+    rows = []
+    for steps in (1, 32):
+        run = native.Run(module, "CartPole-v0", worlds)
+        run.reset(0)
+        for i in range(64):
+            run.step(run.actions[i % 8])
+
+        def roll(run: native.Run = run, steps: int = steps) -> None:
+            for i in range(steps):
+                run.step(run.actions[i % 8])
+
+        replay = native.capture(roll, run.on_gpu)
+
+        def call(_: int, replay: Callable[[], None] = replay) -> None:
+            replay()
+
+        seconds = native.time_call(call, run.on_gpu) / steps
+        rows.append([str(steps), f"{seconds * 1e6:.2f}", si(worlds / seconds)])
+        result.data[f"captured_{steps}"] = worlds / seconds
+        native.synchronize(run.on_gpu)
+        run.close()
+    header = ["steps in the graph", "microseconds per step", "steps/s"]
+    result.table(f"CartPole-v0 captured in a CUDA graph, N = {worlds:,}", header, rows)
+
+
+def _crowds(result: Result, module: Any, dry_run: bool) -> None:
+    rows, total = [], 2_000 if dry_run else 1_000_000
+    for description in native.environments(module):
+        if description["agents"].isdecimal():
+            continue
+        for agents in (1, 10, 100, 1000):
+            worlds, cells = max(1, total // agents), []
+            for lanes in LANES:
+                parameters = crowd(description, agents)
+                cells.append(
+                    _rate(
+                        module,
+                        description["id"],
+                        worlds,
+                        dry_run,
+                        parameters=parameters,
+                        lanes=lanes,
+                    )
+                )
+            result.data[f"{description['id']}, {agents} agents"] = dict(
+                zip(LANES, cells, strict=True)
+            )
+            rows.append([description["id"], f"{agents:,}", f"{worlds:,}", *map(si, cells)])
+    header = ["", "agents per world", "worlds", *(f"lanes {n or 'tuned'}" for n in LANES)]
+    result.table("Agent-steps per second", header, rows)
