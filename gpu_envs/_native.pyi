@@ -88,9 +88,7 @@ class Simulator:
     def get_column(self, name: str) -> np.ndarray:
         """Return a copy, (worlds, rows, ...)."""
 
-    def set_column(
-        self, name: str, values: np.ndarray, worlds: Sequence[int] | None
-    ) -> None: ...
+    def set_column(self, name: str, values: np.ndarray, worlds: Sequence[int] | None) -> None: ...
     def faults(self) -> dict[str, Any]:
         """Return and clear what went wrong.
 

@@ -30,6 +30,7 @@ from gpu_steps import Result
 ROOT = native.ROOT
 SCRIPT = Path(__file__).resolve()
 TOTAL = 470  # seconds for everything: what has not begun by then is skipped
+TEST_ENVIRONMENT = "arena"  # of the native tests: it uses every stage of the engine
 WATCHED = 120  # seconds for compute-sanitizer
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")  # of compute-sanitizer
 _PACKAGES = ("numpy", "torch", "gymnasium", "pettingzoo", "pytest", "pybind11", "cmake", "ninja")
@@ -88,24 +89,28 @@ def build(dry_run: bool) -> Result:
     if dry_run:
         levels = native.cpu_levels()
         return Result("pass" if levels else "fail", f"dry run: modules found: {', '.join(levels)}")
-    folder = ROOT / "build" / "gpu"
     places = os.pathsep.join([os.environ["PATH"], str(Path(sys.executable).parent)])
     cmake, ninja = (shutil.which(name, path=places) for name in ("cmake", "ninja"))
     if not cmake or not ninja:
         return Result("fail", "cmake and ninja are needed to build")
-    configure = [cmake, "-S", str(ROOT / "kernels"), "-B", str(folder), "-G", "Ninja"]
+    configure = [cmake, "-G", "Ninja", "-S", str(ROOT / "kernels"), "-DGPU_ENVS_CUDA=1"]
     configure += [f"-DCMAKE_MAKE_PROGRAM={ninja}", f"-DGE_PYTHON={sys.executable}"]
-    configure.append("-DGPU_ENVS_CUDA=1")
-    install = [cmake, "--install", str(folder), "--component", "package", "--prefix", str(ROOT)]
-    for command in (configure, [cmake, "--build", str(folder)], install):
+    own, test = str(native.BUILD), str(native.TEST_BUILD)
+    for command in (
+        [*configure, "-B", own],
+        [*configure, "-B", test, f"-DGE_MODULE_ENVS={TEST_ENVIRONMENT}"],
+        [cmake, "--build", own],
+        [cmake, "--install", own, "--component", "package", "--prefix", str(ROOT)],
+        [cmake, "--build", test, "--target", "_cuda"],
+    ):
         done = _run(command)
         if done.returncode:
             text = done.stdout[-6000:]
-            return Result("fail", f"failed: {' '.join(command[1:3])}", data={"output": text})
+            return Result("fail", f"failed: {' '.join(command)}", data={"output": text})
     problem = native.load("_cuda").device_problem()
     if problem:
         return Result("fail", f"the CUDA module is built but cannot be used: {problem}")
-    spills = _run([sys.executable, "scripts/check_spills.py", str(folder / "cuda")])
+    spills = _run([sys.executable, "scripts/check_spills.py", str(native.BUILD / "cuda")])
     lines = spills.stdout.strip().splitlines() or [""]
     detail = f"CUDA and {', '.join(native.cpu_levels())}; {lines[-1]}"
     return Result("fail" if spills.returncode else "pass", detail, data={"spills": lines})
@@ -133,7 +138,8 @@ def sanitizer(dry_run: bool) -> Result:
     refused: set[str] = set()
     outputs: dict[str, str] = {}
     left, end = 0, time.perf_counter() + WATCHED
-    for description in native.environments(native.tested(dry_run)):
+    watched = [d for m in native.all_tested(dry_run) for d in native.environments(m)]
+    for description in watched:
         name = description["id"]
         child = [sys.executable, str(SCRIPT), "--small", name]
         for tool in ("none",) if dry_run else TOOLS:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
+BUILD, TEST_BUILD = ROOT / "build" / "gpu", ROOT / "build" / "gpu_test"
 LEAN = ("obs", "reward", "terminated", "truncated")
 NO_GPU = "no NVIDIA GPU with a working driver was found on this machine"
 _CAPABILITY = (75, 76)  # the driver's numbers of two attributes: major, minor
@@ -54,10 +55,10 @@ def has(package: str) -> bool:
     return importlib.util.find_spec(package) is not None
 
 
-def load(name: str) -> Any:
-    """Load a compiled module of gpu_envs by its path, such as `_cuda`, for this interpreter."""
+def load(name: str, folder: Path = ROOT / "gpu_envs") -> Any:
+    """Load a compiled module by its path, such as `_cuda`, for this interpreter."""
     for suffix in importlib.machinery.EXTENSION_SUFFIXES:
-        path = ROOT / "gpu_envs" / f"{name}{suffix}"
+        path = folder / f"{name}{suffix}"
         if path.exists():
             loader = importlib.machinery.ExtensionFileLoader(name, str(path))
             spec = importlib.util.spec_from_file_location(name, path, loader=loader)
@@ -65,7 +66,7 @@ def load(name: str) -> Any:
             module = importlib.util.module_from_spec(spec)
             loader.exec_module(module)
             return module
-    raise FileNotFoundError(f"gpu_envs has no compiled module {name} for this interpreter")
+    raise FileNotFoundError(f"{folder.name} has no compiled module {name} for this interpreter")
 
 
 def cpu_levels() -> list[str]:
@@ -87,6 +88,14 @@ def cpu_levels() -> list[str]:
 def tested(dry_run: bool) -> Any:
     """The module under test: CUDA, or the plainest CPU module as its stand-in."""
     return load(f"_cpu_{cpu_levels()[-1]}" if dry_run else "_cuda")
+
+
+def all_tested(dry_run: bool) -> list[Any]:
+    """The module under test, and the one with the tests' own environment where it is built."""
+    modules = [tested(dry_run)]
+    if not dry_run and any(TEST_BUILD.glob("_cuda*.so")):
+        modules.append(load("_cuda", TEST_BUILD))
+    return modules
 
 
 def reference() -> Any:

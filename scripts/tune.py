@@ -112,7 +112,7 @@ def _profile(step: Any, launches: int) -> list[float]:
                 step(i)
             torch.cuda.synchronize()
         cuda = torch.autograd.DeviceType.CUDA
-        events = [e for e in profile.events() if e.device_type == cuda and "kernel" in e.name]
+        events = [e for e in profile.events() if e.device_type == cuda and "phase_kernel" in e.name]
     except (RuntimeError, AttributeError):
         return []
     if not launches or len(events) != launches * _PROFILED:
@@ -133,8 +133,10 @@ def tune(module: Any, case: Case, architecture: int, seconds: float) -> tuple[li
             tuning = {"lanes": lanes, "block": block, "dependent_launch": False}
             try:
                 run = start(module, case, **tuning)
-            except ValueError:
-                continue  # no phase of this environment has that many lanes
+            except (ValueError, RuntimeError) as problem:
+                if not re.search("lanes must be|fits on this GPU|shared memory", str(problem)):
+                    raise
+                continue
             for timing in time_phases(run, seconds):
                 shape = (timing.lanes, timing.threads)
                 defaults.setdefault(timing.phase, shape)
@@ -149,8 +151,8 @@ def tune(module: Any, case: Case, architecture: int, seconds: float) -> tuple[li
             best = defaults[phase]
         rows.append(Row(case.environment, case.tier, phase, architecture, *best, dependent))
         for (lanes, threads), spent in sorted(found.items(), key=lambda item: item[1]):
-            shape = {"phase": phase, "lanes": lanes, "threads": threads, "seconds": spent}
-            shown.append({**asdict(case), **shape, "chosen": (lanes, threads) == best})
+            timed = asdict(Timing(phase, lanes, threads, spent))
+            shown.append({**asdict(case), **timed, "chosen": (lanes, threads) == best})
     return rows, shown
 
 

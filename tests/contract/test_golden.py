@@ -36,7 +36,9 @@ def _value(text: str) -> bool | int | float:
 
 
 def _read(line: str) -> Case:
-    name, parameters, mode, worlds, steps, seed, *hashes = (part.strip() for part in line.split("|"))
+    name, parameters, mode, worlds, steps, seed, *hashes = (
+        part.strip() for part in line.split("|")
+    )
     pairs = [] if parameters == "-" else [pair.split("=") for pair in parameters.split(",")]
     values = {key: _value(text) for key, text in pairs}
     return Case(name, values, mode, int(worlds), int(steps), int(seed), (hashes[0], hashes[1]))
@@ -44,9 +46,12 @@ def _read(line: str) -> Case:
 
 def _cases() -> list[Case]:
     known = {description["id"] for description in registration.environments().values()}
-    lines = [line for file in sorted(FOLDER.glob("*.txt")) for line in file.read_text().splitlines()]
+    lines = [
+        line for file in sorted(FOLDER.glob("*.txt")) for line in file.read_text().splitlines()
+    ]
     cases = [_read(line) for line in lines if line.strip() and not line.startswith("#")]
-    return [case for case in cases if case.id in known]  # the native tests have environments of their own
+    # The native tests have environments of their own.
+    return [case for case in cases if case.id in known]
 
 
 CASES = _cases()
@@ -94,6 +99,7 @@ def test_layouts_are_equal_on_all_machines() -> None:
         modules.append(native.cuda())
     for description in registration.environments().values():
         layouts = {
-            json.loads(module.Simulator(description["id"], 1).instance)["layout"] for module in modules
+            json.loads(module.Simulator(description["id"], 1).instance)["layout"]
+            for module in modules
         }
         assert len(layouts) == 1, description["id"]

@@ -54,6 +54,7 @@ class ShuffledRunner {
 
   explicit ShuffledRunner(const Config& config) : random_(config.shuffle_seed) {
     for (std::string& image : images_) image.assign(size_t(kImage), '\0');
+    writer_.assign(size_t(kImage), -1);
     ListColumns record{columns_, segments_};
     Walk<false, Tables>::run(record);
     const size_t persistent = columns_.size();
@@ -158,7 +159,7 @@ class ShuffledRunner {
   // ---- the checks
 
   static std::vector<Range> changes(const std::string& before, const std::string& after) {
-    constexpr int64_t kStride = 256;
+    constexpr int64_t kStride = 64;
     std::vector<Range> all;
     for (int64_t first = 0; first < kImage; first += kStride) {
       const int64_t last = std::min<int64_t>(first + kStride, kImage);
@@ -206,13 +207,14 @@ class ShuffledRunner {
   }
   std::string alone(const std::vector<Task>& tasks, const std::string& before) {
     std::string expected = before, image = before;
-    std::vector<int> writer(size_t(kImage), -1);
+    forget_writers();
     std::vector<std::pair<int, Range>> ungranted;
     for (size_t i = 0; i < tasks.size(); ++i) {
       guarded(tasks[i].row, [&] { tasks[i].run(cells_of(image, false)); });
       for (const Range& range : changes(before, image)) {
+        touched_.push_back(range);
         for (int64_t at = range.begin; at < range.end; ++at) {
-          int& other = writer[size_t(at)];
+          int& other = writer_[size_t(at)];
           if (other >= 0)
             breach("write race: " + tasks[size_t(other)].row + " and " + tasks[i].row +
                    " both write " + column_at(at));
@@ -227,6 +229,11 @@ class ShuffledRunner {
       breach(tasks[size_t(task)].row + " writes " + column_at(range.begin) +
              ", which the stage does not grant it");
     return expected;
+  }
+  void forget_writers() {
+    for (const Range& range : touched_)
+      std::fill(writer_.begin() + range.begin, writer_.begin() + range.end, -1);
+    touched_.clear();
   }
   void in_order(const std::vector<Task>& tasks, const std::vector<int>& order, std::string& image,
                 bool counts) {
@@ -397,20 +404,18 @@ class ShuffledRunner {
   }
   template <class A, class C, auto Test, auto Make, class T>
   void stage(EmitPairs<A, C, Test, Make, T>) {
-    std::vector<Pair> pairs;
     const Cells<S> here = cells(0);
-    for (int a = 0; a < here.template rows<A>(); ++a)
-      for (int b = std::is_same_v<A, C> ? a + 1 : 0; b < here.template rows<C>(); ++b)
-        pairs.push_back({a, b});
-    // The order of pairs of one table is pair_at's.
-    if constexpr (std::is_same_v<A, C>)
-      for (size_t i = 0; i < pairs.size(); ++i) pairs[i] = pair_at(int(i), here.template rows<A>());
+    const int count_a = here.template rows<A>(), count_c = here.template rows<C>();
+    constexpr bool same = std::is_same_v<A, C>;
+    std::vector<Pair> pairs;  // of live rows, in the engine's order
+    for (int i = 0; i < (same ? pair_count(count_a) : count_a * count_c); ++i) {
+      const Pair p = same ? pair_at(i, count_a) : Pair{i / count_c, i % count_c};
+      if (here.template alive<A>(p.a) && here.template alive<C>(p.b)) pairs.push_back(p);
+    }
     emit<T>(
         int(pairs.size()),
         [&pairs](const Cells<S>& cells, int i) {
-          const Pair p = pairs[size_t(i)];
-          return cells.template alive<A>(p.a) && cells.template alive<C>(p.b) &&
-                 bool(Test(World<S>(cells), p.a, p.b));
+          return bool(Test(World<S>(cells), pairs[size_t(i)].a, pairs[size_t(i)].b));
         },
         [&pairs](int row, int i) {
           return maker<Make, T>(row, pairs[size_t(i)].a, pairs[size_t(i)].b);
@@ -647,6 +652,8 @@ class ShuffledRunner {
   std::vector<Segment> segments_;
   Shared<S> shared_{}, quiet_{};
   Counters ignored_{};
+  std::vector<int> writer_;     // of each byte, the task of this stage that changed it, or -1
+  std::vector<Range> touched_;  // where writer_ is not -1
   int world_ = 0;
   bool final_ = false;
   const char* phase_ = "";

@@ -270,8 +270,9 @@ PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
                         shared_bytes(variant, threads),
                         false,
                         0};
+    // The most that may be asked for, not what this simulator asks: others share the kernel.
     GE_CUDA(cudaFuncSetAttribute(variant.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 made.shared));
+                                 shared_limit_));
     int resident = 0;
     GE_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, variant.function, threads,
                                                           size_t(made.shared)));
@@ -293,9 +294,11 @@ PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
 
 std::vector<PreparedLaunch> DeviceStore::prepare(const std::vector<LaunchChoice>& choices) {
   const DeviceGuard guard(device_);
-  if (config_.block != 0 && (config_.block < 32 || config_.block > 256 || config_.block % 32 != 0))
-    throw Error(Fault::value, "block must be a multiple of 32 from 32 to 256, got " +
-                                  std::to_string(config_.block));
+  const int block = config_.block;
+  if (block != 0 && block != 32 && block != 64 && block != 128 && block != 256)
+    throw Error(Fault::value,
+                "block must be 32, 64, 128 or 256 threads, or 0 for the tuned choice, got " +
+                    std::to_string(block));
   std::vector<PreparedLaunch> made;
   int64_t slab = 0;
   for (const LaunchChoice& choice : choices) {

@@ -4,7 +4,7 @@
 //
 //   divergence   lanes that wait at different rendezvous, or of which one has left
 //   hazard       two lanes touch a word, one of them writing, with no barrier between (GE_WATCH in
-//   record.hpp tells)
+//                record.hpp tells)
 //
 // A vote or shuffle lets a write follow a read, for who has voted has read; it orders nothing else.
 // So there are two clocks: of barriers, which everything counts, and of meetings, which a write
@@ -12,6 +12,9 @@
 #pragma once
 
 #include <ucontext.h>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 #include <array>
 #include <bit>
@@ -115,7 +118,11 @@ class LaneEmulator {
   enum class State { ready, waiting, done };
   // Where a fibre goes on. Only its first entry goes through ucontext, whose every change is a call
   // of the system, and a test changes millions of times.
-  using Place = void* [5];
+  struct Place {
+    void* registers[5];
+    const void* stack = nullptr;  // lowest address, for the address sanitizer
+    size_t size = 0;
+  };
   struct Lane {
     static constexpr size_t kStack = 256 * 1024;
     Place place;
@@ -142,17 +149,41 @@ class LaneEmulator {
 
   static void trampoline() {
     LaneEmulator& self = *current();
+    arrive(nullptr, &self.scheduler_);
     self.body_();
     self.lanes_[size_t(self.running_)]->state = State::done;
+    leave(nullptr, self.scheduler_);
     jump(self.scheduler_);
   }
-  [[noreturn]] __attribute__((noinline)) static void jump(Place& to) { __builtin_longjmp(to, 1); }
+  [[noreturn]] __attribute__((noinline)) static void jump(Place& to) {
+    __builtin_longjmp(to.registers, 1);
+  }
   __attribute__((noinline)) static void change(Place& from, Place& to) {
-    if (__builtin_setjmp(from) == 0) jump(to);
+    void* kept = nullptr;
+    leave(&kept, to);
+    if (__builtin_setjmp(from.registers) == 0) jump(to);
+    arrive(kept, nullptr);
   }
-  __attribute__((noinline)) static void begin(Place& from, const ucontext_t& to) {
-    if (__builtin_setjmp(from) == 0) setcontext(&to);
+  __attribute__((noinline)) static void begin(Place& from, Lane& lane) {
+    void* kept = nullptr;
+    leave(&kept, lane.place);
+    if (__builtin_setjmp(from.registers) == 0) setcontext(&lane.context);
+    arrive(kept, nullptr);
   }
+  // The address sanitizer has to know on which stack it is.
+#if defined(__SANITIZE_ADDRESS__)
+  static void leave(void** kept, const Place& to) {
+    __sanitizer_start_switch_fiber(kept, to.stack, to.size);
+  }
+  static void arrive(void* kept, Place* from) {
+    __sanitizer_finish_switch_fiber(kept, from != nullptr ? &from->stack : nullptr,
+                                    from != nullptr ? &from->size : nullptr);
+  }
+#else
+  static void leave(void**, const Place&) {}
+  static void arrive(void*, Place*) {}
+#endif
+
   void start(int t) {
     Lane& lane = *lanes_[size_t(t)];
     getcontext(&lane.context);
@@ -160,6 +191,8 @@ class LaneEmulator {
     lane.context.uc_stack.ss_size = Lane::kStack;
     lane.context.uc_link = nullptr;
     makecontext(&lane.context, &trampoline, 0);
+    lane.place.stack = lane.stack.get();
+    lane.place.size = Lane::kStack;
     lane.begun = false;
     lane.state = State::ready;
     lane.stage = "the beginning of the kernel";
@@ -180,7 +213,7 @@ class LaneEmulator {
       if (std::exchange(lane.begun, true))
         change(scheduler_, lane.place);
       else
-        begin(scheduler_, lane.context);
+        begin(scheduler_, lane);
       const int ran = running_;
       running_ = -1;
       if (!problem_.empty()) throw Error(Fault::runtime, problem_);
