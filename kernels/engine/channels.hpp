@@ -30,6 +30,16 @@ struct ActionShape {
       },
       A::describe());
   static_assert(plain, "GE: the fields of an action are float or int32_t");
+  static constexpr bool uniform = std::apply(
+      [](auto... f) {
+        return ((std::is_same_v<typename decltype(f)::Element, float> == is_float) && ...);
+      },
+      A::describe());
+  static_assert(uniform, "GE: an action is all categories or all numbers");
+  static constexpr bool bounded =
+      std::apply([](auto... f) { return ((is_float || (f.low > -1e9 && f.high < 1e9)) && ...); },
+                 A::describe());
+  static_assert(bounded, "GE: an integer of an action is a category: say one_of(count)");
   struct Range {
     double low, high;
   };
@@ -72,7 +82,9 @@ GE_FN typename ActionShape<A>::Element take_element(From value, double low, doub
     const float clamped = x < lo ? lo : x > hi ? hi : x;
     return nan ? rest : clamped;
   } else {
-    const bool legal = (value >= From(low)) & (value <= From(high));
+    // Compared as wide as the bounds need: 999 is no uint8_t.
+    using Wide = std::conditional_t<sizeof(From) == 8, From, int32_t>;
+    const bool legal = (Wide(value) >= Wide(low)) & (Wide(value) <= Wide(high));
     bad = bad | !legal;
     return legal ? int32_t(value) : 0;
   }

@@ -32,21 +32,23 @@ std::string spelled(double value) {
 // Blocks of elements are judged without a branch; only a block with a bad one is searched.
 template <class From>
 void check(const Simulator& simulator, const From* values, int64_t count) {
+  // As wide as the bounds need: 999 is no uint8_t.
+  using Wide = std::conditional_t<sizeof(From) == 1, int32_t, From>;
   const std::vector<double>& ranges = simulator.action_ranges();
   const int64_t words = int64_t(ranges.size()) / 2;
   const auto bad = [&](int64_t i) {
     const int64_t k = i % words;
-    return !(values[i] >= From(ranges[size_t(2 * k)]) &&
-             values[i] <= From(ranges[size_t(2 * k + 1)]));
+    const Wide value = Wide(values[i]);
+    return !(value >= Wide(ranges[size_t(2 * k)]) && value <= Wide(ranges[size_t(2 * k + 1)]));
   };
   constexpr int64_t kBlock = 1024;
   for (int64_t first = 0; first < count; first += kBlock) {
     const int64_t last = first + kBlock < count ? first + kBlock : count;
     uint32_t any = 0;
     if (words == 1) {
-      const From low = From(ranges[0]), high = From(ranges[1]);
+      const Wide low = Wide(ranges[0]), high = Wide(ranges[1]);
       for (int64_t i = first; i < last; ++i)
-        any |= (values[i] >= low) & (values[i] <= high) ? 0u : 1u;
+        any |= (Wide(values[i]) >= low) & (Wide(values[i]) <= high) ? 0u : 1u;
     } else {
       for (int64_t i = first; i < last; ++i) any |= bad(i) ? 1u : 0u;
     }

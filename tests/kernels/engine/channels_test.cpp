@@ -107,6 +107,7 @@ GE_TEST(category_that_does_not_exist_becomes_0_and_is_counted) {
   CHECK((taken<Press, int64_t>(-1, 0, 4) == Taken{0, true}));
   CHECK((taken<Press, int64_t>((int64_t{1} << 32) + 3, 0, 4) == Taken{0, true}));
   CHECK((taken<Press, uint8_t>(255, 0, 4) == Taken{0, true}));
+  CHECK((taken<Press, uint8_t>(240, 0, 999) == Taken{240, false}));
   CHECK((taken<Press, int32_t>(INT32_MIN, 0, 4) == Taken{0, true}));
 }
 GE_TEST(number_out_of_bounds_becomes_the_nearest_bound_and_is_counted) {
