@@ -56,7 +56,12 @@ def has(package: str) -> bool:
 
 
 def load(name: str, folder: Path = ROOT / "gpu_envs") -> Any:
-    """Load a compiled module by its path, such as `_cuda`, for this interpreter."""
+    """Load a compiled module by its path, such as `_cuda`, for this interpreter.
+
+    Where the package has it already, that one: a module cannot be loaded twice.
+    """
+    if folder == ROOT / "gpu_envs" and f"gpu_envs.{name}" in sys.modules:
+        return sys.modules[f"gpu_envs.{name}"]
     for suffix in importlib.machinery.EXTENSION_SUFFIXES:
         path = folder / f"{name}{suffix}"
         if path.exists():

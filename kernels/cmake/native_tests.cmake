@@ -7,7 +7,7 @@
 # that only tests need are compiled with -O1: in less than half the time, and bits must not depend on it. Under a
 # sanitizer the blocks are 1 and the default.
 # In every executable ge::registry() lists our environments and those of tests/kernels/envs; planted mistakes, stems that
-# begin with `faulty`, are built for cpu/shuffled alone, which looks for them.
+# begin with `faulty`, are built for cpu/shuffled and cpu/lanes alone, which look for them.
 
 set(folder "${GE_ROOT}/tests/kernels")
 if(NOT EXISTS "${folder}/main.cpp")
@@ -22,7 +22,7 @@ list(FILTER GE_TEST_ENVS EXCLUDE REGEX "^faulty")
 # ge_build(<name> <machine> <isa> [<definitions>...]): library ge_build_<name> with engine, environments and registry.
 function(ge_build name machine isa)
   set(all_envs ${GE_ENVS} ${GE_TEST_ENVS})
-  if(machine STREQUAL "shuffled")
+  if(machine MATCHES "^(shuffled|lanes)$")
     list(APPEND all_envs ${planted})
   endif()
   ge_units(units ${machine} ${all_envs})
