@@ -12,6 +12,7 @@ import importlib.machinery
 import importlib.util
 import json
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
