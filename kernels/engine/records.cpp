@@ -193,7 +193,10 @@ class Buffers {
   ~Buffers() {
     for (void* memory : bound_.at)
       if (memory != nullptr) simulator_.release(memory);
+    if (actions_ != nullptr) simulator_.release(actions_);
   }
+  /// Memory for actions, where the simulator reads them.
+  void* actions(int64_t bytes) { return actions_ = simulator_.allocate(bytes); }
   Buffers(const Buffers&) = delete;
   const Bound& bound() const { return bound_; }
   void fetch() {
@@ -215,6 +218,7 @@ class Buffers {
  private:
   Simulator& simulator_;
   Bound bound_;
+  void* actions_ = nullptr;
   std::vector<char> host_[kOutputCount];
 };
 
@@ -244,7 +248,7 @@ Golden golden_run(Simulator& simulator, int steps, uint64_t seed) {
   take();
   std::vector<int32_t> ints(size_t(worlds * row_count));
   std::vector<float> floats(simulator.action_is_float() ? ints.size() : 0);
-  void* const device = simulator.allocate(int64_t(ints.size()) * 4);
+  void* const device = buffers.actions(int64_t(ints.size()) * 4);
   constexpr uint32_t stream = Name("golden_actions").hash();
   for (int step = 0; step < steps; ++step) {
     for (int64_t w = 0; w < worlds; ++w) {
@@ -273,7 +277,6 @@ Golden golden_run(Simulator& simulator, int steps, uint64_t seed) {
                    buffers.bound(), nullptr);
     take();
   }
-  simulator.release(device);
   std::vector<Blake2b> records(size_t(worlds), Blake2b(8));
   std::vector<char> record(size_t(simulator.record_bytes()));
   for (int64_t w = 0; w < worlds; ++w) {
