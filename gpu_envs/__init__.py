@@ -48,6 +48,10 @@ register_all()
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("gpu_envs")
     if name not in _HOMES:
         raise AttributeError(f"module 'gpu_envs' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"gpu_envs.{_HOMES[name]}"), name)

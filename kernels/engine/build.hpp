@@ -244,20 +244,8 @@ class Plan {
                  ", \"shape\": " + shape_json(full) + "}";
     }
     std::string values;
-    for (const FieldInfo& info : field_infos<Params>(true)) {
-      char text[40];
-      const char* at = reinterpret_cast<const char*>(&params_) + info.offset;
-      if (info.type == Type::boolean)
-        std::snprintf(text, sizeof text, "%s",
-                      *reinterpret_cast<const bool*>(at) ? "true" : "false");
-      else if (info.type == Type::float32)
-        std::snprintf(text, sizeof text, "%.9g", double(*reinterpret_cast<const float*>(at)));
-      else if (info.type == Type::float64)
-        std::snprintf(text, sizeof text, "%.17g", *reinterpret_cast<const double*>(at));
-      else
-        std::snprintf(text, sizeof text, "%d", *reinterpret_cast<const int32_t*>(at));
-      values += (values.empty() ? "" : ", ") + json(info.name) + ": " + text;
-    }
+    for (const FieldInfo& info : field_infos<Params>(true))
+      values += (values.empty() ? "" : ", ") + json(info.name) + ": " + json_value(info, &params_);
     instance_ = "{" + describe_build<E>(id_) +
                 ", \"num_worlds\": " + std::to_string(config_.worlds) +
                 ", \"agents_per_world\": " + std::to_string(agents_) +

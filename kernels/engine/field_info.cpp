@@ -94,8 +94,7 @@ std::string range_of(const FieldInfo& info) {
 }
 
 [[noreturn]] void refuse(Fault fault, const char* kind, const FieldInfo& info, const Value& value) {
-  const bool whole =
-      info.type == Type::int32 || info.type == Type::int64 || info.type == Type::uint32;
+  const bool whole = info.type != Type::float32 && info.type != Type::float64;
   const char* wanted = info.type == Type::boolean ? "True or False"
                        : whole                    ? "a whole number"
                                                   : "a number";
@@ -136,6 +135,12 @@ void set_field(void* target, const FieldInfo& info, const Value& value, const ch
     case Type::uint32:
       if (x < 0 || x > 4294967295.0) refuse(Fault::value, kind, info, value);
       return put(target, info, uint32_t(x));
+    case Type::uint64:
+      if (x < 0 || x >= 0x1p64) refuse(Fault::value, kind, info, value);
+      return put(target, info, uint64_t(x));
+    case Type::uint8:
+      if (x < 0 || x > 255) refuse(Fault::value, kind, info, value);
+      return put(target, info, uint8_t(x));
     default:
       if (x < -2147483648.0 || x > 2147483647.0) refuse(Fault::value, kind, info, value);
       return put(target, info, int32_t(x));
@@ -177,6 +182,41 @@ std::string json(const std::string& text) {
     }
   }
   return out + "\"";
+}
+
+namespace {
+template <class T>
+T value_at(const FieldInfo& info, const void* owner) {
+  T value;
+  std::memcpy(&value, static_cast<const char*>(owner) + info.offset, sizeof value);
+  return value;
+}
+std::string shortest(const char* format, double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+}  // namespace
+
+std::string json_value(const FieldInfo& info, const void* owner) {
+  switch (info.type) {
+    case Type::boolean:
+      return value_at<bool>(info, owner) ? "true" : "false";
+    case Type::float32:
+      return shortest("%.9g", double(value_at<float>(info, owner)));
+    case Type::float64:
+      return shortest("%.17g", value_at<double>(info, owner));
+    case Type::uint8:
+      return std::to_string(value_at<uint8_t>(info, owner));
+    case Type::int64:
+      return std::to_string(value_at<int64_t>(info, owner));
+    case Type::uint32:
+      return std::to_string(value_at<uint32_t>(info, owner));
+    case Type::uint64:
+      return std::to_string(value_at<uint64_t>(info, owner));
+    default:
+      return std::to_string(value_at<int32_t>(info, owner));
+  }
 }
 
 std::string json(const std::vector<FieldInfo>& infos) {

@@ -104,8 +104,9 @@ C from_values(const Values& values, const char* kind) {
   return made;
 }
 
-/// JSON of a list of fields, and of a string.
+/// JSON of a list of fields, of a string, and of a field's value in a struct.
 std::string json(const std::vector<FieldInfo>& infos);
 std::string json(const std::string& text);
+std::string json_value(const FieldInfo& info, const void* owner);
 
 }  // namespace ge

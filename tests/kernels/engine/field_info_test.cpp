@@ -118,6 +118,29 @@ GE_TEST(description_lists_every_field_with_its_default) {
   CHECK_EQ(json(std::string("a\"b\\c\n")), "\"a\\\"b\\\\c\\u000a\"");
 }
 
+GE_TEST(values_of_every_type_are_set_within_their_field_and_told_back) {
+  struct Whole {
+    uint8_t before = 1, small = 2, after = 3;
+    uint64_t large = 5;
+    static constexpr auto describe() {
+      return fields(field("before", &Whole::before, ""), field("small", &Whole::small, ""),
+                    field("after", &Whole::after, ""), field("large", &Whole::large, ""));
+    }
+  } whole;
+  const auto infos = field_infos<Whole>(true);
+  set_fields(&whole, infos, {{"small", int64_t{200}}, {"large", int64_t{1} << 50}}, "parameter");
+  std::string told;
+  for (const FieldInfo& info : infos) told += json_value(info, &whole) + " ";
+  CHECK_EQ(told, "1 200 3 1125899906842624 ");
+  CHECK_THROWS(set_fields(&whole, infos, {{"small", int64_t{256}}}, "parameter"), Error,
+               "parameter 'small' must be a whole number, got 256");
+  const Settings settings = set({{"mask", int64_t{4294967295}}, {"big", int64_t{1} << 40}});
+  told.clear();
+  for (const FieldInfo& info : field_infos<Settings>(true))
+    told += json_value(info, &settings) + " ";
+  CHECK_EQ(told, "true 3 1.5 0.25 4294967295 1099511627776 ");
+}
+
 GE_TEST(simulators_with_impossible_numbers_are_refused_by_name) {
   Config config;
   config.worlds = 0;
