@@ -176,6 +176,11 @@ def _plot(report: Report, folder: Path, parameter: str, curves: dict[int, list[P
     axes.set_yscale("log")
     axes.set_xticks([point.value for point in points], [f"{p.value}" for p in points], fontsize=8)
     axes.minorticks_off()
+    # A curve that spans less than a decade may have no power of ten beside it.
+    low, high = axes.get_ylim()
+    round_ones = [m * 10.0**e for e in range(3, 12) for m in (1, 1.5, 2, 3, 4, 5, 7)]
+    marks = [mark for mark in round_ones if low <= mark <= high]
+    axes.set_yticks(marks, [f"{mark / 1e6:.3g} M" for mark in marks], fontsize=8)
     axes.set_xlabel(parameter.replace("_", " ").replace("agent count", "agents per world"))
     axes.set_ylabel("agent-steps per second")
     where = f"{report.machine['device_name']}, {report.machine['cores']} cores"
