@@ -4,10 +4,12 @@
 #   x_shuffled_test.cpp   cpu/shuffled (GE_BLOCK = 1)
 #   x_lanes_test.cpp      cpu/lanes, the CUDA executor's code on emulated lanes
 # Builds are never mixed in one binary: equal templates compiled with other macros would be merged by the linker. Those
-# that only tests need are compiled with -O1: in less than half the time, and bits must not depend on it. Under a
-# sanitizer the blocks are 1 and the default.
-# In every executable ge::registry() lists our environments and those of tests/kernels/envs; planted mistakes, stems that
-# begin with `faulty`, are built for cpu/shuffled and cpu/lanes alone, which look for them.
+# that only tests need are compiled with -O1: in less than half the time, and bits must not depend on it.
+# In every executable ge::registry() lists our environments and those of tests/kernels/envs. Planted mistakes, stems that
+# begin with `faulty`, are only in planted_*_shuffled_test.cpp and planted_*_lanes_test.cpp, alone.
+# Sanitizers triple the compile time, so under one of them each thing is built once: x_blocks_test.cpp with the default
+# block (cpu/shuffled has block 1, cpu/lanes the layout of CUDA), cpu/shuffled and cpu/lanes with the environments of the
+# tests alone (GE_TEST_ENVS_ONLY; the arena has every stage), and no planted mistakes.
 
 set(folder "${GE_ROOT}/tests/kernels")
 if(NOT EXISTS "${folder}/main.cpp")
@@ -18,22 +20,20 @@ add_custom_target(tests)
 set(planted ${GE_TEST_ENVS})
 list(FILTER planted INCLUDE REGEX "^faulty")
 list(FILTER GE_TEST_ENVS EXCLUDE REGEX "^faulty")
+set(all_envs ${GE_ENVS} ${GE_TEST_ENVS})
 
-# ge_build(<name> <machine> <isa> [<definitions>...]): library ge_build_<name> with engine, environments and registry.
-function(ge_build name machine isa)
-  set(all_envs ${GE_ENVS} ${GE_TEST_ENVS})
-  if(machine MATCHES "^(shuffled|lanes)$")
-    list(APPEND all_envs ${planted})
-  endif()
-  ge_units(units ${machine} ${all_envs})
-  ge_registry(registry test_${machine} ${machine} ${all_envs})
+# ge_build(<name> <machine> <isa> <list of stems> [<definitions>...]): library ge_build_<name> with engine, environments
+# and registry.
+function(ge_build name machine isa stems)
+  ge_units(units ${machine} ${${stems}})
+  ge_registry(registry test_${name} ${machine} ${${stems}})
   if(machine STREQUAL "cpu" AND NOT ARGN)  # the modules' own objects, and what only tests have
     ge_units(units cpu ${GE_TEST_ENVS})
     ge_static_library(ge_build_${name} ${isa} ${units} ${registry} "${folder}/main.cpp")
     target_link_libraries(ge_build_${name} PUBLIC ge_envs_${isa})
   else()
-    ge_static_library(ge_build_${name} ${isa} ${units} ${registry} "${folder}/main.cpp" ${GE_ENGINE_SOURCES}
-                      ${GE_ENGINE_CPU_SOURCES})
+    ge_static_library(ge_build_${name} ${isa} ${units} ${registry} "${folder}/main.cpp")
+    target_link_libraries(ge_build_${name} PUBLIC ge_engine_${isa})  # knows nothing of blocks
     target_compile_options(ge_build_${name} PUBLIC -O1)
   endif()
   target_compile_definitions(ge_build_${name} PUBLIC ${ARGN})
@@ -43,13 +43,21 @@ endfunction()
 
 list(GET GE_RUNNABLE -1 best)
 foreach(isa ${GE_RUNNABLE})
-  ge_build(${isa} cpu ${isa})
+  ge_build(${isa} cpu ${isa} all_envs)
 endforeach()
 foreach(block 1 16 32)
-  ge_build(block${block} cpu ${best} GE_BLOCK=${block})
+  ge_build(block${block} cpu ${best} all_envs GE_BLOCK=${block})
 endforeach()
-ge_build(shuffled shuffled ${best} GE_BLOCK=1)
-ge_build(lanes lanes ${best} GE_CUDA_LAYOUT)
+set(tested all_envs)
+set(only "")
+if(GE_SANITIZE)
+  set(tested GE_TEST_ENVS)
+  set(only GE_TEST_ENVS_ONLY)
+endif()
+ge_build(shuffled shuffled ${best} ${tested} GE_BLOCK=1 ${only})
+ge_build(lanes lanes ${best} ${tested} GE_CUDA_LAYOUT ${only})
+ge_build(planted_shuffled shuffled ${best} planted GE_BLOCK=1)
+ge_build(planted_lanes lanes ${best} planted GE_CUDA_LAYOUT)
 
 # The thread sanitizer of older compilers cannot cope with much address randomisation.
 set(launcher "")
@@ -71,7 +79,12 @@ foreach(source ${sources})
   if(name MATCHES "_blocks$")
     set(builds block1 block16 block32 ${GE_RUNNABLE})
     if(GE_SANITIZE)
-      set(builds block1 ${best})
+      set(builds ${best})
+    endif()
+  elseif(name MATCHES "planted_.*_(shuffled|lanes)$")
+    set(builds planted_${CMAKE_MATCH_1})
+    if(GE_SANITIZE)
+      continue()
     endif()
   elseif(name MATCHES "_(shuffled|lanes)$")
     set(builds ${CMAKE_MATCH_1})

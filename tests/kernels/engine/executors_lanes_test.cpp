@@ -85,7 +85,7 @@ GE_TEST(golden_cases_on_emulated_lanes_give_the_recorded_hashes) {
 
 GE_TEST(any_number_of_lanes_gives_the_same_bits) {
   const std::vector<std::string> ids = all_ids();
-  CHECK(ids.size() >= 5);
+  CHECK(ids.size() >= 2);
   for (const std::string& id : ids) {
     for (const Autoreset mode : kModes) {
       const std::string one_lane = outcome(id, config_of(1, 0, mode));
@@ -104,7 +104,7 @@ GE_TEST(faults_on_emulated_lanes_are_counted_once) {
 }
 
 GE_TEST(numbers_of_lanes_that_were_not_compiled_are_refused) {
-  CHECK_THROWS(make_simulator("CartPole-v0", config_of(3, 0)), Error,
+  CHECK_THROWS(make_simulator("Arena-v0", config_of(3, 0)), Error,
                "lanes must be 1, 2, 8, 32 or 64");
 }
 
@@ -137,22 +137,6 @@ GE_TEST(missing_barrier_after_other_stages_is_named) {
     const std::string message = outcome("Arena-v0", config_of(8, 1));
     if (!has(message, "hazard: thread") || !has(message, stage))
       fail(stage, 0, "not named: " + message);
-  }
-}
-
-GE_TEST(two_rows_that_write_one_number_are_named) {
-  for (const int lanes : {2, 8, 32, 64}) {
-    const std::string message = outcome("WriteRace-v0", config_of(lanes, 1));
-    if (!has(message, "hazard: thread") || !has(message, "add_to_total"))
-      fail("WriteRace-v0", lanes, message);
-  }
-}
-
-GE_TEST(row_that_reads_what_the_same_system_writes_is_named) {
-  for (const int lanes : {2, 8, 32, 64}) {
-    const std::string message = outcome("OrderDependence-v0", config_of(lanes, 1));
-    if (!has(message, "hazard: thread") || !has(message, "follow_neighbour"))
-      fail("OrderDependence-v0", lanes, message);
   }
 }
 

@@ -1,5 +1,5 @@
 // Faulty: one small environment with a mistake planted in its step, a build per mistake. Only the
-// executor that looks for mistakes runs them (planted_faults_shuffled_test.cpp).
+// executor that looks for mistakes runs them (planted_faults_*_test.cpp).
 #pragma once
 
 #include "engine/environment.hpp"
