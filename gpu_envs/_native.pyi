@@ -13,7 +13,8 @@ import numpy as np
 MACHINE: str  # "cpu" or "cuda"
 INSTRUCTION_SET: str  # "x86-64-v2", "x86-64-v3", "x86-64-v4", "generic", "cuda"
 # Names of the outputs, in the order of every tuple below: obs, reward, terminated, truncated,
-# final_obs, ended, episode_return, episode_length, action_mask, agent_active, state.
+# final_obs, ended, episode_return, episode_length, action_mask, agent_active, state,
+# reward_parts.
 OUTPUTS: tuple[str, ...]
 
 def environments() -> str:
@@ -43,6 +44,7 @@ class Simulator:
         autoreset_mode: str = "SameStep",
         max_episode_steps: int = -1,  # -1: the header's, 0: none
         threads: int = 0,
+        dtype: str = "own",  # of observations: "own", "uint8", "float32", "bits"
         device: int = 0,
         parameters: Mapping[str, bool | int | float | str] = ...,
         # Those that `allocate` and `step_numpy` make; default: all that exist. Names of outputs
@@ -92,9 +94,19 @@ class Simulator:
     def faults(self) -> dict[str, Any]:
         """Return and clear what went wrong.
 
-        Keys: bad_actions, first_bad_world, first_bad_agent, frozen_steps, tables (a list of dicts
-        with name, dropped, needed, capacity).
+        Keys: bad_actions, first_bad_world, first_bad_agent, illegal_actions, first_illegal_world,
+        first_illegal_agent, frozen_steps, tables (a list of dicts with name, dropped, needed,
+        capacity).
         """
+
+    def action_names(self) -> list[str]:
+        """What the environment calls its actions; empty where it says nothing."""
+
+    def action_keys(self) -> list[str]:
+        """The key of each action for a person who plays, "" for none; empty likewise."""
+
+    def text(self, world: int, viewer: int) -> str:
+        """One world as text with ANSI colours, as agent `viewer` knows it, -1: whole (CPU)."""
 
     def save(self) -> bytes: ...
     def load(self, data: bytes) -> None: ...
@@ -108,12 +120,14 @@ class Simulator:
 #   {"id": "CartPole-v0", "doc": str, "max_episode_steps": 500 or 0, "reward_threshold": 475.0 or
 #    null, "agents": "1" or the name of the parameter that counts them, "parameters": [FIELD...],
 #    "reset_options": [FIELD...], "action": [FIELD...], "observation": [FIELD...],
-#    "state": [FIELD...], "action_mask": bool, "columns": [FIELD...]}
+#    "state": [FIELD...], "reward_parts": [FIELD...], "action_mask": bool, "turns": bool (one agent
+#    at a time acts), "text": bool (there is a view for terminals), "columns": [FIELD...]}
 # with FIELD =
 #   {"name", "type": dtype name, "shape": [int...], "low": number or null, "high": number or null,
-#    "choices": int or null, "default": value or null, "unit": str, "doc": str}
+#    "choices": int or null, "names": [str...] of the choices of a parameter, "default": value or
+#    null, "unit": str, "doc": str}
 # where choices counts the categories of a discrete field, a null bound is none, and bounds are
 # inclusive. Simulator.instance is the same object of that one environment with
 #   {"num_worlds", "agents_per_world", "autoreset_mode", "time_limit", "record_bytes",
-#    "layout": hex str, "tier": int, "outputs": {name: {"type", "shape": (worlds, agents, ...)}},
+#    "packed": bool (observations are bits), "layout": hex str, "tier": int, "outputs": {name: {"type", "shape": (worlds, agents, ...)}},
 #    "values": resolved parameters}

@@ -13,6 +13,8 @@ def raise_faults(faults: Mapping[str, Any], environment: str) -> None:
     problems: list[tuple[type[Exception], str]] = []
     if faults["bad_actions"]:
         problems.append((ValueError, _bad_actions(faults)))
+    if faults.get("illegal_actions"):
+        problems.append((ValueError, _illegal_actions(faults)))
     problems.extend((RuntimeError, _full_table(table)) for table in faults["tables"])
     if faults["frozen_steps"]:
         problems.append((ResetNeeded, _frozen(int(faults["frozen_steps"]))))
@@ -25,6 +27,14 @@ def _bad_actions(faults: Mapping[str, Any]) -> str:
     return (
         f"{faults['bad_actions']} actions were out of range and replaced, "
         f"first of agent {faults['first_bad_agent']} in world {faults['first_bad_world']}"
+    )
+
+
+def _illegal_actions(faults: Mapping[str, Any]) -> str:
+    return (
+        f"{faults['illegal_actions']} actions were illegal and replaced by the lowest legal one, "
+        f"first of agent {faults['first_illegal_agent']} in world {faults['first_illegal_world']}: "
+        "choose among those that the action mask allows"
     )
 
 

@@ -28,6 +28,7 @@ class Field:
     default: Any = None
     unit: str = ""
     doc: str = ""
+    names: tuple[str, ...] = ()  # of the choices
 
     @property
     def size(self) -> int:
@@ -39,6 +40,10 @@ class Field:
 
     def bounds(self) -> str:
         """Return the accepted values in words."""
+        if self.names:
+            return " | ".join(self.names)
+        if self.type == "string":
+            return "text"
         if self.choices is not None:
             return f"0 to {self.choices - 1}"
         if self.low is None and self.high is None:
@@ -54,9 +59,15 @@ def read(descriptions: Iterable[Mapping[str, Any]]) -> tuple[Field, ...]:
     fields = []
     for entry in descriptions:
         values = {key: value for key, value in entry.items() if key in known}
-        values["shape"] = tuple(values.get("shape") or ())
+        for key in ("shape", "names"):
+            values[key] = tuple(values.get(key) or ())
         fields.append(Field(**values))
     return tuple(fields)
+
+
+def packed(size: int) -> Field:
+    """Return the one field of an observation whose bits are packed."""
+    return Field("bits", "uint8", (size,), 0, 255, doc="eight booleans a byte, the first lowest")
 
 
 def checked_values(
@@ -82,6 +93,8 @@ def checked_values(
 def _checked(field: Field, value: object, what: str) -> Value:
     scalar = _plain(value)
     label = f"{what.split(' of ')[0]} {field.name!r}"
+    if field.names:
+        return _named(field, scalar, label)
     if field.type in ("string", "str"):
         if not isinstance(scalar, str):
             raise TypeError(f"{label} must be a str, got {value!r}")
@@ -95,6 +108,17 @@ def _checked(field: Field, value: object, what: str) -> Value:
     if not field.type.startswith("float"):
         scalar = _integral(scalar, label)
     return _bounded(field, scalar, label)
+
+
+def _named(field: Field, scalar: object, label: str) -> str:
+    """Return the name of a choice that is given by name or by number."""
+    if isinstance(scalar, str) and scalar in field.names:
+        return scalar
+    if isinstance(scalar, int) and not isinstance(scalar, bool) and 0 <= scalar < len(field.names):
+        return field.names[scalar]
+    listed = ", ".join(map(repr, field.names))
+    error = ValueError if isinstance(scalar, int | str) else TypeError
+    raise error(f"{label} must be one of {listed}, got {scalar!r}")
 
 
 def _integral(scalar: int | float, label: str) -> int:

@@ -23,6 +23,7 @@ OUTPUTS = (
     "action_mask",
     "agent_active",
     "state",
+    "reward_parts",
 )
 REQUIRED = frozenset(OUTPUTS[:4])
 _MASKED = frozenset(

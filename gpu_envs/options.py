@@ -22,6 +22,7 @@ KEYWORDS = (
     "reuse",
     "outputs",
     "observation",
+    "dtype",
 )
 WORLD_LIMIT = 2**31 - 64  # of one simulator; the native code counts worlds in 32 bits
 WORLD_NUMBERS = 2**32  # a world's number is one word of every random draw
@@ -54,6 +55,20 @@ def thread_limit(threads: object) -> int:
     return 0 if threads is None else errors.whole(threads, "threads", 1, 4096)
 
 
+def element_type(dtype: object, observation: object) -> str:
+    """Check `observation` and `dtype`, which the environment may yet refuse; "own" for None."""
+    if observation not in ("flat", "dict"):
+        raise ValueError(f"observation must be 'flat' or 'dict', got {observation!r}")
+    if dtype is None:
+        return "own"
+    name = getattr(dtype, "__name__", None) or str(dtype).removeprefix("torch.")
+    if name not in ("uint8", "float32", "bits"):
+        raise ValueError(f"dtype must be None, 'uint8', 'float32' or 'bits', got {dtype!r}")
+    if name == "bits" and observation == "dict":
+        raise ValueError("dtype='bits' packs all fields into one row: use observation='flat'")
+    return name
+
+
 def parameters(description: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, Value]:
     """Check the environment's own parameters; a misspelt keyword is met with the closest one."""
     fields = read_fields(description["parameters"])
@@ -82,6 +97,12 @@ def for_one_agent(description: Mapping[str, Any], given: Mapping[str, object]) -
         return checked
     if agents.isdecimal():
         raise ValueError(f"{description['id']} has {agents} agents per world, {_ONE_AGENT}")
+    field = next(f for f in read_fields(description["parameters"]) if f.name == agents)
+    if field.low is not None and field.low > 1:
+        raise ValueError(
+            f"{description['id']} has {field.low:g} agents or more per world, {_ONE_AGENT} or "
+            "gpu_envs.parallel_env"
+        )
     if checked.setdefault(agents, 1) != 1:
         raise ValueError(f"{agents} is {checked[agents]}, {_ONE_AGENT}, or pass {agents}=1")
     return parameters(description, checked)

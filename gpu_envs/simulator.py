@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from dataclasses import fields as members_of
 from typing import Any, NoReturn
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
 
 from gpu_envs import arrays as array_libraries
-from gpu_envs import errors, faults, layout, native, options, registration, resets, spaces
+from gpu_envs import errors, faults, fields, layout, native, options, registration, resets, spaces
 from gpu_envs.actions import ActionReader
 from gpu_envs.fields import Value
 from gpu_envs.fields import read as read_fields
@@ -37,9 +38,10 @@ class Outputs:
     action_mask: Any
     agent_active: Any
     state: Any
+    reward_parts: Any
 
 
-_FIELDS = tuple(field.name for field in fields(Outputs))
+_FIELDS = tuple(member.name for member in members_of(Outputs))
 _OBSERVED = frozenset({"obs", "action_mask", "agent_active", "state"})
 
 
@@ -65,6 +67,8 @@ class Simulator:
         reuse: Write every step into the same arrays, valid until the next call.
         outputs: Names of the optional outputs to write; default all that exist.
         observation: "flat" for one array per agent, "dict" for views of its fields.
+        dtype: Element type of the observations, where the environment has more than one: "uint8",
+            "float32", or "bits" for eight booleans a byte, the first in the lowest bit.
         **parameters: The environment's own parameters (`python -m gpu_envs info ID`).
     """
 
@@ -83,6 +87,7 @@ class Simulator:
         reuse: bool = False,
         outputs: Sequence[str] | None = None,
         observation: str = "flat",
+        dtype: str | None = None,
         **parameters: Any,
     ) -> None:
         description = registration.find(name)
@@ -95,10 +100,9 @@ class Simulator:
             "autoreset_mode": options.autoreset(autoreset_mode).value,
             "max_episode_steps": options.step_limit(max_episode_steps),
             "threads": options.thread_limit(threads),
+            "dtype": options.element_type(dtype, observation),
             "parameters": options.parameters(description, parameters),
         }
-        if observation not in ("flat", "dict"):
-            raise ValueError(f"observation must be 'flat' or 'dict', got {observation!r}")
         wanted = layout.checked_names(outputs)
         if wanted is not None:
             config["outputs"] = layout.with_companions(wanted)
@@ -140,9 +144,12 @@ class Simulator:
         observation = self.layout.of("obs")
         assert observation is not None  # of the required outputs
         row = observation.shape[2:]
+        if self.instance["packed"]:
+            self.observation_fields = (fields.packed(row[0]),)
         self.single_observation_space = spaces.observation_space(
             self.observation_fields, row, observation.type, self.observation
         )
+        self.reward_parts = tuple(field["name"] for field in self.instance["reward_parts"])
         self.single_action_space = spaces.action_space(action_fields)
         self.views = (
             spaces.FieldViews(self.observation_fields, row) if self.observation == "dict" else None
@@ -236,6 +243,26 @@ class Simulator:
             self.np_random_seed = tuple(seeds) if isinstance(seeds, list) else seeds
         self._set_ready()
         return self._arrays.finish(results)
+
+    # What a person reads.
+
+    def action_names(self) -> list[str]:
+        """Return what the environment calls its actions; empty where it says nothing."""
+        return list(self._native.action_names())
+
+    def action_keys(self) -> list[str]:
+        """Return the key of each action for playing by hand, "" for none; empty likewise."""
+        return list(self._native.action_keys())
+
+    def text(self, world: int = 0, viewer: int = -1) -> str:
+        """Return one world as text with ANSI colours; "" where the environment has no such view.
+
+        Args:
+            world: Which one.
+            viewer: The agent whose knowledge is shown; -1 shows everything.
+        """
+        self._require_ready("text")
+        return str(self._native.text(int(world), int(viewer)))
 
     # State.
 

@@ -31,8 +31,8 @@ class Env(gymnasium.Env[Any, Any]):
         name: Id of the environment, with or without "gpu_envs/".
         render_mode: None, or one that the environment lists.
         device: As in `Simulator`, but "cpu" by default.
-        **keywords: `first_world`, `max_episode_steps`, `strict`, `observation`, and the
-            environment's parameters.
+        **keywords: `first_world`, `max_episode_steps`, `strict`, `observation`, `dtype`, and
+            the environment's parameters.
     """
 
     # On the class, where `gymnasium.make` looks for it, and copied to each instance.
@@ -120,7 +120,7 @@ class Env(gymnasium.Env[Any, Any]):
 
     def _common_info(self, results: tuple[Any, ...]) -> dict[str, Any]:
         names = ("action_mask", "agent_active", "state")
-        pairs = zip(names, results[8:], strict=True)
+        pairs = zip(names, results[8:11], strict=True)
         return {name: _host_copy(rows[0]) for name, rows in pairs if rows is not None}
 
     def render(self) -> None:

@@ -2,7 +2,8 @@
 
 `num_envs` asks for worlds; the environment's own `num_envs` counts rows = worlds x agents, and
 everything it returns has that many. Every info key `k` has its mask `_k`, except `action_mask`,
-`agent_active` and `state`, which are valid everywhere (`state` has one row per world).
+`agent_active`, `reward_parts` and `state`, which are valid everywhere (`state` has one row per
+world).
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         num_envs: How many worlds.
         render_mode: None, or one that the environment lists.
         **keywords: Those of `Simulator` (`device`, `arrays`, `threads`, `first_world`,
-            `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `observation`) and
-            the environment's parameters.
+            `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `observation`,
+            `dtype`) and the environment's parameters.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
             action_mask,
             agent_active,
             state,
+            parts,
         ) = self._step_arrays(actions, True, out, stream)
         infos: Infos = {}
         if self._views is not None:
@@ -116,6 +118,9 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
             infos["agent_active"] = agent_active
         if state is not None:
             infos["state"] = state
+        if parts is not None:
+            names = self.simulator.reward_parts
+            infos["reward_parts"] = {name: parts[:, k] for k, name in enumerate(names)}
         return obs, reward, terminated, truncated, infos
 
     def reset(
@@ -141,7 +146,7 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
         self._note_seed()
         obs = results[0] if self._views is None else self._views(results[0])
         names = ("action_mask", "agent_active", "state")
-        infos = {n: a for n, a in zip(names, results[8:], strict=True) if a is not None}
+        infos = {n: a for n, a in zip(names, results[8:11], strict=True) if a is not None}
         return obs, infos
 
     def _note_seed(self) -> None:

@@ -49,6 +49,13 @@ Autoreset mode_of(const std::string& name) {
               "autoreset_mode must be 'NextStep', 'SameStep' or 'Disabled', got '" + name + "'");
 }
 
+Elements elements_named(const std::string& name) {
+  for (const Elements elements :
+       {Elements::own, Elements::uint8, Elements::float32, Elements::bits})
+    if (name == name_of(elements)) return elements;
+  throw Error(Fault::value, "dtype must be 'uint8', 'float32' or 'bits', got '" + name + "'");
+}
+
 Type type_named(const std::string& name) {
   for (const Type type : {Type::int64, Type::int32, Type::uint8, Type::float32, Type::float64})
     if (name == name_of(type)) return type;
@@ -262,6 +269,9 @@ class NativeSimulator {
     out["bad_actions"] = report.bad_actions;
     out["first_bad_world"] = report.first_bad_world;
     out["first_bad_agent"] = report.first_bad_agent;
+    out["illegal_actions"] = report.illegal_actions;
+    out["first_illegal_world"] = report.first_illegal_world;
+    out["first_illegal_agent"] = report.first_illegal_agent;
     out["frozen_steps"] = report.frozen_steps;
     out["tables"] = tables;
     return out;
@@ -299,6 +309,18 @@ class NativeSimulator {
   int64_t record_bytes() {
     const Busy simulator(*this);
     return simulator->record_bytes();
+  }
+  std::vector<std::string> action_names() {
+    const Busy simulator(*this);
+    return simulator->action_names();
+  }
+  std::vector<std::string> action_keys() {
+    const Busy simulator(*this);
+    return simulator->action_keys();
+  }
+  std::string text(int64_t world, int viewer) {
+    const Busy simulator(*this);
+    return simulator->text(world, viewer);
   }
   int64_t allocations() const { return pool_->allocations(); }
 
@@ -406,6 +428,8 @@ std::unique_ptr<NativeSimulator> make(const std::string& id, int64_t num_worlds,
       config.threads = int(number(0));
     else if (name == "device")
       config.device = int(number(0));
+    else if (name == "dtype")
+      config.elements = elements_named(value.cast<std::string>());
     else if (name == "parameters")
       config.parameters = values_of(value.cast<py::dict>());
     else if (name == "outputs")
@@ -471,6 +495,9 @@ PYBIND11_MODULE(GE_MODULE, m) {
       .def("get_column", &NativeSimulator::get_column)
       .def("set_column", &NativeSimulator::set_column)
       .def("faults", &NativeSimulator::faults)
+      .def("action_names", &NativeSimulator::action_names)
+      .def("action_keys", &NativeSimulator::action_keys)
+      .def("text", &NativeSimulator::text)
       .def("save", &NativeSimulator::save)
       .def("load", &NativeSimulator::load)
       .def("golden", &NativeSimulator::golden)

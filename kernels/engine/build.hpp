@@ -16,7 +16,7 @@
 #include "engine/blake2b.hpp"
 #include "engine/channels.hpp"
 #include "engine/episode.hpp"
-#include "engine/field_info.hpp"
+#include "engine/wide_rows.hpp"
 
 namespace ge {
 
@@ -83,6 +83,62 @@ struct ListColumns {
   }
 };
 
+// What a user sets, and what the rules read: the same struct, or Settings that are resolved into
+// Params, on the host, once.
+template <class S>
+struct SettingsOf {
+  using type = typename S::Params;
+};
+template <class S>
+  requires requires { typename S::Settings; }
+struct SettingsOf<S> {
+  using type = typename S::Settings;
+};
+template <class S>
+typename S::Params resolve(typename SettingsOf<S>::type& settings) {
+  if constexpr (requires { typename S::Settings; })
+    return S::resolve(settings);
+  else
+    return settings;
+}
+
+/// The described fields of a row, whatever its kind, with the type of its elements.
+template <class Row, class Params>
+std::vector<FieldInfo> row_fields(const Params& params) {
+  if constexpr (Wide<Row>) {
+    std::vector<FieldInfo> all = Row::describe(params);
+    for (FieldInfo& info : all)
+      info.type = std::is_same_v<typename Row::Element, float> ? Type::float32 : Type::uint8;
+    return all;
+  } else {
+    return field_infos<Row>();
+  }
+}
+
+/// The fields of an action, with as many choices as the parameters allow.
+template <class A, class Params>
+std::vector<FieldInfo> action_fields(const Params& params) {
+  std::vector<FieldInfo> all = field_infos<A>();
+  if constexpr (requires { A::choices(params); }) {
+    static_assert(ActionShape<A>::words == 1,
+                  "GE: choices(params) is for an action of one category");
+    all[0].choices = A::choices(params);
+    all[0].high = all[0].choices - 1;
+  }
+  return all;
+}
+
+template <class E>
+struct RewardPartsOf {
+  static constexpr bool exists = false;
+};
+template <class E>
+  requires requires { typename E::RewardParts; }
+struct RewardPartsOf<E> {
+  static constexpr bool exists = true;
+  using Row = typename E::RewardParts;
+};
+
 template <class E>
 struct ActionMaskOf {
   static constexpr bool exists = false;
@@ -112,7 +168,7 @@ inline std::string shape_json(const std::vector<int64_t>& shape) {
 
 /// The part of the JSON that is known without a simulator; `E` is the smallest tier.
 template <class E>
-std::string describe_build(const std::string& id) {
+std::string describe_build(const std::string& id, const typename E::Schema::Params& params) {
   using S = typename E::Schema;
   std::string columns = "[";
   std::vector<Column> list;
@@ -127,8 +183,10 @@ std::string describe_build(const std::string& id) {
                ", \"doc\": " + json(column.doc) + "}";
   }
   const Card card = E::card;
-  std::string state = "[]";
-  if constexpr (StateOf<E>::exists) state = json(field_infos<typename StateOf<E>::Row>());
+  std::string state = "[]", parts = "[]";
+  if constexpr (StateOf<E>::exists) state = json(row_fields<typename StateOf<E>::Row>(params));
+  if constexpr (RewardPartsOf<E>::exists)
+    parts = json(field_infos<typename RewardPartsOf<E>::Row>());
   char threshold[40] = "null";
   if (card.reward_threshold != kUnbounded)
     std::snprintf(threshold, sizeof threshold, "%.17g", card.reward_threshold);
@@ -136,11 +194,13 @@ std::string describe_build(const std::string& id) {
          ", \"max_episode_steps\": " + std::to_string(card.max_episode_steps) +
          ", \"reward_threshold\": " + threshold +
          ", \"agents\": " + json(std::string(card.agents)) +
-         ", \"parameters\": " + json(field_infos<typename S::Params>(true)) +
+         ", \"parameters\": " + json(field_infos<typename SettingsOf<S>::type>(true)) +
          ", \"reset_options\": " + json(field_infos<typename OptionsOf<S>::type>(true)) +
-         ", \"action\": " + json(field_infos<typename S::Action>()) +
-         ", \"observation\": " + json(field_infos<typename E::Observation>()) +
-         ", \"state\": " + state +
+         ", \"action\": " + json(action_fields<typename S::Action>(params)) +
+         ", \"observation\": " + json(row_fields<typename E::Observation>(params)) +
+         ", \"state\": " + state + ", \"reward_parts\": " + parts +
+         ", \"turns\": " + (requires(const World<S>& w) { E::acts(w, 0); } ? "true" : "false") +
+         ", \"text\": " + (requires(const World<S>& w) { E::text(w, 0); } ? "true" : "false") +
          ", \"action_mask\": " + (ActionMaskOf<E>::exists ? "true" : "false") +
          ", \"columns\": " + columns + "]";
 }
@@ -151,9 +211,11 @@ class Plan {
  public:
   using S = typename E::Schema;
   using Params = typename S::Params;
+  using Settings = typename SettingsOf<S>::type;
 
-  Plan(const std::string& id, const Config& config, const Params& params, int tier)
-      : id_(id), config_(config), params_(params), tier_(tier) {
+  Plan(const std::string& id, const Config& config, const Settings& settings, const Params& params,
+       int tier)
+      : id_(id), config_(config), settings_(settings), params_(params), tier_(tier) {
     agents_ = agents_of_params(params);
     if (config.worlds < 1 || config.worlds > (int64_t{1} << 31) - 64)
       throw Error(Fault::value, "num_envs must be from 1 to " +
@@ -171,10 +233,13 @@ class Plan {
     ListColumns visit{columns_, segments_};
     Walk<false, AllTables<S>>::run(visit);
     hash_layout();
+    choose_format();
     set_shapes();
+    set_backgrounds();
     for (int k = 0; k < ActionShape<typename S::Action>::words; ++k) {
       ranges_.push_back(ActionShape<typename S::Action>::ranges.at[k].low);
-      ranges_.push_back(ActionShape<typename S::Action>::ranges.at[k].high);
+      ranges_.push_back(highest_action<typename S::Action>(
+          params, ActionShape<typename S::Action>::ranges.at[k].high));
     }
     write_instance();
   }
@@ -186,6 +251,7 @@ class Plan {
 
   std::string id_;
   Config config_;
+  Settings settings_;
   Params params_;
   int tier_, agents_;
   int64_t max_steps_;
@@ -194,6 +260,8 @@ class Plan {
   std::vector<double> ranges_;
   std::string layout_, instance_;
   OutputShape outputs_[kOutputCount];
+  Elements format_ = Elements::uint8;  // of observations that are wide rows
+  std::vector<uint8_t> background_, state_background_;
 
  private:
   void hash_layout() {
@@ -204,6 +272,75 @@ class Plan {
               std::to_string(column.stride) + "\n";
     layout_ = Blake2b(16).update(text.data(), text.size()).hex_digest();
   }
+  /// The element type that was asked for, where the environment can write it.
+  void choose_format() {
+    using Row = typename E::Observation;
+    using Element = typename ElementOf<Row>::type;
+    const Elements own =
+        std::is_same_v<Element, float> ? Elements::float32 : Elements::uint8;
+    const Elements wanted = config_.elements == Elements::own ? own : config_.elements;
+    std::string known;
+    for (const Elements format : {Elements::uint8, Elements::float32, Elements::bits}) {
+      bool possible;
+      if constexpr (Wide<Row>)
+        possible = format == own || (format == Elements::float32) ||
+                   (format == Elements::bits && std::is_same_v<Element, bool>);
+      else
+        possible = format == own && (std::is_same_v<Element, float> ||
+                                     std::is_same_v<Element, uint8_t>);
+      if (possible && format == wanted) format_ = wanted;
+      if (possible) known += (known.empty() ? "'" : ", '") + std::string(name_of(format)) + "'";
+      if (possible && format == wanted) known_format_ = true;
+    }
+    if (!known_format_ && config_.elements != Elements::own)
+      throw Error(Fault::value, "dtype of " + id_ + " must be " +
+                                    (known.empty() ? "its own" : "one of " + known) + ", got '" +
+                                    name_of(config_.elements) + "'");
+  }
+  template <class Row>
+  struct ElementOf {
+    using type = typename RowShape<Row>::Element;
+  };
+  template <Wide Row>
+  struct ElementOf<Row> {
+    using type = typename Row::Element;
+  };
+  bool known_format_ = false;
+
+  /// A row of one field has that field's shape, all others are flat.
+  template <Wide Row>
+  std::vector<int64_t> wide_shape(Elements format) const {
+    const int elements = Row::elements(params_);
+    if (elements < 1 || elements > Row::capacity)
+      throw Error(Fault::runtime, id_ + ": a row of " + std::to_string(elements) +
+                                      " elements, the build has room for " +
+                                      std::to_string(Row::capacity));
+    const std::vector<FieldInfo> fields = Row::describe(params_);
+    int64_t described = 0;
+    for (const FieldInfo& info : fields) described += info.elements();
+    if (described != elements)
+      throw Error(Fault::runtime, id_ + ": a row of " + std::to_string(elements) +
+                                      " elements is described as " + std::to_string(described));
+    if (format == Elements::bits) return {wide_bytes(format, elements)};
+    if (fields.size() == 1 && !fields[0].shape.empty()) return fields[0].shape;
+    return {elements};
+  }
+  template <class Row>
+  static std::vector<uint8_t> background_of(const Params& params) {
+    std::vector<uint8_t> bytes;
+    if constexpr (Wide<Row>) {
+      if constexpr (has_background<Row>) {
+        bytes.resize(size_t(Row::elements(params)));
+        Row::background(params, bytes.data());
+      }
+    }
+    return bytes;
+  }
+  void set_backgrounds() {
+    background_ = background_of<typename E::Observation>(params_);
+    if constexpr (StateOf<E>::exists)
+      state_background_ = background_of<typename StateOf<E>::Row>(params_);
+  }
   void output(Output which, Type type, bool per_agent, std::vector<int64_t> row,
               bool exists = true) {
     OutputShape& shape = outputs_[which];
@@ -213,8 +350,17 @@ class Plan {
   }
   template <class Row>
   void row_output(Output which, bool per_agent, bool exists = true) {
-    using Element = typename RowShape<Row>::Element;
-    output(which, type_of<Element>(), per_agent, {RowShape<Row>::elements}, exists);
+    if constexpr (Wide<Row>) {
+      const bool observation = which == kObservation || which == kFinalObservation;
+      const Elements format = observation ? format_
+                              : std::is_same_v<typename Row::Element, float> ? Elements::float32
+                                                                             : Elements::uint8;
+      output(which, format == Elements::float32 ? Type::float32 : Type::uint8, per_agent,
+             wide_shape<Row>(format), exists);
+    } else {
+      using Element = typename RowShape<Row>::Element;
+      output(which, type_of<Element>(), per_agent, {RowShape<Row>::elements}, exists);
+    }
   }
   void set_shapes() {
     row_output<typename E::Observation>(kObservation, true);
@@ -227,8 +373,17 @@ class Plan {
     output(kEpisodeReturn, Type::float32, true, {});
     output(kEpisodeLength, Type::int32, true, {});
     output(kAgentActive, Type::boolean, true, {}, S::Agent::capacity > 1);
-    if constexpr (ActionMaskOf<E>::exists)
+    if constexpr (ActionMaskOf<E>::exists) {
       row_output<typename ActionMaskOf<E>::Row>(kActionMask, true);
+      // The type of a mask that Gymnasium's spaces sample with; the bytes are the same.
+      if (outputs_[kActionMask].type == Type::uint8) outputs_[kActionMask].type = Type::int8;
+    }
+    if constexpr (RewardPartsOf<E>::exists) {
+      using Parts = typename RewardPartsOf<E>::Row;
+      static_assert(std::is_same_v<typename RowShape<Parts>::Element, float>,
+                    "GE: the parts of a reward are floats");
+      output(kRewardParts, Type::float32, true, {RowShape<Parts>::elements});
+    }
     if constexpr (StateOf<E>::exists) row_output<typename StateOf<E>::Row>(kState, false);
   }
   void write_instance() {
@@ -244,13 +399,15 @@ class Plan {
                  ", \"shape\": " + shape_json(full) + "}";
     }
     std::string values;
-    for (const FieldInfo& info : field_infos<Params>(true))
-      values += (values.empty() ? "" : ", ") + json(info.name) + ": " + json_value(info, &params_);
-    instance_ = "{" + describe_build<E>(id_) +
+    for (const FieldInfo& info : field_infos<Settings>(true))
+      values +=
+          (values.empty() ? "" : ", ") + json(info.name) + ": " + json_value(info, &settings_);
+    instance_ = "{" + describe_build<E>(id_, params_) +
                 ", \"num_worlds\": " + std::to_string(config_.worlds) +
                 ", \"agents_per_world\": " + std::to_string(agents_) +
                 ", \"autoreset_mode\": " + json(std::string(name_of(config_.autoreset))) +
                 ", \"time_limit\": " + std::to_string(max_steps_) +
+                ", \"packed\": " + (format_ == Elements::bits ? "true" : "false") +
                 ", \"record_bytes\": " + std::to_string(kRecordBytes<AllTables<S>>) +
                 ", \"layout\": " + json(layout_) + ", \"tier\": " + std::to_string(tier_) +
                 ", \"outputs\": {" + outputs + "}, \"values\": {" + values + "}}";
@@ -262,14 +419,17 @@ class Plan {
 template <template <class> class Factory, class... Tiers>
 std::unique_ptr<Simulator> make_tier(const std::string& id, const Config& config) {
   using First = typename Tail<Types<Tiers...>>::first;
-  const auto params = from_values<typename First::Schema::Params>(config.parameters, "parameter");
+  auto settings =
+      from_values<typename SettingsOf<typename First::Schema>::type>(config.parameters,
+                                                                     "parameter");
+  const auto params = resolve<typename First::Schema>(settings);
   std::unique_ptr<Simulator> made;
   int tier = 0;
   auto attempt = [&](auto t) {
     using E = typename decltype(t)::type;
     bool fits = made == nullptr;
     if constexpr (requires { E::fits(params); }) fits = fits && E::fits(params);
-    if (fits) made = Factory<E>::make(Plan<E>(id, config, params, tier));
+    if (fits) made = Factory<E>::make(Plan<E>(id, config, settings, params, tier));
     ++tier;
   };
   for_each_type(Types<Tiers...>{}, attempt);
@@ -284,7 +444,9 @@ template <template <class> class Factory, class... B>
 struct EntryOf<Factory, Builds<B...>> {
   template <Name id, class First, class... Rest>
   static void describe_one(std::string& out, Build<id, First, Rest...>) {
-    out += (out.empty() ? "{" : ", {") + describe_build<First>(id.text) + "}";
+    typename SettingsOf<typename First::Schema>::type settings{};
+    const auto params = resolve<typename First::Schema>(settings);
+    out += (out.empty() ? "{" : ", {") + describe_build<First>(id.text, params) + "}";
   }
   static std::string describe() {
     std::string out;

@@ -20,9 +20,29 @@ GE_FN void give_back(const Cells<S>& cells, int row, const bare<Arg>& value) {
   if constexpr (is_written<Arg>) cells.template store<T, bare<Arg>>(row, value);
 }
 
+/// One argument of a system that runs once per world: a component of a singleton, or Rows.
+template <class Arg, class S>
+GE_FN bare<Arg> world_argument(const Cells<S>& cells) {
+  using A = bare<Arg>;
+  if constexpr (is_rows<A>) {
+    using T = typename A::Table;
+    using C = typename A::Component;
+    const int stride = in_scratch<T, C> ? cells.scratch_stride : Cells<S>::B;
+    return A(cells.template at<T, C>(0), stride, int(sizeof(C)) * stride);
+  } else {
+    return cells.template load<single_of<A, typename Cells<S>::Tables>, A>(0);
+  }
+}
+template <class Arg, class S>
+GE_FN void give_back_world(const Cells<S>& cells, const bare<Arg>& value) {
+  if constexpr (is_written<Arg>)
+    cells.template store<single_of<bare<Arg>, typename Cells<S>::Tables>, bare<Arg>>(0, value);
+}
+
 /// A system on one row of T.
 template <auto F, class T, class S, class... Args>
 GE_FN void call_row(const Cells<S>& cells, int row, Types<Args...>) {
+  static_assert((!is_rows<bare<Args>> && ...), "GE: Rows are for systems of EachWorld");
   const World<S> world(cells);
   [&](bare<Args>... values) __attribute__((always_inline)) {
     F(world, values...);
@@ -49,12 +69,11 @@ GE_FN auto value_of_row(const Cells<S>& cells, int row) {
 /// A system over singletons; `first...` comes before the components (the total of Reduce).
 template <auto F, class S, class... Skip, class... Args, class... First>
 GE_FN void call_world(const Cells<S>& cells, Types<Args...>, const First&... first) {
-  using Tables = typename Cells<S>::Tables;
   const World<S> world(cells);
   [&](bare<Args>... values) __attribute__((always_inline)) {
     F(world, first..., values...);
-    (give_back<single_of<bare<Args>, Tables>, Args>(cells, 0, values), ...);
-  }(argument<single_of<bare<Args>, Tables>, Args>(cells, 0)...);
+    (give_back_world<Args>(cells, values), ...);
+  }(world_argument<Args>(cells)...);
 }
 template <auto F, class S>
 GE_FN void call_world(const Cells<S>& cells) {

@@ -90,6 +90,15 @@ GE_FN typename ActionShape<A>::Element take_element(From value, double low, doub
   }
 }
 
+/// How many categories there are, where the parameters decide it.
+template <class A, class Params>
+GE_FN double highest_action(const Params& params, double described) {
+  if constexpr (requires { A::choices(params); })
+    return double(A::choices(params) - 1);
+  else
+    return described;
+}
+
 /// The action of one agent. kCount: report bad values (on the CPU they were refused before any
 /// world moved).
 template <class E, class From, bool kCount>
@@ -106,21 +115,32 @@ GE_FN void take_action(const Cells<typename E::Schema>& cells, int row, int agen
   GE_UNROLL
   for (int k = 0; k < Shape::words; ++k) {
     constexpr auto ranges = Shape::ranges;
-    const auto value = take_element<A>(from[k], ranges.at[k].low, ranges.at[k].high, bad);
+    const double high = highest_action<A>(cells.shared->params, ranges.at[k].high);
+    const auto value = take_element<A>(from[k], ranges.at[k].low, high, bad);
     values.at[k] = gone ? typename Shape::Element(0) : value;
   }
   if constexpr (kCount) {
     if (bad && !gone) {
       count_add(&cells.shared->counters->bad_actions, 1);
-      // The smallest row wins, as a maximum of its complement.
-      count_max(&cells.shared->counters->first_bad,
-                ~0ull - (unsigned long long)(int64_t(cells.world) * agents + row));
+      count_first(&cells.shared->counters->first_bad, int64_t(cells.world) * agents + row);
     }
   }
   cells.template store<Agent, A>(row, __builtin_bit_cast(A, values));
 }
 
 // ---- observation rows
+
+/// A row whose length the parameters decide: see wide_rows.hpp.
+template <class Element_>
+struct WideRow {
+  static_assert(std::is_same_v<Element_, bool> || std::is_same_v<Element_, uint8_t> ||
+                    std::is_same_v<Element_, float>,
+                "GE: the elements of a wide row are bool, uint8_t or float");
+  using Element = Element_;
+  static constexpr bool wide = true;
+};
+template <class Row>
+concept Wide = requires { Row::wide; };
 
 /// A row type: its fields share one element type; a field of Bits counts one element per bit.
 template <class Row>
@@ -191,19 +211,28 @@ GE_FN void fill_row_of(const Cells<S>& cells, int row, Row& out, Types<Row&, Arg
 template <auto F>
 using RowOf = bare<typename Tail<Arguments<F>>::first>;
 
-/// The row of one agent, zero where the agent waits for its world's reset; says whether the
-/// caller's row is to be written.
-template <auto F, class T, class S>
-GE_FN bool observe_into(const Cells<S>& cells, int row, bool into_final, RowOf<F>& out) {
-  using Row = RowOf<F>;
+/// Whether the row of an agent shows what its function says (zeros where the agent waits for its
+/// world's reset), and whether the caller's row is to be written at all.
+struct RowFate {
+  bool shows, wanted;
+};
+template <class T, class S>
+GE_FN RowFate row_fate(const Cells<S>& cells, int row, bool into_final) {
   const uint32_t fate = cells.template load<T, Fate>(row).bits;
   const bool just = (fate & Fate::kJustEnded) != 0;
   const bool gone = (fate & Fate::kGone) != 0;
-  const bool shows =
-      into_final ? just : (!gone) | (just & (cells.shared->autoreset != Autoreset::same_step));
+  if (into_final) return {just, just};
+  return {bool((!gone) | (just & (cells.shared->autoreset != Autoreset::same_step))), true};
+}
+
+/// The row of one agent; says whether the caller's row is to be written.
+template <auto F, class T, class S>
+GE_FN bool observe_into(const Cells<S>& cells, int row, bool into_final, RowOf<F>& out) {
+  using Row = RowOf<F>;
+  const RowFate fate = row_fate<T>(cells, row, into_final);
   fill_row_of<F, T, Row>(cells, row, out, Arguments<F>{});
-  if (!shows) out = Row{};
-  return into_final ? just : true;
+  if (!fate.shows) out = Row{};
+  return fate.wanted;
 }
 template <auto F, class T, class S>
 GE_FN RowOf<F> observe_row(const Cells<S>& cells, int row, bool into_final, bool& wanted) {
@@ -222,12 +251,6 @@ GE_FN Row state_row(const Cells<S>& cells, Types<Row&, Args...>) {
 template <auto F, class S>
 GE_FN RowOf<F> state_row(const Cells<S>& cells) {
   return state_row<F, RowOf<F>>(cells, Arguments<F>{});
-}
-
-template <class S>
-GE_FN int agents_of(const Shared<S>& shared) {
-  if constexpr (requires { S::Agent::count(shared.params); }) return S::Agent::count(shared.params);
-  return S::Agent::capacity;
 }
 
 }  // namespace ge

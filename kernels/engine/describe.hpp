@@ -52,6 +52,8 @@ struct Field {
   const char* unit = "";
   double low = -kUnbounded, high = kUnbounded;
   int choices = 0;
+  static constexpr int kNames = 8;
+  const char* names[kNames] = {};  // of the choices, for parameters
 
   using Owner = C;
   using Member = M;
@@ -72,6 +74,15 @@ struct Field {
   constexpr Field one_of(int count) const {
     Field copy = within(0, count - 1);
     copy.choices = count;
+    return copy;
+  }
+  /// A category whose members the caller names: the k-th name stands for k.
+  template <class... Texts>
+  constexpr Field named(Texts... texts) const {
+    static_assert(sizeof...(texts) <= kNames, "GE: a field has at most 8 names");
+    Field copy = one_of(int(sizeof...(texts)));
+    int k = 0;
+    ((copy.names[k++] = texts), ...);
     return copy;
   }
 };

@@ -104,8 +104,25 @@ struct Life {
     const uint32_t step = w.template get<EpisodeTable, Clock>(0).step;
     return ending.ended != 0 ? int32_t(step) : 0;
   }
-  static GE_FN uint8_t agent_active(const W&, const Fate& fate) {
-    return (fate.bits & Fate::kGone) == 0 ? uint8_t{1} : uint8_t{0};
+  static GE_FN uint8_t agent_active(const W& w, [[maybe_unused]] Slot agent, const Fate& fate) {
+    bool active = (fate.bits & Fate::kGone) == 0;
+    if constexpr (requires { E::acts(w, agent.row); }) active = active && E::acts(w, agent.row);
+    return active ? uint8_t{1} : uint8_t{0};
+  }
+
+  // Parts of a reward, where an environment tells them: as reward, nothing for who does not act.
+  template <class Parts>
+  static GE_FN void clear_parts(const W&, Parts& parts) {
+    parts = Parts{};
+  }
+  template <class Parts>
+  static GE_FN void finish_parts(const W& w, Parts& parts, const Fate& fate) {
+    const bool acts = running(w) & ((fate.bits & Fate::kGone) == 0);
+    if (!acts) parts = Parts{};
+  }
+  template <class Parts>
+  static GE_FN Parts reward_parts(const W&, const Parts& parts) {
+    return parts;
   }
 
   // ---- a new episode
@@ -194,13 +211,27 @@ struct Life {
       Stages<TakeActions>>;
   // What the rules say of a step lives within a phase, so the last one begins with a clean slate
   // and is where they say it.
-  using Slate = Stages<EachWorld<&Life::clear_verdict>, Each<&Life::clear_agent>>;
-  using Finish =
+  template <class Environment, class = void>
+  struct Parted {
+    using clear = Stages<>;
+    using finish = Stages<>;
+  };
+  template <class Environment>
+  struct Parted<Environment, std::void_t<typename Environment::RewardParts>> {
+    using Row = typename Environment::RewardParts;
+    using clear = Stages<Each<&Life::template clear_parts<Row>>>;
+    using finish = Stages<Each<&Life::template finish_parts<Row>>,
+                          Write<kRewardParts, &Life::template reward_parts<Row>>>;
+  };
+  using Slate = join<Stages<EachWorld<&Life::clear_verdict>, Each<&Life::clear_agent>>,
+                     typename Parted<E>::clear>;
+  using Finish = join<
+      typename Parted<E>::finish,
       Stages<Each<&Life::finish_agent>, Reduce<&Life::presence, AnyOf, &Life::finish_world>,
              Write<kReward, &Life::reward>, Write<kTerminated, &Life::terminated>,
              Write<kTruncated, &Life::truncated>, Write<kEnded, &Life::ended>,
              Write<kEpisodeReturn, &Life::episode_return>,
-             Write<kEpisodeLength, &Life::episode_length>>;
+             Write<kEpisodeLength, &Life::episode_length>>>;
   // With one agent the worlds with something to report are those that are over.
   using EndSame = std::conditional_t<
       kOneAgent, typename Only<&Life::over, join<Final, Renew>>::type,

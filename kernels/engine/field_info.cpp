@@ -34,14 +34,24 @@ const char* name_of(Type type) {
       return "bool";
     case Type::uint32:
       return "uint32";
+    case Type::int8:
+      return "int8";
+    case Type::text:
+      return "string";
     default:
       return "uint64";
   }
 }
 
+const char* name_of(Elements elements) {
+  static const char* const names[] = {"own", "uint8", "float32", "bits"};
+  return names[int(elements)];
+}
+
 int bytes_of(Type type) {
   switch (type) {
     case Type::uint8:
+    case Type::int8:
     case Type::boolean:
       return 1;
     case Type::int32:
@@ -57,7 +67,7 @@ const char* name_of(Output output) {
   static const char* const names[kOutputCount] = {
       "obs",         "reward",       "terminated",     "truncated",
       "final_obs",   "ended",        "episode_return", "episode_length",
-      "action_mask", "agent_active", "state"};
+      "action_mask", "agent_active", "state",          "reward_parts"};
   return names[output];
 }
 
@@ -95,11 +105,18 @@ std::string range_of(const FieldInfo& info) {
 
 [[noreturn]] void refuse(Fault fault, const char* kind, const FieldInfo& info, const Value& value) {
   const bool whole = info.type != Type::float32 && info.type != Type::float64;
-  const char* wanted = info.type == Type::boolean ? "True or False"
+  std::string wanted = info.type == Type::boolean ? "True or False"
+                       : info.type == Type::text  ? "a text"
                        : whole                    ? "a whole number"
                                                   : "a number";
-  throw Error(fault, std::string(kind) + " '" + info.name + "' must be " + wanted + range_of(info) +
-                         ", got " + shown(value));
+  wanted += range_of(info);
+  if (!info.names.empty()) {
+    wanted = "one of";
+    for (const std::string& name : info.names)
+      wanted += (name == info.names.front() ? " '" : ", '") + name + "'";
+  }
+  throw Error(fault, std::string(kind) + " '" + info.name + "' must be " + wanted + ", got " +
+                         shown(value));
 }
 
 template <class T>
@@ -108,6 +125,17 @@ void put(void* target, const FieldInfo& info, T value) {
 }
 
 void set_field(void* target, const FieldInfo& info, const Value& value, const char* kind) {
+  const std::string* const text = std::get_if<std::string>(&value);
+  if (info.type == Type::text) {
+    if (text == nullptr) refuse(Fault::type, kind, info, value);
+    *reinterpret_cast<std::string*>(static_cast<char*>(target) + info.offset) = *text;
+    return;
+  }
+  if (text != nullptr && !info.names.empty()) {
+    for (size_t k = 0; k < info.names.size(); ++k)
+      if (info.names[k] == *text) return put(target, info, int32_t(k));
+    refuse(Fault::value, kind, info, value);
+  }
   if (info.type == Type::boolean) {
     if (const bool* flag = std::get_if<bool>(&value)) return put(target, info, *flag);
     if (const int64_t* n = std::get_if<int64_t>(&value); n != nullptr && (*n == 0 || *n == 1))
@@ -199,7 +227,14 @@ std::string shortest(const char* format, double value) {
 }  // namespace
 
 std::string json_value(const FieldInfo& info, const void* owner) {
+  if (!info.names.empty()) {
+    const auto k = size_t(value_at<int32_t>(info, owner));
+    return k < info.names.size() ? json(info.names[k]) : "null";
+  }
   switch (info.type) {
+    case Type::text:
+      return json(*reinterpret_cast<const std::string*>(static_cast<const char*>(owner) +
+                                                        info.offset));
     case Type::boolean:
       return value_at<bool>(info, owner) ? "true" : "false";
     case Type::float32:
@@ -229,9 +264,14 @@ std::string json(const std::vector<FieldInfo>& infos) {
     std::string value = "null";
     if (info.has_default)
       value = info.type == Type::boolean ? (info.default_value != 0 ? "true" : "false")
-                                         : number(info.default_value);
+              : info.type == Type::text  ? json(info.default_text)
+              : info.names.empty()       ? number(info.default_value)
+                                         : json(info.names[size_t(info.default_value)]);
+    std::string names;
+    for (const std::string& name : info.names) names += (names.empty() ? "" : ", ") + json(name);
     out += "{\"name\": " + json(info.name) +
-           ", \"type\": " + json(std::string(name_of(info.type))) + ", \"shape\": [" + shape +
+           ", \"type\": " + json(std::string(info.names.empty() ? name_of(info.type) : "string")) +
+           (names.empty() ? "" : ", \"names\": [" + names + "]") + ", \"shape\": [" + shape +
            "], \"low\": " + number(info.low) + ", \"high\": " + number(info.high) +
            ", \"choices\": " + (info.choices > 0 ? std::to_string(info.choices) : "null") +
            ", \"default\": " + value + ", \"unit\": " + json(info.unit) +

@@ -20,6 +20,8 @@ struct FieldInfo {
   double default_value;
   std::string unit, doc;
   int64_t offset, bytes;  // in the struct
+  std::vector<std::string> names;  // of the choices
+  std::string default_text;        // of a text
 
   int64_t elements() const {
     int64_t n = 1;
@@ -31,6 +33,8 @@ struct FieldInfo {
 template <class T>
 constexpr Type type_of() {
   if constexpr (std::is_same_v<T, bool>) return Type::boolean;
+  if constexpr (std::is_same_v<T, std::string>) return Type::text;
+  if constexpr (std::is_same_v<T, int8_t>) return Type::int8;
   if constexpr (std::is_same_v<T, uint8_t>) return Type::uint8;
   if constexpr (std::is_same_v<T, int32_t>) return Type::int32;
   if constexpr (std::is_same_v<T, int64_t>) return Type::int64;
@@ -72,11 +76,16 @@ std::vector<FieldInfo> field_infos(bool defaults = false) {
       info.low = 0, info.high = 1;
     } else {
       info.type = type_of<Element>();
-      if constexpr (!std::is_array_v<typename F::Member>) {
+      if constexpr (std::is_same_v<Element, std::string>) {
+        info.has_default = defaults;
+        info.default_text = sample.*(f.member);
+      } else if constexpr (!std::is_array_v<typename F::Member>) {
         info.has_default = defaults;
         info.default_value = double(sample.*(f.member));
       }
     }
+    for (const char* name : f.names)
+      if (name != nullptr) info.names.push_back(name);
     info.offset = reinterpret_cast<const char*>(&(sample.*(f.member))) -
                   reinterpret_cast<const char*>(&sample);
     info.bytes = int64_t(sizeof(typename F::Member));

@@ -43,6 +43,9 @@ class HostSimulator final : public PlannedSimulator<E> {
     std::memset(base_, 0, size_t(bytes_));
     shared_.base = base_;
     shared_.counters = &counters_;
+    shared_.background = plan_.background_.empty() ? nullptr : plan_.background_.data();
+    shared_.state_background =
+        plan_.state_background_.empty() ? nullptr : plan_.state_background_.data();
   }
   ~HostSimulator() override { std::free(base_); }
 
@@ -97,6 +100,21 @@ class HostSimulator final : public PlannedSimulator<E> {
       write_records(to[i], 1, record.data());
     }
   }
+  std::string text(int64_t world, int viewer) const override {
+    this->need_reset("text");
+    this->check_range(world, 1);
+    if (viewer < -1 || viewer >= this->agents())
+      throw Error(Fault::value, "viewer must be from -1 to " + std::to_string(this->agents() - 1) +
+                                    ", got " + std::to_string(viewer));
+    if constexpr (requires(const World<S>& w) { E::text(w, viewer); }) {
+      const int64_t block = world / B;
+      const int lane = int(world % B);
+      char* const at = base_ + block * kBlockBytes<Tables, B>;
+      return E::text(World<S>(Cells<S>{&shared_, int32_t(world), at, lane, nullptr, B, lane}),
+                     viewer);
+    }
+    return "";
+  }
   FaultReport faults() override {
     const FaultReport report = this->report(counters_);
     counters_ = Counters{};
@@ -123,8 +141,9 @@ class HostSimulator final : public PlannedSimulator<E> {
 
   // What only a step can fill: a reset shows no reward and no flags.
   void clear_transient(const Bound& out) const {
-    for (int o = kReward; o <= kEpisodeLength; ++o)
-      if (out.at[o] != nullptr) std::memset(out.at[o], 0, size_t(plan_.outputs_[o].bytes));
+    for (int o = 0; o < kOutputCount; ++o)
+      if (is_of_a_step(Output(o)) && out.at[o] != nullptr)
+        std::memset(out.at[o], 0, size_t(plan_.outputs_[o].bytes));
   }
   Runner<E> runner_;
   char* base_ = nullptr;

@@ -19,6 +19,7 @@ class PlannedSimulator : public Simulator {
     shared_.first_world = uint32_t(plan_.config_.first_world);
     shared_.autoreset = plan_.config_.autoreset;
     shared_.params = plan_.params_;
+    shared_.format = plan_.format_;
   }
   PlannedSimulator(const PlannedSimulator&) = delete;
 
@@ -32,6 +33,21 @@ class PlannedSimulator : public Simulator {
   const std::string& layout() const override { return plan_.layout_; }
   const std::vector<double>& action_ranges() const override { return plan_.ranges_; }
   bool action_is_float() const override { return ActionShape<typename S::Action>::is_float; }
+  std::vector<std::string> action_names() const override {
+    return named([](const auto& params, int k) {
+      if constexpr (requires { E::action_name(params, k); }) return E::action_name(params, k);
+      return std::string();
+    });
+  }
+  std::vector<std::string> action_keys() const override {
+    return named([](const auto& params, int k) {
+      if constexpr (requires { E::action_key(params, k); }) return E::action_key(params, k);
+      return std::string();
+    });
+  }
+  std::string text(int64_t, int) const override {
+    throw Error(Fault::value, "text of a world: only with device='cpu'");
+  }
   int64_t record_bytes() const override { return kRecordBytes<Tables>; }
 
  protected:
@@ -72,6 +88,11 @@ class PlannedSimulator : public Simulator {
       const int64_t row = int64_t(~counters.first_bad);
       report.first_bad_world = row / agents(), report.first_bad_agent = row % agents();
     }
+    report.illegal_actions = int64_t(counters.illegal_actions);
+    if (counters.first_illegal != 0) {
+      const int64_t row = int64_t(~counters.first_illegal);
+      report.first_illegal_world = row / agents(), report.first_illegal_agent = row % agents();
+    }
     report.frozen_steps = int64_t(counters.frozen_steps);
     int table = 0;
     for_each_type(Tables{}, [&](auto t) {
@@ -82,6 +103,18 @@ class PlannedSimulator : public Simulator {
       ++table;
     });
     return report;
+  }
+
+  /// f(params, k) for each category of an action that is one category; without empty texts.
+  template <class F>
+  std::vector<std::string> named(F&& f) const {
+    std::vector<std::string> texts;
+    if (plan_.ranges_.size() != 2 || action_is_float()) return texts;
+    for (int k = 0; k <= int(plan_.ranges_[1]); ++k) {
+      texts.push_back(f(plan_.params_, k));
+      if (k == 0 && texts[0].empty()) return {};
+    }
+    return texts;
   }
 
   Plan<E> plan_;

@@ -46,8 +46,14 @@ std::vector<std::pair<std::string, std::string>> save_facts(const Simulator& sim
     const auto begin = at + key.size() + 4;
     int depth = 0;
     auto end = begin;
+    bool quoted = false;
     for (; end < instance.size(); ++end) {
       const char c = instance[end];
+      if (c == '"') quoted = !quoted;
+      if (quoted) {
+        if (c == '\\') ++end;
+        continue;
+      }
       if (c == '{' || c == '[') ++depth;
       if ((c == '}' || c == ']') && --depth < 0) break;
       if (c == ',' && depth == 0) break;
@@ -209,7 +215,7 @@ class Buffers {
   void hash_world(int64_t world, Blake2b& hash) const {
     for (const Output o :
          {kObservation, kReward, kTerminated, kTruncated, kFinalObservation, kEnded, kEpisodeReturn,
-          kEpisodeLength, kActionMask, kAgentActive, kState}) {
+          kEpisodeLength, kActionMask, kAgentActive, kState, kRewardParts}) {
       const int64_t bytes = int64_t(host_[o].size()) / simulator_.worlds();
       hash.update(host_[o].data() + world * bytes, size_t(bytes));
     }

@@ -33,7 +33,7 @@ enum class Autoreset { next_step, same_step, disabled };
 const char* name_of(Autoreset mode);
 
 /// Element types that cross the boundary.
-enum class Type { uint8, int32, int64, float32, float64, boolean, uint32, uint64 };
+enum class Type { uint8, int32, int64, float32, float64, boolean, uint32, uint64, int8, text };
 const char* name_of(Type type);
 int bytes_of(Type type);
 
@@ -50,9 +50,18 @@ enum Output : int {
   kActionMask,
   kAgentActive,
   kState,
+  kRewardParts,
   kOutputCount
 };
 const char* name_of(Output output);
+/// What only a step can fill; zero after a reset.
+inline bool is_of_a_step(Output output) {
+  return (output >= kReward && output <= kEpisodeLength) || output == kRewardParts;
+}
+
+/// Element type of the observations that a learner asks for; `bits` are packed, low bit first.
+enum class Elements { own, uint8, float32, bits };
+const char* name_of(Elements elements);
 
 /// Where one call writes: an address per output, null for one that is not wanted.
 struct Bound {
@@ -78,6 +87,7 @@ struct Config {
   Autoreset autoreset = Autoreset::same_step;
   int64_t max_episode_steps = -1;  // -1: the header's; 0: none
   int threads = 0;                 // 0: as many as the process may use
+  Elements elements = Elements::own;
   int device = 0;                  // CUDA ordinal
   Values parameters;
   // Tuning, and what the tests vary; 0 leaves the choice to the engine.
@@ -107,6 +117,8 @@ struct ResetRequest {
 struct FaultReport {
   int64_t bad_actions = 0;
   int64_t first_bad_world = -1, first_bad_agent = -1;
+  int64_t illegal_actions = 0;  // that the rules forbade at that moment, and replaced
+  int64_t first_illegal_world = -1, first_illegal_agent = -1;
   int64_t frozen_steps = 0;  // steps of worlds that waited for a reset (Disabled)
   struct Table {
     std::string name;
@@ -142,6 +154,13 @@ class Simulator {
   /// Low and high of each element of one action.
   virtual const std::vector<double>& action_ranges() const = 0;
   virtual bool action_is_float() const = 0;
+  /// What the environment calls its actions, and the key that stands for each when a person plays;
+  /// empty where it says nothing.
+  virtual std::vector<std::string> action_names() const = 0;
+  virtual std::vector<std::string> action_keys() const = 0;
+  /// One world as text for a terminal, as agent `viewer` knows it, or whole with -1. Only in host
+  /// memory; empty where the environment has no such view.
+  virtual std::string text(int64_t world, int viewer) const = 0;
 
   /// Enqueue on `stream` (CUDA) or run to the end (CPU).
   virtual void step(const Actions& actions, const Bound& out, void* stream) = 0;

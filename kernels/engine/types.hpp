@@ -71,12 +71,16 @@ template <class Arg>
 inline constexpr bool is_written =
     std::is_lvalue_reference_v<Arg> && !std::is_const_v<std::remove_reference_t<Arg>>;
 
+/// Arguments that are no component of the row: declared by what they are.
+template <class Arg>
+concept NoComponent = is_slot<Arg> || requires { typename bare<Arg>::Component; };
+
 /// The components among the arguments of a system, in order.
 template <class Arguments>
 struct ComponentsOf;
 template <class... Args>
 struct ComponentsOf<Types<Args...>> {
-  using type = concat<std::conditional_t<is_slot<Args>, Types<>, Types<bare<Args>>>...>;
+  using type = concat<std::conditional_t<NoComponent<Args>, Types<>, Types<bare<Args>>>...>;
 };
 template <auto F>
 using Arguments = typename Signature<decltype(F)>::Arguments;

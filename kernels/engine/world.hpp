@@ -135,8 +135,8 @@ struct OptionsOf<S, std::void_t<typename S::Options>> {
 /// What faults leave behind: counts that no rule can read.
 struct Counters {
   static constexpr int kTables = 24;
-  // first_bad is the complement of a row, so that the smallest row wins by maximum.
-  unsigned long long bad_actions, first_bad, frozen_steps;
+  // The first of a kind is kept as the complement of its row: the smallest row wins by maximum.
+  unsigned long long bad_actions, first_bad, illegal_actions, first_illegal, frozen_steps;
   unsigned long long dropped[kTables], needed[kTables];
 };
 
@@ -154,10 +154,20 @@ struct Shared {
   const uint64_t* seeds;      // null: unseeded
   int32_t seed_count;
   Counters* counters;
+  Elements format;                  // of the observations' wide rows
+  const uint8_t* background;        // what every observation begins with; null: zeros
+  const uint8_t* state_background;  // the same of every state
   Bound bound;
   typename S::Params params;
   typename OptionsOf<S>::type options;
 };
+
+/// Agents of each world.
+template <class S>
+GE_FN int agents_of(const Shared<S>& shared) {
+  if constexpr (requires { S::Agent::count(shared.params); }) return S::Agent::count(shared.params);
+  return S::Agent::capacity;
+}
 
 GE_FN void count_add(unsigned long long* counter, unsigned long long n) {
 #if defined(__CUDA_ARCH__)
@@ -175,6 +185,10 @@ GE_FN void count_max(unsigned long long* counter, unsigned long long n) {
                                                   __ATOMIC_RELAXED)) {
   }
 #endif
+}
+
+GE_FN void count_first(unsigned long long* counter, int64_t row) {
+  count_max(counter, ~0ull - (unsigned long long)row);
 }
 
 /// Addresses of the words of one world: the executors' view.
@@ -294,11 +308,48 @@ class World {
                     uint32_t(slot), uint32_t(block));
   }
 
+  /// The episode's limit in steps; 0: none.
+  GE_FN uint32_t max_steps() const { return cells_.shared->max_steps; }
+  /// Counts an action that the rules forbade and replaced by another; for EachWorld.
+  GE_FN void count_illegal(int agent) const {
+    Counters* const counters = cells_.shared->counters;
+    count_add(&counters->illegal_actions, 1);
+    count_first(&counters->first_illegal,
+                int64_t(cells_.world) * agents_of(*cells_.shared) + agent);
+  }
+
   /// The life cycle's own view; environments have no use for it.
   GE_FN const Cells& engine() const { return cells_; }
 
  private:
   Cells cells_;
 };
+
+/// Component C of the rows of T, for a system that runs once per world: it reads and writes them in
+/// place, one after the other.
+template <class T, class C>
+class Rows {
+ public:
+  using Table = T;
+  using Component = C;
+  GE_FN Rows(char* at, int stride, int step) : at_(at), stride_(stride), step_(step) {}
+  GE_FN C get(int row) const {
+    GE_ASSERT(row >= 0 && row < T::capacity);
+    return load_words<C>(at_ + row * step_, stride_);
+  }
+  GE_FN void set(int row, const C& value) const {
+    GE_ASSERT(row >= 0 && row < T::capacity);
+    store_words<C>(at_ + row * step_, stride_, value);
+  }
+
+ private:
+  char* at_;
+  int stride_, step_;  // words between two words, bytes between two rows
+};
+
+template <class Arg>
+inline constexpr bool is_rows = false;
+template <class T, class C>
+inline constexpr bool is_rows<Rows<T, C>> = true;
 
 }  // namespace ge

@@ -163,9 +163,13 @@ def test_outputs_of_other_environments_join_the_infos(make_vec, monkeypatch) -> 
     env.reset(seed=0)
     results = env.simulator.step_arrays(ACTIONS, True)
     extra = (np.ones((4, 2), bool), np.ones(4, bool), np.zeros((4, 3)))
-    monkeypatch.setattr(env, "_step_arrays", lambda *_: results[:8] + extra)
+    parts = np.arange(8, dtype=np.float32).reshape(4, 2)
+    monkeypatch.setattr(env, "_step_arrays", lambda *_: (*results[:8], *extra, parts))
+    monkeypatch.setattr(env.simulator, "reward_parts", ("sparse", "shaped"))
     infos = env.step(ACTIONS)[4]
     assert tuple(infos[key] for key in ("action_mask", "agent_active", "state")) == extra
+    assert infos["reward_parts"]["sparse"].tolist() == [0, 2, 4, 6]
+    assert infos["reward_parts"]["shaped"].tolist() == [1, 3, 5, 7]
 
 
 def test_lean_outputs_leave_their_infos_out(make_vec) -> None:

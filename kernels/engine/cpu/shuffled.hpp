@@ -312,8 +312,14 @@ class ShuffledRunner {
     std::vector<Range> ranges;
     [[maybe_unused]] auto add = [&](auto arg) {
       using Arg = typename decltype(arg)::type;
-      if constexpr (is_written<Arg>)
-        ranges.push_back(cell<single_of<bare<Arg>, Tables>, bare<Arg>>(0));
+      using A = bare<Arg>;
+      if constexpr (is_rows<A>) {
+        using T = typename A::Table;
+        const Range first = cell<T, typename A::Component>(0);
+        ranges.push_back({first.begin, first.begin + (first.end - first.begin) * T::capacity});
+      } else if constexpr (is_written<Arg>) {
+        ranges.push_back(cell<single_of<A, Tables>, A>(0));
+      }
     };
     (add(Type_<Args>{}), ...);
     return ranges;
@@ -596,22 +602,57 @@ class ShuffledRunner {
   void stage(ClearFinal) {
     char* const to = static_cast<char*>(shared_.bound.at[kFinalObservation]);
     if (to == nullptr) return;
-    using Shape = RowShape<typename E::Observation>;
-    const int64_t bytes =
-        int64_t(sizeof(typename Shape::Element)) * Shape::elements * agents_of(shared_);
+    const int64_t bytes = row_bytes<typename E::Observation>(shared_) * agents_of(shared_);
     std::memset(to + world_ * bytes, 0, size_t(bytes));
   }
   template <auto F>
   void stage(Observe<F>) {
-    rows_out<F>(final_ ? kFinalObservation : kObservation);
+    rows_out<F, typename E::Observation>(final_ ? kFinalObservation : kObservation);
   }
   template <auto F>
   void stage(ObserveMask<F>) {
-    if (!final_) rows_out<F>(kActionMask);
+    if (!final_) rows_out<F, typename E::ActionMask>(kActionMask);
   }
-  template <auto F>
+  /// A wide row of every image, by make(cells, writer), written once all agree.
+  template <class Row, class Make>
+  void wide_row_out(WideTarget target, int64_t index, bool shows, const std::string& name,
+                    Make&& make) {
+    const int64_t bytes = wide_bytes(target.format, target.elements);
+    char* const to = target.to + index * bytes;
+    std::string first;
+    for (int k = 0; k < kImages; ++k) {
+      std::string image = images_[k], row(size_t(bytes), '\0');
+      target.to = row.data();
+      guarded(name, [&] {
+        HostWideRow<Row>::put(target, 0, shows,
+                              [&](auto& writer) { make(cells_of(image, false), writer); });
+      });
+      if (image != images_[k]) breach(name + " writes while it should only read");
+      if (k == 0) first = row;
+      if (row != first) unwritten("what " + name + " shows");
+    }
+    std::memcpy(to, first.data(), size_t(bytes));
+  }
+  template <auto F, Wide Row>
   void rows_out(Output output) {
-    using Row = RowOf<F>;
+    const WideTarget target = wide_target<Row>(shared_, output);
+    if (target.to == nullptr) return;
+    const int agents = agents_of(shared_);
+    const bool final = final_;
+    for (int row = 0; row < agents; ++row) {
+      const auto fate = agreed<RowFate>(
+          [row, final](const Cells<S>& cells) { return row_fate<Agent>(cells, row, final); },
+          row_name<Agent>(row));
+      if (!fate.wanted) continue;
+      wide_row_out<Row>(target, int64_t(world_) * agents + row, fate.shows, row_name<Agent>(row),
+                        [row](const Cells<S>& cells, auto& writer) {
+                          write_row<F, Agent>(cells, row, writer);
+                        });
+    }
+  }
+  template <auto F, class Row>
+  void rows_out(Output output) {
+    static_assert(std::is_same_v<Row, RowOf<F>>);
     using Element = typename RowShape<Row>::Element;
     Element* const to = static_cast<Element*>(shared_.bound.at[output]);
     if (to == nullptr) return;
@@ -633,7 +674,19 @@ class ShuffledRunner {
   }
   template <auto F>
   void stage(ObserveState<F>) {
-    using Row = RowOf<F>;
+    using Row = typename E::State;
+    if constexpr (Wide<Row>) {
+      const WideTarget target = wide_target<Row>(shared_, kState);
+      if (target.to == nullptr || final_) return;
+      wide_row_out<Row>(
+          target, world_, true, "the world",
+          [](const Cells<S>& cells, auto& writer) { write_state<F>(cells, writer); });
+    } else {
+      state_out<F, Row>();
+    }
+  }
+  template <auto F, class Row>
+  void state_out() {
     auto* const to = static_cast<typename RowShape<Row>::Element*>(shared_.bound.at[kState]);
     if (to == nullptr || final_) return;
     put(to + int64_t(world_) * RowShape<Row>::elements,

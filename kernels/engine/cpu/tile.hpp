@@ -20,6 +20,7 @@
 #include "engine/channels.hpp"
 #include "engine/cpu/pool.hpp"
 #include "engine/episode.hpp"
+#include "engine/wide_rows.hpp"
 
 namespace ge {
 
@@ -576,9 +577,7 @@ class Tile {
   void stage(ClearFinal, const Set& set) {
     char* const to = static_cast<char*>(shared_.bound.at[kFinalObservation]);
     if (to == nullptr || !crew_.first()) return crew_.meet();
-    using Element = typename RowShape<typename E::Observation>::Element;
-    const int64_t bytes =
-        int64_t(sizeof(Element)) * RowShape<typename E::Observation>::elements * agents_of(shared_);
+    const int64_t bytes = row_bytes<typename E::Observation>(shared_) * agents_of(shared_);
     // The tile's set is whole here: contiguous blocks, then contiguous loose worlds.
     if (set.block_count > 0)
       std::memset(to + set.blocks[0] * B * bytes, 0, size_t(set.block_count * B * bytes));
@@ -588,15 +587,32 @@ class Tile {
   }
   template <auto F>
   void stage(Observe<F>, const Set& set) {
-    rows_out<F>(set, final_ ? kFinalObservation : kObservation);
+    rows_out<F, typename E::Observation>(set, final_ ? kFinalObservation : kObservation);
   }
   template <auto F>
   void stage(ObserveMask<F>, const Set& set) {
-    if (!final_) rows_out<F>(set, kActionMask);
+    if (!final_) rows_out<F, typename E::ActionMask>(set, kActionMask);
   }
-  template <auto F>
+  /// Wide rows, each written where it belongs at once: no row passes through another place.
+  template <auto F, Wide Row>
   void rows_out(const Set& set, Output output) {
-    using Row = RowOf<F>;
+    const WideTarget target = wide_target<Row>(shared_, output);
+    if (target.to == nullptr) return;
+    const int agents = agents_of(shared_);
+    const bool final = final_;
+    share_world(set, [&](const Cells<S>& cells) {
+      const Crew::Range mine = crew_.share(agents);
+      for (int row = mine.begin; row < mine.end; ++row) {
+        const RowFate fate = row_fate<Agent>(cells, row, final);
+        if (!fate.wanted) continue;
+        HostWideRow<Row>::put(target, int64_t(cells.world) * agents + row, fate.shows,
+                              [&](auto& writer) { write_row<F, Agent>(cells, row, writer); });
+      }
+    });
+  }
+  template <auto F, class Row>
+  void rows_out(const Set& set, Output output) {
+    static_assert(std::is_same_v<Row, RowOf<F>>);
     using Element = typename RowShape<Row>::Element;
     constexpr int elements = RowShape<Row>::elements;
     Element* const to = static_cast<Element*>(shared_.bound.at[output]);
@@ -637,7 +653,20 @@ class Tile {
   }
   template <auto F>
   void stage(ObserveState<F>, const Set& set) {
-    using Row = RowOf<F>;
+    using Row = typename E::State;
+    if constexpr (Wide<Row>) {
+      const WideTarget target = wide_target<Row>(shared_, kState);
+      if (target.to == nullptr || final_) return;
+      each_world(set, [target](const Cells<S>& cells) {
+        HostWideRow<Row>::put(target, cells.world, true,
+                              [&](auto& writer) { write_state<F>(cells, writer); });
+      });
+    } else {
+      state_out<F, Row>(set);
+    }
+  }
+  template <auto F, class Row>
+  void state_out(const Set& set) {
     auto* const to = static_cast<typename RowShape<Row>::Element*>(shared_.bound.at[kState]);
     if (to == nullptr || final_) return;
     each_world(set, [to](const Cells<S>& cells) GE_LAMBDA {

@@ -62,6 +62,10 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     instance_.insert(instance_.size() - 1, ", \"launches\": " + cuda::describe(step_));
     shared_.base = store_.records();
     shared_.counters = static_cast<Counters*>(store_.counters());
+    background_ = uploaded(plan_.background_);
+    state_background_ = uploaded(plan_.state_background_);
+    shared_.background = background_.get();
+    shared_.state_background = state_background_.get();
   }
 
   const std::string& instance() const override { return instance_; }
@@ -198,12 +202,26 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   }
   // What only a step can fill: a reset shows no reward and no flags.
   void clear_transient(const Bound& out, cudaStream_t stream) const {
-    for (int o = kReward; o <= kEpisodeLength; ++o)
-      if (out.at[o] != nullptr)
+    for (int o = 0; o < kOutputCount; ++o)
+      if (is_of_a_step(Output(o)) && out.at[o] != nullptr)
         GE_CUDA(cudaMemsetAsync(out.at[o], 0, size_t(plan_.outputs_[o].bytes), stream));
   }
 
+  struct Free {
+    int device;
+    void operator()(uint8_t* memory) const { cuda::release(device, memory); }
+  };
+  using Bytes = std::unique_ptr<uint8_t, Free>;
+  Bytes uploaded(const std::vector<uint8_t>& bytes) const {
+    Bytes memory(nullptr, Free{store_.device()});
+    if (bytes.empty()) return memory;
+    memory.reset(static_cast<uint8_t*>(cuda::allocate(store_.device(), int64_t(bytes.size()))));
+    cuda::copy(store_.device(), memory.get(), bytes.data(), int64_t(bytes.size()));
+    return memory;
+  }
+
   cuda::DeviceStore store_;
+  Bytes background_{nullptr, Free{0}}, state_background_{nullptr, Free{0}};
   std::string instance_;
   std::vector<cuda::PreparedLaunch> step_, reset_, observe_;
 };

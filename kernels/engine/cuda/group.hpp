@@ -20,7 +20,7 @@
 // (lanes_emulated.hpp).
 #pragma once
 
-#include "engine/cuda/staged_rows.hpp"
+#include "engine/cuda/staged_wide.hpp"
 #include "engine/episode.hpp"
 
 namespace ge {
@@ -573,6 +573,28 @@ class Group {
   template <bool kFinal>
   GE_FN void stage(ClearFinal, bool on) {
     using Row = typename E::Observation;
+    if constexpr (Wide<Row>) {
+      auto* const to = static_cast<uint8_t*>(cells_.shared->bound.at[kFinalObservation]);
+      if (to == nullptr) return;
+      clear_rows(to, row_bytes<Row>(*cells_.shared) * agents(), on);
+    } else {
+      clear_final<Row>(on);
+    }
+  }
+  /// Zeros for so many elements of every world that is on.
+  template <class Element>
+  GE_FN void clear_rows(Element* to, int64_t elements, bool on) {
+    const Run run = run_of(on);
+    if (run.whole)
+      clear_run(to + place_.team_first * elements, int(run.worlds * elements), place_.team_lane,
+                Plan::team);
+    else if (on)
+      clear_run(to + cells_.world * elements, int(elements), lane_, G);
+    if constexpr (G == 1)
+      sync_team();  // the rows of final observations go to the same places from other lanes
+  }
+  template <class Row>
+  GE_FN void clear_final(bool on) {
     using Rows = RowsPlan<Row, Agent::capacity, G>;
     auto* const to =
         static_cast<typename Rows::Element*>(cells_.shared->bound.at[kFinalObservation]);
@@ -586,19 +608,20 @@ class Group {
                    aligned);
       });
     } else {
-      const Run run = run_of(on);
-      if (run.whole)
-        clear_run(to + place_.team_first * elements, int(run.worlds * elements), place_.team_lane,
-                  Plan::team);
-      else if (on)
-        clear_run(to + cells_.world * elements, int(elements), lane_, G);
-      if constexpr (G == 1)
-        sync_team();  // the rows of final observations go to the same places from other lanes
+      clear_rows(to, elements, on);
     }
   }
 
   template <bool kFinal, auto F>
   GE_FN void stage(Observe<F>, bool on) {
+    if constexpr (Wide<typename E::Observation>)
+      wide_rows_out<kFinal, F, typename E::Observation>(
+          kFinal ? kFinalObservation : kObservation, on);
+    else
+      plain_observe<kFinal, F>(on);
+  }
+  template <bool kFinal, auto F>
+  GE_FN void plain_observe(bool on) {
     rows_out<kFinal, RowOf<F>, Agent::capacity>(
         kFinal ? kFinalObservation : kObservation, agents(), on,
         [&](int row, RowOf<F>& out)
@@ -606,7 +629,9 @@ class Group {
   }
   template <bool kFinal, auto F>
   GE_FN void stage(ObserveMask<F>, bool on) {
-    if constexpr (!kFinal)
+    if constexpr (!kFinal && Wide<typename E::ActionMask>)
+      wide_rows_out<false, F, typename E::ActionMask>(kActionMask, on);
+    else if constexpr (!kFinal)
       rows_out<false, RowOf<F>, Agent::capacity>(
           kActionMask, agents(), on, [&](int row, RowOf<F>& out) GE_LAMBDA {
             return observe_into<F, Agent>(cells_, row, false, out);
@@ -614,13 +639,30 @@ class Group {
   }
   template <bool kFinal, auto F>
   GE_FN void stage(ObserveState<F>, bool on) {
-    if constexpr (!kFinal)
+    if constexpr (!kFinal && Wide<typename E::State>) {
+      const WideTarget target = wide_target<typename E::State>(*cells_.shared, kState);
+      if (target.to == nullptr) return;
+      const StagedWideRows<typename E::State, G, false, Service> staged{place_, target, 1,
+                                                                        cells_.world};
+      staged.run(
+          on, [](int) GE_LAMBDA { return RowFate{true, true}; },
+          [&](int, auto& writer) GE_LAMBDA { write_state<F>(cells_, writer); });
+    } else if constexpr (!kFinal)
       rows_out<false, RowOf<F>, 1>(kState, 1, on, [&](int, RowOf<F>& out) GE_LAMBDA {
         out = state_row<F>(cells_);
         return true;
       });
   }
 
+  template <bool kFinal, auto F, class Row>
+  GE_FN void wide_rows_out(Output output, bool on) {
+    const WideTarget target = wide_target<Row>(*cells_.shared, output);
+    if (target.to == nullptr) return;
+    const StagedWideRows<Row, G, kFinal, Service> staged{place_, target, agents(), cells_.world};
+    staged.run(
+        on, [&](int row) GE_LAMBDA { return row_fate<Agent>(cells_, row, kFinal); },
+        [&](int row, auto& writer) GE_LAMBDA { write_row<F, Agent>(cells_, row, writer); });
+  }
   GE_FN Run run_of(bool on) const { return team_run<G, Service>(place_, on); }
 
   /// make(row, out) fills a row and says whether it is to be written; `rows` of each world.

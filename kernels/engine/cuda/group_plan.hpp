@@ -63,19 +63,28 @@ struct RowNeeds {
   static constexpr int bytes = Plan::shared;
   static constexpr bool meets = Plan::staging;
 };
-template <class E, int G, auto F>
-struct StageNeeds<E, G, Observe<F>> : RowNeeds<RowsPlan<RowOf<F>, E::Schema::Agent::capacity, G>> {
+template <class Row, int kRows, int G>
+struct RowPlan : RowNeeds<RowsPlan<Row, kRows, G>> {
+  static constexpr bool direct = RowsPlan<Row, kRows, G>::direct;
+};
+template <Wide Row, int kRows, int G>
+struct RowPlan<Row, kRows, G> {
+  static constexpr int bytes = WidePlan::shared;
+  static constexpr bool meets = true, direct = false;
 };
 template <class E, int G, auto F>
-struct StageNeeds<E, G, ObserveMask<F>>
-    : RowNeeds<RowsPlan<RowOf<F>, E::Schema::Agent::capacity, G>> {};
+struct StageNeeds<E, G, Observe<F>>
+    : RowPlan<typename E::Observation, E::Schema::Agent::capacity, G> {};
 template <class E, int G, auto F>
-struct StageNeeds<E, G, ObserveState<F>> : RowNeeds<RowsPlan<RowOf<F>, 1, G>> {};
+struct StageNeeds<E, G, ObserveMask<F>>
+    : RowPlan<typename E::ActionMask, E::Schema::Agent::capacity, G> {};
+template <class E, int G, auto F>
+struct StageNeeds<E, G, ObserveState<F>> : RowPlan<typename E::State, 1, G> {};
 template <class E, int G>
 struct StageNeeds<E, G, ClearFinal> {
   static constexpr int bytes = 0;
   static constexpr bool meets =
-      !RowsPlan<typename E::Observation, E::Schema::Agent::capacity, G>::direct;
+      !RowPlan<typename E::Observation, E::Schema::Agent::capacity, G>::direct;
 };
 
 template <class X>

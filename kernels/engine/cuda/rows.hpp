@@ -90,6 +90,14 @@ struct RowsPlan {
   static constexpr int shared = staging ? heads + together * slot : 0;  // bytes of a team
 };
 
+/// The same for wide rows (staged_wide.hpp), whose length is known at run time.
+struct WidePlan {
+  static constexpr int budget = 8 * 1024;
+  static constexpr int slots = 64;
+  static constexpr int heads = 4 * slots;
+  static constexpr int shared = heads + 16 + budget;  // bytes
+};
+
 /// A row as the elements that the caller receives, stored by one lane.
 template <class Row>
 GE_FN void put_row(typename RowShape<Row>::Element* to, const Row& row) {

@@ -211,7 +211,7 @@ GE_TEST(action_mask_and_state_have_types_and_shapes_of_their_own) {
   Config config;
   config.worlds = 3;
   Simulation s("Arena-v0", config);
-  CHECK_EQ(name_of(s->output(kActionMask).type), std::string("uint8"));
+  CHECK_EQ(name_of(s->output(kActionMask).type), std::string("int8"));
   CHECK_EQ(s->output(kActionMask).bytes, 3 * 4 * 7);
   CHECK_EQ(name_of(s->output(kState).type), std::string("float64"));
   CHECK_EQ(s->output(kState).bytes, 3 * 3 * 8);

@@ -201,9 +201,40 @@ GE_TEST(instance_tells_shapes_parameters_and_limits) {
   for (const char* part : {"\"id\": \"Arena-v0\"", "\"num_worlds\": 3", "\"agents_per_world\": 4",
                            "\"time_limit\": 77", "\"autoreset_mode\": \"Disabled\"",
                            "\"obs\": {\"type\": \"float32\", \"shape\": [3, 4, 15]}",
-                           "\"action_mask\": {\"type\": \"uint8\", \"shape\": [3, 4, 7]}",
+                           "\"action_mask\": {\"type\": \"int8\", \"shape\": [3, 4, 7]}",
                            "\"state\": {\"type\": \"float64\", \"shape\": [3, 3]}", "\"size\": 3.5",
                            "\"walls\": true"})
     if (text.find(part) == std::string::npos)
       fail("instance", 0, std::string("no ") + part + " in " + text);
+}
+
+namespace {
+struct Told {
+  int32_t kind = 1;
+  std::string map = "plain";
+  static constexpr auto describe() {
+    return fields(field("kind", &Told::kind, "which").named("new", "old"),
+                  field("map", &Told::map, "where"));
+  }
+};
+}  // namespace
+
+GE_TEST(named_choices_are_set_by_name_or_number) {
+  CHECK_EQ(from_values<Told>({}, "parameter").kind, 1);
+  CHECK_EQ(from_values<Told>({{"kind", std::string("new")}}, "parameter").kind, 0);
+  CHECK_EQ(from_values<Told>({{"kind", int64_t{0}}}, "parameter").kind, 0);
+  CHECK_THROWS(from_values<Told>({{"kind", std::string("odd")}}, "parameter"), Error,
+               "parameter 'kind' must be one of 'new', 'old', got 'odd'");
+  CHECK_THROWS(from_values<Told>({{"kind", int64_t{2}}}, "parameter"), Error, "'new', 'old'");
+}
+
+GE_TEST(texts_are_kept_whole_and_told_as_json) {
+  const Told told = from_values<Told>({{"map", std::string("XX\n\"X")}}, "parameter");
+  CHECK_EQ(told.map, std::string("XX\n\"X"));
+  const std::vector<FieldInfo> infos = field_infos<Told>(true);
+  CHECK_EQ(json_value(infos[0], &told), std::string("\"old\""));
+  CHECK_EQ(json_value(infos[1], &told), std::string("\"XX\\u000a\\\"X\""));
+  CHECK(json(infos).find("\"names\": [\"new\", \"old\"]") != std::string::npos);
+  CHECK(json(infos).find("\"default\": \"plain\"") != std::string::npos);
+  CHECK_THROWS(from_values<Told>({{"map", int64_t{3}}}, "parameter"), Error, "must be a text");
 }

@@ -1,0 +1,245 @@
+// Wide rows: observations, masks and states whose length the parameters decide, and which may be
+// too large to travel by value. An environment describes one by deriving from WideRow, and writes
+// it through a writer:
+//
+//   struct Observation : ge::WideRow<bool> {
+//     static constexpr int capacity = 1300;             // most elements in this build
+//     static GE_FN int elements(const Params&);
+//     static std::vector<FieldInfo> describe(const Params&);
+//   };
+//   GE_FN void observe(const W& w, BitRow& row, Slot me) { row.append(hand, 25); ... }
+//
+//   WideRow<bool>     BitRow: bits appended from the first to the last; the flush expands them, or
+//                     hands them over packed
+//   WideRow<uint8_t>  ByteRow: elements set in any order over a background that all rows share
+//   WideRow<float>    FloatRow: elements set in any order over zeros
+//
+// A row that is longer than an executor's staging memory is made in pieces: the function runs once
+// per piece and what falls outside of it is dropped, which is why bytes are set by index.
+#pragma once
+
+#include <vector>
+
+#include "engine/channels.hpp"
+#include "engine/field_info.hpp"
+
+namespace ge {
+
+class BitRow {
+ public:
+  GE_FN explicit BitRow(uint32_t* words) : at_(words) {}
+
+  /// The low `count` bits, the lowest first; at most 32, and the bits above must be zero.
+  GE_FN void append(uint32_t bits, int count) {
+    GE_ASSERT(count >= 0 && count <= 32 && uint64_t{bits} >> count == 0);
+    pending_ |= uint64_t{bits} << fill_;
+    fill_ += count;
+    total_ += count;
+    if (fill_ >= 32) {
+      put();
+      pending_ >>= 32;
+      fill_ -= 32;
+    }
+  }
+  GE_FN void append64(uint64_t bits, int count) {
+    const int low = count < 32 ? count : 32;
+    append(uint32_t(bits), low);
+    append(uint32_t(bits >> 32), count - low);
+  }
+  GE_FN void zeros(int count) {
+    for (; count > 32; count -= 32) append(0, 32);
+    append(0, count);
+  }
+  /// The executor's: writes what is left and says how many bits there were.
+  GE_FN int finish() {
+    if (fill_ > 0) put();
+    return total_;
+  }
+
+ private:
+  GE_FN void put() {
+    GE_WATCH(at_, 4, true);
+    *at_++ = uint32_t(pending_);
+  }
+  uint32_t* at_;
+  uint64_t pending_ = 0;
+  int fill_ = 0, total_ = 0;
+};
+
+/// Elements [begin, end) of a row.
+template <class Element>
+class ElementRow {
+ public:
+  GE_FN ElementRow(Element* at, int begin, int end) : at_(at), begin_(begin), count_(end - begin) {}
+  GE_FN void set(int index, Element value) {
+    if (uint32_t(index - begin_) >= uint32_t(count_)) return;
+    GE_WATCH(at_ + (index - begin_), int(sizeof(Element)), true);
+    at_[index - begin_] = value;
+  }
+
+ private:
+  Element* at_;
+  int begin_, count_;
+};
+using ByteRow = ElementRow<uint8_t>;
+using FloatRow = ElementRow<float>;
+
+template <class Element>
+using WriterOf =
+    std::conditional_t<std::is_same_v<Element, bool>, BitRow,
+                       std::conditional_t<std::is_same_v<Element, uint8_t>, ByteRow, FloatRow>>;
+
+/// A field of a wide row; its type is the row's.
+inline FieldInfo wide_field(const char* name, std::vector<int64_t> shape, const char* doc,
+                            double low = 0, double high = 1) {
+  FieldInfo info{};
+  info.name = name;
+  info.shape = std::move(shape);
+  info.doc = doc;
+  info.low = low, info.high = high;
+  return info;
+}
+
+/// What a row begins with, where all rows of a simulator begin alike; null: zeros.
+template <class Row>
+inline constexpr bool has_background = requires(const uint8_t* row) { &Row::background; };
+
+/// Runs the row's function where the row shows; `shows` false leaves it to the caller to clear.
+template <auto F, class T, class Writer, class S, class... Args>
+GE_FN void write_row(const Cells<S>& cells, int row, Writer& writer, Types<Writer&, Args...>) {
+  F(World<S>(cells), writer, argument<T, Args>(cells, row)...);
+}
+template <auto F, class T, class Writer, class S>
+GE_FN void write_row(const Cells<S>& cells, int row, Writer& writer) {
+  write_row<F, T>(cells, row, writer, Arguments<F>{});
+}
+template <auto F, class Writer, class S, class... Args>
+GE_FN void write_state(const Cells<S>& cells, Writer& writer, Types<Writer&, Args...>) {
+  F(World<S>(cells), writer, argument<single_of<bare<Args>, AllTables<S>>, Args>(cells, 0)...);
+}
+template <auto F, class Writer, class S>
+GE_FN void write_state(const Cells<S>& cells, Writer& writer) {
+  write_state<F>(cells, writer, Arguments<F>{});
+}
+
+// ---- the caller's form of a row
+
+/// Bytes of one row of so many elements.
+GE_FN int64_t wide_bytes(Elements format, int elements) {
+  if (format == Elements::bits) return (int64_t{elements} + 7) / 8;
+  return format == Elements::float32 ? int64_t{elements} * 4 : elements;
+}
+
+/// Bytes of one row in the caller's array.
+template <class Row, class S>
+GE_FN int64_t row_bytes(const Shared<S>& shared) {
+  if constexpr (Wide<Row>)
+    return wide_bytes(shared.format, Row::elements(shared.params));
+  else
+    return int64_t(sizeof(typename RowShape<Row>::Element)) * RowShape<Row>::elements;
+}
+
+/// What a flush needs to know of one output.
+struct WideTarget {
+  char* to;
+  Elements format;
+  int elements;
+  const uint8_t* background;  // null: zeros
+};
+
+template <class Row, class S>
+GE_FN WideTarget wide_target(const Shared<S>& shared, Output output) {
+  const bool observation = output == kObservation || output == kFinalObservation;
+  const Elements own =
+      std::is_same_v<typename Row::Element, float> ? Elements::float32 : Elements::uint8;
+  return {static_cast<char*>(shared.bound.at[output]), observation ? shared.format : own,
+          Row::elements(shared.params),
+          output == kState ? shared.state_background : shared.background};
+}
+
+#if !defined(__CUDA_ARCH__)
+namespace detail {
+
+/// Byte b of an entry: bit b of its index.
+struct SpreadTable {
+  uint64_t of[256];
+  constexpr SpreadTable() : of{} {
+    for (int bits = 0; bits < 256; ++bits)
+      for (int k = 0; k < 8; ++k)
+        if (bits >> k & 1) of[bits] |= uint64_t{1} << (8 * k);
+  }
+};
+inline constexpr SpreadTable kSpread;
+
+}  // namespace detail
+
+/// One whole row in host memory. make(writer) fills it; a row that does not show is zero.
+template <class Row>
+struct HostWideRow {
+  template <class Make>
+  static inline void put(const WideTarget& target, int64_t index, bool shows, Make&& make) {
+    char* const to = target.to + index * wide_bytes(target.format, target.elements);
+    if (!shows)
+      std::memset(to, 0, size_t(wide_bytes(target.format, target.elements)));
+    else
+      fill(target, to, make, typename Row::Element{});
+  }
+
+ private:
+  template <class Make>
+  static inline void fill(const WideTarget& target, char* to, Make& make, bool) {
+    uint32_t words[(Row::capacity + 31) / 32 + 1];
+    BitRow row(words);
+    make(row);
+    [[maybe_unused]] const int written = row.finish();
+    GE_ASSERT(written == target.elements);
+    const auto* const bytes = reinterpret_cast<const uint8_t*>(words);
+    const int whole = target.elements / 8, rest = target.elements % 8;
+    if (target.format == Elements::bits) {
+      std::memcpy(to, bytes, size_t(whole + (rest > 0)));
+    } else if (target.format == Elements::uint8) {
+      for (int k = 0; k < whole; ++k) std::memcpy(to + 8 * k, &detail::kSpread.of[bytes[k]], 8);
+      std::memcpy(to + 8 * whole, &detail::kSpread.of[bytes[whole]], size_t(rest));
+    } else {
+      float* const out = reinterpret_cast<float*>(to);
+      for (int k = 0; k < whole; ++k)
+        for (int bit = 0; bit < 8; ++bit) out[8 * k + bit] = float(bytes[k] >> bit & 1);
+      for (int bit = 0; bit < rest; ++bit) out[8 * whole + bit] = float(bytes[whole] >> bit & 1);
+    }
+  }
+  static void begin(const WideTarget& target, uint8_t* to, int first, int count) {
+    if (target.background != nullptr)
+      std::memcpy(to, target.background + first, size_t(count));
+    else
+      std::memset(to, 0, size_t(count));
+  }
+  template <class Make>
+  static inline void fill(const WideTarget& target, char* to, Make& make, uint8_t) {
+    if (target.format == Elements::uint8) {
+      auto* const at = reinterpret_cast<uint8_t*>(to);
+      begin(target, at, 0, target.elements);
+      ByteRow row(at, 0, target.elements);
+      make(row);
+      return;
+    }
+    constexpr int kPiece = Row::capacity < 4096 ? Row::capacity : 4096;
+    uint8_t piece[kPiece];
+    float* const out = reinterpret_cast<float*>(to);
+    for (int first = 0; first < target.elements; first += kPiece) {
+      const int count = target.elements - first < kPiece ? target.elements - first : kPiece;
+      begin(target, piece, first, count);
+      ByteRow row(piece, first, first + count);
+      make(row);
+      for (int k = 0; k < count; ++k) out[first + k] = float(piece[k]);
+    }
+  }
+  template <class Make>
+  static inline void fill(const WideTarget& target, char* to, Make& make, float) {
+    std::memset(to, 0, size_t(target.elements) * 4);
+    FloatRow row(reinterpret_cast<float*>(to), 0, target.elements);
+    make(row);
+  }
+};
+#endif
+
+}  // namespace ge
