@@ -108,6 +108,9 @@ class Simulator:
     def text(self, world: int, viewer: int) -> str:
         """One world as text with ANSI colours, as agent `viewer` knows it, -1: whole (CPU)."""
 
+    def sample_actions(self, mask: int, seed: int, number: int, to: int, stream: int) -> None:
+        """Draw one legal category per row into int32 at `to`; `mask` 0 allows all."""
+
     def save(self) -> bytes: ...
     def load(self, data: bytes) -> None: ...
     def golden(self, steps: int, seed: int) -> tuple[str, str]:

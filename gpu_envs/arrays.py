@@ -95,6 +95,10 @@ class Arrays(ABC):
         """Return where an array of this library begins."""
 
     @abstractmethod
+    def empty(self, shape: tuple[int, ...]) -> Any:
+        """Return an int32 array on the simulator's machine, not filled."""
+
+    @abstractmethod
     def check(self, array: Any, output: Output, flat: bool) -> None:
         """Raise unless `array` can be written as `output`."""
 
@@ -207,6 +211,10 @@ class NumpyArrays(Arrays):
         """Return where the array begins."""
         return address_of_numpy(array)
 
+    def empty(self, shape: tuple[int, ...]) -> Any:
+        """Allocate."""
+        return np.empty(shape, np.int32)
+
     def check(self, array: Any, output: Output, flat: bool) -> None:
         """Accept writable, contiguous arrays of exactly the output's dtype and shape."""
         if not isinstance(array, np.ndarray):
@@ -232,6 +240,10 @@ class JaxArrays(NumpyArrays):
         super().__init__(native, new_addresses, layout)
         require("jax")
         self._import = importlib.import_module("jax.dlpack").from_dlpack
+
+    def address(self, array: Any) -> int:
+        """Return where the array begins, of NumPy or of JAX."""
+        return super().address(np.asarray(array))
 
     def finish(self, results: Results) -> Results:
         """Import what was written."""
@@ -285,6 +297,10 @@ class TorchArrays(Arrays):
         """Return where the tensor begins."""
         address: int = array.data_ptr()
         return address
+
+    def empty(self, shape: tuple[int, ...]) -> Any:
+        """Allocate."""
+        return self._torch.empty(shape, dtype=self._torch.int32, device=self._device)
 
     def places(self, given: Results) -> list[int]:
         """Return where each tensor begins; in the loop of every step with `out=`."""
@@ -347,6 +363,11 @@ class CupyArrays(Arrays):
         """Return where the array begins."""
         address: int = array.data.ptr
         return address
+
+    def empty(self, shape: tuple[int, ...]) -> Any:
+        """Allocate."""
+        with self._cupy.cuda.Device(self._ordinal):
+            return self._cupy.empty(shape, dtype=np.int32)
 
     def check(self, array: Any, output: Output, flat: bool) -> None:
         """Accept contiguous arrays of exactly the output's dtype, shape and device."""

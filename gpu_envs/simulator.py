@@ -157,6 +157,7 @@ class Simulator:
         self._own: dict[bool, array_libraries.Binding] = {}
         self._pooled = self._arrays.pooled and not self.reuse
         self._is_ready = False
+        self._sampled = 0
         self._step: Callable[..., Any] = faults.refuse_unready
         self._step_numpy: Callable[..., Any] = faults.refuse_unready
 
@@ -243,6 +244,33 @@ class Simulator:
             self.np_random_seed = tuple(seeds) if isinstance(seeds, list) else seeds
         self._set_ready()
         return self._arrays.finish(results)
+
+    def sample_actions(self, mask: Any = None, *, seed: int = 0, out: Any = None) -> Any:
+        """Draw a uniformly random action for every agent, natively, on the simulator's machine.
+
+        Args:
+            mask: The `action_mask` of the last call, whose zeros are not drawn; None allows all.
+                Where a row has none, the action is 0.
+            seed: Of the draws; each call draws other actions, by its number.
+            out: int32 array of shape (worlds, agents) to write into.
+
+        Returns:
+            int32 actions of shape (worlds, agents), for `step`.
+        """
+        shape = (self.num_worlds, self.agents_per_world)
+        if mask is not None:
+            expected = (*shape, int(self.single_action_space.n))
+            if tuple(mask.shape) not in (expected, (shape[0] * shape[1], expected[2])):
+                raise ValueError(f"mask must have shape {expected}, got {tuple(mask.shape)}")
+        actions = self._arrays.empty(shape) if out is None else out
+        if tuple(actions.shape) != shape or str(actions.dtype).rpartition(".")[2] != "int32":
+            raise ValueError(f"out must be int32 of shape {shape}")
+        addresses = [0 if a is None else self._arrays.address(a) for a in (mask, actions)]
+        self._native.sample_actions(
+            addresses[0], seed, self._sampled, addresses[1], self._arrays.stream()
+        )
+        self._sampled += 1
+        return actions
 
     # What a person reads.
 

@@ -11,6 +11,7 @@
 #include "bindings/outputs.hpp"
 #include "engine/machine.hpp"
 #include "engine/records.hpp"
+#include "engine/sampling.hpp"
 
 namespace ge::python {
 namespace {
@@ -276,6 +277,26 @@ class NativeSimulator {
     out["tables"] = tables;
     return out;
   }
+  void sample_actions(uintptr_t mask, uint64_t seed, uint32_t number, uintptr_t to,
+                      uintptr_t stream) {
+    const Busy simulator(*this);
+    const std::vector<double>& ranges = simulator->action_ranges();
+    if (ranges.size() != 2 || simulator->action_is_float())
+      throw Error(Fault::value, "sample_actions: only for actions of one category");
+    const int choices = int(ranges[1]) + 1;
+    if (mask != 0 && choices > 64)
+      throw Error(Fault::value, "sample_actions: a mask has at most 64 categories, not " +
+                                    std::to_string(choices));
+    const Sampling sampling{reinterpret_cast<const int8_t*>(mask),
+                            simulator->worlds() * simulator->agents(),
+                            choices,
+                            uint32_t(seed),
+                            uint32_t(seed >> 32),
+                            number};
+    const py::gil_scoped_release unlocked;
+    simulator->sample_actions(sampling, reinterpret_cast<int32_t*>(to),
+                              reinterpret_cast<void*>(stream));
+  }
   py::bytes save() {
     const Busy simulator(*this);
     return ge::save(*simulator);
@@ -498,6 +519,7 @@ PYBIND11_MODULE(GE_MODULE, m) {
       .def("action_names", &NativeSimulator::action_names)
       .def("action_keys", &NativeSimulator::action_keys)
       .def("text", &NativeSimulator::text)
+      .def("sample_actions", &NativeSimulator::sample_actions)
       .def("save", &NativeSimulator::save)
       .def("load", &NativeSimulator::load)
       .def("golden", &NativeSimulator::golden)

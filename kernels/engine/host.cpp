@@ -3,7 +3,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+
+#include "engine/cpu/pool.hpp"
 
 namespace ge {
 namespace {
@@ -99,6 +102,24 @@ int64_t available_memory() {
     if (kilobytes >= 0) return int64_t(kilobytes) * 1024;
   }
   return int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
+
+void sample_on_host(const Sampling& sampling, int32_t* to, int threads) {
+  constexpr int64_t kRows = 4096;  // of a part: some tens of microseconds
+  static_assert(kRows % kSampledTogether == 0);
+  const int available = available_threads();
+  const int64_t parts = (sampling.rows + kRows - 1) / kRows;
+  parallel_for(parts, threads > 0 && threads < available ? threads : available,
+               [&](int64_t part, int) {
+                 const int64_t first = part * kRows;
+                 const int64_t last = std::min(first + kRows, sampling.rows);
+                 for (int64_t row = first; row < last; row += kSampledTogether) {
+                   const Draw words = sampling_draw(sampling, row);
+                   const int64_t left = std::min<int64_t>(last - row, kSampledTogether);
+                   for (int k = 0; k < left; ++k)
+                     to[row + k] = sampled_action(sampling, row + k, words.word[k]);
+                 }
+               });
 }
 
 }  // namespace ge

@@ -7,6 +7,7 @@
 
 #include "engine/planned.hpp"
 #include "engine/records.hpp"
+#include "engine/sampling.hpp"
 
 namespace ge {
 
@@ -15,6 +16,8 @@ void check_action_type(const Simulator& simulator, const Actions& actions);
 /// The same and actions outside their range before any world moves; names the first offending
 /// agent.
 void check_actions(const Simulator& simulator, const Actions& actions);
+/// Actions of all rows, by at most so many threads (0: as many as there are).
+void sample_on_host(const Sampling& sampling, int32_t* to, int threads);
 /// Bytes the system would still give.
 int64_t available_memory();
 
@@ -114,6 +117,9 @@ class HostSimulator final : public PlannedSimulator<E> {
                      viewer);
     }
     return "";
+  }
+  void sample_actions(const Sampling& sampling, int32_t* to, void*) override {
+    sample_on_host(sampling, to, plan_.config_.threads);
   }
   FaultReport faults() override {
     const FaultReport report = this->report(counters_);

@@ -136,6 +136,8 @@ struct Column {
   std::string unit, doc;
 };
 
+struct Sampling;
+
 /// One simulator: N worlds of one environment on one machine.
 class Simulator {
  public:
@@ -175,6 +177,8 @@ class Simulator {
   virtual void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
                            bool reseed) = 0;
   virtual FaultReport faults() = 0;
+  /// Draws an action per row into `to`, int32 on the simulator's machine (sampling.hpp).
+  virtual void sample_actions(const Sampling& sampling, int32_t* to, void* stream) = 0;
 
   /// Memory of the simulator's machine, for callers without an array library (tests, golden runs).
   virtual void* allocate(int64_t bytes) = 0;

@@ -229,3 +229,37 @@ def test_stream_is_an_int_or_a_stream_object(make_simulator) -> None:
     simulator.step([0, 1, 0, 1], stream=Stream())
     with pytest.raises(TypeError, match="stream must be an int"):
         simulator.step([0, 1, 0, 1], stream="main")
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
+def test_sampled_actions_are_legal_and_differ_by_call(make_simulator, library) -> None:
+    pytest.importorskip(library, reason=f"needs {library}")
+    simulator = make_simulator("Micro-v0", 300, agent_count=5, arrays=library)
+    mask = np.zeros((300, 5, 4), np.int8)
+    mask[..., (1, 3)] = 1
+    mask[7, 2] = 0
+    drawn = [np.asarray(simulator.sample_actions(mask_of(library, mask))) for _ in range(2)]
+    assert not np.array_equal(*drawn)
+    assert drawn[0].shape == (300, 5) and drawn[0].dtype == np.int32
+    assert drawn[0][7, 2] == 0
+    others = np.delete(drawn[0].ravel(), 7 * 5 + 2)
+    counts = np.bincount(others, minlength=4)
+    assert counts[0] == counts[2] == 0 and abs(counts[1] - counts[3]) < 200
+    free = np.bincount(np.asarray(simulator.sample_actions()).ravel(), minlength=4)
+    assert free.min() > 300
+
+
+def mask_of(library: str, mask: np.ndarray) -> object:
+    if library == "torch":
+        import torch
+
+        return torch.from_numpy(mask)
+    return mask
+
+
+def test_sampling_refuses_other_shapes(make_simulator) -> None:
+    simulator = make_simulator("Micro-v0", 3, agent_count=2)
+    with pytest.raises(ValueError, match=r"mask must have shape \(3, 2, 4\)"):
+        simulator.sample_actions(np.ones((3, 4), np.int8))
+    with pytest.raises(ValueError, match="out must be int32"):
+        simulator.sample_actions(out=np.zeros((3, 2), np.int64))

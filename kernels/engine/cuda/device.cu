@@ -8,6 +8,7 @@
 #include "engine/cuda/device.hpp"
 #include "engine/cuda/tuning_table.hpp"
 #include "engine/machine.hpp"
+#include "engine/sampling.hpp"
 #include "engine/world.hpp"
 
 namespace ge::cuda {
@@ -412,6 +413,29 @@ void release(int device, void* memory) {
 void copy(int device, void* to, const void* from, int64_t bytes) {
   const DeviceGuard guard(device);
   GE_CUDA(cudaMemcpy(to, from, size_t(bytes), cudaMemcpyDefault));
+}
+
+namespace {
+__global__ void __launch_bounds__(256)
+    sample_kernel(const __grid_constant__ Sampling sampling, int32_t* to) {
+  const int64_t groups = (sampling.rows + kSampledTogether - 1) / kSampledTogether;
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < groups;
+       i += int64_t(gridDim.x) * blockDim.x) {
+    const Draw words = sampling_draw(sampling, i * kSampledTogether);
+    GE_UNROLL
+    for (int k = 0; k < kSampledTogether; ++k) {
+      const int64_t row = i * kSampledTogether + k;
+      if (row < sampling.rows) to[row] = sampled_action(sampling, row, words.word[k]);
+    }
+  }
+}
+}  // namespace
+
+void sample_actions(int device, const Sampling& sampling, int32_t* to, cudaStream_t stream) {
+  const DeviceGuard guard(device);
+  const int64_t blocks = (sampling.rows / kSampledTogether + 256) / 256;
+  sample_kernel<<<unsigned(std::min<int64_t>(blocks, 1 << 16)), 256, 0, stream>>>(sampling, to);
+  GE_CUDA(cudaGetLastError());
 }
 
 }  // namespace ge::cuda

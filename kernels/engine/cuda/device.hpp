@@ -10,6 +10,7 @@
 
 #include "engine/cuda/runtime.hpp"
 #include "engine/record.hpp"
+#include "engine/simulator.hpp"
 
 namespace ge::cuda {
 
@@ -120,6 +121,7 @@ class DeviceStore {
 /// Memory for callers without an array library.
 void* allocate(int device, int64_t bytes);
 void release(int device, void* memory);
+void sample_actions(int device, const Sampling& sampling, int32_t* to, cudaStream_t stream);
 void copy(int device, void* to, const void* from, int64_t bytes);
 
 }  // namespace ge::cuda

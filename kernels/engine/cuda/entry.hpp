@@ -108,6 +108,9 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     check_copy(from, to, this->worlds());
     store_.copy_worlds(from, to, reseed);
   }
+  void sample_actions(const Sampling& sampling, int32_t* to, void* stream) override {
+    cuda::sample_actions(store_.device(), sampling, to, static_cast<cudaStream_t>(stream));
+  }
   FaultReport faults() override {
     Counters counters;
     store_.take_counters(&counters, sizeof counters);
