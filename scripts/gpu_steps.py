@@ -59,8 +59,9 @@ def si(value: float) -> str:
 
 
 def crowd(description: dict[str, Any], agents: int = CROWD) -> dict[str, Any]:
-    """Parameters that ask for several agents, where there can be several."""
-    return {} if description["agents"].isdecimal() else {description["agents"]: agents}
+    """Parameters that ask for several agents, where there can be several and one is the default."""
+    counts = [p for p in description["parameters"] if p["name"] == description["agents"]]
+    return {p["name"]: agents for p in counts if p["default"] == 1}
 
 
 def with_lanes(module: Any, name: str, worlds: int, **options: Any) -> Any:
@@ -88,18 +89,21 @@ def golden_cases(
                 continue
             name, given, mode, worlds, steps, seed, records, outputs = parts
             pairs = [] if given == "-" else [pair.split("=") for pair in given.split(",")]
-            parameters = {key: _number(text) for key, text in pairs}
+            parameters = {key: _value(text) for key, text in pairs}
             options = {
                 "autoreset_mode": mode,
                 "max_episode_steps": parameters.pop("max_episode_steps", -1),
+                "dtype": parameters.pop("dtype", "own"),
                 "parameters": parameters,
             }
             yield (name, int(worlds)), options, int(steps), int(seed), (records, outputs)
 
 
-def _number(text: str) -> bool | int | float:
+def _value(text: str) -> bool | int | float | str:
     if text in ("true", "false"):
         return text == "true"
+    if text[0].isalpha():
+        return text
     return float(text) if "." in text or "e" in text else int(text)
 
 

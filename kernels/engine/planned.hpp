@@ -34,17 +34,9 @@ class PlannedSimulator : public Simulator {
   const std::vector<double>& action_ranges() const override { return plan_.ranges_; }
   bool action_is_float() const override { return ActionShape<typename S::Action>::is_float; }
   std::vector<std::string> action_names() const override {
-    return named([](const auto& params, int k) {
-      if constexpr (requires { E::action_name(params, k); }) return E::action_name(params, k);
-      return std::string();
-    });
+    return named(&name_of_action);
   }
-  std::vector<std::string> action_keys() const override {
-    return named([](const auto& params, int k) {
-      if constexpr (requires { E::action_key(params, k); }) return E::action_key(params, k);
-      return std::string();
-    });
-  }
+  std::vector<std::string> action_keys() const override { return named(&key_of_action); }
   std::string text(int64_t, int) const override {
     throw Error(Fault::value, "text of a world: only with device='cpu'");
   }
@@ -106,8 +98,21 @@ class PlannedSimulator : public Simulator {
   }
 
   /// f(params, k) for each category of an action that is one category; without empty texts.
-  template <class F>
-  std::vector<std::string> named(F&& f) const {
+  static std::string name_of_action([[maybe_unused]] const typename S::Params& params,
+                                    [[maybe_unused]] int k) {
+    if constexpr (requires { E::action_name(params, k); })
+      return E::action_name(params, k);
+    else
+      return "";
+  }
+  static std::string key_of_action([[maybe_unused]] const typename S::Params& params,
+                                   [[maybe_unused]] int k) {
+    if constexpr (requires { E::action_key(params, k); })
+      return E::action_key(params, k);
+    else
+      return "";
+  }
+  std::vector<std::string> named(std::string (*f)(const typename S::Params&, int)) const {
     std::vector<std::string> texts;
     if (plan_.ranges_.size() != 2 || action_is_float()) return texts;
     for (int k = 0; k <= int(plan_.ranges_[1]); ++k) {

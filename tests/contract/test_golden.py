@@ -29,9 +29,11 @@ class Case(NamedTuple):
     hashes: tuple[str, str]
 
 
-def _value(text: str) -> bool | int | float:
+def _value(text: str) -> bool | int | float | str:
     if text in ("true", "false"):
         return text == "true"
+    if text[0].isalpha():
+        return text
     return float(text) if "." in text or "e" in text else int(text)
 
 
@@ -65,6 +67,7 @@ def _run(module: Any, case: Case, **tuning: int) -> tuple[str, str]:
         case.worlds,
         autoreset_mode=case.mode,
         max_episode_steps=limit,
+        dtype=parameters.pop("dtype", "own"),
         parameters=parameters,
         **tuning,
     )

@@ -606,7 +606,8 @@ class Tile {
         const RowFate fate = row_fate<Agent>(cells, row, final);
         if (!fate.wanted) continue;
         HostWideRow<Row>::put(target, int64_t(cells.world) * agents + row, fate.shows,
-                              [&](auto& writer) { write_row<F, Agent>(cells, row, writer); });
+                              [&](auto& writer)
+                                  GE_LAMBDA { write_row<F, Agent>(cells, row, writer); });
       }
     });
   }
@@ -659,7 +660,7 @@ class Tile {
       if (target.to == nullptr || final_) return;
       each_world(set, [target](const Cells<S>& cells) {
         HostWideRow<Row>::put(target, cells.world, true,
-                              [&](auto& writer) { write_state<F>(cells, writer); });
+                              [&](auto& writer) GE_LAMBDA { write_state<F>(cells, writer); });
       });
     } else {
       state_out<F, Row>(set);

@@ -1,0 +1,62 @@
+// Hanabi: a cooperative card game; everyone sees all hands but their own and plays fireworks of
+// each colour in order of rank.
+// lint: allow file-size: two encodings of sixteen sections, and the table as people read it
+//
+//   who acts    2 to 5 players in turn: play a card, discard one, or spend an information token to
+//               tell another player all their cards of one colour or rank
+//   reward      for everyone 1 per card played in order; losing the last life costs all points
+//               (keep_score: none)
+//   ends        when the lives are gone, all fireworks are complete, or everyone has had a last
+//               turn after the deck ran out
+//   rules from  the Hanabi Learning Environment (Bard et al. 2020), observations included
+//
+// With belief="v0" the observation is one of float32 probabilities.
+#pragma once
+
+#include "envs/hanabi/observe.hpp"
+#include "envs/hanabi/text.hpp"
+
+namespace gpu_envs::envs::hanabi {
+
+/// What all builds share; N cards fit in the hands.
+template <int N>
+struct Game : Defaults {
+  using Schema = hanabi::Schema<N>;
+  using ActionMask = hanabi::ActionMask;
+  using State = hanabi::State<N>;
+  // The deck is in order before hands are dealt from it.
+  using Reset = Stages<EachWorld<&shuffle<N>>, EachWorld<&deal<N>>, EachWorld<&begin_game<N>>>;
+  using Step = Stages<EachWorld<&take_turn<N>>, Each<&pay<N>>>;
+  static constexpr ge::Card card{
+      .doc = "Play cards in order with partners who alone can see yours.",
+      .agents = "player_count"};
+
+  static GE_FN bool acts(const W<N>& w, int agent) {
+    return player_of(w.params(), w.template get<Board>()) == agent;
+  }
+  static std::string action_name(const Params& p, int action) { return move_name(p, action); }
+  static std::string text(const W<N>& w, int viewer) { return table_text(w, viewer); }
+  static bool holds(const Params& p) { return p.player_count * p.hand_size <= N; }
+};
+
+template <int N>
+struct Environment : Game<N> {
+  using Observation = hanabi::Observation<N>;
+  using Observe =
+      Stages<ge::Observe<&observe<N>>, ObserveMask<&mask_moves<N>>, ObserveState<&show_state<N>>>;
+  static bool fits(const Params& p) { return p.belief == kBits && Game<N>::holds(p); }
+};
+
+template <int N>
+struct BeliefEnvironment : Game<N> {
+  using Observation = BeliefObservation<N>;
+  using Observe = Stages<ge::Observe<&observe_beliefs<N>>, ObserveMask<&mask_moves<N>>,
+                         ObserveState<&show_state<N>>>;
+  static bool fits(const Params& p) { return p.belief == kV0 && Game<N>::holds(p); }
+};
+
+// Five hands of five, which is every game with the usual hands, and the most that a deck holds.
+using Builds =
+    ge::Builds<Build<"Hanabi-v0", Environment<25>, Environment<50>, BeliefEnvironment<kMostCards>>>;
+
+}  // namespace gpu_envs::envs::hanabi

@@ -1,0 +1,69 @@
+// Overcooked: chefs in a small kitchen put onions and tomatoes into pots, cook, plate and serve.
+//
+//   who acts    1 to 40 chefs at once: walk, or interact with the cell in front
+//   reward      value of the soups served by anybody, plus shaping_factor times one's own small
+//               rewards for filling pots, taking dishes when they are needed, and plating
+//   ends        never by the rules; cut short after 400 steps
+//   rules from  Overcooked-AI (Carroll et al., "On the Utility of Learning about Humans for
+//               Human-AI Coordination", NeurIPS 2019), both generations: `dynamics`
+//
+// Parts: settings.hpp (what a user sets), layout.hpp and recipes.hpp (what becomes of it), rules.hpp,
+// observe.hpp, text.hpp.
+#pragma once
+
+#include "envs/overcooked/layout.hpp"
+#include "envs/overcooked/observe.hpp"
+#include "envs/overcooked/recipes.hpp"
+#include "envs/overcooked/text.hpp"
+
+namespace gpu_envs::envs::overcooked {
+
+inline Params resolve_settings(Settings& s) {
+  Params p{};
+  resolve_layout(s, p);  // first: a named layout brings its own recipes
+  p.dynamics = s.dynamics, p.encoding = s.encoding;
+  resolve_recipes(s, p);
+  p.player_count = s.player_count;
+  p.planes = planes_of(s.encoding, s.player_count);
+  p.placement_reward = s.placement_reward, p.dish_reward = s.dish_reward;
+  p.soup_reward = s.soup_reward;
+  p.shaping_factor = s.shaping_factor, p.shaped_total = s.shaped_total;
+  p.random_positions = s.random_start_positions, p.random_objects = s.random_start_objects;
+  return p;
+}
+
+template <class T>
+struct Environment : Defaults {
+  using Schema = overcooked::Schema<T>;
+  using Observation = overcooked::Observation<T>;
+  using State = overcooked::State<T>;
+  using RewardParts = Parts;
+  using Reset = Stages<EachWorld<&clear_board<T>>, Each<&set_table<T>>, EachWorld<&place_chefs<T>>>;
+  // Hands first, from where the chefs stood; then feet; then time, which a pot that was filled in
+  // this step already counts.
+  using Step =
+      Stages<EachWorld<&interact<T>>, EachWorld<&walk<T>>, EachWorld<&cook<T>>, Each<&pay<T>>>;
+  using Observe = Stages<ge::Observe<&observe<T>>, ObserveState<&show_state<T>>>;
+  static constexpr Card card{
+      .doc = "Chefs share a kitchen: fill pots, cook, plate and serve soups.",
+      .max_episode_steps = 400,
+      .agents = "player_count"};
+
+  static bool fits(const Params& p) {
+    return p.cell_count <= T::cells && p.player_count <= T::chefs;
+  }
+  static std::string action_name(const Params&, int action) {
+    constexpr const char* kNames[] = {"north", "south", "east", "west", "stay", "interact"};
+    return kNames[action];
+  }
+  static std::string action_key(const Params&, int action) {
+    constexpr const char* kKeys[] = {"w", "s", "d", "a", ".", " "};
+    return kKeys[action];
+  }
+  static std::string text(const W<T>& w, int viewer) { return world_text<T>(w, viewer); }
+};
+
+using Builds =
+    ge::Builds<Build<"Overcooked-v0", Environment<Tier<64, 4>>, Environment<Tier<256, 40>>>>;
+
+}  // namespace gpu_envs::envs::overcooked

@@ -1,0 +1,106 @@
+"""Overcooked: what is refused, and that nothing happens to a world by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gpu_envs import Simulator
+
+Make = Callable[..., Simulator]
+
+CRAMPED = "XXPXX\nO  2O\nX1  X\nXDXSX"
+
+BAD_PARAMETERS: list[tuple[dict[str, Any], str]] = [
+    ({"layout": "no_such_kitchen"}, "neither a layout .*cramped_room.* nor a file"),
+    ({"layout": ""}, "neither a layout"),
+    ({"layout": "/"}, "neither a layout"),
+    ({"layout": "/dev/null"}, "is empty"),
+    ({"layout": "\n"}, "no cells"),
+    ({"layout": "\r\n\r\n"}, "no cells"),
+    ({"layout": "X\nX"}, "no start|starts?, player_count"),
+    ({"layout": CRAMPED.replace("P", "\t")}, "line 1, column 3: unknown character 0x09"),
+    ({"layout": CRAMPED.replace("P", "\0")}, "unknown character 0x00"),
+    ({"layout": CRAMPED.replace("P", "ö")}, "line 1, column 3: unknown character 0xc3"),
+    ({"layout": "XXPXX\n O12O\nXDXSX"}, "line 2, column 1: floor on the border"),
+    ({"layout": CRAMPED + "\n\nXXXXX"}, "line 5 has 0 cells, line 1 has 5"),
+    ({"layout": "\n\n" + CRAMPED.replace("2O", "2OO")}, "line 4 has 6 cells, line 3 has 5"),
+    ({"layout": CRAMPED.replace("P", "X")}, "no pot"),
+    ({"layout": CRAMPED.replace("D", "X")}, "no dish dispenser"),
+    ({"layout": CRAMPED.replace("S", "X")}, "no serving window"),
+    ({"layout": CRAMPED.replace("O", "X")}, "no onion or tomato dispenser"),
+    ({"layout": "PXXXX\nO  2O\nX1  X\nXDXSX"}, "pot .* stand beside: .* line 1, column 1"),
+    ({"layout": "XXPXXX\nO12XDX\nXXSX X\nXXXXXX"}, "dish dispenser .* stand beside: .* line 2"),
+    ({"layout": "forced_coordination", "player_count": 1}, "stand beside: out of the reach of 1"),
+    ({"layout": "\n".join(["X" * 20] * 20)}, "20 x 20 cells, at most 256"),
+    ({"player_count": 3}, "2 starts, player_count=3; with extra_starts=True"),
+    ({"player_count": 7, "extra_starts": True}, "6 floor cells, player_count=7"),
+    ({"player_count": 7, "random_start_positions": True}, "6 floor cells, player_count=7"),
+    ({"player_count": 41}, "player_count.* in 0 to 40"),
+    ({"player_count": -1}, "player_count"),
+    ({"layout": CRAMPED.replace("1", " ").replace("2", " "), "player_count": 0}, "no start"),
+    ({"dynamics": "newer"}, "'new', 'old'"),
+    ({"encoding": "lossless"}, "'lossless26', 'lossless20'"),
+    ({"encoding": "lossless20", "layout": "many_player"}, "onions only.* tomatoes in line 3"),
+    ({"encoding": "lossless20", "player_count": 3, "extra_starts": True}, "two players"),
+    ({"encoding": "lossless20", "random_start_objects": 0.1}, "random_start_objects"),
+    ({"orders": "OOX"}, "orders: 'OOX' is no recipe"),
+    ({"orders": "OOOO"}, "orders: 'OOOO' is no recipe"),
+    ({"orders": "ooo"}, "orders: 'ooo' is no recipe"),
+    ({"orders": "OOO,"}, "orders: '' is no recipe"),
+    ({"orders": "OOT,OTO"}, "OOT is named twice"),
+    ({"orders": "OO", "dynamics": "old"}, "fewer than three"),
+    ({"layout": "many_player", "dynamics": "old"}, "orders: T has fewer than three"),
+    ({"bonus_orders": "TTT"}, r"bonus_orders: TTT is not among the orders \(OOO\)"),
+    ({"recipe_values": "1,2"}, "recipe_values: 2 numbers for 1 orders"),
+    ({"recipe_values": "-1"}, "recipe_values: '-1' is not a whole number"),
+    ({"recipe_values": "99999999999999999999999"}, "recipe_values"),
+    ({"recipe_times": "256"}, "recipe_times: '256' is not a whole number from 0 to 255"),
+    ({"recipe_times": "x"}, "recipe_times: 'x'"),
+    ({"onion_value": 5}, "onion_value and tomato_value are given together"),
+    ({"tomato_time": 5}, "onion_time and tomato_time are given together"),
+    ({"cook_time": 256}, "cook_time"),
+    ({"random_start_objects": 1.5}, "random_start_objects"),
+    ({"shaping_factor": float("nan")}, "shaping_factor"),
+    ({"order_bonus": -1}, "order_bonus"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS)
+def test_bad_parameters_are_refused_with_their_reason(
+    make_simulator: Make, parameters: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_simulator("Overcooked-v0", 2, **parameters)
+
+
+def test_parameters_of_a_wrong_type_are_refused(make_simulator: Make) -> None:
+    for parameters in ({"layout": 3}, {"orders": ["OOO"]}, {"player_count": 2.5}):
+        with pytest.raises((TypeError, ValueError), match=next(iter(parameters))):
+            make_simulator("Overcooked-v0", 2, **parameters)
+
+
+@pytest.mark.parametrize(
+    "actions",
+    [
+        [[0, 6]] * 3,
+        [[-1, 0]] * 3,
+        [[0, 2**40]] * 3,
+        [[0, 1]] * 2,
+        [[0, 1, 2]] * 3,
+        [[0.5, 1.0]] * 3,
+        [["N", "S"]] * 3,
+        None,
+        5,
+    ],
+)
+def test_bad_actions_change_nothing(make_simulator: Make, actions: object) -> None:
+    simulator = make_simulator("Overcooked-v0", 3)
+    simulator.reset(seed=1)
+    simulator.step([[0, 5]] * 3)
+    before = simulator.save()
+    with pytest.raises((ValueError, TypeError)):
+        simulator.step(actions)
+    assert simulator.save() == before
