@@ -1,7 +1,7 @@
 """Reinforcement-learning environments that run thousands of worlds at once, on a GPU or the CPU.
 
-Importing the package registers its environments with Gymnasium and loads no native code and no
-array library:
+Importing the package registers its environments with Gymnasium and PettingZoo and loads no native
+code and no array library:
 
     import gymnasium, gpu_envs
     env = gymnasium.make_vec("gpu_envs/CartPole-v0", num_envs=4096)
@@ -12,38 +12,54 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from gpu_envs.registration import register_all
+from gpu_envs import registration, zoo_registry
 
 if TYPE_CHECKING:
+    from gpu_envs.batched_parallel import BatchedParallelEnv, batched_parallel_env
     from gpu_envs.errors import ResetNeeded
+    from gpu_envs.parallel import ParallelEnv, parallel_env
     from gpu_envs.registration import environments, make, make_vec
     from gpu_envs.simulator import Outputs, Simulator
     from gpu_envs.single import Env
+    from gpu_envs.turns import TurnEnv, aec_env
     from gpu_envs.vector import VectorEnv
 
 _HOMES = {
+    "BatchedParallelEnv": "batched_parallel",
     "Env": "single",
     "Outputs": "simulator",
+    "ParallelEnv": "parallel",
     "ResetNeeded": "errors",
     "Simulator": "simulator",
+    "TurnEnv": "turns",
     "VectorEnv": "vector",
+    "aec_env": "turns",
+    "batched_parallel_env": "batched_parallel",
     "environments": "registration",
     "make": "registration",
     "make_vec": "registration",
+    "parallel_env": "parallel",
 }
 
 __all__ = [
+    "BatchedParallelEnv",
     "Env",
     "Outputs",
+    "ParallelEnv",
     "ResetNeeded",
     "Simulator",
+    "TurnEnv",
     "VectorEnv",
+    "aec_env",
+    "batched_parallel_env",
     "environments",
     "make",
     "make_vec",
+    "parallel_env",
 ]
 
-register_all()
+registration.register_all()
+zoo_registry.register_all()
 
 
 def __getattr__(name: str) -> Any:

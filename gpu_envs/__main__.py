@@ -1,4 +1,4 @@
-"""The command line: `python -m gpu_envs list`, `info ID`, `bench ID`."""
+"""The command line: `python -m gpu_envs list`, `info ID`, `bench ID`, `play ID`."""
 
 from __future__ import annotations
 
@@ -74,6 +74,13 @@ def _parser() -> argparse.ArgumentParser:
         add_help=False,
     )
     bench.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID [options]")
+    play = commands.add_parser(
+        "play",
+        help="play an environment by hand",
+        description="Play in the terminal; `play ID -h` lists the options.",
+        add_help=False,
+    )
+    play.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID [options]")
     return parser
 
 
@@ -83,6 +90,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if given[:1] == ["bench"]:  # its options belong to the benchmark
         importlib.import_module("gpu_envs.benchmark").main(given[1:])
         return 0
+    if given[:1] == ["play"]:
+        status: int = importlib.import_module("gpu_envs.play").main(given[1:])
+        return status
     arguments = _parser().parse_args(given)
     try:
         if arguments.command == "list":

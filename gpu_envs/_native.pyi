@@ -132,5 +132,6 @@ class Simulator:
 # where choices counts the categories of a discrete field, a null bound is none, and bounds are
 # inclusive. Simulator.instance is the same object of that one environment with
 #   {"num_worlds", "agents_per_world", "autoreset_mode", "time_limit", "record_bytes",
-#    "packed": bool (observations are bits), "layout": hex str, "tier": int, "outputs": {name: {"type", "shape": (worlds, agents, ...)}},
+#    "packed": bool (observations are bits), "layout": hex str, "tier": int,
+#    "outputs": {name: {"type", "shape": (worlds, agents, ...)}},
 #    "values": resolved parameters}

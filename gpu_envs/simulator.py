@@ -259,7 +259,8 @@ class Simulator:
         """
         shape = (self.num_worlds, self.agents_per_world)
         if mask is not None:
-            expected = (*shape, int(self.single_action_space.n))
+            space: Any = self.single_action_space
+            expected = (*shape, int(space.n))
             if tuple(mask.shape) not in (expected, (shape[0] * shape[1], expected[2])):
                 raise ValueError(f"mask must have shape {expected}, got {tuple(mask.shape)}")
         actions = self._arrays.empty(shape) if out is None else out

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_envs import native, registration
-from gpu_envs.benchmark import cuda, machine, scaling, throughput
+from gpu_envs.benchmark import cuda, games, machine, scaling, throughput
 from gpu_envs.benchmark.clock import Clock
 from gpu_envs.benchmark.report import Report
 
@@ -21,6 +21,9 @@ gymnasium.make_vec, one thread and all, default and lean outputs, each kind of a
 step against the memory's bandwidth measured in the same run; microseconds of Python per step;
 peers that are installed (Gymnasium, EnvPool, gymnax) and a plain C loop.
 Many agents per world (Micro): agent-steps/s by agents per world, by work and by threads, plotted.
+Games (Hanabi, Overcooked): world steps/s with random legal moves drawn in the loop, by element type
+and outputs, against a plain copy of as many bytes, beside peers (OpenSpiel, overcooked-ai, JaxMARL)
+and by agents per world with the memory of a world, plotted.
 On a GPU the same numbers come from CUDA events, with lanes per world, captured graphs and the limit
 that the memory sets.
 """
@@ -117,7 +120,17 @@ def _run(name: str, device: str, arguments: argparse.Namespace, report: Report) 
     clock = Clock(seconds, arguments.repeats)
     if device != "cpu":
         clock = cuda.device_clock(seconds, arguments.repeats, device)
-    if not registration.find(name)["agents"].isdecimal():
+    if name in games.GAMES:
+        default = games.WORLDS if device == "cpu" else games.DEVICE_WORLDS
+        worlds = arguments.worlds or (games.QUICK_WORLDS if arguments.quick else default)
+        games.run(
+            games.Plan(
+                name, worlds, clock, arguments.quick, not arguments.no_peers, device, parameters
+            ),
+            report,
+            arguments.out,
+        )
+    elif not registration.find(name)["agents"].isdecimal():
         plan = scaling.Plan(name, clock, arguments.quick, device, parameters)
         scaling.run(plan, report, arguments.out)
     elif device != "cpu":

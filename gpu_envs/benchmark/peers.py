@@ -22,6 +22,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from gpu_envs.benchmark import game_peers
 from gpu_envs.benchmark.clock import Call
 from gpu_envs.benchmark.machine import cores
 from gpu_envs.benchmark.subjects import PREPARED, Subject
@@ -184,7 +185,25 @@ _CARTPOLE = (
         threaded=True,
     ),
 )
-PEERS = {"CartPole-v0": _CARTPOLE}
+_HANABI = (
+    Peer("OpenSpiel, Python, one core", lambda _: game_peers.open_spiel_hanabi(_require), 1),
+    Peer(
+        "JaxMARL (jax CPU), compiled",
+        lambda _: game_peers.jaxmarl_hanabi(_require),
+        1024,
+        threaded=True,
+    ),
+)
+_OVERCOOKED = (
+    Peer("overcooked-ai, Python, one core", lambda _: game_peers.overcooked_ai(_require), 1),
+    Peer(
+        "JaxMARL (jax CPU), compiled",
+        lambda _: game_peers.jaxmarl_overcooked(_require),
+        1024,
+        threaded=True,
+    ),
+)
+PEERS = {"CartPole-v0": _CARTPOLE, "Hanabi-v0": _HANABI, "Overcooked-v0": _OVERCOOKED}
 
 
 def open_quietly(peer: Peer, worlds: int) -> Subject:

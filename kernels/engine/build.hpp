@@ -276,8 +276,7 @@ class Plan {
   void choose_format() {
     using Row = typename E::Observation;
     using Element = typename ElementOf<Row>::type;
-    const Elements own =
-        std::is_same_v<Element, float> ? Elements::float32 : Elements::uint8;
+    const Elements own = std::is_same_v<Element, float> ? Elements::float32 : Elements::uint8;
     const Elements wanted = config_.elements == Elements::own ? own : config_.elements;
     std::string known;
     for (const Elements format : {Elements::uint8, Elements::float32, Elements::bits}) {
@@ -286,8 +285,8 @@ class Plan {
         possible = format == own || (format == Elements::float32) ||
                    (format == Elements::bits && std::is_same_v<Element, bool>);
       else
-        possible = format == own && (std::is_same_v<Element, float> ||
-                                     std::is_same_v<Element, uint8_t>);
+        possible =
+            format == own && (std::is_same_v<Element, float> || std::is_same_v<Element, uint8_t>);
       if (possible && format == wanted) format_ = wanted;
       if (possible) known += (known.empty() ? "'" : ", '") + std::string(name_of(format)) + "'";
       if (possible && format == wanted) known_format_ = true;
@@ -352,7 +351,7 @@ class Plan {
   void row_output(Output which, bool per_agent, bool exists = true) {
     if constexpr (Wide<Row>) {
       const bool observation = which == kObservation || which == kFinalObservation;
-      const Elements format = observation ? format_
+      const Elements format = observation                                    ? format_
                               : std::is_same_v<typename Row::Element, float> ? Elements::float32
                                                                              : Elements::uint8;
       output(which, format == Elements::float32 ? Type::float32 : Type::uint8, per_agent,
@@ -419,9 +418,8 @@ class Plan {
 template <template <class> class Factory, class... Tiers>
 std::unique_ptr<Simulator> make_tier(const std::string& id, const Config& config) {
   using First = typename Tail<Types<Tiers...>>::first;
-  auto settings =
-      from_values<typename SettingsOf<typename First::Schema>::type>(config.parameters,
-                                                                     "parameter");
+  auto settings = from_values<typename SettingsOf<typename First::Schema>::type>(config.parameters,
+                                                                                 "parameter");
   const auto params = resolve<typename First::Schema>(settings);
   std::unique_ptr<Simulator> made;
   int tier = 0;

@@ -225,13 +225,13 @@ struct Life {
   };
   using Slate = join<Stages<EachWorld<&Life::clear_verdict>, Each<&Life::clear_agent>>,
                      typename Parted<E>::clear>;
-  using Finish = join<
-      typename Parted<E>::finish,
-      Stages<Each<&Life::finish_agent>, Reduce<&Life::presence, AnyOf, &Life::finish_world>,
-             Write<kReward, &Life::reward>, Write<kTerminated, &Life::terminated>,
-             Write<kTruncated, &Life::truncated>, Write<kEnded, &Life::ended>,
-             Write<kEpisodeReturn, &Life::episode_return>,
-             Write<kEpisodeLength, &Life::episode_length>>>;
+  using Finish =
+      join<typename Parted<E>::finish,
+           Stages<Each<&Life::finish_agent>, Reduce<&Life::presence, AnyOf, &Life::finish_world>,
+                  Write<kReward, &Life::reward>, Write<kTerminated, &Life::terminated>,
+                  Write<kTruncated, &Life::truncated>, Write<kEnded, &Life::ended>,
+                  Write<kEpisodeReturn, &Life::episode_return>,
+                  Write<kEpisodeLength, &Life::episode_length>>>;
   // With one agent the worlds with something to report are those that are over.
   using EndSame = std::conditional_t<
       kOneAgent, typename Only<&Life::over, join<Final, Renew>>::type,

@@ -233,8 +233,8 @@ std::string json_value(const FieldInfo& info, const void* owner) {
   }
   switch (info.type) {
     case Type::text:
-      return json(*reinterpret_cast<const std::string*>(static_cast<const char*>(owner) +
-                                                        info.offset));
+      return json(
+          *reinterpret_cast<const std::string*>(static_cast<const char*>(owner) + info.offset));
     case Type::boolean:
       return value_at<bool>(info, owner) ? "true" : "false";
     case Type::float32:

@@ -19,7 +19,7 @@ struct FieldInfo {
   bool has_default;
   double default_value;
   std::string unit, doc;
-  int64_t offset, bytes;  // in the struct
+  int64_t offset, bytes;           // in the struct
   std::vector<std::string> names;  // of the choices
   std::string default_text;        // of a text
 

@@ -33,9 +33,7 @@ class PlannedSimulator : public Simulator {
   const std::string& layout() const override { return plan_.layout_; }
   const std::vector<double>& action_ranges() const override { return plan_.ranges_; }
   bool action_is_float() const override { return ActionShape<typename S::Action>::is_float; }
-  std::vector<std::string> action_names() const override {
-    return named(&name_of_action);
-  }
+  std::vector<std::string> action_names() const override { return named(&name_of_action); }
   std::vector<std::string> action_keys() const override { return named(&key_of_action); }
   std::string text(int64_t, int) const override {
     throw Error(Fault::value, "text of a world: only with device='cpu'");

@@ -41,8 +41,10 @@ constexpr int64_t kDigest = 16;
 // that a difference can be named.
 std::vector<std::pair<std::string, std::string>> save_facts(const Simulator& simulator) {
   const std::string& instance = simulator.instance();
+  // The parameters' values come last, and may be called like the facts.
+  const auto values = instance.rfind("\"values\": ");
   const auto member = [&](const std::string& key) {
-    const auto at = instance.rfind("\"" + key + "\": ");
+    const auto at = instance.rfind("\"" + key + "\": ", values);
     const auto begin = at + key.size() + 4;
     int depth = 0;
     auto end = begin;
@@ -82,9 +84,10 @@ std::string save_header(const Simulator& simulator) {
 }
 
 std::string fact_in(const std::string& header, const std::string& key) {
-  const auto at = header.find("\"" + key + "\": ");
+  // A line each, so that a parameter of the same name is not meant.
+  const auto at = header.find(",\n \"" + key + "\": ");
   if (at == std::string::npos) return "(nothing)";
-  const auto begin = at + key.size() + 4;
+  const auto begin = at + key.size() + 7;
   const auto line = header.find(",\n", begin);
   const auto end = line == std::string::npos ? header.rfind('}') : line;
   return header.substr(begin, end - begin);

@@ -28,7 +28,7 @@ GE_FN int lowest_one(uint64_t bits) {
 struct Sampling {
   const int8_t* mask;  // rows x choices, 0 or 1; null: every category is legal
   int64_t rows;
-  int choices;         // at most 64 where there is a mask
+  int choices;                           // at most 64 where there is a mask
   uint32_t seed_low, seed_high, number;  // of the draw: another one for every call
 };
 
@@ -63,7 +63,8 @@ GE_FN int32_t sampled_action(const Sampling& s, int64_t row, uint32_t word) {
   if (s.mask == nullptr) return int32_t(uint64_t{word} * uint32_t(s.choices) >> 32);
   uint64_t bits = legal_bits(s.mask + row * s.choices, s.choices);
   if (bits == 0) return 0;
-  for (uint32_t left = uint32_t(uint64_t{word} * uint32_t(count_ones(bits)) >> 32); left > 0; --left)
+  for (uint32_t left = uint32_t(uint64_t{word} * uint32_t(count_ones(bits)) >> 32); left > 0;
+       --left)
     bits &= bits - 1;
   return lowest_one(bits);
 }

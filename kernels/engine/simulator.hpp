@@ -88,7 +88,7 @@ struct Config {
   int64_t max_episode_steps = -1;  // -1: the header's; 0: none
   int threads = 0;                 // 0: as many as the process may use
   Elements elements = Elements::own;
-  int device = 0;                  // CUDA ordinal
+  int device = 0;  // CUDA ordinal
   Values parameters;
   // Tuning, and what the tests vary; 0 leaves the choice to the engine.
   int tile = 0;   // worlds per tile (cpu)

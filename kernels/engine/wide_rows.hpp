@@ -199,7 +199,7 @@ struct HostWideRow {
       std::memcpy(to, bytes, size_t(whole + (rest > 0)));
     } else if (target.format == Elements::uint8) {
       for (int k = 0; k < whole; ++k) std::memcpy(to + 8 * k, &detail::kSpread.of[bytes[k]], 8);
-      std::memcpy(to + 8 * whole, &detail::kSpread.of[bytes[whole]], size_t(rest));
+      if (rest > 0) std::memcpy(to + 8 * whole, &detail::kSpread.of[bytes[whole]], size_t(rest));
     } else {
       float* const out = reinterpret_cast<float*>(to);
       for (int k = 0; k < whole; ++k)

@@ -644,10 +644,9 @@ class ShuffledRunner {
           [row, final](const Cells<S>& cells) { return row_fate<Agent>(cells, row, final); },
           row_name<Agent>(row));
       if (!fate.wanted) continue;
-      wide_row_out<Row>(target, int64_t(world_) * agents + row, fate.shows, row_name<Agent>(row),
-                        [row](const Cells<S>& cells, auto& writer) {
-                          write_row<F, Agent>(cells, row, writer);
-                        });
+      wide_row_out<Row>(
+          target, int64_t(world_) * agents + row, fate.shows, row_name<Agent>(row),
+          [row](const Cells<S>& cells, auto& writer) { write_row<F, Agent>(cells, row, writer); });
     }
   }
   template <auto F, class Row>
@@ -678,9 +677,8 @@ class ShuffledRunner {
     if constexpr (Wide<Row>) {
       const WideTarget target = wide_target<Row>(shared_, kState);
       if (target.to == nullptr || final_) return;
-      wide_row_out<Row>(
-          target, world_, true, "the world",
-          [](const Cells<S>& cells, auto& writer) { write_state<F>(cells, writer); });
+      wide_row_out<Row>(target, world_, true, "the world",
+                        [](const Cells<S>& cells, auto& writer) { write_state<F>(cells, writer); });
     } else {
       state_out<F, Row>();
     }

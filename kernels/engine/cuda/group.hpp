@@ -615,8 +615,8 @@ class Group {
   template <bool kFinal, auto F>
   GE_FN void stage(Observe<F>, bool on) {
     if constexpr (Wide<typename E::Observation>)
-      wide_rows_out<kFinal, F, typename E::Observation>(
-          kFinal ? kFinalObservation : kObservation, on);
+      wide_rows_out<kFinal, F, typename E::Observation>(kFinal ? kFinalObservation : kObservation,
+                                                        on);
     else
       plain_observe<kFinal, F>(on);
   }

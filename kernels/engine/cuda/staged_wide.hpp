@@ -68,9 +68,7 @@ struct StagedWideRows {
   }
   /// 32-bit words of a staged row of bits: odd, so that the lanes' words lie in different banks.
   GE_FN int row_words() const { return ((target.elements + 31) / 32) | 1; }
-  GE_FN int staged_row() const {
-    return bits ? row_words() * 4 : target.elements * element_bytes;
-  }
+  GE_FN int staged_row() const { return bits ? row_words() * 4 : target.elements * element_bytes; }
   GE_FN int32_t* heads() const { return reinterpret_cast<int32_t*>(place.stage); }
   GE_FN char* row_target(int64_t row) const {
     return target.to + row * wide_bytes(target.format, target.elements);
@@ -155,7 +153,8 @@ struct StagedWideRows {
       if (slot < 0 || slot >= p.count) continue;
       const RowFate of = fate(row);
       if (!of.wanted) continue;
-      char* const at = area(skew) + slot * (bits ? staged_row() : (p.end - p.begin) * element_bytes);
+      char* const at =
+          area(skew) + slot * (bits ? staged_row() : (p.end - p.begin) * element_bytes);
       if constexpr (bits) {
         uint32_t* const words = reinterpret_cast<uint32_t*>(at);
         if (of.shows) {

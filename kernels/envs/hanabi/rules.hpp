@@ -138,8 +138,6 @@ struct Schema {
   using Action = Move;
   using Agent = Seats;
   using tables = Types<Seats, Table, Hands<kSlots>, Deck>;
-  // Games branch differently, so nothing vectorises over worlds.
-  static constexpr int cpu_block = 1;
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
 };
 

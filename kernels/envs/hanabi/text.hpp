@@ -96,7 +96,7 @@ inline std::string last_move_text(const Params& p, const LastMove& last) {
   std::string text = actor + " told player " + std::to_string(last.target) + " ";
   const int color = min(int(last.value), kMostColors - 1);
   text += last.type == LastMove::kTellColor ? painted(color, std::string(1, kColorLetters[color]))
-                                            : std::to_string(last.value + 1);
+                                            : "rank " + std::to_string(last.value + 1);
   text += ": cards";
   for (int i = 0; i < p.hand_size; ++i)
     if (last.touched >> i & 1) text += " " + std::to_string(i);

@@ -37,7 +37,8 @@ inline std::string place_text(const Params& p, int cell, const Thing& thing) {
   constexpr const char* kDispensers[] = {"onio", "toma", "dish", "serv"};
   const int place = p.grid[cell];
   if (place == kFloor) return "    ";
-  if (place == kCounter) return painted("100;97", " " + item_mark(thing.item) + "  ");
+  // A counter is marked, so that it shows without colours too.
+  if (place == kCounter) return painted("100;97", "[" + item_mark(thing.item) + " ]");
   if (place == kPot) return painted(is_soup(thing.item) ? "41;97" : "40;97", pot_text(thing));
   constexpr const char* kColours[] = {"43;30", "101;30", "47;30", "42;30"};
   return painted(kColours[place - kOnions], kDispensers[place - kOnions]);

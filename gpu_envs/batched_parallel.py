@@ -1,0 +1,214 @@
+"""The parallel interface over many worlds: dictionaries by agent of arrays by world.
+
+Not a `pettingzoo.ParallelEnv`: PettingZoo's contract wants plain truth values and agents that
+leave, which a batch cannot have. Names, spaces and numbers are those of `parallel`: world 0 of a
+batch is the one world there, for the same seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, NoReturn
+
+import numpy as np
+from gymnasium import Space, spaces
+from gymnasium.vector import AutoresetMode
+
+from gpu_envs import arrays, errors, options
+from gpu_envs.simulator import Outputs, Simulator
+from gpu_envs.world import agent_names, state_space
+
+Arrays = dict[str, Any]
+_OBSERVED = ("action_mask", "agent_active")
+
+
+class BatchedParallelEnv:
+    """Many worlds of one environment, by agents.
+
+    All values are arrays whose first axis is the world, in the library and on the device asked
+    for, and views of what the simulator wrote: nothing is copied, nothing waits for the device.
+    `agents` never shrinks: an agent that has ended before its world keeps its place, with zeros,
+    and infos[agent]["agent_active"] is False. Observations stay plain arrays where there is an
+    action mask; it is infos[agent]["action_mask"].
+
+    Args:
+        name: Id of the environment, with or without "gpu_envs/".
+        num_envs: How many worlds.
+        **keywords: Those of `Simulator` (`device`, `arrays`, `threads`, `first_world`,
+            `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `observation`,
+            `dtype`) and the environment's parameters.
+    """
+
+    def __init__(self, name: str, num_envs: int = 1, **keywords: Any) -> None:
+        worlds = errors.whole(num_envs, "num_envs", 1, options.WORLD_LIMIT)
+        self.simulator = simulator = Simulator(name, worlds, **keywords)
+        self.name = simulator.name
+        self.num_envs = simulator.num_worlds
+        self.device = simulator.device
+        self.autoreset_mode = simulator.autoreset_mode
+        self.metadata = {
+            "name": self.name.lower().replace("-v", "_v"),
+            "autoreset_mode": self.autoreset_mode,
+        }
+        self.possible_agents = agent_names(simulator.agents_per_world)
+        self.agents = self.possible_agents[:]
+        self.num_agents = self.max_num_agents = len(self.agents)
+        space, action_space = simulator.single_observation_space, simulator.single_action_space
+        self.observation_spaces = dict.fromkeys(self.agents, space)
+        self.action_spaces = dict.fromkeys(self.agents, action_space)
+        self._is_same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
+        self._last: Outputs | None = None
+
+    def observation_space(self, agent: str) -> Space[Any]:
+        """Return the space of one world's observations of an agent."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Space[Any]:
+        """Return the space of one world's actions of an agent."""
+        return self.action_spaces[agent]
+
+    @cached_property
+    def state_space(self) -> spaces.Box:
+        """Space of one world's state."""
+        return state_space(self.simulator)
+
+    def state(self) -> Any:
+        """Return the states, (worlds, S), as the last call wrote them.
+
+        Where the environment has none, or `outputs` leaves it out: the observations of all agents.
+        """
+        if self._last is None:
+            raise errors.ResetNeeded(f"{self.name}: call reset() before state()")
+        if self._last.state is not None:
+            return self._last.state
+        if isinstance(self._last.obs, dict):
+            raise ValueError(f"{self.name} wrote no state: its observations are the dictionaries")
+        return self._last.obs.reshape(self.num_envs, -1)
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int] | None = None,
+        options: Mapping[str, Any] | None = None,
+        out: Mapping[str, Any] | None = None,
+    ) -> tuple[Arrays, dict[str, Arrays]]:
+        """Begin new episodes in all worlds, or in those of `options["reset_mask"]`.
+
+        Args:
+            seed: An int for the batch, or a list with one per world; None continues the random
+                streams.
+            options: `reset_mask` (bool per world) and the environment's own options.
+            out: As in `step`.
+
+        Returns:
+            Observations and infos by agent.
+        """
+        outputs = self.simulator.reset(seed=seed, options=options, out=out)
+        self._last = outputs
+        infos = {agent: self._observed(outputs, i) for i, agent in enumerate(self.agents)}
+        return self._by_agent(outputs.obs), infos
+
+    def step(
+        self, actions: Any, *, out: Mapping[str, Any] | None = None, stream: object = None
+    ) -> tuple[Arrays, Arrays, Arrays, Arrays, dict[str, Arrays]]:
+        """Run one step of every world.
+
+        Args:
+            actions: By agent, an array with one per world; or one array for all, (worlds, agents),
+                which saves stacking them.
+            out: Arrays to write into by output name, shaped (worlds, agents, ...); outputs that are
+                not named are fresh.
+            stream: CUDA stream to enqueue on; default the array library's current one.
+
+        Returns:
+            Observations, rewards, terminations, truncations and infos by agent.
+        """
+        if isinstance(actions, Mapping):
+            actions = self._stacked(actions)
+        outputs = self.simulator.step(actions, out=out, stream=stream)
+        self._last = outputs
+        infos = {agent: self._info(outputs, i) for i, agent in enumerate(self.agents)}
+        flags = self._by_agent(outputs.terminated), self._by_agent(outputs.truncated)
+        return self._by_agent(outputs.obs), self._by_agent(outputs.reward), *flags, infos
+
+    def check(self) -> None:
+        """Raise what went wrong inside the worlds since the last check."""
+        self.simulator.check()
+
+    def close(self) -> None:
+        """Release the simulator; a second call does nothing."""
+        self.simulator.close()
+
+    def _by_agent(self, rows: Any) -> Arrays:
+        return {agent: _of_agent(rows, i) for i, agent in enumerate(self.agents)}
+
+    def _observed(self, outputs: Outputs, agent: int) -> Arrays:
+        pairs = [(name, getattr(outputs, name)) for name in _OBSERVED]
+        return {name: rows[:, agent] for name, rows in pairs if rows is not None}
+
+    def _info(self, outputs: Outputs, agent: int) -> Arrays:
+        info = self._observed(outputs, agent)
+        if outputs.episode_return is not None:
+            info["episode_stats"] = {
+                "r": outputs.episode_return[:, agent],
+                "l": outputs.episode_length[:, agent],
+            }
+            info["_episode_stats"] = outputs.ended[:, agent]
+        if self._is_same_step and outputs.final_obs is not None:
+            info["final_obs"] = _of_agent(outputs.final_obs, agent)
+            info["_final_obs"] = outputs.ended[:, agent]
+        if outputs.reward_parts is not None:
+            parts = outputs.reward_parts[:, agent]
+            names = self.simulator.reward_parts
+            info["reward_parts"] = {name: parts[:, k] for k, name in enumerate(names)}
+        return info
+
+    def _stacked(self, actions: Mapping[str, Any]) -> Any:
+        """Put the actions of all agents into one array, in the simulator's library."""
+        if set(actions) != set(self.agents):
+            raise ValueError(f"actions must have exactly {self.agents}, got {list(actions)}")
+        given = [actions[agent] for agent in self.agents]
+        if all(hasattr(array, "is_cuda") for array in given):
+            return arrays.require("torch").stack(given, 1)
+        if self.simulator.arrays == "jax":
+            return arrays.require("jax.numpy").stack(given, 1)
+        if self.device != "cpu" and all(hasattr(a, "__cuda_array_interface__") for a in given):
+            return arrays.require("cupy").stack(given, 1)
+        try:
+            return np.stack([np.asarray(array) for array in given], 1)
+        except (ValueError, TypeError) as problem:
+            shapes = [getattr(array, "shape", type(array).__name__) for array in given]
+            raise ValueError(
+                f"actions must be arrays of one kind, each ({self.num_envs},) or "
+                f"({self.num_envs}, k), got {shapes}"
+            ) from problem
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be pickled or copied."""
+        raise TypeError(
+            "cannot pickle or copy a BatchedParallelEnv: it holds native memory; make another one, "
+            "and move the state with simulator.save() and load()"
+        )
+
+    def __repr__(self) -> str:
+        """Return name, size and device."""
+        return f"<BatchedParallelEnv {self.name}: {self.num_envs} worlds on {self.device}>"
+
+
+def _of_agent(rows: Any, agent: int) -> Any:
+    """Return an agent's part of (worlds, agents, ...) arrays, alone or by field."""
+    if isinstance(rows, dict):
+        return {name: view[:, agent] for name, view in rows.items()}
+    return rows[:, agent]
+
+
+def batched_parallel_env(name: str, num_envs: int = 1, **keywords: Any) -> BatchedParallelEnv:
+    """Make many worlds of any environment, by agents.
+
+    Args:
+        name: Id of the environment, with or without "gpu_envs/".
+        num_envs: How many worlds.
+        **keywords: Those of `BatchedParallelEnv` and the environment's parameters.
+    """
+    return BatchedParallelEnv(name, num_envs, **keywords)

@@ -1,0 +1,359 @@
+"""Play an environment by hand in the terminal: `python -m gpu_envs play Hanabi-v0`.
+
+Everything shown comes from the simulator: the world as one agent knows it (or, where there is no
+such text, its observation by fields), the actions that are legal with their names, rewards. The
+other agents choose at random among the legal actions or follow a saved policy. What is typed are
+numbers, names or keys of actions, one per line; on a terminal, keys alone where the environment
+has them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gymnasium.spaces import Discrete, Space
+
+from gpu_envs import errors, fields, registration, terminal
+from gpu_envs.parallel import ParallelEnv
+from gpu_envs.spaces import FieldViews
+
+Choose = Callable[[str, Any, Any], Any]  # agent, observation, action mask or None -> action
+
+_HELP = "Type {what} and Enter; q quits, ? shows this."
+_KEY_HELP = "Press {what}; q quits, ? shows this."
+_TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError)
+
+
+class Quit(Exception):
+    """The player has had enough."""
+
+
+# ---- the command line
+
+
+def _is_truth(field: fields.Field) -> bool:
+    return field.type in ("bool", "boolean")
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in _TRUTHS:
+        raise argparse.ArgumentTypeError(f"must be true or false, got {text!r}")
+    return _TRUTHS[text.lower()]
+
+
+def _value(field: fields.Field) -> Callable[[str], Any]:
+    """Return what reads a parameter from the command line; its bounds are checked later."""
+    if _is_truth(field):
+        return _truth
+    if field.type in ("string", "str") or field.names:
+        return str
+    return float if field.type.startswith("float") else int
+
+
+def _parser(described: Sequence[fields.Field]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m gpu_envs play",
+        usage="python -m gpu_envs play ID [options]",
+        allow_abbrev=False,
+        argument_default=argparse.SUPPRESS,
+        description="Play an environment by hand; its own parameters are listed by `play ID -h`.",
+    )
+    add = parser.add_argument
+    add("id", metavar="ID", help="such as CartPole-v0")
+    add("--seed", type=int, default=None, metavar="N", help="of the world and of random opponents")
+    add("--agent", default="0", metavar="K|all", help="whom you play: a number, or all (default 0)")
+    add(
+        "--opponent",
+        default="random",
+        metavar="random|PATH",
+        help="random, or the checkpoint.pt of a trained policy",
+    )
+    add(
+        "--max-episode-steps", type=int, metavar="N", help="when the episode is cut short; 0: never"
+    )
+    group = parser.add_argument_group("parameters of this environment") if described else parser
+    for field in described:
+        flag, own = "--" + field.name.replace("_", "-"), f"own_{field.name}"
+        doc = f"{field.doc}; default {field.default}".replace("%", "%%")
+        what = "|".join(field.names) or ("true|false" if _is_truth(field) else field.bounds())
+        group.add_argument(flag, dest=own, type=_value(field), metavar=what, help=doc)
+    return parser
+
+
+def parse(argv: Sequence[str]) -> tuple[argparse.Namespace, dict[str, Any]]:
+    """Read the command line; the environment's parameters come back apart."""
+    given = [word for word in argv if word not in ("-h", "--help")]
+    described: tuple[fields.Field, ...] = ()
+    if given and not given[0].startswith("-"):
+        described = fields.read(registration.find(given[0])["parameters"])
+    parser = _parser(described)
+    if given and given[0].startswith("-"):
+        parser.error("the ID comes first")
+    options = parser.parse_args(argv)
+    own = {k.removeprefix("own_"): v for k, v in vars(options).items() if k.startswith("own_")}
+    if hasattr(options, "max_episode_steps"):
+        own["max_episode_steps"] = options.max_episode_steps
+    return options, own
+
+
+# ---- those who are not played by hand
+
+
+def random_policy(env: ParallelEnv, seed: int | None) -> Choose:
+    """Return a choice among the legal actions, each as likely as the others."""
+    for number, space in enumerate(env.action_spaces.values()):
+        space.seed(None if seed is None else seed % 2**32 + number)
+    return lambda agent, _, mask: env.action_space(agent).sample(mask)
+
+
+def saved_policy(env: ParallelEnv, path: str) -> Choose:
+    """Return the likeliest legal action of a policy that `gpu_envs.train` saved."""
+    if not Path(path).is_file():
+        raise ValueError(f"--opponent must be random or a file that exists, got {path!r}")
+    try:
+        import torch
+
+        from gpu_envs.train import ppo
+    except ImportError as problem:
+        message = f"a saved policy needs {problem.name}: pip install 'gpu_envs[train]'"
+        raise ValueError(message) from problem
+    try:
+        policy, facts = ppo.load(Path(path))
+    except Exception as problem:  # whatever a file of another kind makes torch and load say
+        raise ValueError(f"{path} is no checkpoint of gpu_envs.train: {problem}") from problem
+    state = policy.state_dict()
+    inputs, outputs = state["actor.0.weight"].shape[1], len(state["actor.4.bias"])
+    space = env.simulator.single_action_space
+    size = int(np.prod(env.simulator.single_observation_space.shape or ()))
+    if not isinstance(space, Discrete) or (inputs, outputs) != (size, space.n):
+        raise ValueError(
+            f"{path} was trained for {facts['env']}, with {inputs} inputs and {outputs} actions; "
+            f"this is {env.name}, with {size} inputs and {space}"
+        )
+
+    def choose(_: str, observation: Any, mask: Any) -> int:
+        with torch.no_grad():
+            chances = policy(torch.as_tensor(observation)[None])[0][0]
+        if mask is not None:
+            chances[torch.as_tensor(mask) == 0] = -torch.inf
+        return int(chances.argmax())
+
+    return choose
+
+
+# ---- what a person reads and types
+
+
+class Menu:
+    """The actions of an environment as a person names them."""
+
+    def __init__(self, env: ParallelEnv) -> None:
+        self.space: Space[Any] = env.simulator.single_action_space
+        self.names = env.simulator.action_names()
+        keys = env.simulator.action_keys()
+        self.keys = {key: action for action, key in enumerate(keys) if key not in ("", "q", "?")}
+        self._fields = fields.read(env.description["action"])
+        self.reads_keys = bool(self.keys) and sys.stdin.isatty()
+
+    def lines(self, mask: Any) -> list[str]:
+        """Return the legal actions, or, where there are no numbers to choose, the fields."""
+        if not isinstance(self.space, Discrete):
+            return [f"{f.name}: {f.bounds()} {f.unit} {f.doc}".strip() for f in self._fields]
+        legal = range(int(self.space.n)) if mask is None else np.flatnonzero(mask).tolist()
+        if not self.names:
+            return [f"{legal[0]} to {legal[-1]}: {self._fields[0].doc}"]
+        key_of = {action: "space" if key == " " else key for key, action in self.keys.items()}
+        keys = [f"  ({key_of[action]})" if action in key_of else "" for action in legal]
+        return [f"{a:>4}  {self.names[a]}{key}" for a, key in zip(legal, keys, strict=True)]
+
+    def help(self) -> str:
+        """Return how to answer."""
+        if not isinstance(self.space, Discrete):
+            return _HELP.format(what=f"{self.space.shape[0] if self.space.shape else 1} numbers")
+        if self.reads_keys:
+            return _KEY_HELP.format(what="the key or the digit of an action")
+        ways = ["the number", *(["name"] if self.names else []), *(["key"] if self.keys else [])]
+        return _HELP.format(what=f"{' or '.join(ways)} of an action")
+
+    def action(self, typed: str, mask: Any) -> Any:
+        """Return the action that was typed; ValueError says what is wrong with it."""
+        if typed in self.keys:
+            chosen: Any = self.keys[typed]
+        elif typed.strip() in self.names:
+            chosen = self.names.index(typed.strip())
+        elif isinstance(self.space, Discrete):
+            chosen = int(typed) if typed.strip().isdecimal() else -1
+        else:
+            chosen = self._numbers(typed)
+        if chosen is None or chosen not in self.space:
+            raise ValueError(f"{typed.strip()!r} is no action")
+        if mask is not None and not mask[chosen]:
+            raise ValueError(f"{self._named(chosen)} is not legal now")
+        return chosen
+
+    def _numbers(self, typed: str) -> Any:
+        try:
+            numbers = np.array([float(word) for word in typed.replace(",", " ").split()])
+            cast = numbers.astype(self.space.dtype)
+            return cast.reshape(self.space.shape) if np.allclose(cast, numbers) else None
+        except ValueError:
+            return None
+
+    def _named(self, action: Any) -> str:
+        return self.names[action] if self.names else str(action)
+
+    def told(self, action: Any) -> str:
+        """Return an action as others hear of it."""
+        return self._named(action) if isinstance(self.space, Discrete) else str(action)
+
+
+def show(text: str = "") -> None:
+    """Print, with colours where they are wanted."""
+    print(terminal.for_stream(text, sys.stdout), flush=True)
+
+
+def described(env: ParallelEnv, observation: Any) -> str:
+    """Return an observation by its named fields."""
+    described = env.simulator.observation_fields
+    views = FieldViews(described, observation.shape)(observation)
+    width = max(len(field.name) for field in described)
+    return "\n".join(
+        f"{field.name:<{width}}  {np.array2string(np.asarray(views[field.name]), precision=4)}"
+        f" {field.unit}".rstrip()
+        for field in described
+    )
+
+
+def _read(by_key: bool, prompt: str) -> str:
+    print(prompt, end="", flush=True)
+    if by_key:
+        key = terminal.read_key()
+        print()
+        return key or "q"
+    line = sys.stdin.readline()
+    if not line:
+        print()
+        return "q"
+    if not sys.stdin.isatty():
+        print(line.rstrip("\n"))
+    return line.rstrip("\r\n")
+
+
+# ---- the game
+
+
+class Game:
+    """One episode at one keyboard."""
+
+    def __init__(self, env: ParallelEnv, people: Sequence[str], choose: Choose) -> None:
+        self.env, self.people, self.choose = env, people, choose
+        self.menu = Menu(env)
+        self.scores = dict.fromkeys(env.possible_agents, 0.0)
+        self.steps = 0
+        self._news: list[str] = []  # since a person last chose
+        self._is_told = False
+
+    def play(self, seed: int | None) -> str:
+        """Play until the end, the last person's end or `q`; return which."""
+        env = self.env
+        observations, infos = env.reset(seed=seed)
+        show(self.menu.help())
+        while set(env.agents) & set(self.people):
+            try:
+                actions = {
+                    agent: self._action(agent, observations[agent], infos[agent])
+                    for agent in env.agents
+                    if infos[agent].get("agent_active", True)
+                }
+            except (Quit, KeyboardInterrupt):
+                return "quit"
+            observations, rewards, terminations, truncations, infos = env.step(actions)
+            self.steps += 1
+            self._note(actions, rewards, infos)
+        self._draw(None, next(iter(observations.values())))
+        is_cut = any(truncations.values()) and not any(terminations.values())
+        return "cut short" if is_cut else "over"
+
+    def _action(self, agent: str, observation: Any, info: Mapping[str, Any]) -> Any:
+        mask = info.get("action_mask")
+        if agent not in self.people:
+            return self.choose(agent, _seen(observation), mask)
+        self._draw(agent, observation)
+        show("\n".join(self.menu.lines(mask)))
+        while True:
+            typed = _read(self.menu.reads_keys, f"{agent}> ")
+            if typed.strip() == "q":
+                raise Quit
+            if typed.strip() == "?":
+                show("\n".join([self.menu.help(), *self.menu.lines(mask)]))
+            elif typed:
+                try:
+                    return self.menu.action(typed, mask)
+                except ValueError as problem:
+                    show(str(problem))
+
+    def _draw(self, agent: str | None, observation: Any) -> None:
+        """Show what an agent knows; None: everything."""
+        env = self.env
+        if sys.stdout.isatty() and (self.menu.reads_keys or len(self.people) > 1):
+            print("\x1b[H\x1b[2J", end="")
+        if self._news:
+            show("\n" + "\n".join(self._news))
+        self._is_told = True
+        text = env.simulator.text(0, -1 if agent is None else env.possible_agents.index(agent))
+        show("\n" + (text.rstrip("\n") or described(env, _seen(observation))))
+
+    def _note(self, actions: Mapping[str, Any], rewards: Mapping[str, float], infos: Any) -> None:
+        if self._is_told:
+            self._news, self._is_told = [], False
+        for agent, reward in rewards.items():
+            self.scores[agent] += reward
+            parts = infos[agent].get("reward_parts", {})
+            words = [f"reward {reward:+g}"] if reward else []
+            words += [f"{name} {part:+g}" for name, part in parts.items() if part]
+            if agent in actions and agent not in self.people:
+                words.insert(0, self.menu.told(actions[agent]))
+            if words:
+                self._news.append(f"{agent}: {', '.join(words)}")
+
+
+def _seen(observation: Any) -> Any:
+    return observation["observation"] if isinstance(observation, dict) else observation
+
+
+def _people(env: ParallelEnv, chosen: str) -> list[str]:
+    if chosen == "all":
+        return env.possible_agents
+    count = len(env.possible_agents)
+    if not chosen.isdecimal() or int(chosen) >= count:
+        raise ValueError(f"--agent must be all or a number below {count}, got {chosen!r}")
+    return [env.possible_agents[int(chosen)]]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    try:
+        options, own = parse(sys.argv[1:] if argv is None else argv)
+        if options.seed is not None:
+            errors.whole(options.seed, "--seed", 0, 2**64 - 1)
+        env = ParallelEnv(options.id, **own)
+        people = _people(env, options.agent)
+        if options.opponent == "random":
+            choose = random_policy(env, options.seed)
+        else:
+            choose = saved_policy(env, options.opponent)
+    except _TROUBLE as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return 2
+    game = Game(env, people, choose)
+    how = game.play(options.seed)
+    scores = ", ".join(f"{agent} {score:g}" for agent, score in game.scores.items())
+    show(f"{how} after {game.steps} steps; rewards in all: {scores}")
+    env.close()
+    return 0

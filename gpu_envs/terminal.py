@@ -1,0 +1,49 @@
+"""The terminal: whether it shows colours, text without them, and single key presses."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import sys
+from typing import TextIO
+
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_ARROWS = {b"[A": "up", b"[B": "down", b"[C": "right", b"[D": "left"}
+_ESCAPE_SECONDS = 0.05  # what follows the escape of an arrow comes at once
+
+
+def plain(text: str) -> str:
+    """Return text without ANSI escapes."""
+    return _ESCAPES.sub("", text)
+
+
+def shows_colors(stream: TextIO) -> bool:
+    """Whether escapes belong on a stream: a terminal, and NO_COLOR is empty."""
+    return stream.isatty() and not os.environ.get("NO_COLOR")
+
+
+def for_stream(text: str, stream: TextIO) -> str:
+    """Return text as a stream should get it."""
+    return text if shows_colors(stream) else plain(text)
+
+
+def read_key() -> str:
+    r"""Wait for one key of the terminal on stdin, unechoed; "" at its end.
+
+    Arrows are "up", "down", "left" and "right", keys of other names a lone "\x1b"; Ctrl-C raises
+    KeyboardInterrupt as always.
+    """
+    import termios
+    import tty
+
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    try:
+        tty.setcbreak(descriptor, termios.TCSADRAIN)  # keeps what was typed ahead
+        key = os.read(descriptor, 1)
+        if key == b"\x1b" and select.select([descriptor], [], [], _ESCAPE_SECONDS)[0]:
+            return _ARROWS.get(os.read(descriptor, 2), "\x1b")
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+    return "" if key == b"\x04" else key.decode(errors="replace")

@@ -1,0 +1,318 @@
+"""One world with named agents: NumPy observations, Python scalars, no autoreset.
+
+What the two PettingZoo forms, `parallel` and `turns`, have in common: spaces, actions and their
+legality, resets, state, text and closing. How the agents take part is theirs.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Mapping
+from copy import deepcopy
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from gymnasium import Space, spaces
+
+from gpu_envs import errors, fields, registration, resets, terminal
+from gpu_envs.layout import OUTPUTS
+from gpu_envs.simulator import Simulator
+from gpu_envs.spaces import box
+
+NDArray = np.ndarray[Any, Any]
+ILLEGAL = ("replace", "terminate", "raise")
+ILLEGAL_REWARD = -1.0  # as PettingZoo's TerminateIllegalWrapper is used by its own games
+_TEXT_MODES = ("ansi", "human")
+_FIXED = ("arrays", "autoreset_mode", "outputs", "reuse", "threads")
+
+
+def agent_names(count: int) -> list[str]:
+    """Return the names of the agents of a world: what PettingZoo calls `possible_agents`."""
+    return [f"player_{number}" for number in range(count)]
+
+
+def state_space(simulator: Simulator) -> spaces.Box:
+    """Return the space of a world's state; where it has none, of the observations of all agents."""
+    output = simulator.layout.of("state")
+    if output is not None:
+        described = fields.read(simulator.instance["state"])
+        return box(described, output.shape[1:], output.type)
+    output = simulator.layout.of("obs")
+    assert output is not None  # of the required outputs
+    row = box(simulator.observation_fields, output.shape[2:], output.type)
+    low, high = (np.tile(b.ravel(), simulator.agents_per_world) for b in (row.low, row.high))
+    zero = np.zeros(1, row.dtype)  # what an agent that has ended observes
+    return spaces.Box(np.minimum(low, zero), np.maximum(high, zero), dtype=low.dtype.type)
+
+
+class World:
+    """One world of any environment.
+
+    Args:
+        name: Id of the environment, with or without "gpu_envs/".
+        device: As in `Simulator`, but "cpu" by default.
+        illegal: What follows an action that the mask forbids: "replace" plays the lowest legal one
+            in its place and counts it (`check`), "terminate" ends the game, with reward -1 for who
+            did it and 0 for the others, "raise" raises ValueError before anything moves.
+        max_cycles: PettingZoo's name for `max_episode_steps`.
+        render_mode: None, "ansi" (`render` returns text) or "human" (every step prints it).
+        **keywords: `first_world`, `max_episode_steps`, `strict`, `observation`, `dtype`, and the
+            environment's parameters.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        device: str = "cpu",
+        illegal: str = "replace",
+        max_cycles: int | None = None,
+        render_mode: str | None = None,
+        **keywords: Any,
+    ) -> None:
+        self.description = registration.find(name)
+        self.name: str = self.description["id"]
+        self._recipe = {
+            "device": device,
+            "illegal": illegal,
+            "render_mode": render_mode,
+            **keywords,
+        }
+        if max_cycles is not None:
+            if keywords.setdefault("max_episode_steps", max_cycles) != max_cycles:
+                raise TypeError("max_cycles and max_episode_steps are the same: pass one of them")
+            self._recipe |= {"max_episode_steps": max_cycles}
+        self.metadata = _metadata(self.description, device)
+        self.render_mode = _checked_mode(render_mode, self.metadata["render_modes"], self.name)
+        self.simulator = _simulator(self.name, device, keywords)
+        self.max_cycles = self.simulator.max_episode_steps
+        self.possible_agents = agent_names(self.simulator.agents_per_world)
+        self.agents: list[str] = []
+        self._has_mask = self.simulator.layout.of("action_mask") is not None
+        self.illegal = _checked_illegal(illegal, self.name, self._has_mask)
+        # A space for each agent: they are seeded one by one.
+        self.observation_spaces = _each(self.possible_agents, self._observation_space())
+        self.action_spaces = _each(self.possible_agents, self.simulator.single_action_space)
+        self._idle = _idle(self.simulator.single_action_space)
+        self._rows: dict[str, NDArray] = {}
+
+    # Spaces and state
+
+    def observation_space(self, agent: str) -> Space[Any]:
+        """Return the space of an agent's observations; the same object at each call."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Space[Any]:
+        """Return the space of an agent's actions; the same object at each call."""
+        return self.action_spaces[agent]
+
+    @cached_property
+    def state_space(self) -> spaces.Box:
+        """Space of `state()`."""
+        return state_space(self.simulator)
+
+    def state(self) -> NDArray:
+        """Return the state of the world; where it has none, the observations of all agents."""
+        self._require_reset("state")
+        return self._rows["state" if "state" in self._rows else "obs"].flatten()
+
+    def _observation_space(self) -> Space[Any]:
+        space = self.simulator.single_observation_space
+        if not self._has_mask:
+            return space
+        output = self.simulator.layout.of("action_mask")
+        assert output is not None  # says _has_mask
+        mask = spaces.Box(0, 1, output.shape[2:], np.int8)
+        return spaces.Dict({"observation": space, "action_mask": mask})
+
+    # What the world last showed, by the number of an agent
+
+    def _observation(self, agent: int) -> Any:
+        rows: Any = self._rows["obs"]
+        views = self.simulator.views
+        if views is None:
+            shown = rows[agent]
+        else:
+            shown = {key: np.asarray(view[agent]) for key, view in views(rows).items()}
+        if not self._has_mask:
+            return shown
+        return {"observation": shown, "action_mask": self._rows["action_mask"][agent]}
+
+    def _info(self, agent: int) -> dict[str, Any]:
+        rows, info = self._rows, {}
+        if self._has_mask:
+            info["action_mask"] = rows["action_mask"][agent]
+        if self.description.get("turns"):
+            info["agent_active"] = bool(rows["agent_active"][agent])
+        if "reward_parts" in rows:
+            parts = rows["reward_parts"][agent].tolist()
+            info["reward_parts"] = dict(zip(self.simulator.reward_parts, parts, strict=True))
+        if "ended" in rows and rows["ended"][agent]:
+            r, length = rows["episode_return"][agent], rows["episode_length"][agent]
+            info["episode_stats"] = {"r": float(r), "l": int(length)}
+        return info
+
+    # Moving it
+
+    def _begin(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
+        """Begin a new episode; options that the environment does not have are left out, aloud."""
+        if isinstance(seed, list | tuple):
+            raise TypeError(f"seed must be a Python int, got {seed!r}")
+        if options is not None and not isinstance(options, Mapping):
+            raise TypeError(f"options must be a dict, got {options!r}")
+        known = [field["name"] for field in self.simulator.instance["reset_options"]]
+        for key in options or ():
+            if key not in known:
+                message = errors.unknown(f"reset option of {self.name}", key, known)
+                warnings.warn(f"{message}: ignored", stacklevel=3)
+        chosen = {key: value for key, value in (options or {}).items() if key in known}
+        self._adopt(self.simulator.reset_arrays(resets.checked_seed(seed, 1), chosen, False))
+        for name in ("ended", "reward_parts"):
+            self._rows.pop(name, None)
+        self.agents = self.possible_agents[:]
+        self._show()
+
+    def _move(self, actions: Mapping[int, Any]) -> list[int]:
+        """Step with these actions, unless there are offenders and they end the game: return them.
+
+        Agents that are not named do what changes nothing.
+        """
+        numbers = range(len(self.possible_agents))
+        rows = [self._action(agent, actions.get(agent)) for agent in numbers]
+        illegal = [agent for agent in actions if self._is_illegal(agent, rows[agent])]
+        if illegal and self.illegal != "replace":
+            if self.illegal == "terminate":
+                return illegal
+            agent = illegal[0]
+            allowed = np.flatnonzero(self._rows["action_mask"][agent]).tolist()
+            raise ValueError(
+                f"action {rows[agent]} of {self.possible_agents[agent]} is illegal: the action "
+                f"mask allows {allowed}"
+            )
+        self._adopt(self.simulator.step_arrays(np.stack(rows)[np.newaxis], False))
+        self._show()
+        return []
+
+    def _action(self, agent: int, action: Any) -> NDArray:
+        if action is None:
+            if self._has_mask:  # zero where nothing is legal: nobody looks at it then
+                return np.asarray(self._rows["action_mask"][agent].argmax())
+            return self._idle
+        array = np.asarray(action)
+        if array.size != self._idle.size or array.dtype.kind not in "iuf":
+            raise ValueError(
+                f"action of {self.possible_agents[agent]} must be one of "
+                f"{self.simulator.single_action_space}, got {action!r}"
+            )
+        row: NDArray = array.reshape(self._idle.shape)
+        return row
+
+    def _is_illegal(self, agent: int, action: NDArray) -> bool:
+        """Whether an agent that could move legally does not; numbers out of range raise later."""
+        if not self._has_mask:
+            return False
+        mask = self._rows["action_mask"][agent]
+        return bool(mask.any()) and 0 <= action < mask.size and not mask[int(action)]
+
+    def _adopt(self, results: tuple[Any, ...]) -> None:
+        pairs = zip(OUTPUTS, results, strict=True)
+        self._rows = {name: _host(array)[0] for name, array in pairs if array is not None}
+
+    # Looking at it
+
+    def render(self) -> str | None:
+        """Return the world as text with ANSI colours, or print it, as `render_mode` says."""
+        if self.render_mode is None:
+            warnings.warn(
+                f"render() of {self.name} needs render_mode='ansi' or 'human'", stacklevel=2
+            )
+            return None
+        self._require_reset("render")
+        text = self.simulator.text()
+        if self.render_mode == "ansi":
+            return text
+        print(terminal.for_stream(text, sys.stdout))
+        return None
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()
+
+    def check(self) -> None:
+        """Raise what went wrong since the last check: illegal actions that were replaced, ..."""
+        self.simulator.check()
+
+    def close(self) -> None:
+        """Release the simulator; a second call does nothing."""
+        self.simulator.close()
+
+    def _require_reset(self, call: str) -> None:
+        if not self._rows:
+            raise errors.ResetNeeded(f"{self.name}: call reset() before {call}()")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make another one, which is all there is before the first reset."""
+        if self._rows or self.simulator.is_closed:
+            raise TypeError(
+                f"cannot pickle or copy a {type(self).__name__} once it was reset: it holds native "
+                "memory; make another one, and move the state with simulator.save() and load()"
+            )
+        return partial(type(self), self.name, **self._recipe), ()
+
+    def __repr__(self) -> str:
+        """Return the name."""
+        return f"<{type(self).__name__} {self.name}>"
+
+
+def _metadata(description: Mapping[str, Any], device: str) -> dict[str, Any]:
+    has_text = bool(description.get("text")) and device == "cpu"
+    return {
+        "name": description["id"].lower().replace("-v", "_v"),
+        "render_modes": list(_TEXT_MODES) if has_text else [],
+        "render_fps": description.get("render_fps", 4),
+        "is_parallelizable": True,
+    }
+
+
+def _checked_mode(mode: str | None, modes: list[str], name: str) -> str | None:
+    if mode is None or mode in modes:
+        return mode
+    listed = ", ".join(["None", *map(repr, modes)])
+    raise ValueError(f"render_mode of {name} on this device must be one of: {listed}; got {mode!r}")
+
+
+def _checked_illegal(illegal: str, name: str, has_mask: bool) -> str:
+    if illegal not in ILLEGAL:
+        raise ValueError(errors.unknown("illegal=", illegal, ILLEGAL))
+    if illegal != "replace" and not has_mask:
+        raise ValueError(f"illegal={illegal!r}: {name} has no action mask, every action is legal")
+    return illegal
+
+
+def _simulator(name: str, device: str, keywords: Mapping[str, Any]) -> Simulator:
+    for fixed in _FIXED:
+        if fixed in keywords:
+            raise TypeError(f"{fixed} cannot be chosen for one world: use batched_parallel_env")
+    arrays = "numpy" if device == "cpu" else "torch"
+    options: dict[str, Any] = {"arrays": arrays, "threads": 1, "autoreset_mode": "Disabled"}
+    return Simulator(name, 1, device=device, **options, **keywords)
+
+
+def _each(agents: list[str], space: Space[Any]) -> dict[str, Space[Any]]:
+    return {agent: deepcopy(space) for agent in agents}
+
+
+def _idle(space: Space[Any]) -> NDArray:
+    """Return an action for agents that have ended, which nobody looks at."""
+    if isinstance(space, spaces.Box):
+        return np.clip(np.zeros(space.shape, space.dtype), space.low, space.high)
+    return np.zeros(space.shape or (), np.int64)
+
+
+def _host(array: Any) -> NDArray:
+    if hasattr(array, "cpu"):
+        array = array.cpu().numpy()
+    host: NDArray = array
+    return host

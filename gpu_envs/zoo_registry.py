@@ -1,0 +1,69 @@
+"""Registers the environments with PettingZoo's registry, which exists since PettingZoo 1.27.
+
+`import gpu_envs` neither needs nor loads PettingZoo (whose import changes environment variables of
+SDL): a finder waits for its first import and registers then, by strings. Ids are those that
+Gymnasium has: `gpu_envs/<Name>-v0`, and `<Name>-v0` too where nobody else has it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from gpu_envs import registration
+
+_ENTRY_POINTS = {"parallel": "gpu_envs.parallel:parallel_env", "aec": "gpu_envs.turns:aec_env"}
+
+
+def register_all() -> None:
+    """Register now if PettingZoo is loaded, else when it is."""
+    loaded = sys.modules.get("pettingzoo")
+    if loaded is not None:
+        _register_with(loaded)
+    elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+
+
+def _register_with(pettingzoo: ModuleType) -> None:
+    register: Any = getattr(pettingzoo, "register", None)
+    if register is None:
+        return
+    for kind, entry_point in _ENTRY_POINTS.items():
+        known = getattr(pettingzoo, f"{kind}_registry")
+        for name, description in registration.environments().items():
+            for full_name in (f"{registration.NAMESPACE}/{name}", name):
+                if full_name not in known:
+                    register(kind, full_name, entry_point, kwargs={"name": description["id"]})
+
+
+class _Finder(MetaPathFinder):
+    """Finds PettingZoo as the others do, and adds to what its loading does."""
+
+    def __init__(self) -> None:
+        self._is_asking_others = False
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != "pettingzoo" or self._is_asking_others:
+            return None
+        self._is_asking_others = True
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._is_asking_others = False
+        if spec is None or spec.loader is None:
+            return spec
+        load = spec.loader.exec_module
+
+        def load_and_register(module: ModuleType) -> None:
+            load(module)
+            _register_with(module)
+
+        spec.loader.exec_module = load_and_register  # type: ignore[method-assign]
+        return spec

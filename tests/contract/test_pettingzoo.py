@@ -1,0 +1,292 @@
+"""PettingZoo's own tests, and what they leave out, for every registered environment."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import textwrap
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pettingzoo
+import pytest
+from pettingzoo.test import (
+    api_test,
+    max_cycles_test,
+    parallel_api_test,
+    parallel_seed_test,
+    render_test,
+)
+from pettingzoo.test.state_test import state_test
+from pettingzoo.utils import parallel_to_aec
+
+import gpu_envs
+
+LAYOUTS = (
+    "cramped_room",
+    "asymmetric_advantages",
+    "coordination_ring",
+    "forced_coordination",
+    "counter_circuit",
+)
+LISTED: list[tuple[str, dict[str, Any]]] = [
+    ("CartPole-v0", {}),
+    ("Micro-v0", {"agent_count": 3, "work": 2}),
+    *(
+        ("Hanabi-v0", {"player_count": players, "noop": noop})
+        for players, noop in itertools.product((2, 3, 4, 5), (True, False))
+    ),
+    *(("Overcooked-v0", {"layout": layout}) for layout in LAYOUTS),
+]
+REGISTERED = gpu_envs.environments()
+REST = [(name, {}) for name in REGISTERED if name not in {name for name, _ in LISTED}]
+CASES = [
+    pytest.param(
+        name,
+        options,
+        id="-".join([name, *map(str, options.values())]),
+        marks=pytest.mark.skipif(name not in REGISTERED, reason=f"{name} is not registered"),
+    )
+    for name, options in LISTED + REST
+]
+every_case = pytest.mark.parametrize(("name", "options"), CASES)
+
+# What PettingZoo says about choices that are meant, or decided elsewhere.
+MEANT = (
+    "unknown reset option",  # its tests pass {"options": 1}, and ours is the only sign of a typo
+    ".*infinity",  # CartPole's velocities have no bound, as in Gymnasium's own
+    "Observation space for each agent probably should be",  # a Dict: observation and mask;
+    "Observation is not a NumPy array",  # PettingZoo knows its own games with masks by name
+)
+
+
+@pytest.fixture(autouse=True)
+def _warnings_are_errors() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for message in MEANT:
+            warnings.filterwarnings("ignore", message=message)
+        yield
+
+
+@pytest.fixture
+def make(request: pytest.FixtureRequest) -> Callable[..., gpu_envs.ParallelEnv]:
+    def make(name: str, **options: Any) -> gpu_envs.ParallelEnv:
+        env = gpu_envs.parallel_env(name, **options)
+        request.addfinalizer(env.close)
+        return env
+
+    return make
+
+
+def _allow_empty_masks(options: dict[str, Any]) -> None:
+    if options.get("noop") is False:  # who is not on turn has no move at all, by request
+        warnings.filterwarnings("ignore", message="Action mask numpy array is all zeros")
+
+
+def _legal(env: Any, infos: dict[str, Any], random: np.random.Generator) -> dict[str, Any]:
+    """Draw an action for every live agent."""
+    actions = {}
+    for agent in env.agents:
+        mask = infos[agent].get("action_mask")
+        if mask is None:
+            space = env.action_space(agent)
+            space.seed(int(random.integers(2**31)))
+            actions[agent] = space.sample()
+        else:
+            actions[agent] = int(random.choice(np.flatnonzero(mask))) if mask.any() else 0
+    return actions
+
+
+def _equal(left: Any, right: Any) -> bool:
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(_equal(left[k], right[k]) for k in left)
+    if isinstance(left, np.ndarray):
+        return left.dtype == right.dtype and np.array_equal(left, right)
+    return type(left) is type(right) and left == right
+
+
+# PettingZoo's own tests
+
+
+@every_case
+def test_check_36_parallel_api(make, name, options) -> None:
+    parallel_api_test(make(name, **options), num_cycles=1000)
+
+
+@every_case
+def test_check_36_api_of_the_aec_conversion(make, name, options) -> None:
+    _allow_empty_masks(options)
+    api_test(parallel_to_aec(make(name, **options)), num_cycles=1000)
+
+
+@every_case
+def test_check_36_api_of_the_aec_form(name, options) -> None:
+    _allow_empty_masks(options)
+    api_test(gpu_envs.aec_env(name, **options), num_cycles=1000)
+
+
+@every_case
+def test_check_36_parallel_seed(make, name, options) -> None:
+    parallel_seed_test(lambda: make(name, **options))
+
+
+@every_case
+def test_check_36_state(make, name, options) -> None:
+    state_test(gpu_envs.aec_env(name, **options), make(name, **options))
+
+
+@every_case
+def test_check_36_max_cycles(name, options) -> None:
+    if REGISTERED[name].get("turns"):
+        pytest.skip("PettingZoo's test counts a move of every agent as one cycle")
+    module = types.SimpleNamespace(
+        parallel_env=functools.partial(gpu_envs.parallel_env, name, **options),
+        env=functools.partial(gpu_envs.aec_env, name, **options),
+    )
+    max_cycles_test(module)
+
+
+@every_case
+def test_check_36_render(name, options, capsys) -> None:
+    if not REGISTERED[name].get("text"):
+        pytest.skip("has no text")
+    render_test(functools.partial(gpu_envs.aec_env, name, **options))
+    assert capsys.readouterr().out.strip()
+
+
+# What they leave out
+
+
+@every_case
+def test_check_37_two_copies_agree_for_500_steps(make, name, options) -> None:
+    envs = [make(name, **options) for _ in range(2)]
+    shown = [env.reset(seed=42) for env in envs]
+    random = np.random.default_rng(1)
+    for _ in range(500):
+        assert _equal(*(dict(enumerate(step)) for step in shown))
+        assert _equal(*(env.state() for env in envs))
+        if not envs[0].agents:
+            shown = [env.reset() for env in envs]
+            continue
+        actions = _legal(envs[0], shown[0][-1], random)
+        shown = [env.step(actions) for env in envs]
+        assert envs[0].agents == envs[1].agents
+
+
+@every_case
+def test_check_39_agents_leave_and_results_name_those_who_acted(make, name, options) -> None:
+    env = make(name, **options)
+    random = np.random.default_rng(0)
+    for _ in range(3):
+        observations, infos = env.reset()
+        assert env.agents == env.possible_agents
+        assert list(observations) == list(infos) == env.agents
+        for _ in range(60):
+            before = env.agents[:]
+            results = env.step(_legal(env, infos, random))
+            observations, _, terminations, truncations, infos = results
+            assert all(list(part) == before for part in results)
+            ended = {a for a in before if terminations[a] or truncations[a]}
+            assert env.agents == [agent for agent in before if agent not in ended]
+            for agent in before:
+                assert observations[agent] in env.observation_space(agent)
+            assert env.state() in env.state_space
+            if not env.agents:
+                break
+
+
+@every_case
+def test_check_40_world_of_a_batch_equals_the_one_world(make, name, options) -> None:
+    _assert_world_equals_env(make, name, options, seed=7, env_seed=7, world=0)
+    _assert_world_equals_env(make, name, options, seed=[3, 1, 9], env_seed=9, world=2)
+
+
+def _assert_world_equals_env(make, name, options, *, seed, env_seed, world) -> None:
+    env = make(name, **options)
+    batch = gpu_envs.batched_parallel_env(name, 3, device="cpu", **options)
+    observations, infos = env.reset(seed=env_seed)
+    rows, batch_infos = batch.reset(seed=seed)
+    random = np.random.default_rng(2)
+    live = env.agents
+    step = 0
+    while live and step < 100:
+        for agent in live:
+            plain = observations[agent]
+            seen = plain["observation"] if isinstance(plain, dict) else plain
+            assert np.array_equal(rows[agent][world], seen)
+            mask = infos[agent].get("action_mask")
+            assert mask is None or np.array_equal(batch_infos[agent]["action_mask"][world], mask)
+        assert np.array_equal(batch.state()[world], env.state())
+        actions = _legal(env, infos, random)
+        observations, rewards, terminations, truncations, infos = env.step(actions)
+        batched = {agent: np.full(3, actions.get(agent, 0)) for agent in batch.agents}
+        rows, batch_rewards, *flags, batch_infos = batch.step(batched)
+        for agent in live:
+            assert batch_rewards[agent][world] == rewards[agent]
+            assert [flag[agent][world] for flag in flags] == [
+                terminations[agent],
+                truncations[agent],
+            ]
+        live = env.agents
+        step += 1
+    batch.close()
+
+
+# The registry
+
+needs_registry = pytest.mark.skipif(
+    not hasattr(pettingzoo, "register"), reason="PettingZoo has a registry since 1.27"
+)
+MAKE = """
+    import {first}, {second}
+    for prefix in ("gpu_envs/", ""):
+        env = pettingzoo.make("parallel", prefix + "Micro-v0", max_cycles=3, agent_count=2, work=0)
+        env.reset(seed=0)
+        cycles = 0
+        while env.agents:
+            env.step(dict.fromkeys(env.agents, 0))
+            cycles += 1
+        print(cycles, isinstance(pettingzoo.make("aec", prefix + "CartPole_v0"), pettingzoo.AECEnv))
+"""
+
+
+@needs_registry
+@pytest.mark.parametrize("order", [("gpu_envs", "pettingzoo"), ("pettingzoo", "gpu_envs")])
+def test_check_38_pettingzoo_makes_them_after_both_imports(run_python, order) -> None:
+    program = textwrap.dedent(MAKE.format(first=order[0], second=order[1]))
+    result = run_python(program, "-W", "error")
+    assert result.stdout.split() == ["3", "True"] * 2, result.stderr
+
+
+@needs_registry
+def test_check_38_both_registries_have_every_environment() -> None:
+    for registry in (pettingzoo.parallel_registry, pettingzoo.aec_registry):
+        assert {f"gpu_envs/{name}" for name in REGISTERED} <= set(registry)
+
+
+def test_check_38_later_assignment_of_max_cycles_is_tolerated(make) -> None:
+    env = make("Micro-v0", agent_count=1, max_cycles=5, work=0)
+    assert env.max_cycles == 5
+    env.max_cycles = 1000
+    env.reset(seed=0)
+    steps = 0
+    while env.agents:
+        env.step({"player_0": 0})
+        steps += 1
+    assert steps == 5
+
+
+def test_check_41_supersuit_copies_and_steps(make) -> None:
+    supersuit = pytest.importorskip("supersuit", reason="needs SuperSuit")
+    warnings.simplefilter("ignore")  # about its own use of Gymnasium
+    env = supersuit.black_death_v3(make("Micro-v0", agent_count=3, work=1, max_cycles=20))
+    batch = supersuit.concat_vec_envs_v1(supersuit.pettingzoo_env_to_vec_env_v1(env), 2)
+    observations, _ = batch.reset(seed=0)
+    assert observations.shape == (6, 4)
+    for _ in range(50):
+        observations, *_ = batch.step(np.zeros(6, int))
+    assert observations.shape == (6, 4)

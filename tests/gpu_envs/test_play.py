@@ -1,0 +1,317 @@
+"""Playing by hand: what is shown, what may be typed, opponents, parameters."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+import gpu_envs
+from gpu_envs import play, terminal
+from gpu_envs.__main__ import main
+
+needs_hanabi = pytest.mark.skipif(
+    "Hanabi-v0" not in gpu_envs.environments(), reason="Hanabi-v0 is not registered"
+)
+needs_overcooked = pytest.mark.skipif(
+    "Overcooked-v0" not in gpu_envs.environments(), reason="Overcooked-v0 is not registered"
+)
+Played = Callable[..., str]
+
+
+@pytest.fixture
+def played(monkeypatch, capsys) -> Played:
+    """Types lines into a game and returns what was printed."""
+
+    def played(lines: str, *arguments: str) -> str:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(lines))
+        assert main(["play", *arguments]) == 0
+        return str(capsys.readouterr().out)
+
+    return played
+
+
+def _moves_of_others(shown: str) -> list[str]:
+    lines = [line for line in shown.splitlines() if line.startswith("player_1: ")]
+    return [line for line in lines if not line.startswith("player_1: reward")]
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+# Without text: fields
+
+
+def test_observation_is_shown_by_named_fields(played) -> None:
+    shown = played("", "CartPole-v0", "--seed", "3")
+    env = gpu_envs.parallel_env("CartPole-v0")
+    row = env.reset(seed=3)[0]["player_0"]
+    for name, value, unit in zip(
+        ("x", "velocity", "angle", "spin"), row, ("m", "m/s", "rad", "rad/s"), strict=True
+    ):
+        line = next(line for line in shown.splitlines() if line.startswith(f"{name} "))
+        assert line.split() == [name, np.array2string(value, precision=4), unit]
+    assert "0 to 1: 0 pushes the cart to the left, 1 to the right" in shown
+
+
+def test_episode_ends_with_its_score(played) -> None:
+    shown = played("1\n" * 50, "CartPole-v0", "--seed", "3")
+    env = gpu_envs.parallel_env("CartPole-v0")
+    env.reset(seed=3)
+    steps = 0
+    while env.agents:
+        env.step({"player_0": 1})
+        steps += 1
+    assert shown.splitlines()[-1] == f"over after {steps} steps; rewards in all: player_0 {steps}"
+    assert shown.count("player_0: reward +1") == steps
+
+
+def test_limit_cuts_short(played) -> None:
+    shown = played("0\n1\n0\n", "CartPole-v0", "--max-episode-steps", "2")
+    assert "cut short after 2 steps" in shown
+
+
+@pytest.mark.parametrize(("typed", "steps"), [("", 0), ("q\n1\n", 0), ("1\n0\nq\n", 2)])
+def test_q_and_the_end_of_input_quit(played, typed, steps) -> None:
+    shown = played(typed, "CartPole-v0", "--seed", "1")
+    assert shown.splitlines()[-1].startswith(f"quit after {steps} steps")
+
+
+def test_interrupt_quits_with_the_score(monkeypatch, capsys) -> None:
+    def interrupt(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(play, "_read", interrupt)
+    assert main(["play", "CartPole-v0"]) == 0
+    assert "quit after 0 steps" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("typed", ["2", "-1", "x", "1 1", "0.5"])
+def test_what_is_no_action_is_asked_again(played, typed) -> None:
+    shown = played(f"{typed}\n\n1\n", "CartPole-v0", "--seed", "1")
+    assert f"'{typed}' is no action" in shown
+    assert "quit after 1 steps" in shown
+
+
+def test_question_mark_helps(played) -> None:
+    assert played("?\n", "CartPole-v0").count("q quits") == 2
+
+
+# Games with text, names and masks
+
+
+@needs_hanabi
+def test_hanabi_shows_what_the_player_knows(played) -> None:
+    shown = played("", "Hanabi-v0", "--seed", "0")
+    env = gpu_envs.parallel_env("Hanabi-v0")
+    _, infos = env.reset(seed=0)
+    assert terminal.plain(env.simulator.text(0, 0)).rstrip() in shown
+    assert "\x1b" not in shown
+    names = env.simulator.action_names()
+    menu = [line.strip() for line in shown.splitlines()]
+    for action, legal in enumerate(infos["player_0"]["action_mask"]):
+        assert (f"{action}  {names[action]}" in menu) == bool(legal)
+
+
+@needs_hanabi
+def test_hanabi_takes_numbers_and_names_and_refuses_illegal_moves(played) -> None:
+    shown = played("0\nplay card 0\n6\n", "Hanabi-v0", "--seed", "0")
+    assert "discard card 0 is not legal now" in shown
+    assert len(_moves_of_others(shown)) == 2
+    assert "quit after 4 steps" in shown
+
+
+@needs_hanabi
+def test_people_at_one_keyboard_are_asked_in_turn(played) -> None:
+    options = ("--agent", "all", "--player-count", "3", "--max-life-tokens", "9")
+    shown = played("5\n5\n5\n", "Hanabi-v0", *options)
+    prompts = [line.partition(">")[0] for line in shown.splitlines() if "> " in line[:12]]
+    asked = [prompt for prompt in prompts if prompt.startswith("player_")]
+    assert asked[:4] == ["player_0", "player_1", "player_2", "player_0"]
+
+
+@needs_hanabi
+def test_the_seat_can_be_chosen(played) -> None:
+    shown = played("5\n", "Hanabi-v0", "--agent", "1", "--seed", "4")
+    assert "player 1 (you)" in shown
+    assert shown.index("player_0: ") < shown.index("player_1> ")
+
+
+@needs_overcooked
+def test_keys_are_typed_as_lines_where_stdin_is_no_terminal(played) -> None:
+    shown = played("w\n \ninteract\n4\n", "Overcooked-v0", "--layout", "coordination_ring")
+    assert "interact  (space)" in shown
+    assert "quit after 4 steps" in shown
+
+
+@needs_overcooked
+def test_keys_alone_do_on_a_terminal(monkeypatch, capsys) -> None:
+    keys = iter(["w", " ", "x", "3", "?", ""])
+    monkeypatch.setattr(sys, "stdin", _Terminal())
+    monkeypatch.setattr(terminal, "read_key", lambda: next(keys))
+    assert main(["play", "Overcooked-v0", "--agent", "0"]) == 0
+    shown = capsys.readouterr().out
+    assert "Press the key or the digit" in shown
+    assert "'x' is no action" in shown
+    assert "quit after 3 steps" in shown
+
+
+@needs_overcooked
+def test_random_opponents_follow_the_seed(played) -> None:
+    left, right, other = (
+        played("4\n" * 30, "Overcooked-v0", "--seed", seed) for seed in ("5", "5", "6")
+    )
+    assert left == right != other
+
+
+@needs_overcooked
+def test_terminals_get_colors(monkeypatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    screen = _Terminal()
+    monkeypatch.setattr(sys, "stdin", io.StringIO("q\n"))
+    monkeypatch.setattr(sys, "stdout", screen)
+    assert main(["play", "Overcooked-v0"]) == 0
+    assert "\x1b[" in screen.getvalue()
+
+
+# Saved policies
+
+
+@pytest.fixture
+def checkpoint(tmp_path) -> Callable[..., str]:
+    torch = pytest.importorskip("torch", reason="needs torch")
+    ppo = pytest.importorskip("gpu_envs.train.ppo", reason="needs gpu_envs[train]")
+
+    def checkpoint(inputs: int, outputs: int, name: str = "Game-v0") -> str:
+        state = ppo.Policy(inputs, outputs).state_dict()
+        path = tmp_path / "checkpoint.pt"
+        torch.save({"env": name, "seed": 1, "evaluation": 0.0, "policy": state}, path)
+        return str(path)
+
+    return checkpoint
+
+
+@needs_hanabi
+def test_saved_policy_plays_legal_moves(played, checkpoint) -> None:
+    env = gpu_envs.parallel_env("Hanabi-v0", max_life_tokens=30)
+    (size,) = env.simulator.single_observation_space.shape
+    path = checkpoint(size, 21, "Hanabi-v0")
+    arguments = ("Hanabi-v0", "--opponent", path, "--seed", "2", "--max-life-tokens", "30")
+    shown = played("5\n" * 9, *arguments)
+    assert len(_moves_of_others(shown)) == 9
+    assert shown == played("5\n" * 9, *arguments)
+
+
+def test_policy_that_does_not_fit_is_refused(checkpoint, capsys) -> None:
+    path = checkpoint(7, 3)
+    assert main(["play", "CartPole-v0", "--opponent", path]) == 2
+    message = capsys.readouterr().err
+    assert "trained for Game-v0, with 7 inputs and 3 actions" in message
+    assert "this is CartPole-v0, with 4 inputs and Discrete(2)" in message
+
+
+def test_files_that_are_no_policies_are_refused(tmp_path, capsys) -> None:
+    pytest.importorskip("torch", reason="needs torch")
+    path = tmp_path / "notes.txt"
+    path.write_text("not a policy")
+    assert main(["play", "CartPole-v0", "--opponent", str(path)]) == 2
+    assert "is no checkpoint of gpu_envs.train" in capsys.readouterr().err
+
+
+# The command line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["CartPol-v0"], "did you mean 'CartPole-v0'"),
+        (["CartPole-v0", "--agent", "1"], "--agent must be all or a number below 1"),
+        (["CartPole-v0", "--agent", "me"], "--agent must be all"),
+        (["CartPole-v0", "--seed", "-1"], "--seed must be between"),
+        (["CartPole-v0", "--opponent", "nobody"], "--opponent must be random or a file"),
+        (["Micro-v0", "--agent-count", "0"], "'agent_count' must be in"),
+        (["CartPole-v0", "--max-episode-steps", "-4"], "max_episode_steps must be between"),
+    ],
+)
+def test_mistakes_are_one_line(capsys, arguments, message) -> None:
+    assert main(["play", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert message in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["--seed", "3", "CartPole-v0"],
+        ["CartPole-v0", "--speed", "3"],
+        ["CartPole-v0", "--sutton-barto-reward", "perhaps"],
+        ["Micro-v0", "--agent-count", "two"],
+    ],
+)
+def test_wrong_usage_exits_with_help(capsys, arguments) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["play", *arguments])
+    assert caught.value.code == 2
+    assert "usage: python -m gpu_envs play ID" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", gpu_envs.environments())
+def test_help_lists_the_environments_parameters(capsys, name) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["play", name, "--help"])
+    assert caught.value.code == 0
+    printed = capsys.readouterr().out
+    for field in gpu_envs.environments()[name]["parameters"]:
+        assert f"--{field['name'].replace('_', '-')} " in printed
+
+
+def test_parameters_of_every_kind_are_read() -> None:
+    _, own = play.parse(["CartPole-v0", "--sutton-barto-reward", "true"])
+    assert own == {"sutton_barto_reward": True}
+    _, own = play.parse(["Micro-v0", "--agent-count", "3", "--max-episode-steps", "0"])
+    assert own == {"agent_count": 3, "max_episode_steps": 0}
+
+
+def test_module_can_be_run() -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "gpu_envs", "play", "CartPole-v0", "--seed", "1"],
+        input="0\n1\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "quit after 2 steps" in result.stdout, result.stderr
+
+
+# Other kinds of actions
+
+
+def _menu(monkeypatch, space: spaces.Space[Any]) -> play.Menu:
+    env = gpu_envs.parallel_env("CartPole-v0")
+    monkeypatch.setattr(env.simulator, "single_action_space", space)
+    return play.Menu(env)
+
+
+def test_several_numbers_make_an_action(monkeypatch) -> None:
+    menu = _menu(monkeypatch, spaces.MultiDiscrete([3, 4]))
+    assert "2 numbers" in menu.help()
+    assert menu.action("2 3", None).tolist() == [2, 3]
+    assert menu.action("0, 1", None).tolist() == [0, 1]
+    for wrong in ("2 4", "1", "1 x", "", "0.5 1"):
+        with pytest.raises(ValueError, match="is no action"):
+            menu.action(wrong, None)
+    menu = _menu(monkeypatch, spaces.Box(-1, 1, (2,), np.float32))
+    assert menu.action("-0.5 1", None).tolist() == [-0.5, 1]
+    with pytest.raises(ValueError, match="is no action"):
+        menu.action("2 0", None)
