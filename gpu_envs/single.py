@@ -109,6 +109,9 @@ class Env(gymnasium.Env[Any, Any]):
         results = self.simulator.step_arrays(batch, True)
         info = self._common_info(results)
         terminated, truncated = bool(results[2][0]), bool(results[3][0])
+        if results[11] is not None:
+            parts = map(float, results[11][0])
+            info["reward_parts"] = dict(zip(self.simulator.reward_parts, parts, strict=True))
         if results[5][0]:
             info["episode_stats"] = {"r": float(results[6][0]), "l": int(results[7][0])}
         return self._observation(results[0]), float(results[1][0]), terminated, truncated, info

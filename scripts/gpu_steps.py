@@ -17,7 +17,6 @@ import numpy as np
 
 LANES = (0, 1, 8, 32)  # per world; 0 is the tuned choice
 CAPTURED = ((1, "SameStep"), (1, "Disabled"), (32, "NextStep"), (32, "SameStep"))
-CROWD = 5  # agents of a world where their number is a parameter
 _BAR = ("CartPole-v0", 0.5, 5e10)  # share of the memory's limit, steps/s with lean outputs
 
 
@@ -56,12 +55,6 @@ def si(value: float) -> str:
         if abs(value) >= scale:
             return f"{value / scale:.3g}{letter}"
     return f"{value:.3g}"
-
-
-def crowd(description: dict[str, Any], agents: int = CROWD) -> dict[str, Any]:
-    """Parameters that ask for several agents, where there can be several and one is the default."""
-    counts = [p for p in description["parameters"] if p["name"] == description["agents"]]
-    return {p["name"]: agents for p in counts if p["default"] == 1}
 
 
 def with_lanes(module: Any, name: str, worlds: int, **options: Any) -> Any:
@@ -150,7 +143,7 @@ def large(dry_run: bool) -> Result:
     for description in native.environments(module):
         name, found = description["id"], []
         for each in (other, module):
-            simulator = each.Simulator(name, worlds, parameters=crowd(description))
+            simulator = each.Simulator(name, worlds)
             hashes = tuple(simulator.golden(20, 11))
             found.append((hashes, simulator.read_records(0, worlds)))
             simulator.close()
@@ -176,7 +169,7 @@ def save(dry_run: bool) -> Result:
     module, other, problems, count = native.tested(dry_run), native.reference(), [], 0
     for description in native.environments(module):
         for source, target, way in ((other, module, "from CPU"), (module, other, "to CPU")):
-            options: dict[str, Any] = {"parameters": crowd(description), "max_episode_steps": 9}
+            options: dict[str, Any] = {"max_episode_steps": 9}
             first = native.Run(source, description["id"], 777, **options)
             second = native.Run(target, description["id"], 777, **options)
             first.reset(5)
@@ -215,7 +208,7 @@ def capture(dry_run: bool) -> Result:
     """Captured steps replay bit for bit what eager ones do; a step never waits for the device."""
     module, problems = native.tested(dry_run), []
     for description in native.environments(module):
-        options: dict[str, Any] = {"parameters": crowd(description), "max_episode_steps": 50}
+        options: dict[str, Any] = {"max_episode_steps": 50}
         for steps, mode in CAPTURED:
             options["autoreset_mode"] = mode
             name = f"{description['id']}, {mode}, {steps} in the graph"
@@ -307,7 +300,7 @@ def small(name: str, dry_run: bool) -> None:
     )
     for mode in ("SameStep", "NextStep", "Disabled"):
         for lanes in LANES[1:]:
-            options: dict[str, Any] = {"parameters": crowd(description), "max_episode_steps": 5}
+            options: dict[str, Any] = {"max_episode_steps": 5}
             options |= {"autoreset_mode": mode, "lanes": lanes}
             simulator = with_lanes(module, name, 70, **options)
             if simulator is None:
@@ -447,17 +440,30 @@ def _graphs(result: Result, module: Any, worlds: int) -> None:
 def _crowds(result: Result, module: Any, dry_run: bool) -> None:
     rows, total = [], 2_000 if dry_run else 1_000_000
     for description in native.environments(module):
-        if description["agents"].isdecimal():
-            continue
-        for agents in (1, 10, 100, 1000):
+        name = description["id"]
+        for agents in _agent_counts(module, description):
             worlds, cells = max(1, total // agents), []
             for lanes in LANES:
-                parameters = crowd(description, agents)
-                options = {"parameters": parameters, "lanes": lanes}
-                cells.append(_rate(module, description["id"], worlds, dry_run, options=options))
-            result.data[f"{description['id']}, {agents} agents"] = dict(
-                zip(LANES, cells, strict=True)
-            )
-            rows.append([description["id"], f"{agents:,}", f"{worlds:,}", *map(si, cells)])
+                options = {"parameters": {description["agents"]: agents}, "lanes": lanes}
+                one = with_lanes(module, name, 1, **options)
+                cells.append(_rate(module, name, worlds, dry_run, options=options) if one else 0.0)
+            result.data[f"{name}, {agents} agents"] = dict(zip(LANES, cells, strict=True))
+            shown = [si(cell) if cell else "not compiled" for cell in cells]
+            rows.append([name, f"{agents:,}", f"{worlds:,}", *shown])
     header = ["", "agents per world", "worlds", *(f"lanes {n or 'tuned'}" for n in LANES)]
     result.table("Agent-steps per second", header, rows)
+
+
+def _agent_counts(module: Any, description: dict[str, Any]) -> list[int]:
+    """Its own number of agents and powers of ten, as far as it can have them."""
+    own = [p["default"] for p in description["parameters"] if p["name"] == description["agents"]]
+    found = []
+    for agents in sorted({*own, 1, 10, 100, 1000}) if own else ():
+        try:
+            module.Simulator(
+                description["id"], 1, parameters={description["agents"]: agents}
+            ).close()
+        except ValueError:
+            continue  # more or fewer agents than it can have
+        found.append(agents)
+    return found

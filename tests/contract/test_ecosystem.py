@@ -22,17 +22,44 @@ import gpu_envs
 
 MODES = ("SameStep", "NextStep", "Disabled")
 NAMES = list(gpu_envs.environments())
-# One agent, so that the single environment exists; little work, so that a test is short.
-SMALL = {"Micro-v0": {"agent_count": 1, "work": 2}}
-CROWD = {"Micro-v0": {"agent_count": 3, "work": 2}}
+TOGETHER = ("Hanabi-v0",)  # has no game for one, so `gymnasium.make` has nothing to make
+SINGLES = [name for name in NAMES if name not in TOGETHER]
+# What differs between episodes: without it each of Overcooked's begins in the same way.
+VARIED = {"Overcooked-v0": {"random_start_positions": True, "random_start_objects": 0.3}}
+# Little work and short episodes where random actions do not end them, so that a test is short.
+SMALL = {
+    "Hanabi-v0": {"preset": "small"},
+    "Micro-v0": {"agent_count": 1, "work": 2},
+    "Overcooked-v0": VARIED["Overcooked-v0"],
+}
+ALONE = {
+    "Micro-v0": {"agent_count": 1, "work": 2},
+    "Overcooked-v0": {"player_count": 1, **VARIED["Overcooked-v0"]},
+}
+CROWD = {
+    "Hanabi-v0": {"player_count": 3},
+    "Micro-v0": {"agent_count": 3, "work": 2},
+    "Overcooked-v0": {"layout": "multiplayer_schelling", **VARIED["Overcooked-v0"]},
+}
+EVERYWHERE = {"action_mask", "agent_active", "reward_parts", "state"}  # infos without a mask
 
 every_environment = pytest.mark.parametrize("name", NAMES)
+every_single = pytest.mark.parametrize("name", SINGLES)
 every_mode = pytest.mark.parametrize("mode", MODES)
 
 
 def _actions(env: Any, steps: int, seed: int = 0) -> np.ndarray:
     random = np.random.default_rng(seed)
     return random.integers(0, int(env.single_action_space.n), (steps, env.num_envs))
+
+
+def _legal(numbers: np.ndarray, infos: dict[str, Any]) -> np.ndarray:
+    """Legal actions by number, counted around; the numbers themselves where all are legal."""
+    if "action_mask" not in infos:
+        return numbers
+    legal = np.asarray(infos["action_mask"]) != 0
+    wanted = numbers % legal.sum(axis=1)
+    return ((legal.cumsum(axis=1) == wanted[:, np.newaxis] + 1) & legal).argmax(axis=1)
 
 
 def _address(array: Any) -> int:
@@ -93,7 +120,12 @@ def test_check_04_everything_has_worlds_times_agents_rows(
     env = make_vec(name, worlds, observation=observation, **CROWD.get(name, {}))
     rows = worlds * env.agents_per_world
     assert env.num_envs == rows
-    returned = [*env.reset(seed=0), *env.step(_actions(env, 1)[0])]
+    obs, first_infos = env.reset(seed=0)
+    *returned, infos = env.step(_actions(env, 1)[0])
+    for known in (first_infos, infos):
+        assert ("state" in known) == bool(gpu_envs.environments()[name]["state"])
+        assert len(known.pop("state", range(worlds))) == worlds  # of the world: no row repeats it
+    returned += [obs, first_infos, infos]
     assert all(len(leaf) == rows for item in returned for leaf in _leaves(item))
 
 
@@ -135,7 +167,7 @@ VECTORISED = """
 """
 
 
-@every_environment
+@every_single
 @pytest.mark.parametrize("kind", ["sync", "fork", "spawn"])
 def test_check_06_gymnasium_vectorises_the_single_environment(run_python, name, kind) -> None:
     options: dict[str, Any] = {"vectorization_mode": "sync" if kind == "sync" else "async"}
@@ -143,8 +175,20 @@ def test_check_06_gymnasium_vectorises_the_single_environment(run_python, name, 
         options["vector_kwargs"] = {"context": kind}
     # In an interpreter of its own: this one may hold threads of other libraries, unfit to fork.
     program = textwrap.dedent(VECTORISED)
-    result = run_python(program.format(name=name, options=options, parameters=SMALL.get(name, {})))
+    result = run_python(program.format(name=name, options=options, parameters=ALONE.get(name, {})))
     assert result.stdout.strip() == "equal", result.stderr
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+@pytest.mark.parametrize("options", [{}, {"player_count": 2}], ids=str)
+def test_check_06_a_game_for_several_says_what_to_use_instead(name, options) -> None:
+    with pytest.raises(ValueError, match=rf"{name} has 2 agents or more .* use .*make_vec"):
+        gymnasium.make(f"gpu_envs/{name}", **options)
+
+
+def test_check_06_several_agents_are_refused_where_one_is_possible() -> None:
+    with pytest.raises(ValueError, match=r"player_count is 3, .* or pass player_count=1"):
+        gymnasium.make("gpu_envs/Overcooked-v0", player_count=3)
 
 
 @every_environment
@@ -208,36 +252,37 @@ def test_check_12_lower_bound_of_gymnasium_is_declared() -> None:
 
 
 def _transitions(make_vec: Any, name: str, mode: str, real_steps: int) -> list[list[tuple]]:
-    """Play worlds with actions that depend on (world, real step) alone; fillers are left out."""
-    worlds = 6
-    env = make_vec(name, worlds, autoreset_mode=mode, **SMALL.get(name, {}), **_short(name))
+    """Play with actions that depend on row, real step and mask alone; fillers are left out."""
+    env = make_vec(name, 6, autoreset_mode=mode, **SMALL.get(name, {}), **_short(name))
+    rows = env.num_envs
     plan = _actions(env, real_steps, seed=1)
-    taken = np.zeros(worlds, int)
-    lists: list[list[tuple]] = [[] for _ in range(worlds)]
-    obs, _ = env.reset(seed=4)
-    over = np.zeros(worlds, bool)
+    taken = np.zeros(rows, int)
+    lists: list[list[tuple]] = [[] for _ in range(rows)]
+    obs, infos = env.reset(seed=4)
+    over = np.zeros(rows, bool)
     while taken.min() < real_steps:
-        actions = plan[np.minimum(taken, real_steps - 1), np.arange(worlds)]
+        actions = plan[np.minimum(taken, real_steps - 1), np.arange(rows)]
         before = obs
-        obs, reward, terminated, truncated, infos = env.step(actions)
+        obs, reward, terminated, truncated, infos = env.step(_legal(actions, infos))
         done = terminated | truncated
         last = infos["final_obs"] if mode == "SameStep" else obs
-        filler = over if mode == "NextStep" else np.zeros(worlds, bool)
-        for world in np.flatnonzero(~filler):
-            end = last[world] if done[world] else obs[world]
-            lists[world].append(
+        filler = over if mode == "NextStep" else np.zeros(rows, bool)
+        for row in np.flatnonzero(~filler):
+            end = last[row] if done[row] else obs[row]
+            lists[row].append(
                 (
-                    before[world].tobytes(),
-                    float(reward[world]),
+                    before[row].tobytes(),
+                    float(reward[row]),
                     end.tobytes(),
-                    bool(terminated[world]),
-                    bool(truncated[world]),
+                    bool(terminated[row]),
+                    bool(truncated[row]),
                 )
             )
         taken += ~filler
         over = done
         if mode == "Disabled" and done.any():
-            obs, _ = env.reset(options={"reset_mask": done})
+            obs, infos = env.reset(options={"reset_mask": done})
+    env.check()  # which an illegal action fails
     return [transitions[:real_steps] for transitions in lists]
 
 
@@ -249,42 +294,46 @@ def _short(name: str) -> dict[str, int]:
 def test_check_13_next_step_filler(make_vec, name) -> None:
     options = {"autoreset_mode": "NextStep", **SMALL.get(name, {}), **_short(name)}
     one, other = make_vec(name, 5, **options), make_vec(name, 5, **options)
-    one.reset(seed=2)
+    _, infos = one.reset(seed=2)
     other.reset(seed=2)
     fillers = 0
-    over = np.zeros(5, bool)
-    for actions in _actions(one, 200):
-        changed = np.where(over, 1 - np.minimum(actions, 1), actions)
+    over = np.zeros(one.num_envs, bool)
+    for numbers in _actions(one, 200):
+        actions = _legal(numbers, infos)
+        changed = np.where(over, (actions + 1) % one.single_action_space.n, actions)
         left, right = one.step(actions), other.step(changed)
         assert all(np.array_equal(a, b) for a, b in zip(left[:4], right[:4], strict=True))
         assert not left[1][over].any()
         assert not (left[2] | left[3])[over].any()
         fillers += over.sum()
-        over = left[2] | left[3]
+        over, infos = left[2] | left[3], left[4]
     assert fillers > 10
+    one.check()
+    other.check()  # what a filler was given is not looked at
 
 
 @every_environment
 def test_check_14_final_obs_is_what_next_step_returns(make_vec, name) -> None:
     env = make_vec(name, 6, **SMALL.get(name, {}), **_short(name))
-    env.reset(seed=4)
-    for actions in _actions(env, 100):
-        _, _, terminated, truncated, infos = env.step(actions)
-        assert infos["final_obs"].dtype == np.float32
+    _, infos = env.reset(seed=4)
+    for numbers in _actions(env, 100):
+        obs, _, terminated, truncated, infos = env.step(_legal(numbers, infos))
+        assert infos["final_obs"].dtype == obs.dtype == env.single_observation_space.dtype
+        assert infos["final_obs"].shape == obs.shape
         assert np.array_equal(infos["_final_obs"], terminated | truncated)
         assert not infos["final_obs"][~infos["_final_obs"]].any()
     same = _transitions(make_vec, name, "SameStep", 150)
     following = _transitions(make_vec, name, "NextStep", 150)
-    assert [[t[2] for t in world] for world in same] == [[t[2] for t in w] for w in following]
+    assert [[t[2] for t in row] for row in same] == [[t[2] for t in row] for row in following]
 
 
 @every_environment
 @pytest.mark.parametrize("kind", ["numpy", "list", "torch"])
 def test_check_15_masked_reset_changes_masked_worlds_alone(make_vec, name, kind) -> None:
     env = make_vec(name, 4, autoreset_mode="Disabled", **CROWD.get(name, {}))
-    env.reset(seed=0)
-    for actions in _actions(env, 5):
-        obs = env.step(actions)[0]
+    _, infos = env.reset(seed=0)
+    for numbers in _actions(env, 5):
+        obs, *_, infos = env.step(_legal(numbers, infos))
     mask: Any = [True, False, False, True]
     if kind == "torch":
         mask = pytest.importorskip("torch").tensor(mask)
@@ -293,11 +342,14 @@ def test_check_15_masked_reset_changes_masked_worlds_alone(make_vec, name, kind)
     columns = [field["name"] for field in gpu_envs.environments()[name]["columns"]]
     before = {column: env.simulator.get(column) for column in columns}
     options = {"reset_mask": mask}
-    after, _ = env.reset(options=options)
+    after, after_infos = env.reset(options=options)
     assert options == {"reset_mask": mask}
     rows = np.repeat(np.asarray(mask), env.agents_per_world)
     assert np.array_equal(after[~rows], obs[~rows])
-    assert (after[rows] != obs[rows]).any(axis=1).all()
+    assert (after[rows] != obs[rows]).reshape(rows.sum(), -1).any(axis=1).all()
+    for key in after_infos:
+        kept = [1, 2] if key == "state" else ~rows
+        assert np.array_equal(after_infos[key][kept], infos[key][kept]), key
     for column in columns:
         assert np.array_equal(env.simulator.get(column)[[1, 2]], before[column][[1, 2]])
     env.reset(options={"reset_mask": np.zeros(4, bool)})
@@ -307,23 +359,29 @@ def test_check_15_masked_reset_changes_masked_worlds_alone(make_vec, name, kind)
 @every_environment
 def test_check_16_stepping_a_finished_row_freezes_it(make_vec, name) -> None:
     env = make_vec(name, 3, autoreset_mode="Disabled", max_episode_steps=3, **SMALL.get(name, {}))
-    env.reset(seed=0)
-    for actions in _actions(env, 3):
-        last = env.step(actions)
+    _, infos = env.reset(seed=0)
+    over, ignored = np.zeros(3, bool), 3  # of the step that comes after these
+    for numbers in _actions(env, 3):
+        ignored += over.sum()
+        last = env.step(_legal(numbers, infos))
+        infos = last[4]
+        over = (last[2] | last[3]).reshape(3, -1).all(axis=1)
+    assert over.all()
     saved = env.simulator.save()
-    frozen = env.step(_actions(env, 1)[0])
+    frozen = env.step(_actions(env, 1)[0])  # not all legal: a frozen row ignores them
     assert np.array_equal(frozen[0], last[0])
+    assert np.array_equal(frozen[2], last[2])
     assert not frozen[1].any()
     assert np.array_equal(frozen[3], last[3])
     assert env.simulator.save() == saved
-    with pytest.raises(gpu_envs.ResetNeeded, match="3 steps"):
+    with pytest.raises(gpu_envs.ResetNeeded, match=f"{ignored} steps"):
         env.check()
 
 
 @every_environment
 def test_check_17_modes_agree_without_fillers(make_vec, name) -> None:
     first, *others = (_transitions(make_vec, name, mode, 150) for mode in MODES)
-    assert sum(t[3] or t[4] for world in first for t in world) > 6
+    assert sum(t[3] or t[4] for row in first for t in row) > 6
     assert all(other == first for other in others)
 
 
@@ -343,42 +401,59 @@ def test_check_18_seed_repeats_and_no_seed_continues(make_vec, name) -> None:
     assert course() != first
 
 
+CHOSEN = (0, 1, 511, 1023)  # of 1024 worlds
+
+
 @every_environment
 def test_check_19_row_of_a_batch_equals_a_world_alone(make_vec, name) -> None:
     options = SMALL.get(name, {})
     batch = make_vec(name, 1024, **options)
-    listed = make_vec(name, 1024, **options)
+    agents = batch.agents_per_world
+    places = [slice(agents * i, agents * (i + 1)) for i in CHOSEN]
+    alone = [make_vec(name, 1, first_world=i, **options) for i in CHOSEN]
+    rows, infos = batch.reset(seed=5)
+    for place, world in zip(places, alone, strict=True):
+        assert np.array_equal(world.reset(seed=5)[0], rows[place])
+    for numbers in _actions(batch, 60):
+        actions = _legal(numbers, infos)
+        *stepped, infos = batch.step(actions)
+        for place, world in zip(places, alone, strict=True):
+            given = world.step(actions[place])
+            assert all(np.array_equal(a, b[place]) for a, b in zip(given[:4], stepped, strict=True))
+
+
+@every_single
+def test_check_19_row_of_a_list_of_seeds_equals_the_single_environment(make_vec, name) -> None:
+    options = ALONE.get(name, {})
+    batch = make_vec(name, 1024, **options)
     seeds = [(7 * i) % 1000 for i in range(1024)]
-    rows, listed_rows = batch.reset(seed=5)[0], listed.reset(seed=seeds)[0]
-    chosen = (0, 1, 511, 1023)
-    alone = [make_vec(name, 1, first_world=i, **options) for i in chosen]
-    singles = [gpu_envs.Env(name, **options) for _ in chosen]
-    for i, world, single in zip(chosen, alone, singles, strict=True):
-        assert np.array_equal(world.reset(seed=5)[0][0], rows[i])
-        assert np.array_equal(single.reset(seed=seeds[i])[0], listed_rows[i])
-    over = [False] * len(chosen)
+    rows, _ = batch.reset(seed=seeds)
+    singles = [gpu_envs.Env(name, **options) for _ in CHOSEN]
+    for i, single in zip(CHOSEN, singles, strict=True):
+        assert np.array_equal(single.reset(seed=seeds[i])[0], rows[i])
+    over = [False] * len(CHOSEN)
     for actions in _actions(batch, 60):
-        stepped, listed_step = batch.step(actions), listed.step(actions)
-        for k, i in enumerate(chosen):
-            given = alone[k].step(actions[i : i + 1])
-            assert all(
-                np.array_equal(a[0], b[i]) for a, b in zip(given[:4], stepped[:4], strict=True)
-            )
+        stepped = batch.step(actions)
+        for k, i in enumerate(CHOSEN):
             if not over[k]:
                 obs, reward, terminated, truncated, _ = singles[k].step(actions[i])
                 over[k] = terminated or truncated
-                last = listed_step[4]["final_obs"] if over[k] else listed_step[0]
+                last = stepped[4]["final_obs"] if over[k] else stepped[0]
                 assert np.array_equal(obs, last[i])
-                assert (reward, terminated, truncated) == tuple(a[i] for a in listed_step[1:4])
+                assert (reward, terminated, truncated) == tuple(a[i] for a in stepped[1:4])
 
 
 @every_environment
 def test_check_20_results_do_not_depend_on_num_envs(make_vec, name) -> None:
     small, large = (make_vec(name, n, **SMALL.get(name, {})) for n in (8, 4096))
-    assert np.array_equal(small.reset(seed=1)[0], large.reset(seed=1)[0][:8])
-    for actions in _actions(large, 100):
-        left, right = small.step(actions[:8]), large.step(actions)
-        assert all(np.array_equal(a, b[:8]) for a, b in zip(left[:4], right[:4], strict=True))
+    rows = small.num_envs
+    first, infos = large.reset(seed=1)
+    assert np.array_equal(small.reset(seed=1)[0], first[:rows])
+    for numbers in _actions(large, 100):
+        actions = _legal(numbers, infos)
+        *right, infos = large.step(actions)
+        left = small.step(actions[:rows])[:4]
+        assert all(np.array_equal(a, b[:rows]) for a, b in zip(left, right, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -402,11 +477,11 @@ def test_check_21_garbage_seeds_are_refused(make_vec, seed, error) -> None:
 @pytest.mark.parametrize("observation", ["flat", "dict"])
 def test_check_22_observations_lie_in_their_space(make_vec, name, observation) -> None:
     env = make_vec(name, 4, observation=observation, **CROWD.get(name, {}))
-    obs, _ = env.reset(seed=0)
+    obs, infos = env.reset(seed=0)
     assert obs in env.observation_space
     space = env.observation_space
-    for actions in _actions(env, 10_000 if observation == "flat" else 200):
-        obs, *_, infos = env.step(actions)
+    for numbers in _actions(env, 10_000 if observation == "flat" else 200):
+        obs, *_, infos = env.step(_legal(numbers, infos))
         assert obs in space
         ended = infos["_final_obs"]
         if ended.any():
@@ -449,10 +524,12 @@ def test_check_24_reuse_is_the_documented_alias(make_vec, arrays) -> None:
 @every_environment
 def test_check_25_writing_into_results_changes_no_simulation(make_vec, name) -> None:
     plain, edited = (make_vec(name, 3, **CROWD.get(name, {})) for _ in range(2))
-    plain.reset(seed=0)
+    _, infos = plain.reset(seed=0)
     edited.reset(seed=0)
-    for actions in _actions(plain, 60):
+    for numbers in _actions(plain, 60):
+        actions = _legal(numbers, infos)
         left, right = plain.step(actions), edited.step(actions)
+        infos = left[4]
         assert all(np.array_equal(a, b) for a, b in zip(left[:4], right[:4], strict=True))
         for part in right:
             for leaf in _leaves(part):
@@ -477,19 +554,19 @@ def test_check_26_bad_actions_name_expected_and_actual(make_vec, actions, error,
 @every_mode
 def test_check_27_infos_are_arrays_with_masks(make_vec, name, mode) -> None:
     env = make_vec(name, 3, autoreset_mode=mode, **CROWD.get(name, {}))
-    env.reset(seed=0)
+    _, first_infos = env.reset(seed=0)
     infos = env.step(_actions(env, 1)[0])[4]
-    documented = {"action_mask", "agent_active", "state"}  # valid for all rows
 
-    def look(entries: dict[str, Any], masked: bool) -> None:
+    def look(entries: dict[str, Any], covered: bool) -> None:
         for key, value in entries.items():
             assert isinstance(value, dict | np.ndarray), key
-            if not key.startswith("_"):
-                assert masked or f"_{key}" in entries or key in documented, key
+            own = f"_{key}" in entries or key in EVERYWHERE
+            assert covered or own or key.startswith("_"), key
             if isinstance(value, dict):
-                look(value, masked=f"_{key}" in entries)
+                look(value, own)
 
-    look(infos, masked=False)
+    look(infos, covered=False)
+    look(first_infos, covered=False)
 
 
 MEMORY = """

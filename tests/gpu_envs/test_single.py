@@ -17,6 +17,7 @@ CASES = [
     ("CartPole-v0", {"observation": "dict"}),
     ("CartPole64-v0", {"sutton_barto_reward": True}),
     ("Micro-v0", {"agent_count": 1, "work": 3}),
+    ("Overcooked-v0", {"observation": "dict"}),
 ]
 
 
@@ -43,6 +44,24 @@ def test_returns_python_scalars_and_own_arrays() -> None:
     assert obs.flags.owndata
     assert not np.shares_memory(first, obs)
     assert obs in env.observation_space
+
+
+def test_infos_hold_state_and_parts_of_the_reward() -> None:
+    env = gpu_envs.Env("Overcooked-v0", shaping_factor=0.5)
+    batch = gpu_envs.VectorEnv("Overcooked-v0", device="cpu", player_count=1, shaping_factor=0.5)
+    _, info = env.reset(seed=7)
+    _, infos = batch.reset(seed=[7])
+    assert "reward_parts" not in info
+    for action in (0, 3, 5, 2, 0, 5):  # an onion, from the left of the kitchen into the pot
+        assert (info["state"] == infos["state"][0]).all()
+        assert info["agent_active"].tolist() is True
+        _, reward, *_, info = env.step(action)
+        infos = batch.step([action])[4]
+        parts = info["reward_parts"]
+        assert parts == {key: part[0] for key, part in infos["reward_parts"].items()}
+        assert all(type(part) is float for part in parts.values())
+    assert parts == {"sparse": 0.0, "shaped": 3.0}
+    assert reward == 1.5
 
 
 def test_equals_its_world_in_a_batch() -> None:

@@ -158,18 +158,19 @@ def test_agents_are_rows_in_world_order(make_vec) -> None:
     assert _equal(nested.reshape(15, 4), stepped[0])
 
 
-def test_outputs_of_other_environments_join_the_infos(make_vec, monkeypatch) -> None:
-    env = make_vec()
-    env.reset(seed=0)
-    results = env.simulator.step_arrays(ACTIONS, True)
-    extra = (np.ones((4, 2), bool), np.ones(4, bool), np.zeros((4, 3)))
-    parts = np.arange(8, dtype=np.float32).reshape(4, 2)
-    monkeypatch.setattr(env, "_step_arrays", lambda *_: (*results[:8], *extra, parts))
-    monkeypatch.setattr(env.simulator, "reward_parts", ("sparse", "shaped"))
-    infos = env.step(ACTIONS)[4]
-    assert tuple(infos[key] for key in ("action_mask", "agent_active", "state")) == extra
-    assert infos["reward_parts"]["sparse"].tolist() == [0, 2, 4, 6]
-    assert infos["reward_parts"]["shaped"].tolist() == [1, 3, 5, 7]
+def test_outputs_of_several_agents_join_the_infos(make_vec) -> None:
+    """Shapes, types and values in every library: tests/contract/test_many_agents.py."""
+    hanabi, overcooked = make_vec("Hanabi-v0"), make_vec("Overcooked-v0")
+    _, infos = hanabi.reset(seed=0)
+    assert set(infos) == {"action_mask", "agent_active", "state"}
+    assert set(infos) < set(hanabi.step(infos["action_mask"].argmax(axis=1))[4])
+    _, infos = overcooked.reset(seed=0)
+    assert set(infos) == {"agent_active", "state"}
+    parts = overcooked.step(np.full(8, 4))[4]["reward_parts"]
+    assert {key: part.tolist() for key, part in parts.items()} == {
+        "sparse": [0.0] * 8,
+        "shaped": [0.0] * 8,
+    }
 
 
 def test_lean_outputs_leave_their_infos_out(make_vec) -> None:

@@ -119,6 +119,23 @@ def test_a_wrong_hash_is_found(monkeypatch):
     assert "8 wrong, first: ('CartPole-v0', 5)" in result.detail
 
 
+def test_crowds_are_timed_with_as_many_agents_as_the_row_says(monkeypatch):
+    timed = []
+
+    def rate(module, name, worlds, dry_run, *, options):
+        simulator = module.Simulator(name, 1, **options)
+        timed.append((name, json.loads(simulator.instance)["agents_per_world"], worlds))
+        return 1.0
+
+    monkeypatch.setattr(steps, "_rate", rate)
+    result = steps.Result("pass", "")
+    steps._crowds(result, native.tested(True), True)
+    rows = result.tables[0]["rows"]
+    said = [(row[0], int(row[1].replace(",", "")), int(row[2].replace(",", ""))) for row in rows]
+    assert [case for case in said for _ in steps.LANES] == timed
+    assert {("Hanabi-v0", 2, 1000), ("Micro-v0", 1000, 2), ("Overcooked-v0", 1, 2000)} < set(said)
+
+
 def test_records_that_differ_are_named():
     found = bytearray(40)
     found[13] = 1

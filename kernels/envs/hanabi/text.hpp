@@ -70,7 +70,10 @@ inline std::string discards_text(const Params& p, const Discards& discards) {
   for (int card = 0; card < p.kind_count; ++card) {
     const int rank = rank_of(p, card), place = discard_place(p, color_of(p, card), rank);
     for (int k = 0; k < copies_of(rank, p.rank_count); ++k)
-      if (discards.discards >> (place + k) & 1) text += card_name(p, card) + " ";
+      if (discards.discards >> (place + k) & 1) {
+        if (!text.empty()) text += " ";
+        text += card_name(p, card);
+      }
   }
   return text.empty() ? "none" : text;
 }

@@ -76,10 +76,12 @@ std::string world_text(const W<T>& w, int viewer) {
   const Params& p = w.params();
   constexpr const char* kDirections[] = {"north", "south", "east", "west"};
   std::string text = grid_text<T>(w, viewer);
+  text +=
+      "[  ] counter, onio/toma/dish: dispensers, serv: window, P: pot with o, t or steps left\n";
   for (int i = 0; i < p.player_count; ++i) {
     const Chef chef = w.template get<Chefs<T>, Chef>(i);
-    text += "chef " + std::to_string(i) + " faces " + kDirections[chef.facing & 3] + ", holds " +
-            item_name(chef.held) + "\n";
+    text += "chef " + std::to_string(i) + (i == viewer ? " (you) faces " : " faces ") +
+            kDirections[chef.facing & 3] + ", holds " + item_name(chef.held) + "\n";
   }
   for (int k = 0; k < p.pot_count; ++k) {
     const Thing pot = w.template get<Kitchen<T>, Thing>(p.surface[k]);
@@ -91,10 +93,13 @@ std::string world_text(const W<T>& w, int viewer) {
                                 : ", " + std::to_string(int(pot.left)) + " steps left") +
             "\n";
   }
-  text += "orders:";
-  for (int recipe = kRecipes - 1; recipe > 0; --recipe)
-    if (p.value[recipe] != 0)
-      text += " " + recipe_name(recipe) + " pays " + std::to_string(p.value[recipe]) + ";";
+  std::string orders;
+  for (int recipe = kRecipes - 1; recipe > 0; --recipe) {
+    if (p.value[recipe] == 0) continue;
+    if (!orders.empty()) orders += ", ";
+    orders += recipe_name(recipe) + " pays " + std::to_string(p.value[recipe]);
+  }
+  text += "orders: " + orders;
   const Score score = w.template get<Score>();
   return text + "\nstep " + std::to_string(w.step()) +
          (w.max_steps() == 0 ? "" : " of " + std::to_string(w.max_steps())) + ", score " +
