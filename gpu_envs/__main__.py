@@ -31,12 +31,24 @@ def _list() -> None:
         print("  ".join(cells).rstrip())
 
 
-def _field_line(field: fields.Field) -> str:
+def _field_lines(described: Sequence[fields.Field]) -> list[str]:
+    width = max(len(field.name) for field in described)
+    kinds = [_kind(field) for field in described]
+    kind_width = max(map(len, kinds))
+    lines = []
+    for field, kind in zip(described, kinds, strict=True):
+        unit = f" [{field.unit}]" if field.unit else ""
+        default = "" if field.default is None else f"; default {field.default_text()}"
+        values = f"{field.bounds()}{unit}{default}"
+        lines.append(
+            f"  {field.name:<{width}}  {kind:<{kind_width}}  {values}  {field.doc}".rstrip()
+        )
+    return lines
+
+
+def _kind(field: fields.Field) -> str:
     shape = "x".join(map(str, field.shape))
-    kind = field.type + (f"[{shape}]" if shape else "")
-    unit = f" [{field.unit}]" if field.unit else ""
-    default = "" if field.default is None else f"; default {field.default}"
-    return f"  {field.name:<20} {kind:<12} {field.bounds()}{unit}{default}  {field.doc}".rstrip()
+    return field.type + (f"[{shape}]" if shape else "")
 
 
 def _info(name: str) -> None:
@@ -51,7 +63,7 @@ def _info(name: str) -> None:
         described = fields.read(entry.get(key, ()))
         if described:
             print(f"\n{title}:")
-            print("\n".join(_field_line(field) for field in described))
+            print("\n".join(_field_lines(described)))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -60,6 +60,24 @@ def require(name: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an array of the caller's has to be; one that is only read need not be writable."""
+
+    label: str  # what messages call it
+    types: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    is_written: bool = True
+
+    def mismatch(self, array_type: object, shape: object, where: str) -> str:
+        """Return the message for an array that is something else."""
+        types, shapes = (" or ".join(map(str, known)) for known in (self.types, self.shapes))
+        return (
+            f"{self.label} must be a contiguous {types} array of shape {shapes} on {where}, "
+            f"got {array_type} of shape {shape}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class _Bound:
     """Arrays of an `out=` that were checked; weakly held, so that no rollout is kept alive."""
 
@@ -99,8 +117,13 @@ class Arrays(ABC):
         """Return an int32 array on the simulator's machine, not filled."""
 
     @abstractmethod
-    def check(self, array: Any, output: Output, flat: bool) -> None:
-        """Raise unless `array` can be written as `output`."""
+    def check(self, array: Any, wanted: Wanted) -> None:
+        """Raise unless `array` is what is wanted, in this library and on this device."""
+
+    def locate(self, array: Any, wanted: Wanted) -> tuple[int, object]:
+        """Check an array of the caller's; return its address and what keeps it alive."""
+        self.check(array, wanted)
+        return self.address(array), array
 
     def own(self, flat: bool) -> Binding:
         """Allocate arrays that outlive every context they are used in (`reuse=True`)."""
@@ -171,7 +194,7 @@ class Arrays(ABC):
         if output is None:
             written = [o.name for o in self.layout.outputs if o is not None]
             raise ValueError(errors.unknown("output in out=", name, written))
-        self.check(array, output, flat)
+        self.check(array, _as_output(output, flat))
 
     def _addresses_in_block(self, base: int) -> Addresses:
         offsets = [0 if o is None else base + o.offset for o in self.layout.outputs]
@@ -189,12 +212,22 @@ def address_of_numpy(array: np.ndarray[Any, Any]) -> int:
         return address
 
 
-def mismatch(output: Output, flat: bool, array_type: object, shape: object, where: str) -> str:
-    """Return the message for an array in `out=` that cannot hold its output."""
-    return (
-        f"out[{output.name!r}] must be a contiguous {output.type} array of shape "
-        f"{output.view(flat)} on {where}, got {array_type} of shape {shape}"
-    )
+def _as_output(output: Output, flat: bool) -> Wanted:
+    return Wanted(f"out[{output.name!r}]", (output.type,), (output.view(flat),))
+
+
+def check_numpy(array: Any, wanted: Wanted) -> None:
+    """Accept contiguous NumPy arrays of exactly the dtype and shape; to be written, writable."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(wanted.mismatch(type(array).__name__, "?", "cpu"))
+    if array.dtype not in [np.dtype(kind) for kind in wanted.types]:
+        raise TypeError(wanted.mismatch(array.dtype, array.shape, "cpu"))
+    if array.shape not in wanted.shapes:
+        raise ValueError(wanted.mismatch(array.dtype, array.shape, "cpu"))
+    flags = array.flags
+    if not (flags.c_contiguous and flags.aligned and (flags.writeable or not wanted.is_written)):
+        rules = "C-contiguous, aligned and writable" if wanted.is_written else "C-contiguous"
+        raise ValueError(f"{wanted.label} must be {rules}, got {flags}")
 
 
 class NumpyArrays(Arrays):
@@ -215,19 +248,9 @@ class NumpyArrays(Arrays):
         """Allocate."""
         return np.empty(shape, np.int32)
 
-    def check(self, array: Any, output: Output, flat: bool) -> None:
-        """Accept writable, contiguous arrays of exactly the output's dtype and shape."""
-        if not isinstance(array, np.ndarray):
-            raise TypeError(mismatch(output, flat, type(array).__name__, "?", "cpu"))
-        if array.dtype != np.dtype(output.type):
-            raise TypeError(mismatch(output, flat, array.dtype, array.shape, "cpu"))
-        if array.shape != output.view(flat):
-            raise ValueError(mismatch(output, flat, array.dtype, array.shape, "cpu"))
-        if not (array.flags.c_contiguous and array.flags.writeable and array.flags.aligned):
-            raise ValueError(
-                f"out[{output.name!r}] must be C-contiguous, aligned and writable, "
-                f"got {array.flags}"
-            )
+    def check(self, array: Any, wanted: Wanted) -> None:
+        """Accept what `check_numpy` does."""
+        check_numpy(array, wanted)
 
 
 class JaxArrays(NumpyArrays):
@@ -244,6 +267,12 @@ class JaxArrays(NumpyArrays):
     def address(self, array: Any) -> int:
         """Return where the array begins, of NumPy or of JAX."""
         return super().address(np.asarray(array))
+
+    def locate(self, array: Any, wanted: Wanted) -> tuple[int, object]:
+        """Accept JAX's arrays too where nothing is written."""
+        if not wanted.is_written and hasattr(array, "block_until_ready"):
+            array = np.asarray(array)
+        return super().locate(array, wanted)
 
     def finish(self, results: Results) -> Results:
         """Import what was written."""
@@ -306,19 +335,26 @@ class TorchArrays(Arrays):
         """Return where each tensor begins; in the loop of every step with `out=`."""
         return [array.data_ptr() for array in given]
 
-    def check(self, array: Any, output: Output, flat: bool) -> None:
-        """Accept contiguous tensors of exactly the output's dtype, shape and device."""
+    def check(self, array: Any, wanted: Wanted) -> None:
+        """Accept contiguous tensors of exactly the dtype, shape and device."""
         where = str(self._device)
         if not isinstance(array, self._torch.Tensor):
-            raise TypeError(mismatch(output, flat, type(array).__name__, "?", where))
+            raise TypeError(wanted.mismatch(type(array).__name__, "?", where))
         shape = tuple(array.shape)
-        if array.dtype != getattr(self._torch, output.type):
-            raise TypeError(mismatch(output, flat, array.dtype, shape, where))
+        if array.dtype not in [getattr(self._torch, kind) for kind in wanted.types]:
+            raise TypeError(wanted.mismatch(array.dtype, shape, where))
         if array.device != self._device:
-            raise ValueError(mismatch(output, flat, f"a tensor on {array.device}", shape, where))
-        if shape != output.view(flat) or not array.is_contiguous():
+            raise ValueError(wanted.mismatch(f"a tensor on {array.device}", shape, where))
+        if shape not in wanted.shapes or not array.is_contiguous():
             layout = f"{array.dtype} with strides {array.stride()}"
-            raise ValueError(mismatch(output, flat, layout, shape, where))
+            raise ValueError(wanted.mismatch(layout, shape, where))
+
+    def locate(self, array: Any, wanted: Wanted) -> tuple[int, object]:
+        """Accept NumPy arrays too where nothing is written and both lie on the CPU."""
+        if isinstance(array, np.ndarray) and not wanted.is_written and self._device.type == "cpu":
+            check_numpy(array, wanted)
+            return address_of_numpy(array), array
+        return super().locate(array, wanted)
 
     def stream(self) -> int:
         """Return torch's current stream on the simulator's device."""
@@ -369,19 +405,19 @@ class CupyArrays(Arrays):
         with self._cupy.cuda.Device(self._ordinal):
             return self._cupy.empty(shape, dtype=np.int32)
 
-    def check(self, array: Any, output: Output, flat: bool) -> None:
-        """Accept contiguous arrays of exactly the output's dtype, shape and device."""
+    def check(self, array: Any, wanted: Wanted) -> None:
+        """Accept contiguous arrays of exactly the dtype, shape and device."""
         where = f"cuda:{self._ordinal}"
         if not isinstance(array, self._cupy.ndarray):
-            raise TypeError(mismatch(output, flat, type(array).__name__, "?", where))
-        if array.dtype != np.dtype(output.type):
-            raise TypeError(mismatch(output, flat, array.dtype, array.shape, where))
+            raise TypeError(wanted.mismatch(type(array).__name__, "?", where))
+        if array.dtype not in [np.dtype(kind) for kind in wanted.types]:
+            raise TypeError(wanted.mismatch(array.dtype, array.shape, where))
         if (
-            array.shape != output.view(flat)
+            array.shape not in wanted.shapes
             or not array.flags.c_contiguous
             or array.device.id != self._ordinal
         ):
-            raise ValueError(mismatch(output, flat, array.dtype, array.shape, where))
+            raise ValueError(wanted.mismatch(array.dtype, array.shape, where))
 
     def stream(self) -> int:
         """Return CuPy's current stream."""

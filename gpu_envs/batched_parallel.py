@@ -28,9 +28,10 @@ class BatchedParallelEnv:
 
     All values are arrays whose first axis is the world, in the library and on the device asked
     for, and views of what the simulator wrote: nothing is copied, nothing waits for the device.
-    `agents` never shrinks: an agent that has ended before its world keeps its place, with zeros,
-    and infos[agent]["agent_active"] is False. Observations stay plain arrays where there is an
-    action mask; it is infos[agent]["action_mask"].
+    Only with arrays="jax" an agent's part is a copy: JAX's arrays have no views. `agents` never
+    shrinks: an agent that has ended before its world keeps its place, with zeros, and
+    infos[agent]["agent_active"] is False. Observations stay plain arrays where there is an action
+    mask; it is infos[agent]["action_mask"].
 
     Args:
         name: Id of the environment, with or without "gpu_envs/".
@@ -83,7 +84,12 @@ class BatchedParallelEnv:
         if self._last.state is not None:
             return self._last.state
         if isinstance(self._last.obs, dict):
-            raise ValueError(f"{self.name} wrote no state: its observations are the dictionaries")
+            has_state = bool(self.simulator.instance["state"])
+            ask = "ask for it among outputs=, or " if has_state else ""
+            raise ValueError(
+                f"state() of {self.name}: no state was written, and observation='dict' leaves no "
+                f"rows to put in its place: {ask}use observation='flat'"
+            )
         return self._last.obs.reshape(self.num_envs, -1)
 
     def reset(
@@ -125,6 +131,8 @@ class BatchedParallelEnv:
             Observations, rewards, terminations, truncations and infos by agent.
         """
         if isinstance(actions, Mapping):
+            if self.simulator.is_closed:
+                self.simulator.check()  # says so
             actions = self._stacked(actions)
         outputs = self.simulator.step(actions, out=out, stream=stream)
         self._last = outputs
@@ -169,20 +177,27 @@ class BatchedParallelEnv:
         if set(actions) != set(self.agents):
             raise ValueError(f"actions must have exactly {self.agents}, got {list(actions)}")
         given = [actions[agent] for agent in self.agents]
-        if all(hasattr(array, "is_cuda") for array in given):
-            return arrays.require("torch").stack(given, 1)
-        if self.simulator.arrays == "jax":
-            return arrays.require("jax.numpy").stack(given, 1)
-        if self.device != "cpu" and all(hasattr(a, "__cuda_array_interface__") for a in given):
-            return arrays.require("cupy").stack(given, 1)
         try:
-            return np.stack([np.asarray(array) for array in given], 1)
-        except (ValueError, TypeError) as problem:
-            shapes = [getattr(array, "shape", type(array).__name__) for array in given]
+            if all(hasattr(array, "is_cuda") for array in given):
+                return arrays.require("torch").stack(given, 1)
+            if self.simulator.arrays == "jax":
+                return arrays.require("jax.numpy").stack(given, 1)
+            if self.device != "cpu" and all(hasattr(a, "__cuda_array_interface__") for a in given):
+                return arrays.require("cupy").stack(given, 1)
+            return np.stack([self._host(array) for array in given], 1)
+        except (ValueError, TypeError, RuntimeError) as problem:
+            shapes = ", ".join(map(_shape_of, given))
             raise ValueError(
                 f"actions must be arrays of one kind, each ({self.num_envs},) or "
                 f"({self.num_envs}, k), got {shapes}"
             ) from problem
+
+    def _host(self, array: Any) -> np.ndarray[Any, Any]:
+        """Return integers as those of the action space: int64 and uint64 stacked are float64."""
+        host = np.asarray(array)
+        kind = self.simulator.single_action_space.dtype
+        is_whole = host.dtype.kind in "iu" and np.dtype(kind).kind in "iu"
+        return host.astype(kind, copy=False) if is_whole else host
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled or copied."""
@@ -194,6 +209,11 @@ class BatchedParallelEnv:
     def __repr__(self) -> str:
         """Return name, size and device."""
         return f"<BatchedParallelEnv {self.name}: {self.num_envs} worlds on {self.device}>"
+
+
+def _shape_of(array: Any) -> str:
+    shape = getattr(array, "shape", None)
+    return type(array).__name__ if shape is None else str(tuple(shape))
 
 
 def _of_agent(rows: Any, agent: int) -> Any:

@@ -25,17 +25,21 @@ def raise_faults(faults: Mapping[str, Any], environment: str) -> None:
 
 def _bad_actions(faults: Mapping[str, Any]) -> str:
     return (
-        f"{faults['bad_actions']} actions were out of range and replaced, "
+        f"{_actions_were(faults['bad_actions'])} out of range and replaced, "
         f"first of agent {faults['first_bad_agent']} in world {faults['first_bad_world']}"
     )
 
 
 def _illegal_actions(faults: Mapping[str, Any]) -> str:
     return (
-        f"{faults['illegal_actions']} actions were illegal and replaced by the lowest legal one, "
+        f"{_actions_were(faults['illegal_actions'])} illegal and replaced by the lowest legal one, "
         f"first of agent {faults['first_illegal_agent']} in world {faults['first_illegal_world']}: "
         "choose among those that the action mask allows"
     )
+
+
+def _actions_were(count: int) -> str:
+    return "1 action was" if count == 1 else f"{count} actions were"
 
 
 def _full_table(table: Mapping[str, Any]) -> str:

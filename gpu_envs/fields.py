@@ -42,6 +42,8 @@ class Field:
         """Return the accepted values in words."""
         if self.names:
             return " | ".join(self.names)
+        if self.type in ("bool", "boolean"):
+            return "true | false"
         if self.type == "string":
             return "text"
         if self.choices is not None:
@@ -51,6 +53,12 @@ class Field:
         low = "-inf" if self.low is None else f"{self.low:g}"
         high = "inf" if self.high is None else f"{self.high:g}"
         return f"{low} to {high}"
+
+    def default_text(self) -> str:
+        """Return the default as it would be typed; '' for a text that is empty."""
+        if isinstance(self.default, bool):
+            return str(self.default).lower()
+        return "''" if self.default == "" else str(self.default)
 
 
 def read(descriptions: Iterable[Mapping[str, Any]]) -> tuple[Field, ...]:

@@ -12,7 +12,8 @@ with more players than colours, which are allowed.
 Keywords of all three functions: colors=5 and ranks=5 (1 to 5), players=2 (2 to 5), hand_size=5
 (also for 4 and 5 players, who hold 4 cards by the rules), max_information_tokens=8,
 max_life_tokens=3, observation_type="card_knowledge" ("minimal", "seer"), random_start_player=False,
-render_mode=None; and those of `TurnEnv` or `ParallelEnv` and of Hanabi-v0, such as keep_score=True.
+render_mode=None; and those of `TurnEnv` or `ParallelEnv` and the others of Hanabi-v0, such as
+keep_score=True.
 """
 
 from __future__ import annotations
@@ -90,6 +91,14 @@ def parallel_env(**keywords: Any) -> ParallelEnv:
 
 def _translated(keywords: dict[str, Any]) -> dict[str, Any]:
     """Return keywords by our names, with PettingZoo's defaults."""
+    for theirs, (own, *_) in _NUMBERS.items():
+        if own != theirs and own in keywords:
+            raise TypeError(f"{own} of Hanabi-v0 has PettingZoo's name here: use {theirs}=")
+    if "preset" in keywords:
+        raise TypeError(
+            "preset of Hanabi-v0 is not for this game, whose defaults are PettingZoo's: use "
+            f"{', '.join(f'{theirs}=' for theirs in _NUMBERS)} and observation_type="
+        )
     options = {"observation_type": "card_knowledge", **keywords}
     for theirs, (own, default, low, high) in _NUMBERS.items():
         options[own] = errors.whole(options.pop(theirs, default), theirs, low, high)

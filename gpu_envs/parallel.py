@@ -21,8 +21,8 @@ class ParallelEnv(World, pettingzoo.ParallelEnv):  # type: ignore[misc]  # Petti
     Agents are "player_0", "player_1", ... Where the environment has an action mask, observations
     are {"observation": ..., "action_mask": int8}, and infos[agent]["action_mask"] is the same. An
     agent leaves `agents` in the step in which it ends; all leave when the world does. In games of
-    turns all agents stay, those who wait have their one idle action or none, and
-    infos[agent]["agent_active"] says who is on turn.
+    turns all agents stay, those who wait have their one idle action or none and may be left out,
+    and infos[agent]["agent_active"] says who is on turn.
 
     `max_cycles` is honoured as an argument; assigning the attribute later changes nothing. What
     the arguments are, `World` says.
@@ -49,14 +49,18 @@ class ParallelEnv(World, pettingzoo.ParallelEnv):  # type: ignore[misc]  # Petti
         """Run one step.
 
         Args:
-            actions: One for each agent in `agents`; who waits for its turn may be left out, and
-                what other possible agents want is ignored.
+            actions: One for each agent in `agents`; who waits for its turn may be left out (in a
+                game that gives them an idle action, anything else is illegal), and what agents want
+                that have left is ignored.
 
         Returns:
             Observations, rewards, terminations, truncations and infos of the agents that acted.
         """
+        if self.simulator.is_closed:
+            self.simulator.check()  # says so
+        self._require_reset("step")
         if not self.agents:
-            if self._rows and not actions:
+            if not actions:
                 return {}, {}, {}, {}, {}  # as PettingZoo's own games and its wrappers have it
             raise ResetNeeded(f"{self.name}: no agent is left: call reset()")
         live = {self.possible_agents.index(agent): agent for agent in self.agents}
@@ -73,6 +77,7 @@ class ParallelEnv(World, pettingzoo.ParallelEnv):  # type: ignore[misc]  # Petti
         self.agents = [a for a in self.agents if not (terminations[a] or truncations[a])]
         observations = {agent: self._observation(i) for i, agent in live.items()}
         infos = {agent: self._info(i) for i, agent in live.items()}
+        self._check_strict()
         return observations, rewards, terminations, truncations, infos
 
     def _by_number(self, actions: Mapping[str, Any], live: Mapping[int, str]) -> dict[int, Any]:

@@ -26,6 +26,7 @@ Choose = Callable[[str, Any, Any], Any]  # agent, observation, action mask or No
 
 _HELP = "Type {what} and Enter; q quits, ? shows this."
 _KEY_HELP = "Press {what}; q quits, ? shows this."
+_SPACE = "space"  # how that key is written
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError)
 
@@ -80,8 +81,8 @@ def _parser(described: Sequence[fields.Field]) -> argparse.ArgumentParser:
     group = parser.add_argument_group("parameters of this environment") if described else parser
     for field in described:
         flag, own = "--" + field.name.replace("_", "-"), f"own_{field.name}"
-        doc = f"{field.doc}; default {field.default}".replace("%", "%%")
-        what = "|".join(field.names) or ("true|false" if _is_truth(field) else field.bounds())
+        doc = f"{field.doc}; default {field.default_text()}".replace("%", "%%")
+        what = field.bounds().replace(" | ", "|").replace(" to ", "..")
         group.add_argument(flag, dest=own, type=_value(field), metavar=what, help=doc)
     return parser
 
@@ -126,7 +127,8 @@ def saved_policy(env: ParallelEnv, path: str) -> Choose:
     try:
         policy, facts = ppo.load(Path(path))
     except Exception as problem:  # whatever a file of another kind makes torch and load say
-        raise ValueError(f"{path} is no checkpoint of gpu_envs.train: {problem}") from problem
+        kind = type(problem).__name__  # the words may be a page
+        raise ValueError(f"{path} is no checkpoint of gpu_envs.train ({kind})") from problem
     state = policy.state_dict()
     inputs, outputs = state["actor.0.weight"].shape[1], len(state["actor.4.bias"])
     space = env.simulator.single_action_space
@@ -138,11 +140,9 @@ def saved_policy(env: ParallelEnv, path: str) -> Choose:
         )
 
     def choose(_: str, observation: Any, mask: Any) -> int:
+        legal = None if mask is None else torch.as_tensor(mask)[None]
         with torch.no_grad():
-            chances = policy(torch.as_tensor(observation)[None])[0][0]
-        if mask is not None:
-            chances[torch.as_tensor(mask) == 0] = -torch.inf
-        return int(chances.argmax())
+            return int(policy(torch.as_tensor(observation)[None], legal)[0].argmax())
 
     return choose
 
@@ -168,7 +168,7 @@ class Menu:
         legal = range(int(self.space.n)) if mask is None else np.flatnonzero(mask).tolist()
         if not self.names:
             return [f"{legal[0]} to {legal[-1]}: {self._fields[0].doc}"]
-        key_of = {action: "space" if key == " " else key for key, action in self.keys.items()}
+        key_of = {action: _SPACE if key == " " else key for key, action in self.keys.items()}
         keys = [f"  ({key_of[action]})" if action in key_of else "" for action in legal]
         return [f"{a:>4}  {self.names[a]}{key}" for a, key in zip(legal, keys, strict=True)]
 
@@ -183,8 +183,11 @@ class Menu:
 
     def action(self, typed: str, mask: Any) -> Any:
         """Return the action that was typed; ValueError says what is wrong with it."""
-        if typed in self.keys:
-            chosen: Any = self.keys[typed]
+        key = next((k for k in (typed, typed.strip()) if k in self.keys), None)
+        if key is None and typed.strip() == _SPACE:
+            key = " "
+        if key in self.keys:
+            chosen: Any = self.keys[key]
         elif typed.strip() in self.names:
             chosen = self.names.index(typed.strip())
         elif isinstance(self.space, Discrete):
@@ -276,7 +279,7 @@ class Game:
             observations, rewards, terminations, truncations, infos = env.step(actions)
             self.steps += 1
             self._note(actions, rewards, infos)
-        self._draw(None, next(iter(observations.values())))
+        self._draw(None, observations)
         is_cut = any(truncations.values()) and not any(terminations.values())
         return "cut short" if is_cut else "over"
 
@@ -284,7 +287,7 @@ class Game:
         mask = info.get("action_mask")
         if agent not in self.people:
             return self.choose(agent, _seen(observation), mask)
-        self._draw(agent, observation)
+        self._draw(agent, {agent: observation})
         show("\n".join(self.menu.lines(mask)))
         while True:
             typed = _read(self.menu.reads_keys, f"{agent}> ")
@@ -292,13 +295,15 @@ class Game:
                 raise Quit
             if typed.strip() == "?":
                 show("\n".join([self.menu.help(), *self.menu.lines(mask)]))
-            elif typed:
+            elif not typed.strip() and typed not in self.menu.keys:
+                show("\n".join(self.menu.lines(mask)))
+            else:
                 try:
                     return self.menu.action(typed, mask)
                 except ValueError as problem:
                     show(str(problem))
 
-    def _draw(self, agent: str | None, observation: Any) -> None:
+    def _draw(self, agent: str | None, observations: Mapping[str, Any]) -> None:
         """Show what an agent knows; None: everything."""
         env = self.env
         if sys.stdout.isatty() and (self.menu.reads_keys or len(self.people) > 1):
@@ -307,20 +312,37 @@ class Game:
             show("\n" + "\n".join(self._news))
         self._is_told = True
         text = env.simulator.text(0, -1 if agent is None else env.possible_agents.index(agent))
-        show("\n" + (text.rstrip("\n") or described(env, _seen(observation))))
+        if not text:
+            shown = {agent: observations[agent]} if agent else observations
+            text = "\n\n".join(
+                (f"{name}:\n" if len(shown) > 1 else "") + described(env, _seen(observation))
+                for name, observation in shown.items()
+            )
+        show("\n" + text.rstrip("\n"))
 
     def _note(self, actions: Mapping[str, Any], rewards: Mapping[str, float], infos: Any) -> None:
         if self._is_told:
             self._news, self._is_told = [], False
-        for agent, reward in rewards.items():
-            self.scores[agent] += reward
-            parts = infos[agent].get("reward_parts", {})
-            words = [f"reward {reward:+g}"] if reward else []
-            words += [f"{name} {part:+g}" for name, part in parts.items() if part]
-            if agent in actions and agent not in self.people:
-                words.insert(0, self.menu.told(actions[agent]))
+        paid = {a: {"reward": r, **infos[a].get("reward_parts", {})} for a, r in rewards.items()}
+        shared = _shared(list(paid.values()))
+        for agent, amounts in paid.items():
+            self.scores[agent] += amounts["reward"]
+            words = [self.menu.told(actions[agent])] if agent in actions else []
+            words += [
+                f"{k} {amount:+g}" for k, amount in amounts.items() if amount != shared.get(k, 0)
+            ]
             if words:
                 self._news.append(f"{agent}: {', '.join(words)}")
+        if shared:
+            self._news.append(f"all: {', '.join(f'{k} {x:+g}' for k, x in shared.items())}")
+
+
+def _shared(amounts: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return what all of several agents were paid alike."""
+    if len(amounts) < 2:
+        return {}
+    first, *others = amounts
+    return {k: x for k, x in first.items() if x and all(other[k] == x for other in others)}
 
 
 def _seen(observation: Any) -> Any:
@@ -352,8 +374,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     game = Game(env, people, choose)
-    how = game.play(options.seed)
-    scores = ", ".join(f"{agent} {score:g}" for agent, score in game.scores.items())
-    show(f"{how} after {game.steps} steps; rewards in all: {scores}")
+    try:
+        how = game.play(options.seed)
+        scores = ", ".join(f"{agent} {score:g}" for agent, score in game.scores.items())
+        show(f"{how} after {game.steps} steps; rewards in all: {scores}")
+    except BrokenPipeError:  # `| head` has seen enough
+        terminal.silence(sys.stdout)
     env.close()
     return 0

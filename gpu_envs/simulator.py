@@ -14,6 +14,7 @@ from dataclasses import fields as members_of
 from typing import Any, NoReturn
 
 import numpy as np
+from gymnasium.spaces import Discrete
 from gymnasium.vector import AutoresetMode
 
 from gpu_envs import arrays as array_libraries
@@ -42,6 +43,7 @@ class Outputs:
 
 
 _FIELDS = tuple(member.name for member in members_of(Outputs))
+_MASK_TYPES = ("int8", "uint8", "bool")
 _OBSERVED = frozenset({"obs", "action_mask", "agent_active", "state"})
 
 
@@ -250,26 +252,36 @@ class Simulator:
 
         Args:
             mask: The `action_mask` of the last call, whose zeros are not drawn; None allows all.
-                Where a row has none, the action is 0.
-            seed: Of the draws; each call draws other actions, by its number.
-            out: int32 array of shape (worlds, agents) to write into.
+                Where a row has none, the action is 0. Contiguous int8, uint8 or bool of the
+                simulator's library and device; NumPy's do for any on the CPU.
+            seed: Of the draws, in [0, 2^64); each call draws other actions, by its number.
+            out: int32 array of shape (worlds, agents) to write into, of the same library.
 
         Returns:
             int32 actions of shape (worlds, agents), for `step`.
         """
-        shape = (self.num_worlds, self.agents_per_world)
+        whole_seed = errors.whole(seed, "seed", 0, resets.SEED_LIMIT - 1)
+        worlds, agents = shape = (self.num_worlds, self.agents_per_world)
+        address, kept = 0, None
         if mask is not None:
-            space: Any = self.single_action_space
-            expected = (*shape, int(space.n))
-            if tuple(mask.shape) not in (expected, (shape[0] * shape[1], expected[2])):
-                raise ValueError(f"mask must have shape {expected}, got {tuple(mask.shape)}")
+            space = self.single_action_space
+            if not isinstance(space, Discrete):
+                raise ValueError(f"mask= is for Discrete actions: those of {self.name} are {space}")
+            count = int(space.n)
+            shapes = ((worlds, agents, count), (worlds * agents, count))
+            wanted = array_libraries.Wanted("mask", _MASK_TYPES, shapes, is_written=False)
+            address, kept = self._arrays.locate(mask, wanted)
         actions = self._arrays.empty(shape) if out is None else out
-        if tuple(actions.shape) != shape or str(actions.dtype).rpartition(".")[2] != "int32":
-            raise ValueError(f"out must be int32 of shape {shape}")
-        addresses = [0 if a is None else self._arrays.address(a) for a in (mask, actions)]
+        if out is not None:
+            self._arrays.check(out, array_libraries.Wanted("out", ("int32",), (shape,)))
         self._native.sample_actions(
-            addresses[0], seed, self._sampled, addresses[1], self._arrays.stream()
+            address,
+            whole_seed,
+            self._sampled,
+            self._arrays.address(actions),
+            self._arrays.stream(),
         )
+        del kept  # lived until the native call had read the mask
         self._sampled += 1
         return actions
 

@@ -28,6 +28,13 @@ def for_stream(text: str, stream: TextIO) -> str:
     return text if shows_colors(stream) else plain(text)
 
 
+def silence(stream: TextIO) -> None:
+    """Let a stream whose reader has left go nowhere, so that the last flush is no error either."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
 def read_key() -> str:
     r"""Wait for one key of the terminal on stdin, unechoed; "" at its end.
 

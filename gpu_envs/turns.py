@@ -9,6 +9,7 @@ import pettingzoo
 from pettingzoo.utils import parallel_to_aec
 
 from gpu_envs import registration
+from gpu_envs.errors import ResetNeeded
 from gpu_envs.parallel import ParallelEnv
 from gpu_envs.world import ILLEGAL_REWARD, World
 
@@ -28,6 +29,7 @@ class TurnEnv(World, pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo is 
                 "gpu_envs.aec_env, which converts"
             )
         super().__init__(name, **keywords)
+        self.metadata["is_parallelizable"] = False  # PettingZoo's conversion asks everybody to move
         self.agent_selection = self.possible_agents[0]
         self.rewards: dict[str, float] = {}
         self.terminations: dict[str, bool] = {}
@@ -58,8 +60,10 @@ class TurnEnv(World, pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo is 
         if agent in self.agents and (self.terminations[agent] or self.truncations[agent]):
             self._was_dead_step(action)
             return
-        if action is None or not self.agents:
-            raise ValueError(f"there is no move for {agent}: {self.agents} are in the game")
+        if not self.agents:
+            raise ResetNeeded(f"{self.name}: no agent is left: call reset()")
+        if action is None:
+            raise ValueError(f"{agent} is on turn and needs a move: None is for those who ended")
         self._cumulative_rewards[agent] = 0.0
         offenders = self._move({self.possible_agents.index(agent): action})
         self._note_results(agent if offenders else None)
@@ -67,12 +71,13 @@ class TurnEnv(World, pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo is 
         self.agent_selection = self._on_turn()
         self._accumulate_rewards()
         self._deads_step_first()
+        self._check_strict()
 
     def _note_results(self, offender: str | None) -> None:
         numbers = {agent: self.possible_agents.index(agent) for agent in self.agents}
         rows = self._rows
         if offender is not None:
-            self.rewards = {agent: ILLEGAL_REWARD * (agent == offender) for agent in numbers}
+            self.rewards = dict.fromkeys(numbers, 0.0) | {offender: ILLEGAL_REWARD}
             self.terminations = dict.fromkeys(numbers, True)
             self.truncations = dict.fromkeys(numbers, True)
             return

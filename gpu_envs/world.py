@@ -81,9 +81,12 @@ class World:
             **keywords,
         }
         if max_cycles is not None:
-            if keywords.setdefault("max_episode_steps", max_cycles) != max_cycles:
+            if keywords.get("max_episode_steps") not in (None, max_cycles):
                 raise TypeError("max_cycles and max_episode_steps are the same: pass one of them")
+            keywords["max_episode_steps"] = max_cycles
             self._recipe |= {"max_episode_steps": max_cycles}
+        # Checked when this class knows what the step has done, not in the midst of it.
+        self._is_strict = bool(keywords.pop("strict", False))
         self.metadata = _metadata(self.description, device)
         self.render_mode = _checked_mode(render_mode, self.metadata["render_modes"], self.name)
         self.simulator = _simulator(self.name, device, keywords)
@@ -97,6 +100,9 @@ class World:
         self.action_spaces = _each(self.possible_agents, self.simulator.single_action_space)
         self._idle = _idle(self.simulator.single_action_space)
         self._rows: dict[str, NDArray] = {}
+        # Copies that nobody else can write to: what is legal, and the state where it is the rows.
+        self._mask: NDArray | None = None
+        self._state: NDArray | None = None
 
     # Spaces and state
 
@@ -116,7 +122,8 @@ class World:
     def state(self) -> NDArray:
         """Return the state of the world; where it has none, the observations of all agents."""
         self._require_reset("state")
-        return self._rows["state" if "state" in self._rows else "obs"].flatten()
+        assert self._state is not None  # since the reset
+        return np.array(self._state)
 
     def _observation_space(self) -> Space[Any]:
         space = self.simulator.single_observation_space
@@ -169,24 +176,24 @@ class World:
                 warnings.warn(f"{message}: ignored", stacklevel=3)
         chosen = {key: value for key, value in (options or {}).items() if key in known}
         self._adopt(self.simulator.reset_arrays(resets.checked_seed(seed, 1), chosen, False))
-        for name in ("ended", "reward_parts"):
-            self._rows.pop(name, None)
+        self._forget_results()
         self.agents = self.possible_agents[:]
         self._show()
 
     def _move(self, actions: Mapping[int, Any]) -> list[int]:
         """Step with these actions, unless there are offenders and they end the game: return them.
 
-        Agents that are not named do what changes nothing.
+        Agents that are not named do what changes nothing. Who calls this ends with `_check_strict`.
         """
         numbers = range(len(self.possible_agents))
         rows = [self._action(agent, actions.get(agent)) for agent in numbers]
         illegal = [agent for agent in actions if self._is_illegal(agent, rows[agent])]
         if illegal and self.illegal != "replace":
             if self.illegal == "terminate":
+                self._forget_results()
                 return illegal
             agent = illegal[0]
-            allowed = np.flatnonzero(self._rows["action_mask"][agent]).tolist()
+            allowed = np.flatnonzero(self._mask_of(agent)).tolist()
             raise ValueError(
                 f"action {rows[agent]} of {self.possible_agents[agent]} is illegal: the action "
                 f"mask allows {allowed}"
@@ -198,7 +205,7 @@ class World:
     def _action(self, agent: int, action: Any) -> NDArray:
         if action is None:
             if self._has_mask:  # zero where nothing is legal: nobody looks at it then
-                return np.asarray(self._rows["action_mask"][agent].argmax())
+                return np.asarray(self._mask_of(agent).argmax())
             return self._idle
         array = np.asarray(action)
         if array.size != self._idle.size or array.dtype.kind not in "iuf":
@@ -206,19 +213,41 @@ class World:
                 f"action of {self.possible_agents[agent]} must be one of "
                 f"{self.simulator.single_action_space}, got {action!r}"
             )
-        row: NDArray = array.reshape(self._idle.shape)
+        if array.dtype.kind == "f" and self._idle.dtype.kind != "f":
+            raise TypeError(
+                f"action of {self.possible_agents[agent]} must be an integer, got {action!r}"
+            )
+        # One type for all: stacked, int64 and uint64 would become float64.
+        row: NDArray = array.reshape(self._idle.shape).astype(self._idle.dtype)
         return row
 
     def _is_illegal(self, agent: int, action: NDArray) -> bool:
         """Whether an agent that could move legally does not; numbers out of range raise later."""
         if not self._has_mask:
             return False
-        mask = self._rows["action_mask"][agent]
-        return bool(mask.any()) and 0 <= action < mask.size and not mask[int(action)]
+        mask = self._mask_of(agent)
+        chosen = int(action)
+        return bool(mask.any()) and 0 <= chosen < mask.size and not mask[chosen]
 
     def _adopt(self, results: tuple[Any, ...]) -> None:
         pairs = zip(OUTPUTS, results, strict=True)
-        self._rows = {name: _host(array)[0] for name, array in pairs if array is not None}
+        self._rows = rows = {n: _host(array)[0] for n, array in pairs if array is not None}
+        self._mask = rows["action_mask"].copy() if self._has_mask else None
+        self._state = rows["state" if "state" in rows else "obs"].flatten()
+
+    def _mask_of(self, agent: int) -> NDArray:
+        assert self._mask is not None  # says _has_mask
+        row: NDArray = self._mask[agent]
+        return row
+
+    def _forget_results(self) -> None:
+        """Drop what only a step writes: none was made."""
+        for name in ("ended", "reward_parts"):
+            self._rows.pop(name, None)
+
+    def _check_strict(self) -> None:
+        if self._is_strict:
+            self.simulator.check()
 
     # Looking at it
 
@@ -285,7 +314,7 @@ def _checked_mode(mode: str | None, modes: list[str], name: str) -> str | None:
 
 def _checked_illegal(illegal: str, name: str, has_mask: bool) -> str:
     if illegal not in ILLEGAL:
-        raise ValueError(errors.unknown("illegal=", illegal, ILLEGAL))
+        raise ValueError(f"illegal must be 'replace', 'terminate' or 'raise', got {illegal!r}")
     if illegal != "replace" and not has_mask:
         raise ValueError(f"illegal={illegal!r}: {name} has no action mask, every action is legal")
     return illegal

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -24,7 +25,7 @@ def register_all() -> None:
     """Register now if PettingZoo is loaded, else when it is."""
     loaded = sys.modules.get("pettingzoo")
     if loaded is not None:
-        _register_with(loaded)
+        _try_to_register_with(loaded)
     elif not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
 
@@ -41,8 +42,20 @@ def _register_with(pettingzoo: ModuleType) -> None:
                     register(kind, full_name, entry_point, kwargs={"name": description["id"]})
 
 
+def _try_to_register_with(pettingzoo: ModuleType) -> None:
+    """Register, or warn: an import of PettingZoo must not fail because of this package."""
+    try:
+        _register_with(pettingzoo)
+    except Exception as problem:  # whatever another version of its registry may say
+        message = f"gpu_envs could not register with PettingZoo's registry: {problem!r}"
+        warnings.warn(message, stacklevel=2)
+
+
 class _Finder(MetaPathFinder):
-    """Finds PettingZoo as the others do, and adds to what its loading does."""
+    """Finds PettingZoo as the others do, and adds to what its loading does; then it leaves.
+
+    It stays while PettingZoo is only looked for, as `importlib.util.find_spec` does.
+    """
 
     def __init__(self) -> None:
         self._is_asking_others = False
@@ -59,11 +72,15 @@ class _Finder(MetaPathFinder):
             self._is_asking_others = False
         if spec is None or spec.loader is None:
             return spec
-        load = spec.loader.exec_module
+        loader: Any = spec.loader
+        load = loader.exec_module
 
         def load_and_register(module: ModuleType) -> None:
+            del loader.exec_module  # the class's own is visible again
             load(module)
-            _register_with(module)
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+            _try_to_register_with(module)
 
-        spec.loader.exec_module = load_and_register  # type: ignore[method-assign]
+        loader.exec_module = load_and_register
         return spec

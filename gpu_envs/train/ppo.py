@@ -5,6 +5,9 @@ straight into the storage of a rollout (`out=`), on the device where the policy 
 rollout copies nothing and never waits for the device. A world begins its next episode in the step
 that ends one (SameStep); where an episode was cut short, the value of its last observation is added
 to its last reward. Two runs with the same options on the same machine are equal.
+
+Where the environment has an action mask, nobody ever chooses what it forbids, in training and in
+evaluation.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ ROLLOUT = 64  # steps of every world between two updates
 EPOCHS, MINIBATCH = 8, 512  # passes over a rollout, samples of a gradient step
 LEARNING_RATE = 1e-3  # of Adam; falls linearly to zero over --total-steps
 GAMMA, LAMBDA, CLIP = 0.99, 0.95, 0.2  # discount, advantage trace, bound of probability ratios
+ILLEGAL = -1e9  # logit of an action that the mask forbids: its probability is zero
 EVALUATION_EPISODES, EVALUATION_EVERY = 100, 5  # updates
 
 # ---- the command line
@@ -91,10 +95,13 @@ class Policy(nn.Module):
         self.actor = network(observation_size, action_count, 0.01)
         self.critic = network(observation_size, 1, 0.1)
 
-    def forward(self, obs: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the log-probability of every action, and the value."""
+    def forward(self, obs: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Return the log-probability of every action, and the value; a mask is 0 for illegal."""
         rows = obs.flatten(1).float()
-        return self.actor(rows).log_softmax(-1), self.critic(rows).squeeze(-1)
+        logits = self.actor(rows)
+        if mask is not None:
+            logits = logits.masked_fill(mask == 0, ILLEGAL)
+        return logits.log_softmax(-1), self.critic(rows).squeeze(-1)
 
 
 def network(inputs: int, outputs: int, last_gain: float) -> nn.Sequential:
@@ -123,7 +130,13 @@ class Rollout:
         self.arrays |= {name: empty(torch.bool) for name in ("terminated", "truncated", "ended")}
         self.action, self.log_prob, self.value = map(empty, (torch.int64, torch.float, torch.float))
         written = self.arrays | {"obs": self.obs[1:]}
-        if "agent_active" in infos:
+        self.mask: Tensor | None = None  # mask[t] belongs to obs[t]
+        if "action_mask" in infos:  # who waits for a turn has one action: only the critic learns
+            first = infos["action_mask"]
+            self.mask = empty(first.dtype, ROLLOUT + 1, first.shape)
+            self.mask[-1] = first
+            written["action_mask"] = self.mask[1:]
+        elif "agent_active" in infos:
             written["agent_active"] = self.active[1:]
         self.slots = [{n: array[t] for n, array in written.items()} for t in range(ROLLOUT)]
         self.obs[-1], self.active[:] = obs, True
@@ -132,8 +145,11 @@ class Rollout:
     def collect(self, env: VectorEnv, policy: Policy) -> None:
         """Play on from where the last rollout ended."""
         self.obs[0], self.active[0] = self.obs[-1], self.active[-1]
+        if self.mask is not None:
+            self.mask[0] = self.mask[-1]
         for t, slot in enumerate(self.slots):
-            log_probs, self.value[t] = policy(self.obs[t])
+            mask = None if self.mask is None else self.mask[t]
+            log_probs, self.value[t] = policy(self.obs[t], mask)
             action = self.action[t] = log_probs.exp().multinomial(1).squeeze(-1)
             self.log_prob[t] = log_probs.gather(-1, action.unsqueeze(-1)).squeeze(-1)
             env.step(action, out=slot)
@@ -159,10 +175,11 @@ def update(policy: Policy, optimiser: torch.optim.Optimizer, rollout: Rollout) -
     samples = rollout.active[:-1].flatten().nonzero().squeeze(-1)
     batch = (rollout.obs[:-1], rollout.action, rollout.log_prob, advantages, rollout.value)
     obs, action, old_log_prob, gain, value = (part.flatten(0, 1)[samples] for part in batch)
+    mask = None if rollout.mask is None else rollout.mask[:-1].flatten(0, 1)[samples]
     parts = -(-len(samples) // MINIBATCH)
     for _ in range(EPOCHS):
         for chosen in torch.randperm(len(samples), device=obs.device).chunk(parts):
-            log_probs, values = policy(obs[chosen])
+            log_probs, values = policy(obs[chosen], None if mask is None else mask[chosen])
             log_prob = log_probs.gather(-1, action[chosen].unsqueeze(-1)).squeeze(-1)
             ratio = (log_prob - old_log_prob[chosen]).exp()
             scaled = (gain[chosen] - gain[chosen].mean()) / (gain[chosen].std(correction=0) + 1e-8)
@@ -178,12 +195,13 @@ def update(policy: Policy, optimiser: torch.optim.Optimizer, rollout: Rollout) -
 @torch.no_grad()
 def evaluate(env: VectorEnv, policy: Policy) -> float:
     """Play a new episode in every row by the likeliest actions; return the mean return."""
-    obs, _ = env.reset()
+    obs, infos = env.reset()
     returns = torch.zeros(env.num_envs, device=obs.device)
     waiting = torch.ones(env.num_envs, dtype=torch.bool, device=obs.device)
     step = 0
     while step % 16 or waiting.any():  # a look at a result waits for the device: not every step
-        obs, *_, infos = env.step(policy(obs)[0].argmax(-1))
+        action = policy(obs, infos.get("action_mask"))[0].argmax(-1)
+        obs, *_, infos = env.step(action)
         first = waiting & infos["_episode_stats"]
         returns = torch.where(first, infos["episode_stats"]["r"], returns)
         waiting &= ~first
@@ -282,8 +300,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         entry = registration.find(options.env)
         keywords: dict[str, Any] = {"device": options.device, "arrays": "torch"}
         env = VectorEnv(entry["id"], options.num_envs, **keywords)
-        if not isinstance(env.single_action_space, Discrete) or entry["action_mask"]:
-            raise ValueError(f"{entry['id']}: this trainer knows only Discrete without a mask")
+        if not isinstance(env.single_action_space, Discrete):
+            raise ValueError(
+                f"{entry['id']}: this trainer knows only Discrete actions, not "
+                f"{env.single_action_space}"
+            )
         # Worlds that training never has, and a limit where the environment has none.
         worlds = -(-EVALUATION_EPISODES // env.agents_per_world)
         keywords |= {"first_world": 2**31, "max_episode_steps": entry["max_episode_steps"] or 1000}

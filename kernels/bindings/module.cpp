@@ -19,7 +19,15 @@ namespace {
 Value value_of(const py::handle& value, const std::string& name) {
   if (PyBool_Check(value.ptr())) return value.ptr() == Py_True;
   if (PyFloat_Check(value.ptr())) return PyFloat_AS_DOUBLE(value.ptr());
-  if (PyUnicode_Check(value.ptr())) return value.cast<std::string>();
+  if (PyUnicode_Check(value.ptr())) {
+    py::ssize_t size = 0;
+    const char* const text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+    if (text == nullptr) {
+      PyErr_Clear();
+      throw Error(Fault::value, "'" + name + "' is no text that UTF-8 can hold");
+    }
+    return std::string(text, size_t(size));
+  }
   if (PyIndex_Check(value.ptr())) {
     const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
     if (!index) throw py::error_already_set();

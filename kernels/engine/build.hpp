@@ -221,6 +221,10 @@ class Plan {
       throw Error(Fault::value, "num_envs must be from 1 to " +
                                     std::to_string((int64_t{1} << 31) - 64) + ", got " +
                                     std::to_string(config.worlds));
+    if (config.worlds * agents_ >= int64_t{1} << 31)
+      throw Error(Fault::value,
+                  "at most 2^31 agents in all are possible: " + std::to_string(config.worlds) +
+                      " worlds have " + std::to_string(agents_) + " each");
     if (config.first_world < 0 || config.first_world > 0xffffffffll - config.worlds)
       throw Error(Fault::value,
                   "first_world must be from 0 to 2^32 less the number of worlds, got " +
@@ -329,6 +333,8 @@ class Plan {
     std::vector<uint8_t> bytes;
     if constexpr (Wide<Row>) {
       if constexpr (has_background<Row>) {
+        static_assert(std::is_same_v<typename Row::Element, uint8_t>,
+                      "GE: a background is for a wide row of bytes");
         bytes.resize(size_t(Row::elements(params)));
         Row::background(params, bytes.data());
       }

@@ -80,6 +80,7 @@ struct Field {
   template <class... Texts>
   constexpr Field named(Texts... texts) const {
     static_assert(sizeof...(texts) <= kNames, "GE: a field has at most 8 names");
+    static_assert(std::is_same_v<M, int32_t>, "GE: a choice with names is an int32_t");
     Field copy = one_of(int(sizeof...(texts)));
     int k = 0;
     ((copy.names[k++] = texts), ...);

@@ -105,7 +105,9 @@ class HostSimulator final : public PlannedSimulator<E> {
   }
   std::string text(int64_t world, int viewer) const override {
     this->need_reset("text");
-    this->check_range(world, 1);
+    if (world < 0 || world >= worlds())
+      throw Error(Fault::value, "world must be from 0 to " + std::to_string(worlds() - 1) +
+                                    ", got " + std::to_string(world));
     if (viewer < -1 || viewer >= this->agents())
       throw Error(Fault::value, "viewer must be from -1 to " + std::to_string(this->agents() - 1) +
                                     ", got " + std::to_string(viewer));

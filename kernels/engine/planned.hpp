@@ -95,7 +95,6 @@ class PlannedSimulator : public Simulator {
     return report;
   }
 
-  /// f(params, k) for each category of an action that is one category; without empty texts.
   static std::string name_of_action([[maybe_unused]] const typename S::Params& params,
                                     [[maybe_unused]] int k) {
     if constexpr (requires { E::action_name(params, k); })
@@ -110,6 +109,7 @@ class PlannedSimulator : public Simulator {
     else
       return "";
   }
+  /// f(params, k) for each category of an action that is one category; nothing if the first is empty.
   std::vector<std::string> named(std::string (*f)(const typename S::Params&, int)) const {
     std::vector<std::string> texts;
     if (plan_.ranges_.size() != 2 || action_is_float()) return texts;

@@ -14,8 +14,9 @@
 //   WideRow<uint8_t>  ByteRow: elements set in any order over a background that all rows share
 //   WideRow<float>    FloatRow: elements set in any order over zeros
 //
-// A row that is longer than an executor's staging memory is made in pieces: the function runs once
-// per piece and what falls outside of it is dropped, which is why bytes are set by index.
+// A row of bytes or floats that is longer than an executor's staging memory is made in pieces: the
+// function runs once per piece and what falls outside of it is dropped, which is why they are set by
+// index. A row of bits has to fit whole.
 #pragma once
 
 #include <vector>
@@ -104,7 +105,7 @@ inline FieldInfo wide_field(const char* name, std::vector<int64_t> shape, const 
 template <class Row>
 inline constexpr bool has_background = requires(const uint8_t* row) { &Row::background; };
 
-/// Runs the row's function where the row shows; `shows` false leaves it to the caller to clear.
+/// Runs the row's function.
 template <auto F, class T, class Writer, class S, class... Args>
 GE_FN void write_row(const Cells<S>& cells, int row, Writer& writer, Types<Writer&, Args...>) {
   F(World<S>(cells), writer, argument<T, Args>(cells, row)...);
@@ -152,9 +153,11 @@ GE_FN WideTarget wide_target(const Shared<S>& shared, Output output) {
   const bool observation = output == kObservation || output == kFinalObservation;
   const Elements own =
       std::is_same_v<typename Row::Element, float> ? Elements::float32 : Elements::uint8;
+  const uint8_t* background = nullptr;
+  if constexpr (has_background<Row>)
+    background = observation ? shared.background : shared.state_background;
   return {static_cast<char*>(shared.bound.at[output]), observation ? shared.format : own,
-          Row::elements(shared.params),
-          output == kState ? shared.state_background : shared.background};
+          Row::elements(shared.params), background};
 }
 
 #if !defined(__CUDA_ARCH__)

@@ -27,13 +27,9 @@ SINGLES = [name for name in NAMES if name not in TOGETHER]
 # What differs between episodes: without it each of Overcooked's begins in the same way.
 VARIED = {"Overcooked-v0": {"random_start_positions": True, "random_start_objects": 0.3}}
 # Little work and short episodes where random actions do not end them, so that a test is short.
-SMALL = {
-    "Hanabi-v0": {"preset": "small"},
-    "Micro-v0": {"agent_count": 1, "work": 2},
-    "Overcooked-v0": VARIED["Overcooked-v0"],
-}
+SMALL = {"Hanabi-v0": {"preset": "small"}, "Micro-v0": {"agent_count": 1, "work": 2}, **VARIED}
 ALONE = {
-    "Micro-v0": {"agent_count": 1, "work": 2},
+    "Micro-v0": SMALL["Micro-v0"],
     "Overcooked-v0": {"player_count": 1, **VARIED["Overcooked-v0"]},
 }
 CROWD = {

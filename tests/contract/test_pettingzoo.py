@@ -40,6 +40,8 @@ LISTED: list[tuple[str, dict[str, Any]]] = [
         for players, noop in itertools.product((2, 3, 4, 5), (True, False))
     ),
     *(("Overcooked-v0", {"layout": layout}) for layout in LAYOUTS),
+    ("Overcooked-v0", {"layout": "multiplayer_schelling", "player_count": 0}),
+    ("Overcooked-v0", {"layout": "many_player", "player_count": 40}),
 ]
 REGISTERED = gpu_envs.environments()
 REST = [(name, {}) for name in REGISTERED if name not in {name for name, _ in LISTED}]
@@ -82,6 +84,11 @@ def make(request: pytest.FixtureRequest) -> Callable[..., gpu_envs.ParallelEnv]:
     return make
 
 
+def _cycles(options: dict[str, Any], count: int) -> int:
+    """Return fewer cycles for crowds: a cycle of PettingZoo's tests looks at every agent."""
+    return count // 50 if options.get("player_count", 0) > 5 else count
+
+
 def _allow_empty_masks(options: dict[str, Any]) -> None:
     if options.get("noop") is False:  # who is not on turn has no move at all, by request
         warnings.filterwarnings("ignore", message="Action mask numpy array is all zeros")
@@ -114,19 +121,19 @@ def _equal(left: Any, right: Any) -> bool:
 
 @every_case
 def test_check_36_parallel_api(make, name, options) -> None:
-    parallel_api_test(make(name, **options), num_cycles=1000)
+    parallel_api_test(make(name, **options), num_cycles=_cycles(options, 1000))
 
 
 @every_case
 def test_check_36_api_of_the_aec_conversion(make, name, options) -> None:
     _allow_empty_masks(options)
-    api_test(parallel_to_aec(make(name, **options)), num_cycles=1000)
+    api_test(parallel_to_aec(make(name, **options)), num_cycles=_cycles(options, 1000))
 
 
 @every_case
 def test_check_36_api_of_the_aec_form(name, options) -> None:
     _allow_empty_masks(options)
-    api_test(gpu_envs.aec_env(name, **options), num_cycles=1000)
+    api_test(gpu_envs.aec_env(name, **options), num_cycles=_cycles(options, 1000))
 
 
 @every_case
@@ -166,7 +173,7 @@ def test_check_37_two_copies_agree_for_500_steps(make, name, options) -> None:
     envs = [make(name, **options) for _ in range(2)]
     shown = [env.reset(seed=42) for env in envs]
     random = np.random.default_rng(1)
-    for _ in range(500):
+    for _ in range(_cycles(options, 500)):
         assert _equal(*(dict(enumerate(step)) for step in shown))
         assert _equal(*(env.state() for env in envs))
         if not envs[0].agents:
@@ -260,6 +267,41 @@ def test_check_38_pettingzoo_makes_them_after_both_imports(run_python, order) ->
     program = textwrap.dedent(MAKE.format(first=order[0], second=order[1]))
     result = run_python(program, "-W", "error")
     assert result.stdout.split() == ["3", "True"] * 2, result.stderr
+
+
+LEAVES = """
+    import importlib.util, sys
+    import gpu_envs
+    before = len(sys.meta_path)
+    assert importlib.util.find_spec("pettingzoo") is not None
+    assert len(sys.meta_path) == before  # it was looked for, not loaded
+    import pettingzoo
+    assert len(sys.meta_path) == before - 1
+    assert "exec_module" not in vars(pettingzoo.__spec__.loader)
+    print("gpu_envs/Micro-v0" in getattr(pettingzoo, "aec_registry", ["gpu_envs/Micro-v0"]))
+"""
+FAILS = """
+    import warnings
+    from gpu_envs import zoo_registry
+    def fail(*_):
+        raise KeyError("moved")
+    zoo_registry._register_with = fail
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        import pettingzoo
+    print([str(w.message) for w in caught if "gpu_envs" in str(w.message)], pettingzoo.__name__)
+"""
+
+
+def test_check_38_the_finder_leaves_once_pettingzoo_is_loaded(run_python) -> None:
+    result = run_python(textwrap.dedent(LEAVES))
+    assert result.stdout.split() == ["True"], result.stderr
+
+
+def test_check_38_failing_to_register_is_a_warning(run_python) -> None:
+    result = run_python(textwrap.dedent(FAILS))
+    assert "could not register with PettingZoo's registry: KeyError" in result.stdout, result.stderr
+    assert result.stdout.endswith("pettingzoo\n")
 
 
 @needs_registry

@@ -370,7 +370,7 @@ def test_illegal_moves_are_counted_and_replaced(
     simulator.reset(seed=5)
     outputs = simulator.step(actions)
     assert (outputs.obs == expected.obs).all() and (outputs.reward == expected.reward).all()
-    with pytest.raises(ValueError, match=f"1 actions were illegal.*{culprit}"):
+    with pytest.raises(ValueError, match=f"1 action was illegal.*{culprit}"):
         simulator.check()
     simulator.check()  # told once
     strict = make_simulator("Hanabi-v0", 2, strict=True)
@@ -387,7 +387,7 @@ def test_empty_hint_and_hint_without_tokens_become_the_oldest_discard(deal: Make
     assert column(simulator, "information_tokens") == 0
     act(simulator, 10)
     assert column(simulator, "type") == 2 and column(simulator, "position") == 0
-    with pytest.raises(ValueError, match="1 actions were illegal"):
+    with pytest.raises(ValueError, match="1 action was illegal"):
         simulator.check()
 
 

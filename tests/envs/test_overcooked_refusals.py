@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from gpu_envs import Simulator
@@ -17,10 +18,10 @@ BAD_PARAMETERS: list[tuple[dict[str, Any], str]] = [
     ({"layout": "no_such_kitchen"}, "neither a layout .*cramped_room.* nor a file"),
     ({"layout": ""}, "neither a layout"),
     ({"layout": "/"}, "neither a layout"),
-    ({"layout": "/dev/null"}, "is empty"),
+    ({"layout": "/dev/null"}, "neither a layout"),
     ({"layout": "\n"}, "no cells"),
     ({"layout": "\r\n\r\n"}, "no cells"),
-    ({"layout": "X\nX"}, "no start|starts?, player_count"),
+    ({"layout": "X\nX"}, "0 floor cells, player_count=2"),
     ({"layout": CRAMPED.replace("P", "\t")}, "line 1, column 3: unknown character 0x09"),
     ({"layout": CRAMPED.replace("P", "\0")}, "unknown character 0x00"),
     ({"layout": CRAMPED.replace("P", "ö")}, "line 1, column 3: unknown character 0xc3"),
@@ -104,3 +105,31 @@ def test_bad_actions_change_nothing(make_simulator: Make, actions: object) -> No
     with pytest.raises((ValueError, TypeError)):
         simulator.step(actions)
     assert simulator.save() == before
+
+
+def test_texts_are_read_in_linear_time_and_up_to_a_limit(make_simulator: Make) -> None:
+    make_simulator("Overcooked-v0", 1, layout="\n" * 60_000 + "XXPXX\nO  2O\nX1  X\nXDXSX")
+    with pytest.raises(ValueError, match="a text of 70021 bytes, at most 65536 are read"):
+        make_simulator("Overcooked-v0", 1, layout="\n" * 70_000 + "XXPXX\nO  2O\nX1  X\nXDX")
+
+
+@pytest.mark.parametrize("path", ["a\0b", "/dev/zero", "/", "a\udc80"])
+def test_what_is_no_plain_file_is_refused(make_simulator: Make, path: str) -> None:
+    with pytest.raises(ValueError, match=r"neither a layout|UTF-8"):
+        make_simulator("Overcooked-v0", 1, layout=path)
+
+
+def test_chefs_that_were_set_beyond_the_border_touch_no_other_memory(make_simulator: Make) -> None:
+    simulator = make_simulator("Overcooked-v0", 3, cook_time=1)
+    simulator.reset(seed=1)
+    others = [simulator.get("cells.item")[k].copy() for k in (0, 2)]
+    for cell, facing in ((0, 0), (0, 3), (19, 1), (19, 2), (255, 3), (200, 200)):
+        simulator.set("chefs.cell", cell, worlds=[1])
+        simulator.set("chefs.facing", facing, worlds=[1])
+        simulator.set("chefs.held", 3, worlds=[1])
+        simulator.step(np.array([[4, 4], [5, 5], [4, 4]]))
+        simulator.step(np.array([[4, 4], [3, 0], [4, 4]]))
+        for before, k in zip(others, (0, 2), strict=True):
+            assert (simulator.get("cells.item")[k] == before).all()
+    simulator.set("cells.item", 31, worlds=[1])
+    assert "pot" in simulator.text(1)

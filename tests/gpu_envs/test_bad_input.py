@@ -223,6 +223,55 @@ def test_tensors_in_out_must_fit_too(make_vec, torch) -> None:
             env.step(GOOD, out={"obs": array})
 
 
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array.setflags(write=False)
+    return array
+
+
+MASK = np.ones((4, 1, 2), np.int8)
+SAMPLES = [
+    ({"mask": np.ones((4, 2), np.int64)}, TypeError, "mask must be .*int8 or uint8 or bool"),
+    ({"mask": np.ones((4, 1, 4), np.int8)[..., ::2]}, ValueError, "mask must be C-contiguous"),
+    ({"mask": MASK[::-1]}, ValueError, "mask must be C-contiguous"),
+    ({"mask": MASK[:3]}, ValueError, r"mask must be .*\(4, 1, 2\) or \(4, 2\).*got .*\(3, 1, 2\)"),
+    ({"mask": [[1, 1]] * 4}, TypeError, "mask must be .*got list"),
+    ({"out": np.zeros((4, 2), np.int32)[:, ::2]}, ValueError, "out must be C-contiguous"),
+    ({"out": np.zeros((4, 1), np.int32)[::-1]}, ValueError, "out must be C-contiguous"),
+    ({"out": _frozen(np.zeros((4, 1), np.int32))}, ValueError, "out must be .*writable"),
+    ({"out": np.zeros((4, 1), np.int64)}, TypeError, "out must be .*int32.*got int64"),
+    ({"out": np.zeros(4, np.int32)}, ValueError, r"out must be .*\(4, 1\)"),
+    ({"out": [[0]] * 4}, TypeError, "out must be .*got list"),
+    ({"seed": -1}, ValueError, "seed must be between 0 and"),
+    ({"seed": 2**64}, ValueError, "seed must be between 0 and"),
+    ({"seed": 1.0}, TypeError, "seed must be an int"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "error", "message"), SAMPLES)
+def test_sampling_is_refused(env, arguments, error, message) -> None:
+    with pytest.raises(error, match=message):
+        env.simulator.sample_actions(**arguments)
+
+
+def test_sampling_into_tensors_is_refused_where_they_do_not_fit(make_vec, torch) -> None:
+    simulator = make_vec(arrays="torch").simulator
+    ones = torch.ones((4, 1, 4), dtype=torch.int8)
+    for arguments, error in (
+        ({"mask": ones[..., ::2]}, ValueError),
+        ({"mask": ones[..., :2].contiguous().to("meta")}, ValueError),
+        ({"mask": torch.ones((4, 1, 2), dtype=torch.int64)}, TypeError),
+        ({"mask": MASK[::-1]}, ValueError),
+        ({"out": np.zeros((4, 1), np.int32)}, TypeError),
+        ({"out": torch.zeros((4, 1), dtype=torch.int32, device="meta")}, ValueError),
+        ({"out": torch.zeros((4, 2), dtype=torch.int32)[:, ::2]}, ValueError),
+    ):
+        with pytest.raises(error, match=f"{next(iter(arguments))} must be"):
+            simulator.sample_actions(**arguments)
+    numpys = make_vec().simulator
+    with pytest.raises(TypeError, match=r"mask must be .*got Tensor"):
+        numpys.sample_actions(torch.ones((4, 1, 2), dtype=torch.int8))
+
+
 COPIES = [
     (([4], [0]), ValueError, "src must be in"),
     (([0], [-1]), ValueError, "dst must be in"),

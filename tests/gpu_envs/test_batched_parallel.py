@@ -193,7 +193,7 @@ def test_state_without_a_state_is_all_observations(make) -> None:
     assert state[0] in env.state_space
     env = make(observation="dict")
     env.reset(seed=0)
-    with pytest.raises(ValueError, match="wrote no state"):
+    with pytest.raises(ValueError, match=r"no state was written.*use observation='flat'"):
         env.state()
 
 
@@ -256,3 +256,39 @@ def test_device_arrays_are_stacked_on_the_device(cuda, make, torch) -> None:
     for agent in env.agents:
         assert observations[agent].is_cuda
         assert np.array_equal(observations[agent].cpu().numpy(), wanted[agent])
+
+
+@pytest.mark.parametrize("arrays", ["numpy", "torch", "jax"])
+def test_actions_of_different_lengths_are_refused_with_their_shapes(make, arrays) -> None:
+    library = pytest.importorskip("jax.numpy" if arrays == "jax" else arrays)
+    env = make(arrays=arrays)
+    env.reset(seed=0)
+    kind = {"dtype": library.int32}
+    with pytest.raises(ValueError, match=r"actions must be .*got \(3,\), \(2,\)"):
+        env.step({"player_0": library.zeros(3, **kind), "player_1": library.zeros(2, **kind)})
+
+
+def test_integers_of_different_kinds_go_together(make) -> None:
+    env, twin = make(), make()
+    for batch in (env, twin):
+        batch.reset(seed=0)
+    mixed = {"player_0": np.array([1, 2, 3], np.uint64), "player_1": np.array([1, 0, 1])}
+    rewards = env.step(mixed)[1]
+    expected = twin.step(np.array([[1, 1], [2, 0], [3, 1]]))[1]
+    assert all(np.array_equal(rewards[agent], expected[agent]) for agent in env.agents)
+
+
+def test_step_after_close_says_so_whatever_the_actions(make) -> None:
+    env = make()
+    env.reset(seed=0)
+    env.close()
+    with pytest.raises(RuntimeError, match="Micro-v0 is closed"):
+        env.step({})
+
+
+@needs_hanabi
+def test_state_that_was_left_out_says_how_to_have_it(make) -> None:
+    env = make("Hanabi-v0", observation="dict", outputs=["action_mask"])
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=r"ask for it among outputs=, or use observation='flat'"):
+        env.state()

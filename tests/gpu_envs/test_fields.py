@@ -76,4 +76,10 @@ def test_unknown_name_is_met_with_a_suggestion() -> None:
 
 
 def test_bounds_are_spelled() -> None:
-    assert [field.bounds() for field in FIELDS] == ["1 to 10", "0 to inf", "0 to 2", "any", "text"]
+    assert [field.bounds() for field in FIELDS] == [
+        "1 to 10",
+        "0 to inf",
+        "0 to 2",
+        "true | false",
+        "text",
+    ]

@@ -58,3 +58,15 @@ def test_help_names_the_commands() -> None:
         [sys.executable, "-m", "gpu_envs", "--help"], capture_output=True, text=True, check=True
     ).stdout
     assert all(command in printed for command in ("list", "info", "bench"))
+
+
+@pytest.mark.skipif(
+    "Overcooked-v0" not in gpu_envs.environments(), reason="Overcooked-v0 is not registered"
+)
+def test_info_aligns_long_names_and_spells_values(capsys) -> None:
+    assert main(["info", "Overcooked-v0"]) == 0
+    section = capsys.readouterr().out.split("Parameters:\n")[1].split("\n\n")[0]
+    lines = section.splitlines()
+    assert len({len(line) - len(line.split(None, 1)[1]) for line in lines}) == 1
+    assert any("true | false; default false" in line for line in lines)
+    assert any("text; default ''" in line for line in lines)

@@ -55,6 +55,24 @@ def test_accepts_actions_of_every_form(action) -> None:
     assert env.step({"player_0": action})[1] == {"player_0": 1.0}
 
 
+def test_integers_of_different_kinds_go_together() -> None:
+    env, twin = _micro(), _micro()
+    for game in (env, twin):
+        game.reset(seed=0)
+    kinds = {"player_0": np.uint64(1), "player_1": np.int64(2), "player_2": np.uint8(3)}
+    assert env.step(kinds)[1] == twin.step(dict(zip(twin.agents, (1, 2, 3), strict=True)))[1]
+    with pytest.raises(TypeError, match=r"action of player_1 must be an integer, got 0.5"):
+        env.step({"player_0": 1, "player_1": 0.5, "player_2": 1})
+
+
+def test_step_after_close_says_so_whatever_the_actions() -> None:
+    env = _micro()
+    env.reset(seed=0)
+    env.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        env.step({})
+
+
 @pytest.mark.parametrize("action", [2, -1, 0.5, "1", [0, 1], None])
 def test_bad_actions_are_refused(action) -> None:
     env = gpu_envs.parallel_env("CartPole-v0")
@@ -80,7 +98,7 @@ def test_actions_name_the_live_agents(actions, message) -> None:
 
 def test_step_needs_a_reset_before_the_first_and_after_the_last() -> None:
     env = _micro(max_cycles=2)
-    with pytest.raises(gpu_envs.ResetNeeded):
+    with pytest.raises(gpu_envs.ResetNeeded, match=r"call reset\(\) before step\(\)"):
         env.step({})
     env.reset(seed=0)
     actions = dict.fromkeys(env.agents, 0)
@@ -157,7 +175,7 @@ def test_illegal_action_is_replaced_by_the_lowest_legal_one_and_counted() -> Non
     for agent in left.agents:
         assert np.array_equal(*(result[0][agent]["observation"] for result in results))
     right.check()
-    with pytest.raises(ValueError, match="1 actions were illegal"):
+    with pytest.raises(ValueError, match="1 action was illegal"):
         left.check()
 
 
@@ -200,3 +218,35 @@ def test_agents_that_wait_may_be_left_out() -> None:
     with pytest.raises(ValueError, match="none for player_1"):
         env.step({"player_0": 0})
     env.check()
+
+
+@needs_hanabi
+def test_strict_raises_after_the_step_and_the_env_goes_on_with_its_world() -> None:
+    env, twin = gpu_envs.parallel_env("Hanabi-v0", strict=True), gpu_envs.parallel_env("Hanabi-v0")
+    for game in (env, twin):
+        game.reset(seed=0)
+    with pytest.raises(ValueError, match="1 action was illegal"):
+        env.step({"player_0": 0})
+    twin.step({"player_0": 0})
+    assert np.array_equal(env.state(), twin.state())
+    move = {"player_1": int(twin._rows["action_mask"][1].argmax())}
+    results = env.step(move)
+    assert np.array_equal(
+        results[0]["player_0"]["observation"], twin.step(move)[0]["player_0"]["observation"]
+    )
+
+
+@needs_hanabi
+def test_illegal_end_repeats_no_reward_parts_of_the_step_before(monkeypatch) -> None:
+    env = gpu_envs.parallel_env("Hanabi-v0", illegal="terminate")
+    native = env.simulator.step_arrays
+    parts = np.ones((1, 2, 1), np.float32)
+    monkeypatch.setattr(
+        env.simulator, "step_arrays", lambda *given: (*native(*given)[: len(OUTPUTS) - 1], parts)
+    )
+    monkeypatch.setattr(env.simulator, "reward_parts", ("points",))
+    _, infos = env.reset(seed=0)
+    infos = env.step({"player_0": int(infos["player_0"]["action_mask"].argmax())})[4]
+    assert infos["player_1"]["reward_parts"] == {"points": 1.0}
+    infos = env.step({"player_1": _illegal(infos["player_1"]["action_mask"])})[4]
+    assert "reward_parts" not in infos["player_1"]

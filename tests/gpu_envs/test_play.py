@@ -71,7 +71,7 @@ def test_episode_ends_with_its_score(played) -> None:
         env.step({"player_0": 1})
         steps += 1
     assert shown.splitlines()[-1] == f"over after {steps} steps; rewards in all: player_0 {steps}"
-    assert shown.count("player_0: reward +1") == steps
+    assert shown.count("player_0: 1, reward +1") == steps
 
 
 def test_limit_cuts_short(played) -> None:
@@ -105,7 +105,26 @@ def test_question_mark_helps(played) -> None:
     assert played("?\n", "CartPole-v0").count("q quits") == 2
 
 
+def test_empty_line_shows_the_menu_again(played) -> None:
+    assert played("\n \n", "CartPole-v0").count("0 to 1: 0 pushes") == 3
+
+
+def test_end_shows_every_agent_where_there_is_no_text(played) -> None:
+    options = ("--agent-count", "2", "--work", "1", "--max-episode-steps", "1")
+    shown = played("0\n", "Micro-v0", *options)
+    end = shown[shown.rindex("player_0:\n") :]
+    assert "player_1:\n" in end
+
+
 # Games with text, names and masks
+
+
+@needs_hanabi
+def test_news_name_ones_own_move_and_a_shared_reward_once(played) -> None:
+    shown = played("5\n" * 4, "Hanabi-v0", "--seed", "0", "--max-life-tokens", "30")
+    assert "player_0: play card 0" in shown
+    paid = [line for line in shown.splitlines() if "reward +" in line]
+    assert paid and all(line.startswith("all: reward +") for line in paid)
 
 
 @needs_hanabi
@@ -150,6 +169,14 @@ def test_keys_are_typed_as_lines_where_stdin_is_no_terminal(played) -> None:
     shown = played("w\n \ninteract\n4\n", "Overcooked-v0", "--layout", "coordination_ring")
     assert "interact  (space)" in shown
     assert "quit after 4 steps" in shown
+
+
+@needs_overcooked
+@pytest.mark.parametrize("typed", ["space", " space ", " ", " w ", "w"])
+def test_keys_are_typed_by_name_and_with_blanks(played, typed) -> None:
+    shown = played(f"{typed}\n", "Overcooked-v0")
+    assert "is no action" not in shown
+    assert "quit after 1 steps" in shown
 
 
 @needs_overcooked
@@ -223,7 +250,12 @@ def test_files_that_are_no_policies_are_refused(tmp_path, capsys) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("not a policy")
     assert main(["play", "CartPole-v0", "--opponent", str(path)]) == 2
-    assert "is no checkpoint of gpu_envs.train" in capsys.readouterr().err
+    message = capsys.readouterr().err
+    assert "is no checkpoint of gpu_envs.train" in message
+    assert message.count("\n") == 1
+    with pytest.raises(ValueError, match="is no checkpoint") as caught:
+        play.saved_policy(gpu_envs.parallel_env("CartPole-v0"), str(path))
+    assert caught.value.__cause__ is not None
 
 
 # The command line
@@ -292,6 +324,31 @@ def test_module_can_be_run() -> None:
         check=False,
     )
     assert "quit after 2 steps" in result.stdout, result.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
+def test_reader_that_leaves_is_no_error() -> None:
+    command = [sys.executable, "-m", "gpu_envs", "play", "CartPole-v0", "--seed", "1"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdout.close()
+        process.stdout = None
+        _, errors = process.communicate("0\n1\n" * 50, timeout=60)
+    assert errors == ""
+    assert process.returncode == 0
+
+
+@needs_overcooked
+def test_help_spells_values_as_they_are_typed(capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["play", "Overcooked-v0", "--help"])
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "--player-count 0..40" in printed
+    assert "--extra-starts true|false" in printed
+    assert "default false" in printed
+    assert "else all; default ''" in printed
 
 
 # Other kinds of actions

@@ -259,7 +259,23 @@ def mask_of(library: str, mask: np.ndarray) -> object:
 
 def test_sampling_refuses_other_shapes(make_simulator) -> None:
     simulator = make_simulator("Micro-v0", 3, agent_count=2)
-    with pytest.raises(ValueError, match=r"mask must have shape \(3, 2, 4\)"):
+    with pytest.raises(ValueError, match=r"mask must be .* of shape \(3, 2, 4\) or \(6, 4\)"):
         simulator.sample_actions(np.ones((3, 4), np.int8))
-    with pytest.raises(ValueError, match="out must be int32"):
+    with pytest.raises(TypeError, match="out must be a contiguous int32"):
         simulator.sample_actions(out=np.zeros((3, 2), np.int64))
+
+
+@pytest.mark.parametrize("library", ["torch", "jax"])
+def test_sampling_takes_numpys_masks_on_the_cpu(make_simulator, library) -> None:
+    pytest.importorskip(library, reason=f"needs {library}")
+    simulator = make_simulator("Micro-v0", 3, agent_count=2, arrays=library)
+    mask = np.zeros((3, 2, 4), bool)
+    mask[..., 2] = True
+    mask.setflags(write=False)
+    assert (np.asarray(simulator.sample_actions(mask)) == 2).all()
+
+
+def test_sampling_takes_masks_of_jax(make_simulator, jax) -> None:
+    simulator = make_simulator("Micro-v0", 3, agent_count=2, arrays="jax")
+    mask = jax.numpy.zeros((6, 4), "int8").at[:, 3].set(1)
+    assert (simulator.sample_actions(mask) == 3).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ pytest.importorskip("rich", reason="needs rich")
 
 import torch as t
 
-from gpu_envs import VectorEnv
+from gpu_envs import VectorEnv, environments, play
 from gpu_envs.train import ppo
 
 
@@ -65,6 +66,55 @@ def test_every_agent_is_a_learner(tmp_path: Path, capsys: pytest.CaptureFixture[
     # Four rollouts of 64 steps; episodes of 200 steps end in the last of them alone.
     assert [row["training"] == "" for row in curve] == [True, True, True, False]
     assert [row["steps"] for row in curve] == ["1280", "2560", "3840", "5120"]
+
+
+needs_hanabi = pytest.mark.skipif(
+    "Hanabi-v0" not in environments(), reason="Hanabi-v0 is not registered"
+)
+
+
+@needs_hanabi
+def test_games_with_masks_are_trained_by_legal_moves_and_played_against(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[VectorEnv] = []
+    monkeypatch.setattr(
+        ppo, "VectorEnv", lambda *a, **k: made.append(VectorEnv(*a, **k)) or made[-1]
+    )
+    options = ("Hanabi-v0", "--num-envs", "16", "--total-steps", "4096")
+    curve = run(tmp_path, *options)
+    assert len(curve) == 2 and curve[-1]["evaluation"] != ""
+    for env in made:
+        env.check()  # no illegal action was ever chosen
+    monkeypatch.setattr(sys, "stdin", io.StringIO("5\n" * 3))
+    assert play.main(["Hanabi-v0", "--opponent", str(tmp_path / "checkpoint.pt")]) == 0
+    assert "player_1: " in capsys.readouterr().out
+
+
+def test_illegal_actions_have_no_probability_and_none_is_still_a_distribution() -> None:
+    policy, obs = ppo.Policy(6, 4), t.ones((3, 2, 3), dtype=t.uint8)
+    mask = t.tensor([[1, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]], dtype=t.int8)
+    log_probs, _ = policy(obs, mask)
+    chances = log_probs.exp()
+    assert (chances[:2][mask[:2] == 0] == 0).all() and chances[1, 3] == 1
+    assert t.allclose(chances.sum(-1), t.ones(3))
+    assert t.equal(policy(obs, t.ones_like(mask))[0], policy(obs)[0])
+
+
+@needs_hanabi
+def test_masks_of_a_rollout_belong_to_its_observations() -> None:
+    env = VectorEnv("Hanabi-v0", 3, device="cpu", arrays="torch")
+    policy = ppo.Policy(658, 21)
+    rollout = rollout_of(env, policy)
+    for _ in range(2):
+        assert rollout.mask is not None
+        legal = rollout.mask[:-1].gather(-1, rollout.action.unsqueeze(-1))
+        assert (legal == 1).all()
+        last = rollout.mask[-1].clone()
+        rollout.collect(env, policy)
+        assert t.equal(rollout.mask[0], last)
+    env.check()
+    env.close()
 
 
 def test_time_limit_ends_the_run_with_an_evaluation(tmp_path: Path) -> None:

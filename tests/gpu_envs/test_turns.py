@@ -116,14 +116,14 @@ def test_moves_out_of_order_are_refused() -> None:
     with pytest.raises(gpu_envs.ResetNeeded):
         env.observe("player_0")
     env.reset(seed=0)
-    with pytest.raises(ValueError, match="no move for player_0"):
+    with pytest.raises(ValueError, match="player_0 is on turn and needs a move"):
         env.step(None)
     env.step(_lowest(env))
     with pytest.raises(ValueError, match="only valid action is None"):
         env.step(0)
     env.step(None)
     env.step(None)
-    with pytest.raises(ValueError, match="no move"):
+    with pytest.raises(gpu_envs.ResetNeeded, match=r"no agent is left: call reset\(\)"):
         env.step(0)
 
 
@@ -131,8 +131,34 @@ def test_illegal_move_is_replaced_unless_told_otherwise() -> None:
     env = _game()
     env.reset(seed=0)
     env.step(0)  # nothing to discard for while all tokens are there
-    with pytest.raises(ValueError, match="1 actions were illegal"):
+    with pytest.raises(ValueError, match="1 action was illegal"):
         env.check()
+
+
+def test_illegal_move_that_ends_the_game_pays_no_negative_zero() -> None:
+    env = _game(illegal="terminate", player_count=3)
+    env.reset(seed=0)
+    env.step(0)
+    assert env.rewards == {"player_0": -1.0, "player_1": 0.0, "player_2": 0.0}
+    assert [str(reward) for reward in env.rewards.values()] == ["-1.0", "0.0", "0.0"]
+
+
+def test_turns_cannot_be_made_parallel_by_conversion() -> None:
+    assert _game().metadata["is_parallelizable"] is False
+    assert gpu_envs.parallel_env("Hanabi-v0").metadata["is_parallelizable"] is True
+
+
+def test_strict_raises_after_the_move_and_the_game_goes_on_with_its_world() -> None:
+    env, twin = _game(strict=True), _game()
+    for game in (env, twin):
+        game.reset(seed=0)
+    with pytest.raises(ValueError, match="1 action was illegal"):
+        env.step(0)
+    twin.step(0)
+    assert env.agent_selection == twin.agent_selection == "player_1"
+    assert np.array_equal(env.state(), twin.state())
+    assert np.array_equal(env.last()[0]["observation"], twin.last()[0]["observation"])
+    env.step(_lowest(env))
 
 
 def test_human_render_mode_prints_every_move(capsys) -> None:

@@ -48,7 +48,11 @@ def test_options_of_batches_are_refused(name) -> None:
     ("keywords", "error", "message"),
     [
         ({"speed": 3}, TypeError, "unknown keyword"),
-        ({"illegal": "ignore"}, ValueError, "illegal=.*replace, terminate, raise"),
+        (
+            {"illegal": "ignore"},
+            ValueError,
+            "illegal must be 'replace', 'terminate' or 'raise', got 'ignore'",
+        ),
         ({"illegal": "raise"}, ValueError, "has no action mask"),
         ({"render_mode": "ansi"}, ValueError, "render_mode.*None"),
         ({"max_cycles": 5, "max_episode_steps": 6}, TypeError, "pass one of them"),
@@ -84,6 +88,37 @@ def test_unknown_reset_options_warn_and_known_ones_work() -> None:
 def test_bad_reset_arguments_are_refused(arguments, error) -> None:
     with pytest.raises((error, ValueError)):
         gpu_envs.parallel_env("CartPole-v0").reset(**arguments)
+
+
+def test_both_names_of_the_limit_may_be_given_where_one_says_nothing() -> None:
+    for name in ("max_cycles", "max_episode_steps"):
+        other = {"max_cycles": None, "max_episode_steps": None, name: 5}
+        assert gpu_envs.parallel_env("CartPole-v0", **other).max_cycles == 5
+
+
+@needs_hanabi
+@pytest.mark.parametrize("make", [gpu_envs.parallel_env, gpu_envs.aec_env])
+def test_what_the_caller_writes_into_masks_makes_nothing_legal(make) -> None:
+    env = make("Hanabi-v0", illegal="raise")
+    env.reset(seed=0)
+    if make is gpu_envs.aec_env:
+        observation, *_, info = env.last()
+    else:
+        observations, infos = env.reset(seed=0)
+        observation, info = observations["player_0"], infos["player_0"]
+    for mask in (observation["action_mask"], info["action_mask"], env._rows["action_mask"]):
+        mask[...] = 1
+    with pytest.raises(ValueError, match="action 0 of player_0 is illegal"):
+        env.step(0 if make is gpu_envs.aec_env else {"player_0": 0})
+
+
+def test_what_the_caller_writes_into_observations_leaves_the_state_alone() -> None:
+    env = gpu_envs.parallel_env("Micro-v0", **MICRO)
+    observations, _ = env.reset(seed=0)
+    before = env.state()
+    observations["player_1"][:] = -7
+    env.state()[:] = -8
+    assert np.array_equal(env.state(), before)
 
 
 def test_state_without_a_state_is_all_observations() -> None:

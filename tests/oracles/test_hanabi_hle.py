@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 pyhanabi = pytest.importorskip(
-    "hanabi_learning_environment.pyhanabi", reason="needs hanabi-learning-environment"
+    "hanabi_learning_environment.pyhanabi",
+    reason="needs HLE: CMAKE_POLICY_VERSION_MINIMUM=3.5 "
+    "pip install hanabi-learning-environment==0.0.4",
 )
 
 

@@ -62,14 +62,16 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     instance_.insert(instance_.size() - 1, ", \"launches\": " + cuda::describe(step_));
     shared_.base = store_.records();
     shared_.counters = static_cast<Counters*>(store_.counters());
-    background_ = uploaded(plan_.background_);
-    state_background_ = uploaded(plan_.state_background_);
-    shared_.background = background_.get();
-    shared_.state_background = state_background_.get();
+    background_ = uploaded(store_.device(), plan_.background_);
+    state_background_ = uploaded(store_.device(), plan_.state_background_);
+    shared_.background = background_.template as<uint8_t>();
+    shared_.state_background = state_background_.template as<uint8_t>();
   }
 
   const std::string& instance() const override { return instance_; }
-  int64_t memory_bytes() const override { return store_.memory_bytes(); }
+  int64_t memory_bytes() const override {
+    return store_.memory_bytes() + background_.bytes() + state_background_.bytes();
+  }
 
   void step(const Actions& actions, const Bound& out, void* stream) override {
     this->need_reset("step");
@@ -210,21 +212,19 @@ class DeviceSimulator final : public PlannedSimulator<E> {
         GE_CUDA(cudaMemsetAsync(out.at[o], 0, size_t(plan_.outputs_[o].bytes), stream));
   }
 
-  struct Free {
-    int device;
-    void operator()(uint8_t* memory) const { cuda::release(device, memory); }
-  };
-  using Bytes = std::unique_ptr<uint8_t, Free>;
-  Bytes uploaded(const std::vector<uint8_t>& bytes) const {
-    Bytes memory(nullptr, Free{store_.device()});
+  static cuda::DeviceMemory uploaded(int device, const std::vector<uint8_t>& bytes) {
+    const cuda::DeviceGuard guard(device);
+    cuda::DeviceMemory memory(int64_t(bytes.size()));
     if (bytes.empty()) return memory;
-    memory.reset(static_cast<uint8_t*>(cuda::allocate(store_.device(), int64_t(bytes.size()))));
-    cuda::copy(store_.device(), memory.get(), bytes.data(), int64_t(bytes.size()));
+    GE_CUDA(cudaMemcpy(memory.as(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
+    // The copy may still be on its way, and callers' streams do not wait for this one.
+    GE_CUDA(cudaStreamSynchronize(nullptr));
     return memory;
   }
 
+  // Before the store, whose end waits for the device.
+  cuda::DeviceMemory background_, state_background_;
   cuda::DeviceStore store_;
-  Bytes background_{nullptr, Free{0}}, state_background_{nullptr, Free{0}};
   std::string instance_;
   std::vector<cuda::PreparedLaunch> step_, reset_, observe_;
 };

@@ -642,8 +642,7 @@ class Group {
     if constexpr (!kFinal && Wide<typename E::State>) {
       const WideTarget target = wide_target<typename E::State>(*cells_.shared, kState);
       if (target.to == nullptr) return;
-      const StagedWideRows<typename E::State, G, false, Service> staged{place_, target, 1,
-                                                                        cells_.world};
+      const StagedWideRows<typename E::State, G, Service> staged{place_, target, 1, cells_.world};
       staged.run(
           on, [](int) GE_LAMBDA { return RowFate{true, true}; },
           [&](int, auto& writer) GE_LAMBDA { write_state<F>(cells_, writer); });
@@ -658,7 +657,7 @@ class Group {
   GE_FN void wide_rows_out(Output output, bool on) {
     const WideTarget target = wide_target<Row>(*cells_.shared, output);
     if (target.to == nullptr) return;
-    const StagedWideRows<Row, G, kFinal, Service> staged{place_, target, agents(), cells_.world};
+    const StagedWideRows<Row, G, Service> staged{place_, target, agents(), cells_.world};
     staged.run(
         on, [&](int row) GE_LAMBDA { return row_fate<Agent>(cells_, row, kFinal); },
         [&](int row, auto& writer) GE_LAMBDA { write_row<F, Agent>(cells_, row, writer); });

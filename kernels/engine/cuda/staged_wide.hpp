@@ -5,7 +5,7 @@
 //          consecutive slots as fit, each by a lane that owns its world
 //   head   of a slot: the row's number in the caller's array, or -1 where nothing is to be written
 //   run    slots whose rows follow one another in the caller's array: copied as one piece, so that
-//          rows of any length go out in 16-byte stores
+//          rows of any length go out in 16-byte stores (packed bits go byte by byte)
 //   piece  a row that is longer than the staging memory passes piece by piece, alone
 //
 // The staging memory begins at the target's address modulo 16 of its first slot, so that bytes are
@@ -17,13 +17,15 @@
 
 namespace ge {
 
-template <class Row, int G, bool kFinal, class Service>
+template <class Row, int G, class Service>
 struct StagedWideRows {
   using Element = typename Row::Element;
   static constexpr bool bits = std::is_same_v<Element, bool>;
   static constexpr int element_bytes = std::is_same_v<Element, float> ? 4 : 1;
   static constexpr int team = G < 32 ? 32 : G;
   static constexpr int worlds = team / G;
+  static_assert(!bits || (((Row::capacity + 31) / 32) | 1) * 4 <= WidePlan::budget,
+                "GE: a wide row of bits has to fit into a team's staging memory");
 
   const GroupPlace& place;
   const WideTarget target;
@@ -34,14 +36,14 @@ struct StagedWideRows {
   template <class FateOf, class Make>
   GE_FN void run(bool on, const FateOf& fate, const Make& make) const {
     const int total = worlds * rows;
-    if (staged_row() <= WidePlan::budget) {
+    if (bits || staged_row() <= WidePlan::budget) {
       const int most = WidePlan::budget / staged_row();
       const int fit = most < WidePlan::slots ? most : WidePlan::slots;
       GE_NO_UNROLL
       for (int first = 0; first < total; first += fit)
         pass({first, total - first < fit ? total - first : fit, 0, target.elements}, on, fate,
              make);
-    } else {
+    } else if constexpr (!bits) {
       constexpr int piece = WidePlan::budget / element_bytes;
       GE_NO_UNROLL
       for (int slot = 0; slot < total; ++slot) {
@@ -225,19 +227,32 @@ struct StagedWideRows {
   /// Elements of one type as elements of another, by vectors of the caller's.
   template <class Out, class In>
   GE_FN void send(Out* to, const In* from, int count) const {
-    put_all(to, count, [from](int i) GE_LAMBDA {
-      GE_WATCH(from + i, int(sizeof(In)), false);
-      return Out(from[i]);
+    put_all(to, count, [from](int first, Out* at, int n) GE_LAMBDA {
+      GE_UNROLL
+      for (int k = 0; k < n; ++k) {
+        GE_WATCH(from + first + k, int(sizeof(In)), false);
+        at[k] = Out(from[first + k]);
+      }
     });
   }
   template <class Out>
   GE_FN void expand(Out* to, const uint32_t* words, int count) const {
     const int elements = target.elements, stride = row_words();
-    put_all(to, count, [words, elements, stride](int i) GE_LAMBDA {
-      const int row = i / elements, bit = i - row * elements;
+    // One division for the elements of a vector; the bits go on from there.
+    const auto bit_at = [words, stride](int row, int bit) GE_LAMBDA {
       const uint32_t* const word = words + row * stride + (bit >> 5);
       GE_WATCH(word, 4, false);
       return Out(*word >> (bit & 31) & 1u);
+    };
+    put_all(to, count, [elements, &bit_at](int first, Out* at, int n) GE_LAMBDA {
+      int row = first / elements, bit = first - row * elements;
+      GE_UNROLL
+      for (int k = 0; k < n; ++k) {
+        at[k] = bit_at(row, bit);
+        ++bit;
+        row += bit == elements ? 1 : 0;
+        bit = bit == elements ? 0 : bit;
+      }
     });
   }
   GE_FN void copy_bits(char* to, const uint32_t* words) const {
@@ -249,9 +264,10 @@ struct StagedWideRows {
       to[i] = char(words[i / 4] >> (8 * (i % 4)));
     }
   }
-  /// value(i) into to[i], 16 bytes a store where the address allows it.
-  template <class Out, class Value>
-  GE_FN void put_all(Out* to, int count, const Value& value) const {
+  /// fill(i, at, n) makes elements [i, i + n), which go out 16 bytes a store where the address allows
+  /// it.
+  template <class Out, class Fill>
+  GE_FN void put_all(Out* to, int count, const Fill& fill) const {
     constexpr int each = 16 / int(sizeof(Out));
     struct Items {
       Out at[each];
@@ -261,16 +277,17 @@ struct StagedWideRows {
     const int head = lead < count ? lead : count;
     const int vectors = (count - head) / each;
     const auto store = [&](int i) GE_LAMBDA {
+      Out one[1];
+      fill(i, one, 1);
       GE_WATCH(to + i, int(sizeof(Out)), true);
-      to[i] = value(i);
+      to[i] = one[0];
     };
     GE_NO_UNROLL
     for (int i = lane; i < head; i += team) store(i);
     GE_NO_UNROLL
     for (int i = lane; i < vectors; i += team) {
       Items items;
-      GE_UNROLL
-      for (int k = 0; k < each; ++k) items.at[k] = value(head + i * each + k);
+      fill(head + i * each, items.at, each);
       GE_WATCH(to + head + i * each, 16, true);
       reinterpret_cast<Vector*>(to + head)[i] = __builtin_bit_cast(Vector, items);
     }

@@ -3,6 +3,8 @@
 // lint: allow file-size: half of the lines read what a user may pass and say what is wrong with it
 #pragma once
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <vector>
 
@@ -63,15 +65,19 @@ inline std::string layout_names() {
   return names;
 }
 
+constexpr size_t kMostBytes = 65536;  // of a text
+
 inline std::string read_layout_file(const std::string& path) {
-  constexpr size_t kMostBytes = 65536;
-  std::ifstream file(path, std::ios::binary);
+  std::error_code ignored;
+  const bool plain =
+      path.find('\0') == std::string::npos && std::filesystem::is_regular_file(path, ignored);
+  std::ifstream file;
+  if (plain) file.open(path, std::ios::binary);
   std::string text(kMostBytes + 1, '\0');
   if (file) file.read(text.data(), std::streamsize(text.size()));
-  // A folder opens, but nothing can be read of it.
   if (!file.is_open() || file.bad() || (file.fail() && !file.eof()))
-    refuse("layout: '" + path + "' is neither a layout (" + layout_names() +
-           ") nor a file that can be read; a text has several lines");
+    refuse("layout: '" + path.substr(0, path.find('\0')) + "' is neither a layout (" +
+           layout_names() + ") nor a file that can be read; a text has several lines");
   text.resize(size_t(file.gcount()));
   if (text.size() > kMostBytes)
     refuse("layout: the file '" + path + "' is longer than " + std::to_string(kMostBytes) +
@@ -82,7 +88,12 @@ inline std::string read_layout_file(const std::string& path) {
 
 /// The text of the layout. A named one brings its own orders, values and times where none are given.
 inline std::string find_layout(Settings& s) {
-  if (s.layout.find('\n') != std::string::npos) return s.layout;
+  if (s.layout.find('\n') != std::string::npos) {
+    if (s.layout.size() > kMostBytes)
+      refuse("layout: a text of " + std::to_string(s.layout.size()) + " bytes, at most " +
+             std::to_string(kMostBytes) + " are read");
+    return s.layout;
+  }
   for (const NamedLayout& layout : kLayouts) {
     if (s.layout != layout.name) continue;
     if (s.orders.empty() && s.bonus_orders.empty()) s.bonus_orders = layout.bonus_orders;
@@ -111,8 +122,10 @@ inline std::vector<std::string> layout_lines(const std::string& text, int& first
     at = end + 1;
   }
   while (!lines.empty() && lines.back().empty()) lines.pop_back();
-  first = 1;
-  while (!lines.empty() && lines.front().empty()) lines.erase(lines.begin()), ++first;
+  const auto begins = std::find_if(lines.begin(), lines.end(),
+                                   [](const std::string& line) { return !line.empty(); });
+  first = 1 + int(begins - lines.begin());
+  lines.erase(lines.begin(), begins);
   if (lines.empty()) refuse("layout: the text has no cells");
   return lines;
 }
@@ -192,7 +205,9 @@ inline void choose_starts(Floorplan& plan, Settings& s) {
   if (s.player_count == 0) s.player_count = int(plan.starts.size());
   if (s.player_count == 0) refuse("layout: no start of a player; mark a floor cell with 1");
   const size_t wanted = size_t(s.player_count);
-  if (plan.starts.size() < wanted && !s.extra_starts && !s.random_start_positions)
+  const size_t floor = size_t(std::count(plan.grid.begin(), plan.grid.end(), uint8_t(kFloor)));
+  if (plan.starts.size() < wanted && floor >= wanted && !s.extra_starts &&
+      !s.random_start_positions)
     refuse("layout: " + counted(plan.starts.size(), "start") + ", player_count=" +
            std::to_string(wanted) + "; with extra_starts=True further chefs start on free floor");
   for (int cell = 0; cell < int(plan.grid.size()) && plan.starts.size() < wanted; ++cell) {

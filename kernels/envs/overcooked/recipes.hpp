@@ -105,7 +105,7 @@ inline std::vector<int> resolve_orders(Settings& settings) {
 
 inline void fill_values(const Settings& s, const std::vector<int>& orders,
                         const std::vector<int>& bonus, Params& p) {
-  const std::vector<int> values = parse_numbers(s.recipe_values, "recipe_values", 100000, orders);
+  const std::vector<int> values = parse_numbers(s.recipe_values, "recipe_values", 10000, orders);
   for (size_t i = 0; i < orders.size(); ++i) {
     const int onions = orders[i] >> 2, tomatoes = orders[i] & 3;
     int value = 20;

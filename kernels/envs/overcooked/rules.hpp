@@ -48,7 +48,7 @@ struct Chef {
   uint8_t cell, facing, held;
   static constexpr auto describe() {
     return fields(field("cell", &Chef::cell, "where the chef stands: x * height + y"),
-                  field("facing", &Chef::facing, "0 north, 1 south, 2 east, 3 west"),
+                  field("facing", &Chef::facing, "0 north, 1 south, 2 east, 3 west").within(0, 3),
                   field("held", &Chef::held,
                         "0 nothing, 1 onion, 2 tomato, 3 dish, 32 + 4 * onions + tomatoes: soup"));
   }
@@ -136,10 +136,11 @@ using ChefRows = Rows<Chefs<T>, Chef>;
 
 // ---- places
 
-/// The cell in front.
+/// The cell in front; of a chef whom a caller has put on the border, some cell of the kitchen.
 GE_FN int cell_ahead(const Params& p, int cell, int facing) {
   const int step = facing >= kEast ? p.height : 1;
-  return facing == kSouth || facing == kEast ? cell + step : cell - step;
+  const int ahead = facing == kSouth || facing == kEast ? cell + step : cell - step;
+  return clamp(ahead, 0, p.cell_count - 1);
 }
 
 /// A set of cells in registers: words are chosen by comparing, since an index would put them into
@@ -234,7 +235,7 @@ GE_FN int use_place(const Params& p, int me, const ChefRows<T>& chefs, const Thi
     if (!is_soup(chef.held)) return 0;
     const int value = p.value[recipe_of(chef.held)];
     takings.sparse += value;
-    score.score += value;
+    score.score += min(value, 0x7fffffff - score.score);
     score.soups += value != 0 ? 1 : 0;
     chef.held = kNothing;
   } else if (place != kFloor && chef.held == kNothing) {

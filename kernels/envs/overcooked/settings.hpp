@@ -58,18 +58,19 @@ struct Settings {
         field("orders", &Settings::orders,
               "recipes that pay, such as \"OOO,OOT\"; empty: the layout's own, else all"),
         field("bonus_orders", &Settings::bonus_orders,
-              "those of them that pay order_bonus times; empty: the layout's own, else none"),
-        field("order_bonus", &Settings::order_bonus, "factor for bonus orders").within(0, 100));
+              "those of them that pay order_bonus times; empty: the layout's own where orders is "
+              "empty too"),
+        field("order_bonus", &Settings::order_bonus, "factor for bonus orders").within(0, 10));
   }
   static constexpr auto describe_prices() {
     return fields(
         field("delivery_reward", &Settings::delivery_reward, "value of every order; 0: not given")
-            .within(0, 100000),
+            .within(0, 10000),
         field("recipe_values", &Settings::recipe_values, "value of each order, such as \"20,15\""),
         field("onion_value", &Settings::onion_value, "value of an onion in a soup; 0: not given")
-            .within(0, 30000),
+            .within(0, 3000),
         field("tomato_value", &Settings::tomato_value, "value of a tomato in a soup; 0: not given")
-            .within(0, 30000),
+            .within(0, 3000),
         field("cook_time", &Settings::cook_time, "steps that every soup cooks; 0: not given")
             .within(0, 255),
         field("recipe_times", &Settings::recipe_times, "steps that each order cooks"),

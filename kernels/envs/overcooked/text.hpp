@@ -27,7 +27,8 @@ inline std::string pot_text(const Thing& pot) {
   if (!is_soup(pot.item)) {
     std::string inside = recipe_name(recipe_of(pot.item));
     for (char& c : inside) c = char(c - 'A' + 'a');
-    return "P" + inside + std::string(3 - inside.size(), ' ');
+    inside.resize(3, ' ');
+    return "P" + inside;
   }
   if (pot.left == 0) return "P ok";
   const std::string left = std::to_string(int(pot.left));
