@@ -292,7 +292,7 @@ def _waits(module: Any) -> str:
 
 def small(name: str, dry_run: bool) -> None:
     """A short run of one environment without torch, for compute-sanitizer to watch."""
-    module, description = next(
+    module, _ = next(
         (m, d)
         for m in native.all_tested(dry_run)
         for d in native.environments(m)

@@ -221,7 +221,8 @@ class Plan {
       throw Error(Fault::value, "num_envs must be from 1 to " +
                                     std::to_string((int64_t{1} << 31) - 64) + ", got " +
                                     std::to_string(config.worlds));
-    if (config.worlds * agents_ >= int64_t{1} << 31)
+    // Rows that are staged one by one are numbered in 32 bits.
+    if (Wide<typename E::Observation> && config.worlds * agents_ >= int64_t{1} << 31)
       throw Error(Fault::value,
                   "at most 2^31 agents in all are possible: " + std::to_string(config.worlds) +
                       " worlds have " + std::to_string(agents_) + " each");
