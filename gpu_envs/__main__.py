@@ -1,4 +1,4 @@
-"""The command line: `python -m gpu_envs list`, `info ID`, `bench ID`, `play ID`."""
+"""The command line: `python -m gpu_envs list`, `info ID`, `bench ID`, `play ID`, `evaluate FILE`."""
 
 from __future__ import annotations
 
@@ -93,6 +93,13 @@ def _parser() -> argparse.ArgumentParser:
         add_help=False,
     )
     play.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID [options]")
+    evaluate = commands.add_parser(
+        "evaluate",
+        help="play episodes with trained policies",
+        description="Say what trained policies reach; `evaluate FILE -h` lists the options.",
+        add_help=False,
+    )
+    evaluate.add_argument("arguments", nargs=argparse.REMAINDER, metavar="FILE [options]")
     return parser
 
 
@@ -104,6 +111,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if given[:1] == ["play"]:
         status: int = importlib.import_module("gpu_envs.play").main(given[1:])
+        return status
+    if given[:1] == ["evaluate"]:
+        try:
+            match = importlib.import_module("gpu_envs.train.match")
+        except ModuleNotFoundError as problem:
+            if problem.name != "torch":
+                raise
+            print("error: evaluate needs torch: pip install 'gpu_envs[train]'", file=sys.stderr)
+            return 1
+        status = match.main(given[1:])
         return status
     arguments = _parser().parse_args(given)
     try:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Discrete, Space
 
-from gpu_envs import errors, fields, registration, terminal
+from gpu_envs import errors, fields, flags, registration, terminal
 from gpu_envs.parallel import ParallelEnv
 from gpu_envs.spaces import FieldViews
 
@@ -27,7 +27,6 @@ Choose = Callable[[str, Any, Any], Any]  # agent, observation, action mask or No
 _HELP = "Type {what} and Enter; q quits, ? shows this."
 _KEY_HELP = "Press {what}; q quits, ? shows this."
 _SPACE = "space"  # how that key is written
-_TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError)
 
 
@@ -36,25 +35,6 @@ class Quit(Exception):
 
 
 # ---- the command line
-
-
-def _is_truth(field: fields.Field) -> bool:
-    return field.type in ("bool", "boolean")
-
-
-def _truth(text: str) -> bool:
-    if text.lower() not in _TRUTHS:
-        raise argparse.ArgumentTypeError(f"must be true or false, got {text!r}")
-    return _TRUTHS[text.lower()]
-
-
-def _value(field: fields.Field) -> Callable[[str], Any]:
-    """Return what reads a parameter from the command line; its bounds are checked later."""
-    if _is_truth(field):
-        return _truth
-    if field.type in ("string", "str") or field.names:
-        return str
-    return float if field.type.startswith("float") else int
 
 
 def _parser(described: Sequence[fields.Field]) -> argparse.ArgumentParser:
@@ -73,17 +53,12 @@ def _parser(described: Sequence[fields.Field]) -> argparse.ArgumentParser:
         "--opponent",
         default="random",
         metavar="random|PATH",
-        help="random, or the checkpoint.pt of a trained policy",
+        help="random, or a best.ckpt of the trainer",
     )
     add(
         "--max-episode-steps", type=int, metavar="N", help="when the episode is cut short; 0: never"
     )
-    group = parser.add_argument_group("parameters of this environment") if described else parser
-    for field in described:
-        flag, own = "--" + field.name.replace("_", "-"), f"own_{field.name}"
-        doc = f"{field.doc}; default {field.default_text()}".replace("%", "%%")
-        what = field.bounds().replace(" | ", "|").replace(" to ", "..")
-        group.add_argument(flag, dest=own, type=_value(field), metavar=what, help=doc)
+    flags.add_parameters(parser, described)
     return parser
 
 
@@ -97,7 +72,7 @@ def parse(argv: Sequence[str]) -> tuple[argparse.Namespace, dict[str, Any]]:
     if given and given[0].startswith("-"):
         parser.error("the ID comes first")
     options = parser.parse_args(argv)
-    own = {k.removeprefix("own_"): v for k, v in vars(options).items() if k.startswith("own_")}
+    own = flags.take_parameters(vars(options))
     if hasattr(options, "max_episode_steps"):
         own["max_episode_steps"] = options.max_episode_steps
     return options, own
@@ -114,37 +89,17 @@ def random_policy(env: ParallelEnv, seed: int | None) -> Choose:
 
 
 def saved_policy(env: ParallelEnv, path: str) -> Choose:
-    """Return the likeliest legal action of a policy that `gpu_envs.train` saved."""
+    """Return the likeliest legal actions of the policies in a file of the trainer."""
     if not Path(path).is_file():
         raise ValueError(f"--opponent must be random or a file that exists, got {path!r}")
     try:
-        import torch
-
-        from gpu_envs.train import ppo
+        from gpu_envs.train.evaluate import Team
     except ImportError as problem:
         message = f"a saved policy needs {problem.name}: pip install 'gpu_envs[train]'"
         raise ValueError(message) from problem
-    try:
-        policy, facts = ppo.load(Path(path))
-    except Exception as problem:  # whatever a file of another kind makes torch and load say
-        kind = type(problem).__name__  # the words may be a page
-        raise ValueError(f"{path} is no checkpoint of gpu_envs.train ({kind})") from problem
-    state = policy.state_dict()
-    inputs, outputs = state["actor.0.weight"].shape[1], len(state["actor.4.bias"])
-    space = env.simulator.single_action_space
-    size = int(np.prod(env.simulator.single_observation_space.shape or ()))
-    if not isinstance(space, Discrete) or (inputs, outputs) != (size, space.n):
-        raise ValueError(
-            f"{path} was trained for {facts['env']}, with {inputs} inputs and {outputs} actions; "
-            f"this is {env.name}, with {size} inputs and {space}"
-        )
-
-    def choose(_: str, observation: Any, mask: Any) -> int:
-        legal = None if mask is None else torch.as_tensor(mask)[None]
-        with torch.no_grad():
-            return int(policy(torch.as_tensor(observation)[None], legal)[0].argmax())
-
-    return choose
+    players = Team.load(Path(path), env.simulator).players()
+    seats = {agent: number for number, agent in enumerate(env.possible_agents)}
+    return lambda agent, observation, mask: players[seats[agent]](observation, mask)
 
 
 # ---- what a person reads and types
@@ -175,7 +130,8 @@ class Menu:
     def help(self) -> str:
         """Return how to answer."""
         if not isinstance(self.space, Discrete):
-            return _HELP.format(what=f"{self.space.shape[0] if self.space.shape else 1} numbers")
+            count = int(np.prod(self.space.shape or ()))
+            return _HELP.format(what="a number" if count == 1 else f"{count} numbers")
         if self.reads_keys:
             return _KEY_HELP.format(what="the key or the digit of an action")
         ways = ["the number", *(["name"] if self.names else []), *(["key"] if self.keys else [])]

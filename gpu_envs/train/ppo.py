@@ -1,320 +1,564 @@
-"""PPO in one file, for environments with one discrete action (Schulman et al. 2017).
+"""PPO (Schulman et al. 2017), and A2C as the case of one plain step.
 
-Every agent of every world is a learner, and all share one policy. The simulator writes each step
-straight into the storage of a rollout (`out=`), on the device where the policy runs, so that a
-rollout copies nothing and never waits for the device. A world begins its next episode in the step
-that ends one (SameStep); where an episode was cut short, the value of its last observation is added
-to its last reward. Two runs with the same options on the same machine are equal.
+Read from top to bottom: the storage of a rollout, advantages, a learner (one policy, its optimiser
+and its loss), and the trainer's loop over rollout and update.
 
-Where the environment has an action mask, nobody ever chooses what it forbids, in training and in
-evaluation.
+The simulator writes each step straight into the rollout (`out=`), on the device where the policies
+run; nothing is copied and nothing waits for the device until an update asks how many samples there
+are. On a GPU a rollout is one CUDA graph and a gradient step another.
+
+A row is one agent of one world. It *decides* in the steps in which it is active: a transition runs
+from one decision of a row to its next, and the rewards between them are summed, so that who waits
+for a turn learns from what the others bring about. Where an episode was cut short, the value of its
+last observation is added to its last reward. The last decision of a row that waits when the rollout
+ends is left out: what it led to is not known yet.
 """
 
 from __future__ import annotations
 
-import argparse
-import math
-import sys
 import time
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import torch
-from gymnasium.spaces import Discrete, flatdim
-from matplotlib.figure import Figure
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from torch import Tensor, nn
+from torch import Tensor
 
-from gpu_envs import VectorEnv, errors, registration
+from gpu_envs import VectorEnv
+from gpu_envs.train import optimiser
+from gpu_envs.train.config import Config
+from gpu_envs.train.distributions import Distribution, of_space
+from gpu_envs.train.graphs import Captured
+from gpu_envs.train.networks import Policy, RowShape
+from gpu_envs.train.noise import ACTIONS, SHUFFLES, Noise
+from gpu_envs.train.ranks import Ranks
+from gpu_envs.train.rewards import Rewards
+from gpu_envs.train.self_play import Past, Seats
 
-ROLLOUT = 64  # steps of every world between two updates
-EPOCHS, MINIBATCH = 8, 512  # passes over a rollout, samples of a gradient step
-LEARNING_RATE = 1e-3  # of Adam; falls linearly to zero over --total-steps
-GAMMA, LAMBDA, CLIP = 0.99, 0.95, 0.2  # discount, advantage trace, bound of probability ratios
-ILLEGAL = -1e9  # logit of an action that the mask forbids: its probability is zero
-EVALUATION_EPISODES, EVALUATION_EVERY = 100, 5  # updates
+LOSSES = ("policy_loss", "value_loss", "entropy", "approx_kl", "clipfrac")
+_SCALE_MEMORY = 0.99  # of the running scale of values, per update
 
-# ---- the command line
-
-
-class Parser(argparse.ArgumentParser):
-    """Errors are one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Print the line and leave."""
-        self.exit(2, f"error: {message}\n")
-
-
-def at_least(low: int, kind: type[int] | type[float] = int) -> Callable[[str], float]:
-    """Return what reads a number from the command line."""
-
-    def number(text: str) -> float:  # argparse's message: "invalid number value"
-        value = kind(text)
-        if not value >= low:
-            raise argparse.ArgumentTypeError(f"must be at least {low}, got {text}")
-        return value
-
-    return number
-
-
-def parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    """Read the command line."""
-    parser = Parser(
-        prog="python -m gpu_envs.train",
-        allow_abbrev=False,
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-        description="Train an agent by PPO until its mean return over 100 episodes reaches the "
-        "environment's reward threshold. Writes checkpoint.pt, curve.csv and curve.png.",
-    )
-    add = parser.add_argument
-    add("env", help="id of the environment, such as CartPole-v0")
-    add("--num-envs", type=at_least(1), default=64, help="worlds that run at once")
-    add("--seed", type=at_least(0), default=1, help="seed of worlds, weights and samples")
-    add("--total-steps", type=at_least(1), default=2_000_000, help="at most so many, per agent")
-    add("--time-limit", type=at_least(0, float), default=0.0, help="in seconds; 0 for none")
-    add("--device", default="auto", help="auto (a GPU where there is one), cpu, cuda, cuda:<n>")
-    add("--out", default="runs/<env>/<seed>", help="folder for the results")
-    options, rest = parser.parse_known_args(argv)
-    if rest:
-        names = ["--" + name.replace("_", "-") for name in vars(options) if name != "env"]
-        parser.error(errors.unknown("option", rest[0], names))
-    return options
-
-
-# ---- the policy
-
-
-class Policy(nn.Module):
-    """An actor and a critic with two hidden layers each."""
-
-    def __init__(self, observation_size: int, action_count: int) -> None:
-        super().__init__()
-        # Small last weights: the first policy is nearly uniform, the first values nearly zero.
-        self.actor = network(observation_size, action_count, 0.01)
-        self.critic = network(observation_size, 1, 0.1)
-
-    def forward(self, obs: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Return the log-probability of every action, and the value; a mask is 0 for illegal."""
-        rows = obs.flatten(1).float()
-        logits = self.actor(rows)
-        if mask is not None:
-            logits = logits.masked_fill(mask == 0, ILLEGAL)
-        return logits.log_softmax(-1), self.critic(rows).squeeze(-1)
-
-
-def network(inputs: int, outputs: int, last_gain: float) -> nn.Sequential:
-    """Return layers with orthogonal weights."""
-    layers = [nn.Linear(inputs, 64), nn.Linear(64, 64), nn.Linear(64, outputs)]
-    for layer, gain in zip(layers, (2**0.5, 2**0.5, last_gain), strict=True):
-        nn.init.orthogonal_(layer.weight, gain)
-        nn.init.zeros_(layer.bias)
-    return nn.Sequential(layers[0], nn.Tanh(), layers[1], nn.Tanh(), layers[2])
-
-
-# ---- PPO
+# ---- the rollout
 
 
 class Rollout:
-    """Storage for ROLLOUT steps of all rows; `slots[t]` says where step t is written."""
+    """Storage for the steps of all rows; `slots[t]` says where the simulator writes step t.
 
-    def __init__(self, obs: Tensor, infos: dict[str, Any]) -> None:
-        def empty(dtype: torch.dtype, length: int = ROLLOUT, shape: Any = obs.shape[:1]) -> Tensor:
-            return torch.empty((length, *shape), dtype=dtype, device=obs.device)
+    What decisions see (`obs`, `mask`, `active`, `memory`) has one step more than what follows from
+    them: index t is what decision t saw, and the last one is where the next rollout begins.
+    """
 
-        self.obs = empty(obs.dtype, ROLLOUT + 1, obs.shape)  # obs[t] is what action[t] answers
-        self.active = empty(torch.bool, ROLLOUT + 1)  # False: an agent that waits for its world
-        self.arrays = {"final_obs": empty(obs.dtype, ROLLOUT, obs.shape)}
-        self.arrays |= {name: empty(torch.float) for name in ("reward", "episode_return")}
-        self.arrays |= {name: empty(torch.bool) for name in ("terminated", "truncated", "ended")}
-        self.action, self.log_prob, self.value = map(empty, (torch.int64, torch.float, torch.float))
-        written = self.arrays | {"obs": self.obs[1:]}
-        self.mask: Tensor | None = None  # mask[t] belongs to obs[t]
-        if "action_mask" in infos:  # who waits for a turn has one action: only the critic learns
-            first = infos["action_mask"]
-            self.mask = empty(first.dtype, ROLLOUT + 1, first.shape)
-            self.mask[-1] = first
-            written["action_mask"] = self.mask[1:]
-        elif "agent_active" in infos:
-            written["agent_active"] = self.active[1:]
-        self.slots = [{n: array[t] for n, array in written.items()} for t in range(ROLLOUT)]
-        self.obs[-1], self.active[:] = obs, True
+    def __init__(self, env: VectorEnv, actions: Distribution, config: Config) -> None:
+        self.length, self.rows, self.agents = config.rollout, env.num_envs, env.agents_per_world
+        self.device = torch.device(env.device)
+        self.layout = env.simulator.layout
+        flags = [self._array(torch.bool) for _ in range(3)]
+        self.terminated, self.truncated, self.ended = flags
+        self.reward, self.returns = self._array(torch.float), self._array(torch.float)
+        self.lengths, self.final_obs = self._array(torch.int32), self._output("final_obs")
+        self.parts = self._output("reward_parts") if config.reward_weights else None
+        self.obs, self.mask = self._output("obs", 1), self._output("action_mask", 1)
+        self.active = self._output("agent_active", 1)
+        later = {"obs": self.obs, "action_mask": self.mask, "agent_active": self.active}
+        now = {"reward": self.reward, "reward_parts": self.parts, "final_obs": self.final_obs}
+        now |= {"terminated": self.terminated, "truncated": self.truncated, "ended": self.ended}
+        now |= {"episode_return": self.returns, "episode_length": self.lengths}
+        self.slots = [
+            {n: a[t + 1] for n, a in later.items() if a is not None}
+            | {n: a[t] for n, a in now.items() if a is not None}
+            for t in range(self.length)
+        ]
+        # What the policies add.
+        self.action = self._array(actions.type, actions.shape)
+        self.log_prob, self.value = self._array(torch.float), self._array(torch.float)
+        self.memory = self._array(torch.float, (config.memory,), 1) if config.memory else None
+        self.begins = self._array(torch.bool, (), 1)  # an episode's first step: nothing to remember
+        self.gone = self._array(torch.bool)[0]  # agents whose episode is over and the world's not
+        self.steps = [
+            tuple(None if a is None else a[t] for a in (self.obs, self.mask, self.memory))
+            for t in range(self.length + 1)
+        ]
+        self.answers = list(zip(self.action, self.log_prob, self.value, strict=True))
+
+    def _array(self, kind: torch.dtype, more: tuple[int, ...] = (), extra: int = 0) -> Tensor:
+        shape = (self.length + extra, self.rows, *more)
+        return torch.zeros(shape, dtype=kind, device=self.device)
+
+    def _output(self, name: str, extra: int = 0) -> Any:
+        output = self.layout.of(name)
+        return output and self._array(getattr(torch, output.type), output.shape[2:], extra)
+
+    def start(self, obs: Tensor, infos: Mapping[str, Any]) -> None:
+        """Say where the first rollout begins."""
+        self.obs[-1] = obs
+        for name, array in (("action_mask", self.mask), ("agent_active", self.active)):
+            if array is not None:
+                array[-1] = infos[name]
+
+    def turn(self) -> None:
+        """Begin where the last rollout ended."""
+        for array in (self.obs, self.mask, self.active, self.memory, self.begins):
+            if array is not None:
+                array[0] = array[-1]
+
+    def remember(self, t: int) -> None:
+        """Forget what belongs to episodes that ended with step t.
+
+        A world begins anew when all its agents have ended, which they may do one after the other.
+        """
+        assert self.memory is not None  # or nobody asks
+        gone = self.gone | self.ended[t]
+        over = gone.view(-1, self.agents).all(1, keepdim=True).expand(-1, self.agents).flatten()
+        self.gone.copy_(gone & ~over)
+        self.begins[t + 1] = over
+        self.memory[t + 1].masked_fill_(over.unsqueeze(-1), 0)
+
+
+# ---- advantages
+
+
+def backward_sums(keep: Tensor, add: Tensor) -> Tensor:
+    """Return x with x[t] = keep[t] x[t + 1] + add[t] and nothing behind the end.
+
+    In log2(T) rounds, each joining twice as many steps, instead of T small ones.
+    """
+    reach, length = 1, len(add)
+    while reach < length:
+        add = torch.cat((add[:-reach] + keep[:-reach] * add[reach:], add[-reach:]))
+        keep = torch.cat((keep[:-reach] * keep[reach:], torch.zeros_like(keep[-reach:])))
+        reach *= 2
+    return add
+
+
+def advantages(
+    reward: Tensor, value: Tensor, decides: Tensor, ended: Tensor, gamma: float, trace: float
+) -> tuple[Tensor, Tensor]:
+    """Return generalised advantage estimates (Schulman et al. 2016), and which are known.
+
+    Args:
+        reward: Of each step (T, rows).
+        value: Of what each decision saw, with one step more (T + 1, rows).
+        decides: Whether a row decides there (T + 1, rows).
+        ended: Whether the row's episode ended with the step (T, rows).
+        gamma: The discount from one decision to the next.
+        trace: Lambda.
+    """
+    goes_on, next_decides = ~ended, decides[1:]
+    waits = (goes_on & ~next_decides).float()
+    arrives = (goes_on & next_decides).float()
+    # Beyond step t: the value of the next decision, whether there is one or an end, and the rewards
+    # until then.
+    later = torch.zeros_like(reward)
+    later[:-1] = reward[1:]
+    coming = torch.stack((arrives * value[1:], (ended | next_decides).float(), waits * later), -1)
+    next_value, known, pending = backward_sums(waits.unsqueeze(-1), coming).unbind(-1)
+    now = decides[:-1]
+    is_known = now & (known > 0)
+    surprise = reward + pending + gamma * next_value - value[:-1]
+    keep = goes_on * torch.where(now, gamma * trace * known, torch.ones_like(known))
+    return backward_sums(keep, is_known * surprise), is_known
+
+
+# ---- one learner
+
+
+class Learner:
+    """One policy with its optimiser, and the rows that it plays and learns from.
+
+    Args:
+        name: Of its role.
+        rows: Its rows; None for all.
+        past: Those of its rows that an earlier version of it plays; None for none.
+        rollout: Where all rows are.
+        shape: Of an observation.
+        actions: What the policy's outputs mean.
+        config: The run.
+        ranks: The processes of the run.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        rows: Tensor | None,
+        past: Past | None,
+        rollout: Rollout,
+        shape: RowShape,
+        actions: Distribution,
+        config: Config,
+        ranks: Ranks,
+    ) -> None:
+        self.name, self.rows, self.past, self.rollout = name, rows, past, rollout
+        self.actions, self.config, self.ranks = actions, config, ranks
+        self.device = device = rollout.device
+        self.policy = Policy(shape, actions, config).to(device)
+        if past is not None:
+            past.policy = Policy(shape, actions, config).to(device).requires_grad_(False)
+        self.forward: Callable[..., Any] = self.policy
+        if config.compile:
+            self.forward = torch.compile(self.policy)
+        self.parameters = list(self.policy.parameters())
+        for parameter in self.parameters:
+            parameter.grad = torch.zeros_like(parameter)  # which captured graphs write into
+        self.optimiser = optimiser.make(config, self.parameters, device)
+        self.advantage, self.target = rollout._array(torch.float), rollout._array(torch.float)
+        self.entropy_weight = torch.zeros((), device=device)
+        self.losses = torch.zeros(len(LOSSES) + 1, device=device)  # sums, and of how many
+
+    def precision(self) -> AbstractContextManager[Any]:
+        """Return the context in which networks are evaluated."""
+        if self.config.precision == "bf16":
+            return torch.autocast(self.device.type, torch.bfloat16)
+        return nullcontext()
+
+    def act(self, t: int, noise: Tensor) -> None:
+        """Decide step t."""
+        rows, rollout = self.rows, self.rollout
+        obs, mask, memory = rollout.steps[t]
+        if rows is not None:
+            obs, noise = obs[rows], noise[rows]
+            mask = None if mask is None else mask[rows]
+            memory = None if memory is None else memory[rows]
+        with self.precision():
+            outputs, value, after = self.forward(obs, mask, memory)
+        action = self.actions.sample(outputs, noise)
+        if self.past is not None:
+            action, after = self.past.answer(action, after, obs, mask, memory, noise)
+        answers = (action, self.actions.log_prob(outputs, action), self.policy.real(value))
+        if rows is None:
+            for array, answer in zip(rollout.answers[t], answers, strict=True):
+                array.copy_(answer)
+            if after is not None:
+                rollout.steps[t + 1][2].copy_(after)
+            return
+        for array, answer in zip(rollout.answers[t], answers, strict=True):
+            array[rows] = answer
+        if after is not None:
+            rollout.steps[t + 1][2][rows] = after
 
     @torch.no_grad()
-    def collect(self, env: VectorEnv, policy: Policy) -> None:
-        """Play on from where the last rollout ended."""
-        self.obs[0], self.active[0] = self.obs[-1], self.active[-1]
-        if self.mask is not None:
-            self.mask[0] = self.mask[-1]
-        for t, slot in enumerate(self.slots):
-            mask = None if self.mask is None else self.mask[t]
-            log_probs, self.value[t] = policy(self.obs[t], mask)
-            action = self.action[t] = log_probs.exp().multinomial(1).squeeze(-1)
-            self.log_prob[t] = log_probs.gather(-1, action.unsqueeze(-1)).squeeze(-1)
-            env.step(action, out=slot)
+    def values(self, value: Tensor, reward: Tensor) -> None:
+        """Fill in the values behind the rollout, and add those behind episodes cut short."""
+        rollout, rows = self.rollout, slice(None) if self.rows is None else self.rows
+        obs, _, memory = rollout.steps[-1]
+        memory = None if memory is None else memory[rows]
+        with self.precision():
+            value[-1, rows] = self.policy.value(obs[rows], memory)
+        cut = rollout.truncated & ~rollout.terminated & rollout.ended
+        if self.rows is not None:
+            cut = cut & torch.zeros_like(cut).index_fill_(1, self.rows, True)
+        step, row = cut.nonzero(as_tuple=True)
+        if not len(step):
+            return
+        if rollout.memory is not None:  # what was remembered when the last observation came
+            memory = self.policy(rollout.obs[step, row], None, rollout.memory[step, row])[2]
+        with self.precision():
+            last = self.policy.value(rollout.final_obs[step, row], memory)
+        reward[step, row] += self.config.gamma * last
+
+    def improve(self, advantage: Tensor, known: Tensor, value: Tensor, update: int) -> int:
+        """Learn from the rollout; return how many samples there were, over all ranks."""
+        config, target = self.config, advantage + value
+        if self.rows is not None:
+            known = known & torch.zeros_like(known).index_fill_(1, self.rows, True)
+        if self.past is not None:
+            known = known & self.past.learns
+        weight = known.double()
+        squares = [weight, weight * advantage, weight * advantage**2]
+        squares += [weight * target, weight * target**2]
+        sums = self.ranks.sum(torch.stack([part.sum() for part in squares]))
+        if config.normalize_advantages:
+            mean, square = sums[1:3] / sums[0].clamp(min=1)
+            deviation = (square - mean.square()).clamp(min=0).sqrt()
+            advantage = ((advantage - mean) / (deviation + 1e-8)).float()
+        if config.normalize_values:
+            self.policy.scale.update(sums[[0, 3, 4]], _SCALE_MEMORY)
+        self.advantage.copy_(advantage)
+        self.target.copy_((target - self.policy.scale.mean) / self.policy.scale.deviation)
+        self.known = known
+        self.losses.zero_()
+        for index in self._minibatches(known, update):
+            self.step(index)
+        return int(sums[0])
+
+    def _minibatches(self, known: Tensor, update: int) -> Any:
+        """Yield the numbers of samples, or with a memory of rows, in random order each epoch."""
+        config, length = self.config, self.rollout.length
+        if self.policy.memory_size:
+            samples = known.any(0).nonzero().squeeze(-1)
+        else:
+            samples = known.flatten().nonzero().squeeze(-1)
+        count = self.ranks.lowest(len(samples))
+        if count == 0:
+            return
+        size = config.minibatch // self.ranks.count
+        size = max(1, size // length if self.policy.memory_size else size)
+        epochs, size = (1, count) if config.is_a2c else (config.epochs, min(size, count))
+        shuffles = Noise(config.seed, SHUFFLES, self.device)
+        for epoch in range(epochs):
+            order = shuffles.order(update * epochs + epoch, len(samples), self.ranks.rank)
+            # What does not fill a minibatch is left out of this epoch.
+            for chosen in order[: count // size * size].split(size):
+                yield samples[chosen]
+
+    def step(self, index: Tensor) -> None:
+        """Take one gradient step; captured in two parts, for ranks meet between them."""
+        self.gradient(index)
+        if self.ranks.count > 1:
+            flat = torch.cat([p.grad.flatten() for p in self.parameters])  # type: ignore[union-attr]
+            self.ranks.sum(flat).div_(self.ranks.count)
+            sizes = [p.numel() for p in self.parameters]
+            for parameter, part in zip(self.parameters, flat.split(sizes), strict=True):
+                parameter.grad.copy_(part.view_as(parameter))  # type: ignore[union-attr]
+        self.apply()
+
+    def gradient(self, index: Tensor) -> None:
+        """Put the gradient of the loss on some samples into the parameters."""
+        torch._foreach_zero_([p.grad for p in self.parameters])
+        config = self.config
+        outputs, value, action, old, advantage, target, weight = self._evaluated(index)
+        log_ratio = self.actions.log_prob(outputs, action) - old
+        ratio = log_ratio.exp()
+        gain = ratio * advantage
+        if not config.is_a2c:
+            gain = torch.minimum(gain, ratio.clamp(1 - config.clip, 1 + config.clip) * advantage)
+        entropy = self.actions.entropy(outputs)
+        with torch.no_grad():
+            far = ((ratio - 1).abs() > config.clip).float()
+        parts = torch.stack((-gain, (value - target).square(), entropy, ratio - 1 - log_ratio, far))
+        if weight is None:
+            means = parts.flatten(1).mean(1)
+        else:
+            means = (parts * weight).flatten(1).sum(1) / weight.sum().clamp(min=1)
+        (means[0] + config.value_weight * means[1] - self.entropy_weight * means[2]).backward()
+        self.losses[:-1] += means.detach()
+        self.losses[-1] += 1
+
+    def _evaluated(self, index: Tensor) -> tuple[Any, ...]:
+        r = self.rollout
+
+        def flat(array: Tensor) -> Tensor:
+            return array[: r.length].flatten(0, 1)[index]
+
+        def rows(array: Tensor) -> Tensor:
+            return array[: r.length, index]
+
+        chosen = rows if self.policy.memory_size else flat
+        stored = [chosen(a) for a in (r.action, r.log_prob, self.advantage, self.target)]
+        obs, mask = chosen(r.obs), None if r.mask is None else chosen(r.mask)
+        with self.precision():
+            if r.memory is None:
+                outputs, value, _ = self.forward(obs, mask)
+                return outputs, value, *stored, None
+            begins = chosen(r.begins)
+            outputs, value = self.policy.sequence(obs, mask, r.memory[0, index], begins)
+        return outputs, value, *stored, rows(self.known).float()
+
+    def apply(self) -> None:
+        """Move the parameters along their gradients."""
+        if self.config.max_grad_norm > 0:
+            torch.nn.utils.clip_grad_norm_(self.parameters, self.config.max_grad_norm)
+        self.optimiser.step()
+
+    def state(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps."""
+        past = None if self.past is None else self.past.state()
+        return {
+            "name": self.name,
+            "policy": self.policy.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "past": past,
+        }
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Continue from what a checkpoint kept."""
+        self.policy.load_state_dict(state["policy"])
+        rate = self.optimiser.param_groups[0]["lr"]
+        self.optimiser.load_state_dict(state["optimiser"])
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate  # the tensor that captured graphs read
+        if self.past is not None:
+            self.past.load(state["past"])
+
+
+# ---- rollout, update, and again
+
+
+class Trainer:
+    """The worlds of this process, the learners that play in them, and their loop.
+
+    Args:
+        config: The run.
+        env: The worlds of this process, in SameStep mode, with torch arrays.
+        ranks: The processes of the run.
+        say: Takes a line for the user.
+    """
+
+    def __init__(
+        self, config: Config, env: VectorEnv, ranks: Ranks, say: Callable[[str], None]
+    ) -> None:
+        self.config, self.env, self.ranks = config, env, ranks
+        self.device = torch.device(env.device)
+        actions = self.actions = of_space(env.single_action_space, self.device)
+        torch.manual_seed(config.seed)  # of the weights alone: the same on every rank
+        self.rollout = Rollout(env, actions, config)
+        self.first_row = ranks.share(config.num_envs)[0] * env.agents_per_world
+        shape, seats = RowShape.of(env.simulator), Seats(config, env, self.device, self.first_row)
+        self.learners = [
+            Learner(name, rows, past, self.rollout, shape, actions, config, ranks)
+            for name, rows, past in seats.learners()
+        ]
+        self.rewards = Rewards(config, env.simulator, self.device)
+        self.noise = Noise(config.seed, ACTIONS, self.device)
+        self.clock = torch.zeros((), dtype=torch.int64, device=self.device)  # updates, for graphs
+        self.updates = self.steps = 0
+        # Agents that decide in a step: in games of turns one of each world.
+        acting = 1 if env.simulator.instance["turns"] else env.agents_per_world
+        self.steps_per_update = config.rollout * config.num_envs * acting
+        self.seconds = {"simulation": 0.0, "inference": 0.0, "learning": 0.0}
+
+        def captured(function: Callable[..., None]) -> Captured:
+            return Captured(function, self.device, is_on=config.graphs, say=say)
+
+        self._play = captured(self._play_steps)
+        for learner in self.learners:
+            learner.gradient = captured(learner.gradient)  # type: ignore[method-assign]
+            learner.apply = captured(learner.apply)  # type: ignore[method-assign]
+
+    def start(self) -> None:
+        """Begin the first episodes."""
+        self.rollout.start(*self.env.reset(seed=self.config.seed))
+
+    def iterate(self) -> dict[str, float]:
+        """Play a rollout and learn from it; return what there is to report."""
+        begin, simulated = self._now(), self.seconds["simulation"]
+        fraction = self._fraction()
+        self.rewards.set(fraction)
+        for learner in self.learners:
+            learner.optimiser.param_groups[0]["lr"].fill_(self._rate(fraction))
+            learner.entropy_weight.fill_(self._entropy(fraction))
+            if learner.past is not None:
+                learner.past.choose(learner.policy, self.updates)
+        self._play()
+        middle = self._now()
+        samples = self._learn()
+        self.updates += 1
+        self.clock += 1
+        self.steps += self.steps_per_update
+        results = self._results(samples, fraction)
+        end = self._now()
+        self.seconds["inference"] += middle - begin - (self.seconds["simulation"] - simulated)
+        self.seconds["learning"] += end - middle
+        return results
 
     @torch.no_grad()
-    def advantages(self, policy: Policy) -> Tensor:
-        """Return generalised advantage estimates (Schulman et al. 2016)."""
-        reward, ended = self.arrays["reward"], self.arrays["ended"]
-        cut = self.arrays["truncated"] & ~self.arrays["terminated"]
-        reward[cut] += GAMMA * policy(self.arrays["final_obs"][cut])[1]
-        next_value, total = policy(self.obs[-1])[1], torch.zeros_like(self.value[0])
-        result = torch.empty_like(self.value)
-        for t in reversed(range(ROLLOUT)):
-            discount = GAMMA * (~ended[t]).float()
-            total = reward[t] + discount * (next_value + LAMBDA * total) - self.value[t]
-            result[t], next_value = total, self.value[t]
-        return result
+    def _play_steps(self) -> None:
+        rollout, step, clock = self.rollout, self.env.simulator.step_arrays, time.perf_counter
+        rollout.turn()
+        drawn = self.noise.uniform(
+            self.clock * rollout.length,
+            rollout.length,
+            self.first_row,
+            rollout.rows,
+            self.actions.draws,
+        )
+        simulation = 0.0
+        for t, noise in enumerate(drawn.unbind()):
+            for learner in self.learners:
+                learner.act(t, noise)
+            action = self.actions.for_env(rollout.answers[t][0])
+            begin = clock()
+            step(action, True, rollout.slots[t])
+            simulation += clock() - begin
+            if rollout.memory is not None:
+                rollout.remember(t)
+        self.seconds["simulation"] += simulation
 
-
-def update(policy: Policy, optimiser: torch.optim.Optimizer, rollout: Rollout) -> None:
-    """Improve the policy on one rollout."""
-    advantages = rollout.advantages(policy)
-    samples = rollout.active[:-1].flatten().nonzero().squeeze(-1)
-    batch = (rollout.obs[:-1], rollout.action, rollout.log_prob, advantages, rollout.value)
-    obs, action, old_log_prob, gain, value = (part.flatten(0, 1)[samples] for part in batch)
-    mask = None if rollout.mask is None else rollout.mask[:-1].flatten(0, 1)[samples]
-    parts = -(-len(samples) // MINIBATCH)
-    for _ in range(EPOCHS):
-        for chosen in torch.randperm(len(samples), device=obs.device).chunk(parts):
-            log_probs, values = policy(obs[chosen], None if mask is None else mask[chosen])
-            log_prob = log_probs.gather(-1, action[chosen].unsqueeze(-1)).squeeze(-1)
-            ratio = (log_prob - old_log_prob[chosen]).exp()
-            scaled = (gain[chosen] - gain[chosen].mean()) / (gain[chosen].std(correction=0) + 1e-8)
-            clipped = ratio.clamp(1 - CLIP, 1 + CLIP) * scaled
-            policy_loss = -torch.minimum(ratio * scaled, clipped).mean()
-            value_loss = (values - value[chosen] - gain[chosen]).square().mean()
-            optimiser.zero_grad()
-            (policy_loss + 0.5 * value_loss).backward()
-            nn.utils.clip_grad_norm_(policy.parameters(), 0.5)
-            optimiser.step()
-
-
-@torch.no_grad()
-def evaluate(env: VectorEnv, policy: Policy) -> float:
-    """Play a new episode in every row by the likeliest actions; return the mean return."""
-    obs, infos = env.reset()
-    returns = torch.zeros(env.num_envs, device=obs.device)
-    waiting = torch.ones(env.num_envs, dtype=torch.bool, device=obs.device)
-    step = 0
-    while step % 16 or waiting.any():  # a look at a result waits for the device: not every step
-        action = policy(obs, infos.get("action_mask"))[0].argmax(-1)
-        obs, *_, infos = env.step(action)
-        first = waiting & infos["_episode_stats"]
-        returns = torch.where(first, infos["episode_stats"]["r"], returns)
-        waiting &= ~first
-        step += 1
-    return float(returns.mean())
-
-
-# ---- results and the run
-
-
-def load(checkpoint: Path) -> tuple[Policy, dict[str, Any]]:
-    """Return the policy of a checkpoint, and what else it says."""
-    facts = torch.load(checkpoint, map_location="cpu", weights_only=True)
-    state = facts.pop("policy")
-    policy = Policy(state["actor.0.weight"].shape[1], len(state["actor.4.bias"]))
-    policy.load_state_dict(state)
-    return policy, facts
-
-
-def write_curve(folder: Path, rows: list[Any], title: str, threshold: float | None) -> None:
-    """Write curve.csv and curve.png; NaN is what was not measured."""
-    lines = [",".join(rows[0])]
-    lines += [",".join("" if v != v else f"{v:.7g}" for v in row.values()) for row in rows]
-    (folder / "curve.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
-    axes = figure.add_subplot()
-    for name, style in (("training", "-"), ("evaluation", "o")):
-        points = [(row["steps"], row[name]) for row in rows if row[name] == row[name]]
-        axes.plot([x for x, _ in points], [y for _, y in points], style, label=name)
-    if threshold is not None:
-        axes.axhline(threshold, color="gray", linestyle="--", linewidth=1, label="threshold")
-    axes.set(title=title, xlabel="steps", ylabel="mean return of an episode")
-    axes.legend(loc="lower right")
-    figure.savefig(folder / "curve.png", dpi=120)
-
-
-def train(env: VectorEnv, test_env: VectorEnv, options: argparse.Namespace, folder: Path) -> None:
-    """Train until the threshold, the last step, the time limit or Ctrl-C; write the results."""
-    name, seed, total = env.simulator.name, options.seed, options.total_steps
-    threshold = registration.find(name)["reward_threshold"]
-    torch.manual_seed(seed)
-    obs, infos = env.reset(seed=seed)
-    test_env.reset(seed=seed)
-    policy = Policy(obs[0].numel(), flatdim(env.single_action_space)).to(obs.device)
-    optimiser = torch.optim.Adam(policy.parameters(), eps=1e-5, fused=True)
-    rollout = Rollout(obs, infos)
-    console = Console(highlight=False, soft_wrap=True)
-    goal = threshold or "none"
-    console.print(f"{name}, seed {seed}, {env.num_envs} learners on {env.device}; goal {goal}")
-    columns = (BarColumn(20), TextColumn("{task.description}"), TimeElapsedColumn())
-    bar = Progress(*columns, console=console, disable=not sys.stdout.isatty())
-    task = bar.add_task("begins", total=total)
-    rows: list[dict[str, float]] = []
-    steps, training, score, best, is_last = 0, math.nan, math.nan, -math.inf, False
-    begin = time.perf_counter()
-    try:
-        with bar:
-            while not is_last:
-                optimiser.param_groups[0]["lr"] = LEARNING_RATE * (1 - steps / total)
-                rollout.collect(env, policy)
-                update(policy, optimiser, rollout)
-                steps += ROLLOUT * env.num_envs
-                seconds = time.perf_counter() - begin
-                ended, returns = rollout.arrays["ended"], rollout.arrays["episode_return"]
-                training = float(returns[ended].mean()) if ended.any() else training
-                row = {"steps": steps, "seconds": seconds, "training": training}
-                rows.append(row | {"evaluation": math.nan})
-                is_last = steps >= total or 0 < options.time_limit <= seconds
-                if is_last or len(rows) % EVALUATION_EVERY == 0:
-                    rows[-1]["evaluation"] = score = evaluate(test_env, policy)
-                    is_last |= threshold is not None and score >= threshold
-                    if score >= best:
-                        best, facts = score, {"env": name, "seed": seed, "evaluation": score}
-                        state = {"policy": policy.state_dict()}
-                        torch.save(facts | state, folder / "checkpoint.pt")
-                text = f"{steps:,} steps, {steps / seconds:,.0f}/s, return {training:.1f}"
-                text = f"{text}, evaluation {score:.1f}".replace("nan", "-")
-                bar.update(task, description=text, completed=total if is_last else steps)
-                if bar.disable and rows[-1]["evaluation"] == score:
-                    console.print(f"{text}, {seconds:.1f} s")
-    except KeyboardInterrupt:
-        console.print("interrupted")
-    console.print(f"training time {time.perf_counter() - begin:.1f} s, {steps:,} steps")
-    if best > -math.inf:
-        console.print(f"mean return over {test_env.num_envs} evaluation episodes: {best:.1f}")
-    if rows:
-        write_curve(folder, rows, f"{name}, seed {seed}", threshold)
-        console.print(f"results are in {folder}")
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit status."""
-    options = parse(argv)
-    torch.set_num_threads(1)  # layers this small only lose by more
-    try:
-        entry = registration.find(options.env)
-        keywords: dict[str, Any] = {"device": options.device, "arrays": "torch"}
-        env = VectorEnv(entry["id"], options.num_envs, **keywords)
-        if not isinstance(env.single_action_space, Discrete):
-            raise ValueError(
-                f"{entry['id']}: this trainer knows only Discrete actions, not "
-                f"{env.single_action_space}"
+    def _learn(self) -> list[int]:
+        r, config = self.rollout, self.config
+        with torch.no_grad():
+            reward = self.rewards.of(r.reward, r.parts)
+            value = torch.cat((r.value, torch.zeros_like(r.value[:1])))
+            for learner in self.learners:
+                learner.values(value, reward)
+            decides = torch.ones_like(value, dtype=torch.bool) if r.active is None else r.active
+            gain, known = advantages(
+                reward, value, decides, r.ended, config.gamma, config.gae_lambda
             )
-        # Worlds that training never has, and a limit where the environment has none.
-        worlds = -(-EVALUATION_EPISODES // env.agents_per_world)
-        keywords |= {"first_world": 2**31, "max_episode_steps": entry["max_episode_steps"] or 1000}
-        test_env = VectorEnv(entry["id"], worlds, reuse=True, **keywords)
-        errors.whole(options.seed, "--seed", 0, 2**64 - 1)
-        out = options.out.replace("<env>", entry["id"]).replace("<seed>", str(options.seed))
-        folder = Path(out)
-        folder.mkdir(parents=True, exist_ok=True)
-    except (ValueError, TypeError, RuntimeError, ImportError, MemoryError, OSError) as problem:
-        print(f"error: {problem}", file=sys.stderr)
-        return 2
-    train(env, test_env, options, folder)
-    return 0
+        return [x.improve(gain, known, value[:-1], self.updates) for x in self.learners]
+
+    def _fraction(self) -> float:
+        return min(self.steps / self.config.total_steps, 1.0)
+
+    def _rate(self, fraction: float) -> float:
+        return optimiser.learning_rate(self.config, fraction)
+
+    def _entropy(self, fraction: float) -> float:
+        first, last = self.config.entropy, self.config.entropy_end
+        return first if last != last else first + (last - first) * fraction
+
+    def _now(self) -> float:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        return time.perf_counter()
+
+    def _results(self, samples: list[int], fraction: float) -> dict[str, float]:
+        r, results = self.rollout, {}
+        ended, many = r.ended.double(), len(self.learners) > 1
+        for learner, count in zip(self.learners, samples, strict=True):
+            mine = ended if learner.rows is None else ended[:, learner.rows]
+            part = slice(None) if learner.rows is None else learner.rows
+            sums = torch.stack(
+                (mine.sum(), (mine * r.returns[:, part]).sum(), (mine * r.lengths[:, part]).sum())
+            )
+            episodes, total, steps = self.ranks.sum(sums).tolist()
+            prefix = f"{learner.name}/" if many else ""
+            nan = float("nan")
+            results[f"charts/{prefix}episodic_return"] = total / episodes if episodes else nan
+            results[f"charts/{prefix}episodic_length"] = steps / episodes if episodes else nan
+            *losses, times = self.ranks.sum(learner.losses.double()).tolist()
+            for name, loss in zip(LOSSES, losses, strict=True):
+                results[f"losses/{prefix}{name}"] = loss / times if times else nan
+            results[f"charts/{prefix}samples"] = count
+        results["charts/learning_rate"] = self._rate(fraction)
+        return results
+
+    # What a checkpoint keeps.
+
+    def state(self) -> dict[str, Any] | None:
+        """Return everything that decides how the run goes on; None on all ranks but the first."""
+        r = self.rollout
+        gone = r.gone.cpu().numpy().tobytes()
+        memory = b"" if r.memory is None else r.memory[-1].cpu().numpy().tobytes()
+        begins = r.begins[-1].cpu().numpy().tobytes()
+        parts = (self.env.simulator.save(), gone, memory, begins)
+        gathered = [self.ranks.gather(part) for part in parts]
+        if gathered[0] is None:
+            return None
+        return {
+            "updates": self.updates,
+            "steps": self.steps,
+            "learners": [learner.state() for learner in self.learners],
+            "worlds": [list(part) for part in zip(*gathered, strict=True)],  # type: ignore[arg-type]
+        }
+
+    def load(self, state: Mapping[str, Any]) -> bool:
+        """Go on from there; False where the worlds begin anew, for another number of ranks."""
+        self.updates, self.steps = state["updates"], state["steps"]
+        self.clock.fill_(self.updates)
+        for learner, kept in zip(self.learners, state["learners"], strict=True):
+            learner.load(kept)
+        if len(state["worlds"]) != self.ranks.count:
+            self.rollout.start(*self.env.reset(seed=self.config.seed + self.updates))
+            return False
+        worlds, gone, memory, begins = state["worlds"][self.ranks.rank]
+        self.env.simulator.load(worlds)
+        seen, r = self.env.simulator.observe(), self.rollout
+        infos = {"action_mask": seen.action_mask, "agent_active": seen.agent_active}
+        flat = {n: None if a is None else a.flatten(0, 1) for n, a in infos.items()}
+        r.start(seen.obs.flatten(0, 1), flat)
+        for array, data in ((r.gone, gone), (r.begins[-1], begins), (r.memory, memory)):
+            if array is not None:
+                place = array[-1] if array is r.memory else array
+                kept = torch.frombuffer(bytearray(data), dtype=place.dtype)
+                place.copy_(kept.view(place.shape))
+        return True

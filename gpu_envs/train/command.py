@@ -1,0 +1,122 @@
+"""The command line of the trainer: options made from the configuration, and what they say."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, get_type_hints
+
+from gpu_envs import errors, fields, flags, registration
+from gpu_envs.train.config import Config, flag_of
+from gpu_envs.train.presets import PRESETS
+
+_ABOUT = (
+    "Train agents by PPO until the evaluation reaches the goal. Writes checkpoint.ckpt (the run, "
+    "for --resume), best.ckpt (the best policies, for `python -m gpu_envs evaluate` and `play`), "
+    "curve.csv, curve.png and TensorBoard's files. The defaults shown are those of ENV, where one "
+    "is named. Several processes: torchrun --nproc-per-node=N -m gpu_envs.train ENV [options]."
+)
+
+
+def _number(kind: type) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        try:
+            return kind(text.replace("_", ""))
+        except ValueError:
+            what = "a whole number" if kind is int else "a number"
+            raise argparse.ArgumentTypeError(f"must be {what}, got {text!r}") from None
+
+    return read
+
+
+def _add_options(parser: argparse.ArgumentParser, preset: Mapping[str, Any]) -> None:
+    hints, groups = get_type_hints(Config), {}
+    for field in dataclasses.fields(Config):
+        if not field.metadata:
+            continue
+        name, kind = field.metadata["group"], hints[field.name]
+        if name not in groups:
+            groups[name] = parser.add_argument_group(name)
+        default = preset.get(field.name, field.default)
+        shown = str(default).lower() if kind is bool else f"{default}"
+        doc = field.metadata["help"] + (f" (default {shown})" if shown else "")
+        extra: dict[str, Any] = {"type": str, "metavar": "TEXT"}
+        if field.metadata["choices"]:
+            extra["metavar"] = "|".join(field.metadata["choices"])
+        elif kind in (int, float):
+            extra = {"type": _number(kind), "metavar": "N" if kind is int else "X"}
+        elif kind is bool:
+            extra = {"type": flags.truth, "metavar": "true|false", "nargs": "?", "const": True}
+        groups[name].add_argument(flag_of(field.name), help=doc.replace("%", "%%"), **extra)
+
+
+def parser_for(env: str | None) -> flags.Parser:
+    """Return the parser, with the defaults and parameters of an environment if one is named."""
+    parser = flags.Parser(
+        prog="scripts/train",
+        usage="%(prog)s ENV [options]",
+        allow_abbrev=False,
+        argument_default=argparse.SUPPRESS,
+        description=_ABOUT,
+    )
+    parser.add_argument("env", metavar="ENV", help="id of the environment, such as CartPole-v0")
+    entry = None if env is None else registration.find(env)
+    _add_options(parser, {} if entry is None else PRESETS.get(entry["id"], {}))
+    if entry is not None:
+        taken = [flag_of(field.name) for field in dataclasses.fields(Config)]
+        flags.add_parameters(parser, fields.read(entry["parameters"]), taken)
+        parser.add_argument(
+            "--evaluate-with",
+            metavar="NAME=VALUE",
+            action="append",
+            help="a parameter that the worlds of evaluations have instead; may be given again",
+        )
+    return parser
+
+
+def parse(argv: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    """Return the id of the environment and what was chosen; leaves with a line if it is nonsense.
+
+    Only what was given is returned: what else holds depends on the environment, and on the
+    checkpoint where a run is resumed.
+    """
+    named = argv[0] if argv and not argv[0].startswith("-") else None
+    try:
+        parser = parser_for(named)
+    except (ValueError, RuntimeError) as problem:
+        flags.Parser().error(str(problem))
+    if named is None and not {"-h", "--help"} & set(argv):
+        parser.error("the ENV comes first: scripts/train CartPole-v0 [options]")
+    given, rest = parser.parse_known_args(argv)
+    if rest:
+        known = [o for action in parser._actions for o in action.option_strings if len(o) > 2]
+        parser.error(errors.unknown("option", rest[0], known))
+    choices = vars(given)
+    env: str = choices.pop("env")
+    own = flags.take_parameters(choices)
+    tested = choices.pop("evaluate_with", None)
+    if own:
+        choices["parameters"] = own
+    if tested:
+        described = fields.read(registration.find(env)["parameters"])
+        choices["evaluation_parameters"] = _pairs(parser, tested, described)
+    return env, choices
+
+
+def _pairs(
+    parser: flags.Parser, texts: Sequence[str], described: Sequence[fields.Field]
+) -> dict[str, Any]:
+    by_name = {field.name: field for field in described}
+    result: dict[str, Any] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        name = name.replace("-", "_")
+        if not sign or name not in by_name:
+            what = "parameter (--evaluate-with NAME=VALUE)"
+            parser.error(errors.unknown(what, name, by_name))
+        try:
+            result[name] = flags.reader(by_name[name])(value)
+        except (ValueError, argparse.ArgumentTypeError) as problem:
+            parser.error(f"--evaluate-with {name}: {problem}")
+    return result

@@ -1,0 +1,199 @@
+"""Everything that can be chosen about a training run: one dataclass, which is the command line too.
+
+A field's help, limits and choices stand beside its default, and `command` makes the options from
+them. Defaults per environment are in `presets`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass
+from typing import Any, get_type_hints
+
+from gpu_envs import errors, fields, registration
+from gpu_envs.train.presets import EVALUATION, PRESETS
+
+
+def _option(
+    default: Any,
+    group: str,
+    doc: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    choices: tuple[str, ...] = (),
+) -> Any:
+    facts = {"group": group, "help": doc, "low": low, "high": high, "choices": choices}
+    return dataclasses.field(default=default, metadata=facts)
+
+
+@dataclass(frozen=True)
+class Config:
+    """One training run."""
+
+    env: str
+    seed: int = _option(1, "run", "of worlds, weights and samples", low=0, high=2**63 - 1)
+    out: str = _option("runs/<env>/<seed>", "run", "folder for the results")
+    resume: bool = _option(False, "run", "continue the run in that folder where it stopped")
+    total_steps: int = _option(
+        10_000_000, "run", "at most so many, an agent's step counting as one", low=1
+    )
+    time_limit: float = _option(0.0, "run", "in seconds of training; 0 for none", low=0)
+    goal: float = _option(
+        float("nan"),
+        "run",
+        "stop when the evaluation reaches it; nan: the environment's threshold, inf: never",
+    )
+
+    device: str = _option("auto", "machine", "auto (a GPU where there is one), cpu, cuda, cuda:<n>")
+    threads: int = _option(
+        1, "machine", "of the learner on the CPU, shared among ranks; 0: all", low=0
+    )
+    precision: str = _option(
+        "float32", "machine", "of the networks' products", choices=("float32", "tf32", "bf16")
+    )
+    graphs: bool = _option(True, "machine", "capture rollouts and updates as CUDA graphs on a GPU")
+    compile: bool = _option(False, "machine", "compile the networks with torch.compile")
+
+    num_envs: int = _option(64, "rollout", "worlds that run at once, over all ranks", low=1)
+    rollout: int = _option(64, "rollout", "steps of every world between two updates", low=1)
+
+    algorithm: str = _option(
+        "ppo",
+        "update",
+        "a2c is one unclipped step on the whole rollout: --epochs, --minibatch, --clip are ignored",
+        choices=("ppo", "a2c"),
+    )
+    epochs: int = _option(8, "update", "passes over a rollout", low=1)
+    minibatch: int = _option(512, "update", "samples of a gradient step, over all ranks", low=1)
+    learning_rate: float = _option(1e-3, "update", "at the start", low=0)
+    schedule: str = _option(
+        "linear",
+        "update",
+        "of the learning rate over --total-steps",
+        choices=("constant", "linear", "cosine"),
+    )
+    optimizer: str = _option("adam", "update", "lamb is for large batches", choices=("adam", "lamb"))
+    scale_by_batch: bool = _option(
+        False, "update", "multiply the learning rate by sqrt(minibatch / 256), at least 1"
+    )
+    weight_decay: float = _option(0.0, "update", "of the optimiser", low=0)
+    gamma: float = _option(0.99, "update", "discount", low=0, high=1)
+    gae_lambda: float = _option(0.95, "update", "trace of advantages", low=0, high=1)
+    clip: float = _option(0.2, "update", "bound of probability ratios", low=0)
+    entropy: float = _option(0.0, "update", "weight of the entropy at the start", low=0)
+    entropy_end: float = _option(
+        float("nan"), "update", "weight of the entropy at the end; nan: as at the start"
+    )
+    value_weight: float = _option(0.5, "update", "weight of the critic's loss", low=0)
+    max_grad_norm: float = _option(0.5, "update", "limit of a gradient's length", low=0)
+    normalize_advantages: bool = _option(
+        True, "update", "to mean 0 and deviation 1, for each policy over all ranks"
+    )
+    normalize_values: bool = _option(
+        False, "update", "the critic learns in units of the running mean and deviation"
+    )
+    reward_weights: str = _option(
+        "",
+        "update",
+        "of reward parts: 'shaped=1..0@0.5' falls from 1 to 0 in half of --total-steps; "
+        "parts that are not named keep 1; empty: the environment's own sum",
+    )
+
+    encoder: str = _option(
+        "mlp",
+        "network",
+        "cnn: convolutions over fields of three axes; attention: over fields of two (entities)",
+        choices=("mlp", "cnn", "attention"),
+    )
+    hidden: str = _option("64,64", "network", "widths of the hidden layers")
+    activation: str = _option("tanh", "network", "of the hidden layers", choices=("tanh", "relu"))
+    memory: int = _option(0, "network", "numbers in a recurrent memory (GRU); 0: none", low=0)
+    share: bool = _option(False, "network", "actor and critic share the encoder")
+
+    policies: str = _option(
+        "shared",
+        "self-play",
+        "one policy for all agents, one for each role (what an agent's name begins with), or one "
+        "for each agent",
+        choices=("shared", "role", "agent"),
+    )
+    past_worlds: float = _option(
+        0.0,
+        "self-play",
+        "share of the worlds in which all but one (role or agent) are played by an earlier policy",
+        low=0,
+        high=1,
+    )
+    past_every: int = _option(20, "self-play", "updates between two policies that are kept", low=1)
+    past_kept: int = _option(8, "self-play", "earlier policies that are kept", low=1)
+
+    evaluation_every: int = _option(5, "evaluation", "updates; 0: only at the end", low=0)
+    evaluation_episodes: int = _option(100, "evaluation", "episodes of an evaluation", low=1)
+    sampled_evaluation: bool = _option(
+        False, "evaluation", "draw actions instead of taking the likeliest"
+    )
+    checkpoint_seconds: float = _option(
+        30.0, "evaluation", "between checkpoints of the run, beside those that are the best", low=0
+    )
+    tensorboard: bool = _option(True, "evaluation", "write TensorBoard's event files")
+    wandb: str = _option("", "evaluation", "project of Weights & Biases to log to")
+
+    parameters: dict[str, fields.Value] = dataclasses.field(default_factory=dict)
+    evaluation_parameters: dict[str, fields.Value] = dataclasses.field(default_factory=dict)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Widths of the hidden layers."""
+        return tuple(int(width) for width in self.hidden.split(","))
+
+    @property
+    def is_a2c(self) -> bool:
+        """Whether an update is a single plain step."""
+        return self.algorithm == "a2c"
+
+    def __post_init__(self) -> None:
+        """Refuse nonsense, by the name of the option."""
+        hints = get_type_hints(Config)
+        for field in dataclasses.fields(self):
+            if field.metadata:
+                _check(field, getattr(self, field.name), hints[field.name])
+        if not re.fullmatch(r"[1-9]\d{0,4}(,[1-9]\d{0,4})*", self.hidden):
+            raise ValueError(f"--hidden must be widths such as 64,64, got {self.hidden!r}")
+        if self.memory and self.rollout < 2:
+            raise ValueError("--memory needs --rollout of at least 2")
+
+    def facts(self) -> dict[str, Any]:
+        """Return all choices as plain values."""
+        return dataclasses.asdict(self)
+
+
+def flag_of(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _check(field: dataclasses.Field[Any], value: Any, kind: type) -> None:
+    flag, facts = flag_of(field.name), field.metadata
+    wanted = (int, float) if kind is float else kind
+    if not isinstance(value, wanted) or (isinstance(value, bool) and kind is not bool):
+        raise TypeError(f"{flag} must be {kind.__name__}, got {value!r}")
+    if facts["choices"] and value not in facts["choices"]:
+        raise ValueError(f"{flag} must be {' or '.join(facts['choices'])}, got {value!r}")
+    low, high = facts["low"], facts["high"]
+    if (low is not None and not value >= low) or (high is not None and not value <= high):
+        limits = f"at least {low}" if high is None else f"between {low} and {high}"
+        raise ValueError(f"{flag} must be {limits}, got {value}")
+
+
+def make(env: str, **choices: Any) -> Config:
+    """Return a configuration: the defaults of the environment, changed by `choices`."""
+    entry = registration.find(env)
+    name: str = entry["id"]
+    known = {field.name for field in dataclasses.fields(Config)}
+    for choice in choices:
+        if choice not in known:
+            raise ValueError(errors.unknown("option", choice, sorted(known - {"env"})))
+    preset = dict(PRESETS.get(name, {}))
+    evaluation = EVALUATION.get(name, {}) | dict(choices.pop("evaluation_parameters", {}))
+    return Config(env=name, **{**preset, **choices}, evaluation_parameters=evaluation)

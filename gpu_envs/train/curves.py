@@ -1,0 +1,213 @@
+"""Learning curves: the table that a run leaves on disk, and pictures of one run or of several.
+
+A table has a row for each update: steps, seconds, then what was measured, empty where nothing was.
+Every row is on disk when `add` returns, and a row that does not fit there waits for the next try.
+What the columns mean is left to those who name them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpu_envs.train.checkpoint import replacing
+
+TRAINING, EVALUATION = "charts/episodic_return", "evaluation/return"
+_COLOURS = ("#1f6fb4", "#d9541e", "#2b9348", "#8a4fbf", "#b0770a", "#0f8b8d", "#c2185b", "#555555")
+_POINTS = 40  # beyond so many evaluations a line says it without dots
+
+Row = dict[str, float]
+
+
+class GrowingFile:
+    """A file that grows by whole pieces; those that could not be written wait for the next."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.size = path, 0
+        self.waiting: list[bytes] = []
+
+    def add(self, piece: bytes) -> None:
+        """Write a piece after those that wait; OSError if the disk takes it not yet."""
+        self.waiting.append(piece)
+        self.flush()
+
+    def flush(self) -> None:
+        """Try again what waits; half a piece of a failed try is overwritten."""
+        if self.waiting:
+            pieces = b"".join(self.waiting)
+            with open(self.path, "r+b" if self.size else "wb") as file:
+                file.seek(self.size)
+                file.write(pieces)
+            self.size += len(pieces)
+            self.waiting.clear()
+
+
+class Table:
+    """A csv file that grows by rows; a name that comes late becomes a column at the end."""
+
+    def __init__(self, path: Path, rows: Iterable[Row] = ()) -> None:
+        self.file, self.rows = GrowingFile(path), list(rows)
+        self.names = list(dict.fromkeys(name for row in self.rows for name in row))
+        self.is_stale = True  # the file has to be written anew
+
+    def add(self, row: Row) -> None:
+        """Append a row; OSError if it waits for the next, and is in memory alone until then."""
+        was_stale, self.is_stale = self.is_stale, True  # for an interruption within these lines
+        self.rows.append(row)
+        late = [name for name in row if name not in self.names]
+        self.names += late
+        self.file.waiting.append(self._line(row))
+        self.is_stale = was_stale or bool(late)
+        self.flush()
+
+    def rewind(self, steps: int) -> None:
+        """Forget the rows beyond `steps`."""
+        self.rows = [row for row in self.rows if row["steps"] <= steps]
+        self.is_stale = True
+        self.flush()
+
+    def flush(self) -> None:
+        """Bring to disk what is in memory alone."""
+        if not self.is_stale:
+            try:
+                return self.file.flush()
+            except FileNotFoundError:
+                self.is_stale = True  # somebody removed it
+        if not self.names:
+            return
+        content = b"".join([self._text(self.names), *map(self._line, self.rows)])
+        with replacing(self.file.path) as file:
+            file.write(content)
+        self.file.size, self.is_stale = len(content), False
+        self.file.waiting.clear()
+
+    def _line(self, row: Row) -> bytes:
+        return self._text([_cell(row.get(name, math.nan)) for name in self.names])
+
+    @staticmethod
+    def _text(cells: Sequence[str]) -> bytes:
+        stream = io.StringIO()
+        csv.writer(stream, lineterminator="\n").writerow(cells)
+        return stream.getvalue().encode()
+
+
+def _cell(value: float) -> str:
+    if isinstance(value, int):
+        return str(value)
+    return "" if math.isnan(value) else f"{value:.9g}"  # enough for every bit of a float32
+
+
+def read(path: Path) -> list[Row]:
+    """Return the rows of a table; a last line that a killed process left unfinished is dropped."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        whole = text[: text.rfind("\n") + 1]
+        rows = [
+            {name: float(cell) if cell else math.nan for name, cell in line.items()}
+            for line in csv.DictReader(io.StringIO(whole), strict=True)
+        ]
+        return [row | {"steps": int(row["steps"]), "seconds": row["seconds"]} for row in rows]
+    except (ValueError, TypeError, KeyError, AttributeError, csv.Error) as problem:
+        raise ValueError(f"{path} is no learning curve of gpu_envs ({problem!r})") from problem
+
+
+# ---- pictures
+
+
+def measured(rows: Iterable[Row], x: str, y: str) -> tuple[list[float], list[float]]:
+    """Return the points where `y` was measured."""
+    points = [(row[x], row[y]) for row in rows if math.isfinite(row.get(y, math.nan))]
+    return [x for x, _ in points], [y for _, y in points]
+
+
+def _save(figure: Any, path: Path) -> None:
+    stream = io.BytesIO()
+    figure.savefig(stream, format="png", dpi=130)
+    with replacing(path) as file:
+        file.write(stream.getvalue())
+
+
+def _axes(axes: Any, x: str, threshold: float | None) -> None:
+    from matplotlib.ticker import EngFormatter
+
+    axes.set_xlabel(x)
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+    if threshold is not None:
+        axes.axhline(threshold, color="#777777", linestyle="--", linewidth=1, label="threshold")
+    axes.margins(x=0.02)
+
+
+def draw(
+    rows: Sequence[Row], path: Path, title: str, threshold: float | None, goal_name: str
+) -> None:
+    """Draw one run, over steps and over seconds."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4.2), layout="constrained")
+    panels = figure.subplots(1, 2, sharey=True)
+    for axes, x in zip(panels, ("steps", "seconds"), strict=True):
+        for y, label, width, colour in (
+            (TRAINING, "training", 0.9, _COLOURS[0]),
+            (EVALUATION, goal_name, 1.6, _COLOURS[1]),
+        ):
+            points = measured(rows, x, y)
+            has_dots = len(points[0]) <= (_POINTS if y == EVALUATION else 1)
+            axes.plot(
+                *points,
+                color=colour,
+                linewidth=width,
+                label=label,
+                marker="o" if has_dots else "",
+                markersize=3.5,
+            )
+        _axes(axes, x, threshold)
+    panels[0].set_ylabel("mean return of an episode")
+    figure.suptitle(title)
+    shown = [line for line in panels[0].get_lines() if len(line.get_xdata())]
+    figure.legend(handles=shown, loc="outside lower center", ncols=3, frameon=False)
+    _save(figure, path)
+
+
+def plot(
+    curves: Mapping[str, Sequence[Path]],
+    out: Path,
+    *,
+    x: str = "steps",
+    title: str = "",
+    threshold: float | None = None,
+    y: str = EVALUATION,
+) -> None:
+    """Draw several runs: each seed of a label thin, their mean thick as far as all of them go."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for number, (label, paths) in enumerate(curves.items()):
+        colour = _COLOURS[number % len(_COLOURS)]
+        seeds = [measured(read(Path(path)), x, y) for path in paths]
+        for path, (places, values) in zip(paths, seeds, strict=True):
+            if not places:
+                raise ValueError(f"{path} has no row with {y!r}")
+            axes.plot(places, values, color=colour, linewidth=0.8, alpha=0.45)
+        name = label if len(paths) == 1 else f"{label}, mean of {len(paths)}"
+        axes.plot(*mean(seeds), color=colour, linewidth=2, label=name)
+    _axes(axes, x, threshold)
+    axes.set(title=title, ylabel="mean return of an episode" if y in (TRAINING, EVALUATION) else y)
+    axes.legend(loc="best", framealpha=0.85)
+    _save(figure, out)
+
+
+def mean(seeds: Sequence[tuple[list[float], list[float]]]) -> tuple[list[float], list[float]]:
+    """Return the mean of curves over the range that all of them have, between points straight."""
+    begin, end = max(p[0] for p, _ in seeds), min(p[-1] for p, _ in seeds)
+    places = sorted({place for p, _ in seeds for place in p if begin <= place <= end})
+    total = np.mean([np.interp(places, p, values) for p, values in seeds], axis=0)
+    return places, list(total)

@@ -1,0 +1,207 @@
+"""Evaluation: saved policies, one against another, and what they reach.
+
+A policy file holds weights, the choices that shape the networks, and what the environment looked
+like; nothing in it is code. `python -m gpu_envs evaluate FILE [--against FILE]` plays it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from gpu_envs import VectorEnv
+from gpu_envs.simulator import Simulator
+from gpu_envs.train import checkpoint
+from gpu_envs.train.config import Config
+from gpu_envs.train.distributions import of_space
+from gpu_envs.train.networks import Policy, RowShape
+from gpu_envs.train.noise import EVALUATION, Noise
+from gpu_envs.train.self_play import groups
+
+FIRST_WORLD = 2**31  # worlds that training never has
+_LIMIT = 1000  # steps of an episode where the environment has no limit
+_LOOK = 16  # steps between two looks at whether all episodes are over: a look waits for the device
+
+
+def outlook(simulator: Simulator) -> dict[str, Any]:
+    """Return what a policy has to fit: the fields it sees and the actions it takes."""
+    shape = RowShape.of(simulator)
+    return {
+        "environment": simulator.name,
+        "observation": dict(zip(shape.names, map(list, shape.shapes), strict=True)),
+        "actions": str(simulator.single_action_space),
+        "agents": simulator.agents_per_world,
+    }
+
+
+def save(
+    path: Path,
+    config: Config,
+    simulator: Simulator,
+    policies: Mapping[str, Policy],
+    facts: Mapping[str, Any],
+) -> None:
+    """Write a policy file."""
+    tree = {
+        "kind": "policy",
+        "outlook": outlook(simulator),
+        "config": config.facts(),
+        "policies": {name: policy.state_dict() for name, policy in policies.items()},
+        **facts,
+    }
+    checkpoint.save(path, tree)
+
+
+@dataclass
+class Team:
+    """Policies for all agents of a world."""
+
+    policies: list[Policy]
+    of_agent: list[int]  # the number of each agent's policy
+    facts: dict[str, Any]
+
+    @classmethod
+    def load(cls, path: Path, simulator: Simulator) -> Team:
+        """Read a policy file, or a run's checkpoint, for an environment like its own."""
+        tree = checkpoint.load(path)
+        if tree.get("kind") not in ("policy", "run"):
+            raise checkpoint.mismatch(path, "kind", tree.get("kind"), "policy")
+        for what, expected in outlook(simulator).items():
+            if tree["outlook"][what] != expected:
+                raise checkpoint.mismatch(path, what, tree["outlook"][what], expected)
+        config, device = Config(**tree["config"]), torch.device(simulator.device)
+        actions = of_space(simulator.single_action_space, device)
+        team = cls([], [], tree)
+        groups_of = groups(config.policies, simulator.agents_per_world)
+        for state in policies_of(tree).values():
+            policy = Policy(RowShape.of(simulator), actions, config).to(device)
+            policy.load_state_dict(state)
+            team.policies.append(policy.requires_grad_(False))
+        members = {agent: k for k, group in enumerate(groups_of.values()) for agent in group}
+        team.of_agent = [members[agent] for agent in range(simulator.agents_per_world)]
+        return team
+
+
+    def players(self) -> list[Callable[[Any, Any], Any]]:
+        """Return for each agent what answers its observations, one after the other, by itself."""
+        return [_Player(self.policies[k]) for k in self.of_agent]
+
+
+class _Player:
+    """One agent of one world, with its memory."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.memory = torch.zeros((1, policy.memory_size)) if policy.memory_size else None
+
+    @torch.no_grad()
+    def __call__(self, observation: Any, mask: Any) -> Any:
+        """Return the likeliest action, as the environment takes it."""
+        legal = None if mask is None else torch.as_tensor(mask)[None]
+        obs = torch.as_tensor(observation)[None]
+        outputs, _, self.memory = self.policy(obs, legal, self.memory)
+        actions = self.policy.actions
+        chosen = actions.for_env(actions.likeliest(outputs))[0].numpy()
+        return chosen if actions.shape else int(chosen)
+
+
+def policies_of(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the states of the policies in a policy file or a run's checkpoint."""
+    if tree["kind"] == "policy":
+        found: dict[str, Any] = tree["policies"]
+        return found
+    return {learner["name"]: learner["policy"] for learner in tree["state"]["learners"]}
+
+
+def test_env(config: Config, device: str, worlds: int, first: int = 0) -> VectorEnv:
+    """Return the worlds in which a run is evaluated."""
+    keywords: dict[str, Any] = {**config.parameters, **config.evaluation_parameters}
+    env = VectorEnv(
+        config.env,
+        worlds,
+        device=device,
+        arrays="torch",
+        reuse=True,
+        first_world=FIRST_WORLD + first,
+        **keywords,
+    )
+    if env.simulator.max_episode_steps:
+        return env
+    env.close()
+    return VectorEnv(
+        config.env,
+        worlds,
+        device=device,
+        arrays="torch",
+        reuse=True,
+        first_world=FIRST_WORLD + first,
+        max_episode_steps=_LIMIT,
+        **keywords,
+    )
+
+
+@torch.no_grad()
+def play(
+    env: VectorEnv,
+    policies: Sequence[Policy],
+    of_row: Tensor,
+    *,
+    seed: int,
+    is_sampled: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Play one episode in every world.
+
+    Args:
+        env: The worlds.
+        policies: Who plays.
+        of_row: The number of each row's policy.
+        seed: Of the worlds, and of the draws.
+        is_sampled: Draw actions, instead of taking the likeliest.
+
+    Returns:
+        Return and length of each row's episode, shaped (worlds, agents).
+    """
+    device, rows = torch.device(env.device), env.num_envs
+    obs, infos = env.reset(seed=seed)
+    returns = torch.zeros(rows, device=device)
+    lengths = torch.zeros(rows, dtype=torch.int32, device=device)
+    waiting = torch.ones(rows, dtype=torch.bool, device=device)
+    actions, noise = policies[0].actions, Noise(seed, EVALUATION, device)
+    parts = [(p, (of_row == k).nonzero().squeeze(-1)) for k, p in enumerate(policies)]
+    parts = [(policy, at) for policy, at in parts if len(at)]
+    memories: list[Tensor | None] = [
+        torch.zeros((len(at), p.memory_size), device=device) if p.memory_size else None
+        for p, at in parts
+    ]
+    action = torch.zeros((rows, *actions.shape), dtype=actions.type, device=device)
+    step = 0
+    while step % _LOOK or waiting.any():
+        mask = infos.get("action_mask")
+        for k, (policy, at) in enumerate(parts):
+            legal = None if mask is None else mask[at]
+            outputs, _, memories[k] = policy(obs[at], legal, memories[k])
+            if is_sampled:
+                number = torch.tensor(step, device=device)
+                drawn = noise.uniform(number, 1, 0, rows, actions.draws)[0, at]
+                action[at] = actions.sample(outputs, drawn)
+            else:
+                action[at] = actions.likeliest(outputs)
+        obs, *_, infos = env.step(actions.for_env(action))
+        first = waiting & infos["_episode_stats"]
+        returns = torch.where(first, infos["episode_stats"]["r"], returns)
+        lengths = torch.where(first, infos["episode_stats"]["l"], lengths)
+        waiting &= ~first
+        step += 1
+    shape = (env.num_worlds, env.agents_per_world)
+    return returns.view(shape), lengths.view(shape)
+
+
+def rows_of(of_agent: Sequence[int], worlds: int, device: str) -> Tensor:
+    """Return the number of each row's policy, the same in every world."""
+    return torch.tensor(np.tile(of_agent, worlds), device=torch.device(device))

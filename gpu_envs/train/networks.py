@@ -1,0 +1,285 @@
+"""The networks: encoders of an observation, memory, and the policy with its two heads.
+
+An observation is one row of named fields. `mlp` takes the row as it is; `cnn` runs over fields of
+three axes (height, width, channels), `attention` over fields of two (entities, numbers), and both
+take what remains as numbers. A row may also come as a dict of its fields.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from gpu_envs.simulator import Simulator
+from gpu_envs.train.config import Config
+from gpu_envs.train.distributions import Distribution
+
+_ACTIVATIONS = {"tanh": torch.tanh, "relu": torch.relu}
+_GAINS = {"tanh": 5 / 3, "relu": math.sqrt(2)}
+_CHANNELS = 32  # of convolutions
+_HEADS = 4  # of attention
+_IMAGE = 36  # from this side on, convolutions have strides
+
+
+@dataclass(frozen=True)
+class RowShape:
+    """What a row of observations holds: names and shapes of fields, in order."""
+
+    names: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    divisor: float  # of raw bytes that are pixels
+
+    @classmethod
+    def of(cls, simulator: Simulator) -> RowShape:
+        """Read it from a simulator."""
+        fields = simulator.observation_fields
+        is_pixels = all(f.type == "uint8" and f.high == 255 for f in fields)
+        names, shapes = tuple(f.name for f in fields), tuple(f.shape for f in fields)
+        output = simulator.layout.of("obs")
+        assert output is not None  # of the required outputs
+        if len(fields) == 1:  # whose shape the parameters may have decided
+            shapes = (output.shape[2:],)
+        return cls(names, shapes, 255.0 if is_pixels else 1.0)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Numbers in each field."""
+        return [math.prod(shape) for shape in self.shapes]
+
+    def flat(self, obs: Tensor | Mapping[str, Tensor], axes: int) -> Tensor:
+        """Return float rows; the first `axes` axes are kept."""
+        if isinstance(obs, Mapping):
+            parts = [obs[name].flatten(axes) if obs[name].dim() > axes else
+                     obs[name].unsqueeze(-1) for name in self.names]
+            obs = torch.cat([part.float() for part in parts], -1)
+        else:
+            obs = (obs.flatten(axes) if obs.dim() > axes + 1 else obs).float()
+        return obs if self.divisor == 1.0 else obs / self.divisor
+
+
+def _linear(inputs: int, outputs: int, gain: float) -> nn.Linear:
+    layer = nn.Linear(inputs, outputs)
+    nn.init.orthogonal_(layer.weight, gain)
+    nn.init.zeros_(layer.bias)
+    return layer
+
+
+class Mlp(nn.Module):
+    """Layers one after the other."""
+
+    def __init__(self, inputs: int, widths: tuple[int, ...], activation: str) -> None:
+        super().__init__()
+        sizes = (inputs, *widths)
+        # tanh layers want the gain of their slope at zero; sqrt(2) is what PPO is tuned with.
+        pairs = zip(sizes[:-1], sizes[1:], strict=True)
+        self.layers = nn.ModuleList(_linear(i, o, math.sqrt(2)) for i, o in pairs)
+        self.activation = _ACTIVATIONS[activation]
+        self.outputs = sizes[-1]
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Return the last layer's activations."""
+        for layer in self.layers:
+            rows = self.activation(layer(rows))
+        return rows
+
+
+class Cnn(nn.Module):
+    """Convolutions over each field of three axes, then layers over all there is."""
+
+    def __init__(self, shape: RowShape, widths: tuple[int, ...], activation: str) -> None:
+        super().__init__()
+        self.shape, self.activation = shape, _ACTIVATIONS[activation]
+        self.images = [k for k, s in enumerate(shape.shapes) if len(s) == 3]
+        if not self.images:
+            raise ValueError(
+                "encoder=cnn needs a field of three axes (height, width, channels); this "
+                f"observation has {_listed(shape)}"
+            )
+        gain, stacks = _GAINS[activation], []
+        size = sum(n for k, n in enumerate(shape.sizes) if k not in self.images)
+        for k in self.images:
+            height, width, depth = shape.shapes[k]
+            is_large = min(height, width) >= _IMAGE
+            plan = ((8, 4, 0), (4, 2, 0), (3, 1, 0)) if is_large else ((3, 1, 1), (3, 1, 1))
+            stack = nn.ModuleList()
+            for kernel, stride, margin in plan:
+                conv = nn.Conv2d(depth, _CHANNELS, kernel, stride, margin)
+                nn.init.orthogonal_(conv.weight, gain)
+                nn.init.zeros_(conv.bias)  # type: ignore[arg-type]  # it has one
+                stack.append(conv)
+                height, width = ((n + 2 * margin - kernel) // stride + 1 for n in (height, width))
+                depth = _CHANNELS
+            stacks.append(stack)
+            size += height * width * depth
+        self.stacks = nn.ModuleList(stacks)
+        self.last = Mlp(size, widths, activation)
+        self.outputs = self.last.outputs
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Return the last layer's activations."""
+        parts = list(rows.split(self.shape.sizes, -1))
+        for k, stack in zip(self.images, self.stacks, strict=True):
+            image = parts[k].unflatten(-1, self.shape.shapes[k]).movedim(-1, -3)
+            for conv in stack:  # type: ignore[attr-defined]  # a list of modules
+                image = self.activation(conv(image))
+            parts[k] = image.flatten(-3)
+        return self.last(torch.cat(parts, -1))  # type: ignore[no-any-return]
+
+
+class Attention(nn.Module):
+    """Entities look at each other once; their mean joins the other numbers.
+
+    An entity whose numbers are all zero is not there: nobody looks at it.
+    """
+
+    def __init__(self, shape: RowShape, widths: tuple[int, ...], activation: str) -> None:
+        super().__init__()
+        self.shape, self.activation = shape, _ACTIVATIONS[activation]
+        self.sets = [k for k, s in enumerate(shape.shapes) if len(s) == 2]
+        if not self.sets:
+            raise ValueError(
+                "encoder=attention needs a field of two axes (entities, numbers); this "
+                f"observation has {_listed(shape)}"
+            )
+        width = -(-widths[0] // _HEADS) * _HEADS
+        own = sum(n for k, n in enumerate(shape.sizes) if k not in self.sets)
+        gain = math.sqrt(2)
+        self.own = _linear(max(own, 1), width, gain)
+        self.embeddings = nn.ModuleList(_linear(shape.shapes[k][1], width, gain) for k in self.sets)
+        self.norm_in, self.norm_out = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.mix, self.out = _linear(width, 3 * width, 1.0), _linear(width, width, 1.0)
+        self.last = Mlp(2 * width, widths, activation)
+        self.outputs = self.last.outputs
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Return the last layer's activations."""
+        parts = rows.split(self.shape.sizes, -1)
+        rest = [part for k, part in enumerate(parts) if k not in self.sets]
+        own = torch.cat(rest, -1) if rest else torch.ones_like(rows[:, :1])
+        own = self.activation(self.own(own))
+        tokens, present = [own.unsqueeze(1)], [own.new_ones(len(own), 1, dtype=torch.bool)]
+        for k, embed in zip(self.sets, self.embeddings, strict=True):
+            entities = parts[k].unflatten(-1, self.shape.shapes[k])
+            tokens.append(self.activation(embed(entities)) + own.unsqueeze(1))
+            present.append((entities != 0).any(-1))
+        there, x = torch.cat(present, 1), torch.cat(tokens, 1)
+        q, k_, v = (
+            part.unflatten(-1, (_HEADS, -1)).transpose(1, 2)
+            for part in self.mix(self.norm_in(x)).chunk(3, -1)
+        )
+        seen = nn.functional.scaled_dot_product_attention(q, k_, v, attn_mask=there[:, None, None])
+        x = self.norm_out(x + self.out(seen.transpose(1, 2).flatten(2)))
+        weight = there[:, 1:, None].float()
+        mean = (x[:, 1:] * weight).sum(1) / weight.sum(1).clamp(min=1)
+        return self.last(torch.cat((x[:, 0], mean), -1))  # type: ignore[no-any-return]
+
+
+def _listed(shape: RowShape) -> str:
+    return ", ".join(f"{n} {s or 'scalar'}" for n, s in zip(shape.names, shape.shapes, strict=True))
+
+
+def encoder(shape: RowShape, config: Config) -> nn.Module:
+    """Return the encoder that the configuration names."""
+    if config.encoder == "mlp":
+        return Mlp(sum(shape.sizes), config.widths, config.activation)
+    kind = Cnn if config.encoder == "cnn" else Attention
+    return kind(shape, config.widths, config.activation)
+
+
+class Scale(nn.Module):
+    """Running mean and deviation of what the critic predicts; it learns in units of these."""
+
+    mean: Tensor
+    deviation: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("moments", torch.zeros(3, dtype=torch.float64))  # weight, x, x^2
+        self.register_buffer("mean", torch.zeros(()))
+        self.register_buffer("deviation", torch.ones(()))
+
+    def update(self, sums: Tensor, memory: float) -> None:
+        """Take in (count, sum, sum of squares) of new targets."""
+        share = sums / sums[0].clamp(min=1)
+        self.moments.copy_(memory * self.moments + (1 - memory) * share * (sums[0] > 0))
+        mean, square = self.moments[1:] / self.moments[0].clamp(min=1e-12)
+        self.mean.copy_(mean)
+        self.deviation.copy_((square - mean.square()).clamp(min=1e-4).sqrt())
+
+
+class Policy(nn.Module):
+    """Actor and critic of one kind of agent.
+
+    Without memory both have an encoder of their own unless they share it; with memory (a GRU) they
+    share encoder and memory.
+    """
+
+    def __init__(self, shape: RowShape, actions: Distribution, config: Config) -> None:
+        super().__init__()
+        self.shape, self.actions, self.memory_size = shape, actions, config.memory
+        self.encoder = encoder(shape, config)
+        width: int = self.encoder.outputs  # type: ignore[assignment]  # all encoders have it
+        self.is_shared = config.share or config.memory > 0
+        self.critic_encoder = None if self.is_shared else encoder(shape, config)
+        if config.memory:
+            self.cell = nn.GRUCell(width, config.memory)
+            for name, weight in self.cell.named_parameters():
+                nn.init.orthogonal_(weight) if "weight" in name else nn.init.zeros_(weight)
+            width = config.memory
+        # Small last weights: the first policy is nearly uniform, the first values nearly zero.
+        is_gaussian = actions.type == torch.float32
+        self.actor = _linear(width, actions.outputs // (2 if is_gaussian else 1), 0.01)
+        self.log_std = nn.Parameter(torch.zeros(actions.outputs // 2)) if is_gaussian else None
+        self.critic = _linear(width, 1, 0.1)
+        self.scale = Scale()
+
+    def forward(
+        self,
+        obs: Tensor | Mapping[str, Tensor],
+        mask: Tensor | None = None,
+        memory: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Return the action's distribution, the value in the critic's units, and the new memory."""
+        rows = self.shape.flat(obs, 1)
+        x = self.encoder(rows)
+        if self.memory_size:
+            memory = x = self.cell(x, memory)
+        value = self.critic(x if self.critic_encoder is None else self.critic_encoder(rows))
+        return self._outputs(x, mask), value.float().squeeze(-1), memory
+
+    def sequence(
+        self, obs: Tensor, mask: Tensor | None, memory: Tensor, begins: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return distributions and values over (time, rows); `begins` is 1 where memory is lost."""
+        x = self.encoder(self.shape.flat(obs, 2).flatten(0, 1)).unflatten(0, begins.shape)
+        keep, states = (~begins).to(x.dtype).unsqueeze(-1), []
+        for step, kept in zip(x, keep, strict=True):
+            memory = self.cell(step, memory * kept)
+            states.append(memory)
+        x = torch.stack(states)
+        return self._outputs(x, mask), self.critic(x).float().squeeze(-1)
+
+    def value(self, obs: Tensor, memory: Tensor | None = None) -> Tensor:
+        """Return the value in the units of rewards."""
+        return self.real(self(obs, None, memory)[1])
+
+    def real(self, value: Tensor) -> Tensor:
+        """Return a value in the critic's units in those of rewards."""
+        return value * self.scale.deviation + self.scale.mean
+
+    def _outputs(self, x: Tensor, mask: Tensor | None) -> Tensor:
+        outputs = self.actor(x).float()
+        if self.log_std is not None:
+            outputs = torch.cat((outputs, self.log_std.expand_as(outputs)), -1)
+        return self.actions.normalised(outputs, mask)
+
+
+def policy_facts(config: Config) -> dict[str, Any]:
+    """Return what decides the shape of a policy, as a checkpoint keeps it."""
+    names = ("encoder", "hidden", "activation", "memory", "share")
+    return {name: getattr(config, name) for name in names}

@@ -1,0 +1,97 @@
+"""What a person sees while a run goes on: a bar on a terminal, else a line for each evaluation."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import sys
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from gpu_envs import terminal
+
+_TEXT_WIDTH = 84  # of what stands beside the bar
+
+
+def short(value: float) -> str:
+    """Return a count in a few characters: 61.3M."""
+    for scale, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= 0.9995 * scale:
+            return f"{value / scale:.3g}{letter}"
+    return f"{value:.3g}" if math.isfinite(value) else "-"
+
+
+def clock(seconds: float) -> str:
+    """Return a time as 0:05 or 1:02:03."""
+    if not math.isfinite(seconds):
+        return "-:--"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _decimal(value: float) -> str:
+    return f"{value:.1f}" if math.isfinite(value) else "-"
+
+
+class Screen:
+    """The lines and the bar of a run; with `is_quiet` only warnings, on stderr."""
+
+    def __init__(self, total_steps: int, goal_name: str, is_quiet: bool) -> None:
+        self.total_steps, self.goal_name, self.is_quiet = total_steps, goal_name, is_quiet
+        # Plain text: a title may hold what rich takes for markup.
+        self.console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+        self._bar: Progress | None = None
+
+    def line(self, text: str) -> None:
+        """Print a line, above the bar where there is one."""
+        # A log on a full disk, or a reader that has left (SystemExit is rich's answer to that), is
+        # no reason to stop.
+        if not self.is_quiet:
+            with contextlib.suppress(OSError, SystemExit):
+                self.console.print(terminal.for_stream(text, sys.stdout))
+
+    def warn(self, text: str) -> None:
+        """Print what is not as it should be."""
+        self.line(f"warning: {text}")
+        if self.is_quiet:
+            with contextlib.suppress(OSError):
+                print(f"warning: {text}", file=sys.stderr, flush=True)
+
+    def show(
+        self, steps: int, seconds: float, speed: float, returns: tuple[float, float], is_news: bool
+    ) -> None:
+        """Say how far the run is; `returns` are of training and evaluation, NaN for none yet."""
+        if self.is_quiet:
+            return
+        known = f"return {_decimal(returns[0])}, {self.goal_name} {_decimal(returns[1])}"
+        if self._bar is None and self._has_bar():
+            self._bar = self._new_bar()
+        if self._bar is not None:
+            left = max(0, self.total_steps - steps) / speed if speed else math.nan
+            counts = f"{short(steps)}/{short(self.total_steps)} steps, {short(speed)}/s"
+            text = f"{counts}, {known}, {clock(seconds)}, {clock(left)} left"
+            self._bar.update(self._bar.task_ids[0], completed=steps, description=text)
+        elif is_news:
+            pace = f"{speed:,.0f}" if math.isfinite(speed) else "-"
+            self.line(f"{steps:,} steps, {pace}/s, {known}, {seconds:.1f} s")
+
+    def stop(self) -> None:
+        """Leave the bar as it is; lines may follow."""
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _has_bar(self) -> bool:
+        is_plain = self.console.is_dumb_terminal or os.environ.get("NO_COLOR")
+        return self.console.is_terminal and not is_plain
+
+    def _new_bar(self) -> Progress:
+        width = min(30, self.console.width - _TEXT_WIDTH)
+        bars = [BarColumn(width)] if width >= 5 else []
+        text = TextColumn("{task.description}", markup=False)
+        bar = Progress(*bars, text, console=self.console, refresh_per_second=5)
+        bar.add_task("", total=self.total_steps)
+        bar.start()
+        return bar

@@ -1,0 +1,80 @@
+"""The processes of one run: which worlds are whose, and sums over all of them.
+
+`torchrun --nproc-per-node=N` starts the processes and says in the environment who they are; without
+it a run is one process, and nothing here does anything.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+_PATIENCE = datetime.timedelta(minutes=10)  # with a rank that says nothing
+
+
+class Ranks:
+    """This process among those of the run."""
+
+    def __init__(self, device: str) -> None:
+        self.rank = int(os.environ.get("RANK", "0"))
+        self.count = int(os.environ.get("WORLD_SIZE", "1"))
+        local = int(os.environ.get("LOCAL_RANK", "0"))
+        wants_gpu = device.startswith("cuda") or (device == "auto" and torch.cuda.is_available())
+        if self.count > 1 and wants_gpu and ":" in device:
+            raise ValueError("--device: among several ranks each takes a GPU of its own; say cuda")
+        self.device = f"cuda:{local}" if self.count > 1 and wants_gpu else device
+        self._host: dist.ProcessGroup | None = None
+        if self.count > 1:
+            if wants_gpu:
+                torch.cuda.set_device(local)
+            dist.init_process_group("nccl" if wants_gpu else "gloo", timeout=_PATIENCE)
+            # What lies in host memory goes over a group of its own where the first needs a GPU.
+            self._host = dist.new_group(backend="gloo") if wants_gpu else None
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this process speaks for all."""
+        return self.rank == 0
+
+    def share(self, total: int) -> tuple[int, int]:
+        """Return (first, count) of this rank's part of `total` things."""
+        first, end = (total * r // self.count for r in (self.rank, self.rank + 1))
+        return first, end - first
+
+    def sum(self, tensor: Tensor) -> Tensor:
+        """Replace a tensor by its sum over all ranks."""
+        if self.count > 1:
+            dist.all_reduce(tensor)
+        return tensor
+
+    def lowest(self, number: int) -> int:
+        """Return the lowest of the ranks' numbers."""
+        if self.count == 1:
+            return number
+        value = torch.tensor(number)
+        dist.all_reduce(value, dist.ReduceOp.MIN, group=self._host)
+        return int(value)
+
+    def gather(self, data: bytes) -> list[bytes] | None:
+        """Return the bytes of all ranks on the first one, None on the others."""
+        if self.count == 1:
+            return [data]
+        sizes = torch.zeros(self.count, dtype=torch.int64)
+        sizes[self.rank] = len(data)
+        dist.all_reduce(sizes, group=self._host)
+        mine = torch.zeros(int(sizes.max()), dtype=torch.uint8)
+        mine[: len(data)] = torch.frombuffer(bytearray(data), dtype=torch.uint8)
+        places = [torch.empty_like(mine) for _ in range(self.count)] if self.is_first else None
+        dist.gather(mine, places, group=self._host)
+        if places is None:
+            return None
+        return [bytes(p[:n].numpy()) for p, n in zip(places, sizes.tolist(), strict=True)]
+
+    def close(self) -> None:
+        """Leave the others."""
+        if self.count > 1 and dist.is_initialized():
+            dist.destroy_process_group()

@@ -1,0 +1,132 @@
+"""Who plays what: which rows belong to which policy, and which an earlier version of it plays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gpu_envs import VectorEnv
+from gpu_envs.train.config import Config
+from gpu_envs.train.networks import Policy
+from gpu_envs.train.noise import OPPONENTS, Noise
+from gpu_envs.world import agent_names
+
+
+def groups(policies: str, agents: int) -> dict[str, list[int]]:
+    """Return the agents of each policy by its name, in order of their first agents."""
+    names = agent_names(agents)
+    if policies == "shared":
+        return {"all": list(range(agents))}
+    found: dict[str, list[int]] = {}
+    for agent, name in enumerate(names):
+        found.setdefault(name.rpartition("_")[0] if policies == "role" else name, []).append(agent)
+    return found
+
+
+class Past:
+    """Earlier versions of a policy, one of which plays some of its rows.
+
+    Args:
+        config: The run.
+        number: Of the learner.
+        positions: Which of the learner's rows it plays.
+        learns: For every row of the rollout, whether it is learned from.
+        device: Where they are.
+    """
+
+    policy: Policy  # set by the learner, which knows how to make one
+
+    def __init__(
+        self, config: Config, number: int, positions: Tensor, learns: Tensor, device: torch.device
+    ) -> None:
+        self.config, self.positions, self.learns = config, positions, learns
+        self.kept: list[dict[str, Tensor]] = []
+        self.noise, self.number = Noise(config.seed, OPPONENTS, device), number
+
+    def choose(self, present: Policy, update: int) -> None:
+        """Keep the present policy if it is time, and choose who plays the next rollout."""
+        if update % self.config.past_every == 0:
+            self.kept.append({n: t.clone() for n, t in present.state_dict().items()})
+            # The oldest stays: who forgets how to beat it would not be told.
+            if len(self.kept) > self.config.past_kept:
+                del self.kept[min(1, len(self.kept) - 1)]
+        step = torch.tensor(update, device=self.noise.device)
+        draw = self.noise.uniform(step, 1, self.number, 1, 1)
+        chosen = min(int(float(draw) * len(self.kept)), len(self.kept) - 1)
+        own = self.policy.state_dict()
+        for name, tensor in self.kept[chosen].items():
+            own[name].copy_(tensor)
+
+    def answer(
+        self,
+        action: Tensor,
+        after: Tensor | None,
+        obs: Tensor,
+        mask: Tensor | None,
+        memory: Tensor | None,
+        noise: Tensor,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Replace the actions (and memories) of the rows that the earlier policy plays."""
+        at = self.positions
+        mask = None if mask is None else mask[at]
+        memory = None if memory is None else memory[at]
+        outputs, _, own = self.policy(obs[at], mask, memory)
+        action = action.index_copy(0, at, self.policy.actions.sample(outputs, noise[at]))
+        if after is not None and own is not None:
+            after = after.index_copy(0, at, own.to(after.dtype))
+        return action, after
+
+    def state(self) -> list[dict[str, Tensor]]:
+        """Return what a checkpoint keeps."""
+        return list(self.kept)
+
+    def load(self, state: list[Mapping[str, Tensor]]) -> None:
+        """Continue from what a checkpoint kept."""
+        device = self.noise.device
+        self.kept = [{n: t.to(device) for n, t in kept.items()} for kept in state]
+
+
+class Seats:
+    """Which rows of a batch belong to whom.
+
+    In the first `past_worlds` of the worlds one policy (or, where one plays all agents, one agent)
+    in turn is learned from, and earlier versions play the others.
+    """
+
+    def __init__(
+        self, config: Config, env: VectorEnv, device: torch.device, first_row: int
+    ) -> None:
+        self.config, self.device = config, device
+        self.agents, self.worlds = env.agents_per_world, env.num_worlds
+        self.first_world = first_row // self.agents
+        self.groups = groups(config.policies, self.agents)
+        if config.past_worlds and self.agents < 2:
+            raise ValueError("--past-worlds needs an environment with several agents")
+
+    def learners(self) -> Iterator[tuple[str, Tensor | None, Past | None]]:
+        """Return name, rows (None: all) and the past of each policy."""
+        world = torch.arange(self.first_world, self.first_world + self.worlds)
+        agent = torch.arange(self.agents)
+        in_past = (world < round(self.config.past_worlds * self.config.num_envs)).unsqueeze(1)
+        owner = torch.empty(self.agents, dtype=torch.int64)
+        for k, members in enumerate(self.groups.values()):
+            owner[members] = k
+        # Whose turn it is to be learned from: an agent, or a policy where there are several.
+        side, sides = (owner, len(self.groups)) if len(self.groups) > 1 else (agent, self.agents)
+        learns = (~in_past | (side == (world % sides).unsqueeze(1))).flatten()
+        for number, (name, members) in enumerate(self.groups.items()):
+            rows = None
+            if len(self.groups) > 1:
+                start = torch.arange(self.worlds).unsqueeze(1) * self.agents
+                rows = (start + torch.tensor(members)).flatten().to(self.device)
+            past = None
+            if self.config.past_worlds:
+                own = learns if rows is None else learns[rows.cpu()]
+                positions = (~own).nonzero().squeeze(-1).to(self.device)
+                past = Past(
+                    self.config, number, positions, learns.to(self.device), self.device
+                )
+            yield name, rows, past

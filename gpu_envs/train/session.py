@@ -1,0 +1,358 @@
+"""A training run from beginning to end: worlds, evaluations, checkpoints, reports, interruptions.
+
+The learning is `ppo.Trainer`'s; this is what surrounds it. Whatever ends a run, the folder then
+holds a checkpoint from which `--resume` goes on: one is written before the first step, from time to
+time, and at the end. Ctrl-C and SIGTERM end the run after the present update, a second one at once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+
+from gpu_envs import VectorEnv, registration
+from gpu_envs.simulator import Simulator
+from gpu_envs.train import checkpoint, evaluate
+from gpu_envs.train.config import Config, flag_of, make
+from gpu_envs.train.ppo import Trainer
+from gpu_envs.train.ranks import Ranks
+try:
+    from gpu_envs.train.report import Report
+except ImportError:
+    Report = None
+
+CHECKPOINT, BEST = "checkpoint.ckpt", "best.ckpt"
+_OUTPUTS = (
+    "final_obs", "episode_return", "episode_length", "action_mask", "agent_active", "reward_parts"
+)  # fmt: skip  # the state is for critics that see more; none here does
+# What may differ when a run is resumed: nothing that decides what is learned from what is kept.
+_FREE = frozenset(
+    "out resume total_steps time_limit goal device threads graphs compile evaluation_every "
+    "evaluation_episodes sampled_evaluation checkpoint_seconds tensorboard wandb".split()
+)
+_TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError, OSError)
+
+
+def folder_of(config: Config) -> Path:
+    """Return where a run's results go."""
+    return Path(config.out.replace("<env>", config.env).replace("<seed>", str(config.seed)))
+
+
+def configure(env: str, choices: Mapping[str, Any]) -> tuple[Config, dict[str, Any] | None]:
+    """Return the configuration, and the checkpoint where a run is resumed."""
+    config = make(env, **choices)
+    if not config.resume:
+        return config, None
+    path = folder_of(config) / CHECKPOINT
+    tree = checkpoint.load(path)
+    checkpoint.require(path, tree, {"kind": "run"})
+    kept: dict[str, Any] = tree["config"]
+    if kept["env"] != config.env:
+        raise checkpoint.mismatch(path, "env", kept["env"], config.env)
+    for name, value in choices.items():
+        if name not in _FREE and kept[name] != getattr(config, name):
+            raise checkpoint.mismatch(path, flag_of(name), kept[name], value)
+    free = {name: value for name, value in choices.items() if name in _FREE}
+    return Config(**{**kept, "out": config.out, **free}), tree
+
+
+class Session:
+    """One process of a run.
+
+    Args:
+        config: What was chosen.
+        tree: The checkpoint that is continued, or None.
+    """
+
+    def __init__(self, config: Config, tree: Mapping[str, Any] | None) -> None:
+        self.config, self.entry = config, registration.find(config.env)
+        self.ranks = Ranks(config.device)
+        self.folder = folder_of(config)
+        self.signals = 0
+        first, worlds = self.ranks.share(config.num_envs)
+        if worlds == 0:
+            raise ValueError(
+                f"--num-envs must be at least the number of ranks, {self.ranks.count}, got "
+                f"{config.num_envs}"
+            )
+        self.env = self._worlds(first, worlds)
+        self._set_up_torch()
+        self.trainer = Trainer(config, self.env, self.ranks, self._say)
+        first, episodes = self.ranks.share(max(config.evaluation_episodes, self.ranks.count))
+        self.test = evaluate.test_env(config, self.env.device, episodes, first)
+        owners = {
+            row: k
+            for k, x in enumerate(self.trainer.learners)
+            for row in ([] if x.rows is None else x.rows[x.rows < self.env.agents_per_world].tolist())
+        }
+        agents = [owners.get(agent, 0) for agent in range(self.env.agents_per_world)]
+        self.of_row = evaluate.rows_of(agents, episodes, self.env.device)
+        goal = self.entry["reward_threshold"] if math.isnan(config.goal) else config.goal
+        self.goal = math.inf if goal is None else float(goal)
+        self.best, self.score, self.seconds = -math.inf, math.nan, 0.0
+        self.evaluating = 0.0
+        if tree is not None:
+            self._continue(tree)
+        else:
+            self.trainer.start()
+        self.report: Report | None = None
+
+    def _worlds(self, first: int, worlds: int) -> VectorEnv:
+        config, threads = self.config, None
+        keywords: dict[str, Any] = {"device": self.ranks.device, "arrays": "torch"}
+        local = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+        if local > 1:
+            threads = max(1, len(os.sched_getaffinity(0)) // local)
+        one = Simulator(config.env, 1, device="cpu", **config.parameters)
+        names = [name for name in _OUTPUTS if one.layout.of(name) is not None]
+        one.close()
+        return VectorEnv(
+            config.env,
+            worlds,
+            first_world=first,
+            outputs=names,
+            threads=threads,
+            **keywords,
+            **config.parameters,
+        )
+
+    def _set_up_torch(self) -> None:
+        threads = self.config.threads or len(os.sched_getaffinity(0))
+        torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(False)
+        if self.config.precision == "tf32":
+            torch.set_float32_matmul_precision("high")
+
+    def _continue(self, tree: Mapping[str, Any]) -> None:
+        path = self.folder / CHECKPOINT
+        for what, expected in evaluate.outlook(self.env.simulator).items():
+            if tree["outlook"][what] != expected:
+                raise checkpoint.mismatch(path, what, tree["outlook"][what], expected)
+        if not self.trainer.load(tree["state"]):
+            self._say(
+                f"{len(tree['state']['worlds'])} ranks wrote {path} and {self.ranks.count} go on: "
+                "the worlds begin new episodes"
+            )
+        self.best, self.score, self.seconds = tree["best"], tree["score"], tree["seconds"]
+        self.evaluating = tree["evaluating"]
+        self.trainer.seconds.update(tree["shares"])
+
+    def _say(self, line: str) -> None:
+        if self.ranks.is_first:
+            report = getattr(self, "report", None)
+            if report is None:
+                print(line, flush=True)
+            else:
+                report.line(line)
+
+    # The run
+
+    def run(self) -> None:
+        """Train until the goal, the last step, the time limit or an interruption."""
+        config = self.config
+        title = f"{config.env}, seed {config.seed}"
+        if self.ranks.is_first:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self.report = Report(
+                self.folder,
+                title,
+                config.facts(),
+                total_steps=config.total_steps,
+                threshold=self.goal if math.isfinite(self.goal) else None,
+                tensorboard=config.tensorboard,
+                wandb=config.wandb,
+                append=config.resume,
+            )
+            if config.resume:
+                self.report.rewind(self.trainer.steps)
+            self._introduce()
+        self._save()
+        before = {s: signal.signal(s, self._interrupted) for s in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            self._loop()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            if self.report is not None:
+                self.report.close()
+
+    def _loop(self) -> None:
+        config, trainer = self.config, self.trainer
+        begin, saved = time.perf_counter() - self.seconds, time.perf_counter()
+        is_last = trainer.steps >= config.total_steps
+        while not is_last:
+            results = trainer.iterate()
+            self.seconds = time.perf_counter() - begin
+            results["charts/SPS"] = trainer.steps / self.seconds
+            is_over = trainer.steps >= config.total_steps
+            is_over |= 0 < config.time_limit <= self.seconds
+            # What depends on this process alone, a signal or the clock, is agreed upon.
+            is_due = time.perf_counter() - saved >= config.checkpoint_seconds
+            agreed = self.ranks.lowest(0 if is_over or self.signals else 1 if is_due else 2)
+            is_last = agreed == 0
+            if self._is_evaluated(is_last):
+                results |= self._evaluate()
+                is_last |= self.score >= self.goal
+                self.seconds = time.perf_counter() - begin
+            if self.report is not None:
+                self.report.row(trainer.steps, self.seconds, results)
+            if is_last or agreed == 1:
+                self._save()
+                saved = time.perf_counter()
+        if self.signals:
+            self._say("interrupted; --resume goes on from here")
+        self._conclude()
+
+    def _is_evaluated(self, is_last: bool) -> bool:
+        every = self.config.evaluation_every
+        if is_last:
+            return not self.signals
+        return every > 0 and self.trainer.updates % every == 0
+
+    def _evaluate(self) -> dict[str, float]:
+        begin = time.perf_counter()
+        returns, lengths = evaluate.play(
+            self.test,
+            [learner.policy for learner in self.trainer.learners],
+            self.of_row,
+            seed=self.config.seed + self.trainer.updates,
+            is_sampled=self.config.sampled_evaluation,
+        )
+        per_agent = torch.cat((returns.double().sum(0), lengths.double().sum(0)))
+        count = torch.tensor([float(len(returns))], dtype=torch.float64, device=returns.device)
+        sums = self.ranks.sum(torch.cat((per_agent, count)))
+        means = sums[:-1] / sums[-1]
+        agents = self.env.agents_per_world
+        self.score = float(means[:agents].mean())
+        results = {
+            "evaluation/return": self.score,
+            "evaluation/length": float(means[agents:].mean()),
+        }
+        if len(self.trainer.learners) > 1:
+            owner = self.of_row[:agents]
+            for k, learner in enumerate(self.trainer.learners):
+                results[f"evaluation/{learner.name}/return"] = float(means[:agents][owner == k].mean())
+        if self.score >= self.best:
+            self.best = self.score
+            if self.ranks.is_first:
+                facts = {"score": self.score, "steps": self.trainer.steps}
+                policies = {x.name: x.policy for x in self.trainer.learners}
+                self._write(
+                    lambda: evaluate.save(
+                        self.folder / BEST, self.config, self.env.simulator, policies, facts
+                    )
+                )
+        self.evaluating += time.perf_counter() - begin
+        return results
+
+    def _save(self) -> None:
+        state = self.trainer.state()
+        if state is None:
+            return
+        tree = {
+            "kind": "run",
+            "outlook": evaluate.outlook(self.env.simulator),
+            "config": {**self.config.facts(), "resume": False},
+            "state": state,
+            "best": self.best,
+            "score": self.score,
+            "seconds": self.seconds,
+            "evaluating": self.evaluating,
+            "shares": dict(self.trainer.seconds),
+        }
+        self._write(lambda: checkpoint.save(self.folder / CHECKPOINT, tree))
+
+    def _write(self, save: Any) -> None:
+        """Save; what cannot be saved is said, and the run goes on with what was saved before."""
+        try:
+            save()
+        except checkpoint.CheckpointError as problem:
+            if self.trainer.updates == 0:
+                raise
+            self._say(f"warning: {problem}")
+
+    def _interrupted(self, number: int, _: FrameType | None) -> None:
+        self.signals += 1
+        if self.signals > 1:
+            raise KeyboardInterrupt
+        if self.ranks.is_first:
+            print("stopping after this update; again: at once", file=sys.stderr, flush=True)
+
+    # What a person reads
+
+    def _introduce(self) -> None:
+        config, env = self.config, self.env
+        agents = f" of {env.agents_per_world} agents" if env.agents_per_world > 1 else ""
+        ranks = f", {self.ranks.count} ranks" if self.ranks.count > 1 else ""
+        goal = f"{self.goal:g}" if math.isfinite(self.goal) else "none"
+        learners = self.trainer.learners
+        size = sum(p.numel() for p in learners[0].parameters)
+        self._say(
+            f"{config.env}, seed {config.seed}: {config.num_envs} worlds{agents} on {env.device}"
+            f"{ranks}; {len(learners)} {'policy' if len(learners) == 1 else 'policies'} of "
+            f"{size:,} weights; goal {goal}"
+        )
+        named = {f.name: getattr(config, f.name) for f in dataclasses.fields(config)}
+        plain = make(config.env)
+        changed = [
+            f"{flag_of(n)} {v}" for n, v in named.items()
+            if n not in ("env", "parameters", "evaluation_parameters", "seed", "resume")
+            and getattr(plain, n) != v and v == v
+        ]  # fmt: skip
+        basics = ("rollout", "epochs", "minibatch", "learning_rate", "gamma", "hidden")
+        shown = [f"{flag_of(n)} {named[n]}" for n in basics]
+        shown += [text for text in changed if text not in shown]
+        shown += [f"{flag_of(n)} {v}" for n, v in config.parameters.items()]
+        self._say(" ".join(shown))
+
+    def _conclude(self) -> None:
+        trainer, total = self.trainer, max(self.seconds, 1e-9)
+        shares = {**trainer.seconds, "evaluation": self.evaluating}
+        shares["other"] = max(0.0, total - sum(shares.values()))
+        parts = ", ".join(f"{name} {value / total:.0%}" for name, value in shares.items())
+        self._say(f"{trainer.steps:,} steps in {self.seconds:.1f} s of training: {parts}")
+        if self.best > -math.inf:
+            episodes = max(self.config.evaluation_episodes, self.ranks.count)
+            self._say(f"mean return of {episodes} evaluation episodes: best {self.best:.1f}")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    from gpu_envs.train.command import parse
+
+    env, choices = parse(sys.argv[1:] if argv is None else argv)
+    session = None
+    try:
+        session = Session(*configure(env, choices))
+        session.run()
+    except KeyboardInterrupt:
+        print("error: stopped at once; --resume goes on from the last checkpoint", file=sys.stderr)
+        return 130
+    except _TROUBLE as problem:
+        if session is None or session.ranks.count == 1 or session.trainer.updates == 0:
+            if isinstance(problem, RuntimeError) and session is not None:
+                raise
+            print(f"error: {problem}", file=sys.stderr)
+            return 2
+        reason = str(problem).splitlines()[0]
+        print(
+            f"error: rank {session.ranks.rank} of {session.ranks.count} cannot go on, most likely "
+            f"because another one died ({reason}); the run stands in "
+            f"{session.folder / CHECKPOINT}: add --resume to go on from there",
+            file=sys.stderr,
+        )
+        return 1
+    finally:
+        if session is not None:
+            session.ranks.close()
+    return 0
