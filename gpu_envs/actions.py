@@ -28,9 +28,12 @@ _HOST_DLPACK = (1, 3, 11, 13)  # CPU, CUDA and ROCm pinned host memory, CUDA man
 
 
 def row_shape(fields: Sequence[Field]) -> tuple[int, ...]:
-    """Return the shape of one agent's action: () for a lone number, else (k,)."""
+    """Return the shape of one agent's action: () for a lone choice, else (k,).
+
+    A lone float is (1,), as in Gymnasium's own environments: learners take a Box for a vector.
+    """
     size = sum(field.size for field in fields)
-    return () if size == 1 else (size,)
+    return () if size == 1 and not fields[0].type.startswith("float") else (size,)
 
 
 class ActionReader:

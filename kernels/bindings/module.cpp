@@ -129,6 +129,7 @@ class NativeSimulator {
     }
     pool_ = std::make_shared<OutputPool>(*simulator_, wanted);
     words_ = int64_t(simulator_->action_ranges().size()) / 2;
+    is_choice_ = words_ == 1 && !simulator_->action_is_float();
   }
 
   // Marks the simulator as in use; two threads in one simulator would corrupt it.
@@ -376,11 +377,11 @@ class NativeSimulator {
       refuse_shape(object);
     return {array->data, type};
   }
-  // (worlds * agents[, k]), (worlds, agents[, k]); the two agree where there is one agent, with or
-  // without its axis.
+  // (worlds * agents[, k]), (worlds, agents[, k]), without k for a lone choice alone; the two agree
+  // where there is one agent, with or without its axis.
   bool fits(int nd, const py::ssize_t* shape) const {
     const int64_t worlds = simulator_->worlds(), agents = simulator_->agents();
-    if (words_ > 1) {
+    if (!is_choice_) {
       if (nd < 2 || shape[nd - 1] != words_) return false;
       --nd;
     }
@@ -389,7 +390,7 @@ class NativeSimulator {
   }
   [[noreturn]] void refuse_shape(const py::object& object) const {
     const int64_t worlds = simulator_->worlds(), agents = simulator_->agents();
-    const std::string k = words_ > 1 ? ", " + std::to_string(words_) : "";
+    const std::string k = !is_choice_ ? ", " + std::to_string(words_) : "";
     const py::array array = py::reinterpret_borrow<py::array>(object);
     throw Error(Fault::value, "actions must be a contiguous array of shape (" +
                                   std::to_string(worlds * agents) + (k.empty() ? "," : k) +
@@ -400,6 +401,7 @@ class NativeSimulator {
   std::unique_ptr<Simulator> simulator_;
   std::shared_ptr<OutputPool> pool_;
   int64_t words_ = 1;
+  bool is_choice_ = false;  // the action is one category: its rows have no axis
   std::atomic<bool> busy_{false};
 };
 

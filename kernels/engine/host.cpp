@@ -35,8 +35,10 @@ std::string spelled(double value) {
 // Blocks of elements are judged without a branch; only a block with a bad one is searched.
 template <class From>
 void check(const Simulator& simulator, const From* values, int64_t count) {
-  // As wide as the bounds need: 999 is no uint8_t.
-  using Wide = std::conditional_t<sizeof(From) == 1, int32_t, From>;
+  // As wide as the bounds need: 999 is no uint8_t. A double is judged as the float that the rules
+  // will see, as on a GPU: what rounds to a bound is within it.
+  using Whole = std::conditional_t<sizeof(From) == 1, int32_t, From>;
+  using Wide = std::conditional_t<std::is_floating_point_v<From>, float, Whole>;
   const std::vector<double>& ranges = simulator.action_ranges();
   const int64_t words = int64_t(ranges.size()) / 2;
   const auto bad = [&](int64_t i) {

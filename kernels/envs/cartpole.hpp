@@ -1,15 +1,17 @@
 // CartPole: a cart on a frictionless track carries a pole on a hinge; keep the pole upright.
 //
-//   who acts    one agent, pushing the cart left or right with a fixed force at every step
+//   who acts    one agent, pushing the cart at every step: left or right with 10 N, or, continuous,
+//               with any force from -10 N to 10 N
 //   reward      1 for every step, the last one included (sutton_barto_reward: 0, -1 for falling)
 //   ends        when the pole leans more than 12 degrees or the cart is more than 2.4 m off; cut
 //               short after 500 steps
 //   rules from  Gymnasium's CartPole-v1; Barto, Sutton, Anderson 1983, equations as corrected by
 //               Florian 2007
 //
-// One template over the number type: CartPole-v0 keeps float32 state and is the fast one;
-// CartPole64-v0 keeps float64 and follows Gymnasium's order of evaluation, so that its steps agree
-// to 1e-15.
+// One template over the number type and the action: CartPole-v0 keeps float32 state and is the fast
+// one; CartPole64-v0 keeps float64 and follows Gymnasium's order of evaluation, so that its steps
+// agree to 1e-15; CartPoleContinuous-v0 is CartPole-v0 but for the force. Without velocities
+// (velocities=false) any of them is a task for memory: two observations tell how fast things move.
 #pragma once
 
 #include "engine/environment.hpp"
@@ -22,11 +24,14 @@ using namespace ge;
 
 struct Params {
   bool sutton_barto_reward = false;
+  bool velocities = true;
 
   static constexpr auto describe() {
     return fields(
         field("sutton_barto_reward", &Params::sutton_barto_reward,
-              "reward 0 for every step and -1 for the one that ends the episode by its rules"));
+              "reward 0 for every step and -1 for the one that ends the episode by its rules"),
+        field("velocities", &Params::velocities,
+              "observations show the velocities of cart and pole; false: they show 0 instead"));
   }
 };
 
@@ -45,11 +50,25 @@ struct Options {
 struct Push {
   int32_t direction;
   static constexpr bool transient = true;
+  static constexpr auto task = "Balance a pole on a cart by pushing the cart left or right.";
 
   static constexpr auto describe() {
     return fields(
         field("direction", &Push::direction, "0 pushes the cart to the left, 1 to the right")
             .one_of(2));
+  }
+};
+
+struct Force {
+  float force;
+  static constexpr bool transient = true;
+  static constexpr auto task = "Balance a pole on a cart by pushing it with up to 10 N.";
+
+  static constexpr auto describe() {
+    return fields(
+        field("force", &Force::force,
+              "on the cart, in units of 10 N: -1 pushes it fully to the left, 1 to the right")
+            .within(-1, 1));
   }
 };
 
@@ -83,23 +102,22 @@ struct Observation {
 
 // ---- tables
 
-template <class Real>
-struct Cart : Agents<1, Motion<Real>, Push> {
+template <class Real, class Action>
+struct Cart : Agents<1, Motion<Real>, Action> {
   static constexpr const char* name = "cart";
 };
 
-template <class Real_>
+template <class Real, class Action_>
 struct Schema {
-  using Real = Real_;
   using Params = cartpole::Params;
   using Options = cartpole::Options<Real>;
-  using Action = Push;
-  using Agent = Cart<Real>;
+  using Action = Action_;
+  using Agent = Cart<Real, Action>;
   using tables = Types<Agent>;
 };
 
-template <class Real>
-using W = World<Schema<Real>>;
+template <class Real, class Action>
+using W = World<Schema<Real, Action>>;
 
 // ---- rules
 
@@ -117,14 +135,23 @@ struct Physics {
   static constexpr Real angle_limit = Real(0.20943951023931953);  // [rad], 12 degrees
 };
 
+template <class Real>
+GE_FN Real newtons(const Push& push) {
+  return push.direction == 1 ? Physics<Real>::force : -Physics<Real>::force;
+}
+template <class Real>
+GE_FN Real newtons(const Force& force) {
+  return Physics<Real>::force * Real(force.force);
+}
+
 // Explicit Euler: positions move by the old velocities. The parentheses are the reference's order
 // of evaluation.
-template <class Real>
-GE_FN void push_cart(const W<Real>&, Motion<Real>& m, const Push& push) {
+template <class Real, class Action>
+GE_FN void push_cart(const W<Real, Action>&, Motion<Real>& m, const Action& action) {
   using P = Physics<Real>;
   Real sine, cosine;
   sincos_bounded(m.angle, sine, cosine);
-  const Real force = push.direction == 1 ? P::force : -P::force;
+  const Real force = newtons<Real>(action);
   const Real t = (force + (P::pole_moment * (m.spin * m.spin)) * sine) / P::total_mass;
   const Real spin_rate =
       (P::gravity * sine - cosine * t) /
@@ -136,8 +163,8 @@ GE_FN void push_cart(const W<Real>&, Motion<Real>& m, const Push& push) {
   m.spin = m.spin + P::time_step * spin_rate;
 }
 
-template <class Real>
-GE_FN void judge(const W<Real>& w, Reward& reward, Ending& ending, const Motion<Real>& m) {
+template <class Real, class Action>
+GE_FN void judge(const W<Real, Action>& w, Reward& reward, Ending& ending, const Motion<Real>& m) {
   using P = Physics<Real>;
   const bool fell = (m.x < -P::x_limit) | (m.x > P::x_limit) | (m.angle < -P::angle_limit) |
                     (m.angle > P::angle_limit);
@@ -155,8 +182,8 @@ GE_FN Real between(Real low, Real high, const Draw& draw, int i) {
     return low + (high - low) * draw.uniform(i);
 }
 
-template <class Real>
-GE_FN void place_cart(const W<Real>& w, Motion<Real>& m) {
+template <class Real, class Action>
+GE_FN void place_cart(const W<Real, Action>& w, Motion<Real>& m) {
   const Real low = w.options().low, high = w.options().high;
   const Draw first = w.template draw<"start">(0);
   if constexpr (std::is_same_v<Real, double>) {
@@ -171,26 +198,28 @@ GE_FN void place_cart(const W<Real>& w, Motion<Real>& m) {
 
 // ---- observation
 
-template <class Real>
-GE_FN void observe(const W<Real>&, Observation& row, const Motion<Real>& m) {
-  row = {float(m.x), float(m.velocity), float(m.angle), float(m.spin)};
+template <class Real, class Action>
+GE_FN void observe(const W<Real, Action>& w, Observation& row, const Motion<Real>& m) {
+  const bool shown = w.params().velocities;
+  row = {float(m.x), select(shown, float(m.velocity), 0.0f), float(m.angle),
+         select(shown, float(m.spin), 0.0f)};
 }
 
 // ---- the graphs
 
-template <class Real>
+template <class Real, class Action = Push>
 struct Environment : Defaults {
-  using Schema = cartpole::Schema<Real>;
+  using Schema = cartpole::Schema<Real, Action>;
   using Observation = cartpole::Observation;
-  using Reset = Stages<Each<&place_cart<Real>>>;
-  using Step = Stages<Each<&push_cart<Real>>, Each<&judge<Real>>>;
-  using Observe = Stages<ge::Observe<&observe<Real>>>;
-  static constexpr Card card{.doc = "Balance a pole on a cart by pushing the cart left or right.",
-                             .max_episode_steps = 500,
-                             .reward_threshold = 475};
+  using Reset = Stages<Each<&place_cart<Real, Action>>>;
+  using Step = Stages<Each<&push_cart<Real, Action>>, Each<&judge<Real, Action>>>;
+  using Observe = Stages<ge::Observe<&observe<Real, Action>>>;
+  static constexpr Card card{
+      .doc = Action::task, .max_episode_steps = 500, .reward_threshold = 475};
 };
 
 using Builds = ge::Builds<Build<"CartPole-v0", Environment<float>>,
-                          Build<"CartPole64-v0", Environment<double>>>;
+                          Build<"CartPole64-v0", Environment<double>>,
+                          Build<"CartPoleContinuous-v0", Environment<float, Force>>>;
 
 }  // namespace gpu_envs::envs::cartpole

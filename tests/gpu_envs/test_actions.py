@@ -13,6 +13,7 @@ from gpu_envs.fields import Field
 
 DISCRETE = [Field("a", "int32", choices=4)]
 FORCE = [Field("force", "float32", (2,), low=-1, high=1)]
+LONE = [Field("force", "float32", low=-1, high=1)]
 
 
 def _reader(fields: list[Field], worlds: int = 3, agents: int = 1) -> ActionReader:
@@ -42,6 +43,14 @@ def test_one_agent_may_leave_its_axis_out(shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("shape", [(6, 2), (3, 2, 2)])
 def test_agents_come_by_world_or_by_row(shape: tuple[int, ...]) -> None:
     assert _reader(FORCE, agents=2).host(np.zeros(shape, np.float32)).shape == shape
+
+
+@pytest.mark.parametrize("shape", [(3, 1), (3, 1, 1)])
+def test_lone_number_has_an_axis_of_its_own(shape: tuple[int, ...]) -> None:
+    assert _reader(LONE).host(np.zeros(shape, np.float32)).shape == shape
+    with pytest.raises(ValueError, match=r"actions must have shape \(3, 1\) or \(3, 1, 1\), got"):
+        _reader(LONE).host(np.zeros(3, np.float32))
+    assert _reader(LONE, agents=2).host(np.zeros((6, 1), np.float32)).shape == (6, 1)
 
 
 @pytest.mark.parametrize("shape", [(), (2,), (4,), (3, 2), (1, 3), (3, 1, 1)])

@@ -378,3 +378,10 @@ def test_several_numbers_make_an_action(monkeypatch) -> None:
     assert menu.action("-0.5 1", None).tolist() == [-0.5, 1]
     with pytest.raises(ValueError, match="is no action"):
         menu.action("2 0", None)
+
+
+def test_a_number_makes_an_action(played) -> None:
+    shown = played("?\n0.5\n-2\nnan\n-1\n", "CartPoleContinuous-v0", "--seed", "1")
+    assert "Type a number and Enter" in shown and "force: " in shown
+    assert shown.count("is no action") == 2
+    assert "player_0: [0.5], reward +1" in shown and "quit after 2 steps" in shown

@@ -16,6 +16,7 @@ CASES = [
     ("CartPole-v0", {}),
     ("CartPole-v0", {"observation": "dict"}),
     ("CartPole64-v0", {"sutton_barto_reward": True}),
+    ("CartPoleContinuous-v0", {"velocities": False}),
     ("Micro-v0", {"agent_count": 1, "work": 3}),
     ("Overcooked-v0", {"observation": "dict"}),
 ]

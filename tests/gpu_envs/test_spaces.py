@@ -55,6 +55,8 @@ def test_lone_shaped_field_keeps_its_shape_when_flat() -> None:
             [Field("force", "float32", (2,), low=-1, high=1)],
             spaces.Box(-1, 1, (2,), np.float32),
         ),
+        # A vector also where it is one number: learners take the Box of an action for one.
+        ([Field("force", "float32", low=-1, high=1)], spaces.Box(-1, 1, (1,), np.float32)),
     ],
 )
 def test_action_space_follows_the_fields(fields: list[Field], expected: spaces.Space) -> None:

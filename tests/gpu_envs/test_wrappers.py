@@ -31,6 +31,22 @@ NOWHERE: tuple[str, ...] = ()
 BOX = spaces.Box(-9, 9, (4,), np.float32)
 
 Step = tuple[Any, Any, Any, Any, Any]
+Drawn = tuple[np.ndarray, np.ndarray]
+
+
+def _pushes(random: np.random.Generator) -> Drawn:
+    actions = random.integers(0, 2, 4)
+    return actions, actions
+
+
+def _forces(random: np.random.Generator) -> Drawn:
+    forces = random.integers(-192, 193, (4, 1)).astype(np.float32) / 64  # exact also when rescaled
+    return np.clip(forces, -1, 1), forces
+
+
+def _shares(random: np.random.Generator) -> Drawn:
+    forces, _ = _forces(random)
+    return forces, (forces + 1) / 2
 
 
 @dataclass
@@ -45,6 +61,7 @@ class Case:
     environment: str = "CartPole-v0"
     options: dict[str, Any] = field(default_factory=dict)
     torch_actions: bool = False
+    draw: Callable[[np.random.Generator], Drawn] = _pushes  # what the plain and the wrapped get
 
 
 def _near(left: Any, right: Any) -> bool:
@@ -195,13 +212,23 @@ CASES = [
         EVERYWHERE,
         _same,
     ),
-    Case("ClipAction", wrappers.ClipAction, NOWHERE, NOWHERE, _never),
+    Case(
+        "ClipAction",
+        wrappers.ClipAction,
+        EVERYWHERE,
+        EVERYWHERE,
+        _same,
+        environment="CartPoleContinuous-v0",
+        draw=_forces,
+    ),
     Case(
         "RescaleAction",
         lambda env: wrappers.RescaleAction(env, 0, 1),
-        NOWHERE,
-        NOWHERE,
-        _never,
+        EVERYWHERE,
+        EVERYWHERE,
+        _same,
+        environment="CartPoleContinuous-v0",
+        draw=_shares,
     ),
     Case(
         "TransformReward",
@@ -277,8 +304,8 @@ def _play(
     env.reset(seed=3)
     random = np.random.default_rng(0)
     for _ in range(60):
-        actions = random.integers(0, 2, 4)
-        expected = plain.step(actions)
+        own, actions = case.draw(random)
+        expected = plain.step(own)
         tensors = case.torch_actions or (arrays == "torch" and not converted)
         given = env.step(_tensor(actions) if tensors else actions)
         assert case.effect(expected, given)

@@ -114,6 +114,8 @@ GE_TEST(number_out_of_bounds_becomes_the_nearest_bound_and_is_counted) {
   CHECK((taken<Thrust, float>(0.5f, -1, 1) == Taken{0.5, false}));
   CHECK((taken<Thrust, float>(1.5f, -1, 1) == Taken{1, true}));
   CHECK((taken<Thrust, double>(-1e300, -1, 1) == Taken{-1, true}));
+  CHECK((taken<Thrust, float>(INFINITY, -1, 1) == Taken{1, true}));
+  CHECK((taken<Thrust, double>(-INFINITY, -1, 1) == Taken{-1, true}));
   CHECK((taken<Thrust, float>(NAN, -1, 1) == Taken{-1, true}));
   CHECK((taken<Thrust, float>(NAN, -kUnbounded, kUnbounded) == Taken{0, true}));
   CHECK((taken<Thrust, float>(1e30f, -kUnbounded, kUnbounded) == Taken{double(1e30f), false}));
@@ -131,6 +133,17 @@ GE_TEST(actions_of_either_floating_type_reach_the_rules) {
   act(s, std::vector<double>(values.begin(), values.end()), Type::float64);
   CHECK(s.get<float>("pilot.turn") == turns);
   CHECK(s.get<float>("pilot.power") == powers);
+}
+
+GE_TEST(double_that_rounds_to_a_bound_is_within_it) {
+  CHECK((taken<Thrust, double>(1 + 1e-9, -1, 1) == Taken{1, false}));
+  CHECK((taken<Thrust, double>(1 + 1e-7, -1, 1) == Taken{1, true}));
+  Simulation s(make(1));
+  s.reset(1);
+  act(s, std::vector<double>{1 + 1e-9, 0, 0, -1 - 1e-9, 0, 0}, Type::float64);
+  CHECK(s.get<float>("pilot.turn") == (std::vector<float>{1, -1}));
+  CHECK_THROWS(act(s, std::vector<double>{1 + 1e-7, 0, 0, 0, 0, 0}, Type::float64), Error,
+               "actions: world 0, agent 0, component 0: 1.0000001 is not a number from -1 to 1");
 }
 
 GE_TEST(actions_of_every_whole_type_give_the_same_step) {

@@ -158,7 +158,8 @@ GE_TEST(simulators_with_impossible_numbers_are_refused_by_name) {
   CHECK_EQ(unmade(config), "max_episode_steps must be below 2^31, got 2147483648");
   config = {};
   config.parameters["gravity"] = 9.8;
-  CHECK_EQ(unmade(config), "unknown parameter 'gravity'; there is: sutton_barto_reward");
+  CHECK_EQ(unmade(config),
+           "unknown parameter 'gravity'; there are: sutton_barto_reward, velocities");
 }
 
 GE_TEST(more_worlds_than_memory_are_refused_with_the_number_that_fits) {

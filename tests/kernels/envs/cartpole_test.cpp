@@ -1,8 +1,9 @@
-// CartPole, rule by rule, for both number types. Expected values of float64 are those of
+// CartPole, rule by rule, for both number types; what a force of any size changes is at the end. Expected values of float64 are those of
 // Gymnasium 1.4.0 (float64 state); float32 keeps state in float32 and is held to what that rounding
 // allows.
 #include "envs/cartpole.hpp"
 
+#include <bit>
 #include <cmath>
 
 #include "simulation.hpp"
@@ -23,6 +24,8 @@ constexpr double kTolerance64 = 1e-15;
 template <class Real>
 constexpr const char* kId = std::is_same_v<Real, double> ? "CartPole64-v0" : "CartPole-v0";
 
+constexpr const char* kColumns[] = {"cart.x", "cart.velocity", "cart.angle", "cart.spin"};
+
 template <class Real>
 struct State {
   Real x, velocity, angle, spin;
@@ -32,8 +35,9 @@ struct State {
 template <class Real>
 class Carts : public Simulation {
  public:
-  explicit Carts(const std::vector<State<Real>>& states, Config config = {})
-      : Simulation(kId<Real>, sized(config, states)) {
+  explicit Carts(const std::vector<State<Real>>& states, Config config = {},
+                 const char* id = kId<Real>)
+      : Simulation(id, sized(config, states)) {
     reset(1);
     place(states);
   }
@@ -58,6 +62,30 @@ class Carts : public Simulation {
   }
 };
 
+/// The same with a force per world, from -1 to 1.
+class Forces : public Carts<float> {
+ public:
+  explicit Forces(const std::vector<State<float>>& states, Config config = {})
+      : Carts(states, std::move(config), "CartPoleContinuous-v0") {}
+  void step(const std::vector<float>& forces) {
+    (*this)->step({forces.data(), Type::float32}, bound(), nullptr);
+  }
+};
+
+/// States all over the range, each followed by its mirror image.
+template <class Real>
+std::vector<State<Real>> mirrored_pairs(uint32_t count) {
+  std::vector<State<Real>> states;
+  for (uint32_t i = 0; i < count; ++i) {
+    const Draw d = draw(1, 1, 1, 1, 1, 1, i, 0);
+    const auto signed_unit = [&](int k) { return Real(2) * Real(d.uniform(k)) - Real(1); };
+    const State<Real> s{2 * signed_unit(0), 3 * signed_unit(1), Real(0.2) * signed_unit(2),
+                        3 * signed_unit(3)};
+    states.push_back(s), states.push_back({-s.x, -s.velocity, -s.angle, -s.spin});
+  }
+  return states;
+}
+
 template <class Real>
 void check_near(double found, double expected) {
   const double bound = std::is_same_v<Real, double>
@@ -69,6 +97,17 @@ template <class Real>
 void check_state(const State<Real>& s, double x, double velocity, double angle, double spin) {
   check_near<Real>(s.x, x), check_near<Real>(s.velocity, velocity);
   check_near<Real>(s.angle, angle), check_near<Real>(s.spin, spin);
+}
+
+/// Every other world is the mirror image of the one before it.
+template <class Real>
+void check_mirrored(const Carts<Real>& carts) {
+  for (const char* column : kColumns) {
+    const auto values = carts.template get<Real>(column);
+    for (size_t i = 0; i < values.size(); i += 2) CHECK_EQ(values[i + 1], -values[i]);
+  }
+  const auto terminated = carts.terminated();
+  for (size_t i = 0; i < terminated.size(); i += 2) CHECK_EQ(terminated[i], terminated[i + 1]);
 }
 
 /// Balances: the rule of thumb that keeps a pole up for good.
@@ -155,24 +194,11 @@ FOR_BOTH(positions_move_by_old_velocities) {
 }
 
 FOR_BOTH(mirrored_state_and_action_give_the_mirrored_step) {
-  std::vector<State<Real>> states;
+  Carts<Real> carts(mirrored_pairs<Real>(200));
   std::vector<int32_t> actions;
-  for (uint32_t i = 0; i < 200; ++i) {
-    const Draw d = draw(1, 1, 1, 1, 1, 1, i, 0);
-    const auto signed_unit = [&](int k) { return Real(2) * Real(d.uniform(k)) - Real(1); };
-    const State<Real> s{2 * signed_unit(0), 3 * signed_unit(1), Real(0.2) * signed_unit(2),
-                        3 * signed_unit(3)};
-    states.push_back(s), states.push_back({-s.x, -s.velocity, -s.angle, -s.spin});
-    actions.push_back(int32_t(i & 1)), actions.push_back(int32_t(~i & 1));
-  }
-  Carts<Real> carts(states);
+  for (int32_t i = 0; i < 200; ++i) actions.push_back(i & 1), actions.push_back(~i & 1);
   carts.step(actions);
-  for (const char* column : {"cart.x", "cart.velocity", "cart.angle", "cart.spin"}) {
-    const auto values = carts.template get<Real>(column);
-    for (size_t i = 0; i < values.size(); i += 2) CHECK_EQ(values[i + 1], -values[i]);
-  }
-  const auto terminated = carts.terminated();
-  for (size_t i = 0; i < terminated.size(); i += 2) CHECK_EQ(terminated[i], terminated[i + 1]);
+  check_mirrored(carts);
 }
 
 FOR_BOTH(balanced_pole_is_cut_short_at_step_500_and_a_new_episode_begins) {
@@ -264,7 +290,7 @@ FOR_BOTH(start_states_are_uniform_within_their_interval) {
   config.worlds = kWorlds;
   Simulation simulation(kId<Real>, config);
   simulation.reset(11);
-  for (const char* column : {"cart.x", "cart.velocity", "cart.angle", "cart.spin"}) {
+  for (const char* column : kColumns) {
     const auto values = simulation.template get<Real>(column);
     double sum = 0, squares = 0;
     for (const Real v : values) {
@@ -290,4 +316,99 @@ FOR_BOTH(start_interval_is_an_option_of_reset) {
   request.options = {{"hihg", 0.2}};
   CHECK_THROWS(simulation.reset(request), Error,
                "unknown reset option 'hihg'; there are: low, high");
+}
+
+FOR_BOTH(hidden_velocities_are_seen_as_zero_and_change_nothing_else) {
+  Config config;
+  const std::vector<State<Real>> states = mirrored_pairs<Real>(50);
+  Carts<Real> open(states, config);
+  config.parameters["velocities"] = false;
+  Carts<Real> hidden(states, config);
+  for (const int32_t action : {1, 1, 0}) {
+    open.step({action}), hidden.step({action});
+    CHECK(hidden.records() == open.records());
+    CHECK(hidden.reward() == open.reward() && hidden.terminated() == open.terminated());
+    const auto all = open.observation(), seen = hidden.observation();
+    for (size_t i = 0; i < all.size(); ++i)
+      CHECK_EQ(std::bit_cast<uint32_t>(seen[i]), i % 2 == 0 ? std::bit_cast<uint32_t>(all[i]) : 0u);
+  }
+}
+
+GE_TEST(hidden_velocities_stay_hidden_at_the_end_and_at_the_start_of_an_episode) {
+  Config config;
+  config.worlds = 1;
+  config.parameters["velocities"] = false;
+  for (const char* id : {"CartPole-v0", "CartPole64-v0", "CartPoleContinuous-v0"}) {
+    Simulation simulation(id, config);
+    simulation.reset(3);
+    const auto first = simulation.observation();
+    CHECK(first[0] != 0 && first[1] == 0 && first[2] != 0 && first[3] == 0);
+    std::vector<float> last, next;
+    for (int step = 0; step < 500 && last.empty(); ++step) {
+      const float force = 1.0f;
+      const int32_t right = 1;
+      if (simulation->action_is_float())
+        simulation->step({&force, Type::float32}, simulation.bound(), nullptr);
+      else
+        simulation->step({&right, Type::int32}, simulation.bound(), nullptr);
+      if (simulation.ended()[0] != 0)
+        last = simulation.out<float>(kFinalObservation), next = simulation.observation();
+    }
+    CHECK_EQ(last.size(), 4u);
+    CHECK(last[0] != 0 && last[1] == 0 && last[2] != 0 && last[3] == 0);
+    CHECK(next[0] != 0 && next[1] == 0 && next[2] != 0 && next[3] == 0);
+  }
+}
+
+// ---- a force of any size
+
+GE_TEST(full_force_is_a_push_bit_for_bit) {
+  const std::vector<State<float>> states = mirrored_pairs<float>(200);
+  Carts<float> pushed(states);
+  Forces forced(states);
+  std::vector<int32_t> directions;
+  std::vector<float> forces;
+  for (size_t i = 0; i < states.size(); ++i)
+    directions.push_back(i % 3 == 0 ? 1 : 0), forces.push_back(i % 3 == 0 ? 1.0f : -1.0f);
+  for (int step = 0; step < 3; ++step) {
+    pushed.step(directions), forced.step(forces);
+    CHECK(forced.records() == pushed.records());
+    CHECK(forced.outputs() == pushed.outputs());
+  }
+}
+
+// Expected: Gymnasium's equations in float64 with 2.5 N, -3.75 N and 0 N in place of 10 N.
+GE_TEST(part_of_the_force_moves_as_the_reference_with_as_many_newtons) {
+  Forces forced({{0, 0, 0, 0}, {1.5f, -0.75f, 0.1f, 0.5f}, {0, 0, 0.1f, 0}});
+  forced.step({0.25f, -0.375f, 0});
+  check_state<float>(forced.state(0), 0, 0.04878048780487805, 0, -0.07317073170731707);
+  check_state<float>(forced.state(1), 1.485, -0.8245166436954227, 0.11, 0.6405675807833936);
+  check_state<float>(forced.state(2), 0, -0.0014235663032099682, 0.1, 0.03147570609603252);
+}
+
+GE_TEST(upright_pole_at_rest_stays_so_without_a_force) {
+  Forces forced({{0, 0, 0, 0}});
+  for (int step = 0; step < 20; ++step) forced.step({0});
+  check_state<float>(forced.state(), 0, 0, 0, 0);
+}
+
+GE_TEST(mirrored_state_and_force_give_the_mirrored_step) {
+  Forces forced(mirrored_pairs<float>(200));
+  std::vector<float> forces;
+  for (int i = 0; i < 200; ++i)
+    forces.push_back(float(i - 100) / 100), forces.push_back(-forces.back());
+  forced.step(forces);
+  check_mirrored(forced);
+}
+
+GE_TEST(force_that_is_none_is_refused_before_any_cart_moves) {
+  Forces forced({{0, 0, 0, 0}, {0, 0, 0.1f, 0}});
+  const std::string before = forced.records();
+  const std::string refused[] = {"1.5", "-1.5", "nan", "inf", "-inf"};
+  const float forces[] = {1.5f, -1.5f, NAN, INFINITY, -INFINITY};
+  for (size_t k = 0; k < std::size(forces); ++k)
+    CHECK_THROWS(forced.step({0, forces[k]}), Error,
+                 "actions: world 1, agent 0: " + refused[k] + " is not a number from -1 to 1");
+  CHECK_THROWS(forced.Carts::step({1}), Error, "actions must be float32 or float64, got int32");
+  CHECK(forced.records() == before);
 }
