@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 from gymnasium import Space, spaces
-from gymnasium.vector import AutoresetMode
 
 from gpu_envs import arrays, errors, options
+from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.simulator import Outputs, Simulator
 from gpu_envs.world import agent_names, state_space
 

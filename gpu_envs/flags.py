@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from gpu_envs import fields
@@ -36,12 +36,14 @@ def reader(field: fields.Field) -> Callable[[str], Any]:
     return float if field.type.startswith("float") else int
 
 
-def add_parameters(
-    parser: argparse.ArgumentParser, described: Sequence[fields.Field], taken: Collection[str] = ()
-) -> None:
-    """Add a flag for each parameter of an environment, `--env-<name>` where `--<name>` is taken."""
+def add_parameters(parser: argparse.ArgumentParser, described: Sequence[fields.Field]) -> None:
+    """Add a flag for each parameter of an environment, after all others.
+
+    It is `--<name>`, or `--env-<name>` where the parser has that option already.
+    """
     if not described:
         return
+    taken = {option for action in parser._actions for option in action.option_strings}
     group = parser.add_argument_group("parameters of this environment")
     for field in described:
         flag = "--" + field.name.replace("_", "-")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gymnasium.vector import AutoresetMode
-
 from gpu_envs import errors
+from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.fields import Value, checked_values
 from gpu_envs.fields import read as read_fields
 

@@ -85,4 +85,8 @@ def make_vec(
     name: str, num_envs: int = 1, **options: Any
 ) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
     """Make a batch: `gymnasium.make_vec`, looking among this package's environments first."""
+    if gymnasium.__version__.startswith("0."):  # whose make_vec passes no keywords on
+        from gpu_envs.vector import VectorEnv
+
+        return VectorEnv(name, num_envs, **options)
     return gymnasium.make_vec(f"{NAMESPACE}/{find(name)['id']}", num_envs=num_envs, **options)

@@ -15,11 +15,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 from gymnasium.spaces import Discrete
-from gymnasium.vector import AutoresetMode
 
 from gpu_envs import arrays as array_libraries
 from gpu_envs import errors, faults, fields, layout, native, options, registration, resets, spaces
 from gpu_envs.actions import ActionReader
+from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.fields import Value
 from gpu_envs.fields import read as read_fields
 

@@ -93,7 +93,7 @@ class Env(gymnasium.Env[Any, Any]):
         if isinstance(seed, list | tuple):
             raise TypeError(f"seed must be a Python int, got {seed!r}")
         resets.checked_seed(seed, 1)
-        if seed is None and self._np_random_seed is None:
+        if seed is None and self.simulator.np_random_seed is None:
             seed = resets.fresh_seed()
         super().reset(seed=seed)
         results = self.simulator.reset_arrays(seed, options, True)

@@ -10,21 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from gymnasium import Space
 from gymnasium.utils import seeding
-from gymnasium.vector import AutoresetMode
 from gymnasium.vector import VectorEnv as GymnasiumVectorEnv
 from gymnasium.vector.utils import batch_space
 
 from gpu_envs import errors, options, registration
+from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.simulator import Simulator
 
 Infos = dict[str, Any]
 
+if TYPE_CHECKING:
+    _Base = GymnasiumVectorEnv[Any, Any, Any]
+else:  # before Gymnasium 1.0 the class takes no type arguments
+    _Base = GymnasiumVectorEnv
 
-class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
+
+class VectorEnv(_Base):
     """A batch of worlds of one environment.
 
     Args:
@@ -35,6 +40,12 @@ class VectorEnv(GymnasiumVectorEnv[Any, Any, Any]):
             `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `observation`,
             `dtype`) and the environment's parameters.
     """
+
+    # What Gymnasium before 1.0 sets in a constructor that would make the batched spaces.
+    closed = False
+    is_vector_env = True
+    viewer = None
+    _np_random_seed: int | None = None
 
     def __init__(
         self, name: str, num_envs: int = 1, *, render_mode: str | None = None, **keywords: Any

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 try:
-    from gpu_envs.train.session import main
+    from gpu_envs.train.run import main
 except ModuleNotFoundError as problem:
     missing = str(problem.name).partition(".")[0]
     if missing not in ("torch", "matplotlib", "rich"):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import io
 import json
 import math
@@ -133,6 +134,7 @@ def _encode_array(value: Any, members: _Members, where: str) -> Any:
     raise TypeError(f"{where}: {kind} cannot be saved without pickled code")
 
 
+@functools.cache
 def _package_version() -> str:
     try:
         return metadata.version("gpu_envs")

@@ -21,8 +21,12 @@ _ABOUT = (
 
 def _number(kind: type) -> Callable[[str], Any]:
     def read(text: str) -> Any:
+        plain = text.replace("_", "").lower()
         try:
-            return kind(text.replace("_", ""))
+            # 1e6 is a whole number too; what float cannot tell from its neighbours is none.
+            if kind is int and "e" in plain and float(plain) % 1 == 0 and abs(float(plain)) < 2**53:
+                return int(float(plain))
+            return kind(plain)
         except ValueError:
             what = "a whole number" if kind is int else "a number"
             raise argparse.ArgumentTypeError(f"must be {what}, got {text!r}") from None
@@ -40,7 +44,7 @@ def _add_options(parser: argparse.ArgumentParser, preset: Mapping[str, Any]) -> 
             groups[name] = parser.add_argument_group(name)
         default = preset.get(field.name, field.default)
         shown = str(default).lower() if kind is bool else f"{default}"
-        doc = field.metadata["help"] + (f" (default {shown})" if shown else "")
+        doc = f"{field.metadata['help']} (default {shown or repr(shown)})"
         extra: dict[str, Any] = {"type": str, "metavar": "TEXT"}
         if field.metadata["choices"]:
             extra["metavar"] = "|".join(field.metadata["choices"])
@@ -64,14 +68,13 @@ def parser_for(env: str | None) -> flags.Parser:
     entry = None if env is None else registration.find(env)
     _add_options(parser, {} if entry is None else PRESETS.get(entry["id"], {}))
     if entry is not None:
-        taken = [flag_of(field.name) for field in dataclasses.fields(Config)]
-        flags.add_parameters(parser, fields.read(entry["parameters"]), taken)
         parser.add_argument(
             "--evaluate-with",
             metavar="NAME=VALUE",
             action="append",
             help="a parameter that the worlds of evaluations have instead; may be given again",
         )
+        flags.add_parameters(parser, fields.read(entry["parameters"]))
     return parser
 
 
@@ -112,7 +115,9 @@ def _pairs(
     for text in texts:
         name, sign, value = text.partition("=")
         name = name.replace("-", "_")
-        if not sign or name not in by_name:
+        if not sign:
+            parser.error(f"--evaluate-with must be NAME=VALUE, got {text!r}")
+        if name not in by_name:
             what = "parameter (--evaluate-with NAME=VALUE)"
             parser.error(errors.unknown(what, name, by_name))
         try:

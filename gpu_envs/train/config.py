@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, get_type_hints
 
 from gpu_envs import errors, fields, registration
@@ -35,6 +36,7 @@ class Config:
     env: str
     seed: int = _option(1, "run", "of worlds, weights and samples", low=0, high=2**63 - 1)
     out: str = _option("runs/<env>/<seed>", "run", "folder for the results")
+    init: str = _option("", "run", "start from the policies of this best.ckpt or checkpoint.ckpt")
     resume: bool = _option(False, "run", "continue the run in that folder where it stopped")
     total_steps: int = _option(
         10_000_000, "run", "at most so many, an agent's step counting as one", low=1
@@ -67,26 +69,32 @@ class Config:
     )
     epochs: int = _option(8, "update", "passes over a rollout", low=1)
     minibatch: int = _option(512, "update", "samples of a gradient step, over all ranks", low=1)
-    learning_rate: float = _option(1e-3, "update", "at the start", low=0)
+    learning_rate: float = _option(1e-3, "update", "at the start", low=0, high=1000)
     schedule: str = _option(
         "linear",
         "update",
         "of the learning rate over --total-steps",
         choices=("constant", "linear", "cosine"),
     )
-    optimizer: str = _option("adam", "update", "lamb is for large batches", choices=("adam", "lamb"))
+    optimizer: str = _option(
+        "adam", "update", "lamb is for large batches", choices=("adam", "lamb")
+    )
     scale_by_batch: bool = _option(
         False, "update", "multiply the learning rate by sqrt(minibatch / 256), at least 1"
     )
-    weight_decay: float = _option(0.0, "update", "of the optimiser", low=0)
+    weight_decay: float = _option(0.0, "update", "of the optimiser", low=0, high=1000)
     gamma: float = _option(0.99, "update", "discount", low=0, high=1)
     gae_lambda: float = _option(0.95, "update", "trace of advantages", low=0, high=1)
     clip: float = _option(0.2, "update", "bound of probability ratios", low=0)
-    entropy: float = _option(0.0, "update", "weight of the entropy at the start", low=0)
+    entropy: float = _option(0.0, "update", "weight of the entropy at the start", low=0, high=1000)
     entropy_end: float = _option(
-        float("nan"), "update", "weight of the entropy at the end; nan: as at the start"
+        float("nan"),
+        "update",
+        "weight of the entropy at the end; nan: as at the start",
+        low=0,
+        high=1000,
     )
-    value_weight: float = _option(0.5, "update", "weight of the critic's loss", low=0)
+    value_weight: float = _option(0.5, "update", "weight of the critic's loss", low=0, high=1000)
     max_grad_norm: float = _option(0.5, "update", "limit of a gradient's length", low=0)
     normalize_advantages: bool = _option(
         True, "update", "to mean 0 and deviation 1, for each policy over all ranks"
@@ -127,7 +135,9 @@ class Config:
         high=1,
     )
     past_every: int = _option(20, "self-play", "updates between two policies that are kept", low=1)
-    past_kept: int = _option(8, "self-play", "earlier policies that are kept", low=1)
+    past_kept: int = _option(
+        8, "self-play", "earlier policies that are kept: the first and the latest", low=2
+    )
 
     evaluation_every: int = _option(5, "evaluation", "updates; 0: only at the end", low=0)
     evaluation_episodes: int = _option(100, "evaluation", "episodes of an evaluation", low=1)
@@ -161,6 +171,8 @@ class Config:
                 _check(field, getattr(self, field.name), hints[field.name])
         if not re.fullmatch(r"[1-9]\d{0,4}(,[1-9]\d{0,4})*", self.hidden):
             raise ValueError(f"--hidden must be widths such as 64,64, got {self.hidden!r}")
+        if not self.out:
+            raise ValueError("--out must name a folder, got ''")
         if self.memory and self.rollout < 2:
             raise ValueError("--memory needs --rollout of at least 2")
 
@@ -170,6 +182,7 @@ class Config:
 
 
 def flag_of(name: str) -> str:
+    """Return the option of a field."""
     return "--" + name.replace("_", "-")
 
 
@@ -181,9 +194,16 @@ def _check(field: dataclasses.Field[Any], value: Any, kind: type) -> None:
     if facts["choices"] and value not in facts["choices"]:
         raise ValueError(f"{flag} must be {' or '.join(facts['choices'])}, got {value!r}")
     low, high = facts["low"], facts["high"]
+    if value != value and field.default != field.default:
+        return  # nan, which says: not chosen
     if (low is not None and not value >= low) or (high is not None and not value <= high):
         limits = f"at least {low}" if high is None else f"between {low} and {high}"
         raise ValueError(f"{flag} must be {limits}, got {value}")
+
+
+def folder_of(config: Config) -> Path:
+    """Return where a run's results go."""
+    return Path(config.out.replace("<env>", config.env).replace("<seed>", str(config.seed)))
 
 
 def make(env: str, **choices: Any) -> Config:

@@ -68,35 +68,39 @@ class Categorical(Distribution):
             outputs = outputs.masked_fill(mask == 0, ILLEGAL)
         if self.is_single:
             return outputs.log_softmax(-1)
-        return torch.cat([head.log_softmax(-1) for head in outputs.split(self.counts, -1)], -1)
+        return torch.cat(
+            [head.log_softmax(-1) for head in torch.split(outputs, list(self.counts), -1)], -1
+        )
 
     def sample(self, outputs: Tensor, noise: Tensor) -> Tensor:
         """Draw by inverting the cumulative probabilities."""
-        if self.is_single:
-            sums = outputs.exp().cumsum(-1)
-            return (sums < noise * sums[..., -1:]).sum(-1)
-        drawn = []
-        for k, head in enumerate(outputs.split(self.counts, -1)):
-            sums = head.exp().cumsum(-1)
-            drawn.append((sums < noise[..., k : k + 1] * sums[..., -1:]).sum(-1))
-        return torch.stack(drawn, -1)
+        heads = torch.split(outputs, list(self.counts), -1)
+        drawn = [_inverse(head, noise[..., k : k + 1]) for k, head in enumerate(heads)]
+        return drawn[0] if self.is_single else torch.stack(drawn, -1)
 
     def likeliest(self, outputs: Tensor) -> Tensor:
         """Return the most probable choice of each head."""
-        heads = [head.argmax(-1) for head in outputs.split(self.counts, -1)]
+        heads = [head.argmax(-1) for head in torch.split(outputs, list(self.counts), -1)]
         return heads[0] if self.is_single else torch.stack(heads, -1)
 
     def log_prob(self, outputs: Tensor, action: Tensor) -> Tensor:
         """Return the sum over the heads."""
         if self.is_single:
             return outputs.gather(-1, action.unsqueeze(-1)).squeeze(-1)
-        heads = outputs.split(self.counts, -1)
+        heads = torch.split(outputs, list(self.counts), -1)
         parts = [head.gather(-1, action[..., k : k + 1]) for k, head in enumerate(heads)]
         return torch.cat(parts, -1).sum(-1)
 
     def entropy(self, outputs: Tensor) -> Tensor:
         """Return the sum over the heads."""
         return -(outputs.exp() * outputs).sum(-1)
+
+
+def _inverse(log_probs: Tensor, noise: Tensor) -> Tensor:
+    # In double precision: a GPU adds in an order of its own, and where sums of single precision
+    # differ by rounding alone, an action between them would be drawn though it is forbidden.
+    sums = log_probs.exp().cumsum(-1, dtype=torch.float64)
+    return (sums < noise * sums[..., -1:]).sum(-1)
 
 
 class Gaussian(Distribution):
@@ -110,9 +114,9 @@ class Gaussian(Distribution):
         low, high = (torch.as_tensor(b.ravel(), device=device) for b in (space.low, space.high))
         self.is_bounded = low.isfinite() & high.isfinite()
         one = torch.ones_like(low)
-        self.centre = torch.where(self.is_bounded, (low + high) / 2, 0 * one)
-        self.reach = torch.where(self.is_bounded, (high - low) / 2, one)
-        self.limit = torch.where(self.is_bounded, one, torch.inf * one)
+        self.centre = torch.where(self.is_bounded, low / 2 + high / 2, 0 * one)
+        self.reach = torch.where(self.is_bounded, high / 2 - low / 2, one)
+        self.low, self.high = low, high
 
     def normalised(self, outputs: Tensor, mask: Tensor | None) -> Tensor:
         """Return means, then logarithms of deviations within sane limits."""
@@ -124,16 +128,16 @@ class Gaussian(Distribution):
         mean, log_std = outputs.chunk(2, -1)
         radius, turn = noise.chunk(2, -1)
         normal = (-2 * radius.log()).sqrt() * (2 * math.pi * turn).cos()
-        return (mean + log_std.exp() * normal).unflatten(-1, self.shape or (1,))
+        return self._shaped(mean + log_std.exp() * normal)
 
     def likeliest(self, outputs: Tensor) -> Tensor:
         """Return the means."""
-        return outputs.chunk(2, -1)[0].unflatten(-1, self.shape or (1,))
+        return self._shaped(outputs.chunk(2, -1)[0])
 
     def log_prob(self, outputs: Tensor, action: Tensor) -> Tensor:
         """Return the logarithm of the density of the action before it was bounded."""
         mean, log_std = outputs.chunk(2, -1)
-        away = (action.flatten(outputs.dim() - 1) - mean) * (-log_std).exp()
+        away = (action.reshape(mean.shape) - mean) * (-log_std).exp()
         return (-0.5 * away.square() - log_std - 0.5 * math.log(2 * math.pi)).sum(-1)
 
     def entropy(self, outputs: Tensor) -> Tensor:
@@ -142,9 +146,11 @@ class Gaussian(Distribution):
 
     def for_env(self, action: Tensor) -> Tensor:
         """Return the action within the bounds of the space."""
-        rows = action.flatten(action.dim() - max(len(self.shape), 1))
-        inside = torch.minimum(torch.maximum(rows, -self.limit), self.limit)
-        return (self.centre + self.reach * inside).view(action.shape)
+        rows = self.centre + self.reach * action.reshape(-1, len(self.low))
+        return torch.minimum(torch.maximum(rows, self.low), self.high).view(action.shape)
+
+    def _shaped(self, rows: Tensor) -> Tensor:
+        return rows.view(*rows.shape[:-1], *self.shape)
 
 
 def of_space(space: Any, device: torch.device) -> Distribution:

@@ -7,7 +7,7 @@ like; nothing in it is code. `python -m gpu_envs evaluate FILE [--against FILE]`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +34,9 @@ def outlook(simulator: Simulator) -> dict[str, Any]:
     shape = RowShape.of(simulator)
     return {
         "environment": simulator.name,
-        "observation": dict(zip(shape.names, map(list, shape.shapes), strict=True)),
-        "actions": str(simulator.single_action_space),
         "agents": simulator.agents_per_world,
+        "actions": str(simulator.single_action_space),
+        "observation": dict(zip(shape.names, map(list, shape.shapes), strict=True)),
     }
 
 
@@ -58,6 +58,20 @@ def save(
     checkpoint.save(path, tree)
 
 
+def read(path: Path) -> dict[str, Any]:
+    """Return what a policy file, or a run's checkpoint, holds."""
+    tree = checkpoint.load(path)
+    if tree.get("kind") not in ("policy", "run"):
+        raise checkpoint.CheckpointError(f"{path}: holds no policies of the trainer")
+    unknown = tree["config"].keys() - {field.name for field in fields(Config)}
+    if unknown:
+        raise checkpoint.CheckpointError(
+            f"{path}: was saved with options that this gpu_envs does not have "
+            f"({', '.join(sorted(unknown))}): use the gpu_envs that saved it"
+        )
+    return tree
+
+
 @dataclass
 class Team:
     """Policies for all agents of a world."""
@@ -69,9 +83,7 @@ class Team:
     @classmethod
     def load(cls, path: Path, simulator: Simulator) -> Team:
         """Read a policy file, or a run's checkpoint, for an environment like its own."""
-        tree = checkpoint.load(path)
-        if tree.get("kind") not in ("policy", "run"):
-            raise checkpoint.mismatch(path, "kind", tree.get("kind"), "policy")
+        tree = read(path)
         for what, expected in outlook(simulator).items():
             if tree["outlook"][what] != expected:
                 raise checkpoint.mismatch(path, what, tree["outlook"][what], expected)
@@ -86,7 +98,6 @@ class Team:
         members = {agent: k for k, group in enumerate(groups_of.values()) for agent in group}
         team.of_agent = [members[agent] for agent in range(simulator.agents_per_world)]
         return team
-
 
     def players(self) -> list[Callable[[Any, Any], Any]]:
         """Return for each agent what answers its observations, one after the other, by itself."""
@@ -120,30 +131,15 @@ def policies_of(tree: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def test_env(config: Config, device: str, worlds: int, first: int = 0) -> VectorEnv:
-    """Return the worlds in which a run is evaluated."""
+    """Return the worlds in which a run is evaluated, from number `first` among them."""
     keywords: dict[str, Any] = {**config.parameters, **config.evaluation_parameters}
-    env = VectorEnv(
-        config.env,
-        worlds,
-        device=device,
-        arrays="torch",
-        reuse=True,
-        first_world=FIRST_WORLD + first,
-        **keywords,
-    )
+    keywords |= {"device": device, "arrays": "torch", "reuse": True}
+    keywords["first_world"] = FIRST_WORLD + first
+    env = VectorEnv(config.env, worlds, **keywords)
     if env.simulator.max_episode_steps:
         return env
     env.close()
-    return VectorEnv(
-        config.env,
-        worlds,
-        device=device,
-        arrays="torch",
-        reuse=True,
-        first_world=FIRST_WORLD + first,
-        max_episode_steps=_LIMIT,
-        **keywords,
-    )
+    return VectorEnv(config.env, worlds, max_episode_steps=_LIMIT, **keywords)
 
 
 @torch.no_grad()
@@ -154,6 +150,7 @@ def play(
     *,
     seed: int,
     is_sampled: bool = False,
+    first: int = 0,
 ) -> tuple[Tensor, Tensor]:
     """Play one episode in every world.
 
@@ -163,11 +160,13 @@ def play(
         of_row: The number of each row's policy.
         seed: Of the worlds, and of the draws.
         is_sampled: Draw actions, instead of taking the likeliest.
+        first: Number of the first world, as in `test_env`.
 
     Returns:
         Return and length of each row's episode, shaped (worlds, agents).
     """
     device, rows = torch.device(env.device), env.num_envs
+    first_row = first * env.agents_per_world
     obs, infos = env.reset(seed=seed)
     returns = torch.zeros(rows, device=device)
     lengths = torch.zeros(rows, dtype=torch.int32, device=device)
@@ -188,15 +187,15 @@ def play(
             outputs, _, memories[k] = policy(obs[at], legal, memories[k])
             if is_sampled:
                 number = torch.tensor(step, device=device)
-                drawn = noise.uniform(number, 1, 0, rows, actions.draws)[0, at]
+                drawn = noise.uniform(number, 1, first_row, rows, actions.draws)[0, at]
                 action[at] = actions.sample(outputs, drawn)
             else:
                 action[at] = actions.likeliest(outputs)
         obs, *_, infos = env.step(actions.for_env(action))
-        first = waiting & infos["_episode_stats"]
-        returns = torch.where(first, infos["episode_stats"]["r"], returns)
-        lengths = torch.where(first, infos["episode_stats"]["l"], lengths)
-        waiting &= ~first
+        over = waiting & infos["_episode_stats"]
+        returns = torch.where(over, infos["episode_stats"]["r"], returns)
+        lengths = torch.where(over, infos["episode_stats"]["l"], lengths)
+        waiting &= ~over
         step += 1
     shape = (env.num_worlds, env.agents_per_world)
     return returns.view(shape), lengths.view(shape)

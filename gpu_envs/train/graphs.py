@@ -34,7 +34,7 @@ class Captured:
     ) -> None:
         self.function, self.say = function, say
         self.is_on = is_on and device.type == "cuda"
-        self.stream = torch.cuda.Stream(device) if self.is_on else None
+        self.stream = torch.cuda.Stream(device) if self.is_on else None  # type: ignore[no-untyped-call]
         self.calls = 0
         self.graphs: dict[tuple[torch.Size, ...], tuple[torch.cuda.CUDAGraph, list[Tensor]]] = {}
 

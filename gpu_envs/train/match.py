@@ -5,18 +5,20 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from gpu_envs import VectorEnv, fields, flags, registration
-from gpu_envs.train import checkpoint, evaluate
+from gpu_envs import VectorEnv, errors, fields, flags, options, registration, resets
+from gpu_envs.train import evaluate
 from gpu_envs.train.config import Config
 from gpu_envs.train.self_play import groups
 
+_HEAD = ("who plays", "mean return", "error", "median", "least", "most", "length")
 _TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError, OSError)
 
 
@@ -39,25 +41,36 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
     return parser
 
 
-def _line(label: str, returns: Tensor, lengths: Tensor) -> str:
-    world = returns.double().mean(1)
-    error = float(world.std() / len(world) ** 0.5) if len(world) > 1 else 0.0
-    return (
-        f"{label:<30}  mean return {float(world.mean()):.3f} +- {error:.3f}  "
-        f"median {float(world.median()):.3f}  "
-        f"least {float(world.min()):.3f}  most {float(world.max()):.3f}  "
-        f"length {float(lengths.double().mean()):.1f}"
-    )
+def _row(label: str, returns: Tensor, lengths: Tensor) -> list[str]:
+    """Return a line of the table: of each world counts what its agents have on average."""
+    world = returns.double().mean(1).cpu().numpy()
+    error = world.std(ddof=1) / len(world) ** 0.5 if len(world) > 1 else 0.0
+    numbers = (world.mean(), error, np.median(world), world.min(), world.max())
+    return [label, *(f"{n:.3f}" for n in numbers), f"{float(lengths.double().mean()):.1f}"]
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return lines whose columns stand below each other, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
+    ]
+
+
+def _alone(label: str, env: VectorEnv, team: evaluate.Team, given: argparse.Namespace) -> list[str]:
+    of_row = evaluate.rows_of(team.of_agent, env.num_worlds, env.device)
+    found = evaluate.play(env, team.policies, of_row, seed=given.seed, is_sampled=given.sampled)
+    return _row(label, *found)
 
 
 def _against(
     env: VectorEnv, first: evaluate.Team, second: evaluate.Team, given: argparse.Namespace
-) -> list[str]:
-    """Return a line for each seating: every role (or, with one role, agent) in turn is FILE's."""
+) -> list[list[str]]:
+    """Return two rows for each seating: every role (or, with one role, agent) in turn is FILE's."""
     roles = groups("role", env.agents_per_world)
     sides = roles if len(roles) > 1 else groups("agent", env.agents_per_world)
     both = [*first.policies, *second.policies]
-    shift, lines = len(first.policies), []
+    shift, rows = len(first.policies), []
     for name, members in sides.items():
         seats = [
             first.of_agent[agent] if agent in members else shift + second.of_agent[agent]
@@ -66,41 +79,33 @@ def _against(
         of_row = evaluate.rows_of(seats, env.num_worlds, env.device)
         found = evaluate.play(env, both, of_row, seed=given.seed, is_sampled=given.sampled)
         others = [agent for agent in range(env.agents_per_world) if agent not in members]
-        lines.append(_line(f"FILE as {name}", *(part[:, members] for part in found)))
-        lines.append(_line(f"  against it, {len(others)} agents", *(p[:, others] for p in found)))
-    return lines
+        rows.append(_row(f"FILE as {name}", *(part[:, members] for part in found)))
+        seat = "the other agent" if len(others) == 1 else f"the other {len(others)} agents"
+        rows.append(_row(f"  other FILE as {seat}", *(part[:, others] for part in found)))
+    return rows
 
 
 def _play(argv: Sequence[str]) -> list[str]:
     path = Path(argv[0])
-    tree = checkpoint.load(path)
-    if tree.get("kind") not in ("policy", "run"):
-        raise checkpoint.mismatch(path, "kind", tree.get("kind"), "policy")
-    config = Config(**tree["config"])
+    config = Config(**evaluate.read(path)["config"])
     described = fields.read(registration.find(config.env)["parameters"])
     given = _parser(described).parse_args(argv)
+    errors.whole(given.episodes, "--episodes", 1, options.WORLD_LIMIT)
+    errors.whole(given.seed, "--seed", 0, resets.SEED_LIMIT - 1)
     own = flags.take_parameters(vars(given))
     config = replace(config, evaluation_parameters={**config.evaluation_parameters, **own})
-    env = evaluate.test_env(config, given.device, given.episodes)
-    team = evaluate.Team.load(path, env.simulator)
-    of_row = evaluate.rows_of(team.of_agent, env.num_worlds, env.device)
-
-    def alone(name: str, players: evaluate.Team) -> str:
-        found = evaluate.play(
-            env, players.policies, of_row, seed=given.seed, is_sampled=given.sampled
-        )
-        return _line(name, *found)
-
-    lines = [f"{config.env}, {given.episodes} episodes on {env.device}", alone("FILE", team)]
-    if given.against is not None:
-        other = evaluate.Team.load(Path(given.against), env.simulator)
-        if env.agents_per_world > 1:
-            of_row = evaluate.rows_of(other.of_agent, env.num_worlds, env.device)
-            lines += [alone("the other FILE", other), *_against(env, team, other, given)]
-        else:
-            lines.append(alone("the other FILE", other))
-    env.close()
-    return lines
+    with closing(evaluate.test_env(config, given.device, given.episodes)) as env:
+        team = evaluate.Team.load(path, env.simulator)
+        rows = [_HEAD, _alone("FILE", env, team, given)]
+        if given.against is not None:
+            other = evaluate.Team.load(Path(given.against), env.simulator)
+            rows.append(_alone("other FILE", env, other, given))
+            if env.agents_per_world > 1:
+                rows += _against(env, team, other, given)
+        actions = "sampled" if given.sampled else "likeliest"
+        episodes = f"{given.episodes} episode{'s' if given.episodes > 1 else ''}"
+        title = f"{config.env}: {episodes} on {env.device}, {actions} actions, seed {given.seed}"
+        return [title, *_table(rows)]
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -54,8 +54,10 @@ class RowShape:
     def flat(self, obs: Tensor | Mapping[str, Tensor], axes: int) -> Tensor:
         """Return float rows; the first `axes` axes are kept."""
         if isinstance(obs, Mapping):
-            parts = [obs[name].flatten(axes) if obs[name].dim() > axes else
-                     obs[name].unsqueeze(-1) for name in self.names]
+            parts = [
+                obs[name].flatten(axes) if obs[name].dim() > axes else obs[name].unsqueeze(-1)
+                for name in self.names
+            ]
             obs = torch.cat([part.float() for part in parts], -1)
         else:
             obs = (obs.flatten(axes) if obs.dim() > axes + 1 else obs).float()
@@ -76,7 +78,7 @@ class Mlp(nn.Module):
         super().__init__()
         sizes = (inputs, *widths)
         # tanh layers want the gain of their slope at zero; sqrt(2) is what PPO is tuned with.
-        pairs = zip(sizes[:-1], sizes[1:], strict=True)
+        pairs = pairwise(sizes)
         self.layers = nn.ModuleList(_linear(i, o, math.sqrt(2)) for i, o in pairs)
         self.activation = _ACTIVATIONS[activation]
         self.outputs = sizes[-1]
@@ -97,7 +99,7 @@ class Cnn(nn.Module):
         self.images = [k for k, s in enumerate(shape.shapes) if len(s) == 3]
         if not self.images:
             raise ValueError(
-                "encoder=cnn needs a field of three axes (height, width, channels); this "
+                "--encoder cnn needs a field of three axes (height, width, channels); this "
                 f"observation has {_listed(shape)}"
             )
         gain, stacks = _GAINS[activation], []
@@ -122,9 +124,9 @@ class Cnn(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return the last layer's activations."""
-        parts = list(rows.split(self.shape.sizes, -1))
+        parts = list(torch.split(rows, self.shape.sizes, -1))
         for k, stack in zip(self.images, self.stacks, strict=True):
-            image = parts[k].unflatten(-1, self.shape.shapes[k]).movedim(-1, -3)
+            image = parts[k].view(-1, *self.shape.shapes[k]).movedim(-1, -3)
             for conv in stack:  # type: ignore[attr-defined]  # a list of modules
                 image = self.activation(conv(image))
             parts[k] = image.flatten(-3)
@@ -143,7 +145,7 @@ class Attention(nn.Module):
         self.sets = [k for k, s in enumerate(shape.shapes) if len(s) == 2]
         if not self.sets:
             raise ValueError(
-                "encoder=attention needs a field of two axes (entities, numbers); this "
+                "--encoder attention needs a field of two axes (entities, numbers); this "
                 f"observation has {_listed(shape)}"
             )
         width = -(-widths[0] // _HEADS) * _HEADS
@@ -158,13 +160,13 @@ class Attention(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return the last layer's activations."""
-        parts = rows.split(self.shape.sizes, -1)
+        parts = torch.split(rows, self.shape.sizes, -1)
         rest = [part for k, part in enumerate(parts) if k not in self.sets]
         own = torch.cat(rest, -1) if rest else torch.ones_like(rows[:, :1])
         own = self.activation(self.own(own))
         tokens, present = [own.unsqueeze(1)], [own.new_ones(len(own), 1, dtype=torch.bool)]
         for k, embed in zip(self.sets, self.embeddings, strict=True):
-            entities = parts[k].unflatten(-1, self.shape.shapes[k])
+            entities = parts[k].view(-1, *self.shape.shapes[k])
             tokens.append(self.activation(embed(entities)) + own.unsqueeze(1))
             present.append((entities != 0).any(-1))
         there, x = torch.cat(present, 1), torch.cat(tokens, 1)
@@ -194,6 +196,7 @@ def encoder(shape: RowShape, config: Config) -> nn.Module:
 class Scale(nn.Module):
     """Running mean and deviation of what the critic predicts; it learns in units of these."""
 
+    moments: Tensor
     mean: Tensor
     deviation: Tensor
 
@@ -277,9 +280,3 @@ class Policy(nn.Module):
         if self.log_std is not None:
             outputs = torch.cat((outputs, self.log_std.expand_as(outputs)), -1)
         return self.actions.normalised(outputs, mask)
-
-
-def policy_facts(config: Config) -> dict[str, Any]:
-    """Return what decides the shape of a policy, as a checkpoint keeps it."""
-    names = ("encoder", "hidden", "activation", "memory", "share")
-    return {name: getattr(config, name) for name in names}

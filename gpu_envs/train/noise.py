@@ -42,7 +42,9 @@ class Noise:
         self.key = _signed((seed + 1) * _GOLDEN + stream * _FIRST)
         self.device = device
 
-    def bits(self, first_step: Tensor, steps: int, first_row: int, rows: int, columns: int) -> Tensor:
+    def bits(
+        self, first_step: Tensor, steps: int, first_row: int, rows: int, columns: int
+    ) -> Tensor:
         """Return 64 random bits for each (step, row, column), from `first_step` of any size on."""
 
         def axis(length: int, factor: int, first: int = 0) -> Tensor:
@@ -56,12 +58,14 @@ class Noise:
     def uniform(
         self, first_step: Tensor, steps: int, first_row: int, rows: int, columns: int
     ) -> Tensor:
-        """Return float32 numbers in (0, 1] of shape (steps, rows, columns)."""
+        """Return float32 numbers in (0, 1) of shape (steps, rows, columns)."""
         bits = self.bits(first_step, steps, first_row, rows, columns)
-        return (((bits >> 40) & (2**24 - 1)).float() + 0.5) * 2.0**-24
+        # The middles of 2^23 equal parts: with the half that is what 24 bits hold exactly.
+        return (((bits >> 41) & (2**23 - 1)).float() + 0.5) * 2.0**-23
 
     def order(self, step: int, count: int, rank: int = 0) -> Tensor:
         """Return the numbers below `count` in random order, another one at each step and rank."""
-        key = (self.key + step * _STEP + rank * _ROW) & (2**63 - 1)
-        generator = torch.Generator(self.device).manual_seed(key)
+        key = torch.tensor(_signed(self.key + step * _STEP + rank * _ROW))
+        # Mixed, for the CPU's generator takes the lower half of its seed alone.
+        generator = torch.Generator(self.device).manual_seed(int(_mixed(key)) & (2**63 - 1))
         return torch.randperm(count, generator=generator, device=self.device)

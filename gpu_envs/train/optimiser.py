@@ -33,15 +33,18 @@ def learning_rate(config: Config, fraction: float) -> float:
     return low + (high - low) * 0.5 * (1 + math.cos(math.pi * part))
 
 
-def make(config: Config, parameters: Iterable[Tensor], device: torch.device) -> torch.optim.Optimizer:
+def make(
+    config: Config, parameters: Iterable[Tensor], device: torch.device
+) -> torch.optim.Optimizer:
     """Return the optimiser; its rate is a tensor, so that a captured step reads the present one."""
     rate = torch.tensor(config.learning_rate, device=device)
     is_cuda = device.type == "cuda"
     if config.optimizer == "lamb":
         return Lamb(parameters, rate, weight_decay=config.weight_decay)
-    kind = torch.optim.AdamW if config.weight_decay else torch.optim.Adam
-    decay = {"weight_decay": config.weight_decay} if config.weight_decay else {}
-    return kind(parameters, lr=rate, eps=1e-5, fused=True, capturable=is_cuda, **decay)
+    common: dict[str, Any] = {"lr": rate, "eps": 1e-5, "fused": True, "capturable": is_cuda}
+    if config.weight_decay:
+        return torch.optim.AdamW(parameters, weight_decay=config.weight_decay, **common)
+    return torch.optim.Adam(parameters, **common)
 
 
 class Lamb(torch.optim.Optimizer):
@@ -88,7 +91,7 @@ class Lamb(torch.optim.Optimizer):
         count: list[Tensor],
     ) -> None:
         low, high = group["betas"]
-        gradients = [p.grad for p in chosen]
+        gradients = [p.grad for p in chosen if p.grad is not None]
         torch._foreach_add_(count, 1)
         torch._foreach_lerp_(first, gradients, 1 - low)
         torch._foreach_mul_(second, high)
@@ -101,7 +104,7 @@ class Lamb(torch.optim.Optimizer):
         torch._foreach_div_(moves, size)
         torch._foreach_add_(moves, chosen, alpha=group["weight_decay"])
         for p, move in zip(chosen, moves, strict=True):
-            ratio: Tensor | float = 1.0
+            ratio = torch.ones_like(group["lr"])
             if p.dim() > 1:
                 weight, length = p.norm(), move.norm()
                 ratio = (weight.clamp(max=10) / length).clamp(group["rho"], 1 / group["rho"])

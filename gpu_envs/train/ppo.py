@@ -17,7 +17,7 @@ ends is left out: what it led to is not known yet.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -74,7 +74,7 @@ class Rollout:
         self.memory = self._array(torch.float, (config.memory,), 1) if config.memory else None
         self.begins = self._array(torch.bool, (), 1)  # an episode's first step: nothing to remember
         self.gone = self._array(torch.bool)[0]  # agents whose episode is over and the world's not
-        self.steps = [
+        self.steps: list[tuple[Any, ...]] = [
             tuple(None if a is None else a[t] for a in (self.obs, self.mask, self.memory))
             for t in range(self.length + 1)
         ]
@@ -197,8 +197,10 @@ class Learner:
         if config.compile:
             self.forward = torch.compile(self.policy)
         self.parameters = list(self.policy.parameters())
-        for parameter in self.parameters:
-            parameter.grad = torch.zeros_like(parameter)  # which captured graphs write into
+        # Captured graphs write into these.
+        self.gradients = [torch.zeros_like(parameter) for parameter in self.parameters]
+        for parameter, gradient in zip(self.parameters, self.gradients, strict=True):
+            parameter.grad = gradient
         self.optimiser = optimiser.make(config, self.parameters, device)
         self.advantage, self.target = rollout._array(torch.float), rollout._array(torch.float)
         self.entropy_weight = torch.zeros((), device=device)
@@ -297,23 +299,23 @@ class Learner:
         for epoch in range(epochs):
             order = shuffles.order(update * epochs + epoch, len(samples), self.ranks.rank)
             # What does not fill a minibatch is left out of this epoch.
-            for chosen in order[: count // size * size].split(size):
+            for chosen in torch.split(order[: count // size * size], size):
                 yield samples[chosen]
 
     def step(self, index: Tensor) -> None:
         """Take one gradient step; captured in two parts, for ranks meet between them."""
         self.gradient(index)
         if self.ranks.count > 1:
-            flat = torch.cat([p.grad.flatten() for p in self.parameters])  # type: ignore[union-attr]
+            flat = torch.cat([gradient.flatten() for gradient in self.gradients])
             self.ranks.sum(flat).div_(self.ranks.count)
-            sizes = [p.numel() for p in self.parameters]
-            for parameter, part in zip(self.parameters, flat.split(sizes), strict=True):
-                parameter.grad.copy_(part.view_as(parameter))  # type: ignore[union-attr]
+            sizes = [gradient.numel() for gradient in self.gradients]
+            for gradient, part in zip(self.gradients, torch.split(flat, sizes), strict=True):
+                gradient.copy_(part.view_as(gradient))
         self.apply()
 
     def gradient(self, index: Tensor) -> None:
         """Put the gradient of the loss on some samples into the parameters."""
-        torch._foreach_zero_([p.grad for p in self.parameters])
+        torch._foreach_zero_(self.gradients)
         config = self.config
         outputs, value, action, old, advantage, target, weight = self._evaluated(index)
         log_ratio = self.actions.log_prob(outputs, action) - old
@@ -329,7 +331,8 @@ class Learner:
             means = parts.flatten(1).mean(1)
         else:
             means = (parts * weight).flatten(1).sum(1) / weight.sum().clamp(min=1)
-        (means[0] + config.value_weight * means[1] - self.entropy_weight * means[2]).backward()
+        loss = means[0] + config.value_weight * means[1] - self.entropy_weight * means[2]
+        loss.backward()  # type: ignore[no-untyped-call]  # torch does not say
         self.losses[:-1] += means.detach()
         self.losses[-1] += 1
 
@@ -421,12 +424,24 @@ class Trainer:
 
         self._play = captured(self._play_steps)
         for learner in self.learners:
-            learner.gradient = captured(learner.gradient)  # type: ignore[method-assign]
+            learner.gradient = captured(learner.gradient)  # type: ignore[assignment, method-assign]
             learner.apply = captured(learner.apply)  # type: ignore[method-assign]
 
     def start(self) -> None:
         """Begin the first episodes."""
         self.rollout.start(*self.env.reset(seed=self.config.seed))
+
+    def take_over(self, policies: Sequence[Policy]) -> None:
+        """Begin with the weights of saved policies."""
+        if len(policies) != len(self.learners):
+            raise ValueError(
+                f"--init has {len(policies)} policies, this run has {len(self.learners)}"
+            )
+        for learner, policy in zip(self.learners, policies, strict=True):
+            try:
+                learner.policy.load_state_dict(policy.state_dict())
+            except RuntimeError as problem:
+                raise ValueError("--init has networks of another kind or size") from problem
 
     def iterate(self) -> dict[str, float]:
         """Play a rollout and learn from it; return what there is to report."""
@@ -538,7 +553,7 @@ class Trainer:
             "updates": self.updates,
             "steps": self.steps,
             "learners": [learner.state() for learner in self.learners],
-            "worlds": [list(part) for part in zip(*gathered, strict=True)],  # type: ignore[arg-type]
+            "worlds": [list(part) for part in zip(*gathered, strict=True)],
         }
 
     def load(self, state: Mapping[str, Any]) -> bool:

@@ -4,10 +4,44 @@ from __future__ import annotations
 
 from typing import Any
 
+_CARTPOLE = {"total_steps": 2_000_000}
+
 PRESETS: dict[str, dict[str, Any]] = {
-    "CartPole-v0": {"total_steps": 2_000_000},
-    "CartPole64-v0": {"total_steps": 2_000_000},
-    "CartPoleContinuous-v0": {"total_steps": 2_000_000},
+    "CartPole-v0": _CARTPOLE,
+    "CartPole64-v0": _CARTPOLE,
+    "CartPoleContinuous-v0": _CARTPOLE,
+    # Shaping leads to the first soups and is gone when the rest is learned.
+    "Overcooked-v0": {
+        "num_envs": 128,
+        "minibatch": 2048,
+        "epochs": 3,
+        "hidden": "128,128",
+        "activation": "relu",
+        "share": True,
+        "normalize_values": True,
+        "entropy": 0.02,
+        "entropy_end": 0.002,
+        "reward_weights": "shaped=1..0@0.6",
+        "total_steps": 4_000_000,
+        "evaluation_every": 10,
+    },
+    "Hanabi-v0": {
+        "num_envs": 256,
+        "minibatch": 2048,
+        "epochs": 4,
+        "hidden": "256,256",
+        "activation": "relu",
+        "share": True,
+        "normalize_values": True,
+        "entropy": 0.03,
+        "entropy_end": 0.003,
+        "gamma": 0.999,
+        "total_steps": 20_000_000,
+        "evaluation_every": 20,
+        "evaluation_episodes": 1000,
+    },
+    # Nothing to learn: a run shows that it runs.
+    "Micro-v0": {"total_steps": 100_000},
 }
 
 # Parameters of the evaluation's worlds where they differ from those of training.

@@ -74,6 +74,7 @@ class Screen:
             counts = f"{short(steps)}/{short(self.total_steps)} steps, {short(speed)}/s"
             text = f"{counts}, {known}, {clock(seconds)}, {clock(left)} left"
             self._bar.update(self._bar.task_ids[0], completed=steps, description=text)
+            self._bar.start()  # nothing once it runs
         elif is_news:
             pace = f"{speed:,.0f}" if math.isfinite(speed) else "-"
             self.line(f"{steps:,} steps, {pace}/s, {known}, {seconds:.1f} s")
@@ -93,5 +94,4 @@ class Screen:
         text = TextColumn("{task.description}", markup=False)
         bar = Progress(*bars, text, console=self.console, refresh_per_second=5)
         bar.add_task("", total=self.total_steps)
-        bar.start()
         return bar

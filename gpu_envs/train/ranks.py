@@ -66,15 +66,17 @@ class Ranks:
         sizes = torch.zeros(self.count, dtype=torch.int64)
         sizes[self.rank] = len(data)
         dist.all_reduce(sizes, group=self._host)
-        mine = torch.zeros(int(sizes.max()), dtype=torch.uint8)
-        mine[: len(data)] = torch.frombuffer(bytearray(data), dtype=torch.uint8)
+        mine = torch.zeros(int(sizes.max()) + 1, dtype=torch.uint8)  # of nothing there is no view
+        mine[: len(data) + 1] = torch.frombuffer(bytearray(data + b"\0"), dtype=torch.uint8)
         places = [torch.empty_like(mine) for _ in range(self.count)] if self.is_first else None
         dist.gather(mine, places, group=self._host)
         if places is None:
             return None
         return [bytes(p[:n].numpy()) for p, n in zip(places, sizes.tolist(), strict=True)]
 
-    def close(self) -> None:
-        """Leave the others."""
+    def close(self, *, is_clean: bool) -> None:
+        """Leave the others; after a clean run all at once, for the first one serves them."""
         if self.count > 1 and dist.is_initialized():
+            if is_clean:
+                dist.barrier(group=self._host)
             dist.destroy_process_group()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import torch
@@ -11,7 +12,7 @@ from gpu_envs import errors
 from gpu_envs.simulator import Simulator
 from gpu_envs.train.config import Config
 
-_NUMBER = r"-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
+_NUMBER = r"-?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?"  # no point at the end: dots follow
 _RULE = re.compile(rf"(\w+)=({_NUMBER})(?:\.\.({_NUMBER})@({_NUMBER}))?")
 
 
@@ -22,21 +23,16 @@ class Rewards:
         names = simulator.reward_parts
         self.rules: list[tuple[float, float, float]] = [(1.0, 1.0, 1.0) for _ in names]
         self.weights = torch.ones(len(names), device=device)
+        seen: set[str] = set()
         for text in config.reward_weights.replace(",", " ").split():
-            found = _RULE.fullmatch(text)
-            if found is None:
-                raise ValueError(
-                    "--reward-weights must be like 'sparse=1 shaped=1..0@0.5' (from 1 to 0 in half "
-                    f"of the run), got {text!r}"
-                )
-            name, first, last, until = found.groups()
+            name, rule = _read(text)
             if name not in names:
                 what = f"reward part of {simulator.name} (--reward-weights)"
                 raise ValueError(errors.unknown(what, name, names))
-            end = float(until or 1)
-            if end <= 0:
-                raise ValueError(f"--reward-weights: the end of {text!r} must be above 0")
-            self.rules[names.index(name)] = (float(first), float(last or first), end)
+            if name in seen:
+                raise ValueError(f"--reward-weights names {name!r} more than once")
+            seen.add(name)
+            self.rules[names.index(name)] = rule
 
     def set(self, fraction: float) -> None:
         """Set the weights for a fraction of the run."""
@@ -46,3 +42,20 @@ class Rewards:
     def of(self, reward: Tensor, parts: Tensor | None) -> Tensor:
         """Return a new array with the reward of each step and row."""
         return reward.clone() if parts is None else (parts * self.weights).sum(-1)
+
+
+def _read(text: str) -> tuple[str, tuple[float, float, float]]:
+    """Return the name of a part, its first and last weight, and when it has the last one."""
+    found = _RULE.fullmatch(text)
+    if found is None:
+        raise ValueError(
+            "--reward-weights must be like 'sparse=1 shaped=1..0@0.5' (from 1 to 0 in half "
+            f"of the run), got {text!r}"
+        )
+    name, first, last, until = found.groups()
+    rule = (float(first), float(last or first), float(until or 1))
+    if not all(map(math.isfinite, rule)):
+        raise ValueError(f"--reward-weights: a number of {text!r} is too large")
+    if rule[2] <= 0:
+        raise ValueError(f"--reward-weights: the end of {text!r} must be above 0")
+    return name, rule

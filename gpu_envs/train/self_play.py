@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -126,7 +125,5 @@ class Seats:
             if self.config.past_worlds:
                 own = learns if rows is None else learns[rows.cpu()]
                 positions = (~own).nonzero().squeeze(-1).to(self.device)
-                past = Past(
-                    self.config, number, positions, learns.to(self.device), self.device
-                )
+                past = Past(self.config, number, positions, learns.to(self.device), self.device)
             yield name, rows, past

@@ -23,47 +23,15 @@ import torch
 from gpu_envs import VectorEnv, registration
 from gpu_envs.simulator import Simulator
 from gpu_envs.train import checkpoint, evaluate
-from gpu_envs.train.config import Config, flag_of, make
+from gpu_envs.train.config import Config, flag_of, folder_of, make
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
-try:
-    from gpu_envs.train.report import Report
-except ImportError:
-    Report = None
+from gpu_envs.train.report import Report
 
 CHECKPOINT, BEST = "checkpoint.ckpt", "best.ckpt"
 _OUTPUTS = (
     "final_obs", "episode_return", "episode_length", "action_mask", "agent_active", "reward_parts"
 )  # fmt: skip  # the state is for critics that see more; none here does
-# What may differ when a run is resumed: nothing that decides what is learned from what is kept.
-_FREE = frozenset(
-    "out resume total_steps time_limit goal device threads graphs compile evaluation_every "
-    "evaluation_episodes sampled_evaluation checkpoint_seconds tensorboard wandb".split()
-)
-_TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError, OSError)
-
-
-def folder_of(config: Config) -> Path:
-    """Return where a run's results go."""
-    return Path(config.out.replace("<env>", config.env).replace("<seed>", str(config.seed)))
-
-
-def configure(env: str, choices: Mapping[str, Any]) -> tuple[Config, dict[str, Any] | None]:
-    """Return the configuration, and the checkpoint where a run is resumed."""
-    config = make(env, **choices)
-    if not config.resume:
-        return config, None
-    path = folder_of(config) / CHECKPOINT
-    tree = checkpoint.load(path)
-    checkpoint.require(path, tree, {"kind": "run"})
-    kept: dict[str, Any] = tree["config"]
-    if kept["env"] != config.env:
-        raise checkpoint.mismatch(path, "env", kept["env"], config.env)
-    for name, value in choices.items():
-        if name not in _FREE and kept[name] != getattr(config, name):
-            raise checkpoint.mismatch(path, flag_of(name), kept[name], value)
-    free = {name: value for name, value in choices.items() if name in _FREE}
-    return Config(**{**kept, "out": config.out, **free}), tree
 
 
 class Session:
@@ -88,12 +56,16 @@ class Session:
         self.env = self._worlds(first, worlds)
         self._set_up_torch()
         self.trainer = Trainer(config, self.env, self.ranks, self._say)
-        first, episodes = self.ranks.share(max(config.evaluation_episodes, self.ranks.count))
-        self.test = evaluate.test_env(config, self.env.device, episodes, first)
+        self.first_episode, episodes = self.ranks.share(
+            max(config.evaluation_episodes, self.ranks.count)
+        )
+        self.test = evaluate.test_env(config, self.env.device, episodes, self.first_episode)
         owners = {
             row: k
             for k, x in enumerate(self.trainer.learners)
-            for row in ([] if x.rows is None else x.rows[x.rows < self.env.agents_per_world].tolist())
+            for row in (
+                [] if x.rows is None else x.rows[x.rows < self.env.agents_per_world].tolist()
+            )
         }
         agents = [owners.get(agent, 0) for agent in range(self.env.agents_per_world)]
         self.of_row = evaluate.rows_of(agents, episodes, self.env.device)
@@ -104,16 +76,19 @@ class Session:
         if tree is not None:
             self._continue(tree)
         else:
+            if config.init:
+                team = evaluate.Team.load(Path(config.init), self.env.simulator)
+                self.trainer.take_over(team.policies)
             self.trainer.start()
         self.report: Report | None = None
 
     def _worlds(self, first: int, worlds: int) -> VectorEnv:
         config, threads = self.config, None
-        keywords: dict[str, Any] = {"device": self.ranks.device, "arrays": "torch"}
+        parameters: dict[str, Any] = dict(config.parameters)
         local = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
         if local > 1:
             threads = max(1, len(os.sched_getaffinity(0)) // local)
-        one = Simulator(config.env, 1, device="cpu", **config.parameters)
+        one = Simulator(config.env, 1, device="cpu", **parameters)
         names = [name for name in _OUTPUTS if one.layout.of(name) is not None]
         one.close()
         return VectorEnv(
@@ -122,8 +97,9 @@ class Session:
             first_world=first,
             outputs=names,
             threads=threads,
-            **keywords,
-            **config.parameters,
+            device=self.ranks.device,
+            arrays="torch",
+            **parameters,
         )
 
     def _set_up_torch(self) -> None:
@@ -215,8 +191,8 @@ class Session:
 
     def _is_evaluated(self, is_last: bool) -> bool:
         every = self.config.evaluation_every
-        if is_last:
-            return not self.signals
+        if is_last and not self.signals:
+            return True
         return every > 0 and self.trainer.updates % every == 0
 
     def _evaluate(self) -> dict[str, float]:
@@ -227,6 +203,7 @@ class Session:
             self.of_row,
             seed=self.config.seed + self.trainer.updates,
             is_sampled=self.config.sampled_evaluation,
+            first=self.first_episode,
         )
         per_agent = torch.cat((returns.double().sum(0), lengths.double().sum(0)))
         count = torch.tensor([float(len(returns))], dtype=torch.float64, device=returns.device)
@@ -241,7 +218,9 @@ class Session:
         if len(self.trainer.learners) > 1:
             owner = self.of_row[:agents]
             for k, learner in enumerate(self.trainer.learners):
-                results[f"evaluation/{learner.name}/return"] = float(means[:agents][owner == k].mean())
+                results[f"evaluation/{learner.name}/return"] = float(
+                    means[:agents][owner == k].mean()
+                )
         if self.score >= self.best:
             self.best = self.score
             if self.ranks.is_first:
@@ -324,35 +303,3 @@ class Session:
         if self.best > -math.inf:
             episodes = max(self.config.evaluation_episodes, self.ranks.count)
             self._say(f"mean return of {episodes} evaluation episodes: best {self.best:.1f}")
-
-
-def main(argv: list[str] | None = None) -> int:
-    """Run the command line and return its exit status."""
-    from gpu_envs.train.command import parse
-
-    env, choices = parse(sys.argv[1:] if argv is None else argv)
-    session = None
-    try:
-        session = Session(*configure(env, choices))
-        session.run()
-    except KeyboardInterrupt:
-        print("error: stopped at once; --resume goes on from the last checkpoint", file=sys.stderr)
-        return 130
-    except _TROUBLE as problem:
-        if session is None or session.ranks.count == 1 or session.trainer.updates == 0:
-            if isinstance(problem, RuntimeError) and session is not None:
-                raise
-            print(f"error: {problem}", file=sys.stderr)
-            return 2
-        reason = str(problem).splitlines()[0]
-        print(
-            f"error: rank {session.ranks.rank} of {session.ranks.count} cannot go on, most likely "
-            f"because another one died ({reason}); the run stands in "
-            f"{session.folder / CHECKPOINT}: add --resume to go on from there",
-            file=sys.stderr,
-        )
-        return 1
-    finally:
-        if session is not None:
-            session.ranks.close()
-    return 0

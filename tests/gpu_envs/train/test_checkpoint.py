@@ -447,11 +447,12 @@ def test_ctrl_c_at_any_line_leaves_a_whole_file_and_no_other(path: Path) -> None
     def interrupt() -> None:
         raise KeyboardInterrupt
 
+    save(path, TREE)
     count = Points(0, None)
     count.save(path, NEW)
-    assert count.seen > 500
+    assert count.seen > 300
     found = set()
-    for chosen in range(1, count.seen, 5):
+    for chosen in [*range(1, count.seen, 4), *range(count.seen - 9, count.seen)]:
         save(path, TREE)
         try:
             Points(chosen, interrupt).save(path, NEW)
@@ -474,7 +475,7 @@ save(path, TREE)  # warm: the first call imports
 count = Points(0, None)
 count.save(path, NEW)
 found = []
-for chosen in range(1, count.seen, count.seen // 60):
+for chosen in [*range(1, count.seen, count.seen // 50), *range(count.seen - 9, count.seen)]:
     save(path, TREE)
     child = os.fork()
     if not child:
@@ -493,4 +494,4 @@ def test_kill_at_any_moment_leaves_a_whole_file(path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     number, first, last = done.stdout.split()
-    assert int(number) >= 60 and (first, last) == ("True", "False")
+    assert int(number) >= 59 and (first, last) == ("True", "False")

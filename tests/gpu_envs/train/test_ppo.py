@@ -28,7 +28,9 @@ def _one_thread() -> Any:
 
 def trainer_of(env: str, worlds: int = 8, **choices: Any) -> Trainer:
     config = make(env, num_envs=worlds, **{"rollout": 16, "minibatch": 64, "epochs": 2, **choices})
-    return trainer_over(VectorEnv(env, worlds, device="cpu", arrays="torch", **config.parameters), config)
+    return trainer_over(
+        VectorEnv(env, worlds, device="cpu", arrays="torch", **config.parameters), config
+    )
 
 
 def trainer_over(env: VectorEnv, config: Config) -> Trainer:

@@ -1,0 +1,76 @@
+"""The command `python -m gpu_envs.train`: starts or resumes a run, and says what went wrong."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gpu_envs.train import checkpoint
+from gpu_envs.train.command import parse
+from gpu_envs.train.config import Config, flag_of, folder_of, make
+from gpu_envs.train.session import CHECKPOINT, Session
+
+# What may differ when a run is resumed: nothing that decides what is learned from what is kept.
+_FREE = frozenset(
+    "out resume total_steps time_limit goal device threads graphs compile evaluation_every "
+    "evaluation_episodes sampled_evaluation checkpoint_seconds tensorboard wandb".split()
+)
+_TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError, OSError)
+
+
+def configure(env: str, choices: Mapping[str, Any]) -> tuple[Config, dict[str, Any] | None]:
+    """Return the configuration, and the checkpoint where a run is resumed."""
+    config = make(env, **choices)
+    if not config.resume:
+        return config, None
+    path = folder_of(config) / CHECKPOINT
+    tree = checkpoint.load(path)
+    checkpoint.require(path, tree, {"kind": "run"})
+    kept: dict[str, Any] = tree["config"]
+    if kept["env"] != config.env:
+        raise checkpoint.mismatch(path, "env", kept["env"], config.env)
+    for name, value in choices.items():
+        if name not in _FREE and kept[name] != getattr(config, name):
+            raise checkpoint.mismatch(path, flag_of(name), kept[name], value)
+    free = {name: value for name, value in choices.items() if name in _FREE}
+    return Config(**{**kept, "out": config.out, **free}), tree
+
+
+def _told(problem: BaseException) -> str:
+    """Return one line; torch's own about memory does not say what would help."""
+    line = (str(problem).splitlines() or [type(problem).__name__])[0]
+    if isinstance(problem, MemoryError) or ("memory" in line and "allocate" in line):
+        return f"out of memory: lower --num-envs, --rollout, --hidden or --memory ({line})"
+    return line
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    env, choices = parse(sys.argv[1:] if argv is None else argv)
+    session, is_clean = None, False
+    try:
+        session = Session(*configure(env, choices))
+        session.run()
+        is_clean = True
+    except KeyboardInterrupt:
+        print("error: stopped at once; --resume goes on from the last checkpoint", file=sys.stderr)
+        return 130
+    except _TROUBLE as problem:
+        if session is None or session.ranks.count == 1 or session.trainer.updates == 0:
+            if isinstance(problem, RuntimeError) and session is not None:
+                raise
+            print(f"error: {_told(problem)}", file=sys.stderr)
+            return 2
+        reason = str(problem).splitlines()[0]
+        print(
+            f"error: rank {session.ranks.rank} of {session.ranks.count} cannot go on, most likely "
+            f"because another one died ({reason}); the run stands in "
+            f"{session.folder / CHECKPOINT}: add --resume to go on from there",
+            file=sys.stderr,
+        )
+        return 1
+    finally:
+        if session is not None:
+            session.ranks.close(is_clean=is_clean)
+    return 0

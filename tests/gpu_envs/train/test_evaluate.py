@@ -1,0 +1,480 @@
+"""Evaluation: which episodes count, who has which seat, what `evaluate` prints and refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="needs torch")
+
+import torch
+from gymnasium import spaces
+
+from gpu_envs import VectorEnv, __main__, environments
+from gpu_envs.train import checkpoint, evaluate, match
+from gpu_envs.train.config import Config, make
+from gpu_envs.train.distributions import Categorical, of_space
+from gpu_envs.train.networks import Policy, RowShape
+from gpu_envs.train.self_play import groups
+
+CPU = torch.device("cpu")
+needs_hanabi = pytest.mark.skipif(
+    "Hanabi-v0" not in environments(), reason="Hanabi-v0 is not registered"
+)
+needs_overcooked = pytest.mark.skipif(
+    "Overcooked-v0" not in environments(), reason="Overcooked-v0 is not registered"
+)
+
+
+class Scripted:
+    """A policy that a function is: (observations, memory) -> chance of the last action."""
+
+    def __init__(self, chance: Any, count: int = 2, memory_size: int = 0) -> None:
+        self.chance, self.memory_size = chance, memory_size
+        self.actions = Categorical((count,), is_single=True)
+        self.rows: list[int] = []
+        self.masks: list[Any] = []
+
+    def __call__(self, obs: Any, mask: Any, memory: Any) -> tuple[Any, None, Any]:
+        self.rows.append(len(obs))
+        self.masks.append(mask)
+        last = self.chance(obs, memory).float().clamp(1e-6, 1 - 1e-6).unsqueeze(-1)
+        logits = torch.cat(((1 - last).log(), *([last.log()] * (self.actions.counts[0] - 1))), -1)
+        outputs = self.actions.normalised(logits, mask)
+        return outputs, None, None if memory is None else memory + 1
+
+
+def towards(obs: Any, memory: Any) -> Any:
+    """Push where the pole leans: it stands for a while, in each world for another."""
+    return obs[:, 2] > 0
+
+
+def played(env: VectorEnv, policies: list[Any], seed: int = 1, **choices: Any) -> Any:
+    agents = env.agents_per_world
+    of_row = evaluate.rows_of(choices.pop("seats", [0] * agents), env.num_worlds, "cpu")
+    return evaluate.play(env, policies, of_row, seed=seed, **choices)
+
+
+@pytest.fixture
+def cartpole() -> Any:
+    env = evaluate.test_env(make("CartPole-v0"), "cpu", 32)
+    yield env
+    env.close()
+
+
+# ---- which episodes count
+
+
+def first_episodes(env: VectorEnv, chance: Any, seed: int) -> tuple[list[float], list[int]]:
+    """Add up rewards until each world ends for the first time."""
+    obs, _ = env.reset(seed=seed)
+    returns, lengths = [0.0] * env.num_envs, [0] * env.num_envs
+    over = [False] * env.num_envs
+    ends = 0
+    while not all(over):
+        obs, reward, terminated, truncated, _ = env.step(chance(obs, None).long())
+        for row, end in enumerate((terminated | truncated).tolist()):
+            ends += end
+            if not over[row]:
+                returns[row] += float(reward[row])
+                lengths[row] += 1
+                over[row] = end
+    assert ends > env.num_envs  # worlds went on, and ended again
+    return returns, lengths
+
+
+def test_only_the_first_episode_of_each_world_counts(cartpole: VectorEnv) -> None:
+    returns, lengths = played(cartpole, [Scripted(towards)], seed=3)
+    expected = first_episodes(cartpole, towards, 3)
+    assert (returns.flatten().tolist(), lengths.flatten().tolist()) == expected
+    assert len(set(expected[1])) > 3 and returns.shape == (32, 1)
+
+
+def test_an_episode_cut_short_counts_in_full() -> None:
+    config = Config(env="Micro-v0")
+    env = evaluate.test_env(config, "cpu", 3)
+    returns, lengths = played(env, [Scripted(lambda obs, memory: obs[:, 0] > 2, 4)])
+    assert (lengths == 200).all() and returns.shape == (3, env.agents_per_world)
+    env.close()
+
+
+@needs_hanabi
+def test_environments_without_a_limit_get_one_and_masks_are_given() -> None:
+    config = make("Hanabi-v0", parameters={"preset": "very_small"})
+    env = evaluate.test_env(config, "cpu", 8)
+    assert env.simulator.max_episode_steps == 1000
+    policy = Scripted(lambda obs, memory: torch.full((len(obs),), 0.5), 11)
+    returns, lengths = played(env, [policy], is_sampled=True)
+    env.check()  # no action was illegal
+    assert all(mask.shape == (16, 11) for mask in policy.masks)
+    assert (lengths > 0).all() and (returns >= 0).all()
+    env.close()
+
+
+def test_worlds_of_evaluations_are_not_those_of_training() -> None:
+    tested = evaluate.test_env(make("CartPole-v0"), "cpu", 4)
+    trained = VectorEnv("CartPole-v0", 4, device="cpu", arrays="torch")
+    assert not torch.equal(tested.reset(seed=1)[0], trained.reset(seed=1)[0])
+    for env in (tested, trained):
+        env.close()
+
+
+def test_the_same_seed_plays_the_same_and_another_does_not(cartpole: VectorEnv) -> None:
+    for is_sampled in (False, True):
+        policy = Scripted(lambda obs, memory: torch.sigmoid(5 * obs[:, 2]))
+        found = [
+            played(cartpole, [policy], seed, is_sampled=is_sampled)[0].tolist()
+            for seed in (1, 1, 2)
+        ]
+        assert found[0] == found[1] != found[2]
+
+
+# ---- how actions are chosen
+
+
+def test_the_likeliest_action_is_taken_unless_actions_are_drawn(cartpole: VectorEnv) -> None:
+    taken: list[torch.Tensor] = []
+    policy = Scripted(lambda obs, memory: torch.full((len(obs),), 0.3))
+    policy.actions.for_env = lambda action: taken.append(action.clone()) or action  # type: ignore
+    played(cartpole, [policy])
+    assert (torch.stack(taken) == 0).all()
+    taken.clear()
+    played(cartpole, [policy], is_sampled=True)
+    drawn = torch.stack(taken).double()
+    assert abs(float(drawn.mean()) - 0.3) < 5 * (0.21 / drawn.numel()) ** 0.5
+    assert not torch.equal(drawn[0], drawn[1])
+
+
+@pytest.mark.parametrize("is_sampled", [False, True])
+def test_worlds_may_be_spread_over_processes(is_sampled: bool) -> None:
+    def chance(obs: Any, memory: Any) -> Any:
+        return torch.sigmoid(3 * obs[:, 2])
+
+    def returns(first: int, count: int) -> Any:
+        env = evaluate.test_env(make("CartPole-v0"), "cpu", count, first)
+        found = played(env, [Scripted(chance)], is_sampled=is_sampled, first=first)[0]
+        env.close()
+        return found
+
+    assert torch.equal(torch.cat((returns(0, 5), returns(5, 7))), returns(0, 12))
+
+
+def test_each_policy_remembers_for_its_own_rows() -> None:
+    config, seen = Config(env="Micro-v0"), []
+    env = evaluate.test_env(config, "cpu", 2)
+
+    def remember(obs: Any, memory: Any) -> Any:
+        seen.append(memory.clone())
+        return torch.zeros(len(obs))
+
+    forgetful = Scripted(lambda obs, memory: torch.zeros(len(obs)), 4)
+    mindful = Scripted(remember, 4, memory_size=3)
+    played(env, [forgetful, mindful], seats=[0, 1, 1, 0, 1])
+    assert set(forgetful.rows) == {4} and set(mindful.rows) == {6}
+    assert all(memory.shape == (6, 3) for memory in seen)
+    assert [int(memory[0, 0]) for memory in seen[:50]] == list(range(50))
+    env.close()
+
+
+def test_policies_without_a_seat_are_not_asked(cartpole: VectorEnv) -> None:
+    idle, active = Scripted(towards), Scripted(towards)
+    played(cartpole, [idle, active], seats=[1])
+    assert idle.rows == [] and active.rows
+
+
+# ---- files
+
+
+def write(path: Path, env: str, parameters: dict[str, Any] | None = None, **choices: Any) -> Path:
+    """Write a file with fresh policies."""
+    choices = {"hidden": "4", **choices, "parameters": parameters or {}}
+    config = make(env, **choices)
+    worlds = evaluate.test_env(config, "cpu", 1)
+    shape, actions = RowShape.of(worlds.simulator), of_space(worlds.single_action_space, CPU)
+    names = groups(config.policies, worlds.agents_per_world)
+    policies = {name: Policy(shape, actions, config) for name in names}
+    evaluate.save(path, config, worlds.simulator, policies, {"score": 1.0, "steps": 2})
+    worlds.close()
+    return path
+
+
+def output(capsys: Any, *arguments: Any) -> tuple[int, str, str]:
+    try:
+        status: Any = match.main([str(a) for a in arguments])
+    except SystemExit as leaving:
+        status = leaving.code
+    found = capsys.readouterr()
+    return status, found.out, found.err
+
+
+def table(text: str) -> dict[str, list[float]]:
+    _, head, *lines = text.splitlines()
+    assert {len(line) for line in lines} == {len(head)}  # columns end below each other
+    width = head.index("mean return") - 2
+    return {
+        line[:width].strip(): [float(n) for n in line[width:].split()]
+        for line in lines
+        if line.strip()
+    }
+
+
+def test_policies_come_back_as_they_were_saved(tmp_path: Path) -> None:
+    path = write(tmp_path / "p", "CartPole-v0", memory=5)
+    env = evaluate.test_env(make("CartPole-v0"), "cpu", 4)
+    one, two = (evaluate.Team.load(path, env.simulator) for _ in range(2))
+    assert one.facts["score"] == 1.0 and one.of_agent == [0]
+    returns = [played(env, team.policies)[0] for team in (one, two)]
+    assert torch.equal(*returns)
+    assert not any(p.requires_grad for p in one.policies[0].parameters())
+    env.close()
+
+
+def test_a_player_alone_does_what_its_team_does_in_a_batch(tmp_path: Path) -> None:
+    path = write(tmp_path / "p", "CartPole-v0", memory=5)
+    env = evaluate.test_env(make("CartPole-v0"), "cpu", 1)
+    team = evaluate.Team.load(path, env.simulator)
+    (player,) = team.players()
+    _, length = played(env, team.policies, seed=4)
+    obs, _ = env.reset(seed=4)
+    for step in range(1, 501):  # noqa: B007  # looked at behind the loop
+        action = player(obs[0].numpy().copy(), None)
+        assert isinstance(action, int)
+        obs, _, terminated, truncated, _ = env.step([action])
+        if terminated or truncated:
+            break
+    assert step == int(length)
+    env.close()
+
+
+@pytest.mark.parametrize("policies", ["shared", "role", "agent"])
+def test_agents_are_played_by_their_own_policies(tmp_path: Path, policies: str) -> None:
+    path = write(tmp_path / "p", "Micro-v0", policies=policies)
+    env = evaluate.test_env(make("Micro-v0"), "cpu", 2)
+    team = evaluate.Team.load(path, env.simulator)
+    assert team.of_agent == ([0, 1, 2, 3, 4] if policies == "agent" else [0] * 5)
+    assert len(team.policies) == len(set(team.of_agent)) and len(team.players()) == 5
+    rows = evaluate.rows_of(team.of_agent, 2, "cpu")
+    assert rows.tolist() == team.of_agent * 2
+    env.close()
+
+
+def test_a_run_is_evaluated_like_its_best_policies(tmp_path: Path, capsys: Any) -> None:
+    pytest.importorskip("matplotlib", reason="needs matplotlib")
+    pytest.importorskip("rich", reason="needs rich")
+    from gpu_envs.train.run import main
+
+    options = "--num-envs 4 --rollout 16 --total-steps 128 --evaluation-episodes 4 --hidden 4"
+    given = [*options.split(), "--device", "cpu", "--out", str(tmp_path), "--tensorboard", "false"]
+    assert main(["CartPole-v0", *given]) == 0
+    capsys.readouterr()
+    found = []
+    for name in ("best.ckpt", "checkpoint.ckpt"):
+        status, out, _ = output(capsys, tmp_path / name, "--episodes", 5)
+        assert status == 0
+        found.append(table(out)["FILE"])
+    assert found[0] == found[1]  # one evaluation, at the end: the last policy is the best
+
+
+# ---- what is printed
+
+
+def test_numbers_of_a_line_are_those_of_worlds() -> None:
+    returns = torch.tensor([[1.0, 3.0], [5.0, 5.0], [0.0, 1.0], [9.0, 9.0]])  # 2, 5, 0.5, 9
+    lengths = torch.tensor([[10, 10], [20, 20], [30, 31], [40, 40]], dtype=torch.int32)
+    label, *numbers = match._row("x", returns, lengths)
+    worlds = torch.tensor([2.0, 5.0, 0.5, 9.0], dtype=torch.float64)
+    error = float(worlds.std()) / 2
+    expected = [4.125, error, 3.5, 0.5, 9.0]
+    assert label == "x" and numbers[:-1] == [f"{n:.3f}" for n in expected]
+    assert numbers[-1] == f"{(10 + 20 + 30.5 + 40) / 4:.1f}"
+    assert match._row("x", returns[:1], lengths[:1])[2] == "0.000"  # one world has no spread
+
+
+def test_a_table_of_one_file(tmp_path: Path, capsys: Any) -> None:
+    path = write(tmp_path / "p", "CartPole-v0")
+    status, out, err = output(capsys, path, "--episodes", 20, "--device", "cpu")
+    assert (status, err) == (0, "")
+    title, head = out.splitlines()[:2]
+    assert title == "CartPole-v0: 20 episodes on cpu, likeliest actions, seed 1"
+    assert head.split() == [
+        "who",
+        "plays",
+        "mean",
+        "return",
+        *"error median least most length".split(),
+    ]
+    mean, error, median, least, most, length = table(out)["FILE"]
+    assert least <= median <= most and least <= mean <= most and error > 0
+    assert mean == pytest.approx(length, abs=0.06)  # a reward of one for each step
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_parameters_can_be_given(tmp_path: Path, capsys: Any) -> None:
+    path = write(tmp_path / "p", "CartPole-v0")
+    status, out, _ = output(capsys, path, "--episodes", 3, "--sutton-barto-reward", "true")
+    assert status == 0 and table(out)["FILE"][0] == -1
+    again = output(capsys, path, "--episodes", 3, "--sampled", "--seed", 2)[1]
+    assert "3 episodes on cpu, sampled actions, seed 2" in again
+
+
+def test_two_files_of_one_agent_are_compared(tmp_path: Path, capsys: Any) -> None:
+    one = write(tmp_path / "one", "CartPole-v0")
+    two = write(tmp_path / "two", "CartPole-v0", memory=3, hidden="8,8")
+    status, out, err = output(capsys, one, "--against", two, "--episodes", 4)
+    assert (status, err) == (0, "")
+    both = table(out)
+    assert list(both) == ["FILE", "other FILE"]
+    assert both["other FILE"] == table(output(capsys, two, "--episodes", 4)[1])["FILE"]
+
+
+def test_two_files_change_seats(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every agent's return says whose it was: 1 FILE's, 0 the other's."""
+    one = write(tmp_path / "one", "Micro-v0", policies="agent")
+    two = write(tmp_path / "two", "Micro-v0", memory=3)
+    seatings = []
+
+    def play(env: Any, policies: Any, of_row: Any, **_: Any) -> Any:
+        owners = torch.tensor([p.memory_size == 0 for p in policies])
+        returns = owners[of_row].float().view(env.num_worlds, env.agents_per_world)
+        seatings.append(returns[0].int().tolist())
+        assert torch.equal(returns[0], returns[1])
+        if len(policies) == 6:  # FILE's five and the other's one
+            assert all(of_row[k] == k for k in range(5) if returns[0, k])
+        return returns, returns.int()
+
+    monkeypatch.setattr(evaluate, "play", play)
+    status, out, _ = output(capsys, one, "--against", two, "--episodes", 2)
+    assert status == 0
+    assert seatings[:2] == [[1] * 5, [0] * 5]
+    assert seatings[2:] == [[int(a == k) for a in range(5)] for k in range(5)]
+    lines = out.splitlines()[4:]
+    names = [line[: line.index("  ", 4)].strip() for line in lines]
+    assert names == [
+        text
+        for k in range(5)
+        for text in (f"FILE as player_{k}", "other FILE as the other 4 agents")
+    ]
+    assert [line.split()[-6] for line in lines] == ["1.000", "0.000"] * 5
+
+
+@needs_overcooked
+def test_a_match_of_two_real_files(tmp_path: Path, capsys: Any) -> None:
+    one = write(tmp_path / "one", "Overcooked-v0")
+    two = write(tmp_path / "two", "Overcooked-v0", encoder="cnn", policies="agent")
+    status, out, err = output(capsys, one, "--against", two, "--episodes", 1)
+    assert (status, err) == (0, "")
+    assert "Overcooked-v0: 1 episode on cpu" in out
+    assert [line.strip()[:16] for line in out.splitlines()[4:]] == [
+        "FILE as player_0", "other FILE as th", "FILE as player_1", "other FILE as th",
+    ]  # fmt: skip
+
+
+# ---- what is refused
+
+
+def one_line(found: tuple[int, str, str], *words: str) -> None:
+    status, out, err = found
+    assert status == 2 and out == ""
+    assert err.startswith("error: ") and err.count("\n") == 1, err
+    assert all(word in err for word in words), err
+
+
+def test_files_that_do_not_fit_are_named(tmp_path: Path, capsys: Any) -> None:
+    cartpole, micro = write(tmp_path / "c", "CartPole-v0"), write(tmp_path / "m", "Micro-v0")
+    pair = (cartpole, "--against", micro, "--episodes", 2)
+    one_line(output(capsys, *pair), str(micro), "'Micro-v0'", "'CartPole-v0'")
+    one_line(output(capsys, micro, "--agent-count", 3), "agents 5, this is 3")
+    one_line(output(capsys, micro, "--agent-count", 0), "agent_count", "got 0")
+
+
+@needs_overcooked
+def test_files_of_another_size_are_named(tmp_path: Path, capsys: Any) -> None:
+    path = write(tmp_path / "o", "Overcooked-v0")
+    found = output(capsys, path, "--layout", "asymmetric_advantages", "--episodes", 1)
+    one_line(found, str(path), "observation", "[5, 4, 26]", "[9, 5, 26]")
+
+
+def test_files_that_hold_no_policies_are_named(tmp_path: Path, capsys: Any) -> None:
+    one_line(output(capsys, tmp_path / "none.ckpt"), "none.ckpt", "does not exist")
+    one_line(output(capsys, tmp_path), "is a folder")
+    text = tmp_path / "text"
+    text.write_text("hello")
+    one_line(output(capsys, text), str(text), "no checkpoint of gpu_envs")
+    foreign = tmp_path / "foreign"
+    checkpoint.save(foreign, {"weights": torch.zeros(2)})
+    one_line(output(capsys, foreign), str(foreign), "no policies of the trainer")
+    torch.save({"a": torch.zeros(2)}, tmp_path / "torch")
+    one_line(output(capsys, tmp_path / "torch"), "torch", "no checkpoint of gpu_envs")
+    path = write(tmp_path / "p", "CartPole-v0")
+    path.write_bytes(path.read_bytes()[:-100])
+    one_line(output(capsys, path), str(path), "damaged")
+
+
+def test_files_of_another_version_are_named(tmp_path: Path, capsys: Any) -> None:
+    path = write(tmp_path / "p", "CartPole-v0")
+    tree = checkpoint.load(path)
+    tree["config"]["magic"] = 3
+    checkpoint.save(path, tree)
+    one_line(output(capsys, path), str(path), "magic", "the gpu_envs that saved it")
+    del tree["config"]["magic"]
+    tree["config"]["env"] = "CartPole-v9"
+    checkpoint.save(path, tree)
+    one_line(output(capsys, path), "'CartPole-v9'", "did you mean")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--episodes", "0"], ["--episodes must be between 1 and", "got 0"]),
+        (["--episodes", "few"], ["--episodes", "'few'"]),
+        (["--seed", "-1"], ["--seed must be between 0 and", "got -1"]),
+        (["--seed", str(2**64)], ["--seed", str(2**64)]),
+        (["--device", "gpu"], ["device", "'gpu'"]),
+        (["--episode", "3"], ["--episode"]),
+        (["--sutton-barto-reward", "maybe"], ["--sutton-barto-reward", "true or false", "'maybe'"]),
+        (["--against"], ["--against", "argument"]),
+        (["more"], ["more"]),
+    ],
+)
+def test_nonsense_is_one_line(
+    tmp_path: Path, capsys: Any, arguments: list[str], words: list[str]
+) -> None:
+    one_line(output(capsys, write(tmp_path / "p", "CartPole-v0"), *arguments), *words)
+
+
+def test_the_file_comes_first(capsys: Any) -> None:
+    one_line(output(capsys), "FILE")
+    one_line(output(capsys, "--episodes", "5", "p.ckpt"), "the FILE comes first")
+
+
+def test_help_lists_options_and_the_environments_parameters(tmp_path: Path, capsys: Any) -> None:
+    status, out, _ = output(capsys, write(tmp_path / "p", "CartPole-v0"), "-h")
+    assert status == 0
+    for option in ("--against", "--episodes", "--seed", "--sampled", "--device", "--velocities"):
+        assert option in out
+    status, out, _ = output(capsys, "--help")
+    assert status == 0 and "--against" in out
+
+
+def test_the_package_has_the_command(tmp_path: Path, capsys: Any) -> None:
+    path = write(tmp_path / "p", "CartPole-v0")
+    assert __main__.main(["evaluate", str(path), "--episodes", "2"]) == 0
+    assert "CartPole-v0: 2 episodes" in capsys.readouterr().out
+
+
+def test_continuous_actions_are_played() -> None:
+    if "CartPoleContinuous-v0" not in environments():
+        pytest.skip("CartPoleContinuous-v0 is not registered")
+    config = make("CartPoleContinuous-v0", hidden="4")
+    env = evaluate.test_env(config, "cpu", 6)
+    assert isinstance(env.single_action_space, spaces.Box)
+    policy = Policy(RowShape.of(env.simulator), of_space(env.single_action_space, CPU), config)
+    for is_sampled in (False, True):
+        returns, lengths = played(env, [policy], is_sampled=is_sampled)
+        assert torch.equal(returns.int(), lengths) and (lengths > 0).all()
+    env.check()
+    env.close()

@@ -1,0 +1,172 @@
+"""Several processes over gloo: the same worlds, the same draws, one policy, and what if one dies."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="needs gpu_envs[train]")
+pytest.importorskip("matplotlib", reason="needs gpu_envs[train]")
+
+import torch as t
+
+from gpu_envs.train import checkpoint, run
+from gpu_envs.train.ranks import Ranks
+
+SMALL = ("--num-envs", "64", "--rollout", "16", "--minibatch", "256", "--epochs", "2")
+SMALL += ("--evaluation-episodes", "20", "--goal", "inf", "--device", "cpu")
+
+FIRST_ROLLOUT = """
+import sys
+import torch
+from gpu_envs.train import run, session
+config, _ = run.configure("CartPole-v0", {"num_envs": 64, "rollout": 16, "device": "cpu"})
+here = session.Session(config, None)
+here.trainer._play()
+r = here.trainer.rollout
+names = ("obs", "action", "log_prob", "value", "reward", "ended", "final_obs")
+torch.save({n: getattr(r, n) for n in names}, f"{sys.argv[1]}/{here.ranks.rank}.pt")
+here.ranks.close(is_clean=True)
+"""
+
+
+def port() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+def launch(count: int, *command: str, **files: Any) -> list[subprocess.Popen[str]]:
+    """Start the ranks as torchrun does, but by hand, so that one can be killed."""
+    shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port(), "WORLD_SIZE": str(count)}
+    shared |= {"LOCAL_WORLD_SIZE": str(count), "OMP_NUM_THREADS": "1"}
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return [
+        subprocess.Popen(
+            [sys.executable, *command],
+            env={**os.environ, **shared, "RANK": str(rank), "LOCAL_RANK": str(rank)},
+            **pipes,
+        )
+        for rank in range(count)
+    ]
+
+
+def finish(processes: list[subprocess.Popen[str]]) -> list[tuple[str, str]]:
+    said = [process.communicate(timeout=120) for process in processes]
+    for process, (_, err) in zip(processes, said, strict=True):
+        assert process.returncode == 0, err
+    return said
+
+
+def curve(folder: Path) -> list[dict[str, str]]:
+    with (folder / "curve.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_the_first_rollout_is_that_of_one_process_bit_for_bit(tmp_path: Path, count: int) -> None:
+    for number in (1, count):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        finish(launch(number, "-c", FIRST_ROLLOUT, str(folder)))
+    whole = t.load(tmp_path / "1" / "0.pt")
+    parts = [t.load(tmp_path / str(count) / f"{rank}.pt") for rank in range(count)]
+    for name, wanted in whole.items():
+        assert t.equal(t.cat([part[name] for part in parts], 1), wanted), name
+
+
+def test_ranks_stay_one_policy_and_learn_what_one_process_learns(tmp_path: Path) -> None:
+    steps = str(64 * 16 * 30)
+    options = ("CartPole-v0", *SMALL, "--total-steps", steps, "--evaluation-every", "10")
+    assert run.main([*options, "--out", str(tmp_path / "one")]) == 0
+    said = finish(launch(2, "-m", "gpu_envs.train", *options, "--out", str(tmp_path / "two")))
+    assert "2 ranks" in said[0][0] and said[1][0] == ""  # the first one speaks for all
+    one, two = curve(tmp_path / "one"), curve(tmp_path / "two")
+    assert [row["steps"] for row in one] == [row["steps"] for row in two]
+    # The first rollout is the same; then minibatches are drawn by rank, and the curves part.
+    name = "charts/episodic_return"
+    assert one[0][name] == two[0][name]
+    last = [sum(float(row[name]) for row in part[-5:]) / 5 for part in (one, two)]
+    assert min(last) > 60 and max(last) < 2.5 * min(last)
+
+
+def test_policies_of_the_ranks_are_equal_after_updates(tmp_path: Path) -> None:
+    program = FIRST_ROLLOUT[: FIRST_ROLLOUT.index("here.trainer._play()")] + (
+        "for _ in range(3): here.trainer.iterate()\n"
+        "state = here.trainer.learners[0].policy.state_dict()\n"
+        "torch.save(state, f'{sys.argv[1]}/{here.ranks.rank}.pt')\nhere.ranks.close(is_clean=True)\n"
+    )
+    finish(launch(2, "-c", program, str(tmp_path)))
+    first, second = (t.load(tmp_path / f"{rank}.pt") for rank in range(2))
+    assert all(t.equal(first[name], second[name]) for name in first)
+
+
+def test_a_rank_that_is_killed_ends_the_run_with_a_word_and_a_checkpoint(tmp_path: Path) -> None:
+    options = ("CartPole-v0", *SMALL, "--total-steps", "100_000_000", "--checkpoint-seconds", "0")
+    command = ("-m", "gpu_envs.train", *options, "--out", str(tmp_path))
+    first, second = launch(2, *command)
+    end = time.monotonic() + 60
+    while not (tmp_path / "curve.csv").is_file() or len(curve(tmp_path)) < 3:
+        assert time.monotonic() < end and first.poll() is None
+        time.sleep(0.05)
+    second.send_signal(signal.SIGKILL)
+    out, err = first.communicate(timeout=60)
+    second.communicate()
+    assert first.returncode == 1, err
+    lines = [line for line in err.splitlines() if line.startswith("error: ")]
+    assert len(lines) == 1 and "rank 0 of 2 cannot go on" in lines[0]
+    assert str(tmp_path / "checkpoint.ckpt") in lines[0] and "--resume" in lines[0]
+    assert "Traceback" not in err
+    steps = checkpoint.load(tmp_path / "checkpoint.ckpt")["state"]["steps"]
+    assert steps > 0
+    # It goes on over two ranks as it was, and over one with new episodes.
+    more = ("--resume", "--device", "cpu", "--total-steps")
+    resumed = ("-m", "gpu_envs.train", "CartPole-v0", *more, str(steps + 1024))
+    said = finish(launch(2, *resumed, "--out", str(tmp_path)))
+    assert "begin new episodes" not in said[0][0]
+    last = [*resumed[2:-1], str(steps + 2048), "--out", str(tmp_path)]
+    assert run.main(last) == 0
+    assert checkpoint.load(tmp_path / "checkpoint.ckpt")["state"]["steps"] == steps + 2048
+
+
+def test_two_ranks_resume_bit_for_bit(tmp_path: Path) -> None:
+    options = ("-m", "gpu_envs.train", "CartPole-v0", *SMALL, "--schedule", "constant")
+    whole, parts = str(tmp_path / "whole"), str(tmp_path / "parts")
+    finish(launch(2, *options, "--total-steps", "4096", "--out", whole))
+    finish(launch(2, *options, "--total-steps", "2048", "--out", parts))
+    finish(launch(2, *options, "--total-steps", "4096", "--out", parts, "--resume"))
+    states = [checkpoint.load(Path(p) / "checkpoint.ckpt")["state"] for p in (whole, parts)]
+    left, right = (state["learners"][0]["policy"] for state in states)
+    assert all(t.equal(left[name], right[name]) for name in left)
+    assert states[0]["worlds"] == states[1]["worlds"]
+
+
+def test_shares_cover_everything_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for total, count in ((64, 2), (65, 2), (7, 3), (3, 3)):
+        ranks = Ranks("cpu")
+        ranks.count = count
+        found = []
+        for ranks.rank in range(count):
+            first, size = ranks.share(total)
+            found += range(first, first + size)
+        assert found == list(range(total))
+
+
+def test_torchrun_starts_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2"]
+    command += ["--rdzv-backend=c10d", "--rdzv-endpoint=localhost:0", "-m", "gpu_envs.train"]
+    options = ["CartPole-v0", *SMALL, "--total-steps", "2048", "--out", str(tmp_path)]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "2 ranks" in done.stdout
+    assert json.dumps(len(curve(tmp_path))) == "2"

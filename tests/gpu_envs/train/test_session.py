@@ -1,0 +1,351 @@
+"""A training run as its user meets it: results, interruptions, resuming, and what goes wrong."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="needs gpu_envs[train]")
+pytest.importorskip("matplotlib", reason="needs gpu_envs[train]")
+pytest.importorskip("rich", reason="needs gpu_envs[train]")
+
+import torch as t
+
+from gpu_envs.train import checkpoint, run
+from gpu_envs.train import session as sessions
+
+SMALL = ("--num-envs", "16", "--rollout", "16", "--minibatch", "64", "--epochs", "2")
+SMALL += ("--evaluation-episodes", "10", "--goal", "inf")
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Any:
+    before = t.get_num_threads()
+    t.set_num_threads(1)
+    yield
+    t.set_num_threads(before)
+
+
+def train(folder: Path, *arguments: str) -> list[dict[str, str]]:
+    """Train on the CPU and return the lines of the curve."""
+    assert run.main([*arguments, "--device", "cpu", "--out", str(folder)]) == 0
+    with (folder / "curve.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def learned(folder: Path) -> dict[str, Any]:
+    return checkpoint.load(folder / "checkpoint.ckpt")["state"]
+
+
+def same(left: Any, right: Any) -> bool:
+    """Compare trees bit for bit."""
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(same(left[k], right[k]) for k in left)
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    return t.equal(left, right) if isinstance(left, t.Tensor) else left == right
+
+
+# ---- what a run leaves
+
+
+def test_a_short_run_learns_and_writes_its_results(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "folder"
+    curve = train(folder, "CartPole-v0", "--total-steps", "20480")
+    assert len(curve) == 5
+    assert float(curve[0]["charts/episodic_return"]) < 40  # a random policy's is about 22
+    assert float(curve[-1]["evaluation/return"]) > 100
+    assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
+    best = checkpoint.load(folder / "best.ckpt")
+    assert best["config"]["env"] == "CartPole-v0"
+    assert best["score"] == pytest.approx(float(curve[-1]["evaluation/return"]))
+
+
+def test_cartpole_is_learned_to_195(tmp_path: Path) -> None:
+    curve = train(tmp_path, "CartPole-v0", "--goal", "195", "--total-steps", "200000")
+    assert float(curve[-1]["evaluation/return"]) >= 195
+
+
+def test_the_same_seed_gives_the_same_run_and_another_a_different_one(tmp_path: Path) -> None:
+    for name, seed in (("a", "7"), ("b", "7"), ("c", "8")):
+        train(tmp_path / name, "CartPole-v0", *SMALL, "--seed", seed, "--total-steps", "1024")
+    assert same(learned(tmp_path / "a"), learned(tmp_path / "b"))
+    assert not same(learned(tmp_path / "a"), learned(tmp_path / "c"))
+
+
+def test_time_limit_ends_the_run_with_an_evaluation(tmp_path: Path) -> None:
+    curve = train(tmp_path, "CartPole-v0", *SMALL, "--time-limit", "1e-9")
+    assert len(curve) == 1 and curve[0]["evaluation/return"] != ""
+
+
+def test_a_run_says_what_it_does_and_where_the_time_goes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train(
+        tmp_path,
+        "Overcooked-v0",
+        *SMALL,
+        "--total-steps",
+        "1024",
+        "--layout",
+        "forced_coordination",
+    )
+    shown = capsys.readouterr().out
+    assert "Overcooked-v0, seed 1: 16 worlds of 2 agents on cpu; 1 policy" in shown
+    assert "--rollout 16 --epochs 2 --minibatch 64" in shown
+    assert "--layout forced_coordination" in shown
+    for share in ("simulation", "inference", "learning", "evaluation"):
+        assert f"{share} " in shown
+
+
+def test_evaluation_has_parameters_and_worlds_of_its_own(tmp_path: Path) -> None:
+    options = ("--total-steps", "512", "--evaluate-with", "shaping_factor=0")
+    config, _ = run.configure("Overcooked-v0", {"num_envs": 4, "out": str(tmp_path)})
+    session = sessions.Session(config, None)
+    assert session.test.simulator.parameters["shaping_factor"] == 0
+    assert session.env.simulator.parameters["shaping_factor"] == 1
+    assert session.test.simulator.instance["num_worlds"] == 100
+    identity = session.env.simulator.get("world.identity").ravel()
+    session.test.reset(seed=1)
+    tested = session.test.simulator.get("world.identity").ravel()
+    assert not set(identity.tolist()) & set(tested.tolist())
+    train(tmp_path, "Overcooked-v0", *SMALL, *options)
+
+
+# ---- stopping and going on
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("CartPole-v0",),
+        ("CartPole-v0", "--memory", "8", "--optimizer", "lamb", "--normalize-values"),
+        ("Hanabi-v0", "--preset", "very_small", "--past-worlds", "0.5", "--past-every", "2"),
+    ],
+)
+def test_a_resumed_run_equals_the_uninterrupted_one(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    steps = 16 * 16 * 6
+    options = (*arguments, *SMALL, "--evaluation-every", "2", "--schedule", "constant")
+    whole = train(tmp_path / "whole", *options, "--total-steps", str(steps))
+    train(tmp_path / "parts", *options, "--total-steps", str(steps // 2))
+    found = train(
+        tmp_path / "parts", arguments[0], "--total-steps", str(steps), "--resume", "--goal", "inf"
+    )
+    assert same(learned(tmp_path / "whole"), learned(tmp_path / "parts"))
+    assert [row["steps"] for row in found] == [row["steps"] for row in whole]
+    own = [n for n in whole[0] if n not in ("seconds", "charts/SPS")]
+    # An evaluation ends each part: the first part's is one more.
+    assert [[row[n] for n in own if not n.startswith("evaluation")] for row in found] == [
+        [row[n] for n in own if not n.startswith("evaluation")] for row in whole
+    ]
+
+
+def test_a_run_begins_with_the_policies_it_is_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train(tmp_path / "a", "CartPole-v0", *SMALL, "--total-steps", "512")
+    file, out = str(tmp_path / "a" / "checkpoint.ckpt"), str(tmp_path / "b")
+    config, _ = run.configure("CartPole-v0", {"init": file, "out": out})
+    session = sessions.Session(config, None)
+    kept = learned(tmp_path / "a")["learners"][0]["policy"]
+    found = session.trainer.learners[0].policy.state_dict()
+    assert all(t.equal(kept[name], found[name]) for name in kept)
+    assert session.trainer.steps == 0
+    assert "another kind or size" in refused(
+        capsys, "CartPole-v0", "--init", file, "--hidden", "32", "--out", out
+    )
+    assert "'CartPole-v0'" in refused(capsys, "Overcooked-v0", "--init", file, "--out", out)
+    assert "does not exist" in refused(capsys, "CartPole-v0", "--init", "none", "--out", out)
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "gpu_envs.train", *arguments, "--out", str(folder)]
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([*command, "--device", "cpu"], **pipes)
+
+
+def wait_for(condition: Any, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.02)
+
+
+def updates(folder: Path) -> int:
+    path = folder / "curve.csv"
+    return len(path.read_text().splitlines()) - 1 if path.is_file() else 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_goes_on_as_if_it_had_not_been(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    options = ("CartPole-v0", *SMALL, "--evaluation-every", "0", "--total-steps", "100_000_000")
+    process = start(tmp_path / "parts", *options, "--schedule", "constant")
+    wait_for(lambda: updates(tmp_path / "parts") >= 3)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "interrupted; --resume goes on from here" in out
+    done = learned(tmp_path / "parts")["steps"]
+    end = str(done + 16 * 16 * 3)
+    train(tmp_path / "parts", "CartPole-v0", "--resume", "--total-steps", end)
+    train(tmp_path / "whole", *options[:-1], end, "--schedule", "constant")
+    assert same(learned(tmp_path / "whole"), learned(tmp_path / "parts"))
+
+
+def test_whenever_a_run_is_killed_its_checkpoint_is_whole(tmp_path: Path) -> None:
+    options = ("CartPole-v0", *SMALL, "--checkpoint-seconds", "0", "--total-steps", "100_000_000")
+    process = start(tmp_path, *options)
+    wait_for(lambda: updates(tmp_path) >= 5)
+    process.kill()
+    process.communicate()
+    steps = learned(tmp_path)["steps"]
+    assert steps > 0
+    train(tmp_path, "CartPole-v0", "--resume", "--total-steps", str(steps + 256))
+
+
+def test_a_second_signal_ends_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config, _ = run.configure("CartPole-v0", {"out": str(tmp_path)})
+    session = sessions.Session(config, None)
+    session._interrupted(signal.SIGINT, None)
+    with pytest.raises(KeyboardInterrupt):
+        session._interrupted(signal.SIGINT, None)
+
+
+# ---- what goes wrong
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    try:
+        status: object = run.main(list(arguments))
+    except SystemExit as leaving:
+        status = leaving.code
+    line = capsys.readouterr().err
+    assert status == 2, line
+    assert line.startswith("error: ") and line.count("\n") == 1, line
+    return line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), ("ENV comes first",)),
+        (("CartPol-v0",), ("'CartPol-v0'", "did you mean 'CartPole-v0'?")),
+        (("CartPole-v0", "--num-env", "4"), ("'--num-env'", "did you mean '--num-envs'?")),
+        (("CartPole-v0", "--num-envs", "0"), ("--num-envs", "at least 1", "got 0")),
+        (("CartPole-v0", "--num-envs", "few"), ("--num-envs", "a whole number", "'few'")),
+        (("CartPole-v0", "--seed", "-1"), ("--seed", "between 0 and", "got -1")),
+        (("CartPole-v0", "--time-limit", "nan"), ("--time-limit", "at least 0", "nan")),
+        (("CartPole-v0", "--device", "gpu"), ("device", "'cpu'", "'gpu'")),
+        (("CartPole-v0", "--out", "/dev/null/x"), ("/dev/null/x",)),
+        (("CartPole-v0", "--encoder", "cnn"), ("cnn", "three axes", "angle")),
+        (("CartPole-v0", "--past-worlds", "0.5"), ("--past-worlds", "several agents")),
+        (("CartPole-v0", "--reward-weights", "shaped=1"), ("reward part", "'shaped'")),
+        (("Overcooked-v0", "--reward-weights", "shaped"), ("--reward-weights", "'shaped'")),
+        (("Overcooked-v0", "--layout", "nowhere"), ("layout", "nowhere")),
+        (("Overcooked-v0", "--evaluate-with", "shape=0"), ("'shape'", "shaping_factor")),
+    ],
+)
+def test_errors_are_one_line_that_names_the_cause(
+    arguments: tuple[str, ...],
+    words: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    if arguments and "--out" not in arguments:
+        arguments = (*arguments, "--out", str(tmp_path))
+    line = refused(capsys, *arguments)
+    assert all(word in line for word in words), line
+
+
+def test_only_what_fits_is_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out, here = str(tmp_path), ("--resume", "--out", str(tmp_path))
+    line = refused(capsys, "CartPole-v0", *here)
+    assert "checkpoint.ckpt: does not exist" in line
+    train(tmp_path, "CartPole-v0", *SMALL, "--total-steps", "512")
+    assert "'CartPole-v0'" in refused(capsys, "Hanabi-v0", *here)
+    line = refused(capsys, "CartPole-v0", *here, "--hidden", "32")
+    assert "--hidden" in line and "'64,64'" in line and "'32'" in line
+    line = refused(capsys, "CartPole-v0", *here, "--sutton-barto-reward", "true")
+    assert "sutton_barto_reward" in line
+    path = tmp_path / "checkpoint.ckpt"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    assert "damaged" in refused(capsys, "CartPole-v0", "--resume", "--out", out)
+    path.write_bytes(data[: len(data) // 2])
+    assert str(path) in refused(capsys, "CartPole-v0", "--resume", "--out", out)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_cannot_be_written_is_told_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tmp_path.chmod(0o500)
+    assert str(tmp_path) in refused(capsys, "CartPole-v0", "--out", str(tmp_path / "x"))
+
+
+def test_a_full_disk_costs_neither_the_run_nor_the_last_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save, calls = checkpoint.save, []
+
+    def full(path: Path, tree: dict[str, Any]) -> None:
+        calls.append(path.name)
+        if len(calls) > 3:
+            problem = OSError(errno.ENOSPC, "No space left on device", str(path))
+            raise checkpoint.CheckpointError(f"{path}: {problem.strerror}")
+        save(path, tree)
+
+    monkeypatch.setattr(checkpoint, "save", full)
+    options = ("--checkpoint-seconds", "0", "--total-steps", "1536", "--evaluation-every", "2")
+    curve = train(tmp_path, "CartPole-v0", *SMALL, *options)
+    assert len(curve) == 6 and len(calls) > 4
+    assert "warning: " in capsys.readouterr().out
+    assert 0 < learned(tmp_path)["steps"] < 1536
+
+
+def test_help_lists_options_and_missing_packages_are_named() -> None:
+    command = [sys.executable, "-m", "gpu_envs.train", "Overcooked-v0", "--help"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    for option in ("--num-envs", "--seed", "--total-steps", "--resume", "--layout", "--memory"):
+        assert option in shown
+    program = (
+        "import runpy, sys; sys.modules['rich.console'] = sys.modules['rich'] = None\n"
+        "runpy.run_module('gpu_envs.train', run_name='__main__')"
+    )
+    missing = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert missing.returncode == 1
+    assert missing.stderr == "error: training needs rich: pip install 'gpu_envs[train]'\n"
+
+
+# ---- what it reaches
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", ["1", "2", "3", "4", "5"])
+def test_cartpole_is_solved_in_half_a_minute(tmp_path: Path, seed: str) -> None:
+    curve = train(tmp_path, "CartPole-v0", "--seed", seed)
+    assert float(curve[-1]["evaluation/return"]) >= 475
+    assert float(curve[-1]["seconds"]) < 30
+    assert int(curve[-1]["steps"]) <= 500_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dynamics", ["new", "old"])
+def test_overcooked_is_learned(tmp_path: Path, dynamics: str) -> None:
+    options = ("--dynamics", dynamics, "--goal", "180", "--time-limit", "1800")
+    curve = train(tmp_path, "Overcooked-v0", *options)
+    assert float(curve[-1]["evaluation/return"]) >= 180
