@@ -25,6 +25,7 @@ from typing import Any
 
 import gpu_native as native
 import gpu_steps as steps
+import gpu_train
 from gpu_steps import Result
 
 ROOT = native.ROOT
@@ -45,6 +46,7 @@ _EPILOG = """steps, in this order (those with * decide the exit status):
   sanitizer *  compute-sanitizer: memcheck, racecheck, synccheck, initcheck
   bench        native steps/s, byte table, bandwidth, bars, captured graphs, many agents
   package      the package's own benchmarks: CartPole, Hanabi, Overcooked (needs gymnasium)
+  train        the trainer: graphs against plain calls, steps/s, CartPole to 475 (needs gymnasium)
   tune         lanes, threads per block and dependent launch: the fastest on this GPU
 exit status: 0 all is well, 1 a step with * failed, 2 there is no GPU"""
 
@@ -206,6 +208,13 @@ def package(dry_run: bool) -> Result:
     return Result("pass", detail, data={"reports": reports, "markdown": "\n".join(texts)})
 
 
+def train(dry_run: bool) -> Result:
+    """The trainer: captured against plain, and how fast."""
+    if not native.has("gymnasium") or not native.has("pettingzoo"):
+        return Result("skip", "gymnasium or pettingzoo is not installed")
+    return gpu_train.train(dry_run)
+
+
 def tune(dry_run: bool) -> Result:
     """Time the compiled variants and propose rows for the tuning table."""
     with tempfile.TemporaryDirectory() as folder:
@@ -246,6 +255,7 @@ STEPS: dict[str, tuple[Step, int, bool]] = {  # function, seconds, whether it de
     "sanitizer": (sanitizer, 150, True),
     "bench": (steps.bench, 90, False),
     "package": (package, 60, False),
+    "train": (train, 120, False),
     "tune": (tune, 90, False),
 }
 

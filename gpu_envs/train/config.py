@@ -100,7 +100,7 @@ class Config:
         True, "update", "to mean 0 and deviation 1, for each policy over all ranks"
     )
     normalize_values: bool = _option(
-        False, "update", "the critic learns in units of the running mean and deviation"
+        True, "update", "the critic learns in units of the running mean and deviation"
     )
     reward_weights: str = _option(
         "",

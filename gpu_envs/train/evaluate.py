@@ -35,8 +35,8 @@ def outlook(simulator: Simulator) -> dict[str, Any]:
     return {
         "environment": simulator.name,
         "agents": simulator.agents_per_world,
-        "actions": str(simulator.single_action_space),
         "observation": dict(zip(shape.names, map(list, shape.shapes), strict=True)),
+        "actions": str(simulator.single_action_space),
     }
 
 

@@ -178,6 +178,17 @@ def test_each_policy_remembers_for_its_own_rows() -> None:
     env.close()
 
 
+def test_draws_belong_to_rows_whoever_plays_them() -> None:
+    env, taken = evaluate.test_env(Config(env="Micro-v0"), "cpu", 2), []
+    policy = Scripted(lambda obs, memory: torch.full((len(obs),), 0.5), 4)
+    policy.actions.for_env = lambda action: taken.append(action.clone()) or action  # type: ignore
+    played(env, [policy], is_sampled=True)
+    alone, taken[:] = torch.stack(taken), []
+    played(env, [policy, policy], seats=[0, 1, 1, 0, 1], is_sampled=True)
+    assert torch.equal(torch.stack(taken), alone)
+    env.close()
+
+
 def test_policies_without_a_seat_are_not_asked(cartpole: VectorEnv) -> None:
     idle, active = Scripted(towards), Scripted(towards)
     played(cartpole, [idle, active], seats=[1])
