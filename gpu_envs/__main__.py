@@ -1,4 +1,4 @@
-"""The command line: `python -m gpu_envs list`, `info ID`, `bench ID`, `play ID`, `evaluate FILE`."""
+"""The command line: `python -m gpu_envs list | info ID | bench ID | play ID | evaluate FILE`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The trainer's step of scripts/gpu_check.py: graphs against plain calls, speed, CartPole to 475."""
+"""The trainer's step of scripts/gpu_check.py: graphs against plain calls, speed, CartPole."""
 
 from __future__ import annotations
 

@@ -217,3 +217,19 @@ def make(env: str, **choices: Any) -> Config:
     preset = dict(PRESETS.get(name, {}))
     evaluation = EVALUATION.get(name, {}) | dict(choices.pop("evaluation_parameters", {}))
     return Config(env=name, **{**preset, **choices}, evaluation_parameters=evaluation)
+
+
+_SHOWN = ("rollout", "epochs", "minibatch", "learning_rate", "gamma", "hidden")
+
+
+def as_options(config: Config) -> str:
+    """Return the main choices, and all that differ from the environment's defaults, as options."""
+    plain, shown = make(config.env), []
+    for field in dataclasses.fields(config):
+        value, usual = getattr(config, field.name), getattr(plain, field.name)
+        is_other = value != usual and not (value != value and usual != usual)
+        if field.metadata and field.name not in ("seed", "resume"):
+            if is_other or field.name in _SHOWN:
+                shown.append(f"{flag_of(field.name)} {value}")
+    shown += [f"{flag_of(name)} {value}" for name, value in config.parameters.items()]
+    return " ".join(shown)

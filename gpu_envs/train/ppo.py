@@ -520,8 +520,10 @@ class Trainer:
         r, results = self.rollout, {}
         ended, many = r.ended.double(), len(self.learners) > 1
         for learner, count in zip(self.learners, samples, strict=True):
-            mine = ended if learner.rows is None else ended[:, learner.rows]
             part = slice(None) if learner.rows is None else learner.rows
+            mine = ended[:, part]
+            if learner.past is not None:
+                mine = mine * learner.past.learns[part]
             sums = torch.stack(
                 (mine.sum(), (mine * r.returns[:, part]).sum(), (mine * r.lengths[:, part]).sum())
             )

@@ -91,7 +91,7 @@ class Past:
 class Seats:
     """Which rows of a batch belong to whom.
 
-    In the first `past_worlds` of the worlds one policy (or, where one plays all agents, one agent)
+    In a part of the worlds, `past_worlds`, one policy (or, where one plays all agents, one agent)
     in turn is learned from, and earlier versions play the others.
     """
 
@@ -109,14 +109,17 @@ class Seats:
         """Return name, rows (None: all) and the past of each policy."""
         world = torch.arange(self.first_world, self.first_world + self.worlds)
         agent = torch.arange(self.agents)
-        in_past = (world < round(self.config.past_worlds * self.config.num_envs)).unsqueeze(1)
+        # Spread evenly, so that all ranks have their share of them.
+        whole = round(self.config.past_worlds * self.config.num_envs)
+        number = world * whole // self.config.num_envs
+        in_past = ((world + 1) * whole // self.config.num_envs > number).unsqueeze(1)
         owner = torch.empty(self.agents, dtype=torch.int64)
         for k, members in enumerate(self.groups.values()):
             owner[members] = k
         # Whose turn it is to be learned from: an agent, or a policy where there are several.
         side, sides = (owner, len(self.groups)) if len(self.groups) > 1 else (agent, self.agents)
-        learns = (~in_past | (side == (world % sides).unsqueeze(1))).flatten()
-        for number, (name, members) in enumerate(self.groups.items()):
+        learns = (~in_past | (side == (number % sides).unsqueeze(1))).flatten()
+        for index, (name, members) in enumerate(self.groups.items()):
             rows = None
             if len(self.groups) > 1:
                 start = torch.arange(self.worlds).unsqueeze(1) * self.agents
@@ -125,5 +128,5 @@ class Seats:
             if self.config.past_worlds:
                 own = learns if rows is None else learns[rows.cpu()]
                 positions = (~own).nonzero().squeeze(-1).to(self.device)
-                past = Past(self.config, number, positions, learns.to(self.device), self.device)
+                past = Past(self.config, index, positions, learns.to(self.device), self.device)
             yield name, rows, past

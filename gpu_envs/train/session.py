@@ -7,7 +7,6 @@ time, and at the end. Ctrl-C and SIGTERM end the run after the present update, a
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import os
 import signal
@@ -23,7 +22,7 @@ import torch
 from gpu_envs import VectorEnv, registration
 from gpu_envs.simulator import Simulator
 from gpu_envs.train import checkpoint, evaluate
-from gpu_envs.train.config import Config, flag_of, folder_of, make
+from gpu_envs.train.config import Config, as_options, folder_of
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.report import Report
@@ -281,18 +280,7 @@ class Session:
             f"{ranks}; {len(learners)} {'policy' if len(learners) == 1 else 'policies'} of "
             f"{size:,} weights; goal {goal}"
         )
-        named = {f.name: getattr(config, f.name) for f in dataclasses.fields(config)}
-        plain = make(config.env)
-        changed = [
-            f"{flag_of(n)} {v}" for n, v in named.items()
-            if n not in ("env", "parameters", "evaluation_parameters", "seed", "resume")
-            and getattr(plain, n) != v and v == v
-        ]  # fmt: skip
-        basics = ("rollout", "epochs", "minibatch", "learning_rate", "gamma", "hidden")
-        shown = [f"{flag_of(n)} {named[n]}" for n in basics]
-        shown += [text for text in changed if text not in shown]
-        shown += [f"{flag_of(n)} {v}" for n, v in config.parameters.items()]
-        self._say(" ".join(shown))
+        self._say(as_options(config))
 
     def _conclude(self) -> None:
         trainer, total = self.trainer, max(self.seconds, 1e-9)

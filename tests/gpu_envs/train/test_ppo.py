@@ -314,18 +314,18 @@ def test_rows_of_earlier_policies_are_not_learned_from() -> None:
     results = trainer.iterate()
     learner = trainer.learners[0]
     assert learner.past is not None
-    # In four of eight worlds, one of two agents, in turn.
-    assert learner.past.positions.tolist() == [1, 2, 5, 6]
+    # In every other world, one of two agents, in turn.
+    assert learner.past.positions.tolist() == [3, 6, 11, 14]
     assert results["charts/samples"] == 12 * 16
-    assert not learner.known[:, [1, 2, 5, 6]].any()
+    assert not learner.known[:, [3, 6, 11, 14]].any()
     # The earlier policy plays, not the present one.
     for parameter in learner.past.policy.parameters():
         parameter.zero_()
     with t.no_grad():
         learner.past.policy.actor.bias[5] = 50.0
         trainer._play_steps()
-    assert (trainer.rollout.action[:, [1, 2, 5, 6]] == 5).all()
-    assert not (trainer.rollout.action[:, [0, 3, 4, 7]] == 5).all()
+    assert (trainer.rollout.action[:, [3, 6, 11, 14]] == 5).all()
+    assert not (trainer.rollout.action[:, [2, 7, 10, 15]] == 5).all()
 
 
 # ---- actions of other kinds

@@ -1,4 +1,4 @@
-"""Several processes over gloo: the same worlds, the same draws, one policy, and what if one dies."""
+"""Several processes over gloo: the same worlds and draws, one policy, and what if one dies."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ from gpu_envs.train.ranks import Ranks
 
 SMALL = ("--num-envs", "64", "--rollout", "16", "--minibatch", "256", "--epochs", "2")
 SMALL += ("--evaluation-episodes", "20", "--goal", "inf", "--device", "cpu")
+
+CURVES_APART = 0.25  # episodes of 64 worlds are few: two seeds of one process differ as much
 
 FIRST_ROLLOUT = """
 import sys
@@ -62,7 +64,7 @@ def launch(count: int, *command: str, **files: Any) -> list[subprocess.Popen[str
 
 
 def finish(processes: list[subprocess.Popen[str]]) -> list[tuple[str, str]]:
-    said = [process.communicate(timeout=120) for process in processes]
+    said = [process.communicate(timeout=300) for process in processes]
     for process, (_, err) in zip(processes, said, strict=True):
         assert process.returncode == 0, err
     return said
@@ -86,25 +88,29 @@ def test_the_first_rollout_is_that_of_one_process_bit_for_bit(tmp_path: Path, co
 
 
 def test_ranks_stay_one_policy_and_learn_what_one_process_learns(tmp_path: Path) -> None:
-    steps = str(64 * 16 * 30)
+    steps = str(64 * 16 * 22)
     options = ("CartPole-v0", *SMALL, "--total-steps", steps, "--evaluation-every", "10")
     assert run.main([*options, "--out", str(tmp_path / "one")]) == 0
     said = finish(launch(2, "-m", "gpu_envs.train", *options, "--out", str(tmp_path / "two")))
     assert "2 ranks" in said[0][0] and said[1][0] == ""  # the first one speaks for all
     one, two = curve(tmp_path / "one"), curve(tmp_path / "two")
     assert [row["steps"] for row in one] == [row["steps"] for row in two]
-    # The first rollout is the same; then minibatches are drawn by rank, and the curves part.
+    # The first rollout is the same; then minibatches are drawn by rank, and the curves part, but
+    # not far: on average by less than CURVES_APART of their height.
     name = "charts/episodic_return"
-    assert one[0][name] == two[0][name]
-    last = [sum(float(row[name]) for row in part[-5:]) / 5 for part in (one, two)]
-    assert min(last) > 60 and max(last) < 2.5 * min(last)
+    pairs = [(float(a[name]), float(b[name])) for a, b in zip(one, two, strict=True)]
+    assert pairs[0][0] == pairs[0][1]
+    apart = [abs(a - b) / (a + b) * 2 for a, b in pairs]
+    assert sum(apart) / len(apart) < CURVES_APART
+    assert min(pairs[-1]) > 100
 
 
 def test_policies_of_the_ranks_are_equal_after_updates(tmp_path: Path) -> None:
     program = FIRST_ROLLOUT[: FIRST_ROLLOUT.index("here.trainer._play()")] + (
         "for _ in range(3): here.trainer.iterate()\n"
         "state = here.trainer.learners[0].policy.state_dict()\n"
-        "torch.save(state, f'{sys.argv[1]}/{here.ranks.rank}.pt')\nhere.ranks.close(is_clean=True)\n"
+        "torch.save(state, f'{sys.argv[1]}/{here.ranks.rank}.pt')\n"
+        "here.ranks.close(is_clean=True)\n"
     )
     finish(launch(2, "-c", program, str(tmp_path)))
     first, second = (t.load(tmp_path / f"{rank}.pt") for rank in range(2))
@@ -115,12 +121,12 @@ def test_a_rank_that_is_killed_ends_the_run_with_a_word_and_a_checkpoint(tmp_pat
     options = ("CartPole-v0", *SMALL, "--total-steps", "100_000_000", "--checkpoint-seconds", "0")
     command = ("-m", "gpu_envs.train", *options, "--out", str(tmp_path))
     first, second = launch(2, *command)
-    end = time.monotonic() + 60
+    end = time.monotonic() + 240
     while not (tmp_path / "curve.csv").is_file() or len(curve(tmp_path)) < 3:
         assert time.monotonic() < end and first.poll() is None
         time.sleep(0.05)
     second.send_signal(signal.SIGKILL)
-    out, err = first.communicate(timeout=60)
+    _, err = first.communicate(timeout=240)
     second.communicate()
     assert first.returncode == 1, err
     lines = [line for line in err.splitlines() if line.startswith("error: ")]
@@ -166,7 +172,7 @@ def test_torchrun_starts_it(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2"]
     command += ["--rdzv-backend=c10d", "--rdzv-endpoint=localhost:0", "-m", "gpu_envs.train"]
     options = ["CartPole-v0", *SMALL, "--total-steps", "2048", "--out", str(tmp_path)]
-    done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "2 ranks" in done.stdout
     assert json.dumps(len(curve(tmp_path))) == "2"

@@ -129,7 +129,10 @@ def test_evaluation_has_parameters_and_worlds_of_its_own(tmp_path: Path) -> None
     [
         ("CartPole-v0",),
         ("CartPole-v0", "--memory", "8", "--optimizer", "lamb", "--normalize-values"),
-        ("Hanabi-v0", "--preset", "very_small", "--past-worlds", "0.5", "--past-every", "2"),
+        (
+            *("Hanabi-v0", "--preset", "very_small", "--past-worlds", "0.5", "--past-every", "2"),
+            *("--entropy-end", "0.03"),  # what changes over a run depends on its length
+        ),
     ],
 )
 def test_a_resumed_run_equals_the_uninterrupted_one(
@@ -175,7 +178,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen([*command, "--device", "cpu"], **pipes)
 
 
-def wait_for(condition: Any, seconds: float = 60) -> None:
+def wait_for(condition: Any, seconds: float = 240) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited too long"
@@ -195,7 +198,7 @@ def test_an_interrupted_run_goes_on_as_if_it_had_not_been(
     process = start(tmp_path / "parts", *options, "--schedule", "constant")
     wait_for(lambda: updates(tmp_path / "parts") >= 3)
     process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=240)
     assert process.returncode == 0, err
     assert "interrupted; --resume goes on from here" in out
     done = learned(tmp_path / "parts")["steps"]
