@@ -172,11 +172,11 @@ def run(python: Path, tmp_path: Path) -> Callable[..., str]:
     return run_one
 
 
-def _last_hundred(output: str) -> float:
-    """Mean return of the last 100 training episodes, or of as many as the output has."""
+def _best_hundred(output: str) -> float:
+    """Greatest mean return of 100 training episodes in a row."""
     returns = [float(n) for n in re.findall(r"episodic_return=\[?([0-9.]+)", output)]
-    assert len(returns) >= 20
-    return sum(returns[-100:]) / len(returns[-100:])
+    assert len(returns) > 100
+    return max(sum(returns[k : k + 100]) / 100 for k in range(len(returns) - 100))
 
 
 @needs_checkout
@@ -189,15 +189,16 @@ def _last_hundred(output: str) -> float:
         (
             "ppo_continuous_action",
             "--env-id=CartPoleContinuous-v0 --num-envs=4 --num-steps=512 --total-timesteps=200000",
-            195,
+            475,
         ),
+        ("ppo_atari_lstm", RECURRENT, 475),
         # Without the velocities: ppo.py, which has no memory, stays below 60 with these settings.
         ("ppo_atari_lstm", f"--parameters=velocities=False {RECURRENT}", 100),
     ],
 )
 def test_changed_script_learns_cartpole(run, name, options, bar) -> None:
     output = run(EXAMPLE, "--cleanrl", CHECKOUT, "--diff", name, *options.split())
-    assert _last_hundred(output) >= bar
+    assert _best_hundred(output) >= bar
 
 
 @needs_checkout
@@ -208,7 +209,7 @@ def test_unchanged_ppo_learns_cartpole_through_plain_gymnasium(run) -> None:
         "--env-id=gpu_envs:gpu_envs/CartPole-v0",
         "--total-timesteps=100000",
     )
-    assert _last_hundred(output) >= 195
+    assert _best_hundred(output) >= 195
 
 
 @needs_checkout
