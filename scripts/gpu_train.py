@@ -8,28 +8,42 @@ from typing import Any
 from gpu_steps import Result, si
 
 # Worlds by which each environment fills a GPU; the other options are the environment's own.
+_CARTPOLE = {"num_envs": 16_384, "rollout": 32, "minibatch": 32_768, "epochs": 3}
+_CARTPOLE |= {"learning_rate": 3e-3}
 LARGE: dict[str, dict[str, Any]] = {
-    "CartPole-v0": {"num_envs": 16_384, "rollout": 32, "minibatch": 65_536, "epochs": 3},
-    "CartPoleContinuous-v0": {"num_envs": 16_384, "rollout": 32, "minibatch": 65_536, "epochs": 3},
+    "CartPole-v0": _CARTPOLE,
+    "CartPoleContinuous-v0": _CARTPOLE,
     "Hanabi-v0": {"num_envs": 4_096, "rollout": 32, "minibatch": 32_768},
     "Overcooked-v0": {"num_envs": 4_096, "rollout": 32, "minibatch": 65_536},
 }
+# Captured training is compared with plain calls for each.
+_KINDS: list[tuple[str, dict[str, Any]]] = [
+    ("CartPole-v0", {}),
+    ("CartPole-v0", {"memory": 32}),
+    ("CartPole-v0", {"algorithm": "a2c"}),
+    ("CartPole-v0", {"optimizer": "lamb"}),
+    ("CartPoleContinuous-v0", {}),
+    ("Hanabi-v0", {}),
+    ("Overcooked-v0", {"policies": "agent", "past_worlds": 0.5, "past_every": 2}),
+]
 GOAL = 20e6  # steps/s of CartPole, end to end, with the options that reach 475
 _COMPARED, _TIMED, _PATIENCE = 8, 20, 60.0  # updates, updates, seconds
 
 
 def _trainer(name: str, device: str, is_small: bool, **choices: Any) -> Any:
-    from gpu_envs import VectorEnv
+    from gpu_envs.train import worlds
     from gpu_envs.train.config import make
     from gpu_envs.train.ppo import Trainer
     from gpu_envs.train.ranks import Ranks
 
-    large = {**LARGE[name], **choices}
+    # The schedules of a run are for its own length; here it has none.
+    large = {**LARGE[name], "schedule": "constant", **choices}
     if is_small:
         large |= {"num_envs": 64, "minibatch": 512}
     config = make(name, device=device, **large)
-    env = VectorEnv(name, config.num_envs, device=device, arrays="torch")
-    trainer = Trainer(config, env, Ranks("cpu"), print)
+    trainer = Trainer(
+        config, worlds.for_training(config, device, config.num_envs), Ranks("cpu"), print
+    )
     trainer.start()
     return trainer
 
@@ -53,10 +67,10 @@ def _rate(trainer: Any, updates: int) -> tuple[float, float]:
 
 def _until_475(trainer: Any, patience: float) -> tuple[float, float, int]:
     """Return the score, the seconds and the steps when 100 episodes first reach 475 on average."""
-    from gpu_envs.train import evaluate
+    from gpu_envs.train import evaluate, worlds
 
     config = trainer.config
-    test = evaluate.test_env(config, str(trainer.device), 100)
+    test = worlds.for_evaluation(config, str(trainer.device), 100)
     of_row = evaluate.rows_of([0], 100, str(trainer.device))
     begin, score = time.perf_counter(), 0.0
     while score < 475 and time.perf_counter() - begin < patience:
@@ -73,17 +87,21 @@ def train(dry_run: bool) -> Result:
 
     device, problems = "cpu" if dry_run else "cuda", []
     names = ["CartPole-v0"] if dry_run else list(LARGE)
-    for name in names:
-        pair = [_trainer(name, device, True, graphs=on) for on in (True, False)]
+    for name, choices in _KINDS[:1] if dry_run else _KINDS:
+        pair = [_trainer(name, device, True, graphs=on, **choices) for on in (True, False)]
         for _ in range(_COMPARED):
             for trainer in pair:
                 trainer.iterate()
         for mine, plain in zip(*(x.learners[0].parameters for x in pair), strict=True):
             if not torch.allclose(mine, plain, rtol=1e-3, atol=1e-4):
-                problems.append(f"{name}: captured weights differ by {(mine - plain).abs().max()}")
+                gap = float((mine - plain).abs().max())
+                problems.append(f"{name} {choices}: captured weights differ by {gap}")
                 break
-        if not dry_run and not pair[0]._play.graphs:
-            problems.append(f"{name}: the rollout was not captured")
+        learner = pair[0].learners[0]
+        parts = {"rollout": pair[0]._play, "gradient": learner.gradient, "step": learner.apply}
+        missing = [part for part, captured in parts.items() if not captured.graphs]
+        if missing and not dry_run:
+            problems.append(f"{name} {choices}: not captured: {', '.join(missing)}")
     detail = problems[0] if problems else "captured training equals plain calls"
     result = Result("fail" if problems else "pass", detail)
     rows = []

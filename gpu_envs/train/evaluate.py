@@ -24,8 +24,6 @@ from gpu_envs.train.networks import Policy, RowShape
 from gpu_envs.train.noise import EVALUATION, Noise
 from gpu_envs.train.self_play import groups
 
-FIRST_WORLD = 2**31  # worlds that training never has
-_LIMIT = 1000  # steps of an episode where the environment has no limit
 _LOOK = 16  # steps between two looks at whether all episodes are over: a look waits for the device
 
 
@@ -130,18 +128,6 @@ def policies_of(tree: Mapping[str, Any]) -> dict[str, Any]:
     return {learner["name"]: learner["policy"] for learner in tree["state"]["learners"]}
 
 
-def test_env(config: Config, device: str, worlds: int, first: int = 0) -> VectorEnv:
-    """Return the worlds in which a run is evaluated, from number `first` among them."""
-    keywords: dict[str, Any] = {**config.parameters, **config.evaluation_parameters}
-    keywords |= {"device": device, "arrays": "torch", "reuse": True}
-    keywords["first_world"] = FIRST_WORLD + first
-    env = VectorEnv(config.env, worlds, **keywords)
-    if env.simulator.max_episode_steps:
-        return env
-    env.close()
-    return VectorEnv(config.env, worlds, max_episode_steps=_LIMIT, **keywords)
-
-
 @torch.no_grad()
 def play(
     env: VectorEnv,
@@ -160,7 +146,7 @@ def play(
         of_row: The number of each row's policy.
         seed: Of the worlds, and of the draws.
         is_sampled: Draw actions, instead of taking the likeliest.
-        first: Number of the first world, as in `test_env`.
+        first: Number of the first world, as in `worlds.for_evaluation`.
 
     Returns:
         Return and length of each row's episode, shaped (worlds, agents).

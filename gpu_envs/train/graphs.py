@@ -11,7 +11,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-_WARM_UP = 3  # calls before the capture: libraries load, allocators settle
+_WARM_UP = 3  # calls with the same shapes before the capture: libraries load, allocators settle
+_MOST = 4  # graphs of one function: shapes that keep changing are not worth one each
 
 
 class Captured:
@@ -32,10 +33,10 @@ class Captured:
         is_on: bool,
         say: Callable[[str], None],
     ) -> None:
-        self.function, self.say = function, say
+        self.function, self.say, self.device = function, say, device
         self.is_on = is_on and device.type == "cuda"
         self.stream = torch.cuda.Stream(device) if self.is_on else None  # type: ignore[no-untyped-call]
-        self.calls = 0
+        self.calls: dict[tuple[torch.Size, ...], int] = {}
         self.graphs: dict[tuple[torch.Size, ...], tuple[torch.cuda.CUDAGraph, list[Tensor]]] = {}
 
     def __call__(self, *arguments: Tensor) -> None:
@@ -43,9 +44,10 @@ class Captured:
         if self.stream is None:
             self.function(*arguments)
             return
-        self.calls += 1
         shapes = tuple(argument.shape for argument in arguments)
-        if self.is_on and self.calls > _WARM_UP and shapes not in self.graphs:
+        self.calls[shapes] = self.calls.get(shapes, 0) + 1
+        is_warm = self.calls[shapes] > _WARM_UP
+        if self.is_on and is_warm and shapes not in self.graphs and len(self.graphs) < _MOST:
             self._capture(shapes, arguments)
         if shapes in self.graphs:
             graph, own = self.graphs[shapes]
@@ -54,20 +56,21 @@ class Captured:
             graph.replay()
             return
         # On the stream of the capture, so that what autograd keeps belongs to it.
-        present = torch.cuda.current_stream()
+        present = torch.cuda.current_stream(self.device)
         self.stream.wait_stream(present)
         with torch.cuda.stream(self.stream):
             self.function(*arguments)
         present.wait_stream(self.stream)
 
     def _capture(self, shapes: tuple[torch.Size, ...], arguments: tuple[Tensor, ...]) -> None:
-        assert self.stream is not None  # checked by the caller
         own, graph = [argument.clone() for argument in arguments], torch.cuda.CUDAGraph()
-        torch.cuda.synchronize()
+        present = torch.cuda.current_stream(self.device)
+        torch.cuda.synchronize(self.device)
         try:
             with torch.cuda.graph(graph, stream=self.stream):
                 self.function(*own)
         except RuntimeError as problem:
+            torch.cuda.set_stream(present)  # which a capture that fails at its end leaves changed
             self.is_on = False
             self.say(f"CUDA graphs are off: {str(problem).splitlines()[0]}")
             return

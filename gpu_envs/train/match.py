@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from gpu_envs import VectorEnv, errors, fields, flags, options, registration, resets
-from gpu_envs.train import evaluate
+from gpu_envs.train import evaluate, worlds
 from gpu_envs.train.config import Config
 from gpu_envs.train.self_play import groups
 
@@ -94,7 +94,7 @@ def _play(argv: Sequence[str]) -> list[str]:
     errors.whole(given.seed, "--seed", 0, resets.SEED_LIMIT - 1)
     own = flags.take_parameters(vars(given))
     config = replace(config, evaluation_parameters={**config.evaluation_parameters, **own})
-    with closing(evaluate.test_env(config, given.device, given.episodes)) as env:
+    with closing(worlds.for_evaluation(config, given.device, given.episodes)) as env:
         team = evaluate.Team.load(path, env.simulator)
         rows = [_HEAD, _alone("FILE", env, team, given)]
         if given.against is not None:

@@ -209,10 +209,13 @@ class Scale(nn.Module):
     def update(self, sums: Tensor, memory: float) -> None:
         """Take in (count, sum, sum of squares) of new targets."""
         share = sums / sums[0].clamp(min=1)
-        self.moments.copy_(memory * self.moments + (1 - memory) * share * (sums[0] > 0))
+        mixed = memory * self.moments + (1 - memory) * share
+        self.moments.copy_(torch.where(sums[0] > 0, mixed, self.moments))
         mean, square = self.moments[1:] / self.moments[0].clamp(min=1e-12)
-        self.mean.copy_(mean)
-        self.deviation.copy_((square - mean.square()).clamp(min=1e-4).sqrt())
+        deviation = (square - mean.square()).clamp(min=1e-4).sqrt()
+        is_known = self.moments[0] > 0
+        self.mean.copy_(torch.where(is_known, mean, 0.0))
+        self.deviation.copy_(torch.where(is_known, deviation, 1.0))
 
 
 class Policy(nn.Module):
@@ -253,6 +256,7 @@ class Policy(nn.Module):
         if self.memory_size:
             memory = x = self.cell(x, memory)
         value = self.critic(x if self.critic_encoder is None else self.critic_encoder(rows))
+        memory = None if memory is None else memory.float()
         return self._outputs(x, mask), value.float().squeeze(-1), memory
 
     def sequence(

@@ -7,7 +7,7 @@ Lamb and the scaling of the rate by the batch are the large-batch recipe of Shac
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
@@ -47,6 +47,18 @@ def make(
     return torch.optim.Adam(parameters, **common)
 
 
+def load(optimiser: torch.optim.Optimizer, state: Mapping[str, Any]) -> None:
+    """Continue from a saved state, with the tensor of the rate and the flags of this machine."""
+    own = [
+        {name: group[name] for name in ("lr", "fused", "capturable") if name in group}
+        for group in optimiser.param_groups
+    ]
+    kept = zip(state["param_groups"], own, strict=True)
+    optimiser.load_state_dict({**state, "param_groups": [{**k, **mine} for k, mine in kept]})
+    for group, mine in zip(optimiser.param_groups, own, strict=True):
+        group["lr"] = mine["lr"]  # which captured graphs read, not a copy
+
+
 class Lamb(torch.optim.Optimizer):
     """Adam's step, scaled for each tensor by its own size (You et al. 2020).
 
@@ -64,6 +76,7 @@ class Lamb(torch.optim.Optimizer):
         rho: float = 0.01,
     ) -> None:
         defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "rho": rho}
+        defaults["capturable"] = lr.is_cuda  # the count of steps is kept beside the parameters
         super().__init__(parameters, defaults)
 
     @torch.no_grad()

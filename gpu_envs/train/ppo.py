@@ -16,9 +16,9 @@ ends is left out: what it led to is not known yet.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -203,14 +203,15 @@ class Learner:
             parameter.grad = gradient
         self.optimiser = optimiser.make(config, self.parameters, device)
         self.advantage, self.target = rollout._array(torch.float), rollout._array(torch.float)
+        self.known = rollout._array(torch.bool)  # what is learned from
         self.entropy_weight = torch.zeros((), device=device)
         self.losses = torch.zeros(len(LOSSES) + 1, device=device)  # sums, and of how many
 
-    def precision(self) -> AbstractContextManager[Any]:
+    def precision(self) -> contextlib.AbstractContextManager[Any]:
         """Return the context in which networks are evaluated."""
         if self.config.precision == "bf16":
             return torch.autocast(self.device.type, torch.bfloat16)
-        return nullcontext()
+        return contextlib.nullcontext()
 
     def act(self, t: int, noise: Tensor) -> None:
         """Decide step t."""
@@ -276,7 +277,7 @@ class Learner:
             self.policy.scale.update(sums[[0, 3, 4]], _SCALE_MEMORY)
         self.advantage.copy_(advantage)
         self.target.copy_((target - self.policy.scale.mean) / self.policy.scale.deviation)
-        self.known = known
+        self.known.copy_(known)
         self.losses.zero_()
         for index in self._minibatches(known, update):
             self.step(index)
@@ -298,8 +299,9 @@ class Learner:
         shuffles = Noise(config.seed, SHUFFLES, self.device)
         for epoch in range(epochs):
             order = shuffles.order(update * epochs + epoch, len(samples), self.ranks.rank)
-            # What does not fill a minibatch is left out of this epoch.
-            for chosen in torch.split(order[: count // size * size], size):
+            # All minibatches are of one size: the last one is filled up with the first samples.
+            order = torch.cat((order[:count], order[: -count % size]))
+            for chosen in torch.split(order, size):
                 yield samples[chosen]
 
     def step(self, index: Tensor) -> None:
@@ -375,10 +377,7 @@ class Learner:
     def load(self, state: Mapping[str, Any]) -> None:
         """Continue from what a checkpoint kept."""
         self.policy.load_state_dict(state["policy"])
-        rate = self.optimiser.param_groups[0]["lr"]
-        self.optimiser.load_state_dict(state["optimiser"])
-        for group in self.optimiser.param_groups:
-            group["lr"] = rate  # the tensor that captured graphs read
+        optimiser.load(self.optimiser, state["optimiser"])
         if self.past is not None:
             self.past.load(state["past"])
 
@@ -418,6 +417,7 @@ class Trainer:
         acting = 1 if env.simulator.instance["turns"] else env.agents_per_world
         self.steps_per_update = config.rollout * config.num_envs * acting
         self.seconds = {"simulation": 0.0, "inference": 0.0, "learning": 0.0}
+        self.simulation = 0.0  # seconds of a rollout, where they cannot be taken as it goes
 
         def captured(function: Callable[..., None]) -> Captured:
             return Captured(function, self.device, is_on=config.graphs, say=say)
@@ -430,6 +430,22 @@ class Trainer:
     def start(self) -> None:
         """Begin the first episodes."""
         self.rollout.start(*self.env.reset(seed=self.config.seed))
+
+    def time_simulation(self) -> None:
+        """Take the simulator's share of a rollout: on a GPU a rollout cannot be looked into.
+
+        The worlds are to begin, or to be loaded, afterwards.
+        """
+        step, rollout = self.env.simulator.step_arrays, self.rollout
+        self.env.reset(seed=self.config.seed)
+        action = self.actions.for_env(rollout.answers[0][0])
+        for _ in range(2):  # the first time loads kernels
+            begin = self._now()
+            for slot in rollout.slots:
+                step(action, True, slot)
+            self.simulation = self._now() - begin
+        with contextlib.suppress(ValueError, RuntimeError):
+            self.env.check()  # forgets what these actions did wrong
 
     def take_over(self, policies: Sequence[Policy]) -> None:
         """Begin with the weights of saved policies."""
@@ -455,6 +471,7 @@ class Trainer:
                 learner.past.choose(learner.policy, self.updates)
         self._play()
         middle = self._now()
+        self.seconds["simulation"] += self.simulation
         samples = self._learn()
         self.updates += 1
         self.clock += 1
@@ -486,7 +503,8 @@ class Trainer:
             simulation += clock() - begin
             if rollout.memory is not None:
                 rollout.remember(t)
-        self.seconds["simulation"] += simulation
+        if self.device.type == "cpu":
+            self.seconds["simulation"] += simulation
 
     def _learn(self) -> list[int]:
         r, config = self.rollout, self.config

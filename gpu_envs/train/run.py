@@ -45,6 +45,24 @@ def _told(problem: BaseException) -> str:
     return line
 
 
+def _failed(problem: Exception, session: Session | None) -> int:
+    """Say what went wrong and return the exit status; raise what only a developer can mend."""
+    line = _told(problem)
+    if session is None or session.ranks.count == 1:
+        is_ours = isinstance(problem, RuntimeError) and not line.startswith("out of memory")
+        if session is not None and is_ours:
+            raise problem
+        print(f"error: {line}", file=sys.stderr)
+        return 2
+    print(
+        f"error: rank {session.ranks.rank} of {session.ranks.count} cannot go on, most likely "
+        f"because another one died ({line}); the run stands in {session.folder / CHECKPOINT}: add "
+        "--resume to go on from there",
+        file=sys.stderr,
+    )
+    return 1
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     env, choices = parse(sys.argv[1:] if argv is None else argv)
@@ -57,19 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("error: stopped at once; --resume goes on from the last checkpoint", file=sys.stderr)
         return 130
     except _TROUBLE as problem:
-        if session is None or session.ranks.count == 1 or session.trainer.updates == 0:
-            if isinstance(problem, RuntimeError) and session is not None:
-                raise
-            print(f"error: {_told(problem)}", file=sys.stderr)
-            return 2
-        reason = str(problem).splitlines()[0]
-        print(
-            f"error: rank {session.ranks.rank} of {session.ranks.count} cannot go on, most likely "
-            f"because another one died ({reason}); the run stands in "
-            f"{session.folder / CHECKPOINT}: add --resume to go on from there",
-            file=sys.stderr,
-        )
-        return 1
+        return _failed(problem, session)
     finally:
         if session is not None:
             session.ranks.close(is_clean=is_clean)

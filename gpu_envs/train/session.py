@@ -8,7 +8,6 @@ time, and at the end. Ctrl-C and SIGTERM end the run after the present update, a
 from __future__ import annotations
 
 import math
-import os
 import signal
 import sys
 import time
@@ -19,18 +18,14 @@ from typing import Any
 
 import torch
 
-from gpu_envs import VectorEnv, registration
-from gpu_envs.simulator import Simulator
-from gpu_envs.train import checkpoint, evaluate
+from gpu_envs import registration
+from gpu_envs.train import checkpoint, evaluate, worlds
 from gpu_envs.train.config import Config, as_options, folder_of
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.report import Report
 
 CHECKPOINT, BEST = "checkpoint.ckpt", "best.ckpt"
-_OUTPUTS = (
-    "final_obs", "episode_return", "episode_length", "action_mask", "agent_active", "reward_parts"
-)  # fmt: skip  # the state is for critics that see more; none here does
 
 
 class Session:
@@ -45,20 +40,20 @@ class Session:
         self.config, self.entry = config, registration.find(config.env)
         self.ranks = Ranks(config.device)
         self.folder = folder_of(config)
-        self.signals = 0
-        first, worlds = self.ranks.share(config.num_envs)
-        if worlds == 0:
+        self.signals, self.is_interrupted = 0, False
+        first, count = self.ranks.share(config.num_envs)
+        if count == 0:
             raise ValueError(
                 f"--num-envs must be at least the number of ranks, {self.ranks.count}, got "
                 f"{config.num_envs}"
             )
-        self.env = self._worlds(first, worlds)
+        self.env = worlds.for_training(config, self.ranks.device, count, first)
         self._set_up_torch()
         self.trainer = Trainer(config, self.env, self.ranks, self._say)
         self.first_episode, episodes = self.ranks.share(
             max(config.evaluation_episodes, self.ranks.count)
         )
-        self.test = evaluate.test_env(config, self.env.device, episodes, self.first_episode)
+        self.test = worlds.for_evaluation(config, self.env.device, episodes, self.first_episode)
         owners = {
             row: k
             for k, x in enumerate(self.trainer.learners)
@@ -72,6 +67,8 @@ class Session:
         self.goal = math.inf if goal is None else float(goal)
         self.best, self.score, self.seconds = -math.inf, math.nan, 0.0
         self.evaluating = 0.0
+        if self.trainer.device.type == "cuda":
+            self.trainer.time_simulation()
         if tree is not None:
             self._continue(tree)
         else:
@@ -81,32 +78,13 @@ class Session:
             self.trainer.start()
         self.report: Report | None = None
 
-    def _worlds(self, first: int, worlds: int) -> VectorEnv:
-        config, threads = self.config, None
-        parameters: dict[str, Any] = dict(config.parameters)
-        local = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
-        if local > 1:
-            threads = max(1, len(os.sched_getaffinity(0)) // local)
-        one = Simulator(config.env, 1, device="cpu", **parameters)
-        names = [name for name in _OUTPUTS if one.layout.of(name) is not None]
-        one.close()
-        return VectorEnv(
-            config.env,
-            worlds,
-            first_world=first,
-            outputs=names,
-            threads=threads,
-            device=self.ranks.device,
-            arrays="torch",
-            **parameters,
-        )
-
     def _set_up_torch(self) -> None:
-        threads = self.config.threads or len(os.sched_getaffinity(0))
-        torch.set_num_threads(threads)
-        torch.use_deterministic_algorithms(False)
-        if self.config.precision == "tf32":
-            torch.set_float32_matmul_precision("high")
+        torch.set_num_threads(self.config.threads or worlds.cores())
+        is_exact = self.config.precision == "float32"
+        torch.set_float32_matmul_precision("highest" if is_exact else "high")
+        torch.backends.cudnn.allow_tf32 = not is_exact
+        if self.env.device != "cpu":
+            torch.cuda.set_device(self.env.device)
 
     def _continue(self, tree: Mapping[str, Any]) -> None:
         path = self.folder / CHECKPOINT
@@ -138,6 +116,8 @@ class Session:
         title = f"{config.env}, seed {config.seed}"
         if self.ranks.is_first:
             self.folder.mkdir(parents=True, exist_ok=True)
+            if not config.resume:
+                self._set_aside()
             self.report = Report(
                 self.folder,
                 title,
@@ -173,24 +153,24 @@ class Session:
             is_over |= 0 < config.time_limit <= self.seconds
             # What depends on this process alone, a signal or the clock, is agreed upon.
             is_due = time.perf_counter() - saved >= config.checkpoint_seconds
-            agreed = self.ranks.lowest(0 if is_over or self.signals else 1 if is_due else 2)
-            is_last = agreed == 0
+            agreed = self.ranks.lowest(0 if self.signals else 1 if is_over else 2 if is_due else 3)
+            self.is_interrupted, is_last = agreed == 0, agreed <= 1
             if self._is_evaluated(is_last):
                 results |= self._evaluate()
                 is_last |= self.score >= self.goal
                 self.seconds = time.perf_counter() - begin
             if self.report is not None:
                 self.report.row(trainer.steps, self.seconds, results)
-            if is_last or agreed == 1:
+            if is_last or agreed == 2:
                 self._save()
                 saved = time.perf_counter()
-        if self.signals:
+        if self.is_interrupted:
             self._say("interrupted; --resume goes on from here")
         self._conclude()
 
     def _is_evaluated(self, is_last: bool) -> bool:
         every = self.config.evaluation_every
-        if is_last and not self.signals:
+        if is_last and not self.is_interrupted:
             return True
         return every > 0 and self.trainer.updates % every == 0
 
@@ -233,7 +213,20 @@ class Session:
         self.evaluating += time.perf_counter() - begin
         return results
 
+    def _set_aside(self) -> None:
+        """Keep what an earlier run left in this folder, once, under other names."""
+        earlier = [self.folder / name for name in (CHECKPOINT, BEST, "curve.csv")]
+        earlier = [path for path in earlier if path.exists()]
+        for path in earlier:
+            path.replace(path.with_name(f"old_{path.name}"))
+        if earlier:
+            self._say(f"the files of an earlier run in {self.folder} are old_* now")
+
     def _save(self) -> None:
+        try:
+            self.env.check()
+        except (ValueError, RuntimeError) as problem:  # worlds went on: so does the run
+            self._say(f"warning: {problem}")
         state = self.trainer.state()
         if state is None:
             return

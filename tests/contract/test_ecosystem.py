@@ -241,7 +241,7 @@ def test_check_12_lower_bound_of_gymnasium_is_declared() -> None:
         declared = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     bounds = re.search(r"gymnasium\s*([<>=.,\d]+)", declared)
     assert bounds is not None
-    assert {">=1.1", "<2"} <= set(bounds.group(1).split(","))
+    assert {">=0.29.1", "<2"} <= set(bounds.group(1).split(","))
 
 
 # Vector semantics

@@ -23,6 +23,7 @@ def load(name):
 
 native = load("gpu_native")
 steps = load("gpu_steps")
+gpu_train = load("gpu_train")
 gpu_check = load("gpu_check")
 tune = load("tune")
 without_gpu = pytest.mark.skipif(native.find_gpu() is not None, reason="this machine has a GPU")
@@ -53,7 +54,7 @@ def test_a_dry_run_passes_and_writes_both_files(tmp_path):
         assert title in text
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| golden")]
     assert rows[0][1] == "pass"
-    assert done.stdout.count("bar: ") == 3
+    assert done.stdout.count("bar: ") == 4
 
 
 @without_gpu

@@ -13,7 +13,7 @@ import torch
 from gymnasium import spaces
 
 from gpu_envs import VectorEnv, __main__, environments
-from gpu_envs.train import checkpoint, evaluate, match
+from gpu_envs.train import checkpoint, evaluate, match, worlds
 from gpu_envs.train.config import Config, make
 from gpu_envs.train.distributions import Categorical, of_space
 from gpu_envs.train.networks import Policy, RowShape
@@ -59,7 +59,7 @@ def played(env: VectorEnv, policies: list[Any], seed: int = 1, **choices: Any) -
 
 @pytest.fixture
 def cartpole() -> Any:
-    env = evaluate.test_env(make("CartPole-v0"), "cpu", 32)
+    env = worlds.for_evaluation(make("CartPole-v0"), "cpu", 32)
     yield env
     env.close()
 
@@ -94,7 +94,7 @@ def test_only_the_first_episode_of_each_world_counts(cartpole: VectorEnv) -> Non
 
 def test_an_episode_cut_short_counts_in_full() -> None:
     config = Config(env="Micro-v0")
-    env = evaluate.test_env(config, "cpu", 3)
+    env = worlds.for_evaluation(config, "cpu", 3)
     returns, lengths = played(env, [Scripted(lambda obs, memory: obs[:, 0] > 2, 4)])
     assert (lengths == 200).all() and returns.shape == (3, env.agents_per_world)
     env.close()
@@ -103,7 +103,7 @@ def test_an_episode_cut_short_counts_in_full() -> None:
 @needs_hanabi
 def test_environments_without_a_limit_get_one_and_masks_are_given() -> None:
     config = make("Hanabi-v0", parameters={"preset": "very_small"})
-    env = evaluate.test_env(config, "cpu", 8)
+    env = worlds.for_evaluation(config, "cpu", 8)
     assert env.simulator.max_episode_steps == 1000
     policy = Scripted(lambda obs, memory: torch.full((len(obs),), 0.5), 11)
     returns, lengths = played(env, [policy], is_sampled=True)
@@ -114,7 +114,7 @@ def test_environments_without_a_limit_get_one_and_masks_are_given() -> None:
 
 
 def test_worlds_of_evaluations_are_not_those_of_training() -> None:
-    tested = evaluate.test_env(make("CartPole-v0"), "cpu", 4)
+    tested = worlds.for_evaluation(make("CartPole-v0"), "cpu", 4)
     trained = VectorEnv("CartPole-v0", 4, device="cpu", arrays="torch")
     assert not torch.equal(tested.reset(seed=1)[0], trained.reset(seed=1)[0])
     for env in (tested, trained):
@@ -153,7 +153,7 @@ def test_worlds_may_be_spread_over_processes(is_sampled: bool) -> None:
         return torch.sigmoid(3 * obs[:, 2])
 
     def returns(first: int, count: int) -> Any:
-        env = evaluate.test_env(make("CartPole-v0"), "cpu", count, first)
+        env = worlds.for_evaluation(make("CartPole-v0"), "cpu", count, first)
         found = played(env, [Scripted(chance)], is_sampled=is_sampled, first=first)[0]
         env.close()
         return found
@@ -163,7 +163,7 @@ def test_worlds_may_be_spread_over_processes(is_sampled: bool) -> None:
 
 def test_each_policy_remembers_for_its_own_rows() -> None:
     config, seen = Config(env="Micro-v0"), []
-    env = evaluate.test_env(config, "cpu", 2)
+    env = worlds.for_evaluation(config, "cpu", 2)
 
     def remember(obs: Any, memory: Any) -> Any:
         seen.append(memory.clone())
@@ -179,7 +179,7 @@ def test_each_policy_remembers_for_its_own_rows() -> None:
 
 
 def test_draws_belong_to_rows_whoever_plays_them() -> None:
-    env, taken = evaluate.test_env(Config(env="Micro-v0"), "cpu", 2), []
+    env, taken = worlds.for_evaluation(Config(env="Micro-v0"), "cpu", 2), []
     policy = Scripted(lambda obs, memory: torch.full((len(obs),), 0.5), 4)
     policy.actions.for_env = lambda action: taken.append(action.clone()) or action  # type: ignore
     played(env, [policy], is_sampled=True)
@@ -202,12 +202,12 @@ def write(path: Path, env: str, parameters: dict[str, Any] | None = None, **choi
     """Write a file with fresh policies."""
     choices = {"hidden": "4", **choices, "parameters": parameters or {}}
     config = make(env, **choices)
-    worlds = evaluate.test_env(config, "cpu", 1)
-    shape, actions = RowShape.of(worlds.simulator), of_space(worlds.single_action_space, CPU)
-    names = groups(config.policies, worlds.agents_per_world)
+    alone = worlds.for_evaluation(config, "cpu", 1)
+    shape, actions = RowShape.of(alone.simulator), of_space(alone.single_action_space, CPU)
+    names = groups(config.policies, alone.agents_per_world)
     policies = {name: Policy(shape, actions, config) for name in names}
-    evaluate.save(path, config, worlds.simulator, policies, {"score": 1.0, "steps": 2})
-    worlds.close()
+    evaluate.save(path, config, alone.simulator, policies, {"score": 1.0, "steps": 2})
+    alone.close()
     return path
 
 
@@ -233,7 +233,7 @@ def table(text: str) -> dict[str, list[float]]:
 
 def test_policies_come_back_as_they_were_saved(tmp_path: Path) -> None:
     path = write(tmp_path / "p", "CartPole-v0", memory=5)
-    env = evaluate.test_env(make("CartPole-v0"), "cpu", 4)
+    env = worlds.for_evaluation(make("CartPole-v0"), "cpu", 4)
     one, two = (evaluate.Team.load(path, env.simulator) for _ in range(2))
     assert one.facts["score"] == 1.0 and one.of_agent == [0]
     returns = [played(env, team.policies)[0] for team in (one, two)]
@@ -244,7 +244,7 @@ def test_policies_come_back_as_they_were_saved(tmp_path: Path) -> None:
 
 def test_a_player_alone_does_what_its_team_does_in_a_batch(tmp_path: Path) -> None:
     path = write(tmp_path / "p", "CartPole-v0", memory=5)
-    env = evaluate.test_env(make("CartPole-v0"), "cpu", 1)
+    env = worlds.for_evaluation(make("CartPole-v0"), "cpu", 1)
     team = evaluate.Team.load(path, env.simulator)
     (player,) = team.players()
     _, length = played(env, team.policies, seed=4)
@@ -262,7 +262,7 @@ def test_a_player_alone_does_what_its_team_does_in_a_batch(tmp_path: Path) -> No
 @pytest.mark.parametrize("policies", ["shared", "role", "agent"])
 def test_agents_are_played_by_their_own_policies(tmp_path: Path, policies: str) -> None:
     path = write(tmp_path / "p", "Micro-v0", policies=policies)
-    env = evaluate.test_env(make("Micro-v0"), "cpu", 2)
+    env = worlds.for_evaluation(make("Micro-v0"), "cpu", 2)
     team = evaluate.Team.load(path, env.simulator)
     assert team.of_agent == ([0, 1, 2, 3, 4] if policies == "agent" else [0] * 5)
     assert len(team.policies) == len(set(team.of_agent)) and len(team.players()) == 5
@@ -295,8 +295,8 @@ def test_numbers_of_a_line_are_those_of_worlds() -> None:
     returns = torch.tensor([[1.0, 3.0], [5.0, 5.0], [0.0, 1.0], [9.0, 9.0]])  # 2, 5, 0.5, 9
     lengths = torch.tensor([[10, 10], [20, 20], [30, 31], [40, 40]], dtype=torch.int32)
     label, *numbers = match._row("x", returns, lengths)
-    worlds = torch.tensor([2.0, 5.0, 0.5, 9.0], dtype=torch.float64)
-    error = float(worlds.std()) / 2
+    scores = torch.tensor([2.0, 5.0, 0.5, 9.0], dtype=torch.float64)
+    error = float(scores.std()) / 2
     expected = [4.125, error, 3.5, 0.5, 9.0]
     assert label == "x" and numbers[:-1] == [f"{n:.3f}" for n in expected]
     assert numbers[-1] == f"{(10 + 20 + 30.5 + 40) / 4:.1f}"
@@ -481,7 +481,7 @@ def test_continuous_actions_are_played() -> None:
     if "CartPoleContinuous-v0" not in environments():
         pytest.skip("CartPoleContinuous-v0 is not registered")
     config = make("CartPoleContinuous-v0", hidden="4")
-    env = evaluate.test_env(config, "cpu", 6)
+    env = worlds.for_evaluation(config, "cpu", 6)
     assert isinstance(env.single_action_space, spaces.Box)
     policy = Policy(RowShape.of(env.simulator), of_space(env.single_action_space, CPU), config)
     for is_sampled in (False, True):

@@ -64,11 +64,12 @@ class Cuda:
 def cuda(monkeypatch: pytest.MonkeyPatch) -> Cuda:
     fake = Cuda()
     monkeypatch.setattr(t.cuda, "Stream", lambda device: Stream())
-    monkeypatch.setattr(t.cuda, "current_stream", Stream)
+    monkeypatch.setattr(t.cuda, "current_stream", lambda device: Stream())
+    monkeypatch.setattr(t.cuda, "set_stream", lambda stream: None)
     monkeypatch.setattr(t.cuda, "stream", lambda stream: contextlib.nullcontext())
     monkeypatch.setattr(t.cuda, "CUDAGraph", fake.graph)
     monkeypatch.setattr(t.cuda, "graph", fake.capture)
-    monkeypatch.setattr(t.cuda, "synchronize", lambda: None)
+    monkeypatch.setattr(t.cuda, "synchronize", lambda device: None)
     return fake
 
 
@@ -94,10 +95,20 @@ def test_a_function_is_captured_once_and_replayed_with_new_arguments(cuda: Cuda)
 
 def test_each_shape_has_a_graph_of_its_own(cuda: Cuda) -> None:
     function = captured(cuda)
-    for length in (1, 1, 1, 1, 2, 1, 2):
-        function(t.ones(length))
-    assert cuda.total == 9
-    assert cuda.said.count("capture") == 2
+    for _ in range(5):
+        for length in (1, 2):
+            function(t.ones(length))
+    assert cuda.total == 15
+    assert cuda.said.count("capture") == 2 and cuda.said.count("replay") == 4
+
+
+def test_shapes_that_keep_changing_are_not_captured_without_end(cuda: Cuda) -> None:
+    function = captured(cuda)
+    for length in range(10):
+        for _ in range(4):
+            function(t.ones(length))
+    assert cuda.total == 4 * sum(range(10))
+    assert cuda.said.count("capture") == 4
 
 
 def test_a_capture_that_fails_is_told_and_the_function_called_from_then_on(cuda: Cuda) -> None:

@@ -145,6 +145,20 @@ def test_a_rank_that_is_killed_ends_the_run_with_a_word_and_a_checkpoint(tmp_pat
     assert checkpoint.load(tmp_path / "checkpoint.ckpt")["state"]["steps"] == steps + 2048
 
 
+def test_a_signal_to_one_rank_ends_all_of_them_in_the_same_update(tmp_path: Path) -> None:
+    options = ("CartPole-v0", *SMALL, "--total-steps", "100_000_000", "--evaluation-every", "1")
+    processes = launch(2, "-m", "gpu_envs.train", *options, "--out", str(tmp_path))
+    end = time.monotonic() + 240
+    while not (tmp_path / "curve.csv").is_file() or len(curve(tmp_path)) < 3:
+        assert time.monotonic() < end and processes[0].poll() is None
+        time.sleep(0.05)
+    processes[1].send_signal(signal.SIGINT)
+    said = finish(processes)
+    assert "interrupted" in said[0][0]
+    steps = checkpoint.load(tmp_path / "checkpoint.ckpt")["state"]["steps"]
+    assert steps == int(curve(tmp_path)[-1]["steps"]) > 0
+
+
 def test_two_ranks_resume_bit_for_bit(tmp_path: Path) -> None:
     options = ("-m", "gpu_envs.train", "CartPole-v0", *SMALL, "--schedule", "constant")
     whole, parts = str(tmp_path / "whole"), str(tmp_path / "parts")

@@ -172,6 +172,14 @@ def test_a_run_begins_with_the_policies_it_is_given(
     assert "does not exist" in refused(capsys, "CartPole-v0", "--init", "none", "--out", out)
 
 
+def test_an_earlier_run_in_the_folder_is_set_aside(tmp_path: Path) -> None:
+    train(tmp_path, "CartPole-v0", *SMALL, "--total-steps", "512")
+    train(tmp_path, "CartPole-v0", *SMALL, "--total-steps", "256")
+    assert learned(tmp_path)["steps"] == 256
+    assert checkpoint.load(tmp_path / "old_checkpoint.ckpt")["state"]["steps"] == 512
+    assert (tmp_path / "old_best.ckpt").exists() and (tmp_path / "old_curve.csv").exists()
+
+
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "gpu_envs.train", *arguments, "--out", str(folder)]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
