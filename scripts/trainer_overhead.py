@@ -72,6 +72,7 @@ def torch_step(trainer: Trainer) -> float:
     learner.policy.requires_grad_(False)
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        torch._C._jit_set_texpr_fuser_enabled(False)  # it would replace torch's own kernels
         traced = torch.jit.trace(decide, (obs, noise, *mask), check_trace=False)
         decision = fastest(lambda: traced(obs, noise, *mask), 200)
         # The noise of a rollout is drawn at once, in operations too large for Python to matter.

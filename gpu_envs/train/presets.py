@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-_CARTPOLE = {"total_steps": 2_000_000}
+_CARTPOLE = {
+    "num_envs": 32,
+    "rollout": 32,
+    "minibatch": 256,
+    "learning_rate": 2e-3,
+    "total_steps": 500_000,
+    "evaluation_every": 4,
+}
 
 PRESETS: dict[str, dict[str, Any]] = {
     "CartPole-v0": _CARTPOLE,

@@ -159,6 +159,8 @@ class Session:
                 results |= self._evaluate()
                 is_last |= self.score >= self.goal
                 self.seconds = time.perf_counter() - begin
+            results["time/evaluation"] = self.evaluating
+            results |= {f"time/{name}": spent for name, spent in trainer.seconds.items()}
             if self.report is not None:
                 self.report.row(trainer.steps, self.seconds, results)
             if is_last or agreed == 2:
