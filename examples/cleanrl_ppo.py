@@ -5,7 +5,7 @@
     python examples/cleanrl_ppo.py --cleanrl cleanrl --env-id CartPole-v0 --seed 1
 
 What this script does not know goes to CleanRL's. It needs what that imports: gymnasium 0.29.1,
-numpy below 2, torch, tyro and tensorboard (tests/integrations/cleanrl.txt).
+numpy below 2, torch, tyro and tensorboard (tests/integrations/requirements/cleanrl.txt).
 """
 
 from __future__ import annotations

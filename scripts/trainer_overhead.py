@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What one step of a rollout costs besides kernels and torch: `scripts/trainer_overhead.py [ID]`.
 
-Python's share is what remains of a step when the two others are taken away, each measured in the
-same run: torch's as the same operations recorded by torch.jit.trace and replayed without Python,
-the simulator's as a step of all worlds less a step of one world, which is overhead alone.
+Python's share does not depend on the number of worlds, so it is taken where kernels cost next to
+nothing: with one world, as a step of the trainer less the same operations recorded by
+torch.jit.trace and replayed without Python. The rest of a step with many worlds is kernels.
 """
 
 from __future__ import annotations
@@ -43,13 +43,6 @@ def trainer_of(name: str, worlds: int) -> Trainer:
     trainer = Trainer(config, env, Ranks("cpu"), print)
     trainer.start()
     return trainer
-
-
-def env_step(trainer: Trainer) -> float:
-    """Return the microseconds of the simulator's step into a rollout."""
-    rollout = trainer.rollout
-    action = trainer.actions.for_env(rollout.answers[0][0])
-    return fastest(lambda: trainer.env.simulator.step_arrays(action, True, rollout.slots[0]), 200)
 
 
 def torch_step(trainer: Trainer) -> float:
@@ -93,16 +86,12 @@ def main() -> None:
     parts: list[tuple[float, ...]] = []
     for _ in range(3):
         whole = fastest(trainer._play_steps, 1, 20) / length
-        overhead = env_step(single)
-        kernels = env_step(trainer) - overhead
-        inference = torch_step(trainer)
-        parts.append((whole, kernels, inference, whole - kernels - inference, overhead))
-    whole, kernels, inference, python, overhead = map(statistics.median, zip(*parts, strict=True))
-    print(f"{given.env}, {given.num_envs} worlds, one thread, microseconds of a rollout step:")
-    print(f"  all        {whole:8.1f}")
-    print(f"  simulator  {kernels:8.1f}  (its step of one world, overhead: {overhead:.1f})")
-    print(f"  torch      {inference:8.1f}  (the policy replayed without Python)")
-    print(f"  Python     {python:8.1f}  (what remains; limit {LIMIT:g})")
+        small = fastest(single._play_steps, 1, 20) / length
+        parts.append((whole, small - torch_step(single)))
+    whole, python = map(statistics.median, zip(*parts, strict=True))
+    print(f"{given.env}, one thread, microseconds of a rollout step:")
+    print(f"  all, {given.num_envs} worlds  {whole:8.1f}")
+    print(f"  Python            {python:8.1f}  (limit {LIMIT:g})")
 
 
 if __name__ == "__main__":

@@ -159,6 +159,11 @@ class Config:
         return tuple(int(width) for width in self.hidden.split(","))
 
     @property
+    def has_entropy(self) -> bool:
+        """Whether the loss has a term for the entropy."""
+        return self.entropy > 0 or self.entropy_end > 0
+
+    @property
     def is_a2c(self) -> bool:
         """Whether an update is a single plain step."""
         return self.algorithm == "a2c"

@@ -74,9 +74,11 @@ class Categorical(Distribution):
 
     def sample(self, outputs: Tensor, noise: Tensor) -> Tensor:
         """Draw by inverting the cumulative probabilities."""
+        if self.is_single:
+            return _inverse(outputs, noise)
         heads = torch.split(outputs, list(self.counts), -1)
         drawn = [_inverse(head, noise[..., k : k + 1]) for k, head in enumerate(heads)]
-        return drawn[0] if self.is_single else torch.stack(drawn, -1)
+        return torch.stack(drawn, -1)
 
     def likeliest(self, outputs: Tensor) -> Tensor:
         """Return the most probable choice of each head."""

@@ -19,7 +19,13 @@ from gpu_envs.simulator import Simulator
 from gpu_envs.train.config import Config
 from gpu_envs.train.distributions import Distribution
 
-_ACTIVATIONS = {"tanh": torch.tanh, "relu": torch.relu}
+
+def _tanh(x: Tensor) -> Tensor:
+    # On a CPU torch's sigmoid takes a seventh of the time of its tanh.
+    return torch.sigmoid(x + x).mul(2).sub(1) if x.device.type == "cpu" else torch.tanh(x)
+
+
+_ACTIVATIONS = {"tanh": _tanh, "relu": torch.relu}
 _GAINS = {"tanh": 5 / 3, "relu": math.sqrt(2)}
 _CHANNELS = 32  # of convolutions
 _HEADS = 4  # of attention
@@ -78,15 +84,17 @@ class Mlp(nn.Module):
         super().__init__()
         sizes = (inputs, *widths)
         # tanh layers want the gain of their slope at zero; sqrt(2) is what PPO is tuned with.
-        pairs = pairwise(sizes)
-        self.layers = nn.ModuleList(_linear(i, o, math.sqrt(2)) for i, o in pairs)
+        layers = [_linear(i, o, math.sqrt(2)) for i, o in pairwise(sizes)]
+        self.layers = nn.ModuleList(layers)
         self.activation = _ACTIVATIONS[activation]
         self.outputs = sizes[-1]
+        # A module's call and its look-up of parameters cost more than the products of small rows.
+        self.pairs = [(layer.weight, layer.bias) for layer in layers]
 
     def forward(self, rows: Tensor) -> Tensor:
         """Return the last layer's activations."""
-        for layer in self.layers:
-            rows = self.activation(layer(rows))
+        for weight, bias in self.pairs:
+            rows = self.activation(nn.functional.linear(rows, weight, bias))
         return rows
 
 

@@ -325,18 +325,26 @@ class Learner:
         gain = ratio * advantage
         if not config.is_a2c:
             gain = torch.minimum(gain, ratio.clamp(1 - config.clip, 1 + config.clip) * advantage)
-        entropy = self.actions.entropy(outputs)
-        with torch.no_grad():
-            far = ((ratio - 1).abs() > config.clip).float()
-        parts = torch.stack((-gain, (value - target).square(), entropy, ratio - 1 - log_ratio, far))
-        if weight is None:
-            means = parts.flatten(1).mean(1)
-        else:
-            means = (parts * weight).flatten(1).sum(1) / weight.sum().clamp(min=1)
-        loss = means[0] + config.value_weight * means[1] - self.entropy_weight * means[2]
+        with torch.enable_grad() if config.has_entropy else torch.no_grad():
+            entropy = self.mean(self.actions.entropy(outputs), weight)
+        policy, critic = self.mean(-gain, weight), self.mean((value - target).square(), weight)
+        loss = policy + config.value_weight * critic
+        if config.has_entropy:
+            loss = loss - self.entropy_weight * entropy
         loss.backward()  # type: ignore[no-untyped-call]  # torch does not say
-        self.losses[:-1] += means.detach()
-        self.losses[-1] += 1
+        with torch.no_grad():
+            far = self.mean(((ratio - 1).abs() > config.clip).float(), weight)
+            apart = self.mean(ratio - 1 - log_ratio, weight)
+            means = torch.stack((policy, critic, entropy, apart, far))
+            self.losses[:-1] += means
+            self.losses[-1] += 1
+
+    @staticmethod
+    def mean(numbers: Tensor, weight: Tensor | None) -> Tensor:
+        """Return the mean over the samples that count."""
+        if weight is None:
+            return numbers.mean()
+        return (numbers * weight).sum() / weight.sum().clamp(min=1)
 
     def _evaluated(self, index: Tensor) -> tuple[Any, ...]:
         r = self.rollout
@@ -449,10 +457,9 @@ class Trainer:
 
     def take_over(self, policies: Sequence[Policy]) -> None:
         """Begin with the weights of saved policies."""
-        if len(policies) != len(self.learners):
-            raise ValueError(
-                f"--init has {len(policies)} policies, this run has {len(self.learners)}"
-            )
+        count = len(self.learners)
+        if len(policies) != count:
+            raise ValueError(f"--init has {len(policies)} policies, this run has {count}")
         for learner, policy in zip(self.learners, policies, strict=True):
             try:
                 learner.policy.load_state_dict(policy.state_dict())
@@ -462,10 +469,11 @@ class Trainer:
     def iterate(self) -> dict[str, float]:
         """Play a rollout and learn from it; return what there is to report."""
         begin, simulated = self._now(), self.seconds["simulation"]
-        fraction = self._fraction()
+        fraction = min(self.steps / self.config.total_steps, 1.0)
+        rate = optimiser.learning_rate(self.config, fraction)
         self.rewards.set(fraction)
         for learner in self.learners:
-            learner.optimiser.param_groups[0]["lr"].fill_(self._rate(fraction))
+            learner.optimiser.param_groups[0]["lr"].fill_(rate)
             learner.entropy_weight.fill_(self._entropy(fraction))
             if learner.past is not None:
                 learner.past.choose(learner.policy, self.updates)
@@ -476,7 +484,7 @@ class Trainer:
         self.updates += 1
         self.clock += 1
         self.steps += self.steps_per_update
-        results = self._results(samples, fraction)
+        results = self._results(samples) | {"charts/learning_rate": rate}
         end = self._now()
         self.seconds["inference"] += middle - begin - (self.seconds["simulation"] - simulated)
         self.seconds["learning"] += end - middle
@@ -519,12 +527,6 @@ class Trainer:
             )
         return [x.improve(gain, known, value[:-1], self.updates) for x in self.learners]
 
-    def _fraction(self) -> float:
-        return min(self.steps / self.config.total_steps, 1.0)
-
-    def _rate(self, fraction: float) -> float:
-        return optimiser.learning_rate(self.config, fraction)
-
     def _entropy(self, fraction: float) -> float:
         first, last = self.config.entropy, self.config.entropy_end
         return first if last != last else first + (last - first) * fraction
@@ -534,9 +536,9 @@ class Trainer:
             torch.cuda.synchronize(self.device)
         return time.perf_counter()
 
-    def _results(self, samples: list[int], fraction: float) -> dict[str, float]:
-        r, results = self.rollout, {}
-        ended, many = r.ended.double(), len(self.learners) > 1
+    def _results(self, samples: list[int]) -> dict[str, float]:
+        r, results, many = self.rollout, {}, len(self.learners) > 1
+        ended = r.ended.double()
         for learner, count in zip(self.learners, samples, strict=True):
             part = slice(None) if learner.rows is None else learner.rows
             mine = ended[:, part]
@@ -546,15 +548,13 @@ class Trainer:
                 (mine.sum(), (mine * r.returns[:, part]).sum(), (mine * r.lengths[:, part]).sum())
             )
             episodes, total, steps = self.ranks.sum(sums).tolist()
-            prefix = f"{learner.name}/" if many else ""
-            nan = float("nan")
+            prefix, nan = (f"{learner.name}/" if many else ""), float("nan")
             results[f"charts/{prefix}episodic_return"] = total / episodes if episodes else nan
             results[f"charts/{prefix}episodic_length"] = steps / episodes if episodes else nan
             *losses, times = self.ranks.sum(learner.losses.double()).tolist()
             for name, loss in zip(LOSSES, losses, strict=True):
                 results[f"losses/{prefix}{name}"] = loss / times if times else nan
             results[f"charts/{prefix}samples"] = count
-        results["charts/learning_rate"] = self._rate(fraction)
         return results
 
     # What a checkpoint keeps.

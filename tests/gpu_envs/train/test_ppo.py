@@ -234,7 +234,9 @@ def test_value_scale_follows_the_returns_and_leaves_values_alone() -> None:
     trainer._play_steps()
     assert float(r.value.mean()) == pytest.approx(float(before.mean()), rel=0.5)
     learner = trainer.learners[0]
-    assert abs(float(learner.target.mean())) < 2 < float(r.value.mean())
+    units = learner.target * policy.scale.deviation + policy.scale.mean
+    assert float(units.mean()) == pytest.approx(float(r.value.mean()), rel=0.5)
+    assert float(learner.target.mean()) < 0.5 * float(r.value.mean())
 
 
 # ---- memory

@@ -25,6 +25,7 @@ from gpu_envs.train.ranks import Ranks
 
 SMALL = ("--num-envs", "64", "--rollout", "16", "--minibatch", "256", "--epochs", "2")
 SMALL += ("--evaluation-episodes", "20", "--goal", "inf", "--device", "cpu")
+SMALL += ("--learning-rate", "1e-3")
 
 CURVES_APART = 0.25  # episodes of 64 worlds are few: two seeds of one process differ as much
 
