@@ -20,6 +20,7 @@ pytest.importorskip("rich", reason="needs gpu_envs[train]")
 
 import torch as t
 
+from gpu_envs import environments
 from gpu_envs.train import checkpoint, run
 from gpu_envs.train import session as sessions
 
@@ -73,6 +74,14 @@ def test_a_short_run_learns_and_writes_its_results(tmp_path: Path) -> None:
 def test_cartpole_is_learned_to_195(tmp_path: Path) -> None:
     curve = train(tmp_path, "CartPole-v0", "--goal", "195", "--total-steps", "200000")
     assert float(curve[-1]["evaluation/return"]) >= 195
+
+
+@pytest.mark.parametrize("env", environments())
+def test_every_environment_is_trained_with_its_defaults(env: str, tmp_path: Path) -> None:
+    options = ("--num-envs", "4", "--rollout", "8", "--total-steps", "64", "--goal", "inf")
+    curve = train(tmp_path, env, *options, "--evaluation-episodes", "4", "--hidden", "16")
+    assert curve[-1]["evaluation/return"] != ""
+    assert float(curve[-1]["losses/value_loss"]) >= 0
 
 
 def test_the_same_seed_gives_the_same_run_and_another_a_different_one(tmp_path: Path) -> None:
