@@ -18,14 +18,6 @@ from gpu_envs.train.ppo import Trainer, advantages, backward_sums
 from gpu_envs.train.ranks import Ranks
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> Any:
-    before = t.get_num_threads()
-    t.set_num_threads(1)
-    yield
-    t.set_num_threads(before)
-
-
 def trainer_of(env: str, worlds: int = 8, **choices: Any) -> Trainer:
     config = make(env, num_envs=worlds, **{"rollout": 16, "minibatch": 64, "epochs": 2, **choices})
     return trainer_over(

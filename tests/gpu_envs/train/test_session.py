@@ -28,14 +28,6 @@ SMALL = ("--num-envs", "16", "--rollout", "16", "--minibatch", "64", "--epochs",
 SMALL += ("--evaluation-episodes", "10", "--goal", "inf")
 
 
-@pytest.fixture(autouse=True)
-def _one_thread() -> Any:
-    before = t.get_num_threads()
-    t.set_num_threads(1)
-    yield
-    t.set_num_threads(before)
-
-
 def train(folder: Path, *arguments: str) -> list[dict[str, str]]:
     """Train on the CPU and return the lines of the curve."""
     assert run.main([*arguments, "--device", "cpu", "--out", str(folder)]) == 0
