@@ -478,8 +478,6 @@ def test_the_package_has_the_command(tmp_path: Path, capsys: Any) -> None:
 
 
 def test_continuous_actions_are_played() -> None:
-    if "CartPoleContinuous-v0" not in environments():
-        pytest.skip("CartPoleContinuous-v0 is not registered")
     config = make("CartPoleContinuous-v0", hidden="4")
     env = worlds.for_evaluation(config, "cpu", 6)
     assert isinstance(env.single_action_space, spaces.Box)
