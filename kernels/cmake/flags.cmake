@@ -24,7 +24,8 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O3")
 # share inline variables.
 set(GE_HOST_FLAGS -ffp-contract=off -fno-math-errno -fno-trapping-math "-ffile-prefix-map=${GE_ROOT}/=")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  list(APPEND GE_HOST_FLAGS -fno-gnu-unique)
+  # -Wno-psabi: packs (engine/packs.hpp) are wider than the registers of older instruction sets, and never leave a file.
+  list(APPEND GE_HOST_FLAGS -fno-gnu-unique -Wno-psabi)
 endif()
 
 find_package(Threads REQUIRED)
