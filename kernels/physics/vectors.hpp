@@ -55,6 +55,7 @@ GE_FN Vec3 normalized(Vec3 a) {
 GE_FN float component(Vec3 a, int axis) {
   return select(axis == 0, a.x, select(axis == 1, a.y, a.z));
 }
+using ge::abs;  // not hidden by the next
 GE_FN Vec3 abs(Vec3 a) {
   return {abs(a.x), abs(a.y), abs(a.z)};
 }
