@@ -185,4 +185,29 @@ inline double distance_to(const Placed& p, Point x) {
   return outside(half_spaces(corners(p)), x);
 }
 
+/// The distance of a capsule from a hull that it does not enter, by projecting sampled points of its
+/// segment onto the hull.
+inline double slow_distance(const Placed& capsule, const Placed& hull) {
+  const auto faces = half_spaces(corners(hull));
+  double best = 1e30;
+  const int steps = 400;
+  for (int i = 0; i <= steps; ++i) {
+    const double t = capsule.half.z * (2.0 * i / steps - 1);
+    const Point axis = wide(capsule.turn.z) * -t;
+    Point p = wide(capsule.at) - axis;
+    // Dykstra's projections onto the half-spaces.
+    const Point start = p;
+    std::vector<Point> corrections(faces.size(), Point{0, 0, 0});
+    for (int round = 0; round < 60; ++round)
+      for (size_t k = 0; k < faces.size(); ++k) {
+        const Point q = p - corrections[k] * -1;
+        const double s = std::max(0.0, inner(faces[k].normal, q) - faces[k].offset);
+        p = q - faces[k].normal * s;
+        corrections[k] = q - p;
+      }
+    best = std::min(best, norm(p - start));
+  }
+  return best - capsule.half.x;
+}
+
 }  // namespace ge::test

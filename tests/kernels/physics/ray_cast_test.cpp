@@ -1,0 +1,116 @@
+// Rays against a march in small steps through what is inside of a shape; packs of rays against
+// single ones, bit by bit; and rays along sides, which divide by zero if anything does.
+#include "physics/ray_cast.hpp"
+
+#include <functional>
+
+#include "physics/geometry.hpp"
+#include "test.hpp"
+
+namespace {
+
+using namespace ge::physics;
+using namespace ge::test;
+
+constexpr int32_t kShapes[6] = {kBox, kWedge, kSphere, kCapsule, kPlane, kFloor};
+constexpr float kLimit = 4.0f;  // in directions, which are up to 1.5 m long
+
+/// distance_to, with what it derives of a hull kept.
+std::function<double(Point)> distance_from(const Placed& p) {
+  if (!is_hull(p)) return [p](Point x) { return distance_to(p, x); };
+  return [faces = half_spaces(corners(p))](Point x) { return outside(faces, x); };
+}
+Placed some_shape(Source& source, int32_t kind) {
+  Placed p = random_shape(source, kind, 1.5f);
+  if (kind == kPlane) p.half = source.direction();
+  return p;
+}
+float hit(Vec3 from, Vec3 direction, const Placed& p, float limit = kLimit) {
+  return hit_distance(Rays<float>{from, direction}, p, limit);
+}
+Point at(Vec3 from, Vec3 direction, double t) {
+  return wide(from) - wide(direction) * -t;
+}
+
+GE_TEST(the_first_hit_is_where_a_march_enters) {
+  Source source{1};
+  int hits = 0;
+  for (int trial = 0; trial < 3000; ++trial) {
+    const Placed p = some_shape(source, kShapes[trial % 6]);
+    const Vec3 from = source.point(3.0f);
+    const Vec3 aim = (p.at + source.point(1.0f) - from) * (1.0f / 3.0f);
+    const Vec3 direction = trial & 1 ? aim : source.direction() * source.within(0.5f, 1.5f);
+    const auto distance = distance_from(p);
+    const float found = hit(from, direction, p);
+    CHECK(found > 0 && found <= kLimit);
+    if (distance(wide(from)) <= 0) {
+      CHECK_EQ(found, kLimit);
+      continue;
+    }
+    const int steps = 1000;
+    double expected = kLimit;
+    for (int i = 1; i < steps && expected == kLimit; ++i)
+      if (distance(at(from, direction, kLimit * i / steps)) < 0) expected = kLimit * i / steps;
+    if (found < kLimit) {
+      ++hits;
+      CHECK(std::abs(distance(at(from, direction, found))) < 1e-4);
+      CHECK(found < expected + 1e-4);
+    }
+    if (expected < kLimit) CHECK(found > expected - kLimit / steps - 1e-4 && found <= expected);
+  }
+  CHECK(hits > 500);
+}
+
+GE_TEST(packs_give_the_bits_of_single_rays) {
+  Source source{2};
+  for (int trial = 0; trial < 600; ++trial) {
+    Placed p = some_shape(source, kShapes[trial % 6]);
+    if (trial % 4 == 1) p.turn = identity();
+    if (trial % 4 == 2) p.turn = matrix(yaw_quat(source.within(-3, 3)));
+    Rays<ge::Floats> rays;
+    rays.origin = source.point(3.0f);
+    Vec3 single[ge::kPack];
+    for (int i = 0; i < ge::kPack; ++i) {
+      single[i] = i == 0 ? Vec3{1, 0, 0} : source.direction();
+      if (trial % 8 == 2) single[i].z = 0.0f;
+      ge::set_lane(rays.direction.x, i, single[i].x);
+      ge::set_lane(rays.direction.y, i, single[i].y);
+      ge::set_lane(rays.direction.z, i, single[i].z);
+    }
+    const ge::Floats packed = hit_distance(rays, p, ge::spread(kLimit));
+    for (int i = 0; i < ge::kPack; ++i)
+      CHECK_EQ(ge::lane(packed, i), hit(rays.origin, single[i], p));
+    if (trial % 8 == 2) {
+      const ge::Floats flat = hit_distance<true>(rays, p, ge::spread(kLimit));
+      for (int i = 0; i < ge::kPack; ++i)
+        CHECK(std::abs(ge::lane(flat, i) - ge::lane(packed, i)) < 1e-5f);
+    }
+  }
+}
+
+GE_TEST(rays_along_an_axis_hit_what_stands_in_their_way) {
+  const Placed box = shape(kBox, {1, 1, 1}, {5, 0, 0});
+  CHECK_EQ(hit({0, 0, 0}, {1, 0, 0}, box, 10), 4.0f);
+  CHECK_EQ(hit({0, 0, 0}, {-1, 0, 0}, box, 10), 10.0f);
+  CHECK_EQ(hit({0, 1.5f, 0}, {1, 0, 0}, box, 10), 10.0f);
+  CHECK_EQ(hit({0, 0, 1.5f}, {1, 0, 0}, box, 10), 10.0f);
+  CHECK_EQ(hit({5, 0, 0}, {1, 0, 0}, box, 10), 10.0f);     // inside
+  CHECK_EQ(hit({0, 0, 0}, {1, 0, 0}, box, 3), 3.0f);       // beyond the limit
+  CHECK_EQ(hit({0, 1.0f, 0}, {1, 0, 0}, box, 10), 10.0f);  // along a side
+  CHECK_EQ(hit({0, 0, 0}, {0, 0, 0}, box, 10), 10.0f);     // no direction
+  const Placed wedge = shape(kWedge, {1, 3, 1.5f}, {0, 0, 0.5f});
+  CHECK(std::abs(hit({0, 5, 0.5f}, {0, -1, 0}, wedge, 10) - 4.0f) < 1e-5f);   // its wall
+  CHECK(std::abs(hit({0, -5, 0.75f}, {0, 1, 0}, wedge, 10) - 4.5f) < 1e-5f);  // half-way up
+  CHECK(std::abs(hit({0, -0.5f, 5}, {0, 0, -1}, wedge, 10) - 4.25f) < 1e-5f);
+  CHECK_EQ(hit({0, -5, -0.1f}, {0, 1, 0}, wedge, 10), 10.0f);
+  const Placed capsule = shape(kCapsule, {0.5f, 0, 1}, {0, 0, 0});
+  CHECK(std::abs(hit({0, 0, 5}, {0, 0, -1}, capsule, 10) - 3.5f) < 1e-5f);
+  CHECK(std::abs(hit({5, 0, 0}, {-1, 0, 0}, capsule, 10) - 4.5f) < 1e-5f);
+  CHECK_EQ(hit({5, 0, 2}, {-1, 0, 0}, capsule, 10), 10.0f);
+  const Placed ground = shape(kFloor, {0, 0, 0});
+  CHECK_EQ(hit({0, 0, 2}, {0, 0, -1}, ground, 10), 2.0f);
+  CHECK_EQ(hit({0, 0, 2}, {1, 0, 0}, ground, 10), 10.0f);
+  CHECK_EQ(hit({0, 0, -2}, {0, 0, -1}, ground, 10), 10.0f);
+}
+
+}  // namespace
