@@ -54,6 +54,63 @@ GE_FN void call_row(const Cells<S>& cells, int row) {
   call_row<F, T>(cells, row, Arguments<F>{});
 }
 
+/// A system of Coloured on one row of T: it may also write rows of other tables.
+template <class T, class Arg, class S>
+GE_FN bare<Arg> coloured_argument(const Cells<S>& cells, int row) {
+  if constexpr (is_rows<bare<Arg>>)
+    return world_argument<Arg>(cells);
+  else
+    return argument<T, Arg>(cells, row);
+}
+template <auto F, class T, class S, class... Args>
+GE_FN void call_coloured(const Cells<S>& cells, int row, Types<Args...>) {
+  const World<S> world(cells);
+  [&](bare<Args>... values) __attribute__((always_inline)) {
+    F(world, values...);
+    (give_back<T, Args>(cells, row, values), ...);
+  }(coloured_argument<T, Args>(cells, row)...);
+}
+template <auto F, class T, class S>
+GE_FN void call_coloured(const Cells<S>& cells, int row) {
+  call_coloured<F, T>(cells, row, Arguments<F>{});
+}
+/// The one table that a system of Coloured runs on.
+template <auto F, class Tables>
+struct ColouredTable {
+  using found = matching<concat<Components<F>, Types<Colour>>, Tables>;
+  static_assert(found::size == 1,
+                "GE: Coloured wants exactly one table with the components of its system and a "
+                "Colour");
+  template <class L>
+  struct First;
+  template <class A, class... Rest>
+  struct First<Types<A, Rest...>> {
+    using type = A;
+  };
+  using type = typename First<found>::type;
+};
+
+/// ForPacks: rows [first, first + kPack) of T, but none from `count` on.
+template <class T, class List>
+struct OneFloat;
+template <class T, class C>
+struct OneFloat<T, Types<C>> {
+  static_assert(T::kind == Kind::list && sizeof(C) == 4 && T::capacity % 16 == 0,
+                "GE: ForPacks fills a List of one component of one float, its capacity a multiple "
+                "of 16");
+  using type = C;
+};
+template <auto F, class T, class S>
+GE_FN void make_pack(const Cells<S>& cells, int first, int count) {
+  using C = typename OneFloat<T, typename T::components>::type;
+  Floats values{};
+  F(World<S>(cells), first, values);
+  GE_UNROLL
+  for (int k = 0; k < kPack; ++k)
+    if (first + k < count)
+      cells.template store<T, C>(first + k, __builtin_bit_cast(C, lane(values, k)));
+}
+
 /// The value of a function that only reads one row of T.
 template <auto F, class T, class S, class... Args>
 GE_FN auto value_of_row(const Cells<S>& cells, int row, Types<Args...>) {

@@ -171,15 +171,7 @@ struct Life {
   using Renew = typename Parts<typename E::Reset>::renew;
 
   template <class... L>
-  struct Join;
-  template <class... X>
-  struct Join<Stages<X...>> {
-    using type = Stages<X...>;
-  };
-  template <class... X, class... Y, class... Rest>
-  struct Join<Stages<X...>, Stages<Y...>, Rest...> : Join<Stages<X..., Y...>, Rest...> {};
-  template <class... L>
-  using join = typename Join<L...>::type;
+  using join = chain<L...>;
 
   template <template <class...> class Wrapper, class L>
   struct Wrap;

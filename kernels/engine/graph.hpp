@@ -10,8 +10,9 @@
 //                           Phase<"see", Lanes<32>, ...>>;
 #pragma once
 
+#include "engine/describe.hpp"
+#include "engine/packs.hpp"
 #include "engine/random.hpp"
-#include "engine/types.hpp"
 
 namespace ge {
 
@@ -37,6 +38,18 @@ struct Emit {};
 /// have a != b, each once.
 template <class A, class B, auto Test, auto Make, class T>
 struct EmitPairs {};
+
+/// As For, of a List whose one component is one float, kPack rows at a time: f(World, first, value)
+/// with Floats& value for rows first, first + 1, ... (packs.hpp).
+template <auto Count, auto F, class T>
+struct ForPacks {};
+
+/// f(World, [Slot,] C&..., const C&..., Rows<U, D>...) on every row of its one table, which has a
+/// Colour: colour by colour, colours 0 to count - 1, with a barrier after each. Rows of one colour
+/// run in any order and must touch different rows of U; rows of other colours (kNoColour) do not
+/// run. This is how a constraint writes the bodies that it joins.
+template <auto Count, auto F>
+struct Coloured {};
 
 /// count new rows of Pool T, the k-th in the k-th lowest free slot, filled by make(World, k, C&...)
 /// from zeros.
@@ -103,6 +116,18 @@ struct InMode {};
 template <class... S>
 struct Stages {};
 
+template <class... L>
+struct ChainOf;
+template <class... X>
+struct ChainOf<Stages<X...>> {
+  using type = Stages<X...>;
+};
+template <class... X, class... Y, class... Rest>
+struct ChainOf<Stages<X...>, Stages<Y...>, Rest...> : ChainOf<Stages<X..., Y...>, Rest...> {};
+/// Lists of stages, one after the other.
+template <class... L>
+using chain = typename ChainOf<L...>::type;
+
 /// Lanes per world that a phase is compiled for on a GPU; the first is the default until tuning
 /// says otherwise.
 template <int... G>
@@ -119,6 +144,16 @@ struct Rare {};
 
 template <class... P>
 struct Phases {};
+
+/// When a row of a Coloured stage runs.
+struct Colour {
+  uint32_t value;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("colour", &Colour::value, "turn in which the row runs"));
+  }
+};
+inline constexpr uint32_t kNoColour = ~0u;
 
 // ---- operators of Reduce: commutative in exact arithmetic, folded in one order everywhere
 

@@ -8,22 +8,6 @@
 
 namespace ge {
 
-GE_FN int count_ones(uint64_t bits) {
-#if defined(__CUDA_ARCH__)
-  return __popcll(bits);
-#else
-  return __builtin_popcountll(bits);
-#endif
-}
-/// Position of the lowest set bit of a word that has one.
-GE_FN int lowest_one(uint64_t bits) {
-#if defined(__CUDA_ARCH__)
-  return __ffsll((long long)bits) - 1;
-#else
-  return __builtin_ctzll(bits);
-#endif
-}
-
 /// Which actions are drawn: rows of one category each.
 struct Sampling {
   const int8_t* mask;  // rows x choices, 0 or 1; null: every category is legal

@@ -106,6 +106,22 @@ GE_FN T copysign(T magnitude, T sign) {
 
 // ---------------------------------------------------------------------- one instruction each
 
+GE_FN int count_ones(uint64_t bits) {
+#if defined(__CUDA_ARCH__)
+  return __popcll(bits);
+#else
+  return __builtin_popcountll(bits);
+#endif
+}
+/// Position of the lowest set bit of a word that has one.
+GE_FN int lowest_one(uint64_t bits) {
+#if defined(__CUDA_ARCH__)
+  return __ffsll((long long)bits) - 1;
+#else
+  return __builtin_ctzll(bits);
+#endif
+}
+
 namespace detail {
 
 #if defined(__CUDA_ARCH__)

@@ -139,7 +139,8 @@ struct Setup {
   Soft joint;
   float push;          // fastest separation of overlapping bodies [m/s]
   float bounce_speed;  // slower impacts do not bounce [m/s]
-  float top_speed;     // of any body but upright ones [m/s]
+  float top_speed;     // of any body [m/s]
+  float top_spin;      // [rad/s]
   float margin;        // smallest distance at which contacts are looked for [m]
   float reach;         // largest [m]
   float edge_margin;   // by which an edge must beat a face as separating axis [m]

@@ -331,6 +331,23 @@ GE_FN bool steps_onto(const Placed& upright, const Placed& other, float step_hei
   return (step_height > 0.0f) & (sole - top > -step_height);
 }
 
+/// The face of a wedge that an upright hull can walk on, where it is within step_height of being the
+/// separating axis, else -1. At the foot of a slope the walker's front and the slope are as far away
+/// as each other; taking the front would stop it at an edge of no height.
+GE_FN int walkable_face(const Placed& upright, const Placed& wedge, float separation,
+                        float step_height, float reach) {
+  int found = -1;
+  float best = separation - step_height;
+  for (int i = 0; i < face_count(wedge); ++i) {
+    const Face f = in_world(wedge, face(wedge, i));
+    const float s = extent(upright, f.normal).low - dot(f.normal, f.centre);
+    const bool better = (f.normal.z > 0.5f) & (s > best) & (s <= reach);
+    found = select(better, i, found);
+    best = select(better, s, best);
+  }
+  return found;
+}
+
 }  // namespace detail
 
 /// Boxes and wedges.
@@ -351,6 +368,15 @@ GE_FN void collide_hulls(const Placed& a, const Placed& b, const CollideOptions&
       axes.face_b = select(b.shape == kWedge, 2, sole);
       flipped = b_walks;
       edges = false;
+    } else if ((b_walks ? a : b).shape == kWedge) {
+      const int slope = walkable_face(b_walks ? b : a, b_walks ? a : b, max(axes.a, axes.b),
+                                      options.step_height, options.reach);
+      if (slope >= 0) {
+        axes.face_a = select(b_walks, slope, axes.face_a);
+        axes.face_b = select(b_walks, axes.face_b, slope);
+        flipped = !b_walks;
+        edges = false;
+      }
     }
   }
   if (edges && edge_contact(a, b, axes, out)) return;

@@ -401,6 +401,58 @@ class ShuffledRunner {
     rows(tasks);
     overflow<T>(wanted);
   }
+  template <auto Count, auto F, class T>
+  void stage(ForPacks<Count, F, T>) {
+    using C = typename OneFloat<T, typename T::components>::type;
+    const int wanted = count_of<Count>();
+    const int length = std::clamp(wanted, 0, T::capacity);
+    std::vector<Task> tasks;
+    for (int first = 0; first < length; first += kPack) {
+      Task task{[first, length](const Cells<S>& cells) { make_pack<F, T>(cells, first, length); },
+                row_name<T>(first),
+                {}};
+      for (int row = first; row < std::min(first + kPack, length); ++row)
+        task.grants.push_back(cell<T, C>(row));
+      tasks.push_back(std::move(task));
+    }
+    tasks.push_back(length_task<T>(length));
+    rows(tasks);
+    overflow<T>(wanted);
+  }
+  template <auto Count, auto F>
+  void stage(Coloured<Count, F>) {
+    using T = typename ColouredTable<F, Tables>::type;
+    const int colours = count_of<Count>();
+    for (int colour = 0; colour < colours; ++colour) {
+      std::vector<Task> tasks;
+      for (const int row : live_rows<T>()) {
+        const uint32_t own = agreed<uint32_t>([row](const Cells<S>& cells) {
+          return cells.template load<T, Colour>(row).value;
+        });
+        if (own != uint32_t(colour)) continue;
+        tasks.push_back({[row](const Cells<S>& cells) { call_coloured<F, T>(cells, row); },
+                         row_name<T>(row), written_coloured<T>(row, Arguments<F>{})});
+      }
+      rows(tasks);
+    }
+  }
+  /// Its own row, and any row of the columns that it was lent: races are found by the bytes.
+  template <class T, class... Args>
+  static std::vector<Range> written_coloured(int row, Types<Args...>) {
+    std::vector<Range> ranges;
+    [[maybe_unused]] auto add = [&](auto arg) {
+      using Arg = typename decltype(arg)::type;
+      using A = bare<Arg>;
+      std::vector<Range> more;
+      if constexpr (is_rows<A>)
+        more = written_singles(Types<Arg>{});
+      else
+        more = written<T>(row, Types<Arg>{});
+      ranges.insert(ranges.end(), more.begin(), more.end());
+    };
+    (add(Type_<Args>{}), ...);
+    return ranges;
+  }
   template <auto Count, auto Test, auto Make, class T>
   void stage(Emit<Count, Test, Make, T>) {
     const int count = count_of<Count>();

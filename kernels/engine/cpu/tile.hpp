@@ -272,6 +272,35 @@ class Tile {
     }
   }
 
+  template <auto Count, auto F, class T>
+  void stage(ForPacks<Count, F, T>, const Set& set) {
+    share_world(set, [this](const Cells<S>& cells) GE_LAMBDA {
+      const int wanted = ask<Count>(cells);
+      const int count = wanted < T::capacity ? wanted : T::capacity;
+      const Crew::Range mine = crew_.share((count + kPack - 1) / kPack);
+      for (int pack = mine.begin; pack < mine.end; ++pack)
+        make_pack<F, T>(cells, pack * kPack, count);
+    });
+    each_world(set, [](const Cells<S>& cells) GE_LAMBDA {
+      const int wanted = ask<Count>(cells);
+      close_list<T>(cells, wanted < 0 ? 0 : wanted);
+    });
+  }
+  template <auto Count, auto F>
+  void stage(Coloured<Count, F>, const Set& set) {
+    using T = typename ColouredTable<F, Tables>::type;
+    share_world(set, [this](const Cells<S>& cells) GE_LAMBDA {
+      const int colours = ask<Count>(cells);
+      const Crew::Range mine = crew_.share(cells.template rows<T>());
+      for (int colour = 0; colour < colours; ++colour) {
+        for (int row = mine.begin; row < mine.end; ++row)
+          if (cells.template load<T, Colour>(row).value == uint32_t(colour))
+            call_coloured<F, T>(cells, row);
+        crew_.meet();
+      }
+    });
+  }
+
   // ---- emission: index outside, worlds inside: the cheap test vectorises, hits alone are made
 
   template <auto Count, auto Test, auto Make, class T>

@@ -166,6 +166,35 @@ class Group {
     }
   }
 
+  template <bool kFinal, auto Count, auto F, class T>
+  GE_FN void stage(ForPacks<Count, F, T>, bool on) {
+    const int wanted = on ? int(ask<Count>(cells_)) : 0;
+    const int count = wanted < T::capacity ? wanted : T::capacity;
+    if constexpr (!is_number<Count>) settle();
+    static_assert(kPack == 1);
+    my_rows<T::capacity>(on, count,
+                         [&](int row) GE_LAMBDA { make_pack<F, T>(cells_, row, count); });
+    if (leads(on)) {
+      set_header<T>(0, uint32_t(count < 0 ? 0 : count));
+      count_overflow<T>(cells_, wanted, T::capacity);
+    }
+  }
+  template <bool kFinal, auto Count, auto F>
+  GE_FN void stage(Coloured<Count, F>, bool on) {
+    using T = typename ColouredTable<F, Tables>::type;
+    const int colours = on ? int(ask<Count>(cells_)) : 0;
+    const int rows = on ? cells_.template rows<T>() : 0;
+    settle();
+    GE_NO_UNROLL
+    for (int colour = 0; G == 1 || G > 32 ? colour < colours : any(colour < colours); ++colour) {
+      my_rows<T::capacity>(on && colour < colours, rows, [&](int row) GE_LAMBDA {
+        if (cells_.template load<T, Colour>(row).value == uint32_t(colour))
+          call_coloured<F, T>(cells_, row);
+      });
+      settle();
+    }
+  }
+
   // ---- emission: each round tests G indices; a hit's row is the number of hits before it
 
   template <bool kFinal, auto Count, auto Test, auto Make, class T>

@@ -1,0 +1,127 @@
+// Broad phase: which bodies may touch which within this step. All pairs of bounds, without a tree:
+// for the tens of bodies of a world the test of six numbers is cheaper than keeping one up to date.
+#pragma once
+
+#include "physics/shapes.hpp"
+#include "physics/tables.hpp"
+
+namespace ge::physics {
+
+/// Half extents of the axis-aligned box around a body.
+GE_FN Vec3 half_extents(const Kind& kind, const Mat3& m) {
+  const Vec3 h = vec(kind.half);
+  switch (kind.shape) {
+    case kBox: {
+      const Vec3 x = abs(m.x), y = abs(m.y), z = abs(m.z);
+      return x * h.x + y * h.y + z * h.z;
+    }
+    case kCapsule:
+      return abs(m.z) * h.z + Vec3{h.x, h.x, h.x};
+    default:
+      return {kind.bound, kind.bound, kind.bound};
+  }
+}
+
+/// Bounds of all that the body can reach in this step; of what does not move, of the body.
+template <class M>
+GE_FN void bound_body(const WorldOf<M>& w, Bounds& bounds, const Pose& pose,
+                      const Velocity& velocity, const Body& body, const Load& load) {
+  const Setup& s = setup_of<M>(w);
+  const Kind& kind = s.kinds[body.kind];
+  const Vec3 at = vec(pose.position);
+  Vec3 half = half_extents(kind, matrix(quat(pose.orientation)));
+  if (movable(body)) {
+    const float t = s.time_step;
+    const float pushed = (length(vec(load.force)) * 0.625f * t) * t;
+    const float turned = (length(vec(velocity.angular)) + abs(load.torque[2]) * kind.inverse_inertia[2] * t) * kind.bound;
+    const float grown = s.reach + s.margin + length(vec(velocity.linear)) * t + pushed * kind.inverse_mass + 0.5f * (turned * t);
+    half += Vec3{grown, grown, grown};
+  }
+  put(bounds.low, at - half);
+  put(bounds.high, at + half);
+}
+
+GE_FN bool overlap(const Bounds& a, const Bounds& b) {
+  return a.low[0] < b.high[0] && b.low[0] < a.high[0] && a.low[1] < b.high[1] &&
+         b.low[1] < a.high[1] && a.low[2] < b.high[2] && b.low[2] < a.high[2];
+}
+GE_FN bool overlap(const Bounds& a, const Static& b) {
+  return a.low[0] < b.centre[0] + b.half[0] && b.centre[0] - b.half[0] < a.high[0] &&
+         a.low[1] < b.centre[1] + b.half[1] && b.centre[1] - b.half[1] < a.high[1] &&
+         a.low[2] < b.centre[2] + b.half[2] && b.centre[2] - b.half[2] < a.high[2];
+}
+/// A plane is near where the bounds reach behind it.
+GE_FN bool behind(const Bounds& a, const Static& plane) {
+  float lowest = 0.0f;
+  for (int k = 0; k < 3; ++k) {
+    const float n = plane.half[k];
+    lowest += n * (select(n > 0.0f, a.low[k], a.high[k]) - plane.centre[k]);
+  }
+  return lowest < 0.0f;
+}
+
+/// The later bodies near this one, asleep or not: sleepers are woken along these pairs.
+template <class M>
+GE_FN void find_bodies(const WorldOf<M>& w, Slot self, typename M::Physics::NearOf& near,
+                       const Bounds& bounds, const Body& body) {
+  using T = BodiesOf<M>;
+  constexpr int kWords = sizeof(near.bodies) / 4;
+  near = {};
+  if (!present(body)) return;
+  for (int other = self.row + 1; other < T::capacity; ++other) {
+    if (!overlap(bounds, w.template get<T, Bounds>(other))) continue;
+    const Body b = w.template get<T, Body>(other);
+    if (present(b) && (movable(body) || movable(b)))
+      near.bodies[kWords > 1 ? other >> 5 : 0] |= 1u << (other & 31);
+  }
+}
+template <class M>
+GE_FN void find_statics(const WorldOf<M>& w, typename M::Physics::NearOf& near,
+                        const Bounds& bounds, const Body& body) {
+  using T = typename M::Physics::Statics;
+  constexpr int kWords = sizeof(near.statics) / 4;
+  if (!awake(body)) return;
+  const Setup& s = setup_of<M>(w);
+  const int count = w.template count<T>();
+  for (int k = 0; k < count; ++k) {
+    const Static wall = w.template get<T, Static>(k);
+    const bool hit = s.kinds[wall.kind].shape == kPlane ? behind(bounds, wall) : overlap(bounds, wall);
+    if (hit) near.statics[kWords > 1 ? k >> 5 : 0] |= 1u << (k & 31);
+  }
+}
+
+/// Lists the pairs with an awake body: bodies in order, then what is near each. Pairs beyond the
+/// capacity are counted, not listed.
+template <class M>
+GE_FN void list_pairs(const WorldOf<M>& w, Counts& counts,
+                      Rows<typename M::Physics::Pairs, Pairing> pairs) {
+  using T = BodiesOf<M>;
+  using Near = typename M::Physics::NearOf;
+  constexpr int kWords = sizeof(Near::bodies) / 4, kStaticWords = sizeof(Near::statics) / 4;
+  uint32_t count = 0;
+  const auto add = [&](int a, int b) GE_LAMBDA {
+    if (count < uint32_t(M::Physics::kPairs)) pairs.set(int(count), {uint32_t(a), uint32_t(b)});
+    ++count;
+  };
+  for (int a = 0; a < T::capacity; ++a) {
+    const Near near = w.template get<T, Near>(a);
+    const bool mine = awake(w.template get<T, Body>(a));
+    GE_UNROLL
+    for (int k = 0; k < kWords; ++k)
+      for (uint32_t bits = near.bodies[k]; bits != 0; bits &= bits - 1) {
+        const int b = 32 * k + lowest_one(bits);
+        if (mine || awake(w.template get<T, Body>(b))) add(a, b);
+      }
+    GE_UNROLL
+    for (int k = 0; k < kStaticWords; ++k)
+      for (uint32_t bits = near.statics[k]; bits != 0; bits &= bits - 1)
+        add(a, T::capacity + 32 * k + lowest_one(bits));
+  }
+  counts.pairs = count;
+}
+template <class M>
+GE_FN int pair_count(const WorldOf<M>&, const Counts& counts) {
+  return int(counts.pairs);
+}
+
+}  // namespace ge::physics

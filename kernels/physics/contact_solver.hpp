@@ -1,0 +1,154 @@
+// The sweeps over contacts. Each row pushes its two bodies, so rows run by colour; a contact with
+// what does not move pushes one body and is told apart at once, since it is half the work.
+#pragma once
+
+#include "physics/contacts.hpp"
+
+namespace ge::physics {
+
+template <class M>
+using VelocityRows = Rows<BodiesOf<M>, Velocity>;
+
+/// Both bodies of a contact or joint while it is solved.
+template <class M>
+struct Couple {
+  Moving a, b;
+  uint32_t row_a, row_b;
+  bool moves_a, moves_b;
+
+  GE_FN Couple(const WorldOf<M>& w, const VelocityRows<M>& rows, uint32_t first, uint32_t second)
+      : a(load(w, rows, first)),
+        b(load(w, rows, second)),
+        row_a(first),
+        row_b(second),
+        moves_a(a.inverse_mass > 0.0f),
+        moves_b(b.inverse_mass > 0.0f) {}
+  static GE_FN Moving load(const WorldOf<M>& w, const VelocityRows<M>& rows, uint32_t row) {
+    if (is_static<M>(row)) return Moving{};
+    return moving(rows.get(int(row)), w.template get<BodiesOf<M>, Frame>(int(row)));
+  }
+  GE_FN void store(const VelocityRows<M>& rows) const {
+    if (moves_a) rows.set(int(row_a), velocity_of(a));
+    if (moves_b) rows.set(int(row_b), velocity_of(b));
+  }
+  /// The impulse on b at its arm, and its reaction on a.
+  GE_FN void push(Vec3 arm_a, Vec3 arm_b, Vec3 impulse) {
+    if (moves_a) a.push(arm_a, -impulse);
+    if (moves_b) b.push(arm_b, impulse);
+  }
+  GE_FN Vec3 slip(Vec3 arm_a, Vec3 arm_b) const {
+    Vec3 speed = {0, 0, 0};
+    if (moves_b) speed = b.at(arm_b);
+    if (moves_a) speed = speed - a.at(arm_a);
+    return speed;
+  }
+};
+
+template <class M>
+GE_FN void warm_contact(const WorldOf<M>& w, const Manifold& m, const Impulse& impulse,
+                        VelocityRows<M> rows) {
+  Couple<M> pair(w, rows, m.a, m.b);
+  const Vec3 n = vec(m.normal), first = vec(m.tangent), second = cross(n, first);
+  GE_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    if (uint32_t(k) >= m.count) break;
+    pair.push(point(m.arm_a, k), point(m.arm_b, k),
+              n * impulse.normal[k] + first * impulse.first[k] + second * impulse.second[k]);
+  }
+  pair.store(rows);
+}
+
+/// What the substep has moved so far. The relaxed sweep works where the bodies are now: with the
+/// arms of the substep's beginning it would feed the sway of a stack.
+template <class M>
+GE_FN Stride stride_of(const WorldOf<M>& w, uint32_t row) {
+  if (is_static<M>(row)) return Stride{};
+  return w.template get<BodiesOf<M>, Stride>(int(row));
+}
+/// An arm turned with its body, and the way of its end.
+struct MovedArm {
+  Vec3 arm, way;
+};
+GE_FN MovedArm moved_arm(const Stride& stride, Vec3 arm) {
+  const Vec3 turned = cross(vec(stride.turn), arm);
+  return {arm + turned, vec(stride.shift) + turned};
+}
+
+template <Sweep kSweep, class M>
+GE_FN void solve_contact(const WorldOf<M>& w, Impulse& impulse, const Manifold& m,
+                         VelocityRows<M> rows) {
+  const Setup& s = setup_of<M>(w);
+  Couple<M> pair(w, rows, m.a, m.b);
+  const bool hard = !pair.moves_a || !pair.moves_b;
+  const Soft soft = hard ? s.hard_contact : s.contact;
+  const Sweeping sweep = {1.0f / s.substep, s.push};
+  const Vec3 n = vec(m.normal), first = vec(m.tangent), second = cross(n, first);
+  Stride moved_a{}, moved_b{};
+  if constexpr (kSweep == kRelaxed) {
+    moved_a = stride_of<M>(w, m.a);
+    moved_b = stride_of<M>(w, m.b);
+  }
+  GE_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    if (uint32_t(k) >= m.count) break;
+    Vec3 arm_a = point(m.arm_a, k), arm_b = point(m.arm_b, k);
+    float gap = m.gap[k];
+    if constexpr (kSweep == kRelaxed) {
+      const MovedArm a = moved_arm(moved_a, arm_a), b = moved_arm(moved_b, arm_b);
+      arm_a = a.arm, arm_b = b.arm;
+      gap += dot(b.way - a.way, n);
+    }
+    const float change =
+        normal_change(sweep, soft, kSweep == kBiased, gap, dot(pair.slip(arm_a, arm_b), n),
+                      m.mass[k], impulse.normal[k]);
+    impulse.normal[k] += change;
+    pair.push(arm_a, arm_b, n * change);
+  }
+  GE_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    if (uint32_t(k) >= m.count) break;
+    Vec3 arm_a = point(m.arm_a, k), arm_b = point(m.arm_b, k);
+    if constexpr (kSweep == kRelaxed) {
+      arm_a = moved_arm(moved_a, arm_a).arm;
+      arm_b = moved_arm(moved_b, arm_b).arm;
+    }
+    const Vec3 slip = pair.slip(arm_a, arm_b);
+    const Slip old = {impulse.first[k], impulse.second[k]};
+    const Slip now =
+        friction_impulse(old, {dot(slip, first), dot(slip, second)}, m.slide[3 * k],
+                         m.slide[3 * k + 1], m.slide[3 * k + 2], m.friction * impulse.normal[k]);
+    impulse.first[k] = now.first;
+    impulse.second[k] = now.second;
+    pair.push(arm_a, arm_b,
+              first * (now.first - old.first) + second * (now.second - old.second));
+  }
+  pair.store(rows);
+}
+
+/// Points that were hit fast enough, and hold, leave with their share of the speed.
+template <class M>
+GE_FN void bounce_contact(const WorldOf<M>& w, Impulse& impulse, const Manifold& m,
+                          VelocityRows<M> rows) {
+  const float least = -setup_of<M>(w).bounce_speed;
+  bool any = false;
+  GE_UNROLL
+  for (int k = 0; k < 4; ++k)
+    any = any || (uint32_t(k) < m.count && m.approach[k] < least && impulse.normal[k] > 0.0f);
+  if (!any || m.restitution == 0.0f) return;
+  Couple<M> pair(w, rows, m.a, m.b);
+  const Vec3 n = vec(m.normal);
+  GE_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    if (uint32_t(k) >= m.count) break;
+    if (!(m.approach[k] < least) || impulse.normal[k] == 0.0f) continue;
+    const Vec3 arm_a = point(m.arm_a, k), arm_b = point(m.arm_b, k);
+    const float speed = dot(pair.slip(arm_a, arm_b), n);
+    const float now =
+        max(impulse.normal[k] - (speed + m.restitution * m.approach[k]) * m.mass[k], 0.0f);
+    pair.push(arm_a, arm_b, n * (now - impulse.normal[k]));
+    impulse.normal[k] = now;
+  }
+  pair.store(rows);
+}
+
+}  // namespace ge::physics

@@ -1,0 +1,229 @@
+// Contacts in a substep: geometry by the narrow phase, impulses of the last substep found again,
+// colours, and the memory for the next one.
+//
+//   colours  contacts of movable bodies get the lowest colour that neither body has yet, in the order
+//            of the pairs; contacts with what does not move follow, each body's one after the other.
+//            Rows of one colour touch different bodies, so they run at once.
+#pragma once
+
+#include "physics/constraint.hpp"
+#include "physics/narrow_phase.hpp"
+
+namespace ge::physics {
+
+template <class M>
+GE_FN bool is_static(uint32_t row) {
+  return row >= uint32_t(M::Physics::kBodies);
+}
+
+/// A body's shape in place, and how it takes part.
+struct Side {
+  Placed shape;
+  uint32_t kind;
+  Moving moving;
+  float reach;
+};
+template <class M>
+GE_FN Side side_of(const WorldOf<M>& w, uint32_t row) {
+  using T = BodiesOf<M>;
+  const Setup& s = setup_of<M>(w);
+  if (is_static<M>(row)) {
+    using U = typename M::Physics::Statics;
+    const Static wall = w.template get<U, Static>(int(row) - M::Physics::kBodies);
+    return {placed(s.kinds[wall.kind], wall), wall.kind, Moving{}, 0.0f};
+  }
+  const Frame frame = w.template get<T, Frame>(int(row));
+  const Pose pose = w.template get<T, Pose>(int(row));
+  const uint32_t kind = w.template get<T, Body>(int(row)).kind;
+  return {placed(s.kinds[kind], vec(pose.position), turn_of(frame)), kind,
+          moving(w.template get<T, Velocity>(int(row)), frame),
+          w.template get<T, Stride>(int(row)).reach};
+}
+
+GE_FN uint32_t common_state(uint32_t a, uint32_t b, uint32_t kept_a, uint32_t kept_b) {
+  return uint32_t(a == kept_a) & uint32_t(b == kept_b);
+}
+
+/// The row of Kept that remembers the pair, or -1. Within a step it is the pair's own row.
+template <class M>
+GE_FN int find_kept(const WorldOf<M>& w, int row, uint32_t a, uint32_t b) {
+  using K = typename M::Physics::Kept;
+  const int count = w.template count<K>();
+  const auto same = [&](int k) GE_LAMBDA {
+    const Memory old = w.template get<K, Memory>(k);
+    return common_state(a, b, old.a, old.b) != 0;
+  };
+  if (row < count && same(row)) return row;
+  for (int k = 0; k < count; ++k)
+    if (same(k)) return k;
+  return -1;
+}
+
+/// Impulses of the last substep: a point takes those of the point with its features, else of the
+/// nearest that no other has taken. A manifold whose four points are chosen from more changes some
+/// of them now and then; losing their impulses each time would make stacks sway.
+template <class M>
+GE_FN void recall(const WorldOf<M>& w, int row, const Manifold& m, const Feature& feature,
+                  Vec3 second, Impulse& impulse) {
+  const int kept = find_kept<M>(w, row, m.a, m.b);
+  if (kept < 0) return;
+  const Memory old = w.template get<typename M::Physics::Kept, Memory>(kept);
+  const Vec3 first = vec(m.tangent);
+  uint32_t taken = 0, served = 0;
+  const auto take = [&](int k, int j) GE_LAMBDA {
+    const Vec3 slip = point(old.slip, j);
+    impulse.normal[k] = old.normal[j];
+    impulse.first[k] = dot(slip, first);
+    impulse.second[k] = dot(slip, second);
+    taken |= 1u << j;
+    served |= 1u << k;
+  };
+  GE_UNROLL
+  for (int k = 0; k < 4; ++k)
+    GE_UNROLL
+  for (int j = 0; j < 4; ++j)
+    if (uint32_t(k) < m.count && uint32_t(j) < old.count && feature.key[k] == old.key[j] &&
+        (taken >> j & 1u) == 0 && (served >> k & 1u) == 0)
+      take(k, j);
+  const float match = setup_of<M>(w).match;
+  GE_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    if (uint32_t(k) >= m.count || (served >> k & 1u) != 0) continue;
+    int best = -1;
+    float nearest = match * match;
+    GE_UNROLL
+    for (int j = 0; j < 4; ++j) {
+      const Vec3 away = point(old.local, j) - point(feature.local, k);
+      const float distance = dot(away, away);
+      const bool nearer =
+          uint32_t(j) < old.count && (taken >> j & 1u) == 0 && distance < nearest;
+      nearest = select(nearer, distance, nearest);
+      best = select(nearer, j, best);
+    }
+    GE_UNROLL
+    for (int j = 0; j < 4; ++j)
+      if (best == j) take(k, j);
+  }
+}
+
+/// Effective masses and approach of each point.
+GE_FN void prepare(Manifold& m, const Moving& a, const Moving& b, Vec3 second) {
+  const Vec3 n = vec(m.normal), first = vec(m.tangent);
+  const float masses = a.inverse_mass + b.inverse_mass;
+  GE_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    if (uint32_t(k) >= m.count) break;
+    const Vec3 arm_a = point(m.arm_a, k), arm_b = point(m.arm_b, k);
+    const Vec3 a0 = cross(arm_a, n), a1 = cross(arm_a, first), a2 = cross(arm_a, second);
+    const Vec3 b0 = cross(arm_b, n), b1 = cross(arm_b, first), b2 = cross(arm_b, second);
+    const Vec3 ia1 = a.inverse_inertia * a1, ib1 = b.inverse_inertia * b1;
+    m.mass[k] = inverse_or_zero(masses + turning(a.inverse_inertia, a0) +
+                                turning(b.inverse_inertia, b0));
+    m.slide[3 * k] = masses + dot(a1, ia1) + dot(b1, ib1);
+    m.slide[3 * k + 1] = dot(a2, ia1) + dot(b2, ib1);
+    m.slide[3 * k + 2] =
+        masses + turning(a.inverse_inertia, a2) + turning(b.inverse_inertia, b2);
+    m.approach[k] = dot(b.at(arm_b) - a.at(arm_a), n);
+  }
+}
+
+/// Row i of Contacts: pair i in this substep.
+template <class M>
+GE_FN void touch(const WorldOf<M>& w, int row, Manifold& m, Impulse& impulse, Feature& feature,
+                 Colour& colour) {
+  const Setup& s = setup_of<M>(w);
+  const Pairing pair = w.template get<typename M::Physics::Pairs, Pairing>(row);
+  m.a = pair.a, m.b = pair.b;
+  colour.value = kNoColour;
+  const Side a = side_of<M>(w, pair.a), b = side_of<M>(w, pair.b);
+  const CollideOptions options = {min(s.reach, s.margin + a.reach + b.reach), s.edge_margin,
+                                  s.step_height, s.kinds[a.kind].upright != 0,
+                                  s.kinds[b.kind].upright != 0};
+  ContactSet found;
+  collide(a.shape, b.shape, options, found);
+  m.count = uint32_t(found.count);
+  if (found.count == 0) return;
+  const Tangents across = tangents(found.normal);
+  put(m.normal, found.normal);
+  put(m.tangent, across.first);
+  m.friction = s.friction[pair_of(a.kind, b.kind)];
+  m.restitution = s.restitution[pair_of(a.kind, b.kind)];
+  GE_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    if (k >= found.count) break;
+    const ContactPoint& p = found.at[k];
+    const Vec3 arm = p.on_a - a.shape.at;
+    set_point(m.arm_a, k, arm);
+    set_point(m.arm_b, k, p.on_b - b.shape.at);
+    m.gap[k] = p.gap;
+    feature.key[k] = p.key;
+    set_point(feature.local, k, to_body(a.shape.turn, arm));
+  }
+  prepare(m, a.moving, b.moving, across.second);
+  recall<M>(w, row, m, feature, across.second, impulse);
+}
+
+/// Gives each contact its turn.
+template <class M>
+GE_FN void colour_contacts(const WorldOf<M>& w, Counts& counts,
+                           Rows<typename M::Physics::Contacts, Colour> colours,
+                           Rows<BodiesOf<M>, Used> used) {
+  using C = typename M::Physics::Contacts;
+  const int rows = w.template count<C>();
+  for (int k = 0; k < M::Physics::kBodies; ++k) used.set(k, Used{0});
+  int last = 0;
+  const auto heavy = [&](uint32_t row) GE_LAMBDA {
+    return is_static<M>(row) ||
+           w.template get<BodiesOf<M>, Frame>(int(row)).inverse_mass == 0.0f;
+  };
+  for (int k = 0; k < rows; ++k) {
+    const Manifold m = w.template get<C, Manifold>(k);
+    if (m.count == 0 || heavy(m.a) || heavy(m.b)) continue;
+    const uint32_t a = used.get(int(m.a)).colours, b = used.get(int(m.b)).colours;
+    const int colour = lowest_one(~uint64_t{a | b});
+    if (colour >= 31) continue;  // a body touched by more than 31 others: the rest waits
+    used.set(int(m.a), {a | 1u << colour});
+    used.set(int(m.b), {b | 1u << colour});
+    colours.set(k, {uint32_t(colour)});
+    last = max(last, colour + 1);
+  }
+  const int first = last;
+  for (int k = 0; k < M::Physics::kBodies; ++k) used.set(k, Used{0});
+  for (int k = 0; k < rows; ++k) {
+    const Manifold m = w.template get<C, Manifold>(k);
+    const bool still_a = m.count == 0 || heavy(m.a), still_b = m.count == 0 || heavy(m.b);
+    if (still_a == still_b) continue;
+    const int body = int(still_a ? m.b : m.a);
+    const int turn = int(used.get(body).colours);
+    used.set(body, {uint32_t(turn) + 1});
+    colours.set(k, {uint32_t(first + turn)});
+    last = max(last, first + turn + 1);
+  }
+  counts.colours = uint32_t(last);
+}
+template <class M>
+GE_FN int colour_count(const WorldOf<M>&, const Counts& counts) {
+  return int(counts.colours);
+}
+
+/// Row i of Kept: contact i after this substep.
+template <class M>
+GE_FN void keep(const WorldOf<M>& w, int row, Memory& memory) {
+  using C = typename M::Physics::Contacts;
+  const Manifold m = w.template get<C, Manifold>(row);
+  memory.a = m.a, memory.b = m.b, memory.count = m.count;
+  if (m.count == 0) return;
+  const Impulse impulse = w.template get<C, Impulse>(row);
+  const Feature feature = w.template get<C, Feature>(row);
+  const Vec3 first = vec(m.tangent), second = cross(vec(m.normal), first);
+  GE_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    if (uint32_t(k) >= m.count) break;
+    memory.key[k] = feature.key[k];
+    set_point(memory.local, k, point(feature.local, k));
+    memory.normal[k] = impulse.normal[k];
+    set_point(memory.slip, k, first * impulse.first[k] + second * impulse.second[k]);
+  }
+}
+
+}  // namespace ge::physics

@@ -1,0 +1,106 @@
+// Motion of single bodies: frames, velocities under loads, positions.
+//
+// A free body keeps its angular momentum through a substep, not its angular velocity: half a step
+// predicts the orientation in the middle, whose spin turns it the whole step. Integrating the spin
+// itself loses a fifth of a tumbling body's energy in 8 s.
+#pragma once
+
+#include "physics/constraint.hpp"
+#include "physics/floor.hpp"
+
+namespace ge::physics {
+
+GE_FN void set_frame(Frame& frame, const Kind& kind, const Body& body, Quat orientation) {
+  const Mat3 turn = matrix(orientation);
+  set_turn(frame, turn);
+  if (!awake(body)) {
+    frame.inverse_mass = 0.0f;
+    set_inertia(frame, Sym3{});
+    return;
+  }
+  frame.inverse_mass = kind.inverse_mass;
+  set_inertia(frame, kind.upright != 0 ? Sym3{0, 0, kind.inverse_inertia[2], 0, 0, 0}
+                                       : rotated(turn, sym(kind.inverse_inertia)));
+}
+
+template <class M>
+GE_FN void frame_body(const WorldOf<M>& w, Frame& frame, const Pose& pose, const Body& body) {
+  set_frame(frame, setup_of<M>(w).kinds[body.kind], body, quat(pose.orientation));
+}
+
+/// Gravity, loads and damping; then the floor's impulses of the last substep.
+template <class M>
+GE_FN void integrate_velocity(const WorldOf<M>& w, Velocity& velocity, const Body& body,
+                              const Frame& frame, const Load& load, const Sole& sole,
+                              const Floor& floor) {
+  if (!awake(body)) return;
+  const Setup& s = setup_of<M>(w);
+  const Kind& kind = s.kinds[body.kind];
+  const float h = s.substep;
+  Moving m = moving(velocity, frame);
+  m.v += vec(load.force) * (h * m.inverse_mass);
+  m.v.z -= h * s.gravity;
+  m.w += (m.inverse_inertia * vec(load.torque)) * h;
+  if (kind.damping[0] + kind.damping[1] + kind.spin_damping > 0.0f) {
+    // Implicit, so that no damping is too strong.
+    const float level = 1.0f / (1.0f + h * kind.damping[0] * m.inverse_mass);
+    m.v.x *= level;
+    m.v.y *= level;
+    m.v.z *= 1.0f / (1.0f + h * kind.damping[1] * m.inverse_mass);
+    m.w = m.w * (1.0f / (1.0f + h * kind.spin_damping * kind.inverse_inertia[2]));
+  }
+  warm_floor(m, sole, floor);
+  velocity = velocity_of(m);
+}
+
+/// The rotation of a free body through time h: keeps the angular momentum, gives the spin after it.
+GE_FN Quat spin_free(const Kind& kind, Quat q, const Mat3& turn, Vec3& spin, float h) {
+  const Sym3 inverse = sym(kind.inverse_inertia);
+  const Vec3 momentum = turn * (sym(kind.inertia) * to_body(turn, spin));
+  const Mat3 middle = matrix(turned(q, spin, 0.5f * h));
+  const Vec3 mean = middle * (inverse * to_body(middle, momentum));
+  const Quat end = turned(q, mean, h);
+  const Mat3 last = matrix(end);
+  spin = last * (inverse * to_body(last, momentum));
+  return end;
+}
+
+/// No faster than Setup::top_speed and top_spin.
+GE_FN void limit(const Setup& s, Vec3& v, Vec3& spin) {
+  const float speed = length(v), turning = length(spin);
+  if (speed > s.top_speed) v = v * (s.top_speed / speed);
+  if (turning > s.top_spin) spin = spin * (s.top_spin / turning);
+}
+/// The last word on the velocities of a step.
+template <class M>
+GE_FN void limit_velocity(const WorldOf<M>& w, Velocity& velocity, const Body& body) {
+  if (!awake(body)) return;
+  Vec3 v = vec(velocity.linear), spin = vec(velocity.angular);
+  limit(setup_of<M>(w), v, spin);
+  put(velocity.linear, v);
+  put(velocity.angular, spin);
+}
+
+template <class M>
+GE_FN void integrate_position(const WorldOf<M>& w, Pose& pose, Velocity& velocity, Frame& frame,
+                              Stride& stride, const Body& body) {
+  if (!awake(body)) return;
+  const Setup& s = setup_of<M>(w);
+  const Kind& kind = s.kinds[body.kind];
+  const float h = s.substep;
+  Vec3 v = vec(velocity.linear), spin = vec(velocity.angular);
+  limit(s, v, spin);
+  put(pose.position, vec(pose.position) + v * h);
+  put(stride.shift, v * h);
+  put(stride.turn, spin * h);
+  const Quat q = quat(pose.orientation);
+  if (dot(spin, spin) > 0.0f) {
+    const Quat end = kind.upright != 0 ? turned(q, spin, h) : spin_free(kind, q, turn_of(frame), spin, h);
+    put(pose.orientation, end);
+    set_frame(frame, kind, body, end);
+  }
+  put(velocity.linear, v);
+  put(velocity.angular, spin);
+}
+
+}  // namespace ge::physics

@@ -1,0 +1,58 @@
+// One step of a world of bodies, as stages: `Pipeline<Model>::Step`. Loads are written before it by
+// the environment; what it wants of velocities and poses afterwards is its own matter.
+//
+// Once per step: who is awake, what may touch what, who holds whom. Then in every substep contacts
+// are found anew, and solved as constraint.hpp tells. Bodies' own contact with the floor runs by
+// bodies; contacts and joints of two bodies run by colours.
+#pragma once
+
+#include "physics/broad_phase.hpp"
+#include "physics/contact_solver.hpp"
+#include "physics/floor.hpp"
+#include "physics/integrate.hpp"
+#include "physics/joints.hpp"
+#include "physics/sleep.hpp"
+
+namespace ge::physics {
+
+template <class M>
+struct Pipeline {
+  using W = WorldOf<M>;
+  using P = typename M::Physics;
+
+  static GE_FN int substeps(const typename M::Schema::Params& params) {
+    return M::setup(params).substeps;
+  }
+  static GE_FN bool sleeps(const W& w) { return setup_of<M>(w).quiet_steps > 0; }
+
+  // Sleepers are woken along the pairs of bodies before it is known who meets which wall.
+  using Begin = Stages<Each<&stir<M>>, Each<&bound_body<M>>, Each<&find_bodies<M>>,
+                       When<&sleeps, EachWorld<&wake<M>>>, Each<&find_statics<M>>,
+                       Each<&frame_body<M>>, EachWorld<&list_pairs<M>>,
+                       EachWorld<&colour_joints<M>>>;
+
+  using Touch = Stages<Each<&touch_floor<M>>, For<&pair_count<M>, &touch<M>, typename P::Contacts>,
+                       EachWorld<&colour_contacts<M>>>;
+  using Push = Stages<Each<&integrate_velocity<M>>, Coloured<&joint_colour_count<M>, &warm_joint<M>>,
+                      Coloured<&colour_count<M>, &warm_contact<M>>>;
+  template <Sweep kSweep>
+  using Solve = Stages<Coloured<&joint_colour_count<M>, &solve_joint<kSweep, M>>,
+                       Coloured<&colour_count<M>, &solve_contact<kSweep, M>>,
+                       Each<&solve_floor<kSweep, M>>>;
+  using Bounce = Stages<Coloured<&colour_count<M>, &bounce_contact<M>>, Each<&bounce_floor<M>>,
+                        For<&pair_count<M>, &keep<M>, typename P::Kept>>;
+
+  template <class L>
+  struct Substeps;
+  template <class... X>
+  struct Substeps<Stages<X...>> {
+    using type = Stages<Repeat<&Pipeline::substeps, X...>>;
+  };
+  using Substep = chain<Touch, Push, Solve<kBiased>, Stages<Each<&integrate_position<M>>>,
+                        Solve<kRelaxed>, Bounce>;
+  using End = Stages<Each<&limit_velocity<M>>, Each<&count_quiet<M>>, When<&sleeps, EachWorld<&sleep<M>>>>;
+
+  using Step = chain<Begin, typename Substeps<Substep>::type, End>;
+};
+
+}  // namespace ge::physics

@@ -1,0 +1,117 @@
+// Filling in a Setup, on the host, once per simulator: kinds of bodies with the mass, centre and
+// inertia of their shapes, coefficients of pairs, and the solver's constants.
+#pragma once
+
+#include <cmath>
+
+#include "physics/bodies.hpp"
+
+namespace ge::physics {
+
+/// Inertia about the origin, and its inverse. Its products xy and xz are zero for all shapes here.
+inline void set_inertia(Kind& kind, double xx, double yy, double zz, double yz = 0) {
+  const double determinant = yy * zz - yz * yz;
+  const double inertia[6] = {xx, yy, zz, 0, 0, yz};
+  const double inverse[6] = {1 / xx, zz / determinant, yy / determinant, 0, 0, -yz / determinant};
+  for (int k = 0; k < 6; ++k)
+    kind.inertia[k] = float(inertia[k]), kind.inverse_inertia[k] = float(inverse[k]);
+}
+
+/// Static, or of no use yet: shape and size alone.
+inline Kind shape_kind(Shape shape, double x, double y, double z) {
+  Kind kind{};
+  kind.shape = shape;
+  kind.half[0] = float(x), kind.half[1] = float(y), kind.half[2] = float(z);
+  kind.bound = float(std::sqrt(x * x + y * y + z * z));
+  return kind;
+}
+
+inline Kind box_kind(double x, double y, double z, double mass) {
+  Kind kind = shape_kind(kBox, x, y, z);
+  kind.inverse_mass = float(1 / mass);
+  set_inertia(kind, mass * (y * y + z * z) / 3, mass * (x * x + z * z) / 3,
+              mass * (x * x + y * y) / 3);
+  return kind;
+}
+
+/// A prism over a right triangle: run L along y, height H at its far end. About the centroid the
+/// triangle's second moments are L^2/18, H^2/18 and L H/36.
+inline Kind wedge_kind(double half_width, double run, double height, double mass) {
+  Kind kind = shape_kind(kWedge, half_width, run, height);
+  const double slope = std::sqrt(run * run + height * height);
+  kind.slope[0] = float(-height / slope), kind.slope[1] = float(run / slope);
+  const double x = half_width * half_width / 3, y = run * run / 18, z = height * height / 18;
+  kind.bound = float(std::sqrt(half_width * half_width + 4 * (run * run + height * height) / 9));
+  kind.inverse_mass = float(1 / mass);
+  set_inertia(kind, mass * (y + z), mass * (x + z), mass * (x + y), -mass * run * height / 36);
+  return kind;
+}
+
+inline Kind sphere_kind(double radius, double mass) {
+  Kind kind = shape_kind(kSphere, radius, 0, 0);
+  kind.inverse_mass = float(1 / mass);
+  const double inertia = 0.4 * mass * radius * radius;
+  set_inertia(kind, inertia, inertia, inertia);
+  return kind;
+}
+
+/// A cylinder along z between two half spheres.
+inline Kind capsule_kind(double radius, double half_length, double mass) {
+  Kind kind = shape_kind(kCapsule, radius, 0, half_length);
+  kind.bound = float(radius + half_length);
+  kind.inverse_mass = float(1 / mass);
+  const double r = radius, l = 2 * half_length;
+  const double cylinder = mass * l / (l + 4 * r / 3), ball = mass - cylinder;
+  const double across = cylinder * (l * l / 12 + r * r / 4) +
+                        ball * (0.4 * r * r + half_length * half_length + 0.75 * r * half_length);
+  set_inertia(kind, across, across, cylinder * r * r / 2 + ball * 0.4 * r * r);
+  return kind;
+}
+
+/// Turns about z only. A post stands on one point; else it slides on its corners.
+inline void make_upright(Kind& kind, bool post = true) {
+  kind.upright = post ? 1 : 2;
+}
+
+inline void set_friction(Setup& s, int a, int b, double coefficient) {
+  s.friction[pair_of(uint32_t(a), uint32_t(b))] = float(coefficient);
+  s.friction[pair_of(uint32_t(b), uint32_t(a))] = float(coefficient);
+}
+inline void set_restitution(Setup& s, int a, int b, double coefficient) {
+  s.restitution[pair_of(uint32_t(a), uint32_t(b))] = float(coefficient);
+  s.restitution[pair_of(uint32_t(b), uint32_t(a))] = float(coefficient);
+}
+
+/// A damped spring of so many oscillations per second, in one substep of `h`.
+inline Soft soft(double frequency, double damping_ratio, double h) {
+  const double omega = 2 * 3.14159265358979323846 * frequency;
+  const double c = 2 * damping_ratio + h * omega, a = h * omega * c;
+  return {float(omega / c), float(a / (1 + a)), float(1 / (1 + a))};
+}
+
+/// The constants that follow from the step; sizes in units of `scale` [m], half the size of a
+/// typical body. Springs are as stiff as the substep allows: a quarter of its rate.
+inline void finish(Setup& s, double time_step, int substeps, double gravity, double scale = 1) {
+  const double h = time_step / substeps, rate = 1 / h;
+  s.gravity = float(gravity);
+  s.time_step = float(time_step);
+  s.substep = float(h);
+  s.substeps = substeps;
+  s.contact = soft(0.25 * rate, 10, h);
+  s.hard_contact = soft(0.5 * rate, 10, h);
+  s.joint = soft(rate, 1, h);
+  s.push = float(5 * scale);
+  s.bounce_speed = float(2 * gravity * h);
+  s.top_speed = float(30 * scale);
+  s.top_spin = 50;
+  s.margin = float(0.02 * scale);
+  s.reach = float(0.3 * scale);
+  s.edge_margin = float(0.02 * scale);
+  s.step_height = float(0.05 * scale);
+  s.match = float(0.5 * scale);
+  s.quiet_speed = float(0.02 * scale);
+  s.quiet_steps = 12;
+  s.kinds[0].shape = kFloor;
+}
+
+}  // namespace ge::physics
