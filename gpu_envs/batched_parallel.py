@@ -17,7 +17,7 @@ from gymnasium import Space, spaces
 from gpu_envs import arrays, errors, options
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.simulator import Outputs, Simulator
-from gpu_envs.world import agent_names, state_space
+from gpu_envs.world import state_space
 
 Arrays = dict[str, Any]
 _OBSERVED = ("action_mask", "agent_active")
@@ -52,7 +52,7 @@ class BatchedParallelEnv:
             "name": self.name.lower().replace("-v", "_v"),
             "autoreset_mode": self.autoreset_mode,
         }
-        self.possible_agents = agent_names(simulator.agents_per_world)
+        self.possible_agents = simulator.agent_names[:]
         self.agents = self.possible_agents[:]
         self.num_agents = self.max_num_agents = len(self.agents)
         space, action_space = simulator.single_observation_space, simulator.single_action_space

@@ -96,7 +96,12 @@ def for_one_agent(description: Mapping[str, Any], given: Mapping[str, object]) -
         return checked
     if agents.isdecimal():
         raise ValueError(f"{description['id']} has {agents} agents per world, {_ONE_AGENT}")
-    field = next(f for f in read_fields(description["parameters"]) if f.name == agents)
+    field = next((f for f in read_fields(description["parameters"]) if f.name == agents), None)
+    if field is None:  # a sum of parameters, each at least 1
+        raise ValueError(
+            f"{description['id']} has {agents} agents per world, {_ONE_AGENT} or "
+            "gpu_envs.parallel_env"
+        )
     if field.low is not None and field.low > 1:
         raise ValueError(
             f"{description['id']} has {field.low:g} agents or more per world, {_ONE_AGENT} or "

@@ -124,6 +124,7 @@ class Simulator:
         self.instance: dict[str, Any] = json.loads(self._native.instance)
         self.num_worlds: int = self.instance["num_worlds"]
         self.agents_per_world: int = self.instance["agents_per_world"]
+        self.agent_names: list[str] = self.instance["agent_names"]
         self.autoreset_mode = AutoresetMode(self.instance["autoreset_mode"])
         self.max_episode_steps: int = self.instance["time_limit"]
         self.parameters: dict[str, Value] = self.instance["values"]

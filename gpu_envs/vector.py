@@ -56,6 +56,7 @@ class VectorEnv(_Base):
         self.simulator = simulator = Simulator(name, worlds, **keywords)
         self.num_worlds = simulator.num_worlds
         self.agents_per_world = simulator.agents_per_world
+        self.agent_names = simulator.agent_names[:]
         self.num_envs = self.num_worlds * self.agents_per_world
         self.single_observation_space = simulator.single_observation_space
         self.single_action_space = simulator.single_action_space

@@ -28,11 +28,6 @@ _TEXT_MODES = ("ansi", "human")
 _FIXED = ("arrays", "autoreset_mode", "outputs", "reuse", "threads")
 
 
-def agent_names(count: int) -> list[str]:
-    """Return the names of the agents of a world: what PettingZoo calls `possible_agents`."""
-    return [f"player_{number}" for number in range(count)]
-
-
 def state_space(simulator: Simulator) -> spaces.Box:
     """Return the space of a world's state; where it has none, of the observations of all agents."""
     output = simulator.layout.of("state")
@@ -91,7 +86,7 @@ class World:
         self.render_mode = _checked_mode(render_mode, self.metadata["render_modes"], self.name)
         self.simulator = _simulator(self.name, device, keywords)
         self.max_cycles = self.simulator.max_episode_steps
-        self.possible_agents = agent_names(self.simulator.agents_per_world)
+        self.possible_agents = self.simulator.agent_names[:]
         self.agents: list[str] = []
         self._has_mask = self.simulator.layout.of("action_mask") is not None
         self.illegal = _checked_illegal(illegal, self.name, self._has_mask)

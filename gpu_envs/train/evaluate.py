@@ -88,7 +88,7 @@ class Team:
         config, device = Config(**tree["config"]), torch.device(simulator.device)
         actions = of_space(simulator.single_action_space, device)
         team = cls([], [], tree)
-        groups_of = groups(config.policies, simulator.agents_per_world)
+        groups_of = groups(config.policies, simulator.agent_names)
         for state in policies_of(tree).values():
             policy = Policy(RowShape.of(simulator), actions, config).to(device)
             policy.load_state_dict(state)

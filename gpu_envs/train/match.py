@@ -67,8 +67,8 @@ def _against(
     env: VectorEnv, first: evaluate.Team, second: evaluate.Team, given: argparse.Namespace
 ) -> list[list[str]]:
     """Return two rows for each seating: every role (or, with one role, agent) in turn is FILE's."""
-    roles = groups("role", env.agents_per_world)
-    sides = roles if len(roles) > 1 else groups("agent", env.agents_per_world)
+    roles = groups("role", env.agent_names)
+    sides = roles if len(roles) > 1 else groups("agent", env.agent_names)
     both = [*first.policies, *second.policies]
     shift, rows = len(first.policies), []
     for name, members in sides.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -11,14 +11,12 @@ from gpu_envs import VectorEnv
 from gpu_envs.train.config import Config
 from gpu_envs.train.networks import Policy
 from gpu_envs.train.noise import OPPONENTS, Noise
-from gpu_envs.world import agent_names
 
 
-def groups(policies: str, agents: int) -> dict[str, list[int]]:
-    """Return the agents of each policy by its name, in order of their first agents."""
-    names = agent_names(agents)
+def groups(policies: str, names: Sequence[str]) -> dict[str, list[int]]:
+    """Return which of the named agents each policy plays, in order of their first agents."""
     if policies == "shared":
-        return {"all": list(range(agents))}
+        return {"all": list(range(len(names)))}
     found: dict[str, list[int]] = {}
     for agent, name in enumerate(names):
         found.setdefault(name.rpartition("_")[0] if policies == "role" else name, []).append(agent)
@@ -101,7 +99,7 @@ class Seats:
         self.config, self.device = config, device
         self.agents, self.worlds = env.agents_per_world, env.num_worlds
         self.first_world = first_row // self.agents
-        self.groups = groups(config.policies, self.agents)
+        self.groups = groups(config.policies, env.agent_names)
         if config.past_worlds and self.agents < 2:
             raise ValueError("--past-worlds needs an environment with several agents")
 

@@ -102,6 +102,36 @@ typename S::Params resolve(typename SettingsOf<S>::type& settings) {
     return settings;
 }
 
+// What a user passes to a reset, and what the kernels get of it: the same struct, or ResetSettings
+// (which may hold texts) that S::resolve_options(settings, params) makes Options of, on the host.
+template <class S>
+struct ResetSettingsOf {
+  using type = typename OptionsOf<S>::type;
+};
+template <class S>
+  requires requires { typename S::ResetSettings; }
+struct ResetSettingsOf<S> {
+  using type = typename S::ResetSettings;
+};
+template <class S>
+typename OptionsOf<S>::type resolve_options(const Values& values,
+                                            const typename S::Params& params) {
+  const auto settings = from_values<typename ResetSettingsOf<S>::type>(values, "reset option");
+  if constexpr (requires { typename S::ResetSettings; })
+    return S::resolve_options(settings, params);
+  else
+    return settings;
+}
+
+/// What an agent is called: E::agent_name(params, agent), or player_0, player_1, ...
+template <class E>
+std::string name_of_agent([[maybe_unused]] const typename E::Schema::Params& params, int agent) {
+  if constexpr (requires { E::agent_name(params, agent); })
+    return E::agent_name(params, agent);
+  else
+    return "player_" + std::to_string(agent);
+}
+
 /// The described fields of a row, whatever its kind, with the type of its elements.
 template <class Row, class Params>
 std::vector<FieldInfo> row_fields(const Params& params) {
@@ -195,7 +225,7 @@ std::string describe_build(const std::string& id, const typename E::Schema::Para
          ", \"reward_threshold\": " + threshold +
          ", \"agents\": " + json(std::string(card.agents)) +
          ", \"parameters\": " + json(field_infos<typename SettingsOf<S>::type>(true)) +
-         ", \"reset_options\": " + json(field_infos<typename OptionsOf<S>::type>(true)) +
+         ", \"reset_options\": " + json(field_infos<typename ResetSettingsOf<S>::type>(true)) +
          ", \"action\": " + json(action_fields<typename S::Action>(params)) +
          ", \"observation\": " + json(row_fields<typename E::Observation>(params)) +
          ", \"state\": " + state + ", \"reward_parts\": " + parts +
@@ -408,9 +438,13 @@ class Plan {
     for (const FieldInfo& info : field_infos<Settings>(true))
       values +=
           (values.empty() ? "" : ", ") + json(info.name) + ": " + json_value(info, &settings_);
+    std::string agents;
+    for (int agent = 0; agent < agents_; ++agent)
+      agents += (agents.empty() ? "" : ", ") + json(name_of_agent<E>(params_, agent));
     instance_ = "{" + describe_build<E>(id_, params_) +
                 ", \"num_worlds\": " + std::to_string(config_.worlds) +
-                ", \"agents_per_world\": " + std::to_string(agents_) +
+                ", \"agents_per_world\": " + std::to_string(agents_) + ", \"agent_names\": [" +
+                agents + "]" +
                 ", \"autoreset_mode\": " + json(std::string(name_of(config_.autoreset))) +
                 ", \"time_limit\": " + std::to_string(max_steps_) +
                 ", \"packed\": " + (format_ == Elements::bits ? "true" : "false") +

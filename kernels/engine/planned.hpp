@@ -55,7 +55,7 @@ class PlannedSimulator : public Simulator {
     if (!begun_ && request.mask != nullptr)
       throw Error(Fault::reset_needed,
                   "the first reset must be of all worlds: call reset() once without a mask");
-    shared_.options = from_values<typename OptionsOf<S>::type>(request.options, "reset option");
+    shared_.options = resolve_options<S>(request.options, plan_.params_);
     shared_.reset_mask = request.mask;
     shared_.seed_count = int32_t(request.seeds.size());
   }

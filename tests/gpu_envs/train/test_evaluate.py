@@ -204,7 +204,7 @@ def write(path: Path, env: str, parameters: dict[str, Any] | None = None, **choi
     config = make(env, **choices)
     alone = worlds.for_evaluation(config, "cpu", 1)
     shape, actions = RowShape.of(alone.simulator), of_space(alone.single_action_space, CPU)
-    names = groups(config.policies, alone.agents_per_world)
+    names = groups(config.policies, alone.agent_names)
     policies = {name: Policy(shape, actions, config) for name in names}
     evaluate.save(path, config, alone.simulator, policies, {"score": 1.0, "steps": 2})
     alone.close()

@@ -13,7 +13,6 @@ pytest.importorskip("torch", reason="needs torch")
 import torch
 from gymnasium import spaces
 
-from gpu_envs.train import self_play
 from gpu_envs.train.config import Config
 from gpu_envs.train.distributions import of_space
 from gpu_envs.train.networks import Policy, RowShape
@@ -21,38 +20,35 @@ from gpu_envs.train.self_play import Past, Seats, groups
 
 CPU = torch.device("cpu")
 ROLES = ["hider_0", "hider_1", "seeker_0", "seeker_1", "seeker_2"]
+PLAYERS = ["player_0", "player_1", "player_2"]
 
 
 def seats(worlds: int, agents: int, first_world: int = 0, total: int = 0, **choices: Any) -> Seats:
-    env: Any = SimpleNamespace(agents_per_world=agents, num_worlds=worlds)
+    env: Any = SimpleNamespace(
+        agents_per_world=agents, agent_names=ROLES[:agents], num_worlds=worlds
+    )
     config = Config(env="Game-v0", num_envs=total or worlds, **choices)
     return Seats(config, env, CPU, first_world * agents)
-
-
-@pytest.fixture
-def roles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes games whose agents have two roles."""
-    monkeypatch.setattr(self_play, "agent_names", lambda count: ROLES[:count])
 
 
 # ---- groups
 
 
-def test_agents_are_grouped_by_policy(roles: None) -> None:
-    assert groups("shared", 5) == {"all": [0, 1, 2, 3, 4]}
-    assert groups("role", 5) == {"hider": [0, 1], "seeker": [2, 3, 4]}
-    assert groups("agent", 3) == {"hider_0": [0], "hider_1": [1], "seeker_0": [2]}
+def test_agents_are_grouped_by_policy() -> None:
+    assert groups("shared", ROLES) == {"all": [0, 1, 2, 3, 4]}
+    assert groups("role", ROLES) == {"hider": [0, 1], "seeker": [2, 3, 4]}
+    assert groups("agent", ROLES[:3]) == {"hider_0": [0], "hider_1": [1], "seeker_0": [2]}
 
 
 def test_agents_without_roles_are_one_role() -> None:
-    assert groups("role", 3) == {"player": [0, 1, 2]}
-    assert groups("agent", 2) == {"player_0": [0], "player_1": [1]}
-    assert groups("shared", 1) == {"all": [0]}
+    assert groups("role", PLAYERS) == {"player": [0, 1, 2]}
+    assert groups("agent", PLAYERS[:2]) == {"player_0": [0], "player_1": [1]}
+    assert groups("shared", PLAYERS[:1]) == {"all": [0]}
 
 
 @pytest.mark.parametrize("policies", ["shared", "role", "agent"])
 @pytest.mark.parametrize("agents", [1, 2, 5])
-def test_every_row_has_exactly_one_policy(roles: None, policies: str, agents: int) -> None:
+def test_every_row_has_exactly_one_policy(policies: str, agents: int) -> None:
     learners = list(seats(4, agents, policies=policies).learners())
     if len(learners) == 1:
         assert learners[0][1] is None  # all rows
@@ -90,14 +86,14 @@ def test_one_agent_in_turn_learns_where_one_policy_plays_all() -> None:
     assert found[::2].all()
 
 
-def test_one_role_in_turn_learns_where_roles_have_their_own(roles: None) -> None:
+def test_one_role_in_turn_learns_where_roles_have_their_own() -> None:
     found = learned(seats(6, 5, policies="role", past_worlds=0.5))
     hiders, seekers = [True] * 2 + [False] * 3, [False] * 2 + [True] * 3
     assert found[1::2].tolist() == [hiders, seekers, hiders]
     assert found[::2].all()
 
 
-def test_one_agent_in_turn_learns_where_each_has_its_own(roles: None) -> None:
+def test_one_agent_in_turn_learns_where_each_has_its_own() -> None:
     found = learned(seats(7, 3, policies="agent", past_worlds=1.0))
     assert torch.equal(found, torch.eye(3, dtype=torch.bool)[torch.arange(7) % 3])
 
@@ -105,9 +101,7 @@ def test_one_agent_in_turn_learns_where_each_has_its_own(roles: None) -> None:
 @pytest.mark.parametrize("policies", ["shared", "role", "agent"])
 @pytest.mark.parametrize("share", [0.3, 0.5, 1.0])
 @pytest.mark.parametrize("ranks", [2, 3])
-def test_ranks_share_the_worlds_of_one_process(
-    roles: None, policies: str, share: float, ranks: int
-) -> None:
+def test_ranks_share_the_worlds_of_one_process(policies: str, share: float, ranks: int) -> None:
     total = 13
     choices = {"policies": policies, "past_worlds": share, "total": total}
     whole = learned(seats(total, 5, **choices))

@@ -1,0 +1,51 @@
+// Hide and seek: hiders block doors with boxes and ramps, seekers learn to get in.
+//
+//   who acts    1 to 20 hiders and 1 to 20 seekers at once: move, turn, grab, lock
+//   reward      hiders +1 while no seeker sees any of them, else -1; seekers the opposite; nothing
+//               during the preparation, in which seekers are frozen; a penalty outside the arena
+//   ends        never by the rules; cut short after 240 steps
+//   rules from  "Emergent Tool Use From Multi-Agent Autocurricula" (Baker et al. 2020) and its batch
+//               version for GPUs (Shacklett et al., SIGGRAPH 2023): `profile`
+//
+// Parts: settings.hpp, presets.hpp, bodies.hpp (what a user sets and what becomes of it), params.hpp
+// and tables.hpp (what there is), level.hpp and layout.hpp (levels, drawn and by hand), rules.hpp,
+// sight.hpp, observe.hpp.
+#pragma once
+
+#include "envs/hide_seek/level.hpp"
+#include "envs/hide_seek/observe.hpp"
+#include "envs/hide_seek/presets.hpp"
+#include "physics/pipeline.hpp"
+
+namespace gpu_envs::envs::hide_seek {
+
+template <class T>
+struct Environment : Defaults {
+  using Schema = hide_seek::Schema<T>;
+  using Observation = hide_seek::Observation<T>;
+  using State = hide_seek::State<T>;
+  using Reset = NewLevel<T>;
+  using Step = chain<BeforePhysics<T>, typename physics::Pipeline<Model<T>>::Step, AfterPhysics<T>>;
+  using Observe = Stages<ForPacks<&lidar_rows<T>, &cast_lidar<T>, Lidar<T>>,
+                         ForPacks<&sight_rows<T>, &see<T>, Sights<T>>, ge::Observe<&observe<T>>,
+                         ObserveState<&show_state<T>>>;
+  static constexpr bool rare_reset = true;
+  static constexpr Card card{
+      .doc = "Hiders build shelters of boxes and ramps, seekers look for them.",
+      .max_episode_steps = 240,
+      .agents = "hider_count + seeker_count"};
+
+  static bool fits(const Params& p) {
+    return p.agent_count <= T::agents && p.box_slots <= T::boxes && p.ramp_count <= T::ramps &&
+           p.body_count <= T::bodies;
+  }
+  static std::string agent_name(const Params& p, int agent) {
+    return is_hider(p, agent) ? "hider_" + std::to_string(agent)
+                              : "seeker_" + std::to_string(agent - p.hider_count);
+  }
+};
+
+using Builds = ge::Builds<Build<"HideSeek-v0", Environment<Tier<6, 9, 2>>,
+                                Environment<Tier<40, kMostBoxes, kMostRamps>>>>;
+
+}  // namespace gpu_envs::envs::hide_seek

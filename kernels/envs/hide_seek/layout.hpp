@@ -1,0 +1,346 @@
+// Levels by hand: the text of reset(options={"layout": ...}) becomes Options, which the reset lays
+// out instead of drawing a level. Host only.
+// lint: allow file-size: half of the lines read what a user may pass and say what is wrong with it
+//
+//   hider -5 0 yaw 0; hider -5 3; hider -5 6; seeker 4 4; seeker 4 8 yaw 3.14
+//   cube 0 0 5 roll 0.5 velocity 0 0 -3 spin 0 0 1
+//   long 8 0 locked hiders
+//   ramp 0 9 yaw 1.57
+//   wall -18 4 18 4 height 2
+//   plane 0 0 40 0 0 -1
+//
+// One thing per line, or between semicolons; # begins a comment. Numbers are metres, radians,
+// seconds; a height that is left out puts the thing on the floor. "debug:NAME" is a scene of its own.
+#pragma once
+
+#include <charconv>
+#include <vector>
+
+#include "envs/hide_seek/params.hpp"
+#include "physics/vectors.hpp"
+
+namespace gpu_envs::envs::hide_seek {
+
+inline constexpr int kLaidBodies = 24, kLaidWalls = 32;
+inline constexpr size_t kMostLayoutBytes = 16384;
+
+struct LaidBody {
+  uint32_t row, kind;
+  uint32_t team;      // whose lock it is: Team
+  float pose[7];      // as physics::Pose
+  float velocity[6];  // as physics::Velocity
+};
+struct LaidWall {
+  float centre[3], half[3];  // of a plane: a point and its normal
+};
+/// What a reset lays out; generation where `laid` is 0.
+struct Options {
+  int32_t laid, body_count, wall_count;
+  uint32_t planes;  // bit k: wall k is a plane
+  LaidBody bodies[kLaidBodies];
+  LaidWall walls[kLaidWalls];
+};
+static_assert(sizeof(Options) < 2560, "GE: options travel with every launch");
+
+/// What a user passes to reset().
+struct ResetSettings {
+  std::string layout;
+  static constexpr auto describe() {
+    return fields(field("layout", &ResetSettings::layout,
+                        "a level by hand, one thing per line, or debug:NAME; empty: a new level"));
+  }
+};
+
+// ---- words
+
+/// One line and where it is in the text.
+struct Line {
+  std::vector<std::string> words;
+  std::string where;  // "line 3"
+  size_t at = 0;
+
+  bool done() const { return at >= words.size(); }
+  [[noreturn]] void wrong(const std::string& what) const {
+    refuse("layout: " + where + ": " + what);
+  }
+};
+
+inline std::vector<Line> layout_lines(const std::string& text) {
+  std::vector<Line> lines(1);
+  int number = 1;
+  bool comment = false;
+  std::string word;
+  const auto end_word = [&] {
+    if (!word.empty()) lines.back().words.push_back(word);
+    word.clear();
+  };
+  for (const char c : text) {
+    if (c == '\n' || (c == ';' && !comment)) {
+      end_word();
+      lines.back().where = "line " + std::to_string(number);
+      if (!lines.back().words.empty()) lines.emplace_back();
+      lines.back().words.clear();
+      number += c == '\n' ? 1 : 0;
+      comment = false;
+    } else if (c == '#') {
+      comment = true;
+    } else if (c == ' ' || c == '\t' || c == '\r' || c == ',') {
+      end_word();
+    } else if (!comment) {
+      word += c;
+    }
+  }
+  end_word();
+  lines.back().where = "line " + std::to_string(number);
+  if (lines.back().words.empty()) lines.pop_back();
+  return lines;
+}
+
+inline std::string quoted(const std::string& word) {
+  std::string shown;
+  for (const char c : word.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
+  return "'" + shown + "'";
+}
+
+inline bool is_number(const std::string& word) {
+  const char c = word[0];
+  return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || word == "nan" ||
+         word == "inf";
+}
+inline float take_number(Line& line, const char* what, double most) {
+  if (line.done()) line.wrong(std::string(what) + " is missing");
+  const std::string& word = line.words[line.at++];
+  const char* const begin = word.data() + (word[0] == '+' ? 1 : 0);
+  const char* const end = word.data() + word.size();
+  double value = 0;
+  const auto read = std::from_chars(begin, end, value);
+  if (read.ec != std::errc() || read.ptr != end)
+    line.wrong(std::string(what) + " must be a number, got " + quoted(word));
+  if (!(value >= -most && value <= most))
+    line.wrong(std::string(what) + " must be from -" + std::to_string(int(most)) + " to " +
+               std::to_string(int(most)) + ", got " + quoted(word));
+  return float(value);
+}
+
+// ---- things
+
+/// What is laid out so far.
+struct Scene {
+  const Params& p;
+  Options options{};
+  int hiders = 0, seekers = 0, boxes = 0, ramps = 0;
+
+  uint32_t take_row(const Line& line, const std::string& word) {
+    const auto next = [&](int& count, int most, int first, const char* parameter) {
+      if (count == most)
+        line.wrong("one " + word + " more than " + parameter + "=" + std::to_string(most));
+      return uint32_t(first + count++);
+    };
+    if (options.body_count == kLaidBodies)
+      line.wrong("a layout has at most " + std::to_string(kLaidBodies) + " bodies");
+    if (word == "hider") return next(hiders, p.hider_count, 0, "hider_count");
+    if (word == "seeker") return next(seekers, p.seeker_count, p.hider_count, "seeker_count");
+    if (word == "ramp") return next(ramps, p.ramp_count, p.first_ramp, "ramp_count");
+    return next(boxes, p.box_slots, p.first_box, "box_slots");
+  }
+};
+
+struct Angles {
+  float yaw = 0, pitch = 0, roll = 0;
+};
+/// Roll about y (forward) first, then pitch about x, then yaw about z.
+inline physics::Quat orientation_of(const Angles& angles) {
+  float s[3], c[3];
+  const float half[3] = {0.5f * angles.yaw, 0.5f * angles.pitch, 0.5f * angles.roll};
+  for (int k = 0; k < 3; ++k) ge::sincos(half[k], s[k], c[k]);
+  const physics::Quat yaw{c[0], 0, 0, s[0]}, pitch{c[1], s[1], 0, 0}, roll{c[2], 0, s[2], 0};
+  return physics::normalized(yaw * (pitch * roll));
+}
+
+/// The words behind the place of a body.
+inline void read_body_words(Line& line, const std::string& thing, bool upright, Angles& angles,
+                            LaidBody& body) {
+  const bool agent = body.kind == kAgentKind;
+  while (!line.done()) {
+    const std::string word = line.words[line.at++];
+    if (word == "yaw") {
+      angles.yaw = take_number(line, "yaw", 1000);
+    } else if (word == "pitch" || word == "roll") {
+      const float angle = take_number(line, word.c_str(), 1000);
+      if (upright && angle != 0) line.wrong("a " + thing + " is upright here: only yaw turns it");
+      (word == "pitch" ? angles.pitch : angles.roll) = angle;
+    } else if (word == "velocity") {
+      for (int k = 0; k < 3; ++k) body.velocity[k] = take_number(line, "velocity", 1000);
+    } else if (word == "spin") {
+      for (int k = 3; k < 6; ++k) body.velocity[k] = take_number(line, "spin", 1000);
+      if (upright && (body.velocity[3] != 0 || body.velocity[4] != 0))
+        line.wrong("a " + thing + " is upright here: its spin has only the third number");
+    } else if (word == "locked") {
+      if (agent) line.wrong("agents cannot be locked");
+      const std::string whose = line.done() ? "" : line.words[line.at++];
+      if (whose != "hiders" && whose != "seekers")
+        line.wrong("locked must be followed by hiders or seekers, got " + quoted(whose));
+      body.team = whose == "hiders" ? 2 : 1;
+    } else {
+      line.wrong("unknown word " + quoted(word) +
+                 "; known are yaw, pitch, roll, velocity, spin, locked");
+    }
+  }
+}
+
+inline void read_body(Scene& scene, Line& line, const std::string& thing, uint32_t kind) {
+  const Params& p = scene.p;
+  const physics::Kind& shape = p.physics.kinds[kind];
+  LaidBody body{};
+  body.row = scene.take_row(line, thing);
+  body.kind = kind;
+  body.pose[0] = take_number(line, "x", 1000);
+  body.pose[1] = take_number(line, "y", 1000);
+  body.pose[2] = standing_height(shape);
+  if (!line.done() && is_number(line.words[line.at])) body.pose[2] = take_number(line, "z", 1000);
+  Angles angles;
+  read_body_words(line, thing, shape.upright != 0, angles, body);
+  const physics::Quat q = orientation_of(angles);
+  body.pose[3] = q.w, body.pose[4] = q.x, body.pose[5] = q.y, body.pose[6] = q.z;
+  scene.options.bodies[scene.options.body_count++] = body;
+}
+
+inline LaidWall& new_wall(Scene& scene, const Line& line) {
+  if (scene.options.wall_count == kLaidWalls)
+    line.wrong("a layout has at most " + std::to_string(kLaidWalls) + " walls and planes");
+  return scene.options.walls[scene.options.wall_count++];
+}
+
+inline void read_wall(Scene& scene, Line& line) {
+  const Params& p = scene.p;
+  LaidWall& wall = new_wall(scene, line);
+  const char* const names[] = {"x0", "y0", "x1", "y1"};
+  float at[4];
+  for (int k = 0; k < 4; ++k) at[k] = take_number(line, names[k], 1000);
+  float height = p.wall_height;
+  while (!line.done()) {
+    const std::string word = line.words[line.at++];
+    if (word != "height") line.wrong("unknown word " + quoted(word) + "; known is height");
+    height = take_number(line, "height", 1000);
+  }
+  if (height <= 0) line.wrong("the height of a wall must be above 0");
+  const float along_x = ge::abs(at[2] - at[0]), along_y = ge::abs(at[3] - at[1]);
+  if ((along_x > 0) == (along_y > 0))
+    line.wrong("a wall runs along x or along y: from (x0, y0) to (x1, y0) or (x0, y1)");
+  wall = {{0.5f * (at[0] + at[2]), 0.5f * (at[1] + at[3]), 0.5f * height},
+          {max(0.5f * along_x, p.wall_half), max(0.5f * along_y, p.wall_half), 0.5f * height}};
+}
+
+inline void read_plane(Scene& scene, Line& line) {
+  scene.options.planes |= 1u << scene.options.wall_count;
+  LaidWall& plane = new_wall(scene, line);
+  for (int k = 0; k < 3; ++k) plane.centre[k] = take_number(line, "a plane's point", 1000);
+  for (int k = 0; k < 3; ++k) plane.half[k] = take_number(line, "a plane's normal", 1000);
+  if (!line.done()) line.wrong("unknown word " + quoted(line.words[line.at]));
+  const physics::Vec3 normal = physics::normalized(physics::vec(plane.half));
+  if (physics::dot(normal, normal) == 0) line.wrong("a plane's normal must not be zero");
+  physics::put(plane.half, normal);
+}
+
+inline void read_thing(Scene& scene, Line& line) {
+  const std::string word = line.words[line.at++];
+  if (word == "hider" || word == "seeker") return read_body(scene, line, word, kAgentKind);
+  if (word == "cube") return read_body(scene, line, word, kCubeKind);
+  if (word == "long") return read_body(scene, line, word, kLongKind);
+  if (word == "ramp") return read_body(scene, line, word, kRampKind);
+  if (word == "wall") return read_wall(scene, line);
+  if (word == "plane") return read_plane(scene, line);
+  line.wrong("unknown thing " + quoted(word) +
+             "; known are hider, seeker, cube, long, ramp, wall, plane");
+}
+
+// ---- scenes with a name; lengths in halves of a cube's edge
+
+struct NamedScene {
+  const char* name;
+  const char* text;
+};
+inline constexpr NamedScene kScenes[] = {
+    {"corner_cube", "cube 0 0 5 pitch 0.6154797 roll -0.7853982"},
+    {"flat_cube", "cube 0 0 5"},
+    {"tilted_long", "long 0 0 10 roll 0.7853982"},
+    {"falling_cubes",
+     "plane 0 0 40 0 0 -1; cube -6 -6 5 roll 0.3; cube 6 -6 9 pitch 0.7; cube -6 6 13 roll 1.1; "
+     "cube 6 6 17 pitch 1.3"},
+    {"wall_and_agents",
+     "wall -10 0 10 0; cube 0 -5 1; hider -15 -15 yaw -0.7853982; seeker -15 -10 yaw 0.7853982"},
+    {"stacked_cubes",
+     "plane -20 0 0 1 0 0; plane 20 0 0 -1 0 0; cube 0 0 5 roll 0.2; cube 0 0 10 pitch 0.2"},
+    {"thrown_ramp",
+     "plane -20 0 0 1 0 0; plane 20 0 0 -1 0 0; ramp 0 0 1 roll 1.5707963 locked hiders; "
+     "ramp 0 0 10 velocity 0 0 -30"},
+};
+
+inline void scale(Scene& scene, float unit) {
+  for (int k = 0; k < scene.options.body_count; ++k)
+    for (int axis = 0; axis < 3; ++axis) scene.options.bodies[k].pose[axis] *= unit;
+  for (int k = 0; k < scene.options.wall_count; ++k) {
+    LaidWall& wall = scene.options.walls[k];
+    const bool plane = (scene.options.planes >> k & 1u) != 0;
+    wall.centre[0] *= unit, wall.centre[1] *= unit;
+    if (plane) wall.centre[2] *= unit;
+    const int along = wall.half[0] > wall.half[1] ? 0 : 1;
+    if (!plane) wall.half[along] *= unit;
+  }
+}
+inline void read_scene(Scene& scene, const std::string& name) {
+  std::string known;
+  for (const NamedScene& named : kScenes) {
+    known += (known.empty() ? "" : ", ") + std::string(named.name);
+    if (name != named.name) continue;
+    for (Line& line : layout_lines(named.text)) {
+      line.where = "debug:" + name;
+      read_thing(scene, line);
+    }
+    scale(scene, scene.p.physics.kinds[kCubeKind].half[0]);
+    for (int k = 0; k < scene.options.body_count; ++k)  // agents stand, whatever their size
+      if (scene.options.bodies[k].kind == kAgentKind)
+        scene.options.bodies[k].pose[2] = agent_half(scene.p);
+    // Agents that the scene does not name stand in rows at its lower edge.
+    const float space = 3.0f * agent_half(scene.p), edge = -0.9f * scene.p.arena_half;
+    const int row = to_int(-2.0f * edge / space) + 1;
+    for (int k = 0; scene.hiders + scene.seekers < scene.p.agent_count; ++k) {
+      Line line;
+      line.where = "debug:" + name;
+      LaidBody body{};
+      body.row = scene.take_row(line, scene.hiders < scene.p.hider_count ? "hider" : "seeker");
+      body.kind = kAgentKind;
+      body.pose[0] = edge + float(k % row) * space, body.pose[1] = edge + float(k / row) * space;
+      body.pose[2] = agent_half(scene.p), body.pose[3] = 1;
+      scene.options.bodies[scene.options.body_count++] = body;
+    }
+    return;
+  }
+  refuse("layout: no scene is called " + quoted("debug:" + name) + "; known are " + known);
+}
+
+inline Options read_layout(const ResetSettings& settings, const Params& p) {
+  const std::string& text = settings.layout;
+  Scene scene{p};
+  if (text.empty()) return scene.options;
+  if (text.size() > kMostLayoutBytes)
+    refuse("layout: a text of " + std::to_string(text.size()) + " bytes, at most " +
+           std::to_string(kMostLayoutBytes) + " are read");
+  scene.options.laid = 1;
+  if (text.rfind("debug:", 0) == 0) {
+    read_scene(scene, text.substr(6));
+    return scene.options;
+  }
+  std::vector<Line> lines = layout_lines(text);
+  if (lines.empty()) refuse("layout: the text names nothing");
+  for (Line& line : lines) read_thing(scene, line);
+  if (scene.hiders != p.hider_count)
+    refuse("layout: " + std::to_string(scene.hiders) +
+           " hiders, hider_count=" + std::to_string(p.hider_count));
+  if (scene.seekers != p.seeker_count)
+    refuse("layout: " + std::to_string(scene.seekers) +
+           " seekers, seeker_count=" + std::to_string(p.seeker_count));
+  return scene.options;
+}
+
+}  // namespace gpu_envs::envs::hide_seek

@@ -1,0 +1,342 @@
+// Rows of observation and state. Which columns a row has depends on the profile:
+//
+//             self   others          boxes              ramps              also
+//   fixed     10     2 + 2 + 2       2 + 2 + 2 + 1 + 2  2 + 2 + 1 + 2      prep, team
+//   port      -      2 + 2           2 + 2 + 2 + 1      2 + 2 + 1          prep, team
+//   openai    10     10              15                 15                 which boxes exist
+//
+// fixed and port speak of what is to the right and ahead, openai of x and y. Rows of what an agent
+// does not see are zeros, unless observation_mode is "full".
+#pragma once
+
+#include "envs/hide_seek/rules.hpp"
+
+namespace gpu_envs::envs::hide_seek {
+
+/// Columns of each part of an observation.
+struct Columns {
+  int head, self, other, box, ramp;  // head: prep and team
+};
+GE_FN Columns columns_of(const Params& p) {
+  if (p.absolute != 0) return {0, 10, 10, 15, 15};
+  return p.own_fields != 0 ? Columns{2, 10, 6, 9, 7} : Columns{2, 0, 4, 7, 5};
+}
+
+GE_FN int observation_elements(const Params& p) {
+  const Columns c = columns_of(p);
+  const int others = p.agent_count - 1;
+  return c.head + c.self + others * (c.other + 1) + p.box_slots * (c.box + 1 + (p.absolute != 0)) +
+         p.ramp_count * (c.ramp + 1) + kRays;
+}
+
+inline void add_field(std::vector<FieldInfo>& fields, const char* name, int rows, int columns,
+                      const char* doc, double low = -kUnbounded, double high = kUnbounded) {
+  if (rows * columns == 0) return;
+  std::vector<int64_t> shape{rows};
+  if (columns > 1) shape.push_back(columns);
+  fields.push_back(wide_field(name, std::move(shape), doc, low, high));
+}
+inline std::vector<FieldInfo> observation_fields(const Params& p) {
+  std::vector<FieldInfo> all;
+  const Columns c = columns_of(p);
+  const int others = p.agent_count - 1, boxes = p.box_slots, ramps = p.ramp_count;
+  const bool openai = p.absolute != 0, own = p.own_fields != 0;
+  if (!openai) {
+    add_field(all, "prep", 1, 1, "steps of the preparation that are left", 0, p.countdown);
+    add_field(all, "team", 1, 1, "1: hider, 0: seeker", 0, 1);
+  }
+  add_field(all, "self", c.self, 1,
+            openai ? "x, y, z, yaw, their rates, 1 for hiders, share of the preparation"
+                   : "x, y, z, cos and sin of yaw, velocity x, y, z, turn rate, 1 while holding");
+  add_field(all, "others", others, c.other,
+            openai ? "as self, from the next agent on"
+            : own  ? "right, ahead, velocity right, ahead, 1 for hiders, 1 while holding"
+                   : "right, ahead, velocity right, ahead");
+  add_field(all, "boxes", boxes, c.box,
+            openai
+                ? "x, y, z, cos, sin of yaw, rates of x, y, z, yaw, size x, y, z, locked by you, "
+                  "by your team, by anybody"
+            : own ? "right, ahead, velocity right, ahead, size x, y, own yaw less its yaw, locked "
+                    "by hiders, by seekers"
+                  : "right, ahead, velocity right, ahead, size x, y, own yaw less its yaw");
+  add_field(all, "ramps", ramps, c.ramp,
+            openai ? "as boxes, sizes 0"
+            : own  ? "right, ahead, velocity right, ahead, own yaw less its yaw, locked by hiders, "
+                     "by seekers"
+                   : "right, ahead, velocity right, ahead, own yaw less its yaw");
+  if (openai) add_field(all, "box_exists", boxes, 1, "1: there is such a box", 0, 1);
+  add_field(all, "visible_others", others, 1, "1: seen, in the order of others", 0, 1);
+  add_field(all, "visible_boxes", boxes, 1, "1: seen", 0, 1);
+  add_field(all, "visible_ramps", ramps, 1, "1: seen", 0, 1);
+  add_field(all, "lidar", kRays, 1, "distance from the centre, counter-clockwise", 0);
+  return all;
+}
+
+inline constexpr int kBodyColumns = 13, kWallColumns = 6;
+GE_FN int state_elements(const Params& p) {
+  return 1 + p.agent_count * (kBodyColumns + 2) +
+         (p.box_slots + p.ramp_count) * (kBodyColumns + 6) + kMostWalls * kWallColumns;
+}
+inline std::vector<FieldInfo> state_fields(const Params& p) {
+  std::vector<FieldInfo> all;
+  const int objects = kBodyColumns + 6;
+  add_field(all, "prep", 1, 1, "steps of the preparation that are left", 0, p.countdown);
+  add_field(all, "agents", p.agent_count, kBodyColumns + 2,
+            "position, orientation w, x, y, z, velocity, spin, 1 for hiders, 1 while holding");
+  add_field(all, "boxes", p.box_slots, objects,
+            "position, orientation, velocity, spin, size x, y, z, 1 where it exists, locked by "
+            "hiders, by seekers");
+  add_field(all, "ramps", p.ramp_count, objects, "as boxes");
+  add_field(all, "walls", kMostWalls, kWallColumns, "centre x, y, z, half extents x, y, z");
+  return all;
+}
+
+template <class T>
+struct Observation : WideRow<float> {
+  static constexpr int capacity = 12 + 11 * (T::agents - 1) + 17 * T::boxes + 16 * T::ramps + kRays;
+  static GE_FN int elements(const Params& p) { return observation_elements(p); }
+  static std::vector<FieldInfo> describe(const Params& p) { return observation_fields(p); }
+};
+template <class T>
+struct State : WideRow<float> {
+  static constexpr int capacity = 1 + T::agents * (kBodyColumns + 2) +
+                                  (T::boxes + T::ramps) * (kBodyColumns + 6) +
+                                  kMostWalls * kWallColumns;
+  static GE_FN int elements(const Params& p) { return state_elements(p); }
+  static std::vector<FieldInfo> describe(const Params& p) { return state_fields(p); }
+};
+
+/// Sets one element after the other; all of them where `shows`, else zeros.
+struct Pen {
+  FloatRow& row;
+  int at;
+  bool shows;
+  GE_FN void put(float value) { row.set(at++, shows ? value : 0.0f); }
+  GE_FN void put(Vec3 v) { put(v.x), put(v.y), put(v.z); }
+};
+
+/// The observer, and the frame it sees in.
+template <class T>
+struct Viewer {
+  const W<T>& w;
+  int me;
+  Pose pose;
+  Vec3 ahead;
+
+  GE_FN bool sees(int body) const {
+    return w.template get<Sights<T>, Sight>(me * w.params().sight_slots + body).value != 0.0f;
+  }
+  GE_FN bool shows(int body) const {
+    return w.params().masked != 0 ? sees(body) : is_there<T>(w, body);
+  }
+  /// To the right, and ahead.
+  GE_FN void put_turned(Pen& pen, Vec3 v) const {
+    pen.put(v.x * ahead.y - v.y * ahead.x);
+    pen.put(v.x * ahead.x + v.y * ahead.y);
+  }
+};
+template <class T>
+GE_FN Viewer<T> viewer_of(const W<T>& w, int me) {
+  const Pose pose = w.template get<Bodies<T>, Pose>(me);
+  return {w, me, pose, facing(pose)};
+}
+
+template <class T>
+GE_FN bool holding(const W<T>& w, int agent) {
+  return w.template get<Joints<T>, Joint>(agent).type != physics::kNoJoint;
+}
+GE_FN float flag(bool on) {
+  return on ? 1.0f : 0.0f;
+}
+/// Rotation about z, in (-pi, pi].
+GE_FN float yaw_of(physics::Quat q) {
+  return atan2(2.0f * (q.w * q.z + q.x * q.y), 1.0f - 2.0f * (q.y * q.y + q.z * q.z));
+}
+template <class T>
+GE_FN float prep_left(const W<T>& w) {
+  const Params& p = w.params();
+  return float(int32_t(uint32_t(p.countdown) - min(w.step(), uint32_t(p.countdown))));
+}
+template <class T>
+GE_FN float prep_share(const W<T>& w) {
+  const uint32_t whole = uint32_t(w.params().preparation_steps);
+  return w.step() >= whole ? 1.0f : float(int32_t(w.step())) / float(int32_t(whole));
+}
+
+// ---- relative rows: fixed and port
+
+template <class T>
+GE_FN void put_relative(const Viewer<T>& v, Pen& pen, int body, const float (&velocity)[3]) {
+  const Pose pose = v.w.template get<Bodies<T>, Pose>(body);
+  v.put_turned(pen, physics::vec(pose.position) - physics::vec(v.pose.position));
+  v.put_turned(pen, physics::vec(velocity));
+}
+template <class T>
+GE_FN void put_locks(const Viewer<T>& v, Pen& pen, int body) {
+  if (v.w.params().own_fields == 0) return;
+  const Owner owner = v.w.template get<Bodies<T>, Owner>(body);
+  pen.put(flag(owner.team == kHiders));
+  pen.put(flag(owner.team == kSeekers));
+}
+template <class T>
+GE_FN void put_object(const Viewer<T>& v, Pen& pen, int body, bool ramp) {
+  const Velocity velocity = v.w.template get<Bodies<T>, Velocity>(body);
+  const Pose pose = v.w.template get<Bodies<T>, Pose>(body);
+  put_relative(v, pen, body, velocity.linear);
+  if (!ramp) {
+    const physics::Kind& kind = kind_of(v.w.params(), v.w.template get<Bodies<T>, Body>(body));
+    pen.put(2.0f * kind.half[0]);
+    pen.put(2.0f * kind.half[1]);
+  }
+  pen.put(yaw_of(physics::quat(v.pose.orientation) *
+                 physics::conjugate(physics::quat(pose.orientation))));
+  put_locks(v, pen, body);
+}
+template <class T>
+GE_FN void put_other(const Viewer<T>& v, Pen& pen, int agent) {
+  const Travel travel = v.w.template get<Players<T>, Travel>(agent);
+  put_relative(v, pen, agent, travel.velocity);
+  if (v.w.params().own_fields == 0) return;
+  pen.put(flag(is_hider(v.w.params(), agent)));
+  pen.put(flag(holding<T>(v.w, agent)));
+}
+template <class T>
+GE_FN void put_self(const Viewer<T>& v, Pen& pen) {
+  if (v.w.params().own_fields == 0) return;
+  const Travel travel = v.w.template get<Players<T>, Travel>(v.me);
+  pen.put(physics::vec(v.pose.position));
+  pen.put(v.ahead.y);
+  pen.put(-v.ahead.x);
+  pen.put(physics::vec(travel.velocity));
+  pen.put(travel.turn);
+  pen.put(flag(holding<T>(v.w, v.me)));
+}
+
+// ---- absolute rows: openai
+
+template <class T>
+GE_FN void put_agent(const Viewer<T>& v, Pen& pen, int agent) {
+  const Pose pose = v.w.template get<Bodies<T>, Pose>(agent);
+  const Travel travel = v.w.template get<Players<T>, Travel>(agent);
+  pen.put(physics::vec(pose.position));
+  pen.put(yaw_of(physics::quat(pose.orientation)));
+  pen.put(physics::vec(travel.velocity));
+  pen.put(travel.turn);
+  pen.put(flag(is_hider(v.w.params(), agent)));
+  pen.put(prep_share<T>(v.w));
+}
+template <class T>
+GE_FN void put_absolute(const Viewer<T>& v, Pen& pen, int body, bool ramp) {
+  const Params& p = v.w.params();
+  const Pose pose = v.w.template get<Bodies<T>, Pose>(body);
+  const Velocity velocity = v.w.template get<Bodies<T>, Velocity>(body);
+  const Body state = v.w.template get<Bodies<T>, Body>(body);
+  const Owner owner = v.w.template get<Bodies<T>, Owner>(body);
+  const Vec3 ahead = facing(pose);
+  pen.put(physics::vec(pose.position));
+  pen.put(ahead.y);
+  pen.put(-ahead.x);
+  pen.put(physics::vec(velocity.linear));
+  pen.put(velocity.angular[2]);
+  pen.put(physics::vec(kind_of(p, state).half) * (ramp ? 0.0f : 2.0f));
+  const bool locked = (state.state & physics::kLocked) != 0;
+  pen.put(flag(locked & (owner.agent == uint32_t(v.me + 1))));
+  pen.put(flag(locked & (owner.team == team_of(p, v.me))));
+  pen.put(flag(locked));
+}
+
+// ---- rows
+
+/// The k-th of the others: in order, or from the next agent on.
+GE_FN int other_agent(const Params& p, int me, int k) {
+  if (p.absolute == 0) return k < me ? k : k + 1;
+  return me + 1 + k < p.agent_count ? me + 1 + k : me + 1 + k - p.agent_count;
+}
+
+template <class T>
+GE_FN void put_rows(const Viewer<T>& v, Pen& pen) {
+  const Params& p = v.w.params();
+  const bool openai = p.absolute != 0;
+  for (int k = 0; k + 1 < p.agent_count; ++k) {
+    const int agent = other_agent(p, v.me, k);
+    pen.shows = v.shows(agent);
+    if (openai)
+      put_agent(v, pen, agent);
+    else
+      put_other(v, pen, agent);
+  }
+  for (int body = p.first_box; body < p.body_count; ++body) {
+    pen.shows = v.shows(body);
+    if (openai)
+      put_absolute(v, pen, body, body >= p.first_ramp);
+    else
+      put_object(v, pen, body, body >= p.first_ramp);
+  }
+  pen.shows = true;
+}
+template <class T>
+GE_FN void observe(const W<T>& w, FloatRow& row, Slot me) {
+  const Params& p = w.params();
+  const Viewer<T> v = viewer_of<T>(w, me.row);
+  Pen pen{row, 0, true};
+  if (p.absolute != 0) {
+    put_agent(v, pen, me.row);
+  } else {
+    pen.put(prep_left<T>(w));
+    pen.put(flag(is_hider(p, me.row)));
+    put_self(v, pen);
+  }
+  put_rows(v, pen);
+  if (p.absolute != 0)
+    for (int k = 0; k < p.box_slots; ++k) pen.put(flag(is_there<T>(w, p.first_box + k)));
+  for (int k = 0; k + 1 < p.agent_count; ++k) pen.put(flag(v.sees(other_agent(p, me.row, k))));
+  for (int body = p.first_box; body < p.body_count; ++body) pen.put(flag(v.sees(body)));
+  for (int ray = 0; ray < kRays; ++ray)
+    pen.put(w.template get<Lidar<T>, Range>(me.row * kRaySlots + ray).value);
+}
+
+template <class T>
+GE_FN void put_body(const W<T>& w, Pen& pen, int row) {
+  const Pose pose = w.template get<Bodies<T>, Pose>(row);
+  const Velocity velocity = w.template get<Bodies<T>, Velocity>(row);
+  pen.put(physics::vec(pose.position));
+  for (int k = 0; k < 4; ++k) pen.put(pose.orientation[k]);
+  if (row < w.params().agent_count) {
+    const Travel travel = w.template get<Players<T>, Travel>(row);
+    pen.put(physics::vec(travel.velocity));
+    pen.put({0.0f, 0.0f, travel.turn});
+  } else {
+    pen.put(physics::vec(velocity.linear));
+    pen.put(physics::vec(velocity.angular));
+  }
+}
+template <class T>
+GE_FN void show_state(const W<T>& w, FloatRow& row) {
+  const Params& p = w.params();
+  Pen pen{row, 0, true};
+  pen.put(prep_left<T>(w));
+  for (int agent = 0; agent < p.agent_count; ++agent) {
+    put_body<T>(w, pen, agent);
+    pen.put(flag(is_hider(p, agent)));
+    pen.put(flag(holding<T>(w, agent)));
+  }
+  for (int body = p.first_box; body < p.body_count; ++body) {
+    pen.shows = is_there<T>(w, body);
+    put_body<T>(w, pen, body);
+    pen.put(physics::vec(kind_of(p, w.template get<Bodies<T>, Body>(body)).half) *
+            (body < p.first_ramp ? 2.0f : 1.0f));
+    pen.put(1.0f);
+    const Owner owner = w.template get<Bodies<T>, Owner>(body);
+    pen.put(flag(owner.team == kHiders));
+    pen.put(flag(owner.team == kSeekers));
+  }
+  const int walls = w.template count<Statics<T>>();
+  for (int k = 0; k < walls; ++k) {
+    const physics::Static wall = w.template get<Statics<T>, physics::Static>(k);
+    pen.shows = true;
+    pen.put(physics::vec(wall.centre));
+    pen.put(physics::vec(wall.half));
+  }
+}
+
+}  // namespace gpu_envs::envs::hide_seek

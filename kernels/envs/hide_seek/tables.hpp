@@ -1,0 +1,227 @@
+// Components and tables of a world of hide-and-seek, and the physics' view of it.
+//
+//   agents     the learners, hiders first; agent k is also row k of the bodies
+//   bodies     agents, then boxes (long ones first), then ramps; absent ones have state 0
+//   joints     row k: what agent k holds
+//   statics    walls
+//   plan, footprints, lidar, sights, spots: scratch
+#pragma once
+
+#include "envs/hide_seek/layout.hpp"
+#include "envs/hide_seek/params.hpp"
+#include "physics/tables.hpp"
+
+namespace gpu_envs::envs::hide_seek {
+
+using physics::Body;
+using physics::Joint;
+using physics::Pose;
+using physics::Velocity;
+
+// ---- agents
+
+struct Act {
+  int32_t x, y, turn, grab, lock;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(
+        field("x", &Act::x, "force to the right (openai: along x): 5 is none").one_of(11),
+        field("y", &Act::y, "force ahead (openai: along y): 5 is none").one_of(11),
+        field("turn", &Act::turn, "torque, counter-clockwise from 5 on: 5 is none").one_of(11),
+        field("grab", &Act::grab, "1: grab, or release (openai: hold while it is 1)").one_of(2),
+        field("lock", &Act::lock, "1: lock, or unlock").one_of(2));
+  }
+};
+/// How an agent moved in the last step, as others see it.
+struct Travel {
+  float velocity[3];
+  float turn;
+  static constexpr auto describe() {
+    return fields(field("travel", &Travel::velocity, "mean velocity in the last step").in("m/s"),
+                  field("turn_rate", &Travel::turn, "turn in the last step").in("rad/s"));
+  }
+};
+/// Where an agent was when the step began.
+struct Before {
+  float position[3];
+  float ahead[2];  // direction
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("position_before", &Before::position, "at the beginning of the step"),
+                  field("ahead_before", &Before::ahead, "where the agent faced"));
+  }
+};
+/// What an agent can grab or lock in this step.
+struct Aim {
+  int32_t grab, lock;  // rows of bodies; -1: none
+  float distance;      // of the ray's hit
+  uint32_t near[2];    // bitmap of objects in reach of the lock, where reach is radial
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("grab_target", &Aim::grab, "row of the body that it can grab; -1: none"),
+                  field("lock_target", &Aim::lock, "row of the body that it can lock; -1: none"),
+                  field("aim_distance", &Aim::distance, "to the surface ahead").in("m"),
+                  field("near", &Aim::near, "bitmap of objects in reach"));
+  }
+};
+
+// ---- bodies
+
+enum Team : uint32_t { kNobody, kSeekers, kHiders };
+/// Whose lock it is.
+struct Owner {
+  uint32_t team;   // Team
+  uint32_t agent;  // who locked it + 1; kept after unlocking where locks are by the team rule
+  static constexpr auto describe() {
+    return fields(field("owner", &Owner::team, "who locked it: 0 nobody, 1 seekers, 2 hiders"),
+                  field("locker", &Owner::agent, "the agent who locked it last, + 1; 0: nobody"));
+  }
+};
+GE_FN Team team_of(const Params& p, int agent) {
+  return is_hider(p, agent) ? kHiders : kSeekers;
+}
+
+// ---- the level
+
+/// A wall of the plan, on the unit square (or on the grid of cells).
+struct Segment {
+  int32_t across;  // 0: along x, at a y; 1: along y, at an x
+  float at, start, end;
+  float door;  // of an undivided wall on the grid: where its door begins; -1: none
+  uint32_t outer;
+  static constexpr auto describe() {
+    return fields(field("across", &Segment::across, "0: along x, 1: along y"),
+                  field("at", &Segment::at, "its place on the other axis"),
+                  field("start", &Segment::start, "lower end"),
+                  field("end", &Segment::end, "upper end"),
+                  field("door", &Segment::door, "lower end of its door; -1: none"),
+                  field("outer", &Segment::outer, "1: belongs to the arena's border"));
+  }
+};
+struct Footprint {
+  float low[2], high[2];
+  static constexpr auto describe() {
+    return fields(field("low_corner", &Footprint::low, "of its bounds on the floor").in("m"),
+                  field("high_corner", &Footprint::high, "of its bounds on the floor").in("m"));
+  }
+};
+struct Level {
+  uint32_t walls;     // of the plan
+  uint32_t attempts;  // levels drawn until everything had its place
+  uint32_t dropped;   // objects without one
+  static constexpr auto describe() {
+    return fields(field("wall_count", &Level::walls, "walls of this level"),
+                  field("attempts", &Level::attempts, "levels drawn until all had their place"),
+                  field("dropped", &Level::dropped, "objects for which there was no place"));
+  }
+};
+/// Whether a seeker saw a hider in this step.
+struct Watch {
+  int32_t seen;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("seen", &Watch::seen, "1: a seeker sees a hider"));
+  }
+};
+
+// ---- senses
+
+inline constexpr int kSpots = 32;  // rows of a seeker who looks for hiders
+
+struct Range {
+  float value;
+  static constexpr auto describe() {
+    return fields(field("range", &Range::value, "lidar ray [agent * 32 + ray]").in("m"));
+  }
+};
+struct Sight {
+  float value;
+  static constexpr auto describe() {
+    return fields(field("sight", &Sight::value, "1: [agent * slots + body] is seen"));
+  }
+};
+struct Spot {
+  float value;
+  static constexpr auto describe() {
+    return fields(field("spot", &Spot::value, "1: [seeker * 32 + hider] is seen"));
+  }
+};
+
+// ---- tables
+
+template <class T>
+using PhysicsOf = physics::Tables<T::bodies, kMostWalls, T::agents, 6 * T::bodies, Owner>;
+template <class T>
+using Bodies = typename PhysicsOf<T>::Bodies;
+template <class T>
+using Joints = typename PhysicsOf<T>::Joints;
+template <class T>
+using Statics = typename PhysicsOf<T>::Statics;
+
+template <class T>
+struct Players : Agents<T::agents, Act, Travel, Before, Aim> {
+  static constexpr const char* name = "agents";
+  static GE_FN constexpr int count(const Params& params) { return params.agent_count; }
+};
+struct Match : Single<Level, Watch> {
+  static constexpr const char* name = "match";
+};
+struct Plan : Fixed<kMostWalls, Segment> {
+  static constexpr const char* name = "plan";
+  static constexpr bool scratch = true;
+};
+template <class T>
+struct Footprints : Fixed<T::bodies, Footprint> {
+  static constexpr const char* name = "footprints";
+  static constexpr bool scratch = true;
+};
+template <class T>
+struct Lidar : List<T::agents * kRaySlots, Range> {
+  static constexpr const char* name = "lidar";
+  static constexpr bool scratch = true;
+};
+template <class T>
+struct Sights : List<T::agents * T::sights, Sight> {
+  static constexpr const char* name = "sights";
+  static constexpr bool scratch = true;
+};
+template <class T>
+struct Spots : List<T::agents * kSpots, Spot> {
+  static constexpr const char* name = "spots";
+  static constexpr bool scratch = true;
+};
+
+Params resolve_settings(Settings& settings);
+
+template <class T>
+struct Schema {
+  using Settings = hide_seek::Settings;
+  using Params = hide_seek::Params;
+  using Options = hide_seek::Options;
+  using ResetSettings = hide_seek::ResetSettings;
+  using Action = Act;
+  using Agent = Players<T>;
+  using tables = concat<Types<Agent>, typename PhysicsOf<T>::all,
+                        Types<Match, Plan, Footprints<T>, Lidar<T>, Sights<T>, Spots<T>>>;
+  // Packs hold rays of one world: there is nothing to gain from interleaved worlds.
+  static constexpr int cpu_block = 1, cuda_block = 1;
+  static Params resolve(Settings& settings) { return resolve_settings(settings); }
+  static Options resolve_options(const ResetSettings& settings, const Params& params) {
+    return read_layout(settings, params);
+  }
+};
+template <class T>
+using W = World<Schema<T>>;
+
+template <class T>
+struct Model {
+  using Schema = hide_seek::Schema<T>;
+  using Physics = PhysicsOf<T>;
+  static GE_FN const physics::Setup& setup(const Params& p) { return p.physics; }
+};
+
+GE_FN const physics::Kind& kind_of(const Params& p, const Body& body) {
+  return p.physics.kinds[body.kind];
+}
+
+}  // namespace gpu_envs::envs::hide_seek
