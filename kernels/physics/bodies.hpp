@@ -87,8 +87,8 @@ struct Joint {
   uint32_t type;  // kNoJoint, kFixedJoint, kBallJoint
   uint32_t a, b;  // rows of the bodies
   float anchor_a[3], anchor_b[3];
-  float relative[4];           // orientation of b in a's frame
-  float pull[3], twist[3];     // impulses of the last substep
+  float relative[4];        // orientation of b in a's frame
+  float pull[3], twist[3];  // impulses of the last substep
   static constexpr auto describe() {
     return fields(field("type", &Joint::type, "0: none, 1: fixed, 2: ball"),
                   field("a", &Joint::a, "row of the body that holds"),
@@ -109,14 +109,14 @@ inline constexpr int kKinds = 8;
 struct Kind {
   int32_t shape;  // Shape
   float half[3];
-  float slope[2];             // wedge: (y, z) of the slope's unit normal
-  float bound;                // radius of the sphere around the origin that holds the shape
-  float inverse_mass;         // 0: never moves
-  float inertia[6];           // xx, yy, zz, xy, xz, yz about the origin
-  float inverse_inertia[6];   // upright: zz alone
-  int32_t upright;            // turns about z only, and slides with one contact on the floor
-  float damping[2];           // linear along x and y, along z [N s/m]
-  float spin_damping;         // [N m s]
+  float slope[2];            // wedge: (y, z) of the slope's unit normal
+  float bound;               // radius of the sphere around the origin that holds the shape
+  float inverse_mass;        // 0: never moves
+  float inertia[6];          // xx, yy, zz, xy, xz, yz about the origin
+  float inverse_inertia[6];  // upright: zz alone
+  int32_t upright;           // turns about z only, and slides with one contact on the floor
+  float damping[2];          // linear along x and y, along z [N s/m]
+  float spin_damping;        // [N m s]
 };
 
 /// The two coefficients of a soft constraint in one substep (Catto, "Soft constraints", GDC 2011).
@@ -144,10 +144,10 @@ struct Setup {
   float margin;        // smallest distance at which contacts are looked for [m]
   float reach;         // largest [m]
   float edge_margin;   // by which an edge must beat a face as separating axis [m]
-  float step_height;   // an upright body whose sole is within this of another's top stands on it [m]
-  float match;         // contacts nearer than this in the old step are the same [m]
-  float quiet_speed;   // slower bodies are at rest [m/s, rad/s]
-  int32_t quiet_steps; // steps at rest before a body sleeps; 0: never
+  float step_height;  // an upright body whose sole is within this of another's top stands on it [m]
+  float match;        // contacts nearer than this in the old step are the same [m]
+  float quiet_speed;  // slower bodies are at rest [m/s, rad/s]
+  int32_t quiet_steps;  // steps at rest before a body sleeps; 0: never
 };
 
 GE_FN Sym3 sym(const float (&a)[6]) {

@@ -2,6 +2,7 @@
 // for the tens of bodies of a world the test of six numbers is cheaper than keeping one up to date.
 #pragma once
 
+#include "engine/call.hpp"
 #include "physics/shapes.hpp"
 #include "physics/tables.hpp"
 
@@ -33,8 +34,11 @@ GE_FN void bound_body(const WorldOf<M>& w, Bounds& bounds, const Pose& pose,
   if (movable(body)) {
     const float t = s.time_step;
     const float pushed = (length(vec(load.force)) * 0.625f * t) * t;
-    const float turned = (length(vec(velocity.angular)) + abs(load.torque[2]) * kind.inverse_inertia[2] * t) * kind.bound;
-    const float grown = s.reach + s.margin + length(vec(velocity.linear)) * t + pushed * kind.inverse_mass + 0.5f * (turned * t);
+    const float turned =
+        (length(vec(velocity.angular)) + abs(load.torque[2]) * kind.inverse_inertia[2] * t) *
+        kind.bound;
+    const float grown = s.reach + s.margin + length(vec(velocity.linear)) * t +
+                        pushed * kind.inverse_mass + 0.5f * (turned * t);
     half += Vec3{grown, grown, grown};
   }
   put(bounds.low, at - half);
@@ -58,6 +62,10 @@ GE_FN bool behind(const Bounds& a, const Static& plane) {
     lowest += n * (select(n > 0.0f, a.low[k], a.high[k]) - plane.centre[k]);
   }
   return lowest < 0.0f;
+}
+
+GE_FN bool meets(const Setup& s, const Bounds& a, const Static& b) {
+  return s.kinds[b.kind].shape == kPlane ? behind(a, b) : overlap(a, b);
 }
 
 /// The later bodies near this one, asleep or not: sleepers are woken along these pairs.
@@ -85,8 +93,7 @@ GE_FN void find_statics(const WorldOf<M>& w, typename M::Physics::NearOf& near,
   const int count = w.template count<T>();
   for (int k = 0; k < count; ++k) {
     const Static wall = w.template get<T, Static>(k);
-    const bool hit = s.kinds[wall.kind].shape == kPlane ? behind(bounds, wall) : overlap(bounds, wall);
-    if (hit) near.statics[kWords > 1 ? k >> 5 : 0] |= 1u << (k & 31);
+    if (meets(s, bounds, wall)) near.statics[kWords > 1 ? k >> 5 : 0] |= 1u << (k & 31);
   }
 }
 
@@ -117,11 +124,44 @@ GE_FN void list_pairs(const WorldOf<M>& w, Counts& counts,
       for (uint32_t bits = near.statics[k]; bits != 0; bits &= bits - 1)
         add(a, T::capacity + 32 * k + lowest_one(bits));
   }
-  counts.pairs = count;
+  counts.pairs = min(count, uint32_t(M::Physics::kPairs));
+  count_overflow<typename M::Physics::Pairs>(w.engine(), int(count), M::Physics::kPairs);
 }
 template <class M>
 GE_FN int pair_count(const WorldOf<M>&, const Counts& counts) {
   return int(counts.pairs);
+}
+
+/// Bounds for this substep alone.
+GE_FN void bound_substep(const Setup& s, Bounds& bounds, const Kind& kind, Vec3 at,
+                         const Mat3& turn, float reach) {
+  const float grown = min(s.reach, s.margin + reach);
+  const Vec3 half = half_extents(kind, turn) + Vec3{grown, grown, grown};
+  put(bounds.low, at - half);
+  put(bounds.high, at + half);
+}
+template <class M>
+GE_FN bool is_static(uint32_t row) {
+  return row >= uint32_t(M::Physics::kBodies);
+}
+/// Whether a pair may touch in this substep: a third of those that may within the step.
+template <class M>
+GE_FN bool is_close(const WorldOf<M>& w, int row) {
+  using T = BodiesOf<M>;
+  const Pairing pair = w.template get<typename M::Physics::Pairs, Pairing>(row);
+  const Bounds a = w.template get<T, Bounds>(int(pair.a));
+  if (!is_static<M>(pair.b)) return overlap(a, w.template get<T, Bounds>(int(pair.b)));
+  using U = typename M::Physics::Statics;
+  const Static wall = w.template get<U, Static>(int(pair.b) - M::Physics::kBodies);
+  return meets(setup_of<M>(w), a, wall);
+}
+template <class M>
+GE_FN void bring_close(const WorldOf<M>& w, int row, Pairing& pair) {
+  pair = w.template get<typename M::Physics::Pairs, Pairing>(row);
+}
+template <class M>
+GE_FN int close_count(const WorldOf<M>& w) {
+  return w.template count<typename M::Physics::Close>();
 }
 
 }  // namespace ge::physics

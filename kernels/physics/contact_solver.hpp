@@ -119,8 +119,7 @@ GE_FN void solve_contact(const WorldOf<M>& w, Impulse& impulse, const Manifold& 
                          m.slide[3 * k + 1], m.slide[3 * k + 2], m.friction * impulse.normal[k]);
     impulse.first[k] = now.first;
     impulse.second[k] = now.second;
-    pair.push(arm_a, arm_b,
-              first * (now.first - old.first) + second * (now.second - old.second));
+    pair.push(arm_a, arm_b, first * (now.first - old.first) + second * (now.second - old.second));
   }
   pair.store(rows);
 }

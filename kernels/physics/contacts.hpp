@@ -6,15 +6,11 @@
 //            Rows of one colour touch different bodies, so they run at once.
 #pragma once
 
+#include "physics/broad_phase.hpp"
 #include "physics/constraint.hpp"
 #include "physics/narrow_phase.hpp"
 
 namespace ge::physics {
-
-template <class M>
-GE_FN bool is_static(uint32_t row) {
-  return row >= uint32_t(M::Physics::kBodies);
-}
 
 /// A body's shape in place, and how it takes part.
 struct Side {
@@ -44,7 +40,7 @@ GE_FN uint32_t common_state(uint32_t a, uint32_t b, uint32_t kept_a, uint32_t ke
   return uint32_t(a == kept_a) & uint32_t(b == kept_b);
 }
 
-/// The row of Kept that remembers the pair, or -1. Within a step it is the pair's own row.
+/// The row of Kept that remembers the pair, or -1. Mostly it is the pair's own row.
 template <class M>
 GE_FN int find_kept(const WorldOf<M>& w, int row, uint32_t a, uint32_t b) {
   using K = typename M::Physics::Kept;
@@ -79,8 +75,7 @@ GE_FN void recall(const WorldOf<M>& w, int row, const Manifold& m, const Feature
     served |= 1u << k;
   };
   GE_UNROLL
-  for (int k = 0; k < 4; ++k)
-    GE_UNROLL
+  for (int k = 0; k < 4; ++k) GE_UNROLL
   for (int j = 0; j < 4; ++j)
     if (uint32_t(k) < m.count && uint32_t(j) < old.count && feature.key[k] == old.key[j] &&
         (taken >> j & 1u) == 0 && (served >> k & 1u) == 0)
@@ -95,8 +90,7 @@ GE_FN void recall(const WorldOf<M>& w, int row, const Manifold& m, const Feature
     for (int j = 0; j < 4; ++j) {
       const Vec3 away = point(old.local, j) - point(feature.local, k);
       const float distance = dot(away, away);
-      const bool nearer =
-          uint32_t(j) < old.count && (taken >> j & 1u) == 0 && distance < nearest;
+      const bool nearer = uint32_t(j) < old.count && (taken >> j & 1u) == 0 && distance < nearest;
       nearest = select(nearer, distance, nearest);
       best = select(nearer, j, best);
     }
@@ -117,22 +111,21 @@ GE_FN void prepare(Manifold& m, const Moving& a, const Moving& b, Vec3 second) {
     const Vec3 a0 = cross(arm_a, n), a1 = cross(arm_a, first), a2 = cross(arm_a, second);
     const Vec3 b0 = cross(arm_b, n), b1 = cross(arm_b, first), b2 = cross(arm_b, second);
     const Vec3 ia1 = a.inverse_inertia * a1, ib1 = b.inverse_inertia * b1;
-    m.mass[k] = inverse_or_zero(masses + turning(a.inverse_inertia, a0) +
-                                turning(b.inverse_inertia, b0));
+    m.mass[k] =
+        inverse_or_zero(masses + turning(a.inverse_inertia, a0) + turning(b.inverse_inertia, b0));
     m.slide[3 * k] = masses + dot(a1, ia1) + dot(b1, ib1);
     m.slide[3 * k + 1] = dot(a2, ia1) + dot(b2, ib1);
-    m.slide[3 * k + 2] =
-        masses + turning(a.inverse_inertia, a2) + turning(b.inverse_inertia, b2);
+    m.slide[3 * k + 2] = masses + turning(a.inverse_inertia, a2) + turning(b.inverse_inertia, b2);
     m.approach[k] = dot(b.at(arm_b) - a.at(arm_a), n);
   }
 }
 
-/// Row i of Contacts: pair i in this substep.
+/// Row i of Contacts: close pair i.
 template <class M>
 GE_FN void touch(const WorldOf<M>& w, int row, Manifold& m, Impulse& impulse, Feature& feature,
                  Colour& colour) {
   const Setup& s = setup_of<M>(w);
-  const Pairing pair = w.template get<typename M::Physics::Pairs, Pairing>(row);
+  const Pairing pair = w.template get<typename M::Physics::Close, Pairing>(row);
   m.a = pair.a, m.b = pair.b;
   colour.value = kNoColour;
   const Side a = side_of<M>(w, pair.a), b = side_of<M>(w, pair.b);
@@ -173,8 +166,7 @@ GE_FN void colour_contacts(const WorldOf<M>& w, Counts& counts,
   for (int k = 0; k < M::Physics::kBodies; ++k) used.set(k, Used{0});
   int last = 0;
   const auto heavy = [&](uint32_t row) GE_LAMBDA {
-    return is_static<M>(row) ||
-           w.template get<BodiesOf<M>, Frame>(int(row)).inverse_mass == 0.0f;
+    return is_static<M>(row) || w.template get<BodiesOf<M>, Frame>(int(row)).inverse_mass == 0.0f;
   };
   for (int k = 0; k < rows; ++k) {
     const Manifold m = w.template get<C, Manifold>(k);

@@ -6,6 +6,7 @@
 // same, and it turns without friction. One that slides on its base (Kind::upright 2) has its corners.
 #pragma once
 
+#include "physics/broad_phase.hpp"
 #include "physics/constraint.hpp"
 #include "physics/narrow_phase.hpp"
 
@@ -30,7 +31,7 @@ struct SolePoints {
 };
 GE_FN void sole_points(const Kind& kind, const Placed& shape, float reach, SolePoints& out) {
   if (kind.upright == 1) {
-    const float below = kind.shape == kBox ? shape.half.z
+    const float below = kind.shape == kBox       ? shape.half.z
                         : kind.shape == kCapsule ? shape.half.z + shape.half.x
                                                  : shape.half.x;
     out.vertex[0] = 0;
@@ -50,10 +51,10 @@ GE_FN void sole_points(const Kind& kind, const Placed& shape, float reach, SoleP
   }
 }
 
-/// The floor under one body in this substep, and its reach.
+/// The floor under one body in this substep, its reach and bounds.
 template <class M>
 GE_FN void touch_floor(const WorldOf<M>& w, Sole& sole, Floor& floor, Stride& stride,
-                       const Pose& pose, const Velocity& velocity, const Body& body,
+                       Bounds& bounds, const Pose& pose, const Velocity& velocity, const Body& body,
                        const Frame& frame, const Load& load) {
   floor.count = 0;
   const Sole old = sole;
@@ -65,6 +66,7 @@ GE_FN void touch_floor(const WorldOf<M>& w, Sole& sole, Floor& floor, Stride& st
   const Setup& s = setup_of<M>(w);
   const Kind& kind = s.kinds[body.kind];
   stride.reach = reach_of(s, kind, velocity, load);
+  bound_substep(s, bounds, kind, vec(pose.position), turn_of(frame), stride.reach);
   const float reach = min(s.reach * 0.333333f, s.margin + stride.reach);
   if (pose.position[2] - kind.bound > reach) return;
   SolePoints points{};
@@ -168,8 +170,8 @@ GE_FN void bounce_floor(const WorldOf<M>& w, Velocity& velocity, Sole& sole, con
     if (!(floor.approach[k] < least) || sole.normal[k] == 0.0f) continue;
     const Vec3 r = point(floor.arm, k);
     const float speed = m.v.z + (m.w.x * r.y - m.w.y * r.x);
-    const float now = max(
-        sole.normal[k] - (speed + floor.restitution * floor.approach[k]) * floor.mass[k], 0.0f);
+    const float now =
+        max(sole.normal[k] - (speed + floor.restitution * floor.approach[k]) * floor.mass[k], 0.0f);
     m.push(r, {0.0f, 0.0f, now - sole.normal[k]});
     sole.normal[k] = now;
   }

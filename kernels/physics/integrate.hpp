@@ -95,7 +95,8 @@ GE_FN void integrate_position(const WorldOf<M>& w, Pose& pose, Velocity& velocit
   put(stride.turn, spin * h);
   const Quat q = quat(pose.orientation);
   if (dot(spin, spin) > 0.0f) {
-    const Quat end = kind.upright != 0 ? turned(q, spin, h) : spin_free(kind, q, turn_of(frame), spin, h);
+    const Quat end =
+        kind.upright != 0 ? turned(q, spin, h) : spin_free(kind, q, turn_of(frame), spin, h);
     put(pose.orientation, end);
     set_frame(frame, kind, body, end);
   }

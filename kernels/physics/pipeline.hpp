@@ -26,21 +26,24 @@ struct Pipeline {
   static GE_FN bool sleeps(const W& w) { return setup_of<M>(w).quiet_steps > 0; }
 
   // Sleepers are woken along the pairs of bodies before it is known who meets which wall.
-  using Begin = Stages<Each<&stir<M>>, Each<&bound_body<M>>, Each<&find_bodies<M>>,
-                       When<&sleeps, EachWorld<&wake<M>>>, Each<&find_statics<M>>,
-                       Each<&frame_body<M>>, EachWorld<&list_pairs<M>>,
-                       EachWorld<&colour_joints<M>>>;
+  using Begin =
+      Stages<Each<&stir<M>>, Each<&bound_body<M>>, Each<&find_bodies<M>>,
+             When<&sleeps, EachWorld<&wake<M>>>, Each<&find_statics<M>>, Each<&frame_body<M>>,
+             EachWorld<&list_pairs<M>>, EachWorld<&colour_joints<M>>>;
 
-  using Touch = Stages<Each<&touch_floor<M>>, For<&pair_count<M>, &touch<M>, typename P::Contacts>,
-                       EachWorld<&colour_contacts<M>>>;
-  using Push = Stages<Each<&integrate_velocity<M>>, Coloured<&joint_colour_count<M>, &warm_joint<M>>,
-                      Coloured<&colour_count<M>, &warm_contact<M>>>;
+  using Touch =
+      Stages<Each<&touch_floor<M>>,
+             Emit<&pair_count<M>, &is_close<M>, &bring_close<M>, typename P::Close>,
+             For<&close_count<M>, &touch<M>, typename P::Contacts>, EachWorld<&colour_contacts<M>>>;
+  using Push =
+      Stages<Each<&integrate_velocity<M>>, Coloured<&joint_colour_count<M>, &warm_joint<M>>,
+             Coloured<&colour_count<M>, &warm_contact<M>>>;
   template <Sweep kSweep>
-  using Solve = Stages<Coloured<&joint_colour_count<M>, &solve_joint<kSweep, M>>,
-                       Coloured<&colour_count<M>, &solve_contact<kSweep, M>>,
-                       Each<&solve_floor<kSweep, M>>>;
+  using Solve =
+      Stages<Coloured<&joint_colour_count<M>, &solve_joint<kSweep, M>>,
+             Coloured<&colour_count<M>, &solve_contact<kSweep, M>>, Each<&solve_floor<kSweep, M>>>;
   using Bounce = Stages<Coloured<&colour_count<M>, &bounce_contact<M>>, Each<&bounce_floor<M>>,
-                        For<&pair_count<M>, &keep<M>, typename P::Kept>>;
+                        For<&close_count<M>, &keep<M>, typename P::Kept>>;
 
   template <class L>
   struct Substeps;
@@ -50,7 +53,8 @@ struct Pipeline {
   };
   using Substep = chain<Touch, Push, Solve<kBiased>, Stages<Each<&integrate_position<M>>>,
                         Solve<kRelaxed>, Bounce>;
-  using End = Stages<Each<&limit_velocity<M>>, Each<&count_quiet<M>>, When<&sleeps, EachWorld<&sleep<M>>>>;
+  using End =
+      Stages<Each<&limit_velocity<M>>, Each<&count_quiet<M>>, When<&sleeps, EachWorld<&sleep<M>>>>;
 
   using Step = chain<Begin, typename Substeps<Substep>::type, End>;
 };

@@ -4,14 +4,15 @@
 //   Statics   boxes and planes that never move
 //   Joints    any number of bodies may be held by one and the same other
 //   Pairs     of bodies, or of a body and a static, that may touch within this step
-//   Contacts  row i: the contact of pair i in this substep, perhaps without points
+//   Close     those that may touch within this substep
+//   Contacts  row i: the contact of close pair i, perhaps without points
 //   Kept      row i: impulses of contact i in the last substep, with what it takes to find them again
 //
 // An environment names what it uses in a model:
 //
 //   struct Model {
 //     using Schema = ...;                                  // its tables include Physics::all
-//     using Physics = physics::Tables<17, 30, 6, 96, Owner>;
+//     using Physics = physics::Tables<17, 30, 6, 160, 48, Owner>;
 //     static GE_FN const physics::Setup& setup(const Params& p) { return p.physics; }
 //   };
 #pragma once
@@ -60,7 +61,7 @@ GE_FN void set_inertia(Frame& f, const Sym3& s) {
   f.inverse_inertia[3] = s.xy, f.inverse_inertia[4] = s.xz, f.inverse_inertia[5] = s.yz;
 }
 
-/// Where a body can get within this step.
+/// Where a body can get within this step, or (from the first substep on) within this substep.
 struct Bounds {
   float low[3], high[3];
   static constexpr bool transient = true;
@@ -119,11 +120,11 @@ struct Sole {
 struct Floor {
   uint32_t count;
   float friction, restitution;
-  float arm[12];       // from the centre of mass to each point
-  float gap[4];        // height of each point
-  float mass[4];       // effective, along z
-  float slide[12];     // inverse effective mass along x, x y, y
-  float approach[4];   // speed along z before this substep
+  float arm[12];      // from the centre of mass to each point
+  float gap[4];       // height of each point
+  float mass[4];      // effective, along z
+  float slide[12];    // inverse effective mass along x, x y, y
+  float approach[4];  // speed along z before this substep
   static constexpr bool transient = true;
   static constexpr auto describe() {
     return fields(field("floor_count", &Floor::count, "points near the floor"),
@@ -157,20 +158,20 @@ struct Manifold {
   float slide[12];             // inverse effective mass in the tangents, xx, xy, yy
   float approach[4];           // normal speed before this substep
   static constexpr auto describe() {
-    return fields(field("contact_a", &Manifold::a, "row of a body"),
-                  field("contact_b", &Manifold::b, "row of a body; beyond: a static"),
-                  field("contact_count", &Manifold::count, "points"),
-                  field("contact_friction", &Manifold::friction, "Coulomb coefficient"),
-                  field("contact_restitution", &Manifold::restitution, "share of speed given back"),
-                  field("normal", &Manifold::normal, "from a to b"),
-                  field("tangent", &Manifold::tangent, "first direction across the normal"),
-                  field("arm_a", &Manifold::arm_a, "of each point from the centre of a").in("m"),
-                  field("arm_b", &Manifold::arm_b, "of each point from the centre of b").in("m"),
-                  field("gap", &Manifold::gap, "negative: overlap").in("m"),
-                  field("mass", &Manifold::mass, "effective mass along the normal").in("kg"),
-                  field("slide", &Manifold::slide, "inverse effective mass in the tangents"),
-                  field("approach", &Manifold::approach, "normal speed, negative: closing")
-                      .in("m/s"));
+    return fields(
+        field("contact_a", &Manifold::a, "row of a body"),
+        field("contact_b", &Manifold::b, "row of a body; beyond: a static"),
+        field("contact_count", &Manifold::count, "points"),
+        field("contact_friction", &Manifold::friction, "Coulomb coefficient"),
+        field("contact_restitution", &Manifold::restitution, "share of speed given back"),
+        field("normal", &Manifold::normal, "from a to b"),
+        field("tangent", &Manifold::tangent, "first direction across the normal"),
+        field("arm_a", &Manifold::arm_a, "of each point from the centre of a").in("m"),
+        field("arm_b", &Manifold::arm_b, "of each point from the centre of b").in("m"),
+        field("gap", &Manifold::gap, "negative: overlap").in("m"),
+        field("mass", &Manifold::mass, "effective mass along the normal").in("kg"),
+        field("slide", &Manifold::slide, "inverse effective mass in the tangents"),
+        field("approach", &Manifold::approach, "normal speed, negative: closing").in("m/s"));
   }
 };
 /// Accumulated over the sweeps of a substep.
@@ -218,7 +219,7 @@ struct Counts {
   }
 };
 
-template <int N, int M, int J, int P, class... Extra>
+template <int N, int M, int J, int P, int C, class... Extra>
 struct Tables {
   static constexpr int kBodies = N, kStatics = M, kJoints = J, kPairs = P;
   using NearOf = Near<(N + 31) / 32, (M + 31) / 32>;
@@ -237,18 +238,22 @@ struct Tables {
     static constexpr const char* name = "pairs";
     static constexpr bool scratch = true;
   };
-  struct Contacts : List<P, Manifold, Impulse, Feature, Colour> {
+  struct Close : List<C, Pairing> {
+    static constexpr const char* name = "close";
+    static constexpr bool scratch = true;
+  };
+  struct Contacts : List<C, Manifold, Impulse, Feature, Colour> {
     static constexpr const char* name = "contacts";
     static constexpr bool scratch = true;
   };
-  struct Kept : List<P, Memory> {
+  struct Kept : List<C, Memory> {
     static constexpr const char* name = "kept";
   };
   struct Solver : Single<Counts> {
     static constexpr const char* name = "solver";
     static constexpr bool scratch = true;
   };
-  using all = Types<Bodies, Statics, Joints, Pairs, Contacts, Kept, Solver>;
+  using all = Types<Bodies, Statics, Joints, Pairs, Close, Contacts, Kept, Solver>;
 };
 
 template <class M>

@@ -426,9 +426,8 @@ class ShuffledRunner {
     for (int colour = 0; colour < colours; ++colour) {
       std::vector<Task> tasks;
       for (const int row : live_rows<T>()) {
-        const uint32_t own = agreed<uint32_t>([row](const Cells<S>& cells) {
-          return cells.template load<T, Colour>(row).value;
-        });
+        const uint32_t own = agreed<uint32_t>(
+            [row](const Cells<S>& cells) { return cells.template load<T, Colour>(row).value; });
         if (own != uint32_t(colour)) continue;
         tasks.push_back({[row](const Cells<S>& cells) { call_coloured<F, T>(cells, row); },
                          row_name<T>(row), written_coloured<T>(row, Arguments<F>{})});

@@ -31,7 +31,9 @@ struct Settings {
         field("quiet_steps", &Settings::quiet_steps, "before a body sleeps").within(0, 100),
         field("mass", &Settings::mass, "of every body").in("kg").within(0.01, 1000),
         field("radius", &Settings::radius, "of the round kind").in("m").within(0.01, 10),
-        field("length", &Settings::length, "of its straight part; 0: a sphere").in("m").within(0, 10));
+        field("length", &Settings::length, "of its straight part; 0: a sphere")
+            .in("m")
+            .within(0, 10));
   }
 };
 struct Params {
@@ -61,7 +63,7 @@ struct Players : Agents<kPlayers, Push> {
 struct Schema;
 struct Model {
   using Schema = sandbox::Schema;
-  using Physics = ph::Tables<kBodies, kStatics, kPlayers, 96, Tow>;
+  using Physics = ph::Tables<kBodies, kStatics, kPlayers, 128, 64, Tow>;
   template <class P>
   static GE_FN const ph::Setup& setup(const P& p) {
     return p.physics;
@@ -127,14 +129,17 @@ GE_FN int static_count(const W& w) {
 GE_FN void fence(const W&, int k, ph::Static& s) {
   const float x = select(k == 0, -11.0f, select(k == 1, 11.0f, 0.0f));
   const float y = select(k == 2, -11.0f, select(k == 3, 11.0f, 0.0f));
-  s = {{x, y, 1.25f}, {select(x != 0.0f, 0.2f, 11.0f), select(y != 0.0f, 0.2f, 11.0f), 1.25f}, kWall};
+  s = {{x, y, 1.25f},
+       {select(x != 0.0f, 0.2f, 11.0f), select(y != 0.0f, 0.2f, 11.0f), 1.25f},
+       kWall};
   if (k == 4) s = {{10.0f, 10.0f, 0.0f}, {-0.6f, -0.6f, 0.52915026f}, kPlaneKind};
 }
 GE_FN void forget(const W&, ph::Joint& joint) {
   joint = {};
 }
 GE_FN void load(const W& w, Slot self, ph::Load& load, const Tow& tow, const ph::Body& body) {
-  load = {{tow.force[0], tow.force[1], tow.force[2]}, {tow.torque[0], tow.torque[1], tow.torque[2]}};
+  load = {{tow.force[0], tow.force[1], tow.force[2]},
+          {tow.torque[0], tow.torque[1], tow.torque[2]}};
   if (self.row >= kPlayers || body.kind != kPlayer) return;
   const int way = w.get<Players, Push>(self.row).direction;
   load.force[0] += select(way == 1, 480.0f, select(way == 2, -480.0f, 0.0f));
@@ -162,8 +167,8 @@ struct Environment : Defaults {
   using Schema = sandbox::Schema;
   using Observation = Seen;
   using Reset = Stages<Each<&place>, For<&static_count, &fence, P::Statics>, Each<&forget>>;
-  using Step = chain<Stages<Each<&load>>, ph::Pipeline<Model>::Step,
-                     Stages<Each<&halt>, Each<&pay>>>;
+  using Step =
+      chain<Stages<Each<&load>>, ph::Pipeline<Model>::Step, Stages<Each<&halt>, Each<&pay>>>;
   using Observe = Stages<ge::Observe<&observe>>;
   using StepLanes = Lanes<32, 16>;
   static constexpr Card card{.doc = "Bodies in a yard, for tests.", .max_episode_steps = 240};

@@ -6,14 +6,14 @@ using namespace ge;
 using namespace ge::test;
 using ph::Vec3;
 
-#define CHECK_NEAR(value, wanted, tolerance)                                                  \
-  do {                                                                                        \
-    const double found = double(value), expected = double(wanted);                            \
-    if (!(std::abs(found - expected) <= double(tolerance))) {                                 \
-      std::ostringstream out;                                                                 \
-      out << #value << ": " << found << ", expected " << expected << " +- " << (tolerance);   \
-      ::ge::test::fail(__FILE__, __LINE__, out.str());                                        \
-    }                                                                                         \
+#define CHECK_NEAR(value, wanted, tolerance)                                                \
+  do {                                                                                      \
+    const double found = double(value), expected = double(wanted);                          \
+    if (!(std::abs(found - expected) <= double(tolerance))) {                               \
+      std::ostringstream out;                                                               \
+      out << #value << ": " << found << ", expected " << expected << " +- " << (tolerance); \
+      ::ge::test::fail(__FILE__, __LINE__, out.str());                                      \
+    }                                                                                       \
   } while (false)
 #define CHECK_BELOW(value, limit) CHECK_NEAR(value, 0, limit)
 
@@ -171,7 +171,8 @@ GE_TEST(collision_in_free_space_conserves_momentum) {
   CHECK_NEAR(a.x + b.x, 6, 0.01);
   CHECK_BELOW(a.y + b.y, 0.01);
   CHECK_BELOW(a.z + b.z, 0.01);
-  const float energy = ph::dot(a, a) + ph::dot(b, b) + 0.5f * (ph::dot(sa, sa) + ph::dot(sb, sb)) / 0.75f;
+  const float energy =
+      ph::dot(a, a) + ph::dot(b, b) + 0.5f * (ph::dot(sa, sa) + ph::dot(sb, sb)) / 0.75f;
   CHECK(energy < 36 * 1.02f);
   CHECK(b.x - a.x > 0.5f);
 }
@@ -268,7 +269,8 @@ GE_TEST(pendulum_swings_with_its_period) {
     last = std::max(last, double(std::abs(ph::length(yard.at(bob) - Vec3{0, 0, 20}) - length)));
   }
   const double period = (crossing - first_crossing) / (crossings - 1);
-  const double wanted = 2 * 3.14159265 * std::sqrt(length / 9.8 * (1 + 0.4 * 0.01 / (length * length))) *
+  const double wanted = 2 * 3.14159265 *
+                        std::sqrt(length / 9.8 * (1 + 0.4 * 0.01 / (length * length))) *
                         (1 + angle * angle / 16);
   CHECK_NEAR(period / wanted, 1, 0.01);
   CHECK_BELOW(last, 0.005);

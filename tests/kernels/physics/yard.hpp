@@ -28,9 +28,7 @@ struct Options {
 
 class Yard : public Simulation {
  public:
-  explicit Yard(Values parameters = {}) : Simulation("Sandbox-v0", config(parameters)) {
-    reset(1);
-  }
+  explicit Yard(Values parameters = {}) : Simulation("Sandbox-v0", config(parameters)) { reset(1); }
 
   /// Puts a body in the next free row and says which.
   int body(int kind, ph::Vec3 at, ph::Quat q = {1, 0, 0, 0}) {
