@@ -1,4 +1,4 @@
-"""The command line: `python -m gpu_envs list | info ID | bench ID | play ID | evaluate FILE`."""
+"""The command line: `python -m gpu_envs list | info ID | bench ID | play ID | render ID | ...`."""
 
 from __future__ import annotations
 
@@ -93,6 +93,13 @@ def _parser() -> argparse.ArgumentParser:
         add_help=False,
     )
     play.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID [options]")
+    render = commands.add_parser(
+        "render",
+        help="draw an episode",
+        description="Draw an episode into a file; `render ID -h` lists the options.",
+        add_help=False,
+    )
+    render.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID [options]")
     evaluate = commands.add_parser(
         "evaluate",
         help="play episodes with trained policies",
@@ -111,6 +118,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if given[:1] == ["play"]:
         status: int = importlib.import_module("gpu_envs.play").main(given[1:])
+        return status
+    if given[:1] == ["render"]:
+        status = importlib.import_module("gpu_envs.render").main(given[1:])
         return status
     if given[:1] == ["evaluate"]:
         try:

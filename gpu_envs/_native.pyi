@@ -108,6 +108,9 @@ class Simulator:
     def text(self, world: int, viewer: int) -> str:
         """One world as text with ANSI colours, as agent `viewer` knows it, -1: whole (CPU)."""
 
+    def render(self, world: int, height: int, width: int, view: str, samples: int) -> np.ndarray:
+        """One world as a picture, uint8 (height, width, 3); view "" is the scene's own (CPU)."""
+
     def sample_actions(self, mask: int, seed: int, number: int, to: int, stream: int) -> None:
         """Draw one legal category per row into int32 at `to`; `mask` 0 allows all."""
 
@@ -124,7 +127,9 @@ class Simulator:
 #    null, "agents": "1" or the name of the parameter that counts them, "parameters": [FIELD...],
 #    "reset_options": [FIELD...], "action": [FIELD...], "observation": [FIELD...],
 #    "state": [FIELD...], "reward_parts": [FIELD...], "action_mask": bool, "turns": bool (one agent
-#    at a time acts), "text": bool (there is a view for terminals), "columns": [FIELD...]}
+#    at a time acts), "text": bool (there is a view for terminals), "scene": bool (it can be
+#    drawn), "render_fps": steps per second of its own time, where it has one,
+#    "columns": [FIELD...]}
 # with FIELD =
 #   {"name", "type": dtype name, "shape": [int...], "low": number or null, "high": number or null,
 #    "choices": int or null, "names": [str...] of the choices of a parameter, "default": value or

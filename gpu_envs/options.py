@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpu_envs import errors
+from gpu_envs import errors, pictures
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.fields import Value, checked_values
 from gpu_envs.fields import read as read_fields
@@ -81,9 +81,9 @@ def parameters(description: Mapping[str, Any], given: Mapping[str, object]) -> d
 
 def render_mode(mode: object, description: Mapping[str, Any]) -> str | None:
     """Check `render_mode` against the modes that the environment lists; None is always valid."""
-    modes = list(description.get("render_modes", ()))
+    modes = pictures.modes(description)
     if mode is None or mode in modes:
-        return mode  # type: ignore[return-value]  # a str of the list
+        return mode
     listed = ", ".join(["None", *map(repr, modes)])
     raise ValueError(f"render_mode of {description['id']} must be one of: {listed}; got {mode!r}")
 

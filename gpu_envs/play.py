@@ -88,10 +88,10 @@ def random_policy(env: ParallelEnv, seed: int | None) -> Choose:
     return lambda agent, _, mask: env.action_space(agent).sample(mask)
 
 
-def saved_policy(env: ParallelEnv, path: str) -> Choose:
+def saved_policy(env: ParallelEnv, path: str, option: str) -> Choose:
     """Return the likeliest legal actions of the policies in a file of the trainer."""
     if not Path(path).is_file():
-        raise ValueError(f"--opponent must be random or a file that exists, got {path!r}")
+        raise ValueError(f"{option} must be random or a file that exists, got {path!r}")
     try:
         from gpu_envs.train.evaluate import Team
     except ImportError as problem:
@@ -325,7 +325,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.opponent == "random":
             choose = random_policy(env, options.seed)
         else:
-            choose = saved_policy(env, options.opponent)
+            choose = saved_policy(env, options.opponent, "--opponent")
     except _TROUBLE as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2

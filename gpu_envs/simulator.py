@@ -17,7 +17,18 @@ import numpy as np
 from gymnasium.spaces import Discrete
 
 from gpu_envs import arrays as array_libraries
-from gpu_envs import errors, faults, fields, layout, native, options, registration, resets, spaces
+from gpu_envs import (
+    errors,
+    faults,
+    fields,
+    layout,
+    native,
+    options,
+    pictures,
+    registration,
+    resets,
+    spaces,
+)
 from gpu_envs.actions import ActionReader
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.fields import Value
@@ -159,6 +170,7 @@ class Simulator:
         )
         self._own: dict[bool, array_libraries.Binding] = {}
         self._pooled = self._arrays.pooled and not self.reuse
+        self._mirror: pictures.Mirror | None = None
         self._is_ready = False
         self._sampled = 0
         self._step: Callable[..., Any] = faults.refuse_unready
@@ -306,6 +318,35 @@ class Simulator:
         self._require_ready("text")
         return str(self._native.text(int(world), int(viewer)))
 
+    def render(
+        self,
+        world: int = 0,
+        *,
+        size: tuple[int, int] = pictures.SIZE,
+        view: str | None = None,
+        samples: int = 2,
+    ) -> pictures.Picture:
+        """Return a picture of one world, uint8 of shape (rows, columns, 3).
+
+        Args:
+            world: Which one.
+            size: Rows and columns.
+            view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
+            samples: Along each side of a pixel, 1 to 8: more make smoother edges.
+        """
+        self._require_ready("render")
+        (number,) = self._world_numbers([world], "world")
+        source = self._native
+        if self.device != "cpu":
+            if self._mirror is None:
+                limit = self.max_episode_steps
+                self._mirror = pictures.Mirror(self.name, self.parameters, limit)
+            source, number = self._mirror.show(source, number), 0
+        rows, columns = pictures.checked_size(size)
+        smooth = errors.whole(samples, "samples", 1, 8)
+        picture: pictures.Picture = source.render(number, rows, columns, view or "", smooth)
+        return picture
+
     # State.
 
     def get(self, column: str) -> np.ndarray[Any, Any]:
@@ -363,6 +404,8 @@ class Simulator:
         if self.is_closed:
             return
         self._native.close()
+        if self._mirror is not None:
+            self._mirror.close()
         self._native = faults.Closed(self.name)
         self._arrays.native = self._native
         self._step = self._step_numpy = self._native.refuse

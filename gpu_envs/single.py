@@ -14,7 +14,7 @@ import gymnasium
 import numpy as np
 from gymnasium import Space
 
-from gpu_envs import options, registration, resets
+from gpu_envs import options, pictures, registration, resets
 from gpu_envs.simulator import Simulator
 
 _FIXED = ("arrays", "autoreset_mode", "outputs", "reuse", "threads")
@@ -29,22 +29,35 @@ class Env(gymnasium.Env[Any, Any]):
 
     Args:
         name: Id of the environment, with or without "gpu_envs/".
-        render_mode: None, or one that the environment lists.
+        render_mode: None, or "rgb_array" where the environment describes a scene.
+        render_size: Rows and columns of a picture.
+        render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
         device: As in `Simulator`, but "cpu" by default.
         **keywords: `first_world`, `max_episode_steps`, `strict`, `observation`, `dtype`, and
             the environment's parameters.
     """
 
     # On the class, where `gymnasium.make` looks for it, and copied to each instance.
-    metadata = {"render_modes": [], "render_fps": 50}  # noqa: RUF012 - as the base class has it
+    metadata = {"render_modes": [pictures.MODE], "render_fps": 50}  # noqa: RUF012 - as the base class has it
 
     def __init__(
-        self, name: str, *, render_mode: str | None = None, device: str = "cpu", **keywords: Any
+        self,
+        name: str,
+        *,
+        render_mode: str | None = None,
+        render_size: tuple[int, int] = pictures.SIZE,
+        render_view: str | None = None,
+        device: str = "cpu",
+        **keywords: Any,
     ) -> None:
         description = registration.find(name)
         self.render_mode = options.render_mode(render_mode, description)
         self.name: str = description["id"]
-        self.metadata = dict(self.metadata)
+        self._style = pictures.Style.of(render_size, render_view)
+        self.metadata = {
+            "render_modes": pictures.modes(description),
+            "render_fps": description.get("render_fps", 50),
+        }
         self.device = device
         self._simulator: Simulator | None = None
         self._is_closed = False
@@ -126,8 +139,11 @@ class Env(gymnasium.Env[Any, Any]):
         pairs = zip(names, results[8:11], strict=True)
         return {name: _host_copy(rows[0]) for name, rows in pairs if rows is not None}
 
-    def render(self) -> None:
-        """Draw nothing: `render_mode` is None."""
+    def render(self) -> Any:
+        """Return a picture, uint8 (rows, columns, 3); None where `render_mode` is None."""
+        if self.render_mode is None:
+            return None
+        return self.simulator.render(0, **self._style.keywords())
 
     def close(self) -> None:
         """Release the simulator; a second call does nothing."""

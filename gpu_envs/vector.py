@@ -17,7 +17,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import VectorEnv as GymnasiumVectorEnv
 from gymnasium.vector.utils import batch_space
 
-from gpu_envs import errors, options, registration
+from gpu_envs import errors, options, pictures, registration
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.simulator import Simulator
 
@@ -35,7 +35,10 @@ class VectorEnv(_Base):
     Args:
         name: Id of the environment, with or without "gpu_envs/".
         num_envs: How many worlds.
-        render_mode: None, or one that the environment lists.
+        render_mode: None, or "rgb_array" where the environment describes a scene: `render` returns
+            a picture per row, the rows of a world sharing one.
+        render_size: Rows and columns of a picture.
+        render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
         **keywords: Those of `Simulator` (`device`, `arrays`, `threads`, `first_world`,
             `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `observation`,
             `dtype`) and the environment's parameters.
@@ -48,10 +51,18 @@ class VectorEnv(_Base):
     _np_random_seed: int | None = None
 
     def __init__(
-        self, name: str, num_envs: int = 1, *, render_mode: str | None = None, **keywords: Any
+        self,
+        name: str,
+        num_envs: int = 1,
+        *,
+        render_mode: str | None = None,
+        render_size: tuple[int, int] = pictures.SIZE,
+        render_view: str | None = None,
+        **keywords: Any,
     ) -> None:
         description = registration.find(name)
         self.render_mode = options.render_mode(render_mode, description)
+        self._style = pictures.Style.of(render_size, render_view)
         worlds = errors.whole(num_envs, "num_envs", 1, options.WORLD_LIMIT)
         self.simulator = simulator = Simulator(name, worlds, **keywords)
         self.num_worlds = simulator.num_worlds
@@ -63,7 +74,7 @@ class VectorEnv(_Base):
         self.autoreset_mode = simulator.autoreset_mode
         self.device = simulator.device
         self.metadata = {
-            "render_modes": list(description.get("render_modes", ())),
+            "render_modes": pictures.modes(description),
             "render_fps": description.get("render_fps", 50),
             "autoreset_mode": simulator.autoreset_mode,
         }
@@ -173,8 +184,13 @@ class VectorEnv(_Base):
         """Raise what went wrong inside the worlds since the last check."""
         self.simulator.check()
 
-    def render(self) -> None:
-        """Draw nothing: `render_mode` is None."""
+    def render(self) -> tuple[pictures.Picture, ...] | None:
+        """Return a picture per row, uint8 (rows, columns, 3); None where `render_mode` is None."""
+        if self.render_mode is None:
+            return None
+        draw, how = self.simulator.render, self._style.keywords()
+        drawn = [draw(world, **how) for world in range(self.num_worlds)]
+        return tuple(picture for picture in drawn for _ in range(self.agents_per_world))
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Call a method of this environment, or read an attribute; a result per row."""

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from gymnasium import Space, spaces
 
-from gpu_envs import errors, fields, registration, resets, terminal
+from gpu_envs import errors, fields, pictures, registration, resets, terminal
 from gpu_envs.layout import OUTPUTS
 from gpu_envs.simulator import Simulator
 from gpu_envs.spaces import box
@@ -52,7 +52,10 @@ class World:
             in its place and counts it (`check`), "terminate" ends the game, with reward -1 for who
             did it and 0 for the others, "raise" raises ValueError before anything moves.
         max_cycles: PettingZoo's name for `max_episode_steps`.
-        render_mode: None, "ansi" (`render` returns text) or "human" (every step prints it).
+        render_mode: None, "ansi" (`render` returns text), "human" (every step prints it), or
+            "rgb_array" (`render` returns a picture), as far as the environment has them.
+        render_size: Rows and columns of a picture.
+        render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
         **keywords: `first_world`, `max_episode_steps`, `strict`, `observation`, `dtype`, and the
             environment's parameters.
     """
@@ -65,6 +68,8 @@ class World:
         illegal: str = "replace",
         max_cycles: int | None = None,
         render_mode: str | None = None,
+        render_size: tuple[int, int] = pictures.SIZE,
+        render_view: str | None = None,
         **keywords: Any,
     ) -> None:
         self.description = registration.find(name)
@@ -73,6 +78,8 @@ class World:
             "device": device,
             "illegal": illegal,
             "render_mode": render_mode,
+            "render_size": render_size,
+            "render_view": render_view,
             **keywords,
         }
         if max_cycles is not None:
@@ -84,6 +91,7 @@ class World:
         self._is_strict = bool(keywords.pop("strict", False))
         self.metadata = _metadata(self.description, device)
         self.render_mode = _checked_mode(render_mode, self.metadata["render_modes"], self.name)
+        self._style = pictures.Style.of(render_size, render_view)
         self.simulator = _simulator(self.name, device, keywords)
         self.max_cycles = self.simulator.max_episode_steps
         self.possible_agents = self.simulator.agent_names[:]
@@ -246,14 +254,18 @@ class World:
 
     # Looking at it
 
-    def render(self) -> str | None:
-        """Return the world as text with ANSI colours, or print it, as `render_mode` says."""
+    def render(self) -> str | pictures.Picture | None:
+        """Return the world as text with ANSI colours or as a picture, or print it.
+
+        `render_mode` says which. A picture is uint8 of shape (rows, columns, 3).
+        """
         if self.render_mode is None:
-            warnings.warn(
-                f"render() of {self.name} needs render_mode='ansi' or 'human'", stacklevel=2
-            )
+            modes = " or ".join(map(repr, self.metadata["render_modes"])) or "'ansi' or 'human'"
+            warnings.warn(f"render() of {self.name} needs render_mode={modes}", stacklevel=2)
             return None
         self._require_reset("render")
+        if self.render_mode == pictures.MODE:
+            return self.simulator.render(0, **self._style.keywords())
         text = self.simulator.text()
         if self.render_mode == "ansi":
             return text
@@ -294,7 +306,7 @@ def _metadata(description: Mapping[str, Any], device: str) -> dict[str, Any]:
     has_text = bool(description.get("text")) and device == "cpu"
     return {
         "name": description["id"].lower().replace("-v", "_v"),
-        "render_modes": list(_TEXT_MODES) if has_text else [],
+        "render_modes": [*(_TEXT_MODES if has_text else ()), *pictures.modes(description)],
         "render_fps": description.get("render_fps", 4),
         "is_parallelizable": True,
     }

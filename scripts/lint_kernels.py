@@ -30,7 +30,7 @@ LAYERS = {  # who may include whom; an environment also its own folder
     "spatial": {"engine", "spatial"},
     "render": {"engine", "render"},
     "envs": {"engine", "physics", "spatial", "render"},
-    "bindings": {"engine", "bindings"},
+    "bindings": {"engine", "render", "bindings"},
 }
 RULE_FOLDERS = ("envs", "physics", "spatial", "render")  # code that is compiled for both machines
 

@@ -154,7 +154,7 @@ class SB3VecEnv(VecEnv):
 
     def get_images(self) -> Sequence[np.ndarray | None]:
         """Return a picture per row, where the environment draws pictures."""
-        frames: Any = self.env.render()  # type: ignore[func-returns-value]  # None: draws nothing
+        frames: Any = self.env.render()  # None: draws nothing
         return [] if frames is None else list(frames)
 
     def close(self) -> None:

@@ -12,6 +12,7 @@
 #include "engine/machine.hpp"
 #include "engine/records.hpp"
 #include "engine/sampling.hpp"
+#include "render/picture.hpp"
 
 namespace ge::python {
 namespace {
@@ -352,6 +353,17 @@ class NativeSimulator {
     const Busy simulator(*this);
     return simulator->text(world, viewer);
   }
+  py::array render(int64_t world, int height, int width, const std::string& view, int samples) {
+    const Busy simulator(*this);
+    render::Request request{width, height, view, samples};
+    render::check(request);
+    const Scene scene = simulator->scene(world);
+    py::array_t<uint8_t> picture({height, width, 3});
+    uint8_t* const to = picture.mutable_data();
+    const py::gil_scoped_release unlocked;
+    render::draw(scene, request, to);
+    return picture;
+  }
   int64_t allocations() const { return pool_->allocations(); }
 
  private:
@@ -529,6 +541,7 @@ PYBIND11_MODULE(GE_MODULE, m) {
       .def("action_names", &NativeSimulator::action_names)
       .def("action_keys", &NativeSimulator::action_keys)
       .def("text", &NativeSimulator::text)
+      .def("render", &NativeSimulator::render)
       .def("sample_actions", &NativeSimulator::sample_actions)
       .def("save", &NativeSimulator::save)
       .def("load", &NativeSimulator::load)

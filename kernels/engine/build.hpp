@@ -26,6 +26,7 @@ struct Card {
   int max_episode_steps = 0;             // 0: no limit
   double reward_threshold = kUnbounded;  // unbounded: none
   const char* agents = "1";              // or the name of the parameter that counts them
+  int render_fps = 0;                    // steps per second of the world's own time, if it has one
 };
 
 template <Name kId, class... Tiers>
@@ -231,6 +232,8 @@ std::string describe_build(const std::string& id, const typename E::Schema::Para
          ", \"state\": " + state + ", \"reward_parts\": " + parts +
          ", \"turns\": " + (requires(const World<S>& w) { E::acts(w, 0); } ? "true" : "false") +
          ", \"text\": " + (requires(const World<S>& w) { E::text(w, 0); } ? "true" : "false") +
+         ", \"scene\": " + (requires(const World<S>& w) { E::scene(w); } ? "true" : "false") +
+         (card.render_fps > 0 ? ", \"render_fps\": " + std::to_string(card.render_fps) : "") +
          ", \"action_mask\": " + (ActionMaskOf<E>::exists ? "true" : "false") +
          ", \"columns\": " + columns + "]";
 }

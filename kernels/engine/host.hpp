@@ -105,20 +105,19 @@ class HostSimulator final : public PlannedSimulator<E> {
   }
   std::string text(int64_t world, int viewer) const override {
     this->need_reset("text");
-    if (world < 0 || world >= worlds())
-      throw Error(Fault::value, "world must be from 0 to " + std::to_string(worlds() - 1) +
-                                    ", got " + std::to_string(world));
+    this->check_world(world);
     if (viewer < -1 || viewer >= this->agents())
       throw Error(Fault::value, "viewer must be from -1 to " + std::to_string(this->agents() - 1) +
                                     ", got " + std::to_string(viewer));
-    if constexpr (requires(const World<S>& w) { E::text(w, viewer); }) {
-      const int64_t block = world / B;
-      const int lane = int(world % B);
-      char* const at = base_ + block * kBlockBytes<Tables, B>;
-      return E::text(World<S>(Cells<S>{&shared_, int32_t(world), at, lane, nullptr, B, lane}),
-                     viewer);
-    }
+    if constexpr (requires(const World<S>& w) { E::text(w, viewer); })
+      return E::text(seen(world), viewer);
     return "";
+  }
+  Scene scene(int64_t world) const override {
+    this->need_reset("render");
+    this->check_world(world);
+    if constexpr (requires(const World<S>& w) { E::scene(w); }) return E::scene(seen(world));
+    throw Error(Fault::value, this->id() + " cannot be drawn: it describes no scene");
   }
   void sample_actions(const Sampling& sampling, int32_t* to, void*) override {
     sample_on_host(sampling, to, plan_.config_.threads);
@@ -147,6 +146,12 @@ class HostSimulator final : public PlannedSimulator<E> {
   using Base::plan_;
   using Base::shared_;
 
+  /// One world for hooks that only look at it.
+  World<S> seen(int64_t world) const {
+    const int lane = int(world % B);
+    char* const at = base_ + world / B * kBlockBytes<Tables, B>;
+    return World<S>(Cells<S>{&shared_, int32_t(world), at, lane, nullptr, B, lane});
+  }
   // What only a step can fill: a reset shows no reward and no flags.
   void clear_transient(const Bound& out) const {
     for (int o = 0; o < kOutputCount; ++o)

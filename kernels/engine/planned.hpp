@@ -38,6 +38,9 @@ class PlannedSimulator : public Simulator {
   std::string text(int64_t, int) const override {
     throw Error(Fault::value, "text of a world: only with device='cpu'");
   }
+  Scene scene(int64_t) const override {
+    throw Error(Fault::value, "scene of a world: only with device='cpu'");
+  }
   int64_t record_bytes() const override { return kRecordBytes<Tables>; }
 
  protected:
@@ -70,6 +73,11 @@ class PlannedSimulator : public Simulator {
       throw Error(Fault::value, "worlds " + std::to_string(first) + " to " +
                                     std::to_string(first + count) + " are not within the " +
                                     std::to_string(worlds()) + " of this simulator");
+  }
+  void check_world(int64_t world) const {
+    if (world < 0 || world >= worlds())
+      throw Error(Fault::value, "world must be from 0 to " + std::to_string(worlds() - 1) +
+                                    ", got " + std::to_string(world));
   }
   FaultReport report(const Counters& counters) const {
     FaultReport report;

@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "engine/scene.hpp"
+
 namespace ge {
 
 /// Why a call failed; the bindings turn each kind into the Python exception that fits.
@@ -163,6 +165,8 @@ class Simulator {
   /// One world as text for a terminal, as agent `viewer` knows it, or whole with -1. Only in host
   /// memory; empty where the environment has no such view.
   virtual std::string text(int64_t world, int viewer) const = 0;
+  /// One world as solids and lines. Only in host memory, and of environments that describe one.
+  virtual Scene scene(int64_t world) const = 0;
 
   /// Enqueue on `stream` (CUDA) or run to the end (CPU).
   virtual void step(const Actions& actions, const Bound& out, void* stream) = 0;

@@ -205,6 +205,48 @@ GE_FN void observe(const W<Real, Action>& w, Observation& row, const Motion<Real
          select(shown, float(m.spin), 0.0f)};
 }
 
+// ---- what people see
+
+inline Solid box(float x, float y, float z) {
+  Solid solid;
+  solid.half[0] = x, solid.half[1] = y, solid.half[2] = z;
+  return solid;
+}
+
+template <class Real, class Action>
+Scene scene(const W<Real, Action>& w) {
+  const auto m = w.template get<Cart<Real, Action>, Motion<Real>>(0);
+  const float x = float(m.x), angle = float(m.angle);
+  const float length = float(Physics<Real>::half_length), limit = float(Physics<Real>::x_limit);
+  constexpr float kTrack = 0.30f, kTop = 0.55f;  // heights of the track and of the cart's hinge [m]
+  Scene scene;
+  Solid floor = box(0.5f, 0, 0);
+  floor.shape = Solid::kFloor, floor.colour = palette::kFloor, floor.second = palette::kFloorSquare;
+  Solid track = box(limit + 0.25f, 0.03f, 0.03f);
+  track.position[2] = kTrack, track.colour = palette::kDark;
+  Solid cart = box(0.25f, 0.16f, 0.12f);
+  cart.position[0] = x, cart.position[2] = kTop - 0.12f, cart.colour = palette::kBlue;
+  Solid pole = box(0.045f, 0, length - 0.045f);
+  float sine, cosine;
+  ge::sincos(angle, sine, cosine);
+  pole.shape = Solid::kCapsule, pole.colour = palette::kBox;
+  pole.position[0] = x + length * sine, pole.position[1] = -0.2f;
+  pole.position[2] = kTop - 0.1f + length * cosine;
+  ge::sincos(0.5f * angle, sine, cosine);
+  pole.orientation[0] = cosine, pole.orientation[2] = sine;
+  scene.solids = {floor, track, cart, pole};
+  for (const float side : {-1.0f, 1.0f}) {
+    Solid post = box(0.04f, 0.1f, 0.5f * kTrack + 0.06f);
+    post.position[0] = side * (limit + 0.29f), post.position[2] = post.half[2];
+    scene.solids.push_back(post);
+  }
+  const float low[3] = {-limit - 0.4f, -0.3f, 0}, high[3] = {limit + 0.4f, 0.3f, 1.7f};
+  for (int k = 0; k < 3; ++k) scene.low[k] = low[k], scene.high[k] = high[k];
+  scene.look[0] = 0, scene.look[1] = 1, scene.look[2] = -0.22f;
+  scene.view = "perspective";
+  return scene;
+}
+
 // ---- the graphs
 
 template <class Real, class Action = Push>
@@ -214,8 +256,9 @@ struct Environment : Defaults {
   using Reset = Stages<Each<&place_cart<Real, Action>>>;
   using Step = Stages<Each<&push_cart<Real, Action>>, Each<&judge<Real, Action>>>;
   using Observe = Stages<ge::Observe<&observe<Real, Action>>>;
+  static Scene scene(const W<Real, Action>& w) { return cartpole::scene(w); }
   static constexpr Card card{
-      .doc = Action::task, .max_episode_steps = 500, .reward_threshold = 475};
+      .doc = Action::task, .max_episode_steps = 500, .reward_threshold = 475, .render_fps = 50};
 };
 
 using Builds = ge::Builds<Build<"CartPole-v0", Environment<float>>,

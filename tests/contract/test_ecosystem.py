@@ -228,7 +228,7 @@ def test_check_10_anything_else_lists_the_valid_ones(make_vec, mode) -> None:
 @every_environment
 def test_check_11_unknown_render_mode_and_keyword_list_the_valid_ones(make_vec, name) -> None:
     with pytest.raises(ValueError, match=r"render_mode .* must be one of: None"):
-        make_vec(name, render_mode="rgb_array")
+        make_vec(name, render_mode="video")
     parameters = [field["name"] for field in gpu_envs.environments()[name]["parameters"]]
     with pytest.raises(TypeError, match=f"unknown keyword .*valid: {', '.join(parameters)}"):
         make_vec(name, speed=3)

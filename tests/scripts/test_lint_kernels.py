@@ -67,7 +67,7 @@ FAULTS = [
     ("include-direction", "kernels/physics/f.hpp", '#include "render/camera.hpp"\n'),
     ("include-direction", "kernels/envs/other.hpp", '#include "envs/pole.hpp"\n'),
     ("include-direction", "kernels/envs/other.hpp", '#include "../engine/world.hpp"\n'),
-    ("include-direction", "kernels/bindings/module.cpp", '#include "render/camera.hpp"\n'),
+    ("include-direction", "kernels/bindings/module.cpp", '#include "physics/joints.hpp"\n'),
     ("machine-test", "kernels/envs/pole.hpp", "#ifdef __CUDA_ARCH__\n#endif\n"),
     ("machine-test", "kernels/physics/f.hpp", "#if defined(_WIN32)\n#endif\n"),
     ("libm", "kernels/envs/pole.hpp", "float f(float x) { return std::sin(x); }\n"),

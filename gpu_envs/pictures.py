@@ -1,0 +1,78 @@
+"""Pictures of worlds: which environments have them, their options, and worlds of a GPU."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpu_envs import native
+
+MODE = "rgb_array"
+SIZE = (360, 640)  # rows, columns
+Picture = np.ndarray[Any, np.dtype[np.uint8]]
+
+
+def modes(description: Mapping[str, Any]) -> list[str]:
+    """Return the render modes that an environment has by its scene."""
+    return [MODE] if description.get("scene") else []
+
+
+def checked_size(size: Any, name: str = "size") -> tuple[int, int]:
+    """Return rows and columns as ints; the native code knows the limits."""
+    try:
+        rows, columns = map(operator.index, size)
+    except (TypeError, ValueError) as problem:
+        raise TypeError(f"{name} must be (rows, columns), got {size!r}") from problem
+    return rows, columns
+
+
+@dataclass(frozen=True)
+class Style:
+    """How an environment's `render` draws: what its keywords said."""
+
+    size: tuple[int, int] = SIZE
+    view: str | None = None
+
+    @classmethod
+    def of(cls, size: Any, view: Any) -> Style:
+        """Check the keywords `render_size` and `render_view`."""
+        if view is not None and not isinstance(view, str):
+            raise TypeError(f"render_view must be a str or None, got {view!r}")
+        return cls(checked_size(size, "render_size"), view)
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the arguments of `Simulator.render`."""
+        return {"size": self.size, "view": self.view}
+
+
+class Mirror:
+    """One world of a simulator that host code cannot look into, in host memory.
+
+    Args:
+        name: Id of the environment.
+        parameters: As the simulator resolved them.
+        max_episode_steps: Its time limit, 0 for none.
+    """
+
+    def __init__(self, name: str, parameters: Mapping[str, Any], max_episode_steps: int) -> None:
+        self._native: Any = native.make(
+            "cpu",
+            name,
+            1,
+            threads=1,
+            parameters=dict(parameters),
+            max_episode_steps=max_episode_steps,
+        )
+
+    def show(self, source: Any, world: int) -> Any:
+        """Take over a world of another native simulator; return the one that has it as world 0."""
+        self._native.write_records(0, source.read_records(world, 1))
+        return self._native
+
+    def close(self) -> None:
+        """Release it."""
+        self._native.close()

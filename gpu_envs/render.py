@@ -1,0 +1,204 @@
+"""Draw an episode: `python -m gpu_envs render ID --policy random|FILE --out episode.mp4`.
+
+One world is played as `parallel` presents it, all agents by one policy, and drawn after each step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from gpu_envs import errors, fields, films, flags, options, pictures, registration
+from gpu_envs.parallel import ParallelEnv
+from gpu_envs.play import random_policy, saved_policy
+from gpu_envs.resets import SEED_LIMIT
+
+_SIZE = (720, 1280)  # rows, columns
+_FPS = 25  # where the environment has no time of its own
+_TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError, OSError)
+Tick = Callable[[], None]
+
+
+# ---- the command line
+
+
+def _size(text: str) -> tuple[int, int]:
+    columns, _, rows = text.lower().partition("x")
+    if not (columns.isdecimal() and rows.isdecimal()):
+        raise argparse.ArgumentTypeError(f"must be WIDTHxHEIGHT, got {text!r}")
+    return int(rows), int(columns)
+
+
+def _parser(described: Sequence[fields.Field]) -> flags.Parser:
+    parser = flags.Parser(
+        prog="python -m gpu_envs render",
+        usage="python -m gpu_envs render ID --out FILE [options]",
+        allow_abbrev=False,
+        description="Draw an episode; the environment's own parameters are listed by "
+        "`render ID -h`.",
+    )
+    add = parser.add_argument
+    add("id", metavar="ID", help="such as CartPole-v0")
+    add("--out", required=True, type=Path, metavar="FILE", help="an .mp4, .gif or .png")
+    add("--policy", default="random", metavar="random|FILE", help="of all agents (default random)")
+    add("--seed", type=int, default=0, metavar="N", help="of the world and the policy (default 0)")
+    add("--world", type=int, default=0, metavar="N", help="which world of that seed (default 0)")
+    add("--steps", type=int, metavar="N", help="at most so many (default: the whole episode)")
+    add("--step", type=int, default=0, metavar="N", help="which one a .png shows (default 0)")
+    add("--view", metavar="VIEW", help="perspective, top, both or agent:<k>")
+    add("--size", type=_size, default=_SIZE, metavar="WxH", help="of the picture: 1280x720")
+    add("--samples", type=int, default=3, metavar="N", help="per side of a pixel (default 3)")
+    add("--fps", type=float, metavar="N", help="pictures a second (default: as time passes)")
+    add("--max-episode-steps", type=int, metavar="N", help="when it is cut short; 0: never")
+    flags.add_parameters(parser, described)
+    return parser
+
+
+def parse(argv: Sequence[str]) -> tuple[argparse.Namespace, dict[str, Any]]:
+    """Read the command line; the environment's parameters come back apart."""
+    given = [word for word in argv if word not in ("-h", "--help")]
+    described: tuple[fields.Field, ...] = ()
+    if given and not given[0].startswith("-"):
+        described = fields.read(registration.find(given[0])["parameters"])
+    parser = _parser(described)
+    if given and given[0].startswith("-"):
+        parser.error("the ID comes first")
+    chosen = parser.parse_args(argv)
+    own = flags.take_parameters(vars(chosen))
+    _check(chosen)
+    if chosen.max_episode_steps is not None:
+        own["max_episode_steps"] = chosen.max_episode_steps
+    return chosen, own
+
+
+def _check(chosen: argparse.Namespace) -> None:
+    description = registration.find(chosen.id)
+    if not description.get("scene"):
+        raise ValueError(f"{description['id']} cannot be drawn: it describes no scene")
+    errors.whole(chosen.seed, "--seed", 0, SEED_LIMIT - 1)
+    errors.whole(chosen.world, "--world", 0, options.WORLD_NUMBERS - 1)
+    errors.whole(chosen.step, "--step", 0, options.WORLD_LIMIT)
+    if chosen.steps is not None:
+        errors.whole(chosen.steps, "--steps", 0, options.WORLD_LIMIT)
+    if chosen.fps is None:
+        chosen.fps = float(description.get("render_fps", _FPS))
+    if not 0.1 <= chosen.fps <= 1000:
+        raise ValueError(f"--fps must be from 0.1 to 1000, got {chosen.fps:g}")
+    films.check(chosen.out, chosen.size)
+
+
+# ---- the episode
+
+
+def episode(env: ParallelEnv, choose: Callable[..., Any], seed: int) -> Iterator[int]:
+    """Play; yield the number of steps made, 0 first."""
+    observations, infos = env.reset(seed=seed)
+    steps = 0
+    yield steps
+    while env.agents:
+        actions = {
+            agent: choose(agent, _seen(observations[agent]), infos[agent].get("action_mask"))
+            for agent in env.agents
+            if infos[agent].get("agent_active", True)
+        }
+        observations, _, _, _, infos = env.step(actions)
+        steps += 1
+        yield steps
+
+
+def _seen(observation: Any) -> Any:
+    return observation["observation"] if isinstance(observation, dict) else observation
+
+
+def _last_step(env: ParallelEnv, chosen: argparse.Namespace) -> int | None:
+    """Return the step after which nothing more is drawn; None where the episode decides."""
+    limits = [n for n in (chosen.steps, env.simulator.max_episode_steps or None) if n is not None]
+    if not limits:
+        raise ValueError(f"{env.name} never ends by itself here: say --steps")
+    return min(limits)
+
+
+@contextmanager
+def _progress(total: int | None) -> Iterator[Tick]:
+    """Show a bar on a terminal, where rich is installed."""
+    if not sys.stderr.isatty() or importlib.util.find_spec("rich") is None:
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda: bar.advance(task)
+
+
+def _draw(env: ParallelEnv, chosen: argparse.Namespace) -> pictures.Picture:
+    return env.simulator.render(0, size=chosen.size, view=chosen.view, samples=chosen.samples)
+
+
+def _write_picture(env: ParallelEnv, chosen: argparse.Namespace, steps: Iterator[int]) -> str:
+    made = next(
+        step for step in _until(steps, chosen.step) if step == chosen.step or not env.agents
+    )
+    if made != chosen.step:
+        raise ValueError(f"--step {chosen.step}: the episode ended after {made} steps")
+    chosen.out.write_bytes(films.png(_draw(env, chosen)))
+    return f"step {made}"
+
+
+def _until(steps: Iterator[int], last: int | None) -> Iterator[int]:
+    for step in steps:
+        yield step
+        if step == last:
+            return
+
+
+def _write_film(env: ParallelEnv, chosen: argparse.Namespace, steps: Iterator[int]) -> str:
+    last, made = _last_step(env, chosen), 0
+    first = _draw_first(env, chosen, steps)
+    with (
+        _progress(None if last is None else last + 1) as tick,
+        films.film(chosen.out, chosen.size, chosen.fps) as add,
+    ):
+        add(first)
+        tick()
+        while made != last and env.agents:
+            made = next(steps)
+            add(_draw(env, chosen))
+            tick()
+    return f"{made + 1} pictures, {(made + 1) / chosen.fps:.1f} s"
+
+
+def _draw_first(
+    env: ParallelEnv, chosen: argparse.Namespace, steps: Iterator[int]
+) -> pictures.Picture:
+    """Draw before the file is begun: a wrong size or view is an error without a file."""
+    next(steps)
+    return _draw(env, chosen)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    try:
+        chosen, own = parse(sys.argv[1:] if argv is None else argv)
+        with closing(ParallelEnv(chosen.id, first_world=chosen.world, **own)) as env:
+            if chosen.policy == "random":
+                choose = random_policy(env, chosen.seed)
+            else:
+                choose = saved_policy(env, chosen.policy, "--policy")
+            steps = episode(env, choose, chosen.seed)
+            is_picture = chosen.out.suffix.lower() == ".png"
+            what = (_write_picture if is_picture else _write_film)(env, chosen, steps)
+        print(f"{chosen.out}: {what}")
+    except _TROUBLE as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
