@@ -310,6 +310,11 @@ GE_FN void put_body(const W<T>& w, Pen& pen, int row) {
     pen.put(physics::vec(velocity.angular));
   }
 }
+/// Along x, y and z; of a wedge: width, run, height.
+GE_FN Vec3 extents(const physics::Kind& kind) {
+  const float share = kind.shape == physics::kWedge ? 1.0f : 2.0f;
+  return {2.0f * kind.half[0], share * kind.half[1], share * kind.half[2]};
+}
 template <class T>
 GE_FN void show_state(const W<T>& w, FloatRow& row) {
   const Params& p = w.params();
@@ -323,8 +328,7 @@ GE_FN void show_state(const W<T>& w, FloatRow& row) {
   for (int body = p.first_box; body < p.body_count; ++body) {
     pen.shows = is_there<T>(w, body);
     put_body<T>(w, pen, body);
-    pen.put(physics::vec(kind_of(p, w.template get<Bodies<T>, Body>(body)).half) *
-            (body < p.first_ramp ? 2.0f : 1.0f));
+    pen.put(extents(kind_of(p, w.template get<Bodies<T>, Body>(body))));
     pen.put(1.0f);
     const Owner owner = w.template get<Bodies<T>, Owner>(body);
     pen.put(flag(owner.team == kHiders));
