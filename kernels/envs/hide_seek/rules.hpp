@@ -223,7 +223,8 @@ GE_FN void vote_lock(const Grips<T>& grips, int object) {
   const int row = p.first_box + object;
   if (!physics::present(grips.bodies.get(row))) return;
   const Owner owner = grips.owners.get(row);
-  const Team owners = owner.agent == 0 ? kHiders : team_of(p, int(owner.agent) - 1);
+  Team owners = owner.agent == 0 ? kHiders : team_of(p, int(owner.agent) - 1);
+  if (owner.team != kNobody) owners = Team(owner.team);  // locked by a layout
   int first = -1;
   bool declined = false;
   for (int agent = p.agent_count - 1; agent >= 0; --agent) {
