@@ -49,6 +49,8 @@ inline void make_friction(const Settings& s, physics::Setup& setup) {
       physics::set_friction(setup, kind, other, s.box_friction);
   }
   physics::set_friction(setup, kAgentKind, kRampKind, s.agent_ramp_friction);
+  for (const int kind : {int(kFloorKind), int(kPlaneKind)})
+    physics::set_friction(setup, kAgentKind, kind, s.agent_floor_friction);
   for (int k = 0; k < physics::kKinds; ++k)
     physics::set_restitution(setup, kAgentKind, k, s.agent_restitution);
 }
@@ -60,6 +62,12 @@ inline physics::Setup make_setup(const Settings& s) {
   // Lengths of the solver follow the size of the boxes.
   physics::finish(setup, s.time_step, s.substeps, s.gravity, 0.5 * s.box_size);
   setup.quiet_steps = s.quiet_steps;
+  // Damped agents keep their speed: they may reach it, on a diagonal too, as far as contacts are
+  // found in time.
+  if (s.agent_damping > 0) {
+    const float run = 1.5f * 5.0f * s.force_per_bucket / s.agent_damping;
+    setup.top_speed = max(setup.top_speed, min(run, setup.reach / setup.substep));
+  }
   return setup;
 }
 

@@ -136,6 +136,7 @@ inline void fill_physics(Settings& s) {
   fill(s.wall_friction, small ? 0.2 : 0.5, "wall_friction");
   fill(s.agent_friction, small ? 0.2 : 0.05, "agent_friction");
   fill(s.agent_ramp_friction, small ? 0.01 : 0.05, "agent_ramp_friction");
+  fill(s.agent_floor_friction, small ? 0.01 : double(s.agent_friction), "agent_floor_friction");
   fill(s.restitution, small ? 0.0 : 0.3, "restitution");
   fill(s.agent_restitution, 0, "agent_restitution");
   fill(s.agent_damping, small ? 10 : 0, "agent_damping");

@@ -51,6 +51,7 @@ struct Settings {
   int32_t substeps = kOpen, quiet_steps = kOpen;
   float floor_box_friction = kOpen, floor_ramp_friction = kOpen, box_friction = kOpen;
   float wall_friction = kOpen, agent_friction = kOpen, agent_ramp_friction = kOpen;
+  float agent_floor_friction = kOpen;
   float restitution = kOpen, agent_restitution = kOpen;
   float agent_damping = kOpen, agent_lift_damping = kOpen, agent_spin_damping = kOpen;
   float box_damping = kOpen, ramp_damping = kOpen;
@@ -220,10 +221,13 @@ struct Settings {
               "of boxes and ramps with walls; -1: as the profile says")
             .within(kOpen, 10),
         field("agent_friction", &Settings::agent_friction,
-              "of agents with all but ramps; -1: as the profile says")
+              "of agents with all but ramps and the floor; -1: as the profile says")
             .within(kOpen, 10),
         field("agent_ramp_friction", &Settings::agent_ramp_friction,
               "between an agent and a ramp; -1: as the profile says")
+            .within(kOpen, 10),
+        field("agent_floor_friction", &Settings::agent_floor_friction,
+              "between an agent and the floor; -1: as the profile says")
             .within(kOpen, 10),
         field("restitution", &Settings::restitution,
               "share of the speed of an impact that is given back; -1: as the profile says")
