@@ -5,17 +5,19 @@ from __future__ import annotations
 import gymnasium
 import numpy as np
 import pytest
-from hide_seek_worlds import ALL, PF, random_actions, simulate
+from hide_seek_worlds import ALL, random_actions, simulate
 
 from gpu_envs import Simulator
 from gpu_envs.parallel import parallel_env as make_parallel
 
+WORLDS, STEPS = 24, 50
+
 
 def played(profile: str, **options: object) -> tuple[Simulator, object]:
-    simulator = simulate(profile, 8, **options)
+    simulator = simulate(profile, WORLDS, **options)
     outputs = simulator.reset(seed=21)
     random = np.random.default_rng(7)
-    for _ in range(12):
+    for _ in range(STEPS):
         outputs = simulator.step(random_actions(simulator, random))
     return simulator, outputs
 
@@ -28,7 +30,7 @@ def test_the_dictionary_is_slices_of_the_row(profile, mode):
     at = 0
     for described in simulator.observation_fields:
         part = outputs.obs[..., at : at + described.size]
-        view = fields[described.name].reshape(8, 5, -1)
+        view = fields[described.name].reshape(WORLDS, 5, -1)
         assert np.array_equal(part, view), described.name
         at += described.size
     assert at == outputs.obs.shape[-1] == simulator.single_observation_space.shape[0]
@@ -70,10 +72,9 @@ def test_the_state_is_the_unmasked_truth(profile):
     assert parts["boxes"][longs][:, 13:16] == pytest.approx(np.tile(size, (longs.sum(), 1)))
     agents = parts["agents"]
     assert np.array_equal(agents[..., :7], whole[:, :5, :7])
-    assert np.array_equal(agents[..., 13], np.tile([1, 1, 1, 0, 0], (8, 1)))
+    assert np.array_equal(agents[..., 13], np.tile([1, 1, 1, 0, 0], (WORLDS, 1)))
     assert np.array_equal(agents[..., 14] == 1, simulator.get("joints.type")[:, :5] != 0)
-    prep = 96 - 12 if profile in PF else 96 - 12
-    assert np.all(parts["prep"] == prep)
+    assert np.all(parts["prep"] == 96 - STEPS)
     for world, count in enumerate(simulator.get("statics.count").ravel()):
         walls = parts["walls"][world]
         centre, half = (simulator.get(f"statics.{k}")[world, :count] for k in ("centre", "half"))
@@ -109,7 +110,7 @@ def test_own_rows_of_fixed_show_pose_grip_and_locks():
     for me in range(5):
         rest = [k for k in range(5) if k != me]
         others = outputs.obs["others"][:, me]
-        assert np.array_equal(others[..., 4], np.tile([float(k < 3) for k in rest], (8, 1)))
+        assert np.array_equal(others[..., 4], np.tile([float(k < 3) for k in rest], (WORLDS, 1)))
         assert np.array_equal(others[..., 5] == 1, holding[:, rest])
     owner = simulator.get("bodies.owner")[:, None, 5:16]
     boxes, ramps = outputs.obs["boxes"][..., 7:], outputs.obs["ramps"][..., 5:]

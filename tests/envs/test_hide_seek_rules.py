@@ -6,8 +6,8 @@ import gymnasium
 import numpy as np
 import pytest
 from hide_seek_worlds import (
-    ALL,
     AHEAD,
+    ALL,
     BOTH,
     GRAB,
     LEFT_TURN,

@@ -93,12 +93,11 @@ def test_o4_lidar_begins_ahead_and_runs_counter_clockwise(profile):
         right = (5 * math.cos(yaw), 5 * math.sin(yaw))
         text = f"hider 0 0 yaw {yaw}; cube {ahead[0]} {ahead[1]} yaw {yaw}; "
         text += f"cube {right[0]} {right[1]} yaw {yaw}"
-        # Without the far seeker, who is in the way of nothing here.
         lidar = Scene(profile, text).observed("lidar", 0)
         ranges = np.where(lidar == 0, np.inf, lidar)
         assert ranges[0] == pytest.approx(3, abs=1e-3)
         assert int(np.argmin(ranges)) == 0
-        others = [k for k in range(3, 28)]
+        others = list(range(3, 28))
         assert set(np.argsort(ranges[others])[:2] + 3) == {22, 23}
         assert ranges[22:24] == pytest.approx(4 / math.cos(math.radians(6)), abs=1e-3)
     lidar = Scene(profile, "hider 0 0; long 0 6").observed("lidar", 0)

@@ -1,0 +1,115 @@
+"""The table of hide-and-seek's acceptance checks: each is tested, or does not apply.
+
+A check is tested by functions whose names contain its number (`test_a5_...` in Python,
+`GE_TEST(p16_...)` in C++). Where such functions take a `profile`, they have to be run for every
+profile that the table names.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+LETTERS = {"p": "port", "f": "fixed", "o": "openai"}
+
+# Check: profiles, of p (port), f (fixed), o (openai).
+CHECKS = {
+    **{"R1": "pf", "R2": "p", "R3": "p", "R4": "o", "R5": "pf", "R6": "pf", "R7": "pf"},
+    **{"R8": "pf", "R9": "pf", "R10": "pfo", "R11": "pf", "R12": "pf"},
+    **{"A1": "pf", "A2": "pf", "A3": "pf", "A4": "pf", "A5": "pf", "A6": "pf", "A7": "pf"},
+    **{"A8": "pf", "A9": "pf", "A10": "pf", "A11": "p", "A12": "o", "A13": "pf", "A14": "pf"},
+    **{"O1": "pf", "O2": "pf", "O3": "pf", "O4": "pf", "O5": "pfo", "O6": "pfo", "O7": "pfo"},
+    **{"O8": "pf", "O9": "pfo", "O10": "pf", "O11": "pfo", "O12": "pfo"},
+    **{"L1": "p", "L2": "pf", "L3": "pf", "L4": "p", "L5": "f", "L6": "pf", "L7": "pf"},
+    **{"L8": "p", "L9": "p", "L10": "pfo", "L11": "f"},
+    **{"P1": "pfo", "P2": "pf", "P3": "pf", "P4": "p", "P5": "f", "P6": "pf", "P7": "pf"},
+    **{"P8": "pf", "P9": "pf", "P10": "pf", "P11": "pf", "P12": "pfo", "P13": "pfo"},
+    **{"P14": "pfo", "P15": "f", "P16": "f"},
+    **{"B1": "pfo", "B2": "pfo", "B3": "pfo", "B4": "pf", "B5": "pfo", "B6": "pfo", "B7": "p"},
+}
+
+# Check and profile: why it does not hold here, and is not meant to.
+NOT_APPLICABLE = {
+    "R7p": "a sighting that is paid once more in the next step is a slip of the original's code "
+    "for CPUs",
+    "R12p": "seekers who grab during the preparation: a guard that the original lost; kept as "
+    "freeze='movement', which test_r12_freeze_movement_leaves_the_hands_free covers",
+    "O3p": "agents whose observed velocity is always zero are an artefact of zeroing it; objects "
+    "are tested for both profiles",
+    "L6p": "first yaws over half of the circle are a slip; test_hide_seek_levels covers the range",
+    "P4p": "slides measured with a friction bound that ignores mass and depends on the shape; P5 "
+    "tests Coulomb's law instead",
+    "B7p": "displacements under random play of the original's solver, its friction included",
+}
+# Figures of one statistic that belong to the original's random generator.
+NOT_APPLICABLE_FIGURES = {
+    "L2": "15.05 +-0.1 walls: of the original's low-bit generator; 14.9 +-0.15 is tested",
+    "L3": "0.775 +-0.015 of perimeters with a gap: likewise; 0.805 +-0.015 is tested",
+}
+
+
+@cache
+def python_tests() -> dict[str, list[ast.FunctionDef]]:
+    """Return test functions by the numbers in their names."""
+    found: dict[str, list[ast.FunctionDef]] = {}
+    for path in sorted(TESTS.rglob("test_*.py")):
+        if "hide_seek" not in path.read_text():
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                for word in node.name.upper().split("_"):
+                    found.setdefault(word, []).append(node)
+    return found
+
+
+@cache
+def native_tests() -> set[str]:
+    names: set[str] = set()
+    for path in sorted((TESTS / "kernels").rglob("*_test.cpp")):
+        for name in re.findall(r"GE_TEST\((\w+)\)", path.read_text()):
+            names |= set(name.upper().split("_"))
+    return names
+
+
+def profiles_of(test: ast.FunctionDef) -> set[str] | None:
+    """Return the profiles that a test is run for; None where it does not take any."""
+    if "profile" not in [argument.arg for argument in test.args.args]:
+        return None
+    named = {"PF": {"port", "fixed"}, "ALL": {"port", "fixed", "openai"}}
+    profiles: set[str] = set()
+    for decorator in test.decorator_list:
+        text = ast.unparse(decorator)
+        if "parametrize('profile'" in text:
+            for name, meant in named.items():
+                profiles |= meant if re.search(rf"\b{name}\b", text) else set()
+            profiles |= {name for name in LETTERS.values() if f"'{name}'" in text}
+    return profiles or None
+
+
+def test_the_table_has_all_72_checks():
+    assert len(CHECKS) == 72
+    counts = {"R": 12, "A": 14, "O": 12, "L": 11, "P": 16, "B": 7}
+    for letter, count in counts.items():
+        assert {f"{letter}{k}" for k in range(1, count + 1)} <= set(CHECKS)
+    for key, reason in NOT_APPLICABLE.items():
+        assert key[-1] in CHECKS[key[:-1]]
+        assert len(reason) > 20
+    assert set(NOT_APPLICABLE_FIGURES) <= set(CHECKS)
+
+
+@pytest.mark.parametrize("number", CHECKS)
+def test_every_check_is_tested_for_its_profiles(number):
+    wanted = {LETTERS[k] for k in CHECKS[number] if f"{number}{k}" not in NOT_APPLICABLE}
+    tests = python_tests().get(number, [])
+    if not wanted:
+        return
+    assert tests or number in native_tests(), f"no test has {number.lower()} in its name"
+    run = [profiles_of(test) for test in tests]
+    if run and all(profiles is not None for profiles in run):
+        covered = set().union(*(profiles or set() for profiles in run))
+        assert wanted <= covered, f"{number} is not run for {sorted(wanted - covered)}"
