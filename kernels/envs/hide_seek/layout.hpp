@@ -201,8 +201,7 @@ inline void read_body(Layout& scene, TextLine& line, const std::string& thing, u
     body.pose.position[2] = take_number(line, "z", 1000);
   Angles angles;
   read_body_words(line, thing, shape.upright != 0, angles, body);
-  const physics::Quat q = orientation_of(angles);
-  physics::put(body.pose.orientation, q);
+  physics::put(body.pose.orientation, orientation_of(angles));
   scene.options.bodies[scene.options.body_count++] = body;
 }
 
@@ -311,9 +310,9 @@ inline void read_scene(Layout& scene, const std::string& name) {
       LaidBody body{};
       body.row = scene.take_row(line, scene.hiders < scene.p.hider_count ? "hider" : "seeker");
       body.kind = kAgentKind;
-      body.pose.position[0] = edge + float(k % row) * space,
-      body.pose.position[1] = edge + float(k / row) * space;
-      body.pose.position[2] = agent_half(scene.p), body.pose.orientation[0] = 1;
+      physics::put(body.pose.position, {edge + float(k % row) * space,
+                                        edge + float(k / row) * space, agent_half(scene.p)});
+      body.pose.orientation[0] = 1;
       scene.options.bodies[scene.options.body_count++] = body;
     }
     return;
