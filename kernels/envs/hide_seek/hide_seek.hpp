@@ -31,6 +31,11 @@ struct Environment : Defaults {
                          ForPacks<&sight_rows<T>, &see<T>, Sights<T>>, ge::Observe<&observe<T>>,
                          ObserveState<&show_state<T>>>;
   static constexpr bool rare_reset = true;
+  // A world's bodies, contacts and rays keep a warp busy; other shares are not worth their minutes
+  // of compilation.
+  using StepLanes = Lanes<32>;
+  using ResetLanes = Lanes<32>;
+  using ObserveLanes = Lanes<32>;
   static constexpr Card card{
       .doc = "Hiders build shelters of boxes and ramps, seekers look for them.",
       .max_episode_steps = 240,

@@ -26,9 +26,9 @@ inline constexpr size_t kMostLayoutBytes = 16384;
 
 struct LaidBody {
   uint32_t row, kind;
-  uint32_t team;      // whose lock it is: Team
-  float pose[7];      // as physics::Pose
-  float velocity[6];  // as physics::Velocity
+  uint32_t team;  // whose lock it is: Team
+  physics::Pose pose;
+  physics::Velocity velocity;
 };
 struct LaidWall {
   float centre[3], half[3];  // of a plane: a point and its normal
@@ -170,10 +170,10 @@ inline void read_body_words(TextLine& line, const std::string& thing, bool uprig
       if (upright && angle != 0) line.wrong("a " + thing + " is upright here: only yaw turns it");
       (word == "pitch" ? angles.pitch : angles.roll) = angle;
     } else if (word == "velocity") {
-      for (int k = 0; k < 3; ++k) body.velocity[k] = take_number(line, "velocity", 1000);
+      for (int k = 0; k < 3; ++k) body.velocity.linear[k] = take_number(line, "velocity", 1000);
     } else if (word == "spin") {
-      for (int k = 3; k < 6; ++k) body.velocity[k] = take_number(line, "spin", 1000);
-      if (upright && (body.velocity[3] != 0 || body.velocity[4] != 0))
+      for (int k = 0; k < 3; ++k) body.velocity.angular[k] = take_number(line, "spin", 1000);
+      if (upright && (body.velocity.angular[0] != 0 || body.velocity.angular[1] != 0))
         line.wrong("a " + thing + " is upright here: its spin has only the third number");
     } else if (word == "locked") {
       if (agent) line.wrong("agents cannot be locked");
@@ -194,14 +194,14 @@ inline void read_body(Layout& scene, TextLine& line, const std::string& thing, u
   LaidBody body{};
   body.row = scene.take_row(line, thing);
   body.kind = kind;
-  body.pose[0] = take_number(line, "x", 1000);
-  body.pose[1] = take_number(line, "y", 1000);
-  body.pose[2] = standing_height(shape);
-  if (!line.done() && is_number(line.words[line.at])) body.pose[2] = take_number(line, "z", 1000);
+  body.pose.position[0] = take_number(line, "x", 1000);
+  body.pose.position[1] = take_number(line, "y", 1000);
+  body.pose.position[2] = standing_height(shape);
+  if (!line.done() && is_number(line.words[line.at]))
+    body.pose.position[2] = take_number(line, "z", 1000);
   Angles angles;
   read_body_words(line, thing, shape.upright != 0, angles, body);
-  const physics::Quat q = orientation_of(angles);
-  body.pose[3] = q.w, body.pose[4] = q.x, body.pose[5] = q.y, body.pose[6] = q.z;
+  physics::put(body.pose.orientation, orientation_of(angles));
   scene.options.bodies[scene.options.body_count++] = body;
 }
 
@@ -278,7 +278,7 @@ inline constexpr NamedScene kScenes[] = {
 
 inline void scale(Layout& scene, float unit) {
   for (int k = 0; k < scene.options.body_count; ++k)
-    for (int axis = 0; axis < 3; ++axis) scene.options.bodies[k].pose[axis] *= unit;
+    for (int axis = 0; axis < 3; ++axis) scene.options.bodies[k].pose.position[axis] *= unit;
   for (int k = 0; k < scene.options.wall_count; ++k) {
     LaidWall& wall = scene.options.walls[k];
     const bool plane = (scene.options.planes >> k & 1u) != 0;
@@ -300,7 +300,7 @@ inline void read_scene(Layout& scene, const std::string& name) {
     scale(scene, scene.p.physics.kinds[kCubeKind].half[0]);
     for (int k = 0; k < scene.options.body_count; ++k)  // agents stand, whatever their size
       if (scene.options.bodies[k].kind == kAgentKind)
-        scene.options.bodies[k].pose[2] = agent_half(scene.p);
+        scene.options.bodies[k].pose.position[2] = agent_half(scene.p);
     // Agents that the scene does not name stand in rows at its lower edge.
     const float space = 3.0f * agent_half(scene.p), edge = -0.9f * scene.p.arena_half;
     const int row = to_int(-2.0f * edge / space) + 1;
@@ -310,8 +310,9 @@ inline void read_scene(Layout& scene, const std::string& name) {
       LaidBody body{};
       body.row = scene.take_row(line, scene.hiders < scene.p.hider_count ? "hider" : "seeker");
       body.kind = kAgentKind;
-      body.pose[0] = edge + float(k % row) * space, body.pose[1] = edge + float(k / row) * space;
-      body.pose[2] = agent_half(scene.p), body.pose[3] = 1;
+      physics::put(body.pose.position, {edge + float(k % row) * space,
+                                        edge + float(k / row) * space, agent_half(scene.p)});
+      body.pose.orientation[0] = 1;
       scene.options.bodies[scene.options.body_count++] = body;
     }
     return;

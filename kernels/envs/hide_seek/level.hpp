@@ -383,8 +383,8 @@ GE_FN void lay(const W<T>& w, Level& level, Rows<Bodies<T>, Pose> poses,
   for (int k = 0; k < o.body_count; ++k) {
     const LaidBody& laid = o.bodies[k];
     const int row = min(int(laid.row), T::bodies - 1);
-    poses.set(row, __builtin_bit_cast(Pose, laid.pose));
-    velocities.set(row, __builtin_bit_cast(Velocity, laid.velocity));
+    poses.set(row, laid.pose);
+    velocities.set(row, laid.velocity);
     const uint32_t locked = laid.team != kNobody ? uint32_t(physics::kLocked) : 0u;
     bodies.set(row, {laid.kind, physics::kPresent | locked, 0u});
     owners.set(row, {laid.team, 0u});

@@ -36,10 +36,14 @@ void add_walls(const W<T>& w, Scene& scene) {
     const physics::Static wall = w.template get<Statics<T>, physics::Static>(k);
     if (wall.kind == kPlaneKind) continue;
     Solid solid;
+    for (int i = 0; i < 3; ++i) solid.position[i] = wall.centre[i], solid.half[i] = wall.half[i];
+    // A border far higher than the rest is drawn low: it would hide what is behind it.
+    const float top = wall.centre[2] + wall.half[2], bottom = wall.centre[2] - wall.half[2];
+    const float shown = min(top, max(bottom, 1.5f * w.params().wall_height));
+    solid.position[2] = 0.5f * (shown + bottom), solid.half[2] = 0.5f * (shown - bottom);
     for (int i = 0; i < 3; ++i) {
-      solid.position[i] = wall.centre[i], solid.half[i] = wall.half[i];
-      scene.low[i] = min(scene.low[i], wall.centre[i] - wall.half[i]);
-      scene.high[i] = max(scene.high[i], wall.centre[i] + wall.half[i]);
+      scene.low[i] = min(scene.low[i], solid.position[i] - solid.half[i]);
+      scene.high[i] = max(scene.high[i], solid.position[i] + solid.half[i]);
     }
     scene.solids.push_back(solid);
   }
@@ -159,8 +163,7 @@ Scene world_scene(const W<T>& w) {
   for (int i = 0; i < 2; ++i) scene.low[i] = -p.arena_half, scene.high[i] = p.arena_half;
   scene.high[2] = p.wall_height;
   add_walls<T>(w, scene);
-  // A high border would hide what is behind it.
-  scene.high[2] = min(scene.high[2], 3.0f * p.wall_height);
+  scene.high[2] = min(scene.high[2], 1.5f * p.wall_height);
   for (int row = 0; row < p.body_count; ++row)
     if (is_there<T>(w, row)) add_body<T>(w, row, scene);
   for (int agent = 0; agent < p.agent_count; ++agent) {
