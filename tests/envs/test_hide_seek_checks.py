@@ -41,7 +41,7 @@ NOT_APPLICABLE = {
     "freeze='movement', which test_r12_freeze_movement_leaves_the_hands_free covers",
     "O3p": "agents whose observed velocity is always zero are an artefact of zeroing it; objects "
     "are tested for both profiles",
-    "L6p": "first yaws over half of the circle are a slip; test_hide_seek_levels covers the range",
+    "L6p": "first yaws over half of the circle are a slip; for fixed the whole circle is tested",
     "P4p": "slides measured with a friction bound that ignores mass and depends on the shape; P5 "
     "tests Coulomb's law instead",
     "B7p": "displacements under random play of the original's solver, its friction included",
