@@ -25,6 +25,12 @@ def device_name(device: int) -> str: ...
 def device_problem() -> str:
     """Empty where a device can be used, else one line that says why not."""
 
+def watch_stages(on: bool) -> None:
+    """Turn the clocks around the stages of a step on, from zero, or off."""
+
+def stage_seconds() -> list[tuple[str, float]]:
+    """Every stage that ran since, with its seconds on all threads; empty on a GPU."""
+
 class Addresses:
     """One address per output, 0 for one that is not wanted; made once, used for many steps.
 

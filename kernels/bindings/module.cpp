@@ -510,6 +510,8 @@ PYBIND11_MODULE(GE_MODULE, m) {
   m.def("device_count", &ge::device_count);
   m.def("device_name", &ge::device_name);
   m.def("device_problem", &ge::device_problem);
+  m.def("watch_stages", &ge::watch_stages, py::arg("on"));
+  m.def("stage_seconds", &ge::stage_seconds);
 
   py::class_<Addresses>(m, "Addresses").def(py::init([](const std::vector<uintptr_t>& list) {
     if (list.size() != size_t(ge::kOutputCount))

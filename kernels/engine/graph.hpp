@@ -145,6 +145,36 @@ struct Rare {};
 template <class... P>
 struct Phases {};
 
+/// The stages inside a stage.
+template <class X>
+struct InnerOf {
+  using type = Types<>;
+};
+template <auto N, class... X>
+struct InnerOf<Repeat<N, X...>> {
+  using type = Types<X...>;
+};
+template <auto P, class... X>
+struct InnerOf<RepeatWhile<P, X...>> {
+  using type = Types<X...>;
+};
+template <auto P, class... X>
+struct InnerOf<When<P, X...>> {
+  using type = Types<X...>;
+};
+template <class... X>
+struct InnerOf<WhenRunning<X...>> {
+  using type = Types<X...>;
+};
+template <int Mode, class... X>
+struct InnerOf<InMode<Mode, X...>> {
+  using type = Types<X...>;
+};
+template <class... X>
+struct InnerOf<IntoFinal<X...>> {
+  using type = Types<X...>;
+};
+
 /// When a row of a Coloured stage runs.
 struct Colour {
   uint32_t value;

@@ -19,6 +19,7 @@
 
 #include "engine/channels.hpp"
 #include "engine/cpu/pool.hpp"
+#include "engine/cpu/stage_clock.hpp"
 #include "engine/episode.hpp"
 #include "engine/wide_rows.hpp"
 
@@ -110,7 +111,22 @@ class Tile {
   }
   template <class... X>
   void all(const Set& set) {
-    (stage(X{}, set), ...);
+    if (stages_are_watched())
+      (timed(X{}, set), ...);
+    else
+      (stage(X{}, set), ...);
+  }
+  /// Stages that hold others are the sum of these.
+  template <class X>
+  void timed(X x, const Set& set) {
+    if constexpr (InnerOf<X>::type::size > 0) {
+      stage(x, set);
+    } else {
+      static StageClock clock(type_name<X>());
+      const uint64_t start = StageClock::now();
+      stage(x, set);
+      clock.add(StageClock::now() - start);
+    }
   }
 
   // ---- where things are

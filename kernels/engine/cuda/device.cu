@@ -479,6 +479,10 @@ std::string device_name(int device) {
   GE_CUDA(cudaGetDeviceProperties(&properties, device));
   return properties.name;
 }
+void watch_stages(bool) {}
+std::vector<std::pair<std::string, double>> stage_seconds() {
+  return {};
+}
 std::string device_problem() {
   std::string problem;
   count_devices(&problem);

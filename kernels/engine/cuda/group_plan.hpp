@@ -10,36 +10,6 @@ namespace ge {
 
 // ---- what a stage contains, and what it needs of its team
 
-/// The stages inside a stage.
-template <class X>
-struct InnerOf {
-  using type = Types<>;
-};
-template <auto N, class... X>
-struct InnerOf<Repeat<N, X...>> {
-  using type = Types<X...>;
-};
-template <auto P, class... X>
-struct InnerOf<RepeatWhile<P, X...>> {
-  using type = Types<X...>;
-};
-template <auto P, class... X>
-struct InnerOf<When<P, X...>> {
-  using type = Types<X...>;
-};
-template <class... X>
-struct InnerOf<WhenRunning<X...>> {
-  using type = Types<X...>;
-};
-template <int Mode, class... X>
-struct InnerOf<InMode<Mode, X...>> {
-  using type = Types<X...>;
-};
-template <class... X>
-struct InnerOf<IntoFinal<X...>> {
-  using type = Types<X...>;
-};
-
 /// Bytes of shared memory for the rows that a stage hands out, and whether its team meets in it
 /// even with G = 1.
 template <class E, int G, class X>
