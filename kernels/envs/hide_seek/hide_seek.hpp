@@ -9,12 +9,13 @@
 //
 // Parts: settings.hpp, presets.hpp, bodies.hpp (what a user sets and what becomes of it), params.hpp
 // and tables.hpp (what there is), level.hpp and layout.hpp (levels, drawn and by hand), rules.hpp,
-// sight.hpp, observe.hpp.
+// sight.hpp, observe.hpp, scene.hpp (for people).
 #pragma once
 
 #include "envs/hide_seek/level.hpp"
 #include "envs/hide_seek/observe.hpp"
 #include "envs/hide_seek/presets.hpp"
+#include "envs/hide_seek/scene.hpp"
 #include "physics/pipeline.hpp"
 
 namespace gpu_envs::envs::hide_seek {
@@ -39,6 +40,7 @@ struct Environment : Defaults {
     return p.agent_count <= T::agents && p.box_slots <= T::boxes && p.ramp_count <= T::ramps &&
            p.body_count <= T::bodies;
   }
+  static Scene scene(const W<T>& w) { return world_scene<T>(w); }
   static std::string agent_name(const Params& p, int agent) {
     return is_hider(p, agent) ? "hider_" + std::to_string(agent)
                               : "seeker_" + std::to_string(agent - p.hider_count);

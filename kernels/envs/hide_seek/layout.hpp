@@ -54,7 +54,7 @@ struct ResetSettings {
 // ---- words
 
 /// One line and where it is in the text.
-struct Line {
+struct TextLine {
   std::vector<std::string> words;
   std::string where;  // "line 3"
   size_t at = 0;
@@ -65,8 +65,8 @@ struct Line {
   }
 };
 
-inline std::vector<Line> layout_lines(const std::string& text) {
-  std::vector<Line> lines(1);
+inline std::vector<TextLine> layout_lines(const std::string& text) {
+  std::vector<TextLine> lines(1);
   int number = 1;
   bool comment = false;
   std::string word;
@@ -107,7 +107,7 @@ inline bool is_number(const std::string& word) {
   return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || word == "nan" ||
          word == "inf";
 }
-inline float take_number(Line& line, const char* what, double most) {
+inline float take_number(TextLine& line, const char* what, double most) {
   if (line.done()) line.wrong(std::string(what) + " is missing");
   const std::string& word = line.words[line.at++];
   const char* const begin = word.data() + (word[0] == '+' ? 1 : 0);
@@ -125,12 +125,12 @@ inline float take_number(Line& line, const char* what, double most) {
 // ---- things
 
 /// What is laid out so far.
-struct Scene {
+struct Layout {
   const Params& p;
   Options options{};
   int hiders = 0, seekers = 0, boxes = 0, ramps = 0;
 
-  uint32_t take_row(const Line& line, const std::string& word) {
+  uint32_t take_row(const TextLine& line, const std::string& word) {
     const auto next = [&](int& count, int most, int first, const char* parameter) {
       if (count == most)
         line.wrong("one " + word + " more than " + parameter + "=" + std::to_string(most));
@@ -158,7 +158,7 @@ inline physics::Quat orientation_of(const Angles& angles) {
 }
 
 /// The words behind the place of a body.
-inline void read_body_words(Line& line, const std::string& thing, bool upright, Angles& angles,
+inline void read_body_words(TextLine& line, const std::string& thing, bool upright, Angles& angles,
                             LaidBody& body) {
   const bool agent = body.kind == kAgentKind;
   while (!line.done()) {
@@ -188,7 +188,7 @@ inline void read_body_words(Line& line, const std::string& thing, bool upright, 
   }
 }
 
-inline void read_body(Scene& scene, Line& line, const std::string& thing, uint32_t kind) {
+inline void read_body(Layout& scene, TextLine& line, const std::string& thing, uint32_t kind) {
   const Params& p = scene.p;
   const physics::Kind& shape = p.physics.kinds[kind];
   LaidBody body{};
@@ -205,13 +205,13 @@ inline void read_body(Scene& scene, Line& line, const std::string& thing, uint32
   scene.options.bodies[scene.options.body_count++] = body;
 }
 
-inline LaidWall& new_wall(Scene& scene, const Line& line) {
+inline LaidWall& new_wall(Layout& scene, const TextLine& line) {
   if (scene.options.wall_count == kLaidWalls)
     line.wrong("a layout has at most " + std::to_string(kLaidWalls) + " walls and planes");
   return scene.options.walls[scene.options.wall_count++];
 }
 
-inline void read_wall(Scene& scene, Line& line) {
+inline void read_wall(Layout& scene, TextLine& line) {
   const Params& p = scene.p;
   LaidWall& wall = new_wall(scene, line);
   const char* const names[] = {"x0", "y0", "x1", "y1"};
@@ -231,7 +231,7 @@ inline void read_wall(Scene& scene, Line& line) {
           {max(0.5f * along_x, p.wall_half), max(0.5f * along_y, p.wall_half), 0.5f * height}};
 }
 
-inline void read_plane(Scene& scene, Line& line) {
+inline void read_plane(Layout& scene, TextLine& line) {
   scene.options.planes |= 1u << scene.options.wall_count;
   LaidWall& plane = new_wall(scene, line);
   for (int k = 0; k < 3; ++k) plane.centre[k] = take_number(line, "a plane's point", 1000);
@@ -242,7 +242,7 @@ inline void read_plane(Scene& scene, Line& line) {
   physics::put(plane.half, normal);
 }
 
-inline void read_thing(Scene& scene, Line& line) {
+inline void read_thing(Layout& scene, TextLine& line) {
   const std::string word = line.words[line.at++];
   if (word == "hider" || word == "seeker") return read_body(scene, line, word, kAgentKind);
   if (word == "cube") return read_body(scene, line, word, kCubeKind);
@@ -276,7 +276,7 @@ inline constexpr NamedScene kScenes[] = {
      "ramp 0 0 10 velocity 0 0 -30"},
 };
 
-inline void scale(Scene& scene, float unit) {
+inline void scale(Layout& scene, float unit) {
   for (int k = 0; k < scene.options.body_count; ++k)
     for (int axis = 0; axis < 3; ++axis) scene.options.bodies[k].pose[axis] *= unit;
   for (int k = 0; k < scene.options.wall_count; ++k) {
@@ -288,12 +288,12 @@ inline void scale(Scene& scene, float unit) {
     if (!plane) wall.half[along] *= unit;
   }
 }
-inline void read_scene(Scene& scene, const std::string& name) {
+inline void read_scene(Layout& scene, const std::string& name) {
   std::string known;
   for (const NamedScene& named : kScenes) {
     known += (known.empty() ? "" : ", ") + std::string(named.name);
     if (name != named.name) continue;
-    for (Line& line : layout_lines(named.text)) {
+    for (TextLine& line : layout_lines(named.text)) {
       line.where = "debug:" + name;
       read_thing(scene, line);
     }
@@ -305,7 +305,7 @@ inline void read_scene(Scene& scene, const std::string& name) {
     const float space = 3.0f * agent_half(scene.p), edge = -0.9f * scene.p.arena_half;
     const int row = to_int(-2.0f * edge / space) + 1;
     for (int k = 0; scene.hiders + scene.seekers < scene.p.agent_count; ++k) {
-      Line line;
+      TextLine line;
       line.where = "debug:" + name;
       LaidBody body{};
       body.row = scene.take_row(line, scene.hiders < scene.p.hider_count ? "hider" : "seeker");
@@ -321,7 +321,7 @@ inline void read_scene(Scene& scene, const std::string& name) {
 
 inline Options read_layout(const ResetSettings& settings, const Params& p) {
   const std::string& text = settings.layout;
-  Scene scene{p};
+  Layout scene{p};
   if (text.empty()) return scene.options;
   if (text.size() > kMostLayoutBytes)
     refuse("layout: a text of " + std::to_string(text.size()) + " bytes, at most " +
@@ -331,9 +331,9 @@ inline Options read_layout(const ResetSettings& settings, const Params& p) {
     read_scene(scene, text.substr(6));
     return scene.options;
   }
-  std::vector<Line> lines = layout_lines(text);
+  std::vector<TextLine> lines = layout_lines(text);
   if (lines.empty()) refuse("layout: the text names nothing");
-  for (Line& line : lines) read_thing(scene, line);
+  for (TextLine& line : lines) read_thing(scene, line);
   if (scene.hiders != p.hider_count)
     refuse("layout: " + std::to_string(scene.hiders) +
            " hiders, hider_count=" + std::to_string(p.hider_count));

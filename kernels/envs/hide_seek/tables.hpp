@@ -150,7 +150,8 @@ struct Spot {
 // ---- tables
 
 template <class T>
-using PhysicsOf = physics::Tables<T::bodies, kMostWalls, T::agents, 10 * T::bodies, 3 * T::bodies, Owner>;
+using PhysicsOf =
+    physics::Tables<T::bodies, kMostWalls, T::agents, 10 * T::bodies, 3 * T::bodies, Owner>;
 template <class T>
 using Bodies = typename PhysicsOf<T>::Bodies;
 template <class T>
