@@ -20,7 +20,7 @@ Make = Callable[..., Simulator]
 Array = np.ndarray[Any, Any]
 
 STEPS = 2400
-LOOK = 4  # steps between two looks at the columns
+LOOK = 8  # steps between two looks at the columns
 PRESENT = 1
 BUCKETS = (11, 11, 11, 2, 2)
 OPEN: dict[str, Any] = {}  # rooms with doors, episodes of the usual length
@@ -34,6 +34,7 @@ CLOSED = {
     "preparation_steps": 0,
 }
 STATE = ("position", "orientation", "velocity", "spin")
+WALLS = ("centre", "half", "count")
 UNIT = 1e-3  # of a quaternion's length, which is renewed in each substep
 ROUNDING = 1.0001
 
@@ -73,11 +74,8 @@ class Adversary:
         nearest = distance.argmin(2)
         return np.take_along_axis(away, nearest[..., None, None], 2)[:, :, 0]
 
-    def _towards_walls(self, place: Array) -> Array:
-        centre, half, count = (
-            self._simulator.get(f"statics.{name}")[self._worlds]
-            for name in ("centre", "half", "count")
-        )
+    def _towards_walls(self, place: Array, columns: dict[str, Array]) -> Array:
+        centre, half, count = (columns[name][self._worlds] for name in WALLS)
         low, high = (centre - half)[:, None, :, :2], (centre + half)[:, None, :, :2]
         at = place[:, :, None, :2]
         away = np.clip(at, low, high) - at
@@ -95,9 +93,8 @@ class Adversary:
         place = body[:, :agents]
         present = (columns["state"][self._worlds] & PRESENT) != 0
         bodies = self._rng.random((len(self._worlds), agents, 1)) < 0.7
-        way = np.where(
-            bodies, self._towards_bodies(place, body, present), self._towards_walls(place)
-        )
+        to_bodies = self._towards_bodies(place, body, present)
+        way = np.where(bodies, to_bodies, self._towards_walls(place, columns))
         for axis, direction in enumerate(((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))):
             along = np.sum(rotated(turn, direction)[..., :2] * way, -1)
             self._actions[..., axis] = np.where(along > 0.05, 10, np.where(along < -0.05, 0, 5))
@@ -112,7 +109,8 @@ class Adversary:
 
 
 def look(simulator: Simulator) -> dict[str, Array]:
-    return {name: simulator.get(f"bodies.{name}") for name in (*STATE, "state", "kind")}
+    bodies = {name: simulator.get(f"bodies.{name}") for name in (*STATE, "state")}
+    return bodies | {name: simulator.get(f"statics.{name}") for name in WALLS}
 
 
 def check_bodies(columns: dict[str, Array], limits: Limits) -> None:
@@ -125,11 +123,10 @@ def check_bodies(columns: dict[str, Array], limits: Limits) -> None:
     assert np.abs(lengths - 1).max() < UNIT
 
 
-def check_walls(simulator: Simulator, columns: dict[str, Array]) -> None:
+def check_walls(columns: dict[str, Array]) -> None:
     """No centre of a body is inside of a wall."""
-    centre, half = simulator.get("statics.centre"), simulator.get("statics.half")
-    count = simulator.get("statics.count").reshape(-1, 1)
-    there = np.arange(centre.shape[1]) < count
+    centre, half = columns["centre"], columns["half"]
+    there = np.arange(centre.shape[1]) < columns["count"].reshape(-1, 1)
     present = (columns["state"] & PRESENT) != 0
     away = np.abs(columns["position"][:, :, None] - centre[:, None])
     inside = (away < half[:, None]).all(-1) & there[:, None] & present[..., None]
@@ -152,13 +149,13 @@ def soak(simulator: Simulator, steps: int, profile: str, closed: bool) -> None:
     rng = np.random.default_rng(5)
     adversary = Adversary(simulator, np.arange(worlds // 2, worlds), seed=6)
     simulator.reset(seed=7)
-    before = look(simulator)["position"]
+    before = simulator.get("bodies.position")
     travelled = 0.0
     for step in range(steps):
         if step % LOOK == 0:
             columns = look(simulator)
             check_bodies(columns, limits)
-            check_walls(simulator, columns)
+            check_walls(columns)
             if closed:
                 check_arena(columns, half)
             adversary.look(columns)
@@ -169,7 +166,7 @@ def soak(simulator: Simulator, steps: int, profile: str, closed: bool) -> None:
         assert np.isfinite(outputs.reward).all()
         if step % 60 == 0:
             check_joints(simulator)
-            travelled += float(np.abs(look(simulator)["position"] - before).mean())
+            travelled += float(np.abs(columns["position"] - before).mean())
     simulator.check()  # no table was too small
     assert travelled > 1  # they did move
 

@@ -71,7 +71,11 @@ def on_slope(
 ) -> Scene:
     angle = math.radians(degrees)
     plane, place = slope(angle, settings.get("radius", 1.0))
-    orientation = {"": UPRIGHT, "down": about("y", angle + math.pi / 2), "across": about("x", math.pi / 2)}
+    orientation = {
+        "": UPRIGHT,
+        "down": about("y", angle + math.pi / 2),
+        "across": about("x", math.pi / 2),
+    }
     body = Body(kind, place, about("y", angle) if kind == "cube" else orientation[turn])
     return Scene(name, 45, [body], {"friction": friction, **settings}, plane)
 
@@ -81,7 +85,9 @@ def tilted_cube() -> Scene:
     tilt = 0.6
     reach, angle = math.sqrt(2), math.pi / 4 + tilt  # from the edge to the centre
     place = (-reach * math.cos(angle), 0.0, reach * math.sin(angle))
-    return Scene("cube_falls_off_its_edge", 24, [Body("cube", place, about("y", tilt))], {"friction": 2.0})
+    return Scene(
+        "cube_falls_off_its_edge", 24, [Body("cube", place, about("y", tilt))], {"friction": 2.0}
+    )
 
 
 def scenes() -> list[Scene]:
@@ -90,6 +96,13 @@ def scenes() -> list[Scene]:
     end = (-4 * math.cos(1.0), 0.0, 50 + 4 * math.sin(1.0))
     swing = (0.0, -0.5 * end[0], 0.0)  # of its centre, with a spin of 0.5 about z
     log = {"radius": 0.5, "length": 2.0}
+    bowled = Body("round", (0, 0, 1), velocity=(4, 0, 0))
+    cubes = [Body("cube", (0, 0, 1 + 2 * k), about("z", 0.1 * k)) for k in range(3)]
+    halves = [
+        Body("cube", (1.1 * side, 0, 50), UPRIGHT, (2, 1.1 * side, 4), (0.5, 0, 1.0))
+        for side in (-1, 1)
+    ]
+    halves[1].held = ("fixed", 0, (0, 0, 50))
     return [
         Scene("throw", 30, [Body("long", (0, 0, 50), about("y", 0.7), (3, -1, 5))]),
         Scene("tumble", 30, [tumbling]),
@@ -102,9 +115,9 @@ def scenes() -> list[Scene]:
         on_slope("ball_slips", 30, 0.05, "round"),
         on_slope("log_rolls", 20, 0.8, "round", "across", **log),
         on_slope("log_slides", 30, 0.2, "round", "down", **log),
-        Scene("ball_is_bowled", 60, [Body("round", (0, 0, 1), velocity=(4, 0, 0))], {"friction": 0.2}),
+        Scene("ball_is_bowled", 60, [bowled], {"friction": 0.2}),
         tilted_cube(),
-        Scene("stack", 60, [Body("cube", (0, 0, 1 + 2 * k), about("z", 0.1 * k)) for k in range(3)]),
+        Scene("stack", 60, cubes),
         Scene(
             "heavy_on_light",
             60,
@@ -119,14 +132,7 @@ def scenes() -> list[Scene]:
                 Body("long", (0, 0, 50), turn, swing, (0.0, 0.0, 0.5), held=("ball", 0, end)),
             ],
         ),
-        Scene(
-            "thrown_beam",
-            30,
-            [
-                Body("cube", (-1.1, 0, 50), velocity=(2, -1.1, 4), spin=(0.5, 0, 1.0)),
-                Body("cube", (1.1, 0, 50), velocity=(2, 1.1, 4), spin=(0.5, 0, 1.0), held=("fixed", 0, (0, 0, 50))),
-            ],
-        ),
+        Scene("thrown_beam", 30, halves),
     ]
 
 
@@ -162,7 +168,7 @@ def geom_of(scene: Scene, body: Body) -> str:
 
 
 def placed(scene: Scene, number: int) -> str:
-    """A body with those that it holds rigidly; its place is in the frame of the one that holds it."""
+    """A body with those that it holds rigidly, whose places are in its frame."""
     body = scene.bodies[number]
     position, orientation, joint = body.position, body.orientation, "<freejoint/>"
     if body.locked:
@@ -186,7 +192,8 @@ def placed(scene: Scene, number: int) -> str:
 def model_of(scene: Scene) -> mujoco.MjModel:
     planes = ""
     for point, normal in [FLOOR, *([scene.plane] if scene.plane else [])]:
-        planes += f'<geom type="plane" size="200 200 1" pos="{text_of(point)}" zaxis="{text_of(normal)}"/>'
+        where = f'pos="{text_of(point)}" zaxis="{text_of(normal)}"'
+        planes += f'<geom type="plane" size="200 200 1" {where}/>'
     free = [k for k, b in enumerate(scene.bodies) if not (b.held and b.held[0] == "fixed")]
     bodies = "".join(placed(scene, k) for k in free)
     friction = f"{scene.setting('friction')} 0 0"
@@ -261,7 +268,7 @@ def recording(scene: Scene) -> Iterator[str]:
 
 def lines() -> Iterator[str]:
     yield f"# By record.py with MuJoCo {mujoco.__version__}."
-    yield "# body: kind, position, orientation, velocity, spin. at: frame of 1/30 s, body, the same."
+    yield "# body: kind, position, orientation, velocity, spin. at: 1/30 s, body, the same."
     for scene in scenes():
         yield from recording(scene)
 
