@@ -2,7 +2,6 @@
 // inertia of their shapes, coefficients of pairs, and the solver's constants.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 
 #include "physics/bodies.hpp"
@@ -103,8 +102,7 @@ inline void finish(Setup& s, double time_step, int substeps, double gravity, dou
   s.joint = soft(rate, 1, h);
   s.push = float(5 * scale);
   s.bounce_speed = float(2 * gravity * h);
-  // Small bodies may be as fast as contacts are looked for, with some to spare.
-  s.top_speed = float(std::clamp(0.25 * scale / h, 30 * std::min(scale, 1.0), 30.0));
+  s.top_speed = float(30 * scale);
   s.top_spin = 50;
   s.margin = float(0.02 * scale);
   s.reach = float(0.3 * scale);

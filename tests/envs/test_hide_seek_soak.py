@@ -47,7 +47,7 @@ class Limits:
     speed: float  # [m/s]
 
 
-LIMITS = {"fixed": Limits(0.2, 30.0), "openai": Limits(0.05, 12.5)}
+LIMITS = {"fixed": Limits(0.2, 30.0), "openai": Limits(0.05, 15.0)}
 
 
 def rotated(q: Array, v: tuple[float, float, float]) -> Array:
