@@ -30,6 +30,13 @@ def checked_size(size: Any, name: str = "size") -> tuple[int, int]:
     return rows, columns
 
 
+def checked_view(view: object, name: str = "view") -> str | None:
+    """Return the name of a view, or None; the native code knows the names."""
+    if view is not None and not isinstance(view, str):
+        raise TypeError(f"{name} must be a str or None, got {view!r}")
+    return view
+
+
 @dataclass(frozen=True)
 class Style:
     """How an environment's `render` draws: what its keywords said."""
@@ -40,9 +47,7 @@ class Style:
     @classmethod
     def of(cls, size: Any, view: Any) -> Style:
         """Check the keywords `render_size` and `render_view`."""
-        if view is not None and not isinstance(view, str):
-            raise TypeError(f"render_view must be a str or None, got {view!r}")
-        return cls(checked_size(size, "render_size"), view)
+        return cls(checked_size(size, "render_size"), checked_view(view, "render_view"))
 
     def keywords(self) -> dict[str, Any]:
         """Return the arguments of `Simulator.render`."""

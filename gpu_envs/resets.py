@@ -44,14 +44,22 @@ def _one_seed(seed: object, argument: str) -> int:
     return seed
 
 
+def checked_options(options: object) -> Mapping[str, Any]:
+    """Check the options of a reset; {} for None."""
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise TypeError(f"options must be a dict, got {options!r} of type {type(options).__name__}")
+    return options
+
+
 def split_options(
     options: Mapping[str, Any] | None, fields: Sequence[Field], environment: str
 ) -> tuple[str | None, Any, dict[str, Value]]:
     """Split `options` into the mask (key, value) and described options; nothing is popped."""
+    options = checked_options(options)
     if not options:
         return None, None, {}
-    if not isinstance(options, Mapping):
-        raise TypeError(f"options must be a dict, got {options!r} of type {type(options).__name__}")
     if all(key in options for key in _MASKS):
         raise ValueError("options must have 'reset_mask' or its alias 'env_idx', got both")
     named = [key for key in _MASKS if key in options]

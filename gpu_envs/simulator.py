@@ -205,7 +205,7 @@ class Simulator:
             options: Described options of the environment, for this call only.
             out: As in `step`.
         """
-        request = dict(options or {})
+        request = dict(resets.checked_options(options))
         if mask is not None:
             request["reset_mask"] = mask
         return self._outputs(self.reset_arrays(seed, request, False, out))
@@ -343,8 +343,9 @@ class Simulator:
                 self._mirror = pictures.Mirror(self.name, self.parameters, limit)
             source, number = self._mirror.show(source, number), 0
         rows, columns = pictures.checked_size(size)
+        chosen = pictures.checked_view(view)
         smooth = errors.whole(samples, "samples", 1, 8)
-        picture: pictures.Picture = source.render(number, rows, columns, view or "", smooth)
+        picture: pictures.Picture = source.render(number, rows, columns, chosen or "", smooth)
         return picture
 
     # State.
@@ -367,6 +368,8 @@ class Simulator:
             raise ValueError(
                 f"values of column {column!r} must fit {shape}: {problem}"
             ) from problem
+        if full.dtype.kind == "f" and not np.isfinite(full).all():
+            raise ValueError(f"values of column {column!r} must be finite, got nan or inf")
         self._native.set_column(column, full, chosen)
 
     def save(self) -> bytes:

@@ -37,6 +37,16 @@ GE_FN float normal_change(const Sweeping& sweep, const Soft& soft, bool biased, 
   return max(impulse - scale * (speed + bias) * mass - given_up * impulse, 0.0f) - impulse;
 }
 
+/// Passes over the normals of one contact within a sweep. After one pass a flat impact would leave the
+/// points unevenly loaded: a cube that falls flat would turn, and friction make that a way sideways.
+inline constexpr int kHitPasses = 4;
+GE_FN int normal_passes(const Setup& s, const float (&approach)[4], uint32_t count) {
+  bool hit = false;
+  GE_UNROLL
+  for (int k = 0; k < 4; ++k) hit = hit | ((uint32_t(k) < count) & (approach[k] < -s.bounce_speed));
+  return hit ? kHitPasses : 1;
+}
+
 struct Slip {
   float first, second;
 };

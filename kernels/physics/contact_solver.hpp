@@ -74,20 +74,14 @@ GE_FN MovedArm moved_arm(const Stride& stride, Vec3 arm) {
   return {arm + turned, vec(stride.shift) + turned};
 }
 
+/// The normal impulses of one pass.
 template <Sweep kSweep, class M>
-GE_FN void solve_contact(const WorldOf<M>& w, Impulse& impulse, const Manifold& m,
-                         VelocityRows<M> rows) {
-  const Setup& s = setup_of<M>(w);
-  Couple<M> pair(w, rows, m.a, m.b);
+GE_FN void press_contact(const Setup& s, Couple<M>& pair, Impulse& impulse, const Manifold& m,
+                         const Stride& moved_a, const Stride& moved_b) {
   const bool hard = !pair.moves_a || !pair.moves_b;
   const Soft soft = hard ? s.hard_contact : s.contact;
   const Sweeping sweep = {1.0f / s.substep, s.push};
-  const Vec3 n = vec(m.normal), first = vec(m.tangent), second = cross(n, first);
-  Stride moved_a{}, moved_b{};
-  if constexpr (kSweep == kRelaxed) {
-    moved_a = stride_of<M>(w, m.a);
-    moved_b = stride_of<M>(w, m.b);
-  }
+  const Vec3 n = vec(m.normal);
   GE_UNROLL
   for (int k = 0; k < 4; ++k) {
     if (uint32_t(k) >= m.count) break;
@@ -104,6 +98,21 @@ GE_FN void solve_contact(const WorldOf<M>& w, Impulse& impulse, const Manifold& 
     impulse.normal[k] += change;
     pair.push(arm_a, arm_b, n * change);
   }
+}
+
+template <Sweep kSweep, class M>
+GE_FN void solve_contact(const WorldOf<M>& w, Impulse& impulse, const Manifold& m,
+                         VelocityRows<M> rows) {
+  const Setup& s = setup_of<M>(w);
+  Couple<M> pair(w, rows, m.a, m.b);
+  const Vec3 n = vec(m.normal), first = vec(m.tangent), second = cross(n, first);
+  Stride moved_a{}, moved_b{};
+  if constexpr (kSweep == kRelaxed) {
+    moved_a = stride_of<M>(w, m.a);
+    moved_b = stride_of<M>(w, m.b);
+  }
+  for (int pass = normal_passes(s, m.approach, m.count); pass > 0; --pass)
+    press_contact<kSweep>(s, pair, impulse, m, moved_a, moved_b);
   GE_UNROLL
   for (int k = 0; k < 4; ++k) {
     if (uint32_t(k) >= m.count) break;
@@ -124,17 +133,8 @@ GE_FN void solve_contact(const WorldOf<M>& w, Impulse& impulse, const Manifold& 
   pair.store(rows);
 }
 
-/// Points that were hit fast enough, and hold, leave with their share of the speed.
 template <class M>
-GE_FN void bounce_contact(const WorldOf<M>& w, Impulse& impulse, const Manifold& m,
-                          VelocityRows<M> rows) {
-  const float least = -setup_of<M>(w).bounce_speed;
-  bool any = false;
-  GE_UNROLL
-  for (int k = 0; k < 4; ++k)
-    any = any || (uint32_t(k) < m.count && m.approach[k] < least && impulse.normal[k] > 0.0f);
-  if (!any || m.restitution == 0.0f) return;
-  Couple<M> pair(w, rows, m.a, m.b);
+GE_FN void bounce_points(Couple<M>& pair, Impulse& impulse, const Manifold& m, float least) {
   const Vec3 n = vec(m.normal);
   GE_UNROLL
   for (int k = 0; k < 4; ++k) {
@@ -147,6 +147,19 @@ GE_FN void bounce_contact(const WorldOf<M>& w, Impulse& impulse, const Manifold&
     pair.push(arm_a, arm_b, n * (now - impulse.normal[k]));
     impulse.normal[k] = now;
   }
+}
+/// Points that were hit fast enough, and hold, leave with their share of the speed.
+template <class M>
+GE_FN void bounce_contact(const WorldOf<M>& w, Impulse& impulse, const Manifold& m,
+                          VelocityRows<M> rows) {
+  const float least = -setup_of<M>(w).bounce_speed;
+  bool any = false;
+  GE_UNROLL
+  for (int k = 0; k < 4; ++k)
+    any = any || (uint32_t(k) < m.count && m.approach[k] < least && impulse.normal[k] > 0.0f);
+  if (!any || m.restitution == 0.0f) return;
+  Couple<M> pair(w, rows, m.a, m.b);
+  for (int pass = 0; pass < kHitPasses; ++pass) bounce_points(pair, impulse, m, least);
   pair.store(rows);
 }
 

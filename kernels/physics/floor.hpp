@@ -111,13 +111,11 @@ GE_FN void warm_floor(Moving& m, const Sole& sole, const Floor& floor) {
   }
 }
 
-template <Sweep kSweep, class M>
-GE_FN void solve_floor(const WorldOf<M>& w, Velocity& velocity, Sole& sole, const Floor& floor,
-                       const Frame& frame, const Stride& stride) {
-  if (floor.count == 0) return;
-  const Setup& s = setup_of<M>(w);
+/// The normal impulses of one pass.
+template <Sweep kSweep>
+GE_FN void press_floor(const Setup& s, Moving& m, Sole& sole, const Floor& floor,
+                       const Stride& stride) {
   const Sweeping sweep = {1.0f / s.substep, s.push};
-  Moving m = moving(velocity, frame);
   const Sym3& i = m.inverse_inertia;
   GE_UNROLL
   for (int k = 0; k < 4; ++k) {
@@ -137,6 +135,16 @@ GE_FN void solve_floor(const WorldOf<M>& w, Velocity& velocity, Sole& sole, cons
     const float x = r.y * change, y = -r.x * change;  // of the torque
     m.w += Vec3{i.xx * x + i.xy * y, i.xy * x + i.yy * y, i.xz * x + i.yz * y};
   }
+}
+
+template <Sweep kSweep, class M>
+GE_FN void solve_floor(const WorldOf<M>& w, Velocity& velocity, Sole& sole, const Floor& floor,
+                       const Frame& frame, const Stride& stride) {
+  if (floor.count == 0) return;
+  const Setup& s = setup_of<M>(w);
+  Moving m = moving(velocity, frame);
+  for (int pass = normal_passes(s, floor.approach, floor.count); pass > 0; --pass)
+    press_floor<kSweep>(s, m, sole, floor, stride);
   GE_UNROLL
   for (int k = 0; k < 4; ++k) {
     if (uint32_t(k) >= floor.count) break;
@@ -154,16 +162,7 @@ GE_FN void solve_floor(const WorldOf<M>& w, Velocity& velocity, Sole& sole, cons
   velocity = velocity_of(m);
 }
 
-template <class M>
-GE_FN void bounce_floor(const WorldOf<M>& w, Velocity& velocity, Sole& sole, const Floor& floor,
-                        const Frame& frame) {
-  const float least = -setup_of<M>(w).bounce_speed;
-  bool any = false;
-  GE_UNROLL
-  for (int k = 0; k < 4; ++k)
-    any = any || (uint32_t(k) < floor.count && floor.approach[k] < least && sole.normal[k] > 0.0f);
-  if (!any || floor.restitution == 0.0f) return;
-  Moving m = moving(velocity, frame);
+GE_FN void bounce_points(Moving& m, Sole& sole, const Floor& floor, float least) {
   GE_UNROLL
   for (int k = 0; k < 4; ++k) {
     if (uint32_t(k) >= floor.count) break;
@@ -175,6 +174,18 @@ GE_FN void bounce_floor(const WorldOf<M>& w, Velocity& velocity, Sole& sole, con
     m.push(r, {0.0f, 0.0f, now - sole.normal[k]});
     sole.normal[k] = now;
   }
+}
+template <class M>
+GE_FN void bounce_floor(const WorldOf<M>& w, Velocity& velocity, Sole& sole, const Floor& floor,
+                        const Frame& frame) {
+  const float least = -setup_of<M>(w).bounce_speed;
+  bool any = false;
+  GE_UNROLL
+  for (int k = 0; k < 4; ++k)
+    any = any || (uint32_t(k) < floor.count && floor.approach[k] < least && sole.normal[k] > 0.0f);
+  if (!any || floor.restitution == 0.0f) return;
+  Moving m = moving(velocity, frame);
+  for (int pass = 0; pass < kHitPasses; ++pass) bounce_points(m, sole, floor, least);
   velocity = velocity_of(m);
 }
 

@@ -81,6 +81,13 @@ GE_FN void limit_velocity(const WorldOf<M>& w, Velocity& velocity, const Body& b
   put(velocity.angular, spin);
 }
 
+/// The part of a rotation that moves a body's points of contact: a round one rolls under them.
+GE_FN Vec3 rolled(const Kind& kind, const Mat3& turn, Vec3 rotation) {
+  if (kind.shape == kSphere) return {0, 0, 0};
+  if (kind.shape == kCapsule) return rotation - turn.z * dot(turn.z, rotation);
+  return rotation;
+}
+
 template <class M>
 GE_FN void integrate_position(const WorldOf<M>& w, Pose& pose, Velocity& velocity, Frame& frame,
                               Stride& stride, const Body& body) {
@@ -92,7 +99,7 @@ GE_FN void integrate_position(const WorldOf<M>& w, Pose& pose, Velocity& velocit
   limit(s, v, spin);
   put(pose.position, vec(pose.position) + v * h);
   put(stride.shift, v * h);
-  put(stride.turn, spin * h);
+  put(stride.turn, rolled(kind, turn_of(frame), spin * h));
   const Quat q = quat(pose.orientation);
   if (dot(spin, spin) > 0.0f) {
     const Quat end =

@@ -258,6 +258,7 @@ PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
     int threads = config_.block > 0   ? config_.block
                   : tuning != nullptr ? tuning->threads
                                       : kThreads;
+    threads = std::min(threads, variant.threads);
     if (variant.lanes > 32) threads = variant.lanes;
     while (threads > variant.team && !fits(variant, threads)) threads /= 2;
     if (!fits(variant, threads)) continue;

@@ -24,6 +24,7 @@ struct KernelVariant {
   int counts;   // bytes of shared memory: of a block,
   int stage;    // of a team,
   int scratch;  // and of a team's worlds
+  int threads;  // of a block, at most
 };
 
 /// A launch of a graph before its kernel is chosen.

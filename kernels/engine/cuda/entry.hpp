@@ -13,6 +13,13 @@ namespace ge {
 // Two such blocks per multiprocessor are all that ptxas is asked for: left alone it spills to make
 // room for more.
 inline constexpr int kMostThreads = 256;
+/// Threads of a block, at most: two such blocks share the registers of a multiprocessor, so an
+/// environment whose rules need more of them asks for smaller blocks.
+template <class E>
+consteval int most_threads() {
+  if constexpr (requires { E::most_threads; }) return E::most_threads;
+  return kMostThreads;
+}
 
 /// The graphs of an environment, by number: a kernel is named by environment, graph and place in
 /// it, since the types of its stages would fill pages in a profiler.
@@ -34,7 +41,7 @@ struct TypeAt<0, Types<First, Rest...>> {
 };
 
 template <class E, int kGraph, int kIndex, int G, bool kSlab>
-__global__ void __launch_bounds__(G > 32 ? G : kMostThreads, 2)
+__global__ void __launch_bounds__(G > 32 ? G : most_threads<E>(), 2)
     phase_kernel(const __grid_constant__ Shared<typename E::Schema> shared,
                  const __grid_constant__ LaunchMemory memory) {
   using Graph = GraphOf<E, kGraph>;
@@ -145,8 +152,9 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   // ---- which kernels there are
 
   // Above the first bound a team's memory may not fit in shared memory (64 KiB with compute
-  // capability 7.5, 227 with 9.0), above the second it never does.
-  static constexpr int kSurelyShared = 64 * 1024, kNeverShared = 227 * 1024;
+  // capability 7.5, 227 with 9.0), above the second one team would be all that a multiprocessor
+  // runs.
+  static constexpr int kSurelyShared = 64 * 1024, kNeverShared = 113 * 1024;
 
   template <int kGraph, int kIndex, class PhaseT, int G>
   static void add_variants(std::vector<cuda::KernelVariant>& variants) {
@@ -154,7 +162,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     const auto add = [&]<bool kSlab>(std::bool_constant<kSlab>) {
       variants.push_back({reinterpret_cast<const void*>(&phase_kernel<E, kGraph, kIndex, G, kSlab>),
                           G, kSlab, Sizes::team, Sizes::worlds, Sizes::counts, Sizes::stage,
-                          Sizes::scratch});
+                          Sizes::scratch, G > 32 ? G : most_threads<E>()});
     };
     constexpr int bytes = Sizes::counts + Sizes::stage + Sizes::scratch;
     if constexpr (bytes <= kNeverShared) add(std::false_type{});

@@ -36,6 +36,7 @@ struct Environment : Defaults {
   using StepLanes = Lanes<32>;
   using ResetLanes = Lanes<32>;
   using ObserveLanes = Lanes<32>;
+  static constexpr int most_threads = 128;  // shared memory is full long before
   static constexpr Card card{
       .doc = "Hiders build shelters of boxes and ramps, seekers look for them.",
       .max_episode_steps = 240,

@@ -114,9 +114,11 @@ inline float take_number(TextLine& line, const char* what, double most) {
   const char* const end = word.data() + word.size();
   double value = 0;
   const auto read = std::from_chars(begin, end, value);
-  if (read.ec != std::errc() || read.ptr != end)
+  const bool huge = read.ec == std::errc::result_out_of_range;
+  const bool two_signs = word[0] == '+' && begin != end && (*begin == '-' || *begin == '+');
+  if ((read.ec != std::errc() && !huge) || read.ptr != end || two_signs)
     line.wrong(std::string(what) + " must be a number, got " + quoted(word));
-  if (!(value >= -most && value <= most))
+  if (huge || !(value >= -most && value <= most))
     line.wrong(std::string(what) + " must be from -" + std::to_string(int(most)) + " to " +
                std::to_string(int(most)) + ", got " + quoted(word));
   return float(value);
@@ -133,7 +135,8 @@ struct Layout {
   uint32_t take_row(const TextLine& line, const std::string& word) {
     const auto next = [&](int& count, int most, int first, const char* parameter) {
       if (count == most)
-        line.wrong("one " + word + " more than " + parameter + "=" + std::to_string(most));
+        line.wrong("one " + word + " more than " + parameter + "=" + std::to_string(most) +
+                   ", which the simulator was made with");
       return uint32_t(first + count++);
     };
     if (options.body_count == kLaidBodies)
@@ -157,6 +160,8 @@ inline physics::Quat orientation_of(const Angles& angles) {
   return physics::normalized(yaw * (pitch * roll));
 }
 
+inline constexpr const char* kVelocity[] = {"x of velocity", "y of velocity", "z of velocity",
+                                            "x of spin",     "y of spin",     "z of spin"};
 /// The words behind the place of a body.
 inline void read_body_words(TextLine& line, const std::string& thing, bool upright, Angles& angles,
                             LaidBody& body) {
@@ -170,9 +175,10 @@ inline void read_body_words(TextLine& line, const std::string& thing, bool uprig
       if (upright && angle != 0) line.wrong("a " + thing + " is upright here: only yaw turns it");
       (word == "pitch" ? angles.pitch : angles.roll) = angle;
     } else if (word == "velocity") {
-      for (int k = 0; k < 3; ++k) body.velocity.linear[k] = take_number(line, "velocity", 1000);
+      for (int k = 0; k < 3; ++k) body.velocity.linear[k] = take_number(line, kVelocity[k], 1000);
     } else if (word == "spin") {
-      for (int k = 0; k < 3; ++k) body.velocity.angular[k] = take_number(line, "spin", 1000);
+      for (int k = 0; k < 3; ++k)
+        body.velocity.angular[k] = take_number(line, kVelocity[k + 3], 1000);
       if (upright && (body.velocity.angular[0] != 0 || body.velocity.angular[1] != 0))
         line.wrong("a " + thing + " is upright here: its spin has only the third number");
     } else if (word == "locked") {
@@ -199,6 +205,8 @@ inline void read_body(Layout& scene, TextLine& line, const std::string& thing, u
   body.pose.position[2] = standing_height(shape);
   if (!line.done() && is_number(line.words[line.at]))
     body.pose.position[2] = take_number(line, "z", 1000);
+  if (!(body.pose.position[2] > 0))
+    line.wrong("z must be above the floor, 0, got " + shown(body.pose.position[2]));
   Angles angles;
   read_body_words(line, thing, shape.upright != 0, angles, body);
   physics::put(body.pose.orientation, orientation_of(angles));
@@ -234,9 +242,13 @@ inline void read_wall(Layout& scene, TextLine& line) {
 inline void read_plane(Layout& scene, TextLine& line) {
   scene.options.planes |= 1u << scene.options.wall_count;
   LaidWall& plane = new_wall(scene, line);
-  for (int k = 0; k < 3; ++k) plane.centre[k] = take_number(line, "a plane's point", 1000);
-  for (int k = 0; k < 3; ++k) plane.half[k] = take_number(line, "a plane's normal", 1000);
-  if (!line.done()) line.wrong("unknown word " + quoted(line.words[line.at]));
+  const char* const names[] = {
+      "x", "y", "z", "x of the normal", "y of the normal", "z of the normal"};
+  for (int k = 0; k < 3; ++k) plane.centre[k] = take_number(line, names[k], 1000);
+  for (int k = 0; k < 3; ++k) plane.half[k] = take_number(line, names[3 + k], 1000);
+  if (!line.done())
+    line.wrong("a plane has six numbers, a point and its normal, got another word " +
+               quoted(line.words[line.at]));
   const physics::Vec3 normal = physics::normalized(physics::vec(plane.half));
   if (physics::dot(normal, normal) == 0) line.wrong("a plane's normal must not be zero");
   physics::put(plane.half, normal);
@@ -335,12 +347,13 @@ inline Options read_layout(const ResetSettings& settings, const Params& p) {
   std::vector<TextLine> lines = layout_lines(text);
   if (lines.empty()) refuse("layout: the text names nothing");
   for (TextLine& line : lines) read_thing(scene, line);
-  if (scene.hiders != p.hider_count)
-    refuse("layout: " + std::to_string(scene.hiders) +
-           " hiders, hider_count=" + std::to_string(p.hider_count));
-  if (scene.seekers != p.seeker_count)
-    refuse("layout: " + std::to_string(scene.seekers) +
-           " seekers, seeker_count=" + std::to_string(p.seeker_count));
+  const auto all_there = [](int laid, const char* who, const char* parameter, int wanted) {
+    if (laid != wanted)
+      refuse("layout: " + std::to_string(laid) + " " + who + ", but " + parameter + "=" +
+             std::to_string(wanted) + ": every agent needs a place");
+  };
+  all_there(scene.hiders, "hiders", "hider_count", p.hider_count);
+  all_there(scene.seekers, "seekers", "seeker_count", p.seeker_count);
   return scene.options;
 }
 

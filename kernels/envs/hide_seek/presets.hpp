@@ -12,12 +12,6 @@
 
 namespace gpu_envs::envs::hide_seek {
 
-inline std::string shown(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.7g", value);
-  return text;
-}
-
 /// Fills in what is open, and refuses what lies between open and the lowest value.
 template <class T>
 void fill(T& value, double of_profile, const char* name, double lowest = 0) {
@@ -71,6 +65,9 @@ inline void fill_objects(Settings& s) {
   if (s.box_count_low > s.box_count_high)
     refuse("box_count_low=" + std::to_string(s.box_count_low) +
            " is above box_count_high=" + std::to_string(s.box_count_high));
+  if (s.long_count_low > s.box_count_high)
+    refuse("long_count_low=" + std::to_string(s.long_count_low) +
+           " is above box_count_high=" + std::to_string(s.box_count_high));
   if (s.box_slots < s.box_count_high)
     refuse("box_slots=" + std::to_string(s.box_slots) +
            " must be at least box_count_high=" + std::to_string(s.box_count_high));
@@ -98,11 +95,15 @@ inline void check_room(const Settings& s) {
     refuse("the arena is too small: hider_count + seeker_count=" + shown(agents) +
            ", box_count_high=" + std::to_string(s.box_count_high) +
            " and ramp_count=" + std::to_string(s.ramp_count) + " fill " + shown(filled) +
-           " m^2, at most half of arena_size^2=" + shown(floor) + " m^2 may be filled");
-  const float longest = max(max(s.long_length, s.box_size), max(s.ramp_run, s.agent_size));
-  if (longest > s.arena_size / 2)
-    refuse("a body of " + shown(longest) +
-           " m: bodies must be at most half as long as arena_size=" + shown(s.arena_size));
+           " m^2, at most half of arena_size^2=" + shown(floor) +
+           " m^2 may be filled: raise arena_size, or lower counts or sizes of bodies");
+  const std::pair<const char*, float> lengths[] = {
+      {"agent_size", s.agent_size}, {"box_size", s.box_size},     {"long_length", s.long_length},
+      {"long_width", s.long_width}, {"ramp_width", s.ramp_width}, {"ramp_run", s.ramp_run}};
+  for (const auto& [name, size] : lengths)
+    if (size > s.arena_size / 2)
+      refuse(std::string(name) + "=" + shown(size) +
+             " must be at most half of arena_size=" + shown(s.arena_size));
 }
 
 inline void fill_play(Settings& s) {

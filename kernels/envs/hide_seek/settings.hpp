@@ -2,6 +2,7 @@
 // in what is left open, params.hpp has what the rules read.
 #pragma once
 
+#include <cstdio>
 #include <string>
 
 #include "engine/environment.hpp"
@@ -266,6 +267,11 @@ struct Settings {
   }
 };
 
+inline std::string shown(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.7g", value);
+  return text;
+}
 [[noreturn]] inline void refuse(const std::string& message) {
   throw Error(Fault::value, message);
 }

@@ -19,7 +19,7 @@ struct Settings {
   bool mixed = false;
   float gravity = 9.8f, friction = 0.5f, restitution = 0.0f, time_step = 1.0f / 30.0f;
   int32_t substeps = 4, quiet_steps = 0;
-  float mass = 2.0f, radius = 1.0f, length = 0.0f;
+  float mass = 2.0f, long_mass = 0.0f, radius = 1.0f, length = 0.0f;
   static constexpr auto describe() {
     return fields(
         field("mixed", &Settings::mixed, "a yard with every shape"),
@@ -30,6 +30,9 @@ struct Settings {
         field("substeps", &Settings::substeps, "of one step").within(1, 64),
         field("quiet_steps", &Settings::quiet_steps, "before a body sleeps").within(0, 100),
         field("mass", &Settings::mass, "of every body").in("kg").within(0.01, 1000),
+        field("long_mass", &Settings::long_mass, "of the long kind; 0: as the others")
+            .in("kg")
+            .within(0, 1000),
         field("radius", &Settings::radius, "of the round kind").in("m").within(0.01, 10),
         field("length", &Settings::length, "of its straight part; 0: a sphere")
             .in("m")
@@ -84,7 +87,7 @@ struct Schema {
     u.kinds[kWall] = ph::shape_kind(ph::kBox, 1, 1, 1);
     u.kinds[kPlaneKind] = ph::shape_kind(ph::kPlane, 0, 0, 0);
     u.kinds[kCube] = ph::box_kind(1, 1, 1, s.mass);
-    u.kinds[kLong] = ph::box_kind(4, 0.75, 1, s.mass);
+    u.kinds[kLong] = ph::box_kind(4, 0.75, 1, s.long_mass > 0 ? s.long_mass : s.mass);
     u.kinds[kRamp] = ph::wedge_kind(1, 3, 2, s.mass);
     u.kinds[kRound] = s.length > 0 ? ph::capsule_kind(s.radius, s.length / 2, s.mass)
                                    : ph::sphere_kind(s.radius, s.mass);

@@ -1,21 +1,11 @@
 // The solver against closed forms, and on scenes that break solvers. Numbers in brackets are what
 // was measured when the test was written; tolerances say where the difference comes from.
+#include "physics/near.hpp"
 #include "physics/yard.hpp"
 
 using namespace ge;
 using namespace ge::test;
 using ph::Vec3;
-
-#define CHECK_NEAR(value, wanted, tolerance)                                                \
-  do {                                                                                      \
-    const double found = double(value), expected = double(wanted);                          \
-    if (!(std::abs(found - expected) <= double(tolerance))) {                               \
-      std::ostringstream out;                                                               \
-      out << #value << ": " << found << ", expected " << expected << " +- " << (tolerance); \
-      ::ge::test::fail(__FILE__, __LINE__, out.str());                                      \
-    }                                                                                       \
-  } while (false)
-#define CHECK_BELOW(value, limit) CHECK_NEAR(value, 0, limit)
 
 GE_TEST(rest_of_every_shape_keeps_still) {
   const float heights[] = {1, 1, 2.0f / 3};

@@ -1,0 +1,330 @@
+"""HideSeek: what is refused, with which words, and that nothing happens to the worlds by it.
+
+A message has to name the argument, say what came and what would do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+from gpu_envs import Simulator
+
+Make = Callable[..., Simulator]
+NAN, INF = float("nan"), float("inf")
+AGENTS = "hider -5 0; hider -5 3; hider -5 6; seeker 4 4; seeker 4 8"
+WORLDS, IDLE = 2, np.array([5, 5, 5, 0, 0], np.int32)
+
+# Parameters, what the message says.
+BAD_VALUES: list[tuple[dict[str, Any], str]] = [
+    ({"hider_count": 0}, "'hider_count' must be in 1 to 20, got 0"),
+    ({"seeker_count": 0}, "'seeker_count' must be in 1 to 20, got 0"),
+    ({"hider_count": 21}, "'hider_count' must be in 1 to 20, got 21"),
+    ({"seeker_count": -1}, "'seeker_count' must be in 1 to 20, got -1"),
+    ({"arena_size": NAN}, "'arena_size' must be a number, got nan"),
+    ({"arena_size": INF}, "'arena_size' must be in -1 to 200, got inf"),
+    ({"arena_size": 1e30}, r"'arena_size' must be in -1 to 200, got 1e\+30"),
+    ({"arena_size": 0}, "'arena_size' must be at least 1, or -1 .*, got 0"),
+    (
+        {"arena_size": 10},
+        "arena is too small: .*=5, box_count_high=8 .* raise arena_size",
+    ),
+    ({"arena_size": 15, "hider_count": 20, "seeker_count": 20}, "arena is too small: .*=40,"),
+    ({"box_size": 0.001}, "'box_size' must be at least 0.01, or -1 .*, got 0.001"),
+    ({"box_size": 9.9}, "arena is too small: .* or lower counts or sizes of bodies"),
+    ({"long_length": 30}, "long_length=30 must be at most half of arena_size=36"),
+    ({"ramp_run": 19.5, "ramp_count": 1}, "ramp_run=19.5 must be at most half of arena_size=36"),
+    ({"box_mass": 0}, "'box_mass' must be at least 0.001, or -1 .*, got 0"),
+    ({"ramp_mass": NAN}, "'ramp_mass' must be a number, got nan"),
+    ({"agent_mass": -3}, "'agent_mass' must be in -1 to 1000, got -3"),
+    ({"force_per_bucket": NAN}, "'force_per_bucket' must be a number, got nan"),
+    ({"torque_per_bucket": INF}, "'torque_per_bucket' must be in -1 to 10000, got inf"),
+    ({"division_count_low": 5, "division_count_high": 2}, "low=5 is above division_count_high=2"),
+    ({"cut_count_low": 6, "cut_count_high": 1}, "cut_count_low=6 is above cut_count_high=1"),
+    ({"cut_count_high": 2}, "cut_count_low=4 is above cut_count_high=2"),
+    ({"division_count_high": 8, "cut_count_high": 12}, "can make 48 walls, at most 40"),
+    ({"door_width": 20}, "door_width=20 must be at most a quarter of arena_size=36"),
+    ({"cut_width": 20}, "cut_width=20 must be at most a quarter of arena_size=36"),
+    ({"box_count_low": 5, "box_count_high": 2}, "box_count_low=5 is above box_count_high=2"),
+    ({"long_count_low": 9}, "long_count_low=9 is above box_count_high=8"),
+    ({"box_count_high": 41}, "'box_count_high' must be in -1 to 40, got 41"),
+    ({"box_slots": 3}, "box_slots=3 must be at least box_count_high=8"),
+    ({"ramp_count": 9}, "'ramp_count' must be in -1 to 8, got 9"),
+    ({"profile": "madrona"}, "'profile' must be one of 'fixed', 'openai', 'port', got 'madrona'"),
+    ({"profile": 7}, "'profile' must be one of 'fixed', 'openai', 'port', got 7"),
+    ({"grab": "squeeze"}, "'grab' must be one of 'toggle', 'hold', 'profile', got 'squeeze'"),
+    (
+        {"observation_mode": "part"},
+        "'observation_mode' must be one of 'masked', 'full', got 'part'",
+    ),
+    ({"observation": "pixels"}, "observation must be 'flat' or 'dict', got 'pixels'"),
+    ({"time_step": 0}, "'time_step' must be at least 0.0001, or -1 .*, got 0"),
+    ({"time_step": 2}, "'time_step' must be in -1 to 1, got 2"),
+    ({"substeps": 0}, "'substeps' must be at least 1, or -1 .*, got 0"),
+    ({"substeps": 65}, "'substeps' must be in -1 to 64, got 65"),
+    ({"gravity": -9.8}, "'gravity' must be in -1 to 1000, got -9.8"),
+    ({"restitution": -0.5}, "'restitution' must be at least 0, or -1 .*, got -0.5"),
+    ({"agent_friction": 11}, "'agent_friction' must be in -1 to 10, got 11"),
+    ({"sight_half_angle": 4}, "'sight_half_angle' must be in -1 to 3.14159, got 4"),
+    ({"outer_wall_probability": 2}, "'outer_wall_probability' must be in -1 to 1, got 2"),
+    ({"placement_tries": 0}, "'placement_tries' must be at least 1, or -1 .*, got 0"),
+    ({"wall_thickness": 0}, "'wall_thickness' must be at least 0.01, or -1 .*, got 0"),
+]
+BAD_TYPES: list[tuple[dict[str, Any], str]] = [
+    ({"hider_count": 2.5}, "'hider_count' must be an int, got 2.5"),
+    ({"hider_count": "three"}, r"'hider_count' must be a number \(int32\), got 'three'"),
+    ({"hider_count": None}, r"'hider_count' must be a number \(int32\), got None"),
+    ({"seeker_count": True}, r"'seeker_count' must be a number \(int32\), got True"),
+    ({"arena_size": np.array([3.0, 4.0])}, r"'arena_size' must be a number .*, got array"),
+    ({"profile": 1.5}, "'profile' must be one of 'fixed', 'openai', 'port', got 1.5"),
+    ({"gravty": 3}, "unknown keyword for HideSeek-v0: 'gravty'; did you mean 'gravity'"),
+    ({"hiders": 3}, "unknown keyword for HideSeek-v0: 'hiders'.*hider_count"),
+]
+
+# Layouts, what the message says.
+BAD_LAYOUTS: list[tuple[str, str]] = [
+    ("cow 1 2", "line 1: unknown thing 'cow'; known are hider, seeker, cube, long, ramp, wall"),
+    ("hider 0 0\n# a comment\ncow 2 2", "line 3: unknown thing 'cow'"),
+    (AGENTS + "; hider\0 1 1", r"unknown thing 'hider\?'"),
+    (AGENTS + "; cübe 0 0", r"unknown thing 'c\?\?be'"),
+    ("hider", "line 1: x is missing"),
+    ("hider 1", "line 1: y is missing"),
+    ("hider x 1", "line 1: x must be a number, got 'x'"),
+    ("hider 0x10 0", "line 1: x must be a number, got '0x10'"),
+    ("hider +-5 0", r"line 1: x must be a number, got '\+-5'"),
+    ("hider nan 0", "line 1: x must be from -1000 to 1000, got 'nan'"),
+    ("hider 0 inf", "line 1: y must be from -1000 to 1000, got 'inf'"),
+    ("hider 1e30 0", "line 1: x must be from -1000 to 1000, got '1e30'"),
+    ("hider 1e400 0", "line 1: x must be from -1000 to 1000, got '1e400'"),
+    ("hider -1000.5 0", "line 1: x must be from -1000 to 1000, got '-1000.5'"),
+    ("cube 0 0 -5", "line 1: z must be above the floor, 0, got -5"),
+    ("cube 0 0 0", "line 1: z must be above the floor, 0, got 0"),
+    ("hider 1 2 yaw", "line 1: yaw is missing"),
+    ("hider 1 2 yaw left", "line 1: yaw must be a number, got 'left'"),
+    ("hider 1 2 yaw nan", "line 1: yaw must be from -1000 to 1000, got 'nan'"),
+    ("hider 1 2 tilt 3", "unknown word 'tilt'; known are yaw, pitch, roll, velocity, spin, locked"),
+    ("hider 1 2 roll 1", "a hider is upright here: only yaw turns it"),
+    ("hider 1 2 spin 1 0 0", "a hider is upright here: its spin has only the third number"),
+    ("cube 1 2 velocity 1 2", "line 1: z of velocity is missing"),
+    ("cube 1 2 spin 1 nan 0", "line 1: y of spin must be from -1000 to 1000, got 'nan'"),
+    ("hider 1 2 locked hiders", "line 1: agents cannot be locked"),
+    ("cube 1 2 locked", "locked must be followed by hiders or seekers, got ''"),
+    ("cube 1 2 locked me", "locked must be followed by hiders or seekers, got 'me'"),
+    ("hider 0 0; seeker 3 3", "1 hiders, but hider_count=3: every agent needs a place"),
+    ("hider -5 0; hider -5 3; hider -5 6", "0 seekers, but seeker_count=2: every agent"),
+    ("cube 0 0", "0 hiders, but hider_count=3: every agent needs a place"),
+    (AGENTS + "; hider 0 0", "one hider more than hider_count=3, which the simulator"),
+    (AGENTS + "; ramp 0 0; ramp 5 5; ramp 9 9", "one ramp more than ramp_count=2"),
+    (AGENTS + "; cube 0 0" * 10, "one cube more than box_slots=9"),
+    (AGENTS + "; wall 0 0 5 0" * 33, "a layout has at most 32 walls and planes"),
+    (AGENTS + "; wall 3 3 3 3", "a wall runs along x or along y: from"),
+    (AGENTS + "; wall 0 0 5 5", "a wall runs along x or along y: from"),
+    (AGENTS + "; wall 0 0 5", "y1 is missing"),
+    (AGENTS + "; wall 0 0 nan 0", "x1 must be from -1000 to 1000, got 'nan'"),
+    (AGENTS + "; wall 0 0 5 0 height -2", "the height of a wall must be above 0"),
+    (AGENTS + "; wall 0 0 5 0 colour 3", "unknown word 'colour'; known is height"),
+    (AGENTS + "; plane 0 0 0 0 0 0", "a plane's normal must not be zero"),
+    (AGENTS + "; plane 0 0 0 0 1", "z of the normal is missing"),
+    (AGENTS + "; plane 0 0 0 0 0 1 2", "a plane has six numbers, .* got another word '2'"),
+    ("  ;; # hider 0 0", "the text names nothing"),
+    ("debug:", "no scene is called 'debug:'; known are corner_cube, flat_cube"),
+    ("debug:no_such", "no scene is called 'debug:no_such'; known are corner_cube"),
+    ("x" * 20000, "a text of 20000 bytes, at most 16384 are read"),
+]
+
+
+class Pair:
+    """A simulator that is told nonsense, and its twin that is not."""
+
+    def __init__(self) -> None:
+        made = [Simulator("HideSeek-v0", WORLDS, device="cpu") for _ in range(2)]
+        self.subject, self.twin = made
+        for simulator in made:
+            simulator.reset(seed=11)
+        self.actions = np.tile(IDLE, (WORLDS, self.subject.agents_per_world, 1))
+        self.actions[..., :2] = (8, 10)
+
+    def refuses(self, call: Callable[[Simulator], object], error: Any, message: str) -> None:
+        """The call fails with this message, and the worlds go on as if it had not been made."""
+        with pytest.raises(error, match=message):
+            call(self.subject)
+        self.agree()
+
+    def agree(self) -> None:
+        for _ in range(2):
+            digests = [hashlib.sha256(s.save()).hexdigest() for s in (self.subject, self.twin)]
+            assert digests[0] == digests[1]
+            seen = [s.step(self.actions).obs for s in (self.subject, self.twin)]
+            np.testing.assert_array_equal(seen[0], seen[1])
+        self.subject.check()
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Pair]:
+    made = Pair()
+    yield made
+    made.agree()
+    made.subject.close()
+    made.twin.close()
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD_VALUES)
+def test_impossible_parameters_are_refused(
+    make_simulator: Make, parameters: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_simulator("HideSeek-v0", 2, **parameters)
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD_TYPES)
+def test_parameters_of_a_wrong_type_are_refused(
+    make_simulator: Make, parameters: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        make_simulator("HideSeek-v0", 2, **parameters)
+
+
+@pytest.mark.parametrize("worlds", [0, -1, 2**31])
+def test_absurd_numbers_of_worlds_are_refused(make_simulator: Make, worlds: int) -> None:
+    with pytest.raises(ValueError, match=f"num_worlds must be between 1 and .*, got {worlds}"):
+        make_simulator("HideSeek-v0", worlds)
+
+
+@pytest.mark.parametrize(("layout", "message"), BAD_LAYOUTS)
+def test_impossible_layouts_are_refused(pair: Pair, layout: str, message: str) -> None:
+    pair.refuses(
+        lambda s: s.reset(options={"layout": layout}), ValueError, f"layout: (line 1: )?{message}"
+    )
+
+
+@pytest.mark.parametrize("layout", [3, None, ["hider 0 0"], b"hider 0 0"])
+def test_layouts_of_a_wrong_type_are_refused(pair: Pair, layout: object) -> None:
+    pair.refuses(
+        lambda s: s.reset(options={"layout": layout}), TypeError, "'layout' must be a str, got "
+    )
+
+
+@pytest.mark.parametrize("options", ["hider 0 0", ["layout"], 3])
+def test_options_of_a_wrong_type_are_refused(pair: Pair, options: Any) -> None:
+    pair.refuses(lambda s: s.reset(options=options), TypeError, "options must be a dict, got ")
+
+
+def test_unknown_options_are_refused(pair: Pair) -> None:
+    pair.refuses(
+        lambda s: s.reset(options={"layuot": AGENTS}),
+        ValueError,
+        "unknown reset option 'layuot'; did you mean 'layout'",
+    )
+
+
+@pytest.mark.parametrize(
+    ("mask", "error", "message"),
+    [
+        (np.array([1, 0]), TypeError, "reset_mask must be a bool array, got int64"),
+        (np.array([True]), ValueError, r"reset_mask must have shape \(2,\) .*, got \(1,\)"),
+    ],
+)
+def test_a_bad_mask_with_a_good_layout_lays_nothing(
+    pair: Pair, mask: Any, error: type[Exception], message: str
+) -> None:
+    pair.refuses(lambda s: s.reset(options={"layout": AGENTS, "reset_mask": mask}), error, message)
+
+
+def good(*more: int) -> Any:
+    """Actions that do nothing, and so much more in each head."""
+    return np.tile(IDLE, (WORLDS, 5, 1)) + (np.array(more) if more else 0)
+
+
+@pytest.mark.parametrize(
+    ("actions", "error", "message"),
+    [
+        (good()[:1], ValueError, r"actions must have shape .*\(2, 5, 5\), got \(1, 5, 5\)"),
+        (good()[..., :4], ValueError, r"actions must have shape .*, got \(2, 5, 4\)"),
+        (good().ravel(), ValueError, r"actions must have shape .*, got \(50,\)"),
+        ([[1], [2, 3]], ValueError, "actions must have shape .*, got a ragged list"),
+        (good() + 0.5, TypeError, "actions must be integers .*, got float64"),
+        (good() > 0, TypeError, "actions must be integers .*, got bool"),
+        (
+            np.full((2, 5, 5), NAN, np.float32),
+            TypeError,
+            "actions must be integers",
+        ),
+        ("full ahead", TypeError, "actions must be an array or a list, got builtins.str"),
+        (None, TypeError, "actions must be an array or a list, got builtins.NoneType"),
+        (good() - 6, ValueError, "world 0, agent 0, component 0: -1 is not one of 0 to 10"),
+        (good(0, 6, 0, 0, 0), ValueError, "component 1: 11 is not one of 0 to 10"),
+        (good(0, 0, 0, 2, 0), ValueError, "component 3: 2 is not one of 0 to 1"),
+        (good(0, 0, 0, 0, 2**40), ValueError, "component 4: .* is not one of 0 to 1"),
+    ],
+)
+def test_bad_actions_are_refused(
+    pair: Pair, actions: Any, error: type[Exception], message: str
+) -> None:
+    pair.refuses(lambda s: s.step(actions), error, message)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "message"),
+    [
+        ({"view": "side"}, ValueError, "view must be .*'side'"),
+        ({"view": "agent:9"}, ValueError, "view.*agent:9"),
+        ({"view": "agent:-1"}, ValueError, "view.*agent:-1"),
+        ({"view": "agent:"}, ValueError, "view.*agent:"),
+        ({"view": 3}, TypeError, "view must be a str or None, got 3"),
+        ({"world": 2}, ValueError, r"world must be in \[0, 2\)"),
+        ({"world": 0.5}, TypeError, "world must be a list of world numbers"),
+        ({"size": (0, 0)}, ValueError, "size must be from 8 to 8192 rows and columns, got 0 x 0"),
+        ({"size": (100000, 9)}, ValueError, "size must be from 8 to 8192 .*, got 100000 x 9"),
+        ({"size": "big"}, TypeError, r"size must be \(rows, columns\), got 'big'"),
+        ({"samples": 0}, ValueError, "samples must be between 1 and 8, got 0"),
+    ],
+)
+def test_bad_pictures_are_refused(
+    pair: Pair, keywords: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    pair.refuses(lambda s: s.render(**keywords), error, message)
+
+
+@pytest.mark.parametrize("mode", ["human", "depth", 3])
+def test_unknown_render_modes_are_refused(mode: Any) -> None:
+    with pytest.raises(ValueError, match="render_mode of HideSeek-v0 must be one of: None, 'rgb_a"):
+        gymnasium.make_vec("gpu_envs/HideSeek-v0", num_envs=1, device="cpu", render_mode=mode)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("bodies.velocity", NAN, "'bodies.velocity' must be finite, got nan or inf"),
+        ("bodies.position", INF, "'bodies.position' must be finite, got nan or inf"),
+        ("joints.pull", NAN, "'joints.pull' must be finite, got nan or inf"),
+        ("bodies.position", np.zeros((3, 3, 3)), r"'bodies.position' must fit \(2, 17, 3\)"),
+        ("bodies.position", "here", r"'bodies.position' must fit \(2, 17, 3\)"),
+        ("bodies.positon", 0, "'bodies.positon'; did you mean 'bodies.position'"),
+    ],
+)
+def test_bad_columns_are_refused(pair: Pair, column: str, values: Any, message: str) -> None:
+    pair.refuses(lambda s: s.set(column, values), ValueError, message)
+
+
+def test_more_of_a_named_scene_than_there_is_room_for_is_refused(make_simulator: Make) -> None:
+    simulator = make_simulator("HideSeek-v0", 1, box_count_high=2, box_slots=2)
+    with pytest.raises(ValueError, match="debug:falling_cubes: one cube more than box_slots=2"):
+        simulator.reset(seed=1, options={"layout": "debug:falling_cubes"})
+
+
+def test_bodies_laid_into_each_other_are_parted_gently(make_simulator: Make) -> None:
+    simulator = make_simulator("HideSeek-v0", 1, max_episode_steps=0)
+    simulator.reset(seed=1, options={"layout": AGENTS + "; cube 9 0; cube 9.5 0.2; long 9 0.1"})
+    fastest = 0.0
+    for _ in range(60):
+        simulator.step(np.tile(IDLE, (1, 5, 1)))
+        fastest = max(fastest, float(np.abs(simulator.get("bodies.velocity")).max()))
+    present = (simulator.get("bodies.state")[0] & 1) != 0
+    assert np.isfinite(simulator.get("bodies.position")).all()
+    assert simulator.get("bodies.position")[0, present, 2].min() > 0.5
+    assert fastest < 10
