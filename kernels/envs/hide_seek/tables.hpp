@@ -106,11 +106,13 @@ struct Footprint {
   }
 };
 struct Level {
-  uint32_t walls;     // of the plan
+  uint32_t segments;  // of the plan
+  uint32_t walls;     // made of them: segments that continue each other are one
   uint32_t attempts;  // levels drawn until everything had its place
   uint32_t dropped;   // objects without one
   static constexpr auto describe() {
-    return fields(field("wall_count", &Level::walls, "walls of this level"),
+    return fields(field("segment_count", &Level::segments, "pieces of wall that were planned"),
+                  field("wall_count", &Level::walls, "walls that they make up"),
                   field("attempts", &Level::attempts, "levels drawn until all had their place"),
                   field("dropped", &Level::dropped, "objects for which there was no place"));
   }
@@ -150,7 +152,8 @@ struct Spot {
 // ---- tables
 
 template <class T>
-using PhysicsOf = physics::Tables<T::bodies, kMostWalls, T::agents, 10 * T::bodies, 3 * T::bodies, Owner>;
+using PhysicsOf =
+    physics::Tables<T::bodies, kMostWalls, T::agents, 10 * T::bodies, 3 * T::bodies, Owner>;
 template <class T>
 using Bodies = typename PhysicsOf<T>::Bodies;
 template <class T>
