@@ -134,6 +134,8 @@ struct Setup {
   float time_step;                     // [s]
   float substep;                       // time_step / substeps
   int32_t substeps;
+  int32_t rounds;     // of a step: pairs are found anew in each
+  float round_time;   // time_step / rounds
   Soft contact;       // between movable bodies
   Soft hard_contact;  // with what does not move
   Soft joint;
@@ -143,6 +145,7 @@ struct Setup {
   float top_spin;      // [rad/s]
   float margin;        // smallest distance at which contacts are looked for [m]
   float reach;         // largest [m]
+  float sweep;         // how far a body may be knocked in a round by what hits it [m]
   float edge_margin;   // by which an edge must beat a face as separating axis [m]
   float step_height;  // an upright body whose sole is within this of another's top stands on it [m]
   float match;        // contacts nearer than this in the old step are the same [m]

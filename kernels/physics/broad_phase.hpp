@@ -1,4 +1,4 @@
-// Broad phase: which bodies may touch which within this step. All pairs of bounds, without a tree:
+// Broad phase: which bodies may touch which within this round of substeps. All pairs of bounds, without a tree:
 // for the tens of bodies of a world the test of six numbers is cheaper than keeping one up to date.
 #pragma once
 
@@ -23,7 +23,13 @@ GE_FN Vec3 half_extents(const Kind& kind, const Mat3& m) {
   }
 }
 
-/// Bounds of all that the body can reach in this step; of what does not move, of the body.
+/// How fast any point of a body may move for its turning; that of a ball changes nothing.
+GE_FN float sweep_speed(const Kind& kind, const Velocity& v, const Load& load, float time) {
+  const float arm = select(kind.shape == kSphere, 0.0f, kind.bound);
+  return arm * (length(vec(v.angular)) + abs(load.torque[2]) * kind.inverse_inertia[2] * time);
+}
+
+/// Bounds of all that the body can reach in this round; of what does not move, of the body.
 template <class M>
 GE_FN void bound_body(const WorldOf<M>& w, Bounds& bounds, const Pose& pose,
                       const Velocity& velocity, const Body& body, const Load& load) {
@@ -32,16 +38,15 @@ GE_FN void bound_body(const WorldOf<M>& w, Bounds& bounds, const Pose& pose,
   const Vec3 at = vec(pose.position);
   Vec3 half = half_extents(kind, matrix(quat(pose.orientation)));
   if (movable(body)) {
-    const float t = s.time_step;
+    const float t = s.round_time;
     const float pushed = (length(vec(load.force)) * 0.625f * t) * t;
-    const float turned =
-        (length(vec(velocity.angular)) + abs(load.torque[2]) * kind.inverse_inertia[2] * t) *
-        kind.bound;
-    const float grown = s.reach + s.margin + length(vec(velocity.linear)) * t +
+    const float turned = sweep_speed(kind, velocity, load, t);
+    const float grown = s.sweep + s.margin + length(vec(velocity.linear)) * t +
                         pushed * kind.inverse_mass + 0.5f * (turned * t);
     half += Vec3{grown, grown, grown};
   }
-  put(bounds.low, at - half);
+  const float drop = movable(body) ? 0.5f * s.gravity * s.round_time * s.round_time : 0.0f;
+  put(bounds.low, at - half - Vec3{0, 0, drop});
   put(bounds.high, at + half);
 }
 

@@ -72,6 +72,17 @@ GE_FN Slip friction_impulse(Slip old, Slip slip, float xx, float xy, float yy, f
   return now;
 }
 
+/// What cannot tilt leaves open which of its points carries it: the first to be solved would take
+/// all, and friction there would turn the body. So the points share.
+GE_FN void share_load(float (&normal)[4], int count) {
+  float sum = 0.0f;
+  GE_UNROLL
+  for (int k = 0; k < 4; ++k) sum += select(k < count, normal[k], 0.0f);
+  const float share = sum / float(max(count, 1));
+  GE_UNROLL
+  for (int k = 0; k < 4; ++k) normal[k] = select(k < count, share, normal[k]);
+}
+
 /// 1 / x, or 0 where nothing moves.
 GE_FN float inverse_or_zero(float x) {
   return select(x > 0.0f, 1.0f / x, 0.0f);

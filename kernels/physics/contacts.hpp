@@ -120,6 +120,10 @@ GE_FN void prepare(Manifold& m, const Moving& a, const Moving& b, Vec3 second) {
   }
 }
 
+GE_FN bool cannot_tilt(const Moving& m) {
+  return m.inverse_inertia.xx + m.inverse_inertia.yy == 0.0f;
+}
+
 /// Row i of Contacts: close pair i.
 template <class M>
 GE_FN void touch(const WorldOf<M>& w, int row, Manifold& m, Impulse& impulse, Feature& feature,
@@ -154,6 +158,8 @@ GE_FN void touch(const WorldOf<M>& w, int row, Manifold& m, Impulse& impulse, Fe
   }
   prepare(m, a.moving, b.moving, across.second);
   recall<M>(w, row, m, feature, across.second, impulse);
+  if (abs(found.normal.z) > 0.999f && cannot_tilt(a.moving) && cannot_tilt(b.moving))
+    share_load(impulse.normal, found.count);
 }
 
 /// Gives each contact its turn.

@@ -20,8 +20,7 @@ GE_FN uint32_t sole_vertex(uint32_t vertices, int k) {
 GE_FN float reach_of(const Setup& s, const Kind& kind, const Velocity& v, const Load& load) {
   const float h = s.substep;
   const float speed = length(vec(v.linear)) + length(vec(load.force)) * kind.inverse_mass * h;
-  const float spin = length(vec(v.angular)) + abs(load.torque[2]) * kind.inverse_inertia[2] * h;
-  return h * (speed + spin * kind.bound);
+  return h * (speed + sweep_speed(kind, v, load, h));
 }
 
 struct SolePoints {
@@ -101,6 +100,7 @@ GE_FN void touch_floor(const WorldOf<M>& w, Sole& sole, Floor& floor, Stride& st
       sole.second[k] = old.second[j];
     }
   }
+  if (kind.upright == 2) share_load(sole.normal, points.count);
 }
 
 GE_FN void warm_floor(Moving& m, const Sole& sole, const Floor& floor) {

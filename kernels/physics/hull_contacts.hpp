@@ -348,6 +348,59 @@ GE_FN int walkable_face(const Placed& upright, const Placed& wedge, float separa
   return found;
 }
 
+/// How an upright hull stands to the sides of another: what sides overlap it by less than `slack`.
+struct Passing {
+  int side;     // the outermost of them; -1: none, it is within the other
+  bool grazes;  // two: it is at a corner
+};
+GE_FN Passing passing(const Placed& upright, const Placed& other, float slack) {
+  Passing found = {-1, false};
+  float best = -slack;
+  for (int i = 0; i < face_count(other); ++i) {
+    const Face f = in_world(other, face(other, i));
+    const float s = extent(upright, f.normal).low - dot(f.normal, f.centre);
+    const bool outside = (abs(f.normal.z) < 0.1f) & (s >= -slack);
+    found.grazes = found.grazes | (outside & (found.side >= 0));
+    const bool better = outside & (s >= best);
+    found.side = select(better, i, found.side);
+    best = select(better, s, best);
+  }
+  return found;
+}
+
+/// Which face of the two to use instead of the best axis, where one walks upright; false: they do
+/// not touch. A walker slips past corners and along sides, however its own faces lie: the end of a
+/// wall may be continued by another, and stopping at the seam would be wrong. What truly overlaps
+/// an end by more than a little is stopped.
+GE_FN bool let_walk(const Placed& a, const Placed& b, const CollideOptions& options, Axes& axes,
+                    bool& flipped, bool& edges) {
+  const bool b_walks = options.upright_b;
+  const Placed& walker = b_walks ? b : a;
+  const Placed& other = b_walks ? a : b;
+  if (steps_onto(walker, other, options.step_height)) {
+    const int sole = 4;  // of a box; a wedge's bottom is its face 2
+    axes.face_a = select(a.shape == kWedge, 2, sole);
+    axes.face_b = select(b.shape == kWedge, 2, sole);
+    flipped = b_walks;
+    edges = false;
+    return true;
+  }
+  int used = -1;
+  if (other.shape == kWedge)
+    used = walkable_face(walker, other, max(axes.a, axes.b), options.step_height, options.reach);
+  if (used < 0) {
+    const Passing past = passing(walker, other, 0.5f * options.step_height);
+    if (past.grazes) return false;
+    used = past.side;
+  }
+  if (used < 0) return true;
+  axes.face_a = select(b_walks, used, axes.face_a);
+  axes.face_b = select(b_walks, axes.face_b, used);
+  flipped = !b_walks;
+  edges = false;
+  return true;
+}
+
 }  // namespace detail
 
 /// Boxes and wedges.
@@ -360,25 +413,8 @@ GE_FN void collide_hulls(const Placed& a, const Placed& b, const CollideOptions&
   if (!(boxes ? box_axes(a, b, options.reach, axes) : hull_axes(a, b, options.reach, axes))) return;
   bool flipped = axes.b > axes.a + 0.5f * options.edge_margin;
   bool edges = axes.edge > max(axes.a, axes.b) + options.edge_margin;
-  if (options.upright_a != options.upright_b) {
-    const bool b_walks = options.upright_b;
-    if (b_walks ? steps_onto(b, a, options.step_height) : steps_onto(a, b, options.step_height)) {
-      const int sole = 4;  // of a box; a wedge's bottom is its face 2
-      axes.face_a = select(a.shape == kWedge, 2, sole);
-      axes.face_b = select(b.shape == kWedge, 2, sole);
-      flipped = b_walks;
-      edges = false;
-    } else if ((b_walks ? a : b).shape == kWedge) {
-      const int slope = walkable_face(b_walks ? b : a, b_walks ? a : b, max(axes.a, axes.b),
-                                      options.step_height, options.reach);
-      if (slope >= 0) {
-        axes.face_a = select(b_walks, slope, axes.face_a);
-        axes.face_b = select(b_walks, axes.face_b, slope);
-        flipped = !b_walks;
-        edges = false;
-      }
-    }
-  }
+  if (options.upright_a != options.upright_b)
+    if (!let_walk(a, b, options, axes, flipped, edges)) return;
   if (edges && edge_contact(a, b, axes, out)) return;
   const Placed& reference = flipped ? b : a;
   face_contacts(reference, select(flipped, axes.face_b, axes.face_a), flipped ? a : b, flipped,

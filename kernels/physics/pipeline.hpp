@@ -1,8 +1,8 @@
 // One step of a world of bodies, as stages: `Pipeline<Model>::Step`. Loads are written before it by
 // the environment; what it wants of velocities and poses afterwards is its own matter.
 //
-// Once per step: who is awake, what may touch what, who holds whom. Then in every substep contacts
-// are found anew, and solved as constraint.hpp tells. Bodies' own contact with the floor runs by
+// Once per round, of which a long step has several: who is awake, what may touch what, who holds
+// whom. Then in every substep contacts are found anew, and solved as constraint.hpp tells. Bodies' own contact with the floor runs by
 // bodies; contacts and joints of two bodies run by colours.
 #pragma once
 
@@ -20,8 +20,11 @@ struct Pipeline {
   using W = WorldOf<M>;
   using P = typename M::Physics;
 
-  static GE_FN int substeps(const typename M::Schema::Params& params) {
-    return M::setup(params).substeps;
+  static GE_FN int rounds(const typename M::Schema::Params& params) {
+    return M::setup(params).rounds;
+  }
+  static GE_FN int substeps_of_round(const typename M::Schema::Params& params) {
+    return M::setup(params).substeps / M::setup(params).rounds;
   }
   static GE_FN bool sleeps(const W& w) { return setup_of<M>(w).quiet_steps > 0; }
 
@@ -49,14 +52,21 @@ struct Pipeline {
   struct Substeps;
   template <class... X>
   struct Substeps<Stages<X...>> {
-    using type = Stages<Repeat<&Pipeline::substeps, X...>>;
+    using type = Stages<Repeat<&Pipeline::substeps_of_round, X...>>;
+  };
+  template <class L>
+  struct Rounds;
+  template <class... X>
+  struct Rounds<Stages<X...>> {
+    using type = Stages<Repeat<&Pipeline::rounds, X...>>;
   };
   using Substep = chain<Touch, Push, Solve<kBiased>, Stages<Each<&integrate_position<M>>>,
                         Solve<kRelaxed>, Bounce>;
   using End =
       Stages<Each<&limit_velocity<M>>, Each<&count_quiet<M>>, When<&sleeps, EachWorld<&sleep<M>>>>;
 
-  using Step = chain<Begin, typename Substeps<Substep>::type, End>;
+  using Round = chain<Begin, typename Substeps<Substep>::type>;
+  using Step = chain<typename Rounds<Round>::type, End>;
 };
 
 }  // namespace ge::physics

@@ -89,6 +89,13 @@ inline Soft soft(double frequency, double damping_ratio, double h) {
   return {float(omega / c), float(a / (1 + a)), float(1 / (1 + a))};
 }
 
+/// Into how many rounds of whole substeps a step is cut, so that none takes more than 1/30 s.
+inline int rounds_of(double time_step, int substeps) {
+  int rounds = 1;
+  while (rounds < substeps && (substeps % rounds != 0 || time_step > rounds / 29.99)) ++rounds;
+  return rounds;
+}
+
 /// The constants that follow from the step; sizes in units of `scale` [m], half the size of a
 /// typical body. Springs are as stiff as the substep allows: a quarter of its rate.
 inline void finish(Setup& s, double time_step, int substeps, double gravity, double scale = 1) {
@@ -97,15 +104,19 @@ inline void finish(Setup& s, double time_step, int substeps, double gravity, dou
   s.time_step = float(time_step);
   s.substep = float(h);
   s.substeps = substeps;
+  s.rounds = rounds_of(time_step, substeps);
+  s.round_time = float(time_step / s.rounds);
   s.contact = soft(0.25 * rate, 10, h);
   s.hard_contact = soft(0.5 * rate, 10, h);
   s.joint = soft(rate, 1, h);
   s.push = float(5 * scale);
   s.bounce_speed = float(2 * gravity * h);
-  s.top_speed = float(30 * scale);
+  // So that nothing moves beyond the reach within a substep.
+  s.top_speed = float(std::fmin(30.0, 0.3 * scale * rate));
   s.top_spin = 50;
   s.margin = float(0.02 * scale);
   s.reach = float(0.3 * scale);
+  s.sweep = float(std::fmax(0.3 * scale, 9 * time_step / s.rounds));  // hit at 9 m/s
   s.edge_margin = float(0.02 * scale);
   s.step_height = float(0.05 * scale);
   s.match = float(0.5 * scale);

@@ -3,7 +3,7 @@
 //   Bodies    one row per body, absent ones included; `Extra` are the environment's own components
 //   Statics   boxes and planes that never move
 //   Joints    any number of bodies may be held by one and the same other
-//   Pairs     of bodies, or of a body and a static, that may touch within this step
+//   Pairs     of bodies, or of a body and a static, that may touch within this round
 //   Close     those that may touch within this substep
 //   Contacts  row i: the contact of close pair i, perhaps without points
 //   Kept      row i: impulses of contact i in the last substep, with what it takes to find them again
@@ -61,7 +61,7 @@ GE_FN void set_inertia(Frame& f, const Sym3& s) {
   f.inverse_inertia[3] = s.xy, f.inverse_inertia[4] = s.xz, f.inverse_inertia[5] = s.yz;
 }
 
-/// Where a body can get within this step, or (from the first substep on) within this substep.
+/// Where a body can get within this round, or (from its first substep on) within this substep.
 struct Bounds {
   float low[3], high[3];
   static constexpr bool transient = true;

@@ -203,6 +203,21 @@ GE_FN void plan_grid(WallPlan<T>& plan) {
   }
 }
 
+/// Makes one wall of two that continue each other, as divisions leave them: nothing can catch on
+/// the seam, and there is less to see and to touch.
+template <class T>
+GE_FN void unite_walls(WallPlan<T>& plan) {
+  for (int k = 0; k < plan.count; ++k)
+    for (int other = 0; other < plan.count; ++other) {
+      const Segment a = plan.get(k), b = plan.get(other);
+      if (a.across != b.across || a.at != b.at || a.end != b.start || a.outer != b.outer) continue;
+      plan.rows.set(k, part(a, a.start, b.end));
+      plan.rows.set(other, plan.get(--plan.count));
+      k = -1;  // rows have changed their places
+      break;
+    }
+}
+
 /// A wall as it stands in the world.
 GE_FN physics::Static wall_of(const Params& p, const Segment& s) {
   const float unit = 2.0f * p.arena_half / (p.cells != 0 ? float(p.cells) : 1.0f);
@@ -353,6 +368,8 @@ GE_FN void generate(const W<T>& w, Level& level, Rows<Plan, Segment> plan,
       plan_grid(g.plan);
     else
       plan_rooms(g.plan);
+    level.segments = uint32_t(g.plan.count);
+    unite_walls(g.plan);
     level.walls = uint32_t(g.plan.count);
     ++level.attempts;
     if (p.overlaps != 0) {
@@ -389,7 +406,7 @@ GE_FN void lay(const W<T>& w, Level& level, Rows<Bodies<T>, Pose> poses,
     bodies.set(row, {laid.kind, physics::kPresent | locked, 0u});
     owners.set(row, {laid.team, 0u});
   }
-  level = {uint32_t(o.wall_count), 1u, 0u};
+  level = {uint32_t(o.wall_count), uint32_t(o.wall_count), 1u, 0u};
 }
 
 // ---- what both begin with

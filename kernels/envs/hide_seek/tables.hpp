@@ -106,11 +106,13 @@ struct Footprint {
   }
 };
 struct Level {
-  uint32_t walls;     // of the plan
+  uint32_t segments;  // of the plan
+  uint32_t walls;     // made of them: segments that continue each other are one
   uint32_t attempts;  // levels drawn until everything had its place
   uint32_t dropped;   // objects without one
   static constexpr auto describe() {
-    return fields(field("wall_count", &Level::walls, "walls of this level"),
+    return fields(field("segment_count", &Level::segments, "pieces of wall that were planned"),
+                  field("wall_count", &Level::walls, "walls that they make up"),
                   field("attempts", &Level::attempts, "levels drawn until all had their place"),
                   field("dropped", &Level::dropped, "objects for which there was no place"));
   }
