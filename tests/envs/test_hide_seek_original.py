@@ -23,12 +23,12 @@ def settle(scene: Scene, steps: int = 3) -> None:
 
 
 def test_speeds_of_agents() -> None:
-    # Damping 10 N s/m against 18 N per bucket, less the floor's friction of 0.2 g.
+    # Damping 10 N s/m against 18 N per bucket, less the floor's friction of 0.01 g.
     scene = scene_of("hider 0 0", 5)
     ways = np.diff(scene.track(30, 0, y=BUCKETS)[..., 1], axis=0)[-1]
-    expected = (18 * (BUCKETS - 5) - 0.2 * 50) / 10
+    expected = (18 * (BUCKETS - 5) - 0.01 * 50) / 10
     np.testing.assert_allclose(ways / STEP, expected, atol=0.06)
-    smooth = scene_of("hider 0 0", 1, agent_friction=0)
+    smooth = scene_of("hider 0 0", 1, agent_floor_friction=0)
     ways = np.diff(smooth.track(30, 0, y=10)[..., 1], axis=0)[-1]
     np.testing.assert_allclose(ways, 9 * STEP, rtol=0.005)
     both = np.diff(smooth.track(30, 0, x=10, y=10)[..., :2], axis=0)[-1]
