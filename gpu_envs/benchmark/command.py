@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_envs import native, registration
-from gpu_envs.benchmark import cuda, games, machine, scaling, throughput
+from gpu_envs.benchmark import bodies, cuda, games, machine, scaling, throughput
 from gpu_envs.benchmark.clock import Clock
 from gpu_envs.benchmark.report import Report
 
@@ -24,6 +24,8 @@ Many agents per world (Micro): agent-steps/s by agents per world, by work and by
 Games (Hanabi, Overcooked): world steps/s with random legal moves drawn in the loop, by element type
 and outputs, against a plain copy of as many bytes, beside peers (OpenSpiel, overcooked-ai, JaxMARL)
 and by agents per world with the memory of a world, plotted.
+Rigid bodies (HideSeek): world steps/s with random actions and resets, one thread and all, without
+sleep, crowded, by profile; where the time of a step goes; by agents and by boxes, plotted.
 On a GPU the same numbers come from CUDA events, with lanes per world, captured graphs and the limit
 that the memory sets.
 """
@@ -127,6 +129,15 @@ def _run(name: str, device: str, arguments: argparse.Namespace, report: Report) 
             games.Plan(
                 name, worlds, clock, arguments.quick, not arguments.no_peers, device, parameters
             ),
+            report,
+            arguments.out,
+        )
+    elif name in bodies.YARDS:
+        default = bodies.WORLDS if device == "cpu" else bodies.DEVICE_WORLDS
+        worlds = arguments.worlds or (bodies.QUICK_WORLDS if arguments.quick else default)
+        repeats = 1 if arguments.quick else min(3, arguments.repeats)
+        bodies.run(
+            bodies.Plan(name, worlds, repeats, arguments.quick, device, parameters),
             report,
             arguments.out,
         )
