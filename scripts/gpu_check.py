@@ -23,6 +23,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import gpu_bodies
 import gpu_native as native
 import gpu_steps as steps
 import gpu_train
@@ -30,7 +31,7 @@ from gpu_steps import Result
 
 ROOT = native.ROOT
 SCRIPT = Path(__file__).resolve()
-TOTAL = 470  # seconds for everything: what has not begun by then is skipped
+TOTAL = 590  # seconds for everything: what has not begun by then is skipped
 TEST_ENVIRONMENT = "arena"  # of the native tests: it uses every stage of the engine
 WATCHED = 120  # seconds for compute-sanitizer
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")  # of compute-sanitizer
@@ -246,7 +247,7 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
 Step = Callable[[bool], Result]
 STEPS: dict[str, tuple[Step, int, bool]] = {  # function, seconds, whether it decides the status
     "environment": (environment, 60, False),
-    "build": (build, 220, True),
+    "build": (build, 400, True),
     "golden": (steps.golden, 60, True),
     "large": (steps.large, 60, True),
     "save": (steps.save, 45, True),
@@ -254,6 +255,7 @@ STEPS: dict[str, tuple[Step, int, bool]] = {  # function, seconds, whether it de
     "tests": (tests, 100, True),
     "sanitizer": (sanitizer, 150, True),
     "bench": (steps.bench, 90, False),
+    "bodies": (gpu_bodies.bodies, 90, False),
     "package": (package, 60, False),
     "train": (train, 120, False),
     "tune": (tune, 90, False),

@@ -130,6 +130,15 @@ class Slot:
         return {name: on_host(buffer).tobytes() for name, buffer in self.buffers.items()}
 
 
+def crowd(description: dict[str, Any], agents: int) -> dict[str, int]:
+    """Return the parameters that make so many agents; where they are a sum, shared evenly."""
+    names = str(description["agents"]).split(" + ")
+    if names[0].isdecimal():
+        return {}
+    shares = [(agents + k) // len(names) for k in range(len(names))]
+    return dict(zip(names, reversed(shares), strict=True))
+
+
 class Run:
     """A native simulator with outputs and random actions in memory of its own."""
 
@@ -158,7 +167,8 @@ class Run:
         random, fields = np.random.default_rng(0), self.facts["action"]
         words = sum(int(np.prod(field["shape"], dtype=int)) for field in fields)
         if fields[0]["choices"]:
-            most = min(field["choices"] for field in fields)
+            sizes = [int(np.prod(field["shape"], dtype=int)) for field in fields]
+            most = np.repeat([field["choices"] for field in fields], sizes)
             arrays = [random.integers(0, most, (self.units, words)) for _ in range(count)]
         else:
             low, high = (np.clip(fields[0][end] or 0.0, -1, 1) for end in ("low", "high"))

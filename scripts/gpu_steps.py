@@ -444,7 +444,7 @@ def _crowds(result: Result, module: Any, dry_run: bool) -> None:
         for agents in _agent_counts(module, description):
             worlds, cells = max(1, total // agents), []
             for lanes in LANES:
-                options = {"parameters": {description["agents"]: agents}, "lanes": lanes}
+                options = {"parameters": native.crowd(description, agents), "lanes": lanes}
                 one = with_lanes(module, name, 1, **options)
                 cells.append(_rate(module, name, worlds, dry_run, options=options) if one else 0.0)
             result.data[f"{name}, {agents} agents"] = dict(zip(LANES, cells, strict=True))
@@ -456,12 +456,15 @@ def _crowds(result: Result, module: Any, dry_run: bool) -> None:
 
 def _agent_counts(module: Any, description: dict[str, Any]) -> list[int]:
     """Its own number of agents and powers of ten, as far as it can have them."""
-    own = [p["default"] for p in description["parameters"] if p["name"] == description["agents"]]
+    if description["agents"].isdecimal():
+        return []
+    names = str(description["agents"]).split(" + ")
+    own = sum(p["default"] for p in description["parameters"] if p["name"] in names)
     found = []
-    for agents in sorted({*own, 1, 10, 100, 1000}) if own else ():
+    for agents in sorted({own, 1, 10, 100, 1000}):
         try:
             module.Simulator(
-                description["id"], 1, parameters={description["agents"]: agents}
+                description["id"], 1, parameters=native.crowd(description, agents)
             ).close()
         except ValueError:
             continue  # more or fewer agents than it can have

@@ -69,7 +69,7 @@ def cases(module: Any, quick: bool, dry_run: bool) -> Iterator[Case]:
         tiers: dict[int, Case] = {}
         alone = description["agents"].isdecimal()
         for agents in (1,) if alone else CROWDS:
-            parameters = {} if alone else {description["agents"]: agents}
+            parameters = native.crowd(description, agents)
             worlds = max(1, agents_of_all // agents)
             try:
                 simulator = module.Simulator(description["id"], 1, parameters=parameters)

@@ -224,7 +224,7 @@ def _show_parts(plan: Plan, report: Report) -> None:
     table = Table(
         "Parts of a step",
         ["", "us per world step", "share"],
-        note=f"Clocks around the stages, N = {_WATCHED_WORLDS}, one thread; the clocks add a little.",
+        note=f"Clocks around the stages, N = {_WATCHED_WORLDS}, one thread; they add a little.",
     )
     for part, seconds in sorted(spent.items(), key=lambda item: -item[1]):
         table.rows.append([part, f"{seconds / steps * 1e6:.2f}", f"{seconds / whole:.0%}"])

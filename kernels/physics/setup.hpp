@@ -2,8 +2,6 @@
 // inertia of their shapes, coefficients of pairs, and the solver's constants.
 #pragma once
 
-#include <cmath>
-
 #include "physics/bodies.hpp"
 
 namespace ge::physics {
@@ -22,7 +20,7 @@ inline Kind shape_kind(Shape shape, double x, double y, double z) {
   Kind kind{};
   kind.shape = shape;
   kind.half[0] = float(x), kind.half[1] = float(y), kind.half[2] = float(z);
-  kind.bound = float(std::sqrt(x * x + y * y + z * z));
+  kind.bound = float(ge::sqrt(x * x + y * y + z * z));
   return kind;
 }
 
@@ -38,10 +36,10 @@ inline Kind box_kind(double x, double y, double z, double mass) {
 /// triangle's second moments are L^2/18, H^2/18 and L H/36.
 inline Kind wedge_kind(double half_width, double run, double height, double mass) {
   Kind kind = shape_kind(kWedge, half_width, run, height);
-  const double slope = std::sqrt(run * run + height * height);
+  const double slope = ge::sqrt(run * run + height * height);
   kind.slope[0] = float(-height / slope), kind.slope[1] = float(run / slope);
   const double x = half_width * half_width / 3, y = run * run / 18, z = height * height / 18;
-  kind.bound = float(std::sqrt(half_width * half_width + 4 * (run * run + height * height) / 9));
+  kind.bound = float(ge::sqrt(half_width * half_width + 4 * (run * run + height * height) / 9));
   kind.inverse_mass = float(1 / mass);
   set_inertia(kind, mass * (y + z), mass * (x + z), mass * (x + y), -mass * run * height / 36);
   return kind;
@@ -112,11 +110,11 @@ inline void finish(Setup& s, double time_step, int substeps, double gravity, dou
   s.push = float(5 * scale);
   s.bounce_speed = float(2 * gravity * h);
   // So that nothing moves beyond the reach within a substep.
-  s.top_speed = float(std::fmin(30.0, 0.3 * scale * rate));
+  s.top_speed = float(ge::min(30.0, 0.3 * scale * rate));
   s.top_spin = 50;
   s.margin = float(0.02 * scale);
   s.reach = float(0.3 * scale);
-  s.sweep = float(std::fmax(0.3 * scale, 9 * time_step / s.rounds));  // hit at 9 m/s
+  s.sweep = float(ge::max(0.3 * scale, 9 * time_step / s.rounds));  // hit at 9 m/s
   s.edge_margin = float(0.02 * scale);
   s.step_height = float(0.05 * scale);
   s.match = float(0.5 * scale);
