@@ -155,11 +155,14 @@ GE_FN Floats enter_capsule(const Body& body, const Rays& rays) {
   const Floats a = dot(rays.direction, rays.direction) - rise * rise;
   const Floats b = dot(from, rays.direction) - height * rise;
   const Floats c = dot(from, from) - height * height - radius * radius;
+  // From inside of one part, a ray would enter the others.
+  const Floats beyond = height - at_most(at_least(height, -half), half);
+  const Mask inside = c + beyond * beyond <= 0.0f;
   const Floats side = first_root(a, b, c);
   const Mask between = size(height + side * rise) < half;
   const Floats balls = min(enter_sphere(body.centre + axis * half, radius, rays),
                            enter_sphere(body.centre - axis * half, radius, rays));
-  return min(balls, select(between, side, spread(kFar)));
+  return select(inside, spread(kFar), min(balls, select(between, side, spread(kFar))));
 }
 
 GE_FN Entry enter(const Body& body, const Rays& rays) {

@@ -37,6 +37,10 @@ GE_TEST(box_is_entered_at_its_side_wherever_it_stands) {
 GE_TEST(ray_that_begins_inside_meets_nothing) {
   CHECK_EQ(entered(solid(Solid::kBox, {1, 1, 1}), {0, 0, 0}, {1, 0, 0}).x, kFar);
   CHECK_EQ(entered(solid(Solid::kSphere, {1, 0, 0}), {0.5f, 0, 0}, {1, 0, 0}).x, kFar);
+  const Solid capsule = solid(Solid::kCapsule, {1, 0, 2});
+  for (const float z : {-2.9f, -1.0f, 0.0f, 1.0f, 2.9f})
+    for (const Vec3 way : {Vec3{1, 0, 0}, Vec3{0.3f, 0, 1}, Vec3{0.3f, 0, -1}})
+      CHECK_EQ(entered(capsule, {0.1f, 0, z}, way).x, kFar);
 }
 
 GE_TEST(wedge_rises_towards_y) {
