@@ -52,8 +52,17 @@ struct ListColumns {
   void header(int at) {
     segments.push_back({at, header_bytes<T>(), 4});
     if constexpr (T::kind == Kind::list) {
-      columns.push_back(
-          {table_name<T>() + ".count", Type::uint32, {}, 1, at, 4, 4, "", "live rows"});
+      columns.push_back({table_name<T>() + ".count",
+                         Type::uint32,
+                         {},
+                         1,
+                         at,
+                         4,
+                         4,
+                         "",
+                         "live rows",
+                         0,
+                         T::capacity});
     } else {
       columns.push_back({table_name<T>() + ".live",
                          Type::uint32,
@@ -78,9 +87,12 @@ struct ListColumns {
   template <class T, class C>
   void column(int at) {
     segments.push_back({at, int(sizeof(C)) * T::capacity, unit_of<C>});
-    for (const FieldInfo& info : field_infos<C>())
+    for (const FieldInfo& info : field_infos<C>()) {
       columns.push_back({table_name<T>() + "." + info.name, info.type, info.shape, T::capacity,
                          at + info.offset, int64_t(sizeof(C)), info.bytes, info.unit, info.doc});
+      if (info.low > -kUnbounded && info.high < kUnbounded)
+        columns.back().low = int64_t(info.low), columns.back().high = int64_t(info.high);
+    }
   }
 };
 

@@ -165,6 +165,26 @@ void get_column(Simulator& simulator, const Column& column, void* to) {
   }
 }
 
+namespace {
+
+/// Whole numbers name rows, kinds and counts: one beyond its range would reach outside of tables.
+void check_values(const Column& column, const void* from, int64_t worlds) {
+  if (column.low > column.high || (column.type != Type::uint32 && column.type != Type::int32))
+    return;
+  const int64_t values = worlds * column.rows * column.bytes / 4;
+  for (int64_t i = 0; i < values; ++i) {
+    uint32_t word;
+    std::memcpy(&word, static_cast<const char*>(from) + 4 * i, 4);
+    const int64_t value = column.type == Type::int32 ? int64_t(int32_t(word)) : int64_t(word);
+    if (value < column.low || value > column.high)
+      throw Error(Fault::value, "set: " + column.name + " must be from " +
+                                    std::to_string(column.low) + " to " +
+                                    std::to_string(column.high) + ", got " + std::to_string(value));
+  }
+}
+
+}  // namespace
+
 void set_column(Simulator& simulator, const Column& column, const void* from,
                 std::span<const int64_t> worlds) {
   const int64_t record = simulator.record_bytes();
@@ -174,6 +194,7 @@ void set_column(Simulator& simulator, const Column& column, const void* from,
     if (world < 0 || world >= simulator.worlds())
       throw Error(Fault::value, "set: world " + std::to_string(world) + " is not one of 0 to " +
                                     std::to_string(simulator.worlds() - 1));
+  check_values(column, from, count);
   const char* in = static_cast<const char*>(from);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t world = worlds.empty() ? i : worlds[size_t(i)];

@@ -136,6 +136,8 @@ struct Column {
   std::vector<int64_t> shape;  // of one element: () for a number
   int64_t rows, offset, stride, bytes;
   std::string unit, doc;
+  // What whole numbers of it may be; the first above the second: anything.
+  int64_t low = 1, high = 0;
 };
 
 struct Sampling;

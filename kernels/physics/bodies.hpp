@@ -21,6 +21,8 @@
 
 namespace ge::physics {
 
+inline constexpr int kKinds = 8;  // of bodies and statics
+
 enum Shape : int32_t { kFloor, kPlane, kBox, kWedge, kSphere, kCapsule };
 
 /// State of a body, as bits.
@@ -53,10 +55,13 @@ struct Body {
   uint32_t kind;   // row of Setup::kinds
   uint32_t state;  // bits of State
   uint32_t quiet;  // steps in a row at rest
+  float rest[3];   // where it fell asleep; a sleeper that is elsewhere was moved from outside
   static constexpr auto describe() {
-    return fields(field("kind", &Body::kind, "what it is: shape, mass and friction"),
-                  field("state", &Body::state, "1: present, 2: locked, 4: asleep"),
-                  field("quiet", &Body::quiet, "steps in a row at rest"));
+    return fields(
+        field("kind", &Body::kind, "what it is: shape, mass and friction").within(0, kKinds - 1),
+        field("state", &Body::state, "1: present, 2: locked, 4: asleep"),
+        field("quiet", &Body::quiet, "steps in a row at rest"),
+        field("rest", &Body::rest, "where it fell asleep").in("m"));
   }
 };
 GE_FN bool present(const Body& b) {
@@ -78,7 +83,7 @@ struct Static {
   static constexpr auto describe() {
     return fields(field("centre", &Static::centre, "middle of the box").in("m"),
                   field("half", &Static::half, "half extents").in("m"),
-                  field("kind", &Static::kind, "what it is made of"));
+                  field("kind", &Static::kind, "what it is made of").within(0, kKinds - 1));
   }
 };
 
@@ -90,7 +95,7 @@ struct Joint {
   float relative[4];        // orientation of b in a's frame
   float pull[3], twist[3];  // impulses of the last substep
   static constexpr auto describe() {
-    return fields(field("type", &Joint::type, "0: none, 1: fixed, 2: ball"),
+    return fields(field("type", &Joint::type, "0: none, 1: fixed, 2: ball").one_of(3),
                   field("a", &Joint::a, "row of the body that holds"),
                   field("b", &Joint::b, "row of the body that is held"),
                   field("anchor_a", &Joint::anchor_a, "point in the frame of a").in("m"),
@@ -104,8 +109,6 @@ enum JointType : uint32_t { kNoJoint, kFixedJoint, kBallJoint };
 
 // ---- what does not change within a simulator
 
-inline constexpr int kKinds = 8;
-
 struct Kind {
   int32_t shape;  // Shape
   float half[3];
@@ -114,9 +117,11 @@ struct Kind {
   float inverse_mass;        // 0: never moves
   float inertia[6];          // xx, yy, zz, xy, xz, yz about the origin
   float inverse_inertia[6];  // upright: zz alone
-  int32_t upright;           // turns about z only, and slides with one contact on the floor
-  float damping[2];          // linear along x and y, along z [N s/m]
-  float spin_damping;        // [N m s]
+  // 0: turns freely; 1: about z only, walks, and stands on one point; 2: about z only, and slides on
+  // the corners of its base.
+  int32_t upright;
+  float damping[2];    // linear along x and y, along z [N s/m]
+  float spin_damping;  // [N m s]
 };
 
 /// The two coefficients of a soft constraint in one substep (Catto, "Soft constraints", GDC 2011).

@@ -1,5 +1,6 @@
-// Broad phase: which bodies may touch which within this round of substeps. All pairs of bounds, without a tree:
-// for the tens of bodies of a world the test of six numbers is cheaper than keeping one up to date.
+// Broad phase: which bodies may touch which within this round of substeps. All pairs of bounds,
+// without a tree: for the tens of bodies of a world the test of six numbers is cheaper than keeping
+// one up to date.
 #pragma once
 
 #include "engine/call.hpp"
@@ -7,21 +8,6 @@
 #include "physics/tables.hpp"
 
 namespace ge::physics {
-
-/// Half extents of the axis-aligned box around a body.
-GE_FN Vec3 half_extents(const Kind& kind, const Mat3& m) {
-  const Vec3 h = vec(kind.half);
-  switch (kind.shape) {
-    case kBox: {
-      const Vec3 x = abs(m.x), y = abs(m.y), z = abs(m.z);
-      return x * h.x + y * h.y + z * h.z;
-    }
-    case kCapsule:
-      return abs(m.z) * h.z + Vec3{h.x, h.x, h.x};
-    default:
-      return {kind.bound, kind.bound, kind.bound};
-  }
-}
 
 /// How fast any point of a body may move for its turning; that of a ball changes nothing.
 GE_FN float sweep_speed(const Kind& kind, const Velocity& v, const Load& load, float time) {
@@ -35,19 +21,21 @@ GE_FN void bound_body(const WorldOf<M>& w, Bounds& bounds, const Pose& pose,
                       const Velocity& velocity, const Body& body, const Load& load) {
   const Setup& s = setup_of<M>(w);
   const Kind& kind = s.kinds[body.kind];
-  const Vec3 at = vec(pose.position);
-  Vec3 half = half_extents(kind, matrix(quat(pose.orientation)));
+  Bounds3 box =
+      ge::physics::bounds(placed(kind, vec(pose.position), matrix(quat(pose.orientation))));
   if (movable(body)) {
     const float t = s.round_time;
-    const float pushed = (length(vec(load.force)) * 0.625f * t) * t;
+    // The way under a constant force, in substeps of which each moves with the speed after it.
+    const float share = 0.5f + 0.5f * float(s.rounds) / float(s.substeps);
+    const float pushed = (length(vec(load.force)) * share * t) * t;
     const float turned = sweep_speed(kind, velocity, load, t);
     const float grown = s.sweep + s.margin + length(vec(velocity.linear)) * t +
                         pushed * kind.inverse_mass + 0.5f * (turned * t);
-    half += Vec3{grown, grown, grown};
+    box.low -= Vec3{grown, grown, grown + 0.5f * s.gravity * t * t};
+    box.high += Vec3{grown, grown, grown};
   }
-  const float drop = movable(body) ? 0.5f * s.gravity * s.round_time * s.round_time : 0.0f;
-  put(bounds.low, at - half - Vec3{0, 0, drop});
-  put(bounds.high, at + half);
+  put(bounds.low, box.low);
+  put(bounds.high, box.high);
 }
 
 GE_FN bool overlap(const Bounds& a, const Bounds& b) {
@@ -141,15 +129,15 @@ GE_FN int pair_count(const WorldOf<M>&, const Counts& counts) {
 GE_FN void bound_substep(const Setup& s, Bounds& bounds, const Kind& kind, Vec3 at,
                          const Mat3& turn, float reach) {
   const float grown = min(s.reach, s.margin + reach);
-  const Vec3 half = half_extents(kind, turn) + Vec3{grown, grown, grown};
-  put(bounds.low, at - half);
-  put(bounds.high, at + half);
+  const Bounds3 box = ge::physics::bounds(placed(kind, at, turn));
+  put(bounds.low, box.low - Vec3{grown, grown, grown});
+  put(bounds.high, box.high + Vec3{grown, grown, grown});
 }
 template <class M>
 GE_FN bool is_static(uint32_t row) {
   return row >= uint32_t(M::Physics::kBodies);
 }
-/// Whether a pair may touch in this substep: a third of those that may within the step.
+/// Whether a pair may touch in this substep.
 template <class M>
 GE_FN bool is_close(const WorldOf<M>& w, int row) {
   using T = BodiesOf<M>;

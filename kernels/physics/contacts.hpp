@@ -36,10 +36,6 @@ GE_FN Side side_of(const WorldOf<M>& w, uint32_t row) {
           w.template get<T, Stride>(int(row)).reach};
 }
 
-GE_FN uint32_t common_state(uint32_t a, uint32_t b, uint32_t kept_a, uint32_t kept_b) {
-  return uint32_t(a == kept_a) & uint32_t(b == kept_b);
-}
-
 /// The row of Kept that remembers the pair, or -1. Mostly it is the pair's own row.
 template <class M>
 GE_FN int find_kept(const WorldOf<M>& w, int row, uint32_t a, uint32_t b) {
@@ -47,7 +43,7 @@ GE_FN int find_kept(const WorldOf<M>& w, int row, uint32_t a, uint32_t b) {
   const int count = w.template count<K>();
   const auto same = [&](int k) GE_LAMBDA {
     const Memory old = w.template get<K, Memory>(k);
-    return common_state(a, b, old.a, old.b) != 0;
+    return old.a == a && old.b == b;
   };
   if (row < count && same(row)) return row;
   for (int k = 0; k < count; ++k)
@@ -134,8 +130,8 @@ GE_FN void touch(const WorldOf<M>& w, int row, Manifold& m, Impulse& impulse, Fe
   colour.value = kNoColour;
   const Side a = side_of<M>(w, pair.a), b = side_of<M>(w, pair.b);
   const CollideOptions options = {min(s.reach, s.margin + a.reach + b.reach), s.edge_margin,
-                                  s.step_height, s.kinds[a.kind].upright != 0,
-                                  s.kinds[b.kind].upright != 0};
+                                  s.step_height, s.kinds[a.kind].upright == 1,
+                                  s.kinds[b.kind].upright == 1};
   ContactSet found;
   collide(a.shape, b.shape, options, found);
   m.count = uint32_t(found.count);
@@ -179,7 +175,8 @@ GE_FN void colour_contacts(const WorldOf<M>& w, Counts& counts,
     if (m.count == 0 || heavy(m.a) || heavy(m.b)) continue;
     const uint32_t a = used.get(int(m.a)).colours, b = used.get(int(m.b)).colours;
     const int colour = lowest_one(~uint64_t{a | b});
-    if (colour >= 31) continue;  // a body touched by more than 31 others: the rest waits
+    // Of a body that more than 31 others touch, the rest is left to the next substep.
+    if (colour >= 31) continue;
     used.set(int(m.a), {a | 1u << colour});
     used.set(int(m.b), {b | 1u << colour});
     colours.set(k, {uint32_t(colour)});

@@ -71,6 +71,28 @@ GE_FN void limit(const Setup& s, Vec3& v, Vec3& spin) {
   if (speed > s.top_speed) v = v * (s.top_speed / speed);
   if (turning > s.top_spin) spin = spin * (s.top_spin / turning);
 }
+/// Before a step: whatever was written from outside becomes something that can be computed with.
+template <class M>
+GE_FN void mend_body(const WorldOf<M>& w, Pose& pose, Velocity& velocity, Body& body) {
+  Vec3 v = vec(velocity.linear), spin = vec(velocity.angular);
+  limit(setup_of<M>(w), v, spin);
+  put(velocity.linear, v);
+  put(velocity.angular, spin);
+  body.kind = min(body.kind, uint32_t(kKinds - 1));
+  const Quat q = quat(pose.orientation);
+  const float square = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+  if (!(abs(square - 1.0f) < 1e-3f)) put(pose.orientation, normalized(q));
+}
+template <class M>
+GE_FN void mend_joint(const WorldOf<M>& w, Joint& joint) {
+  if (joint.type == kNoJoint) return;
+  using T = BodiesOf<M>;
+  const bool there = joint.a < uint32_t(T::capacity) && joint.b < uint32_t(T::capacity) &&
+                     present(w.template get<T, Body>(int(joint.a))) &&
+                     present(w.template get<T, Body>(int(joint.b)));
+  if (!there) joint.type = kNoJoint;
+}
+
 /// The last word on the velocities of a step.
 template <class M>
 GE_FN void limit_velocity(const WorldOf<M>& w, Velocity& velocity, const Body& body) {

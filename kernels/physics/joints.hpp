@@ -32,7 +32,8 @@ GE_FN void colour_joints(const WorldOf<M>& w, Counts& counts,
     if (joint.type == kNoJoint) continue;
     const uint32_t a = used.get(int(joint.a)).colours, b = used.get(int(joint.b)).colours;
     const int colour = lowest_one(~uint64_t{a | b});
-    if (colour >= 32) continue;  // more than 32 hold one body: the others wait
+    // Of more than 31 that hold one body, the others do not hold in this step.
+    if (colour >= 32) continue;
     used.set(int(joint.a), {a | 1u << colour});
     used.set(int(joint.b), {b | 1u << colour});
     colours.set(k, {uint32_t(colour)});

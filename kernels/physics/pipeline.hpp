@@ -30,9 +30,9 @@ struct Pipeline {
 
   // Sleepers are woken along the pairs of bodies before it is known who meets which wall.
   using Begin =
-      Stages<Each<&stir<M>>, Each<&bound_body<M>>, Each<&find_bodies<M>>,
-             When<&sleeps, EachWorld<&wake<M>>>, Each<&find_statics<M>>, Each<&frame_body<M>>,
-             EachWorld<&list_pairs<M>>, EachWorld<&colour_joints<M>>>;
+      Stages<Each<&mend_body<M>>, Each<&mend_joint<M>>, Each<&stir<M>>, Each<&bound_body<M>>,
+             Each<&find_bodies<M>>, When<&sleeps, EachWorld<&wake<M>>>, Each<&find_statics<M>>,
+             Each<&frame_body<M>>, EachWorld<&list_pairs<M>>, EachWorld<&colour_joints<M>>>;
 
   using Touch =
       Stages<Each<&touch_floor<M>>,

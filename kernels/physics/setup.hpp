@@ -118,7 +118,8 @@ inline void finish(Setup& s, double time_step, int substeps, double gravity, dou
   s.edge_margin = float(0.02 * scale);
   s.step_height = float(0.05 * scale);
   s.match = float(0.5 * scale);
-  s.quiet_speed = float(0.02 * scale);
+  // Less than half a step's fall, or what is dropped might sleep in the air.
+  s.quiet_speed = float(ge::min(0.02 * scale, 0.5 * gravity * time_step));
   s.quiet_steps = 12;
   s.kinds[0].shape = kFloor;
 }

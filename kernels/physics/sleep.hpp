@@ -56,14 +56,20 @@ template <class M>
 GE_FN void wake(const WorldOf<M>& w, Rows<BodiesOf<M>, Body> bodies) {
   using P = typename M::Physics;
   BodySet<P::kBodies> up, all;
-  bool sleepers = false;
+  bool sleepers = false, moved = false;
   for (int k = 0; k < P::kBodies; ++k) {
     const Body body = bodies.get(k);
+    if ((body.state & kAsleep) != 0) {
+      const Vec3 at = vec(w.template get<BodiesOf<M>, Pose>(k).position), rest = vec(body.rest);
+      moved = moved || at.x != rest.x || at.y != rest.y || at.z != rest.z;
+    }
     if (awake(body)) up.add(k);
     if (movable(body)) all.add(k);
     sleepers = sleepers || (movable(body) && !awake(body));
   }
   if (!sleepers) return;
+  // Who knows what stood on it.
+  if (moved) up = all;
   for (int k = 0; k < P::kJoints; ++k) {
     const Joint joint = w.template get<typename P::Joints, Joint>(k);
     if (joint.type == kNoJoint) continue;
@@ -131,6 +137,7 @@ GE_FN void sleep(const WorldOf<M>& w, Rows<BodiesOf<M>, Body> bodies,
     Body body = bodies.get(k);
     if (!quiet.has(k) || !awake(body)) continue;
     body.state |= kAsleep;
+    put(body.rest, vec(w.template get<BodiesOf<M>, Pose>(k).position));
     bodies.set(k, body);
     velocities.set(k, Velocity{});
   }

@@ -85,8 +85,11 @@ GE_FN Quat operator*(Quat a, Quat b) {
 GE_FN Quat conjugate(Quat q) {
   return {q.w, -q.x, -q.y, -q.z};
 }
+/// Of unit length; what has no length turns nothing.
 GE_FN Quat normalized(Quat q) {
-  const float s = 1.0f / sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
+  const float l = sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
+  if (!(l > 0.0f)) return {1.0f, 0.0f, 0.0f, 0.0f};
+  const float s = 1.0f / l;
   return {q.w * s, q.x * s, q.y * s, q.z * s};
 }
 /// Turned about +z by `yaw` [rad], |yaw| <= kTrigBound.

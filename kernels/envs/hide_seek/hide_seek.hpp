@@ -40,7 +40,8 @@ struct Environment : Defaults {
   static constexpr Card card{
       .doc = "Hiders build shelters of boxes and ramps, seekers look for them.",
       .max_episode_steps = 240,
-      .agents = "hider_count + seeker_count"};
+      .agents = "hider_count + seeker_count",
+      .render_fps = 30};
 
   static bool fits(const Params& p) {
     return p.agent_count <= T::agents && p.box_slots <= T::boxes && p.ramp_count <= T::ramps &&

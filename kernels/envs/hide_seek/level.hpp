@@ -338,7 +338,7 @@ GE_FN int place_rows(Ground<T>& g, const BoxCounts& boxes, int first, int last, 
     if (kind == kFloorKind) continue;
     const bool found = find_place(g, kind, row, tries, tag);
     homeless += found ? 0 : 1;
-    g.bodies.set(row, {kind, found | keep ? uint32_t(physics::kPresent) : 0u, 0u});
+    g.bodies.set(row, {kind, found | keep ? uint32_t(physics::kPresent) : 0u, 0u, {}});
   }
   return homeless;
 }
@@ -383,8 +383,8 @@ GE_FN void generate(const W<T>& w, Level& level, Rows<Plan, Segment> plan,
       continue;
     }
     // The last attempt: agents have to be somewhere, objects only where there is room.
-    place_rows(g, boxes, 0, p.agent_count, 40 * p.tries, attempt, true);
-    level.dropped =
+    level.dropped = uint32_t(place_rows(g, boxes, 0, p.agent_count, 40 * p.tries, attempt, true));
+    level.dropped +=
         uint32_t(place_rows(g, boxes, p.first_box, p.body_count, 2 * p.tries, attempt, false));
   }
 }
@@ -401,9 +401,9 @@ GE_FN void lay(const W<T>& w, Level& level, Rows<Bodies<T>, Pose> poses,
     const LaidBody& laid = o.bodies[k];
     const int row = min(int(laid.row), T::bodies - 1);
     poses.set(row, laid.pose);
-    velocities.set(row, laid.velocity);
+    velocities.set(row, laid.team != kNobody ? Velocity{} : laid.velocity);
     const uint32_t locked = laid.team != kNobody ? uint32_t(physics::kLocked) : 0u;
-    bodies.set(row, {laid.kind, physics::kPresent | locked, 0u});
+    bodies.set(row, {laid.kind, physics::kPresent | locked, 0u, {}});
     owners.set(row, {laid.team, 0u});
   }
   level = {uint32_t(o.wall_count), uint32_t(o.wall_count), 1u, 0u};

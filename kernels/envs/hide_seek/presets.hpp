@@ -177,7 +177,7 @@ inline void set_play(const Settings& s, Params& p) {
   const bool small = s.profile == kOpenai, port = s.profile == kPort;
   p.preparation_steps = s.preparation_steps;
   // The batch version counts down from one more than it freezes.
-  p.countdown = small ? s.preparation_steps : s.preparation_steps + 1;
+  p.countdown = small || s.preparation_steps == 0 ? s.preparation_steps : s.preparation_steps + 1;
   p.force = s.force_per_bucket, p.torque = s.torque_per_bucket;
   p.world_frame = small, p.radial = small, p.stops = !small;
   p.holds = s.grab == kWhileHeld;

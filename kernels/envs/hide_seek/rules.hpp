@@ -208,7 +208,8 @@ template <class T>
 GE_FN void keep_grip(const Grips<T>& grips, int agent, const Aim& aim, bool wanted) {
   if (!wanted) {
     if (grips.holds(agent)) grips.release(agent);
-  } else if (!grips.holds(agent) && aim.grab >= 0) {
+  } else if (!grips.holds(agent) && aim.grab >= 0 &&
+             (grips.w.params().radial != 0 || physics::movable(grips.bodies.get(aim.grab)))) {
     const Pose pose = grips.w.template get<Bodies<T>, Pose>(agent);
     grips.hold(agent, aim.grab, physics::vec(pose.position));
   }

@@ -42,7 +42,7 @@ GE_FN Floats wall_distance(const physics::Static& wall, Vec3 origin, const Float
 }
 /// 1 / x, finite.
 GE_FN Floats inverse(const Floats& x) {
-  const Mask tiny = both(x<1e-20f, x> - 1e-20f);
+  const Mask tiny = both(-x < 1e-20f, x < 1e-20f);
   return 1.0f / select(tiny, spread(1e-20f), x);
 }
 
@@ -58,7 +58,7 @@ GE_FN Floats statics_distance(const W<T>& w, Vec3 origin, const Directions& dire
       const physics::Placed plane = physics::placed(p.physics.kinds[kPlaneKind], wall);
       nearest = min(
           nearest, physics::hit_distance(physics::Rays<Floats>{origin, direction}, plane, nearest));
-    } else if (abs(origin.z - wall.centre[2]) <= wall.half[2]) {
+    } else if (abs(origin.z - wall.centre[2]) < wall.half[2]) {
       nearest = wall_distance(wall, origin, over_x, over_y, nearest);
     }
   }

@@ -109,12 +109,13 @@ struct Level {
   uint32_t segments;  // of the plan
   uint32_t walls;     // made of them: segments that continue each other are one
   uint32_t attempts;  // levels drawn until everything had its place
-  uint32_t dropped;   // objects without one
+  uint32_t dropped;   // things without one
   static constexpr auto describe() {
     return fields(field("segment_count", &Level::segments, "pieces of wall that were planned"),
                   field("wall_count", &Level::walls, "walls that they make up"),
                   field("attempts", &Level::attempts, "levels drawn until all had their place"),
-                  field("dropped", &Level::dropped, "objects for which there was no place"));
+                  field("dropped", &Level::dropped,
+                        "things for which there was no place; agents are there all the same"));
   }
 };
 /// Whether a seeker saw a hider in this step.

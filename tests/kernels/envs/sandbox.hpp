@@ -121,7 +121,7 @@ GE_FN void place(const W& w, Slot self, ph::Pose& pose, ph::Velocity& velocity, 
   for (int k = 0; k < 14; ++k) kind = select(self.row == k, kinds[k], kind);
   const Draw d = w.draw<"place">(self.row);
   const float x = -7.5f + 5.0f * float(self.row & 3), y = -7.5f + 5.0f * float(self.row >> 2);
-  body = {kind, ph::kPresent, 0};
+  body = {kind, ph::kPresent, 0, {}};
   put(pose.position, ph::Vec3{x + d.uniform(0), y + d.uniform(1),
                               1.0f + select(self.row < 4, 0.0f, d.uniform(2))});
   put(pose.orientation, ph::yaw_quat(6.2831853f * d.uniform(3)));
