@@ -8,7 +8,7 @@ take what remains as numbers. A row may also come as a dict of its fields.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -30,6 +30,8 @@ _GAINS = {"tanh": 5 / 3, "relu": math.sqrt(2)}
 _CHANNELS = 32  # of convolutions
 _HEADS = 4  # of attention
 _IMAGE = 36  # from this side on, convolutions have strides
+_FAR = 10.0  # where normalised observations end [deviations]
+_LEAST = 1e-4  # variance of a number that hardly ever changes
 
 
 @dataclass(frozen=True)
@@ -226,6 +228,33 @@ class Scale(nn.Module):
         self.deviation.copy_(torch.where(is_known, deviation, 1.0))
 
 
+class Inputs(nn.Module):
+    """Brings each number of an observation to mean 0 and deviation 1 of all that were seen."""
+
+    moments: Tensor
+    mean: Tensor
+    factor: Tensor
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.register_buffer("moments", torch.zeros(3, size, dtype=torch.float64))  # 1, x, x^2
+        self.register_buffer("mean", torch.zeros(size))
+        self.register_buffer("factor", torch.ones(size))
+
+    def look(self, rows: Tensor, join: Callable[[Tensor], Tensor]) -> None:
+        """Take in new rows; `join` adds up what all ranks have seen."""
+        x = rows.double()
+        self.moments += join(torch.stack((torch.ones_like(x).sum(0), x.sum(0), x.square().sum(0))))
+        count = self.moments[0].clamp(min=1)
+        mean, square = self.moments[1] / count, self.moments[2] / count
+        self.mean.copy_(mean)
+        self.factor.copy_((square - mean.square()).clamp(min=_LEAST).rsqrt())
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Return rows that a network learns well from."""
+        return ((rows - self.mean) * self.factor).clamp(-_FAR, _FAR)
+
+
 class Policy(nn.Module):
     """Actor and critic of one kind of agent.
 
@@ -236,6 +265,7 @@ class Policy(nn.Module):
     def __init__(self, shape: RowShape, actions: Distribution, config: Config) -> None:
         super().__init__()
         self.shape, self.actions, self.memory_size = shape, actions, config.memory
+        self.inputs = Inputs(sum(shape.sizes)) if config.normalize_observations else None
         self.encoder = encoder(shape, config)
         width: int = self.encoder.outputs  # type: ignore[assignment]  # all encoders have it
         self.is_shared = config.share or config.memory > 0
@@ -259,7 +289,7 @@ class Policy(nn.Module):
         memory: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Return the action's distribution, the value in the critic's units, and the new memory."""
-        rows = self.shape.flat(obs, 1)
+        rows = self._rows(obs, 1)
         x = self.encoder(rows)
         if self.memory_size:
             memory = x = self.cell(x, memory)
@@ -271,7 +301,7 @@ class Policy(nn.Module):
         self, obs: Tensor, mask: Tensor | None, memory: Tensor, begins: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Return distributions and values over (time, rows); `begins` is 1 where memory is lost."""
-        x = self.encoder(self.shape.flat(obs, 2).flatten(0, 1)).unflatten(0, begins.shape)
+        x = self.encoder(self._rows(obs, 2).flatten(0, 1)).unflatten(0, begins.shape)
         keep, states = (~begins).to(x.dtype).unsqueeze(-1), []
         for step, kept in zip(x, keep, strict=True):
             memory = self.cell(step, memory * kept)
@@ -286,6 +316,16 @@ class Policy(nn.Module):
     def real(self, value: Tensor) -> Tensor:
         """Return a value in the critic's units in those of rewards."""
         return value * self.scale.deviation + self.scale.mean
+
+    @torch.no_grad()
+    def look(self, obs: Tensor, join: Callable[[Tensor], Tensor]) -> None:
+        """Learn what observations are like; what the policy does changes with that a little."""
+        if self.inputs is not None:
+            self.inputs.look(self.shape.flat(obs, 1), join)
+
+    def _rows(self, obs: Tensor | Mapping[str, Tensor], axes: int) -> Tensor:
+        rows = self.shape.flat(obs, axes)
+        return rows if self.inputs is None else self.inputs(rows)
 
     def _outputs(self, x: Tensor, mask: Tensor | None) -> Tensor:
         outputs = self.actor(x).float()

@@ -1,7 +1,7 @@
 """PPO (Schulman et al. 2017), and A2C as the case of one plain step.
 
-Read from top to bottom: the storage of a rollout, advantages, a learner (one policy, its optimiser
-and its loss), and the trainer's loop over rollout and update.
+Read from top to bottom: advantages, a learner (one policy, its optimiser and its loss), and the
+trainer's loop over rollout and update. What a rollout stores is in `rollout`.
 
 The simulator writes each step straight into the rollout (`out=`), on the device where the policies
 run; nothing is copied and nothing waits for the device until an update asks how many samples there
@@ -31,88 +31,14 @@ from gpu_envs.train.distributions import Distribution, of_space
 from gpu_envs.train.graphs import Captured
 from gpu_envs.train.networks import Policy, RowShape
 from gpu_envs.train.noise import ACTIONS, SHUFFLES, Noise
+from gpu_envs.train.opponents import RandomRows
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.rewards import Rewards
+from gpu_envs.train.rollout import Rollout
 from gpu_envs.train.self_play import Past, Seats
 
 LOSSES = ("policy_loss", "value_loss", "entropy", "approx_kl", "clipfrac")
 _SCALE_MEMORY = 0.99  # of the running scale of values, per update
-
-# ---- the rollout
-
-
-class Rollout:
-    """Storage for the steps of all rows; `slots[t]` says where the simulator writes step t.
-
-    What decisions see (`obs`, `mask`, `active`, `memory`) has one step more than what follows from
-    them: index t is what decision t saw, and the last one is where the next rollout begins.
-    """
-
-    def __init__(self, env: VectorEnv, actions: Distribution, config: Config) -> None:
-        self.length, self.rows, self.agents = config.rollout, env.num_envs, env.agents_per_world
-        self.device = torch.device(env.device)
-        self.layout = env.simulator.layout
-        flags = [self._array(torch.bool) for _ in range(3)]
-        self.terminated, self.truncated, self.ended = flags
-        self.reward, self.returns = self._array(torch.float), self._array(torch.float)
-        self.lengths, self.final_obs = self._array(torch.int32), self._output("final_obs")
-        self.parts = self._output("reward_parts") if config.reward_weights else None
-        self.obs, self.mask = self._output("obs", 1), self._output("action_mask", 1)
-        self.active = self._output("agent_active", 1)
-        later = {"obs": self.obs, "action_mask": self.mask, "agent_active": self.active}
-        now = {"reward": self.reward, "reward_parts": self.parts, "final_obs": self.final_obs}
-        now |= {"terminated": self.terminated, "truncated": self.truncated, "ended": self.ended}
-        now |= {"episode_return": self.returns, "episode_length": self.lengths}
-        self.slots = [
-            {n: a[t + 1] for n, a in later.items() if a is not None}
-            | {n: a[t] for n, a in now.items() if a is not None}
-            for t in range(self.length)
-        ]
-        # What the policies add.
-        self.action = self._array(actions.type, actions.shape)
-        self.log_prob, self.value = self._array(torch.float), self._array(torch.float)
-        self.memory = self._array(torch.float, (config.memory,), 1) if config.memory else None
-        self.begins = self._array(torch.bool, (), 1)  # an episode's first step: nothing to remember
-        self.gone = self._array(torch.bool)[0]  # agents whose episode is over and the world's not
-        self.steps: list[tuple[Any, ...]] = [
-            tuple(None if a is None else a[t] for a in (self.obs, self.mask, self.memory))
-            for t in range(self.length + 1)
-        ]
-        self.answers = list(zip(self.action, self.log_prob, self.value, strict=True))
-
-    def _array(self, kind: torch.dtype, more: tuple[int, ...] = (), extra: int = 0) -> Tensor:
-        shape = (self.length + extra, self.rows, *more)
-        return torch.zeros(shape, dtype=kind, device=self.device)
-
-    def _output(self, name: str, extra: int = 0) -> Any:
-        output = self.layout.of(name)
-        return output and self._array(getattr(torch, output.type), output.shape[2:], extra)
-
-    def start(self, obs: Tensor, infos: Mapping[str, Any]) -> None:
-        """Say where the first rollout begins."""
-        self.obs[-1] = obs
-        for name, array in (("action_mask", self.mask), ("agent_active", self.active)):
-            if array is not None:
-                array[-1] = infos[name]
-
-    def turn(self) -> None:
-        """Begin where the last rollout ended."""
-        for array in (self.obs, self.mask, self.active, self.memory, self.begins):
-            if array is not None:
-                array[0] = array[-1]
-
-    def remember(self, t: int) -> None:
-        """Forget what belongs to episodes that ended with step t.
-
-        A world begins anew when all its agents have ended, which they may do one after the other.
-        """
-        assert self.memory is not None  # or nobody asks
-        gone = self.gone | self.ended[t]
-        over = gone.view(-1, self.agents).all(1, keepdim=True).expand(-1, self.agents).flatten()
-        self.gone.copy_(gone & ~over)
-        self.begins[t + 1] = over
-        self.memory[t + 1].masked_fill_(over.unsqueeze(-1), 0)
-
 
 # ---- advantages
 
@@ -279,8 +205,12 @@ class Learner:
         self.target.copy_((target - self.policy.scale.mean) / self.policy.scale.deviation)
         self.known.copy_(known)
         self.losses.zero_()
-        for index in self._minibatches(known, update):
-            self.step(index)
+        # Where observations are normalised the first rollout only says what they are like.
+        if update > 0 or not config.normalize_observations:
+            for index in self._minibatches(known, update):
+                self.step(index)
+        if config.normalize_observations:
+            self.policy.look(self.rollout.obs[:-1][known], self.ranks.sum)
         return int(sums[0])
 
     def _minibatches(self, known: Tensor, update: int) -> Any:
@@ -417,6 +347,7 @@ class Trainer:
             Learner(name, rows, past, self.rollout, shape, actions, config, ranks)
             for name, rows, past in seats.learners()
         ]
+        self.others = RandomRows(seats.without_policy(), self.rollout, actions)
         self.rewards = Rewards(config, env.simulator, self.device)
         self.noise = Noise(config.seed, ACTIONS, self.device)
         self.clock = torch.zeros((), dtype=torch.int64, device=self.device)  # updates, for graphs
@@ -505,6 +436,7 @@ class Trainer:
         for t, noise in enumerate(drawn.unbind()):
             for learner in self.learners:
                 learner.act(t, noise)
+            self.others.act(t, noise)
             action = self.actions.for_env(rollout.answers[t][0])
             begin = clock()
             step(action, True, rollout.slots[t])
