@@ -145,6 +145,7 @@ def play(
     seed: int,
     is_sampled: bool = False,
     first: int = 0,
+    watch: Callable[[Tensor], None] | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Play one episode in every world.
 
@@ -155,6 +156,7 @@ def play(
         seed: Of the worlds, and of the draws.
         is_sampled: Draw actions, instead of taking the likeliest.
         first: Number of the first world, as in `worlds.for_evaluation`.
+        watch: Takes the reward of each row, step by step; worlds that have ended go on.
 
     Returns:
         Return and length of each row's episode, shaped (worlds, agents).
@@ -191,7 +193,9 @@ def play(
                 action[at] = actions.sample(outputs, drawn[at])
             else:
                 action[at] = actions.likeliest(outputs)
-        obs, *_, infos = env.step(actions.for_env(action))
+        obs, reward, _, _, infos = env.step(actions.for_env(action))
+        if watch is not None:
+            watch(reward)
         over = waiting & infos["_episode_stats"]
         returns = torch.where(over, infos["episode_stats"]["r"], returns)
         lengths = torch.where(over, infos["episode_stats"]["l"], lengths)
