@@ -119,6 +119,9 @@ class Config:
     activation: str = _option("tanh", "network", "of the hidden layers", choices=("tanh", "relu"))
     memory: int = _option(0, "network", "numbers in a recurrent memory (GRU); 0: none", low=0)
     share: bool = _option(False, "network", "actor and critic share the encoder")
+    critic_state: bool = _option(
+        False, "network", "the critic also sees the state of the world, of which nothing is hidden"
+    )
     normalize_observations: bool = _option(
         False, "network", "to the running mean 0 and deviation 1, at most 10 away"
     )

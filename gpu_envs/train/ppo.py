@@ -127,6 +127,8 @@ class Learner:
         self.gradients = [torch.zeros_like(parameter) for parameter in self.parameters]
         for parameter, gradient in zip(self.parameters, self.gradients, strict=True):
             parameter.grad = gradient
+        every = torch.arange(rollout.rows, device=device)
+        self.worlds = (every if rows is None else rows) // rollout.agents
         self.optimiser = optimiser.make(config, self.parameters, device)
         self.advantage, self.target = rollout._array(torch.float), rollout._array(torch.float)
         self.known = rollout._array(torch.bool)  # what is learned from
@@ -148,7 +150,7 @@ class Learner:
             mask = None if mask is None else mask[rows]
             memory = None if memory is None else memory[rows]
         with self.precision():
-            outputs, value, after = self.forward(obs, mask, memory)
+            outputs, value, after = self.forward(obs, mask, memory, rollout.states(t, self.worlds))
         action = self.actions.sample(outputs, noise)
         if self.past is not None:
             action, after = self.past.answer(action, after, obs, mask, memory, noise)
@@ -171,12 +173,16 @@ class Learner:
         obs, _, memory = rollout.steps[-1]
         memory = None if memory is None else memory[rows]
         with self.precision():
-            value[-1, rows] = self.policy.value(obs[rows], memory)
+            state = rollout.states(-1, self.worlds)
+            value[-1, rows] = self.policy.value(obs[rows], memory, state)
         cut = rollout.truncated & ~rollout.terminated & rollout.ended
         if self.rows is not None:
             cut = cut & torch.zeros_like(cut).index_fill_(1, self.rows, True)
         step, row = cut.nonzero(as_tuple=True)
         if not len(step):
+            return
+        if rollout.state is not None:  # the last state is not kept: that of the last decision
+            reward[step, row] += self.config.gamma * value[step, row]
             return
         if rollout.memory is not None:  # what was remembered when the last observation came
             memory = self.policy(rollout.obs[step, row], None, rollout.memory[step, row])[2]
@@ -205,12 +211,12 @@ class Learner:
         self.target.copy_((target - self.policy.scale.mean) / self.policy.scale.deviation)
         self.known.copy_(known)
         self.losses.zero_()
-        # Where observations are normalised the first rollout only says what they are like.
-        if update > 0 or not config.normalize_observations:
-            for index in self._minibatches(known, update):
-                self.step(index)
-        if config.normalize_observations:
-            self.policy.look(self.rollout.obs[:-1][known], self.ranks.sum)
+        for index in self._minibatches(known, update):
+            self.step(index)
+        if config.normalize_observations:  # behind the steps, which go by what the rollout saw
+            state = self.rollout.state
+            state = None if state is None else state[:-1].flatten(0, 1)
+            self.policy.look(self.rollout.obs[:-1][known], state, self.ranks.sum)
         return int(sums[0])
 
     def _minibatches(self, known: Tensor, update: int) -> Any:
@@ -290,7 +296,9 @@ class Learner:
         obs, mask = chosen(r.obs), None if r.mask is None else chosen(r.mask)
         with self.precision():
             if r.memory is None:
-                outputs, value, _ = self.forward(obs, mask)
+                worlds = index // r.agents
+                state = None if r.state is None else r.state[: r.length].flatten(0, 1)[worlds]
+                outputs, value, _ = self.forward(obs, mask, None, state)
                 return outputs, value, *stored, None
             begins = chosen(r.begins)
             outputs, value = self.policy.sequence(obs, mask, r.memory[0, index], begins)
@@ -368,7 +376,12 @@ class Trainer:
 
     def start(self) -> None:
         """Begin the first episodes."""
-        self.rollout.start(*self.env.reset(seed=self.config.seed))
+        r = self.rollout
+        r.start(*self.env.reset(seed=self.config.seed))
+        for learner in self.learners:  # so that the first rollout is normalised too
+            rows = slice(None) if learner.rows is None else learner.rows
+            state = None if r.state is None else r.state[-1]
+            learner.policy.look(r.obs[-1, rows], state, self.ranks.sum)
 
     def time_simulation(self) -> None:
         """Take the simulator's share of a rollout: on a GPU a rollout cannot be looked into.
@@ -522,6 +535,7 @@ class Trainer:
         seen, r = self.env.simulator.observe(), self.rollout
         infos = {"action_mask": seen.action_mask, "agent_active": seen.agent_active}
         flat = {n: None if a is None else a.flatten(0, 1) for n, a in infos.items()}
+        flat["state"] = seen.state
         r.start(seen.obs.flatten(0, 1), flat)
         for array, data in ((r.gone, gone), (r.begins[-1], begins), (r.memory, memory)):
             if array is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -31,7 +32,9 @@ class Rollout:
         self.parts = self._output("reward_parts") if config.reward_weights else None
         self.obs, self.mask = self._output("obs", 1), self._output("action_mask", 1)
         self.active = self._output("agent_active", 1)
+        self.state = self._state() if config.critic_state else None
         later = {"obs": self.obs, "action_mask": self.mask, "agent_active": self.active}
+        later["state"] = self.state
         now = {"reward": self.reward, "reward_parts": self.parts, "final_obs": self.final_obs}
         now |= {"terminated": self.terminated, "truncated": self.truncated, "ended": self.ended}
         now |= {"episode_return": self.returns, "episode_length": self.lengths}
@@ -60,16 +63,29 @@ class Rollout:
         output = self.layout.of(name)
         return output and self._array(getattr(torch, output.type), output.shape[2:], extra)
 
+    def _state(self) -> Tensor | None:
+        output = self.layout.of("state")
+        if output is None:
+            return None  # the policy says so
+        shape = (self.length + 1, *output.shape[:1], math.prod(output.shape[1:]))
+        return torch.zeros(shape, dtype=getattr(torch, output.type), device=self.device)
+
+    def states(self, t: int, worlds: Tensor) -> Tensor | None:
+        """Return the states of these worlds that critics see at step t."""
+        return None if self.state is None else self.state[t, worlds]
+
     def start(self, obs: Tensor, infos: Mapping[str, Any]) -> None:
         """Say where the first rollout begins."""
         self.obs[-1] = obs
         for name, array in (("action_mask", self.mask), ("agent_active", self.active)):
             if array is not None:
                 array[-1] = infos[name]
+        if self.state is not None:
+            self.state[-1] = infos["state"].flatten(1)
 
     def turn(self) -> None:
         """Begin where the last rollout ended."""
-        for array in (self.obs, self.mask, self.active, self.memory, self.begins):
+        for array in (self.obs, self.mask, self.active, self.state, self.memory, self.begins):
             if array is not None:
                 array[0] = array[-1]
 

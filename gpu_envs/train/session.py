@@ -55,7 +55,7 @@ class Session:
             max(config.evaluation_episodes, self.ranks.count)
         )
         self.test = worlds.for_evaluation(config, self.env.device, episodes, self.first_episode)
-        agents = evaluate.agents_of(config, self.env.agent_names)
+        agents = evaluate.agents_of(config, self.test.agent_names)
         self.of_row = evaluate.rows_of(agents, episodes, self.env.device)
         self.learns = [k != NOBODY for k in agents]
         goal = self.entry["reward_threshold"] if math.isnan(config.goal) else config.goal

@@ -1,4 +1,4 @@
-"""Agents without a policy: they act uniformly at random, and nothing is learned from them."""
+"""Agents without a policy act at random; what a network may see: scaled rows, and the state."""
 
 from __future__ import annotations
 
@@ -175,8 +175,9 @@ def test_what_others_were_paid_changes_nothing() -> None:
     assert t.equal(*weights)
 
 
-@pytest.mark.parametrize("choices", [{}, {"policies": "agent"}, {"normalize_observations": True}])
+@pytest.mark.parametrize("choices", [{}, {"policies": "agent"}, {"critic_state": True}])
 def test_a_loaded_state_goes_on_as_the_run_would_have(choices: dict[str, Any]) -> None:
+    choices = {"normalize_observations": True, "share": False, **choices}
     trainer = trainer_of(learn="hider", **choices)
     for _ in range(2):
         trainer.iterate()
@@ -309,18 +310,72 @@ def test_observations_are_brought_to_the_mean_and_deviation_of_all_seen() -> Non
     assert float(twice.moments[0, 0]) == 1000
 
 
-def test_the_first_rollout_only_says_what_observations_are_like() -> None:
+def test_policies_are_normalised_by_what_they_saw_before() -> None:
     trainer = trainer_of(learn="seeker", normalize_observations=True)
-    (learner,) = trainer.learners
-    before = [p.clone() for p in learner.parameters]
-    trainer.iterate()
-    seen = trainer.rollout.obs[:-1, learner.rows].flatten(0, 1).double()
-    assert all(map(t.equal, before, learner.parameters))
+    (learner,), r = trainer.learners, trainer.rollout
     inputs = learner.policy.inputs
-    assert inputs is not None and t.allclose(inputs.mean.double(), seen.mean(0), atol=1e-4)
+    assert inputs is not None
+    first = r.obs[-1, learner.rows].double()
+    assert t.allclose(inputs.mean.double(), first.mean(0), atol=1e-4)
     results = trainer.iterate()
-    assert not any(map(t.equal, before, learner.parameters))
+    seen = t.cat((first, r.obs[:-1, learner.rows].flatten(0, 1).double()))
+    assert t.allclose(inputs.mean.double(), seen.mean(0), atol=1e-4)
     assert results["losses/clipfrac"] < 0.5  # rollout and update saw the same
+
+
+# ---- a critic that sees more
+
+
+def test_a_critic_sees_the_state_of_its_own_world() -> None:
+    trainer = trainer_of(learn="hider", critic_state=True, normalize_observations=True)
+    trainer.iterate()
+    trainer._play()
+    r, (learner,) = trainer.rollout, trainer.learners
+    assert r.state is not None and learner.rows is not None
+    assert t.equal(r.state[-1], trainer.env.simulator.observe().state.flatten(1))
+    policy = learner.policy
+    with t.no_grad():
+        for row in (0, 6):
+            state = r.state[3, row // 5]
+            value = policy.value(r.obs[3, row][None], None, state[None])
+            assert t.allclose(value, r.value[3, row], atol=1e-5)
+            other = policy.value(r.obs[3, row][None], None, r.state[3, 1 - row // 5][None])
+            assert not t.allclose(value, other, atol=1e-5)
+        # What is done does not depend on it.
+        blind = policy(r.obs[3, learner.rows])
+        seen = policy(r.obs[3, learner.rows], None, None, r.state[3, learner.worlds])
+        assert t.equal(blind[0], seen[0]) and not blind[1].any() and seen[1].any()
+        # Rollout and update see the same.
+        index = t.tensor([0, 5, 11, 16])
+        _, value, *_ = learner._evaluated(index)
+        assert t.allclose(policy.real(value), r.value.flatten()[index], atol=1e-4)
+
+
+def test_where_the_last_state_is_not_known_the_one_before_serves() -> None:
+    trainer = trainer_of(learn="hider", critic_state=True, gamma=0.9)
+    trainer._play()
+    r, (learner,) = trainer.rollout, trainer.learners
+    r.truncated[4, :5] = r.ended[4, :5] = True
+    reward = r.reward.clone()
+    value = t.cat((r.value, r.value[:1]))
+    learner.values(value, reward)
+    assert t.allclose(reward[4, :3], r.reward[4, :3] + 0.9 * r.value[4, :3])
+    assert t.equal(reward[4, 3:], r.reward[4, 3:]) and t.equal(reward[:4], r.reward[:4])
+
+
+@pytest.mark.parametrize(
+    ("env", "choices", "words"),
+    [
+        ("HideSeek-v0", {"share": True}, "neither --share nor --memory"),
+        ("HideSeek-v0", {"memory": 4}, "neither --share nor --memory"),
+        ("CartPole-v0", {}, "an environment that has a state"),
+    ],
+)
+def test_a_critic_needs_a_state_and_an_encoder(
+    env: str, choices: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(ValueError, match=f"--critic-state needs .*{words}"):
+        trainer_of(env, critic_state=True, **{"share": False, **choices})
 
 
 def test_sets_of_entities_cannot_be_normalised() -> None:
