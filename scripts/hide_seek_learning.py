@@ -36,7 +36,7 @@ BARS = {"seeker": 0.70, "hider": 0.40}  # at least, at most
 # What differs from the defaults of training. Trained without (or with less) preparation, more of
 # the steps say something; evaluations have all of it.
 SIDES = {
-    "seeker": "--preparation-steps 0",
+    "seeker": "--preparation-steps 0 --num-envs 64 --total-steps 3000000",
     "hider": "--preparation-steps 30 --penalty 2",
 }
 TESTED = "--evaluate-with preparation_steps=-1 --evaluate-with penalty=-1"
