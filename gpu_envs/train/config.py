@@ -61,6 +61,14 @@ class Config:
     num_envs: int = _option(64, "rollout", "worlds that run at once, over all ranks", low=1)
     rollout: int = _option(64, "rollout", "steps of every world between two updates", low=1)
 
+    hold_noise: int = _option(
+        1,
+        "rollout",
+        "steps in a row whose actions are drawn by the same random numbers: what is tried lasts "
+        "longer, and tells more where one step changes little",
+        low=1,
+    )
+
     algorithm: str = _option(
         "ppo",
         "update",

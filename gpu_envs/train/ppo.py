@@ -30,7 +30,7 @@ from gpu_envs.train.config import Config
 from gpu_envs.train.distributions import Distribution, of_space
 from gpu_envs.train.graphs import Captured
 from gpu_envs.train.networks import Policy, RowShape
-from gpu_envs.train.noise import ACTIONS, SHUFFLES, Noise
+from gpu_envs.train.noise import ACTIONS, OTHERS, SHUFFLES, Noise
 from gpu_envs.train.opponents import RandomRows
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.rewards import Rewards
@@ -358,6 +358,7 @@ class Trainer:
         self.others = RandomRows(seats.without_policy(), self.rollout, actions)
         self.rewards = Rewards(config, env.simulator, self.device)
         self.noise = Noise(config.seed, ACTIONS, self.device)
+        self.other_noise = Noise(config.seed, OTHERS, self.device)
         self.clock = torch.zeros((), dtype=torch.int64, device=self.device)  # updates, for graphs
         self.updates = self.steps = 0
         # Agents that decide in a step: in games of turns one of each world.
@@ -438,18 +439,13 @@ class Trainer:
     def _play_steps(self) -> None:
         rollout, step, clock = self.rollout, self.env.simulator.step_arrays, time.perf_counter
         rollout.turn()
-        drawn = self.noise.uniform(
-            self.clock * rollout.length,
-            rollout.length,
-            self.first_row,
-            rollout.rows,
-            self.actions.draws,
-        )
         simulation = 0.0
-        for t, noise in enumerate(drawn.unbind()):
+        drawn = self._drawn(self.noise, self.config.hold_noise).unbind()
+        others = drawn if self.config.hold_noise == 1 else self._drawn(self.other_noise, 1).unbind()
+        for t, noise in enumerate(drawn):
             for learner in self.learners:
                 learner.act(t, noise)
-            self.others.act(t, noise)
+            self.others.act(t, others[t])
             action = self.actions.for_env(rollout.answers[t][0])
             begin = clock()
             step(action, True, rollout.slots[t])
@@ -458,6 +454,16 @@ class Trainer:
                 rollout.remember(t)
         if self.device.type == "cpu":
             self.seconds["simulation"] += simulation
+
+    def _drawn(self, source: Noise, hold: int) -> Tensor:
+        """Return the draws of a rollout, each for `hold` steps."""
+        r, count = self.rollout, -(-self.rollout.length // hold)
+        numbers = source.uniform(
+            self.clock * count, count, self.first_row, r.rows, self.actions.draws
+        )
+        if hold == 1:
+            return numbers
+        return numbers.unsqueeze(1).expand(-1, hold, -1, -1).flatten(0, 1)[: r.length]
 
     def _learn(self) -> list[int]:
         r, config = self.rollout, self.config

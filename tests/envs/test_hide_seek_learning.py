@@ -45,3 +45,10 @@ def test_rewards_say_who_is_seen_and_who_is_outside() -> None:
 def test_at_random_hiders_are_seen_in_about_half_of_the_steps() -> None:
     seen, error, outside = learning.measured(None, 64, 5)
     assert 0.35 < seen < 0.70 and 0.01 < error < 0.1 and 0 <= outside < 0.05
+
+
+@pytest.mark.slow
+def test_trained_seekers_see_a_hider_in_most_steps(tmp_path: Path) -> None:
+    learning.train("seeker", 1, tmp_path, ["--time-limit", "300"])
+    seen, error, outside = learning.measured(tmp_path / "best.ckpt", 1000, 99)
+    assert seen >= 0.70 and error < 0.02 and outside < 0.02

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 from pathlib import Path
 from types import SimpleNamespace
@@ -34,7 +35,7 @@ HEADS = (11, 11, 11, 2, 2)
 
 
 def trainer_of(env: str = "HideSeek-v0", count: int = 2, **choices: Any) -> Trainer:
-    small = {"rollout": 8, "minibatch": 16, "epochs": 2, "hidden": "8"}
+    small = {"rollout": 8, "minibatch": 16, "epochs": 2, "hidden": "8", "share": False}
     config = make(env, num_envs=count, **{**small, **choices})
     parameters = {"arrays": "torch", **config.parameters}
     trainer = Trainer(
@@ -381,3 +382,19 @@ def test_a_critic_needs_a_state_and_an_encoder(
 def test_sets_of_entities_cannot_be_normalised() -> None:
     with pytest.raises(ValueError, match="--normalize-observations and --encoder attention"):
         make("HideSeek-v0", normalize_observations=True, encoder="attention")
+
+
+def test_held_noise_draws_the_same_for_some_steps_and_leaves_others_alone() -> None:
+    choices = {"learn": "seeker", "rollout": 10, "learning_rate": 0.0, "entropy": 0.0}
+    plain, held = (trainer_of(**choices, hold_noise=hold) for hold in (1, 4))
+    for trainer in (plain, held):
+        trainer._play()
+        drawn = trainer._drawn(trainer.noise, trainer.config.hold_noise)
+        assert drawn.shape == (10, 10, 5)
+        same = [t.equal(a, b) for a, b in itertools.pairwise(drawn)]
+        hold = trainer.config.hold_noise
+        assert same == [bool(step % hold) for step in range(1, 10)]
+        hiders = trainer.rollout.action.view(10, 2, 5, 5)[:, :, HIDERS]
+        assert not any(t.equal(a, b) for a, b in itertools.pairwise(hiders))
+    held.clock += 1
+    assert not t.equal(held._drawn(held.noise, 4)[0], drawn[-1])
