@@ -61,6 +61,14 @@ class Config:
     num_envs: int = _option(64, "rollout", "worlds that run at once, over all ranks", low=1)
     rollout: int = _option(64, "rollout", "steps of every world between two updates", low=1)
 
+    hold_noise: int = _option(
+        1,
+        "rollout",
+        "steps in a row whose actions are drawn by the same random numbers: what is tried lasts "
+        "longer, and tells more where one step changes little",
+        low=1,
+    )
+
     algorithm: str = _option(
         "ppo",
         "update",
@@ -119,6 +127,12 @@ class Config:
     activation: str = _option("tanh", "network", "of the hidden layers", choices=("tanh", "relu"))
     memory: int = _option(0, "network", "numbers in a recurrent memory (GRU); 0: none", low=0)
     share: bool = _option(False, "network", "actor and critic share the encoder")
+    critic_state: bool = _option(
+        False, "network", "the critic also sees the state of the world, of which nothing is hidden"
+    )
+    normalize_observations: bool = _option(
+        False, "network", "to the running mean 0 and deviation 1, at most 10 away"
+    )
 
     policies: str = _option(
         "shared",
@@ -126,6 +140,12 @@ class Config:
         "one policy for all agents, one for each role (what an agent's name begins with), or one "
         "for each agent",
         choices=("shared", "role", "agent"),
+    )
+    learn: str = _option(
+        "",
+        "self-play",
+        "the one role that learns (what an agent's name begins with), while all others act "
+        "uniformly at random; empty: all learn",
     )
     past_worlds: float = _option(
         0.0,
@@ -180,6 +200,11 @@ class Config:
             raise ValueError("--out must name a folder, got ''")
         if self.memory and self.rollout < 2:
             raise ValueError("--memory needs --rollout of at least 2")
+        if self.normalize_observations and self.encoder == "attention":
+            raise ValueError(
+                "--normalize-observations and --encoder attention exclude each other: "
+                "an entity whose numbers are all zero is not there"
+            )
 
     def facts(self) -> dict[str, Any]:
         """Return all choices as plain values."""

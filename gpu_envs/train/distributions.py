@@ -40,6 +40,10 @@ class Distribution(ABC):
         """Return the most probable action of each row."""
 
     @abstractmethod
+    def uniform(self, noise: Tensor, mask: Tensor | None) -> Tensor:
+        """Draw an action for each row, all that the mask allows being as likely."""
+
+    @abstractmethod
     def log_prob(self, outputs: Tensor, action: Tensor) -> Tensor:
         """Return the logarithm of the probability (density) of an action for each row."""
 
@@ -84,6 +88,11 @@ class Categorical(Distribution):
         """Return the most probable choice of each head."""
         heads = [head.argmax(-1) for head in torch.split(outputs, list(self.counts), -1)]
         return heads[0] if self.is_single else torch.stack(heads, -1)
+
+    def uniform(self, noise: Tensor, mask: Tensor | None) -> Tensor:
+        """Draw from outputs that are all the same."""
+        same = noise.new_zeros((*noise.shape[:-1], self.outputs))
+        return self.sample(self.normalised(same, mask), noise)
 
     def log_prob(self, outputs: Tensor, action: Tensor) -> Tensor:
         """Return the sum over the heads."""
@@ -135,6 +144,12 @@ class Gaussian(Distribution):
     def likeliest(self, outputs: Tensor) -> Tensor:
         """Return the means."""
         return self._shaped(outputs.chunk(2, -1)[0])
+
+    def uniform(self, noise: Tensor, mask: Tensor | None) -> Tensor:
+        """Draw evenly from within the bounds; where there are none, a standard normal number."""
+        plain = self.sample(torch.zeros_like(noise), noise).view(*noise.shape[:-1], -1)
+        even = 2 * noise.chunk(2, -1)[0] - 1
+        return self._shaped(torch.where(self.is_bounded, even, plain))
 
     def log_prob(self, outputs: Tensor, action: Tensor) -> Tensor:
         """Return the logarithm of the density of the action before it was bounded."""

@@ -22,6 +22,7 @@ from gpu_envs.train.config import Config
 from gpu_envs.train.distributions import of_space
 from gpu_envs.train.networks import Policy, RowShape
 from gpu_envs.train.noise import EVALUATION, Noise
+from gpu_envs.train.opponents import NOBODY, RandomPlayer
 from gpu_envs.train.self_play import groups
 
 _LOOK = 16  # steps between two looks at whether all episodes are over: a look waits for the device
@@ -75,7 +76,7 @@ class Team:
     """Policies for all agents of a world."""
 
     policies: list[Policy]
-    of_agent: list[int]  # the number of each agent's policy
+    of_agent: list[int]  # the number of each agent's policy; NOBODY: acts at random
     facts: dict[str, Any]
 
     @classmethod
@@ -88,18 +89,25 @@ class Team:
         config, device = Config(**tree["config"]), torch.device(simulator.device)
         actions = of_space(simulator.single_action_space, device)
         team = cls([], [], tree)
-        groups_of = groups(config.policies, simulator.agent_names)
         for state in policies_of(tree).values():
             policy = Policy(RowShape.of(simulator), actions, config).to(device)
             policy.load_state_dict(state)
             team.policies.append(policy.requires_grad_(False))
-        members = {agent: k for k, group in enumerate(groups_of.values()) for agent in group}
-        team.of_agent = [members[agent] for agent in range(simulator.agents_per_world)]
+        team.of_agent = agents_of(config, simulator.agent_names)
         return team
+
+    @classmethod
+    def at_random(cls, simulator: Simulator) -> Team:
+        """Return the team without policies."""
+        return cls([], [NOBODY] * simulator.agents_per_world, {})
 
     def players(self) -> list[Callable[[Any, Any], Any]]:
         """Return for each agent what answers its observations, one after the other, by itself."""
-        return [_Player(self.policies[k]) for k in self.of_agent]
+        actions = self.policies[0].actions
+        return [
+            RandomPlayer(actions, agent) if k == NOBODY else _Player(self.policies[k])
+            for agent, k in enumerate(self.of_agent)
+        ]
 
 
 class _Player:
@@ -137,16 +145,18 @@ def play(
     seed: int,
     is_sampled: bool = False,
     first: int = 0,
+    watch: Callable[[Tensor], None] | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Play one episode in every world.
 
     Args:
         env: The worlds.
         policies: Who plays.
-        of_row: The number of each row's policy.
+        of_row: The number of each row's policy; NOBODY acts at random.
         seed: Of the worlds, and of the draws.
         is_sampled: Draw actions, instead of taking the likeliest.
         first: Number of the first world, as in `worlds.for_evaluation`.
+        watch: Takes the reward of each row, step by step; worlds that have ended go on.
 
     Returns:
         Return and length of each row's episode, shaped (worlds, agents).
@@ -157,9 +167,12 @@ def play(
     returns = torch.zeros(rows, device=device)
     lengths = torch.zeros(rows, dtype=torch.int32, device=device)
     waiting = torch.ones(rows, dtype=torch.bool, device=device)
-    actions, noise = policies[0].actions, Noise(seed, EVALUATION, device)
+    actions = policies[0].actions if policies else of_space(env.single_action_space, device)
+    noise = Noise(seed, EVALUATION, device)
     parts = [(p, (of_row == k).nonzero().squeeze(-1)) for k, p in enumerate(policies)]
     parts = [(policy, at) for policy, at in parts if len(at)]
+    others = (of_row == NOBODY).nonzero().squeeze(-1)
+    is_drawn = is_sampled or len(others) > 0
     memories: list[Tensor | None] = [
         torch.zeros((len(at), p.memory_size), device=device) if p.memory_size else None
         for p, at in parts
@@ -168,16 +181,21 @@ def play(
     step = 0
     while step % _LOOK or waiting.any():
         mask = infos.get("action_mask")
+        if is_drawn:
+            number = torch.tensor(step, device=device)
+            drawn = noise.uniform(number, 1, first_row, rows, actions.draws)[0]
+        if len(others):
+            action[others] = actions.uniform(drawn[others], None if mask is None else mask[others])
         for k, (policy, at) in enumerate(parts):
             legal = None if mask is None else mask[at]
             outputs, _, memories[k] = policy(obs[at], legal, memories[k])
             if is_sampled:
-                number = torch.tensor(step, device=device)
-                drawn = noise.uniform(number, 1, first_row, rows, actions.draws)[0, at]
-                action[at] = actions.sample(outputs, drawn)
+                action[at] = actions.sample(outputs, drawn[at])
             else:
                 action[at] = actions.likeliest(outputs)
-        obs, *_, infos = env.step(actions.for_env(action))
+        obs, reward, _, _, infos = env.step(actions.for_env(action))
+        if watch is not None:
+            watch(reward)
         over = waiting & infos["_episode_stats"]
         returns = torch.where(over, infos["episode_stats"]["r"], returns)
         lengths = torch.where(over, infos["episode_stats"]["l"], lengths)
@@ -185,6 +203,15 @@ def play(
         step += 1
     shape = (env.num_worlds, env.agents_per_world)
     return returns.view(shape), lengths.view(shape)
+
+
+def agents_of(config: Config, names: Sequence[str]) -> list[int]:
+    """Return the number of each agent's policy, NOBODY where it has none."""
+    numbers = [NOBODY] * len(names)
+    for k, members in enumerate(groups(config.policies, names, config.learn).values()):
+        for agent in members:
+            numbers[agent] = k
+    return numbers
 
 
 def rows_of(of_agent: Sequence[int], worlds: int, device: str) -> Tensor:

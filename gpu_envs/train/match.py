@@ -1,4 +1,4 @@
-"""`python -m gpu_envs evaluate FILE [--against FILE]`: what saved policies reach, and who wins."""
+"""What saved policies reach, and who wins: `python -m gpu_envs evaluate FILE [--against FILE]`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,8 +17,10 @@ from torch import Tensor
 from gpu_envs import VectorEnv, errors, fields, flags, options, registration, resets
 from gpu_envs.train import evaluate, worlds
 from gpu_envs.train.config import Config
+from gpu_envs.train.opponents import NOBODY
 from gpu_envs.train.self_play import groups
 
+Played = tuple[Tensor, Tensor]  # returns and lengths, (worlds, agents)
 _HEAD = ("who plays", "mean return", "error", "median", "least", "most", "length")
 _TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError, OSError)
 
@@ -32,7 +35,11 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
     )
     add = parser.add_argument
     add("file", metavar="FILE", help="policies that play all agents")
-    add("--against", metavar="FILE", help="policies that play the others; seats are changed")
+    add(
+        "--against",
+        metavar="FILE|random",
+        help="policies that play the others, or random actions; seats are changed",
+    )
     add("--episodes", type=int, default=1000, metavar="N", help="of each line (default 1000)")
     add("--seed", type=int, default=1, metavar="N", help="of the worlds (default 1)")
     add("--sampled", action="store_true", help="draw actions instead of taking the likeliest")
@@ -57,10 +64,32 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _alone(label: str, env: VectorEnv, team: evaluate.Team, given: argparse.Namespace) -> list[str]:
-    of_row = evaluate.rows_of(team.of_agent, env.num_worlds, env.device)
-    found = evaluate.play(env, team.policies, of_row, seed=given.seed, is_sampled=given.sampled)
-    return _row(label, *found)
+def _played(
+    env: VectorEnv, policies: list[Any], seats: list[int], given: argparse.Namespace
+) -> Played:
+    of_row = evaluate.rows_of(seats, env.num_worlds, env.device)
+    return evaluate.play(env, policies, of_row, seed=given.seed, is_sampled=given.sampled)
+
+
+def _of(played: Played, agents: Sequence[int]) -> Played:
+    return played[0][:, agents], played[1][:, agents]
+
+
+def _counted(number: int) -> str:
+    return "the other agent" if number == 1 else f"the other {number} agents"
+
+
+def _alone(
+    label: str, env: VectorEnv, team: evaluate.Team, given: argparse.Namespace
+) -> list[list[str]]:
+    """Return a row for the agents that have policies, and one for those that act at random."""
+    found = _played(env, team.policies, team.of_agent, given)
+    able = [agent for agent, k in enumerate(team.of_agent) if k != NOBODY]
+    others = [agent for agent, k in enumerate(team.of_agent) if k == NOBODY]
+    if not able or not others:
+        return [_row(label, *found)]
+    rest = _row(f"  random as {_counted(len(others))}", *_of(found, others))
+    return [_row(label, *_of(found, able)), rest]
 
 
 def _against(
@@ -72,16 +101,17 @@ def _against(
     both = [*first.policies, *second.policies]
     shift, rows = len(first.policies), []
     for name, members in sides.items():
-        seats = [
-            first.of_agent[agent] if agent in members else shift + second.of_agent[agent]
-            for agent in range(env.agents_per_world)
-        ]
-        of_row = evaluate.rows_of(seats, env.num_worlds, env.device)
-        found = evaluate.play(env, both, of_row, seed=given.seed, is_sampled=given.sampled)
+        if all(first.of_agent[agent] == NOBODY for agent in members):
+            continue  # FILE has nothing to say there
+        seats = list(first.of_agent)
         others = [agent for agent in range(env.agents_per_world) if agent not in members]
-        rows.append(_row(f"FILE as {name}", *(part[:, members] for part in found)))
-        seat = "the other agent" if len(others) == 1 else f"the other {len(others)} agents"
-        rows.append(_row(f"  other FILE as {seat}", *(part[:, others] for part in found)))
+        for agent in others:
+            own = second.of_agent[agent]
+            seats[agent] = NOBODY if own == NOBODY else shift + own
+        found = _played(env, both, seats, given)
+        rows.append(_row(f"FILE as {name}", *_of(found, members)))
+        label = "other FILE" if any(seats[agent] != NOBODY for agent in others) else "random"
+        rows.append(_row(f"  {label} as {_counted(len(others))}", *_of(found, others)))
     return rows
 
 
@@ -96,10 +126,15 @@ def _play(argv: Sequence[str]) -> list[str]:
     config = replace(config, evaluation_parameters={**config.evaluation_parameters, **own})
     with closing(worlds.for_evaluation(config, given.device, given.episodes)) as env:
         team = evaluate.Team.load(path, env.simulator)
-        rows = [_HEAD, _alone("FILE", env, team, given)]
+        rows = [_HEAD, *_alone("FILE", env, team, given)]
         if given.against is not None:
-            other = evaluate.Team.load(Path(given.against), env.simulator)
-            rows.append(_alone("other FILE", env, other, given))
+            is_random = given.against == "random"
+            other = (
+                evaluate.Team.at_random(env.simulator)
+                if is_random
+                else evaluate.Team.load(Path(given.against), env.simulator)
+            )
+            rows += _alone("random" if is_random else "other FILE", env, other, given)
             if env.agents_per_world > 1:
                 rows += _against(env, team, other, given)
         actions = "sampled" if given.sampled else "likeliest"

@@ -8,7 +8,7 @@ take what remains as numbers. A row may also come as a dict of its fields.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -30,6 +30,8 @@ _GAINS = {"tanh": 5 / 3, "relu": math.sqrt(2)}
 _CHANNELS = 32  # of convolutions
 _HEADS = 4  # of attention
 _IMAGE = 36  # from this side on, convolutions have strides
+_FAR = 10.0  # where normalised observations end [deviations]
+_LEAST = 1e-4  # variance of a number that hardly ever changes
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class RowShape:
     names: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]
     divisor: float  # of raw bytes that are pixels
+    state: int = 0  # numbers in the state of a world
 
     @classmethod
     def of(cls, simulator: Simulator) -> RowShape:
@@ -50,7 +53,9 @@ class RowShape:
         assert output is not None  # of the required outputs
         if len(fields) == 1:  # whose shape the parameters may have decided
             shapes = (output.shape[2:],)
-        return cls(names, shapes, 255.0 if is_pixels else 1.0)
+        state = simulator.layout.of("state")
+        size = 0 if state is None else math.prod(state.shape[1:])
+        return cls(names, shapes, 255.0 if is_pixels else 1.0, size)
 
     @property
     def sizes(self) -> list[int]:
@@ -226,6 +231,33 @@ class Scale(nn.Module):
         self.deviation.copy_(torch.where(is_known, deviation, 1.0))
 
 
+class Inputs(nn.Module):
+    """Brings each number of an observation to mean 0 and deviation 1 of all that were seen."""
+
+    moments: Tensor
+    mean: Tensor
+    factor: Tensor
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.register_buffer("moments", torch.zeros(3, size, dtype=torch.float64))  # 1, x, x^2
+        self.register_buffer("mean", torch.zeros(size))
+        self.register_buffer("factor", torch.ones(size))
+
+    def look(self, rows: Tensor, join: Callable[[Tensor], Tensor]) -> None:
+        """Take in new rows; `join` adds up what all ranks have seen."""
+        x = rows.double()
+        self.moments += join(torch.stack((torch.ones_like(x).sum(0), x.sum(0), x.square().sum(0))))
+        count = self.moments[0].clamp(min=1)
+        mean, square = self.moments[1] / count, self.moments[2] / count
+        self.mean.copy_(mean)
+        self.factor.copy_((square - mean.square()).clamp(min=_LEAST).rsqrt())
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Return rows that a network learns well from."""
+        return ((rows - self.mean) * self.factor).clamp(-_FAR, _FAR)
+
+
 class Policy(nn.Module):
     """Actor and critic of one kind of agent.
 
@@ -236,10 +268,15 @@ class Policy(nn.Module):
     def __init__(self, shape: RowShape, actions: Distribution, config: Config) -> None:
         super().__init__()
         self.shape, self.actions, self.memory_size = shape, actions, config.memory
+        self.inputs = Inputs(sum(shape.sizes)) if config.normalize_observations else None
         self.encoder = encoder(shape, config)
         width: int = self.encoder.outputs  # type: ignore[assignment]  # all encoders have it
         self.is_shared = config.share or config.memory > 0
         self.critic_encoder = None if self.is_shared else encoder(shape, config)
+        self.sees_state = config.critic_state
+        self.state_inputs: Inputs | None = None
+        if config.critic_state:
+            self.critic_encoder = self._state_encoder(config)
         if config.memory:
             self.cell = nn.GRUCell(width, config.memory)
             for name, weight in self.cell.named_parameters():
@@ -257,13 +294,20 @@ class Policy(nn.Module):
         obs: Tensor | Mapping[str, Tensor],
         mask: Tensor | None = None,
         memory: Tensor | None = None,
+        state: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Return the action's distribution, the value in the critic's units, and the new memory."""
-        rows = self.shape.flat(obs, 1)
+        """Return the action's distribution, the value in the critic's units, and the new memory.
+
+        A critic that sees the state says zero where none is given.
+        """
+        rows = self._rows(obs, 1)
         x = self.encoder(rows)
         if self.memory_size:
             memory = x = self.cell(x, memory)
-        value = self.critic(x if self.critic_encoder is None else self.critic_encoder(rows))
+        if self.sees_state:
+            value = self._value_of(rows, state)
+        else:
+            value = self.critic(x if self.critic_encoder is None else self.critic_encoder(rows))
         memory = None if memory is None else memory.float()
         return self._outputs(x, mask), value.float().squeeze(-1), memory
 
@@ -271,7 +315,7 @@ class Policy(nn.Module):
         self, obs: Tensor, mask: Tensor | None, memory: Tensor, begins: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Return distributions and values over (time, rows); `begins` is 1 where memory is lost."""
-        x = self.encoder(self.shape.flat(obs, 2).flatten(0, 1)).unflatten(0, begins.shape)
+        x = self.encoder(self._rows(obs, 2).flatten(0, 1)).unflatten(0, begins.shape)
         keep, states = (~begins).to(x.dtype).unsqueeze(-1), []
         for step, kept in zip(x, keep, strict=True):
             memory = self.cell(step, memory * kept)
@@ -279,13 +323,43 @@ class Policy(nn.Module):
         x = torch.stack(states)
         return self._outputs(x, mask), self.critic(x).float().squeeze(-1)
 
-    def value(self, obs: Tensor, memory: Tensor | None = None) -> Tensor:
+    def value(
+        self, obs: Tensor, memory: Tensor | None = None, state: Tensor | None = None
+    ) -> Tensor:
         """Return the value in the units of rewards."""
-        return self.real(self(obs, None, memory)[1])
+        return self.real(self(obs, None, memory, state)[1])
 
     def real(self, value: Tensor) -> Tensor:
         """Return a value in the critic's units in those of rewards."""
         return value * self.scale.deviation + self.scale.mean
+
+    @torch.no_grad()
+    def look(self, obs: Tensor, state: Tensor | None, join: Callable[[Tensor], Tensor]) -> None:
+        """Learn what observations are like; what the policy does changes with that a little."""
+        if self.inputs is not None:
+            self.inputs.look(self.shape.flat(obs, 1), join)
+        if self.state_inputs is not None and state is not None:
+            self.state_inputs.look(state.float(), join)
+
+    def _state_encoder(self, config: Config) -> Mlp:
+        if self.is_shared:
+            raise ValueError("--critic-state needs a critic apart: neither --share nor --memory")
+        if self.shape.state == 0:
+            raise ValueError("--critic-state needs an environment that has a state")
+        if config.normalize_observations:
+            self.state_inputs = Inputs(self.shape.state)
+        return Mlp(sum(self.shape.sizes) + self.shape.state, config.widths, config.activation)
+
+    def _value_of(self, rows: Tensor, state: Tensor | None) -> Tensor:
+        if state is None:
+            return rows.new_zeros((len(rows), 1))
+        state = state.float() if self.state_inputs is None else self.state_inputs(state.float())
+        assert self.critic_encoder is not None  # or there would be an error
+        return self.critic(self.critic_encoder(torch.cat((rows, state), -1)))  # type: ignore[no-any-return]
+
+    def _rows(self, obs: Tensor | Mapping[str, Tensor], axes: int) -> Tensor:
+        rows = self.shape.flat(obs, axes)
+        return rows if self.inputs is None else self.inputs(rows)
 
     def _outputs(self, x: Tensor, mask: Tensor | None) -> Tensor:
         outputs = self.actor(x).float()

@@ -1,7 +1,7 @@
 """PPO (Schulman et al. 2017), and A2C as the case of one plain step.
 
-Read from top to bottom: the storage of a rollout, advantages, a learner (one policy, its optimiser
-and its loss), and the trainer's loop over rollout and update.
+Read from top to bottom: advantages, a learner (one policy, its optimiser and its loss), and the
+trainer's loop over rollout and update. What a rollout stores is in `rollout`.
 
 The simulator writes each step straight into the rollout (`out=`), on the device where the policies
 run; nothing is copied and nothing waits for the device until an update asks how many samples there
@@ -30,89 +30,15 @@ from gpu_envs.train.config import Config
 from gpu_envs.train.distributions import Distribution, of_space
 from gpu_envs.train.graphs import Captured
 from gpu_envs.train.networks import Policy, RowShape
-from gpu_envs.train.noise import ACTIONS, SHUFFLES, Noise
+from gpu_envs.train.noise import ACTIONS, OTHERS, SHUFFLES, Noise
+from gpu_envs.train.opponents import RandomRows
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.rewards import Rewards
+from gpu_envs.train.rollout import Rollout
 from gpu_envs.train.self_play import Past, Seats
 
 LOSSES = ("policy_loss", "value_loss", "entropy", "approx_kl", "clipfrac")
 _SCALE_MEMORY = 0.99  # of the running scale of values, per update
-
-# ---- the rollout
-
-
-class Rollout:
-    """Storage for the steps of all rows; `slots[t]` says where the simulator writes step t.
-
-    What decisions see (`obs`, `mask`, `active`, `memory`) has one step more than what follows from
-    them: index t is what decision t saw, and the last one is where the next rollout begins.
-    """
-
-    def __init__(self, env: VectorEnv, actions: Distribution, config: Config) -> None:
-        self.length, self.rows, self.agents = config.rollout, env.num_envs, env.agents_per_world
-        self.device = torch.device(env.device)
-        self.layout = env.simulator.layout
-        flags = [self._array(torch.bool) for _ in range(3)]
-        self.terminated, self.truncated, self.ended = flags
-        self.reward, self.returns = self._array(torch.float), self._array(torch.float)
-        self.lengths, self.final_obs = self._array(torch.int32), self._output("final_obs")
-        self.parts = self._output("reward_parts") if config.reward_weights else None
-        self.obs, self.mask = self._output("obs", 1), self._output("action_mask", 1)
-        self.active = self._output("agent_active", 1)
-        later = {"obs": self.obs, "action_mask": self.mask, "agent_active": self.active}
-        now = {"reward": self.reward, "reward_parts": self.parts, "final_obs": self.final_obs}
-        now |= {"terminated": self.terminated, "truncated": self.truncated, "ended": self.ended}
-        now |= {"episode_return": self.returns, "episode_length": self.lengths}
-        self.slots = [
-            {n: a[t + 1] for n, a in later.items() if a is not None}
-            | {n: a[t] for n, a in now.items() if a is not None}
-            for t in range(self.length)
-        ]
-        # What the policies add.
-        self.action = self._array(actions.type, actions.shape)
-        self.log_prob, self.value = self._array(torch.float), self._array(torch.float)
-        self.memory = self._array(torch.float, (config.memory,), 1) if config.memory else None
-        self.begins = self._array(torch.bool, (), 1)  # an episode's first step: nothing to remember
-        self.gone = self._array(torch.bool)[0]  # agents whose episode is over and the world's not
-        self.steps: list[tuple[Any, ...]] = [
-            tuple(None if a is None else a[t] for a in (self.obs, self.mask, self.memory))
-            for t in range(self.length + 1)
-        ]
-        self.answers = list(zip(self.action, self.log_prob, self.value, strict=True))
-
-    def _array(self, kind: torch.dtype, more: tuple[int, ...] = (), extra: int = 0) -> Tensor:
-        shape = (self.length + extra, self.rows, *more)
-        return torch.zeros(shape, dtype=kind, device=self.device)
-
-    def _output(self, name: str, extra: int = 0) -> Any:
-        output = self.layout.of(name)
-        return output and self._array(getattr(torch, output.type), output.shape[2:], extra)
-
-    def start(self, obs: Tensor, infos: Mapping[str, Any]) -> None:
-        """Say where the first rollout begins."""
-        self.obs[-1] = obs
-        for name, array in (("action_mask", self.mask), ("agent_active", self.active)):
-            if array is not None:
-                array[-1] = infos[name]
-
-    def turn(self) -> None:
-        """Begin where the last rollout ended."""
-        for array in (self.obs, self.mask, self.active, self.memory, self.begins):
-            if array is not None:
-                array[0] = array[-1]
-
-    def remember(self, t: int) -> None:
-        """Forget what belongs to episodes that ended with step t.
-
-        A world begins anew when all its agents have ended, which they may do one after the other.
-        """
-        assert self.memory is not None  # or nobody asks
-        gone = self.gone | self.ended[t]
-        over = gone.view(-1, self.agents).all(1, keepdim=True).expand(-1, self.agents).flatten()
-        self.gone.copy_(gone & ~over)
-        self.begins[t + 1] = over
-        self.memory[t + 1].masked_fill_(over.unsqueeze(-1), 0)
-
 
 # ---- advantages
 
@@ -201,6 +127,8 @@ class Learner:
         self.gradients = [torch.zeros_like(parameter) for parameter in self.parameters]
         for parameter, gradient in zip(self.parameters, self.gradients, strict=True):
             parameter.grad = gradient
+        every = torch.arange(rollout.rows, device=device)
+        self.worlds = (every if rows is None else rows) // rollout.agents
         self.optimiser = optimiser.make(config, self.parameters, device)
         self.advantage, self.target = rollout._array(torch.float), rollout._array(torch.float)
         self.known = rollout._array(torch.bool)  # what is learned from
@@ -222,7 +150,7 @@ class Learner:
             mask = None if mask is None else mask[rows]
             memory = None if memory is None else memory[rows]
         with self.precision():
-            outputs, value, after = self.forward(obs, mask, memory)
+            outputs, value, after = self.forward(obs, mask, memory, rollout.states(t, self.worlds))
         action = self.actions.sample(outputs, noise)
         if self.past is not None:
             action, after = self.past.answer(action, after, obs, mask, memory, noise)
@@ -245,12 +173,16 @@ class Learner:
         obs, _, memory = rollout.steps[-1]
         memory = None if memory is None else memory[rows]
         with self.precision():
-            value[-1, rows] = self.policy.value(obs[rows], memory)
+            state = rollout.states(-1, self.worlds)
+            value[-1, rows] = self.policy.value(obs[rows], memory, state)
         cut = rollout.truncated & ~rollout.terminated & rollout.ended
         if self.rows is not None:
             cut = cut & torch.zeros_like(cut).index_fill_(1, self.rows, True)
         step, row = cut.nonzero(as_tuple=True)
         if not len(step):
+            return
+        if rollout.state is not None:  # the last state is not kept: that of the last decision
+            reward[step, row] += self.config.gamma * value[step, row]
             return
         if rollout.memory is not None:  # what was remembered when the last observation came
             memory = self.policy(rollout.obs[step, row], None, rollout.memory[step, row])[2]
@@ -281,6 +213,10 @@ class Learner:
         self.losses.zero_()
         for index in self._minibatches(known, update):
             self.step(index)
+        if config.normalize_observations:  # behind the steps, which go by what the rollout saw
+            state = self.rollout.state
+            state = None if state is None else state[:-1].flatten(0, 1)
+            self.policy.look(self.rollout.obs[:-1][known], state, self.ranks.sum)
         return int(sums[0])
 
     def _minibatches(self, known: Tensor, update: int) -> Any:
@@ -360,7 +296,9 @@ class Learner:
         obs, mask = chosen(r.obs), None if r.mask is None else chosen(r.mask)
         with self.precision():
             if r.memory is None:
-                outputs, value, _ = self.forward(obs, mask)
+                worlds = index // r.agents
+                state = None if r.state is None else r.state[: r.length].flatten(0, 1)[worlds]
+                outputs, value, _ = self.forward(obs, mask, None, state)
                 return outputs, value, *stored, None
             begins = chosen(r.begins)
             outputs, value = self.policy.sequence(obs, mask, r.memory[0, index], begins)
@@ -417,8 +355,10 @@ class Trainer:
             Learner(name, rows, past, self.rollout, shape, actions, config, ranks)
             for name, rows, past in seats.learners()
         ]
+        self.others = RandomRows(seats.without_policy(), self.rollout, actions)
         self.rewards = Rewards(config, env.simulator, self.device)
         self.noise = Noise(config.seed, ACTIONS, self.device)
+        self.other_noise = Noise(config.seed, OTHERS, self.device)
         self.clock = torch.zeros((), dtype=torch.int64, device=self.device)  # updates, for graphs
         self.updates = self.steps = 0
         # Agents that decide in a step: in games of turns one of each world.
@@ -437,7 +377,12 @@ class Trainer:
 
     def start(self) -> None:
         """Begin the first episodes."""
-        self.rollout.start(*self.env.reset(seed=self.config.seed))
+        r = self.rollout
+        r.start(*self.env.reset(seed=self.config.seed))
+        for learner in self.learners:  # so that the first rollout is normalised too
+            rows = slice(None) if learner.rows is None else learner.rows
+            state = None if r.state is None else r.state[-1]
+            learner.policy.look(r.obs[-1, rows], state, self.ranks.sum)
 
     def time_simulation(self) -> None:
         """Take the simulator's share of a rollout: on a GPU a rollout cannot be looked into.
@@ -494,17 +439,13 @@ class Trainer:
     def _play_steps(self) -> None:
         rollout, step, clock = self.rollout, self.env.simulator.step_arrays, time.perf_counter
         rollout.turn()
-        drawn = self.noise.uniform(
-            self.clock * rollout.length,
-            rollout.length,
-            self.first_row,
-            rollout.rows,
-            self.actions.draws,
-        )
         simulation = 0.0
-        for t, noise in enumerate(drawn.unbind()):
+        drawn = self._drawn(self.noise, self.config.hold_noise).unbind()
+        others = drawn if self.config.hold_noise == 1 else self._drawn(self.other_noise, 1).unbind()
+        for t, noise in enumerate(drawn):
             for learner in self.learners:
                 learner.act(t, noise)
+            self.others.act(t, others[t])
             action = self.actions.for_env(rollout.answers[t][0])
             begin = clock()
             step(action, True, rollout.slots[t])
@@ -513,6 +454,16 @@ class Trainer:
                 rollout.remember(t)
         if self.device.type == "cpu":
             self.seconds["simulation"] += simulation
+
+    def _drawn(self, source: Noise, hold: int) -> Tensor:
+        """Return the draws of a rollout, each for `hold` steps."""
+        r, count = self.rollout, -(-self.rollout.length // hold)
+        numbers = source.uniform(
+            self.clock * count, count, self.first_row, r.rows, self.actions.draws
+        )
+        if hold == 1:
+            return numbers
+        return numbers.unsqueeze(1).expand(-1, hold, -1, -1).flatten(0, 1)[: r.length]
 
     def _learn(self) -> list[int]:
         r, config = self.rollout, self.config
@@ -590,6 +541,7 @@ class Trainer:
         seen, r = self.env.simulator.observe(), self.rollout
         infos = {"action_mask": seen.action_mask, "agent_active": seen.agent_active}
         flat = {n: None if a is None else a.flatten(0, 1) for n, a in infos.items()}
+        flat["state"] = seen.state
         r.start(seen.obs.flatten(0, 1), flat)
         for array, data in ((r.gone, gone), (r.begins[-1], begins), (r.memory, memory)):
             if array is not None:

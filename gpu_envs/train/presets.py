@@ -45,6 +45,24 @@ PRESETS: dict[str, dict[str, Any]] = {
         "evaluation_every": 20,
         "evaluation_episodes": 1000,
     },
+    # Metres beside flags: unscaled, the far things would drown the near ones.
+    "HideSeek-v0": {
+        "policies": "role",
+        "num_envs": 128,
+        "rollout": 80,
+        "minibatch": 2560,
+        "epochs": 3,
+        "learning_rate": 7e-4,
+        "gamma": 0.98,
+        "hidden": "128,128",
+        "activation": "relu",
+        "share": True,
+        "normalize_observations": True,
+        "entropy": 0.01,
+        "entropy_end": 0.002,
+        "total_steps": 20_000_000,
+        "evaluation_every": 20,
+    },
     # Nothing to learn: a run shows that it runs.
     "Micro-v0": {"total_steps": 100_000},
 }

@@ -7,19 +7,31 @@ from collections.abc import Iterator, Mapping, Sequence
 import torch
 from torch import Tensor
 
-from gpu_envs import VectorEnv
+from gpu_envs import VectorEnv, errors
 from gpu_envs.train.config import Config
 from gpu_envs.train.networks import Policy
 from gpu_envs.train.noise import OPPONENTS, Noise
 
 
-def groups(policies: str, names: Sequence[str]) -> dict[str, list[int]]:
-    """Return which of the named agents each policy plays, in order of their first agents."""
-    if policies == "shared":
+def role_of(name: str) -> str:
+    """Return the part of an agent's name before its number."""
+    return name.rpartition("_")[0]
+
+
+def groups(policies: str, names: Sequence[str], learn: str = "") -> dict[str, list[int]]:
+    """Return which of the named agents each policy plays, in order of their first agents.
+
+    Where one role learns, `learn`, agents of other roles have no policy.
+    """
+    roles = dict.fromkeys(map(role_of, names))
+    if learn and learn not in roles:
+        raise ValueError(errors.unknown("role (--learn)", learn, roles))
+    if policies == "shared" and not learn:
         return {"all": list(range(len(names)))}
     found: dict[str, list[int]] = {}
     for agent, name in enumerate(names):
-        found.setdefault(name.rpartition("_")[0] if policies == "role" else name, []).append(agent)
+        if learn in ("", role_of(name)):
+            found.setdefault(name if policies == "agent" else role_of(name), []).append(agent)
     return found
 
 
@@ -99,7 +111,10 @@ class Seats:
         self.config, self.device = config, device
         self.agents, self.worlds = env.agents_per_world, env.num_worlds
         self.first_world = first_row // self.agents
-        self.groups = groups(config.policies, env.agent_names)
+        self.groups = groups(config.policies, env.agent_names, config.learn)
+        self.members = {agent for group in self.groups.values() for agent in group}
+        if config.past_worlds and config.learn:
+            raise ValueError("--past-worlds and --learn exclude each other: both say who opposes")
         if config.past_worlds and self.agents < 2:
             raise ValueError("--past-worlds needs an environment with several agents")
 
@@ -118,13 +133,19 @@ class Seats:
         side, sides = (owner, len(self.groups)) if len(self.groups) > 1 else (agent, self.agents)
         learns = (~in_past | (side == (number % sides).unsqueeze(1))).flatten()
         for index, (name, members) in enumerate(self.groups.items()):
-            rows = None
-            if len(self.groups) > 1:
-                start = torch.arange(self.worlds).unsqueeze(1) * self.agents
-                rows = (start + torch.tensor(members)).flatten().to(self.device)
+            rows = None if len(members) == self.agents else self._rows(members)
             past = None
             if self.config.past_worlds:
                 own = learns if rows is None else learns[rows.cpu()]
                 positions = (~own).nonzero().squeeze(-1).to(self.device)
                 past = Past(self.config, index, positions, learns.to(self.device), self.device)
             yield name, rows, past
+
+    def without_policy(self) -> Tensor | None:
+        """Return the rows of agents that act at random, None where there are none."""
+        others = [agent for agent in range(self.agents) if agent not in self.members]
+        return self._rows(others) if others else None
+
+    def _rows(self, members: Sequence[int]) -> Tensor:
+        start = torch.arange(self.worlds).unsqueeze(1) * self.agents
+        return (start + torch.tensor(members)).flatten().to(self.device)

@@ -21,6 +21,7 @@ import torch
 from gpu_envs import registration
 from gpu_envs.train import checkpoint, evaluate, worlds
 from gpu_envs.train.config import Config, as_options, folder_of
+from gpu_envs.train.opponents import NOBODY
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.report import Report
@@ -54,15 +55,9 @@ class Session:
             max(config.evaluation_episodes, self.ranks.count)
         )
         self.test = worlds.for_evaluation(config, self.env.device, episodes, self.first_episode)
-        owners = {
-            row: k
-            for k, x in enumerate(self.trainer.learners)
-            for row in (
-                [] if x.rows is None else x.rows[x.rows < self.env.agents_per_world].tolist()
-            )
-        }
-        agents = [owners.get(agent, 0) for agent in range(self.env.agents_per_world)]
+        agents = evaluate.agents_of(config, self.test.agent_names)
         self.of_row = evaluate.rows_of(agents, episodes, self.env.device)
+        self.learns = [k != NOBODY for k in agents]
         goal = self.entry["reward_threshold"] if math.isnan(config.goal) else config.goal
         self.goal = math.inf if goal is None else float(goal)
         self.best, self.score, self.seconds = -math.inf, math.nan, 0.0
@@ -191,10 +186,11 @@ class Session:
         sums = self.ranks.sum(torch.cat((per_agent, count)))
         means = sums[:-1] / sums[-1]
         agents = self.env.agents_per_world
-        self.score = float(means[:agents].mean())
+        learns = torch.tensor(self.learns, device=means.device)
+        self.score = float(means[:agents][learns].mean())
         results = {
             "evaluation/return": self.score,
-            "evaluation/length": float(means[agents:].mean()),
+            "evaluation/length": float(means[agents:][learns].mean()),
         }
         if len(self.trainer.learners) > 1:
             owner = self.of_row[:agents]
@@ -268,12 +264,13 @@ class Session:
         agents = f" of {env.agents_per_world} agents" if env.agents_per_world > 1 else ""
         ranks = f", {self.ranks.count} ranks" if self.ranks.count > 1 else ""
         goal = f"{self.goal:g}" if math.isfinite(self.goal) else "none"
+        others = f", {self.learns.count(False)} agents act at random" if config.learn else ""
         learners = self.trainer.learners
         size = sum(p.numel() for p in learners[0].parameters)
         self._say(
             f"{config.env}, seed {config.seed}: {config.num_envs} worlds{agents} on {env.device}"
             f"{ranks}; {len(learners)} {'policy' if len(learners) == 1 else 'policies'} of "
-            f"{size:,} weights; goal {goal}"
+            f"{size:,} weights{others}; goal {goal}"
         )
         self._say(as_options(config))
 

@@ -12,8 +12,9 @@ from gpu_envs.train.config import Config
 FIRST_WORLD = 2**31  # worlds that training never has
 _LIMIT = 1000  # steps of an episode where the environment has no limit
 _OUTPUTS = (
-    "final_obs", "episode_return", "episode_length", "action_mask", "agent_active", "reward_parts"
-)  # fmt: skip  # the state is for critics that see more; none here does
+    "final_obs", "episode_return", "episode_length", "action_mask", "agent_active", "reward_parts",
+    "state",
+)  # fmt: skip
 
 
 def cores() -> int:
@@ -27,6 +28,8 @@ def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Ve
     parameters: dict[str, Any] = dict(config.parameters)
     one = Simulator(config.env, 1, device="cpu", **parameters)
     unused = set() if config.reward_weights else {"reward_parts"}
+    if not config.critic_state:
+        unused.add("state")
     names = [n for n in _OUTPUTS if one.layout.of(n) is not None and n not in unused]
     one.close()
     return VectorEnv(

@@ -73,7 +73,8 @@ def test_every_environment_is_trained_with_its_defaults(env: str, tmp_path: Path
     options = ("--num-envs", "4", "--rollout", "8", "--total-steps", "64", "--goal", "inf")
     curve = train(tmp_path, env, *options, "--evaluation-episodes", "4", "--hidden", "16")
     assert curve[-1]["evaluation/return"] != ""
-    assert float(curve[-1]["losses/value_loss"]) >= 0
+    losses = [float(loss) for name, loss in curve[-1].items() if name.endswith("value_loss")]
+    assert losses and min(losses) >= 0
 
 
 def test_the_same_seed_gives_the_same_run_and_another_a_different_one(tmp_path: Path) -> None:
