@@ -26,7 +26,7 @@ from gpu_envs.simulator import Simulator
 WORLDS, QUICK_WORLDS = (64, 1024, 8192), (64,)
 DEVICE_WORLDS = (1024, 8192, 32_768)
 _PREPARED = 61  # arrays of actions, taken in turn; prime, so that no episode repeats them in step
-_SWEPT_WORLDS, _WATCHED_WORLDS = 256, 64
+_SWEPT_WORLDS, _WATCHED_WORLDS = 64, 64
 _MEGABYTES = 1 << 20
 
 

@@ -350,29 +350,22 @@ GE_FN int walkable_face(const Placed& upright, const Placed& wedge, float separa
 
 /// How an upright hull stands to the sides of another: what sides overlap it by less than `slack`.
 struct Passing {
-  int side;     // what it meets; -1: none, it is within the other
-  bool grazes;  // it touches two of about the same length: it is at a corner
+  int side;     // the outermost of them; -1: none, it is within the other
+  bool grazes;  // two: it is at a corner
 };
-/// The outermost side counts, if there is a gap. Where two sides are touched at once, the longer one
-/// does: the short one is the end of a wall, which another may continue.
 GE_FN Passing passing(const Placed& upright, const Placed& other, float slack) {
-  int outermost = -1, longest = -1, sides = 0;
-  float best = -slack, long_half = 0.0f, short_half = kFar;
+  Passing found = {-1, false};
+  float best = -slack;
   for (int i = 0; i < face_count(other); ++i) {
     const Face f = in_world(other, face(other, i));
     const float s = extent(upright, f.normal).low - dot(f.normal, f.centre);
     const bool outside = (abs(f.normal.z) < 0.1f) & (s >= -slack);
-    const float half = select(outside, select(abs(f.u.z) < 0.5f, f.half_u, f.half_v), 0.0f);
-    sides += outside;
-    longest = select(half > long_half, i, longest);
-    long_half = max(long_half, half);
-    short_half = select(outside, min(short_half, half), short_half);
+    found.grazes = found.grazes | (outside & (found.side >= 0));
     const bool better = outside & (s >= best);
-    outermost = select(better, i, outermost);
+    found.side = select(better, i, found.side);
     best = select(better, s, best);
   }
-  if (sides < 2 || best > 0.04f * slack) return {outermost, false};
-  return {longest, long_half < 2.0f * short_half};
+  return found;
 }
 
 /// Which face of the two to use instead of the best axis, where one walks upright; false: they do

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
 from pathlib import Path
 from types import SimpleNamespace
@@ -52,3 +53,14 @@ def test_trained_seekers_see_a_hider_in_most_steps(tmp_path: Path) -> None:
     learning.train("seeker", 1, tmp_path, ["--time-limit", "300"])
     seen, error, outside = learning.measured(tmp_path / "best.ckpt", 1000, 99)
     assert seen >= 0.70 and error < 0.02 and outside < 0.02
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("profile", ["port", "fixed", "openai"])
+def test_b6_seekers_learn_in_every_profile(profile: str, tmp_path: Path) -> None:
+    few = ["--total-steps", "1500000", "--time-limit", "120", "--evaluation-every", "10"]
+    learning.train("seeker", 1, tmp_path, ["--profile", profile, *few])
+    name = "charts/episodic_return"
+    with (tmp_path / "curve.csv").open() as file:
+        found = [float(row[name]) for row in csv.DictReader(file) if row[name]]
+    assert max(found) > found[0] + 20  # of 145 paid steps; the first episodes are still at random
