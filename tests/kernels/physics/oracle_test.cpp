@@ -61,7 +61,13 @@ void read_line(Scene& scene, const std::string& word, std::istream& in) {
   } else if (word == "body" || word == "locked") {
     std::string kind;
     in >> kind;
-    Placed body{kind == "cube" ? kCube : kind == "long" ? kLong : kRound, word == "locked"};
+    Placed body{kind == "cube"   ? kCube
+                : kind == "long" ? kLong
+                                 : kRound,
+                word == "locked",
+                {},
+                {},
+                {}};
     body.pose = take_pose(in), body.velocity = take_vector(in), body.spin = take_vector(in);
     scene.bodies.push_back(body);
   } else if (word == "fixed" || word == "ball") {
