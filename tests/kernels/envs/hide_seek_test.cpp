@@ -98,7 +98,7 @@ struct Levels {
   Yard yard;
   int64_t worlds;
   int capacity, walls_capacity;
-  std::vector<uint32_t> state, kind, walls, dropped;
+  std::vector<uint32_t> state, kind, walls, drawn, dropped;  // drawn: before walls are united
   std::vector<float> position, orientation, centre, half;
 
   Levels(const std::string& profile, int64_t count) : yard(Values{{"profile", profile}}, count) {
@@ -109,6 +109,7 @@ struct Levels {
     position = yard.world.get<float>("bodies.position");
     orientation = yard.world.get<float>("bodies.orientation");
     walls = yard.world.get<uint32_t>("statics.count");
+    drawn = yard.world.get<uint32_t>("match.segment_count");
     centre = yard.world.get<float>("statics.centre");
     half = yard.world.get<float>("statics.half");
     dropped = yard.world.get<uint32_t>("match.dropped");
@@ -169,9 +170,9 @@ GE_TEST(hide_seek_L2_L3_walls_and_gaps) {
   const Levels levels("fixed", kLevels);
   double segments = 0, gaps = 0;
   for (int64_t world = 0; world < kLevels; ++world) {
-    const int walls = int(levels.walls[size_t(world)]);
-    CHECK(walls >= 4 && walls <= 30);
-    segments += walls;
+    const int walls = int(levels.walls[size_t(world)]), drawn = int(levels.drawn[size_t(world)]);
+    CHECK(walls >= 4 && walls <= drawn && drawn <= 30);
+    segments += drawn;
     double border = 0;
     for (int k = 0; k < walls; ++k) {
       const Box b = levels.wall(world, k);
