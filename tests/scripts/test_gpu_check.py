@@ -23,6 +23,7 @@ def load(name):
 
 native = load("gpu_native")
 steps = load("gpu_steps")
+gpu_bodies = load("gpu_bodies")
 gpu_train = load("gpu_train")
 gpu_check = load("gpu_check")
 tune = load("tune")
