@@ -23,11 +23,12 @@ from gpu_envs.layout import OUTPUTS
 
 MODES = ("SameStep", "NextStep", "Disabled")
 NAMES = list(gpu_envs.environments())
-# Hanabi has no game for one: `gymnasium.make` refuses it, see check 6.
-SINGLES = [name for name in NAMES if name != "Hanabi-v0"]
+# These have no game for one: `gymnasium.make` refuses them, see check 6.
+SINGLES = [name for name in NAMES if name not in ("Hanabi-v0", "HideSeek-v0")]
 # Little work and short episodes where random actions do not end them, so that a test is short.
 SMALL = {
     "Hanabi-v0": {"preset": "small"},
+    "HideSeek-v0": {"preparation_steps": 4},
     "Micro-v0": {"agent_count": 1, "work": 2},
     "Overcooked-v0": {"random_start_positions": True, "random_start_objects": 0.3},
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -42,13 +43,26 @@ def _type(array: Any) -> str:
     return str(array.dtype).removeprefix("torch.")
 
 
+def _draw(simulator: gpu_envs.Simulator, mask: Any, step: int) -> np.ndarray:
+    """Legal random actions of all worlds, (worlds, agents) or with several numbers each."""
+    space = simulator.single_action_space
+    if not isinstance(space, gymnasium.spaces.MultiDiscrete):
+        return np.asarray(simulator.sample_actions(mask, seed=5))
+    shape = (simulator.num_worlds, simulator.agents_per_world, len(space.nvec))
+    return np.random.default_rng(step).integers(0, space.nvec, shape)
+
+
+def _by_row(actions: np.ndarray) -> np.ndarray:
+    return actions.reshape(-1, *actions.shape[2:])
+
+
 def _play(env: gpu_envs.VectorEnv, steps: int = STEPS) -> list[tuple[Any, dict[str, Any]]]:
     """Observations and infos of legal random actions, those of the reset first."""
     obs, infos = env.reset(seed=3)
     seen = [(obs, infos)]
-    for _ in range(steps):
-        actions = env.simulator.sample_actions(infos.get("action_mask"), seed=5)
-        obs, *_, infos = env.step(np.asarray(actions).ravel())
+    for step in range(steps):
+        actions = _by_row(_draw(env.simulator, infos.get("action_mask"), step))
+        obs, *_, infos = env.step(actions)
         seen.append((obs, infos))
     env.check()  # which an illegal action fails
     return seen
@@ -99,11 +113,14 @@ def test_libraries_agree_on_every_info(make, name, arrays) -> None:
 
 @every_crowd
 def test_infos_are_the_simulators_outputs_by_row(make, name) -> None:
-    env, simulator = make(name), gpu_envs.Simulator(name, WORLDS, device="cpu", **CROWD[name])
+    env, simulator = (
+        make(name),
+        gpu_envs.Simulator(name, WORLDS, device="cpu", **CROWD.get(name, {})),
+    )
     pairs = [(env.reset(seed=3)[1], simulator.reset(seed=3))]
-    for _ in range(10):
-        actions = env.simulator.sample_actions(pairs[-1][1].action_mask)
-        pairs.append((env.step(actions.ravel())[4], simulator.step(actions)))
+    for step in range(10):
+        actions = _draw(env.simulator, pairs[-1][1].action_mask, step)
+        pairs.append((env.step(_by_row(actions))[4], simulator.step(actions)))
     for infos, outputs in pairs:
         for key in ("action_mask", "agent_active"):
             if key in infos:
@@ -122,13 +139,13 @@ def test_a_state_and_a_mask_depend_on_their_world_alone(make, name) -> None:
     agents = batch.agents_per_world
     place = slice(2 * agents, 3 * agents)
     infos, single = batch.reset(seed=3)[1], alone.reset(seed=3)[1]
-    for _ in range(STEPS):
+    for step in range(STEPS):
         if "state" in infos:
             assert np.array_equal(infos["state"][2:3], single["state"])
         if "action_mask" in infos:
             assert np.array_equal(infos["action_mask"][place], single["action_mask"])
         assert np.array_equal(infos["agent_active"][place], single["agent_active"])
-        actions = batch.simulator.sample_actions(infos.get("action_mask")).ravel()
+        actions = _by_row(_draw(batch.simulator, infos.get("action_mask"), step))
         infos, single = batch.step(actions)[4], alone.step(actions[place])[4]
 
 
