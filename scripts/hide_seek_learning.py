@@ -28,18 +28,27 @@ sys.path.insert(0, str(ROOT))  # the tree this script belongs to
 import torch  # noqa: E402
 
 from gpu_envs.train import curves, evaluate, run, worlds  # noqa: E402
-from gpu_envs.train.config import Config, make  # noqa: E402
+from gpu_envs.train.config import make  # noqa: E402
 from gpu_envs.train.opponents import NOBODY  # noqa: E402
 
 ENV = "HideSeek-v0"
 BARS = {"seeker": 0.70, "hider": 0.40}  # at least, at most
-# What differs from the defaults of training. Trained without (or with less) preparation, more of
-# the steps say something; evaluations have all of it.
+# What differs from the defaults of training. Seekers have more to learn from where there is no
+# preparation. What a hider does changes little, and late: alone, against seekers that look in all
+# directions, and that it sees whenever they see it, more of that is its own doing.
 SIDES = {
     "seeker": "--preparation-steps 0 --num-envs 64 --total-steps 3000000",
-    "hider": "--preparation-steps 30 --penalty 2",
+    "hider": "--preparation-steps 0 --hider-count 1 --seeker-count 4 --sight-half-angle 3.14159 "
+    "--num-envs 256 --rollout 32 --minibatch 2048 --learning-rate 2e-3 --gamma 0.97 "
+    "--gae-lambda 0.9 --entropy 0.005 --total-steps 12000000 --evaluation-every 50",
 }
-TESTED = "--evaluate-with preparation_steps=-1 --evaluate-with penalty=-1"
+TESTED = " ".join(
+    f"--evaluate-with {parameter}"
+    for parameter in (
+        *("preparation_steps=-1", "penalty=-1", "sight_half_angle=-1"),
+        *("hider_count=3", "seeker_count=2"),
+    )
+)
 HEAD = ("who is trained", "seed", "seen", "error", "outside", "steps", "seconds", "cpu")
 
 
@@ -68,8 +77,7 @@ class Watch:
 
 def measured(path: Path | None, episodes: int, seed: int) -> tuple[float, float, float]:
     """Return how often hiders are seen, its error, and how often those that learn are outside."""
-    config = make(ENV) if path is None else Config(**evaluate.read(path)["config"])
-    with closing(worlds.for_evaluation(config, "cpu", episodes)) as env:
+    with closing(worlds.for_evaluation(make(ENV), "cpu", episodes)) as env:
         team = evaluate.Team.at_random(env.simulator)
         if path is not None:
             team = evaluate.Team.load(path, env.simulator)
