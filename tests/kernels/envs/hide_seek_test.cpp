@@ -19,7 +19,7 @@ Config config_of(Values parameters, int64_t worlds) {
   return config;
 }
 int number_of(const Simulator& simulator, const std::string& name) {
-  return int(std::get<int64_t>(Value(int64_t(find_column(simulator, name).rows))));
+  return int(find_column(simulator, name).rows);
 }
 
 /// One world by hand, or many drawn ones.
