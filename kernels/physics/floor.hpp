@@ -66,7 +66,8 @@ GE_FN void touch_floor(const WorldOf<M>& w, Sole& sole, Floor& floor, Stride& st
   const Kind& kind = s.kinds[body.kind];
   stride.reach = reach_of(s, kind, velocity, load);
   bound_substep(s, bounds, kind, vec(pose.position), turn_of(frame), stride.reach);
-  const float reach = min(s.reach * 0.333333f, s.margin + stride.reach);
+  // A third: a wider reach over the floor makes what falls flat bounce too high.
+  const float reach = min(s.reach * (1.0f / 3.0f), s.margin + stride.reach);
   if (pose.position[2] - kind.bound > reach) return;
   SolePoints points{};
   sole_points(kind, placed(kind, vec(pose.position), turn_of(frame)), reach, points);

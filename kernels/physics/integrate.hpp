@@ -71,13 +71,16 @@ GE_FN void limit(const Setup& s, Vec3& v, Vec3& spin) {
   if (speed > s.top_speed) v = v * (s.top_speed / speed);
   if (turning > s.top_spin) spin = spin * (s.top_spin / turning);
 }
+GE_FN void limit(const Setup& s, Velocity& velocity) {
+  Vec3 v = vec(velocity.linear), spin = vec(velocity.angular);
+  limit(s, v, spin);
+  put(velocity.linear, v);
+  put(velocity.angular, spin);
+}
 /// Before a step: whatever was written from outside becomes something that can be computed with.
 template <class M>
 GE_FN void mend_body(const WorldOf<M>& w, Pose& pose, Velocity& velocity, Body& body) {
-  Vec3 v = vec(velocity.linear), spin = vec(velocity.angular);
-  limit(setup_of<M>(w), v, spin);
-  put(velocity.linear, v);
-  put(velocity.angular, spin);
+  limit(setup_of<M>(w), velocity);
   body.kind = min(body.kind, uint32_t(kKinds - 1));
   const Quat q = quat(pose.orientation);
   const float square = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
@@ -96,11 +99,7 @@ GE_FN void mend_joint(const WorldOf<M>& w, Joint& joint) {
 /// The last word on the velocities of a step.
 template <class M>
 GE_FN void limit_velocity(const WorldOf<M>& w, Velocity& velocity, const Body& body) {
-  if (!awake(body)) return;
-  Vec3 v = vec(velocity.linear), spin = vec(velocity.angular);
-  limit(setup_of<M>(w), v, spin);
-  put(velocity.linear, v);
-  put(velocity.angular, spin);
+  if (awake(body)) limit(setup_of<M>(w), velocity);
 }
 
 /// The part of a rotation that moves a body's points of contact: a round one rolls under them.

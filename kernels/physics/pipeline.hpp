@@ -1,9 +1,10 @@
 // One step of a world of bodies, as stages: `Pipeline<Model>::Step`. Loads are written before it by
 // the environment; what it wants of velocities and poses afterwards is its own matter.
 //
-// Once per round, of which a long step has several: who is awake, what may touch what, who holds
-// whom. Then in every substep contacts are found anew, and solved as constraint.hpp tells. Bodies' own contact with the floor runs by
-// bodies; contacts and joints of two bodies run by colours.
+// Once per step: what was written from outside is mended, and joints get their turns. Once per round,
+// of which a long step has several: who is awake, what may touch what. Then in every substep
+// contacts are found anew, and solved as constraint.hpp tells. Bodies' own contact with the floor
+// runs by bodies; contacts and joints of two bodies run by colours.
 #pragma once
 
 #include "physics/broad_phase.hpp"
@@ -28,11 +29,12 @@ struct Pipeline {
   }
   static GE_FN bool sleeps(const W& w) { return setup_of<M>(w).quiet_steps > 0; }
 
+  using Prepare = Stages<Each<&mend_body<M>>, Each<&mend_joint<M>>, Each<&stir<M>>,
+                         EachWorld<&colour_joints<M>>>;
   // Sleepers are woken along the pairs of bodies before it is known who meets which wall.
   using Begin =
-      Stages<Each<&mend_body<M>>, Each<&mend_joint<M>>, Each<&stir<M>>, Each<&bound_body<M>>,
-             Each<&find_bodies<M>>, When<&sleeps, EachWorld<&wake<M>>>, Each<&find_statics<M>>,
-             Each<&frame_body<M>>, EachWorld<&list_pairs<M>>, EachWorld<&colour_joints<M>>>;
+      Stages<Each<&bound_body<M>>, Each<&find_bodies<M>>, When<&sleeps, EachWorld<&wake<M>>>,
+             Each<&find_statics<M>>, Each<&frame_body<M>>, EachWorld<&list_pairs<M>>>;
 
   using Touch =
       Stages<Each<&touch_floor<M>>,
@@ -66,7 +68,7 @@ struct Pipeline {
       Stages<Each<&limit_velocity<M>>, Each<&count_quiet<M>>, When<&sleeps, EachWorld<&sleep<M>>>>;
 
   using Round = chain<Begin, typename Substeps<Substep>::type>;
-  using Step = chain<typename Rounds<Round>::type, End>;
+  using Step = chain<Prepare, typename Rounds<Round>::type, End>;
 };
 
 }  // namespace ge::physics

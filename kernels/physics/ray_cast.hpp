@@ -25,7 +25,10 @@ inline constexpr float kTinySlope = 1e-12f;
 
 template <class F>
 GE_FN F all_lanes(float value) {
-  return F{} + value;
+  if constexpr (std::is_same_v<F, float>)
+    return value;
+  else
+    return spread(value);
 }
 GE_FN float root(float x) {
   return sqrt(x);

@@ -11,6 +11,7 @@
 #include "envs/hide_seek/sight.hpp"
 #include "physics/closest_points.hpp"
 #include "physics/joints.hpp"
+#include "physics/queries.hpp"
 
 namespace gpu_envs::envs::hide_seek {
 
@@ -77,25 +78,12 @@ GE_FN void aim_ahead(const W<T>& w, int agent, Aim& aim) {
   const Pose pose = w.template get<Bodies<T>, Pose>(agent);
   const Vec3 eye = physics::vec(pose.position) + Vec3{0.0f, 0.0f, p.reach_height};
   const physics::Rays<float> ray{eye, facing(pose)};
-  float nearest = max(p.grab_reach, p.lock_reach);
-  const int walls = w.template count<Statics<T>>();
-  for (int k = 0; k < walls; ++k) {
-    const physics::Static wall = w.template get<Statics<T>, physics::Static>(k);
-    const physics::Placed placed = physics::placed(p.physics.kinds[wall.kind], wall);
-    nearest = min(nearest, physics::hit_distance(ray, placed, nearest));
-  }
-  int met = -1;
-  for (int row = 0; row < p.body_count; ++row) {
-    if (row == agent || !is_there<T>(w, row)) continue;
-    const physics::Kind& kind = kind_of(p, w.template get<Bodies<T>, Body>(row));
-    const float hit = physics::hit_distance(ray, placed_body<T>(w, row, kind), nearest);
-    met = select(hit < nearest, row, met);
-    nearest = min(nearest, hit);
-  }
-  if (met < p.first_box) return;  // nothing, or an agent
-  aim.distance = nearest;
-  aim.grab = select(nearest < p.grab_reach, met, -1);
-  aim.lock = select(nearest < p.lock_reach, met, -1);
+  const physics::Hit met =
+      physics::first_hit<Model<T>>(w, ray, max(p.grab_reach, p.lock_reach), agent);
+  if (met.row < p.first_box || met.row >= p.body_count) return;  // an agent, a wall, nothing
+  aim.distance = met.distance;
+  aim.grab = select(met.distance < p.grab_reach, met.row, -1);
+  aim.lock = select(met.distance < p.lock_reach, met.row, -1);
 }
 
 /// From a point to the surface of an object; 0 inside.

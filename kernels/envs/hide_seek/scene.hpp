@@ -4,26 +4,14 @@
 
 #include "engine/scene.hpp"
 #include "envs/hide_seek/sight.hpp"
+#include "physics/queries.hpp"
 
 namespace gpu_envs::envs::hide_seek {
 
 /// From a point along a horizontal direction to the first surface, at most `range`.
 template <class T>
 float first_surface(const W<T>& w, int agent, Vec3 from, Vec3 direction, float range) {
-  const Params& p = w.params();
-  const physics::Rays<float> ray{from, direction};
-  float nearest = range;
-  for (int k = 0; k < w.template count<Statics<T>>(); ++k) {
-    const physics::Static wall = w.template get<Statics<T>, physics::Static>(k);
-    const physics::Placed placed = physics::placed(p.physics.kinds[wall.kind], wall);
-    nearest = min(nearest, physics::hit_distance(ray, placed, nearest));
-  }
-  for (int row = 0; row < p.body_count; ++row) {
-    if (row == agent || !is_there<T>(w, row)) continue;
-    const physics::Kind& kind = kind_of(p, w.template get<Bodies<T>, Body>(row));
-    nearest = min(nearest, physics::hit_distance(ray, placed_body<T>(w, row, kind), nearest));
-  }
-  return nearest;
+  return physics::first_hit<Model<T>>(w, {from, direction}, range, agent).distance;
 }
 
 inline Rgb team_colour(const Params& p, int agent) {

@@ -5,6 +5,7 @@
 
 #include "engine/environment.hpp"
 #include "physics/pipeline.hpp"
+#include "physics/queries.hpp"
 #include "physics/setup.hpp"
 
 namespace gpu_envs::envs::sandbox {
@@ -157,13 +158,27 @@ GE_FN void pay(const W& w, Slot self, Reward& reward) {
 
 struct Seen {
   float position[3];
+  float ahead, ahead_row;  // by a ray along x
+  float way, way_row;      // of the body itself, 5 m along x
   static constexpr auto describe() {
-    return fields(field("position", &Seen::position, "of the player's body").in("m"));
+    return fields(field("position", &Seen::position, "of the player's body").in("m"),
+                  field("ahead", &Seen::ahead, "to the first hit along x").in("m"),
+                  field("ahead_row", &Seen::ahead_row, "of what is hit"),
+                  field("way", &Seen::way, "share of 5 m along x that is free"),
+                  field("way_row", &Seen::way_row, "of what is touched"));
   }
 };
 GE_FN void observe(const W& w, Seen& seen, Slot self) {
   const ph::Pose pose = w.get<P::Bodies, ph::Pose>(self.row);
-  seen = {{pose.position[0], pose.position[1], pose.position[2]}};
+  const ph::Body body = w.get<P::Bodies, ph::Body>(self.row);
+  const ph::Vec3 at = ph::vec(pose.position);
+  seen = {{at.x, at.y, at.z}, 0, 0, 0, 0};
+  if (!ph::present(body)) return;
+  const ph::Hit hit = ph::first_hit<Model>(w, {at, {1, 0, 0}}, 50.0f, self.row);
+  const ph::Placed own = ph::placed(w.params().physics.kinds[body.kind], at + ph::Vec3{0, 0, 0.01f},
+                                    ph::matrix(ph::quat(pose.orientation)));
+  const ph::Hit touch = ph::first_touch<Model>(w, own, {5, 0, 0}, self.row);
+  seen = {{at.x, at.y, at.z}, hit.distance, float(hit.row), touch.distance, float(touch.row)};
 }
 
 struct Environment : Defaults {

@@ -281,6 +281,76 @@ GE_TEST(held_cube_follows_its_holder) {
   CHECK_BELOW(yard.tilt(cube), 0.05);
 }
 
+GE_TEST(floor_and_a_plane_in_its_place_agree) {
+  // The floor's own path against the general one: the same scene 0 and 8 m high. What differs is
+  // rounding, of heights to 5e-7 m, and the order of the points.
+  const auto scene = [](float level) {
+    Yard yard({{"friction", 0.4}, {"restitution", 0.2}});
+    if (level > 0) yard.plane({0, 0, level}, {0, 0, 1});
+    yard.upright(kCube, 0, 0, level + 1.2f, 0.3f);
+    yard.upright(kLong, 8, 0, level + 1, 0.5f);
+    yard.upright(kRamp, -6, 0, level + 0.8f, 1);
+    yard.throw_body(1, {4, 1, 0});
+    yard.run(60);
+    std::vector<Vec3> ends;
+    for (int row = 0; row < 3; ++row) ends.push_back(yard.at(row) - Vec3{0, 0, level});
+    return ends;
+  };
+  const auto floor = scene(0), plane = scene(8);
+  for (size_t row = 0; row < floor.size(); ++row)
+    CHECK_BELOW(ph::length(floor[row] - plane[row]), 0.01);
+}
+
+GE_TEST(queries_name_what_they_meet_first) {
+  Yard yard;
+  const int player = yard.upright(kPlayer, 0, 0, 1);
+  const int cube = yard.upright(kCube, 6, 0, 1);
+  yard.upright(kCube, 10, 0, 1);
+  const auto seen = [&] {
+    yard.run(1);
+    const auto rows = yard.observation();
+    return std::vector<float>(rows.begin() + 7 * player, rows.begin() + 7 * player + 7);
+  };
+  auto now = seen();
+  CHECK_NEAR(now[3], 5, 1e-3);  // to the face
+  CHECK_EQ(now[4], float(cube));
+  CHECK_NEAR(now[5], 4.0 / 5, 1e-3);  // its own front is 1 m ahead
+  CHECK_EQ(now[6], float(cube));
+  yard.wall(4, 0, 0.5f, 3, 3);
+  now = seen();
+  CHECK_NEAR(now[3], 3.5, 1e-3);
+  CHECK_EQ(now[4], float(sandbox::kBodies));
+  CHECK_NEAR(now[5], 2.5 / 5, 1e-3);
+  yard.move(cube, {0, 6, 1}, {1, 0, 0, 0});
+  yard.move(player, {0, 20, 1}, {1, 0, 0, 0});
+  now = seen();
+  CHECK_EQ(now[3], 50.0f);
+  CHECK_EQ(now[4], float(ph::kNothing));
+}
+
+GE_TEST(sleeper_that_is_moved_wakes_and_what_stood_on_it_falls) {
+  Yard yard({{"quiet_steps", int64_t{12}}});
+  for (int k = 0; k < 2; ++k) yard.upright(kCube, 0, 0, 1 + 2.0f * float(k));
+  yard.run(60);
+  CHECK(yard.asleep(0) && yard.asleep(1));
+  yard.move(0, {9, 0, 1}, {1, 0, 0, 0});
+  yard.run(40);
+  CHECK_NEAR(yard.at(1).z, 1, 0.02);
+}
+
+GE_TEST(nonsense_from_outside_becomes_something_that_can_be_computed_with) {
+  Yard yard;
+  yard.upright(kCube, 0, 0, 3);
+  yard.throw_body(0, {1e38f, 0, 0}, {0, 1e38f, 0});
+  yard.move(0, {0, 0, 3}, {0, 0, 0, 0});
+  yard.run(3);
+  CHECK(yard.speed(0) <= 30.01f && yard.at(0).z > 0 && yard.at(0).x < 10);
+  CHECK_THROWS(yard.set("bodies.kind", std::vector<uint32_t>(sandbox::kBodies, 99)), Error,
+               "bodies.kind must be from 0 to 7, got 99");
+  CHECK_THROWS(yard.set("statics.count", std::vector<uint32_t>{4000000}), Error,
+               "statics.count must be from 0 to 12");
+}
+
 GE_TEST(sleepers_wake_as_a_group) {
   Yard yard({{"quiet_steps", int64_t{12}}});
   for (int k = 0; k < 3; ++k) yard.upright(kCube, 0, 0, 1 + 2.0f * float(k));

@@ -1,0 +1,64 @@
+// Questions to a whole world: what a ray, or a shape on its way, meets first. Bodies asleep and
+// locked are met like any others; one row can be left out, mostly that of who asks. For many rays
+// of one origin cast hit_distance over packs instead (ray_cast.hpp).
+#pragma once
+
+#include "physics/broad_phase.hpp"
+#include "physics/ray_cast.hpp"
+#include "physics/shape_cast.hpp"
+
+namespace ge::physics {
+
+/// Rows of Hit that are no body: nothing, the floor; a static is kBodies + its row.
+enum HitRow : int { kNothing = -1, kFloorRow = -2 };
+
+struct Hit {
+  float distance;  // of a ray in lengths of its direction, of a shape the fraction of its path
+  int row;
+};
+
+/// The nearest of what `distance_of(placed, limit)` says of every static, the floor and every body
+/// but `skip`; of two at the same distance the first in this order.
+template <class M, class F>
+GE_FN Hit nearest_of(const WorldOf<M>& w, float limit, int skip, const F& distance_of) {
+  using T = BodiesOf<M>;
+  using U = typename M::Physics::Statics;
+  const Setup& s = setup_of<M>(w);
+  Hit hit = {limit, kNothing};
+  const auto meet = [&](const Placed& shape, int row) GE_LAMBDA {
+    const float distance = distance_of(shape, hit.distance);
+    hit.row = select(distance < hit.distance, row, hit.row);
+    hit.distance = min(hit.distance, distance);
+  };
+  const int statics = w.template count<U>();
+  for (int k = 0; k < statics; ++k) {
+    const Static wall = w.template get<U, Static>(k);
+    meet(placed(s.kinds[wall.kind], wall), T::capacity + k);
+  }
+  meet(placed(s.kinds[0], Vec3{0, 0, 0}, identity()), int(kFloorRow));
+  for (int row = 0; row < T::capacity; ++row) {
+    const Body body = w.template get<T, Body>(row);
+    if (row == skip || !present(body)) continue;
+    const Pose pose = w.template get<T, Pose>(row);
+    meet(placed(s.kinds[body.kind], vec(pose.position), matrix(quat(pose.orientation))), row);
+  }
+  return hit;
+}
+
+/// What a ray meets within `limit`. A ray that begins inside of something does not see it.
+template <class M>
+GE_FN Hit first_hit(const WorldOf<M>& w, const Rays<float>& ray, float limit, int skip) {
+  return nearest_of<M>(w, limit, skip, [&](const Placed& shape, float nearest) GE_LAMBDA {
+    return hit_distance(ray, shape, nearest);
+  });
+}
+/// What a shape touches on its way; at 0 what it overlaps where it begins, so one that stands on
+/// something has to be lifted a little.
+template <class M>
+GE_FN Hit first_touch(const WorldOf<M>& w, const Placed& moving, Vec3 path, int skip) {
+  return nearest_of<M>(w, 1.0f, skip, [&](const Placed& shape, float) GE_LAMBDA {
+    return cast(moving, path, shape);
+  });
+}
+
+}  // namespace ge::physics
