@@ -135,48 +135,40 @@ struct Observation : WideRow<float> {
 
 // ---- tables
 
-template <int N>
-struct Birds : Agents<N, Position, Course, Steer> {
+struct Birds : Agents<kAny, Position, Course, Steer> {
   static constexpr const char* name = "agents";
-  static GE_FN int count(const Params& p) { return p.agent_count; }
+  static GE_FN int64_t count(const Params& p) { return p.agent_count; }
 };
 
-template <int N>
 struct Schema;
-template <int N>
 struct Model {
   using Params = flocking::Params;
-  using Schema = flocking::Schema<N>;
-  using Agents = Birds<N>;
-  static constexpr int capacity = N;
-  static GE_FN int count(const Params& p) { return p.agent_count; }
+  using Schema = flocking::Schema;
+  using Agents = Birds;
+  static GE_FN int64_t count(const Params& p) { return p.agent_count; }
   static GE_FN const spatial::Grid& grid(const Params& p) { return p.grid; }
 };
 
-template <int N>
 struct Schema {
   using Settings = flocking::Settings;
   using Params = flocking::Params;
   using Action = Steer;
-  using Agent = Birds<N>;
-  using tables = concat<Types<Agent>, typename spatial::Tables<Model<N>>::all>;
+  using Agent = Birds;
+  using tables = concat<Types<Agent>, typename spatial::Tables<Model>::all>;
   // Packs hold neighbours of one agent: there is nothing to gain from interleaved worlds.
   static constexpr int cpu_block = 1, cuda_block = 1;
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
 };
-template <int N>
-using W = World<Schema<N>>;
+using W = World<Schema>;
 
 // ---- rules
 
-template <int N>
-GE_FN void begin(const W<N>& w, Slot me, Position& at, Course& course) {
+GE_FN void begin(const W& w, Slot me, Position& at, Course& course) {
   const Params& p = w.params();
   spatial::start(p.grid.square, p.abilities, w.template draw<"start">(me.row), at, course);
 }
 
-template <int N>
-GE_FN void move(const W<N>& w, Position& at, Course& course, const Steer& action) {
+GE_FN void move(const W& w, Position& at, Course& course, const Steer& action) {
   const Params& p = w.params();
   spatial::steer(p.abilities, course, action.rotation, action.acceleration);
   spatial::advance(p.grid.square, at, course);
@@ -205,10 +197,9 @@ GE_FN void add_company(const Params& p, const spatial::Hits& hits, Company& comp
   }
   company.worth += worths.total(), company.touches += touches.total();
 }
-template <int N>
-GE_FN void pay(const W<N>& w, const Squad& squad, Slot me, Reward& reward, const Position& at) {
+GE_FN void pay(const W& w, const Squad& squad, Slot me, Reward& reward, const Position& at) {
   const Params& p = w.params();
-  spatial::Look<Model<N>> look(w, squad, me.row, at.x, at.y, p.reward_range,
+  spatial::Look<Model> look(w, squad, me.row, at.x, at.y, p.reward_range,
                                p.reward_range_squared);
   Company company;
   for (spatial::Hits hits; look.fill(hits);) add_company(p, hits, company);
@@ -221,13 +212,12 @@ GE_FN void pay(const W<N>& w, const Squad& squad, Slot me, Reward& reward, const
 
 // ---- observation
 
-template <int N>
-GE_FN void observe(const W<N>& w, FloatRow& row, const Squad& squad, Slot me, const Position& at,
+GE_FN void observe(const W& w, FloatRow& row, const Squad& squad, Slot me, const Position& at,
                    const Course& course) {
   const Params& p = w.params();
   const int count = p.sectors.count;
   spatial::SpanMinima<kMostSectors> view(row, squad, count);
-  spatial::see<Model<N>>(w, view, squad, me.row, at, course.heading, p.sectors);
+  spatial::see<Model>(w, view, squad, me.row, at, course.heading, p.sectors);
   view.finish(p.sectors.empty);
   if (p.speed_element != 0 && squad.lane() == 0)
     row.set(count, select(p.abilities.max_speed > 0.0f, course.speed / p.abilities.max_speed, 0.0f));
@@ -272,27 +262,25 @@ inline Params resolve_settings(Settings& s) {
 
 // ---- the graphs
 
-template <int N>
 struct Environment : Defaults {
-  using Schema = flocking::Schema<N>;
+  using Schema = flocking::Schema;
   using Observation = flocking::Observation;
-  using Sort = spatial::Sort<Model<N>>;
-  using Reset = Stages<Each<&begin<N>>>;
+  using Sort = spatial::Sort<Model>;
+  using Reset = Stages<Each<&begin>>;
   // Rewards and views are of the new positions, so everyone moves first.
-  using Step = chain<Stages<Each<&move<N>>>, Sort, Stages<EachTogether<&pay<N>>>>;
-  using Observe = chain<Sort, Stages<ge::Observe<&observe<N>>>>;
+  using Step = chain<Stages<Each<&move>>, Sort, Stages<EachTogether<&pay>>>;
+  using Observe = chain<Sort, Stages<ge::Observe<&observe>>>;
   static constexpr Card card{
       .doc = "A swarm that keeps together without touching, seen through sectors of a field of view.",
       .max_episode_steps = 400,
       .agents = "agent_count",
       .render_fps = 20};
-  static constexpr bool fits(const Params& p) { return p.agent_count <= N; }
-  static Scene scene(const W<N>& w) {
-    return spatial::swarm_scene<Model<N>>(w, w.params().sectors.radius,
+  static Scene scene(const W& w) {
+    return spatial::swarm_scene<Model>(w, w.params().sectors.radius,
                                           [](int) { return palette::kBlue; });
   }
 };
 
-using Builds = ge::Builds<Build<"Flocking-v0", Environment<16384>>>;
+using Builds = ge::Builds<Build<"Flocking-v0", Environment>>;
 
 }  // namespace gpu_envs::envs::flocking

@@ -5,8 +5,7 @@
 //     using Params = ...;
 //     using Schema = ...;                    // its tables include spatial::Tables<Model>::all
 //     using Agents = ...;                    // a table with a spatial::Position
-//     static constexpr int capacity = ...;   // of Agents
-//     static GE_FN int count(const Params&); // rows of Agents
+//     static GE_FN int64_t count(const Params&);  // rows of Agents
 //     static GE_FN const Grid& grid(const Params&);
 //   };
 //   using Step = chain<..., spatial::Sort<Model>, Stages<EachTogether<&feel>>>;
@@ -29,7 +28,6 @@
 #include "engine/call.hpp"
 #include "engine/pack_reads.hpp"
 #include "spatial/grid.hpp"
-#include "spatial/sort_for_now.hpp"
 
 namespace ge::spatial {
 
@@ -56,11 +54,6 @@ struct NearRow {
   static constexpr auto describe() { return fields(field("row", &NearRow::value, "of an agent")); }
 };
 
-/// A capacity with some more rows.
-template <int kCapacity>
-consteval int more(int rows) {
-  return kCapacity == kAny ? kAny : kCapacity + rows;
-}
 /// Rows beyond the last agent, so that a pack may begin at any agent.
 inline constexpr int kPadding = 16;
 
@@ -68,20 +61,20 @@ template <class M>
 struct Tables {
   using Params = typename M::Params;
 
-  struct Order : Fixed<M::capacity, Sorted> {
+  struct Order : Fixed<kAny, Sorted> {
     static constexpr const char* name = "order";
     static constexpr bool scratch = true;
-    static GE_FN int count(const Params& p) { return M::count(p); }
+    static GE_FN int64_t count(const Params& p) { return M::count(p); }
   };
-  struct Starts : Fixed<more<M::capacity>(1), First> {
+  struct Starts : Fixed<kAny, First> {
     static constexpr const char* name = "starts";
     static constexpr bool scratch = true;
-    static GE_FN int count(const Params& p) { return cell_count(M::grid(p)) + 1; }
+    static GE_FN int64_t count(const Params& p) { return cell_count(M::grid(p)) + 1; }
   };
-  struct Near : Fixed<more<M::capacity>(kPadding), NearX, NearY, NearRow> {
+  struct Near : Fixed<kAny, NearX, NearY, NearRow> {
     static constexpr const char* name = "near";
     static constexpr bool scratch = true;
-    static GE_FN int count(const Params& p) { return M::count(p) + kPadding; }
+    static GE_FN int64_t count(const Params& p) { return M::count(p) + kPadding; }
   };
   using all = Types<Order, Starts, Near>;
 };
@@ -95,7 +88,7 @@ GE_FN uint32_t cell_key(const WorldOf<M>& w, const Position& at) {
 }
 template <class M>
 GE_FN void copy_near(const WorldOf<M>& w, Slot place, NearX& x, NearY& y, NearRow& row) {
-  const int count = M::count(w.params());
+  const int count = int(M::count(w.params()));
   // The padding is nowhere near anybody.
   x = {infinity<float>()}, y = {infinity<float>()}, row = {~0u};
   if (place.row >= count) return;
@@ -105,7 +98,8 @@ GE_FN void copy_near(const WorldOf<M>& w, Slot place, NearX& x, NearY& y, NearRo
 }
 
 template <class M>
-using Sort = Stages<EachWorld<&sort_now<M, &cell_key<M>>>,
+using Sort = Stages<SortRows<&cell_key<M>, typename M::Agents, typename Tables<M>::Order,
+                             typename Tables<M>::Starts>,
                     Each<&copy_near<M>>>;
 
 // ---- looks
