@@ -51,6 +51,10 @@ GE_FN Mask first_lanes(int count) {
 GE_FN Mask differs(Floats pack, uint32_t word) {
   return __builtin_bit_cast(uint32_t, pack) != word;
 }
+/// Lanes whose bits are those of a word from first to end - 1.
+GE_FN Mask within(Floats pack, uint32_t first, uint32_t end) {
+  return __builtin_bit_cast(uint32_t, pack) - first < end - first;
+}
 GE_FN int lanes_in(Mask mask) {
   return mask ? 1 : 0;
 }
@@ -77,6 +81,10 @@ GE_FN Mask first_lanes(int count) {
 }
 GE_FN Mask differs(const Floats& pack, uint32_t word) {
   return __builtin_bit_cast(Mask, pack) != int32_t(word);
+}
+GE_FN Mask within(const Floats& pack, uint32_t first, uint32_t end) {
+  typedef uint32_t Words __attribute__((vector_size(4 * kPack)));
+  return __builtin_bit_cast(Words, pack) - first < end - first;
 }
 class WholeSum {
  public:

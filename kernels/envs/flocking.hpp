@@ -13,7 +13,7 @@
 #pragma once
 
 #include "engine/environment.hpp"
-#include "spatial/fixed.hpp"
+#include "spatial/company.hpp"
 #include "spatial/motion.hpp"
 #include "spatial/scene.hpp"
 #include "spatial/settings.hpp"
@@ -99,8 +99,8 @@ struct Params {
   spatial::Sectors sectors;
   int32_t speed_element;
   int32_t overrides;
-  float reward_range, reward_range_squared, decay;
-  float touch_distance, touch_penalty, reward_scale;
+  spatial::Closeness closeness;
+  float touch_penalty, reward_scale;
   spatial::Grid grid;
 };
 
@@ -174,39 +174,13 @@ GE_FN void move(const W& w, Position& at, Course& course, const Steer& action) {
   spatial::advance(p.grid.square, at, course);
 }
 
-/// What the hits of a look are worth, as a fixed sum, and how many of them touch.
-struct Company {
-  int64_t worth = 0, touches = 0;
-};
-GE_FN void add_company(const Params& p, const spatial::Hits& hits, Company& company) {
-  WholeSum worths, touches;
-  for (int base = 0; base < hits.count; base += kPack) {
-    alignas(64) float worth[kPack], touched[kPack];
-    GE_INDEPENDENT
-    for (int k = base; k < base + kPack; ++k) {
-      const float dx = hits.dx[k], dy = hits.dy[k];
-      const float distance = sqrt(dx * dx + dy * dy);
-      const float value = exp(-p.decay * (distance / p.reward_range));
-      const bool near = distance < p.touch_distance;
-      worth[k - base] = spatial::fixed(select(near, 0.0f, value));
-      touched[k - base] = select(near, 1.0f, 0.0f);
-    }
-    const Mask there = first_lanes(hits.count - base);
-    worths.add(load_pack(worth), there);
-    touches.add(load_pack(touched), there);
-  }
-  company.worth += worths.total(), company.touches += touches.total();
-}
 GE_FN void pay(const W& w, const Squad& squad, Slot me, Reward& reward, const Position& at) {
   const Params& p = w.params();
-  spatial::Look<Model> look(w, squad, me.row, at.x, at.y, p.reward_range,
-                               p.reward_range_squared);
-  Company company;
-  for (spatial::Hits hits; look.fill(hits);) add_company(p, hits, company);
-  const float worth = spatial::from_fixed(squad.sum(company.worth));
-  const int64_t touches = squad.sum(company.touches);
-  const float penalised = worth - p.touch_penalty * float(touches);
-  const float overridden = select(touches > 0, -p.touch_penalty, worth);
+  const spatial::Closeness& c = p.closeness;
+  spatial::Look<Model> look(w, squad, me.row, at.x, at.y, c.range, c.range_squared);
+  const spatial::Company found = spatial::company(look, squad, c);
+  const float penalised = found.worth - p.touch_penalty * float(found.touches);
+  const float overridden = select(found.touches > 0, -p.touch_penalty, found.worth);
   reward.value = select(p.overrides != 0, overridden, penalised) * p.reward_scale;
 }
 
@@ -249,11 +223,8 @@ inline Params resolve_settings(Settings& s) {
   p.sectors = spatial::make_sectors(s.sector_count, s.view_angle, s.vision_range, s.agent_radius,
                                     s.empty_value);
   p.speed_element = s.speed_element == kShown, p.overrides = s.reward_mode == kOverride;
-  p.reward_range = float(s.reward_range);
-  p.reward_range_squared = float(s.reward_range * s.reward_range);
-  p.decay = float(s.reward_decay);
-  p.touch_distance = float(s.touch_distance), p.touch_penalty = float(s.touch_penalty);
-  p.reward_scale = float(s.reward_scale);
+  p.closeness = spatial::make_closeness(s.reward_range, s.reward_decay, s.touch_distance);
+  p.touch_penalty = float(s.touch_penalty), p.reward_scale = float(s.reward_scale);
   // The smaller of the two ranges may look over several rows: a grid for both.
   const double range = s.vision_range < s.reward_range ? s.vision_range : s.reward_range;
   p.grid = spatial::make_grid(spatial::torus(1), range, s.agent_count);

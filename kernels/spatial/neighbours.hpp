@@ -140,8 +140,10 @@ class Look {
         stride_(squad.size() * kPack),
         at_((squad.lane() - squad.size()) * kPack) {}
 
-  /// From now on passes over what is outside of a half-plane, seen from the point.
+  /// From the beginning passes over what is outside of a half-plane, seen from the point.
   GE_FN void only(const HalfPlane& half) { half_ = half; }
+  /// The same over agents that are none of rows first to end - 1.
+  GE_FN void only(int first, int end) { first_ = uint32_t(first), end_row_ = uint32_t(end); }
   /// The next hits, as many as there is room for; false: there are none left.
   GE_FN bool fill(Hits& hits) {
     hits.count = 0;
@@ -172,7 +174,8 @@ class Look {
     const Floats dx = shortest(square_, read_pack<Near, NearX>(w_, at_) - x_);
     const Floats dy = shortest(square_, read_pack<Near, NearY>(w_, at_) - y_);
     const Floats rows = read_pack<Near, NearRow>(w_, at_);
-    const Mask other = both(first_lanes(end_ - at_), differs(rows, me_));
+    const Mask wanted = both(differs(rows, me_), within(rows, first_, end_row_));
+    const Mask other = both(first_lanes(end_ - at_), wanted);
     const Mask near = both(other, dx * dx + dy * dy <= squared_);
     const Mask hit = both(near, dx * half_.x + dy * half_.y >= half_.least);
     keep(hits.dx + hits.count, dx, hit);
@@ -186,18 +189,16 @@ class Look {
   CircleRuns runs_;
   float x_, y_, squared_;
   HalfPlane half_{0.0f, 0.0f, -1.0f};
-  uint32_t me_;
+  uint32_t me_, first_ = 0, end_row_ = ~0u;
   int stride_, at_, end_ = 0;
 };
 
-/// How many agents are within a range of a point, besides `me`.
+/// How many agents a look finds, the shares of all lanes of the squad together.
 template <class M>
-GE_FN int64_t count_near(const WorldOf<M>& w, const Squad& squad, int me, float x, float y,
-                         float range) {
-  int64_t count = 0;
-  Look<M> look(w, squad, me, x, y, range);
-  for (Hits hits; look.fill(hits);) count += hits.count;
-  return squad.sum(count);
+GE_FN int64_t count(Look<M>& look, const Squad& squad) {
+  int64_t found = 0;
+  for (Hits hits; look.fill(hits);) found += hits.count;
+  return squad.sum(found);
 }
 
 }  // namespace ge::spatial
