@@ -23,7 +23,7 @@ struct Company {
 
 namespace detail {
 
-GE_FN void add_company(const Closeness& c, const Hits& hits, int64_t& worth, int64_t& touches) {
+GE_FN void add_company(const Closeness& c, const Offsets& hits, int64_t& worth, int64_t& touches) {
   WholeSum worths, touched;
   for (int base = 0; base < hits.count; base += kPack) {
     alignas(64) float values[kPack], near[kPack];
@@ -46,10 +46,10 @@ GE_FN void add_company(const Closeness& c, const Hits& hits, int64_t& worth, int
 }  // namespace detail
 
 /// What a look finds, the shares of all lanes of the squad together.
-template <class M>
-GE_FN Company company(Look<M>& look, const Squad& squad, const Closeness& c) {
+template <class M, int32_t kFilter>
+GE_FN Company company(Look<M, kFilter>& look, const Squad& squad, const Closeness& c) {
   int64_t worth = 0, touches = 0;
-  for (Hits hits; look.fill(hits);) detail::add_company(c, hits, worth, touches);
+  for (Offsets hits; look.fill(hits);) detail::add_company(c, hits, worth, touches);
   return {from_fixed(squad.sum(worth)), squad.sum(touches)};
 }
 

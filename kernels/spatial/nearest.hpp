@@ -44,7 +44,7 @@ GE_FN Nearest<kMost> find_nearest(const WorldOf<M>& w, int me, float x, float y,
   float range = min(everything, side * sqrt(share * (1.0f / kPi)));
   for (;;) {
     Nearest<kMost> nearest;
-    Look<M> look(w, Squad(0, 1), me, x, y, range);
+    Look<M, kSomeRows> look(w, Squad(0, 1), me, x, y, range);
     look.only(first, end);
     for (Hits hits; look.fill(hits);)
       for (int k = 0; k < hits.count; ++k)

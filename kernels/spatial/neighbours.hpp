@@ -104,22 +104,31 @@ using Sort = Stages<SortRows<&cell_key<M>, typename M::Agents, typename Tables<M
 
 // ---- looks
 
-/// Agents in range, as seen from where one looks.
-struct Hits {
+/// Agents in range, as seen from where one looks; with their rows, or (Offsets) without.
+template <bool kRows>
+struct HitsOf {
   // One at a time where lanes look side by side: each goes on until it has one.
   static constexpr int kRoom = kPack == 1 ? 1 : 64;
-  alignas(64) float dx[kRoom + kPack], dy[kRoom + kPack], rows[kRoom + kPack];
+  alignas(64) float dx[kRoom + kPack], dy[kRoom + kPack], rows[kRows ? kRoom + kPack : 1];
   int count = 0;
 
   GE_FN uint32_t row(int k) const { return __builtin_bit_cast(uint32_t, rows[k]); }
 };
+using Hits = HitsOf<true>;
+using Offsets = HitsOf<false>;
 
 /// Points with x * dx + y * dy >= least.
 struct HalfPlane {
   float x, y, least;
 };
+/// What a look passes over, besides what is out of range: bits, so that others cost nothing.
+enum Filter : int32_t {
+  kNoFilter,
+  kOneSide = 1,  // what is outside of a half-plane through the point (or near it)
+  kSomeRows = 2  // agents that are none of some rows
+};
 
-template <class M>
+template <class M, int32_t kFilter = kNoFilter>
 class Look {
  public:
   using W = WorldOf<M>;
@@ -140,20 +149,21 @@ class Look {
         stride_(squad.size() * kPack),
         at_((squad.lane() - squad.size()) * kPack) {}
 
-  /// From the beginning passes over what is outside of a half-plane, seen from the point.
+  /// Before the first hits: what kOneSide and kSomeRows let pass.
   GE_FN void only(const HalfPlane& half) { half_ = half; }
-  /// The same over agents that are none of rows first to end - 1.
   GE_FN void only(int first, int end) { first_ = uint32_t(first), end_row_ = uint32_t(end); }
+
   /// The next hits, as many as there is room for; false: there are none left.
-  GE_FN bool fill(Hits& hits) {
-    hits.count = 0;
-    while (hits.count < Hits::kRoom - kPack + 1 && next_pack()) keep_hits(hits);
+  template <bool kRows>
+  GE_FN bool fill(HitsOf<kRows>& hits) {
+    int count = 0;
+    while (count <= HitsOf<kRows>::kRoom - kPack && next_pack()) count += keep_hits(hits, count);
     if constexpr (kPack > 1) {  // whole packs of numbers, whoever computes beyond the last
-      const Floats zeros{};
-      __builtin_memcpy(hits.dx + hits.count, &zeros, sizeof zeros);
-      __builtin_memcpy(hits.dy + hits.count, &zeros, sizeof zeros);
+      store_pack(hits.dx + count, Floats{});
+      store_pack(hits.dy + count, Floats{});
     }
-    return hits.count > 0;
+    hits.count = count;
+    return count > 0;
   }
 
  private:
@@ -169,35 +179,38 @@ class Look {
     }
     return true;
   }
-  GE_FN void keep_hits(Hits& hits) const {
+  /// Keeps those of the pack at at_ that are hits behind the first `count`; how many there are.
+  template <bool kRows>
+  GE_FN int keep_hits(HitsOf<kRows>& hits, int count) const {
     using Near = typename T::Near;
     const Floats dx = shortest(square_, read_pack<Near, NearX>(w_, at_) - x_);
     const Floats dy = shortest(square_, read_pack<Near, NearY>(w_, at_) - y_);
     const Floats rows = read_pack<Near, NearRow>(w_, at_);
-    const Mask wanted = both(differs(rows, me_), within(rows, first_, end_row_));
-    const Mask other = both(first_lanes(end_ - at_), wanted);
-    const Mask near = both(other, dx * dx + dy * dy <= squared_);
-    const Mask hit = both(near, dx * half_.x + dy * half_.y >= half_.least);
-    keep(hits.dx + hits.count, dx, hit);
-    keep(hits.dy + hits.count, dy, hit);
-    keep(hits.rows + hits.count, rows, hit);
-    hits.count += lanes_in(hit);
+    Mask hit = both(first_lanes(end_ - at_), differs(rows, me_));
+    if constexpr ((kFilter & kSomeRows) != 0) hit = both(hit, within(rows, first_, end_row_));
+    hit = both(hit, dx * dx + dy * dy <= squared_);
+    if constexpr ((kFilter & kOneSide) != 0)
+      hit = both(hit, dx * half_.x + dy * half_.y >= half_.least);
+    keep(hits.dx + count, dx, hit);
+    keep(hits.dy + count, dy, hit);
+    if constexpr (kRows) keep(hits.rows + count, rows, hit);
+    return lanes_in(hit);
   }
 
   const W& w_;
   Square square_;
   CircleRuns runs_;
   float x_, y_, squared_;
-  HalfPlane half_{0.0f, 0.0f, -1.0f};
+  HalfPlane half_{};
   uint32_t me_, first_ = 0, end_row_ = ~0u;
   int stride_, at_, end_ = 0;
 };
 
 /// How many agents a look finds, the shares of all lanes of the squad together.
-template <class M>
-GE_FN int64_t count(Look<M>& look, const Squad& squad) {
+template <class M, int32_t kFilter>
+GE_FN int64_t count(Look<M, kFilter>& look, const Squad& squad) {
   int64_t found = 0;
-  for (Hits hits; look.fill(hits);) found += hits.count;
+  for (Offsets hits; look.fill(hits);) found += hits.count;
   return squad.sum(found);
 }
 

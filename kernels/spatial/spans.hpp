@@ -3,7 +3,9 @@
 //
 // On a GPU the lanes of a squad lower the elements of the row itself. On the CPU the row is on the
 // stack until it is done, and a span is lowered by a pack or two, whatever its length: spans differ
-// in length so much that loops over their elements would be mispredicted.
+// in length so much that loops over their elements would be mispredicted. Spans take turns among
+// several copies of the row, since a pack that overlaps one just stored waits until that has left
+// the processor.
 #pragma once
 
 #include "engine/pack_reads.hpp"
@@ -30,7 +32,8 @@ class SpanMinima {
       squad.meet();
     } else {
       const Floats far = spread(infinity<float>());
-      for (int k = 0; k < count; k += kPack) store_pack(cells_ + k, far);
+      for (int k = 0; k < count; k += kPack)
+        for (auto& copy : cells_) store_pack(copy + k, far);
     }
   }
   template <int kRoom>
@@ -40,7 +43,8 @@ class SpanMinima {
         for (int at = spans.first[k]; at <= spans.last[k]; ++at) row_.lower(at, spans.value[k]);
     } else {
       const Spans<kRoom> some = not_empty(spans);
-      for (int k = 0; k < some.count; ++k) lower_one(some.first[k], some.last[k], some.value[k]);
+      for (int k = 0; k < some.count; ++k)
+        lower_one(cells_[k % kCopies], some.first[k], some.last[k], some.value[k]);
     }
   }
   /// Writes the row; elements that no span covered show `empty`.
@@ -50,7 +54,12 @@ class SpanMinima {
       FloatRow& row = row_;
       row.fill(0, count_, [&row, empty](int k) GE_LAMBDA { return shown(row.get(k), empty); });
     } else {
-      const float* const cells = cells_;
+      float* const cells = cells_[0];
+      for (int k = 0; k < count_; k += kPack) {
+        Floats least = load_pack(cells + k);
+        for (int copy = 1; copy < kCopies; ++copy) least = min(least, load_pack(cells_[copy] + k));
+        store_pack(cells + k, least);
+      }
       row_.fill(0, count_, [cells, empty](int k) GE_LAMBDA { return shown(cells[k], empty); });
     }
   }
@@ -59,9 +68,9 @@ class SpanMinima {
   static GE_FN float shown(float seen, float empty) {
     return select(seen < infinity<float>(), seen, empty);
   }
-  GE_FN void lower_one(int first, int last, float value) {
+  static GE_FN void lower_one(float* cells, int first, int last, float value) {
     do {
-      float* const at = cells_ + first;
+      float* const at = cells + first;
       const Floats seen = load_pack(at);
       store_pack(at, select(first_lanes(last - first + 1), min(seen, spread(value)), seen));
       first += kPack;
@@ -87,7 +96,8 @@ class SpanMinima {
   const Squad& squad_;
   int count_;
   // A span that begins at the last element is a whole pack too.
-  alignas(64) float cells_[kPack == 1 ? 1 : round_up(kMost, kPack) + kPack];
+  static constexpr int kCopies = 4, kRow = kPack == 1 ? 1 : int(round_up(kMost, kPack)) + kPack;
+  alignas(64) float cells_[kCopies][kRow];
 };
 
 }  // namespace ge::spatial

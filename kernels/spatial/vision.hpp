@@ -77,7 +77,8 @@ GE_FN Disc disc_of(const Sectors& s, float heading, float dx, float dy) {
 
 using Discs = Spans<Hits::kRoom>;
 
-GE_FN void find_discs(const Sectors& s, float heading, const Hits& hits, Discs& discs) {
+template <bool kRows>
+GE_FN void find_discs(const Sectors& s, float heading, const HitsOf<kRows>& hits, Discs& discs) {
   discs.count = hits.count;
   for (int base = 0; base < hits.count; base += kPack) {
     GE_INDEPENDENT
@@ -101,7 +102,7 @@ GE_FN HalfPlane view_plane(const Sectors& s, float heading) {
 template <class M, class View, class F>
 GE_FN void see(const WorldOf<M>& w, View& view, const Squad& squad, int me, const Position& at,
                float heading, const Sectors& s, const F& channel) {
-  Look<M> look(w, squad, me, at.x, at.y, s.range, s.range_squared);
+  Look<M, kOneSide> look(w, squad, me, at.x, at.y, s.range, s.range_squared);
   look.only(view_plane(s, heading));
   Discs discs;
   for (Hits hits; look.fill(hits);) {
@@ -117,10 +118,10 @@ GE_FN void see(const WorldOf<M>& w, View& view, const Squad& squad, int me, cons
 template <class M, class View>
 GE_FN void see(const WorldOf<M>& w, View& view, const Squad& squad, int me, const Position& at,
                float heading, const Sectors& s) {
-  Look<M> look(w, squad, me, at.x, at.y, s.range, s.range_squared);
+  Look<M, kOneSide> look(w, squad, me, at.x, at.y, s.range, s.range_squared);
   look.only(view_plane(s, heading));
   Discs discs;
-  for (Hits hits; look.fill(hits);) {
+  for (Offsets hits; look.fill(hits);) {
     find_discs(s, heading, hits, discs);
     view.lower(discs);
   }

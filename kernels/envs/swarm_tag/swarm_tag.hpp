@@ -95,7 +95,7 @@ GE_FN void move(const W& w, Slot me, Position& at, Course& course, const Steer& 
 /// Agents of the other kind that this one touches.
 GE_FN int64_t count_touched(const W& w, const Squad& squad, int me, const Position& at) {
   const Params& p = w.params();
-  spatial::Look<Model> look(w, squad, me, at.x, at.y, p.touch_distance, p.touch_distance_squared);
+  spatial::Look<Model, spatial::kSomeRows> look(w, squad, me, at.x, at.y, p.touch_distance, p.touch_distance_squared);
   if (is_chaser(p, me))
     look.only(p.chaser_count, p.agent_count);
   else
@@ -107,7 +107,7 @@ GE_FN float runners_company(const W& w, const Squad& squad, int me, const Positi
   const Params& p = w.params();
   if (is_chaser(p, me) || p.company_weight == 0.0f) return 0.0f;
   const spatial::Closeness& c = p.company;
-  spatial::Look<Model> look(w, squad, me, at.x, at.y, c.range, c.range_squared);
+  spatial::Look<Model, spatial::kSomeRows> look(w, squad, me, at.x, at.y, c.range, c.range_squared);
   look.only(p.chaser_count, p.agent_count);
   return min(1.0f, spatial::company(look, squad, c).worth);
 }
