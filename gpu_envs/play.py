@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Discrete, Space
 
-from gpu_envs import errors, fields, flags, registration, terminal
+from gpu_envs import errors, fields, flags, terminal
 from gpu_envs.parallel import ParallelEnv
 from gpu_envs.spaces import FieldViews
 
@@ -60,22 +60,6 @@ def _parser(described: Sequence[fields.Field]) -> argparse.ArgumentParser:
     )
     flags.add_parameters(parser, described)
     return parser
-
-
-def parse(argv: Sequence[str]) -> tuple[argparse.Namespace, dict[str, Any]]:
-    """Read the command line; the environment's parameters come back apart."""
-    given = [word for word in argv if word not in ("-h", "--help")]
-    described: tuple[fields.Field, ...] = ()
-    if given and not given[0].startswith("-"):
-        described = fields.read(registration.find(given[0])["parameters"])
-    parser = _parser(described)
-    if given and given[0].startswith("-"):
-        parser.error("the ID comes first")
-    options = parser.parse_args(argv)
-    own = flags.take_parameters(vars(options))
-    if hasattr(options, "max_episode_steps"):
-        own["max_episode_steps"] = options.max_episode_steps
-    return options, own
 
 
 # ---- those who are not played by hand
@@ -317,7 +301,7 @@ def _people(env: ParallelEnv, chosen: str) -> list[str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     try:
-        options, own = parse(sys.argv[1:] if argv is None else argv)
+        options, own = flags.for_environment(sys.argv[1:] if argv is None else argv, _parser)
         if options.seed is not None:
             errors.whole(options.seed, "--seed", 0, 2**64 - 1)
         env = ParallelEnv(options.id, **own)

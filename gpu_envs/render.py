@@ -18,7 +18,7 @@ from gpu_envs.parallel import ParallelEnv
 from gpu_envs.play import random_policy, saved_policy
 from gpu_envs.resets import SEED_LIMIT
 
-_SIZE = (720, 1280)  # rows, columns
+_ROWS = 720  # at least, where nobody chooses a size
 _FPS = 25  # where the environment has no time of its own
 _TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError, OSError)
 Tick = Callable[[], None]
@@ -50,8 +50,8 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
     add("--world", type=int, default=0, metavar="N", help="which world of that seed (default 0)")
     add("--steps", type=int, metavar="N", help="at most so many (default: the whole episode)")
     add("--step", type=int, default=0, metavar="N", help="which one a .png shows (default 0)")
-    add("--view", metavar="VIEW", help="perspective, top, both or agent:<k>")
-    add("--size", type=_size, default=_SIZE, metavar="WxH", help="of the picture: 1280x720")
+    add("--view", metavar="VIEW", help="perspective, top, both or agent:<k>; flat worlds: top")
+    add("--size", type=_size, metavar="WxH", help="of the picture: 1280x720 (default: as it fits)")
     add("--samples", type=int, default=3, metavar="N", help="per side of a pixel (default 3)")
     add("--fps", type=float, metavar="N", help="pictures a second (default: as time passes)")
     add("--max-episode-steps", type=int, metavar="N", help="when it is cut short; 0: never")
@@ -61,18 +61,8 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
 
 def parse(argv: Sequence[str]) -> tuple[argparse.Namespace, dict[str, Any]]:
     """Read the command line; the environment's parameters come back apart."""
-    given = [word for word in argv if word not in ("-h", "--help")]
-    described: tuple[fields.Field, ...] = ()
-    if given and not given[0].startswith("-"):
-        described = fields.read(registration.find(given[0])["parameters"])
-    parser = _parser(described)
-    if given and given[0].startswith("-"):
-        parser.error("the ID comes first")
-    chosen = parser.parse_args(argv)
-    own = flags.take_parameters(vars(chosen))
+    chosen, own = flags.for_environment(argv, _parser)
     _check(chosen)
-    if chosen.max_episode_steps is not None:
-        own["max_episode_steps"] = chosen.max_episode_steps
     return chosen, own
 
 
@@ -89,7 +79,7 @@ def _check(chosen: argparse.Namespace) -> None:
         chosen.fps = float(description.get("render_fps", _FPS))
     if not 0.1 <= chosen.fps <= 1000:
         raise ValueError(f"--fps must be from 0.1 to 1000, got {chosen.fps:g}")
-    films.check(chosen.out, chosen.size)
+    films.check(chosen.out, chosen.size or (0, 0))
 
 
 # ---- the episode
@@ -138,7 +128,15 @@ def _progress(total: int | None) -> Iterator[Tick]:
         yield lambda: bar.advance(task)
 
 
+def _choose_size(env: ParallelEnv, chosen: argparse.Namespace) -> None:
+    if chosen.size is None:
+        rows, columns = env.simulator.picture_size()
+        larger = max(1, _ROWS // rows)
+        chosen.size = (larger * rows, larger * columns)
+
+
 def _draw(env: ParallelEnv, chosen: argparse.Namespace) -> pictures.Picture:
+    _choose_size(env, chosen)
     return env.simulator.render(0, size=chosen.size, view=chosen.view, samples=chosen.samples)
 
 
