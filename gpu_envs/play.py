@@ -20,6 +20,7 @@ from gymnasium.spaces import Discrete, Space
 
 from gpu_envs import errors, fields, flags, terminal
 from gpu_envs.parallel import ParallelEnv
+from gpu_envs.simulator import Simulator
 from gpu_envs.spaces import FieldViews
 
 Choose = Callable[[str, Any, Any], Any]  # agent, observation, action mask or None -> action
@@ -72,8 +73,8 @@ def random_policy(env: ParallelEnv, seed: int | None) -> Choose:
     return lambda agent, _, mask: env.action_space(agent).sample(mask)
 
 
-def saved_policy(env: ParallelEnv, path: str, option: str) -> Choose:
-    """Return the likeliest legal actions of the policies in a file of the trainer."""
+def saved_team(simulator: Simulator, path: str, option: str) -> Any:
+    """Return the policies in a file of the trainer, for an environment like their own."""
     if not Path(path).is_file():
         raise ValueError(f"{option} must be random or a file that exists, got {path!r}")
     try:
@@ -81,7 +82,12 @@ def saved_policy(env: ParallelEnv, path: str, option: str) -> Choose:
     except ImportError as problem:
         message = f"a saved policy needs {problem.name}: pip install 'gpu_envs[train]'"
         raise ValueError(message) from problem
-    players = Team.load(Path(path), env.simulator).players()
+    return Team.load(Path(path), simulator)
+
+
+def saved_policy(env: ParallelEnv, path: str, option: str) -> Choose:
+    """Return the likeliest legal actions of the policies in a file of the trainer."""
+    players = saved_team(env.simulator, path, option).players()
     seats = {agent: number for number, agent in enumerate(env.possible_agents)}
     return lambda agent, observation, mask: players[seats[agent]](observation, mask)
 
