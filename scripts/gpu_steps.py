@@ -34,9 +34,11 @@ class Result:
         """Add a table for the Markdown file."""
         self.tables.append({"title": title, "header": header, "rows": rows, "note": note})
 
-    def bar(self, what: str, least: float, measured: float) -> None:
-        """Add a promise on speed and what was measured."""
-        verdict = "ok" if measured >= least else "short"
+    def bar(self, what: str, least: float, measured: float | None) -> None:
+        """Add a promise on speed and what was measured; None: nothing was."""
+        verdict = "not measured"
+        if measured is not None:
+            verdict = "ok" if measured >= least else "short"
         self.bars.append({"what": what, "least": least, "measured": measured, "verdict": verdict})
 
 

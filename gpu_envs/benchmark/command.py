@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_envs import native, registration
-from gpu_envs.benchmark import bodies, cuda, games, machine, scaling, swarms, throughput
+from gpu_envs.benchmark import bodies, cuda, games, herds, machine, scaling, swarms, throughput
 from gpu_envs.benchmark.clock import Clock
 from gpu_envs.benchmark.report import Report
 
@@ -144,7 +144,7 @@ def _run(name: str, device: str, arguments: argparse.Namespace, report: Report) 
             report,
             arguments.out,
         )
-    elif name in swarms.HERDS:
+    elif name in herds.HERDS:
         swarms.run(
             swarms.Plan(name, clock, arguments.quick, not arguments.no_peers, device, parameters),
             report,

@@ -203,7 +203,7 @@ _OVERCOOKED = (
         threaded=True,
     ),
 )
-# Their names end as the forms of gpu_envs.benchmark.swarms are called.
+# Their names end as the forms of gpu_envs.benchmark.herds are called.
 _TAG_GRID = (
     Peer(
         "WarpDrive, NumPy: 5 agents, full observation",

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gpu_envs.benchmark import machine, peers, subjects, traffic
 from gpu_envs.benchmark.clock import Clock
+from gpu_envs.benchmark.herds import HERDS, Form
 from gpu_envs.benchmark.report import Bar, Report, Table, si
 from gpu_envs.simulator import Simulator
 
@@ -24,103 +24,6 @@ from gpu_envs.simulator import Simulator
 _PAIR_OPERATIONS = 60
 _MATRIX = 1024  # rows of the matrices whose product shows what the arithmetic can do
 _COPIED = 1 << 28  # bytes that the copy on a GPU moves
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """One size of an environment."""
-
-    label: str
-    parameters: dict[str, Any]
-    worlds: int
-    device_worlds: int
-    unit: str = "agent-steps/s"  # or "world steps/s", "us/step": what the bars are about
-    bars: dict[str, float] = field(default_factory=dict)  # all threads of two cores
-    device_bars: dict[str, float] = field(default_factory=dict)  # one H200
-    ranges: Sequence[tuple[str, str]] = ()  # who sees how far: parameters; none: bytes count
-
-
-_GRID = {"grid_length": 100}
-_GRID_5 = {"num_taggers": 4, **_GRID, "use_full_observation": True}
-_GRID_1000 = {"num_taggers": 999, **_GRID}
-_SQUARE = {"grid_length": 20.0, "use_full_observation": True}
-_SQUARE_1000 = {"num_taggers": 100, "num_runners": 900, "grid_length": 20.0}
-_NEAREST = {"use_full_observation": False, "num_other_agents_observed": 10}
-_FLOCK = [("agent_count", "vision_range")]
-_BOTH = [("runner_count", "runner_vision_range"), ("chaser_count", "chaser_vision_range")]
-HERDS = {
-    "TagGrid-v0": (
-        Form(
-            "5 agents, full observation",
-            _GRID_5,
-            16_384,
-            262_144,
-            unit="world steps/s",
-            bars={"": 15e6},
-            device_bars={"": 3e9},
-        ),
-        Form("2,000 worlds of 5", _GRID_5, 2000, 2000, unit="us/step", device_bars={"": 20.0}),
-        Form(
-            "1,000 agents, nearest alone",
-            {**_GRID_1000, "use_full_observation": False},
-            64,
-            4096,
-            device_bars={"": 5e9},
-        ),
-        Form(
-            "1,000 agents, full observation",
-            {**_GRID_1000, "use_full_observation": True},
-            4,
-            256,
-            device_bars={"": 1.5e8},
-        ),
-    ),
-    "TagContinuous-v0": (
-        Form(
-            "5 agents, full observation",
-            {"num_taggers": 1, "num_runners": 4, **_SQUARE},
-            16_384,
-            262_144,
-            unit="world steps/s",
-            bars={"": 5e6},
-        ),
-        Form("1,000 agents, 10 nearest", {**_SQUARE_1000, **_NEAREST}, 16, 1024),
-        Form(
-            "1,000 agents, full observation",
-            {**_SQUARE_1000, "use_full_observation": True},
-            4,
-            128,
-        ),
-    ),
-    "Flocking-v0": (
-        Form(
-            "1,024 agents",
-            {"agent_count": 1024},
-            8,
-            1024,
-            bars={"floor": 4e6, "goal": 5e6},
-            device_bars={"": 1e9},
-            ranges=_FLOCK,
-        ),
-        Form(
-            "16,384 agents",
-            {"agent_count": 16_384},
-            1,
-            16,
-            device_bars={"floor": 1.5e8, "goal": 3e8},
-            ranges=_FLOCK,
-        ),
-    ),
-    "SwarmTag-v0": (
-        Form(
-            "16,000 runners, 1,600 chasers",
-            {"runner_count": 16_000, "chaser_count": 1600},
-            1,
-            16,
-            ranges=_BOTH,
-        ),
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,15 +141,14 @@ def _judge(plan: Plan, report: Report, form: Form, entry: dict[str, Any]) -> Non
     measured = {
         "agent-steps/s": entry["agent_steps_per_second"],
         "world steps/s": rate,
-        "us/step": 1e6 * entry["worlds"] / rate,
+        "steps/s": rate / entry["worlds"],
     }[form.unit]
     kinds = ((form.bars, "all threads", plan.on_cpu), (form.device_bars, "H200", not plan.on_cpu))
     for bars, where, is_here in kinds:
         for name, required in bars.items():
             what = f"{plan.name}, {form.label}, {where}: {form.unit}"
-            is_least = form.unit != "us/step"
             found = measured if is_here and not plan.quick else None
-            report.judge(Bar(f"{what} ({name})" if name else what, required, found, "", is_least))
+            report.judge(Bar(f"{what} ({name})" if name else what, required, found, ""))
 
 
 # ---- limits
