@@ -178,9 +178,9 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     return made;
   }
   template <int kGraph>
-  static std::vector<cuda::LaunchChoice> choices() {
-    return [&]<class... L>(Types<L...>) {
-      return [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) {
+  std::vector<cuda::LaunchChoice> choices() const {
+    return [this]<class... L>(Types<L...>) {
+      return [this]<int... kIndex>(std::integer_sequence<int, kIndex...>) {
         return std::vector<cuda::LaunchChoice>{choice<kGraph, kIndex>(typename L::phase{})...};
       }(std::make_integer_sequence<int, int(sizeof...(L))>{});
     }(launches_of<GraphOf<E, kGraph>>{});
