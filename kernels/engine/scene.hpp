@@ -113,7 +113,7 @@ struct Piece {
 };
 
 /// What a piece perceives: a translucent sector, or a whole disc from half a turn upwards.
-struct Sight {
+struct FieldOfView {
   float x = 0, y = 0;
   float heading = 0;              // of its middle, as of a piece [rad]
   float half_angle = 3.1415927f;  // [rad]
@@ -125,10 +125,10 @@ struct Sight {
 /// A rectangle seen straight from above, +x to the right and +y upwards.
 struct Board {
   float low[2] = {0, 0}, high[2] = {1, 1};
-  float cell = 0;             // distance of the grid's lines, from `low` onwards [m]; 0: no grid
-  bool wraps = false;         // opposite edges are one: what crosses an edge is seen at both
-  std::vector<Sight> sights;  // under all pieces
-  std::vector<Piece> pieces;  // later ones cover earlier ones
+  float cell = 0;      // distance of the grid's lines, from `low` onwards [m]; 0: no grid
+  bool wraps = false;  // opposite edges are one: what crosses an edge is seen at both
+  std::vector<FieldOfView> views;  // under all pieces
+  std::vector<Piece> pieces;       // later ones cover earlier ones
 };
 
 struct Scene {

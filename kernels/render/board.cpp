@@ -156,8 +156,8 @@ class BoardPainter {
     const float room = float(a.right - a.left) * float(a.bottom - a.top);
     const float spacing = ge::sqrt(room / float(std::max<int64_t>(count, 1)));
     least_ = ge::clamp(0.3f * spacing, 1.1f, 10.0f * unit_);
-    marks_.reserve(board.sights.size() + board.pieces.size());
-    for (const Sight& sight : board.sights) add(mark_of(sight));
+    marks_.reserve(board.views.size() + board.pieces.size());
+    for (const FieldOfView& view : board.views) add(mark_of(view));
     for (const Piece& piece : board.pieces) add(mark_of(piece));
   }
 
@@ -199,14 +199,14 @@ class BoardPainter {
     return int(count + 0.99f);
   }
 
-  Mark mark_of(const Sight& sight) const {
-    const float radius = sight.radius * map_.across;
-    Outline o{Outline::kSector, map_.column(sight.x), map_.row(sight.y), 1, 0, radius};
-    ge::sincos(sight.heading, o.sine, o.cosine);
-    ge::sincos(ge::min(sight.half_angle, 3.1415927f), o.edge_sine, o.edge_cosine);
-    const Vec3 colour = linear(sight.colour);
-    const float strong = ge::min(1.0f, 3 * sight.opacity);
-    return {o, colour, colour, sight.opacity, strong, 1.2f * unit_};
+  Mark mark_of(const FieldOfView& view) const {
+    const float radius = view.radius * map_.across;
+    Outline o{Outline::kSector, map_.column(view.x), map_.row(view.y), 1, 0, radius};
+    ge::sincos(view.heading, o.sine, o.cosine);
+    ge::sincos(ge::min(view.half_angle, 3.1415927f), o.edge_sine, o.edge_cosine);
+    const Vec3 colour = linear(view.colour);
+    const float strong = ge::min(1.0f, 3 * view.opacity);
+    return {o, colour, colour, view.opacity, strong, 1.2f * unit_};
   }
 
   Mark mark_of(const Piece& piece) const {

@@ -104,10 +104,10 @@ GE_TEST(what_crosses_an_edge_of_a_wrapped_board_is_seen_at_both) {
   CHECK_EQ(walled.at(1.015f, 0.5f), 'r');
 }
 
-GE_TEST(sights_are_sectors_under_the_pieces) {
+GE_TEST(fields_of_view_are_sectors_under_the_pieces) {
   Scene scene = board({piece(Piece::kDisc, kRed, 0.7f, 0.5f, 0.05f)});
-  Sight sight{0.5f, 0.5f, 0, 0.6f, 0.4f, kBlue, 0.8f};
-  scene.board->sights = {sight};
+  const FieldOfView view{0.5f, 0.5f, 0, 0.6f, 0.4f, kBlue, 0.8f};
+  scene.board->views = {view};
   Picture picture = drawn(scene);
   CHECK_EQ(picture.at(0.8f, 0.5f), 'b');
   CHECK_EQ(picture.at(0.7f, 0.5f), 'r');
@@ -115,12 +115,12 @@ GE_TEST(sights_are_sectors_under_the_pieces) {
   CHECK_EQ(picture.at(0.65f, 0.7f), 'w');  // 53 degrees
   CHECK_EQ(picture.at(0.95f, 0.5f), 'w');
   CHECK_EQ(picture.at(0.3f, 0.5f), 'w');
-  scene.board->sights[0].half_angle = 2.5f;  // more than half of the disc: all but behind
+  scene.board->views[0].half_angle = 2.5f;  // more than half of the disc: all but behind
   picture = drawn(scene);
   CHECK_EQ(picture.at(0.5f, 0.8f), 'b');
   CHECK_EQ(picture.at(0.3f, 0.7f), 'b');  // 135 degrees
   CHECK_EQ(picture.at(0.3f, 0.5f), 'w');
-  scene.board->sights[0].half_angle = 4;
+  scene.board->views[0].half_angle = 4;
   CHECK_EQ(drawn(scene).at(0.3f, 0.5f), 'b');
 }
 
@@ -199,7 +199,7 @@ GE_TEST(bytes_of_boards_are_the_same_on_every_machine) {
   for (int k = 0; k < 40; ++k)
     scene.board->pieces.push_back(piece(k % 4, palette::of_heading(0.3f * float(k)),
                                         0.025f * float(k), 0.02f * float(k), 0.02f, float(k)));
-  scene.board->sights = {{0.9f, 0.5f, 1, 2, 0.2f, palette::kRamp, 0.2f}};
+  scene.board->views = {{0.9f, 0.5f, 1, 2, 0.2f, palette::kRamp, 0.2f}};
   scene.board->cell = 0.13f;
   const Picture picture = drawn(scene, 203);
   const std::string hash =
