@@ -94,8 +94,8 @@ template <class T>
 inline constexpr int kLiveWords = (T::capacity + 31) / 32;
 template <class T>
 consteval int header_bytes() {
-  if (T::kind == Kind::list) return 4;
-  if (T::kind == Kind::pool) return 4 * kLiveWords<T> + 4 * T::capacity;
+  if constexpr (T::kind == Kind::list) return 4;
+  if constexpr (T::kind == Kind::pool) return 4 * kLiveWords<T> + 4 * T::capacity;
   return 0;
 }
 
