@@ -59,7 +59,7 @@ def plot(points: dict[str, list[float]], counts: list[int], where: str, file: Pa
     axes.set_xscale("log", base=2)
     axes.set_xticks(counts, [f"{n:,}" for n in counts], fontsize=8)
     axes.set_ylim(bottom=0)
-    axes.set_xlabel("agents in the world, at constant density (31 neighbours in range)")
+    axes.set_xlabel("agents in the world, at constant density (32 neighbours in range)")
     axes.set_ylabel("nanoseconds per agent and step")
     axes.set_title(f"{NAME}, one world, on {where}", fontsize=10)
     axes.grid(True, alpha=0.3)
