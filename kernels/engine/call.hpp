@@ -12,6 +12,8 @@ template <class T, class Arg, class S>
 GE_FN bare<Arg> argument(const Cells<S>& cells, int row) {
   if constexpr (is_slot<Arg>)
     return Slot{row};
+  else if constexpr (is_squad<Arg>)
+    return Squad{cells.squad_lane, cells.squad_size};
   else
     return cells.template load<T, bare<Arg>>(row);
 }
@@ -52,6 +54,22 @@ GE_FN void call_row(const Cells<S>& cells, int row, Types<Args...>) {
 template <auto F, class T, class S>
 GE_FN void call_row(const Cells<S>& cells, int row) {
   call_row<F, T>(cells, row, Arguments<F>{});
+}
+
+/// A system on one row of T, run by the lanes of a squad, all of which arrive at the same values.
+template <auto F, class T, class S, class... Args>
+GE_FN void call_together(const Cells<S>& cells, int row, Types<Args...>) {
+  const World<S> world(cells);
+  const Squad squad{cells.squad_lane, cells.squad_size};
+  [&](bare<Args>... values) __attribute__((always_inline)) {
+    F(world, values...);
+    squad.meet();  // all lanes have read the row
+    if (squad.lane() == 0) (give_back<T, Args>(cells, row, values), ...);
+  }(argument<T, Args>(cells, row)...);
+}
+template <auto F, class T, class S>
+GE_FN void call_together(const Cells<S>& cells, int row) {
+  call_together<F, T>(cells, row, Arguments<F>{});
 }
 
 /// A system of Coloured on one row of T: it may also write rows of other tables.

@@ -13,12 +13,19 @@
 #include "engine/describe.hpp"
 #include "engine/packs.hpp"
 #include "engine/random.hpp"
+#include "engine/squad.hpp"
 
 namespace ge {
 
 /// f(World, [Slot,] C&..., const C&...) on every live row of every table that has the components.
 template <auto F>
 struct Each {};
+
+/// As Each, but a squad of lanes runs f(World, Squad, [Slot,] C&..., const C&...) for each row: for
+/// work that one lane would be long at, such as a look at thousands of neighbours (squad.hpp).
+/// Every lane arrives at the same values.
+template <auto F>
+struct EachTogether {};
 
 /// f(World, C&..., const C&...) once per world, the components being those of singletons.
 template <auto F>

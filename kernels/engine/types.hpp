@@ -73,7 +73,8 @@ inline constexpr bool is_written =
 
 /// Arguments that are no component of the row: declared by what they are.
 template <class Arg>
-concept NoComponent = is_slot<Arg> || requires { typename bare<Arg>::Component; };
+concept NoComponent =
+    is_slot<Arg> || requires { typename bare<Arg>::Component; } || requires { bare<Arg>::kLanes; };
 
 /// The components among the arguments of a system, in order.
 template <class Arguments>

@@ -71,16 +71,56 @@ class BitRow {
 template <class Element>
 class ElementRow {
  public:
-  GE_FN ElementRow(Element* at, int begin, int end) : at_(at), begin_(begin), count_(end - begin) {}
+  GE_FN ElementRow(Element* at, int begin, int end, int lane = 0, int lanes = 1)
+      : at_(at), begin_(begin), count_(end - begin), lane_(lane), lanes_(lanes) {}
   GE_FN void set(int index, Element value) {
     if (uint32_t(index - begin_) >= uint32_t(count_)) return;
     GE_WATCH(at_ + (index - begin_), int(sizeof(Element)), true);
     at_[index - begin_] = value;
   }
+  /// Elements first, first + 1, ... become f(0), f(1), ... f(count - 1); the lanes of a squad share
+  /// them.
+  GE_EITHER_MACHINE
+  template <class F>
+  GE_FN void fill(int first, int count, const F& f) {
+    const int low = begin_ > first ? begin_ - first : 0;
+    const int room = begin_ + count_ - first;
+    const int high = room < count ? room : count;
+    Element* const to = at_ + (first - begin_);
+#if defined(__CUDACC__) || defined(GE_CUDA_LAYOUT)
+    for (int k = low + lane_; k < high; k += lanes_) {
+      GE_WATCH(to + k, int(sizeof(Element)), true);
+      to[k] = f(k);
+    }
+#else
+    GE_INDEPENDENT
+    for (int k = low; k < high; ++k) to[k] = f(k);
+#endif
+  }
+  /// The element as it is, and the smaller of it and a value that is no less than zero: for
+  /// functions with a Squad, whose row is in one piece. Lanes may lower one element at a time and in
+  /// any order.
+  GE_FN Element get(int index) const {
+    GE_WATCH(at_ + (index - begin_), int(sizeof(Element)), false);
+    return at_[index - begin_];
+  }
+  GE_FN void lower(int index, Element value) {
+    static_assert(std::is_same_v<Element, float>);
+    Element* const to = at_ + (index - begin_);
+#if defined(__CUDA_ARCH__)
+    // The bits of floats that are no less than zero are ordered as they are.
+    if (lanes_ > 1) {
+      atomicMin(reinterpret_cast<unsigned*>(to), __float_as_uint(value));
+      return;
+    }
+#endif
+    *to = value < *to ? value : *to;
+  }
 
  private:
   Element* at_;
   int begin_, count_;
+  int lane_, lanes_;
 };
 using ByteRow = ElementRow<uint8_t>;
 using FloatRow = ElementRow<float>;
@@ -99,6 +139,13 @@ inline FieldInfo wide_field(const char* name, std::vector<int64_t> shape, const 
   info.doc = doc;
   info.low = low, info.high = high;
   return info;
+}
+
+/// Whether the row's function sets every element, so that nobody has to zero it first.
+template <class Row>
+consteval bool is_complete() {
+  if constexpr (requires { Row::complete; }) return Row::complete;
+  return false;
 }
 
 /// What a row begins with, where all rows of a simulator begin alike; null: zeros.
@@ -123,7 +170,7 @@ GE_FN void write_state(const Cells<S>& cells, Writer& writer) {
   write_state<F>(cells, writer, Arguments<F>{});
 }
 
-// ---- the caller's form of a row
+// ---- the caller's form of a row (rows with a Squad, below, are made in it)
 
 /// Bytes of one row of so many elements.
 GE_FN int64_t wide_bytes(Elements format, int elements) {
@@ -158,6 +205,23 @@ GE_FN WideTarget wide_target(const Shared<S>& shared, Output output) {
     background = observation ? shared.background : shared.state_background;
   return {static_cast<char*>(shared.bound.at[output]), observation ? shared.format : own,
           Row::elements(shared.params), background};
+}
+
+/// A row made by the squad of `cells` where it belongs.
+template <auto F, class T, class Row, class S>
+GE_FN void put_together(const Cells<S>& cells, int row, const WideTarget& target, int64_t index,
+                        bool into_final) {
+  static_assert(std::is_same_v<typename Row::Element, float>,
+                "GE: a squad makes rows of floats only");
+  const RowFate fate = row_fate<T>(cells, row, into_final);
+  if (!fate.wanted) return;
+  FloatRow writer(reinterpret_cast<float*>(target.to) + index * target.elements, 0, target.elements,
+                  cells.squad_lane, cells.squad_size);
+  if (!fate.shows || !is_complete<Row>()) {
+    writer.fill(0, target.elements, [](int) GE_LAMBDA { return 0.0f; });
+    Squad{cells.squad_lane, cells.squad_size}.meet();
+  }
+  if (fate.shows) write_row<F, T>(cells, row, writer);
 }
 
 #if !defined(__CUDA_ARCH__)
@@ -238,7 +302,7 @@ struct HostWideRow {
   }
   template <class Make>
   static inline void fill(const WideTarget& target, char* to, Make& make, float) {
-    std::memset(to, 0, size_t(target.elements) * 4);
+    if constexpr (!is_complete<Row>()) std::memset(to, 0, size_t(target.elements) * 4);
     FloatRow row(reinterpret_cast<float*>(to), 0, target.elements);
     make(row);
   }

@@ -205,6 +205,7 @@ struct Cells {
   char* scratch;       // scratch memory of the block or group
   int scratch_stride;  // worlds interleaved there
   int scratch_lane;
+  int squad_lane = 0, squad_size = 1;  // the lane's place among those that share a row
 
   template <class T, class C>
   GE_FN char* at(int row) const {

@@ -362,6 +362,10 @@ class ShuffledRunner {
     }
   }
   template <auto F>
+  void stage(EachTogether<F>) {
+    stage(Each<F>{});
+  }
+  template <auto F>
   void stage(EachWorld<F>) {
     rows({{[](const Cells<S>& cells) { call_world<F>(cells); }, "the world",
            written_singles(Arguments<F>{})}});
@@ -672,7 +676,7 @@ class ShuffledRunner {
     char* const to = target.to + index * bytes;
     std::string first;
     for (int k = 0; k < kImages; ++k) {
-      std::string image = images_[k], row(size_t(bytes), '\0');
+      std::string image = images_[k], row(size_t(bytes), kPoison[k]);
       target.to = row.data();
       guarded(name, [&] {
         HostWideRow<Row>::put(target, 0, shows,

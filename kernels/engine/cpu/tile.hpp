@@ -262,6 +262,10 @@ class Tile {
     }
   }
   template <auto F>
+  void stage(EachTogether<F>, const Set& set) {
+    stage(Each<F>{}, set);
+  }
+  template <auto F>
   void stage(EachWorld<F>, const Set& set) {
     each_cell(set, 1, [](const Cells<S>& cells, int) GE_LAMBDA { call_world<F>(cells); });
   }

@@ -147,6 +147,29 @@ class Group {
       });
   }
   template <bool kFinal, auto F>
+  GE_FN void stage(EachTogether<F>, bool on) {
+    if constexpr (G < Squad::kLanes)
+      stage<kFinal>(Each<F>{}, on);
+    else if constexpr (Served<F, Tables>::value)
+      for_each_type(matching<Components<F>, Tables>{}, [&](auto t) GE_LAMBDA {
+        using T = typename decltype(t)::type;
+        squad_rows(on, on ? cells_.template rows<T>() : 0,
+                   [&](const Cells<S>& cells, int row) GE_LAMBDA {
+                     if (cells.template alive<T>(row)) call_together<F, T>(cells, row);
+                   });
+      });
+  }
+  /// f(cells, row) by all lanes of a squad on each of its rows; the squads of a group take turns.
+  template <class F>
+  GE_FN void squad_rows(bool on, int rows, const F& f) const {
+    Cells<S> cells = cells_;
+    cells.squad_lane = lane_ % Squad::kLanes;
+    cells.squad_size = Squad::kLanes;
+    const int count = on ? rows : 0;
+    GE_NO_UNROLL
+    for (int row = lane_ / Squad::kLanes; row < count; row += G / Squad::kLanes) f(cells, row);
+  }
+  template <bool kFinal, auto F>
   GE_FN void stage(EachWorld<F>, bool on) {
     if (leads(on)) call_world<F>(cells_);
   }
@@ -686,10 +709,23 @@ class Group {
   GE_FN void wide_rows_out(Output output, bool on) {
     const WideTarget target = wide_target<Row>(*cells_.shared, output);
     if (target.to == nullptr) return;
+    if constexpr (wants_squad<F>) return squad_rows_out<kFinal, F, Row>(target, on);
     const StagedWideRows<Row, G, Service> staged{place_, target, agents(), cells_.world};
     staged.run(
         on, [&](int row) GE_LAMBDA { return row_fate<Agent>(cells_, row, kFinal); },
         [&](int row, auto& writer) GE_LAMBDA { write_row<F, Agent>(cells_, row, writer); });
+  }
+  /// Rows that a squad makes in the caller's array itself: its lanes write side by side.
+  template <bool kFinal, auto F, class Row>
+  GE_FN void squad_rows_out(const WideTarget& target, bool on) const {
+    const int rows = agents();
+    const auto put = [&](const Cells<S>& cells, int row) GE_LAMBDA {
+      put_together<F, Agent, Row>(cells, row, target, int64_t(cells.world) * rows + row, kFinal);
+    };
+    if constexpr (G >= Squad::kLanes)
+      squad_rows(on, rows, put);
+    else
+      my_rows<Agent::capacity>(on, rows, [&](int row) GE_LAMBDA { put(cells_, row); });
   }
   GE_FN Run run_of(bool on) const { return team_run<G, Service>(place_, on); }
 

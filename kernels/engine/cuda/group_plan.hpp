@@ -42,9 +42,14 @@ struct RowPlan<Row, kRows, G> {
   static constexpr int bytes = WidePlan::shared;
   static constexpr bool meets = true, direct = false;
 };
+struct NoNeeds {
+  static constexpr int bytes = 0;
+  static constexpr bool meets = false;
+};
 template <class E, int G, auto F>
 struct StageNeeds<E, G, Observe<F>>
-    : RowPlan<typename E::Observation, E::Schema::Agent::capacity, G> {};
+    : std::conditional_t<wants_squad<F>, NoNeeds,
+                         RowPlan<typename E::Observation, E::Schema::Agent::capacity, G>> {};
 template <class E, int G, auto F>
 struct StageNeeds<E, G, ObserveMask<F>>
     : RowPlan<typename E::ActionMask, E::Schema::Agent::capacity, G> {};

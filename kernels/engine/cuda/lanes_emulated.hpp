@@ -317,6 +317,17 @@ inline void watch(const void* address, int bytes, bool written) {
     emulator->watch(address, bytes, written);
 }
 
+inline void squad_meet() {
+  LaneEmulator::current()->meet(LaneEmulator::Meeting::barrier, 0);
+}
+inline int64_t squad_sum(int64_t value) {
+  LaneEmulator& here = *LaneEmulator::current();
+  here.meet(LaneEmulator::Meeting::shuffle, uint64_t(value));
+  uint64_t sum = 0;
+  for (int lane = 0; lane < LaneEmulator::kWarp; ++lane) sum += here.brought(lane);
+  return int64_t(sum);
+}
+
 struct EmulatedLanes {
   using Meeting = LaneEmulator::Meeting;
   static LaneEmulator& here() { return *LaneEmulator::current(); }
