@@ -200,6 +200,13 @@ struct Observation : WideRow<float> {
   static constexpr int capacity = 4 * N + 1;
   static constexpr bool complete = true;
   static GE_FN int elements(const Params& p) { return p.full ? 4 * p.num_taggers + 5 : 6; }
+  // Everybody sees the same board; who looks at it is one element.
+  static GE_FN bool alike(const Params& p) { return p.full != 0; }
+  static GE_FN void turn(const Params& p, FloatRow& row, int other, int me) {
+    const int self = 3 * (p.num_taggers + 1);
+    row.set(self + other, 0.0f);
+    row.set(self + me, 1.0f);
+  }
   static std::vector<FieldInfo> describe(const Params& p) {
     const int64_t agents = p.num_taggers + 1;
     const FieldInfo time = wide_field("time", {}, "steps taken of the episode's limit");
