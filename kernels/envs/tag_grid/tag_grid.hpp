@@ -174,6 +174,10 @@ GE_FN void take_shares(const W<N>& w, ShareX& x, ShareY& y, const Position& at) 
 }
 
 template <int N>
+GE_FN bool shows_everybody(const W<N>& w) {
+  return w.params().full != 0;
+}
+template <int N>
 GE_FN bool shows_nearest(const W<N>& w) {
   return w.params().full == 0;
 }
@@ -231,7 +235,7 @@ GE_FN float time_share(const W<N>& w) {
 }
 
 template <int N>
-GE_FN void show_everybody(const W<N>& w, FloatRow& row, int me) {
+GE_FN void fill_everybody(const W<N>& w, FloatRow& row, int me) {
   const int taggers = w.params().num_taggers, agents = taggers + 1;
   row.fill(0, agents, [&w](int k)
                           GE_LAMBDA { return w.template get<Players<N>, ShareX>(k).value; });
@@ -242,25 +246,27 @@ GE_FN void show_everybody(const W<N>& w, FloatRow& row, int me) {
   const float time = time_share<N>(w);
   row.fill(4 * agents, 1, [time](int) GE_LAMBDA { return time; });
 }
-
 template <int N>
-GE_FN void show_nearest(const W<N>& w, FloatRow& row, int me) {
-  const int runner = w.params().num_taggers;
-  const int other = me == runner ? int(w.template get<Nearest>().tagger) : runner;
-  row.set(0, w.template get<Players<N>, ShareX>(me).value);
-  row.set(1, w.template get<Players<N>, ShareY>(me).value);
-  row.set(2, w.template get<Players<N>, ShareX>(other).value);
-  row.set(3, w.template get<Players<N>, ShareY>(other).value);
-  row.set(4, me == runner ? 1.0f : 0.0f);
-  row.set(5, time_share<N>(w));
+GE_FN void show_everybody(const W<N>& w, FloatRow& row, Slot me) {
+  fill_everybody<N>(w, row, me.row);
+}
+// Long rows are a squad's work.
+template <int N>
+GE_FN void show_everybody_together(const W<N>& w, FloatRow& row, const Squad&, Slot me) {
+  fill_everybody<N>(w, row, me.row);
 }
 
 template <int N>
-GE_FN void observe(const W<N>& w, FloatRow& row, Slot me) {
-  if (w.params().full != 0)
-    show_everybody<N>(w, row, me.row);
-  else
-    show_nearest<N>(w, row, me.row);
+GE_FN void show_nearest(const W<N>& w, FloatRow& row, Slot me) {
+  const int runner = w.params().num_taggers;
+  const bool runs = me.row == runner;
+  const int other = runs ? int(w.template get<Nearest>().tagger) : runner;
+  row.set(0, w.template get<Players<N>, ShareX>(me.row).value);
+  row.set(1, w.template get<Players<N>, ShareY>(me.row).value);
+  row.set(2, w.template get<Players<N>, ShareX>(other).value);
+  row.set(3, w.template get<Players<N>, ShareY>(other).value);
+  row.set(4, runs ? 1.0f : 0.0f);
+  row.set(5, time_share<N>(w));
 }
 
 // ---- the graphs
@@ -273,9 +279,12 @@ struct Environment : Defaults {
                        When<&has_pool<N>, Each<&place_from_pool<N>>>>;
   // Everybody has moved before anybody is tagged.
   using Step = Stages<Each<&move<N>>, Reduce<&touches<N>, AnyOf, &judge<N>>, Each<&pay<N>>>;
-  using Observe = Stages<Each<&take_shares<N>>,
-                         When<&shows_nearest<N>, Reduce<&closeness<N>, Closest, &name_nearest<N>>>,
-                         ge::Observe<&observe<N>>>;
+  using Everybody = std::conditional_t<N <= 8, ge::Observe<&show_everybody<N>>,
+                                       ge::Observe<&show_everybody_together<N>>>;
+  using Observe =
+      Stages<Each<&take_shares<N>>, When<&shows_everybody<N>, Everybody>,
+             When<&shows_nearest<N>, Reduce<&closeness<N>, Closest, &name_nearest<N>>,
+                  ge::Observe<&show_nearest<N>>>>;
   using StepLanes = std::conditional_t<N <= 8, Lanes<1, 8>, Lanes<32>>;
   using ResetLanes = StepLanes;
   using ObserveLanes = StepLanes;
