@@ -88,7 +88,7 @@ struct Schema {
   using Agent = Players<N>;
   using tables = Types<Agent, Chase>;
   // Small worlds fill the lanes of a vector or a warp side by side, large ones by their agents.
-  static constexpr int cpu_block = N <= 8 ? 16 : 1;
+  static constexpr int cpu_block = N <= 128 ? 16 : 1;
   static constexpr int cuda_block = N <= 8 ? 32 : 1;
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
 };
