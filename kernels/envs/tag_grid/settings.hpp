@@ -10,8 +10,8 @@ namespace gpu_envs::envs::tag_grid {
 
 using namespace ge;
 
-/// Rows of the largest tier, without the runner.
-inline constexpr int kMostTaggers = 1087;
+/// What memory allows ends long before.
+inline constexpr int kMostTaggers = 1000000;
 /// Squares of distances on a larger board would not fit into 32 bits.
 inline constexpr int kLongestGrid = 32767;
 /// Agents whose start can be given one by one: the list travels with every launch.
@@ -114,7 +114,10 @@ inline std::vector<int> take_coordinates(std::string& text, const char* name, co
   }
   end_word();
   text.clear();
-  for (const int value : found) text += (text.empty() ? "" : ",") + std::to_string(value);
+  for (const int value : found) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(value);
+  }
   return found;
 }
 

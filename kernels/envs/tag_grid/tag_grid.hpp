@@ -68,12 +68,12 @@ struct Nearest {
   }
 };
 
-// ---- tables; N: rows of the tier
+// ---- tables; N: rows of the tier, or any number
 
 template <int N>
 struct Players : Agents<N, Position, Step, Bump, ShareX, ShareY> {
   static constexpr const char* name = "agents";
-  static GE_FN constexpr int count(const Params& p) { return p.num_taggers + 1; }
+  static GE_FN constexpr int64_t count(const Params& p) { return p.num_taggers + 1; }
 };
 struct Chase : Single<Nearest> {
   static constexpr const char* name = "chase";
@@ -201,7 +201,7 @@ GE_FN void name_nearest(const W<N>&, uint64_t closest, Nearest& nearest) {
 
 template <int N>
 struct Observation : WideRow<float> {
-  static constexpr int capacity = 4 * N + 1;
+  static constexpr int capacity = N == kAny ? 1 << 30 : 4 * N + 1;
   static constexpr bool complete = true;
   static GE_FN int elements(const Params& p) { return p.full ? 4 * p.num_taggers + 5 : 6; }
   // Everybody sees the same board; who looks at it is one element.
@@ -307,6 +307,6 @@ struct Environment : Defaults {
 };
 
 using Builds = ge::Builds<Build<"TagGrid-v0", Environment<8>, Environment<32>, Environment<128>,
-                                Environment<kMostTaggers + 1>>>;
+                                Environment<kAny>>>;
 
 }  // namespace gpu_envs::envs::tag_grid
