@@ -458,8 +458,9 @@ def _agent_counts(module: Any, description: dict[str, Any]) -> list[int]:
     """Its own number of agents and powers of ten, as far as it can have them."""
     if description["agents"].isdecimal():
         return []
-    names = str(description["agents"]).split(" + ")
-    own = sum(p["default"] for p in description["parameters"] if p["name"] in names)
+    terms = str(description["agents"]).split(" + ")
+    own = sum(p["default"] for p in description["parameters"] if p["name"] in terms)
+    own += sum(int(term) for term in terms if term.isdecimal())
     found = []
     for agents in sorted({own, 1, 10, 100, 1000}):
         try:
