@@ -21,9 +21,9 @@ gymnasium.make_vec, one thread and all, default and lean outputs, each kind of a
 step against the memory's bandwidth measured in the same run; microseconds of Python per step;
 peers that are installed (Gymnasium, EnvPool, gymnax) and a plain C loop.
 Many agents per world (Micro): agent-steps/s by agents per world, by work and by threads, plotted.
-Games (Hanabi, Overcooked): world steps/s with random legal moves drawn in the loop, by element type
-and outputs, against a plain copy of as many bytes, beside peers (OpenSpiel, overcooked-ai, JaxMARL)
-and by agents per world with the memory of a world, plotted.
+Games (Hanabi, Overcooked, TagGrid): world steps/s with random legal moves drawn in the loop, by
+element type and outputs, against a plain copy of as many bytes, beside peers (OpenSpiel,
+overcooked-ai, JaxMARL, WarpDrive) and by agents per world with the memory of a world, plotted.
 Rigid bodies (HideSeek): world steps/s with random actions and resets, one thread and all, without
 sleep, crowded, by profile; where the time of a step goes; by agents and by boxes, plotted.
 On a GPU the same numbers come from CUDA events, with lanes per world, captured graphs and the limit
@@ -123,8 +123,7 @@ def _run(name: str, device: str, arguments: argparse.Namespace, report: Report) 
     if device != "cpu":
         clock = cuda.device_clock(seconds, arguments.repeats, device)
     if name in games.GAMES:
-        default = games.WORLDS if device == "cpu" else games.DEVICE_WORLDS
-        worlds = arguments.worlds or (games.QUICK_WORLDS if arguments.quick else default)
+        worlds = arguments.worlds or games.default_worlds(name, device == "cpu", arguments.quick)
         games.run(
             games.Plan(
                 name, worlds, clock, arguments.quick, not arguments.no_peers, device, parameters

@@ -203,7 +203,15 @@ _OVERCOOKED = (
         threaded=True,
     ),
 )
-PEERS = {"CartPole-v0": _CARTPOLE, "Hanabi-v0": _HANABI, "Overcooked-v0": _OVERCOOKED}
+_TAG_GRID = (
+    Peer("WarpDrive, NumPy, one core", lambda _: game_peers.warpdrive_tag_grid(_require), 1),
+)
+PEERS = {
+    "CartPole-v0": _CARTPOLE,
+    "Hanabi-v0": _HANABI,
+    "Overcooked-v0": _OVERCOOKED,
+    "TagGrid-v0": _TAG_GRID,
+}
 
 
 def open_quietly(peer: Peer, worlds: int) -> Subject:
