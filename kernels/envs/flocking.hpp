@@ -71,8 +71,9 @@ struct Settings {
               "seen to each side of the heading; -1: 0.5, so half of all directions")
             .in("pi rad")
             .within(kOpen, 1),
-        field("agent_radius", &Settings::agent_radius, "of discs that are seen; -1: 0.0025, floxs "
-                                                       "0.01")
+        field("agent_radius", &Settings::agent_radius,
+              "of discs that are seen; -1: 0.0025, floxs "
+              "0.01")
             .within(kOpen, 1),
         field("empty_value", &Settings::empty_value, "of sectors that show nobody").within(-1, 1),
         field("speed_element", &Settings::speed_element,
@@ -110,10 +111,10 @@ struct Steer {
   float rotation, acceleration;
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("rotation", &Steer::rotation, "-1 turns fully to the right, 1 to the left")
-                      .within(-1, 1),
-                  field("acceleration", &Steer::acceleration, "-1 brakes, 1 speeds up")
-                      .within(-1, 1));
+    return fields(
+        field("rotation", &Steer::rotation, "-1 turns fully to the right, 1 to the left")
+            .within(-1, 1),
+        field("acceleration", &Steer::acceleration, "-1 brakes, 1 speeds up").within(-1, 1));
   }
 };
 
@@ -194,7 +195,8 @@ GE_FN void observe(const W& w, FloatRow& row, const Squad& squad, Slot me, const
   spatial::see<Model>(w, view, squad, me.row, at, course.heading, p.sectors);
   view.finish(p.sectors.empty);
   if (p.speed_element != 0 && squad.lane() == 0)
-    row.set(count, select(p.abilities.max_speed > 0.0f, course.speed / p.abilities.max_speed, 0.0f));
+    row.set(count,
+            select(p.abilities.max_speed > 0.0f, course.speed / p.abilities.max_speed, 0.0f));
 }
 
 // ---- profiles
@@ -242,13 +244,15 @@ struct Environment : Defaults {
   using Step = chain<Stages<Each<&move>>, Sort, Stages<EachTogether<&pay>>>;
   using Observe = chain<Sort, Stages<ge::Observe<&observe>>>;
   static constexpr Card card{
-      .doc = "A swarm that keeps together without touching, seen through sectors of a field of view.",
+      .doc =
+          "A swarm that keeps together without touching, seen through sectors of a field of view.",
       .max_episode_steps = 400,
       .agents = "agent_count",
       .render_fps = 20};
   static Scene scene(const W& w) {
-    return spatial::swarm_scene<Model>(w, w.params().sectors.radius,
-                                          [](int) { return palette::kBlue; });
+    const spatial::Sectors& sectors = w.params().sectors;
+    return spatial::swarm_scene<Model>(w, 1,
+                                       [&](int) { return std::pair(palette::kBlue, sectors); });
   }
 };
 

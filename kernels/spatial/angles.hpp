@@ -10,9 +10,9 @@ namespace ge::spatial {
 /// atan(q) for 0 <= q <= 1: q + q z A(z) with z = q q, a minimax fit.
 GE_FN float atan_of_slope(float q) {
   const float z = q * q;
-  const float tail = ge::detail::polynomial(z, -0x1.5554dcp-2f, 0x1.9978f4p-3f, -0x1.230adap-3f,
-                                            0x1.b4e118p-4f, -0x1.35568ep-4f, 0x1.61fd78p-5f,
-                                            -0x1.0c2b9ap-6f, 0x1.7ed138p-9f);
+  const float tail =
+      ge::detail::polynomial(z, -0x1.5554dcp-2f, 0x1.9978f4p-3f, -0x1.230adap-3f, 0x1.b4e118p-4f,
+                             -0x1.35568ep-4f, 0x1.61fd78p-5f, -0x1.0c2b9ap-6f, 0x1.7ed138p-9f);
   return q + q * (z * tail);
 }
 /// The angle between the axis x and a point of the first quadrant, in [0, pi/2]; 0 of the origin.

@@ -131,7 +131,7 @@ class CircleRuns {
     const Stretch columns =
         stretch(grid_.square, x_ - half, x_ + half, grid_.columns_per_length, grid_.columns);
     const int base = wrapped_cell(row_, grid_.rows) * grid_.columns, most = grid_.columns - 1;
-    const bool left = columns.first < 0, right = columns.last > most;
+    const bool left = columns.first<0, right = columns.last> most;
     cells_ = {base + max(columns.first, 0), base + min(columns.last, most)};
     rest_ = {base + select(left, columns.first + grid_.columns, 0),
              base + select(left, most, select(right, columns.last - grid_.columns, -1))};

@@ -10,9 +10,9 @@ namespace ge::spatial {
 struct Course {
   float heading, speed;
   static constexpr auto describe() {
-    return fields(field("heading", &Course::heading, "counter-clockwise from +x, in [0, 2 pi)")
-                      .in("rad"),
-                  field("speed", &Course::speed, "along the heading").in("length/step"));
+    return fields(
+        field("heading", &Course::heading, "counter-clockwise from +x, in [0, 2 pi)").in("rad"),
+        field("speed", &Course::speed, "along the heading").in("length/step"));
   }
 };
 

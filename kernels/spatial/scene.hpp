@@ -1,26 +1,41 @@
-// How a swarm looks to people: for now a disc per agent.
+// How a swarm looks to people: an arrow per agent on a board, and what the first ones see. Host only.
 #pragma once
+
+#include <utility>
 
 #include "engine/scene.hpp"
 #include "spatial/motion.hpp"
+#include "spatial/vision.hpp"
 
 namespace ge::spatial {
 
-template <class M, class Colour>
-Scene swarm_scene(const WorldOf<M>& w, float radius, const Colour& colour) {
-  Scene scene;
-  const float side = M::grid(w.params()).square.side;
-  const int count = M::count(w.params());
+/// Arrows twice as long as discs are wide: `look(row)` gives colour and sectors of an agent. The
+/// agents of rows [0, shown) show what they see.
+template <class M, class F>
+Scene swarm_scene(const WorldOf<M>& w, int shown, const F& look) {
+  const Square square = M::grid(w.params()).square;
+  Board board;
+  board.high[0] = board.high[1] = square.side;
+  board.wraps = wraps(square);
+  const int count = int(M::count(w.params()));
   for (int row = 0; row < count; ++row) {
+    const std::pair<Rgb, Sectors> seen = look(row);
     const Position at = w.template get<typename M::Agents, Position>(row);
-    Solid solid;
-    solid.shape = Solid::kSphere;
-    solid.half[0] = radius;
-    solid.position[0] = at.x, solid.position[1] = at.y;
-    solid.colour = colour(row);
-    scene.solids.push_back(solid);
+    const Course course = w.template get<typename M::Agents, Course>(row);
+    Piece piece;
+    piece.kind = Piece::kArrow;
+    piece.x = at.x, piece.y = at.y, piece.heading = course.heading;
+    piece.radius = 2.0f * seen.second.radius, piece.colour = seen.first;
+    board.pieces.push_back(piece);
+    if (row >= shown) continue;
+    Sight sight;
+    sight.x = at.x, sight.y = at.y, sight.heading = course.heading;
+    sight.half_angle = seen.second.half_angle, sight.radius = seen.second.range;
+    sight.colour = seen.first;
+    board.sights.push_back(sight);
   }
-  scene.low[0] = scene.low[1] = 0, scene.high[0] = scene.high[1] = side, scene.high[2] = 0.1f * side;
+  Scene scene;
+  scene.board = std::move(board);
   return scene;
 }
 

@@ -105,7 +105,8 @@ struct Settings {
         field("touch_reward", &Settings::touch_reward,
               "of a chaser that touches one runner or several")
             .within(0, 1e6),
-        field("touch_penalty", &Settings::touch_penalty, "of a runner for each chaser that it touches")
+        field("touch_penalty", &Settings::touch_penalty,
+              "of a runner for each chaser that it touches")
             .within(0, 1e6),
         field("company_weight", &Settings::company_weight,
               "most that a runner gets for the company of runners; -1: 0.01, floxs 0")

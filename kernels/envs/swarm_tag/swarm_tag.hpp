@@ -95,7 +95,8 @@ GE_FN void move(const W& w, Slot me, Position& at, Course& course, const Steer& 
 /// Agents of the other kind that this one touches.
 GE_FN int64_t count_touched(const W& w, const Squad& squad, int me, const Position& at) {
   const Params& p = w.params();
-  spatial::Look<Model, spatial::kSomeRows> look(w, squad, me, at.x, at.y, p.touch_distance, p.touch_distance_squared);
+  spatial::Look<Model, spatial::kSomeRows> look(w, squad, me, at.x, at.y, p.touch_distance,
+                                                p.touch_distance_squared);
   if (is_chaser(p, me))
     look.only(p.chaser_count, p.agent_count);
   else
@@ -133,9 +134,8 @@ GE_FN void observe(const W& w, FloatRow& row, const Squad& squad, Slot me, const
   const uint32_t first_runner = uint32_t(p.chaser_count);
   spatial::SpanMinima<2 * kMostSectors> view(row, squad, 2 * sectors.count);
   spatial::see<Model>(w, view, squad, me.row, at, course.heading, sectors,
-                      [=](uint32_t seen) GE_LAMBDA {
-                        return select(seen < first_runner, chasers, runners);
-                      });
+                      [=](uint32_t seen)
+                          GE_LAMBDA { return select(seen < first_runner, chasers, runners); });
   view.finish(sectors.empty);
 }
 
@@ -150,7 +150,8 @@ struct Environment : Defaults {
   using Step = chain<Stages<Each<&move>>, Sort, Stages<EachTogether<&pay>>>;
   using Observe = chain<Sort, Stages<ge::Observe<&observe>>>;
   static constexpr Card card{
-      .doc = "Runners keep together and away from chasers, seen through sectors of a field of view.",
+      .doc =
+          "Runners keep together and away from chasers, seen through sectors of a field of view.",
       .max_episode_steps = 400,
       .agents = "chaser_count + runner_count",
       .render_fps = 20};
@@ -159,8 +160,10 @@ struct Environment : Defaults {
                                : "runner_" + std::to_string(agent - p.chaser_count);
   }
   static Scene scene(const W& w) {
-    return spatial::swarm_scene<Model>(w, w.params().runners.sectors.radius, [&w](int agent) {
-      return is_chaser(w.params(), agent) ? palette::kRed : palette::kBlue;
+    const Params& p = w.params();
+    return spatial::swarm_scene<Model>(w, 1, [&p](int agent) {
+      return std::pair(is_chaser(p, agent) ? palette::kRed : palette::kBlue,
+                       kind_of(p, agent).sectors);
     });
   }
 };

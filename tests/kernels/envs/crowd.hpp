@@ -21,12 +21,13 @@ struct Settings {
   int32_t corner = 0;
 
   static constexpr auto describe() {
-    return fields(field("walker_count", &Settings::walker_count, "of a world").within(1, 1 << 24),
-                  field("wraps", &Settings::wraps, "a torus; false: walls"),
-                  field("side", &Settings::side, "of the square").within(0.01, 1000),
-                  field("range", &Settings::range, "of looks").within(1e-6, 3000),
-                  field("spread", &Settings::spread, "share of the square to start in").within(0, 1),
-                  field("corner", &Settings::corner, "where that share is").within(0, 1));
+    return fields(
+        field("walker_count", &Settings::walker_count, "of a world").within(1, 1 << 24),
+        field("wraps", &Settings::wraps, "a torus; false: walls"),
+        field("side", &Settings::side, "of the square").within(0.01, 1000),
+        field("range", &Settings::range, "of looks").within(1e-6, 3000),
+        field("spread", &Settings::spread, "share of the square to start in").within(0, 1),
+        field("corner", &Settings::corner, "where that share is").within(0, 1));
   }
 };
 struct Params {

@@ -46,8 +46,8 @@ GE_TEST(roles_exchanged_exchange_channels_and_rewards) {
   CHECK(is_near(sim->reward(), {.1, 0, -.1}, 1e-6));
 }
 GE_TEST(runner_in_front_of_a_chaser_hides_it_not) {
-  const auto sim = standing(players("vogue", 1, 2),
-                            {{.55f, .5f, .52f}, {.5f, .5f, .5f}, {0, 0, 0}, {}});
+  const auto sim =
+      standing(players("vogue", 1, 2), {{.55f, .5f, .52f}, {.5f, .5f, .5f}, {0, 0, 0}, {}});
   const auto rows = sim->observation();
   const auto seen = [&](size_t begin) {
     float least = 2;
@@ -62,8 +62,8 @@ GE_TEST(chaser_is_paid_once_and_runners_pay_for_each) {
   const auto sim = standing(players("floxs", 2, 2),
                             {{.5f, .8f, .51f, .49f}, {.5f, .5f, .5f, .5f}, {0, 0, 0, 0}, {}});
   CHECK(is_near(sim->reward(), {.1, 0, -.1, -.1}, 1e-6));
-  const auto two = standing(players("floxs", 2, 1),
-                            {{.5f, .52f, .51f}, {.5f, .5f, .5f}, {0, 0, 0}, {}});
+  const auto two =
+      standing(players("floxs", 2, 1), {{.5f, .52f, .51f}, {.5f, .5f, .5f}, {0, 0, 0}, {}});
   CHECK(is_near(two->reward(), {.1, .1, -.2}, 1e-6));
 }
 GE_TEST(touch_distance_is_inclusive) {
@@ -75,8 +75,7 @@ GE_TEST(touch_distance_is_inclusive) {
   CHECK(is_near(beyond->reward(), {0, 0}, 0));
 }
 GE_TEST(chasers_see_further_than_runners_in_floxs) {
-  const auto sim =
-      standing(players("floxs", 1, 1), {{.5f, .65f}, {.5f, .5f}, {0, kHalfTurn}, {}});
+  const auto sim = standing(players("floxs", 1, 1), {{.5f, .65f}, {.5f, .5f}, {0, kHalfTurn}, {}});
   const auto rows = sim->observation();
   float seen = -1;
   for (size_t k = 128; k < 256; ++k) seen = std::max(seen, rows[k]);
@@ -96,10 +95,8 @@ GE_TEST(company_of_runners_pays_up_to_its_weight) {
                              {{.9f, .5f, .52f, .1f}, {.9f, .5f, .5f, .1f}, {0, 0, 0, 0}, {}});
   const double one = .01 * std::exp(-1.0);
   CHECK(is_near(pair->reward(), {0, one, one, 0}, 1e-7));
-  const auto crowd = standing(players("vogue", 0, 4), {{.5f, .505f, .495f, .5f},
-                                                       {.5f, .5f, .5f, .505f},
-                                                       {0, 0, 0, 0},
-                                                       {}});
+  const auto crowd = standing(players("vogue", 0, 4),
+                              {{.5f, .505f, .495f, .5f}, {.5f, .5f, .5f, .505f}, {0, 0, 0, 0}, {}});
   CHECK(is_near(crowd->reward(), {.01, .01, .01, .01}, 1e-8));
 }
 GE_TEST(one_kind_alone_plays_and_nobody_is_refused) {

@@ -96,8 +96,8 @@ GE_TEST(neighbours_in_squares_of_other_sides_are_those_of_all_pairs) {
 GE_TEST(neighbours_in_clusters_are_those_of_all_pairs) {
   for (uint32_t seed = 0; seed < 12; ++seed)
     for (float spread : {0.3f, 0.05f, 0.001f})
-      check_both_edges(
-          [&](bool wraps) { return uniform(seed, 300, 1.0f, 0.03f, wraps, spread); }, "cluster");
+      check_both_edges([&](bool wraps) { return uniform(seed, 300, 1.0f, 0.03f, wraps, spread); },
+                       "cluster");
 }
 GE_TEST(neighbours_of_walkers_at_one_point_are_all_others) {
   for (float at : {0.0f, 0.5f, 0.99999994f})
