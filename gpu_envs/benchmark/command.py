@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_envs import native, registration
-from gpu_envs.benchmark import bodies, cuda, games, machine, scaling, throughput
+from gpu_envs.benchmark import bodies, cuda, games, herds, machine, scaling, swarms, throughput
 from gpu_envs.benchmark.clock import Clock
 from gpu_envs.benchmark.report import Report
 
@@ -21,11 +21,14 @@ gymnasium.make_vec, one thread and all, default and lean outputs, each kind of a
 step against the memory's bandwidth measured in the same run; microseconds of Python per step;
 peers that are installed (Gymnasium, EnvPool, gymnax) and a plain C loop.
 Many agents per world (Micro): agent-steps/s by agents per world, by work and by threads, plotted.
-Games (Hanabi, Overcooked, TagGrid): world steps/s with random legal moves drawn in the loop, by
-element type and outputs, against a plain copy of as many bytes, beside peers (OpenSpiel,
-overcooked-ai, JaxMARL, WarpDrive) and by agents per world with the memory of a world, plotted.
+Games (Hanabi, Overcooked): world steps/s with random legal moves drawn in the loop, by element type
+and outputs, against a plain copy of as many bytes, beside peers (OpenSpiel, overcooked-ai, JaxMARL)
+and by agents per world with the memory of a world, plotted.
 Rigid bodies (HideSeek): world steps/s with random actions and resets, one thread and all, without
 sleep, crowded, by profile; where the time of a step goes; by agents and by boxes, plotted.
+Swarms (TagGrid, TagContinuous, Flocking, SwarmTag): agent-steps/s with 5 to 17,600 agents a world,
+bytes or pairs in range per second against the machine's limit, beside WarpDrive's and floxs's own
+programs where they are installed.
 On a GPU the same numbers come from CUDA events, with lanes per world, captured graphs and the limit
 that the memory sets.
 """
@@ -123,7 +126,8 @@ def _run(name: str, device: str, arguments: argparse.Namespace, report: Report) 
     if device != "cpu":
         clock = cuda.device_clock(seconds, arguments.repeats, device)
     if name in games.GAMES:
-        worlds = arguments.worlds or games.default_worlds(name, device == "cpu", arguments.quick)
+        default = games.WORLDS if device == "cpu" else games.DEVICE_WORLDS
+        worlds = arguments.worlds or (games.QUICK_WORLDS if arguments.quick else default)
         games.run(
             games.Plan(
                 name, worlds, clock, arguments.quick, not arguments.no_peers, device, parameters
@@ -139,6 +143,19 @@ def _run(name: str, device: str, arguments: argparse.Namespace, report: Report) 
             bodies.Plan(name, worlds, repeats, arguments.quick, device, parameters),
             report,
             arguments.out,
+        )
+    elif name in herds.HERDS:
+        swarms.run(
+            swarms.Plan(
+                name,
+                clock,
+                arguments.quick,
+                not arguments.no_peers,
+                device,
+                parameters,
+                arguments.worlds or (),
+            ),
+            report,
         )
     elif not registration.find(name)["agents"].isdecimal():
         plan = scaling.Plan(name, clock, arguments.quick, device, parameters)

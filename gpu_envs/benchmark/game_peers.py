@@ -63,21 +63,6 @@ def overcooked_ai(require: Require) -> Subject:
     return Subject(step, 1, lambda: None)
 
 
-def warpdrive_tag_grid(require: Require) -> Subject:
-    """Step WarpDrive's NumPy class: four taggers, full observations."""
-    game = require("example_envs.tag_gridworld.tag_gridworld").TagGridWorld
-    world = game(num_taggers=4, grid_length=100, episode_length=100)
-    world.reset()
-    dice = random.Random(0)
-
-    def step(_: int) -> None:
-        _, _, done, _ = world.step({agent: dice.randrange(5) for agent in range(5)})
-        if done["__all__"]:
-            world.reset()
-
-    return Subject(step, 1, lambda: None)
-
-
 def jaxmarl_hanabi(require: Require) -> Subject:
     """Play JaxMARL's Hanabi in a compiled batch, moves drawn from its legal ones."""
     jax, env = _jaxmarl(require, "hanabi", num_agents=2)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +39,6 @@ class Game:
     formats: tuple[str, ...]
     swept: dict[str, Any]  # parameters of the sweep
     agents: tuple[int, ...]
-    own: str = "uint8"  # element type where none is chosen
-    counted: str = "player_count"  # the parameter that says how many agents there are
-    uncounted: int = 0  # agents beside them
-    fixed: dict[str, Any] = field(default_factory=dict)  # parameters of the game that is measured
 
 
 GAMES = {
@@ -55,26 +51,7 @@ GAMES = {
         {"layout": "many_player"},
         (2, 4, 8, 16, 24, 32, 40),
     ),
-    "TagGrid-v0": Game(
-        15e6,
-        None,
-        {262_144: 3e9},
-        (),
-        {},
-        (2, 5, 10, 32, 100, 320, 1000),
-        own="float32",
-        counted="num_taggers",
-        uncounted=1,
-        fixed={"num_taggers": 4, "grid_length": 100},
-    ),
 }
-
-
-def default_worlds(name: str, on_cpu: bool, quick: bool) -> Sequence[int]:
-    """How many worlds are measured where nobody says."""
-    if quick:
-        return QUICK_WORLDS
-    return WORLDS if on_cpu else sorted({*DEVICE_WORLDS, *GAMES[name].device_bars})
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +76,15 @@ class Form:
     threads: int | None = None  # None: all
     outputs: tuple[str, ...] | None = ()  # None: all
 
-    def label(self, own: str) -> str:
-        """The form in words, for a table; `own` is the element type where none is chosen."""
+    @property
+    def label(self) -> str:
+        """The form in words, for a table."""
         threads = "all threads" if self.threads is None else f"{self.threads} thread"
         if self.outputs is None:
             outputs = ", all outputs"
         else:
             outputs = "".join(f", {name}" for name in self.outputs)
-        return f"{self.dtype or own} {self.memory}, {threads}{outputs}"
+        return f"{self.dtype or 'uint8'} {self.memory}, {threads}{outputs}"
 
 
 class Match:
@@ -125,7 +103,7 @@ class Match:
             reuse=form.memory == "reuse",
             outputs=outputs,
             dtype=form.dtype,
-            **{**GAMES[plan.name].fixed, **plan.parameters, **parameters},
+            **{**plan.parameters, **parameters},
         )
         self._last = self.simulator.reset(seed=0)
         self._actions = self.simulator.sample_actions(self._last.action_mask)
@@ -178,9 +156,7 @@ def _forms(plan: Plan) -> list[Form]:
     if plan.device == "cpu":
         forms.insert(1, replace(main, threads=1))
     forms += [replace(main, dtype=dtype) for dtype in GAMES[plan.name].formats]
-    if registration.find(plan.name)["state"]:
-        forms.append(replace(main, outputs=("state",)))
-    return [*forms, replace(main, outputs=None)]
+    return [*forms, replace(main, outputs=("state",)), replace(main, outputs=None)]
 
 
 def _show_forms(plan: Plan, report: Report) -> None:
@@ -189,8 +165,7 @@ def _show_forms(plan: Plan, report: Report) -> None:
     results: dict[str, Any] = {}
     best: dict[int, float] = {}
     for form in _forms(plan):
-        label = form.label(GAMES[plan.name].own)
-        cells, entry = [label], results.setdefault(label, {})
+        cells, entry = [form.label], results.setdefault(form.label, {})
         written = 0
         for worlds in plan.worlds:
             step, _, written = _time(plan, worlds, form)
@@ -203,7 +178,7 @@ def _show_forms(plan: Plan, report: Report) -> None:
     report.show(table)
     game = GAMES[plan.name]
     if plan.device == "cpu":
-        what = "world steps/s at the best N, all threads, reused arrays"
+        what = "world steps/s at the best N, all threads, reused uint8 arrays"
         report.judge(Bar(what, game.bar, max(best.values()), "/s"))
         return
     for worlds, required in game.device_bars.items():
@@ -218,7 +193,7 @@ def _show_copies(plan: Plan, report: Report) -> None:
     table = Table(
         "Bytes handed out against a plain copy of as many bytes",
         ["N", "ns per world step", "drawing moves", "bytes per step", "bytes/s", "copy", "share"],
-        note="Reused arrays, all threads. A copy of few bytes stays in a cache.",
+        note="Reused uint8 arrays, all threads. A copy of few bytes stays in a cache.",
     )
     results = {}
     for worlds in plan.worlds:
@@ -331,8 +306,8 @@ def _show_sweep(plan: Plan, report: Report, folder: Path) -> None:
 
 
 def _sweep_point(plan: Plan, game: Game, agents: int) -> dict[str, Any]:
-    parameters = game.swept | {game.counted: agents - game.uncounted}
-    probe = Simulator(plan.name, 1, device="cpu", **{**game.fixed, **parameters})
+    parameters = game.swept | {"player_count": agents}
+    probe = Simulator(plan.name, 1, device="cpu", **parameters)
     observation = probe.layout.of("obs")
     assert observation is not None  # of the required outputs
     worlds = max(1, min(_SWEPT_WORLDS, _SWEPT_BYTES // observation.nbytes))

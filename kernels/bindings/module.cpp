@@ -364,6 +364,11 @@ class NativeSimulator {
     render::draw(scene, request, to);
     return picture;
   }
+  std::pair<int, int> picture_size(int64_t world) {
+    const Busy simulator(*this);
+    const render::Size size = render::default_size(simulator->scene(world));
+    return {size.rows, size.columns};
+  }
   int64_t allocations() const { return pool_->allocations(); }
 
  private:
@@ -452,6 +457,13 @@ int64_t whole(const py::handle& value, const std::string& name, int64_t low) {
   return *n;
 }
 
+Schedule schedule_named(const std::string& name) {
+  if (name == "own") return Schedule::own;
+  if (name == "group") return Schedule::group;
+  if (name == "flat") return Schedule::flat;
+  throw Error(Fault::value, "schedule must be 'own', 'group' or 'flat', got '" + name + "'");
+}
+
 // The options of the constructor by name, as _native.pyi lists them.
 std::unique_ptr<NativeSimulator> make(const std::string& id, int64_t num_worlds,
                                       const py::kwargs& options) {
@@ -485,6 +497,8 @@ std::unique_ptr<NativeSimulator> make(const std::string& id, int64_t num_worlds,
       config.lanes = int(number(0));
     else if (name == "block")
       config.block = int(number(0));
+    else if (name == "schedule")
+      config.schedule = schedule_named(value.cast<std::string>());
     else if (name == "dependent_launch")
       config.dependent_launch = value.cast<bool>();
     else
@@ -544,6 +558,7 @@ PYBIND11_MODULE(GE_MODULE, m) {
       .def("action_keys", &NativeSimulator::action_keys)
       .def("text", &NativeSimulator::text)
       .def("render", &NativeSimulator::render)
+      .def("picture_size", &NativeSimulator::picture_size)
       .def("sample_actions", &NativeSimulator::sample_actions)
       .def("save", &NativeSimulator::save)
       .def("load", &NativeSimulator::load)
