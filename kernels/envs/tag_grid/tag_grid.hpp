@@ -210,7 +210,8 @@ struct Environment : Defaults {
   using ObserveLanes = StepLanes;
   static constexpr Card card{.doc = "Taggers chase one runner over a board.",
                              .max_episode_steps = 100,
-                             .agents = "num_taggers + 1"};
+                             .agents = "num_taggers + 1",
+                             .render_fps = 8};
 
   static constexpr bool fits(const Params& p) { return p.num_taggers < N; }
   static std::string agent_name(const Params& p, int agent) {
@@ -224,6 +225,7 @@ struct Environment : Defaults {
     constexpr const char* kKeys[] = {".", "d", "a", "w", "s"};
     return kKeys[action];
   }
+  static Scene scene(const W<N>& w) { return board_scene<N>(w); }
   static std::string text(const W<N>& w, int viewer) { return board_text<N>(w, viewer); }
 };
 
