@@ -251,18 +251,17 @@ def test_cuda_suite_runs_on_a_stand_in(
     assert len(rates_in(report.results)) > 20
 
 
-@pytest.mark.parametrize("name", ["Hanabi", "Overcooked", "TagGrid"])
+@pytest.mark.parametrize("name", ["Hanabi", "Overcooked"])
 def test_games_report_steps_of_worlds_copies_and_a_curve(tmp_path, name) -> None:
     arguments = ["--quick", "--worlds", "64", "--repeats", "1", "--seconds", "0.002"]
     benchmark.main([name, *arguments, "--no-peers", "--out", str(tmp_path)])
     report = json.loads(next(tmp_path.glob("*.json")).read_text())
     rates = report["world_steps_per_second"]
-    own = "float32" if name == "TagGrid" else "uint8"
-    assert {f"{own} reuse, all threads", f"{own} fresh, all threads"} <= set(rates)
+    assert {"uint8 reuse, all threads", "uint8 fresh, all threads"} <= set(rates)
     assert all(row["64"]["per_second"] > 0 for row in rates.values())
     share = report["against_a_copy"]["64"]
-    assert 0 < share["share_of_drawing"] < 1 and share["bytes_per_world_step"] > 400
+    assert 0 < share["share_of_drawing"] < 1 and share["bytes_per_world_step"] > 1000
     agents = [point["agents"] for point in report["by_agents"]]
     assert agents == sorted(agents) and len(agents) == 2
-    assert report["bars"][0]["required"] == {"Hanabi": 3e6, "Overcooked": 6e6, "TagGrid": 15e6}[name]
+    assert report["bars"][0]["required"] == {"Hanabi": 3e6, "Overcooked": 6e6}[name]
     assert list(tmp_path.glob("*_agents.png"))
