@@ -1,0 +1,187 @@
+// Observations: seven numbers of every other agent, or of the nearest ones in the game, number by
+// number: all differences in x, then all in y, and so on; last the time.
+#pragma once
+
+#include "envs/tag_continuous/rules.hpp"
+
+namespace gpu_envs::envs::tag_continuous {
+
+inline constexpr int kFeatures = 7;
+
+template <class T>
+struct Observation : WideRow<float> {
+  static constexpr int capacity = kFeatures * T::agents + 1;
+  static constexpr bool complete = true;
+  static GE_FN int elements(const Params& p) { return kFeatures * p.seen_count + 1; }
+  static std::vector<FieldInfo> describe(const Params& p) {
+    const std::vector<int64_t> shape{p.seen_count};
+    const double speed = p.top_speed[0] > p.top_speed[1] ? p.top_speed[0] : p.top_speed[1];
+    const double most = speed * double(p.per_speed);
+    return {wide_field("x", shape, "of the other less one's own, in diagonals", -0.7072, 0.7072),
+            wide_field("y", shape, "the same along y", -0.7072, 0.7072),
+            wide_field("speed", shape, "difference, in units of max_speed", -most, most),
+            wide_field("acceleration", shape, "difference, in units of max_speed", -kUnbounded,
+                       kUnbounded),
+            wide_field("heading", shape, "difference in turns, not wrapped", -1, 1),
+            wide_field("tagger", shape, "1: a tagger, 0: a runner"),
+            wide_field("in_game", shape, "1 unless it has been tagged and is out of the game"),
+            wide_field("time", {1}, "share of the episode that is over")};
+  }
+};
+
+/// What there is to see of one agent.
+struct Sight {
+  float x, y, speed, acceleration, heading;
+};
+template <class T>
+GE_FN Sight sight_of(const W<T>& w, int agent) {
+  using P = Players<T>;
+  return {w.template get<P, X>(agent).value, w.template get<P, Y>(agent).value,
+          w.template get<P, Speed>(agent).value, w.template get<P, Acceleration>(agent).value,
+          w.template get<P, Heading>(agent).value};
+}
+template <class T>
+GE_FN float flag(const W<T>& w, uint32_t value) {
+  return float(int32_t(value));
+}
+template <class T>
+GE_FN float time_of(const W<T>& w) {
+  const uint32_t limit = w.max_steps();
+  return limit != 0 ? float(w.step()) / float(limit) : 0.0f;
+}
+
+/// Agent `other` becomes the k-th of `count` that `own` sees.
+template <class T>
+GE_FN void show(const W<T>& w, FloatRow& row, int k, int count, const Sight& own, int other) {
+  using P = Players<T>;
+  const Params& p = w.params();
+  const Sight it = sight_of<T>(w, other);
+  row.set(k, (it.x - own.x) * p.per_diagonal);
+  row.set(k + count, (it.y - own.y) * p.per_diagonal);
+  row.set(k + 2 * count, (it.speed - own.speed) * p.per_speed);
+  row.set(k + 3 * count, (it.acceleration - own.acceleration) * p.per_speed);
+  row.set(k + 4 * count, (it.heading - own.heading) * (1.0f / kTwoPi));
+  row.set(k + 5 * count, float(int32_t(w.template get<P, Role>(other).tagger)));
+  row.set(k + 6 * count, float(int32_t(w.template get<P, Seen>(other).value)));
+}
+
+// ---- all others
+
+/// Others [first, first + count) of the table become numbers k, k + 1, ... of each feature.
+template <class T>
+GE_FN void show_range(const W<T>& w, FloatRow& row, int k, int first, int count, const Sight& own) {
+  using P = Players<T>;
+  const Params& p = w.params();
+  const int others = p.seen_count;
+  row.fill(k, count, [&](int i) GE_LAMBDA {
+    return (w.template get<P, X>(first + i).value - own.x) * p.per_diagonal;
+  });
+  row.fill(k + others, count, [&](int i) GE_LAMBDA {
+    return (w.template get<P, Y>(first + i).value - own.y) * p.per_diagonal;
+  });
+  row.fill(k + 2 * others, count, [&](int i) GE_LAMBDA {
+    return (w.template get<P, Speed>(first + i).value - own.speed) * p.per_speed;
+  });
+  row.fill(k + 3 * others, count, [&](int i) GE_LAMBDA {
+    return (w.template get<P, Acceleration>(first + i).value - own.acceleration) * p.per_speed;
+  });
+  row.fill(k + 4 * others, count, [&](int i) GE_LAMBDA {
+    return (w.template get<P, Heading>(first + i).value - own.heading) * (1.0f / kTwoPi);
+  });
+  row.fill(k + 5 * others, count, [&](int i) GE_LAMBDA {
+    return float(int32_t(w.template get<P, Role>(first + i).tagger));
+  });
+  row.fill(k + 6 * others, count, [&](int i) GE_LAMBDA {
+    return float(int32_t(w.template get<P, Seen>(first + i).value));
+  });
+}
+template <class T>
+GE_FN void observe_all(const W<T>& w, FloatRow& row, Slot me, const Role&) {
+  const Sight own = sight_of<T>(w, me.row);
+  const int others = w.params().seen_count;
+  if constexpr (T::small) {
+    for (int k = 0; k < others; ++k) show<T>(w, row, k, others, own, k + (k >= me.row ? 1 : 0));
+  } else {
+    show_range<T>(w, row, 0, 0, me.row, own);
+    show_range<T>(w, row, me.row, me.row + 1, others - me.row, own);
+  }
+  row.set(kFeatures * others, time_of<T>(w));
+}
+
+// ---- the nearest
+
+/// The nearest agents found so far, nearest first, of equally near ones the first: a distance's
+/// bits above the agent's number.
+struct Nearest {
+  static constexpr int kMost = 16;
+  uint64_t key[kMost];
+  int held = 0, wanted;
+  uint32_t worst = 0xffffffffu;  // from this distance on nobody gets in
+
+  GE_FN void take(uint32_t distance, int agent) {
+    if (distance >= worst) return;
+    const uint64_t mine = uint64_t{distance} << 32 | uint32_t(agent);
+    int at = held < wanted ? held++ : held - 1;
+    for (; at > 0 && key[at - 1] > mine; --at) key[at] = key[at - 1];
+    key[at] = mine;
+    if (held == wanted) worst = uint32_t(key[held - 1] >> 32);
+  }
+};
+
+/// Several agents at a time are compared with what is held: most of them are farther.
+inline constexpr int kLook = kPack > 1 ? 16 : 4;
+
+/// The `nearest.wanted` nearest agents in the game whose key is above `last`.
+template <class T>
+GE_FN void search(const W<T>& w, int me, uint64_t last, Nearest& nearest) {
+  using P = Players<T>;
+  const float x = w.template get<P, X>(me).value, y = w.template get<P, Y>(me).value;
+  const int count = w.params().agent_count;
+  const uint32_t last_distance = uint32_t(last >> 32), last_agent = uint32_t(last);
+  const auto distance = [&](int agent) GE_LAMBDA {
+    const uint32_t bits = ordered(distance_squared(x, y, w.template get<P, X>(agent).value,
+                                                   w.template get<P, Y>(agent).value));
+    const bool behind = (bits < last_distance) |
+                        ((bits == last_distance) & (uint32_t(agent) + 1u <= last_agent));
+    const bool out = (w.template get<P, Seen>(agent).value == 0) | (agent == me) | behind;
+    return select(out, 0xffffffffu, bits);
+  };
+  int first = 0;
+  for (; first + kLook <= count; first += kLook) {
+    uint32_t bits[kLook], least = 0xffffffffu;
+    for (int k = 0; k < kLook; ++k) bits[k] = distance(first + k);
+    for (int k = 0; k < kLook; ++k) least = bits[k] < least ? bits[k] : least;
+    if (least >= nearest.worst) continue;
+    for (int k = 0; k < kLook; ++k) nearest.take(bits[k], first + k);
+  }
+  for (; first < count; ++first) nearest.take(distance(first), first);
+}
+template <class T>
+GE_FN void observe_nearest(const W<T>& w, FloatRow& row, Slot me, const Role&) {
+  const int places = w.params().seen_count;
+  const Sight own = sight_of<T>(w, me.row);
+  int k = 0;
+  uint64_t last = 0;  // in terms of agent + 1, so that nobody is behind it
+  for (bool more = true; more && k < places;) {
+    Nearest nearest;
+    nearest.wanted = places - k < Nearest::kMost ? places - k : Nearest::kMost;
+    search<T>(w, me.row, last, nearest);
+    for (int i = 0; i < nearest.held; ++i, ++k)
+      show<T>(w, row, k, places, own, int(uint32_t(nearest.key[i])));
+    more = nearest.held == Nearest::kMost;
+    if (more) last = nearest.key[Nearest::kMost - 1] + 1;
+  }
+  for (; k < places; ++k)
+    for (int feature = 0; feature < kFeatures; ++feature) row.set(k + feature * places, 0.0f);
+  row.set(kFeatures * places, time_of<T>(w));
+}
+
+template <class T>
+GE_FN void observe(const W<T>& w, FloatRow& row, Slot me, const Role& role) {
+  if constexpr (T::full)
+    observe_all<T>(w, row, me, role);
+  else
+    observe_nearest<T>(w, row, me, role);
+}
+
+}  // namespace gpu_envs::envs::tag_continuous

@@ -1,0 +1,275 @@
+// What there is in a world, and one step of it: motion, then who is tagged, rewards, who leaves.
+#pragma once
+
+#include "envs/tag_continuous/start.hpp"
+
+namespace gpu_envs::envs::tag_continuous {
+
+// ---- components: one number each, so that those of all agents of a large world lie side by side
+
+struct Action {
+  int32_t acceleration, turn;
+  static constexpr bool transient = true;
+  static GE_FN int choices(const Params& p, int field) {
+    return field == 0 ? p.acceleration_choices : p.turn_choices;
+  }
+  static constexpr auto describe() {
+    return fields(field("acceleration", &Action::acceleration,
+                        "0: as it is; else the level of what is added to the acceleration")
+                      .one_of(kMostLevels + 1),
+                  field("turn", &Action::turn, "0: straight on; else the level of the turn")
+                      .one_of(kMostLevels + 1));
+  }
+};
+struct X {
+  float value;
+  static constexpr auto describe() { return fields(field("x", &X::value, "place")); }
+};
+struct Y {
+  float value;
+  static constexpr auto describe() { return fields(field("y", &Y::value, "place")); }
+};
+struct Speed {
+  float value;
+  static constexpr auto describe() {
+    return fields(field("speed", &Speed::value, "distance per step"));
+  }
+};
+struct Heading {
+  float value;
+  static constexpr auto describe() {
+    return fields(
+        field("heading", &Heading::value, "0 along x, a quarter turn along y").in("rad"));
+  }
+};
+struct Acceleration {
+  float value;
+  static constexpr auto describe() {
+    return fields(field("acceleration", &Acceleration::value,
+                        "what each step adds to the speed; it lasts until an action changes it"));
+  }
+};
+struct Role {
+  uint32_t tagger;
+  static constexpr auto describe() {
+    return fields(field("tagger", &Role::tagger, "1: chases, 0: flees").within(0, 1));
+  }
+};
+struct InGame {
+  uint32_t value;
+  static constexpr auto describe() {
+    return fields(field("in_game", &InGame::value, "0: tagged, and out of the game").within(0, 1));
+  }
+};
+/// Observations are made between motion and tags, so who is tagged shows a step later.
+struct Seen {
+  uint32_t value;
+  static constexpr auto describe() {
+    return fields(
+        field("seen", &Seen::value, "in_game as observations of this step show it").within(0, 1));
+  }
+};
+struct Change {
+  float acceleration, turn;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("increment", &Change::acceleration, "of the acceleration in this step"),
+                  field("turn_by", &Change::turn, "turn of this step").in("rad"));
+  }
+};
+struct Edge {
+  float reward;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("edge", &Edge::reward, "reward of this step for walls"));
+  }
+};
+/// Of a runner.
+struct Catcher {
+  int32_t agent;
+  static constexpr int32_t kNobody = -1;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("catcher", &Catcher::agent, "who tags it in this step; -1: nobody"));
+  }
+};
+
+// ---- tables
+
+template <class T>
+struct Players : Agents<T::agents, X, Y, Speed, Heading, Acceleration, Role, InGame, Seen, Action,
+                        Change, Edge, Catcher> {
+  static constexpr const char* name = "agents";
+  static GE_FN constexpr int count(const Params& p) { return p.agent_count; }
+};
+
+template <class T>
+struct Schema {
+  using Params = tag_continuous::Params;
+  using Settings = tag_continuous::Settings;
+  static Params resolve(Settings& settings) { return resolve_settings(settings); }
+  using Action = tag_continuous::Action;
+  using Agent = Players<T>;
+  using tables = Types<Agent>;
+  static constexpr int cpu_block = T::small ? 16 : 1, cuda_block = T::small ? 32 : 1;
+};
+template <class T>
+using W = World<Schema<T>>;
+
+/// f(agent) for every agent, in order. In a small world also for rows that have none, since straight
+/// code vectorises over the worlds of a block: those are no taggers, their scratch memory is noise.
+GE_EITHER_MACHINE
+template <class T, class F>
+GE_FN void for_agents(const W<T>& w, F&& f) {
+  if constexpr (T::small) {
+    GE_UNROLL
+    for (int agent = 0; agent < T::agents; ++agent) f(agent);
+  } else {
+    const int count = w.params().agent_count;
+    for (int agent = 0; agent < count; ++agent) f(agent);
+  }
+}
+
+// ---- motion
+
+template <class T>
+GE_FN void look_up(const W<T>& w, Change& change, const Action& action) {
+  change = {w.params().accelerations[action.acceleration], w.params().turns[action.turn]};
+}
+
+/// In [0, 2 pi).
+GE_FN float wrapped(float angle) {
+  const float turns = floor(angle * (1.0f / kTwoPi));
+  const float rest = angle - turns * kTwoPi;  // exact for one turn too many or too few
+  const float positive = select(rest < 0.0f, rest + kTwoPi, rest);
+  return select(positive >= kTwoPi, positive - kTwoPi, positive);
+}
+
+template <class T>
+GE_FN void steer(const W<T>& w, Heading& heading, Speed& speed, Acceleration& acceleration,
+                 const Change& change, const Role& role, const InGame& in_game) {
+  const Params& p = w.params();
+  const bool plays = in_game.value != 0;
+  const float top = select(role.tagger != 0, p.top_speed[1], p.top_speed[0]);
+  heading.value = select(plays, wrapped(heading.value + change.turn), 0.0f);
+  const float wanted = acceleration.value + change.acceleration;
+  const float reached = clamp(speed.value + wanted, 0.0f, top);
+  speed.value = select(plays, reached, 0.0f);
+  // At rest or at the top, what pushed the agent there is gone.
+  const float kept = select(speed.value > 0.0f, wanted, 0.0f);
+  acceleration.value = select(speed.value < top, kept, 0.0f);
+}
+
+template <class T>
+GE_FN void move(const W<T>& w, X& x, Y& y, Edge& edge, const Speed& speed, const Heading& heading) {
+  const float side = w.params().side;
+  float sine, cosine;
+  sincos_bounded(heading.value, sine, cosine);
+  const float to_x = x.value + speed.value * cosine, to_y = y.value + speed.value * sine;
+  x.value = clamp(to_x, 0.0f, side), y.value = clamp(to_y, 0.0f, side);
+  const bool crossed = (to_x < 0.0f) | (to_x > side) | (to_y < 0.0f) | (to_y > side);
+  edge.reward = select(crossed, w.params().edge_penalty, 0.0f);
+}
+
+template <class T>
+GE_FN void be_seen(const W<T>&, Seen& seen, const InGame& in_game) {
+  seen.value = in_game.value;
+}
+
+// ---- tags
+
+/// Squared distances and other floats of at least 0 as numbers that are ordered alike.
+GE_FN uint32_t ordered(float square) {
+  return detail::to_bits(square);
+}
+GE_FN float distance_squared(float x, float y, float other_x, float other_y) {
+  const float dx = other_x - x, dy = other_y - y;
+  return dx * dx + dy * dy;
+}
+
+/// The nearest tagger, if near enough; of several that are equally near the first.
+template <class T>
+GE_FN void find_catcher(const W<T>& w, Catcher& catcher, const X& x, const Y& y, const Role& role,
+                        const InGame& in_game) {
+  using P = Players<T>;
+  constexpr uint32_t kNever = 0xffffffffu;
+  const auto reach = [&](int agent) GE_LAMBDA {
+    const float square =
+        distance_squared(x.value, y.value, w.template get<P, X>(agent).value,
+                         w.template get<P, Y>(agent).value);
+    return select(w.template get<P, Role>(agent).tagger != 0, ordered(square), kNever);
+  };
+  uint32_t least = kNever;
+  for_agents<T>(w, [&](int agent) GE_LAMBDA {
+    const uint32_t one = reach(agent);
+    least = one < least ? one : least;
+  });
+  const bool able = (role.tagger == 0) & (in_game.value != 0);
+  const bool caught = able & (least < ordered(w.params().margin_squared));
+  catcher.agent = Catcher::kNobody;
+  if constexpr (T::small) {
+    int32_t first = Catcher::kNobody;
+    GE_UNROLL
+    for (int agent = T::agents - 1; agent >= 0; --agent)
+      first = select(reach(agent) == least, agent, first);
+    catcher.agent = select(caught, first, Catcher::kNobody);
+  } else if (caught) {
+    int agent = 0;
+    while (reach(agent) != least) ++agent;
+    catcher.agent = agent;
+  }
+}
+
+/// Rewards, and who leaves. Taggers gather what they earn, so that nobody writes another's reward.
+template <class T>
+GE_FN void pay(const W<T>& w, Slot me, Reward& reward, Ending& ending, InGame& in_game,
+               const Catcher& catcher, const Edge& edge, const Role& role) {
+  const Params& p = w.params();
+  const bool tagger = role.tagger != 0, plays = in_game.value != 0;
+  int32_t caught = 0;
+  for_agents<T>(w, [&](int agent) GE_LAMBDA {
+    const bool mine = w.template get<Players<T>, Catcher>(agent).agent == me.row;
+    caught += select(mine & (agent < p.agent_count), 1, 0);
+  });
+  const bool tagged = catcher.agent != Catcher::kNobody;
+  const bool leaves = tagged & (p.runners_leave != 0);
+  const bool last = (w.step() == w.max_steps()) & !tagger & plays & !leaves;
+  float sum = edge.reward + select(tagger, p.step_reward[1], p.step_reward[0]);
+  sum = select(plays, sum, 0.0f);
+  sum += select(tagged, p.tag_penalty, 0.0f);
+  sum += float(caught) * p.tag_reward;
+  reward.value = sum + select(last, p.end_reward, 0.0f);
+  in_game.value = select(leaves, 0u, in_game.value);
+  ending.terminated = select(leaves, 1u, 0u);
+}
+
+template <class T>
+GE_FN int32_t runs(const W<T>&, const Role& role, const InGame& in_game) {
+  return select(role.tagger == 0, int32_t(in_game.value), 0);
+}
+template <class T>
+GE_FN void end_without_runners(const W<T>&, int32_t running, Verdict& verdict) {
+  verdict.terminated = running == 0 ? 1u : 0u;
+}
+
+// ---- a new episode
+
+template <class T>
+GE_FN void begin(const W<T>& w, Slot me, X& x, Y& y, Speed& speed, Heading& heading,
+                 Acceleration& acceleration, Role& role, InGame& in_game, Seen& seen) {
+  const Params& p = w.params();
+  const Draw own = w.template draw<"tag_start">(me.row);
+  const Draw all = shared_draw(p.start_seed, me.row);
+  const Draw place = p.resample != 0 ? own : all;
+  x.value = p.side * place.uniform(0), y.value = p.side * place.uniform(1);
+  heading.value = float(place.below(2, 4)) * (0.25f * kTwoPi);
+  if (p.laid != 0) {
+    const int k = me.row & (kMostLaid - 1);
+    x.value = p.laid_x[k], y.value = p.laid_y[k], heading.value = p.laid_heading[k];
+  }
+  speed.value = 0, acceleration.value = 0;
+  role.tagger = is_tagger(p, me.row) ? 1u : 0u;
+  in_game.value = 1, seen.value = 1;
+}
+
+}  // namespace gpu_envs::envs::tag_continuous
