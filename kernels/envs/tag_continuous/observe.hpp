@@ -116,7 +116,7 @@ struct Nearest {
   static constexpr int kMost = 16;
   uint64_t key[kMost];
   int held = 0, wanted;
-  uint32_t worst = 0xffffffffu;  // from this distance on nobody gets in
+  uint32_t worst = kNever;  // from this distance on nobody gets in
 
   GE_FN void take(uint32_t distance, int agent) {
     if (distance >= worst) return;
@@ -128,48 +128,90 @@ struct Nearest {
   }
 };
 
-/// Several agents at a time are compared with what is held: most of them are farther.
-inline constexpr int kLook = kPack > 1 ? 16 : 4;
-
-/// The `nearest.wanted` nearest agents in the game whose key is above `last`.
+/// From where an agent looks, and which others it has listed already: those with keys up to a last
+/// one, which is kept as distance and number + 1, so that 0 and 0 exclude nobody.
+struct Look {
+  float x, y;
+  int me;
+  uint32_t last_distance = 0, last_count = 0;
+};
 template <class T>
-GE_FN void search(const W<T>& w, int me, uint64_t last, Nearest& nearest) {
+GE_FN uint32_t distance_to(const W<T>& w, const Look& look, int agent) {
   using P = Players<T>;
-  const float x = w.template get<P, X>(me).value, y = w.template get<P, Y>(me).value;
+  const uint32_t bits =
+      ordered(distance_squared(look.x, look.y, w.template get<P, X>(agent).value,
+                               w.template get<P, Y>(agent).value));
+  const bool listed = (bits < look.last_distance) |
+                      ((bits == look.last_distance) & (uint32_t(agent) < look.last_count));
+  const bool out = (w.template get<P, Seen>(agent).value == 0) | (agent == look.me) | listed;
+  return select(out, kNever, bits);
+}
+
+/// Agents of a large world are looked at so many at a time.
+inline constexpr int kLook = 16;
+
+/// A distance within which there are `wanted` agents or more: every kLook-th agent makes a group,
+/// the nearest of each group is one, and so many of these are no farther than the result.
+template <class T>
+GE_NOINLINE uint32_t enough(const W<T>& world, const Look& at, int wanted) {
+  const W<T> w = world;
+  const Look look = at;
   const int count = w.params().agent_count;
-  const uint32_t last_distance = uint32_t(last >> 32), last_agent = uint32_t(last);
-  const auto distance = [&](int agent) GE_LAMBDA {
-    const uint32_t bits = ordered(distance_squared(x, y, w.template get<P, X>(agent).value,
-                                                   w.template get<P, Y>(agent).value));
-    const bool behind = (bits < last_distance) |
-                        ((bits == last_distance) & (uint32_t(agent) + 1u <= last_agent));
-    const bool out = (w.template get<P, Seen>(agent).value == 0) | (agent == me) | behind;
-    return select(out, 0xffffffffu, bits);
-  };
-  int first = 0;
-  for (; first + kLook <= count; first += kLook) {
-    uint32_t bits[kLook], least = 0xffffffffu;
-    for (int k = 0; k < kLook; ++k) bits[k] = distance(first + k);
-    for (int k = 0; k < kLook; ++k) least = bits[k] < least ? bits[k] : least;
-    if (least >= nearest.worst) continue;
-    for (int k = 0; k < kLook; ++k) nearest.take(bits[k], first + k);
+  uint32_t least[kLook], nearer[kLook];
+  for (int k = 0; k < kLook; ++k) least[k] = kNever, nearer[k] = 0;
+  for (int first = 0; first + kLook <= count; first += kLook)
+    for (int k = 0; k < kLook; ++k) {
+      const uint32_t one = distance_to<T>(w, look, first + k);
+      least[k] = one < least[k] ? one : least[k];
+    }
+  for (int other = 0; other < kLook; ++other)
+    for (int k = 0; k < kLook; ++k) nearer[k] += least[other] < least[k] ? 1u : 0u;
+  uint32_t result = 0;
+  for (int k = 0; k < kLook; ++k) {
+    const uint32_t one = nearer[k] < uint32_t(wanted) ? least[k] : 0u;
+    result = one > result ? one : result;
   }
-  for (; first < count; ++first) nearest.take(distance(first), first);
+  return result;
+}
+
+template <class T>
+GE_NOINLINE void search(const W<T>& world, const Look& at, Nearest& nearest) {
+  const W<T> w = world;
+  const Look look = at;
+  const int count = w.params().agent_count;
+  int first = 0;
+  if constexpr (!T::small) {
+    const uint32_t within = enough<T>(w, look, nearest.wanted);
+    nearest.worst = within < kNever ? within + 1u : kNever;
+    for (; first + kLook <= count; first += kLook) {
+      uint32_t distance[kLook], any = 0;
+      for (int k = 0; k < kLook; ++k) distance[k] = distance_to<T>(w, look, first + k);
+      for (int k = 0; k < kLook; ++k) any |= distance[k] < nearest.worst ? 1u << k : 0u;
+      for (; any != 0; any &= any - 1) {
+        const int k = lowest_one(any);
+        nearest.take(distance[k], first + k);
+      }
+    }
+  }
+  for (; first < count; ++first) nearest.take(distance_to<T>(w, look, first), first);
 }
 template <class T>
 GE_FN void observe_nearest(const W<T>& w, FloatRow& row, Slot me, const Role&) {
   const int places = w.params().seen_count;
   const Sight own = sight_of<T>(w, me.row);
+  Look look{own.x, own.y, me.row};
   int k = 0;
-  uint64_t last = 0;  // in terms of agent + 1, so that nobody is behind it
   for (bool more = true; more && k < places;) {
     Nearest nearest;
     nearest.wanted = places - k < Nearest::kMost ? places - k : Nearest::kMost;
-    search<T>(w, me.row, last, nearest);
+    search<T>(w, look, nearest);
     for (int i = 0; i < nearest.held; ++i, ++k)
       show<T>(w, row, k, places, own, int(uint32_t(nearest.key[i])));
     more = nearest.held == Nearest::kMost;
-    if (more) last = nearest.key[Nearest::kMost - 1] + 1;
+    if (more) {
+      const uint64_t last = nearest.key[Nearest::kMost - 1];
+      look.last_distance = uint32_t(last >> 32), look.last_count = uint32_t(last) + 1u;
+    }
   }
   for (; k < places; ++k)
     for (int feature = 0; feature < kFeatures; ++feature) row.set(k + feature * places, 0.0f);

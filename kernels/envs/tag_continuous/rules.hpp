@@ -187,35 +187,52 @@ GE_FN float distance_squared(float x, float y, float other_x, float other_y) {
   return dx * dx + dy * dy;
 }
 
+inline constexpr uint32_t kNever = 0xffffffffu;
+
+/// What find_catcher compares: distances to taggers; nobody is as far as the others.
+template <class T>
+GE_FN uint32_t reach(const W<T>& w, float x, float y, int agent) {
+  using P = Players<T>;
+  const float square = distance_squared(x, y, w.template get<P, X>(agent).value,
+                                        w.template get<P, Y>(agent).value);
+  // All bits set where there is no tagger; a select here keeps g++ from seeing a minimum.
+  return ordered(square) | (w.template get<P, Role>(agent).tagger - 1u);
+}
+/// Out of line, for a large world: a loop over the agents vectorises where no other is around it.
+template <class T>
+GE_NOINLINE uint32_t least_reach(const W<T>& w, float x, float y) {
+  const W<T> here = w;
+  const int count = here.params().agent_count;
+  uint32_t least = kNever;
+  for (int agent = 0; agent < count; ++agent) {
+    const uint32_t one = reach<T>(here, x, y, agent);
+    least = one < least ? one : least;
+  }
+  return least;
+}
+
 /// The nearest tagger, if near enough; of several that are equally near the first.
 template <class T>
 GE_FN void find_catcher(const W<T>& w, Catcher& catcher, const X& x, const Y& y, const Role& role,
                         const InGame& in_game) {
-  using P = Players<T>;
-  constexpr uint32_t kNever = 0xffffffffu;
-  const auto reach = [&](int agent) GE_LAMBDA {
-    const float square =
-        distance_squared(x.value, y.value, w.template get<P, X>(agent).value,
-                         w.template get<P, Y>(agent).value);
-    return select(w.template get<P, Role>(agent).tagger != 0, ordered(square), kNever);
-  };
-  uint32_t least = kNever;
-  for_agents<T>(w, [&](int agent) GE_LAMBDA {
-    const uint32_t one = reach(agent);
-    least = one < least ? one : least;
-  });
   const bool able = (role.tagger == 0) & (in_game.value != 0);
-  const bool caught = able & (least < ordered(w.params().margin_squared));
+  const uint32_t margin = ordered(w.params().margin_squared);
   catcher.agent = Catcher::kNobody;
   if constexpr (T::small) {
+    uint32_t least = kNever;
     int32_t first = Catcher::kNobody;
     GE_UNROLL
-    for (int agent = T::agents - 1; agent >= 0; --agent)
-      first = select(reach(agent) == least, agent, first);
-    catcher.agent = select(caught, first, Catcher::kNobody);
-  } else if (caught) {
+    for (int agent = 0; agent < T::agents; ++agent) {
+      const uint32_t one = reach<T>(w, x.value, y.value, agent);
+      first = select(one < least, agent, first);
+      least = one < least ? one : least;
+    }
+    catcher.agent = select(able & (least < margin), first, Catcher::kNobody);
+  } else if (able) {
+    const uint32_t least = least_reach<T>(w, x.value, y.value);
+    if (least >= margin) return;
     int agent = 0;
-    while (reach(agent) != least) ++agent;
+    while (reach<T>(w, x.value, y.value, agent) != least) ++agent;
     catcher.agent = agent;
   }
 }
