@@ -45,11 +45,13 @@ std::string table_name() {
   return name;
 }
 
+template <class Params>
 struct ListColumns {
   std::vector<Column>& columns;
   std::vector<Segment>& segments;
+  const Params& params;
   template <class T>
-  void header(int at) {
+  void header(int64_t at) {
     segments.push_back({at, header_bytes<T>(), 4});
     if constexpr (T::kind == Kind::list) {
       columns.push_back({table_name<T>() + ".count",
@@ -62,7 +64,7 @@ struct ListColumns {
                          "",
                          "live rows",
                          0,
-                         T::capacity});
+                         room_of<T>(params)});
     } else {
       columns.push_back({table_name<T>() + ".live",
                          Type::uint32,
@@ -85,16 +87,26 @@ struct ListColumns {
     }
   }
   template <class T, class C>
-  void column(int at) {
-    segments.push_back({at, int(sizeof(C)) * T::capacity, unit_of<C>});
+  void column(int64_t at) {
+    const int64_t rows = room_of<T>(params);
+    segments.push_back({at, int64_t(sizeof(C)) * rows, unit_of<C>});
     for (const FieldInfo& info : field_infos<C>()) {
-      columns.push_back({table_name<T>() + "." + info.name, info.type, info.shape, T::capacity,
+      columns.push_back({table_name<T>() + "." + info.name, info.type, info.shape, rows,
                          at + info.offset, int64_t(sizeof(C)), info.bytes, info.unit, info.doc});
       if (info.low > -kUnbounded && info.high < kUnbounded)
         columns.back().low = int64_t(info.low), columns.back().high = int64_t(info.high);
     }
   }
 };
+
+/// The columns of one of the two memories, in the order of their offsets.
+template <bool kScratch, class Tables, class Params>
+void list_columns(std::vector<Column>& columns, std::vector<Segment>& segments,
+                  const Params& params) {
+  ListColumns<Params> visit{columns, segments, params};
+  const int end = Walk<kScratch, Tables>::run(visit);
+  Walk<kScratch, Tables>::run_any(visit, params, end);
+}
 
 // What a user sets, and what the rules read: the same struct, or Settings that are resolved into
 // Params, on the host, once.
@@ -218,8 +230,7 @@ std::string describe_build(const std::string& id, const typename E::Schema::Para
   std::string columns = "[";
   std::vector<Column> list;
   std::vector<Segment> segments;
-  ListColumns visit{list, segments};
-  Walk<false, AllTables<S>>::run(visit);
+  list_columns<false, AllTables<S>>(list, segments, params);
   for (const Column& column : list) {
     if (columns.size() > 1) columns += ", ";
     columns += "{\"name\": " + json(column.name) +
@@ -282,8 +293,7 @@ class Plan {
     if (max_steps_ > 0x7fffffff)
       throw Error(Fault::value,
                   "max_episode_steps must be below 2^31, got " + std::to_string(max_steps_));
-    ListColumns visit{columns_, segments_};
-    Walk<false, AllTables<S>>::run(visit);
+    list_columns<false, AllTables<S>>(columns_, segments_, params_);
     hash_layout();
     choose_format();
     set_shapes();
@@ -297,7 +307,7 @@ class Plan {
   }
 
   static int agents_of_params(const Params& params) {
-    if constexpr (requires { S::Agent::count(params); }) return S::Agent::count(params);
+    if constexpr (requires { S::Agent::count(params); }) return int(S::Agent::count(params));
     return S::Agent::capacity;
   }
 
@@ -465,7 +475,7 @@ class Plan {
                 ", \"autoreset_mode\": " + json(std::string(name_of(config_.autoreset))) +
                 ", \"time_limit\": " + std::to_string(max_steps_) +
                 ", \"packed\": " + (format_ == Elements::bits ? "true" : "false") +
-                ", \"record_bytes\": " + std::to_string(kRecordBytes<AllTables<S>>) +
+                ", \"record_bytes\": " + std::to_string(record_bytes<AllTables<S>>(params_)) +
                 ", \"layout\": " + json(layout_) + ", \"tier\": " + std::to_string(tier_) +
                 ", \"outputs\": {" + outputs + "}, \"values\": {" + values + "}}";
   }

@@ -113,7 +113,7 @@ template <class T, class List>
 struct OneFloat;
 template <class T, class C>
 struct OneFloat<T, Types<C>> {
-  static_assert(T::kind == Kind::list && sizeof(C) == 4 && T::capacity % 16 == 0,
+  static_assert(T::kind == Kind::list && sizeof(C) == 4 && (is_any<T> || T::capacity % 16 == 0),
                 "GE: ForPacks fills a List of one component of one float, its capacity a multiple "
                 "of 16");
   using type = C;
@@ -245,6 +245,50 @@ consteval bool has_dynamic(Types<Ts...>) {
   return ((Ts::scratch == kScratch && Ts::kind != Kind::fixed) || ...);
 }
 
+// ---- sorting by key
+
+template <class T, class Order, class Starts>
+consteval bool can_sort() {
+  static_assert(T::kind == Kind::fixed && Order::kind == Kind::fixed && Starts::kind == Kind::fixed,
+                "GE: SortRows is for Fixed tables");
+  static_assert(Order::scratch && Starts::scratch, "GE: SortRows fills scratch tables");
+  return true;
+}
+/// The key of a row, below `keys`.
+template <auto Key, class T, class S>
+GE_FN int key_of_row(const Cells<S>& cells, int row, int keys) {
+  const uint32_t key = value_of_row<Key, T>(cells, row);
+  return key < uint32_t(keys) ? int(key) : keys - 1;
+}
+/// One world, the plain form: a counting sort. Row k + 1 of Starts first counts the rows of key k,
+/// then says where the next of them goes; in the end that is where they end, as it should.
+template <auto Key, class T, class Order, class Starts, class S>
+void sort_rows(const Cells<S>& cells) {
+  static_assert(can_sort<T, Order, Starts>());
+  const int rows = cells.template rows<T>(), keys = cells.template rows<Starts>() - 1;
+  const auto next = [&](int key) { return cells.template load<Starts, First>(key + 1).place; };
+  const auto set_next = [&](int key, uint32_t place) {
+    cells.template store<Starts, First>(key + 1, First{place});
+  };
+  for (int key = -1; key < keys; ++key) set_next(key, 0);
+  for (int row = 0; row < rows; ++row) {
+    const int key = key_of_row<Key, T>(cells, row, keys);
+    set_next(key, next(key) + 1);
+  }
+  uint32_t before = 0;
+  for (int key = 0; key < keys; ++key) {
+    const uint32_t own = next(key);
+    set_next(key, before);
+    before += own;
+  }
+  for (int row = 0; row < rows; ++row) {
+    const int key = key_of_row<Key, T>(cells, row, keys);
+    const uint32_t place = next(key);
+    set_next(key, place + 1);
+    cells.template store<Order, Sorted>(int(place), Sorted{uint32_t(row), uint32_t(row)});
+  }
+}
+
 // ---- the canonical order of a reduction: the plain form that every executor must equal
 
 /// Rows [first, last) of T, W accumulators, folded by halves.
@@ -264,10 +308,20 @@ auto reduce_chunk(const Cells<S>& cells, int first, int last) {
 }
 
 /// Chunks that the tables of a reduction can have at most.
-template <class... Ts>
-GE_FN constexpr int chunk_capacity(Types<Ts...>) {
-  return (0 + ... + ((Ts::capacity + kReduceChunk - 1) / kReduceChunk));
+GE_FN constexpr int chunks_of_rows(int64_t rows) {
+  return int((rows + kReduceChunk - 1) / kReduceChunk);
 }
+template <class Params, class... Ts>
+GE_FN constexpr int chunks_of([[maybe_unused]] const Params& params, Types<Ts...>) {
+  return (0 + ... + chunks_of_rows(room_of<Ts>(params)));
+}
+/// Whether there is one chunk whatever the parameters.
+template <class... Ts>
+inline constexpr bool one_chunk = (0 + ... + (is_any<Ts> ? 2 : chunks_of_rows(Ts::capacity))) == 1;
+template <class List>
+inline constexpr bool has_one_chunk = false;
+template <class... Ts>
+inline constexpr bool has_one_chunk<Types<Ts...>> = one_chunk<Ts...>;
 
 /// The k-th chunk of 1,024 rows, counted over the tables in order.
 template <auto F, class Op, class S, class... Ts>
@@ -275,7 +329,7 @@ auto reduce_kth_chunk(const Cells<S>& cells, int k, Types<Ts...> tables) {
   decltype(Op::identity()) part = Op::identity();
   for_each_type(tables, [&](auto t) {
     using T = typename decltype(t)::type;
-    constexpr int chunks = (T::capacity + kReduceChunk - 1) / kReduceChunk;
+    const int chunks = chunks_of_rows(room_of<T>(cells.shared->params));
     if (k >= 0 && k < chunks) {
       const int rows = cells.template rows<T>();
       const int first = k * kReduceChunk;
@@ -288,20 +342,18 @@ auto reduce_kth_chunk(const Cells<S>& cells, int k, Types<Ts...> tables) {
 }
 
 /// The results of all chunks, `part(k)`, folded as rows are.
-template <class Op, int kChunks, class F>
-auto fold_chunks(F&& part) {
+GE_EITHER_MACHINE
+template <class Op, class F>
+GE_FN auto fold_chunks(int chunks, F&& part) {
   using R = decltype(Op::identity());
-  if constexpr (kChunks == 1) {
-    return R(part(0));
-  } else {
-    constexpr int W = reduce_width(kChunks);
-    R sums[W];
-    for (R& sum : sums) sum = Op::identity();
-    for (int k = 0; k < kChunks; ++k) sums[k % W] = Op::combine(sums[k % W], part(k));
-    for (int half = W / 2; half > 0; half /= 2)
-      for (int k = 0; k < half; ++k) sums[k] = Op::combine(sums[k], sums[k + half]);
-    return sums[0];
-  }
+  if (chunks == 1) return R(part(0));
+  const int width = reduce_width(chunks);
+  R sums[32];
+  for (R& sum : sums) sum = Op::identity();
+  for (int k = 0; k < chunks; ++k) sums[k % width] = Op::combine(sums[k % width], R(part(k)));
+  for (int half = width / 2; half > 0; half /= 2)
+    for (int k = 0; k < half; ++k) sums[k] = Op::combine(sums[k], sums[k + half]);
+  return sums[0];
 }
 
 template <auto F, class S>
@@ -311,8 +363,8 @@ using MatchingTables = matching<Components<F>, AllTables<S>>;
 template <auto F, class Op, class S>
 auto reduce_world(const Cells<S>& cells) {
   using Tables = MatchingTables<F, S>;
-  return fold_chunks<Op, chunk_capacity(Tables{})>(
-      [&](int k) { return reduce_kth_chunk<F, Op>(cells, k, Tables{}); });
+  return fold_chunks<Op>(chunks_of(cells.shared->params, Tables{}),
+                         [&](int k) { return reduce_kth_chunk<F, Op>(cells, k, Tables{}); });
 }
 
 /// Position of a type in a list: the number of a table in the counters.

@@ -58,6 +58,13 @@ struct ForPacks {};
 template <auto Count, auto F>
 struct Coloured {};
 
+/// The rows of Fixed T by key(World, [Slot,] const C&...), a whole number from 0; rows of one key
+/// keep their order. Row i of Order, which has as many rows as T and a Sorted, gets the number of
+/// the i-th; row k of Starts, which has a First and one row more than there are keys, how many rows
+/// have a smaller key. A larger key counts as the last. Both are Fixed scratch tables.
+template <auto Key, class T, class Order, class Starts>
+struct SortRows {};
+
 /// count new rows of Pool T, the k-th in the k-th lowest free slot, filled by make(World, k, C&...)
 /// from zeros.
 template <auto Count, auto Make, class T>
@@ -191,6 +198,22 @@ struct Colour {
   }
 };
 inline constexpr uint32_t kNoColour = ~0u;
+
+/// What SortRows fills.
+struct Sorted {
+  uint32_t row;
+  uint32_t loose;  // the engine's: the same by key, but in any order within one
+  static constexpr auto describe() {
+    return fields(field("row", &Sorted::row, "row of the sorted table at this place"),
+                  field("loose", &Sorted::loose, "row of the same key"));
+  }
+};
+struct First {
+  uint32_t place;
+  static constexpr auto describe() {
+    return fields(field("place", &First::place, "rows with a smaller key"));
+  }
+};
 
 // ---- operators of Reduce: commutative in exact arithmetic, folded in one order everywhere
 

@@ -31,10 +31,10 @@ class HostSimulator final : public PlannedSimulator<E> {
   using typename Base::Tables;
 
   explicit HostSimulator(Plan<E> plan)
-      : Base(std::move(plan)), runner_(plan_.config_), bytes_(this->arena_bytes()) {
+      : Base(std::move(plan)), runner_(plan_.config_, plan_.params_), bytes_(this->arena_bytes()) {
     const int64_t available = available_memory();
     if (bytes_ > available) {
-      const int64_t each = Base::kWorldBytes;
+      const int64_t each = this->block_bytes() / B;
       throw Error(Fault::memory, std::to_string(worlds()) + " worlds of " + plan_.id_ + " need " +
                                      std::to_string(bytes_) + " bytes (" + std::to_string(each) +
                                      " a world); about " + std::to_string(available / each) +
@@ -80,19 +80,19 @@ class HostSimulator final : public PlannedSimulator<E> {
 
   void read_records(int64_t first, int64_t count, void* to) override {
     this->check_range(first, count);
-    unpack_records<B>(plan_.segments_, kRecordBytes<Tables>, kBlockBytes<Tables, B>, base_, first,
+    unpack_records<B>(plan_.segments_, this->record_bytes(), this->block_bytes(), base_, first,
                       count, static_cast<char*>(to));
   }
   void write_records(int64_t first, int64_t count, const void* from) override {
     this->check_range(first, count);
-    pack_records<B>(plan_.segments_, kRecordBytes<Tables>, kBlockBytes<Tables, B>, base_, first,
-                    count, static_cast<const char*>(from));
+    pack_records<B>(plan_.segments_, this->record_bytes(), this->block_bytes(), base_, first, count,
+                    static_cast<const char*>(from));
     begun_ = true;
   }
   void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
                    bool reseed) override {
     check_copy(from, to, worlds());
-    std::vector<char> record(kRecordBytes<Tables>);
+    std::vector<char> record(size_t(this->record_bytes()));
     for (size_t i = 0; i < from.size(); ++i) {
       Identity kept;
       read_records(to[i], 1, record.data());
@@ -149,7 +149,7 @@ class HostSimulator final : public PlannedSimulator<E> {
   /// One world for hooks that only look at it.
   World<S> seen(int64_t world) const {
     const int lane = int(world % B);
-    char* const at = base_ + world / B * kBlockBytes<Tables, B>;
+    char* const at = base_ + world / B * this->block_bytes();
     return World<S>(Cells<S>{&shared_, int32_t(world), at, lane, nullptr, B, lane});
   }
   // What only a step can fill: a reset shows no reward and no flags.

@@ -41,12 +41,12 @@ class PlannedSimulator : public Simulator {
   Scene scene(int64_t) const override {
     throw Error(Fault::value, "scene of a world: only with device='cpu'");
   }
-  int64_t record_bytes() const override { return kRecordBytes<Tables>; }
+  int64_t record_bytes() const override { return ge::record_bytes<Tables>(plan_.params_); }
 
  protected:
   /// Bytes of all records, and of one world's.
-  int64_t arena_bytes() const { return (worlds() + B - 1) / B * kBlockBytes<Tables, B>; }
-  static constexpr int64_t kWorldBytes = kBlockBytes<Tables, B> / B;
+  int64_t arena_bytes() const { return (worlds() + B - 1) / B * block_bytes(); }
+  int64_t block_bytes() const { return ge::block_bytes<Tables, B>(plan_.params_); }
 
   void need_reset(const char* call) const {
     if (!begun_)
@@ -97,7 +97,7 @@ class PlannedSimulator : public Simulator {
       using T = typename decltype(t)::type;
       if (counters.dropped[table] != 0)
         report.tables.push_back({table_name<T>(), int64_t(counters.dropped[table]),
-                                 int64_t(counters.needed[table]), T::capacity});
+                                 int64_t(counters.needed[table]), room_of<T>(plan_.params_)});
       ++table;
     });
     return report;

@@ -98,12 +98,13 @@ GE_FN Draw philox(uint32_t key0, uint32_t key1, uint32_t c0, uint32_t c1, uint32
 }
 
 /// The draw of a place: 192 bits hold it all, if the stream's hash is folded into the key and slot
-/// (20 bits) and block (12 bits) share a word; what exceeds its bits is lost or overlaps. Streams
-/// of an environment must not collide.
+/// (20 bits) and block (12 bits) share a word; slots beyond fold what exceeds it into the stream's
+/// part of the key. Streams of an environment must not collide.
 GE_FN Draw draw(uint32_t seed_low, uint32_t seed_high, uint32_t identity, uint32_t episode,
                 uint32_t step, uint32_t stream_hash, uint32_t slot, uint32_t block) {
-  const uint32_t turned = stream_hash << 16 | stream_hash >> 16;
-  return philox(seed_low ^ stream_hash, seed_high ^ turned, identity, episode, step,
+  const uint32_t stream = stream_hash ^ (slot >> 20) * 0x9e3779b9u;
+  const uint32_t turned = stream << 16 | stream >> 16;
+  return philox(seed_low ^ stream, seed_high ^ turned, identity, episode, step,
                 (slot & 0xfffffu) | block << 20);
 }
 

@@ -26,7 +26,8 @@ namespace ge {
 
 /// One run of equal words in the canonical record.
 struct Segment {
-  int offset, bytes, unit;
+  int64_t offset, bytes;
+  int unit;
 };
 
 template <class C>
@@ -93,8 +94,8 @@ template <class T>
 inline constexpr int kLiveWords = (T::capacity + 31) / 32;
 template <class T>
 consteval int header_bytes() {
-  if (T::kind == Kind::list) return 4;
-  if (T::kind == Kind::pool) return 4 * kLiveWords<T> + 4 * T::capacity;
+  if constexpr (T::kind == Kind::list) return 4;
+  if constexpr (T::kind == Kind::pool) return 4 * kLiveWords<T> + 4 * T::capacity;
   return 0;
 }
 
@@ -111,9 +112,39 @@ struct Walk<kScratch, Types<Ts...>> {
     (table<Ts>(visit, at, typename Ts::components{}), ...);
     return int(round_up(at, 8));
   }
+  /// The same of the tables of any number of rows, whose columns begin at `at` and each at a
+  /// multiple of 8: visit.template header<T>(offset), visit.template column<T, C>(offset). Returns
+  /// where they end.
+  GE_EITHER_MACHINE
+  template <class Visitor, class Params>
+  GE_FN static constexpr int64_t run_any(Visitor& visit, const Params& params, int64_t at) {
+    (any_table<Ts>(visit, params, at, typename Ts::components{}), ...);
+    return at;
+  }
+  GE_EITHER_MACHINE
+  template <class T, class Visitor, class Params, class... Cs>
+  GE_FN static constexpr void any_table(Visitor& visit, const Params& params, int64_t& at,
+                                        Types<Cs...>) {
+    if constexpr (is_any<T>) {
+      if constexpr (T::scratch == kScratch && T::kind == Kind::list) {
+        visit.template header<T>(at);
+        at += 8;
+      }
+      (any_column<T, Cs>(visit, params, at), ...);
+    }
+  }
+  GE_EITHER_MACHINE
+  template <class T, class C, class Visitor, class Params>
+  GE_FN static constexpr void any_column(Visitor& visit, const Params& params, int64_t& at) {
+    if constexpr (in_scratch<T, C> == kScratch) {
+      visit.template column<T, C>(at);
+      at += round_up(room_of<T>(params) * int64_t(sizeof(C)), 8);
+    }
+  }
   GE_EITHER_MACHINE
   template <class T, class Visitor, class... Cs>
   GE_FN static constexpr void table(Visitor& visit, int& at, Types<Cs...>) {
+    if constexpr (is_any<T>) return;
     if (T::scratch == kScratch && header_bytes<T>() > 0) {
       at = int(round_up(at, 4));
       visit.template header<T>(at);
@@ -124,7 +155,7 @@ struct Walk<kScratch, Types<Ts...>> {
   GE_EITHER_MACHINE
   template <class T, class C, class Visitor>
   GE_FN static constexpr void column(Visitor& visit, int& at) {
-    if constexpr (in_scratch<T, C> == kScratch) {
+    if constexpr (!is_any<T> && in_scratch<T, C> == kScratch) {
       constexpr int unit = unit_of<C> < 4 ? 4 : unit_of<C>;
       at = int(round_up(at, unit));
       visit.template column<T, C>(at);
@@ -135,20 +166,20 @@ struct Walk<kScratch, Types<Ts...>> {
 
 struct Measure {
   template <class T>
-  constexpr void header(int) {}
+  GE_FN constexpr void header(int64_t) {}
   template <class T, class C>
-  constexpr void column(int) {}
+  GE_FN constexpr void column(int64_t) {}
 };
 
 template <class WantT, class WantC>
 struct Find {
-  int found = -1;
+  int64_t found = -1;
   template <class T>
-  constexpr void header(int at) {
+  GE_FN constexpr void header(int64_t at) {
     if constexpr (std::is_same_v<T, WantT> && std::is_void_v<WantC>) found = at;
   }
   template <class T, class C>
-  constexpr void column(int at) {
+  GE_FN constexpr void column(int64_t at) {
     if constexpr (std::is_same_v<T, WantT> && std::is_same_v<C, WantC>) found = at;
   }
 };
@@ -164,7 +195,7 @@ consteval int find_offset() {
       return in_scratch<T, C>;
   }();
   Walk<scratch, Tables>::run(find);
-  return find.found;
+  return int(find.found);
 }
 template <class Tables, class T, class C>
 inline constexpr int kOffset = find_offset<Tables, T, C>();
@@ -180,8 +211,46 @@ inline constexpr int kRecordBytes = measure<false, Tables>();
 template <class Tables>
 inline constexpr int kScratchBytes = measure<true, Tables>();
 
+template <class Tables>
+struct HasAny;
+template <class... Ts>
+struct HasAny<Types<Ts...>> : std::bool_constant<(is_any<Ts> || ...)> {};
+/// Whether some table's number of rows is known at run time only. Then so are the sizes below.
+template <class Tables>
+inline constexpr bool has_any = HasAny<Tables>::value;
+
+/// Offset of a column, or of a header where C is void, of a table of any number of rows.
+template <class Tables, class T, class C, class Params>
+GE_FN constexpr int64_t any_offset(const Params& params) {
+  Find<T, C> find;
+  if constexpr (std::is_void_v<C>)
+    Walk<T::scratch, Tables>::run_any(find, params, measure<T::scratch, Tables>());
+  else
+    Walk<in_scratch<T, C>, Tables>::run_any(find, params, measure<in_scratch<T, C>, Tables>());
+  return find.found;
+}
+template <bool kScratch, class Tables, class Params>
+GE_FN constexpr int64_t memory_bytes(const Params& params) {
+  if constexpr (has_any<Tables>) {
+    Measure visit;
+    return Walk<kScratch, Tables>::run_any(visit, params, measure<kScratch, Tables>());
+  } else {
+    return measure<kScratch, Tables>();
+  }
+}
+/// Bytes of one canonical record, and of one world's scratch memory, with these parameters.
+template <class Tables, class Params>
+GE_FN constexpr int64_t record_bytes(const Params& params) {
+  return memory_bytes<false, Tables>(params);
+}
+template <class Tables, class Params>
+GE_FN constexpr int64_t scratch_bytes(const Params& params) {
+  return memory_bytes<true, Tables>(params);
+}
 /// Bytes of one stored block of B worlds: a multiple of 64, so that threads never share a line.
-template <class Tables, int B>
-inline constexpr int64_t kBlockBytes = round_up(int64_t{kRecordBytes<Tables>} * B, 64);
+template <class Tables, int B, class Params>
+GE_FN constexpr int64_t block_bytes(const Params& params) {
+  return round_up(record_bytes<Tables>(params) * B, 64);
+}
 
 }  // namespace ge

@@ -12,6 +12,10 @@
 //     static constexpr const char* name = "shots";
 //   };
 //
+// A table of capacity kAny has as many rows as its `static int64_t count(const Params&)` says when a
+// simulator is made (Fixed), or room for so many (List): for worlds of thousands of agents, where
+// tiers of fixed capacities would waste memory or end. Its columns lie behind those of all others.
+//
 // Persistent tables live in the world's record. Scratch tables (`static constexpr bool scratch =
 // true`) and transient components (`static constexpr bool transient = true` in the component) live
 // within one phase of one step.
@@ -23,17 +27,33 @@ namespace ge {
 
 enum class Kind { fixed, list, pool };
 
+/// The capacity of a table whose number of rows is known at run time only.
+inline constexpr int kAny = 1 << 30;
+
 template <Kind kKind, int N, class... Cs>
 struct Table {
   static_assert(N > 0, "GE: a table needs a capacity of at least one row");
-  static_assert(N <= (1 << 20),
-                "GE: a table holds at most 2^20 rows: a draw names its row in 20 bits");
+  static_assert(N <= (1 << 20) || N == kAny,
+                "GE: a table holds at most 2^20 rows, or any number of them with kAny");
+  static_assert(N != kAny || kKind != Kind::pool,
+                "GE: a Pool has a capacity known to the compiler");
   static_assert((Checked<Cs>::value && ...));
   static constexpr Kind kind = kKind;
   static constexpr int capacity = N;
   static constexpr bool scratch = false;
   using components = Types<Cs...>;
 };
+
+template <class T>
+inline constexpr bool is_any = T::capacity == kAny;
+/// Most rows of T in worlds with these parameters.
+template <class T, class Params>
+GE_FN constexpr int64_t room_of([[maybe_unused]] const Params& params) {
+  if constexpr (is_any<T>)
+    return T::count(params);
+  else
+    return T::capacity;
+}
 
 template <int N, class... Cs>
 using Fixed = Table<Kind::fixed, N, Cs...>;

@@ -165,7 +165,8 @@ struct Shared {
 /// Agents of each world.
 template <class S>
 GE_FN int agents_of(const Shared<S>& shared) {
-  if constexpr (requires { S::Agent::count(shared.params); }) return S::Agent::count(shared.params);
+  if constexpr (requires { S::Agent::count(shared.params); })
+    return int(S::Agent::count(shared.params));
   return S::Agent::capacity;
 }
 
@@ -211,27 +212,46 @@ struct Cells {
   GE_FN char* at(int row) const {
     static_assert(contains<T, Tables>, "GE: this environment has no table T");
     static_assert(contains<C, typename T::components>, "GE: table T has no component C");
-    constexpr int offset = kOffset<Tables, T, C>;
-    if constexpr (in_scratch<T, C>)
-      return scratch + (offset + row * int(sizeof(C))) * scratch_stride + scratch_lane * unit_of<C>;
-    else
-      return block + (offset + row * int(sizeof(C))) * B + lane * unit_of<C>;
+    if constexpr (is_any<T>) {
+      const int64_t at =
+          any_offset<Tables, T, C>(shared->params) + int64_t{row} * int64_t(sizeof(C));
+      if constexpr (in_scratch<T, C>)
+        return scratch + at * scratch_stride + scratch_lane * unit_of<C>;
+      else
+        return block + at * B + lane * unit_of<C>;
+    } else {
+      constexpr int offset = kOffset<Tables, T, C>;
+      if constexpr (in_scratch<T, C>)
+        return scratch + (offset + row * int(sizeof(C))) * scratch_stride +
+               scratch_lane * unit_of<C>;
+      else
+        return block + (offset + row * int(sizeof(C))) * B + lane * unit_of<C>;
+    }
+  }
+  /// Most rows of T in this world.
+  template <class T>
+  GE_FN int room() const {
+    return int(room_of<T>(shared->params));
   }
   template <class T, class C>
   GE_FN C load(int row) const {
-    GE_ASSERT(row >= 0 && row < T::capacity);
+    GE_ASSERT(row >= 0 && row < room<T>());
     return load_words<C>(at<T, C>(row), in_scratch<T, C> ? scratch_stride : B);
   }
   template <class T, class C>
   GE_FN void store(int row, const C& value) const {
-    GE_ASSERT(row >= 0 && row < T::capacity);
+    GE_ASSERT(row >= 0 && row < room<T>());
     store_words<C>(at<T, C>(row), in_scratch<T, C> ? scratch_stride : B, value);
   }
 
   /// Word k of a table's own header: the count of a List; live bits, then generations, of a Pool.
   template <class T>
   GE_FN uint32_t* header(int k) const {
-    constexpr int offset = kOffset<Tables, T, void>;
+    int64_t offset;
+    if constexpr (is_any<T>)
+      offset = any_offset<Tables, T, void>(shared->params);
+    else
+      offset = kOffset<Tables, T, void>;
     char* p = T::scratch ? scratch + (offset + 4 * k) * scratch_stride + scratch_lane * 4
                          : block + (offset + 4 * k) * B + lane * 4;
     GE_WATCH(p, 4, false);
@@ -243,7 +263,7 @@ struct Cells {
   template <class T>
   GE_FN int rows() const {
     if constexpr (T::kind == Kind::list) return int(*header<T>(0));
-    if constexpr (requires { T::count(shared->params); }) return T::count(shared->params);
+    if constexpr (requires { T::count(shared->params); }) return int(T::count(shared->params));
     return T::capacity;
   }
   template <class T>

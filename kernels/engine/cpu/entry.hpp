@@ -16,7 +16,10 @@ class TileRunner {
   using S = typename E::Schema;
   static constexpr int B = kBlock<S>;
 
-  explicit TileRunner(const Config& config) : tile_(config.tile), crew_(config.crew) {
+  using Params = typename S::Params;
+
+  TileRunner(const Config& config, const Params& params)
+      : tile_(config.tile), crew_(config.crew), params_(params) {
     const int available = available_threads();
     threads_ = config.threads > 0
                    ? (config.threads < available * 8 ? config.threads : available * 8)
@@ -24,7 +27,7 @@ class TileRunner {
     // A tile's records and scratch fill at most half of a usual second-level cache, together with
     // the arrays it writes.
     constexpr int64_t kTileBytes = 128 * 1024;
-    const int64_t block = kBlockBytes<AllTables<S>, B> + Tile<E>::kScratchBlock;
+    const int64_t block = block_bytes<AllTables<S>, B>(params) + Tile<E>::scratch_block(params);
     int64_t blocks = kTileBytes / block;
     if (blocks < 1) blocks = 1;
     if (tile_ > 0) blocks = (tile_ + B - 1) / B;
@@ -84,13 +87,13 @@ class TileRunner {
     if (crew_ > 0) return crew_;
     constexpr double kWorthwhile = 300e-6;  // [s]
     constexpr int kRows = 256;
-    constexpr bool large = largest_table(AllTables<S>{}) >= kRows;
+    const bool large = largest_table(AllTables<S>{}) >= kRows;
     return large && blocks < threads_ && work_ > kWorthwhile ? threads_ : 1;
   }
   template <class... Ts>
-  static constexpr int largest_table(Types<Ts...>) {
-    int most = 0;
-    ((most = Ts::capacity > most ? Ts::capacity : most), ...);
+  int64_t largest_table(Types<Ts...>) const {
+    int64_t most = 0;
+    ((most = room_of<Ts>(params_) > most ? room_of<Ts>(params_) : most), ...);
     return most;
   }
   template <class Graph>
@@ -101,8 +104,8 @@ class TileRunner {
     if (crew_indices_.empty()) {
       crew_indices_.resize(size_t(size * indices));
       crew_counts_.resize(size_t(size));
-      crew_parts_.resize(size_t(8) * chunk_capacity(AllTables<S>{}));
-      crew_scratch_ = memory_of(Tile<E>::scratch_bytes(blocks) + 64);
+      crew_parts_.resize(size_t(8) * size_t(chunks_of(params_, AllTables<S>{})));
+      crew_scratch_ = memory_of(Tile<E>::scratch_bytes(params_, blocks) + 64);
     }
     const auto begin = Clock_::now();
     CrewBarrier barrier(size);
@@ -138,10 +141,11 @@ class TileRunner {
     std::memset(memory.get(), 0, size_t(bytes));
     return memory;
   }
-  int64_t scratch_bytes() const { return Tile<E>::scratch_bytes(blocks_) + 64; }
+  int64_t scratch_bytes() const { return Tile<E>::scratch_bytes(params_, blocks_) + 64; }
 
   int tile_;
   int crew_;
+  const Params params_;
   int threads_;
   int blocks_;
   double work_ = 1.0;  // [s] of one thread, estimated

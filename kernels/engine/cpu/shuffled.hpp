@@ -52,17 +52,18 @@ class ShuffledRunner {
   using Agent = typename S::Agent;
   static_assert(kBlock<S> == 1, "GE: cpu/shuffled is built with GE_BLOCK=1");
 
-  explicit ShuffledRunner(const Config& config) : random_(config.shuffle_seed) {
-    for (std::string& image : images_) image.assign(size_t(kImage), '\0');
-    writer_.assign(size_t(kImage), -1);
-    ListColumns record{columns_, segments_};
-    Walk<false, Tables>::run(record);
+  ShuffledRunner(const Config& config, const typename S::Params& params)
+      : random_(config.shuffle_seed),
+        record_(record_bytes<Tables>(params)),
+        image_(record_ + scratch_bytes<Tables>(params)) {
+    for (std::string& image : images_) image.assign(size_t(image_), '\0');
+    writer_.assign(size_t(image_), -1);
+    list_columns<false, Tables>(columns_, segments_, params);
     const size_t persistent = columns_.size();
-    ListColumns scratch{columns_, segments_};
-    Walk<true, Tables>::run(scratch);
-    for (size_t i = persistent; i < columns_.size(); ++i) columns_[i].offset += kRecord;
+    list_columns<true, Tables>(columns_, segments_, params);
+    for (size_t i = persistent; i < columns_.size(); ++i) columns_[i].offset += record_;
   }
-  int64_t memory_bytes() const { return int64_t(kImages) * kImage; }
+  int64_t memory_bytes() const { return int64_t(kImages) * image_; }
 
   template <class... P>
   void run(Types<P...>, const Shared<S>& shared) {
@@ -74,16 +75,14 @@ class ShuffledRunner {
     shuffle(order);
     for (const int world : order) {
       world_ = world;
-      char* const record = shared.base + world * kBlockBytes<Tables, 1>;
-      for (std::string& image : images_) std::memcpy(image.data(), record, size_t(kRecord));
+      char* const record = shared.base + world * block_bytes<Tables, 1>(shared.params);
+      for (std::string& image : images_) std::memcpy(image.data(), record, size_t(record_));
       (phase(P{}), ...);
-      std::memcpy(record, images_[0].data(), size_t(kRecord));
+      std::memcpy(record, images_[0].data(), size_t(record_));
     }
   }
 
  private:
-  static constexpr int kRecord = kRecordBytes<Tables>;
-  static constexpr int kImage = kRecord + kScratchBytes<Tables>;
   static constexpr int kImages = 3;
   static constexpr char kPoison[kImages] = {'\x00', '\x7f', '\xa5'};
 
@@ -100,7 +99,7 @@ class ShuffledRunner {
   // ---- images
 
   Cells<S> cells_of(std::string& image, bool counts) const {
-    return {counts ? &shared_ : &quiet_, world_, image.data(), 0, image.data() + kRecord, 1, 0};
+    return {counts ? &shared_ : &quiet_, world_, image.data(), 0, image.data() + record_, 1, 0};
   }
   Cells<S> cells(int image) { return cells_of(images_[image], false); }
 
@@ -108,7 +107,7 @@ class ShuffledRunner {
   void phase(Phase<kName, L, X...>) {
     phase_ = kName.text;
     for (int k = 0; k < kImages; ++k) {
-      std::memset(images_[k].data() + kRecord, kPoison[k], size_t(kImage - kRecord));
+      std::memset(images_[k].data() + record_, kPoison[k], size_t(image_ - record_));
       clear_tables<true>(cells(k));
     }
     all<X...>();
@@ -158,11 +157,11 @@ class ShuffledRunner {
 
   // ---- the checks
 
-  static std::vector<Range> changes(const std::string& before, const std::string& after) {
+  std::vector<Range> changes(const std::string& before, const std::string& after) const {
     constexpr int64_t kStride = 64;
     std::vector<Range> all;
-    for (int64_t first = 0; first < kImage; first += kStride) {
-      const int64_t last = std::min<int64_t>(first + kStride, kImage);
+    for (int64_t first = 0; first < image_; first += kStride) {
+      const int64_t last = std::min<int64_t>(first + kStride, image_);
       if (std::memcmp(before.data() + first, after.data() + first, size_t(last - first)) == 0)
         continue;
       for (int64_t at = first; at < last; ++at) {
@@ -255,7 +254,7 @@ class ShuffledRunner {
     for (int k = 1; k < kImages; ++k)
       for (const Range& range : changes(images_[0], images_[k]))
         for (int64_t at = range.begin; at < range.end; ++at)
-          if (at < kRecord || images_[0][size_t(at)] != kPoison[0] ||
+          if (at < record_ || images_[0][size_t(at)] != kPoison[0] ||
               images_[k][size_t(at)] != kPoison[k])
             unwritten(column_at(at));
   }
@@ -292,13 +291,20 @@ class ShuffledRunner {
   // ---- tasks
 
   template <class T, class C>
-  static Range cell(int row) {
-    const int64_t at = (in_scratch<T, C> ? kRecord : 0) + kOffset<Tables, T, C> +
-                       int64_t{row} * int64_t(sizeof(C));
+  int64_t offset_of() const {
+    if constexpr (is_any<T>)
+      return any_offset<Tables, T, C>(shared_.params);
+    else
+      return kOffset<Tables, T, C>;
+  }
+  template <class T, class C>
+  Range cell(int row) const {
+    const int64_t at =
+        (in_scratch<T, C> ? record_ : 0) + offset_of<T, C>() + int64_t{row} * int64_t(sizeof(C));
     return {at, at + int64_t(sizeof(C))};
   }
   template <class T, class... Args>
-  static std::vector<Range> written(int row, Types<Args...>) {
+  std::vector<Range> written(int row, Types<Args...>) {
     std::vector<Range> ranges;
     [[maybe_unused]] auto add = [&](auto arg) {
       using Arg = typename decltype(arg)::type;
@@ -308,7 +314,7 @@ class ShuffledRunner {
     return ranges;
   }
   template <class... Args>
-  static std::vector<Range> written_singles(Types<Args...>) {
+  std::vector<Range> written_singles(Types<Args...>) {
     std::vector<Range> ranges;
     [[maybe_unused]] auto add = [&](auto arg) {
       using Arg = typename decltype(arg)::type;
@@ -316,7 +322,7 @@ class ShuffledRunner {
       if constexpr (is_rows<A>) {
         using T = typename A::Table;
         const Range first = cell<T, typename A::Component>(0);
-        ranges.push_back({first.begin, first.begin + (first.end - first.begin) * T::capacity});
+        ranges.push_back({first.begin, first.begin + (first.end - first.begin) * room<T>()});
       } else if constexpr (is_written<Arg>) {
         ranges.push_back(cell<single_of<A, Tables>, A>(0));
       }
@@ -325,12 +331,12 @@ class ShuffledRunner {
     return ranges;
   }
   template <class T, class... Cs>
-  static std::vector<Range> whole_row(int row, Types<Cs...>) {
+  std::vector<Range> whole_row(int row, Types<Cs...>) {
     return {cell<T, Cs>(row)...};
   }
   template <class T>
-  static Range header_range() {
-    const int64_t at = (T::scratch ? kRecord : 0) + kOffset<Tables, T, void>;
+  Range header_range() {
+    const int64_t at = (T::scratch ? record_ : 0) + offset_of<T, void>();
     return {at, at + header_bytes<T>()};
   }
   template <class T>
@@ -373,20 +379,24 @@ class ShuffledRunner {
 
   /// The header of a table, written by the engine at any moment of the stage.
   template <class T, class F>
-  static Task header_task(F&& f) {
+  Task header_task(F&& f) {
     return {f, "the header of " + table_name<T>(), {header_range<T>()}};
   }
   template <class T>
-  static Task length_task(int length) {
+  Task length_task(int length) {
     return header_task<T>(
         [length](const Cells<S>& cells) { *cells.template header<T>(0) = uint32_t(length); });
   }
   template <class T>
   void overflow(int needed) {
-    count_overflow<T>(cells_of(images_[0], true), needed, T::capacity);
+    count_overflow<T>(cells_of(images_[0], true), needed, room<T>());
+  }
+  template <class T>
+  int room() const {
+    return int(room_of<T>(shared_.params));
   }
   template <auto Make, class T, class... Index>
-  static Task maker(int row, Index... index) {
+  Task maker(int row, Index... index) {
     return {[row, index...](const Cells<S>& cells) { make_row<Make, T>(cells, row, index...); },
             row_name<T>(row), whole_row<T>(row, typename T::components{})};
   }
@@ -398,7 +408,7 @@ class ShuffledRunner {
   template <auto Count, auto F, class T>
   void stage(For<Count, F, T>) {
     const int wanted = count_of<Count>();
-    const int length = std::clamp(wanted, 0, T::capacity);
+    const int length = std::clamp(wanted, 0, room<T>());
     std::vector<Task> tasks;
     for (int row = 0; row < length; ++row) tasks.push_back(maker<F, T>(row, row));
     tasks.push_back(length_task<T>(length));
@@ -409,7 +419,7 @@ class ShuffledRunner {
   void stage(ForPacks<Count, F, T>) {
     using C = typename OneFloat<T, typename T::components>::type;
     const int wanted = count_of<Count>();
-    const int length = std::clamp(wanted, 0, T::capacity);
+    const int length = std::clamp(wanted, 0, room<T>());
     std::vector<Task> tasks;
     for (int first = 0; first < length; first += kPack) {
       Task task{[first, length](const Cells<S>& cells) { make_pack<F, T>(cells, first, length); },
@@ -441,7 +451,7 @@ class ShuffledRunner {
   }
   /// Its own row, and any row of the columns that it was lent: races are found by the bytes.
   template <class T, class... Args>
-  static std::vector<Range> written_coloured(int row, Types<Args...>) {
+  std::vector<Range> written_coloured(int row, Types<Args...>) {
     std::vector<Range> ranges;
     [[maybe_unused]] auto add = [&](auto arg) {
       using Arg = typename decltype(arg)::type;
@@ -461,7 +471,7 @@ class ShuffledRunner {
     const int count = count_of<Count>();
     emit<T>(
         count, [](const Cells<S>& cells, int i) { return bool(Test(World<S>(cells), i)); },
-        [](int row, int i) { return maker<Make, T>(row, i); });
+        [this](int row, int i) { return maker<Make, T>(row, i); });
   }
   template <class A, class C, auto Test, auto Make, class T>
   void stage(EmitPairs<A, C, Test, Make, T>) {
@@ -478,7 +488,7 @@ class ShuffledRunner {
         [&pairs](const Cells<S>& cells, int i) {
           return bool(Test(World<S>(cells), pairs[size_t(i)].a, pairs[size_t(i)].b));
         },
-        [&pairs](int row, int i) {
+        [this, &pairs](int row, int i) {
           return maker<Make, T>(row, pairs[size_t(i)].a, pairs[size_t(i)].b);
         });
   }
@@ -492,7 +502,7 @@ class ShuffledRunner {
       const std::string name = "index " + std::to_string(i);
       const bool hit = agreed<bool>([&](const Cells<S>& cells) { return test(cells, i); }, name);
       Task task{[](const Cells<S>&) {}, name, {}};
-      if (hit && hits < T::capacity) task = make(hits, i);
+      if (hit && hits < room<T>()) task = make(hits, i);
       hits += hit ? 1 : 0;
       const auto fill = task.run;
       task.run = [test, fill, i, hit](const Cells<S>& cells) {
@@ -501,13 +511,22 @@ class ShuffledRunner {
       };
       tasks.push_back(std::move(task));
     }
-    tasks.push_back(length_task<T>(std::min(hits, T::capacity)));
+    tasks.push_back(length_task<T>(std::min(hits, room<T>())));
     rows(tasks);
     overflow<T>(hits);
   }
   [[noreturn]] static void dependent_test() {
     throw Error(Fault::runtime,
                 "order dependence: its test reads what another row of the stage writes");
+  }
+
+  template <auto Key, class T, class Order, class Starts>
+  void stage(SortRows<Key, T, Order, Starts>) {
+    for (const int row : live_rows<T>())
+      agreed<uint32_t>([row](const Cells<S>& cells) { return value_of_row<Key, T>(cells, row); },
+                       row_name<T>(row));
+    engine([](const Cells<S>& cells) { sort_rows<Key, T, Order, Starts>(cells); });
+    compare_poisons();
   }
 
   // ---- pools
@@ -753,6 +772,7 @@ class ShuffledRunner {
   }
 
   uint64_t random_;
+  const int64_t record_, image_;  // bytes
   std::string images_[kImages];
   std::vector<Column> columns_;
   std::vector<Segment> segments_;

@@ -59,10 +59,15 @@ class Tile {
   using Tables = AllTables<S>;
   using Agent = typename S::Agent;
   static constexpr int B = kBlock<S>;
-  static constexpr int64_t kScratchBlock = int64_t{kScratchBytes<Tables>} * B;
+  using Params = typename S::Params;
 
-  /// Bytes of scratch memory and of index space for a tile of so many blocks.
-  static int64_t scratch_bytes(int blocks) { return round_up(kScratchBlock * blocks, 64); }
+  /// Bytes of scratch memory, of one block and of a tile of so many, and of index space.
+  static GE_FN int64_t scratch_block(const Params& params) {
+    return ge::scratch_bytes<Tables>(params) * B;
+  }
+  static int64_t scratch_bytes(const Params& params, int blocks) {
+    return round_up(scratch_block(params) * blocks, 64);
+  }
   static int64_t index_count(int blocks) { return (int64_t{blocks} * (B + 1) + B + 1) * kDepth; }
 
   Tile(const Shared<S>& shared, char* scratch, int32_t* indices, int first_block, Crew crew = {})
@@ -140,9 +145,9 @@ class Tile {
     GE_FN Cells<S> at(int block, int lane) const {
       return {&shared,
               block * B + lane,
-              shared.base + block * kBlockBytes<Tables, B>,
+              shared.base + block * block_bytes<Tables, B>(shared.params),
               lane,
-              scratch + (block - first) * kScratchBlock,
+              scratch + (block - first) * scratch_block(shared.params),
               B,
               lane};
     }
@@ -200,7 +205,7 @@ class Tile {
   template <class T>
   int uniform_rows() const {
     static_assert(T::kind == Kind::fixed);
-    if constexpr (requires { T::count(shared_.params); }) return T::count(shared_.params);
+    if constexpr (requires { T::count(shared_.params); }) return int(T::count(shared_.params));
     return T::capacity;
   }
 
@@ -282,7 +287,8 @@ class Tile {
     } else {
       share_world(set, [this](const Cells<S>& cells) GE_LAMBDA {
         const int wanted = ask<Count>(cells);
-        const Crew::Range mine = crew_.share(wanted < T::capacity ? wanted : T::capacity);
+        const int room = cells.template room<T>();
+        const Crew::Range mine = crew_.share(wanted < room ? wanted : room);
         for (int row = mine.begin; row < mine.end; ++row) make_row<F, T>(cells, row, row);
       });
       each_world(set, [](const Cells<S>& cells) GE_LAMBDA {
@@ -296,7 +302,8 @@ class Tile {
   void stage(ForPacks<Count, F, T>, const Set& set) {
     share_world(set, [this](const Cells<S>& cells) GE_LAMBDA {
       const int wanted = ask<Count>(cells);
-      const int count = wanted < T::capacity ? wanted : T::capacity;
+      const int room = cells.template room<T>();
+      const int count = wanted < room ? wanted : room;
       const Crew::Range mine = crew_.share((count + kPack - 1) / kPack);
       for (int pack = mine.begin; pack < mine.end; ++pack)
         make_pack<F, T>(cells, pack * kPack, count);
@@ -319,6 +326,12 @@ class Tile {
         crew_.meet();
       }
     });
+  }
+
+  template <auto Key, class T, class Order, class Starts>
+  void stage(SortRows<Key, T, Order, Starts>, const Set& set) {
+    each_world(set,
+               [](const Cells<S>& cells) GE_LAMBDA { sort_rows<Key, T, Order, Starts>(cells); });
   }
 
   // ---- emission: index outside, worlds inside: the cheap test vectorises, hits alone are made
@@ -383,7 +396,8 @@ class Tile {
         if (any == 0) continue;
         for (int lane = 0; lane < B; ++lane) {
           if (hit[lane] == 0) continue;
-          if (hits[lane] < T::capacity) make(here.at(block, lane), hits[lane], i);
+          const Cells<S> cells = here.at(block, lane);
+          if (hits[lane] < cells.template room<T>()) make(cells, hits[lane], i);
           ++hits[lane];
         }
       }
@@ -408,7 +422,7 @@ class Tile {
     }
     for (int i = mine.begin; i < mine.end; ++i) {
       if (!test(cells, i)) continue;
-      if (place < T::capacity) make(cells, place, i);
+      if (place < cells.template room<T>()) make(cells, place, i);
       ++place;
     }
     crew_.meet();
@@ -417,8 +431,9 @@ class Tile {
   }
   template <class T>
   GE_FN static void close_list(const Cells<S>& cells, int hits) {
-    *cells.template header<T>(0) = uint32_t(hits < T::capacity ? hits : T::capacity);
-    count_overflow<T>(cells, hits, T::capacity);
+    const int room = cells.template room<T>();
+    *cells.template header<T>(0) = uint32_t(hits < room ? hits : room);
+    count_overflow<T>(cells, hits, room);
   }
 
   // ---- pools
@@ -473,7 +488,7 @@ class Tile {
           return;
         }
       }
-      if (crew_.size > 1 && chunk_capacity(Matching{}) > 1)
+      if (crew_.size > 1 && !has_one_chunk<Matching>)
         walk_worlds(set, [&](const Cells<S>& cells) { reduce_shared<F, Op, Into>(cells); });
       else
         each_world(set, [](const Cells<S>& cells)
@@ -486,14 +501,14 @@ class Tile {
     using Matching = matching<Components<F>, Tables>;
     using R = decltype(Op::identity());
     static_assert(sizeof(R) <= 8);
-    constexpr int chunks = chunk_capacity(Matching{});
+    const int chunks = chunks_of(cells.shared->params, Matching{});
     for (int k = crew_.member; k < chunks; k += crew_.size) {
       const R part = reduce_kth_chunk<F, Op>(cells, k, Matching{});
       std::memcpy(crew_.parts + 8 * k, &part, sizeof part);
     }
     crew_.meet();
     if (crew_.first()) {
-      call_into<Into>(cells, fold_chunks<Op, chunks>([&](int k) {
+      call_into<Into>(cells, fold_chunks<Op>(chunks, [&](int k) {
                         R part;
                         std::memcpy(&part, crew_.parts + 8 * k, sizeof part);
                         return part;

@@ -235,7 +235,7 @@ const Tuning* find_tuning(const std::string& environment, int tier, const std::s
   return nullptr;
 }
 
-int shared_bytes(const KernelVariant& variant, int threads) {
+int64_t shared_bytes(const KernelVariant& variant, int threads) {
   return variant.counts +
          threads / variant.team * (variant.stage + (variant.slab ? 0 : variant.scratch));
 }
@@ -269,7 +269,7 @@ PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
                         lanes,
                         threads,
                         choice.empty ? 1 : all,
-                        shared_bytes(variant, threads),
+                        int(shared_bytes(variant, threads)),
                         false,
                         0};
     // The most that may be asked for, not what this simulator asks: others share the kernel.

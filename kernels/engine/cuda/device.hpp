@@ -17,14 +17,14 @@ namespace ge::cuda {
 /// One kernel that can run a launch.
 struct KernelVariant {
   const void* function;
-  int lanes;    // per world
-  bool slab;    // scratch memory in the slab instead of shared memory
-  int team;     // lanes that meet
-  int worlds;   // of a team
-  int counts;   // bytes of shared memory: of a block,
-  int stage;    // of a team,
-  int scratch;  // and of a team's worlds
-  int threads;  // of a block, at most
+  int lanes;        // per world
+  bool slab;        // scratch memory in the slab instead of shared memory
+  int team;         // lanes that meet
+  int worlds;       // of a team
+  int counts;       // bytes of shared memory: of a block,
+  int stage;        // of a team,
+  int64_t scratch;  // and of a team's worlds
+  int threads;      // of a block, at most
 };
 
 /// A launch of a graph before its kernel is chosen.

@@ -142,8 +142,8 @@ class DeviceSimulator final : public PlannedSimulator<E> {
 
   static cuda::DeviceStore::Layout store_layout(const Plan<E>& plan) {
     return {plan.segments_,
-            kRecordBytes<Tables>,
-            kBlockBytes<Tables, B>,
+            record_bytes<Tables>(plan.params_),
+            block_bytes<Tables, B>(plan.params_),
             B,
             kOffset<Tables, EpisodeTable, Identity>,
             int(sizeof(Identity))};
@@ -157,19 +157,19 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   static constexpr int kSurelyShared = 64 * 1024, kNeverShared = 113 * 1024;
 
   template <int kGraph, int kIndex, class PhaseT, int G>
-  static void add_variants(std::vector<cuda::KernelVariant>& variants) {
+  void add_variants(std::vector<cuda::KernelVariant>& variants) const {
     using Sizes = GroupPlan<E, PhaseT, G>;
     const auto add = [&]<bool kSlab>(std::bool_constant<kSlab>) {
       variants.push_back({reinterpret_cast<const void*>(&phase_kernel<E, kGraph, kIndex, G, kSlab>),
                           G, kSlab, Sizes::team, Sizes::worlds, Sizes::counts, Sizes::stage,
-                          Sizes::scratch, G > 32 ? G : most_threads<E>()});
+                          Sizes::scratch_of(plan_.params_), G > 32 ? G : most_threads<E>()});
     };
     constexpr int bytes = Sizes::counts + Sizes::stage + Sizes::scratch;
-    if constexpr (bytes <= kNeverShared) add(std::false_type{});
-    if constexpr (bytes > kSurelyShared) add(std::true_type{});
+    if constexpr (Sizes::any || bytes <= kNeverShared) add(std::false_type{});
+    if constexpr (Sizes::any || bytes > kSurelyShared) add(std::true_type{});
   }
   template <int kGraph, int kIndex, Name kName, int... G, class... X>
-  static cuda::LaunchChoice choice(Phase<kName, Lanes<G...>, X...>) {
+  cuda::LaunchChoice choice(Phase<kName, Lanes<G...>, X...>) const {
     using L = typename TypeAt<kIndex, launches_of<GraphOf<E, kGraph>>>::type;
     static constexpr Name name = kName;
     cuda::LaunchChoice made{
@@ -178,9 +178,9 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     return made;
   }
   template <int kGraph>
-  static std::vector<cuda::LaunchChoice> choices() {
-    return [&]<class... L>(Types<L...>) {
-      return [&]<int... kIndex>(std::integer_sequence<int, kIndex...>) {
+  std::vector<cuda::LaunchChoice> choices() const {
+    return [this]<class... L>(Types<L...>) {
+      return [this]<int... kIndex>(std::integer_sequence<int, kIndex...>) {
         return std::vector<cuda::LaunchChoice>{choice<kGraph, kIndex>(typename L::phase{})...};
       }(std::make_integer_sequence<int, int(sizeof...(L))>{});
     }(launches_of<GraphOf<E, kGraph>>{});

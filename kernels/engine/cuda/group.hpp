@@ -177,7 +177,8 @@ class Group {
   GE_FN void stage(For<Count, F, T>, bool on) {
     static_assert(T::kind == Kind::list, "GE: For fills a List");
     const int wanted = on ? int(ask<Count>(cells_)) : 0;
-    const int count = wanted < T::capacity ? wanted : T::capacity;
+    const int room = cells_.template room<T>();
+    const int count = wanted < room ? wanted : room;
     if constexpr (is_number<Count>)
       static_assert(Count <= T::capacity, "GE: For has more rows than its table");
     else
@@ -185,21 +186,22 @@ class Group {
     my_rows<T::capacity>(on, count, [&](int row) GE_LAMBDA { make_row<F, T>(cells_, row, row); });
     if (leads(on)) {
       set_header<T>(0, uint32_t(count < 0 ? 0 : count));
-      count_overflow<T>(cells_, wanted, T::capacity);
+      count_overflow<T>(cells_, wanted, room);
     }
   }
 
   template <bool kFinal, auto Count, auto F, class T>
   GE_FN void stage(ForPacks<Count, F, T>, bool on) {
     const int wanted = on ? int(ask<Count>(cells_)) : 0;
-    const int count = wanted < T::capacity ? wanted : T::capacity;
+    const int room = cells_.template room<T>();
+    const int count = wanted < room ? wanted : room;
     if constexpr (!is_number<Count>) settle();
     static_assert(kPack == 1);
     my_rows<T::capacity>(on, count,
                          [&](int row) GE_LAMBDA { make_pack<F, T>(cells_, row, count); });
     if (leads(on)) {
       set_header<T>(0, uint32_t(count < 0 ? 0 : count));
-      count_overflow<T>(cells_, wanted, T::capacity);
+      count_overflow<T>(cells_, wanted, room);
     }
   }
   template <bool kFinal, auto Count, auto F>
@@ -257,12 +259,13 @@ class Group {
   template <class T, bool kSame, class Test, class Make>
   GE_FN void emit(bool on, int count, const Test& test, const Make& make) {
     static_assert(T::kind == Kind::list, "GE: Emit appends to a List");
+    const int room = cells_.template room<T>();
     int hits = 0;
     if constexpr (G == 1) {
       GE_UNROLL_ROWS
       for (int i = 0; on && i < count; ++i) {
         if (!test(i)) continue;
-        if (hits < T::capacity) make(hits, i);
+        if (hits < room) make(hits, i);
         ++hits;
       }
     } else {
@@ -272,13 +275,13 @@ class Group {
         const bool hit = on && i < count && test(i);
         const Rank rank = rank_of(hit);
         const int row = hits + rank.before;
-        if (hit && row < T::capacity) make(row, i);
+        if (hit && row < room) make(row, i);
         hits += rank.all;
       }
     }
     if (leads(on)) {
-      set_header<T>(0, uint32_t(hits < T::capacity ? hits : T::capacity));
-      count_overflow<T>(cells_, hits, T::capacity);
+      set_header<T>(0, uint32_t(hits < room ? hits : room));
+      count_overflow<T>(cells_, hits, room);
     }
   }
   struct Rank {
@@ -309,6 +312,81 @@ class Group {
         rank.all += n;
       }
       return rank;
+    }
+  }
+
+  // ---- sorting: lanes count keys and take places in any order, then each row finds its rank among
+  // those of its key, so that no result shows the order
+
+  template <bool kFinal, auto Key, class T, class Order, class Starts>
+  GE_FN void stage(SortRows<Key, T, Order, Starts>, bool on) {
+    if constexpr (G == 1) {
+      if (on) sort_rows<Key, T, Order, Starts>(cells_);
+    } else {
+      static_assert(can_sort<T, Order, Starts>());
+      const int rows = on ? cells_.template rows<T>() : 0;
+      const int keys = cells_.template rows<Starts>() - 1;
+      const auto key_at = [&](int row) GE_LAMBDA { return key_of_row<Key, T>(cells_, row, keys); };
+      for (int k = lane_; on && k <= keys; k += G)
+        cells_.template store<Starts, First>(k, First{0});
+      sync_team();
+      for (int row = lane_; row < rows; row += G) Service::add(next_of<Starts>(key_at(row)), 1);
+      sync_team();
+      sum_before<Starts>(on, keys);
+      sync_team();
+      for (int row = lane_; row < rows; row += G) {
+        const int place = Service::add(next_of<Starts>(key_at(row)), 1);
+        cells_.template store<Order, Sorted>(place, Sorted{0, uint32_t(row)});
+      }
+      sync_team();
+      for (int place = lane_; place < rows; place += G) {
+        const uint32_t row = loose_at<Order>(place);
+        const int key = key_at(int(row));
+        store_rank<Order>(row, int(cells_.template load<Starts, First>(key).place),
+                          int(cells_.template load<Starts, First>(key + 1).place));
+      }
+    }
+  }
+  template <class Starts>
+  GE_FN int32_t* next_of(int key) const {
+    return reinterpret_cast<int32_t*>(cells_.template at<Starts, First>(key + 1));
+  }
+  template <class Order>
+  GE_FN uint32_t loose_at(int place) const {
+    const char* const at = cells_.template at<Order, Sorted>(place) + 4 * cells_.scratch_stride;
+    GE_WATCH(at, 4, false);
+    return *reinterpret_cast<const WordOf<4>::type*>(at);
+  }
+  /// A row among those in [begin, end): its place is the number of smaller ones.
+  template <class Order>
+  GE_FN void store_rank(uint32_t row, int begin, int end) const {
+    int place = begin;
+    for (int other = begin; other < end; ++other) place += loose_at<Order>(other) < row ? 1 : 0;
+    char* const at = cells_.template at<Order, Sorted>(place);
+    GE_WATCH(at, 4, true);
+    *reinterpret_cast<WordOf<4>::type*>(at) = row;
+  }
+  /// Rows 1 to `keys` of Starts: each becomes the sum of those before it. The first lanes of the
+  /// group, a warp of them at most, take as many at a time as they are.
+  template <class Starts>
+  GE_FN void sum_before(bool on, int keys) const {
+    constexpr int W = G < 32 ? G : 32;
+    if (lane_ >= W) return;  // whole warps
+    int before = 0;
+    GE_NO_UNROLL
+    for (int first = 0; first < keys; first += W) {
+      const int key = first + lane_;
+      const int own =
+          on && key < keys ? int(cells_.template load<Starts, First>(key + 1).place) : 0;
+      int sum = own;
+      GE_UNROLL
+      for (int distance = 1; distance < W; distance *= 2) {
+        const int other = Service::shuffle(sum, (place_.team_lane - distance) & 31);
+        sum += lane_ >= distance ? other : 0;
+      }
+      if (on && key < keys)
+        cells_.template store<Starts, First>(key + 1, First{uint32_t(before + sum - own)});
+      before += Service::shuffle(sum, (place_.team_lane & ~(W - 1) & 31) + W - 1);
     }
   }
 
@@ -391,8 +469,8 @@ class Group {
       set_header<T>(word, *cells_.template header<T>(word) & ~dead_bits(word));
   }
   GE_FN uint32_t* bitmap(int word) const {
-    return reinterpret_cast<uint32_t*>(cells_.scratch + (Plan::bitmap + 4 * word) * Plan::stride) +
-           cells_.scratch_lane;
+    const int64_t at = Plan::bitmap(cells_.shared->params) + 4 * word;
+    return reinterpret_cast<uint32_t*>(cells_.scratch + at * Plan::stride) + cells_.scratch_lane;
   }
   GE_FN uint32_t dead_bits(int word) const {
     GE_WATCH(bitmap(word), 4, false);
@@ -438,29 +516,35 @@ class Group {
   template <auto F, class Op, class... Ts>
   GE_FN auto reduce(bool on, Types<Ts...> tables) {
     using R = decltype(Op::identity());
-    constexpr int chunks = chunk_capacity(Types<Ts...>{});
-    if constexpr (chunks == 1) {
+    if constexpr (one_chunk<Ts...>) {
       return reduce_chunk<F, Op, typename Tail<Types<Ts...>>::first>(on, 0);
     } else {
-      constexpr int W = reduce_width(chunks);
-      return fold<W, Op>([&](int k) GE_LAMBDA {
+      const int chunks = chunks_of(cells_.shared->params, tables);
+      const auto chunk_at = [&](int chunk)
+                                GE_LAMBDA { return reduce_kth<F, Op>(on, chunk, tables); };
+      if (chunks == 1) return chunk_at(0);
+      const int width = reduce_width(chunks);
+      return fold_any<Op>(width, [&](int k) GE_LAMBDA {
         R sum = Op::identity();
         GE_NO_UNROLL
-        for (int chunk = k; chunk < chunks; chunk += W) {
-          R part = Op::identity();
-          int first = 0;  // chunk of the table at hand
-          for_each_type(tables, [&](auto t) GE_LAMBDA {
-            using T = typename decltype(t)::type;
-            constexpr int own = (T::capacity + kReduceChunk - 1) / kReduceChunk;
-            if (chunk >= first && chunk < first + own)
-              part = reduce_chunk<F, Op, T>(on, (chunk - first) * kReduceChunk);
-            first += own;
-          });
-          sum = Op::combine(sum, part);
-        }
+        for (int chunk = k; chunk < chunks; chunk += width) sum = Op::combine(sum, chunk_at(chunk));
         return sum;
       });
     }
+  }
+  /// The k-th chunk, counted over the tables in order.
+  template <auto F, class Op, class... Ts>
+  GE_FN auto reduce_kth(bool on, int k, Types<Ts...> tables) {
+    decltype(Op::identity()) part = Op::identity();
+    int first = 0;  // chunk of the table at hand
+    for_each_type(tables, [&](auto t) GE_LAMBDA {
+      using T = typename decltype(t)::type;
+      const int own = chunks_of_rows(room_of<T>(cells_.shared->params));
+      if (k >= first && k < first + own)
+        part = reduce_chunk<F, Op, T>(on, (k - first) * kReduceChunk);
+      first += own;
+    });
+    return part;
   }
   /// Accumulators lane, lane + G, ... of one chunk; the upper halvings stay within a lane, the
   /// lower are shuffles.
@@ -494,33 +578,35 @@ class Group {
   /// them would lie in local memory.
   template <int W, class Op, class Leaf>
   GE_FN auto fold(const Leaf& leaf) {
-    using R = decltype(Op::identity());
-    if constexpr (W == 1) {
+    if constexpr (W == 1)
       return leaf(0);
-    } else {
-      constexpr int levels = W == 2 ? 1 : W == 4 ? 2 : W == 8 ? 3 : W == 16 ? 4 : 5;
-      static_assert(1 << levels == W);
-      R held[levels], carry = Op::identity();
+    else
+      return fold_any<Op>(W, leaf);
+  }
+  template <class Op, class Leaf>
+  GE_FN auto fold_any(int width, const Leaf& leaf) {
+    using R = decltype(Op::identity());
+    constexpr int most = 5;  // levels: 32 accumulators
+    R held[most], carry = Op::identity();
+    GE_UNROLL
+    for (int level = 0; level < most; ++level) held[level] = Op::identity();
+    GE_NO_UNROLL
+    for (int n = 0; n < width; ++n) {
+      int k = 0;
       GE_UNROLL
-      for (int level = 0; level < levels; ++level) held[level] = Op::identity();
-      GE_NO_UNROLL
-      for (int n = 0; n < W; ++n) {
-        int k = 0;
-        GE_UNROLL
-        for (int level = 0; level < levels; ++level)
-          k |= ((n >> level) & 1) << (levels - 1 - level);
-        carry = leaf(k);
-        bool rises = true;
-        GE_UNROLL
-        for (int level = 0; level < levels; ++level) {
-          const bool full = ((n >> level) & 1) != 0;
-          if (rises && full) carry = Op::combine(held[level], carry);
-          if (rises && !full) held[level] = carry;
-          rises = rises && full;
-        }
+      for (int level = 0; level < most; ++level)
+        if (width >> (level + 1) != 0) k |= ((n >> level) & 1) * (width >> (level + 1));
+      carry = leaf(k);
+      bool rises = true;
+      GE_UNROLL
+      for (int level = 0; level < most; ++level) {
+        const bool full = ((n >> level) & 1) != 0;
+        if (rises && full) carry = Op::combine(held[level], carry);
+        if (rises && !full) held[level] = carry;
+        rises = rises && full;
       }
-      return carry;
     }
+    return carry;
   }
 
   // ---- control

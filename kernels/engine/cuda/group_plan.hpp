@@ -104,10 +104,13 @@ struct GroupPlan<E, Phase<kName, L, X...>, G> {
   using Tables = AllTables<typename E::Schema>;
   static constexpr int team = G < 32 ? 32 : G;
   static constexpr int worlds = team / G;
-  // The bitmap of the rows that Destroy has found lies behind the tables.
-  static constexpr int bitmap = kScratchBytes<Tables>;
-  static constexpr int world_scratch = int(round_up(bitmap + 4 * largest_pool_words(Tables{}), 16));
-  static constexpr bool registers = G == 1 && scratch_is_flat(Tables{}) && world_scratch <= 256;
+  // The bitmap of the rows that Destroy has found lies behind the tables. Sizes of tables of any
+  // number of rows come on top, below.
+  static constexpr bool any = has_any<Tables>;
+  static constexpr int world_scratch =
+      int(round_up(kScratchBytes<Tables> + 4 * largest_pool_words(Tables{}), 16));
+  static constexpr bool registers =
+      G == 1 && !any && scratch_is_flat(Tables{}) && world_scratch <= 256;
   // A lane that owns a world brings a small record into registers, all loads at once, and stores
   // what has changed: stage by stage, each load would wait for a branch or for stores to the
   // caller's arrays, which might be the record for all that the compiler knows.
@@ -115,10 +118,24 @@ struct GroupPlan<E, Phase<kName, L, X...>, G> {
       G == 1 && record_is_flat(Tables{}) && kRecordBytes<Tables> <= 128;
   static constexpr int stride =
       G == 1 && !registers ? 32 : 1;  // worlds interleaved in scratch memory
-  static constexpr int scratch = registers ? 0 : worlds * world_scratch;  // bytes of a team
+  static constexpr int scratch = registers ? 0 : worlds * world_scratch;  // bytes of a team, known
   static constexpr int stage =
       StageNeeds<E, G, Stages<X...>>::most(Types<X...>{});  // bytes of a team
   static constexpr bool meets = StageNeeds<E, G, Stages<X...>>::any(Types<X...>{});
+  template <class Params>
+  static GE_FN int64_t bitmap(const Params& params) {
+    return ge::scratch_bytes<Tables>(params);
+  }
+  /// Bytes of a world's scratch and of a team's.
+  template <class Params>
+  static GE_FN int64_t world_scratch_of(const Params& params) {
+    if constexpr (!any) return world_scratch;
+    return round_up(bitmap(params) + 4 * largest_pool_words(Tables{}), 16);
+  }
+  template <class Params>
+  static GE_FN int64_t scratch_of(const Params& params) {
+    return registers ? 0 : worlds * world_scratch_of(params);
+  }
   static constexpr int counts = G > 32 ? 64 : 0;  // bytes of a block: hits of its warps, twice
 };
 

@@ -16,7 +16,7 @@ class LanesRunner {
   using S = typename E::Schema;
   static constexpr int kListRoom = kLists<typename Life<E>::StepGraph>;
 
-  explicit LanesRunner(const Config& config)
+  LanesRunner(const Config& config, const typename S::Params&)
       : lanes_(config.lanes),
         seed_(config.shuffle_seed),
         counts_(size_t(kListRoom) + 1, 0),
@@ -64,13 +64,13 @@ class LanesRunner {
     using Plan = GroupPlan<E, typename L::phase, G>;
     constexpr int threads = G > 32 ? G : 64, teams = threads / Plan::team,
                   groups = teams * Plan::worlds;
-    constexpr bool may_slab = Plan::scratch > 0 && (G == 8 || G == 64);
+    constexpr bool may_slab = (Plan::any || Plan::scratch > 0) && (G == 8 || G == 64);
+    const int64_t scratch = Plan::scratch_of(shared.params);
     const bool slab = may_slab && (++runs_ & 1) != 0;
     const int all = (shared.worlds + groups - 1) / groups;
     const int grid = slab || L::from != kNoList ? (all < 2 ? all : 2) : all;
-    const int64_t bytes =
-        Plan::counts + int64_t{teams} * (Plan::stage + (slab ? 0 : Plan::scratch));
-    slab_.resize(slab ? size_t(grid) * teams * Plan::scratch / 8 : 0);
+    const int64_t bytes = Plan::counts + int64_t{teams} * (Plan::stage + (slab ? 0 : scratch));
+    slab_.resize(slab ? size_t(grid) * teams * size_t(scratch) / 8 : 0);
     const LaunchMemory memory{counts_.data(), lists_.data(), reinterpret_cast<char*>(slab_.data())};
     for (int block = 0; block < grid; ++block) {
       emulator_.run_block(threads, block, grid, bytes, [&] {

@@ -11,9 +11,9 @@ template <class S>
 struct CopyRecord {
   const Cells<S>&from, &to;
   template <class T>
-  GE_FN void header(int) {}
+  GE_FN void header(int64_t) {}
   template <class T, class C>
-  GE_FN void column(int) {
+  GE_FN void column(int64_t) {
     to.template store<T, C>(0, from.template load<T, C>(0));
   }
 };
@@ -22,9 +22,9 @@ template <class S>
 struct StoreChanges {
   const Cells<S>&before, &now, &to;
   template <class T>
-  GE_FN void header(int) {}
+  GE_FN void header(int64_t) {}
   template <class T, class C>
-  GE_FN void column(int) {
+  GE_FN void column(int64_t) {
     using Word = typename WordOf<unit_of<C>>::type;
     const auto old = __builtin_bit_cast(Words<C>, before.template load<T, C>(0));
     const auto own = __builtin_bit_cast(Words<C>, now.template load<T, C>(0));
@@ -87,10 +87,12 @@ GE_FN void run_launch(const Shared<typename E::Schema>& shared, const LaunchMemo
   char* scratch = registers;
   if constexpr (!Plan::registers) {
     if constexpr (kSlab)
-      scratch = memory.slab + (int64_t(Service::block()) * teams + team) * Plan::scratch;
+      scratch = memory.slab +
+                (int64_t(Service::block()) * teams + team) * Plan::scratch_of(shared.params);
     else
-      scratch = Service::shared() + Plan::counts + teams * Plan::stage + team * Plan::scratch;
-    if constexpr (G > 1) scratch += place.group * Plan::world_scratch;
+      scratch = Service::shared() + Plan::counts + teams * Plan::stage +
+                team * Plan::scratch_of(shared.params);
+    if constexpr (G > 1) scratch += place.group * Plan::world_scratch_of(shared.params);
   }
 
   const int32_t* const list =
@@ -107,13 +109,14 @@ GE_FN void run_launch(const Shared<typename E::Schema>& shared, const LaunchMemo
       world = on ? list[index] : 0;
     else
       place.team_first = int(first) + team * Plan::worlds;
-    const Cells<S> cells{&shared,
-                         world,
-                         shared.base + int64_t(world / B) * kBlockBytes<AllTables<S>, B>,
-                         world % B,
-                         scratch,
-                         Plan::stride,
-                         Plan::stride == 1 ? 0 : place.team_lane};
+    const Cells<S> cells{
+        &shared,
+        world,
+        shared.base + int64_t(world / B) * block_bytes<AllTables<S>, B>(shared.params),
+        world % B,
+        scratch,
+        Plan::stride,
+        Plan::stride == 1 ? 0 : place.team_lane};
     const auto run = [&](const Cells<S>& own) GE_LAMBDA {
       Group<E, PhaseT, G, Service> executor(own, place);
       executor.run(PhaseT{}, on);

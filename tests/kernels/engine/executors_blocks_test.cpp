@@ -15,7 +15,8 @@ const Small kSmall[] = {{"CartPole-v0", {}},
                         {"CartPole64-v0", {}},
                         {"Micro-v0", {{"agent_count", int64_t{9}}, {"work", int64_t{10}}}},
                         {"Arena-v0", {}},
-                        {"ArenaPhases-v0", {}}};
+                        {"ArenaPhases-v0", {}},
+                        {"Herd-v0", {}}};
 
 Config config_of(const Small& small, int64_t worlds, Autoreset mode = Autoreset::same_step) {
   Config config;

@@ -3,6 +3,7 @@
 #include "engine/build.hpp"
 #include "engine/records.hpp"
 #include "envs/arena.hpp"
+#include "envs/herd.hpp"
 #include "simulation.hpp"
 
 using namespace ge;
@@ -13,13 +14,16 @@ namespace {
 
 using S = arena::Schema;
 using Tables = AllTables<S>;
+constexpr S::Params kParams;
 
 struct Layout {
   std::vector<Column> columns;
   std::vector<Segment> segments;
   explicit Layout(bool scratch) {
-    ListColumns visit{columns, segments};
-    scratch ? Walk<true, Tables>::run(visit) : Walk<false, Tables>::run(visit);
+    if (scratch)
+      list_columns<true, Tables>(columns, segments, kParams);
+    else
+      list_columns<false, Tables>(columns, segments, kParams);
   }
 };
 
@@ -33,7 +37,7 @@ std::vector<int> cover(const List& list, int size, Bytes bytes) {
 
 std::vector<int> cover_segments(const std::vector<Segment>& segments, int size) {
   return cover(segments, size, [](const Segment& s, auto add) {
-    for (int at = s.offset; at < s.offset + s.bytes; ++at) add(at);
+    for (int64_t at = s.offset; at < s.offset + s.bytes; ++at) add(at);
   });
 }
 std::vector<int> cover_columns(const std::vector<Column>& columns, int size) {
@@ -82,7 +86,7 @@ GE_TEST(transient_components_and_scratch_tables_are_not_in_the_record) {
 GE_TEST(words_of_a_block_lie_where_the_record_says) {
   using Cells = ge::Cells<S>;
   constexpr int B = kBlock<S>;
-  std::vector<char> memory(size_t(kBlockBytes<Tables, B>)),
+  std::vector<char> memory(size_t((block_bytes<Tables, B>(kParams)))),
       scratch(size_t(kScratchBytes<Tables>) * B);
   for (int lane = 0; lane < B; ++lane) {
     const Cells cells{nullptr, lane, memory.data(), lane, scratch.data(), B, lane};
@@ -117,7 +121,7 @@ template <int B>
 void check_round_trip() {
   const Layout layout(false);
   constexpr int kRecord = kRecordBytes<Tables>;
-  constexpr int64_t kBlockSize = kBlockBytes<Tables, B>;
+  constexpr int64_t kBlockSize = (block_bytes<Tables, B>(kParams));
   constexpr int kWorlds = 45;
   std::vector<char> blocks(size_t(kBlockSize) * ((kWorlds + B - 1) / B)),
       in(size_t(kRecord) * kWorlds), out(in.size());
@@ -154,8 +158,8 @@ GE_TEST(records_of_any_block_size_come_back_from_their_block) {
 }
 
 GE_TEST(blocks_are_whole_cache_lines) {
-  CHECK_EQ((kBlockBytes<Tables, 1> % 64), 0);
-  CHECK_EQ((kBlockBytes<Tables, 16> % 64), 0);
+  CHECK_EQ((block_bytes<Tables, 1>(kParams) % 64), 0);
+  CHECK_EQ((block_bytes<Tables, 16>(kParams) % 64), 0);
 }
 
 GE_TEST(columns_read_what_was_set_in_the_listed_worlds_only) {
@@ -180,4 +184,29 @@ GE_TEST(columns_that_do_not_exist_are_refused_with_those_that_do) {
   const std::vector<int64_t> worlds{1};
   CHECK_THROWS(set_column(*simulation, find_column(*simulation, "fighters.x"), value, worlds),
                Error, "set: world 1 is not one of 0 to 0");
+}
+
+// Columns of tables whose number of rows is known at run time only lie behind all others.
+GE_TEST(columns_of_any_number_of_rows_do_not_overlap) {
+  namespace herd = gpu_envs::envs::herd;
+  using Herd = AllTables<herd::Schema>;
+  for (const int count : {1, 2, 7, 1000}) {
+    herd::Params params;
+    params.beast_count = count;
+    for (const bool scratch : {false, true}) {
+      std::vector<Column> columns;
+      std::vector<Segment> segments;
+      if (scratch)
+        list_columns<true, Herd>(columns, segments, params);
+      else
+        list_columns<false, Herd>(columns, segments, params);
+      const int64_t size = scratch ? scratch_bytes<Herd>(params) : record_bytes<Herd>(params);
+      const auto by_segment = cover_segments(segments, int(size)),
+                 by_column = cover_columns(columns, int(size));
+      CHECK(by_segment == by_column);
+      CHECK_EQ(*std::max_element(by_segment.begin(), by_segment.end()), 1);
+      CHECK_EQ(size % 8, 0);
+    }
+    CHECK_EQ((any_offset<Herd, herd::Beasts, herd::Spot>(params)), kRecordBytes<Herd>);
+  }
 }
