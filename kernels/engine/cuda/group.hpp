@@ -50,6 +50,17 @@ class Group {
     }
   }
 
+  /// One stage by itself, for executors that run the others in another way.
+  template <class X>
+  GE_FN void run_one(bool on) {
+    all<false, X>(on);
+  }
+  /// The k-th chunk of a reduction over tables; lane 0 has the result.
+  template <auto F, class Op, class... Ts>
+  GE_FN auto chunk(int k, Types<Ts...> tables) {
+    return reduce_kth<F, Op>(true, k, tables);
+  }
+
   /// Appends the group's world to a list if it has P: one atomic per warp.
   template <auto P>
   GE_FN void append(bool on, int32_t* count, int32_t* worlds) {
