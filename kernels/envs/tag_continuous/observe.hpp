@@ -10,7 +10,7 @@ inline constexpr int kFeatures = 7;
 
 template <class T>
 struct Observation : WideRow<float> {
-  static constexpr int capacity = kFeatures * T::agents + 1;
+  static constexpr int capacity = kFeatures * (T::small ? T::agents : kMostAgents) + 1;
   static constexpr bool complete = true;
   static GE_FN int elements(const Params& p) { return kFeatures * p.seen_count + 1; }
   static std::vector<FieldInfo> describe(const Params& p) {
@@ -41,10 +41,6 @@ GE_FN Sight sight_of(const W<T>& w, int agent) {
           w.template get<P, Heading>(agent).value};
 }
 template <class T>
-GE_FN float flag(const W<T>& w, uint32_t value) {
-  return float(int32_t(value));
-}
-template <class T>
 GE_FN float time_of(const W<T>& w) {
   const uint32_t limit = w.max_steps();
   return limit != 0 ? float(w.step()) / float(limit) : 0.0f;
@@ -67,7 +63,15 @@ GE_FN void show(const W<T>& w, FloatRow& row, int k, int count, const Sight& own
 
 // ---- all others
 
-/// Others [first, first + count) of the table become numbers k, k + 1, ... of each feature.
+template <class T>
+GE_FN void observe_all(const W<T>& w, FloatRow& row, Slot me, const Role&) {
+  const Sight own = sight_of<T>(w, me.row);
+  const int others = w.params().seen_count;
+  for (int k = 0; k < others; ++k) show<T>(w, row, k, others, own, k + (k >= me.row ? 1 : 0));
+  row.set(kFeatures * others, time_of<T>(w));
+}
+
+/// For a large world: agents first, first + 1, ... become the others k, k + 1, ... of each feature.
 template <class T>
 GE_FN void show_range(const W<T>& w, FloatRow& row, int k, int first, int count, const Sight& own) {
   using P = Players<T>;
@@ -96,16 +100,13 @@ GE_FN void show_range(const W<T>& w, FloatRow& row, int k, int first, int count,
   });
 }
 template <class T>
-GE_FN void observe_all(const W<T>& w, FloatRow& row, Slot me, const Role&) {
+GE_FN void observe_crowd(const W<T>& w, FloatRow& row, const Squad&, Slot me, const Role&) {
   const Sight own = sight_of<T>(w, me.row);
   const int others = w.params().seen_count;
-  if constexpr (T::small) {
-    for (int k = 0; k < others; ++k) show<T>(w, row, k, others, own, k + (k >= me.row ? 1 : 0));
-  } else {
-    show_range<T>(w, row, 0, 0, me.row, own);
-    show_range<T>(w, row, me.row, me.row + 1, others - me.row, own);
-  }
-  row.set(kFeatures * others, time_of<T>(w));
+  const float time = time_of<T>(w);
+  show_range<T>(w, row, 0, 0, me.row, own);
+  show_range<T>(w, row, me.row, me.row + 1, others - me.row, own);
+  row.fill(kFeatures * others, 1, [&](int) GE_LAMBDA { return time; });
 }
 
 // ---- the nearest
@@ -179,18 +180,20 @@ GE_NOINLINE void search(const W<T>& world, const Look& at, Nearest& nearest) {
   const W<T> w = world;
   const Look look = at;
   const int count = w.params().agent_count;
+  // A table, since g++ does not vectorise over shifts by the loop's variable.
+  constexpr uint32_t kBit[kLook] = {1,   2,   4,    8,    16,   32,   64,    128,
+                                    256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
   int first = 0;
   if constexpr (!T::small) {
     const uint32_t within = enough<T>(w, look, nearest.wanted);
     nearest.worst = within < kNever ? within + 1u : kNever;
     for (; first + kLook <= count; first += kLook) {
       uint32_t distance[kLook], any = 0;
+      const uint32_t worst = nearest.worst;
       for (int k = 0; k < kLook; ++k) distance[k] = distance_to<T>(w, look, first + k);
-      for (int k = 0; k < kLook; ++k) any |= distance[k] < nearest.worst ? 1u << k : 0u;
-      for (; any != 0; any &= any - 1) {
-        const int k = lowest_one(any);
-        nearest.take(distance[k], first + k);
-      }
+      for (int k = 0; k < kLook; ++k) any |= distance[k] < worst ? kBit[k] : 0u;
+      for (; any != 0; any &= any - 1)
+        nearest.take(distance[lowest_one(any)], first + lowest_one(any));
     }
   }
   for (; first < count; ++first) nearest.take(distance_to<T>(w, look, first), first);
@@ -219,11 +222,13 @@ GE_FN void observe_nearest(const W<T>& w, FloatRow& row, Slot me, const Role&) {
 }
 
 template <class T>
-GE_FN void observe(const W<T>& w, FloatRow& row, Slot me, const Role& role) {
-  if constexpr (T::full)
-    observe_all<T>(w, row, me, role);
+consteval auto observation_of() {
+  if constexpr (!T::full)
+    return Stages<ge::Observe<&observe_nearest<T>>>{};
+  else if constexpr (T::small)
+    return Stages<ge::Observe<&observe_all<T>>>{};
   else
-    observe_nearest<T>(w, row, me, role);
+    return Stages<ge::Observe<&observe_crowd<T>>>{};
 }
 
 }  // namespace gpu_envs::envs::tag_continuous

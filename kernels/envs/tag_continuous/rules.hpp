@@ -100,7 +100,7 @@ template <class T>
 struct Players : Agents<T::agents, X, Y, Speed, Heading, Acceleration, Role, InGame, Seen, Action,
                         Change, Edge, Catcher> {
   static constexpr const char* name = "agents";
-  static GE_FN constexpr int count(const Params& p) { return p.agent_count; }
+  static GE_FN constexpr int64_t count(const Params& p) { return p.agent_count; }
 };
 
 template <class T>
@@ -115,20 +115,6 @@ struct Schema {
 };
 template <class T>
 using W = World<Schema<T>>;
-
-/// f(agent) for every agent, in order. In a small world also for rows that have none, since straight
-/// code vectorises over the worlds of a block: those are no taggers, their scratch memory is noise.
-GE_EITHER_MACHINE
-template <class T, class F>
-GE_FN void for_agents(const W<T>& w, F&& f) {
-  if constexpr (T::small) {
-    GE_UNROLL
-    for (int agent = 0; agent < T::agents; ++agent) f(agent);
-  } else {
-    const int count = w.params().agent_count;
-    for (int agent = 0; agent < count; ++agent) f(agent);
-  }
-}
 
 // ---- motion
 
@@ -237,6 +223,28 @@ GE_FN void find_catcher(const W<T>& w, Catcher& catcher, const X& x, const Y& y,
   }
 }
 
+/// How many runners `me` tags. Rows of a small world that have no agent are noise.
+template <class T>
+GE_FN int32_t catches(const W<T>& w, int me) {
+  const int count = w.params().agent_count;
+  int32_t sum = 0;
+  GE_UNROLL
+  for (int agent = 0; agent < T::agents; ++agent) {
+    const bool mine = w.template get<Players<T>, Catcher>(agent).agent == me;
+    sum += select(mine & (agent < count), 1, 0);
+  }
+  return sum;
+}
+template <class T>
+GE_NOINLINE int32_t catches_in_crowd(const W<T>& w, int me) {
+  const W<T> here = w;
+  const int count = here.params().agent_count;
+  int32_t sum = 0;
+  for (int agent = 0; agent < count; ++agent)
+    sum += here.template get<Players<T>, Catcher>(agent).agent == me ? 1 : 0;
+  return sum;
+}
+
 /// Rewards, and who leaves. Taggers gather what they earn, so that nobody writes another's reward.
 template <class T>
 GE_FN void pay(const W<T>& w, Slot me, Reward& reward, Ending& ending, InGame& in_game,
@@ -244,10 +252,10 @@ GE_FN void pay(const W<T>& w, Slot me, Reward& reward, Ending& ending, InGame& i
   const Params& p = w.params();
   const bool tagger = role.tagger != 0, plays = in_game.value != 0;
   int32_t caught = 0;
-  for_agents<T>(w, [&](int agent) GE_LAMBDA {
-    const bool mine = w.template get<Players<T>, Catcher>(agent).agent == me.row;
-    caught += select(mine & (agent < p.agent_count), 1, 0);
-  });
+  if constexpr (T::small)
+    caught = catches<T>(w, me.row);
+  else if (tagger)
+    caught = catches_in_crowd<T>(w, me.row);
   const bool tagged = catcher.agent != Catcher::kNobody;
   const bool leaves = tagged & (p.runners_leave != 0);
   const bool last = (w.step() == w.max_steps()) & !tagger & plays & !leaves;

@@ -10,9 +10,9 @@ namespace gpu_envs::envs::tag_continuous {
 
 using namespace ge;
 
-inline constexpr int kMostLevels = 64;     // of accelerations, and of turns
-inline constexpr int kMostLaid = 64;       // agents of a start by hand
-inline constexpr int kMostAgents = 1088;
+inline constexpr int kMostLevels = 64;  // of accelerations, and of turns
+inline constexpr int kMostLaid = 64;    // agents of a start by hand
+inline constexpr int kMostAgents = 1000000;
 inline constexpr float kTwoPi = 0x1.921fb6p+2f;
 
 struct Settings {
@@ -141,7 +141,7 @@ inline void set_levels(float low, float high, int count, float* levels) {
   }
 }
 
-/// Small worlds lie side by side and are computed so; in a large one its own agents do.
+/// Small worlds lie side by side and are computed so; a large one's own agents do (kAny).
 template <int kAgents, bool kFull>
 struct Tier {
   static constexpr int agents = kAgents;

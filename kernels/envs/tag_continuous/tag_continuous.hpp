@@ -24,7 +24,10 @@ struct Environment : Defaults {
   using Step = Stages<Each<&look_up<T>>, Each<&steer<T>>, Each<&move<T>>, Each<&be_seen<T>>,
                       Each<&find_catcher<T>>, Each<&pay<T>>,
                       Reduce<&runs<T>, SumInt, &end_without_runners<T>>>;
-  using Observe = Stages<ge::Observe<&observe<T>>>;
+  using Observe = decltype(observation_of<T>());
+  using StepLanes = std::conditional_t<T::small, Defaults::StepLanes, Lanes<32>>;
+  using ResetLanes = std::conditional_t<T::small, Defaults::ResetLanes, Lanes<32>>;
+  using ObserveLanes = std::conditional_t<T::small, Defaults::ObserveLanes, Lanes<32>>;
   static constexpr Card card{.doc = "Taggers chase runners in a square with walls.",
                              .max_episode_steps = 100,
                              .agents = "num_taggers + num_runners"};
@@ -39,7 +42,7 @@ struct Environment : Defaults {
 
 using Builds =
     ge::Builds<Build<"TagContinuous-v0", Environment<Tier<8, true>>, Environment<Tier<16, true>>,
-                     Environment<Tier<16, false>>, Environment<Tier<kMostAgents, true>>,
-                     Environment<Tier<kMostAgents, false>>>>;
+                     Environment<Tier<16, false>>, Environment<Tier<kAny, true>>,
+                     Environment<Tier<kAny, false>>>>;
 
 }  // namespace gpu_envs::envs::tag_continuous
