@@ -20,6 +20,12 @@
 
 namespace ge {
 
+/// Whether an environment is built for the flat executor too: it has `static Schedule
+/// schedule(const Params&, int64_t worlds)`, which says when it prefers it.
+template <class E>
+inline constexpr bool has_flat =
+    requires(const typename E::Schema::Params& params) { E::schedule(params, int64_t{1}); };
+
 /// What a catalogue prints of an environment.
 struct Card {
   const char* doc;

@@ -285,8 +285,7 @@ PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
     if (choice.from_list) made.grid = std::min(all, std::min(resident, 4) * processors_);
     made.slab_bytes =
         variant.slab ? int64_t{made.grid} * (threads / variant.team) * variant.scratch : 0;
-    made.dependent =
-        architecture_ >= 90 && config_.dependent_launch && (tuning == nullptr || tuning->dependent);
+    made.dependent = dependent() && (tuning == nullptr || tuning->dependent);
     return made;
   }
   throw Error(Fault::device,

@@ -73,6 +73,8 @@ class DeviceStore {
   DeviceStore(const DeviceStore&) = delete;
 
   int device() const { return device_; }
+  /// Whether launches may begin before the ones before them have ended.
+  bool dependent() const { return architecture_ >= 90 && config_.dependent_launch; }
   char* records() const { return records_.as(); }
   int32_t* list_counts() const { return list_counts_.as<int32_t>(); }
   int32_t* lists() const { return lists_.as<int32_t>(); }

@@ -20,15 +20,11 @@
 
 #include "engine/channels.hpp"
 
-// The body of the following loop appears once: it holds whole stages, and nvcc unrolls what it can
-// count.
 #if defined(__CUDACC__)
-#define GE_NO_UNROLL _Pragma("unroll 1")
 // Loops over rows: one lane per world has only its own loads in flight, several lanes have each
 // other's.
 #define GE_UNROLL_ROWS _Pragma("unroll (G > 1 ? 1 : 4)")
 #else
-#define GE_NO_UNROLL
 #define GE_UNROLL_ROWS
 #endif
 
