@@ -118,6 +118,9 @@ class Simulator:
     def render(self, world: int, height: int, width: int, view: str, samples: int) -> np.ndarray:
         """One world as a picture, uint8 (height, width, 3); view "" is the scene's own (CPU)."""
 
+    def picture_size(self, world: int) -> tuple[int, int]:
+        """Rows and columns of a picture of one world where nobody chooses them (CPU)."""
+
     def sample_actions(self, mask: int, seed: int, number: int, to: int, stream: int) -> None:
         """Draw one legal category per row into int32 at `to`; `mask` 0 allows all."""
 

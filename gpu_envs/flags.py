@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from gpu_envs import fields
+from gpu_envs import fields, registration
 
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _OWN = "own."
@@ -57,6 +57,32 @@ def add_parameters(parser: argparse.ArgumentParser, described: Sequence[fields.F
             metavar=what,
             help=doc,
         )
+
+
+def for_environment(
+    argv: Sequence[str], make_parser: Callable[[Sequence[fields.Field]], argparse.ArgumentParser]
+) -> tuple[argparse.Namespace, dict[str, Any]]:
+    """Read a command line that begins with the ID of an environment.
+
+    Args:
+        argv: What was typed.
+        make_parser: Makes the parser, given the environment's parameters.
+
+    Returns:
+        The options, and apart from them the parameters that were given.
+    """
+    given = [word for word in argv if word not in ("-h", "--help")]
+    described: tuple[fields.Field, ...] = ()
+    if given and not given[0].startswith("-"):
+        described = fields.read(registration.find(given[0])["parameters"])
+    parser = make_parser(described)
+    if given and given[0].startswith("-"):
+        parser.error("the ID comes first")
+    options = parser.parse_args(argv)
+    own = take_parameters(vars(options))
+    if getattr(options, "max_episode_steps", None) is not None:
+        own["max_episode_steps"] = options.max_episode_steps
+    return options, own
 
 
 def take_parameters(values: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,6 @@ import numpy as np
 from gpu_envs import native
 
 MODE = "rgb_array"
-SIZE = (360, 640)  # rows, columns
 Picture = np.ndarray[Any, np.dtype[np.uint8]]
 
 
@@ -21,8 +20,10 @@ def modes(description: Mapping[str, Any]) -> list[str]:
     return [MODE] if description.get("scene") else []
 
 
-def checked_size(size: Any, name: str = "size") -> tuple[int, int]:
-    """Return rows and columns as ints; the native code knows the limits."""
+def checked_size(size: Any, name: str = "size") -> tuple[int, int] | None:
+    """Return rows and columns as ints, or None; the native code knows the limits."""
+    if size is None:
+        return None
     try:
         rows, columns = map(operator.index, size)
     except (TypeError, ValueError) as problem:
@@ -41,7 +42,7 @@ def checked_view(view: object, name: str = "view") -> str | None:
 class Style:
     """How an environment's `render` draws: what its keywords said."""
 
-    size: tuple[int, int] = SIZE
+    size: tuple[int, int] | None = None
     view: str | None = None
 
     @classmethod

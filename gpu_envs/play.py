@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Discrete, Space
 
-from gpu_envs import errors, fields, flags, registration, terminal
+from gpu_envs import errors, fields, flags, terminal
 from gpu_envs.parallel import ParallelEnv
+from gpu_envs.simulator import Simulator
 from gpu_envs.spaces import FieldViews
 
 Choose = Callable[[str, Any, Any], Any]  # agent, observation, action mask or None -> action
@@ -62,22 +63,6 @@ def _parser(described: Sequence[fields.Field]) -> argparse.ArgumentParser:
     return parser
 
 
-def parse(argv: Sequence[str]) -> tuple[argparse.Namespace, dict[str, Any]]:
-    """Read the command line; the environment's parameters come back apart."""
-    given = [word for word in argv if word not in ("-h", "--help")]
-    described: tuple[fields.Field, ...] = ()
-    if given and not given[0].startswith("-"):
-        described = fields.read(registration.find(given[0])["parameters"])
-    parser = _parser(described)
-    if given and given[0].startswith("-"):
-        parser.error("the ID comes first")
-    options = parser.parse_args(argv)
-    own = flags.take_parameters(vars(options))
-    if hasattr(options, "max_episode_steps"):
-        own["max_episode_steps"] = options.max_episode_steps
-    return options, own
-
-
 # ---- those who are not played by hand
 
 
@@ -88,8 +73,8 @@ def random_policy(env: ParallelEnv, seed: int | None) -> Choose:
     return lambda agent, _, mask: env.action_space(agent).sample(mask)
 
 
-def saved_policy(env: ParallelEnv, path: str, option: str) -> Choose:
-    """Return the likeliest legal actions of the policies in a file of the trainer."""
+def saved_team(simulator: Simulator, path: str, option: str) -> Any:
+    """Return the policies in a file of the trainer, for an environment like their own."""
     if not Path(path).is_file():
         raise ValueError(f"{option} must be random or a file that exists, got {path!r}")
     try:
@@ -97,7 +82,12 @@ def saved_policy(env: ParallelEnv, path: str, option: str) -> Choose:
     except ImportError as problem:
         message = f"a saved policy needs {problem.name}: pip install 'gpu_envs[train]'"
         raise ValueError(message) from problem
-    players = Team.load(Path(path), env.simulator).players()
+    return Team.load(Path(path), simulator)
+
+
+def saved_policy(env: ParallelEnv, path: str, option: str) -> Choose:
+    """Return the likeliest legal actions of the policies in a file of the trainer."""
+    players = saved_team(env.simulator, path, option).players()
     seats = {agent: number for number, agent in enumerate(env.possible_agents)}
     return lambda agent, observation, mask: players[seats[agent]](observation, mask)
 
@@ -317,7 +307,7 @@ def _people(env: ParallelEnv, chosen: str) -> list[str]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     try:
-        options, own = parse(sys.argv[1:] if argv is None else argv)
+        options, own = flags.for_environment(sys.argv[1:] if argv is None else argv, _parser)
         if options.seed is not None:
             errors.whole(options.seed, "--seed", 0, 2**64 - 1)
         env = ParallelEnv(options.id, **own)

@@ -1,27 +1,31 @@
 """Draw an episode: `python -m gpu_envs render ID --policy random|FILE --out episode.mp4`.
 
-One world is played as `parallel` presents it, all agents by one policy, and drawn after each step.
+One world is played, all of its agents by one policy, and drawn after each step.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from gpu_envs import errors, fields, films, flags, options, pictures, registration
-from gpu_envs.parallel import ParallelEnv
-from gpu_envs.play import random_policy, saved_policy
-from gpu_envs.resets import SEED_LIMIT
+import numpy as np
 
-_SIZE = (720, 1280)  # rows, columns
+from gpu_envs import errors, fields, films, flags, options, pictures, registration
+from gpu_envs.play import saved_team
+from gpu_envs.resets import SEED_LIMIT
+from gpu_envs.vector import VectorEnv
+
+_ROWS = 720  # at least, where nobody chooses a size
 _FPS = 25  # where the environment has no time of its own
 _TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError, OSError)
 Tick = Callable[[], None]
+Choose = Callable[[Any, Any], Any]  # observations, action masks or None -> actions, by row
 
 
 # ---- the command line
@@ -50,8 +54,8 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
     add("--world", type=int, default=0, metavar="N", help="which world of that seed (default 0)")
     add("--steps", type=int, metavar="N", help="at most so many (default: the whole episode)")
     add("--step", type=int, default=0, metavar="N", help="which one a .png shows (default 0)")
-    add("--view", metavar="VIEW", help="perspective, top, both or agent:<k>")
-    add("--size", type=_size, default=_SIZE, metavar="WxH", help="of the picture: 1280x720")
+    add("--view", metavar="VIEW", help="perspective, top, both or agent:<k>; flat worlds: top")
+    add("--size", type=_size, metavar="WxH", help="of the picture: 1280x720 (default: as it fits)")
     add("--samples", type=int, default=3, metavar="N", help="per side of a pixel (default 3)")
     add("--fps", type=float, metavar="N", help="pictures a second (default: as time passes)")
     add("--max-episode-steps", type=int, metavar="N", help="when it is cut short; 0: never")
@@ -61,18 +65,8 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
 
 def parse(argv: Sequence[str]) -> tuple[argparse.Namespace, dict[str, Any]]:
     """Read the command line; the environment's parameters come back apart."""
-    given = [word for word in argv if word not in ("-h", "--help")]
-    described: tuple[fields.Field, ...] = ()
-    if given and not given[0].startswith("-"):
-        described = fields.read(registration.find(given[0])["parameters"])
-    parser = _parser(described)
-    if given and given[0].startswith("-"):
-        parser.error("the ID comes first")
-    chosen = parser.parse_args(argv)
-    own = flags.take_parameters(vars(chosen))
+    chosen, own = flags.for_environment(argv, _parser)
     _check(chosen)
-    if chosen.max_episode_steps is not None:
-        own["max_episode_steps"] = chosen.max_episode_steps
     return chosen, own
 
 
@@ -89,37 +83,56 @@ def _check(chosen: argparse.Namespace) -> None:
         chosen.fps = float(description.get("render_fps", _FPS))
     if not 0.1 <= chosen.fps <= 1000:
         raise ValueError(f"--fps must be from 0.1 to 1000, got {chosen.fps:g}")
-    films.check(chosen.out, chosen.size)
+    films.check(chosen.out, chosen.size or (0, 0))
 
 
 # ---- the episode
 
 
-def episode(env: ParallelEnv, choose: Callable[..., Any], seed: int) -> Iterator[int]:
-    """Play; yield the number of steps made, 0 first."""
+def random_actions(env: VectorEnv, seed: int) -> Choose:
+    """Return a choice for all rows at once, each legal action as likely as the others."""
+    env.action_space.seed(seed % 2**32)
+    numbers = np.random.default_rng(seed)
+
+    def choose(_: Any, mask: Any) -> Any:
+        if mask is None:
+            return env.action_space.sample()
+        return np.argmax(numbers.random(mask.shape) + mask, axis=-1)
+
+    return choose
+
+
+def saved_actions(env: VectorEnv, path: str) -> Choose:
+    """Return the likeliest legal actions of the policies in a file of the trainer."""
+    choose: Choose = saved_team(env.simulator, path, "--policy").together()
+    return choose
+
+
+def episode(env: VectorEnv, choose: Choose, seed: int) -> Iterator[int]:
+    """Play until no agent goes on; yield the number of steps made, 0 first."""
     observations, infos = env.reset(seed=seed)
+    over = np.zeros(env.num_envs, bool)
     steps = 0
     yield steps
-    while env.agents:
-        actions = {
-            agent: choose(agent, _seen(observations[agent]), infos[agent].get("action_mask"))
-            for agent in env.agents
-            if infos[agent].get("agent_active", True)
-        }
-        observations, _, _, _, infos = env.step(actions)
+    while not over.all():
+        actions = choose(observations, infos.get("action_mask"))
+        observations, _, terminated, truncated, infos = env.step(actions)
+        over |= terminated | truncated
         steps += 1
         yield steps
 
 
-def _seen(observation: Any) -> Any:
-    return observation["observation"] if isinstance(observation, dict) else observation
+def _world(chosen: argparse.Namespace, own: dict[str, Any]) -> VectorEnv:
+    return VectorEnv(
+        chosen.id, 1, device="cpu", first_world=chosen.world, autoreset_mode="Disabled", **own
+    )
 
 
-def _last_step(env: ParallelEnv, chosen: argparse.Namespace) -> int | None:
+def _last_step(env: VectorEnv, chosen: argparse.Namespace) -> int | None:
     """Return the step after which nothing more is drawn; None where the episode decides."""
     limits = [n for n in (chosen.steps, env.simulator.max_episode_steps or None) if n is not None]
     if not limits:
-        raise ValueError(f"{env.name} never ends by itself here: say --steps")
+        raise ValueError(f"{env.simulator.name} never ends by itself here: say --steps")
     return min(limits)
 
 
@@ -138,28 +151,30 @@ def _progress(total: int | None) -> Iterator[Tick]:
         yield lambda: bar.advance(task)
 
 
-def _draw(env: ParallelEnv, chosen: argparse.Namespace) -> pictures.Picture:
+def _choose_size(env: VectorEnv, chosen: argparse.Namespace) -> None:
+    if chosen.size is None:
+        rows, columns = env.simulator.picture_size()
+        larger = max(1, _ROWS // rows)
+        chosen.size = (larger * rows, larger * columns)
+
+
+def _draw(env: VectorEnv, chosen: argparse.Namespace) -> pictures.Picture:
+    _choose_size(env, chosen)
     return env.simulator.render(0, size=chosen.size, view=chosen.view, samples=chosen.samples)
 
 
-def _write_picture(env: ParallelEnv, chosen: argparse.Namespace, steps: Iterator[int]) -> str:
-    made = next(
-        step for step in _until(steps, chosen.step) if step == chosen.step or not env.agents
-    )
-    if made != chosen.step:
+def _write_picture(env: VectorEnv, chosen: argparse.Namespace, steps: Iterator[int]) -> str:
+    made = 0
+    for made in steps:
+        if made == chosen.step:
+            break
+    else:
         raise ValueError(f"--step {chosen.step}: the episode ended after {made} steps")
     chosen.out.write_bytes(films.png(_draw(env, chosen)))
     return f"step {made}"
 
 
-def _until(steps: Iterator[int], last: int | None) -> Iterator[int]:
-    for step in steps:
-        yield step
-        if step == last:
-            return
-
-
-def _write_film(env: ParallelEnv, chosen: argparse.Namespace, steps: Iterator[int]) -> str:
+def _write_film(env: VectorEnv, chosen: argparse.Namespace, steps: Iterator[int]) -> str:
     last, made = _last_step(env, chosen), 0
     first = _draw_first(env, chosen, steps)
     with (
@@ -168,15 +183,15 @@ def _write_film(env: ParallelEnv, chosen: argparse.Namespace, steps: Iterator[in
     ):
         add(first)
         tick()
-        while made != last and env.agents:
-            made = next(steps)
+        for _ in itertools.islice(steps, last):
             add(_draw(env, chosen))
             tick()
+            made += 1
     return f"{made + 1} pictures, {(made + 1) / chosen.fps:.1f} s"
 
 
 def _draw_first(
-    env: ParallelEnv, chosen: argparse.Namespace, steps: Iterator[int]
+    env: VectorEnv, chosen: argparse.Namespace, steps: Iterator[int]
 ) -> pictures.Picture:
     """Draw before the file is begun: a wrong size or view is an error without a file."""
     next(steps)
@@ -187,11 +202,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     try:
         chosen, own = parse(sys.argv[1:] if argv is None else argv)
-        with closing(ParallelEnv(chosen.id, first_world=chosen.world, **own)) as env:
-            if chosen.policy == "random":
-                choose = random_policy(env, chosen.seed)
-            else:
-                choose = saved_policy(env, chosen.policy, "--policy")
+        with closing(_world(chosen, own)) as env:
+            is_random = chosen.policy == "random"
+            choose = (
+                random_actions(env, chosen.seed) if is_random else saved_actions(env, chosen.policy)
+            )
             steps = episode(env, choose, chosen.seed)
             is_picture = chosen.out.suffix.lower() == ".png"
             what = (_write_picture if is_picture else _write_film)(env, chosen, steps)

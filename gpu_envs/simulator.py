@@ -322,7 +322,7 @@ class Simulator:
         self,
         world: int = 0,
         *,
-        size: tuple[int, int] = pictures.SIZE,
+        size: tuple[int, int] | None = None,
         view: str | None = None,
         samples: int = 2,
     ) -> pictures.Picture:
@@ -330,23 +330,33 @@ class Simulator:
 
         Args:
             world: Which one.
-            size: Rows and columns.
+            size: Rows and columns; None for the environment's own.
             view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
             samples: Along each side of a pixel, 1 to 8: more make smoother edges.
         """
-        self._require_ready("render")
-        (number,) = self._world_numbers([world], "world")
-        source = self._native
-        if self.device != "cpu":
-            if self._mirror is None:
-                limit = self.max_episode_steps
-                self._mirror = pictures.Mirror(self.name, self.parameters, limit)
-            source, number = self._mirror.show(source, number), 0
-        rows, columns = pictures.checked_size(size)
+        source, number = self._looked_at(world)
+        rows, columns = pictures.checked_size(size) or source.picture_size(number)
         chosen = pictures.checked_view(view)
         smooth = errors.whole(samples, "samples", 1, 8)
         picture: pictures.Picture = source.render(number, rows, columns, chosen or "", smooth)
         return picture
+
+    def picture_size(self, world: int = 0) -> tuple[int, int]:
+        """Return rows and columns of a picture of one world where nobody chooses them."""
+        source, number = self._looked_at(world)
+        rows, columns = source.picture_size(number)
+        return rows, columns
+
+    def _looked_at(self, world: int) -> tuple[Any, int]:
+        """Return a native simulator in host memory that has a world, and its number there."""
+        self._require_ready("render")
+        (number,) = self._world_numbers([world], "world")
+        if self.device == "cpu":
+            return self._native, number
+        if self._mirror is None:
+            limit = self.max_episode_steps
+            self._mirror = pictures.Mirror(self.name, self.parameters, limit)
+        return self._mirror.show(self._native, number), 0
 
     # State.
 

@@ -30,7 +30,7 @@ class Env(gymnasium.Env[Any, Any]):
     Args:
         name: Id of the environment, with or without "gpu_envs/".
         render_mode: None, or "rgb_array" where the environment describes a scene.
-        render_size: Rows and columns of a picture.
+        render_size: Rows and columns of a picture; None for the environment's own.
         render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
         device: As in `Simulator`, but "cpu" by default.
         **keywords: `first_world`, `max_episode_steps`, `strict`, `observation`, `dtype`, and
@@ -45,7 +45,7 @@ class Env(gymnasium.Env[Any, Any]):
         name: str,
         *,
         render_mode: str | None = None,
-        render_size: tuple[int, int] = pictures.SIZE,
+        render_size: tuple[int, int] | None = None,
         render_view: str | None = None,
         device: str = "cpu",
         **keywords: Any,

@@ -37,7 +37,7 @@ class VectorEnv(_Base):
         num_envs: How many worlds.
         render_mode: None, or "rgb_array" where the environment describes a scene: `render` returns
             a picture per row, the rows of a world sharing one.
-        render_size: Rows and columns of a picture.
+        render_size: Rows and columns of a picture; None for the environment's own.
         render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
         **keywords: Those of `Simulator` (`device`, `arrays`, `threads`, `first_world`,
             `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `observation`,
@@ -56,7 +56,7 @@ class VectorEnv(_Base):
         num_envs: int = 1,
         *,
         render_mode: str | None = None,
-        render_size: tuple[int, int] = pictures.SIZE,
+        render_size: tuple[int, int] | None = None,
         render_view: str | None = None,
         **keywords: Any,
     ) -> None:

@@ -54,7 +54,7 @@ class World:
         max_cycles: PettingZoo's name for `max_episode_steps`.
         render_mode: None, "ansi" (`render` returns text), "human" (every step prints it), or
             "rgb_array" (`render` returns a picture), as far as the environment has them.
-        render_size: Rows and columns of a picture.
+        render_size: Rows and columns of a picture; None for the environment's own.
         render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
         **keywords: `first_world`, `max_episode_steps`, `strict`, `observation`, `dtype`, and the
             environment's parameters.
@@ -68,7 +68,7 @@ class World:
         illegal: str = "replace",
         max_cycles: int | None = None,
         render_mode: str | None = None,
-        render_size: tuple[int, int] = pictures.SIZE,
+        render_size: tuple[int, int] | None = None,
         render_view: str | None = None,
         **keywords: Any,
     ) -> None:

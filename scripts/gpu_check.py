@@ -26,6 +26,7 @@ from typing import Any
 import gpu_bodies
 import gpu_native as native
 import gpu_steps as steps
+import gpu_swarms
 import gpu_train
 from gpu_steps import Result
 
@@ -46,6 +47,8 @@ _EPILOG = """steps, in this order (those with * decide the exit status):
   tests *      pytest, the tests that use CUDA (needs gymnasium and pytest)
   sanitizer *  compute-sanitizer: memcheck, racecheck, synccheck, initcheck
   bench        native steps/s, byte table, bandwidth, bars, captured graphs, many agents
+  bodies       world steps/s with rigid bodies against the bars
+  swarms       agent-steps/s with 5 to 17,600 agents in a world against the bars
   package      the package's own benchmarks: CartPole, Hanabi, Overcooked (needs gymnasium)
   train        the trainer: graphs against plain calls, steps/s, CartPole to 475 (needs gymnasium)
   tune         lanes, threads per block and dependent launch: the fastest on this GPU
@@ -256,6 +259,7 @@ STEPS: dict[str, tuple[Step, int, bool]] = {  # function, seconds, whether it de
     "sanitizer": (sanitizer, 150, True),
     "bench": (steps.bench, 90, False),
     "bodies": (gpu_bodies.bodies, 90, False),
+    "swarms": (gpu_swarms.swarms, 90, False),
     "package": (package, 60, False),
     "train": (train, 120, False),
     "tune": (tune, 90, False),
@@ -317,8 +321,8 @@ def run_all(arguments: argparse.Namespace) -> list[dict[str, Any]]:
 
 def bar_line(bar: dict[str, Any]) -> str:
     """A bar in one line."""
-    least, measured = steps.si(bar["least"]), steps.si(bar["measured"])
-    return f"bar: {bar['what']}: at least {least}, measured {measured}: {bar['verdict']}"
+    found = "" if bar["measured"] is None else f"measured {steps.si(bar['measured'])}: "
+    return f"bar: {bar['what']}: at least {steps.si(bar['least'])}, {found}{bar['verdict']}"
 
 
 def write(folder: Path, gpu: str, command: str, done: list[dict[str, Any]]) -> list[Path]:
@@ -403,6 +407,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     gpu = native.find_gpu()
     if gpu is None and not arguments.dry_run:
         print(f"gpu_check: {native.NO_GPU} (--dry-run tries the script on the CPU)")
+        for bar in gpu_swarms.unmeasured().bars:
+            print(bar_line(bar))
         return 2
     if arguments.small:
         steps.small(arguments.small, arguments.dry_run)

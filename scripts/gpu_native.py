@@ -132,9 +132,11 @@ class Slot:
 
 def crowd(description: dict[str, Any], agents: int) -> dict[str, int]:
     """Return the parameters that make so many agents; where they are a sum, shared evenly."""
-    names = str(description["agents"]).split(" + ")
-    if names[0].isdecimal():
+    terms = str(description["agents"]).split(" + ")
+    names = [term for term in terms if not term.isdecimal()]
+    if not names:
         return {}
+    agents -= sum(int(term) for term in terms if term.isdecimal())
     shares = [(agents + k) // len(names) for k in range(len(names))]
     return dict(zip(names, reversed(shares), strict=True))
 

@@ -34,9 +34,11 @@ class Result:
         """Add a table for the Markdown file."""
         self.tables.append({"title": title, "header": header, "rows": rows, "note": note})
 
-    def bar(self, what: str, least: float, measured: float) -> None:
-        """Add a promise on speed and what was measured."""
-        verdict = "ok" if measured >= least else "short"
+    def bar(self, what: str, least: float, measured: float | None) -> None:
+        """Add a promise on speed and what was measured; None: nothing was."""
+        verdict = "not measured"
+        if measured is not None:
+            verdict = "ok" if measured >= least else "short"
         self.bars.append({"what": what, "least": least, "measured": measured, "verdict": verdict})
 
 
@@ -458,8 +460,9 @@ def _agent_counts(module: Any, description: dict[str, Any]) -> list[int]:
     """Its own number of agents and powers of ten, as far as it can have them."""
     if description["agents"].isdecimal():
         return []
-    names = str(description["agents"]).split(" + ")
-    own = sum(p["default"] for p in description["parameters"] if p["name"] in names)
+    terms = str(description["agents"]).split(" + ")
+    own = sum(int(term) for term in terms if term.isdecimal())
+    own += sum(p["default"] for p in description["parameters"] if p["name"] in terms)
     found = []
     for agents in sorted({own, 1, 10, 100, 1000}):
         try:

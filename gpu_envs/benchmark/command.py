@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_envs import native, registration
-from gpu_envs.benchmark import bodies, cuda, games, machine, scaling, throughput
+from gpu_envs.benchmark import bodies, cuda, games, herds, machine, scaling, swarms, throughput
 from gpu_envs.benchmark.clock import Clock
 from gpu_envs.benchmark.report import Report
 
@@ -26,6 +26,9 @@ and outputs, against a plain copy of as many bytes, beside peers (OpenSpiel, ove
 and by agents per world with the memory of a world, plotted.
 Rigid bodies (HideSeek): world steps/s with random actions and resets, one thread and all, without
 sleep, crowded, by profile; where the time of a step goes; by agents and by boxes, plotted.
+Swarms (TagGrid, TagContinuous, Flocking, SwarmTag): agent-steps/s with 5 to 17,600 agents a world,
+bytes or pairs in range per second against the machine's limit, beside WarpDrive's and floxs's own
+programs where they are installed.
 On a GPU the same numbers come from CUDA events, with lanes per world, captured graphs and the limit
 that the memory sets.
 """
@@ -140,6 +143,11 @@ def _run(name: str, device: str, arguments: argparse.Namespace, report: Report) 
             bodies.Plan(name, worlds, repeats, arguments.quick, device, parameters),
             report,
             arguments.out,
+        )
+    elif name in herds.HERDS:
+        swarms.run(
+            swarms.Plan(name, clock, arguments.quick, not arguments.no_peers, device, parameters),
+            report,
         )
     elif not registration.find(name)["agents"].isdecimal():
         plan = scaling.Plan(name, clock, arguments.quick, device, parameters)

@@ -22,7 +22,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from gpu_envs.benchmark import game_peers
+from gpu_envs.benchmark import game_peers, swarm_peers
 from gpu_envs.benchmark.clock import Call
 from gpu_envs.benchmark.machine import cores
 from gpu_envs.benchmark.subjects import PREPARED, Subject
@@ -203,7 +203,47 @@ _OVERCOOKED = (
         threaded=True,
     ),
 )
-PEERS = {"CartPole-v0": _CARTPOLE, "Hanabi-v0": _HANABI, "Overcooked-v0": _OVERCOOKED}
+# Their names end as the forms of gpu_envs.benchmark.herds are called.
+_TAG_GRID = (
+    Peer(
+        "WarpDrive, NumPy: 5 agents, full observation",
+        lambda _: swarm_peers.warpdrive_grid(_require, 4),
+        1,
+    ),
+    Peer(
+        "WarpDrive, NumPy: 1,000 agents, full observation",
+        lambda _: swarm_peers.warpdrive_grid(_require, 999),
+        1,
+    ),
+)
+_TAG_CONTINUOUS = (
+    Peer(
+        "WarpDrive, NumPy: 5 agents, full observation",
+        lambda _: swarm_peers.warpdrive_square(_require, 1, 4),
+        1,
+    ),
+    Peer(
+        "WarpDrive, NumPy: 1,000 agents, full observation",
+        lambda _: swarm_peers.warpdrive_square(_require, 100, 900),
+        1,
+    ),
+)
+_FLOCKING = (
+    Peer(
+        "floxs (jax CPU), compiled: 1,024 agents",
+        lambda _: swarm_peers.floxs_flock(_require, 1024),
+        1,
+        threaded=True,
+    ),
+)
+PEERS = {
+    "CartPole-v0": _CARTPOLE,
+    "Hanabi-v0": _HANABI,
+    "Overcooked-v0": _OVERCOOKED,
+    "TagGrid-v0": _TAG_GRID,
+    "TagContinuous-v0": _TAG_CONTINUOUS,
+    "Flocking-v0": _FLOCKING,
+}
 
 
 def open_quietly(peer: Peer, worlds: int) -> Subject:

@@ -21,7 +21,7 @@ from gpu_envs.train import checkpoint
 from gpu_envs.train.config import Config
 from gpu_envs.train.distributions import of_space
 from gpu_envs.train.networks import Policy, RowShape
-from gpu_envs.train.noise import EVALUATION, Noise
+from gpu_envs.train.noise import EVALUATION, OPPONENTS, Noise
 from gpu_envs.train.opponents import NOBODY, RandomPlayer
 from gpu_envs.train.self_play import groups
 
@@ -101,6 +101,10 @@ class Team:
         """Return the team without policies."""
         return cls([], [NOBODY] * simulator.agents_per_world, {})
 
+    def together(self) -> Callable[[Any, Any], Any]:
+        """Return what answers the observations of all agents of one world at once."""
+        return _Together(self)
+
     def players(self) -> list[Callable[[Any, Any], Any]]:
         """Return for each agent what answers its observations, one after the other, by itself."""
         actions = self.policies[0].actions
@@ -108,6 +112,39 @@ class Team:
             RandomPlayer(actions, agent) if k == NOBODY else _Player(self.policies[k])
             for agent, k in enumerate(self.of_agent)
         ]
+
+
+class _Together:
+    """All agents of one world, with their memories."""
+
+    def __init__(self, team: Team) -> None:
+        of_row = torch.tensor(team.of_agent)
+        self.rows = [
+            (policy, (of_row == k).nonzero().squeeze(-1)) for k, policy in enumerate(team.policies)
+        ]
+        self.others = (of_row == NOBODY).nonzero().squeeze(-1)
+        self.actions, self.step, self.count = team.policies[0].actions, 0, len(of_row)
+        self.noise = Noise(0, OPPONENTS, torch.device("cpu"))
+        self.memories = [
+            torch.zeros((len(at), p.memory_size)) if p.memory_size else None for p, at in self.rows
+        ]
+
+    @torch.no_grad()
+    def __call__(self, observations: Any, mask: Any) -> Any:
+        """Return the likeliest actions, as the environment takes them."""
+        obs, legal = torch.as_tensor(observations), None if mask is None else torch.as_tensor(mask)
+        action = torch.zeros((self.count, *self.actions.shape), dtype=self.actions.type)
+        if len(self.others):
+            number = torch.tensor(self.step)
+            drawn = self.noise.uniform(number, 1, 0, self.count, self.actions.draws)[0]
+            allowed = None if legal is None else legal[self.others]
+            action[self.others] = self.actions.uniform(drawn[self.others], allowed)
+        for k, (policy, at) in enumerate(self.rows):
+            allowed = None if legal is None else legal[at]
+            outputs, _, self.memories[k] = policy(obs[at], allowed, self.memories[k])
+            action[at] = self.actions.likeliest(outputs)
+        self.step += 1
+        return self.actions.for_env(action).numpy()
 
 
 class _Player:

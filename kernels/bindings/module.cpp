@@ -364,6 +364,11 @@ class NativeSimulator {
     render::draw(scene, request, to);
     return picture;
   }
+  std::pair<int, int> picture_size(int64_t world) {
+    const Busy simulator(*this);
+    const render::Size size = render::default_size(simulator->scene(world));
+    return {size.rows, size.columns};
+  }
   int64_t allocations() const { return pool_->allocations(); }
 
  private:
@@ -553,6 +558,7 @@ PYBIND11_MODULE(GE_MODULE, m) {
       .def("action_keys", &NativeSimulator::action_keys)
       .def("text", &NativeSimulator::text)
       .def("render", &NativeSimulator::render)
+      .def("picture_size", &NativeSimulator::picture_size)
       .def("sample_actions", &NativeSimulator::sample_actions)
       .def("save", &NativeSimulator::save)
       .def("load", &NativeSimulator::load)

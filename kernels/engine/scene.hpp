@@ -1,10 +1,12 @@
-// What a world looks like to people: solids, translucent sectors on the floor and thin lines, as
-// plain data on the host, in metres and radians, z upwards. An environment that has `static Scene
-// scene(const World<Schema>&)` can be drawn; kernels/render/ draws it and knows no environment.
-// Solids are plain structs without pointers, so that code that runs on a GPU can make them too.
+// What a world looks like to people, as plain data on the host, in metres and radians: either
+// solids, translucent sectors on the floor and thin lines, z upwards, or a flat board full of pieces
+// for worlds of thousands of agents. An environment that has `static Scene scene(const
+// World<Schema>&)` can be drawn; kernels/render/ draws it and knows no environment. Solids are
+// plain structs without pointers, so that code that runs on a GPU can make them too.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +27,22 @@ namespace palette {
 inline constexpr Rgb kFloor = rgb(0xf1f2f4), kFloorSquare = rgb(0xe6e8ec);
 inline constexpr Rgb kWall = rgb(0x64748b), kBox = rgb(0xf4b642), kLongBox = rgb(0xe8973a);
 inline constexpr Rgb kRamp = rgb(0x2fa79b), kBlue = rgb(0x3b82d6), kRed = rgb(0xdc4c46);
-inline constexpr Rgb kDark = rgb(0x2b3440), kPale = rgb(0xf8fafc);
+inline constexpr Rgb kDark = rgb(0x2b3440), kPale = rgb(0xf8fafc), kFaded = rgb(0xb4bcc8);
+
+/// A colour for a direction [rad]: once around for a full turn, so that those who head the same way
+/// look alike.
+inline Rgb of_heading(float heading) {
+  constexpr int kCount = 6;
+  constexpr Rgb kAround[kCount] = {rgb(0xdc4c46), rgb(0xe8973a), rgb(0x86a83c),
+                                   rgb(0x2fa79b), rgb(0x3b82d6), rgb(0x9a62cc)};
+  const float turns = heading * 0.15915494f;
+  const float at = (turns - float(int64_t(turns)) + (turns < 0 ? 1.0f : 0.0f)) * float(kCount);
+  const int first = int(at) % kCount;
+  const float share = at - float(int(at));
+  const Rgb a = kAround[first], b = kAround[(first + 1) % kCount];
+  return {a.red + (b.red - a.red) * share, a.green + (b.green - a.green) * share,
+          a.blue + (b.blue - a.blue) * share};
+}
 }  // namespace palette
 
 /// A rigid thing. The shapes have the numbers and measures of kernels/physics/bodies.hpp.
@@ -78,7 +95,45 @@ struct Viewpoint {
   float forward[3] = {0, 1, 0};
 };
 
+/// A flat thing on a board. Where it would be too small to be seen it is drawn larger than it is.
+struct Piece {
+  enum Kind : int32_t {
+    kDisc,
+    kArrow,   // points along `heading`, `radius` from its middle to its tip
+    kSquare,  // with sides along the board's, of length 2 `radius`; never enlarged
+    kRing,    // around a piece that matters, at `radius`; drawn just outside of it
+  };
+
+  float x = 0, y = 0;
+  float heading = 0;  // from +x towards +y [rad]
+  float radius = 0;   // [m], 0: a point
+  Rgb colour = palette::kBlue;
+  float opacity = 1;
+  int32_t kind = kDisc;
+};
+
+/// What a piece perceives: a translucent sector, or a whole disc from half a turn upwards.
+struct FieldOfView {
+  float x = 0, y = 0;
+  float heading = 0;              // of its middle, as of a piece [rad]
+  float half_angle = 3.1415927f;  // [rad]
+  float radius = 1;               // [m]
+  Rgb colour = palette::kBlue;
+  float opacity = 0.16f;
+};
+
+/// A rectangle seen straight from above, +x to the right and +y upwards.
+struct Board {
+  float low[2] = {0, 0}, high[2] = {1, 1};
+  float cell = 0;      // distance of the grid's lines, from `low` onwards [m]; 0: no grid
+  bool wraps = false;  // opposite edges are one: what crosses an edge is seen at both
+  std::vector<FieldOfView> views;  // under all pieces
+  std::vector<Piece> pieces;       // later ones cover earlier ones
+};
+
 struct Scene {
+  std::optional<Board> board;  // where there is one, the picture shows it and nothing else
+
   std::vector<Solid> solids;
   std::vector<Fan> fans;  // later ones cover earlier ones
   std::vector<Line> lines;

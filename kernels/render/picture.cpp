@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "render/board.hpp"
 #include "render/light.hpp"
 #include "render/overlays.hpp"
 
@@ -231,6 +232,13 @@ std::vector<Panel> panels_of(const Scene& scene, const Request& request) {
           {above(low, high, aspect_of(right, height)), left, right}};
 }
 
+/// Of a picture of a board.
+void check_view(const Request& request) {
+  if (!request.view.empty() && request.view != "top")
+    throw Error(Fault::value, "view: this scene is flat and seen from above ('top') alone, got '" +
+                                  request.view + "'");
+}
+
 /// Averages the samples of each pixel.
 void resolve(const Samples& from, int samples, const Display& display, uint8_t* to) {
   const float* const planes[3] = {from.red, from.green, from.blue};
@@ -252,6 +260,14 @@ void resolve(const Samples& from, int samples, const Display& display, uint8_t* 
 
 }  // namespace
 
+Size default_size(const Scene& scene) {
+  if (!scene.board) return {360, 640};
+  const Board& board = *scene.board;
+  const float shape = (board.high[0] - board.low[0]) / (board.high[1] - board.low[1]);
+  // Even, as films need it.
+  return {720, 2 * int(ge::clamp(360.0f * shape, 90.0f, 1280.0f) + 0.5f)};
+}
+
 void check(const Request& r) {
   constexpr int kMost = 8192;
   if (r.width < 8 || r.height < 8 || r.width > kMost || r.height > kMost)
@@ -264,6 +280,10 @@ void check(const Request& r) {
 
 void draw(const Scene& scene, const Request& request, uint8_t* to) {
   check(request);
+  if (scene.board) {
+    check_view(request);
+    return draw_board(*scene.board, request, to);
+  }
   const Prepared things = prepared(scene);
   const std::vector<Panel> panels = panels_of(scene, request);
   std::vector<Painter> painters;

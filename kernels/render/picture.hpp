@@ -8,6 +8,13 @@
 
 namespace ge::render {
 
+struct Size {
+  int rows, columns;
+};
+
+/// Of a picture where nobody chooses one: a board's own shape, large enough for thousands of pieces.
+Size default_size(const Scene& scene);
+
 struct Request {
   int width = 640, height = 360;
   /// "perspective", "top", "both" (side by side), "agent:<k>", or "" for the scene's own.

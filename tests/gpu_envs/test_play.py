@@ -314,13 +314,6 @@ def test_help_lists_the_environments_parameters(capsys, name) -> None:
         assert f"--{field['name'].replace('_', '-')} " in printed
 
 
-def test_parameters_of_every_kind_are_read() -> None:
-    _, own = play.parse(["CartPole-v0", "--sutton-barto-reward", "true"])
-    assert own == {"sutton_barto_reward": True}
-    _, own = play.parse(["Micro-v0", "--agent-count", "3", "--max-episode-steps", "0"])
-    assert own == {"agent_count": 3, "max_episode_steps": 0}
-
-
 def test_module_can_be_run() -> None:
     result = subprocess.run(
         [sys.executable, "-m", "gpu_envs", "play", "CartPole-v0", "--seed", "1"],

@@ -91,9 +91,7 @@ def test_mirror_shows_a_world_of_another_simulator() -> None:
 
 
 @pytest.mark.gpu
-def test_worlds_of_a_gpu_are_drawn() -> None:
-    if not gpu_envs.native.cuda_is_available():
-        pytest.skip("no CUDA device")
+def test_worlds_of_a_gpu_are_drawn(cuda: None) -> None:
     cuda, cpu = (gpu_envs.Simulator(NAME, 5, device=device) for device in ("cuda", "cpu"))
     cuda.reset(seed=3)
     cpu.reset(seed=3)

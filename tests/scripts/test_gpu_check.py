@@ -24,6 +24,7 @@ def load(name):
 native = load("gpu_native")
 steps = load("gpu_steps")
 gpu_bodies = load("gpu_bodies")
+gpu_swarms = load("gpu_swarms")
 gpu_train = load("gpu_train")
 gpu_check = load("gpu_check")
 tune = load("tune")
@@ -55,7 +56,7 @@ def test_a_dry_run_passes_and_writes_both_files(tmp_path):
         assert title in text
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| golden")]
     assert rows[0][1] == "pass"
-    assert done.stdout.count("bar: ") == 4
+    assert done.stdout.count("bar: ") == 4 + len(gpu_swarms.unmeasured().bars)
 
 
 @without_gpu
@@ -65,6 +66,10 @@ def test_without_a_gpu_one_clear_line_and_status_2(program):
     assert done.returncode == 2
     assert "no NVIDIA GPU with a working driver was found" in done.stdout.splitlines()[0]
     assert not done.stderr
+    if program == "gpu_check.sh":
+        bars = [line for line in done.stdout.splitlines() if line.startswith("bar: ")]
+        assert len(bars) == 7 and all(line.endswith("not measured") for line in bars)
+        assert bars[0].startswith("bar: TagGrid-v0, 5 agents")
     if program == "tune.py":
         assert "would time lanes 1, 8, 32" in done.stdout
         assert "CartPole-v0, tier 0: 1,048,576 worlds" in done.stdout

@@ -25,7 +25,6 @@ inline constexpr int kRays = 30, kRaySlots = 32;  // of an agent's lidar; slots 
 inline constexpr int kMostWalls = 40;
 
 struct Params {
-  int32_t profile;
   int32_t hider_count, seeker_count, agent_count;
   // Rows of bodies: agents, hiders first; boxes, long ones first; ramps.
   int32_t box_slots, ramp_count, body_count, first_box, first_ramp;

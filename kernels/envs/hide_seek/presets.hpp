@@ -203,7 +203,6 @@ inline Params resolve_settings(Settings& s) {
   fill_physics(s);
   check_room(s);
   Params p{};
-  p.profile = s.profile;
   set_rows(s, p);
   set_level(s, p);
   set_play(s, p);

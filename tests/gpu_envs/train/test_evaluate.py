@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("torch", reason="needs torch")
 
+import numpy as np
 import torch
 from gymnasium import spaces
 
@@ -268,6 +269,26 @@ def test_agents_are_played_by_their_own_policies(tmp_path: Path, policies: str) 
     assert len(team.policies) == len(set(team.of_agent)) and len(team.players()) == 5
     rows = evaluate.rows_of(team.of_agent, 2, "cpu")
     assert rows.tolist() == team.of_agent * 2
+    env.close()
+
+
+@pytest.mark.parametrize("policies", ["shared", "agent"])
+def test_agents_together_do_what_each_does_alone(tmp_path: Path, policies: str) -> None:
+    path = write(tmp_path / "p", "Micro-v0", policies=policies, memory=5)
+    env = VectorEnv("Micro-v0", 1, device="cpu", arrays="numpy")
+    team = evaluate.Team.load(path, env.simulator)
+    team.of_agent[2] = evaluate.NOBODY
+    together, players = team.together(), team.players()
+    obs, infos = env.reset(seed=4)
+    for _ in range(6):
+        masks = infos.get("action_mask")
+        alone = [
+            player(row, None if masks is None else masks[k])
+            for k, (player, row) in enumerate(zip(players, obs, strict=True))
+        ]
+        actions = together(obs, masks)
+        assert np.array_equal(actions, alone)
+        obs, _, _, _, infos = env.step(actions)
     env.close()
 
 

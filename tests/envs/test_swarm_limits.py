@@ -1,0 +1,212 @@
+"""Worlds of many agents at their limits: none, one, far too many, and actions that are no numbers.
+
+What is refused is refused with a sentence, and the worlds go on as if nothing had been asked.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpu_envs
+from gpu_envs.benchmark.subjects import prepared_actions
+
+Make = Callable[..., gpu_envs.Simulator]
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+SMALL: dict[str, dict[str, Any]] = {
+    "TagGrid-v0": {"num_taggers": 6, "grid_length": 5},
+    "TagContinuous-v0": {"num_taggers": 3, "num_runners": 5},
+    "Flocking-v0": {"agent_count": 40},
+    "SwarmTag-v0": {"runner_count": 30, "chaser_count": 5},
+}
+FLOATS = ("Flocking-v0", "SwarmTag-v0")
+
+
+def needs(name: str) -> Any:
+    return pytest.mark.skipif(
+        name not in gpu_envs.environments(), reason=f"{name} is not registered"
+    )
+
+
+def each(names: Any) -> list[Any]:
+    return [pytest.param(name, marks=needs(name)) for name in names]
+
+
+# Runs one statement with little memory to ask for, so that a missing check cannot fill the machine.
+_GUARDED = """
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (12 << 30, 12 << 30))
+import gpu_envs
+try:
+    simulator = gpu_envs.Simulator({name!r}, {worlds}, device="cpu", **{parameters!r})
+    simulator.reset(seed=0)
+    print("no error")
+except Exception as problem:
+    print(type(problem).__name__, problem)
+"""
+
+
+# ---- how many agents
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        pytest.param(name, parameters, message, marks=needs(name))
+        for name, parameters, message in [
+            ("TagGrid-v0", {"num_taggers": 0}, "num_taggers.*got 0"),
+            ("TagGrid-v0", {"grid_length": 0}, "grid_length.*got 0"),
+            ("TagContinuous-v0", {"num_taggers": 0}, "num_taggers.*got 0"),
+            ("TagContinuous-v0", {"num_runners": 0}, "num_runners.*got 0"),
+            ("Flocking-v0", {"agent_count": 0}, "agent_count.*got 0"),
+            ("Flocking-v0", {"agent_count": -2}, "agent_count.*got -2"),
+            ("Flocking-v0", {"agent_count": 2**31}, "agent_count.*got 2147483648"),
+            ("SwarmTag-v0", {"runner_count": 0, "chaser_count": 0}, "count"),
+            ("SwarmTag-v0", {"runner_count": -2}, "runner_count.*got -2"),
+        ]
+    ],
+)
+def test_too_few_agents_are_refused_by_name(name, parameters, message) -> None:
+    with pytest.raises((ValueError, OverflowError), match=message):
+        gpu_envs.Simulator(name, 1, device="cpu", **parameters)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "agents"),
+    [
+        pytest.param(name, parameters, agents, marks=needs(name))
+        for name, parameters, agents in [
+            ("TagGrid-v0", {"num_taggers": 1, "grid_length": 1}, 2),
+            ("TagContinuous-v0", {"num_taggers": 1, "num_runners": 1}, 2),
+            ("Flocking-v0", {"agent_count": 1}, 1),
+            ("SwarmTag-v0", {"runner_count": 1, "chaser_count": 1}, 2),
+        ]
+    ],
+)
+def test_the_fewest_agents_play(make_simulator: Make, name, parameters, agents) -> None:
+    simulator = make_simulator(name, 3, **parameters)
+    first = simulator.reset(seed=1)
+    assert simulator.agents_per_world == agents
+    for actions in prepared_actions(simulator.single_action_space, 3 * agents):
+        result = simulator.step(actions)
+        assert np.isfinite(result.obs).all() and np.isfinite(result.reward).all()
+    assert result.obs.shape == first.obs.shape
+    simulator.check()
+
+
+@needs("Flocking-v0")
+def test_an_agent_alone_has_no_company(make_simulator: Make) -> None:
+    simulator = make_simulator("Flocking-v0", 2, agent_count=1)
+    simulator.reset(seed=1)
+    result = simulator.step(np.ones((2, 2), np.float32))
+    assert (result.reward == 0).all()
+    assert (result.obs[..., : simulator.parameters["sector_count"]] == -1).all()
+
+
+@needs("TagGrid-v0")
+@pytest.mark.parametrize("full", [False, True])
+def test_more_agents_than_cells_share_them(make_simulator: Make, full) -> None:
+    simulator = make_simulator(
+        "TagGrid-v0", 2, num_taggers=200, grid_length=2, use_full_observation=full
+    )
+    simulator.reset(seed=1)
+    for actions in prepared_actions(simulator.single_action_space, 402):
+        result = simulator.step(actions)
+        assert 0 <= result.obs.min() and result.obs.max() <= 1
+    simulator.check()
+
+
+@pytest.mark.parametrize(
+    ("name", "worlds", "parameters"),
+    [
+        pytest.param(name, worlds, parameters, marks=needs(name))
+        for name, worlds, parameters in [
+            ("Flocking-v0", 1, {"agent_count": 1_000_000_000}),
+            ("Flocking-v0", 1_000_000, {"agent_count": 100_000}),
+            (
+                "TagContinuous-v0",
+                1,
+                {"num_taggers": 10_000, "num_runners": 90_000, "use_full_observation": True},
+            ),
+            ("TagGrid-v0", 1, {"num_taggers": 99_999, "use_full_observation": True}),
+            ("SwarmTag-v0", 1, {"runner_count": 900_000_000, "chaser_count": 100_000_000}),
+        ]
+    ],
+)
+def test_what_no_memory_holds_is_refused_with_what_would_fit(
+    run_python: Run, name, worlds, parameters
+) -> None:
+    program = _GUARDED.format(name=name, worlds=worlds, parameters=parameters)
+    said = run_python(program)
+    assert said.stdout.startswith("MemoryError"), said.stdout[-500:] + said.stderr[-500:]
+    assert "would fit" in said.stdout
+
+
+# ---- what is refused leaves no trace
+
+
+def play(simulator: gpu_envs.Simulator, disturb: Callable[[], None]) -> tuple[bytes, list[bytes]]:
+    """Returns the worlds after a few steps, and all that was seen on the way."""
+    rows = simulator.num_worlds * simulator.agents_per_world
+    seen = [simulator.reset(seed=5).obs.tobytes()]
+    for actions in prepared_actions(simulator.single_action_space, rows):
+        disturb()
+        result = simulator.step(actions)
+        seen += [np.asarray(result.obs).tobytes(), np.asarray(result.reward).tobytes()]
+    return simulator.save(), seen
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("name", each(FLOATS))
+def test_actions_that_are_no_numbers_change_nothing(make_simulator: Make, name, wrong) -> None:
+    plain, disturbed = (make_simulator(name, 3, **SMALL[name]) for _ in range(2))
+    rows = 3 * disturbed.agents_per_world
+
+    def disturb() -> None:
+        actions = np.zeros((rows, 2), np.float32)
+        actions[rows - 1, 1] = wrong
+        with pytest.raises(ValueError, match="action"):
+            disturbed.step(actions)
+
+    assert play(plain, lambda: None) == play(disturbed, disturb)
+
+
+@pytest.mark.parametrize("name", each(SMALL))
+def test_calls_that_are_refused_change_nothing(make_simulator: Make, name) -> None:
+    plain, disturbed = (make_simulator(name, 3, **SMALL[name]) for _ in range(2))
+    rows = 3 * disturbed.agents_per_world
+    good = prepared_actions(disturbed.single_action_space, rows)[0]
+    beyond = np.full_like(good, 100)
+
+    def disturb() -> None:
+        with pytest.raises((ValueError, TypeError)):
+            disturbed.step(good[: rows - 1])
+        with pytest.raises((ValueError, TypeError)):
+            disturbed.step(good.astype(str))
+        with pytest.raises(ValueError, match="action"):
+            disturbed.step(beyond)
+        with pytest.raises(ValueError, match="view"):
+            disturbed.render(view="perspective")
+
+    assert play(plain, lambda: None) == play(disturbed, disturb)
+
+
+# ---- pictures
+
+
+@pytest.mark.parametrize("name", each(SMALL))
+def test_worlds_are_drawn_on_a_square_board(make_simulator: Make, name) -> None:
+    simulator = make_simulator(name, 2, **SMALL[name])
+    simulator.reset(seed=1)
+    picture = simulator.render(1)
+    assert picture.shape == (720, 720, 3) and simulator.picture_size() == (720, 720)
+    red, green, blue = np.moveaxis(picture.astype(int), -1, 0)
+    tinted = abs(red - green) + abs(green - blue) > 60
+    assert 100 < tinted.sum() < 0.3 * 720 * 720
+    assert np.array_equal(picture, simulator.render(1, view="top"))
+    assert not np.array_equal(picture, simulator.render(0)) or name == "TagGrid-v0"
