@@ -139,9 +139,8 @@ struct Look {
 template <class T>
 GE_FN uint32_t distance_to(const W<T>& w, const Look& look, int agent) {
   using P = Players<T>;
-  const uint32_t bits =
-      ordered(distance_squared(look.x, look.y, w.template get<P, X>(agent).value,
-                               w.template get<P, Y>(agent).value));
+  const uint32_t bits = ordered(distance_squared(look.x, look.y, w.template get<P, X>(agent).value,
+                                                 w.template get<P, Y>(agent).value));
   const bool listed = (bits < look.last_distance) |
                       ((bits == look.last_distance) & (uint32_t(agent) < look.last_count));
   const bool out = (w.template get<P, Seen>(agent).value == 0) | (agent == look.me) | listed;

@@ -38,8 +38,7 @@ struct Speed {
 struct Heading {
   float value;
   static constexpr auto describe() {
-    return fields(
-        field("heading", &Heading::value, "0 along x, a quarter turn along y").in("rad"));
+    return fields(field("heading", &Heading::value, "0 along x, a quarter turn along y").in("rad"));
   }
 };
 struct Acceleration {
@@ -179,8 +178,8 @@ inline constexpr uint32_t kNever = 0xffffffffu;
 template <class T>
 GE_FN uint32_t reach(const W<T>& w, float x, float y, int agent) {
   using P = Players<T>;
-  const float square = distance_squared(x, y, w.template get<P, X>(agent).value,
-                                        w.template get<P, Y>(agent).value);
+  const float square =
+      distance_squared(x, y, w.template get<P, X>(agent).value, w.template get<P, Y>(agent).value);
   // All bits set where there is no tagger; a select here keeps g++ from seeing a minimum.
   return ordered(square) | (w.template get<P, Role>(agent).tagger - 1u);
 }

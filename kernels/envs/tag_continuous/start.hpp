@@ -93,9 +93,8 @@ inline void lay_start(const Settings& s, Params& p) {
   }
   if (taggers != s.num_taggers || int(agents.size()) - taggers != s.num_runners)
     refuse("start: it has " + std::to_string(taggers) + " taggers and " +
-           std::to_string(agents.size() - size_t(taggers)) +
-           " runners, but num_taggers=" + std::to_string(s.num_taggers) +
-           " and num_runners=" + std::to_string(s.num_runners));
+           std::to_string(agents.size() - size_t(taggers)) + " runners, but num_taggers=" +
+           std::to_string(s.num_taggers) + " and num_runners=" + std::to_string(s.num_runners));
   if (s.resample_start) refuse("start and resample_start exclude each other");
   p.laid = 1;
 }
@@ -119,8 +118,7 @@ inline Params resolve_settings(Settings& s) {
   p.full = s.use_full_observation;
   if (!s.use_full_observation && s.num_other_agents_observed > p.agent_count)
     refuse("num_other_agents_observed must be at most the number of agents, " +
-           std::to_string(p.agent_count) + ", got " +
-           std::to_string(s.num_other_agents_observed));
+           std::to_string(p.agent_count) + ", got " + std::to_string(s.num_other_agents_observed));
   p.seen_count = p.full != 0 ? p.agent_count - 1 : s.num_other_agents_observed;
   p.runners_leave = s.runner_exits_game_after_tagged;
   p.side = s.grid_length;

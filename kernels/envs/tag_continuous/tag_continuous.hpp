@@ -8,10 +8,12 @@
 //   rules from  TagContinuous of WarpDrive (Lan, Srinivasa, Wang and Zheng, JMLR 23, 2022), its
 //               implementation in NumPy
 //
-// Parts: settings.hpp and start.hpp (what a user sets and what becomes of it), rules.hpp, observe.hpp.
+// Parts: settings.hpp and start.hpp (what a user sets and what becomes of it), rules.hpp, observe.hpp,
+// scene.hpp (for people).
 #pragma once
 
 #include "envs/tag_continuous/observe.hpp"
+#include "envs/tag_continuous/scene.hpp"
 
 namespace gpu_envs::envs::tag_continuous {
 
@@ -35,14 +37,14 @@ struct Environment : Defaults {
   static constexpr bool fits(const Params& p) {
     return p.agent_count <= T::agents && (p.full != 0) == T::full;
   }
+  static Scene scene(const W<T>& w) { return world_scene<T>(w); }
   static std::string agent_name(const Params& p, int agent) {
     return (is_tagger(p, agent) ? "tagger_" : "runner_") + std::to_string(agent);
   }
 };
 
-using Builds =
-    ge::Builds<Build<"TagContinuous-v0", Environment<Tier<8, true>>, Environment<Tier<16, true>>,
-                     Environment<Tier<16, false>>, Environment<Tier<kAny, true>>,
-                     Environment<Tier<kAny, false>>>>;
+using Builds = ge::Builds<Build<"TagContinuous-v0", Environment<Tier<8, true>>,
+                                Environment<Tier<16, true>>, Environment<Tier<16, false>>,
+                                Environment<Tier<kAny, true>>, Environment<Tier<kAny, false>>>>;
 
 }  // namespace gpu_envs::envs::tag_continuous
