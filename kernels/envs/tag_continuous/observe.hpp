@@ -57,7 +57,7 @@ GE_FN void show(const W<T>& w, FloatRow& row, int k, int count, const Sight& own
   row.set(k + 2 * count, (it.speed - own.speed) * p.per_speed);
   row.set(k + 3 * count, (it.acceleration - own.acceleration) * p.per_speed);
   row.set(k + 4 * count, (it.heading - own.heading) * (1.0f / kTwoPi));
-  row.set(k + 5 * count, float(int32_t(w.template get<P, Role>(other).tagger)));
+  row.set(k + 5 * count, float(int32_t(w.template get<P, Role>(other).value)));
   row.set(k + 6 * count, float(int32_t(w.template get<P, Seen>(other).value)));
 }
 
@@ -72,40 +72,40 @@ GE_FN void observe_all(const W<T>& w, FloatRow& row, Slot me, const Role&) {
 }
 
 /// For a large world: agents first, first + 1, ... become the others k, k + 1, ... of each feature.
+struct Range {
+  int k, first, count;
+};
+template <class T, class C>
+GE_FN void show_numbers(const W<T>& w, FloatRow& row, int feature, const Range& range, float scale,
+                        float own) {
+  row.fill(feature * w.params().seen_count + range.k, range.count, [&](int i) GE_LAMBDA {
+    return (w.template get<Players<T>, C>(range.first + i).value - own) * scale;
+  });
+}
+template <class T, class C>
+GE_FN void show_flags(const W<T>& w, FloatRow& row, int feature, const Range& range) {
+  row.fill(feature * w.params().seen_count + range.k, range.count, [&](int i) GE_LAMBDA {
+    return float(int32_t(w.template get<Players<T>, C>(range.first + i).value));
+  });
+}
 template <class T>
-GE_FN void show_range(const W<T>& w, FloatRow& row, int k, int first, int count, const Sight& own) {
-  using P = Players<T>;
+GE_FN void show_range(const W<T>& w, FloatRow& row, const Range& range, const Sight& own) {
   const Params& p = w.params();
-  const int others = p.seen_count;
-  row.fill(k, count, [&](int i) GE_LAMBDA {
-    return (w.template get<P, X>(first + i).value - own.x) * p.per_diagonal;
-  });
-  row.fill(k + others, count, [&](int i) GE_LAMBDA {
-    return (w.template get<P, Y>(first + i).value - own.y) * p.per_diagonal;
-  });
-  row.fill(k + 2 * others, count, [&](int i) GE_LAMBDA {
-    return (w.template get<P, Speed>(first + i).value - own.speed) * p.per_speed;
-  });
-  row.fill(k + 3 * others, count, [&](int i) GE_LAMBDA {
-    return (w.template get<P, Acceleration>(first + i).value - own.acceleration) * p.per_speed;
-  });
-  row.fill(k + 4 * others, count, [&](int i) GE_LAMBDA {
-    return (w.template get<P, Heading>(first + i).value - own.heading) * (1.0f / kTwoPi);
-  });
-  row.fill(k + 5 * others, count, [&](int i) GE_LAMBDA {
-    return float(int32_t(w.template get<P, Role>(first + i).tagger));
-  });
-  row.fill(k + 6 * others, count, [&](int i) GE_LAMBDA {
-    return float(int32_t(w.template get<P, Seen>(first + i).value));
-  });
+  show_numbers<T, X>(w, row, 0, range, p.per_diagonal, own.x);
+  show_numbers<T, Y>(w, row, 1, range, p.per_diagonal, own.y);
+  show_numbers<T, Speed>(w, row, 2, range, p.per_speed, own.speed);
+  show_numbers<T, Acceleration>(w, row, 3, range, p.per_speed, own.acceleration);
+  show_numbers<T, Heading>(w, row, 4, range, 1.0f / kTwoPi, own.heading);
+  show_flags<T, Role>(w, row, 5, range);
+  show_flags<T, Seen>(w, row, 6, range);
 }
 template <class T>
 GE_FN void observe_crowd(const W<T>& w, FloatRow& row, const Squad&, Slot me, const Role&) {
   const Sight own = sight_of<T>(w, me.row);
   const int others = w.params().seen_count;
   const float time = time_of<T>(w);
-  show_range<T>(w, row, 0, 0, me.row, own);
-  show_range<T>(w, row, me.row, me.row + 1, others - me.row, own);
+  show_range<T>(w, row, {0, 0, me.row}, own);
+  show_range<T>(w, row, {me.row, me.row + 1, others - me.row}, own);
   row.fill(kFeatures * others, 1, [&](int) GE_LAMBDA { return time; });
 }
 

@@ -21,66 +21,36 @@ struct Action {
                       .one_of(kMostLevels + 1));
   }
 };
-struct X {
+template <Name kName, Name kDoc>
+struct Number {
   float value;
-  static constexpr auto describe() { return fields(field("x", &X::value, "place")); }
+  static constexpr auto describe() { return fields(field(kName.text, &Number::value, kDoc.text)); }
 };
-struct Y {
-  float value;
-  static constexpr auto describe() { return fields(field("y", &Y::value, "place")); }
-};
-struct Speed {
-  float value;
-  static constexpr auto describe() {
-    return fields(field("speed", &Speed::value, "distance per step"));
-  }
-};
-struct Heading {
-  float value;
-  static constexpr auto describe() {
-    return fields(field("heading", &Heading::value, "0 along x, a quarter turn along y").in("rad"));
-  }
-};
-struct Acceleration {
-  float value;
-  static constexpr auto describe() {
-    return fields(field("acceleration", &Acceleration::value,
-                        "what each step adds to the speed; it lasts until an action changes it"));
-  }
-};
-struct Role {
-  uint32_t tagger;
-  static constexpr auto describe() {
-    return fields(field("tagger", &Role::tagger, "1: chases, 0: flees").within(0, 1));
-  }
-};
-struct InGame {
+using X = Number<"x", "place">;
+using Y = Number<"y", "place">;
+using Speed = Number<"speed", "distance per step">;
+using Heading = Number<"heading", "in radians, 0 along x, pi/2 along y">;
+/// It lasts until an action changes it.
+using Acceleration = Number<"acceleration", "what a step adds to the speed">;
+
+template <Name kName, Name kDoc>
+struct Flag {
   uint32_t value;
   static constexpr auto describe() {
-    return fields(field("in_game", &InGame::value, "0: tagged, and out of the game").within(0, 1));
+    return fields(field(kName.text, &Flag::value, kDoc.text).within(0, 1));
   }
 };
+using Role = Flag<"tagger", "1: chases, 0: flees">;
+using InGame = Flag<"in_game", "0: tagged, and out of the game">;
 /// Observations are made between motion and tags, so who is tagged shows a step later.
-struct Seen {
-  uint32_t value;
-  static constexpr auto describe() {
-    return fields(
-        field("seen", &Seen::value, "in_game as observations of this step show it").within(0, 1));
-  }
-};
+using Seen = Flag<"seen", "in_game as this step's observations show it">;
+
 struct Change {
   float acceleration, turn;
   static constexpr bool transient = true;
   static constexpr auto describe() {
     return fields(field("increment", &Change::acceleration, "of the acceleration in this step"),
                   field("turn_by", &Change::turn, "turn of this step").in("rad"));
-  }
-};
-struct Edge {
-  float reward;
-  static constexpr bool transient = true;
-  static constexpr auto describe() {
-    return fields(field("edge", &Edge::reward, "reward of this step for walls"));
   }
 };
 /// Of a runner.
@@ -97,7 +67,7 @@ struct Catcher {
 
 template <class T>
 struct Players : Agents<T::agents, X, Y, Speed, Heading, Acceleration, Role, InGame, Seen, Action,
-                        Change, Edge, Catcher> {
+                        Change, Catcher> {
   static constexpr const char* name = "agents";
   static GE_FN constexpr int64_t count(const Params& p) { return p.agent_count; }
 };
@@ -135,7 +105,7 @@ GE_FN void steer(const W<T>& w, Heading& heading, Speed& speed, Acceleration& ac
                  const Change& change, const Role& role, const InGame& in_game) {
   const Params& p = w.params();
   const bool plays = in_game.value != 0;
-  const float top = select(role.tagger != 0, p.top_speed[1], p.top_speed[0]);
+  const float top = select(role.value != 0, p.top_speed[1], p.top_speed[0]);
   heading.value = select(plays, wrapped(heading.value + change.turn), 0.0f);
   const float wanted = acceleration.value + change.acceleration;
   const float reached = clamp(speed.value + wanted, 0.0f, top);
@@ -146,14 +116,15 @@ GE_FN void steer(const W<T>& w, Heading& heading, Speed& speed, Acceleration& ac
 }
 
 template <class T>
-GE_FN void move(const W<T>& w, X& x, Y& y, Edge& edge, const Speed& speed, const Heading& heading) {
+GE_FN void move(const W<T>& w, X& x, Y& y, Reward& reward, const Speed& speed,
+                const Heading& heading) {
   const float side = w.params().side;
   float sine, cosine;
   sincos_bounded(heading.value, sine, cosine);
   const float to_x = x.value + speed.value * cosine, to_y = y.value + speed.value * sine;
   x.value = clamp(to_x, 0.0f, side), y.value = clamp(to_y, 0.0f, side);
   const bool crossed = (to_x < 0.0f) | (to_x > side) | (to_y < 0.0f) | (to_y > side);
-  edge.reward = select(crossed, w.params().edge_penalty, 0.0f);
+  reward.value = select(crossed, w.params().edge_penalty, 0.0f);
 }
 
 template <class T>
@@ -181,7 +152,7 @@ GE_FN uint32_t reach(const W<T>& w, float x, float y, int agent) {
   const float square =
       distance_squared(x, y, w.template get<P, X>(agent).value, w.template get<P, Y>(agent).value);
   // All bits set where there is no tagger; a select here keeps g++ from seeing a minimum.
-  return ordered(square) | (w.template get<P, Role>(agent).tagger - 1u);
+  return ordered(square) | (w.template get<P, Role>(agent).value - 1u);
 }
 /// Out of line, for a large world: a loop over the agents vectorises where no other is around it.
 template <class T>
@@ -200,7 +171,7 @@ GE_NOINLINE uint32_t least_reach(const W<T>& w, float x, float y) {
 template <class T>
 GE_FN void find_catcher(const W<T>& w, Catcher& catcher, const X& x, const Y& y, const Role& role,
                         const InGame& in_game) {
-  const bool able = (role.tagger == 0) & (in_game.value != 0);
+  const bool able = (role.value == 0) & (in_game.value != 0);
   const uint32_t margin = ordered(w.params().margin_squared);
   catcher.agent = Catcher::kNobody;
   if constexpr (T::small) {
@@ -247,9 +218,9 @@ GE_NOINLINE int32_t catches_in_crowd(const W<T>& w, int me) {
 /// Rewards, and who leaves. Taggers gather what they earn, so that nobody writes another's reward.
 template <class T>
 GE_FN void pay(const W<T>& w, Slot me, Reward& reward, Ending& ending, InGame& in_game,
-               const Catcher& catcher, const Edge& edge, const Role& role) {
+               const Catcher& catcher, const Role& role) {
   const Params& p = w.params();
-  const bool tagger = role.tagger != 0, plays = in_game.value != 0;
+  const bool tagger = role.value != 0, plays = in_game.value != 0;
   int32_t caught = 0;
   if constexpr (T::small)
     caught = catches<T>(w, me.row);
@@ -258,7 +229,7 @@ GE_FN void pay(const W<T>& w, Slot me, Reward& reward, Ending& ending, InGame& i
   const bool tagged = catcher.agent != Catcher::kNobody;
   const bool leaves = tagged & (p.runners_leave != 0);
   const bool last = (w.step() == w.max_steps()) & !tagger & plays & !leaves;
-  float sum = edge.reward + select(tagger, p.step_reward[1], p.step_reward[0]);
+  float sum = reward.value + select(tagger, p.step_reward[1], p.step_reward[0]);
   sum = select(plays, sum, 0.0f);
   sum += select(tagged, p.tag_penalty, 0.0f);
   sum += float(caught) * p.tag_reward;
@@ -269,7 +240,7 @@ GE_FN void pay(const W<T>& w, Slot me, Reward& reward, Ending& ending, InGame& i
 
 template <class T>
 GE_FN int32_t runs(const W<T>&, const Role& role, const InGame& in_game) {
-  return select(role.tagger == 0, int32_t(in_game.value), 0);
+  return select(role.value == 0, int32_t(in_game.value), 0);
 }
 template <class T>
 GE_FN void end_without_runners(const W<T>&, int32_t running, Verdict& verdict) {
@@ -279,20 +250,23 @@ GE_FN void end_without_runners(const W<T>&, int32_t running, Verdict& verdict) {
 // ---- a new episode
 
 template <class T>
-GE_FN void begin(const W<T>& w, Slot me, X& x, Y& y, Speed& speed, Heading& heading,
-                 Acceleration& acceleration, Role& role, InGame& in_game, Seen& seen) {
+GE_FN void place(const W<T>& w, Slot me, X& x, Y& y, Heading& heading) {
   const Params& p = w.params();
   const Draw own = w.template draw<"tag_start">(me.row);
   const Draw all = shared_draw(p.start_seed, me.row);
-  const Draw place = p.resample != 0 ? own : all;
-  x.value = p.side * place.uniform(0), y.value = p.side * place.uniform(1);
-  heading.value = float(place.below(2, 4)) * (0.25f * kTwoPi);
+  const Draw draw = p.resample != 0 ? own : all;
+  x.value = p.side * draw.uniform(0), y.value = p.side * draw.uniform(1);
+  heading.value = float(draw.below(2, 4)) * (0.25f * kTwoPi);
   if (p.laid != 0) {
     const int k = me.row & (kMostLaid - 1);
     x.value = p.laid_x[k], y.value = p.laid_y[k], heading.value = p.laid_heading[k];
   }
+}
+template <class T>
+GE_FN void begin(const W<T>& w, Slot me, Speed& speed, Acceleration& acceleration, Role& role,
+                 InGame& in_game, Seen& seen) {
   speed.value = 0, acceleration.value = 0;
-  role.tagger = is_tagger(p, me.row) ? 1u : 0u;
+  role.value = is_tagger(w.params(), me.row) ? 1u : 0u;
   in_game.value = 1, seen.value = 1;
 }
 

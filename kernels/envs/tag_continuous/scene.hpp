@@ -10,7 +10,7 @@ namespace gpu_envs::envs::tag_continuous {
 template <class T>
 Piece piece_of(const W<T>& w, int agent) {
   using P = Players<T>;
-  const bool tagger = w.template get<P, Role>(agent).tagger != 0;
+  const bool tagger = w.template get<P, Role>(agent).value != 0;
   const bool plays = w.template get<P, InGame>(agent).value != 0;
   Piece piece;
   piece.x = w.template get<P, X>(agent).value, piece.y = w.template get<P, Y>(agent).value;
@@ -35,7 +35,7 @@ Scene world_scene(const W<T>& w) {
     const Piece piece = piece_of<T>(w, agent);
     if (w.template get<Players<T>, InGame>(agent).value == 0) {
       left.push_back(piece);
-    } else if (w.template get<Players<T>, Role>(agent).tagger == 0) {
+    } else if (w.template get<Players<T>, Role>(agent).value == 0) {
       runners.push_back(piece);
     } else {
       taggers.push_back(piece);

@@ -21,7 +21,7 @@ template <class T>
 struct Environment : Defaults {
   using Schema = tag_continuous::Schema<T>;
   using Observation = tag_continuous::Observation<T>;
-  using Reset = Stages<Each<&begin<T>>>;
+  using Reset = Stages<Each<&place<T>>, Each<&begin<T>>>;
   // Observations show who is in the game before this step's tags, so Seen comes before pay.
   using Step = Stages<Each<&look_up<T>>, Each<&steer<T>>, Each<&move<T>>, Each<&be_seen<T>>,
                       Each<&find_catcher<T>>, Each<&pay<T>>,
