@@ -146,7 +146,15 @@ def _run(name: str, device: str, arguments: argparse.Namespace, report: Report) 
         )
     elif name in herds.HERDS:
         swarms.run(
-            swarms.Plan(name, clock, arguments.quick, not arguments.no_peers, device, parameters),
+            swarms.Plan(
+                name,
+                clock,
+                arguments.quick,
+                not arguments.no_peers,
+                device,
+                parameters,
+                arguments.worlds or (),
+            ),
             report,
         )
     elif not registration.find(name)["agents"].isdecimal():

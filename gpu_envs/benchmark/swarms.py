@@ -36,16 +36,22 @@ class Plan:
     with_peers: bool
     device: str
     parameters: dict[str, Any]
+    chosen: tuple[int, ...] = ()  # numbers of worlds; empty: each form's own
 
     @property
     def on_cpu(self) -> bool:
         """Whether it runs on the host."""
         return self.device == "cpu"
 
-    def worlds(self, form: Form) -> int:
+    def worlds(self, form: Form) -> tuple[int, ...]:
         """Return how many are measured; few of the small ones where it must be quick."""
-        worlds = form.worlds if self.on_cpu else form.device_worlds
-        return min(worlds, 64) if self.quick else worlds
+        own = form.worlds if self.on_cpu else form.device_worlds
+        return self.chosen or ((min(own, 64) if self.quick else own),)
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether what is measured is what the bars are about."""
+        return not (self.quick or self.chosen or self.parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +83,18 @@ def _show_rates(plan: Plan, report: Report) -> None:
     threads = [1, None] if plan.on_cpu and machine.cores() > 1 else [None]
     results = report.results["forms"] = {}
     for form in HERDS[plan.name]:
-        for count in threads:
-            entry, row = _measure(plan, form, count)
-            results[f"{form.label}, {row[2]}"] = entry
-            table.rows.append(row)
+        for worlds in plan.worlds(form):
+            for count in threads:
+                entry, row = _measure(plan, form, worlds, count)
+                results[", ".join(row[:3])] = entry
+                table.rows.append(row)
         _judge(plan, report, form, entry)
     report.show(table)
 
 
-def _measure(plan: Plan, form: Form, threads: int | None) -> tuple[dict[str, Any], list[str]]:
-    worlds = plan.worlds(form)
+def _measure(
+    plan: Plan, form: Form, worlds: int, threads: int | None
+) -> tuple[dict[str, Any], list[str]]:
     choice = subjects.Choice(
         arrays="numpy" if plan.on_cpu else "torch",
         memory="reuse",
@@ -147,7 +155,7 @@ def _judge(plan: Plan, report: Report, form: Form, entry: dict[str, Any]) -> Non
     for bars, where, is_here in kinds:
         for name, required in bars.items():
             what = f"{plan.name}, {form.label}, {where}: {form.unit}"
-            found = measured if is_here and not plan.quick else None
+            found = measured if is_here and plan.is_judged else None
             report.judge(Bar(f"{what} ({name})" if name else what, required, found, ""))
 
 
@@ -201,7 +209,7 @@ def _show_peers(plan: Plan, report: Report) -> None:
         subject.close()
         rate = subject.units / timing.median
         form = next(form for label, form in forms.items() if peer.name.endswith(label))
-        own = _measure(plan, form, 1)[0]["world_steps"]["per_second"]
+        own = _measure(plan, form, plan.worlds(form)[-1], 1)[0]["world_steps"]["per_second"]
         results[peer.name] = timing.as_json(subject.units) | {"ours_over_theirs": own / rate}
         table.rows.append([peer.name, si(rate), si(own), f"{own / rate:.3g}x"])
     report.results["peers"] = results

@@ -148,6 +148,12 @@ consteval bool is_complete() {
   return false;
 }
 
+/// Whether the rows that a world's agents see are alike but for a few elements. Such a type says
+/// `static bool alike(const Params&)`, and with `turn(const Params&, FloatRow&, int other, int me)`
+/// makes the row of agent `me` of that of agent `other` in the same world.
+template <class Row>
+inline constexpr bool may_be_alike = requires { &Row::turn; };
+
 /// What a row begins with, where all rows of a simulator begin alike; null: zeros.
 template <class Row>
 inline constexpr bool has_background = requires(const uint8_t* row) { &Row::background; };
@@ -238,6 +244,18 @@ struct SpreadTable {
 };
 inline constexpr SpreadTable kSpread;
 
+/// Copies whole vectors, the last of them over the one before: rows are short, and a call is not.
+inline void copy_floats(float* to, const float* from, int count) {
+  constexpr int kEach = 16;
+  if (count < kEach) {
+    for (int k = 0; k < count; ++k) to[k] = from[k];
+    return;
+  }
+  int k = 0;
+  for (; k + kEach <= count; k += kEach) std::memcpy(to + k, from + k, kEach * 4);
+  if (k < count) std::memcpy(to + count - kEach, from + count - kEach, kEach * 4);
+}
+
 }  // namespace detail
 
 /// One whole row in host memory. make(writer) fills it; a row that does not show is zero.
@@ -306,6 +324,39 @@ struct HostWideRow {
     FloatRow row(reinterpret_cast<float*>(to), 0, target.elements);
     make(row);
   }
+};
+
+/// The rows of one world in host memory: where they are alike, all but the first are made of that.
+template <class Row, class Params>
+class HostWideRows {
+ public:
+  /// `first`: the number of the world's first row in the caller's array.
+  GE_FN HostWideRows(const WideTarget& target, const Params& params, int64_t first)
+      : target_(target), params_(params), first_(first) {}
+
+  template <class Make>
+  GE_FN void put(int agent, bool shows, Make&& make) {
+    if constexpr (may_be_alike<Row>) {
+      if (shows & (model_ >= 0)) return put_like_model(agent);
+      if (shows && Row::alike(params_)) model_ = agent;
+    }
+    HostWideRow<Row>::put(target_, first_ + agent, shows, make);
+  }
+
+ private:
+  GE_FN float* at(int agent) const {
+    return reinterpret_cast<float*>(target_.to) + (first_ + agent) * target_.elements;
+  }
+  GE_FN void put_like_model(int agent) const {
+    detail::copy_floats(at(agent), at(model_), target_.elements);
+    FloatRow row(at(agent), 0, target_.elements);
+    Row::turn(params_, row, model_, agent);
+  }
+
+  const WideTarget& target_;
+  const Params& params_;
+  int64_t first_;
+  int model_ = -1;  // the agent whose row was made first
 };
 #endif
 

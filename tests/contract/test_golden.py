@@ -32,7 +32,7 @@ class Case(NamedTuple):
 def _value(text: str) -> bool | int | float | str:
     if text in ("true", "false"):
         return text == "true"
-    if text[0].isalpha():
+    if text[0].isalpha() or " " in text:
         return text
     return float(text) if "." in text or "e" in text else int(text)
 

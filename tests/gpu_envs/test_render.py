@@ -16,6 +16,10 @@ from gpu_envs.__main__ import main
 
 NAME = "CartPole-v0"
 SMALL = (32, 48)
+FLAT = "Flocking-v0"
+needs_flat = pytest.mark.skipif(
+    FLAT not in gpu_envs.environments(), reason=f"{FLAT} is not registered"
+)
 
 
 def _simulator(worlds: int = 1) -> gpu_envs.Simulator:
@@ -167,6 +171,43 @@ def test_gif_and_png_show_what_the_simulator_draws(tmp_path) -> None:
     assert main([*common, str(tmp_path / "a.png")]) == 0
     with image.open(tmp_path / "a.png") as picture:
         assert np.array_equal(np.asarray(picture), _simulator().render(size=SMALL))
+
+
+@needs_flat
+def test_flat_worlds_are_films_of_their_own_shape(tmp_path, capsys) -> None:
+    image = pytest.importorskip("PIL.Image")
+    out = tmp_path / "swarm.gif"
+    arguments = ["render", FLAT, "--agent-count", "300", "--steps", "3", "--out", str(out)]
+    assert main(arguments) == 0
+    assert capsys.readouterr().out == f"{out}: 4 pictures, 0.2 s\n"
+    with image.open(out) as film:
+        assert (film.n_frames, film.size) == (4, (720, 720))
+    first = out.read_bytes()
+    assert main(arguments) == 0
+    assert out.read_bytes() == first
+    assert main([*arguments, "--seed", "1"]) == 0
+    assert out.read_bytes() != first
+
+
+@needs_flat
+def test_flat_worlds_have_one_view(tmp_path, capsys) -> None:
+    out = tmp_path / "a.png"
+    common = ["render", FLAT, "--agent-count", "9", "--out", str(out), "--view"]
+    assert main([*common, "both"]) == 2
+    error = capsys.readouterr().err
+    assert "this scene is flat and seen from above ('top') alone, got 'both'" in error
+    assert not out.exists()
+    assert main([*common, "top"]) == 0
+
+
+@needs_flat
+def test_flat_worlds_are_rgb_arrays() -> None:
+    env = gpu_envs.make_vec(FLAT, 2, device="cpu", agent_count=3, render_mode="rgb_array")
+    env.reset(seed=3)
+    frames = env.render()
+    assert len(frames) == env.num_envs == 6
+    assert all(_is_picture(frame, (720, 720)) for frame in frames)
+    assert frames[0] is frames[2] and not np.array_equal(frames[0], frames[3])
 
 
 def test_png_shows_the_step_and_world_asked_for(tmp_path) -> None:

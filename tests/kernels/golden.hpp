@@ -45,7 +45,8 @@ struct GoldenCase {
         config.elements = value == "bits" ? Elements::bits : Elements::float32;
       else if (value == "true" || value == "false")
         config.parameters[name] = value == "true";
-      else if (std::isalpha(static_cast<unsigned char>(value[0])))
+      else if (std::isalpha(static_cast<unsigned char>(value[0])) ||
+               value.find(' ') != std::string::npos)
         config.parameters[name] = value;
       else if (value.find_first_of(".e") != std::string::npos)
         config.parameters[name] = std::stod(value);

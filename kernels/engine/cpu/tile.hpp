@@ -664,14 +664,15 @@ class Tile {
     if (target.to == nullptr) return;
     const int agents = agents_of(shared_);
     const bool final = final_;
+    const auto params = shared_.params;
     share_world(set, [&](const Cells<S>& cells) {
+      HostWideRows<Row, typename S::Params> rows(target, params, int64_t(cells.world) * agents);
       const Crew::Range mine = crew_.share(agents);
       for (int row = mine.begin; row < mine.end; ++row) {
         const RowFate fate = row_fate<Agent>(cells, row, final);
-        if (!fate.wanted) continue;
-        HostWideRow<Row>::put(target, int64_t(cells.world) * agents + row, fate.shows,
-                              [&](auto& writer)
-                                  GE_LAMBDA { write_row<F, Agent>(cells, row, writer); });
+        if (fate.wanted)
+          rows.put(row, fate.shows,
+                   [&](auto& writer) GE_LAMBDA { write_row<F, Agent>(cells, row, writer); });
       }
     });
   }

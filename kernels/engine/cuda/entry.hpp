@@ -7,6 +7,7 @@
 #include "engine/cuda/flat_device.hpp"
 #include "engine/cuda/lanes_device.hpp"
 #include "engine/cuda/launch.hpp"
+#include "engine/fitting.hpp"
 #include "engine/host.hpp"
 
 namespace ge {
@@ -153,7 +154,10 @@ class DeviceSimulator final : public PlannedSimulator<E> {
             block_bytes<Tables, B>(plan.params_),
             B,
             kOffset<Tables, EpisodeTable, Identity>,
-            int(sizeof(Identity))};
+            int(sizeof(Identity)),
+            [&plan](int64_t free) {
+              check_fits(plan, free, false, " on cuda:" + std::to_string(plan.config_.device));
+            }};
   }
 
   // ---- which kernels there are

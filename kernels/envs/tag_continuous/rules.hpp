@@ -206,12 +206,11 @@ GE_FN int32_t catches(const W<T>& w, int me) {
   return sum;
 }
 template <class T>
-GE_NOINLINE int32_t catches_in_crowd(const W<T>& w, int me) {
-  const W<T> here = w;
-  const int count = here.params().agent_count;
+GE_NOINLINE int32_t catches_in_crowd(const W<T>& world, int me) {
+  const W<T> w = world;
   int32_t sum = 0;
-  for (int agent = 0; agent < count; ++agent)
-    sum += here.template get<Players<T>, Catcher>(agent).agent == me ? 1 : 0;
+  for (int agent = 0; agent < w.params().agent_count; ++agent)
+    sum += w.template get<Players<T>, Catcher>(agent).agent == me ? 1 : 0;
   return sum;
 }
 

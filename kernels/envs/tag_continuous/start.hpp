@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
+#include <sstream>
 #include <vector>
 
 #include "envs/tag_continuous/settings.hpp"
@@ -34,17 +36,10 @@ struct LaidAgent {
   float x, y, heading;
 };
 
-inline std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> words(1);
-  for (const char c : text) {
-    const bool space = c == ' ' || c == '\t' || c == '\r' || c == ',';
-    if (!space)
-      words.back() += c;
-    else if (!words.back().empty())
-      words.emplace_back();
-  }
-  if (words.back().empty()) words.pop_back();
-  return words;
+inline std::vector<std::string> words_of(std::string text) {
+  std::replace(text.begin(), text.end(), ',', ' ');
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
 }
 inline float start_number(const std::string& word, const std::string& where, double low,
                           double high) {

@@ -1,0 +1,312 @@
+// TagGrid: taggers chase one runner over the cells of a square board.
+//
+//   who acts    1 or more taggers and one runner, all at once: stay, or step along x or y
+//   reward      taggers pay a little for every step, the runner earns it; a tag pays every tagger
+//               and costs the runner; pushing against the wall costs anybody
+//   ends        for everybody when a tagger stands on the runner's cell; cut short after 100 steps
+//   rules from  "WarpDrive: Extremely Fast End-to-End Deep Multi-Agent Reinforcement Learning on a
+//               GPU" (Lan et al., JMLR 2022), its TagGridWorld
+//
+// Parts: settings.hpp (what a user sets).
+#pragma once
+
+#include "engine/wide_rows.hpp"
+#include "envs/tag_grid/settings.hpp"
+
+namespace gpu_envs::envs::tag_grid {
+
+// ---- what is described
+
+struct Step {
+  int32_t direction;
+  static constexpr bool transient = true;
+
+  static constexpr auto describe() {
+    return fields(field("direction", &Step::direction, "0 stay, 1 x + 1, 2 x - 1, 3 y + 1, 4 y - 1")
+                      .one_of(5));
+  }
+};
+
+struct Position {
+  int32_t x, y;
+
+  static constexpr auto describe() {
+    return fields(
+        field("x", &Position::x, "cell along x, 0 to grid_length").within(0, kLongestGrid),
+        field("y", &Position::y, "cell along y, 0 to grid_length").within(0, kLongestGrid));
+  }
+};
+
+/// Whether the agent's step in this turn went against the wall.
+struct Bump {
+  uint32_t hit;
+  static constexpr bool transient = true;
+  static constexpr auto describe() { return fields(field("hit", &Bump::hit, "1: wall")); }
+};
+
+// Two components of one number each, since a row shows all x, then all y.
+struct ShareX {
+  float value;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("share_x", &ShareX::value, "x / grid_length"));
+  }
+};
+struct ShareY {
+  float value;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("share_y", &ShareY::value, "y / grid_length"));
+  }
+};
+
+struct Nearest {
+  uint32_t tagger;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("tagger", &Nearest::tagger, "that is nearest to the runner"));
+  }
+};
+
+// ---- tables; N: rows of the tier, or any number
+
+template <int N>
+struct Players : Agents<N, Position, Step, Bump, ShareX, ShareY> {
+  static constexpr const char* name = "agents";
+  static GE_FN constexpr int64_t count(const Params& p) { return p.num_taggers + 1; }
+};
+struct Chase : Single<Nearest> {
+  static constexpr const char* name = "chase";
+  static constexpr bool scratch = true;
+};
+
+template <int N>
+struct Schema {
+  using Settings = tag_grid::Settings;
+  using Params = tag_grid::Params;
+  using Action = Step;
+  using Agent = Players<N>;
+  using tables = Types<Agent, Chase>;
+  // Small worlds fill the lanes of a vector or a warp side by side, large ones by their agents.
+  static constexpr int cpu_block = N <= 128 ? 16 : 1;
+  static constexpr int cuda_block = N <= 8 ? 32 : 1;
+  static Params resolve(Settings& settings) { return resolve_settings(settings); }
+};
+template <int N>
+using W = World<Schema<N>>;
+
+// ---- the start
+
+template <int N>
+GE_FN void place(const W<N>& w, Slot agent, Position& at) {
+  const Params& p = w.params();
+  const int middle = agent.row == p.num_taggers ? 0 : p.grid_length / 2;
+  at = {middle, middle};
+}
+
+template <int N>
+GE_FN bool has_given_start(const W<N>& w) {
+  return w.params().given != 0;
+}
+template <int N>
+GE_FN void place_given(const W<N>& w, Slot agent, Position& at) {
+  const int k = min(agent.row, kMostStarts - 1);
+  at = {w.params().start[k][0], w.params().start[k][1]};
+}
+
+template <int N>
+GE_FN bool has_pool(const W<N>& w) {
+  return w.params().pool_size > 0;
+}
+// The episode draws a row of the pool; what stands in it depends on the seed alone, so that all
+// worlds and episodes of a seed share one pool.
+template <int N>
+GE_FN void place_from_pool(const W<N>& w, Slot agent, Position& at) {
+  const Params& p = w.params();
+  const Identity id = w.template get<Identity>();
+  constexpr uint32_t stream = Name("tag_pool").hash();
+  const uint32_t row = w.template draw<"tag_start">(0).below(0, uint32_t(p.pool_size));
+  const Draw drawn =
+      ge::draw(id.seed_low, id.seed_high, 0, 0, 0, stream, uint32_t(agent.row), row);
+  const int x = p.pool_low + int(drawn.below(0, uint32_t(p.pool_span)));
+  const int y = p.pool_low + int(drawn.below(1, uint32_t(p.pool_span)));
+  const bool runs = agent.row == p.num_taggers;
+  at = {runs ? 0 : x, runs ? 0 : y};
+}
+
+// ---- rules
+
+template <int N>
+GE_FN void move(const W<N>& w, Position& at, Bump& bump, const Step& step) {
+  const int length = w.params().grid_length, way = step.direction;
+  const int x = at.x + int(way == 1) - int(way == 2), y = at.y + int(way == 3) - int(way == 4);
+  at = {max(0, min(x, length)), max(0, min(y, length))};
+  bump.hit = uint32_t((at.x != x) | (at.y != y));
+}
+
+// Only where everybody stands in the end counts: two agents that swap cells do not touch.
+template <int N>
+GE_FN int32_t touches(const W<N>& w, Slot agent, const Position& at) {
+  const int runner = w.params().num_taggers;
+  const Position its = w.template get<Players<N>, Position>(runner);
+  return int(agent.row != runner) & int(at.x == its.x) & int(at.y == its.y);
+}
+template <int N>
+GE_FN void judge(const W<N>&, int32_t touched, Verdict& verdict) {
+  verdict.terminated = uint32_t(touched);
+}
+
+template <int N>
+GE_FN void pay(const W<N>& w, Slot agent, Reward& reward, const Bump& bump) {
+  const Params& p = w.params();
+  const Pay own = agent.row == p.num_taggers ? p.runner : p.tagger;
+  const bool tagged = w.template get<Verdict>().terminated != 0, hit = bump.hit != 0;
+  reward.value = select(tagged, select(hit, own.tagged_bumped, own.tagged),
+                        select(hit, own.bumped, own.quiet));
+}
+
+// ---- observation
+
+template <int N>
+GE_FN void take_shares(const W<N>& w, ShareX& x, ShareY& y, const Position& at) {
+  const float length = float(w.params().grid_length);
+  x.value = float(at.x) / length, y.value = float(at.y) / length;
+}
+
+template <int N>
+GE_FN bool shows_everybody(const W<N>& w) {
+  return w.params().full != 0;
+}
+template <int N>
+GE_FN bool shows_nearest(const W<N>& w) {
+  return w.params().full == 0;
+}
+/// Square of the distance to the runner, then the tagger's number, which decides between equals.
+struct Closest {
+  static GE_FN constexpr uint64_t identity() { return ~uint64_t{0}; }
+  static GE_FN constexpr uint64_t combine(uint64_t a, uint64_t b) { return a < b ? a : b; }
+};
+template <int N>
+GE_FN uint64_t closeness(const W<N>& w, Slot agent, const Position& at) {
+  const int runner = w.params().num_taggers;
+  const Position its = w.template get<Players<N>, Position>(runner);
+  const int x = at.x - its.x, y = at.y - its.y;
+  const uint64_t key = uint64_t(uint32_t(x * x + y * y)) << 32 | uint32_t(agent.row);
+  return agent.row == runner ? Closest::identity() : key;
+}
+template <int N>
+GE_FN void name_nearest(const W<N>&, uint64_t closest, Nearest& nearest) {
+  nearest.tagger = uint32_t(closest);
+}
+
+template <int N>
+struct Observation : WideRow<float> {
+  static constexpr int capacity = N == kAny ? 1 << 30 : 4 * N + 1;
+  static constexpr bool complete = true;
+  static GE_FN int elements(const Params& p) { return p.full ? 4 * p.num_taggers + 5 : 6; }
+  // Everybody sees the same board; who looks at it is one element.
+  static GE_FN bool alike(const Params& p) { return p.full != 0; }
+  static GE_FN void turn(const Params& p, FloatRow& row, int other, int me) {
+    const int self = 3 * (p.num_taggers + 1);
+    row.set(self + other, 0.0f);
+    row.set(self + me, 1.0f);
+  }
+  static std::vector<FieldInfo> describe(const Params& p) {
+    const int64_t agents = p.num_taggers + 1;
+    const FieldInfo time = wide_field("time", {}, "steps taken of the episode's limit");
+    if (p.full)
+      return {wide_field("x", {agents}, "x / grid_length of every agent, the runner last"),
+              wide_field("y", {agents}, "y / grid_length of every agent"),
+              wide_field("type", {agents}, "0 tagger, 1 runner"),
+              wide_field("self", {agents}, "1 for the observer, 0 for the others"), time};
+    return {wide_field("own", {2}, "own x and y / grid_length"),
+            wide_field("other", {2},
+                       "of a tagger: the runner's x and y / grid_length; of the runner: those of "
+                       "the nearest tagger"),
+            wide_field("type", {}, "own type: 0 tagger, 1 runner"), time};
+  }
+};
+
+/// t / T; 0 where nothing limits the episode.
+template <int N>
+GE_FN float time_share(const W<N>& w) {
+  const uint32_t limit = w.max_steps();
+  return limit == 0 ? 0.0f : float(w.step()) / float(limit);
+}
+
+template <int N>
+GE_FN void fill_everybody(const W<N>& w, FloatRow& row, int me) {
+  const int taggers = w.params().num_taggers, agents = taggers + 1;
+  row.fill(0, agents, [&w](int k)
+                          GE_LAMBDA { return w.template get<Players<N>, ShareX>(k).value; });
+  row.fill(agents, agents, [&w](int k)
+                               GE_LAMBDA { return w.template get<Players<N>, ShareY>(k).value; });
+  row.fill(2 * agents, agents, [taggers](int k) GE_LAMBDA { return k == taggers ? 1.0f : 0.0f; });
+  row.fill(3 * agents, agents, [me](int k) GE_LAMBDA { return k == me ? 1.0f : 0.0f; });
+  const float time = time_share<N>(w);
+  row.fill(4 * agents, 1, [time](int) GE_LAMBDA { return time; });
+}
+template <int N>
+GE_FN void show_everybody(const W<N>& w, FloatRow& row, Slot me) {
+  fill_everybody<N>(w, row, me.row);
+}
+// Long rows are a squad's work.
+template <int N>
+GE_FN void show_everybody_together(const W<N>& w, FloatRow& row, const Squad&, Slot me) {
+  fill_everybody<N>(w, row, me.row);
+}
+
+template <int N>
+GE_FN void show_nearest(const W<N>& w, FloatRow& row, Slot me) {
+  const int runner = w.params().num_taggers;
+  const bool runs = me.row == runner;
+  const int other = runs ? int(w.template get<Nearest>().tagger) : runner;
+  row.set(0, w.template get<Players<N>, ShareX>(me.row).value);
+  row.set(1, w.template get<Players<N>, ShareY>(me.row).value);
+  row.set(2, w.template get<Players<N>, ShareX>(other).value);
+  row.set(3, w.template get<Players<N>, ShareY>(other).value);
+  row.set(4, runs ? 1.0f : 0.0f);
+  row.set(5, time_share<N>(w));
+}
+
+// ---- the graphs
+
+template <int N>
+struct Environment : Defaults {
+  using Schema = tag_grid::Schema<N>;
+  using Observation = tag_grid::Observation<N>;
+  using Reset = Stages<Each<&place<N>>, When<&has_given_start<N>, Each<&place_given<N>>>,
+                       When<&has_pool<N>, Each<&place_from_pool<N>>>>;
+  // Everybody has moved before anybody is tagged.
+  using Step = Stages<Each<&move<N>>, Reduce<&touches<N>, AnyOf, &judge<N>>, Each<&pay<N>>>;
+  using Everybody = std::conditional_t<N <= 8, ge::Observe<&show_everybody<N>>,
+                                       ge::Observe<&show_everybody_together<N>>>;
+  using Observe =
+      Stages<Each<&take_shares<N>>, When<&shows_everybody<N>, Everybody>,
+             When<&shows_nearest<N>, Reduce<&closeness<N>, Closest, &name_nearest<N>>,
+                  ge::Observe<&show_nearest<N>>>>;
+  using StepLanes = std::conditional_t<N <= 8, Lanes<1, 8>, Lanes<32>>;
+  using ResetLanes = StepLanes;
+  using ObserveLanes = StepLanes;
+  static constexpr Card card{.doc = "Taggers chase one runner over a board.",
+                             .max_episode_steps = 100,
+                             .agents = "num_taggers + 1"};
+
+  static constexpr bool fits(const Params& p) { return p.num_taggers < N; }
+  static std::string agent_name(const Params& p, int agent) {
+    return agent == p.num_taggers ? "runner_0" : "tagger_" + std::to_string(agent);
+  }
+  static std::string action_name(const Params&, int action) {
+    constexpr const char* kNames[] = {"stay", "right", "left", "up", "down"};
+    return kNames[action];
+  }
+  static std::string action_key(const Params&, int action) {
+    constexpr const char* kKeys[] = {".", "d", "a", "w", "s"};
+    return kKeys[action];
+  }
+};
+
+using Builds = ge::Builds<Build<"TagGrid-v0", Environment<8>, Environment<32>, Environment<128>,
+                                Environment<kAny>>>;
+
+}  // namespace gpu_envs::envs::tag_grid

@@ -1,0 +1,230 @@
+// TagGrid, one rule per test, on boards laid out by hand.
+#include "simulation.hpp"
+
+using namespace ge;
+using namespace ge::test;
+
+namespace {
+
+enum Way { kStay, kRight, kLeft, kUp, kDown };
+
+Config config_of(const Values& parameters, int64_t max_steps = -1) {
+  Config config;
+  config.worlds = 1;
+  config.parameters = parameters;
+  config.max_episode_steps = max_steps;
+  config.autoreset = Autoreset::disabled;
+  return config;
+}
+
+struct Cell {
+  int x, y;
+};
+
+/// One board; agents are named by their number, the runner is the last.
+class Board {
+ public:
+  explicit Board(const Values& parameters, int64_t max_steps = -1)
+      : world("TagGrid-v0", config_of(parameters, max_steps)), agents(int(world->agents())) {
+    world.reset(1);
+  }
+  void lay(const std::vector<Cell>& cells) {
+    auto x = world.get<int32_t>("agents.x"), y = world.get<int32_t>("agents.y");
+    for (size_t k = 0; k < cells.size(); ++k) x[k] = cells[k].x, y[k] = cells[k].y;
+    world.set("agents.x", x);
+    world.set("agents.y", y);
+  }
+  bool stands(int agent, int x, int y) const {
+    return world.get<int32_t>("agents.x")[size_t(agent)] == x &&
+           world.get<int32_t>("agents.y")[size_t(agent)] == y;
+  }
+  float reward(int agent) const { return world.reward()[size_t(agent)]; }
+  bool over() const {
+    const auto all = world.terminated();
+    return all[0] != 0 && std::count(all.begin(), all.end(), all[0]) == agents;
+  }
+  bool cut_short() const { return world.truncated()[0] != 0; }
+  float seen(int observer, int element) const {
+    const auto all = world.observation();
+    return all[size_t(observer) * (all.size() / size_t(agents)) + size_t(element)];
+  }
+
+  Simulation world;
+  int agents;
+};
+
+std::string refusal(const Values& parameters) {
+  try {
+    make_simulator("TagGrid-v0", config_of(parameters));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+GE_TEST(two_that_swap_cells_do_not_touch) {
+  Board board({{"num_taggers", int64_t{1}}, {"grid_length", int64_t{5}}});
+  board.lay({{1, 1}, {2, 1}});
+  board.world.step({kRight, kLeft});
+  CHECK(board.stands(0, 2, 1) && board.stands(1, 1, 1) && !board.over());
+  CHECK_EQ(board.reward(0), -0.01f);
+  CHECK_EQ(board.reward(1), 0.01f);
+}
+
+GE_TEST(a_push_against_any_wall_costs_and_moves_nobody) {
+  Board board({{"num_taggers", int64_t{4}}, {"grid_length", int64_t{5}}});
+  board.lay({{0, 0}, {0, 0}, {5, 5}, {5, 5}, {5, 2}});
+  board.world.step({kLeft, kDown, kRight, kUp, kStay});
+  for (int tagger = 0; tagger < 4; ++tagger) CHECK_EQ(board.reward(tagger), -0.11f);
+  CHECK(board.stands(0, 0, 0) && board.stands(1, 0, 0));
+  CHECK(board.stands(2, 5, 5) && board.stands(3, 5, 5));
+  board.lay({{0, 0}, {0, 0}, {0, 0}, {0, 0}, {5, 5}});
+  board.world.step({kStay, kStay, kStay, kStay, kUp});
+  CHECK(board.stands(4, 5, 5));
+  CHECK_EQ(board.reward(4), -0.09f);
+}
+
+GE_TEST(the_largest_coordinate_is_a_cell) {
+  Board board({{"num_taggers", int64_t{1}}, {"grid_length", int64_t{5}}});
+  board.lay({{4, 4}, {0, 0}});
+  board.world.step({kRight, kStay});
+  CHECK(board.stands(0, 5, 4));
+  CHECK_EQ(board.reward(0), -0.01f);
+}
+
+GE_TEST(every_tagger_is_paid_for_a_tag_and_who_pushed_a_wall_less) {
+  Board board({{"num_taggers", int64_t{4}}, {"grid_length", int64_t{4}}}, 10);
+  board.lay({{0, 0}, {0, 0}, {0, 0}, {0, 0}, {1, 1}});
+  board.world.step({kLeft, kStay, kUp, kDown, kLeft});  // tagger 2 and the runner meet at (0, 1)
+  const float expected[] = {9.9f, 10.0f, 10.0f, 9.9f, -2.0f};
+  for (int agent = 0; agent < 5; ++agent) CHECK_EQ(board.reward(agent), expected[agent]);
+  CHECK(board.over() && !board.cut_short());
+  CHECK_EQ(board.seen(0, 20), 0.1f);
+}
+
+GE_TEST(taggers_may_share_a_cell_without_an_end) {
+  Board board({{"num_taggers", int64_t{3}}});
+  board.world.step({kStay});
+  CHECK(!board.over());
+  CHECK(board.stands(0, 5, 5) && board.stands(2, 5, 5) && board.stands(3, 0, 0));
+}
+
+GE_TEST(nobody_moves_until_the_limit_cuts_the_episode_short) {
+  Board board({{"num_taggers", int64_t{2}}}, 3);
+  for (int step = 1; step <= 3; ++step) {
+    CHECK(!board.cut_short());
+    board.world.step({kStay});
+    CHECK_EQ(board.seen(1, 12), float(step) / 3.0f);
+  }
+  CHECK(board.cut_short() && !board.over());
+}
+
+GE_TEST(without_a_limit_the_time_reads_zero) {
+  Board board({{"num_taggers", int64_t{1}}}, 0);
+  for (int step = 0; step < 120; ++step) board.world.step({kStay});
+  CHECK(!board.cut_short());
+  CHECK_EQ(board.seen(0, 8), 0.0f);
+}
+
+GE_TEST(a_full_row_is_x_y_type_self_and_time) {
+  Board board({{"num_taggers", int64_t{2}}, {"grid_length", int64_t{7}}}, 8);
+  board.lay({{1, 2}, {3, 4}, {6, 7}});
+  board.world.step({kStay});
+  const float common[] = {1 / 7.0f, 3 / 7.0f, 6 / 7.0f, 2 / 7.0f, 4 / 7.0f, 1, 0, 0, 1};
+  for (int observer = 0; observer < 3; ++observer) {
+    for (int k = 0; k < 9; ++k) CHECK_EQ(board.seen(observer, k), common[k]);
+    for (int k = 0; k < 3; ++k) CHECK_EQ(board.seen(observer, 9 + k), observer == k ? 1.0f : 0.0f);
+    CHECK_EQ(board.seen(observer, 12), 0.125f);
+  }
+}
+
+GE_TEST(of_the_nearest_taggers_the_lowest_number_is_seen) {
+  Board board({{"num_taggers", int64_t{4}}, {"use_full_observation", false}});
+  board.lay({{9, 9}, {5, 2}, {2, 5}, {8, 5}, {5, 5}});  // 1, 2 and 3 are three cells away
+  board.world.step({kStay});
+  CHECK_EQ(board.seen(4, 2), 0.5f);
+  CHECK_EQ(board.seen(4, 3), 0.2f);
+  CHECK_EQ(board.seen(4, 4), 1.0f);
+  CHECK_EQ(board.seen(0, 0), 0.9f);
+  CHECK_EQ(board.seen(0, 2), 0.5f);
+  CHECK_EQ(board.seen(0, 4), 0.0f);
+  board.lay({{9, 9}, {2, 5}, {5, 2}, {8, 5}, {5, 5}});  // 1 and 2 in each other's place
+  board.world.step({kStay});
+  CHECK_EQ(board.seen(4, 2), 0.2f);
+  CHECK_EQ(board.seen(4, 3), 0.5f);
+}
+
+GE_TEST(distances_are_exact_on_the_largest_board) {
+  Board board({{"num_taggers", int64_t{2}},
+               {"grid_length", int64_t{32767}},
+               {"use_full_observation", false}});
+  board.lay({{32767, 32767}, {32767, 32766}, {0, 0}});
+  board.world.step({kStay});
+  CHECK_EQ(board.seen(2, 3), 32766.0f / 32767.0f);
+}
+
+GE_TEST(given_starts_hold_for_every_episode) {
+  Board board({{"num_taggers", int64_t{2}},
+               {"starting_location_x", std::string("1, 2,3")},
+               {"starting_location_y", std::string("4 5 6")}});
+  for (int episode = 0; episode < 2; ++episode) {
+    CHECK(board.stands(0, 1, 4) && board.stands(1, 2, 5) && board.stands(2, 3, 6));
+    board.world.step({kUp});
+    board.world.reset(ResetRequest{});
+  }
+}
+
+GE_TEST(wrong_starts_are_refused_by_name) {
+  const auto says = [](const Values& parameters, const char* words) {
+    return refusal(parameters).find(words) != std::string::npos;
+  };
+  const std::string x = "starting_location_x", y = "starting_location_y";
+  CHECK(says({{"num_taggers", int64_t{0}}}, "num_taggers"));
+  CHECK(says({{"num_taggers", int64_t{2}}, {x, std::string("1,2,3")}},
+             "starting_location_y has 0 numbers, and there are 3 agents"));
+  CHECK(says({{"num_taggers", int64_t{1}}, {x, std::string("1,11")}, {y, std::string("0,0")}},
+             "starting_location_x: '11' is not a whole number from 0 to grid_length=10"));
+  CHECK(says({{"num_taggers", int64_t{1}}, {x, std::string("1,-2")}, {y, std::string("0,0")}},
+             "'-2'"));
+  CHECK(says({{"num_taggers", int64_t{64}}, {x, std::string("1")}, {y, std::string("1")}},
+             "at most 64 agents"));
+  CHECK(says({{"num_taggers", int64_t{1}},
+              {x, std::string("1,2")},
+              {y, std::string("1,2")},
+              {"reset_pool_size", int64_t{3}}},
+             "give one of them"));
+  CHECK(says({{"reset_pool_size", int64_t{3}}, {"grid_length", int64_t{1}}},
+             "reset_pool_low=1 to reset_pool_high=0"));
+}
+
+GE_TEST(a_pool_belongs_to_its_seed_and_every_row_of_it_occurs) {
+  Config config = config_of({{"num_taggers", int64_t{4}},
+                             {"grid_length", int64_t{50}},
+                             {"reset_pool_size", int64_t{5}},
+                             {"reset_pool_low", int64_t{40}},
+                             {"reset_pool_high", int64_t{50}}});
+  config.worlds = 64;
+  Simulation worlds("TagGrid-v0", config);
+  std::vector<std::vector<int32_t>> pools[2];
+  for (const uint64_t seed : {3, 4}) {
+    auto& pool = pools[seed - 3];
+    worlds.reset(seed);
+    for (int episode = 0; episode < 3; ++episode) {
+      const auto x = worlds.get<int32_t>("agents.x"), y = worlds.get<int32_t>("agents.y");
+      const size_t rows = x.size() / 64;
+      for (size_t world = 0; world < 64; ++world) {
+        std::vector<int32_t> start;
+        for (size_t agent = 0; agent < 5; ++agent)
+          start.push_back(x[world * rows + agent]), start.push_back(y[world * rows + agent]);
+        for (size_t k = 0; k < 8; ++k) CHECK(start[k] >= 40 && start[k] <= 50);
+        CHECK(start[8] == 0 && start[9] == 0);
+        if (std::find(pool.begin(), pool.end(), start) == pool.end()) pool.push_back(start);
+      }
+      worlds.reset(ResetRequest{});
+    }
+    CHECK_EQ(pool.size(), size_t(5));
+  }
+  CHECK(std::find(pools[0].begin(), pools[0].end(), pools[1][0]) == pools[0].end());
+}
