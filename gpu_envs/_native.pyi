@@ -59,6 +59,7 @@ class Simulator:
         tile: int = 0,
         crew: int = 0,
         lanes: int = 0,
+        schedule: str = "own",
         block: int = 0,
         dependent_launch: bool = True,
     ) -> None: ...

@@ -52,7 +52,7 @@ class BatchedParallelEnv:
             "name": self.name.lower().replace("-v", "_v"),
             "autoreset_mode": self.autoreset_mode,
         }
-        self.possible_agents = simulator.agent_names[:]
+        self.possible_agents = simulator.named_agents()
         self.agents = self.possible_agents[:]
         self.num_agents = self.max_num_agents = len(self.agents)
         space, action_space = simulator.single_observation_space, simulator.single_action_space

@@ -308,6 +308,15 @@ class Simulator:
         """Return the key of each action for playing by hand, "" for none; empty likewise."""
         return list(self._native.action_keys())
 
+    def named_agents(self) -> list[str]:
+        """Return the agents' names, for interfaces that cannot do without."""
+        if len(self.agent_names) != self.agents_per_world:
+            raise ValueError(
+                f"the {self.agents_per_world} agents of a world of {self.name} have no names: "
+                "beyond 2**20 use the vector interface, which numbers them"
+            )
+        return self.agent_names[:]
+
     def text(self, world: int = 0, viewer: int = -1) -> str:
         """Return one world as text with ANSI colours; "" where the environment has no such view.
 

@@ -94,7 +94,7 @@ class World:
         self._style = pictures.Style.of(render_size, render_view)
         self.simulator = _simulator(self.name, device, keywords)
         self.max_cycles = self.simulator.max_episode_steps
-        self.possible_agents = self.simulator.agent_names[:]
+        self.possible_agents = self.simulator.named_agents()
         self.agents: list[str] = []
         self._has_mask = self.simulator.layout.of("action_mask") is not None
         self.illegal = _checked_illegal(illegal, self.name, self._has_mask)

@@ -457,6 +457,13 @@ int64_t whole(const py::handle& value, const std::string& name, int64_t low) {
   return *n;
 }
 
+Schedule schedule_named(const std::string& name) {
+  if (name == "own") return Schedule::own;
+  if (name == "group") return Schedule::group;
+  if (name == "flat") return Schedule::flat;
+  throw Error(Fault::value, "schedule must be 'own', 'group' or 'flat', got '" + name + "'");
+}
+
 // The options of the constructor by name, as _native.pyi lists them.
 std::unique_ptr<NativeSimulator> make(const std::string& id, int64_t num_worlds,
                                       const py::kwargs& options) {
@@ -490,6 +497,8 @@ std::unique_ptr<NativeSimulator> make(const std::string& id, int64_t num_worlds,
       config.lanes = int(number(0));
     else if (name == "block")
       config.block = int(number(0));
+    else if (name == "schedule")
+      config.schedule = schedule_named(value.cast<std::string>());
     else if (name == "dependent_launch")
       config.dependent_launch = value.cast<bool>();
     else

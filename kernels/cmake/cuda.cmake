@@ -48,6 +48,13 @@ find_path(cuda_include cuda_runtime.h PATHS "${top}/include" "${top}/targets/${C
           NO_DEFAULT_PATH NO_CACHE)
 find_library(cudart cudart_static PATHS "${top}/lib64" "${top}/lib" "${top}/targets/${CMAKE_SYSTEM_PROCESSOR}-linux/lib"
              NO_DEFAULT_PATH NO_CACHE)
+find_path(cub cub/device/device_radix_sort.cuh
+          PATHS "${top}/include/cccl" "${top}/include" "${top}/targets/${CMAKE_SYSTEM_PROCESSOR}-linux/include/cccl"
+                "${top}/targets/${CMAKE_SYSTEM_PROCESSOR}-linux/include"
+          NO_DEFAULT_PATH NO_CACHE)
+if(NOT cub)
+  ge_no_cuda("${top} has no CUB (of NVIDIA's CCCL; as a package: nvidia-cuda-cccl)")
+endif()
 if(NOT cuda_include OR NOT cudart)
   ge_no_cuda("${top} has no CUDA runtime (cuda_runtime.h, libcudart_static.a)")
 endif()

@@ -51,6 +51,7 @@ set(GE_ENTRY_HEADER_cpu "engine/cpu/entry.hpp")
 set(GE_ENTRY_HEADER_cuda "engine/cuda/entry.hpp")
 set(GE_ENTRY_HEADER_shuffled "engine/cpu/shuffled_entry.hpp")
 set(GE_ENTRY_HEADER_lanes "engine/cuda/lanes_entry.hpp")
+set(GE_ENTRY_HEADER_flat "engine/cuda/flat_entry.hpp")
 
 # ge_units(<list of files> <machine> <stems...>)
 function(ge_units files machine)

@@ -3,6 +3,7 @@
 #   x_blocks_test.cpp     the CPU executor with GE_BLOCK = 1, 16, 32, and the default with each instruction set
 #   x_shuffled_test.cpp   cpu/shuffled (GE_BLOCK = 1)
 #   x_lanes_test.cpp      cpu/lanes, the CUDA executor's code on emulated lanes
+#   x_flat_test.cpp       cpu/flat, the jobs of the flat executor, with the environments that are built for it
 # Builds are never mixed in one binary: equal templates compiled with other macros would be merged by the linker. Those
 # that only tests need are compiled with -O1: in less than half the time, and bits must not depend on it.
 # In every executable ge::registry() lists our environments and those of tests/kernels/envs. Planted mistakes, stems that
@@ -56,6 +57,15 @@ if(GE_SANITIZE)
 endif()
 ge_build(shuffled shuffled ${best} ${tested} GE_BLOCK=1 ${only})
 ge_build(lanes lanes ${best} ${tested} GE_CUDA_LAYOUT ${only})
+set(flat ${GE_TEST_ENVS})
+foreach(stem ${GE_ENVS})
+  get_filename_component(header "${GE_HEADER_${stem}}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
+  file(STRINGS "${header}" prefers REGEX "static .*Schedule schedule\\(")
+  if(prefers)
+    list(APPEND flat ${stem})
+  endif()
+endforeach()
+ge_build(flat flat ${best} flat GE_CUDA_LAYOUT GE_TEST_ENVS_ONLY)
 ge_build(planted_shuffled shuffled ${best} planted GE_BLOCK=1)
 ge_build(planted_lanes lanes ${best} planted GE_CUDA_LAYOUT)
 
@@ -86,7 +96,7 @@ foreach(source ${sources})
     if(GE_SANITIZE)
       continue()
     endif()
-  elseif(name MATCHES "_(shuffled|lanes)$")
+  elseif(name MATCHES "_(shuffled|lanes|flat)$")
     set(builds ${CMAKE_MATCH_1})
   else()
     set(builds ${best})

@@ -20,6 +20,12 @@
 
 namespace ge {
 
+/// Whether an environment is built for the flat executor too: it has `static Schedule
+/// schedule(const Params&, int64_t worlds)`, which says when it prefers it.
+template <class E>
+inline constexpr bool has_flat =
+    requires(const typename E::Schema::Params& params) { E::schedule(params, int64_t{1}); };
+
 /// What a catalogue prints of an environment.
 struct Card {
   const char* doc;
@@ -147,6 +153,9 @@ typename OptionsOf<S>::type resolve_options(const Values& values,
   else
     return settings;
 }
+
+/// Beyond so many the agents of a world have numbers only.
+inline constexpr int kMostNamed = 1 << 20;
 
 /// What an agent is called: E::agent_name(params, agent), or player_0, player_1, ...
 template <class E>
@@ -463,8 +472,9 @@ class Plan {
     for (const FieldInfo& info : field_infos<Settings>(true))
       values +=
           (values.empty() ? "" : ", ") + json(info.name) + ": " + json_value(info, &settings_);
+    // Names are for dictionaries of agents, which nobody makes of millions.
     std::string agents;
-    for (int agent = 0; agent < agents_; ++agent)
+    for (int agent = 0; agents_ <= kMostNamed && agent < agents_; ++agent)
       agents += (agents.empty() ? "" : ", ") + json(name_of_agent<E>(params_, agent));
     instance_ = "{" + describe_build<E>(id_, params_) +
                 ", \"num_worlds\": " + std::to_string(config_.worlds) +

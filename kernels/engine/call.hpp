@@ -291,6 +291,35 @@ void sort_rows(const Cells<S>& cells) {
 
 // ---- the canonical order of a reduction: the plain form that every executor must equal
 
+/// What remains of `width` accumulators, 32 at most, when k is combined with k + width / 2, then
+/// k + width / 4, ... They are asked for in bit-reversed order and carried like the digits of a
+/// binary counter: on a GPU an array of them would lie in local memory.
+GE_EITHER_MACHINE
+template <class Op, class Leaf>
+GE_FN auto fold_halves(int width, const Leaf& leaf) {
+  using R = decltype(Op::identity());
+  constexpr int most = 5;
+  R held[most], carry = Op::identity();
+  GE_UNROLL
+  for (int level = 0; level < most; ++level) held[level] = Op::identity();
+  GE_NO_UNROLL
+  for (int n = 0; n < width; ++n) {
+    int k = 0;
+    GE_UNROLL
+    for (int level = 0; level < most; ++level) k |= ((n >> level) & 1) * (width >> (level + 1));
+    carry = leaf(k);
+    bool rises = true;
+    GE_UNROLL
+    for (int level = 0; level < most; ++level) {
+      const bool full = ((n >> level) & 1) != 0;
+      if (rises && full) carry = Op::combine(held[level], carry);
+      if (rises && !full) held[level] = carry;
+      rises = rises && full;
+    }
+  }
+  return carry;
+}
+
 /// Rows [first, last) of T, W accumulators, folded by halves.
 template <auto F, class Op, class T, class S>
 auto reduce_chunk(const Cells<S>& cells, int first, int last) {
@@ -348,12 +377,11 @@ GE_FN auto fold_chunks(int chunks, F&& part) {
   using R = decltype(Op::identity());
   if (chunks == 1) return R(part(0));
   const int width = reduce_width(chunks);
-  R sums[32];
-  for (R& sum : sums) sum = Op::identity();
-  for (int k = 0; k < chunks; ++k) sums[k % width] = Op::combine(sums[k % width], R(part(k)));
-  for (int half = width / 2; half > 0; half /= 2)
-    for (int k = 0; k < half; ++k) sums[k] = Op::combine(sums[k], sums[k + half]);
-  return sums[0];
+  return fold_halves<Op>(width, [&](int first) GE_LAMBDA {
+    R sum = Op::identity();
+    for (int k = first; k < chunks; k += width) sum = Op::combine(sum, R(part(k)));
+    return sum;
+  });
 }
 
 template <auto F, class S>

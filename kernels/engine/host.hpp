@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "engine/fitting.hpp"
 #include "engine/planned.hpp"
 #include "engine/records.hpp"
 #include "engine/sampling.hpp"
@@ -31,15 +32,7 @@ class HostSimulator final : public PlannedSimulator<E> {
   using typename Base::Tables;
 
   explicit HostSimulator(Plan<E> plan)
-      : Base(std::move(plan)), runner_(plan_.config_, plan_.params_), bytes_(this->arena_bytes()) {
-    const int64_t available = available_memory();
-    if (bytes_ > available) {
-      const int64_t each = this->block_bytes() / B;
-      throw Error(Fault::memory, std::to_string(worlds()) + " worlds of " + plan_.id_ + " need " +
-                                     std::to_string(bytes_) + " bytes (" + std::to_string(each) +
-                                     " a world); about " + std::to_string(available / each) +
-                                     " would fit");
-    }
+      : Base(std::move(plan)), bytes_(checked_bytes()), runner_(plan_.config_, plan_.params_) {
     base_ = static_cast<char*>(std::aligned_alloc(64, size_t(bytes_)));
     if (base_ == nullptr)
       throw Error(Fault::memory, "the system gave no " + std::to_string(bytes_) + " bytes");
@@ -158,9 +151,14 @@ class HostSimulator final : public PlannedSimulator<E> {
       if (is_of_a_step(Output(o)) && out.at[o] != nullptr)
         std::memset(out.at[o], 0, size_t(plan_.outputs_[o].bytes));
   }
+  /// Of all records, if everything fits.
+  int64_t checked_bytes() const {
+    check_fits(plan_, available_memory(), false);
+    return this->arena_bytes();
+  }
+  int64_t bytes_;
   Runner<E> runner_;
   char* base_ = nullptr;
-  int64_t bytes_;
   Counters counters_{};
 };
 

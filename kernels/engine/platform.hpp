@@ -49,6 +49,14 @@
 #define GE_UNROLL _Pragma("GCC unroll 64")
 #endif
 
+// The body of the following loop appears once: it holds whole stages, and nvcc unrolls what it can
+// count.
+#if defined(__CUDACC__)
+#define GE_NO_UNROLL _Pragma("unroll 1")
+#else
+#define GE_NO_UNROLL
+#endif
+
 // Cheap invariants, in debug and test builds, on both machines.
 #if defined(GE_ASSERT)  // the tests' executors throw instead
 #elif defined(GE_CHECKED)

@@ -83,6 +83,10 @@ struct OutputShape {
 using Value = std::variant<bool, int64_t, double, std::string>;
 using Values = std::map<std::string, Value>;
 
+/// How a GPU runs a graph: lanes that own a world and run stage after stage, or a grid-wide kernel
+/// per stage. The bits are the same; `own` leaves the choice to the environment.
+enum class Schedule { own, group, flat };
+
 struct Config {
   int64_t worlds = 1;
   int64_t first_world = 0;
@@ -93,10 +97,11 @@ struct Config {
   int device = 0;  // CUDA ordinal
   Values parameters;
   // Tuning, and what the tests vary; 0 leaves the choice to the engine.
-  int tile = 0;   // worlds per tile (cpu)
-  int crew = 0;   // threads that share one world (cpu); 1: none do
-  int lanes = 0;  // lanes per world (cuda, lanes)
-  int block = 0;  // threads per block (cuda)
+  int tile = 0;                       // worlds per tile (cpu)
+  int crew = 0;                       // threads that share one world (cpu); 1: none do
+  int lanes = 0;                      // lanes per world (cuda, lanes)
+  int block = 0;                      // threads per block (cuda)
+  Schedule schedule = Schedule::own;  // (cuda)
   bool dependent_launch = true;
   uint64_t shuffle_seed = 0;  // order of rows (shuffled) and of lanes (lanes)
 };

@@ -179,15 +179,7 @@ DeviceStore::DeviceStore(const std::string& id, int tier, const Config& config,
                 list_bytes = int64_t{lists} * config.worlds * 4;
   size_t free = 0, total = 0;
   GE_CUDA(cudaMemGetInfo(&free, &total));
-  const int64_t each = layout.block_bytes / layout.block + int64_t{lists} * 4;
-  // What the runtime needs for itself, and what the caller's arrays will need, is not ours to
-  // judge: only the sure cases.
-  if (record_bytes + list_bytes > int64_t(free))
-    throw Error(Fault::memory, std::to_string(config.worlds) + " worlds of " + id + " need " +
-                                   std::to_string(record_bytes + list_bytes) +
-                                   " bytes on cuda:" + std::to_string(device_) + " (" +
-                                   std::to_string(each) + " a world); about " +
-                                   std::to_string(int64_t(free) / each) + " would fit");
+  layout.check_fits(int64_t(free));
   records_ = zeroed(record_bytes);
   lists_ = zeroed(list_bytes);
   list_counts_ = zeroed(int64_t{lists} * 4);
@@ -285,8 +277,7 @@ PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
     if (choice.from_list) made.grid = std::min(all, std::min(resident, 4) * processors_);
     made.slab_bytes =
         variant.slab ? int64_t{made.grid} * (threads / variant.team) * variant.scratch : 0;
-    made.dependent =
-        architecture_ >= 90 && config_.dependent_launch && (tuning == nullptr || tuning->dependent);
+    made.dependent = dependent() && (tuning == nullptr || tuning->dependent);
     return made;
   }
   throw Error(Fault::device,

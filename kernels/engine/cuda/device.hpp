@@ -3,6 +3,7 @@
 // compiled per environment is entry.hpp.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -66,6 +67,8 @@ class DeviceStore {
     int64_t record_bytes, block_bytes;
     int block;  // worlds per interleaved block
     int identity_offset, identity_bytes;
+    /// Throws where so many free bytes are too few.
+    std::function<void(int64_t free)> check_fits;
   };
   DeviceStore(const std::string& id, int tier, const Config& config, const Layout& layout,
               int lists);
@@ -73,6 +76,8 @@ class DeviceStore {
   DeviceStore(const DeviceStore&) = delete;
 
   int device() const { return device_; }
+  /// Whether launches may begin before the ones before them have ended.
+  bool dependent() const { return architecture_ >= 90 && config_.dependent_launch; }
   char* records() const { return records_.as(); }
   int32_t* list_counts() const { return list_counts_.as<int32_t>(); }
   int32_t* lists() const { return lists_.as<int32_t>(); }

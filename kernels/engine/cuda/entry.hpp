@@ -4,8 +4,10 @@
 #pragma once
 
 #include "engine/cuda/device.hpp"
+#include "engine/cuda/flat_device.hpp"
 #include "engine/cuda/lanes_device.hpp"
 #include "engine/cuda/launch.hpp"
+#include "engine/fitting.hpp"
 #include "engine/host.hpp"
 
 namespace ge {
@@ -61,12 +63,17 @@ class DeviceSimulator final : public PlannedSimulator<E> {
       : Base(std::move(plan)),
         store_(plan_.id_, plan_.tier_, plan_.config_, store_layout(plan_),
                kLists<GraphOf<E, kStepGraph>>) {
-    step_ = store_.prepare(choices<kStepGraph>());
-    reset_ = store_.prepare(choices<kResetGraph>());
-    observe_ = store_.prepare(choices<kObserveGraph>());
-    check_lanes();
+    choose_schedule();
+    if (flat_ == nullptr) {
+      step_ = store_.prepare(choices<kStepGraph>());
+      reset_ = store_.prepare(choices<kResetGraph>());
+      observe_ = store_.prepare(choices<kObserveGraph>());
+      check_lanes();
+    }
     instance_ = plan_.instance_;
-    instance_.insert(instance_.size() - 1, ", \"launches\": " + cuda::describe(step_));
+    instance_.insert(instance_.size() - 1, std::string(", \"schedule\": \"") +
+                                               (flat_ == nullptr ? "group" : "flat") +
+                                               "\", \"launches\": " + cuda::describe(step_));
     shared_.base = store_.records();
     shared_.counters = static_cast<Counters*>(store_.counters());
     background_ = uploaded(store_.device(), plan_.background_);
@@ -77,7 +84,8 @@ class DeviceSimulator final : public PlannedSimulator<E> {
 
   const std::string& instance() const override { return instance_; }
   int64_t memory_bytes() const override {
-    return store_.memory_bytes() + background_.bytes() + state_background_.bytes();
+    return store_.memory_bytes() + (flat_ == nullptr ? 0 : flat_->memory_bytes()) +
+           background_.bytes() + state_background_.bytes();
   }
 
   void step(const Actions& actions, const Bound& out, void* stream) override {
@@ -85,14 +93,14 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     check_action_type(*this, actions);
     shared_.actions = actions.data;
     shared_.action_type = actions.type;
-    enqueue(step_, out, static_cast<cudaStream_t>(stream));
+    enqueue<kStepGraph>(step_, out, static_cast<cudaStream_t>(stream));
   }
   void reset(const ResetRequest& request, const Bound& out, void* stream) override {
     this->take_request(request);
     const cuda::DeviceGuard guard(store_.device());
     shared_.seeds = store_.upload(request.seeds, static_cast<cudaStream_t>(stream));
     clear_transient(out, static_cast<cudaStream_t>(stream));
-    enqueue(reset_, out, static_cast<cudaStream_t>(stream));
+    enqueue<kResetGraph>(reset_, out, static_cast<cudaStream_t>(stream));
     this->forget_request();
     begun_ = true;
   }
@@ -100,7 +108,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     this->need_reset("observe");
     const cuda::DeviceGuard guard(store_.device());
     clear_transient(out, static_cast<cudaStream_t>(stream));
-    enqueue(observe_, out, static_cast<cudaStream_t>(stream));
+    enqueue<kObserveGraph>(observe_, out, static_cast<cudaStream_t>(stream));
   }
 
   void read_records(int64_t first, int64_t count, void* to) override {
@@ -146,7 +154,10 @@ class DeviceSimulator final : public PlannedSimulator<E> {
             block_bytes<Tables, B>(plan.params_),
             B,
             kOffset<Tables, EpisodeTable, Identity>,
-            int(sizeof(Identity))};
+            int(sizeof(Identity)),
+            [&plan](int64_t free) {
+              check_fits(plan, free, false, " on cuda:" + std::to_string(plan.config_.device));
+            }};
   }
 
   // ---- which kernels there are
@@ -205,13 +216,28 @@ class DeviceSimulator final : public PlannedSimulator<E> {
 
   // ---- launching
 
+  template <int kGraph>
   void enqueue(const std::vector<cuda::PreparedLaunch>& launches, const Bound& out,
                cudaStream_t stream) {
     const cuda::DeviceGuard guard(store_.device());
     shared_.bound = out;
+    if constexpr (has_flat<E>)
+      if (flat_ != nullptr) return flat_->run(GraphOf<E, kGraph>{}, shared_, stream);
     LaunchMemory memory{store_.list_counts(), store_.lists(), store_.slab()};
     void* arguments[] = {&shared_, &memory};
     for (const cuda::PreparedLaunch& launch : launches) store_.launch(launch, arguments, stream);
+  }
+  /// Flat where it was asked for, or where the environment prefers it for what it was asked to make.
+  void choose_schedule() {
+    const Schedule wanted = plan_.config_.schedule;
+    if constexpr (has_flat<E>) {
+      const Schedule own = E::schedule(plan_.params_, plan_.config_.worlds);
+      if ((wanted == Schedule::own ? own : wanted) != Schedule::flat) return;
+      const cuda::DeviceGuard guard(store_.device());
+      flat_ = std::make_unique<DeviceFlat<E>>(plan_.config_, plan_.params_, store_.dependent());
+    } else if (wanted == Schedule::flat) {
+      throw Error(Fault::value, plan_.id_ + " is not built for the flat schedule");
+    }
   }
   // What only a step can fill: a reset shows no reward and no flags.
   void clear_transient(const Bound& out, cudaStream_t stream) const {
@@ -235,6 +261,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   cuda::DeviceStore store_;
   std::string instance_;
   std::vector<cuda::PreparedLaunch> step_, reset_, observe_;
+  std::unique_ptr<DeviceFlat<E>> flat_;
 };
 
 template <class E>

@@ -29,8 +29,8 @@ struct FlatSizes {
   using Tables = AllTables<S>;
 
   static int64_t scratch_bytes(const Params& params) {
-    return round_up(GroupPlan<E, Phase<"flat", Lanes<kFlatTeam>>, kFlatTeam>::world_scratch_of(params),
-                    64);
+    return round_up(
+        GroupPlan<E, Phase<"flat", Lanes<kFlatTeam>>, kFlatTeam>::world_scratch_of(params), 64);
   }
   static int64_t chunks(const Params& params) { return chunks_of(params, Tables{}); }
   /// Rows of a world that a stage sorts, at most, and their keys.
@@ -263,9 +263,9 @@ class Flat {
   }
   void stage(ClearFinal) {
     if (bound(kFinalObservation))
-      machine_.zero(ground_.shared.bound.at[kFinalObservation],
-                    row_bytes<typename E::Observation>(ground_.shared) * agents() *
-                        ground_.shared.worlds);
+      machine_.zero(
+          ground_.shared.bound.at[kFinalObservation],
+          row_bytes<typename E::Observation>(ground_.shared) * agents() * ground_.shared.worlds);
   }
   template <auto F>
   void stage(Observe<F>) {

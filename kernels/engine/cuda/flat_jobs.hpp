@@ -10,19 +10,12 @@
 // does (TeamJob): a block per world, with the group executor's own code.
 #pragma once
 
+#include "engine/cuda/flat_memory.hpp"
 #include "engine/cuda/group.hpp"
 #include "engine/episode.hpp"
 
 namespace ge {
 
-/// Memory of a flat simulator besides its records.
-struct FlatMemory {
-  char* scratch;
-  int64_t scratch_bytes;  // of a world
-  uint8_t* masks;         // of levels 1, 2, ...: a byte per world
-  char* parts;            // of reductions: 8 bytes per world and chunk
-  uint32_t *keys, *sorted_keys, *rows, *sorted_rows;  // of SortRows: one per world and row
-};
 inline constexpr int kFlatLevels = 8;
 /// Lanes that a world gets in a stage that runs as a group does.
 inline constexpr int kFlatTeam = 64;
@@ -99,7 +92,8 @@ struct StateJob {
   static GE_FN void run(const Ground<E>& ground, int64_t i) {
     using Row = RowOf<F>;
     auto* const to = static_cast<typename RowShape<Row>::Element*>(ground.shared.bound.at[kState]);
-    if (ground.on(int(i))) put_row(to + i * RowShape<Row>::elements, state_row<F>(ground.cells(int(i))));
+    if (ground.on(int(i)))
+      put_row(to + i * RowShape<Row>::elements, state_row<F>(ground.cells(int(i))));
   }
 };
 
@@ -130,8 +124,7 @@ struct ActionJob {
   static GE_FN void run(const Ground<E>& ground, int64_t i) {
     const int agents = agents_of(ground.shared);
     const FlatPlace at = flat_place(i, agents);
-    if (ground.on(at.world))
-      take_action<E, From, true>(ground.cells(at.world), at.row, agents);
+    if (ground.on(at.world)) take_action<E, From, true>(ground.cells(at.world), at.row, agents);
   }
 };
 /// Outputs of one number per agent, those that follow one another in one go.

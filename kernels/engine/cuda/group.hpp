@@ -535,7 +535,7 @@ class Group {
                                 GE_LAMBDA { return reduce_kth<F, Op>(on, chunk, tables); };
       if (chunks == 1) return chunk_at(0);
       const int width = reduce_width(chunks);
-      return fold_any<Op>(width, [&](int k) GE_LAMBDA {
+      return fold_halves<Op>(width, [&](int k) GE_LAMBDA {
         R sum = Op::identity();
         GE_NO_UNROLL
         for (int chunk = k; chunk < chunks; chunk += width) sum = Op::combine(sum, chunk_at(chunk));
@@ -584,42 +584,13 @@ class Group {
       mine = Op::combine(mine, Service::shuffle_down(mine, half));
     return mine;
   }
-  /// What remains of W accumulators when k is combined with k + W/2, then k + W/4, ... They are
-  /// asked for in bit-reversed order and carried like the digits of a binary counter: an array of
-  /// them would lie in local memory.
   template <int W, class Op, class Leaf>
   GE_FN auto fold(const Leaf& leaf) {
     if constexpr (W == 1)
       return leaf(0);
     else
-      return fold_any<Op>(W, leaf);
+      return fold_halves<Op>(W, leaf);
   }
-  template <class Op, class Leaf>
-  GE_FN auto fold_any(int width, const Leaf& leaf) {
-    using R = decltype(Op::identity());
-    constexpr int most = 5;  // levels: 32 accumulators
-    R held[most], carry = Op::identity();
-    GE_UNROLL
-    for (int level = 0; level < most; ++level) held[level] = Op::identity();
-    GE_NO_UNROLL
-    for (int n = 0; n < width; ++n) {
-      int k = 0;
-      GE_UNROLL
-      for (int level = 0; level < most; ++level)
-        if (width >> (level + 1) != 0) k |= ((n >> level) & 1) * (width >> (level + 1));
-      carry = leaf(k);
-      bool rises = true;
-      GE_UNROLL
-      for (int level = 0; level < most; ++level) {
-        const bool full = ((n >> level) & 1) != 0;
-        if (rises && full) carry = Op::combine(held[level], carry);
-        if (rises && !full) held[level] = carry;
-        rises = rises && full;
-      }
-    }
-    return carry;
-  }
-
   // ---- control
 
   template <class... X>

@@ -20,15 +20,11 @@
 
 #include "engine/channels.hpp"
 
-// The body of the following loop appears once: it holds whole stages, and nvcc unrolls what it can
-// count.
 #if defined(__CUDACC__)
-#define GE_NO_UNROLL _Pragma("unroll 1")
 // Loops over rows: one lane per world has only its own loads in flight, several lanes have each
 // other's.
 #define GE_UNROLL_ROWS _Pragma("unroll (G > 1 ? 1 : 4)")
 #else
-#define GE_NO_UNROLL
 #define GE_UNROLL_ROWS
 #endif
 
@@ -52,10 +48,10 @@ GE_FN int lowest_bit(uint32_t word) {
 
 /// What one store instruction moves.
 template <int Bytes>
-struct __attribute__((may_alias, aligned(Bytes))) Piece {
+struct __attribute__((may_alias, aligned(Bytes))) StoreWidth {
   uint32_t word[Bytes / 4];
 };
-using Vector = Piece<16>;
+using Vector = StoreWidth<16>;
 
 GE_FN int offset_in_vector(const void* address) {
   return int(reinterpret_cast<uintptr_t>(address) & 15);
@@ -116,7 +112,7 @@ GE_FN void put_row(typename RowShape<Row>::Element* to, const Row& row) {
 /// The same by one instruction, where the caller's address allows it.
 template <class Row>
 GE_FN void put_vector(typename RowShape<Row>::Element* to, const Row& row, bool aligned) {
-  using P = Piece<int(sizeof(Row))>;
+  using P = StoreWidth<int(sizeof(Row))>;
   if (aligned) {
     GE_WATCH(to, sizeof(Row), true);
     *reinterpret_cast<P*>(to) = __builtin_bit_cast(P, row);

@@ -160,6 +160,7 @@ struct Environment : Defaults {
   using Reset = chain<Stages<Each<&scatter>>, Settle>;
   using Step = chain<Stages<Each<&hop>>, Settle, Stages<Each<&pay>>>;
   using Observe = Stages<ge::Observe<&look>>;
+  static Schedule schedule(const Params&, int64_t) { return Schedule::flat; }
   static constexpr Card card{
       .doc = "A test: beasts in cells.", .max_episode_steps = 9, .agents = "beast_count"};
 };

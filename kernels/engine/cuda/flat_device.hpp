@@ -1,0 +1,145 @@
+// The machine of flat.hpp on a GPU: a stream to which jobs are launched, and the memory of a flat
+// simulator. The radix sort is CUB's (flat_sort.cu); everything else is ours.
+#pragma once
+
+#include "engine/cuda/device.hpp"
+#include "engine/cuda/flat.hpp"
+#include "engine/cuda/lanes_device.hpp"
+
+namespace ge {
+
+namespace cuda {
+
+/// Bytes that a sort of so many keys needs for itself.
+int64_t sort_bytes(int64_t count);
+/// memory.keys and memory.rows by key, rows of equal keys in their order, into the sorted ones;
+/// the low `bits` of the keys count.
+void sort_pairs(const FlatMemory& memory, int64_t count, int bits, void* space, int64_t space_bytes,
+                cudaStream_t stream);
+
+inline constexpr int kFlatThreads = 256;
+/// Enqueues a kernel of one parameter.
+void launch_flat(const void* function, int64_t blocks, int threads, int shared, bool dependent,
+                 void* ground, cudaStream_t stream);
+
+}  // namespace cuda
+
+template <class Job, class Ground>
+__global__ void __launch_bounds__(cuda::kFlatThreads)
+    flat_rows_kernel(const __grid_constant__ Ground ground) {
+  DeviceLanes::wait_for_previous();
+  const int64_t i = int64_t(DeviceLanes::block()) * DeviceLanes::threads() + DeviceLanes::thread();
+  if (i < ground.count) Job::run(ground, i);
+}
+template <class Job, class Ground>
+__global__ void __launch_bounds__(cuda::kFlatThreads)
+    flat_squads_kernel(const __grid_constant__ Ground ground) {
+  DeviceLanes::wait_for_previous();
+  const int64_t i =
+      (int64_t(DeviceLanes::block()) * DeviceLanes::threads() + DeviceLanes::thread()) /
+      Squad::kLanes;
+  if (i < ground.count) Job::run(ground, i, DeviceLanes::thread() % Squad::kLanes);
+}
+template <class Job, class Ground>
+__global__ void __launch_bounds__(kFlatTeam)
+    flat_teams_kernel(const __grid_constant__ Ground ground) {
+  DeviceLanes::wait_for_previous();
+  Job::run(ground, DeviceLanes::block());
+}
+
+class DeviceGrid {
+ public:
+  using Service = DeviceLanes;
+
+  DeviceGrid(bool dependent, void* sorting, int64_t sorting_bytes)
+      : dependent_(dependent), sorting_(sorting), sorting_bytes_(sorting_bytes) {}
+  void begin(cudaStream_t stream) { stream_ = stream, first_ = true; }
+
+  template <class Job, class Ground>
+  void rows(const Ground& ground) {
+    launch(&flat_rows_kernel<Job, Ground>, blocks_of(ground.count), cuda::kFlatThreads, 0, ground);
+  }
+  template <class Job, class Ground>
+  void squads(const Ground& ground) {
+    launch(&flat_squads_kernel<Job, Ground>, blocks_of(ground.count * Squad::kLanes),
+           cuda::kFlatThreads, 0, ground);
+  }
+  template <class Job, class Ground>
+  void teams(const Ground& ground) {
+    launch(&flat_teams_kernel<Job, Ground>, ground.count, kFlatTeam, Job::shared_bytes, ground);
+  }
+  void zero(void* at, int64_t bytes) {
+    GE_CUDA(cudaMemsetAsync(at, 0, size_t(bytes), stream_));
+    first_ = true;
+  }
+  void sort(const FlatMemory& memory, int64_t count, int bits) {
+    cuda::sort_pairs(memory, count, bits, sorting_, sorting_bytes_, stream_);
+    first_ = true;
+  }
+
+ private:
+  static int64_t blocks_of(int64_t threads) {
+    return (threads + cuda::kFlatThreads - 1) / cuda::kFlatThreads;
+  }
+  /// A kernel may start before the one before it has ended if that one says when it may: ours do.
+  template <class Kernel, class Ground>
+  void launch(Kernel* kernel, int64_t blocks, int threads, int shared, const Ground& ground) {
+    cuda::launch_flat(reinterpret_cast<const void*>(kernel), blocks, threads, shared,
+                      dependent_ && !first_, const_cast<Ground*>(&ground), stream_);
+    first_ = false;
+  }
+
+  bool dependent_, first_ = true;
+  void* sorting_;
+  int64_t sorting_bytes_;
+  cudaStream_t stream_ = nullptr;
+};
+
+/// The flat half of a simulator on a GPU.
+template <class E>
+class DeviceFlat {
+ public:
+  using S = typename E::Schema;
+  using Params = typename S::Params;
+  using Sizes = FlatSizes<E, typename Life<E>::StepGraph, typename Life<E>::ResetGraph,
+                          typename Life<E>::ObserveGraph>;
+
+  DeviceFlat(const Config& config, const Params& params, bool dependent)
+      : rows_(Sizes::sort(params).rows * config.worlds),
+        scratch_(Sizes::scratch_bytes(params) * config.worlds),
+        masks_(kFlatLevels * config.worlds),
+        parts_(8 * Sizes::chunks(params) * config.worlds),
+        sorting_(16 * rows_),
+        space_(rows_ > 0 ? cuda::sort_bytes(rows_) : 0),
+        grid_(dependent, space_.as(), space_.bytes()) {
+    if (Sizes::sort(params).keys * config.worlds >= int64_t{1} << 32)
+      throw Error(Fault::value,
+                  "too many worlds to sort at once: worlds times cells must be below "
+                  "2^32");
+    uint32_t* const sorting = sorting_.template as<uint32_t>();
+    memory_ = {scratch_.as(),
+               Sizes::scratch_bytes(params),
+               masks_.template as<uint8_t>(),
+               parts_.as(),
+               sorting,
+               sorting + rows_,
+               sorting + 2 * rows_,
+               sorting + 3 * rows_};
+  }
+  int64_t memory_bytes() const {
+    return scratch_.bytes() + masks_.bytes() + parts_.bytes() + sorting_.bytes() + space_.bytes();
+  }
+  template <class Graph>
+  void run(Graph graph, const Shared<S>& shared, cudaStream_t stream) {
+    grid_.begin(stream);
+    Flat<E, DeviceGrid>(grid_, shared, memory_).run(graph);
+  }
+
+ private:
+  int64_t rows_;
+  cuda::DeviceMemory scratch_, masks_, parts_, sorting_, space_;
+  FlatMemory memory_{};
+  DeviceGrid grid_;
+};
+
+}  // namespace ge

@@ -1,0 +1,16 @@
+// Memory of a flat simulator besides its records: what flat_jobs.hpp works in.
+#pragma once
+
+#include <cstdint>
+
+namespace ge {
+
+struct FlatMemory {
+  char* scratch;
+  int64_t scratch_bytes;                              // of a world
+  uint8_t* masks;                                     // of levels 1, 2, ...: a byte per world
+  char* parts;                                        // of reductions: 8 bytes per world and chunk
+  uint32_t *keys, *sorted_keys, *rows, *sorted_rows;  // of SortRows: one per world and row
+};
+
+}  // namespace ge

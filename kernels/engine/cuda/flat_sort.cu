@@ -1,0 +1,41 @@
+// What the flat executor takes from CUB, and the launch of its kernels. See flat_device.hpp.
+#include <cub/device/device_radix_sort.cuh>
+
+#include "engine/cuda/flat_memory.hpp"
+#include "engine/cuda/runtime.hpp"
+
+namespace ge::cuda {
+
+int64_t sort_bytes(int64_t count) {
+  size_t bytes = 0;
+  const uint32_t* const none = nullptr;
+  GE_CUDA(cub::DeviceRadixSort::SortPairs(nullptr, bytes, none, static_cast<uint32_t*>(nullptr),
+                                          none, static_cast<uint32_t*>(nullptr), count, 0, 32));
+  return int64_t(bytes);
+}
+
+void sort_pairs(const FlatMemory& memory, int64_t count, int bits, void* space, int64_t space_bytes,
+                cudaStream_t stream) {
+  size_t bytes = size_t(space_bytes);
+  const uint32_t *const keys = memory.keys, *const rows = memory.rows;
+  GE_CUDA(cub::DeviceRadixSort::SortPairs(space, bytes, keys, memory.sorted_keys, rows,
+                                          memory.sorted_rows, count, 0, bits, stream));
+}
+
+void launch_flat(const void* function, int64_t blocks, int threads, int shared, bool dependent,
+                 void* ground, cudaStream_t stream) {
+  cudaLaunchAttribute early;
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(unsigned(blocks));
+  config.blockDim = dim3(unsigned(threads));
+  config.dynamicSmemBytes = size_t(shared);
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = dependent ? 1 : 0;
+  void* arguments[] = {ground};
+  GE_CUDA(cudaLaunchKernelExC(&config, function, arguments));
+}
+
+}  // namespace ge::cuda
