@@ -1,0 +1,257 @@
+// Flocking: agents on a torus like company, but not to touch.
+//
+//   who acts    any number of agents at once: each turns, and speeds up or brakes
+//   reward      for each neighbour in range a value that falls with its distance, exp(-5 D / R); for
+//               each that is touched a penalty, added (vogue) or instead of all else (floxs)
+//   ends        never by the rules; cut short after 400 steps
+//   rules from  "High Performance Simulation for Scalable Multi-Agent Reinforcement Learning"
+//               (Langham-Lopez, Schmon, Cannon 2022; its program is Vogue) and floxs 0.1.1:
+//               `profile`
+//
+// What the paper leaves open is floxs', or is said in docs/flocking.md. Movement, neighbours and sight
+// are kernels/spatial's.
+#pragma once
+
+#include "engine/environment.hpp"
+#include "spatial/company.hpp"
+#include "spatial/motion.hpp"
+#include "spatial/scene.hpp"
+#include "spatial/settings.hpp"
+#include "spatial/vision.hpp"
+
+namespace gpu_envs::envs::flocking {
+
+using namespace ge;
+using spatial::Course;
+using spatial::kOpen;
+using spatial::Position;
+
+// ---- what is described
+
+enum Profile : int32_t { kVogue, kFloxs };
+/// Of a choice that a profile makes, the last: as the profile says.
+enum RewardMode : int32_t { kSum, kOverride, kModeOfProfile };
+enum Shown : int32_t { kHidden, kShown, kShownOfProfile };
+
+inline constexpr int kMostSectors = 1024;
+
+struct Settings {
+  int32_t profile = kVogue;
+  int32_t agent_count = kOpen;
+  double max_rotate = kOpen, max_accelerate = kOpen, min_speed = kOpen, max_speed = kOpen;
+  int32_t sector_count = 128;
+  double vision_range = kOpen, view_angle = kOpen, agent_radius = kOpen;
+  double empty_value = -1;
+  int32_t speed_element = kShownOfProfile;
+  int32_t reward_mode = kModeOfProfile;
+  double reward_range = kOpen, reward_decay = 5, touch_distance = kOpen, touch_penalty = kOpen;
+  double reward_scale = 1;
+
+  static constexpr auto describe() {
+    return fields(
+        field("profile", &Settings::profile,
+              "vogue: the paper's, where it speaks; floxs: that program's rules and numbers")
+            .named("vogue", "floxs"),
+        field("agent_count", &Settings::agent_count, "of a world; -1: 1024, floxs 50")
+            .within(kOpen, 1 << 30),
+        field("max_rotate", &Settings::max_rotate, "most rotation; -1: 0.025")
+            .in("pi rad/step")
+            .within(kOpen, 1),
+        field("max_accelerate", &Settings::max_accelerate, "most change of speed; -1: 0.001")
+            .in("1/step^2")
+            .within(kOpen, 1),
+        field("min_speed", &Settings::min_speed, "-1: 0, floxs 0.015").in("1/step").within(-1, 0.5),
+        field("max_speed", &Settings::max_speed, "-1: 0.025").in("1/step").within(-1, 0.5),
+        field("sector_count", &Settings::sector_count, "rays of the field of view")
+            .within(2, kMostSectors),
+        field("vision_range", &Settings::vision_range,
+              "how far centres are seen, in sides of the world; -1: 0.1, floxs 0.2")
+            .within(kOpen, 2),
+        field("view_angle", &Settings::view_angle,
+              "seen to each side of the heading; -1: 0.5, so half of all directions")
+            .in("pi rad")
+            .within(kOpen, 1),
+        field("agent_radius", &Settings::agent_radius, "of discs that are seen; -1: 0.0025, floxs "
+                                                       "0.01")
+            .within(kOpen, 1),
+        field("empty_value", &Settings::empty_value, "of sectors that show nobody").within(-1, 1),
+        field("speed_element", &Settings::speed_element,
+              "whether the last element of a row is the own speed / max_speed; profile: of vogue")
+            .named("no", "yes", "profile"),
+        field("reward_mode", &Settings::reward_mode,
+              "sum: penalties are added; override: one takes the place of all else; profile: sum, "
+              "floxs override")
+            .named("sum", "override", "profile"),
+        field("reward_range", &Settings::reward_range, "of company; -1: vision_range, floxs 0.2")
+            .within(kOpen, 2),
+        field("reward_decay", &Settings::reward_decay, "of company within its range").within(0, 80),
+        field("touch_distance", &Settings::touch_distance,
+              "of two centres that are closer; -1: twice agent_radius")
+            .within(kOpen, 2),
+        field("touch_penalty", &Settings::touch_penalty, "-1: 1, floxs 0.1").within(kOpen, 1e6),
+        field("reward_scale", &Settings::reward_scale, "all rewards times this").within(0, 1e6));
+  }
+};
+
+struct Params {
+  int32_t agent_count;
+  spatial::Abilities abilities;
+  spatial::Sectors sectors;
+  int32_t speed_element;
+  int32_t overrides;
+  spatial::Closeness closeness;
+  float touch_penalty, reward_scale;
+  spatial::Grid grid;
+};
+
+Params resolve_settings(Settings& settings);
+
+struct Steer {
+  float rotation, acceleration;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("rotation", &Steer::rotation, "-1 turns fully to the right, 1 to the left")
+                      .within(-1, 1),
+                  field("acceleration", &Steer::acceleration, "-1 brakes, 1 speeds up")
+                      .within(-1, 1));
+  }
+};
+
+struct Observation : WideRow<float> {
+  static constexpr int capacity = kMostSectors + 1;
+  static constexpr bool complete = true;
+  static GE_FN int elements(const Params& p) { return p.sectors.count + p.speed_element; }
+  static std::vector<FieldInfo> describe(const Params& p) {
+    const double least = p.sectors.empty < 0 ? double(p.sectors.empty) : 0.0;
+    std::vector<FieldInfo> all{
+        wide_field("view", {p.sectors.count},
+                   "distance of the nearest agent of each sector, from left to right, in ranges of "
+                   "vision",
+                   least, 1)};
+    if (p.speed_element) all.push_back(wide_field("speed", {1}, "own, in max_speed", 0, 1));
+    return all;
+  }
+};
+
+// ---- tables
+
+struct Birds : Agents<kAny, Position, Course, Steer> {
+  static constexpr const char* name = "agents";
+  static GE_FN int64_t count(const Params& p) { return p.agent_count; }
+};
+
+struct Schema;
+struct Model {
+  using Params = flocking::Params;
+  using Schema = flocking::Schema;
+  using Agents = Birds;
+  static GE_FN int64_t count(const Params& p) { return p.agent_count; }
+  static GE_FN const spatial::Grid& grid(const Params& p) { return p.grid; }
+};
+
+struct Schema {
+  using Settings = flocking::Settings;
+  using Params = flocking::Params;
+  using Action = Steer;
+  using Agent = Birds;
+  using tables = concat<Types<Agent>, typename spatial::Tables<Model>::all>;
+  // Packs hold neighbours of one agent: there is nothing to gain from interleaved worlds.
+  static constexpr int cpu_block = 1, cuda_block = 1;
+  static Params resolve(Settings& settings) { return resolve_settings(settings); }
+};
+using W = World<Schema>;
+
+// ---- rules
+
+GE_FN void begin(const W& w, Slot me, Position& at, Course& course) {
+  const Params& p = w.params();
+  spatial::start(p.grid.square, p.abilities, w.template draw<"start">(me.row), at, course);
+}
+
+GE_FN void move(const W& w, Position& at, Course& course, const Steer& action) {
+  const Params& p = w.params();
+  spatial::steer(p.abilities, course, action.rotation, action.acceleration);
+  spatial::advance(p.grid.square, at, course);
+}
+
+GE_FN void pay(const W& w, const Squad& squad, Slot me, Reward& reward, const Position& at) {
+  const Params& p = w.params();
+  const spatial::Closeness& c = p.closeness;
+  spatial::Look<Model> look(w, squad, me.row, at.x, at.y, c.range, c.range_squared);
+  const spatial::Company found = spatial::company(look, squad, c);
+  const float penalised = found.worth - p.touch_penalty * float(found.touches);
+  const float overridden = select(found.touches > 0, -p.touch_penalty, found.worth);
+  reward.value = select(p.overrides != 0, overridden, penalised) * p.reward_scale;
+}
+
+// ---- observation
+
+GE_FN void observe(const W& w, FloatRow& row, const Squad& squad, Slot me, const Position& at,
+                   const Course& course) {
+  const Params& p = w.params();
+  const int count = p.sectors.count;
+  spatial::SpanMinima<kMostSectors> view(row, squad, count);
+  spatial::see<Model>(w, view, squad, me.row, at, course.heading, p.sectors);
+  view.finish(p.sectors.empty);
+  if (p.speed_element != 0 && squad.lane() == 0)
+    row.set(count, select(p.abilities.max_speed > 0.0f, course.speed / p.abilities.max_speed, 0.0f));
+}
+
+// ---- profiles
+
+inline Params resolve_settings(Settings& s) {
+  using spatial::fill;
+  const bool floxs = s.profile == kFloxs;
+  fill(s.agent_count, floxs ? 50 : 1024, "agent_count", 1);
+  fill(s.max_rotate, 0.025, "max_rotate");
+  fill(s.max_accelerate, 0.001, "max_accelerate");
+  fill(s.min_speed, floxs ? 0.015 : 0.0, "min_speed");
+  fill(s.max_speed, 0.025, "max_speed");
+  fill(s.vision_range, floxs ? 0.2 : 0.1, "vision_range", 1e-6);
+  fill(s.view_angle, 0.5, "view_angle", 0.001);
+  fill(s.agent_radius, floxs ? 0.01 : 0.0025, "agent_radius");
+  fill(s.reward_range, floxs ? 0.2 : s.vision_range, "reward_range", 1e-6);
+  fill(s.touch_distance, 2 * s.agent_radius, "touch_distance");
+  fill(s.touch_penalty, floxs ? 0.1 : 1.0, "touch_penalty");
+  if (s.speed_element == kShownOfProfile) s.speed_element = floxs ? kHidden : kShown;
+  if (s.reward_mode == kModeOfProfile) s.reward_mode = floxs ? kOverride : kSum;
+  spatial::check_speeds(s.min_speed, s.max_speed, "min_speed", "max_speed");
+  Params p{};
+  p.agent_count = s.agent_count;
+  p.abilities = {float(s.max_rotate), float(s.max_accelerate), float(s.min_speed),
+                 float(s.max_speed)};
+  p.sectors = spatial::make_sectors(s.sector_count, s.view_angle, s.vision_range, s.agent_radius,
+                                    s.empty_value);
+  p.speed_element = s.speed_element == kShown, p.overrides = s.reward_mode == kOverride;
+  p.closeness = spatial::make_closeness(s.reward_range, s.reward_decay, s.touch_distance);
+  p.touch_penalty = float(s.touch_penalty), p.reward_scale = float(s.reward_scale);
+  // The smaller of the two ranges may look over several rows: a grid for both.
+  const double range = s.vision_range < s.reward_range ? s.vision_range : s.reward_range;
+  p.grid = spatial::make_grid(spatial::torus(1), range, s.agent_count);
+  return p;
+}
+
+// ---- the graphs
+
+struct Environment : Defaults {
+  using Schema = flocking::Schema;
+  using Observation = flocking::Observation;
+  using Sort = spatial::Sort<Model>;
+  using Reset = Stages<Each<&begin>>;
+  // Rewards and views are of the new positions, so everyone moves first.
+  using Step = chain<Stages<Each<&move>>, Sort, Stages<EachTogether<&pay>>>;
+  using Observe = chain<Sort, Stages<ge::Observe<&observe>>>;
+  static constexpr Card card{
+      .doc = "A swarm that keeps together without touching, seen through sectors of a field of view.",
+      .max_episode_steps = 400,
+      .agents = "agent_count",
+      .render_fps = 20};
+  static Scene scene(const W& w) {
+    return spatial::swarm_scene<Model>(w, w.params().sectors.radius,
+                                          [](int) { return palette::kBlue; });
+  }
+};
+
+using Builds = ge::Builds<Build<"Flocking-v0", Environment>>;
+
+}  // namespace gpu_envs::envs::flocking

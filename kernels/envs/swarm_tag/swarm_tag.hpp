@@ -1,0 +1,170 @@
+// SwarmTag: runners on a torus keep together and away from chasers, who want to touch them.
+//
+//   who acts    any number of chasers and of runners at once: each turns, and sets its speed (vogue)
+//               or speeds up and brakes (floxs)
+//   reward      a chaser 0.1 while it touches a runner; a runner -0.1 for each chaser that it
+//               touches, and in vogue up to 0.01 for the company of runners
+//   ends        never by the rules; nobody leaves; cut short after 400 steps
+//   rules from  "High Performance Simulation for Scalable Multi-Agent Reinforcement Learning"
+//               (Langham-Lopez, Schmon, Cannon 2022; its program is Vogue) and floxs 0.1.1, whose
+//               "predator and prey" it is: `profile`
+//
+// What the paper leaves open is floxs', or is said in docs/swarm_tag.md. Movement, neighbours and
+// sight are kernels/spatial's; settings.hpp has what can be set.
+#pragma once
+
+#include "envs/swarm_tag/settings.hpp"
+#include "spatial/scene.hpp"
+
+namespace gpu_envs::envs::swarm_tag {
+
+// ---- what is described
+
+struct Steer {
+  float rotation, drive;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("rotation", &Steer::rotation, "-1 turns fully to the right, 1 to the left")
+                      .within(-1, 1),
+                  field("drive", &Steer::drive,
+                        "speed in units of the kind's highest, below 0 none; or acceleration")
+                      .within(-1, 1));
+  }
+};
+
+struct Observation : WideRow<float> {
+  static constexpr int capacity = 2 * kMostSectors;
+  static constexpr bool complete = true;
+  static GE_FN int elements(const Params& p) { return 2 * p.runners.sectors.count; }
+  static std::vector<FieldInfo> describe(const Params& p) {
+    const double empty = double(p.runners.sectors.empty), least = empty < 0 ? empty : 0;
+    const int64_t count = p.runners.sectors.count;
+    return {wide_field("own_kind", {count},
+                       "distance of the nearest agent of the own kind in each sector, from left to "
+                       "right, in ranges of vision",
+                       least, 1),
+            wide_field("other_kind", {count}, "the same of the other kind", least, 1)};
+  }
+};
+
+// ---- tables
+
+struct Players : Agents<kAny, Position, Course, Steer> {
+  static constexpr const char* name = "agents";
+  static GE_FN int64_t count(const Params& p) { return p.agent_count; }
+};
+
+struct Schema;
+struct Model {
+  using Params = swarm_tag::Params;
+  using Schema = swarm_tag::Schema;
+  using Agents = Players;
+  static GE_FN int64_t count(const Params& p) { return p.agent_count; }
+  static GE_FN const spatial::Grid& grid(const Params& p) { return p.grid; }
+};
+
+struct Schema {
+  using Settings = swarm_tag::Settings;
+  using Params = swarm_tag::Params;
+  using Action = Steer;
+  using Agent = Players;
+  using tables = concat<Types<Agent>, spatial::Tables<Model>::all>;
+  // Packs hold neighbours of one agent: there is nothing to gain from interleaved worlds.
+  static constexpr int cpu_block = 1, cuda_block = 1;
+  static Params resolve(Settings& settings) { return resolve_settings(settings); }
+};
+using W = World<Schema>;
+
+// ---- rules
+
+GE_FN void begin(const W& w, Slot me, Position& at, Course& course) {
+  const Params& p = w.params();
+  spatial::start(p.grid.square, kind_of(p, me.row).abilities, w.draw<"start">(me.row), at, course);
+}
+
+GE_FN void move(const W& w, Slot me, Position& at, Course& course, const Steer& action) {
+  const Params& p = w.params();
+  const spatial::Abilities& can = kind_of(p, me.row).abilities;
+  if (p.direct != 0)
+    spatial::steer_directly(can, course, action.rotation, action.drive);
+  else
+    spatial::steer(can, course, action.rotation, action.drive);
+  spatial::advance(p.grid.square, at, course);
+}
+
+/// Agents of the other kind that this one touches.
+GE_FN int64_t count_touched(const W& w, const Squad& squad, int me, const Position& at) {
+  const Params& p = w.params();
+  spatial::Look<Model> look(w, squad, me, at.x, at.y, p.touch_distance, p.touch_distance_squared);
+  if (is_chaser(p, me))
+    look.only(p.chaser_count, p.agent_count);
+  else
+    look.only(0, p.chaser_count);
+  return spatial::count(look, squad);
+}
+/// What the company of other runners is worth to a runner, at most 1.
+GE_FN float runners_company(const W& w, const Squad& squad, int me, const Position& at) {
+  const Params& p = w.params();
+  if (is_chaser(p, me) || p.company_weight == 0.0f) return 0.0f;
+  const spatial::Closeness& c = p.company;
+  spatial::Look<Model> look(w, squad, me, at.x, at.y, c.range, c.range_squared);
+  look.only(p.chaser_count, p.agent_count);
+  return min(1.0f, spatial::company(look, squad, c).worth);
+}
+GE_FN void pay(const W& w, const Squad& squad, Slot me, Reward& reward, const Position& at) {
+  const Params& p = w.params();
+  const int64_t touched = count_touched(w, squad, me.row, at);
+  const float company = p.company_weight * runners_company(w, squad, me.row, at);
+  const float caught = select(touched > 0, p.touch_reward, 0.0f);
+  const float chased = company - p.touch_penalty * float(touched);
+  reward.value = select(is_chaser(p, me.row), caught, chased) * p.reward_scale;
+}
+
+// ---- observation
+
+// Each kind has its own channel, so that agents of one kind never hide those of the other.
+GE_FN void observe(const W& w, FloatRow& row, const Squad& squad, Slot me, const Position& at,
+                   const Course& course) {
+  const Params& p = w.params();
+  const spatial::Sectors& sectors = kind_of(p, me.row).sectors;
+  const bool chaser = is_chaser(p, me.row);
+  const int chasers = select(chaser, 0, sectors.count);
+  const int runners = select(chaser, sectors.count, 0);
+  const uint32_t first_runner = uint32_t(p.chaser_count);
+  spatial::SpanMinima<2 * kMostSectors> view(row, squad, 2 * sectors.count);
+  spatial::see<Model>(w, view, squad, me.row, at, course.heading, sectors,
+                      [=](uint32_t seen) GE_LAMBDA {
+                        return select(seen < first_runner, chasers, runners);
+                      });
+  view.finish(sectors.empty);
+}
+
+// ---- the graphs
+
+struct Environment : Defaults {
+  using Schema = swarm_tag::Schema;
+  using Observation = swarm_tag::Observation;
+  using Sort = spatial::Sort<Model>;
+  using Reset = Stages<Each<&begin>>;
+  // Rewards and views are of the new positions, so everyone moves first.
+  using Step = chain<Stages<Each<&move>>, Sort, Stages<EachTogether<&pay>>>;
+  using Observe = chain<Sort, Stages<ge::Observe<&observe>>>;
+  static constexpr Card card{
+      .doc = "Runners keep together and away from chasers, seen through sectors of a field of view.",
+      .max_episode_steps = 400,
+      .agents = "chaser_count + runner_count",
+      .render_fps = 20};
+  static std::string agent_name(const Params& p, int agent) {
+    return is_chaser(p, agent) ? "chaser_" + std::to_string(agent)
+                               : "runner_" + std::to_string(agent - p.chaser_count);
+  }
+  static Scene scene(const W& w) {
+    return spatial::swarm_scene<Model>(w, w.params().runners.sectors.radius, [&w](int agent) {
+      return is_chaser(w.params(), agent) ? palette::kRed : palette::kBlue;
+    });
+  }
+};
+
+using Builds = ge::Builds<Build<"SwarmTag-v0", Environment>>;
+
+}  // namespace gpu_envs::envs::swarm_tag

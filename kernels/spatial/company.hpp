@@ -1,0 +1,56 @@
+// How much company an agent has: exp(-decay D / range) summed over others in range, as a sum that
+// does not depend on its order (fixed.hpp), beside the number of those that touch.
+#pragma once
+
+#include "spatial/fixed.hpp"
+#include "spatial/neighbours.hpp"
+
+namespace ge::spatial {
+
+struct Closeness {
+  float range, range_squared;
+  float decay;
+  float touch;  // centres that are closer than this touch, and are no company; 0: none does
+};
+inline Closeness make_closeness(double range, double decay, double touch) {
+  return {float(range), float(range * range), float(decay), float(touch)};
+}
+
+struct Company {
+  float worth;
+  int64_t touches;
+};
+
+namespace detail {
+
+GE_FN void add_company(const Closeness& c, const Hits& hits, int64_t& worth, int64_t& touches) {
+  WholeSum worths, touched;
+  for (int base = 0; base < hits.count; base += kPack) {
+    alignas(64) float values[kPack], near[kPack];
+    GE_INDEPENDENT
+    for (int k = base; k < base + kPack; ++k) {
+      const float dx = hits.dx[k], dy = hits.dy[k];
+      const float distance = sqrt(dx * dx + dy * dy);
+      const float value = exp(-c.decay * (distance / c.range));
+      const bool touches_me = distance < c.touch;
+      values[k - base] = fixed(select(touches_me, 0.0f, value));
+      near[k - base] = select(touches_me, 1.0f, 0.0f);
+    }
+    const Mask there = first_lanes(hits.count - base);
+    worths.add(load_pack(values), there);
+    touched.add(load_pack(near), there);
+  }
+  worth += worths.total(), touches += touched.total();
+}
+
+}  // namespace detail
+
+/// What a look finds, the shares of all lanes of the squad together.
+template <class M>
+GE_FN Company company(Look<M>& look, const Squad& squad, const Closeness& c) {
+  int64_t worth = 0, touches = 0;
+  for (Hits hits; look.fill(hits);) detail::add_company(c, hits, worth, touches);
+  return {from_fixed(squad.sum(worth)), squad.sum(touches)};
+}
+
+}  // namespace ge::spatial

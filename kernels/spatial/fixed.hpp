@@ -1,0 +1,17 @@
+// Sums that do not depend on their order: each addend is rounded to a whole multiple of 2^-24 first,
+// and whole numbers add up to the same sum on every machine, however the work was divided.
+#pragma once
+
+#include "engine/math.hpp"
+
+namespace ge::spatial {
+
+/// An addend between -100 and 100 as a whole number of 2^-24, to be cast to int32_t.
+GE_FN float fixed(float value) {
+  return round_half_even(value * 0x1p24f);
+}
+GE_FN float from_fixed(int64_t sum) {
+  return float(sum) * 0x1p-24f;
+}
+
+}  // namespace ge::spatial

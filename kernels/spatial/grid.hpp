@@ -1,0 +1,147 @@
+// The grid: cells in rows over a square, and which cells a circle touches.
+//
+// Neighbours of a point are found along runs: the cells of one row of the grid that a circle can
+// reach lie side by side, and so do their agents once they are sorted by cell. Rows are about as
+// high as runs are worth a vector; columns are narrow, since a run may begin in any of them.
+//
+//    row 3   . . . . . . . .
+//    row 2   . . # # # . . .     one run: agents of three cells, one behind the other
+//    row 1   . # # # # # . .
+//    row 0   . . # # # . . .
+//
+// Cells are found by one monotone function of a coordinate, and both ends of a run by the same
+// function of coordinates a little beyond the circle, so that no rounding loses an agent. On a torus
+// rows and columns are counted on beyond the edges, at most once around: nobody is met twice,
+// however large the circle.
+#pragma once
+
+#include "spatial/square.hpp"
+
+namespace ge::spatial {
+
+struct Grid {
+  Square square;
+  int32_t columns, rows;
+  float columns_per_length, rows_per_length, row_height;
+  float slack;  // what rounding may move an agent against a cell's border
+};
+
+/// Cells of a grid.
+GE_FN int cell_count(const Grid& grid) {
+  return grid.columns * grid.rows;
+}
+
+inline constexpr int kMostRowsPerRange = 8, kColumnsPerRange = 4;
+/// So few agents are looked at one by one.
+inline constexpr int kFewAgents = 64;
+
+/// A grid for looks of this range among so many agents: no more than one cell per agent, so that
+/// the memory follows the agents, however small the range is.
+inline Grid make_grid(const Square& square, double range, int64_t agents) {
+  const double side = square.side;
+  // A run of 24 agents at least, where they are spread evenly: 1.6 ranges of a row on average.
+  const double run = double(agents) * range * range * 1.6 / (side * side);
+  double rows_per_range = run / 24;
+  rows_per_range = clamp(rows_per_range, 1.0, double(kMostRowsPerRange));
+  const double most_rows = ge::sqrt(double(agents) / 2) + 1;
+  const auto whole = [](double x, double most) {
+    return int32_t(clamp(x, 1.0, most < 1 ? 1.0 : most));
+  };
+  Grid grid{};
+  grid.square = square;
+  if (agents <= kFewAgents) {
+    grid.rows = grid.columns = 1;
+  } else {
+    grid.rows = whole(side / range * int32_t(rows_per_range), most_rows);
+    grid.columns = whole(side / range * kColumnsPerRange * int32_t(rows_per_range),
+                         double(agents) / grid.rows);
+  }
+  grid.columns_per_length = float(grid.columns / side);
+  grid.rows_per_length = float(grid.rows / side);
+  grid.row_height = float(side / grid.rows);
+  grid.slack = float(side * 0x1p-18);
+  return grid;
+}
+
+/// Which of `count` cells in a line a coordinate is in; anything beyond is in the first or last.
+GE_FN int cell_along(float x, float per_length, int count) {
+  return static_cast<int>(clamp(x * per_length, 0.0f, float(count - 1)));
+}
+GE_FN uint32_t cell_of(const Grid& grid, float x, float y) {
+  return uint32_t(cell_along(y, grid.rows_per_length, grid.rows) * grid.columns +
+                  cell_along(x, grid.columns_per_length, grid.columns));
+}
+
+/// Cells first to last along one axis; on a torus they may be counted on beyond the edges.
+struct Stretch {
+  int first, last;
+};
+GE_FN Stretch stretch(const Square& square, float low, float high, float per_length, int count) {
+  // Within an int, however large the range is.
+  const float most = 2.0f * float(count);
+  int first = static_cast<int>(floor(clamp(low * per_length, -most, most)));
+  int last = static_cast<int>(floor(clamp(high * per_length, -most, most)));
+  if (wraps(square)) {
+    const bool around = last - first >= count - 1;
+    first = select(around, 0, first), last = select(around, count - 1, last);
+  } else {
+    first = clamp(first, 0, count - 1), last = clamp(last, 0, count - 1);
+  }
+  return {first, last};
+}
+/// A cell counted on beyond an edge.
+GE_FN int wrapped_cell(int cell, int count) {
+  return select(cell < 0, cell + count, select(cell >= count, cell - count, cell));
+}
+
+/// The rows that a circle touches, and the columns of each, as at most two runs of cells.
+class CircleRuns {
+ public:
+  GE_FN CircleRuns(const Grid& grid, float x, float y, float range)
+      // Whatever was written into a position from outside, no cell is beyond the last.
+      : grid_(grid),
+        x_(clamp(x, 0.0f, grid.square.side)),
+        y_(clamp(y, 0.0f, grid.square.side)),
+        range_(range + grid.slack) {
+    rows_ = stretch(grid.square, y_ - range_, y_ + range_, grid.rows_per_length, grid.rows);
+    row_ = rows_.first - 1;
+  }
+  /// Whether there is another run; cells() has it then.
+  GE_FN bool next() {
+    if (rest_.first <= rest_.last) {
+      cells_ = rest_;
+      rest_ = {0, -1};
+      return true;
+    }
+    if (row_ >= rows_.last) return false;
+    ++row_;
+    take_row();
+    return true;
+  }
+  GE_FN Stretch cells() const { return cells_; }
+
+ private:
+  GE_FN void take_row() {
+    // With every row in the list none is its nearest image: the whole width then.
+    const bool all = rows_.last - rows_.first == grid_.rows - 1 && wraps(grid_.square);
+    const float low = float(row_) * grid_.row_height, high = low + grid_.row_height;
+    const float off = max(0.0f, max(low - y_, y_ - high) - grid_.slack);
+    const float chord = sqrt(max(0.0f, range_ * range_ - off * off)) + grid_.slack;
+    const float half = select(all, range_, chord);
+    const Stretch columns =
+        stretch(grid_.square, x_ - half, x_ + half, grid_.columns_per_length, grid_.columns);
+    const int base = wrapped_cell(row_, grid_.rows) * grid_.columns, most = grid_.columns - 1;
+    const bool left = columns.first < 0, right = columns.last > most;
+    cells_ = {base + max(columns.first, 0), base + min(columns.last, most)};
+    rest_ = {base + select(left, columns.first + grid_.columns, 0),
+             base + select(left, most, select(right, columns.last - grid_.columns, -1))};
+    if (!left && !right) rest_ = {0, -1};
+  }
+
+  const Grid& grid_;
+  float x_, y_, range_;
+  Stretch rows_, cells_{0, -1}, rest_{0, -1};
+  int row_;
+};
+
+}  // namespace ge::spatial

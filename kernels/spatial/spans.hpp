@@ -1,0 +1,93 @@
+// Minima over spans of a row: what is behind a view. A span is a few elements side by side and one
+// value; the row becomes, element by element, the smallest of the values that cover it.
+//
+// On a GPU the lanes of a squad lower the elements of the row itself. On the CPU the row is on the
+// stack until it is done, and a span is lowered by a pack or two, whatever its length: spans differ
+// in length so much that loops over their elements would be mispredicted.
+#pragma once
+
+#include "engine/pack_reads.hpp"
+#include "engine/wide_rows.hpp"
+
+namespace ge::spatial {
+
+/// Elements first to last, none where last < first; as many spans as kRoom.
+template <int kRoom>
+struct Spans {
+  alignas(64) int32_t first[kRoom + kPack], last[kRoom + kPack];
+  alignas(64) float value[kRoom + kPack];
+  int count = 0;
+};
+
+/// The first `count` elements of a row, at most kMost.
+template <int kMost>
+class SpanMinima {
+ public:
+  GE_FN SpanMinima(FloatRow& row, const Squad& squad, int count)
+      : row_(row), squad_(squad), count_(count) {
+    if constexpr (kPack == 1) {
+      row.fill(0, count, [](int) GE_LAMBDA { return infinity<float>(); });
+      squad.meet();
+    } else {
+      const Floats far = spread(infinity<float>());
+      for (int k = 0; k < count; k += kPack) store_pack(cells_ + k, far);
+    }
+  }
+  template <int kRoom>
+  GE_FN void lower(const Spans<kRoom>& spans) {
+    if constexpr (kPack == 1) {
+      for (int k = 0; k < spans.count; ++k)
+        for (int at = spans.first[k]; at <= spans.last[k]; ++at) row_.lower(at, spans.value[k]);
+    } else {
+      const Spans<kRoom> some = not_empty(spans);
+      for (int k = 0; k < some.count; ++k) lower_one(some.first[k], some.last[k], some.value[k]);
+    }
+  }
+  /// Writes the row; elements that no span covered show `empty`.
+  GE_FN void finish(float empty) {
+    if constexpr (kPack == 1) {
+      squad_.meet();
+      FloatRow& row = row_;
+      row.fill(0, count_, [&row, empty](int k) GE_LAMBDA { return shown(row.get(k), empty); });
+    } else {
+      const float* const cells = cells_;
+      row_.fill(0, count_, [cells, empty](int k) GE_LAMBDA { return shown(cells[k], empty); });
+    }
+  }
+
+ private:
+  static GE_FN float shown(float seen, float empty) {
+    return select(seen < infinity<float>(), seen, empty);
+  }
+  GE_FN void lower_one(int first, int last, float value) {
+    do {
+      float* const at = cells_ + first;
+      const Floats seen = load_pack(at);
+      store_pack(at, select(first_lanes(last - first + 1), min(seen, spread(value)), seen));
+      first += kPack;
+    } while (first <= last);
+  }
+  template <int kRoom>
+  static GE_FN Spans<kRoom> not_empty(const Spans<kRoom>& spans) {
+    Spans<kRoom> found;
+    for (int k = 0; k < spans.count; k += kPack) {
+      Mask first, last;
+      __builtin_memcpy(&first, spans.first + k, sizeof first);
+      __builtin_memcpy(&last, spans.last + k, sizeof last);
+      const Mask hit = both(first <= last, first_lanes(spans.count - k));
+      keep(found.first + found.count, first, hit);
+      keep(found.last + found.count, last, hit);
+      keep(found.value + found.count, load_pack(spans.value + k), hit);
+      found.count += lanes_in(hit);
+    }
+    return found;
+  }
+
+  FloatRow& row_;
+  const Squad& squad_;
+  int count_;
+  // A span that begins at the last element is a whole pack too.
+  alignas(64) float cells_[kPack == 1 ? 1 : round_up(kMost, kPack) + kPack];
+};
+
+}  // namespace ge::spatial

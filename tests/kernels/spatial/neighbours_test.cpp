@@ -1,0 +1,116 @@
+// What kernels/spatial finds against all pairs, bit for bit: the environment is
+// tests/kernels/envs/crowd.hpp, places are laid out by hand and by chance.
+#include "spatial/neighbours.hpp"
+
+#include <functional>
+
+#include "simulation.hpp"
+#include "spatial/places.hpp"
+
+namespace {
+
+using namespace ge;
+using namespace ge::test;
+
+struct Find {
+  uint32_t count = 0, check = 0;
+  std::vector<std::pair<float, uint32_t>> nearest;  // (squared distance, row)
+};
+
+/// The plain way: every other walker.
+Find all_pairs(const Layout& layout, size_t me, size_t most) {
+  Find found;
+  std::vector<std::pair<float, uint32_t>> others;
+  for (size_t other = 0; other < layout.x.size(); ++other) {
+    if (other == me) continue;
+    const float dx = difference(layout, layout.x[me], layout.x[other]);
+    const float dy = difference(layout, layout.y[me], layout.y[other]);
+    const float squared = dx * dx + dy * dy;
+    others.push_back({squared, uint32_t(other)});
+    if (!(squared <= layout.range * layout.range)) continue;
+    ++found.count;
+    found.check += checksum(uint32_t(other), dx, dy);
+  }
+  std::sort(others.begin(), others.end());
+  others.resize(std::min(others.size(), most));
+  found.nearest = others;
+  return found;
+}
+
+/// Lays the places out in one world and has everybody stand, so that they are looked at where they
+/// are.
+std::unique_ptr<Simulation> look_at(const Layout& layout) {
+  Config config;
+  config.worlds = 1, config.threads = 1, config.max_episode_steps = 0;
+  config.parameters = {{"walker_count", double(layout.x.size())},
+                       {"wraps", layout.wraps},
+                       {"side", double(layout.side)},
+                       {"range", double(layout.range)}};
+  auto sim = std::make_unique<Simulation>("Crowd-v0", config);
+  sim->reset(1);
+  sim->set<float>("walkers.x", layout.x);
+  sim->set<float>("walkers.y", layout.y);
+  sim->step({4});
+  return sim;
+}
+
+void check_layout(const Layout& layout, const std::string& name) {
+  const auto sim = look_at(layout);
+  const auto counts = sim->get<uint32_t>("walkers.near_count");
+  const auto checks = sim->get<uint32_t>("walkers.near_check");
+  const auto rows = sim->get<uint32_t>("walkers.nearest_rows");
+  const auto squared = sim->get<float>("walkers.nearest_squared");
+  const size_t agents = layout.x.size(), most = rows.size() / agents;
+  int wrong = 0;
+  for (size_t me = 0; me < agents; ++me) {
+    const Find found = all_pairs(layout, me, most);
+    wrong += found.count != counts[me] || found.check != checks[me];
+    for (size_t k = 0; k < most; ++k) {
+      const bool there = k < found.nearest.size();
+      wrong += rows[me * most + k] != (there ? found.nearest[k].second : ~0u);
+      wrong += squared[me * most + k] != (there ? found.nearest[k].first : -1.0f);
+    }
+  }
+  if (wrong > 0) fail(__FILE__, __LINE__, name + ": " + std::to_string(wrong) + " differ");
+}
+
+void check_both_edges(const std::function<Layout(bool)>& make, const std::string& name) {
+  check_layout(make(true), name + ", torus");
+  check_layout(make(false), name + ", walls");
+}
+
+GE_TEST(neighbours_of_uniform_crowds_are_those_of_all_pairs) {
+  const float ranges[] = {0.001f, 0.02f, 0.1f, 0.24f, 0.26f, 0.4f, 0.5f, 0.75f, 1.5f, 3.0f};
+  uint32_t seed = 0;
+  for (float range : ranges)
+    for (int agents : {1, 2, 3, 63, 64, 65, 200, 500})
+      check_both_edges(
+          [&](bool wraps) { return uniform(seed++, agents, 1.0f, range, wraps, 1.0f); }, "uniform");
+}
+GE_TEST(neighbours_in_squares_of_other_sides_are_those_of_all_pairs) {
+  for (float side : {0.037f, 3.0f, 20.0f, 1000.0f})
+    for (uint32_t seed = 0; seed < 4; ++seed)
+      check_both_edges(
+          [&](bool wraps) { return uniform(seed, 150, side, 0.13f * side, wraps, 1.0f); }, "sides");
+}
+GE_TEST(neighbours_in_clusters_are_those_of_all_pairs) {
+  for (uint32_t seed = 0; seed < 12; ++seed)
+    for (float spread : {0.3f, 0.05f, 0.001f})
+      check_both_edges(
+          [&](bool wraps) { return uniform(seed, 300, 1.0f, 0.03f, wraps, spread); }, "cluster");
+}
+GE_TEST(neighbours_of_walkers_at_one_point_are_all_others) {
+  for (float at : {0.0f, 0.5f, 0.99999994f})
+    check_both_edges([&](bool wraps) { return one_point(180, at, 0.1f, wraps); }, "one point");
+}
+GE_TEST(neighbours_on_the_borders_of_cells_are_those_of_all_pairs) {
+  for (float range : {0.1f, 0.125f, 0.25f})
+    for (int steps : {8, 10, 16, 40})
+      check_both_edges([&](bool wraps) { return lattice(steps, range, wraps); }, "lattice");
+}
+GE_TEST(neighbours_across_the_seam_and_just_below_the_side_are_those_of_all_pairs) {
+  for (uint32_t seed = 0; seed < 8; ++seed)
+    check_both_edges([&](bool wraps) { return seam(seed, 220, 0.08f, wraps); }, "seam");
+}
+
+}  // namespace
