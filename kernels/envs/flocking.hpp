@@ -247,8 +247,10 @@ struct Environment : Defaults {
       .agents = "agent_count",
       .render_fps = 20};
   static Scene scene(const W& w) {
-    return spatial::swarm_scene<Model>(w, w.params().sectors.radius,
-                                          [](int) { return palette::kBlue; });
+    // Those who head the same way look alike, so that flocks show.
+    return spatial::swarm_scene<Model>(w, w.params().sectors, [&w](int row) {
+      return palette::of_heading(w.template get<Model::Agents, Course>(row).heading);
+    });
   }
 };
 

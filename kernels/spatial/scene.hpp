@@ -1,26 +1,35 @@
-// How a swarm looks to people: for now a disc per agent.
+// How a swarm looks to people: an arrow per agent on a board whose edges are one, and the field of
+// view of the first. Host only.
 #pragma once
 
 #include "engine/scene.hpp"
 #include "spatial/motion.hpp"
+#include "spatial/vision.hpp"
 
 namespace ge::spatial {
 
+/// `eyes` are those of the first agent; `colour(row)` of each. The first rows lie on top.
 template <class M, class Colour>
-Scene swarm_scene(const WorldOf<M>& w, float radius, const Colour& colour) {
+Scene swarm_scene(const WorldOf<M>& w, const Sectors& eyes, const Colour& colour) {
   Scene scene;
-  const float side = M::grid(w.params()).square.side;
-  const int count = M::count(w.params());
-  for (int row = 0; row < count; ++row) {
+  Board& board = scene.board.emplace();
+  board.wraps = true;
+  board.high[0] = board.high[1] = M::grid(w.params()).square.side;
+  Piece piece;
+  for (int row = int(M::count(w.params())) - 1; row >= 0; --row) {
     const Position at = w.template get<typename M::Agents, Position>(row);
-    Solid solid;
-    solid.shape = Solid::kSphere;
-    solid.half[0] = radius;
-    solid.position[0] = at.x, solid.position[1] = at.y;
-    solid.colour = colour(row);
-    scene.solids.push_back(solid);
+    piece.kind = Piece::kArrow;
+    piece.x = at.x, piece.y = at.y, piece.radius = eyes.radius;
+    piece.heading = w.template get<typename M::Agents, Course>(row).heading;
+    piece.colour = colour(row);
+    board.pieces.push_back(piece);
   }
-  scene.low[0] = scene.low[1] = 0, scene.high[0] = scene.high[1] = side, scene.high[2] = 0.1f * side;
+  FieldOfView view;
+  view.x = piece.x, view.y = piece.y, view.heading = piece.heading, view.colour = piece.colour;
+  view.half_angle = eyes.half_angle, view.radius = eyes.range;
+  board.views.push_back(view);
+  piece.kind = Piece::kRing, piece.colour = palette::kDark;
+  board.pieces.push_back(piece);
   return scene;
 }
 

@@ -159,7 +159,7 @@ struct Environment : Defaults {
                                : "runner_" + std::to_string(agent - p.chaser_count);
   }
   static Scene scene(const W& w) {
-    return spatial::swarm_scene<Model>(w, w.params().runners.sectors.radius, [&w](int agent) {
+    return spatial::swarm_scene<Model>(w, w.params().chasers.sectors, [&w](int agent) {
       return is_chaser(w.params(), agent) ? palette::kRed : palette::kBlue;
     });
   }
