@@ -184,9 +184,11 @@ class Tile {
     const Crew::Range mine = crew_.share(rows);
     for (int i = 0; i < set.block_count; ++i) {
       if constexpr (B == 1) {
-        const Cells<S> cells = here.at(set.blocks[i], 0);
+        // Found anew for each row: g++ copies Cells that lie outside of the loop, and then does not
+        // vectorise it.
+        const int block = set.blocks[i];
         GE_INDEPENDENT
-        for (int row = mine.begin; row < mine.end; ++row) f(cells, row);
+        for (int row = mine.begin; row < mine.end; ++row) f(here.at(block, 0), row);
       } else {
         const int block = set.blocks[i];
         for (int row = mine.begin; row < mine.end; ++row) {

@@ -54,19 +54,18 @@ struct Settings {
             .within(-1, kLongestGrid));
   }
   static constexpr auto describe_rewards() {
-    return fields(
-        field("tag_reward_for_tagger", &Settings::tag_reward_for_tagger,
-              "what every tagger gets when one of them tags the runner")
-            .within(-1e6, 1e6),
-        field("tag_penalty_for_runner", &Settings::tag_penalty_for_runner,
-              "what the runner loses then")
-            .within(-1e6, 1e6),
-        field("step_cost_for_tagger", &Settings::step_cost_for_tagger,
-              "what a step without a tag costs a tagger and gives the runner")
-            .within(-1e6, 1e6),
-        field("wall_hit_penalty", &Settings::wall_hit_penalty,
-              "what a step against the wall costs anybody")
-            .within(-1e6, 1e6));
+    return fields(field("tag_reward_for_tagger", &Settings::tag_reward_for_tagger,
+                        "what every tagger gets when one of them tags the runner")
+                      .within(-1e6, 1e6),
+                  field("tag_penalty_for_runner", &Settings::tag_penalty_for_runner,
+                        "what the runner loses then")
+                      .within(-1e6, 1e6),
+                  field("step_cost_for_tagger", &Settings::step_cost_for_tagger,
+                        "what a step without a tag costs a tagger and gives the runner")
+                      .within(-1e6, 1e6),
+                  field("wall_hit_penalty", &Settings::wall_hit_penalty,
+                        "what a step against the wall costs anybody")
+                      .within(-1e6, 1e6));
   }
   static constexpr auto describe() {
     return std::tuple_cat(describe_board(), describe_starts(), describe_rewards());
@@ -131,12 +130,12 @@ inline void resolve_starts(Settings& s, Params& p) {
            " agents, num_taggers=" + std::to_string(s.num_taggers) +
            " makes it one more; draw starts with reset_pool_size, or set the columns agents.x and "
            "agents.y after a reset");
-  for (const auto& [name, values] : {std::pair("starting_location_x", &x),
-                                     std::pair("starting_location_y", &y)})
+  for (const auto& [name, values] :
+       {std::pair("starting_location_x", &x), std::pair("starting_location_y", &y)})
     if (int(values->size()) != agents)
-      refuse(std::string(name) + " has " + std::to_string(values->size()) + " numbers, and there are " +
-             std::to_string(agents) + " agents: num_taggers=" + std::to_string(s.num_taggers) +
-             " and the runner");
+      refuse(std::string(name) + " has " + std::to_string(values->size()) +
+             " numbers, and there are " + std::to_string(agents) +
+             " agents: num_taggers=" + std::to_string(s.num_taggers) + " and the runner");
   if (s.reset_pool_size > 0)
     refuse("starting_location_x and _y fix the start, and reset_pool_size=" +
            std::to_string(s.reset_pool_size) + " draws it: give one of them");
@@ -148,9 +147,9 @@ inline void resolve_starts(Settings& s, Params& p) {
 inline void resolve_pool(const Settings& s, Params& p) {
   const int high = s.reset_pool_high < 0 ? s.grid_length - 1 : s.reset_pool_high;
   if (s.reset_pool_size > 0 && (high > s.grid_length || s.reset_pool_low > high))
-    refuse("reset_pool_low=" + std::to_string(s.reset_pool_low) + " to reset_pool_high=" +
-           std::to_string(high) + " is no range of coordinates within 0 to grid_length=" +
-           std::to_string(s.grid_length));
+    refuse("reset_pool_low=" + std::to_string(s.reset_pool_low) +
+           " to reset_pool_high=" + std::to_string(high) +
+           " is no range of coordinates within 0 to grid_length=" + std::to_string(s.grid_length));
   p.pool_size = s.reset_pool_size;
   p.pool_low = s.reset_pool_low, p.pool_span = high - s.reset_pool_low + 1;
 }

@@ -7,93 +7,13 @@
 //   rules from  "WarpDrive: Extremely Fast End-to-End Deep Multi-Agent Reinforcement Learning on a
 //               GPU" (Lan et al., JMLR 2022), its TagGridWorld
 //
-// Parts: settings.hpp (what a user sets).
+// Parts: settings.hpp (what a user sets), tables.hpp, pictures.hpp (for people).
 #pragma once
 
-#include "engine/wide_rows.hpp"
-#include "envs/tag_grid/settings.hpp"
+#include "envs/tag_grid/pictures.hpp"
+#include "envs/tag_grid/tables.hpp"
 
 namespace gpu_envs::envs::tag_grid {
-
-// ---- what is described
-
-struct Step {
-  int32_t direction;
-  static constexpr bool transient = true;
-
-  static constexpr auto describe() {
-    return fields(field("direction", &Step::direction, "0 stay, 1 x + 1, 2 x - 1, 3 y + 1, 4 y - 1")
-                      .one_of(5));
-  }
-};
-
-struct Position {
-  int32_t x, y;
-
-  static constexpr auto describe() {
-    return fields(
-        field("x", &Position::x, "cell along x, 0 to grid_length").within(0, kLongestGrid),
-        field("y", &Position::y, "cell along y, 0 to grid_length").within(0, kLongestGrid));
-  }
-};
-
-/// Whether the agent's step in this turn went against the wall.
-struct Bump {
-  uint32_t hit;
-  static constexpr bool transient = true;
-  static constexpr auto describe() { return fields(field("hit", &Bump::hit, "1: wall")); }
-};
-
-// Two components of one number each, since a row shows all x, then all y.
-struct ShareX {
-  float value;
-  static constexpr bool transient = true;
-  static constexpr auto describe() {
-    return fields(field("share_x", &ShareX::value, "x / grid_length"));
-  }
-};
-struct ShareY {
-  float value;
-  static constexpr bool transient = true;
-  static constexpr auto describe() {
-    return fields(field("share_y", &ShareY::value, "y / grid_length"));
-  }
-};
-
-struct Nearest {
-  uint32_t tagger;
-  static constexpr bool transient = true;
-  static constexpr auto describe() {
-    return fields(field("tagger", &Nearest::tagger, "that is nearest to the runner"));
-  }
-};
-
-// ---- tables; N: rows of the tier, or any number
-
-template <int N>
-struct Players : Agents<N, Position, Step, Bump, ShareX, ShareY> {
-  static constexpr const char* name = "agents";
-  static GE_FN constexpr int64_t count(const Params& p) { return p.num_taggers + 1; }
-};
-struct Chase : Single<Nearest> {
-  static constexpr const char* name = "chase";
-  static constexpr bool scratch = true;
-};
-
-template <int N>
-struct Schema {
-  using Settings = tag_grid::Settings;
-  using Params = tag_grid::Params;
-  using Action = Step;
-  using Agent = Players<N>;
-  using tables = Types<Agent, Chase>;
-  // Small worlds fill the lanes of a vector or a warp side by side, large ones by their agents.
-  static constexpr int cpu_block = N <= 128 ? 16 : 1;
-  static constexpr int cuda_block = N <= 8 ? 32 : 1;
-  static Params resolve(Settings& settings) { return resolve_settings(settings); }
-};
-template <int N>
-using W = World<Schema<N>>;
 
 // ---- the start
 
@@ -126,8 +46,7 @@ GE_FN void place_from_pool(const W<N>& w, Slot agent, Position& at) {
   const Identity id = w.template get<Identity>();
   constexpr uint32_t stream = Name("tag_pool").hash();
   const uint32_t row = w.template draw<"tag_start">(0).below(0, uint32_t(p.pool_size));
-  const Draw drawn =
-      ge::draw(id.seed_low, id.seed_high, 0, 0, 0, stream, uint32_t(agent.row), row);
+  const Draw drawn = ge::draw(id.seed_low, id.seed_high, 0, 0, 0, stream, uint32_t(agent.row), row);
   const int x = p.pool_low + int(drawn.below(0, uint32_t(p.pool_span)));
   const int y = p.pool_low + int(drawn.below(1, uint32_t(p.pool_span)));
   const bool runs = agent.row == p.num_taggers;
@@ -158,11 +77,13 @@ GE_FN void judge(const W<N>&, int32_t touched, Verdict& verdict) {
 
 template <int N>
 GE_FN void pay(const W<N>& w, Slot agent, Reward& reward, const Bump& bump) {
-  const Params& p = w.params();
-  const Pay own = agent.row == p.num_taggers ? p.runner : p.tagger;
+  const Pay tagger = w.params().tagger, runner = w.params().runner;
   const bool tagged = w.template get<Verdict>().terminated != 0, hit = bump.hit != 0;
-  reward.value = select(tagged, select(hit, own.tagged_bumped, own.tagged),
-                        select(hit, own.bumped, own.quiet));
+  const float chases = select(tagged, select(hit, tagger.tagged_bumped, tagger.tagged),
+                              select(hit, tagger.bumped, tagger.quiet));
+  const float runs = select(tagged, select(hit, runner.tagged_bumped, runner.tagged),
+                            select(hit, runner.bumped, runner.quiet));
+  reward.value = agent.row == w.params().num_taggers ? runs : chases;
 }
 
 // ---- observation
@@ -237,10 +158,10 @@ GE_FN float time_share(const W<N>& w) {
 template <int N>
 GE_FN void fill_everybody(const W<N>& w, FloatRow& row, int me) {
   const int taggers = w.params().num_taggers, agents = taggers + 1;
-  row.fill(0, agents, [&w](int k)
-                          GE_LAMBDA { return w.template get<Players<N>, ShareX>(k).value; });
-  row.fill(agents, agents, [&w](int k)
-                               GE_LAMBDA { return w.template get<Players<N>, ShareY>(k).value; });
+  row.fill(0, agents,
+           [&w](int k) GE_LAMBDA { return w.template get<Players<N>, ShareX>(k).value; });
+  row.fill(agents, agents,
+           [&w](int k) GE_LAMBDA { return w.template get<Players<N>, ShareY>(k).value; });
   row.fill(2 * agents, agents, [taggers](int k) GE_LAMBDA { return k == taggers ? 1.0f : 0.0f; });
   row.fill(3 * agents, agents, [me](int k) GE_LAMBDA { return k == me ? 1.0f : 0.0f; });
   const float time = time_share<N>(w);
@@ -281,16 +202,16 @@ struct Environment : Defaults {
   using Step = Stages<Each<&move<N>>, Reduce<&touches<N>, AnyOf, &judge<N>>, Each<&pay<N>>>;
   using Everybody = std::conditional_t<N <= 8, ge::Observe<&show_everybody<N>>,
                                        ge::Observe<&show_everybody_together<N>>>;
-  using Observe =
-      Stages<Each<&take_shares<N>>, When<&shows_everybody<N>, Everybody>,
-             When<&shows_nearest<N>, Reduce<&closeness<N>, Closest, &name_nearest<N>>,
-                  ge::Observe<&show_nearest<N>>>>;
+  using Observe = Stages<Each<&take_shares<N>>, When<&shows_everybody<N>, Everybody>,
+                         When<&shows_nearest<N>, Reduce<&closeness<N>, Closest, &name_nearest<N>>,
+                              ge::Observe<&show_nearest<N>>>>;
   using StepLanes = std::conditional_t<N <= 8, Lanes<1, 8>, Lanes<32>>;
   using ResetLanes = StepLanes;
   using ObserveLanes = StepLanes;
   static constexpr Card card{.doc = "Taggers chase one runner over a board.",
                              .max_episode_steps = 100,
-                             .agents = "num_taggers + 1"};
+                             .agents = "num_taggers + 1",
+                             .render_fps = 8};
 
   static constexpr bool fits(const Params& p) { return p.num_taggers < N; }
   static std::string agent_name(const Params& p, int agent) {
@@ -304,9 +225,11 @@ struct Environment : Defaults {
     constexpr const char* kKeys[] = {".", "d", "a", "w", "s"};
     return kKeys[action];
   }
+  static Scene scene(const W<N>& w) { return board_scene<N>(w); }
+  static std::string text(const W<N>& w, int viewer) { return board_text<N>(w, viewer); }
 };
 
-using Builds = ge::Builds<Build<"TagGrid-v0", Environment<8>, Environment<32>, Environment<128>,
-                                Environment<kAny>>>;
+using Builds = ge::Builds<
+    Build<"TagGrid-v0", Environment<8>, Environment<32>, Environment<128>, Environment<kAny>>>;
 
 }  // namespace gpu_envs::envs::tag_grid

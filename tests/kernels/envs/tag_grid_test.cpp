@@ -1,4 +1,5 @@
 // TagGrid, one rule per test, on boards laid out by hand.
+#include "engine/scene.hpp"
 #include "simulation.hpp"
 
 using namespace ge;
@@ -21,10 +22,10 @@ struct Cell {
   int x, y;
 };
 
-/// One board; agents are named by their number, the runner is the last.
-class Board {
+/// One world; agents are named by their number, the runner is the last.
+class Chase {
  public:
-  explicit Board(const Values& parameters, int64_t max_steps = -1)
+  explicit Chase(const Values& parameters, int64_t max_steps = -1)
       : world("TagGrid-v0", config_of(parameters, max_steps)), agents(int(world->agents())) {
     world.reset(1);
   }
@@ -65,114 +66,114 @@ std::string refusal(const Values& parameters) {
 }  // namespace
 
 GE_TEST(two_that_swap_cells_do_not_touch) {
-  Board board({{"num_taggers", int64_t{1}}, {"grid_length", int64_t{5}}});
-  board.lay({{1, 1}, {2, 1}});
-  board.world.step({kRight, kLeft});
-  CHECK(board.stands(0, 2, 1) && board.stands(1, 1, 1) && !board.over());
-  CHECK_EQ(board.reward(0), -0.01f);
-  CHECK_EQ(board.reward(1), 0.01f);
+  Chase chase({{"num_taggers", int64_t{1}}, {"grid_length", int64_t{5}}});
+  chase.lay({{1, 1}, {2, 1}});
+  chase.world.step({kRight, kLeft});
+  CHECK(chase.stands(0, 2, 1) && chase.stands(1, 1, 1) && !chase.over());
+  CHECK_EQ(chase.reward(0), -0.01f);
+  CHECK_EQ(chase.reward(1), 0.01f);
 }
 
 GE_TEST(a_push_against_any_wall_costs_and_moves_nobody) {
-  Board board({{"num_taggers", int64_t{4}}, {"grid_length", int64_t{5}}});
-  board.lay({{0, 0}, {0, 0}, {5, 5}, {5, 5}, {5, 2}});
-  board.world.step({kLeft, kDown, kRight, kUp, kStay});
-  for (int tagger = 0; tagger < 4; ++tagger) CHECK_EQ(board.reward(tagger), -0.11f);
-  CHECK(board.stands(0, 0, 0) && board.stands(1, 0, 0));
-  CHECK(board.stands(2, 5, 5) && board.stands(3, 5, 5));
-  board.lay({{0, 0}, {0, 0}, {0, 0}, {0, 0}, {5, 5}});
-  board.world.step({kStay, kStay, kStay, kStay, kUp});
-  CHECK(board.stands(4, 5, 5));
-  CHECK_EQ(board.reward(4), -0.09f);
+  Chase chase({{"num_taggers", int64_t{4}}, {"grid_length", int64_t{5}}});
+  chase.lay({{0, 0}, {0, 0}, {5, 5}, {5, 5}, {5, 2}});
+  chase.world.step({kLeft, kDown, kRight, kUp, kStay});
+  for (int tagger = 0; tagger < 4; ++tagger) CHECK_EQ(chase.reward(tagger), -0.11f);
+  CHECK(chase.stands(0, 0, 0) && chase.stands(1, 0, 0));
+  CHECK(chase.stands(2, 5, 5) && chase.stands(3, 5, 5));
+  chase.lay({{0, 0}, {0, 0}, {0, 0}, {0, 0}, {5, 5}});
+  chase.world.step({kStay, kStay, kStay, kStay, kUp});
+  CHECK(chase.stands(4, 5, 5));
+  CHECK_EQ(chase.reward(4), -0.09f);
 }
 
 GE_TEST(the_largest_coordinate_is_a_cell) {
-  Board board({{"num_taggers", int64_t{1}}, {"grid_length", int64_t{5}}});
-  board.lay({{4, 4}, {0, 0}});
-  board.world.step({kRight, kStay});
-  CHECK(board.stands(0, 5, 4));
-  CHECK_EQ(board.reward(0), -0.01f);
+  Chase chase({{"num_taggers", int64_t{1}}, {"grid_length", int64_t{5}}});
+  chase.lay({{4, 4}, {0, 0}});
+  chase.world.step({kRight, kStay});
+  CHECK(chase.stands(0, 5, 4));
+  CHECK_EQ(chase.reward(0), -0.01f);
 }
 
 GE_TEST(every_tagger_is_paid_for_a_tag_and_who_pushed_a_wall_less) {
-  Board board({{"num_taggers", int64_t{4}}, {"grid_length", int64_t{4}}}, 10);
-  board.lay({{0, 0}, {0, 0}, {0, 0}, {0, 0}, {1, 1}});
-  board.world.step({kLeft, kStay, kUp, kDown, kLeft});  // tagger 2 and the runner meet at (0, 1)
+  Chase chase({{"num_taggers", int64_t{4}}, {"grid_length", int64_t{4}}}, 10);
+  chase.lay({{0, 0}, {0, 0}, {0, 0}, {0, 0}, {1, 1}});
+  chase.world.step({kLeft, kStay, kUp, kDown, kLeft});  // tagger 2 and the runner meet at (0, 1)
   const float expected[] = {9.9f, 10.0f, 10.0f, 9.9f, -2.0f};
-  for (int agent = 0; agent < 5; ++agent) CHECK_EQ(board.reward(agent), expected[agent]);
-  CHECK(board.over() && !board.cut_short());
-  CHECK_EQ(board.seen(0, 20), 0.1f);
+  for (int agent = 0; agent < 5; ++agent) CHECK_EQ(chase.reward(agent), expected[agent]);
+  CHECK(chase.over() && !chase.cut_short());
+  CHECK_EQ(chase.seen(0, 20), 0.1f);
 }
 
 GE_TEST(taggers_may_share_a_cell_without_an_end) {
-  Board board({{"num_taggers", int64_t{3}}});
-  board.world.step({kStay});
-  CHECK(!board.over());
-  CHECK(board.stands(0, 5, 5) && board.stands(2, 5, 5) && board.stands(3, 0, 0));
+  Chase chase({{"num_taggers", int64_t{3}}});
+  chase.world.step({kStay});
+  CHECK(!chase.over());
+  CHECK(chase.stands(0, 5, 5) && chase.stands(2, 5, 5) && chase.stands(3, 0, 0));
 }
 
 GE_TEST(nobody_moves_until_the_limit_cuts_the_episode_short) {
-  Board board({{"num_taggers", int64_t{2}}}, 3);
+  Chase chase({{"num_taggers", int64_t{2}}}, 3);
   for (int step = 1; step <= 3; ++step) {
-    CHECK(!board.cut_short());
-    board.world.step({kStay});
-    CHECK_EQ(board.seen(1, 12), float(step) / 3.0f);
+    CHECK(!chase.cut_short());
+    chase.world.step({kStay});
+    CHECK_EQ(chase.seen(1, 12), float(step) / 3.0f);
   }
-  CHECK(board.cut_short() && !board.over());
+  CHECK(chase.cut_short() && !chase.over());
 }
 
 GE_TEST(without_a_limit_the_time_reads_zero) {
-  Board board({{"num_taggers", int64_t{1}}}, 0);
-  for (int step = 0; step < 120; ++step) board.world.step({kStay});
-  CHECK(!board.cut_short());
-  CHECK_EQ(board.seen(0, 8), 0.0f);
+  Chase chase({{"num_taggers", int64_t{1}}}, 0);
+  for (int step = 0; step < 120; ++step) chase.world.step({kStay});
+  CHECK(!chase.cut_short());
+  CHECK_EQ(chase.seen(0, 8), 0.0f);
 }
 
 GE_TEST(a_full_row_is_x_y_type_self_and_time) {
-  Board board({{"num_taggers", int64_t{2}}, {"grid_length", int64_t{7}}}, 8);
-  board.lay({{1, 2}, {3, 4}, {6, 7}});
-  board.world.step({kStay});
+  Chase chase({{"num_taggers", int64_t{2}}, {"grid_length", int64_t{7}}}, 8);
+  chase.lay({{1, 2}, {3, 4}, {6, 7}});
+  chase.world.step({kStay});
   const float common[] = {1 / 7.0f, 3 / 7.0f, 6 / 7.0f, 2 / 7.0f, 4 / 7.0f, 1, 0, 0, 1};
   for (int observer = 0; observer < 3; ++observer) {
-    for (int k = 0; k < 9; ++k) CHECK_EQ(board.seen(observer, k), common[k]);
-    for (int k = 0; k < 3; ++k) CHECK_EQ(board.seen(observer, 9 + k), observer == k ? 1.0f : 0.0f);
-    CHECK_EQ(board.seen(observer, 12), 0.125f);
+    for (int k = 0; k < 9; ++k) CHECK_EQ(chase.seen(observer, k), common[k]);
+    for (int k = 0; k < 3; ++k) CHECK_EQ(chase.seen(observer, 9 + k), observer == k ? 1.0f : 0.0f);
+    CHECK_EQ(chase.seen(observer, 12), 0.125f);
   }
 }
 
 GE_TEST(of_the_nearest_taggers_the_lowest_number_is_seen) {
-  Board board({{"num_taggers", int64_t{4}}, {"use_full_observation", false}});
-  board.lay({{9, 9}, {5, 2}, {2, 5}, {8, 5}, {5, 5}});  // 1, 2 and 3 are three cells away
-  board.world.step({kStay});
-  CHECK_EQ(board.seen(4, 2), 0.5f);
-  CHECK_EQ(board.seen(4, 3), 0.2f);
-  CHECK_EQ(board.seen(4, 4), 1.0f);
-  CHECK_EQ(board.seen(0, 0), 0.9f);
-  CHECK_EQ(board.seen(0, 2), 0.5f);
-  CHECK_EQ(board.seen(0, 4), 0.0f);
-  board.lay({{9, 9}, {2, 5}, {5, 2}, {8, 5}, {5, 5}});  // 1 and 2 in each other's place
-  board.world.step({kStay});
-  CHECK_EQ(board.seen(4, 2), 0.2f);
-  CHECK_EQ(board.seen(4, 3), 0.5f);
+  Chase chase({{"num_taggers", int64_t{4}}, {"use_full_observation", false}});
+  chase.lay({{9, 9}, {5, 2}, {2, 5}, {8, 5}, {5, 5}});  // 1, 2 and 3 are three cells away
+  chase.world.step({kStay});
+  CHECK_EQ(chase.seen(4, 2), 0.5f);
+  CHECK_EQ(chase.seen(4, 3), 0.2f);
+  CHECK_EQ(chase.seen(4, 4), 1.0f);
+  CHECK_EQ(chase.seen(0, 0), 0.9f);
+  CHECK_EQ(chase.seen(0, 2), 0.5f);
+  CHECK_EQ(chase.seen(0, 4), 0.0f);
+  chase.lay({{9, 9}, {2, 5}, {5, 2}, {8, 5}, {5, 5}});  // 1 and 2 in each other's place
+  chase.world.step({kStay});
+  CHECK_EQ(chase.seen(4, 2), 0.2f);
+  CHECK_EQ(chase.seen(4, 3), 0.5f);
 }
 
 GE_TEST(distances_are_exact_on_the_largest_board) {
-  Board board({{"num_taggers", int64_t{2}},
+  Chase chase({{"num_taggers", int64_t{2}},
                {"grid_length", int64_t{32767}},
                {"use_full_observation", false}});
-  board.lay({{32767, 32767}, {32767, 32766}, {0, 0}});
-  board.world.step({kStay});
-  CHECK_EQ(board.seen(2, 3), 32766.0f / 32767.0f);
+  chase.lay({{32767, 32767}, {32767, 32766}, {0, 0}});
+  chase.world.step({kStay});
+  CHECK_EQ(chase.seen(2, 3), 32766.0f / 32767.0f);
 }
 
 GE_TEST(given_starts_hold_for_every_episode) {
-  Board board({{"num_taggers", int64_t{2}},
+  Chase chase({{"num_taggers", int64_t{2}},
                {"starting_location_x", std::string("1, 2,3")},
                {"starting_location_y", std::string("4 5 6")}});
   for (int episode = 0; episode < 2; ++episode) {
-    CHECK(board.stands(0, 1, 4) && board.stands(1, 2, 5) && board.stands(2, 3, 6));
-    board.world.step({kUp});
-    board.world.reset(ResetRequest{});
+    CHECK(chase.stands(0, 1, 4) && chase.stands(1, 2, 5) && chase.stands(2, 3, 6));
+    chase.world.step({kUp});
+    chase.world.reset(ResetRequest{});
   }
 }
 
@@ -227,4 +228,31 @@ GE_TEST(a_pool_belongs_to_its_seed_and_every_row_of_it_occurs) {
     CHECK_EQ(pool.size(), size_t(5));
   }
   CHECK(std::find(pools[0].begin(), pools[0].end(), pools[1][0]) == pools[0].end());
+}
+
+GE_TEST(a_scene_has_a_disc_for_everybody_and_nobody_hides_another) {
+  Chase chase({{"num_taggers", int64_t{4}}, {"grid_length", int64_t{5}}});
+  chase.lay({{2, 2}, {2, 2}, {2, 2}, {4, 5}, {0, 0}});
+  const Scene scene = chase.world->scene(0);
+  CHECK(scene.board.has_value());
+  const std::vector<Piece>& pieces = scene.board->pieces;
+  CHECK_EQ(pieces.size(), size_t(6));  // and a ring around the runner
+  CHECK_EQ(pieces[3].x, 4.0f);
+  CHECK_EQ(pieces[3].y, 5.0f);
+  for (int k = 0; k < 3; ++k) {
+    CHECK(pieces[size_t(k)].x > 1.5f && pieces[size_t(k)].x < 2.5f);
+    CHECK(pieces[size_t(k)].radius < 0.25f);
+    for (int other = 0; other < k; ++other) {
+      const Piece &a = pieces[size_t(k)], &b = pieces[size_t(other)];
+      CHECK(abs(a.x - b.x) >= 0.5f || abs(a.y - b.y) >= 0.5f);
+    }
+  }
+  CHECK(pieces[5].kind == Piece::kRing && pieces[5].x == 0.0f);
+}
+
+GE_TEST(a_text_has_a_line_for_every_y_and_counts_taggers) {
+  Chase chase({{"num_taggers", int64_t{3}}, {"grid_length", int64_t{2}}});
+  chase.lay({{0, 2}, {0, 2}, {1, 1}, {1, 1}});
+  const std::string text = chase.world->text(0, 0);
+  CHECK_EQ(text.substr(0, 21), "2<. . \n. X . \n. . . \n");
 }

@@ -1,0 +1,87 @@
+// What there is: the action, what is kept of every agent, and the tables.
+#pragma once
+
+#include "engine/wide_rows.hpp"
+#include "envs/tag_grid/settings.hpp"
+
+namespace gpu_envs::envs::tag_grid {
+
+struct Step {
+  int32_t direction;
+  static constexpr bool transient = true;
+
+  static constexpr auto describe() {
+    return fields(field("direction", &Step::direction, "0 stay, 1 x + 1, 2 x - 1, 3 y + 1, 4 y - 1")
+                      .one_of(5));
+  }
+};
+
+struct Position {
+  int32_t x, y;
+
+  static constexpr auto describe() {
+    return fields(
+        field("x", &Position::x, "cell along x, 0 to grid_length").within(0, kLongestGrid),
+        field("y", &Position::y, "cell along y, 0 to grid_length").within(0, kLongestGrid));
+  }
+};
+
+/// Whether the agent's step in this turn went against the wall.
+struct Bump {
+  uint32_t hit;
+  static constexpr bool transient = true;
+  static constexpr auto describe() { return fields(field("hit", &Bump::hit, "1: wall")); }
+};
+
+// Two components of one number each, since a row shows all x, then all y.
+struct ShareX {
+  float value;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("share_x", &ShareX::value, "x / grid_length"));
+  }
+};
+struct ShareY {
+  float value;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("share_y", &ShareY::value, "y / grid_length"));
+  }
+};
+
+struct Nearest {
+  uint32_t tagger;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("tagger", &Nearest::tagger, "that is nearest to the runner"));
+  }
+};
+
+// ---- tables; N: rows of the tier, or any number
+
+template <int N>
+struct Players : Agents<N, Position, Step, Bump, ShareX, ShareY> {
+  static constexpr const char* name = "agents";
+  static GE_FN constexpr int64_t count(const Params& p) { return p.num_taggers + 1; }
+};
+struct Chase : Single<Nearest> {
+  static constexpr const char* name = "chase";
+  static constexpr bool scratch = true;
+};
+
+template <int N>
+struct Schema {
+  using Settings = tag_grid::Settings;
+  using Params = tag_grid::Params;
+  using Action = Step;
+  using Agent = Players<N>;
+  using tables = Types<Agent, Chase>;
+  // Small worlds fill the lanes of a vector or a warp side by side, large ones by their agents.
+  static constexpr int cpu_block = N <= 128 ? 16 : 1;
+  static constexpr int cuda_block = N <= 8 ? 32 : 1;
+  static Params resolve(Settings& settings) { return resolve_settings(settings); }
+};
+template <int N>
+using W = World<Schema<N>>;
+
+}  // namespace gpu_envs::envs::tag_grid
