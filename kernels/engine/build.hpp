@@ -183,11 +183,13 @@ std::vector<FieldInfo> row_fields(const Params& params) {
 template <class A, class Params>
 std::vector<FieldInfo> action_fields(const Params& params) {
   std::vector<FieldInfo> all = field_infos<A>();
-  if constexpr (requires { A::choices(params); }) {
-    static_assert(ActionShape<A>::words == 1,
-                  "GE: choices(params) is for an action of one category");
-    all[0].choices = A::choices(params);
-    all[0].high = all[0].choices - 1;
+  if constexpr (has_choices<A, Params>) {
+    static_assert(ActionShape<A>::words == int(std::tuple_size_v<decltype(A::describe())>),
+                  "GE: choices(params) is for an action whose fields are one category each");
+    for (size_t k = 0; k < all.size(); ++k) {
+      all[k].choices = choices_of<A>(params, int(k));
+      all[k].high = all[k].choices - 1;
+    }
   }
   return all;
 }
@@ -308,7 +310,7 @@ class Plan {
     for (int k = 0; k < ActionShape<typename S::Action>::words; ++k) {
       ranges_.push_back(ActionShape<typename S::Action>::ranges.at[k].low);
       ranges_.push_back(highest_action<typename S::Action>(
-          params, ActionShape<typename S::Action>::ranges.at[k].high));
+          params, k, ActionShape<typename S::Action>::ranges.at[k].high));
     }
     write_instance();
   }

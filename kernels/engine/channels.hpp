@@ -90,11 +90,23 @@ GE_FN typename ActionShape<A>::Element take_element(From value, double low, doub
   }
 }
 
-/// How many categories there are, where the parameters decide it.
+/// Whether the parameters decide how many categories a word of the action has.
 template <class A, class Params>
-GE_FN double highest_action(const Params& params, double described) {
-  if constexpr (requires { A::choices(params); })
-    return double(A::choices(params) - 1);
+inline constexpr bool has_choices = requires(const Params& params) { A::choices(params); } ||
+                                    requires(const Params& params) { A::choices(params, 0); };
+template <class A, class Params>
+GE_FN int choices_of(const Params& params, [[maybe_unused]] int word) {
+  if constexpr (requires { A::choices(params, word); })
+    return A::choices(params, word);
+  else
+    return A::choices(params);
+}
+/// The highest value that word `word` of an action may have.
+template <class A, class Params>
+GE_FN double highest_action([[maybe_unused]] const Params& params, [[maybe_unused]] int word,
+                            double described) {
+  if constexpr (has_choices<A, Params>)
+    return double(choices_of<A>(params, word) - 1);
   else
     return described;
 }
@@ -115,7 +127,7 @@ GE_FN void take_action(const Cells<typename E::Schema>& cells, int row, int agen
   GE_UNROLL
   for (int k = 0; k < Shape::words; ++k) {
     constexpr auto ranges = Shape::ranges;
-    const double high = highest_action<A>(cells.shared->params, ranges.at[k].high);
+    const double high = highest_action<A>(cells.shared->params, k, ranges.at[k].high);
     const auto value = take_element<A>(from[k], ranges.at[k].low, high, bad);
     values.at[k] = gone ? typename Shape::Element(0) : value;
   }

@@ -17,27 +17,13 @@ import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode
+from sizes import ALONE, CROWD, SMALL, TOGETHER
 
 import gpu_envs
 
 MODES = ("SameStep", "NextStep", "Disabled")
 NAMES = list(gpu_envs.environments())
-TOGETHER = ("Hanabi-v0", "HideSeek-v0")  # `gymnasium.make` has no game for one to make
 SINGLES = [name for name in NAMES if name not in TOGETHER]
-# What differs between episodes: without it each of Overcooked's begins in the same way.
-VARIED = {"Overcooked-v0": {"random_start_positions": True, "random_start_objects": 0.3}}
-# Little work and short episodes where random actions do not end them, so that a test is short.
-SMALL = {"Hanabi-v0": {"preset": "small"}, "HideSeek-v0": {"preparation_steps": 4}, **VARIED}
-SMALL["Micro-v0"] = {"agent_count": 1, "work": 2}
-ALONE = {
-    "Micro-v0": SMALL["Micro-v0"],
-    "Overcooked-v0": {"player_count": 1, **VARIED["Overcooked-v0"]},
-}
-CROWD = {
-    "Hanabi-v0": {"player_count": 3},
-    "Micro-v0": {"agent_count": 3, "work": 2},
-    "Overcooked-v0": {"layout": "multiplayer_schelling", **VARIED["Overcooked-v0"]},
-}
 EVERYWHERE = {"action_mask", "agent_active", "reward_parts", "state"}  # infos without a mask
 
 every_environment = pytest.mark.parametrize("name", NAMES)

@@ -16,6 +16,7 @@ import pytest
 from gymnasium.utils import performance
 from gymnasium.utils.env_checker import check_env
 from gymnasium.wrappers import vector as wrappers
+from sizes import ALONE, CROWD, SMALL, TOGETHER
 
 import gpu_envs
 from gpu_envs import native
@@ -23,21 +24,7 @@ from gpu_envs.layout import OUTPUTS
 
 MODES = ("SameStep", "NextStep", "Disabled")
 NAMES = list(gpu_envs.environments())
-# These have no game for one: `gymnasium.make` refuses them, see check 6.
-SINGLES = [name for name in NAMES if name not in ("Hanabi-v0", "HideSeek-v0")]
-# Little work and short episodes where random actions do not end them, so that a test is short.
-SMALL = {
-    "Hanabi-v0": {"preset": "small"},
-    "HideSeek-v0": {"preparation_steps": 4},
-    "Micro-v0": {"agent_count": 1, "work": 2},
-    "Overcooked-v0": {"random_start_positions": True, "random_start_objects": 0.3},
-}
-ALONE = {"Micro-v0": {"agent_count": 1, "work": 2}, "Overcooked-v0": {"player_count": 1}}
-CROWD = {
-    "Hanabi-v0": {"player_count": 3},
-    "Micro-v0": {"agent_count": 3, "work": 2},
-    "Overcooked-v0": {"layout": "multiplayer_schelling"},
-}
+SINGLES = [name for name in NAMES if name not in TOGETHER]
 
 wrappers_of_1_4 = pytest.mark.skipif(
     tuple(map(int, gymnasium.__version__.split(".")[:2])) < (1, 4),

@@ -12,6 +12,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from sizes import TOGETHER, VARIED
 
 import gpu_envs
 from gpu_envs import registration
@@ -19,9 +20,7 @@ from gpu_envs import registration
 IDS = sorted(registration.environments())
 MODES = ("SameStep", "NextStep", "Disabled")
 STEPS = 60
-# What differs between episodes: without it each of Overcooked's begins in the same way.
-VARIED = {"Overcooked-v0": {"random_start_positions": True, "random_start_objects": 0.3}}
-SINGLES = [name for name in IDS if name not in ("Hanabi-v0", "HideSeek-v0")]  # no game for one
+SINGLES = [name for name in IDS if name not in TOGETHER]
 
 every = pytest.mark.parametrize("name", IDS)
 

@@ -13,17 +13,12 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from sizes import CROWD
 
 import gpu_envs
 
 DESCRIPTIONS = gpu_envs.environments()
 NAMES = [name for name, description in DESCRIPTIONS.items() if description["agents"] != "1"]
-CROWD = {
-    "Hanabi-v0": {"player_count": 3},
-    "HideSeek-v0": {},
-    "Micro-v0": {"agent_count": 3, "work": 2},
-    "Overcooked-v0": {"layout": "multiplayer_schelling", "random_start_positions": True},
-}
 STEPS = 60
 WORLDS = 4
 

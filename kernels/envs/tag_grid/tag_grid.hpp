@@ -205,7 +205,8 @@ struct Environment : Defaults {
   using Observe = Stages<Each<&take_shares<N>>, When<&shows_everybody<N>, Everybody>,
                          When<&shows_nearest<N>, Reduce<&closeness<N>, Closest, &name_nearest<N>>,
                               ge::Observe<&show_nearest<N>>>>;
-  using StepLanes = std::conditional_t<N <= 8, Lanes<1, 8>, Lanes<32>>;
+  using StepLanes = std::conditional_t<N <= 8, Lanes<1, 8>,
+                                       std::conditional_t<N == kAny, Lanes<128, 32>, Lanes<32>>>;
   using ResetLanes = StepLanes;
   using ObserveLanes = StepLanes;
   static constexpr Card card{.doc = "Taggers chase one runner over a board.",
@@ -214,6 +215,12 @@ struct Environment : Defaults {
                              .render_fps = 8};
 
   static constexpr bool fits(const Params& p) { return p.num_taggers < N; }
+  // A few worlds of thousands would leave most of a GPU idle if each had one group of lanes.
+  static Schedule schedule(const Params& p, int64_t worlds)
+    requires(N == kAny)
+  {
+    return worlds < 512 && p.num_taggers >= 2048 ? Schedule::flat : Schedule::group;
+  }
   static std::string agent_name(const Params& p, int agent) {
     return agent == p.num_taggers ? "runner_0" : "tagger_" + std::to_string(agent);
   }

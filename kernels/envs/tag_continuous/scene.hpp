@@ -1,0 +1,53 @@
+// For people: the square from above. Taggers are red with a disc as wide as they reach, runners
+// blue, and who has left is grey where it was tagged.
+#pragma once
+
+#include "engine/scene.hpp"
+#include "envs/tag_continuous/rules.hpp"
+
+namespace gpu_envs::envs::tag_continuous {
+
+template <class T>
+Piece piece_of(const W<T>& w, int agent) {
+  using P = Players<T>;
+  const bool tagger = w.template get<P, Role>(agent).value != 0;
+  const bool plays = w.template get<P, InGame>(agent).value != 0;
+  Piece piece;
+  piece.x = w.template get<P, X>(agent).value, piece.y = w.template get<P, Y>(agent).value;
+  piece.heading = w.template get<P, Heading>(agent).value;
+  piece.radius = w.params().side * (tagger ? 0.016f : 0.012f);
+  piece.kind = plays ? Piece::kArrow : Piece::kDisc;
+  piece.colour = !plays ? palette::kFaded : tagger ? palette::kRed : palette::kBlue;
+  if (!plays) piece.radius *= 0.5f;
+  return piece;
+}
+
+template <class T>
+Scene world_scene(const W<T>& w) {
+  const Params& p = w.params();
+  Scene scene;
+  Board& board = scene.board.emplace();
+  board.high[0] = board.high[1] = p.side;
+  board.cell = p.side / 10;
+  // Those in the game cover those that left, and taggers cover all.
+  std::vector<Piece> left, runners, taggers;
+  for (int agent = 0; agent < p.agent_count; ++agent) {
+    const Piece piece = piece_of<T>(w, agent);
+    if (w.template get<Players<T>, InGame>(agent).value == 0) {
+      left.push_back(piece);
+    } else if (w.template get<Players<T>, Role>(agent).value == 0) {
+      runners.push_back(piece);
+    } else {
+      taggers.push_back(piece);
+      FieldOfView reach;
+      reach.x = piece.x, reach.y = piece.y, reach.colour = palette::kRed;
+      reach.radius = ge::sqrt(p.margin_squared);
+      board.views.push_back(reach);
+    }
+  }
+  for (const std::vector<Piece>* part : {&left, &runners, &taggers})
+    board.pieces.insert(board.pieces.end(), part->begin(), part->end());
+  return scene;
+}
+
+}  // namespace gpu_envs::envs::tag_continuous

@@ -1,0 +1,50 @@
+// Tag in a square: taggers chase runners, who leave the game when they are tagged.
+//
+//   who acts    taggers and runners at once: accelerate and turn
+//   reward      a tagger gets 1 for each runner that it tags, which loses 1; a runner that nobody
+//               tagged gets 1 when time is up
+//   ends        of a runner when it is tagged, of all when no runner is left; cut short after 100
+//               steps
+//   rules from  TagContinuous of WarpDrive (Lan, Srinivasa, Wang and Zheng, JMLR 23, 2022), its
+//               implementation in NumPy
+//
+// Parts: settings.hpp and start.hpp (what a user sets and what becomes of it), rules.hpp, observe.hpp,
+// scene.hpp (for people).
+#pragma once
+
+#include "envs/tag_continuous/observe.hpp"
+#include "envs/tag_continuous/scene.hpp"
+
+namespace gpu_envs::envs::tag_continuous {
+
+template <class T>
+struct Environment : Defaults {
+  using Schema = tag_continuous::Schema<T>;
+  using Observation = tag_continuous::Observation<T>;
+  using Reset = Stages<Each<&place<T>>, Each<&begin<T>>>;
+  // Observations show who is in the game before this step's tags, so Seen comes before pay.
+  using Step = Stages<Each<&look_up<T>>, Each<&steer<T>>, Each<&move<T>>, Each<&be_seen<T>>,
+                      Each<&find_catcher<T>>, Each<&pay<T>>,
+                      Reduce<&runs<T>, SumInt, &end_without_runners<T>>>;
+  using Observe = decltype(observation_of<T>());
+  using StepLanes = std::conditional_t<T::small, Defaults::StepLanes, Lanes<32>>;
+  using ResetLanes = std::conditional_t<T::small, Defaults::ResetLanes, Lanes<32>>;
+  using ObserveLanes = std::conditional_t<T::small, Defaults::ObserveLanes, Lanes<32>>;
+  static constexpr Card card{.doc = "Taggers chase runners in a square with walls.",
+                             .max_episode_steps = 100,
+                             .agents = "num_taggers + num_runners"};
+
+  static constexpr bool fits(const Params& p) {
+    return p.agent_count <= T::agents && (p.full != 0) == T::full;
+  }
+  static Scene scene(const W<T>& w) { return world_scene<T>(w); }
+  static std::string agent_name(const Params& p, int agent) {
+    return (is_tagger(p, agent) ? "tagger_" : "runner_") + std::to_string(agent);
+  }
+};
+
+using Builds = ge::Builds<Build<"TagContinuous-v0", Environment<Tier<8, true>>,
+                                Environment<Tier<16, true>>, Environment<Tier<16, false>>,
+                                Environment<Tier<kAny, true>>, Environment<Tier<kAny, false>>>>;
+
+}  // namespace gpu_envs::envs::tag_continuous
