@@ -250,9 +250,10 @@ struct Environment : Defaults {
       .agents = "agent_count",
       .render_fps = 20};
   static Scene scene(const W& w) {
-    const spatial::Sectors& sectors = w.params().sectors;
-    return spatial::swarm_scene<Model>(w, 1,
-                                       [&](int) { return std::pair(palette::kBlue, sectors); });
+    // Those who head the same way look alike, so that flocks show.
+    return spatial::swarm_scene<Model>(w, w.params().sectors, [&w](int row) {
+      return palette::of_heading(w.get<Birds, Course>(row).heading);
+    });
   }
 };
 

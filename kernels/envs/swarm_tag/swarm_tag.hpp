@@ -160,10 +160,8 @@ struct Environment : Defaults {
                                : "runner_" + std::to_string(agent - p.chaser_count);
   }
   static Scene scene(const W& w) {
-    const Params& p = w.params();
-    return spatial::swarm_scene<Model>(w, 1, [&p](int agent) {
-      return std::pair(is_chaser(p, agent) ? palette::kRed : palette::kBlue,
-                       kind_of(p, agent).sectors);
+    return spatial::swarm_scene<Model>(w, w.params().chasers.sectors, [&w](int agent) {
+      return is_chaser(w.params(), agent) ? palette::kRed : palette::kBlue;
     });
   }
 };
