@@ -149,6 +149,11 @@ struct Environment : Defaults {
   // Rewards and views are of the new positions, so everyone moves first.
   using Step = chain<Stages<Each<&move>>, Sort, Stages<EachTogether<&pay>>>;
   using Observe = chain<Sort, Stages<ge::Observe<&observe>>>;
+  using StepLanes = Lanes<128, 32>;
+  // A few worlds of thousands would leave most of a GPU idle if each had one group of lanes.
+  static Schedule schedule(const Params& p, int64_t worlds) {
+    return worlds < 512 && p.agent_count >= 2048 ? Schedule::flat : Schedule::group;
+  }
   static constexpr Card card{
       .doc =
           "Runners keep together and away from chasers, seen through sectors of a field of view.",
