@@ -90,7 +90,9 @@ def record_tag() -> dict[str, np.ndarray]:
     state = tag_state(tag_states()[0])
     for t in range(1, STEPS + 1):
         played = jnp.asarray(actions(t, PREDATORS + PREY))
-        state, timestep = step(state, Actions(predators=played[:PREDATORS], prey=played[PREDATORS:]))
+        state, timestep = step(
+            state, Actions(predators=played[:PREDATORS], prey=played[PREDATORS:])
+        )
         if t in SAMPLES:
             seen = np.concatenate(
                 [timestep.observation.predator_views, timestep.observation.prey_views]
