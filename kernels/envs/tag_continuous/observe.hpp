@@ -52,13 +52,19 @@ GE_FN void show(const W<T>& w, FloatRow& row, int k, int count, const Sight& own
   using P = Players<T>;
   const Params& p = w.params();
   const Sight it = sight_of<T>(w, other);
-  row.set(k, (it.x - own.x) * p.per_diagonal);
-  row.set(k + count, (it.y - own.y) * p.per_diagonal);
-  row.set(k + 2 * count, (it.speed - own.speed) * p.per_speed);
-  row.set(k + 3 * count, (it.acceleration - own.acceleration) * p.per_speed);
-  row.set(k + 4 * count, (it.heading - own.heading) * (1.0f / kTwoPi));
-  row.set(k + 5 * count, float(int32_t(w.template get<P, Role>(other).value)));
-  row.set(k + 6 * count, float(int32_t(w.template get<P, Seen>(other).value)));
+  const auto put = [&](int feature, float value) GE_LAMBDA {
+    if constexpr (T::small)
+      row.put(k + feature * count, value);
+    else
+      row.set(k + feature * count, value);
+  };
+  put(0, (it.x - own.x) * p.per_diagonal);
+  put(1, (it.y - own.y) * p.per_diagonal);
+  put(2, (it.speed - own.speed) * p.per_speed);
+  put(3, (it.acceleration - own.acceleration) * p.per_speed);
+  put(4, (it.heading - own.heading) * (1.0f / kTwoPi));
+  put(5, float(int32_t(w.template get<P, Role>(other).value)));
+  put(6, float(int32_t(w.template get<P, Seen>(other).value)));
 }
 
 // ---- all others
