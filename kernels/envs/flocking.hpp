@@ -249,6 +249,10 @@ struct Environment : Defaults {
       .max_episode_steps = 400,
       .agents = "agent_count",
       .render_fps = 20};
+  // From here on one group of lanes has more agents to look after than it has warps for.
+  static Schedule schedule(const Params& p, int64_t) {
+    return p.agent_count >= 256 ? Schedule::flat : Schedule::group;
+  }
   static Scene scene(const W& w) {
     const spatial::Sectors& sectors = w.params().sectors;
     return spatial::swarm_scene<Model>(w, 1,

@@ -28,11 +28,11 @@ Scene swarm_scene(const WorldOf<M>& w, int shown, const F& look) {
     piece.radius = 2.0f * seen.second.radius, piece.colour = seen.first;
     board.pieces.push_back(piece);
     if (row >= shown) continue;
-    Sight sight;
-    sight.x = at.x, sight.y = at.y, sight.heading = course.heading;
-    sight.half_angle = seen.second.half_angle, sight.radius = seen.second.range;
-    sight.colour = seen.first;
-    board.sights.push_back(sight);
+    FieldOfView view;
+    view.x = at.x, view.y = at.y, view.heading = course.heading;
+    view.half_angle = seen.second.half_angle, view.radius = seen.second.range;
+    view.colour = seen.first;
+    board.views.push_back(view);
   }
   Scene scene;
   scene.board = std::move(board);

@@ -159,6 +159,10 @@ struct Environment : Defaults {
     return is_chaser(p, agent) ? "chaser_" + std::to_string(agent)
                                : "runner_" + std::to_string(agent - p.chaser_count);
   }
+  // From here on one group of lanes has more agents to look after than it has warps for.
+  static Schedule schedule(const Params& p, int64_t) {
+    return p.agent_count >= 256 ? Schedule::flat : Schedule::group;
+  }
   static Scene scene(const W& w) {
     const Params& p = w.params();
     return spatial::swarm_scene<Model>(w, 1, [&p](int agent) {
