@@ -1,5 +1,5 @@
-"""Flocking: the checks of its specification by number; floxs itself is in tests/oracles/test_floxs.py,
-and rules on worlds by hand are in tests/kernels/envs/flocking_test.cpp."""
+"""Flocking: the checks of its specification by number. Floxs itself is in
+tests/oracles/test_floxs.py, rules on worlds by hand in tests/kernels/envs/flocking_test.cpp."""
 
 from __future__ import annotations
 
