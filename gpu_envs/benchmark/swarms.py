@@ -213,4 +213,5 @@ def _show_peers(plan: Plan, report: Report) -> None:
         results[peer.name] = timing.as_json(subject.units) | {"ours_over_theirs": own / rate}
         table.rows.append([peer.name, si(rate), si(own), f"{own / rate:.3g}x"])
     report.results["peers"] = results
-    report.show(table)
+    if table.rows:
+        report.show(table)

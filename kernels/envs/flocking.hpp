@@ -243,20 +243,22 @@ struct Environment : Defaults {
   // Rewards and views are of the new positions, so everyone moves first.
   using Step = chain<Stages<Each<&move>>, Sort, Stages<EachTogether<&pay>>>;
   using Observe = chain<Sort, Stages<ge::Observe<&observe>>>;
+  using StepLanes = Lanes<128, 32>;
+  // A few worlds of thousands would leave most of a GPU idle if each had one group of lanes.
+  static Schedule schedule(const Params& p, int64_t worlds) {
+    return worlds < 512 && p.agent_count >= 2048 ? Schedule::flat : Schedule::group;
+  }
   static constexpr Card card{
       .doc =
           "A swarm that keeps together without touching, seen through sectors of a field of view.",
       .max_episode_steps = 400,
       .agents = "agent_count",
       .render_fps = 20};
-  // From here on one group of lanes has more agents to look after than it has warps for.
-  static Schedule schedule(const Params& p, int64_t) {
-    return p.agent_count >= 256 ? Schedule::flat : Schedule::group;
-  }
   static Scene scene(const W& w) {
-    const spatial::Sectors& sectors = w.params().sectors;
-    return spatial::swarm_scene<Model>(w, 1,
-                                       [&](int) { return std::pair(palette::kBlue, sectors); });
+    // Those who head the same way look alike, so that flocks show.
+    return spatial::swarm_scene<Model>(w, w.params().sectors, [&w](int row) {
+      return palette::of_heading(w.get<Birds, Course>(row).heading);
+    });
   }
 };
 

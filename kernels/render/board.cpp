@@ -216,7 +216,7 @@ class BoardPainter {
       ge::sincos(piece.heading, o.sine, o.cosine);
       o.radius = ge::max(radius, 1.3f * least_);
     } else if (piece.kind != Piece::kSquare) {
-      o.radius = ge::max(radius, least_);
+      o.radius = ge::max(radius, (piece.kind == Piece::kDisc ? 0.8f : 1.0f) * least_);
     }
     const Vec3 colour = linear(piece.colour), white{1, 1, 1};
     if (piece.kind == Piece::kRing) {
@@ -255,7 +255,7 @@ class BoardPainter {
   const Area whole_;
   const int samples_;
   const float unit_;  // pixels of this picture for one of a picture of 720 rows
-  float least_;       // radius of discs; arrows are longer [pixels]
+  float least_;       // of a radius; a disc and a longer arrow cover alike much [pixels]
   std::vector<Mark> marks_;
 };
 

@@ -1,7 +1,6 @@
-// How a swarm looks to people: an arrow per agent on a board, and what the first ones see. Host only.
+// How a swarm looks to people: an arrow per agent on a board whose edges are one, and the field of
+// view of the first. Host only.
 #pragma once
-
-#include <utility>
 
 #include "engine/scene.hpp"
 #include "spatial/motion.hpp"
@@ -9,33 +8,28 @@
 
 namespace ge::spatial {
 
-/// Arrows twice as long as discs are wide: `look(row)` gives colour and sectors of an agent. The
-/// agents of rows [0, shown) show what they see.
-template <class M, class F>
-Scene swarm_scene(const WorldOf<M>& w, int shown, const F& look) {
-  const Square square = M::grid(w.params()).square;
-  Board board;
-  board.high[0] = board.high[1] = square.side;
-  board.wraps = wraps(square);
-  const int count = int(M::count(w.params()));
-  for (int row = 0; row < count; ++row) {
-    const std::pair<Rgb, Sectors> seen = look(row);
-    const Position at = w.template get<typename M::Agents, Position>(row);
-    const Course course = w.template get<typename M::Agents, Course>(row);
-    Piece piece;
-    piece.kind = Piece::kArrow;
-    piece.x = at.x, piece.y = at.y, piece.heading = course.heading;
-    piece.radius = 2.0f * seen.second.radius, piece.colour = seen.first;
-    board.pieces.push_back(piece);
-    if (row >= shown) continue;
-    FieldOfView view;
-    view.x = at.x, view.y = at.y, view.heading = course.heading;
-    view.half_angle = seen.second.half_angle, view.radius = seen.second.range;
-    view.colour = seen.first;
-    board.views.push_back(view);
-  }
+/// `eyes` are those of the first agent; `colour(row)` of each. The first rows lie on top.
+template <class M, class Colour>
+Scene swarm_scene(const WorldOf<M>& w, const Sectors& eyes, const Colour& colour) {
   Scene scene;
-  scene.board = std::move(board);
+  Board& board = scene.board.emplace();
+  board.wraps = true;
+  board.high[0] = board.high[1] = M::grid(w.params()).square.side;
+  Piece piece;
+  for (int row = int(M::count(w.params())) - 1; row >= 0; --row) {
+    const Position at = w.template get<typename M::Agents, Position>(row);
+    piece.kind = Piece::kArrow;
+    piece.x = at.x, piece.y = at.y, piece.radius = eyes.radius;
+    piece.heading = w.template get<typename M::Agents, Course>(row).heading;
+    piece.colour = colour(row);
+    board.pieces.push_back(piece);
+  }
+  FieldOfView view;
+  view.x = piece.x, view.y = piece.y, view.heading = piece.heading, view.colour = piece.colour;
+  view.half_angle = eyes.half_angle, view.radius = eyes.range;
+  board.views.push_back(view);
+  piece.kind = Piece::kRing, piece.colour = palette::kDark;
+  board.pieces.push_back(piece);
   return scene;
 }
 

@@ -20,6 +20,7 @@
 // (lanes_emulated.hpp).
 #pragma once
 
+#include "engine/cuda/group_sort.hpp"
 #include "engine/cuda/staged_wide.hpp"
 #include "engine/episode.hpp"
 
@@ -326,78 +327,12 @@ class Group {
     }
   }
 
-  // ---- sorting: lanes count keys and take places in any order, then each row finds its rank among
-  // those of its key, so that no result shows the order
-
   template <bool kFinal, auto Key, class T, class Order, class Starts>
   GE_FN void stage(SortRows<Key, T, Order, Starts>, bool on) {
     if constexpr (G == 1) {
       if (on) sort_rows<Key, T, Order, Starts>(cells_);
     } else {
-      static_assert(can_sort<T, Order, Starts>());
-      const int rows = on ? cells_.template rows<T>() : 0;
-      const int keys = cells_.template rows<Starts>() - 1;
-      const auto key_at = [&](int row) GE_LAMBDA { return key_of_row<Key, T>(cells_, row, keys); };
-      for (int k = lane_; on && k <= keys; k += G)
-        cells_.template store<Starts, First>(k, First{0});
-      sync_team();
-      for (int row = lane_; row < rows; row += G) Service::add(next_of<Starts>(key_at(row)), 1);
-      sync_team();
-      sum_before<Starts>(on, keys);
-      sync_team();
-      for (int row = lane_; row < rows; row += G) {
-        const int place = Service::add(next_of<Starts>(key_at(row)), 1);
-        cells_.template store<Order, Sorted>(place, Sorted{0, uint32_t(row)});
-      }
-      sync_team();
-      for (int place = lane_; place < rows; place += G) {
-        const uint32_t row = loose_at<Order>(place);
-        const int key = key_at(int(row));
-        store_rank<Order>(row, int(cells_.template load<Starts, First>(key).place),
-                          int(cells_.template load<Starts, First>(key + 1).place));
-      }
-    }
-  }
-  template <class Starts>
-  GE_FN int32_t* next_of(int key) const {
-    return reinterpret_cast<int32_t*>(cells_.template at<Starts, First>(key + 1));
-  }
-  template <class Order>
-  GE_FN uint32_t loose_at(int place) const {
-    const char* const at = cells_.template at<Order, Sorted>(place) + 4 * cells_.scratch_stride;
-    GE_WATCH(at, 4, false);
-    return *reinterpret_cast<const WordOf<4>::type*>(at);
-  }
-  /// A row among those in [begin, end): its place is the number of smaller ones.
-  template <class Order>
-  GE_FN void store_rank(uint32_t row, int begin, int end) const {
-    int place = begin;
-    for (int other = begin; other < end; ++other) place += loose_at<Order>(other) < row ? 1 : 0;
-    char* const at = cells_.template at<Order, Sorted>(place);
-    GE_WATCH(at, 4, true);
-    *reinterpret_cast<WordOf<4>::type*>(at) = row;
-  }
-  /// Rows 1 to `keys` of Starts: each becomes the sum of those before it. The first lanes of the
-  /// group, a warp of them at most, take as many at a time as they are.
-  template <class Starts>
-  GE_FN void sum_before(bool on, int keys) const {
-    constexpr int W = G < 32 ? G : 32;
-    if (lane_ >= W) return;  // whole warps
-    int before = 0;
-    GE_NO_UNROLL
-    for (int first = 0; first < keys; first += W) {
-      const int key = first + lane_;
-      const int own =
-          on && key < keys ? int(cells_.template load<Starts, First>(key + 1).place) : 0;
-      int sum = own;
-      GE_UNROLL
-      for (int distance = 1; distance < W; distance *= 2) {
-        const int other = Service::shuffle(sum, (place_.team_lane - distance) & 31);
-        sum += lane_ >= distance ? other : 0;
-      }
-      if (on && key < keys)
-        cells_.template store<Starts, First>(key + 1, First{uint32_t(before + sum - own)});
-      before += Service::shuffle(sum, (place_.team_lane & ~(W - 1) & 31) + W - 1);
+      GroupSort<S, T, Order, Starts, G, Service>{cells_, place_}.template run<Key>(on);
     }
   }
 

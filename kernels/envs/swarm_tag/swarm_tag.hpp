@@ -149,6 +149,11 @@ struct Environment : Defaults {
   // Rewards and views are of the new positions, so everyone moves first.
   using Step = chain<Stages<Each<&move>>, Sort, Stages<EachTogether<&pay>>>;
   using Observe = chain<Sort, Stages<ge::Observe<&observe>>>;
+  using StepLanes = Lanes<128, 32>;
+  // A few worlds of thousands would leave most of a GPU idle if each had one group of lanes.
+  static Schedule schedule(const Params& p, int64_t worlds) {
+    return worlds < 512 && p.agent_count >= 2048 ? Schedule::flat : Schedule::group;
+  }
   static constexpr Card card{
       .doc =
           "Runners keep together and away from chasers, seen through sectors of a field of view.",
@@ -159,15 +164,9 @@ struct Environment : Defaults {
     return is_chaser(p, agent) ? "chaser_" + std::to_string(agent)
                                : "runner_" + std::to_string(agent - p.chaser_count);
   }
-  // From here on one group of lanes has more agents to look after than it has warps for.
-  static Schedule schedule(const Params& p, int64_t) {
-    return p.agent_count >= 256 ? Schedule::flat : Schedule::group;
-  }
   static Scene scene(const W& w) {
-    const Params& p = w.params();
-    return spatial::swarm_scene<Model>(w, 1, [&p](int agent) {
-      return std::pair(is_chaser(p, agent) ? palette::kRed : palette::kBlue,
-                       kind_of(p, agent).sectors);
+    return spatial::swarm_scene<Model>(w, w.params().chasers.sectors, [&w](int agent) {
+      return is_chaser(w.params(), agent) ? palette::kRed : palette::kBlue;
     });
   }
 };

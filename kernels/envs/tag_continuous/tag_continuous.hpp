@@ -27,9 +27,13 @@ struct Environment : Defaults {
                       Each<&find_catcher<T>>, Each<&pay<T>>,
                       Reduce<&runs<T>, SumInt, &end_without_runners<T>>>;
   using Observe = decltype(observation_of<T>());
-  using StepLanes = std::conditional_t<T::small, Defaults::StepLanes, Lanes<32>>;
-  using ResetLanes = std::conditional_t<T::small, Defaults::ResetLanes, Lanes<32>>;
-  using ObserveLanes = std::conditional_t<T::small, Defaults::ObserveLanes, Lanes<32>>;
+  using StepLanes = std::conditional_t<T::small, Defaults::StepLanes, Lanes<128, 32>>;
+  // A few worlds of thousands would leave most of a GPU idle if each had one group of lanes.
+  static Schedule schedule(const Params& p, int64_t worlds)
+    requires(!T::small)
+  {
+    return worlds < 512 && p.agent_count >= 2048 ? Schedule::flat : Schedule::group;
+  }
   static constexpr Card card{.doc = "Taggers chase runners in a square with walls.",
                              .max_episode_steps = 100,
                              .agents = "num_taggers + num_runners"};
