@@ -29,7 +29,7 @@ GE_FN void add_company(const Closeness& c, const Offsets& hits, int64_t& worth, 
     alignas(64) float values[kPack], near[kPack];
     GE_INDEPENDENT
     for (int k = base; k < base + kPack; ++k) {
-      const float dx = hits.dx[k], dy = hits.dy[k];
+      const float dx = hits.dx[room_of_hit(k)], dy = hits.dy[room_of_hit(k)];
       const float distance = sqrt(dx * dx + dy * dy);
       const float value = exp(c.slope * distance);
       const bool touches_me = distance < c.touch;

@@ -104,6 +104,12 @@ using Sort = Stages<SortRows<&cell_key<M>, typename M::Agents, typename Tables<M
 
 // ---- looks
 
+/// Where the k-th hit is kept. A lane keeps one at a time: a number that the compiler knows keeps it
+/// in registers.
+GE_FN constexpr int room_of_hit(int k) {
+  return kPack == 1 ? 0 : k;
+}
+
 /// Agents in range, as seen from where one looks; with their rows, or (Offsets) without.
 template <bool kRows>
 struct HitsOf {
@@ -112,7 +118,7 @@ struct HitsOf {
   alignas(64) float dx[kRoom + kPack], dy[kRoom + kPack], rows[kRows ? kRoom + kPack : 1];
   int count = 0;
 
-  GE_FN uint32_t row(int k) const { return __builtin_bit_cast(uint32_t, rows[k]); }
+  GE_FN uint32_t row(int k) const { return __builtin_bit_cast(uint32_t, rows[room_of_hit(k)]); }
 };
 using Hits = HitsOf<true>;
 using Offsets = HitsOf<false>;
@@ -191,9 +197,10 @@ class Look {
     hit = both(hit, dx * dx + dy * dy <= squared_);
     if constexpr ((kFilter & kOneSide) != 0)
       hit = both(hit, dx * half_.x + dy * half_.y >= half_.least);
-    keep(hits.dx + count, dx, hit);
-    keep(hits.dy + count, dy, hit);
-    if constexpr (kRows) keep(hits.rows + count, rows, hit);
+    const int to = room_of_hit(count);
+    keep(hits.dx + to, dx, hit);
+    keep(hits.dy + to, dy, hit);
+    if constexpr (kRows) keep(hits.rows + to, rows, hit);
     return lanes_in(hit);
   }
 

@@ -39,8 +39,8 @@ class SpanMinima {
   template <int kRoom>
   GE_FN void lower(const Spans<kRoom>& spans) {
     if constexpr (kPack == 1) {
-      for (int k = 0; k < spans.count; ++k)
-        for (int at = spans.first[k]; at <= spans.last[k]; ++at) row_.lower(at, spans.value[k]);
+      if (spans.count > 0)  // a lane has one at a time
+        for (int at = spans.first[0]; at <= spans.last[0]; ++at) row_.lower(at, spans.value[0]);
     } else {
       const Spans<kRoom> some = not_empty(spans);
       for (int k = 0; k < some.count; ++k)

@@ -86,8 +86,9 @@ GE_FN void find_discs(const Sectors& s, float heading, const HitsOf<kRows>& hits
   for (int base = 0; base < hits.count; base += kPack) {
     GE_INDEPENDENT
     for (int k = base; k < base + kPack; ++k) {
-      const Disc disc = disc_of(s, heading, hits.dx[k], hits.dy[k]);
-      discs.first[k] = disc.first, discs.last[k] = disc.last, discs.value[k] = disc.value;
+      const int at = room_of_hit(k);
+      const Disc disc = disc_of(s, heading, hits.dx[at], hits.dy[at]);
+      discs.first[at] = disc.first, discs.last[at] = disc.last, discs.value[at] = disc.value;
     }
   }
 }
@@ -112,7 +113,7 @@ GE_FN void see(const WorldOf<M>& w, View& view, const Squad& squad, int me, cons
     find_discs(s, heading, hits, discs);
     for (int k = 0; k < hits.count; ++k) {
       const int to = channel(hits.row(k));
-      discs.first[k] += to, discs.last[k] += to;
+      discs.first[room_of_hit(k)] += to, discs.last[room_of_hit(k)] += to;
     }
     view.lower(discs);
   }
