@@ -82,8 +82,7 @@ TASKS = {
             "resample_start": True,
         },
     ),
-    # Steps are short beside the way to the others, so what is tried must last: without
-    # --hold-noise hardly anything is learned in a quarter of the time.
+    # A step is short beside the way to the others, so what is tried must last: --hold-noise.
     "flocking": Task(
         env="Flocking-v0",
         who="agents",
