@@ -7,6 +7,7 @@ themselves can be tested without a GPU.
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -60,11 +61,11 @@ def si(value: float) -> str:
 
 
 def with_lanes(module: Any, name: str, worlds: int, **options: Any) -> Any:
-    """Make a native simulator; None where its environment is not compiled for these lanes."""
+    """Make a native simulator; None where its environment is not compiled for such launches."""
     try:
         return module.Simulator(name, worlds, **options)
     except ValueError as problem:
-        if "lanes must be one of" in str(problem):
+        if re.search("lanes must be one of|not built for the flat schedule", str(problem)):
             return None
         raise
 
@@ -97,20 +98,22 @@ def golden_cases(
 def _value(text: str) -> bool | int | float | str:
     if text in ("true", "false"):
         return text == "true"
-    if text[0].isalpha():
+    if text[0].isalpha() or " " in text:
         return text
     return float(text) if "." in text or "e" in text else int(text)
 
 
 def golden(dry_run: bool) -> Result:
-    """Recorded hashes of records and outputs, for each number of lanes and kind of launch."""
+    """Recorded hashes of records and outputs, for all lanes, kinds of launch and schedules."""
     problems, rows = [], []
     cases = [(m, *case) for m in native.all_tested(dry_run) for case in golden_cases(m)]
-    for lanes in LANES:
+    ways = [("group", lanes) for lanes in LANES] + [("flat", 0)]
+    for schedule, lanes in ways:
         for dependent in (True, False):
             equal = ran = 0
             for module, which, options, steps, seed, hashes in cases:
                 tuning: dict[str, Any] = {"lanes": lanes, "dependent_launch": dependent}
+                tuning["schedule"] = schedule
                 simulator = with_lanes(module, *which, **(options | tuning))
                 if simulator is None:
                     continue
@@ -121,7 +124,8 @@ def golden(dry_run: bool) -> Result:
                 if found != hashes:
                     problems.append(f"{which} {options} {tuning}: {found}, recorded {hashes}")
             launch = "dependent" if dependent else "plain"
-            rows.append([str(lanes or "tuned"), launch, str(ran), str(equal)])
+            shown = "flat" if schedule == "flat" else str(lanes or "tuned")
+            rows.append([shown, launch, str(ran), str(equal)])
     result = verdict(
         problems, f"{len(cases)} recorded runs, {len(rows)} kinds of launch, all equal"
     )

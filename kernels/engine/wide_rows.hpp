@@ -78,6 +78,12 @@ class ElementRow {
     GE_WATCH(at_ + (index - begin_), int(sizeof(Element)), true);
     at_[index - begin_] = value;
   }
+  /// As set, unchecked, for rows so short (2,048 bytes at most) that they are never made in pieces.
+  GE_FN void put(int index, Element value) {
+    GE_ASSERT(begin_ == 0 && uint32_t(index) < uint32_t(count_));
+    GE_WATCH(at_ + index, int(sizeof(Element)), true);
+    at_[index] = value;
+  }
   /// Elements first, first + 1, ... become f(0), f(1), ... f(count - 1); the lanes of a squad share
   /// them.
   GE_EITHER_MACHINE

@@ -9,11 +9,11 @@ namespace ge::spatial {
 
 struct Closeness {
   float range, range_squared;
-  float decay;
+  float slope;  // -decay / range [1/length]
   float touch;  // centres that are closer than this touch, and are no company; 0: none does
 };
 inline Closeness make_closeness(double range, double decay, double touch) {
-  return {float(range), float(range * range), float(decay), float(touch)};
+  return {float(range), float(range * range), float(-decay / range), float(touch)};
 }
 
 struct Company {
@@ -31,7 +31,7 @@ GE_FN void add_company(const Closeness& c, const Offsets& hits, int64_t& worth, 
     for (int k = base; k < base + kPack; ++k) {
       const float dx = hits.dx[k], dy = hits.dy[k];
       const float distance = sqrt(dx * dx + dy * dy);
-      const float value = exp(-c.decay * (distance / c.range));
+      const float value = exp(c.slope * distance);
       const bool touches_me = distance < c.touch;
       values[k - base] = fixed(select(touches_me, 0.0f, value));
       near[k - base] = select(touches_me, 1.0f, 0.0f);

@@ -6,9 +6,10 @@
 
 namespace ge::spatial {
 
-/// An addend between -100 and 100 as a whole number of 2^-24, to be cast to int32_t.
+/// An addend between 0 and 100 as a number of 2^-24, to be cast to int32_t: that rounds it to the
+/// nearest.
 GE_FN float fixed(float value) {
-  return round_half_even(value * 0x1p24f);
+  return value * 0x1p24f + 0.5f;
 }
 GE_FN float from_fixed(int64_t sum) {
   return float(sum) * 0x1p-24f;

@@ -96,7 +96,7 @@ class SpanMinima {
   const Squad& squad_;
   int count_;
   // A span that begins at the last element is a whole pack too.
-  static constexpr int kCopies = 4, kRow = kPack == 1 ? 1 : int(round_up(kMost, kPack)) + kPack;
+  static constexpr int kCopies = 2, kRow = kPack == 1 ? 1 : int(round_up(kMost, kPack)) + kPack;
   alignas(64) float cells_[kCopies][kRow];
 };
 

@@ -24,6 +24,7 @@ struct Sectors {
   float half_angle;  // beta [rad]
   float range;       // R
   float range_squared;
+  float per_range;        // 1 / R
   float radius;           // r, of those that are seen
   float rays_per_radian;  // (n - 1) / (2 beta)
   float spacing;          // the inverse [rad]
@@ -40,6 +41,7 @@ inline Sectors make_sectors(int count, double half_angle, double range, double r
   s.count = count;
   s.half_angle = float(half_angle * 3.14159265358979323846);
   s.range = float(range), s.range_squared = float(range * range);
+  s.per_range = float(1 / range);
   s.radius = float(radius);
   s.rays_per_radian = float((count - 1) / (2 * double(s.half_angle)));
   s.spacing = float(2 * double(s.half_angle) / (count - 1));
@@ -72,7 +74,8 @@ GE_FN Disc disc_of(const Sectors& s, float heading, float dx, float dy) {
   const float a = nearest_ray(s, left), b = nearest_ray(s, right);
   const float first = a + select(ray_angle(s, a) > left, 0.0f, 1.0f);
   const float last = b - select(ray_angle(s, b) < right, 0.0f, 1.0f);
-  return {static_cast<int32_t>(first), static_cast<int32_t>(last), distance / s.range};
+  return {static_cast<int32_t>(first), static_cast<int32_t>(last),
+          min(distance * s.per_range, 1.0f)};
 }
 
 using Discs = Spans<Hits::kRoom>;

@@ -60,7 +60,7 @@ CASES = _cases(FOLDER)
 LONG = _cases(FOLDER / "long")  # too long for the native tests' slow executors
 
 
-def _run(module: Any, case: Case, **tuning: int) -> tuple[str, str]:
+def _run(module: Any, case: Case, **tuning: Any) -> tuple[str, str]:
     parameters = dict(case.parameters)
     limit = parameters.pop("max_episode_steps", -1)
     simulator = module.Simulator(
@@ -112,6 +112,20 @@ def test_golden_hashes_on_cuda(cuda: None, lanes: int) -> None:
     assert [run(case) for case in CASES] == [case.hashes for case in CASES]
     if lanes == 32:
         assert [run(case) for case in LONG] == [case.hashes for case in LONG]
+
+
+def test_golden_hashes_on_cuda_with_a_kernel_per_stage(cuda: None) -> None:
+    module = native.cuda()
+    ran = set()
+    for case in CASES:
+        try:
+            found = _run(module, case, schedule="flat")
+        except ValueError as problem:
+            assert "not built for the flat schedule" in str(problem)
+            continue
+        ran.add(case.id)
+        assert found == case.hashes, case
+    assert ran >= {"Flocking-v0", "SwarmTag-v0"}
 
 
 def test_layouts_are_equal_on_all_machines() -> None:

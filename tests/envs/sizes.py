@@ -9,7 +9,8 @@ TOGETHER = ("Hanabi-v0", "HideSeek-v0", "SwarmTag-v0", "TagContinuous-v0", "TagG
 # What differs between episodes: without it each of them begins in the same way.
 VARIED: dict[str, dict[str, Any]] = {
     "Overcooked-v0": {"random_start_positions": True, "random_start_objects": 0.3},
-    "TagContinuous-v0": {"num_runners": 4, "resample_start": True},
+    # Nobody is tagged, so that the agents of a world end together.
+    "TagContinuous-v0": {"num_runners": 4, "resample_start": True, "tagging_distance": 0.0},
     "TagGrid-v0": {"num_taggers": 4, "grid_length": 6, "reset_pool_size": 50},
 }
 # Little work and short episodes where random actions do not end them, so that a test is short.

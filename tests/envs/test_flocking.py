@@ -1,5 +1,5 @@
-"""Flocking: the checks of its specification by number; those of the floxs profile step by step are in
-tests/oracles/test_floxs.py and tests/kernels/envs/flocking_test.cpp."""
+"""Flocking: the checks of its specification by number. Floxs itself is in
+tests/oracles/test_floxs.py, rules on worlds by hand in tests/kernels/envs/flocking_test.cpp."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-import swarm_worlds as swarms  # noqa: E402
+import swarm_worlds as swarms
 
 sys.path.pop(0)
 
@@ -87,7 +87,7 @@ def test_07_state_stays_within_its_bounds(make_simulator, profile: str) -> None:
         assert ((swarm.heading >= 0) & (swarm.heading < np.float32(2 * np.pi))).all()
         assert ((swarm.speed >= low) & (swarm.speed <= high)).all()
         assert np.isfinite(outputs.reward).all()
-        assert ((outputs.obs >= -1) & (outputs.obs <= 1.0000001)).all()
+        assert ((outputs.obs >= -1) & (outputs.obs <= 1)).all()
 
 
 def test_07_agents_at_one_place_are_no_accident(make_simulator) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-import swarm_worlds as swarms  # noqa: E402
+import swarm_worlds as swarms
 
 sys.path.pop(0)
 

@@ -1,7 +1,7 @@
 """Flocking and SwarmTag in the floxs profile against floxs 0.1.1, as recorded in swarms/floxs.npz.
 
-float32 on both sides: rays that meet the very edge of a disc may differ by rounding, everything else
-is equal to a few units in the last place. swarms/record.py makes the recording, which needs jax.
+float32 on both sides: rays that meet the very edge of a disc may differ by rounding, everything
+else is equal to a few units in the last place. swarms/record.py makes the recording, with jax.
 """
 
 from __future__ import annotations

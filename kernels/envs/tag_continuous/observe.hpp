@@ -11,7 +11,7 @@ inline constexpr int kFeatures = 7;
 template <class T>
 struct Observation : WideRow<float> {
   static constexpr int capacity = kFeatures * (T::small ? T::agents : kMostAgents) + 1;
-  static constexpr bool complete = true;
+  static constexpr bool complete = T::full;  // else the zeros stay where nobody is
   static GE_FN int elements(const Params& p) { return kFeatures * p.seen_count + 1; }
   static std::vector<FieldInfo> describe(const Params& p) {
     const std::vector<int64_t> shape{p.seen_count};
@@ -52,13 +52,19 @@ GE_FN void show(const W<T>& w, FloatRow& row, int k, int count, const Sight& own
   using P = Players<T>;
   const Params& p = w.params();
   const Sight it = sight_of<T>(w, other);
-  row.set(k, (it.x - own.x) * p.per_diagonal);
-  row.set(k + count, (it.y - own.y) * p.per_diagonal);
-  row.set(k + 2 * count, (it.speed - own.speed) * p.per_speed);
-  row.set(k + 3 * count, (it.acceleration - own.acceleration) * p.per_speed);
-  row.set(k + 4 * count, (it.heading - own.heading) * (1.0f / kTwoPi));
-  row.set(k + 5 * count, float(int32_t(w.template get<P, Role>(other).value)));
-  row.set(k + 6 * count, float(int32_t(w.template get<P, Seen>(other).value)));
+  const auto put = [&](int feature, float value) GE_LAMBDA {
+    if constexpr (T::small)
+      row.put(k + feature * count, value);
+    else
+      row.set(k + feature * count, value);
+  };
+  put(0, (it.x - own.x) * p.per_diagonal);
+  put(1, (it.y - own.y) * p.per_diagonal);
+  put(2, (it.speed - own.speed) * p.per_speed);
+  put(3, (it.acceleration - own.acceleration) * p.per_speed);
+  put(4, (it.heading - own.heading) * (1.0f / kTwoPi));
+  put(5, float(int32_t(w.template get<P, Role>(other).value)));
+  put(6, float(int32_t(w.template get<P, Seen>(other).value)));
 }
 
 // ---- all others
@@ -79,13 +85,7 @@ template <class T, class C>
 GE_FN void show_numbers(const W<T>& w, FloatRow& row, int feature, const Range& range, float scale,
                         float own) {
   row.fill(feature * w.params().seen_count + range.k, range.count, [&](int i) GE_LAMBDA {
-    return (w.template get<Players<T>, C>(range.first + i).value - own) * scale;
-  });
-}
-template <class T, class C>
-GE_FN void show_flags(const W<T>& w, FloatRow& row, int feature, const Range& range) {
-  row.fill(feature * w.params().seen_count + range.k, range.count, [&](int i) GE_LAMBDA {
-    return float(int32_t(w.template get<Players<T>, C>(range.first + i).value));
+    return (float(w.template get<Players<T>, C>(range.first + i).value) - own) * scale;
   });
 }
 template <class T>
@@ -96,17 +96,16 @@ GE_FN void show_range(const W<T>& w, FloatRow& row, const Range& range, const Si
   show_numbers<T, Speed>(w, row, 2, range, p.per_speed, own.speed);
   show_numbers<T, Acceleration>(w, row, 3, range, p.per_speed, own.acceleration);
   show_numbers<T, Heading>(w, row, 4, range, 1.0f / kTwoPi, own.heading);
-  show_flags<T, Role>(w, row, 5, range);
-  show_flags<T, Seen>(w, row, 6, range);
+  show_numbers<T, Role>(w, row, 5, range, 1.0f, 0.0f);
+  show_numbers<T, Seen>(w, row, 6, range, 1.0f, 0.0f);
 }
 template <class T>
 GE_FN void observe_crowd(const W<T>& w, FloatRow& row, const Squad&, Slot me, const Role&) {
   const Sight own = sight_of<T>(w, me.row);
   const int others = w.params().seen_count;
-  const float time = time_of<T>(w);
   show_range<T>(w, row, {0, 0, me.row}, own);
   show_range<T>(w, row, {me.row, me.row + 1, others - me.row}, own);
-  row.fill(kFeatures * others, 1, [&](int) GE_LAMBDA { return time; });
+  row.fill(kFeatures * others, 1, [&](int) GE_LAMBDA { return time_of<T>(w); });
 }
 
 // ---- the nearest
@@ -215,8 +214,6 @@ GE_FN void observe_nearest(const W<T>& w, FloatRow& row, Slot me, const Role&) {
       look.last_distance = uint32_t(last >> 32), look.last_count = uint32_t(last) + 1u;
     }
   }
-  for (; k < places; ++k)
-    for (int feature = 0; feature < kFeatures; ++feature) row.set(k + feature * places, 0.0f);
   row.set(kFeatures * places, time_of<T>(w));
 }
 

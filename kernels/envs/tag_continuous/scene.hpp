@@ -15,10 +15,9 @@ Piece piece_of(const W<T>& w, int agent) {
   Piece piece;
   piece.x = w.template get<P, X>(agent).value, piece.y = w.template get<P, Y>(agent).value;
   piece.heading = w.template get<P, Heading>(agent).value;
-  piece.radius = w.params().side * (tagger ? 0.016f : 0.012f);
+  piece.radius = w.params().side * (!plays ? 0.006f : tagger ? 0.016f : 0.012f);
   piece.kind = plays ? Piece::kArrow : Piece::kDisc;
   piece.colour = !plays ? palette::kFaded : tagger ? palette::kRed : palette::kBlue;
-  if (!plays) piece.radius *= 0.5f;
   return piece;
 }
 

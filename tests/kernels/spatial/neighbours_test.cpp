@@ -54,7 +54,8 @@ std::unique_ptr<Simulation> look_at(const Layout& layout) {
   return sim;
 }
 
-void check_layout(const Layout& layout, const std::string& name) {
+/// Every `stride`-th walker.
+void check_layout(const Layout& layout, const std::string& name, size_t stride = 1) {
   const auto sim = look_at(layout);
   const auto counts = sim->get<uint32_t>("walkers.near_count");
   const auto checks = sim->get<uint32_t>("walkers.near_check");
@@ -62,7 +63,7 @@ void check_layout(const Layout& layout, const std::string& name) {
   const auto squared = sim->get<float>("walkers.nearest_squared");
   const size_t agents = layout.x.size(), most = rows.size() / agents;
   int wrong = 0;
-  for (size_t me = 0; me < agents; ++me) {
+  for (size_t me = 0; me < agents; me += stride) {
     const Find found = all_pairs(layout, me, most);
     wrong += found.count != counts[me] || found.check != checks[me];
     for (size_t k = 0; k < most; ++k) {
@@ -86,6 +87,11 @@ GE_TEST(neighbours_of_uniform_crowds_are_those_of_all_pairs) {
     for (int agents : {1, 2, 3, 63, 64, 65, 200, 500})
       check_both_edges(
           [&](bool wraps) { return uniform(seed++, agents, 1.0f, range, wraps, 1.0f); }, "uniform");
+}
+GE_TEST(neighbours_among_thousands_are_those_of_all_pairs) {
+  for (float range : {0.01f, 0.1f})
+    for (bool wraps : {true, false})
+      check_layout(uniform(5, 16'384, 1.0f, range, wraps, 1.0f), "thousands", 173);
 }
 GE_TEST(neighbours_in_squares_of_other_sides_are_those_of_all_pairs) {
   for (float side : {0.037f, 3.0f, 20.0f, 1000.0f})

@@ -4,8 +4,8 @@
         chex==0.1.90 gymnasium numpy matplotlib PyYAML
     python tests/oracles/swarms/record.py
 
-writes floxs.npz beside this file: views and rewards of states laid out at random, and trajectories of
-300 steps.
+writes floxs.npz beside this file: views and rewards of states laid out at random, and trajectories
+of 300 steps.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from floxs.flock import generator as flock_generator
 from floxs.flock.types import State as FlockState
 from floxs.predator_prey import env as tag
 from floxs.predator_prey import generator as tag_generator
-from floxs.predator_prey.types import Actions, State as TagState
+from floxs.predator_prey.types import Actions
+from floxs.predator_prey.types import State as TagState
 from jumanji.environments.swarms.common.types import AgentState
 from states import (
     BIRDS,
@@ -90,7 +91,9 @@ def record_tag() -> dict[str, np.ndarray]:
     state = tag_state(tag_states()[0])
     for t in range(1, STEPS + 1):
         played = jnp.asarray(actions(t, PREDATORS + PREY))
-        state, timestep = step(state, Actions(predators=played[:PREDATORS], prey=played[PREDATORS:]))
+        state, timestep = step(
+            state, Actions(predators=played[:PREDATORS], prey=played[PREDATORS:])
+        )
         if t in SAMPLES:
             seen = np.concatenate(
                 [timestep.observation.predator_views, timestep.observation.prey_views]
