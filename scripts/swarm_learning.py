@@ -92,7 +92,7 @@ TASKS = {
         options="--num-envs 1 --rollout 50 --hold-noise 5 --minibatch 3200 --epochs 2 "
         "--share true --activation relu --normalize-observations true --learning-rate 1.5e-3 "
         "--gamma 0.98 --gae-lambda 0.9 --entropy 0.02 --total-steps 3072000 "
-        "--evaluation-every 10 --evaluation-episodes 1 --sampled-evaluation true --goal inf",
+        "--evaluation-every 5 --evaluation-episodes 1 --sampled-evaluation true --goal inf",
         game={"profile": "vogue", "agent_count": 1024},
         is_sampled=True,
     ),
