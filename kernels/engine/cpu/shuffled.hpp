@@ -634,18 +634,8 @@ class ShuffledRunner {
   // ---- the caller's arrays
 
   void stage(TakeActions) {
-    switch (shared_.action_type) {
-      case Type::int64:
-        return take<int64_t>();
-      case Type::int32:
-        return take<int32_t>();
-      case Type::uint8:
-        return take<uint8_t>();
-      case Type::float64:
-        return take<double>();
-      default:
-        return take<float>();
-    }
+    with_action_type(shared_.action_type,
+                     [&](auto type) { take<typename decltype(type)::type>(); });
   }
   template <class From>
   void take() {

@@ -600,18 +600,8 @@ class Tile {
   // ---- the caller's arrays
 
   void stage(TakeActions, const Set& set) {
-    switch (shared_.action_type) {
-      case Type::int64:
-        return take<int64_t>(set);
-      case Type::int32:
-        return take<int32_t>(set);
-      case Type::uint8:
-        return take<uint8_t>(set);
-      case Type::float64:
-        return take<double>(set);
-      default:
-        return take<float>(set);
-    }
+    with_action_type(shared_.action_type,
+                     [&](auto type) { take<typename decltype(type)::type>(set); });
   }
   template <class From>
   void take(const Set& set) {

@@ -243,18 +243,8 @@ class Flat {
   // ---- the caller's arrays
 
   void stage(TakeActions) {
-    switch (ground_.shared.action_type) {
-      case Type::int64:
-        return take<int64_t>();
-      case Type::int32:
-        return take<int32_t>();
-      case Type::uint8:
-        return take<uint8_t>();
-      case Type::float64:
-        return take<double>();
-      default:
-        return take<float>();
-    }
+    with_action_type(ground_.shared.action_type,
+                     [&](auto type) { take<typename decltype(type)::type>(); });
   }
   template <class From>
   void take() {

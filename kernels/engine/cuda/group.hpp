@@ -592,18 +592,8 @@ class Group {
 
   template <bool kFinal>
   GE_FN void stage(TakeActions, bool on) {
-    switch (cells_.shared->action_type) {
-      case Type::int64:
-        return take<int64_t>(on);
-      case Type::int32:
-        return take<int32_t>(on);
-      case Type::uint8:
-        return take<uint8_t>(on);
-      case Type::float64:
-        return take<double>(on);
-      default:
-        return take<float>(on);
-    }
+    with_action_type(cells_.shared->action_type,
+                     [&](auto type) GE_LAMBDA { take<typename decltype(type)::type>(on); });
   }
   template <class From>
   GE_FN void take(bool on) {
