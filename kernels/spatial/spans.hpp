@@ -2,10 +2,10 @@
 // value; the row becomes, element by element, the smallest of the values that cover it.
 //
 // On a GPU the lanes of a squad lower the elements of the row itself. On the CPU the row is on the
-// stack until it is done, and a span is lowered by a pack or two, whatever its length: spans differ
-// in length so much that loops over their elements would be mispredicted. Spans take turns among
-// several copies of the row, since a pack that overlaps one just stored waits until that has left
-// the processor.
+// stack until it is done, and a span is lowered by eight elements at a time, whatever its length: spans
+// differ in length so much that loops over their elements would be mispredicted. Spans take turns among
+// several copies of the row, since a load that overlaps what was just stored waits until that has
+// left the processor.
 #pragma once
 
 #include "engine/pack_reads.hpp"
@@ -68,12 +68,20 @@ class SpanMinima {
   static GE_FN float shown(float seen, float empty) {
     return select(seen < infinity<float>(), seen, empty);
   }
+  // Narrower than a pack: most spans are a few elements long, and the less two of them overlap, the
+  // less often one waits for the other.
+  typedef float Part __attribute__((vector_size(32)));
+  typedef int32_t Places __attribute__((vector_size(32)));
+  static constexpr int kPart = 8;
   static GE_FN void lower_one(float* cells, int first, int last, float value) {
+    const Places places{0, 1, 2, 3, 4, 5, 6, 7};
     do {
-      float* const at = cells + first;
-      const Floats seen = load_pack(at);
-      store_pack(at, select(first_lanes(last - first + 1), min(seen, spread(value)), seen));
-      first += kPack;
+      Part seen;
+      __builtin_memcpy(&seen, cells + first, sizeof seen);
+      const Part least = value < seen ? value - Part{} : seen;
+      const Part lowered = places <= last - first ? least : seen;
+      __builtin_memcpy(cells + first, &lowered, sizeof lowered);
+      first += kPart;
     } while (first <= last);
   }
   template <int kRoom>
@@ -96,7 +104,9 @@ class SpanMinima {
   const Squad& squad_;
   int count_;
   // A span that begins at the last element is a whole pack too.
-  static constexpr int kCopies = 2, kRow = kPack == 1 ? 1 : int(round_up(kMost, kPack)) + kPack;
+  static constexpr int kCopies = 4, kRow = kPack == 1 ? 1
+                                                      : int(round_up(kMost, kPack)) +
+                                                            (kPack > kPart ? kPack : kPart);
   alignas(64) float cells_[kCopies][kRow];
 };
 
