@@ -2,10 +2,10 @@
 // value; the row becomes, element by element, the smallest of the values that cover it.
 //
 // On a GPU the lanes of a squad lower the elements of the row itself. On the CPU the row is on the
-// stack until it is done, and a span is lowered by eight elements at a time, whatever its length: spans
-// differ in length so much that loops over their elements would be mispredicted. Spans take turns among
-// several copies of the row, since a load that overlaps what was just stored waits until that has
-// left the processor.
+// stack until it is done, and a span is lowered by eight elements at a time, whatever its length:
+// spans differ in length so much that loops over their elements would be mispredicted. Spans take
+// turns among several copies of the row, since a load that overlaps what was just stored waits
+// until that has left the processor.
 #pragma once
 
 #include "engine/pack_reads.hpp"
