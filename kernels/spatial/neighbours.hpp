@@ -118,6 +118,9 @@ struct HitsOf {
   alignas(64) float dx[kRoom + kPack], dy[kRoom + kPack], rows[kRows ? kRoom + kPack : 1];
   int count = 0;
 
+  GE_FN HitsOf() {
+    if constexpr (kPack == 1) dx[0] = dy[0] = rows[0] = 0.0f;
+  }
   GE_FN uint32_t row(int k) const { return __builtin_bit_cast(uint32_t, rows[room_of_hit(k)]); }
 };
 using Hits = HitsOf<true>;
