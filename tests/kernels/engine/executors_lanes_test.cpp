@@ -83,14 +83,37 @@ GE_TEST(golden_cases_on_emulated_lanes_give_the_recorded_hashes) {
   }
 }
 
+/// A short run of each environment, its worlds as small as a recorded case has them.
+std::vector<std::pair<std::string, Values>> small_runs() {
+  std::vector<std::pair<std::string, Values>> runs;
+  for (const std::string& id : all_ids()) {
+    Values best;
+    int least = -1;
+    for (const GoldenCase& one : golden_cases()) {
+      if (one.id != id) continue;
+      Config config = one.config();
+      config.worlds = 1;
+      const int agents = make_simulator(id, config)->agents();
+      if (least < 0 || agents < least) least = agents, best = config.parameters;
+    }
+    runs.push_back({id, best});
+  }
+  return runs;
+}
+
 GE_TEST(any_number_of_lanes_gives_the_same_bits) {
-  const std::vector<std::string> ids = all_ids();
-  CHECK(ids.size() >= 2);
-  for (const std::string& id : ids) {
+  const auto runs = small_runs();
+  CHECK(runs.size() >= 2);
+  for (const auto& [id, parameters] : runs) {
     for (const Autoreset mode : kModes) {
-      const std::string one_lane = outcome(id, config_of(1, 0, mode));
+      const auto config = [&](int lanes, uint64_t seed) {
+        Config made = config_of(lanes, seed, mode);
+        made.parameters = parameters;
+        return made;
+      };
+      const std::string one_lane = outcome(id, config(1, 0));
       for (const int lanes : kLanes)
-        if (const std::string found = outcome(id, config_of(lanes, uint64_t(lanes), mode));
+        if (const std::string found = outcome(id, config(lanes, uint64_t(lanes)));
             found != one_lane)
           fail(id.c_str(), 0,
                std::string(name_of(mode)) + " with " + std::to_string(lanes) + " lanes: " + found +
