@@ -91,6 +91,7 @@ set(GE_HOST_FLAGS_CUDA -fPIC -fvisibility=hidden -fvisibility-inlines-hidden ${G
 list(JOIN GE_HOST_FLAGS_CUDA "," host_flags)
 set(nvcc_flags -std=c++20 -O3 --fmad=false "-ccbin=${CMAKE_CXX_COMPILER}" "-I${CMAKE_CURRENT_SOURCE_DIR}"
     "-Xcompiler=${host_flags}" -Xptxas=-v --threads=0 ${codes})
+list(APPEND nvcc_flags -isystem "${cub}")
 if(NOT GPU_ENVS_CUDA_ARCHS STREQUAL "release")
   list(APPEND nvcc_flags -lineinfo)  # for profilers; it puts the paths of the sources into the binary
 endif()

@@ -263,11 +263,12 @@ GE_FN int key_of_row(const Cells<S>& cells, int row, int keys) {
 /// One world, the plain form: a counting sort. Row k + 1 of Starts first counts the rows of key k,
 /// then says where the next of them goes; in the end that is where they end, as it should.
 template <auto Key, class T, class Order, class Starts, class S>
-void sort_rows(const Cells<S>& cells) {
+GE_FN void sort_rows(const Cells<S>& cells) {
   static_assert(can_sort<T, Order, Starts>());
   const int rows = cells.template rows<T>(), keys = cells.template rows<Starts>() - 1;
-  const auto next = [&](int key) { return cells.template load<Starts, First>(key + 1).place; };
-  const auto set_next = [&](int key, uint32_t place) {
+  const auto next = [&](int key)
+                        GE_LAMBDA { return cells.template load<Starts, First>(key + 1).place; };
+  const auto set_next = [&](int key, uint32_t place) GE_LAMBDA {
     cells.template store<Starts, First>(key + 1, First{place});
   };
   for (int key = -1; key < keys; ++key) set_next(key, 0);

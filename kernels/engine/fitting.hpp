@@ -78,33 +78,43 @@ int64_t agents_that_fit(const Values& asked, Elements format, int64_t available)
   return best;
 }
 
-/// Throws where the worlds of a plan cannot fit into `available` bytes at `place` (" on cuda:0").
-/// How many of a simulator's worlds need scratch at a time is the executor's choice: at least one.
+/// Bytes of a machine.
+struct Memory {
+  int64_t free, total;
+};
+
+/// Throws where the worlds of a plan cannot fit at `place` (" on cuda:0"): their records, `each`
+/// bytes more of a world, and one block's scratch have to be free; the observations of one step,
+/// which are the caller's and may be there already, have to be possible at all.
 template <class E>
-void check_fits(const Plan<E>& plan, int64_t available, bool all_need_scratch,
+void check_fits(const Plan<E>& plan, const Memory& memory, int64_t each,
                 const std::string& place = "") {
+  constexpr int B = kBlock<typename E::Schema>;
   const WorldBytes world = world_bytes<E>(plan.params_, plan.format_);
-  const int64_t worlds = plan.config_.worlds;
-  const double need =
-      double(world.record + world.observation + (all_need_scratch ? world.scratch : 0)) *
-          double(worlds) +
-      double(all_need_scratch ? 0 : world.scratch);
-  if (need <= double(available)) return;
-  const int64_t fit = (available - (all_need_scratch ? 0 : world.scratch)) /
-                      (world.record + world.observation + (all_need_scratch ? world.scratch : 0));
-  const auto text = [](int64_t bytes) { return std::to_string(bytes); };
-  char needed[40];
-  std::snprintf(needed, sizeof needed, "%.0f", need);
-  std::string message = std::to_string(worlds) + (worlds == 1 ? " world of " : " worlds of ") +
-                        plan.id_ + (worlds == 1 ? " needs " : " need ") + needed + " bytes" +
-                        place + ", and " + text(available) + " are free. A world of " +
-                        std::to_string(plan.agents_) + (plan.agents_ == 1 ? " agent" : " agents") +
-                        " has " + text(world.record) + " bytes of state and " +
-                        text(world.observation) + " of observations";
+  const int64_t worlds = plan.config_.worlds, blocks = (worlds + B - 1) / B;
+  const int64_t block = (world.record + each) * B, scratch = world.scratch * B;
+  const double own = double(block) * double(blocks) + double(scratch);
+  const double seen = double(world.observation) * double(worlds);
+  if (own <= double(memory.free) && seen <= double(memory.total)) return;
+  const auto text = [](double bytes) {
+    char digits[40];
+    std::snprintf(digits, sizeof digits, "%.0f", bytes);
+    return std::string(digits);
+  };
+  std::string message =
+      std::to_string(worlds) + (worlds == 1 ? " world of " : " worlds of ") + plan.id_ +
+      (worlds == 1 ? " needs " : " need ") + text(own) + " bytes" + place + " and as much as " +
+      text(seen) + " for observations; " + text(double(memory.free)) + " of " +
+      text(double(memory.total)) + " are free. A world of " + std::to_string(plan.agents_) +
+      (plan.agents_ == 1 ? " agent" : " agents") + " has " + text(double(world.record)) +
+      " bytes of state and " + text(double(world.observation)) + " of observations";
+  const int64_t by_state = memory.free > scratch ? (memory.free - scratch) / block * B : 0;
+  const int64_t by_sight = world.observation > 0 ? memory.total / world.observation : memory.total;
+  const int64_t fit = std::min(by_state, by_sight);
   if (fit >= 1) {
     message += "; about " + std::to_string(fit) + " would fit";
   } else {
-    const int64_t agents = agents_that_fit<E>(plan.config_.parameters, plan.format_, available);
+    const int64_t agents = agents_that_fit<E>(plan.config_.parameters, plan.format_, memory.free);
     message += agents > 0 ? "; one of about " + std::to_string(agents) + " agents would fit"
                           : "; not even one fits";
   }

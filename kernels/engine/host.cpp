@@ -103,6 +103,9 @@ int64_t available_memory() {
     std::fclose(file);
     if (kilobytes >= 0) return int64_t(kilobytes) * 1024;
   }
+  return total_memory();
+}
+int64_t total_memory() {
   return int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 

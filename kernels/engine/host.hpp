@@ -21,6 +21,8 @@ void check_actions(const Simulator& simulator, const Actions& actions);
 void sample_on_host(const Sampling& sampling, int32_t* to, int threads);
 /// Bytes the system would still give.
 int64_t available_memory();
+/// Bytes that this process could have if nobody else had any.
+int64_t total_memory();
 
 template <class E, template <class> class Runner>
 class HostSimulator final : public PlannedSimulator<E> {
@@ -153,7 +155,7 @@ class HostSimulator final : public PlannedSimulator<E> {
   }
   /// Of all records, if everything fits.
   int64_t checked_bytes() const {
-    check_fits(plan_, available_memory(), false);
+    check_fits(plan_, {available_memory(), total_memory()}, 0);
     return this->arena_bytes();
   }
   int64_t bytes_;

@@ -55,6 +55,15 @@ GE_FN constexpr int64_t room_of([[maybe_unused]] const Params& params) {
     return T::capacity;
 }
 
+/// Rows of Fixed T in worlds with these parameters.
+template <class T, class Params>
+GE_FN constexpr int64_t rows_of([[maybe_unused]] const Params& params) {
+  if constexpr (requires { T::count(params); })
+    return T::count(params);
+  else
+    return T::capacity;
+}
+
 template <int N, class... Cs>
 using Fixed = Table<Kind::fixed, N, Cs...>;
 template <int N, class... Cs>

@@ -103,7 +103,7 @@ class ElementRow {
     for (int k = low; k < high; ++k) to[k] = f(k);
 #endif
   }
-  /// The element as it is, and the smaller of it and a value that is no less than zero: for
+  /// The element as it is, and the smaller of it and a value whose sign bit is clear: for
   /// functions with a Squad, whose row is in one piece. Lanes may lower one element at a time and in
   /// any order.
   GE_FN Element get(int index) const {
@@ -113,8 +113,9 @@ class ElementRow {
   GE_FN void lower(int index, Element value) {
     static_assert(std::is_same_v<Element, float>);
     Element* const to = at_ + (index - begin_);
+    GE_ASSERT(__builtin_bit_cast(uint32_t, value) >> 31 == 0);
 #if defined(__CUDA_ARCH__)
-    // The bits of floats that are no less than zero are ordered as they are.
+    // The bits of such floats are ordered as they are.
     if (lanes_ > 1) {
       atomicMin(reinterpret_cast<unsigned*>(to), __float_as_uint(value));
       return;

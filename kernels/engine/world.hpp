@@ -356,11 +356,11 @@ class Rows {
   GE_FN Rows(char* at, int stride, int step) : at_(at), stride_(stride), step_(step) {}
   GE_FN C get(int row) const {
     GE_ASSERT(row >= 0 && row < T::capacity);
-    return load_words<C>(at_ + row * step_, stride_);
+    return load_words<C>(at_ + int64_t{row} * step_, stride_);
   }
   GE_FN void set(int row, const C& value) const {
     GE_ASSERT(row >= 0 && row < T::capacity);
-    store_words<C>(at_ + row * step_, stride_, value);
+    store_words<C>(at_ + int64_t{row} * step_, stride_, value);
   }
 
  private:

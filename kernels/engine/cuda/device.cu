@@ -179,7 +179,7 @@ DeviceStore::DeviceStore(const std::string& id, int tier, const Config& config,
                 list_bytes = int64_t{lists} * config.worlds * 4;
   size_t free = 0, total = 0;
   GE_CUDA(cudaMemGetInfo(&free, &total));
-  layout.check_fits(int64_t(free));
+  layout.check_fits(int64_t(free), int64_t(total));
   records_ = zeroed(record_bytes);
   lists_ = zeroed(list_bytes);
   list_counts_ = zeroed(int64_t{lists} * 4);

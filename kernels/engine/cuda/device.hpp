@@ -67,8 +67,8 @@ class DeviceStore {
     int64_t record_bytes, block_bytes;
     int block;  // worlds per interleaved block
     int identity_offset, identity_bytes;
-    /// Throws where so many free bytes are too few.
-    std::function<void(int64_t free)> check_fits;
+    /// Throws where so many bytes, free and in all, are too few.
+    std::function<void(int64_t free, int64_t total)> check_fits;
   };
   DeviceStore(const std::string& id, int tier, const Config& config, const Layout& layout,
               int lists);

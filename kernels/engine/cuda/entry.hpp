@@ -63,7 +63,12 @@ class DeviceSimulator final : public PlannedSimulator<E> {
       : Base(std::move(plan)),
         store_(plan_.id_, plan_.tier_, plan_.config_, store_layout(plan_),
                kLists<GraphOf<E, kStepGraph>>) {
-    choose_schedule();
+    if constexpr (has_flat<E>) {
+      if (wants_flat(plan_)) {
+        const cuda::DeviceGuard guard(store_.device());
+        flat_ = std::make_unique<DeviceFlat<E>>(plan_.config_, plan_.params_, store_.dependent());
+      }
+    }
     if (flat_ == nullptr) {
       step_ = store_.prepare(choices<kStepGraph>());
       reset_ = store_.prepare(choices<kResetGraph>());
@@ -148,6 +153,21 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   using Base::plan_;
   using Base::shared_;
 
+  /// Flat where it was asked for, or where the environment prefers it for what it was asked to make;
+  /// who asks for lanes means groups of them.
+  static bool wants_flat(const Plan<E>& plan) {
+    const Schedule wanted = plan.config_.schedule;
+    const bool lanes = plan.config_.lanes != 0;
+    if (wanted == Schedule::flat && lanes)
+      throw Error(Fault::value, "lanes are for the group schedule, not for 'flat'");
+    if constexpr (has_flat<E>) {
+      if (wanted == Schedule::own)
+        return !lanes && E::schedule(plan.params_, plan.config_.worlds) == Schedule::flat;
+    } else if (wanted == Schedule::flat) {
+      throw Error(Fault::value, plan.id_ + " is not built for the flat schedule");
+    }
+    return wanted == Schedule::flat;
+  }
   static cuda::DeviceStore::Layout store_layout(const Plan<E>& plan) {
     return {plan.segments_,
             record_bytes<Tables>(plan.params_),
@@ -155,8 +175,11 @@ class DeviceSimulator final : public PlannedSimulator<E> {
             B,
             kOffset<Tables, EpisodeTable, Identity>,
             int(sizeof(Identity)),
-            [&plan](int64_t free) {
-              check_fits(plan, free, false, " on cuda:" + std::to_string(plan.config_.device));
+            [&plan](int64_t free, int64_t total) {
+              const int64_t own = record_bytes<Tables>(plan.params_);  // the map of its words
+              const int64_t each = wants_flat(plan) ? DeviceFlat<E>::world_bytes(plan.params_) : 0;
+              check_fits(plan, {free - own, total}, each,
+                         " on cuda:" + std::to_string(plan.config_.device));
             }};
   }
 
@@ -227,18 +250,6 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     void* arguments[] = {&shared_, &memory};
     for (const cuda::PreparedLaunch& launch : launches) store_.launch(launch, arguments, stream);
   }
-  /// Flat where it was asked for, or where the environment prefers it for what it was asked to make.
-  void choose_schedule() {
-    const Schedule wanted = plan_.config_.schedule;
-    if constexpr (has_flat<E>) {
-      const Schedule own = E::schedule(plan_.params_, plan_.config_.worlds);
-      if ((wanted == Schedule::own ? own : wanted) != Schedule::flat) return;
-      const cuda::DeviceGuard guard(store_.device());
-      flat_ = std::make_unique<DeviceFlat<E>>(plan_.config_, plan_.params_, store_.dependent());
-    } else if (wanted == Schedule::flat) {
-      throw Error(Fault::value, plan_.id_ + " is not built for the flat schedule");
-    }
-  }
   // What only a step can fill: a reset shows no reward and no flags.
   void clear_transient(const Bound& out, cudaStream_t stream) const {
     for (int o = 0; o < kOutputCount; ++o)
@@ -258,10 +269,10 @@ class DeviceSimulator final : public PlannedSimulator<E> {
 
   // Before the store, whose end waits for the device.
   cuda::DeviceMemory background_, state_background_;
+  std::unique_ptr<DeviceFlat<E>> flat_;
   cuda::DeviceStore store_;
   std::string instance_;
   std::vector<cuda::PreparedLaunch> step_, reset_, observe_;
-  std::unique_ptr<DeviceFlat<E>> flat_;
 };
 
 template <class E>

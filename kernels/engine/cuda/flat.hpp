@@ -50,7 +50,7 @@ struct FlatSizes {
   }
   template <auto Key, class T, class Order, class Starts>
   static void look(SortRows<Key, T, Order, Starts>, const Params& params, Sort& most) {
-    const int64_t rows = room_of<T>(params), keys = room_of<Starts>(params) - 1;
+    const int64_t rows = rows_of<T>(params), keys = rows_of<Starts>(params) - 1;
     if (rows > most.rows) most.rows = rows;
     if (keys > most.keys) most.keys = keys;
   }
@@ -181,13 +181,14 @@ class Flat {
   template <auto Key, class T, class Order, class Starts>
   void stage(SortRows<Key, T, Order, Starts>) {
     static_assert(can_sort<T, Order, Starts>());
-    rows<flat::KeyJob<E, Key, T, Starts>>(room<T>());
-    const int64_t keys = ground_.shared.worlds * (room<Starts>() - 1);
+    const auto& params = ground_.shared.params;
+    rows<flat::KeyJob<E, Key, T, Starts>>(rows_of<T>(params));
+    const int64_t keys = ground_.shared.worlds * (rows_of<Starts>(params) - 1);
     int bits = 1;
     while (keys > int64_t{1} << bits) ++bits;
     machine_.sort(ground_.memory, ground_.count, bits);
     using Place = flat::PlaceJob<E, T, Order, Starts>;
-    rows<Place>(Place::per_world(ground_.shared.params));
+    rows<Place>(Place::per_world(params));
   }
   template <auto F, class Op, auto Into>
   void stage(Reduce<F, Op, Into>) {

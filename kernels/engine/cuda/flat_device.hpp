@@ -120,11 +120,16 @@ class DeviceFlat {
     memory_ = {scratch_.as(),
                Sizes::scratch_bytes(params),
                masks_.template as<uint8_t>(),
-               parts_.as(),
+               parts_.template as<uint64_t>(),
                sorting,
                sorting + rows_,
                sorting + 2 * rows_,
                sorting + 3 * rows_};
+  }
+  /// Bytes that each world takes besides its record; a radix sort needs about as much as it sorts.
+  static int64_t world_bytes(const Params& params) {
+    return Sizes::scratch_bytes(params) + 8 * Sizes::chunks(params) + kFlatLevels +
+           24 * Sizes::sort(params).rows;
   }
   int64_t memory_bytes() const {
     return scratch_.bytes() + masks_.bytes() + parts_.bytes() + sorting_.bytes() + space_.bytes();

@@ -78,7 +78,7 @@ class FlatRunner {
     memory_ = {reinterpret_cast<char*>(scratch_.data()),
                Sizes::scratch_bytes(params),
                masks_.data(),
-               reinterpret_cast<char*>(parts_.data()),
+               parts_.data(),
                sorting_.data(),
                sorting_.data() + rows,
                sorting_.data() + 2 * rows,

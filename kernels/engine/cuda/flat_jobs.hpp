@@ -186,8 +186,8 @@ struct FloatRowTogetherJob {
 template <class E, auto Key, class T, class Starts>
 struct KeyJob {
   static GE_FN void run(const Ground<E>& ground, int64_t i) {
-    const FlatPlace at = flat_place(i, int(room_of<T>(ground.shared.params)));
-    const int keys = int(room_of<Starts>(ground.shared.params)) - 1;
+    const FlatPlace at = flat_place(i, int(rows_of<T>(ground.shared.params)));
+    const int keys = int(rows_of<Starts>(ground.shared.params)) - 1;
     // Of worlds that are left out too: every world keeps its part of the sorted rows.
     const int key = key_of_row<Key, T>(ground.cells(at.world), at.row, keys);
     ground.memory.keys[i] = uint32_t(at.world) * uint32_t(keys) + uint32_t(key);
@@ -198,14 +198,14 @@ struct KeyJob {
 template <class E, class T, class Order, class Starts>
 struct PlaceJob {
   static GE_FN int64_t per_world(const typename SchemaOf<E>::Params& params) {
-    const int64_t rows = room_of<T>(params), starts = room_of<Starts>(params);
+    const int64_t rows = rows_of<T>(params), starts = rows_of<Starts>(params);
     return rows > starts ? rows : starts;
   }
   static GE_FN void run(const Ground<E>& ground, int64_t i) {
     const auto& params = ground.shared.params;
     const FlatPlace at = flat_place(i, int(per_world(params)));
     if (!ground.on(at.world)) return;
-    const int rows = int(room_of<T>(params)), keys = int(room_of<Starts>(params)) - 1;
+    const int rows = int(rows_of<T>(params)), keys = int(rows_of<Starts>(params)) - 1;
     const auto cells = ground.cells(at.world);
     const int64_t first = int64_t(at.world) * rows;
     if (at.row < rows)
@@ -244,7 +244,11 @@ struct ChunkJob {
     const GroupPlace place{lane, 0, lane, kNoList, nullptr, nullptr};
     Executor group(ground.cells(at.world), place);
     const auto part = group.template chunk<F, Op>(at.row, Tables{});
-    if (lane == 0) __builtin_memcpy(ground.memory.parts + 8 * i, &part, sizeof part);
+    static_assert(sizeof part <= sizeof(uint64_t),
+                  "GE: a reduction's value has eight bytes at most");
+    uint64_t word = 0;
+    __builtin_memcpy(&word, &part, sizeof part);
+    if (lane == 0) ground.memory.parts[i] = word;
   }
 };
 template <class E, auto F, class Op, auto Into>
@@ -255,7 +259,8 @@ struct IntoJob {
     const int chunks = chunks_of(ground.shared.params, Tables{});
     const auto total = fold_chunks<Op>(chunks, [&](int k) GE_LAMBDA {
       decltype(Op::identity()) part;
-      __builtin_memcpy(&part, ground.memory.parts + 8 * (i * chunks + k), sizeof part);
+      const uint64_t word = ground.memory.parts[i * chunks + k];
+      __builtin_memcpy(&part, &word, sizeof part);
       return part;
     });
     call_into<Into>(ground.cells(int(i)), total);

@@ -9,7 +9,7 @@ struct FlatMemory {
   char* scratch;
   int64_t scratch_bytes;                              // of a world
   uint8_t* masks;                                     // of levels 1, 2, ...: a byte per world
-  char* parts;                                        // of reductions: 8 bytes per world and chunk
+  uint64_t* parts;                                    // of reductions: one per world and chunk
   uint32_t *keys, *sorted_keys, *rows, *sorted_rows;  // of SortRows: one per world and row
 };
 

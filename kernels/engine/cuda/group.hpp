@@ -631,10 +631,10 @@ class Group {
   GE_FN void clear_rows(Element* to, int64_t elements, bool on) {
     const Run run = run_of(on);
     if (run.whole)
-      clear_run(to + place_.team_first * elements, int(run.worlds * elements), place_.team_lane,
+      clear_run(to + place_.team_first * elements, run.worlds * elements, place_.team_lane,
                 Plan::team);
     else if (on)
-      clear_run(to + cells_.world * elements, int(elements), lane_, G);
+      clear_run(to + cells_.world * elements, elements, lane_, G);
     if constexpr (G == 1)
       sync_team();  // the rows of final observations go to the same places from other lanes
   }

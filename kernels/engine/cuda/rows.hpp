@@ -147,24 +147,24 @@ GE_FN void copy_run(Element* to, const Element* from, int count, int lane, int l
 
 /// The same for zeros.
 template <class Element>
-GE_FN void clear_run(Element* to, int count, int lane, int lanes) {
+GE_FN void clear_run(Element* to, int64_t count, int lane, int lanes) {
   constexpr int each = 16 / int(sizeof(Element));
-  const int lead = ((16 - offset_in_vector(to)) & 15) / int(sizeof(Element));
-  const int head = lead < count ? lead : count;
-  const int vectors = (count - head) / each;
-  const auto clear = [&](int i) GE_LAMBDA {
+  const int64_t lead = ((16 - offset_in_vector(to)) & 15) / int(sizeof(Element));
+  const int64_t head = lead < count ? lead : count;
+  const int64_t vectors = (count - head) / each;
+  const auto clear = [&](int64_t i) GE_LAMBDA {
     GE_WATCH(to + i, sizeof(Element), true);
     to[i] = Element{};
   };
   GE_NO_UNROLL
-  for (int i = lane; i < head; i += lanes) clear(i);
+  for (int64_t i = lane; i < head; i += lanes) clear(i);
   GE_NO_UNROLL
-  for (int i = lane; i < vectors; i += lanes) {
+  for (int64_t i = lane; i < vectors; i += lanes) {
     GE_WATCH(to + head + i * each, 16, true);
     reinterpret_cast<Vector*>(to + head)[i] = Vector{};
   }
   GE_NO_UNROLL
-  for (int i = head + vectors * each + lane; i < count; i += lanes) clear(i);
+  for (int64_t i = head + vectors * each + lane; i < count; i += lanes) clear(i);
 }
 
 /// Expands `rows` packed rows into a run of elements.
