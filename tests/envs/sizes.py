@@ -13,13 +13,15 @@ VARIED: dict[str, dict[str, Any]] = {
     "TagContinuous-v0": {"num_runners": 4, "resample_start": True, "tagging_distance": 0.0},
     "TagGrid-v0": {"num_taggers": 4, "grid_length": 6, "reset_pool_size": 50},
 }
+# So few that they would rarely see each other.
+_FAR_SIGHT = {"chaser_vision_range": 0.7, "runner_vision_range": 0.7, "agent_radius": 0.05}
 # Little work and short episodes where random actions do not end them, so that a test is short.
 SMALL: dict[str, dict[str, Any]] = {
     "Hanabi-v0": {"preset": "small"},
     "HideSeek-v0": {"preparation_steps": 4},
     "Flocking-v0": {"agent_count": 5, "sector_count": 8},
     "Micro-v0": {"agent_count": 1, "work": 2},
-    "SwarmTag-v0": {"runner_count": 5, "chaser_count": 2, "sector_count": 8},
+    "SwarmTag-v0": {"runner_count": 5, "chaser_count": 2, "sector_count": 8, **_FAR_SIGHT},
     **VARIED,
 }
 ALONE: dict[str, dict[str, Any]] = {
@@ -33,7 +35,7 @@ CROWD: dict[str, dict[str, Any]] = {
     "HideSeek-v0": {},
     "Micro-v0": {"agent_count": 3, "work": 2},
     "Overcooked-v0": {"layout": "multiplayer_schelling", **VARIED["Overcooked-v0"]},
-    "SwarmTag-v0": {"runner_count": 20, "chaser_count": 4, "sector_count": 16},
+    "SwarmTag-v0": {"runner_count": 20, "chaser_count": 4, "sector_count": 16, **_FAR_SIGHT},
     "TagContinuous-v0": VARIED["TagContinuous-v0"],
     "TagGrid-v0": VARIED["TagGrid-v0"],
 }
