@@ -12,7 +12,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from sizes import TOGETHER, VARIED
+from sizes import ALONE, FEW, TOGETHER, VARIED
 
 import gpu_envs
 from gpu_envs import registration
@@ -50,7 +50,7 @@ def _same(first: Any, second: Any, note: str = "") -> None:
 
 @every
 def test_observations_are_within_their_space(name: str, make_simulator: Callable[..., Any]) -> None:
-    simulator = make_simulator(name, 16)
+    simulator = make_simulator(name, 16, **FEW.get(name, {}))
     space = simulator.single_observation_space
     observed = [simulator.reset(seed=1)]
     observed += [simulator.step(action) for action in _actions(simulator, 4 * STEPS)]
@@ -66,9 +66,11 @@ def test_threads_and_batches_change_no_bit(
     name: str, mode: str, make_simulator: Callable[..., Any]
 ) -> None:
     make = {"autoreset_mode": mode, "max_episode_steps": 23}
-    batch = make_simulator(name, 40, threads=1, **make)
-    others = [make_simulator(name, 40, threads=threads, **make) for threads in (2, 5)]
-    alone = make_simulator(name, 1, first_world=7, **make)
+    batch = make_simulator(name, 40, threads=1, **make, **FEW.get(name, {}))
+    others = [
+        make_simulator(name, 40, threads=threads, **make, **FEW.get(name, {})) for threads in (2, 5)
+    ]
+    alone = make_simulator(name, 1, first_world=7, **make, **FEW.get(name, {}))
     for simulator in (batch, alone, *others):
         simulator.reset(seed=9)
     for step, action in enumerate(_actions(batch, STEPS)):
@@ -84,7 +86,9 @@ def test_threads_and_batches_change_no_bit(
 def test_a_save_continues_as_the_run_it_was_taken_from(
     name: str, make_simulator: Callable[..., Any]
 ) -> None:
-    first, second = (make_simulator(name, 9, **VARIED.get(name, {})) for _ in range(2))
+    first, second = (
+        make_simulator(name, 9, **VARIED.get(name, {}), **FEW.get(name, {})) for _ in range(2)
+    )
     first.reset(seed=5)
     actions = _actions(first, STEPS)
     for action in actions[: STEPS // 2]:
@@ -100,7 +104,9 @@ def test_a_save_continues_as_the_run_it_was_taken_from(
 def test_a_fork_has_its_sources_future_and_a_reseeded_one_its_own(
     name: str, make_simulator: Callable[..., Any]
 ) -> None:
-    simulator = make_simulator(name, 3, max_episode_steps=10, **VARIED.get(name, {}))
+    simulator = make_simulator(
+        name, 3, max_episode_steps=10, **VARIED.get(name, {}), **FEW.get(name, {})
+    )
     simulator.reset(seed=5)
     for action in _actions(simulator, 5):
         simulator.step(action)
@@ -119,7 +125,7 @@ def test_a_fork_has_its_sources_future_and_a_reseeded_one_its_own(
 def test_masked_reset_leaves_other_worlds_as_they_were(
     name: str, make_simulator: Callable[..., Any]
 ) -> None:
-    simulator = make_simulator(name, 6)
+    simulator = make_simulator(name, 6, **FEW.get(name, {}))
     simulator.reset(seed=2)
     for action in _actions(simulator, 7):
         simulator.step(action)
@@ -140,7 +146,8 @@ def test_trajectories_of_the_modes_agree_without_their_filler(
 ) -> None:
     """One world: the k-th real step of NextStep and of Disabled with resets is SameStep's."""
     same, after, manual = (
-        make_simulator(name, 1, autoreset_mode=mode, max_episode_steps=11) for mode in MODES
+        make_simulator(name, 1, autoreset_mode=mode, max_episode_steps=11, **FEW.get(name, {}))
+        for mode in MODES
     )
     for simulator in (same, after, manual):
         simulator.reset(seed=3)
@@ -164,7 +171,7 @@ def test_trajectories_of_the_modes_agree_without_their_filler(
 def test_a_column_can_be_read_and_written_back(
     name: str, make_simulator: Callable[..., Any]
 ) -> None:
-    simulator = make_simulator(name, 5)
+    simulator = make_simulator(name, 5, **FEW.get(name, {}))
     simulator.reset(seed=1)
     saved = simulator.save()
     for column in simulator.instance["columns"]:
@@ -180,7 +187,7 @@ def test_a_column_can_be_read_and_written_back(
 def test_warm_steps_take_no_memory_from_the_system(
     name: str, make_simulator: Callable[..., Any]
 ) -> None:
-    simulator = make_simulator(name, 8)
+    simulator = make_simulator(name, 8, **FEW.get(name, {}))
     outputs = simulator.reset(seed=1)
     actions = _actions(simulator, 20)
     for action in actions:
@@ -196,7 +203,7 @@ def test_warm_steps_take_no_memory_from_the_system(
 @every
 @pytest.mark.parametrize("prefix", ["gpu_envs/", "gpu_envs:gpu_envs/"])
 def test_make_vec_knows_the_id(name: str, prefix: str) -> None:
-    env = gymnasium.make_vec(prefix + name, num_envs=3, device="cpu")
+    env = gymnasium.make_vec(prefix + name, num_envs=3, device="cpu", **FEW.get(name, {}))
     env.reset(seed=1)
     env.step(env.action_space.sample())
     env.close()
@@ -205,6 +212,6 @@ def test_make_vec_knows_the_id(name: str, prefix: str) -> None:
 @pytest.mark.parametrize("name", SINGLES)
 @pytest.mark.parametrize("prefix", ["gpu_envs/", "gpu_envs:gpu_envs/"])
 def test_make_knows_the_id(name: str, prefix: str) -> None:
-    single = gymnasium.make(prefix + name)
+    single = gymnasium.make(prefix + name, **ALONE.get(name, {}))
     single.reset(seed=1)
     single.close()

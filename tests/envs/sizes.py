@@ -39,3 +39,5 @@ CROWD: dict[str, dict[str, Any]] = {
     "TagContinuous-v0": VARIED["TagContinuous-v0"],
     "TagGrid-v0": VARIED["TagGrid-v0"],
 }
+# For tests that take everything else as it is made by default: those that are large by themselves.
+FEW: dict[str, dict[str, Any]] = {name: CROWD[name] for name in ("Flocking-v0", "SwarmTag-v0")}
