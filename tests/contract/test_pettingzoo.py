@@ -22,6 +22,7 @@ from pettingzoo.test import (
 )
 from pettingzoo.test.state_test import state_test
 from pettingzoo.utils import parallel_to_aec
+from sizes import FEW, SMALL
 
 import gpu_envs
 
@@ -44,7 +45,11 @@ LISTED: list[tuple[str, dict[str, Any]]] = [
     ("Overcooked-v0", {"layout": "many_player", "player_count": 40}),
 ]
 REGISTERED = gpu_envs.environments()
-REST = [(name, {}) for name in REGISTERED if name not in {name for name, _ in LISTED}]
+REST = [
+    (name, SMALL[name] if name in FEW else {})
+    for name in REGISTERED
+    if name not in {name for name, _ in LISTED}
+]
 
 
 def _cases(wanted: Callable[[dict[str, Any]], bool] = lambda _: True) -> pytest.MarkDecorator:
