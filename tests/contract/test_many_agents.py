@@ -42,6 +42,10 @@ def _type(array: Any) -> str:
 def _draw(simulator: gpu_envs.Simulator, mask: Any, step: int) -> np.ndarray:
     """Legal random actions of all worlds, (worlds, agents) or with several numbers each."""
     space = simulator.single_action_space
+    if isinstance(space, gymnasium.spaces.Box):
+        shape = (simulator.num_worlds, simulator.agents_per_world, *space.shape)
+        drawn = np.random.default_rng(step).uniform(space.low, space.high, shape)
+        return drawn.astype(space.dtype)
     if not isinstance(space, gymnasium.spaces.MultiDiscrete):
         return np.asarray(simulator.sample_actions(mask, seed=5))
     shape = (simulator.num_worlds, simulator.agents_per_world, len(space.nvec))
