@@ -142,13 +142,7 @@ struct Birds : Agents<kAny, Position, Course, Steer> {
 };
 
 struct Schema;
-struct Model {
-  using Params = flocking::Params;
-  using Schema = flocking::Schema;
-  using Agents = Birds;
-  static GE_FN int64_t count(const Params& p) { return p.agent_count; }
-  static GE_FN const spatial::Grid& grid(const Params& p) { return p.grid; }
-};
+using Model = spatial::Model<Schema, Params, Birds>;
 
 struct Schema {
   using Settings = flocking::Settings;
@@ -239,10 +233,10 @@ struct Environment : Defaults {
   using Schema = flocking::Schema;
   using Observation = flocking::Observation;
   using Sort = spatial::Sort<Model>;
-  using Reset = Stages<Each<&begin>>;
+  using Reset = chain<Stages<Each<&begin>>, spatial::Unsort<Model>>;
   // Rewards and views are of the new positions, so everyone moves first.
   using Step = chain<Stages<Each<&move>>, Sort, Stages<EachTogether<&pay>>>;
-  using Observe = chain<Sort, Stages<ge::Observe<&observe>>>;
+  using Observe = chain<spatial::SortIfUnsorted<Model>, Stages<ge::Observe<&observe>>>;
   using StepLanes = Lanes<128, 32>;
   // A few worlds of thousands would leave most of a GPU idle if each had one group of lanes.
   static Schedule schedule(const Params& p, int64_t worlds) {

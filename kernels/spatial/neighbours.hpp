@@ -1,14 +1,11 @@
 // Who is near: agents of a world sorted by the cells of a grid, and looks at all within a range of a
 // point. For worlds of fifty agents, and of a million.
 //
-//   struct Model {
-//     using Params = ...;
-//     using Schema = ...;                    // its tables include spatial::Tables<Model>::all
-//     using Agents = ...;                    // a table with a spatial::Position
-//     static GE_FN int64_t count(const Params&);  // rows of Agents
-//     static GE_FN const Grid& grid(const Params&);
-//   };
-//   using Step = chain<..., spatial::Sort<Model>, Stages<EachTogether<&feel>>>;
+//   struct Schema;                             // its tables include spatial::Tables<Model>::all
+//   using Model = spatial::Model<Schema, Params, Birds>;  // Birds have a Position, Params a grid
+//   using Reset = chain<Stages<Each<&begin>>, spatial::Unsort<Model>>;
+//   using Step = chain<Stages<Each<&move>>, spatial::Sort<Model>, Stages<EachTogether<&feel>>>;
+//   using Observe = chain<spatial::SortIfUnsorted<Model>, Stages<ge::Observe<&see>>>;
 //
 // Sort is what a look needs, in the same phase: agents counted into cells (`Starts`), their rows in
 // the order of the cells, and in a cell of the rows (`Order`), and copies of their positions in that
@@ -54,6 +51,22 @@ struct NearRow {
   static constexpr auto describe() { return fields(field("row", &NearRow::value, "of an agent")); }
 };
 
+/// The row of a list that has one where agents are sorted as they are.
+struct SortNote {
+  uint32_t value;
+  static constexpr auto describe() { return fields(field("sorted", &SortNote::value, "1")); }
+};
+
+/// Of which agents, in which grid.
+template <class Schema_, class Params_, class Agents_>
+struct Model {
+  using Schema = Schema_;
+  using Params = Params_;
+  using Agents = Agents_;
+  static GE_FN int64_t count(const Params& p) { return Agents::count(p); }
+  static GE_FN const Grid& grid(const Params& p) { return p.grid; }
+};
+
 /// Rows beyond the last agent, so that a pack may begin at any agent.
 inline constexpr int kPadding = 16;
 
@@ -76,7 +89,11 @@ struct Tables {
     static constexpr bool scratch = true;
     static GE_FN int64_t count(const Params& p) { return M::count(p) + kPadding; }
   };
-  using all = Types<Order, Starts, Near>;
+  struct Note : List<1, SortNote> {
+    static constexpr const char* name = "sorting";
+    static constexpr bool scratch = true;
+  };
+  using all = Types<Order, Starts, Near, Note>;
 };
 
 template <class M>
@@ -98,9 +115,32 @@ GE_FN void copy_near(const WorldOf<M>& w, Slot place, NearX& x, NearY& y, NearRo
 }
 
 template <class M>
+GE_FN void note_sorted(const WorldOf<M>&, int, SortNote& note) {
+  note.value = 1;
+}
+template <class M>
+GE_FN bool is_unsorted(const WorldOf<M>& w) {
+  return w.template count<typename Tables<M>::Note>() == 0;
+}
+
+template <class M>
 using Sort = Stages<SortRows<&cell_key<M>, typename M::Agents, typename Tables<M>::Order,
                              typename Tables<M>::Starts>,
-                    Each<&copy_near<M>>>;
+                    Each<&copy_near<M>>, For<1, &note_sorted<M>, typename Tables<M>::Note>>;
+/// Where agents have moved since, by a reset.
+template <class M>
+using Unsort = Stages<For<0, &note_sorted<M>, typename Tables<M>::Note>>;
+
+template <class M, class List>
+struct OnlyUnsorted;
+template <class M, class... X>
+struct OnlyUnsorted<M, Stages<X...>> {
+  using type = Stages<When<&is_unsorted<M>, X...>>;
+};
+/// For what follows a Sort in the same phase, unless a world was reset in between, and has none in
+/// others.
+template <class M>
+using SortIfUnsorted = typename OnlyUnsorted<M, Sort<M>>::type;
 
 // ---- looks
 

@@ -75,13 +75,7 @@ struct Walkers : Agents<kAny, Position, Walk, Found, Closest> {
   static GE_FN int64_t count(const Params& p) { return p.walker_count; }
 };
 struct Schema;
-struct Model {
-  using Params = crowd::Params;
-  using Schema = crowd::Schema;
-  using Agents = Walkers;
-  static GE_FN int64_t count(const Params& p) { return p.walker_count; }
-  static GE_FN const spatial::Grid& grid(const Params& p) { return p.grid; }
-};
+using Model = spatial::Model<Schema, Params, Walkers>;
 struct Schema {
   using Settings = crowd::Settings;
   using Params = crowd::Params;
