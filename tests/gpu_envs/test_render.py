@@ -17,9 +17,6 @@ from gpu_envs.__main__ import main
 NAME = "CartPole-v0"
 SMALL = (32, 48)
 FLAT = "Flocking-v0"
-needs_flat = pytest.mark.skipif(
-    FLAT not in gpu_envs.environments(), reason=f"{FLAT} is not registered"
-)
 
 
 def _simulator(worlds: int = 1) -> gpu_envs.Simulator:
@@ -173,7 +170,6 @@ def test_gif_and_png_show_what_the_simulator_draws(tmp_path) -> None:
         assert np.array_equal(np.asarray(picture), _simulator().render(size=SMALL))
 
 
-@needs_flat
 def test_flat_worlds_are_films_of_their_own_shape(tmp_path, capsys) -> None:
     image = pytest.importorskip("PIL.Image")
     out = tmp_path / "swarm.gif"
@@ -189,7 +185,6 @@ def test_flat_worlds_are_films_of_their_own_shape(tmp_path, capsys) -> None:
     assert out.read_bytes() != first
 
 
-@needs_flat
 def test_flat_worlds_have_one_view(tmp_path, capsys) -> None:
     out = tmp_path / "a.png"
     common = ["render", FLAT, "--agent-count", "9", "--out", str(out), "--view"]
@@ -200,7 +195,6 @@ def test_flat_worlds_have_one_view(tmp_path, capsys) -> None:
     assert main([*common, "top"]) == 0
 
 
-@needs_flat
 def test_flat_worlds_are_rgb_arrays() -> None:
     env = gpu_envs.make_vec(FLAT, 2, device="cpu", agent_count=3, render_mode="rgb_array")
     env.reset(seed=3)
