@@ -141,6 +141,19 @@ def crowd(description: dict[str, Any], agents: int) -> dict[str, int]:
     return dict(zip(names, reversed(shares), strict=True))
 
 
+def own_agents(module: Any, name: str) -> int:
+    """How many agents a world has when nobody asks for another number."""
+    simulator = module.Simulator(name, 1)
+    found: int = json.loads(simulator.instance)["agents_per_world"]
+    simulator.close()
+    return found
+
+
+def worlds_of(module: Any, name: str, worlds: int, agents: int) -> int:
+    """So many worlds, or fewer where all of them would hold more than so many agents."""
+    return max(1, min(worlds, agents // own_agents(module, name)))
+
+
 class Run:
     """A native simulator with outputs and random actions in memory of its own."""
 

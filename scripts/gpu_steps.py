@@ -6,6 +6,7 @@ themselves can be tested without a GPU.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import time
@@ -17,6 +18,7 @@ import gpu_native as native
 import numpy as np
 
 LANES = (0, 1, 8, 32)  # per world; 0 is the tuned choice
+WAYS = (*(("group", lanes) for lanes in LANES), ("flat", 0))  # schedules and their lanes
 CAPTURED = ((1, "SameStep"), (1, "Disabled"), (32, "NextStep"), (32, "SameStep"))
 _BAR = ("CartPole-v0", 0.5, 5e10)  # share of the memory's limit, steps/s with lean outputs
 
@@ -107,8 +109,7 @@ def golden(dry_run: bool) -> Result:
     """Recorded hashes of records and outputs, for all lanes, kinds of launch and schedules."""
     problems, rows = [], []
     cases = [(m, *case) for m in native.all_tested(dry_run) for case in golden_cases(m)]
-    ways = [("group", lanes) for lanes in LANES] + [("flat", 0)]
-    for schedule, lanes in ways:
+    for schedule, lanes in WAYS:
         for dependent in (True, False):
             equal = ran = 0
             for module, which, options, steps, seed, hashes in cases:
@@ -140,25 +141,23 @@ def golden(dry_run: bool) -> Result:
 
 def large(dry_run: bool) -> Result:
     """Many worlds: records and hashes of outputs equal those of the CPU, byte by byte."""
-    worlds, module, other = (
-        5_000 if dry_run else 100_000,
-        native.tested(dry_run),
-        native.reference(),
-    )
+    most = (5_000, 20_000) if dry_run else (100_000, 1_000_000)  # worlds, agents
+    module, other = native.tested(dry_run), native.reference()
     problems, names = [], []
     for description in native.environments(module):
         name, found = description["id"], []
+        worlds = native.worlds_of(module, name, *most)
         for each in (other, module):
             simulator = each.Simulator(name, worlds)
             hashes = tuple(simulator.golden(20, 11))
             found.append((hashes, simulator.read_records(0, worlds)))
             simulator.close()
-        names.append(name)
+        names.append(f"{worlds:,} of {name}")
         if found[0][0] != found[1][0]:
             problems.append(f"{name}: hashes {found[1][0]}, on the CPU {found[0][0]}")
         if found[0][1] != found[1][1]:
             problems.append(f"{name}: {_first_difference(found[0][1], found[1][1], worlds)}")
-    return verdict(problems, f"{worlds:,} worlds of {', '.join(names)} after 20 steps: all equal")
+    return verdict(problems, f"worlds after 20 steps: {', '.join(names)}: all equal")
 
 
 def _first_difference(expected: bytes, found: bytes, worlds: int) -> str:
@@ -174,10 +173,11 @@ def save(dry_run: bool) -> Result:
     """A save made on one machine loads on the other, which goes on as the first does."""
     module, other, problems, count = native.tested(dry_run), native.reference(), [], 0
     for description in native.environments(module):
+        worlds = native.worlds_of(module, description["id"], 777, 5_000 if dry_run else 100_000)
         for source, target, way in ((other, module, "from CPU"), (module, other, "to CPU")):
             options: dict[str, Any] = {"max_episode_steps": 9}
-            first = native.Run(source, description["id"], 777, **options)
-            second = native.Run(target, description["id"], 777, **options)
+            first = native.Run(source, description["id"], worlds, **options)
+            second = native.Run(target, description["id"], worlds, **options)
             first.reset(5)
             for i in range(25):
                 first.step(first.actions[i % 8])
@@ -213,17 +213,19 @@ def _differing(first: native.Run, second: native.Run) -> str:
 def capture(dry_run: bool) -> Result:
     """Captured steps replay bit for bit what eager ones do; a step never waits for the device."""
     module, problems = native.tested(dry_run), []
+    most, replays = ((20, 200), 5) if dry_run else ((3_000, 50_000), 100)
     for description in native.environments(module):
-        options: dict[str, Any] = {"max_episode_steps": 50}
-        for steps, mode in CAPTURED:
-            options["autoreset_mode"] = mode
-            name = f"{description['id']}, {mode}, {steps} in the graph"
-            worlds = 100 if dry_run else 3000
+        worlds = native.worlds_of(module, description["id"], *most)
+        for (steps, mode), schedule in itertools.product(CAPTURED, ("group", "flat")):
+            options = {"max_episode_steps": 50, "autoreset_mode": mode, "schedule": schedule}
+            if with_lanes(module, description["id"], 1, **options) is None:
+                continue
+            name = f"{description['id']}, {mode}, {schedule}, {steps} in the graph"
             eager, captured = (
                 native.Run(module, description["id"], worlds, **options) for _ in range(2)
             )
-            problems += [f"{name}: {p}" for p in _replay(eager, captured, steps)]
-    detail = "1 and 32 steps captured, replayed 100 times with new actions: equal to eager"
+            problems += [f"{name}: {p}" for p in _replay(eager, captured, steps, replays)]
+    detail = f"1 and 32 steps captured, replayed {replays} times with new actions: equal to eager"
     result = verdict(problems, detail)
     if not dry_run and result.status == "pass":
         waited = _waits(module)
@@ -233,7 +235,7 @@ def capture(dry_run: bool) -> Result:
     return result
 
 
-def _replay(eager: native.Run, captured: native.Run, steps: int) -> list[str]:
+def _replay(eager: native.Run, captured: native.Run, steps: int, replays: int) -> list[str]:
     """Step one eagerly and the other in a graph, with actions that change; what differs."""
     runs = []
     for run in (eager, captured):
@@ -250,12 +252,12 @@ def _replay(eager: native.Run, captured: native.Run, steps: int) -> list[str]:
         runs.append((run, given, slots, roll))
     replay = native.capture(runs[1][3], captured.on_gpu)
     found = []
-    for i in range(100):
+    for i in range(replays):
         for (run, given, _, _), go in zip(runs, (runs[0][3], replay), strict=True):
             for k, place in enumerate(given):
                 native.copy_into(place, run.actions[(i + 3 * k) % 8])
             go()
-        if i % 33 == 0 or i == 99:
+        if i % 33 == 0 or i + 1 == replays:
             pairs = zip(runs[0][2], runs[1][2], strict=True)
             wrong = [k for k, (a, b) in enumerate(pairs) if a.read() != b.read()]
             if wrong or eager.records() != captured.records():
@@ -298,17 +300,17 @@ def _waits(module: Any) -> str:
 
 def small(name: str, dry_run: bool) -> None:
     """A short run of one environment without torch, for compute-sanitizer to watch."""
-    module, _ = next(
-        (m, d)
-        for m in native.all_tested(dry_run)
-        for d in native.environments(m)
-        if d["id"] == name
+    module = next(
+        module
+        for module in native.all_tested(dry_run)
+        if name in (description["id"] for description in native.environments(module))
     )
+    worlds = max(4, native.worlds_of(module, name, 70, 1_000))
     for mode in ("SameStep", "NextStep", "Disabled"):
-        for lanes in LANES[1:]:
-            options: dict[str, Any] = {"max_episode_steps": 5}
+        for schedule, lanes in WAYS[1:]:
+            options: dict[str, Any] = {"max_episode_steps": 5, "schedule": schedule}
             options |= {"autoreset_mode": mode, "lanes": lanes}
-            simulator = with_lanes(module, name, 70, **options)
+            simulator = with_lanes(module, name, worlds, **options)
             if simulator is None:
                 continue
             simulator.golden(8, 1)
@@ -464,11 +466,8 @@ def _agent_counts(module: Any, description: dict[str, Any]) -> list[int]:
     """Its own number of agents and powers of ten, as far as it can have them."""
     if description["agents"].isdecimal():
         return []
-    terms = str(description["agents"]).split(" + ")
-    own = sum(int(term) for term in terms if term.isdecimal())
-    own += sum(p["default"] for p in description["parameters"] if p["name"] in terms)
     found = []
-    for agents in sorted({own, 1, 10, 100, 1000}):
+    for agents in sorted({native.own_agents(module, description["id"]), 1, 10, 100, 1000}):
         try:
             module.Simulator(
                 description["id"], 1, parameters=native.crowd(description, agents)

@@ -60,9 +60,20 @@ GE_TEST(draw_every_coordinate_matters) {
   CHECK_EQ(first.size(), size_t{9});
 }
 
-GE_TEST(draw_slot_beyond_20_bits_leaves_block_alone) {
-  const Draw wrapped = ge::draw(1, 2, 3, 4, 5, 6, 0x100007u, 8);
-  CHECK_EQ(wrapped.word[0], ge::draw(1, 2, 3, 4, 5, 6, 7, 8).word[0]);
+GE_TEST(draw_slots_beyond_20_bits_are_places_of_their_own) {
+  constexpr uint32_t kStream = 6;
+  std::set<uint32_t> first;
+  uint32_t places = 0;
+  for (const uint32_t high : {0u, 1u, 2u, 0xfffu})
+    for (const uint32_t low : {0u, 7u, 0xfffffu})
+      for (const uint32_t block : {0u, 1u, 8u, 0xfffu}) {
+        const Draw far = ge::draw(1, 2, 3, 4, 5, kStream, high << 20 | low, block);
+        const Draw folded = ge::draw(1, 2, 3, 4, 5, kStream ^ high * 0x9e3779b9u, low, block);
+        CHECK_EQ(far.word[0], folded.word[0]);
+        first.insert(far.word[0]);
+        ++places;
+      }
+  CHECK_EQ(first.size(), size_t{places});
 }
 
 GE_TEST(uniform_ends_of_range_below_one) {
