@@ -2,9 +2,9 @@
 // value; the row becomes, element by element, the smallest of the values that cover it.
 //
 // On a GPU the lanes of a squad lower the elements of the row itself. On the CPU the row is on the
-// stack until it is done, and a span is lowered by eight elements at a time, whatever its length:
-// spans differ in length so much that loops over their elements would be mispredicted. Spans take
-// turns among several copies of the row, since a load that overlaps what was just stored waits
+// stack until it is done, and a span is lowered by eight elements at a time, eight even if it is
+// empty: spans differ in length so much that loops over their elements would be mispredicted. Spans
+// take turns among several copies of the row, since a load that overlaps what was just stored waits
 // until that has left the processor.
 #pragma once
 
@@ -13,7 +13,8 @@
 
 namespace ge::spatial {
 
-/// Elements first to last, none where last < first; as many spans as kRoom.
+/// Elements first to last; none where last < first, but even then `first` is at most the row's end.
+/// As many spans as kRoom.
 template <int kRoom>
 struct Spans {
   alignas(64) int32_t first[kRoom + kPack], last[kRoom + kPack];
@@ -42,9 +43,8 @@ class SpanMinima {
       if (spans.count > 0)  // a lane has one at a time
         for (int at = spans.first[0]; at <= spans.last[0]; ++at) row_.lower(at, spans.value[0]);
     } else {
-      const Spans<kRoom> some = not_empty(spans);
-      for (int k = 0; k < some.count; ++k)
-        lower_one(cells_[k % kCopies], some.first[k], some.last[k], some.value[k]);
+      for (int k = 0; k < spans.count; ++k)
+        lower_one(cells_[k % kCopies], spans.first[k], spans.last[k], spans.value[k]);
     }
   }
   /// Writes the row; elements that no span covered show `empty`.
@@ -54,13 +54,12 @@ class SpanMinima {
       FloatRow& row = row_;
       row.fill(0, count_, [&row, empty](int k) GE_LAMBDA { return shown(row.get(k), empty); });
     } else {
-      float* const cells = cells_[0];
-      for (int k = 0; k < count_; k += kPack) {
-        Floats least = load_pack(cells + k);
-        for (int copy = 1; copy < kCopies; ++copy) least = min(least, load_pack(cells_[copy] + k));
-        store_pack(cells + k, least);
-      }
-      row_.fill(0, count_, [cells, empty](int k) GE_LAMBDA { return shown(cells[k], empty); });
+      const float (*const cells)[kRow] = cells_;
+      row_.fill(0, count_, [cells, empty](int k) GE_LAMBDA {
+        float least = cells[0][k];
+        for (int copy = 1; copy < kCopies; ++copy) least = min(least, cells[copy][k]);
+        return shown(least, empty);
+      });
     }
   }
 
@@ -83,21 +82,6 @@ class SpanMinima {
       __builtin_memcpy(cells + first, &lowered, sizeof lowered);
       first += kPart;
     } while (first <= last);
-  }
-  template <int kRoom>
-  static GE_FN Spans<kRoom> not_empty(const Spans<kRoom>& spans) {
-    Spans<kRoom> found;
-    for (int k = 0; k < spans.count; k += kPack) {
-      Mask first, last;
-      __builtin_memcpy(&first, spans.first + k, sizeof first);
-      __builtin_memcpy(&last, spans.last + k, sizeof last);
-      const Mask hit = both(first <= last, first_lanes(spans.count - k));
-      keep(found.first + found.count, first, hit);
-      keep(found.last + found.count, last, hit);
-      keep(found.value + found.count, load_pack(spans.value + k), hit);
-      found.count += lanes_in(hit);
-    }
-    return found;
   }
 
   FloatRow& row_;

@@ -53,12 +53,14 @@ inline Sectors make_sectors(int count, double half_angle, double range, double r
   return s;
 }
 
-GE_FN float ray_angle(const Sectors& s, float k) {
-  return k * s.spacing - s.half_angle;
+GE_FN float ray_angle(const Sectors& s, int32_t k) {
+  return float(k) * s.spacing - s.half_angle;
 }
 /// The ray whose angle is nearest.
-GE_FN float nearest_ray(const Sectors& s, float angle) {
-  return clamp(floor((angle + s.half_angle) * s.rays_per_radian + 0.5f), 0.0f, s.last);
+GE_FN int32_t nearest_ray(const Sectors& s, float angle) {
+  // Within the view first, so that the integer part is that of a number.
+  const float place = (angle + s.half_angle) * s.rays_per_radian + 0.5f;
+  return static_cast<int32_t>(clamp(place, 0.0f, s.last + 0.5f));
 }
 
 /// The rays that a disc covers, none where first > last, and what they see.
@@ -71,10 +73,8 @@ GE_FN Disc disc_of(const Sectors& s, float heading, float dx, float dy) {
   const float delta = shortest_turn(heading - direction_of(dy, dx));
   const float width = quadrant_angle(s.radius, distance);
   const float left = delta - width, right = delta + width;
-  const float a = nearest_ray(s, left), b = nearest_ray(s, right);
-  const float first = a + select(ray_angle(s, a) > left, 0.0f, 1.0f);
-  const float last = b - select(ray_angle(s, b) < right, 0.0f, 1.0f);
-  return {static_cast<int32_t>(first), static_cast<int32_t>(last),
+  const int32_t a = nearest_ray(s, left), b = nearest_ray(s, right);
+  return {a + select(ray_angle(s, a) > left, 0, 1), b - select(ray_angle(s, b) < right, 0, 1),
           min(distance * s.per_range, 1.0f)};
 }
 
