@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ Choose = Callable[[str, Any, Any], Any]  # agent, observation, action mask or No
 _HELP = "Type {what} and Enter; q quits, ? shows this."
 _KEY_HELP = "Press {what}; q quits, ? shows this."
 _SPACE = "space"  # how that key is written
+_MOST_SCORES = 16  # shown one by one
 _TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError)
 
 
@@ -141,10 +142,14 @@ class Menu:
         else:
             chosen = self._numbers(typed)
         if chosen is None or chosen not in self.space:
-            raise ValueError(f"{typed.strip()!r} is no action")
+            raise ValueError(f"{typed.strip()!r} is no action{self._wanted()}")
         if mask is not None and not mask[chosen]:
             raise ValueError(f"{self._named(chosen)} is not legal now")
         return chosen
+
+    def _wanted(self) -> str:
+        size = 1 if isinstance(self.space, Discrete) else int(np.prod(self.space.shape or ()))
+        return f": {size} numbers are wanted" if size > 1 else ""
 
     def _numbers(self, typed: str) -> Any:
         try:
@@ -304,6 +309,14 @@ def _people(env: ParallelEnv, chosen: str) -> list[str]:
     return [env.possible_agents[int(chosen)]]
 
 
+def _told(scores: Mapping[str, float], people: Collection[str]) -> str:
+    """Everybody's score, or of a crowd the people's and the mean of all."""
+    shown = scores if len(scores) <= _MOST_SCORES else {a: scores[a] for a in people}
+    told = ", ".join(f"{agent} {score:g}" for agent, score in shown.items())
+    mean = sum(scores.values()) / len(scores)
+    return told if shown is scores else f"{told}; mean of all {len(scores):,}: {mean:g}"
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     try:
@@ -322,8 +335,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     game = Game(env, people, choose)
     try:
         how = game.play(options.seed)
-        scores = ", ".join(f"{agent} {score:g}" for agent, score in game.scores.items())
-        show(f"{how} after {game.steps} steps; rewards in all: {scores}")
+        show(f"{how} after {game.steps} steps; rewards in all: {_told(game.scores, people)}")
     except BrokenPipeError:  # `| head` has seen enough
         terminal.silence(sys.stdout)
     env.close()

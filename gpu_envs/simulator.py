@@ -385,7 +385,8 @@ class Simulator:
             full = np.broadcast_to(np.asarray(values), shape).astype(current.dtype, order="C")
         except (ValueError, TypeError) as problem:
             raise ValueError(
-                f"values of column {column!r} must fit {shape}: {problem}"
+                f"values of column {column!r} must fit {shape} (rows behind the last agent mean "
+                f"nothing): {problem}"
             ) from problem
         if full.dtype.kind == "f" and not np.isfinite(full).all():
             raise ValueError(f"values of column {column!r} must be finite, got nan or inf")

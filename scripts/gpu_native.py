@@ -119,11 +119,17 @@ class Slot:
     """Memory for one step's outputs: raw bytes, zero at first."""
 
     def __init__(self, module: Any, outputs: dict[str, int], on_gpu: bool) -> None:
+        self.on_gpu = on_gpu
         self.buffers = {name: zeros(size, on_gpu) for name, size in outputs.items()}
         places = [
             address(self.buffers[name]) if name in self.buffers else 0 for name in module.OUTPUTS
         ]
         self.addresses = module.Addresses(places)
+
+    def differing(self, other: Slot) -> list[str]:
+        """The names of outputs that are not the same, compared where they are."""
+        same = torch().equal if self.on_gpu else np.array_equal
+        return [name for name in self.buffers if not same(self.buffers[name], other.buffers[name])]
 
     def read(self) -> dict[str, bytes]:
         """Copy every output to the host."""
@@ -143,15 +149,21 @@ def crowd(description: dict[str, Any], agents: int) -> dict[str, int]:
 
 def own_agents(module: Any, name: str) -> int:
     """How many agents a world has when nobody asks for another number."""
-    simulator = module.Simulator(name, 1)
-    found: int = json.loads(simulator.instance)["agents_per_world"]
-    simulator.close()
+    return _own(module, name)[0]
+
+
+def worlds_of(module: Any, name: str, worlds: int, agents: int, megabytes: float = 1e6) -> int:
+    """So many worlds, or fewer where they would hold more agents than that, or show more."""
+    own, outputs = _own(module, name)
+    return max(1, min(worlds, agents // own, int(megabytes * 1e6 / outputs)))
+
+
+def _own(module: Any, name: str) -> tuple[int, int]:
+    """Agents of a world by default, and the bytes of its outputs."""
+    run = Run(module, name, 1)
+    found = run.units, sum(run.outputs.values())
+    run.close()
     return found
-
-
-def worlds_of(module: Any, name: str, worlds: int, agents: int) -> int:
-    """So many worlds, or fewer where all of them would hold more than so many agents."""
-    return max(1, min(worlds, agents // own_agents(module, name)))
 
 
 class Run:

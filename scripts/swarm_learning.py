@@ -5,10 +5,10 @@
     scripts/swarm_learning.py tag --seeds 1      # two taggers, ten random runners, one run
     scripts/swarm_learning.py tag --load         # measures the files of earlier runs
 
-Each run trains by the options in TASKS, the learner on one core. What is measured is the best
-policy of the run, in new episodes that begin at drawn places, the same as those played at random.
-The error is that of the mean over episodes. The status is 1 where a trained policy does not reach
-the bar of its task.
+Each run trains by the trainer's own options for the environment and those in TASKS, the learner on
+one core. What is measured is the best policy of the run, in new episodes that begin at drawn
+places, the same as those played at random. The error is that of the mean over episodes. The status
+is 1 where a trained policy does not reach the bar of its task.
 """
 
 from __future__ import annotations
@@ -71,9 +71,7 @@ TASKS = {
         what="tagged",
         measure=tags,
         episodes=1000,
-        options="--learn tagger --memory 64 --num-envs 256 --rollout 32 --minibatch 2048 "
-        "--epochs 4 --learning-rate 2e-3 --gamma 0.95 --gae-lambda 0.9 --entropy 0.01 "
-        "--entropy-end 0.001 --total-steps 6000000 --evaluation-every 20 --goal inf",
+        options="--learn tagger --policies shared --memory 64 --goal inf",
         game={
             "num_taggers": 2,
             "num_runners": 10,
@@ -82,17 +80,13 @@ TASKS = {
             "resample_start": True,
         },
     ),
-    # A step is short beside the way to the others, so what is tried must last: --hold-noise.
     "flocking": Task(
         env="Flocking-v0",
         who="agents",
         what="reward per step",
         measure=reward_of_step,
         episodes=8,
-        options="--num-envs 1 --rollout 50 --hold-noise 5 --minibatch 3200 --epochs 2 "
-        "--share true --activation relu --normalize-observations true --learning-rate 1.5e-3 "
-        "--gamma 0.98 --gae-lambda 0.9 --entropy 0.02 --total-steps 3072000 "
-        "--evaluation-every 5 --evaluation-episodes 1 --sampled-evaluation true --goal inf",
+        options="--goal inf",
         game={"profile": "vogue", "agent_count": 1024},
         is_sampled=True,
     ),

@@ -192,7 +192,7 @@ def _operations(plan: Plan, threads: int | None) -> float:
 
 def _show_peers(plan: Plan, report: Report) -> None:
     table = Table(
-        "Peers: world steps per second, one world, one core",
+        "Peers: world steps per second on one core, theirs of one world",
         ["", "steps/s", "ours", "ours over theirs"],
         note="Ours: one thread, as many worlds as above.",
     )

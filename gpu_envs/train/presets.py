@@ -13,6 +13,38 @@ _CARTPOLE = {
     "evaluation_every": 4,
 }
 
+_SWARM = {
+    "num_envs": 1,
+    "rollout": 50,
+    "hold_noise": 5,
+    "minibatch": 3200,
+    "epochs": 2,
+    "share": True,
+    "activation": "relu",
+    "normalize_observations": True,
+    "learning_rate": 1.5e-3,
+    "gamma": 0.98,
+    "gae_lambda": 0.9,
+    "entropy": 0.02,
+    "total_steps": 3_072_000,
+    "evaluation_episodes": 1,
+    "sampled_evaluation": True,
+}
+_TAG = {
+    "policies": "role",
+    "num_envs": 256,
+    "rollout": 32,
+    "minibatch": 2048,
+    "epochs": 4,
+    "learning_rate": 2e-3,
+    "gamma": 0.95,
+    "gae_lambda": 0.9,
+    "entropy": 0.01,
+    "entropy_end": 0.001,
+    "total_steps": 6_000_000,
+    "evaluation_every": 20,
+}
+
 PRESETS: dict[str, dict[str, Any]] = {
     "CartPole-v0": _CARTPOLE,
     "CartPole64-v0": _CARTPOLE,
@@ -63,6 +95,12 @@ PRESETS: dict[str, dict[str, Any]] = {
         "total_steps": 20_000_000,
         "evaluation_every": 20,
     },
+    # A world is a batch by itself. What is tried must last, since a step is short beside the way to
+    # the others.
+    "Flocking-v0": _SWARM | {"evaluation_every": 5},
+    "SwarmTag-v0": _SWARM | {"policies": "role"},
+    "TagContinuous-v0": _TAG,
+    "TagGrid-v0": _TAG,
     # Nothing to learn: a run shows that it runs.
     "Micro-v0": {"total_steps": 100_000},
 }

@@ -144,7 +144,8 @@ foreach(source ${units} ${cuda_sources})
   list(APPEND objects "${object}")
 endforeach()
 
-ge_static_library(ge_cuda ${GE_BASELINE} ${GE_ENGINE_SOURCES} ${cuda_host_sources} ${objects})
+ge_static_library(ge_cuda ${GE_BASELINE} ${GE_ENGINE_SOURCES} ${GE_ENGINE_CPU_SOURCES} ${cuda_host_sources}
+                  ${objects})
 set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
 set_target_properties(ge_cuda PROPERTIES LINKER_LANGUAGE CXX)
 target_include_directories(ge_cuda SYSTEM PUBLIC "${cuda_include}")

@@ -12,20 +12,22 @@
 namespace ge {
 
 /// Bytes that one world cannot do without: its record, its scratch memory where all worlds have
-/// their own, and the observations of one step.
+/// their own, and the observations of one step, final ones too where worlds begin anew within one.
 struct WorldBytes {
   int64_t record = 0, scratch = 0, observation = 0;
   int64_t all() const { return record + scratch + observation; }
 };
 template <class E>
-WorldBytes world_bytes(const typename E::Schema::Params& params, Elements format) {
+WorldBytes world_bytes(const typename E::Schema::Params& params, const Config& config,
+                       Elements format) {
   using S = typename E::Schema;
   using Tables = AllTables<S>;
   Shared<S> shared{};
   shared.params = params;
   shared.format = format;
   return {block_bytes<Tables, kBlock<S>>(params) / kBlock<S>, scratch_bytes<Tables>(params),
-          row_bytes<typename E::Observation>(shared) * agents_of(shared)};
+          row_bytes<typename E::Observation>(shared) * agents_of(shared) *
+              (config.autoreset == Autoreset::same_step ? 2 : 1)};
 }
 
 /// The parameters that count agents: the names in a Card's sum.
@@ -46,7 +48,7 @@ inline std::vector<std::string> agent_parameters(const std::string& sum) {
 /// With how many agents, all kinds made fewer alike, one world of these settings would fit; 0 where
 /// the parameters do not say.
 template <class E>
-int64_t agents_that_fit(const Values& asked, Elements format, int64_t available) {
+int64_t agents_that_fit(const Config& config, Elements format, int64_t available) {
   using S = typename E::Schema;
   using Settings = typename SettingsOf<S>::type;
   const std::vector<std::string> names = agent_parameters(E::card.agents);
@@ -54,7 +56,7 @@ int64_t agents_that_fit(const Values& asked, Elements format, int64_t available)
   double low = 0, high = 1;  // of what was asked for
   for (int round = 0; round < 40 && !names.empty(); ++round) {
     const double part = (low + high) / 2;
-    Values fewer = asked;
+    Values fewer = config.parameters;
     bool known = true;
     for (const std::string& name : names) {
       const auto found = fewer.find(name);
@@ -68,7 +70,7 @@ int64_t agents_that_fit(const Values& asked, Elements format, int64_t available)
     try {
       auto settings = from_values<Settings>(fewer, "parameter");
       const auto params = resolve<S>(settings);
-      const bool fits = world_bytes<E>(params, format).all() <= available;
+      const bool fits = world_bytes<E>(params, config, format).all() <= available;
       if (fits) best = Plan<E>::agents_of_params(params);
       (fits ? low : high) = part;
     } catch (const Error&) {
@@ -90,7 +92,7 @@ template <class E>
 void check_fits(const Plan<E>& plan, const Memory& memory, int64_t each,
                 const std::string& place = "") {
   constexpr int B = kBlock<typename E::Schema>;
-  const WorldBytes world = world_bytes<E>(plan.params_, plan.format_);
+  const WorldBytes world = world_bytes<E>(plan.params_, plan.config_, plan.format_);
   const int64_t worlds = plan.config_.worlds, blocks = (worlds + B - 1) / B;
   const int64_t block = (world.record + each) * B, scratch = world.scratch * B;
   const double own = double(block) * double(blocks) + double(scratch);
@@ -107,14 +109,15 @@ void check_fits(const Plan<E>& plan, const Memory& memory, int64_t each,
       text(seen) + " for observations; " + text(double(memory.free)) + " of " +
       text(double(memory.total)) + " are free. A world of " + std::to_string(plan.agents_) +
       (plan.agents_ == 1 ? " agent" : " agents") + " has " + text(double(world.record)) +
-      " bytes of state and " + text(double(world.observation)) + " of observations";
+      " bytes of state, " + text(double(world.scratch)) + " to work with and " +
+      text(double(world.observation)) + " of observations";
   const int64_t by_state = memory.free > scratch ? (memory.free - scratch) / block * B : 0;
   const int64_t by_sight = world.observation > 0 ? memory.total / world.observation : memory.total;
   const int64_t fit = std::min(by_state, by_sight);
   if (fit >= 1) {
     message += "; about " + std::to_string(fit) + " would fit";
   } else {
-    const int64_t agents = agents_that_fit<E>(plan.config_.parameters, plan.format_, memory.free);
+    const int64_t agents = agents_that_fit<E>(plan.config_, plan.format_, memory.free);
     message += agents > 0 ? "; one of about " + std::to_string(agents) + " agents would fit"
                           : "; not even one fits";
   }

@@ -21,8 +21,8 @@ inline void move_records(const std::vector<Segment>& segments, int64_t record, i
     char* const plain = canonical + i * record;
     if (kUnpack) std::memset(plain, 0, size_t(record));
     for (const Segment& segment : segments) {
-      for (int at = segment.offset; at < segment.offset + segment.bytes; at += segment.unit) {
-        char* const word = block + int64_t(at) * B + lane * segment.unit;
+      for (int64_t at = segment.offset; at < segment.offset + segment.bytes; at += segment.unit) {
+        char* const word = block + at * B + lane * segment.unit;
         if (kUnpack)
           std::memcpy(plain + at, word, size_t(segment.unit));
         else

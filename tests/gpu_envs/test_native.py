@@ -97,4 +97,5 @@ def test_cuda_without_a_device_gives_one_line_of_reason() -> None:
     with pytest.raises(ValueError, match="device 'cuda' is not available: ") as caught:
         native.parse_device("cuda")
     assert "\n" not in str(caught.value)
+    assert "undefined symbol" not in str(caught.value)  # a module that no machine could load
     assert native.parse_device("auto") == ("cpu", 0)

@@ -378,3 +378,14 @@ def test_a_number_makes_an_action(played) -> None:
     assert "Type a number and Enter" in shown and "force: " in shown
     assert shown.count("is no action") == 2
     assert "player_0: [0.5], reward +1" in shown and "quit after 2 steps" in shown
+
+
+def test_a_crowd_ends_with_the_score_of_people_and_a_mean(played) -> None:
+    options = ["--agent-count", "40", "--sector-count", "4", "--max-episode-steps", "1"]
+    last = played("0 0\n0\n", "Flocking-v0", *options).strip().splitlines()[-1]
+    assert "player_0 " in last and "mean of all 40: " in last and "player_1" not in last
+
+
+def test_how_many_numbers_an_action_has_is_said(played) -> None:
+    shown = played("0\n", "Flocking-v0", "--agent-count", "4")
+    assert "'0' is no action: 2 numbers are wanted" in shown

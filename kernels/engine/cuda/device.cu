@@ -140,8 +140,9 @@ cudaDeviceProp examine(int device) {
   return properties;
 }
 
-/// Refuses a device that the binary has no machine code for.
-void check_code(const cudaDeviceProp& properties) {
+/// The architecture whose code the device runs, which may be an older one's. Refuses a device that
+/// the binary has no machine code for.
+int code_architecture(const cudaDeviceProp& properties) {
   cudaFuncAttributes attributes{};
   const cudaError_t code =
       cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(&move_kernel<true>));
@@ -154,6 +155,7 @@ void check_code(const cudaDeviceProp& properties) {
                                    "): rebuild with GPU_ENVS_CUDA_ARCHS=" + arch);
   }
   GE_CUDA(code);
+  return std::min(properties.major * 10 + properties.minor, attributes.ptxVersion);
 }
 
 DeviceMemory zeroed(int64_t bytes) {
@@ -170,8 +172,8 @@ DeviceStore::DeviceStore(const std::string& id, int tier, const Config& config,
   refuse_fork();
   const cudaDeviceProp properties = examine(device_);
   const DeviceGuard guard(device_);
-  check_code(properties);
   architecture_ = properties.major * 10 + properties.minor;
+  code_ = code_architecture(properties);
   processors_ = properties.multiProcessorCount;
   shared_limit_ = int(properties.sharedMemPerBlockOptin);
   const int64_t blocks = (config.worlds + layout.block - 1) / layout.block;
@@ -381,6 +383,8 @@ void DeviceStore::take_counters(void* to, int64_t bytes) {
   GE_CUDA(cudaDeviceSynchronize());
   GE_CUDA(cudaMemcpy(to, counters_.as(), size_t(bytes), cudaMemcpyDeviceToHost));
   GE_CUDA(cudaMemset(counters_.as(), 0, size_t(bytes)));
+  // Callers' streams do not wait for this one.
+  GE_CUDA(cudaStreamSynchronize(nullptr));
 }
 
 // ---- memory for callers without an array library

@@ -77,7 +77,7 @@ class DeviceStore {
 
   int device() const { return device_; }
   /// Whether launches may begin before the ones before them have ended.
-  bool dependent() const { return architecture_ >= 90 && config_.dependent_launch; }
+  bool dependent() const { return code_ >= 90 && config_.dependent_launch; }
   char* records() const { return records_.as(); }
   int32_t* list_counts() const { return list_counts_.as<int32_t>(); }
   int32_t* lists() const { return lists_.as<int32_t>(); }
@@ -120,7 +120,7 @@ class DeviceStore {
   int tier_;
   Config config_;
   Layout layout_;
-  int device_, architecture_ = 0, processors_ = 0, shared_limit_ = 0;
+  int device_, architecture_ = 0, code_ = 0, processors_ = 0, shared_limit_ = 0;
   DeviceMemory records_, list_counts_, lists_, slab_, counters_, units_, seeds_;
 };
 

@@ -85,6 +85,13 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     state_background_ = uploaded(store_.device(), plan_.state_background_);
     shared_.background = background_.template as<uint8_t>();
     shared_.state_background = state_background_.template as<uint8_t>();
+    if constexpr (has_flat<E>) {
+      if (flat_ != nullptr) {
+        const cuda::DeviceGuard guard(store_.device());
+        flat_->template load<GraphOf<E, kStepGraph>, GraphOf<E, kResetGraph>,
+                             GraphOf<E, kObserveGraph>>(shared_);
+      }
+    }
   }
 
   const std::string& instance() const override { return instance_; }

@@ -54,6 +54,9 @@ class DeviceGrid {
   DeviceGrid(bool dependent, void* sorting, int64_t sorting_bytes)
       : dependent_(dependent), sorting_(sorting), sorting_bytes_(sorting_bytes) {}
   void begin(cudaStream_t stream) { stream_ = stream, first_ = true; }
+  /// While it is on, kernels are loaded rather than launched: a step must not be the first to ask
+  /// for one, since it may be captured.
+  void set_loading(bool loading) { loading_ = loading; }
 
   template <class Job, class Ground>
   void rows(const Ground& ground) {
@@ -69,7 +72,7 @@ class DeviceGrid {
     launch(&flat_teams_kernel<Job, Ground>, ground.count, kFlatTeam, Job::shared_bytes, ground);
   }
   void zero(void* at, int64_t bytes) {
-    GE_CUDA(cudaMemsetAsync(at, 0, size_t(bytes), stream_));
+    if (!loading_) GE_CUDA(cudaMemsetAsync(at, 0, size_t(bytes), stream_));
     first_ = true;
   }
   void sort(const FlatMemory& memory, int64_t count, int bits) {
@@ -84,12 +87,17 @@ class DeviceGrid {
   /// A kernel may start before the one before it has ended if that one says when it may: ours do.
   template <class Kernel, class Ground>
   void launch(Kernel* kernel, int64_t blocks, int threads, int shared, const Ground& ground) {
+    if (loading_) {
+      cudaFuncAttributes attributes;
+      GE_CUDA(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
+      return;
+    }
     cuda::launch_flat(reinterpret_cast<const void*>(kernel), blocks, threads, shared,
                       dependent_ && !first_, const_cast<Ground*>(&ground), stream_);
     first_ = false;
   }
 
-  bool dependent_, first_ = true;
+  bool dependent_, first_ = true, loading_ = false;
   void* sorting_;
   int64_t sorting_bytes_;
   cudaStream_t stream_ = nullptr;
@@ -125,6 +133,16 @@ class DeviceFlat {
                sorting + rows_,
                sorting + 2 * rows_,
                sorting + 3 * rows_};
+  }
+  /// Loads every kernel of these graphs; what is sorted meanwhile means nothing.
+  template <class... Graphs>
+  void load(Shared<S> shared) {
+    for (void*& output : shared.bound.at) output = masks_.as();  // as if all were wanted
+    if (sorting_.bytes() > 0) GE_CUDA(cudaMemset(sorting_.as(), 0, size_t(sorting_.bytes())));
+    grid_.set_loading(true);
+    (run(Graphs{}, shared, nullptr), ...);
+    grid_.set_loading(false);
+    GE_CUDA(cudaStreamSynchronize(nullptr));
   }
   /// Bytes that each world takes besides its record; a radix sort needs about as much as it sorts.
   static int64_t world_bytes(const Params& params) {

@@ -4,8 +4,8 @@
 //   reward      taggers pay a little for every step, the runner earns it; a tag pays every tagger
 //               and costs the runner; pushing against the wall costs anybody
 //   ends        for everybody when a tagger stands on the runner's cell; cut short after 100 steps
-//   rules from  "WarpDrive: Extremely Fast End-to-End Deep Multi-Agent Reinforcement Learning on a
-//               GPU" (Lan et al., JMLR 2022), its TagGridWorld
+//   rules from  "WarpDrive: Fast End-to-End Deep Multi-Agent Reinforcement Learning on a GPU" (Lan
+//               et al., JMLR 2022), its TagGridWorld
 //
 // Parts: settings.hpp (what a user sets), tables.hpp, pictures.hpp (for people).
 #pragma once

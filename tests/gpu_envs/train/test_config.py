@@ -213,7 +213,8 @@ def test_values_of_another_type_are_refused() -> None:
 # ---- presets
 
 
-def test_presets_name_environments_and_options() -> None:
+def test_presets_name_every_environment_and_options() -> None:
+    assert set(PRESETS) == set(environments())
     for name, preset in PRESETS.items():
         assert set(preset) <= set(OPTIONS), name
         assert name in environments()

@@ -173,7 +173,7 @@ GE_TEST(more_worlds_than_memory_are_refused_with_the_number_that_fits) {
     CHECK(error.kind() == Fault::memory);
     const std::string message = error.what();
     CHECK(message.find("2147483584 worlds of Micro-v0 need ") == 0);
-    CHECK(message.find(" bytes of state and ") != std::string::npos &&
+    CHECK(message.find(" bytes of state, ") != std::string::npos &&
           message.find(" of observations; about ") != std::string::npos);
     const auto at = message.find("about ") + 6;
     CHECK(std::stoll(message.substr(at)) > 0 && std::stoll(message.substr(at)) < config.worlds);
