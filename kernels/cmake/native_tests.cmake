@@ -9,8 +9,8 @@
 # In every executable ge::registry() lists our environments and those of tests/kernels/envs. Planted mistakes, stems that
 # begin with `faulty`, are only in planted_*_shuffled_test.cpp and planted_*_lanes_test.cpp, alone.
 # Sanitizers triple the compile time, so under one of them each thing is built once: x_blocks_test.cpp with the default
-# block (cpu/shuffled has block 1, cpu/lanes the layout of CUDA), cpu/shuffled and cpu/lanes with the environments of the
-# tests alone (GE_TEST_ENVS_ONLY; the arena has every stage), and no planted mistakes.
+# block (cpu/shuffled has block 1, cpu/lanes the layout of CUDA), cpu/shuffled, cpu/lanes and cpu/flat with the
+# environments of the tests alone (GE_TEST_ENVS_ONLY; the arena has every stage), and no planted mistakes.
 
 set(folder "${GE_ROOT}/tests/kernels")
 if(NOT EXISTS "${folder}/main.cpp")
@@ -50,15 +50,17 @@ foreach(block 1 16 32)
   ge_build(block${block} cpu ${best} all_envs GE_BLOCK=${block})
 endforeach()
 set(tested all_envs)
+set(tested_ours ${GE_ENVS})
 set(only "")
 if(GE_SANITIZE)
   set(tested GE_TEST_ENVS)
+  set(tested_ours "")
   set(only GE_TEST_ENVS_ONLY)
 endif()
 ge_build(shuffled shuffled ${best} ${tested} GE_BLOCK=1 ${only})
 ge_build(lanes lanes ${best} ${tested} GE_CUDA_LAYOUT ${only})
 set(flat ${GE_TEST_ENVS})
-foreach(stem ${GE_ENVS})
+foreach(stem ${tested_ours})
   get_filename_component(header "${GE_HEADER_${stem}}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_SOURCE_DIR}")
   file(STRINGS "${header}" prefers REGEX "static .*Schedule schedule\\(")
   if(prefers)
