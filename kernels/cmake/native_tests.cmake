@@ -1,6 +1,6 @@
 # The native tests: one executable per tests/kernels/**/*_test.cpp and per build of the engine that it asks for by name.
 #   x_test.cpp            the CPU executor, default block, best instruction set of this processor
-#   x_blocks_test.cpp     the CPU executor with GE_BLOCK = 1, 16, 32, and the default with each instruction set
+#   x_blocks_test.cpp     the CPU executor with GE_BLOCK = 1 and 32, and the default (16 mostly) with each instruction set
 #   x_shuffled_test.cpp   cpu/shuffled (GE_BLOCK = 1)
 #   x_lanes_test.cpp      cpu/lanes, the CUDA executor's code on emulated lanes
 #   x_flat_test.cpp       cpu/flat, the jobs of the flat executor, with the environments that are built for it
@@ -46,7 +46,7 @@ list(GET GE_RUNNABLE -1 best)
 foreach(isa ${GE_RUNNABLE})
   ge_build(${isa} cpu ${isa} all_envs)
 endforeach()
-foreach(block 1 16 32)
+foreach(block 1 32)
   ge_build(block${block} cpu ${best} all_envs GE_BLOCK=${block})
 endforeach()
 set(tested all_envs)
@@ -89,7 +89,7 @@ foreach(source ${sources})
     continue()
   endif()
   if(name MATCHES "_blocks$")
-    set(builds block1 block16 block32 ${GE_RUNNABLE})
+    set(builds block1 block32 ${GE_RUNNABLE})
     if(GE_SANITIZE)
       set(builds ${best})
     endif()
