@@ -88,13 +88,14 @@ std::vector<std::pair<std::string, Values>> small_runs() {
   std::vector<std::pair<std::string, Values>> runs;
   for (const std::string& id : all_ids()) {
     Values best;
-    int least = -1;
+    int64_t least = -1;
     for (const GoldenCase& one : golden_cases()) {
       if (one.id != id) continue;
       Config config = one.config();
       config.worlds = 1;
-      const int agents = make_simulator(id, config)->agents();
-      if (least < 0 || agents < least) least = agents, best = config.parameters;
+      const auto simulator = make_simulator(id, config);
+      const int64_t size = simulator->record_bytes() + simulator->output(kObservation).bytes;
+      if (least < 0 || size < least) least = size, best = config.parameters;
     }
     runs.push_back({id, best});
   }

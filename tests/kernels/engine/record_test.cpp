@@ -88,8 +88,10 @@ GE_TEST(words_of_a_block_lie_where_the_record_says) {
   constexpr int B = kBlock<S>;
   std::vector<char> memory(size_t((block_bytes<Tables, B>(kParams)))),
       scratch(size_t(kScratchBytes<Tables>) * B);
+  Shared<S> shared{};
+  shared.params = kParams;
   for (int lane = 0; lane < B; ++lane) {
-    const Cells cells{nullptr, lane, memory.data(), lane, scratch.data(), B, lane};
+    const Cells cells{&shared, lane, memory.data(), lane, scratch.data(), B, lane};
     const auto word = [&](int offset, int unit) {
       return memory.data() + offset * B + lane * unit;
     };
