@@ -148,7 +148,7 @@ class Menu:
         return chosen
 
     def _wanted(self) -> str:
-        size = 1 if isinstance(self.space, Discrete) else int(np.prod(self.space.shape or ()))
+        size = int(np.prod(self.space.shape or ()))
         return f": {size} numbers are wanted" if size > 1 else ""
 
     def _numbers(self, typed: str) -> Any:

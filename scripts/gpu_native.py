@@ -159,11 +159,18 @@ def worlds_of(module: Any, name: str, worlds: int, agents: int, megabytes: float
 
 
 def _own(module: Any, name: str) -> tuple[int, int]:
-    """Agents of a world by default, and the bytes of its outputs."""
-    run = Run(module, name, 1)
-    found = run.units, sum(run.outputs.values())
-    run.close()
-    return found
+    """Agents of a world by default, and the bytes of its outputs; found without torch."""
+    simulator = module.Simulator(name, 1)
+    facts = json.loads(simulator.instance)
+    simulator.close()
+    return facts["agents_per_world"], sum(_output_bytes(facts).values())
+
+
+def _output_bytes(facts: dict[str, Any]) -> dict[str, int]:
+    return {
+        name: int(np.prod(field["shape"])) * np.dtype(field["type"]).itemsize
+        for name, field in facts["outputs"].items()
+    }
 
 
 class Run:
@@ -177,11 +184,8 @@ class Run:
         self.simulator = module.Simulator(name, worlds, **options)
         self.facts: dict[str, Any] = json.loads(self.simulator.instance)
         self.units: int = worlds * self.facts["agents_per_world"]
-        self.outputs = {
-            o: int(np.prod(field["shape"])) * np.dtype(field["type"]).itemsize
-            for o, field in self.facts["outputs"].items()
-            if not lean or o in LEAN
-        }
+        sizes = _output_bytes(self.facts)
+        self.outputs = {o: size for o, size in sizes.items() if not lean or o in LEAN}
         self.slot = self.new_slot()
         self.action_type, self.actions = self._prepare(8)
 
