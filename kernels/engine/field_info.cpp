@@ -71,6 +71,12 @@ const char* name_of(Output output) {
   return names[output];
 }
 
+std::string spelled(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
 namespace {
 
 std::string number(double value) {

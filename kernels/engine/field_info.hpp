@@ -113,6 +113,8 @@ C from_values(const Values& values, const char* kind) {
   return made;
 }
 
+/// A number as a person writes it: 0.5, 3, 1e+09.
+std::string spelled(double value);
 /// JSON of a list of fields, of a string, and of a field's value in a struct.
 std::string json(const std::vector<FieldInfo>& infos);
 std::string json(const std::string& text);

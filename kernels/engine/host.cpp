@@ -11,12 +11,6 @@
 namespace ge {
 namespace {
 
-std::string spelled(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
-}
-
 [[noreturn]] void refuse(const Simulator& simulator, int64_t element, double value) {
   const std::vector<double>& ranges = simulator.action_ranges();
   const int64_t words = int64_t(ranges.size()) / 2;

@@ -10,11 +10,6 @@ namespace ge::spatial {
 /// Of a number: as the profile says.
 inline constexpr int32_t kOpen = -1;
 
-inline std::string number(double value) {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%.9g", value);
-  return digits;
-}
 [[noreturn]] inline void refuse_setting(const char* name, const std::string& rest) {
   throw Error(Fault::value, std::string("parameter '") + name + "' " + rest);
 }
@@ -24,16 +19,16 @@ template <class T>
 void fill(T& value, double of_profile, const char* name, double lowest = 0) {
   if (value == T(kOpen)) value = T(of_profile);
   if (double(value) >= lowest) return;
-  refuse_setting(name, "must be at least " + number(lowest) +
-                           ", or -1 for the profile's own, got " + number(double(value)));
+  refuse_setting(name, "must be at least " + spelled(lowest) +
+                           ", or -1 for the profile's own, got " + spelled(double(value)));
 }
 
 /// The same of how a kind of agents moves: names may have the kind before them.
 inline void check_speeds(double min_speed, double max_speed, const char* min_name,
                          const char* max_name) {
   if (min_speed > max_speed)
-    refuse_setting(min_name,
-                   "= " + number(min_speed) + " is above " + max_name + " = " + number(max_speed));
+    refuse_setting(
+        min_name, "= " + spelled(min_speed) + " is above " + max_name + " = " + spelled(max_speed));
 }
 
 }  // namespace ge::spatial
