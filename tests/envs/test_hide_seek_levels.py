@@ -15,6 +15,7 @@ import pytest
 from gpu_envs import Simulator
 from tests.envs.hide_seek_scenes import Array, overlap_depth
 
+pytestmark = pytest.mark.xdist_group("hide_seek_levels")  # they are drawn once
 WORLDS = 20000
 AGENTS, BOXES, RAMPS = slice(0, 5), slice(5, 14), slice(14, 16)
 LONG, CUBE, RAMP, AGENT = "long", "cube", "ramp", "agent"

@@ -103,6 +103,7 @@ def example() -> Any:
     return module
 
 
+@pytest.mark.xdist_group("releases")
 def test_infos_are_those_of_gymnasium_0_29_under_old_and_new_releases(run_with) -> None:
     old = run_with(FORMATS, "gymnasium==0.29.1")
     assert old.count("\nl int") > 5

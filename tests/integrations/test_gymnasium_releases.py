@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("releases")  # installed once, by one process
 SLOW = pytest.mark.slow
 RELEASES = [
     "0.29.1",

@@ -99,11 +99,13 @@ def test_ranks_stay_one_policy_and_learn_what_one_process_learns(tmp_path: Path)
     # The first rollout is the same; then minibatches are drawn by rank, and the curves part, but
     # not far: on average by less than CURVES_APART of their height.
     name = "charts/episodic_return"
-    pairs = [(float(a[name]), float(b[name])) for a, b in zip(one, two, strict=True)]
-    assert pairs[0][0] == pairs[0][1]
+    assert one[0][name] == two[0][name] != ""
+    both = [(a[name], b[name]) for a, b in zip(one, two, strict=True)]
+    pairs = [(float(a), float(b)) for a, b in both if a and b]  # none where no episode ended
+    assert len(pairs) > len(both) / 2
     apart = [abs(a - b) / (a + b) * 2 for a, b in pairs]
     assert sum(apart) / len(apart) < CURVES_APART
-    assert min(pairs[-1]) > 100
+    assert all(float(rows[-1]["evaluation/return"]) > 150 for rows in (one, two))
 
 
 def test_policies_of_the_ranks_are_equal_after_updates(tmp_path: Path) -> None:
