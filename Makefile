@@ -4,16 +4,20 @@ VENV := .venv/bin
 PYTHON := $(VENV)/python
 JOBS := $(shell nproc)
 CPP_FILES = $(shell find kernels tests/kernels -name '*.hpp' -o -name '*.cpp' -o -name '*.cu')
+CHECKS := lint asan tsan cuda wheel
+BUILD := $(or $(GPU_ENVS_BUILD_DIR),build)
+CMAKE = cd kernels && ../$(VENV)/cmake -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/ninja -DGE_PYTHON=$(CURDIR)/$(PYTHON)
 
-.PHONY: help setup build test lint fmt check asan tsan tidy cuda wheel bench docs gpu-check
+.PHONY: help setup build test lint fmt check checks check-all asan tsan asan-all blocks-all tidy cuda wheel release bench docs gpu-check
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /  \1|/' | column -t -s '|'
+	@grep -hE '^[a-z-]+( [a-z-]+)*:.*##' Makefile | sed -E 's/^([a-z -]+):.*## /  \1|/' | column -t -s '|'
 
-setup: ## create .venv, install everything for development, build the native modules in place
+setup: ## create .venv and install everything for development
 	@scripts/setup dev
 
-build: setup ## the same
+build: setup ## the engine and every environment for this processor, and the catalogue
+	$(PYTHON) -m gpu_envs build
 
 test: ## every test that is not slow
 	scripts/test
@@ -30,24 +34,45 @@ lint: setup ## layout, ruff, mypy and our own rules
 	$(VENV)/mypy
 	$(PYTHON) scripts/lint_kernels.py
 
-check: lint asan tsan cuda wheel ## what .ci/run calls after the tests
+check: $(CHECKS) ## what .ci/run calls after the tests
 
+checks:
+	@echo $(CHECKS)
+
+check-all: check asan-all blocks-all release ## check, and what is rarer: docs/checks.md says when
+	scripts/test --slow
+
+asan tsan: export CXXFLAGS += -Werror
 asan tsan: setup ## native tests under sanitizers: asan (address, undefined), tsan (threads)
-	cd kernels && ../$(VENV)/cmake --preset $@ -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/ninja
+	$(CMAKE) --preset $@
 	$(VENV)/cmake --build build/$@ --parallel $(JOBS) --target tests
 	$(VENV)/ctest --test-dir build/$@ --parallel $(JOBS) --output-on-failure --no-tests=error
 
+asan-all: setup # the same with every environment
+	$(CMAKE) --preset asan -B ../build/asan-all -DGE_SANITIZED_ENVS=all
+	$(VENV)/cmake --build build/asan-all --parallel $(JOBS) --target tests
+	$(VENV)/ctest --test-dir build/asan-all --parallel $(JOBS) --output-on-failure --no-tests=error
+
+blocks-all: setup # both block sizes with every environment
+	$(CMAKE) --preset dev -B ../build/blocks-all -DGE_BLOCKS_OF_ALL=ON -DGE_TEST_FILTER=_blocks
+	$(VENV)/cmake --build build/blocks-all --parallel $(JOBS) --target tests
+	$(VENV)/ctest --test-dir build/blocks-all --parallel $(JOBS) --output-on-failure --no-tests=error
+
 tidy: setup ## clang-tidy over the CPU build (slow, not part of check)
-	ls kernels/*/*.cpp kernels/*/*/*.cpp build/dev/units/*_cpu.cpp | \
+	$(CMAKE) --preset dev
+	ls kernels/{engine,physics,spatial,render}/*.cpp kernels/engine/cpu/*.cpp build/dev/units/*_cpu_*.cpp | \
 	  xargs -n 1 -P $(JOBS) $(VENV)/clang-tidy -p build/dev --quiet
 
-cuda: setup ## compile the CUDA module, with NVIDIA's compiler wheels where there is no nvcc, and look for spills
-	ls gpu_envs/_cuda.*.so >/dev/null 2>&1 || scripts/setup cuda-build
-	GPU_ENVS_CUDA=1 $(PYTHON) setup.py --quiet build_ext --inplace
-	$(PYTHON) scripts/check_spills.py build/dev/cuda
+cuda: setup ## compile for CUDA, with NVIDIA's compiler wheels where there is no nvcc, and look for spills
+	$(PYTHON) -c 'from gpu_envs.building import toolchain; toolchain.nvcc()' 2>/dev/null || scripts/setup cuda-build
+	$(PYTHON) -m gpu_envs build --target cuda
+	$(PYTHON) scripts/check_spills.py $(BUILD)/cuda
 
 wheel: setup ## build a wheel, install it in an empty environment and play
 	scripts/check_wheel
+
+release: setup ## build the release wheel, measure it, and run the golden hashes of what is in it
+	scripts/check_release
 
 bench: setup ## steps per second of CartPole on this machine
 	$(PYTHON) scripts/benchmark.py CartPole

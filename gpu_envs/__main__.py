@@ -1,4 +1,4 @@
-"""The command line: `python -m gpu_envs list | info ID | bench ID | play ID | render ID | ...`."""
+"""The command line: `python -m gpu_envs list | info ID | build | bench ID | play ID | ...`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SECTIONS = (
 
 def _list() -> None:
     rows = [("id", "agents", "steps", "what")]
-    for name, entry in registration.built().items():
+    for name, entry in registration.environments().items():
         doc = (entry["doc"].strip().splitlines() or [""])[0]
         steps = str(entry["max_episode_steps"] or "-")
         rows.append((f"{registration.NAMESPACE}/{name}", str(entry["agents"]), steps, doc))
@@ -79,6 +79,13 @@ def _parser() -> argparse.ArgumentParser:
         description="Print an environment's rules, parameters, spaces and reset options.",
     )
     info.add_argument("id", help="such as CartPole-v0")
+    build = commands.add_parser(
+        "build",
+        help="build modules: of this tree, or of a header of yours",
+        description="Build native code; `build -h` lists the options.",
+        add_help=False,
+    )
+    build.add_argument("arguments", nargs=argparse.REMAINDER, metavar="[ID | FILE.hpp ...]")
     bench = commands.add_parser(
         "bench",
         help="measure an environment's speed",
@@ -113,6 +120,9 @@ def _parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     given = list(sys.argv[1:] if argv is None else argv)
+    if given[:1] == ["build"]:
+        built: int = importlib.import_module("gpu_envs.build").main(given[1:])
+        return built
     if given[:1] == ["bench"]:  # its options belong to the benchmark
         importlib.import_module("gpu_envs.benchmark").main(given[1:])
         return 0

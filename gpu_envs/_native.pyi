@@ -1,4 +1,4 @@
-"""What every compiled module offers: `_cpu_v2`, `_cpu_v3`, `_cpu_v4` and `_cuda` are alike.
+"""What the bindings of every engine offer: `_cpu_v2`, `_cpu_v3`, `_cpu_v4` and `_cuda` are alike.
 
 Only the modules of this package that own a simulator call it. Errors arrive as `ValueError`,
 `TypeError`, `MemoryError`, `RuntimeError` or `gpu_envs.errors.ResetNeeded`; the message names the
@@ -17,8 +17,11 @@ INSTRUCTION_SET: str  # "x86-64-v2", "x86-64-v3", "x86-64-v4", "generic", "cuda"
 # reward_parts.
 OUTPUTS: tuple[str, ...]
 
-def environments() -> str:
-    """JSON list of every environment in this build, see the end of this file."""
+def load(path: str) -> None:
+    """Load a module, whose environments can be made from then on; again for the same: nothing."""
+
+def describe(path: str) -> str:
+    """Load a module; JSON list of its environments, see the end of this file."""
 
 def device_count() -> int: ...
 def device_name(device: int) -> str: ...
@@ -132,7 +135,7 @@ class Simulator:
     def close(self) -> None:
         """Free everything; a second call does nothing. Every other call raises afterwards."""
 
-# environments() is a JSON list of
+# describe() is a JSON list of
 #   {"id": "CartPole-v0", "doc": str, "max_episode_steps": 500 or 0, "reward_threshold": 475.0 or
 #    null, "agents": "1" or the name of the parameter that counts them, "parameters": [FIELD...],
 #    "reset_options": [FIELD...], "action": [FIELD...], "observation": [FIELD...],

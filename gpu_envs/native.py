@@ -1,101 +1,274 @@
-"""Chooses and loads the compiled modules; the only place that imports them.
+"""Chooses, builds where it may, and loads native code; the only place that does.
 
-The CPU module exists once per instruction set, and importing one that the processor cannot run
-would crash, so the choice is made from the processor's flags before anything is loaded.
-`GPU_ENVS_CPU=v2|v3|v4|generic` forces one.
+The engine exists once per instruction set, and opening one that the processor cannot run would
+crash, so the choice is made from the processor's flags before anything is loaded.
+`GPU_ENVS_CPU=v2|v3|v4|generic` forces one. An environment is a module, loaded when it is first
+made. In a source tree what is missing or older than its sources is built first; an installed
+package is complete.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
 import importlib.util
+import json
 import os
-import platform
-from typing import TYPE_CHECKING, Any
+import sys
+import threading
+from importlib.machinery import ExtensionFileLoader
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gpu_envs import registration
+from gpu_envs.building import labels, places, processor, toolchain, upkeep
 
 if TYPE_CHECKING:
     from gpu_envs._native import Simulator as NativeSimulator
 
-# What each level needs beyond the one before, as /proc/cpuinfo spells it.
-_NEEDED = {
-    "v2": {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"},
-    "v3": {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"},
-    "v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
-}
-_LEVELS = ("v4", "v3", "v2", "generic")  # best first
 _UNBUILT = (
-    "gpu_envs has no compiled module for this machine: install the package with `pip install .` "
-    "(a source tree is built in place by `pip install -e .`)"
+    "gpu_envs has no compiled engine for this machine: install the package with `pip install .` "
+    "(a source tree builds itself where there is a C++ compiler)"
 )
+_ANEW = "start Python anew"
+_loading = threading.RLock()
 
 
-def _exists(name: str) -> bool:
-    return importlib.util.find_spec(f"gpu_envs.{name}") is not None
+def _is_built(target: str) -> bool:
+    return places.engine_file(target).exists() and places.bindings_file(target).exists()
 
 
-def _processor_flags() -> set[str]:
+def built_levels() -> tuple[str, ...]:
+    """Instruction sets whose engine is there, best first."""
+    return tuple(level for level in processor.LEVELS if _is_built(f"cpu_{level}"))
+
+
+def _can_build() -> bool:
+    if not places.is_source_tree() or not os.access(places.PACKAGE, os.W_OK):
+        return False
     try:
-        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as lines:
-            for line in lines:
-                if line.startswith("flags"):
-                    return set(line.partition(":")[2].split())
-    except OSError:
-        pass
-    return set()
+        return bool(toolchain.cxx())
+    except toolchain.CannotBuild:
+        return False
 
 
-def runnable_levels() -> tuple[str, ...]:
-    """Instruction sets this processor can run, best first."""
-    if platform.machine().lower() not in ("x86_64", "amd64"):
-        return ("generic",)
-    flags = _processor_flags()
-    if not flags:  # no /proc: v2 is what every 64-bit x86 processor since 2009 has
-        return ("v2", "generic")
-    levels = ["generic"]
-    for level in ("v2", "v3", "v4"):
-        if not _NEEDED[level] <= flags:
-            break
-        levels.insert(0, level)
-    return tuple(levels)
+def _forced_level(forced: str, built: tuple[str, ...], runnable: tuple[str, ...]) -> str:
+    if forced not in processor.LEVELS:
+        raise ImportError(
+            f"GPU_ENVS_CPU must be one of {', '.join(processor.LEVELS)}, got {forced!r}"
+        )
+    if forced not in built and not _can_build():
+        raise ImportError(f"GPU_ENVS_CPU={forced} is not built (built: {', '.join(built)})")
+    if forced not in runnable:
+        raise ImportError(
+            f"GPU_ENVS_CPU={forced} cannot run here (runnable: {', '.join(runnable)})"
+        )
+    return forced
 
 
 def _chosen_level() -> str:
-    built = [level for level in _LEVELS if _exists(f"_cpu_{level}")]
-    if not built:
-        raise ImportError(_UNBUILT)
-    runnable = runnable_levels()
+    built, runnable = built_levels(), processor.runnable_levels()
     forced = os.environ.get("GPU_ENVS_CPU")
     if forced:
-        if forced not in _LEVELS:
-            raise ImportError(f"GPU_ENVS_CPU must be one of {', '.join(_LEVELS)}, got {forced!r}")
-        if forced not in built:
-            raise ImportError(f"GPU_ENVS_CPU={forced} is not built (built: {', '.join(built)})")
-        if forced not in runnable:
-            raise ImportError(
-                f"GPU_ENVS_CPU={forced} cannot run here (runnable: {', '.join(runnable)})"
-            )
-        return forced
+        return _forced_level(forced, built, runnable)
+    if _can_build():
+        return runnable[0]
     for level in built:
         if level in runnable:
             return level
+    if not built:
+        raise ImportError(_UNBUILT)
     raise ImportError(f"this processor runs {', '.join(runnable)}; built: {', '.join(built)}")
 
 
+# ---- bringing files up to date, looking through them, opening them
+
+
+def _verified(path: Path, target: str) -> Path:
+    """Return a file that is safe to open: whole, and for this engine."""
+    try:
+        label = labels.verify(path)
+    except OSError as problem:
+        raise ImportError(f"{path} cannot be read ({problem.strerror})") from None
+    except labels.Damaged as problem:
+        remedy = "delete it" if places.is_source_tree() else "install gpu_envs anew"
+        raise ImportError(f"{problem}: {remedy}") from None
+    if label.engine != places.engine_hash() or label.target != target:
+        raise ImportError(
+            f"{path} was made for another engine ({label.target} {label.engine}; this one: "
+            f"{target} {places.engine_hash()}): build it anew"
+        )
+    return path
+
+
+def _up_to_date(target: str, stems: tuple[str, ...] = ()) -> list[Path]:
+    """In a source tree, build what is missing or old, and return that; elsewhere nothing is."""
+    if not places.is_source_tree():
+        return []
+    try:
+        return upkeep.ensure(target, stems)
+    except toolchain.CannotBuild as problem:
+        what = ", ".join(stems) or "the engine"
+        raise ImportError(
+            f"{what} ({target}) is not built, or older than its sources, and cannot be built: "
+            f"{problem}\n{_what_is_built(target)}"
+        ) from None
+
+
+def _what_is_built(target: str) -> str:
+    stems = [path.name.split(".")[0] for path in places.MODULES.glob(f"*.{target}.so")]
+    return f"built for {target}: {', '.join(sorted(stems)) or 'nothing'}"
+
+
+class _Opened(NamedTuple):
+    bindings: Any
+    engine: str  # hash of the headers that the engine was made of
+    files: dict[Path, tuple[int, int]]  # what was loaded: time and size of each file
+
+
+_engines: dict[str, _Opened] = {}
+
+
+def _state(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size
+
+
+def _engine(target: str) -> _Opened:
+    """Open the engine of a target and its bindings, once."""
+    engine = places.engine_file(target)
+    opened = _engines.get(target)
+    if opened is not None:
+        if opened.engine != places.engine_hash() or _state(engine) != opened.files[engine]:
+            raise ImportError(f"the engine ({target}) has changed since it was loaded: {_ANEW}")
+        return opened
+    name = f"gpu_envs.modules._{target}"
+    state = _state(_verified(engine, target))
+    if name not in sys.modules:  # bindings cannot be loaded twice
+        path = str(_verified(places.bindings_file(target), target))
+        loader = ExtensionFileLoader(name, path)
+        spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+        assert spec is not None
+        bindings = importlib.util.module_from_spec(spec)
+        loader.exec_module(bindings)
+        sys.modules[name] = bindings
+    _engines[target] = _Opened(sys.modules[name], places.engine_hash(), {engine: state})
+    return _engines[target]
+
+
+def _load(target: str, path: Path) -> Any:
+    """Load a module, which stays loaded, and return the bindings."""
+    opened = _engine(target)
+    known = opened.files.get(path)
+    if known is None:
+        state = _state(path)
+        opened.bindings.load(str(_verified(path, target)))
+        opened.files[path] = state
+    elif known != _state(path):
+        raise ImportError(f"{path} has been built anew since it was loaded: {_ANEW}")
+    return opened.bindings
+
+
+def at(target: str, name: str | None = None) -> Any:
+    """Return the bindings of a target, "cpu_v4" or "cuda", with an environment's module loaded.
+
+    Args:
+        target: Machine and instruction set.
+        name: Id of the environment; None for the engine alone.
+    """
+    with _loading:
+        if name is None:
+            _up_to_date(target)
+            return _engine(target).bindings
+        return _load(target, _module_of(target, name))
+
+
+def _module_of(target: str, name: str) -> Path:
+    """Return the file of an environment's module, up to date.
+
+    What was built anew may say something else of itself than the catalogue: that is kept at once.
+    """
+    home = registration.home(name)
+    if home.header is not None:
+        from gpu_envs.building import outside
+
+        _up_to_date(target)
+        was = outside.module_file(home.header, target)
+        before = _state(was) if was.exists() else None
+        path = outside.module_of(home.header, target)
+        is_new = before != _state(path)
+    else:
+        path = places.module_file(home.stem, target)
+        is_new = path in _up_to_date(target, (home.stem,))
+        if not path.exists():
+            raise ImportError(f"{name} is not built for {target}; {_what_is_built(target)}")
+    if is_new:
+        registration.remember(home, describe(target, path))
+        registration.find(name)  # it may have another id now
+    return path
+
+
+def prepare(device: str, name: str) -> tuple[str, int]:
+    """Bring an environment up to date, and with it what is known of its parameters.
+
+    Args:
+        device: "auto", "cpu", "cuda" or "cuda:1".
+        name: Its id, with or without the namespace.
+
+    Returns:
+        Machine and ordinal.
+    """
+    machine, ordinal = parse_device(device)
+    at(target_of(machine), registration.find(name)["id"])
+    return machine, ordinal
+
+
+def describe(target: str, path: Path) -> list[dict[str, Any]]:
+    """Load a module by its file and return what it says of its environments."""
+    with _loading:
+        found: list[dict[str, Any]] = json.loads(_load(target, path).describe(str(path)))
+        return found
+
+
+# ---- machines
+
+
 @functools.cache
+def cpu_target() -> str:
+    """Return the target of the best instruction set, or of the one that was forced."""
+    return f"cpu_{_chosen_level()}"
+
+
 def cpu() -> Any:
-    """The CPU module of the best instruction set."""
-    return importlib.import_module(f"gpu_envs._cpu_{_chosen_level()}")
+    """The bindings of the CPU's engine."""
+    return at(cpu_target())
+
+
+def builds_cuda() -> bool:
+    """Whether a source tree builds CUDA: where a driver answers or it was asked for."""
+    wanted = places.settle_cuda()
+    if wanted == "0" or not places.is_source_tree():
+        return False
+    if wanted == "auto" and not toolchain.driver_answers():
+        return False
+    try:
+        toolchain.nvcc()
+    except toolchain.CannotBuild:
+        if wanted == "1":
+            raise
+        return False
+    return True
 
 
 @functools.cache
 def cuda() -> Any:
-    """The CUDA module; `ValueError` with one line of reason where no device can be used."""
-    if not _exists("_cuda"):
+    """The bindings of CUDA's engine; `ValueError` with one line of reason where no device is."""
+    if not _is_built("cuda") and not builds_cuda():
         raise ValueError("device 'cuda' is not available: this build has no CUDA module")
+    if places.settle_cuda() == "0":
+        raise ValueError("device 'cuda' is not available: GPU_ENVS_CUDA=0 holds for this tree")
     try:
-        module = importlib.import_module("gpu_envs._cuda")
-    except ImportError as problem:
+        module = at("cuda")
+    except (ImportError, toolchain.CannotBuild) as problem:
         raise ValueError(f"device 'cuda' is not available: {problem}") from problem
     reason = module.device_problem()
     if reason:
@@ -104,8 +277,8 @@ def cuda() -> Any:
 
 
 def cuda_is_available() -> bool:
-    """Whether a CUDA device can be used."""
-    if not _exists("_cuda"):
+    """Whether a CUDA device can be used; a tree builds nothing to find out that there is none."""
+    if places.is_source_tree() and not toolchain.driver_answers():
         return False
     try:
         return int(cuda().device_count()) > 0
@@ -130,12 +303,18 @@ def parse_device(device: str) -> tuple[str, int]:
     return "cuda", index
 
 
+def target_of(machine: str) -> str:
+    """Return the target of a machine, "cpu" or "cuda"."""
+    return cpu_target() if machine == "cpu" else "cuda"
+
+
 def module(machine: str) -> Any:
-    """The module of a machine, "cpu" or "cuda"."""
+    """The bindings of a machine, "cpu" or "cuda"."""
     return cpu() if machine == "cpu" else cuda()
 
 
 def make(machine: str, name: str, num_worlds: int, **options: Any) -> NativeSimulator:
     """Make a native simulator."""
-    simulator: NativeSimulator = module(machine).Simulator(name, num_worlds, **options)
+    bindings = at(target_of(machine), name)
+    simulator: NativeSimulator = bindings.Simulator(name, num_worlds, **options)
     return simulator

@@ -1,49 +1,102 @@
 """Knows which environments exist and registers them with Gymnasium.
 
-The build writes `_environments.json` from the headers' descriptions; nothing is said here again,
-and reading it loads no native code. An environment is `gpu_envs/<Name>-v0`, and `<Name>-v0` too
-where nobody else has that name.
+The catalogue has a file per environment, `catalogue/<stem>.json`, made from the headers'
+descriptions; nothing is said here again, and reading it loads no native code. Environments that
+`python -m gpu_envs build` made of headers elsewhere are found in the user's cache. An environment
+is `gpu_envs/<Name>-v0`, and `<Name>-v0` too where nobody else has that name.
 """
 
 from __future__ import annotations
 
 import functools
 import json
+import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 from gymnasium.envs.registration import parse_env_id
 
 from gpu_envs import errors
+from gpu_envs.building import places
 
 NAMESPACE = "gpu_envs"
-_CATALOGUE = Path(__file__).with_name("_environments.json")
 
 Description = dict[str, Any]
 
 
+class Home(NamedTuple):
+    """Where an environment comes from: a module of the package, or a header outside of it."""
+
+    stem: str
+    header: Path | None = None
+
+
+@functools.cache
+def _known() -> dict[str, tuple[Description, Home]]:
+    found = {}
+    for path in sorted(places.CATALOGUE.glob("*.json")):
+        for entry in json.loads(path.read_text(encoding="utf-8")):
+            found[entry["id"]] = (entry, Home(path.stem))
+    if places.kept_headers().is_dir():  # seldom, so that an import stays cheap
+        from gpu_envs.building import outside
+
+        for kept in outside.entries():
+            for entry in kept.environments:
+                found.setdefault(entry["id"], (entry, Home(kept.header.stem, kept.header)))
+    return found
+
+
+def refresh() -> None:
+    """Read the catalogue and the cache again, and register what is new."""
+    _known.cache_clear()
+    environments.cache_clear()
+    register_all()
+
+
 @functools.cache
 def environments() -> dict[str, Description]:
-    """Descriptions of all environments by id; empty in a tree that was never built."""
-    if not _CATALOGUE.exists():
-        return {}
-    entries = json.loads(_CATALOGUE.read_text(encoding="utf-8"))
-    return {entry["id"]: entry for entry in entries}
+    """Descriptions of all environments by id."""
+    return {name: description for name, (description, _) in _known().items()}
 
 
-def built() -> dict[str, Description]:
-    """Return `environments()`, or raise where there are none."""
-    if not environments():
-        raise RuntimeError("gpu_envs has no environments: it was never built (`pip install .`)")
-    return environments()
+def catalogue_text(described: list[Description]) -> str:
+    """Return a module's file in the catalogue."""
+    return json.dumps(described, indent=1, ensure_ascii=False) + "\n"
+
+
+def remember(own: Home, described: list[Description]) -> bool:
+    """Keep what a module says of itself where the catalogue or the cache says otherwise."""
+    if own.header is not None:
+        from gpu_envs.building import outside
+
+        held = next((kept for kept in outside.entries() if kept.header == own.header), None)
+        if held is not None and held.environments == described:
+            return False
+        outside.keep(own.header, described)
+        refresh()
+        return True
+    path = places.CATALOGUE / f"{own.stem}.json"
+    text = catalogue_text(described)
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return False
+    places.CATALOGUE.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    print(f"gpu_envs: {path} is new: commit it", file=sys.stderr)
+    refresh()
+    return True
+
+
+def home(name: str) -> Home:
+    """Return where an environment comes from, by its id without the namespace."""
+    return _known()[name][1]
 
 
 def find(name: str) -> Description:
     """Return the description of `name`, with or without the namespace."""
     if not isinstance(name, str):
         raise TypeError(f"name must be a str, got {name!r} of type {type(name).__name__}")
-    known = built()
+    known = environments()
     bare = name.removeprefix(f"{NAMESPACE}/")
     if bare not in known:
         raise ValueError(errors.unknown("environment", name, known))

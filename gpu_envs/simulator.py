@@ -103,6 +103,7 @@ class Simulator:
         dtype: str | None = None,
         **parameters: Any,
     ) -> None:
+        machine, ordinal = native.prepare(device, name)
         description = registration.find(name)
         self.name: str = description["id"]
         worlds = errors.whole(num_worlds, "num_worlds", 1, options.WORLD_LIMIT)
@@ -119,7 +120,6 @@ class Simulator:
         wanted = layout.checked_names(outputs)
         if wanted is not None:
             config["outputs"] = layout.with_companions(wanted)
-        machine, ordinal = native.parse_device(device)
         self.arrays = array_libraries.library(arrays, machine)
         if reuse and self.arrays == "jax":
             raise ValueError(

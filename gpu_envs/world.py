@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from gymnasium import Space, spaces
 
-from gpu_envs import errors, fields, pictures, registration, resets, terminal
+from gpu_envs import errors, fields, native, pictures, registration, resets, terminal
 from gpu_envs.layout import OUTPUTS
 from gpu_envs.simulator import Simulator
 from gpu_envs.spaces import box
@@ -72,6 +72,7 @@ class World:
         render_view: str | None = None,
         **keywords: Any,
     ) -> None:
+        native.prepare(device, name)
         self.description = registration.find(name)
         self.name: str = self.description["id"]
         self._recipe = {

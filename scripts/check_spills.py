@@ -2,9 +2,9 @@
 
 Usage: scripts/check_spills.py FOLDER [--verbose]
 
-FOLDER holds the `*.ptxas.txt` that the CUDA build wrote. A kernel that may spill is listed in
-scripts/allowed_spills.txt, one per line: a regular expression for the demangled name, the bytes
-allowed (stack frame, spill stores and spill loads each), and the reason.
+FOLDER, `build/cuda`, holds the `*.ptxas.txt` that the CUDA build put beside its objects. A kernel
+that may spill is listed in scripts/allowed_spills.txt, one per line: a regular expression for the
+demangled name, the bytes allowed (stack frame, spill stores and spill loads each), and the reason.
 """
 
 from __future__ import annotations
@@ -93,7 +93,9 @@ def main() -> int:
     reports = sorted(options.folder.glob("*.ptxas.txt"))
     functions = [function for path in reports for function in read_report(path.read_text())]
     if not functions:
-        print(f"{options.folder} holds no report of ptxas: was the CUDA module built?")
+        print(
+            f"{options.folder} holds no report of ptxas: remove gpu_envs/modules/*cuda* and build"
+        )
         return 1
     demangle(functions)
     allowed = read_allowed(ALLOWED.read_text())

@@ -33,14 +33,14 @@ from gpu_steps import Result
 ROOT = native.ROOT
 SCRIPT = Path(__file__).resolve()
 TOTAL = 590  # seconds for everything: what has not begun by then is skipped
-TEST_ENVIRONMENT = "arena"  # of the native tests: it uses every stage of the engine
 WATCHED = 120  # seconds for compute-sanitizer
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")  # of compute-sanitizer
-_PACKAGES = ("numpy", "torch", "gymnasium", "pettingzoo", "pytest", "pybind11", "cmake", "ninja")
+_PACKAGES = ("numpy", "torch", "gymnasium", "pettingzoo", "pytest", "pybind11")
 _EPILOG = """steps, in this order (those with * decide the exit status):
   environment  GPU, driver, nvcc, packages
-  build *      CPU and CUDA modules in place, with cmake, ninja and pybind11 at hand
-  golden *     recorded hashes with every number of lanes, dependent launch on and off
+  build *      CPU and CUDA modules in place, with a C++ compiler, nvcc and pybind11 at hand
+  golden *     recorded hashes with every number of lanes that is compiled (all of them with
+               GPU_ENVS_CUDA_LANES=all), dependent launch on and off
   large *      up to 100,000 worlds of each environment equal to the CPU
   save *       saves carried from CPU to CUDA and back go on equal
   capture *    1 and 32 steps in a CUDA graph, replayed 100 times; steps wait for nothing
@@ -91,32 +91,20 @@ def _line(command: Sequence[str], at: str = "") -> str:
 
 
 def build(dry_run: bool) -> Result:
-    """Build every module that this machine can run, in place."""
+    """Build every module that this machine can run, with the package's own builder."""
     if dry_run:
         levels = native.cpu_levels()
-        return Result("pass" if levels else "fail", f"dry run: modules found: {', '.join(levels)}")
-    places = os.pathsep.join([os.environ["PATH"], str(Path(sys.executable).parent)])
-    cmake, ninja = (shutil.which(name, path=places) for name in ("cmake", "ninja"))
-    if not cmake or not ninja:
-        return Result("fail", "cmake and ninja are needed to build")
-    configure = [cmake, "-G", "Ninja", "-S", str(ROOT / "kernels"), "-DGPU_ENVS_CUDA=1"]
-    configure += [f"-DCMAKE_MAKE_PROGRAM={ninja}", f"-DGE_PYTHON={sys.executable}"]
-    own, test = str(native.BUILD), str(native.TEST_BUILD)
-    for command in (
-        [*configure, "-B", own],
-        [*configure, "-B", test, f"-DGE_MODULE_ENVS={TEST_ENVIRONMENT}"],
-        [cmake, "--build", own],
-        [cmake, "--install", own, "--component", "package", "--prefix", str(ROOT)],
-        [cmake, "--build", test, "--target", "_cuda"],
-    ):
-        done = _run(command)
-        if done.returncode:
-            text = done.stdout[-6000:]
-            return Result("fail", f"failed: {' '.join(command)}", data={"output": text})
-    problem = native.load("_cuda").device_problem()
-    if problem:
-        return Result("fail", f"the CUDA module is built but cannot be used: {problem}")
-    spills = _run([sys.executable, "scripts/check_spills.py", str(native.BUILD / "cuda")])
+        return Result("pass" if levels else "fail", f"dry run: found: {', '.join(levels)}")
+    try:
+        native.build_all()
+    except (OSError, RuntimeError) as problem:
+        text = str(problem)
+        return Result("fail", text.partition("\n")[0], data={"output": text[-6000:]})
+    reason = native.engine("cuda").device_problem()
+    if reason:
+        return Result("fail", f"CUDA is built but cannot be used: {reason}")
+    reports = native.places.build_folder() / "cuda"
+    spills = _run([sys.executable, "scripts/check_spills.py", str(reports)])
     lines = spills.stdout.strip().splitlines() or [""]
     detail = f"CUDA and {', '.join(native.cpu_levels())}; {lines[-1]}"
     return Result("fail" if spills.returncode else "pass", detail, data={"spills": lines})
@@ -144,23 +132,23 @@ def sanitizer(dry_run: bool) -> Result:
     refused: set[str] = set()
     outputs: dict[str, str] = {}
     left, end = 0, time.perf_counter() + WATCHED
-    watched = [d for m in native.all_tested(dry_run) for d in native.environments(m)]
-    for description in watched:
+    for description in native.environments(native.tested(dry_run), tests=True):
         name = description["id"]
-        child = [sys.executable, str(SCRIPT), "--small", name]
         for tool in ("none",) if dry_run else TOOLS:
-            watch = [] if dry_run else [str(program), "--tool", tool, "--error-exitcode", "9"]
+            command = [sys.executable, str(SCRIPT), "--small", name]
+            if dry_run:
+                command += ["--dry-run"]
+            else:
+                command = [str(program), "--tool", tool, "--error-exitcode", "9", *command]
             begin = time.perf_counter()
             try:
-                command = [*watch, *child, *(["--dry-run"] if dry_run else [])]
                 done = _run(command, max(end - begin, 0.01))
             except subprocess.TimeoutExpired:
                 left += 1
                 rows.append([name, tool, "", "no time left"])
                 continue
             took = time.perf_counter() - begin
-            lines = [line.strip("= \n") for line in done.stdout.splitlines() if line.strip("= \n")]
-            summary = next((x for x in lines[::-1] if "SUMMARY" in x), (lines or ["silent"])[-1])
+            summary = _summary(done.stdout)
             said = "clean" if done.returncode == 0 else summary
             if done.returncode and re.search("not supported|Unable to|Internal San", done.stdout):
                 said = f"refused: {summary}"
@@ -169,16 +157,21 @@ def sanitizer(dry_run: bool) -> Result:
                 problems.append(f"{tool}, {name}: {summary}")
                 outputs[f"{tool} {name}"] = done.stdout[:4000]
             rows.append([name, tool, f"{took:.1f}", said])
-    result = steps.verdict(
-        problems, f"{len(rows) - left} of {len(rows)} runs clean, others had no time"
-    )
-    if not left and not problems:
-        result.detail = f"{len(rows)} runs clean"
+    detail = f"{len(rows)} runs clean"
+    if left:
+        detail = f"{len(rows) - left} of {len(rows)} runs clean, others had no time"
+    result = steps.verdict(problems, detail)
     if refused and not problems:
         result = Result("skip", f"refused by this machine: {', '.join(sorted(refused))}")
     result.table("compute-sanitizer", ["environment", "tool", "seconds", "said"], rows)
     result.data |= {"outputs": outputs}
     return result
+
+
+def _summary(text: str) -> str:
+    """Return the line in which compute-sanitizer sums up, or the last one."""
+    lines = [line.strip("= \n") for line in text.splitlines() if line.strip("= \n")]
+    return next((x for x in lines[::-1] if "SUMMARY" in x), (lines or ["silent"])[-1])
 
 
 # Numbers of worlds that the package's benchmark measures on a GPU.

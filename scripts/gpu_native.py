@@ -1,27 +1,37 @@
-"""What the scripts for a GPU machine share: native modules without the Python package.
+"""What the scripts for a GPU machine share: engines and modules without the Python package.
 
-A bare GPU machine may lack Gymnasium, which the package imports, so modules are loaded by path.
-NumPy is needed; memory on the GPU, CUDA graphs and events come from torch.
+A bare GPU machine may lack Gymnasium, which the package imports, so the package's builder is
+imported by itself, and what it builds is loaded by path. NumPy is needed; memory on the GPU, CUDA
+graphs and events come from torch.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import functools
 import importlib
 import importlib.machinery
 import importlib.util
 import json
+import os
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-BUILD, TEST_BUILD = ROOT / "build" / "gpu", ROOT / "build" / "gpu_test"
+sys.path.insert(0, str(ROOT / "gpu_envs"))
+from building import labels, places, processor, recipes, upkeep  # noqa: E402
+
+sys.path.remove(str(ROOT / "gpu_envs"))  # whose other files have names that others have too
+
+TEST_ENVIRONMENT = "arena"  # of the native tests: it uses every stage of the engine
+TEST_BUILD = ROOT / "build" / "gpu"
 LEAN = ("obs", "reward", "terminated", "truncated")
 NO_GPU = "no NVIDIA GPU with a working driver was found on this machine"
 _CAPABILITY = (75, 76)  # the driver's numbers of two attributes: major, minor
@@ -56,63 +66,117 @@ def has(package: str) -> bool:
     return importlib.util.find_spec(package) is not None
 
 
-def load(name: str, folder: Path = ROOT / "gpu_envs") -> Any:
-    """Load a compiled module by its path, such as `_cuda`, for this interpreter.
+# ---- building and loading
 
-    Where the package has it already, that one: a module cannot be loaded twice.
+
+def build_all() -> None:
+    """Build what this machine runs, for CPU and CUDA; raises where something cannot be built.
+
+    What ships has the lanes that GPU_ENVS_CUDA_LANES asks for; the tests' own environment has all.
     """
-    if folder == ROOT / "gpu_envs" and f"gpu_envs.{name}" in sys.modules:
-        return sys.modules[f"gpu_envs.{name}"]
-    for suffix in importlib.machinery.EXTENSION_SUFFIXES:
-        path = folder / f"{name}{suffix}"
-        if path.exists():
-            loader = importlib.machinery.ExtensionFileLoader(name, str(path))
-            spec = importlib.util.spec_from_file_location(name, path, loader=loader)
-            assert spec is not None
-            module = importlib.util.module_from_spec(spec)
-            loader.exec_module(module)
-            return module
-    raise FileNotFoundError(f"{folder.name} has no compiled module {name} for this interpreter")
+    for target in (f"cpu_{processor.runnable_levels()[0]}", "cuda"):
+        upkeep.ensure(target, list(places.environments()), exact=True)
+    with _settings(GPU_ENVS_CUDA_LANES="all", GPU_ENVS_BUILD_DIR=str(TEST_BUILD)):
+        header = places.environments(ROOT / "tests" / "kernels" / "envs")[TEST_ENVIRONMENT]
+        upkeep.ensure_one(recipes.module(TEST_ENVIRONMENT, header, "cuda", TEST_BUILD))
+
+
+@contextlib.contextmanager
+def _settings(**wanted: str) -> Iterator[None]:
+    """Set environment variables for a while."""
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def cpu_levels() -> list[str]:
     """Instruction sets that are built and that this processor runs, best first."""
-    path = ROOT / "gpu_envs" / "native.py"
-    spec = importlib.util.spec_from_file_location("gpu_envs_native", path)
-    assert spec is not None and spec.loader is not None
-    native = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(native)
-    suffixes = importlib.machinery.EXTENSION_SUFFIXES
-    folder = ROOT / "gpu_envs"
-    return [
-        level
-        for level in native.runnable_levels()
-        if any((folder / f"_cpu_{level}{suffix}").exists() for suffix in suffixes)
-    ]
+    return [level for level in processor.runnable_levels() if _is_built(f"cpu_{level}")]
 
 
-def tested(dry_run: bool) -> Any:
-    """The module under test: CUDA, or the plainest CPU module as its stand-in."""
-    return load(f"_cpu_{cpu_levels()[-1]}" if dry_run else "_cuda")
+def _is_built(target: str) -> bool:
+    files = (places.engine_file(target), places.bindings_file(target))
+    return all(map(_is_of_this_engine, files))
 
 
-def all_tested(dry_run: bool) -> list[Any]:
-    """The module under test, and the one with the tests' own environment where it is built."""
-    modules = [tested(dry_run)]
-    if not dry_run and any(TEST_BUILD.glob("_cuda*.so")):
-        modules.append(load("_cuda", TEST_BUILD))
-    return modules
+@functools.cache
+def engine(target: str) -> Any:
+    """Load an engine's bindings by path, such as those of "cuda", for this interpreter.
+
+    Where the package has them already, those: they cannot be loaded twice.
+    """
+    name = f"gpu_envs.modules._{target}"
+    if name not in sys.modules:
+        for file in (places.engine_file(target), places.bindings_file(target)):
+            labels.verify(file)
+        path = str(places.bindings_file(target))
+        loader = importlib.machinery.ExtensionFileLoader(name, path)
+        spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+        assert spec is not None
+        module = importlib.util.module_from_spec(spec)
+        loader.exec_module(module)
+        sys.modules[name] = module
+    return sys.modules[name]
+
+
+def load(target: str, only: str = "") -> Any:
+    """An engine's bindings with all modules that are built for it, or with the one of an id."""
+    module = engine(target)
+    for file in _built(target):
+        catalogue = places.CATALOGUE / f"{file.name.split('.')[0]}.json"
+        ids = _described(catalogue.read_text(encoding="utf-8")) if catalogue.exists() else [only]
+        if not only or only in ids:
+            labels.verify(file)
+            module.load(str(file))
+    return module
+
+
+def _described(text: str) -> list[str]:
+    return [description["id"] for description in json.loads(text)]
+
+
+def _built(target: str, *, tests: bool = True) -> list[Path]:
+    """Modules that are built for a target, of the tests' own environment the last."""
+    files = [places.module_file(stem, target) for stem in places.environments()]
+    files += [places.module_file(TEST_ENVIRONMENT, target, TEST_BUILD)] if tests else []
+    return [file for file in files if _is_of_this_engine(file)]
+
+
+def _is_of_this_engine(file: Path) -> bool:
+    try:
+        return labels.read(file).engine == places.engine_hash()
+    except (OSError, labels.Damaged):
+        return False
+
+
+def _cpu(which: int) -> str:
+    levels = cpu_levels()
+    if not levels:
+        raise FileNotFoundError("nothing is built for this processor: python -m gpu_envs build")
+    return f"cpu_{levels[which]}"
+
+
+def tested(dry_run: bool, only: str = "") -> Any:
+    """What is under test: CUDA, or the plainest CPU engine as its stand-in."""
+    return load(_cpu(-1) if dry_run else "cuda", only)
 
 
 def reference() -> Any:
-    """The best CPU module, which everything is compared with."""
-    return load(f"_cpu_{cpu_levels()[0]}")
+    """The best CPU engine, which everything is compared with."""
+    return load(_cpu(0))
 
 
-def environments(module: Any) -> list[dict[str, Any]]:
-    """Descriptions of the environments that a module holds."""
-    found: list[dict[str, Any]] = json.loads(module.environments())
-    return found
+def environments(module: Any, *, tests: bool = False) -> list[dict[str, Any]]:
+    """Descriptions of what an engine can make, the tests' own environment too if asked for."""
+    files = _built(module.__name__.rpartition("._")[2], tests=tests)
+    return [description for file in files for description in json.loads(module.describe(str(file)))]
 
 
 class Slot:

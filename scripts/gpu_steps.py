@@ -10,10 +10,11 @@ import itertools
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import golden_cases
 import gpu_native as native
 import numpy as np
 
@@ -63,7 +64,10 @@ def si(value: float) -> str:
 
 
 def with_lanes(module: Any, name: str, worlds: int, **options: Any) -> Any:
-    """Make a native simulator; None where its environment is not compiled for such launches."""
+    """Make a native simulator; None where its environment is not compiled for such launches.
+
+    A build with GPU_ENVS_CUDA_LANES=all has every number of lanes that a phase lists.
+    """
     try:
         return module.Simulator(name, worlds, **options)
     except ValueError as problem:
@@ -75,55 +79,26 @@ def with_lanes(module: Any, name: str, worlds: int, **options: Any) -> Any:
 # ---- recorded hashes
 
 
-def golden_cases(
-    module: Any,
-) -> Iterator[tuple[tuple[str, int], dict[str, Any], int, int, tuple[str, str]]]:
-    """Yield (id, worlds), options, steps, seed, hashes of each recorded run of a known id."""
-    known = {description["id"] for description in native.environments(module)}
-    for file in sorted((native.ROOT / "tests" / "golden").glob("*.txt")):
-        for line in file.read_text(encoding="utf-8").splitlines():
-            parts = [part.strip() for part in line.split("|")]
-            if line.startswith("#") or parts[0] not in known:
-                continue
-            name, given, mode, worlds, steps, seed, records, outputs = parts
-            pairs = [] if given == "-" else [pair.split("=") for pair in given.split(",")]
-            parameters = {key: _value(text) for key, text in pairs}
-            options = {
-                "autoreset_mode": mode,
-                "max_episode_steps": parameters.pop("max_episode_steps", -1),
-                "dtype": parameters.pop("dtype", "own"),
-                "parameters": parameters,
-            }
-            yield (name, int(worlds)), options, int(steps), int(seed), (records, outputs)
-
-
-def _value(text: str) -> bool | int | float | str:
-    if text in ("true", "false"):
-        return text == "true"
-    if text[0].isalpha() or " " in text:
-        return text
-    return float(text) if "." in text or "e" in text else int(text)
-
-
 def golden(dry_run: bool) -> Result:
-    """Recorded hashes of records and outputs, for all lanes, kinds of launch and schedules."""
-    problems, rows = [], []
-    cases = [(m, *case) for m in native.all_tested(dry_run) for case in golden_cases(m)]
+    """Recorded hashes of records and outputs, for compiled lanes, kinds of launch and schedules."""
+    module, problems, rows = native.tested(dry_run), [], []
+    known = {description["id"] for description in native.environments(module, tests=True)}
+    cases = list(golden_cases.read(known))
     for schedule, lanes in WAYS:
         for dependent in (True, False):
             equal = ran = 0
-            for module, which, options, steps, seed, hashes in cases:
+            for case in cases:
                 tuning: dict[str, Any] = {"lanes": lanes, "dependent_launch": dependent}
                 tuning["schedule"] = schedule
-                simulator = with_lanes(module, *which, **(options | tuning))
+                simulator = with_lanes(module, case.id, case.worlds, **(case.options | tuning))
                 if simulator is None:
                     continue
                 ran += 1
-                found = tuple(simulator.golden(steps, seed))
+                found = tuple(simulator.golden(case.steps, case.seed))
                 simulator.close()
-                equal += found == hashes
-                if found != hashes:
-                    problems.append(f"{which} {options} {tuning}: {found}, recorded {hashes}")
+                equal += found == case.hashes
+                if found != case.hashes:
+                    problems.append(f"{case} {tuning}: {found}")
             launch = "dependent" if dependent else "plain"
             shown = "flat" if schedule == "flat" else str(lanes or "tuned")
             rows.append([shown, launch, str(ran), str(equal)])
@@ -302,11 +277,7 @@ def _waits(module: Any) -> str:
 
 def small(name: str, dry_run: bool) -> None:
     """A short run of one environment without torch, for compute-sanitizer to watch."""
-    module = next(
-        module
-        for module in native.all_tested(dry_run)
-        if name in (description["id"] for description in native.environments(module))
-    )
+    module = native.tested(dry_run, name)
     worlds = max(4, native.worlds_of(module, name, 70, 1_000))
     for mode in ("SameStep", "NextStep", "Disabled"):
         for schedule, lanes in WAYS[1:]:
@@ -341,6 +312,11 @@ def bench(dry_run: bool) -> Result:
     result.table("Native steps per second", header, rows)
     rows = []
     for lanes in LANES:
+        one = with_lanes(module, names[0], 1, lanes=lanes)
+        if one is None:
+            rows.append([str(lanes), *(["not compiled"] * len(worlds))])
+            continue
+        one.close()
         found = [_rate(module, names[0], n, dry_run, options={"lanes": lanes}) for n in worlds]
         rates[f"{names[0]}, {lanes} lanes"] = dict(zip(worlds, found, strict=True))
         rows.append([str(lanes or "tuned"), *map(si, found)])

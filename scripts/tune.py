@@ -5,6 +5,10 @@ Usage: scripts/tune.py [--quick] [--write] [--json FILE] [--from FILE] [--dry-ru
 Variants differ in lanes per world, threads per block and dependent launch. The lanes and threads
 of a phase are judged by the time of its own kernel, which torch's profiler reports; dependent
 launch by the time of whole steps. Without --write nothing but the printed table and --json is made.
+
+Only what is compiled is timed, and worlds of one row are compiled for one lane. Whether that is
+right shows a build with GPU_ENVS_CUDA_LANES=all; a row that it finds for a number of lanes
+which an ordinary build lacks has no effect there (kernels/engine/cuda/lanes_kept.hpp).
 """
 
 from __future__ import annotations
@@ -232,7 +236,7 @@ def plan() -> str:
     """What would be timed."""
     try:
         module = native.reference()
-    except (FileNotFoundError, IndexError):
+    except FileNotFoundError:
         return "nothing is built here"
     found = list(cases(module, quick=False, dry_run=False))
     shapes = f"lanes {', '.join(map(str, LANES))}; threads per block {', '.join(map(str, BLOCKS))}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,7 +14,17 @@ import pytest
 import gpu_envs
 from gpu_envs import native
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # A process per core: torch, which reads this when it is imported, would have as many threads in
+    # each, and they would keep the cores busy with waiting for each other.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 ANGLE = "cart.angle"  # beyond 0.21 rad the episode ends at the next step
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 @pytest.fixture
@@ -74,8 +85,6 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs a program in a fresh interpreter and returns what it printed."""
 
     def run(program: str, *flags: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        import os
-
         return subprocess.run(
             [sys.executable, *flags, "-c", program],
             capture_output=True,

@@ -85,7 +85,7 @@ def _setting(text: str) -> tuple[str, Any]:
 
 def _resolved(name: str) -> str:
     """Accept CartPole for CartPole-v0."""
-    known = registration.built()
+    known = registration.environments()
     bare = name.removeprefix(f"{registration.NAMESPACE}/")
     resolved: str = registration.find(f"{bare}-v0" if f"{bare}-v0" in known else bare)["id"]
     return resolved

@@ -1,15 +1,15 @@
-// The Python module, the same source for every build. It knows no environment: it hands names and
-// numbers to the simulators that the registry makes, and turns their errors into exceptions. Typed
-// description: gpu_envs/_native.pyi.
+// The Python module, compiled once and linked to the engine of each machine and instruction set. It
+// knows no environment: it hands names and numbers to the simulators of the modules that were loaded,
+// and turns their errors into exceptions. Typed description: gpu_envs/_native.pyi.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
 #include <atomic>
 
-#include "bindings/catalogue.hpp"
 #include "bindings/outputs.hpp"
 #include "engine/machine.hpp"
+#include "engine/modules.hpp"
 #include "engine/records.hpp"
 #include "engine/sampling.hpp"
 #include "render/picture.hpp"
@@ -112,12 +112,9 @@ struct Addresses {
 class NativeSimulator {
  public:
   NativeSimulator(const std::string& id, const Config& config, const py::object& outputs) {
-    for (const Entry* entry : registry()) {
-      simulator_ = entry->make(id, config);
-      if (simulator_ != nullptr) break;
-    }
+    simulator_ = make_loaded(id, config);
     if (simulator_ == nullptr)
-      throw Error(Fault::value, "this build has no environment '" + id + "'");
+      throw Error(Fault::value, "no module that is loaded has an environment '" + id + "'");
     std::vector<bool> wanted(kOutputCount, outputs.is_none());
     if (!outputs.is_none()) {
       for (const py::handle item : outputs) {
@@ -510,17 +507,20 @@ std::unique_ptr<NativeSimulator> make(const std::string& id, int64_t num_worlds,
 }  // namespace
 }  // namespace ge::python
 
-PYBIND11_MODULE(GE_MODULE, m) {
+PYBIND11_MODULE(_native, m) {
   using namespace ge::python;
   using ge::python::NativeSimulator;
   m.doc() = "Native simulators of gpu_envs.";
   py::register_exception_translator(&translate);
-  m.attr("MACHINE") = GE_MACHINE;
-  m.attr("INSTRUCTION_SET") = GE_INSTRUCTION_SET;
+  m.attr("MACHINE") = ge::engine_machine();
+  m.attr("INSTRUCTION_SET") = ge::engine_instruction_set();
+  m.attr("STAMP") = ge::engine_stamp();
   py::tuple outputs(size_t{ge::kOutputCount});
   for (int o = 0; o < ge::kOutputCount; ++o) outputs[size_t(o)] = ge::name_of(ge::Output(o));
   m.attr("OUTPUTS") = outputs;
-  m.def("environments", &ge::catalogue);
+  m.def("load", [](const std::string& path) { ge::load_module(path); });
+  m.def("describe",
+        [](const std::string& path) { return "[" + ge::load_module(path).describe() + "]"; });
   m.def("device_count", &ge::device_count);
   m.def("device_name", &ge::device_name);
   m.def("device_problem", &ge::device_problem);
@@ -565,3 +565,15 @@ PYBIND11_MODULE(GE_MODULE, m) {
       .def("golden", &NativeSimulator::golden)
       .def("close", &NativeSimulator::close);
 }
+
+// One object serves every engine, so it answers to each name under which it is linked.
+#define GE_ALSO(name)                                   \
+  extern "C" PYBIND11_EXPORT PyObject* PyInit_##name(); \
+  PyObject* PyInit_##name() {                           \
+    return PyInit__native();                            \
+  }
+GE_ALSO(_cpu_v2)
+GE_ALSO(_cpu_v3)
+GE_ALSO(_cpu_v4)
+GE_ALSO(_cpu_generic)
+GE_ALSO(_cuda)

@@ -1,11 +1,10 @@
-# The static libraries that modules and tests link, per instruction set: ge_engine_<isa> (everything that is not a
-# template) and ge_envs_<isa> (one unit per environment).
+# The static libraries that tests link: ge_engine (everything that is not a template) and ge_envs (one unit per
+# environment), with the flags of the package's own modules.
 
-file(GLOB GE_ENGINE_SOURCES CONFIGURE_DEPENDS engine/*.cpp physics/*.cpp spatial/*.cpp render/*.cpp)
-file(GLOB GE_ENGINE_CPU_SOURCES CONFIGURE_DEPENDS engine/cpu/*.cpp)
+file(GLOB GE_ENGINE_SOURCES CONFIGURE_DEPENDS engine/*.cpp physics/*.cpp spatial/*.cpp render/*.cpp engine/cpu/*.cpp)
 
-# ge_static_library(<name> <isa> <sources...>)
-function(ge_static_library name isa)
+# ge_static_library(<name> <level> <name of the effort in flags.txt> <sources...>)
+function(ge_static_library name level effort)
   if(NOT ARGN)  # a tree without environments still builds
     set(ARGN "${CMAKE_BINARY_DIR}/empty.cpp")
     if(NOT EXISTS "${ARGN}")
@@ -14,26 +13,29 @@ function(ge_static_library name isa)
   endif()
   add_library(${name} STATIC EXCLUDE_FROM_ALL ${ARGN})
   target_link_libraries(${name} PUBLIC ge_flags)
-  target_compile_options(${name} PRIVATE ${GE_FLAGS_${isa}})
+  target_compile_options(${name} PRIVATE ${GE_FLAGS_${effort}} ${GE_FLAGS_level_${level}})
 endfunction()
 
-ge_units(units cpu ${GE_ENVS})
-foreach(isa ${GE_INSTRUCTION_SETS})
-  ge_static_library(ge_engine_${isa} ${isa} ${GE_ENGINE_SOURCES} ${GE_ENGINE_CPU_SOURCES})
-  ge_static_library(ge_envs_${isa} ${isa} ${units})
-  target_link_libraries(ge_envs_${isa} PUBLIC ge_engine_${isa})
-endforeach()
+set(GE_EFFORT optimised)
+if(GE_SANITIZE)
+  set(GE_EFFORT tested)
+endif()
 
-# The description of all environments, which the Python package reads instead of loading native code.
-ge_registry(GE_REGISTRY_cpu cpu cpu ${GE_ENVS})
-set(GE_DESCRIPTION "${CMAKE_BINARY_DIR}/_environments.json")
-add_executable(ge_describe bindings/describe.cpp ${GE_REGISTRY_cpu})
-target_link_libraries(ge_describe PRIVATE ge_envs_${GE_BASELINE})
-target_compile_options(ge_describe PRIVATE ${GE_FLAGS_${GE_BASELINE}})
-add_custom_command(
-  OUTPUT "${GE_DESCRIPTION}"
-  COMMAND ge_describe > "${GE_DESCRIPTION}.part"
-  COMMAND "${CMAKE_COMMAND}" -E rename "${GE_DESCRIPTION}.part" "${GE_DESCRIPTION}"
-  DEPENDS ge_describe
-  COMMENT "Describing the environments")
-add_custom_target(ge_description ALL DEPENDS "${GE_DESCRIPTION}")
+# The engine shows its names, as in the library that users load.
+string(REPLACE "-fvisibility=hidden" "-fvisibility=default" visible "${GE_FLAGS_host}")
+add_library(ge_engine STATIC EXCLUDE_FROM_ALL ${GE_ENGINE_SOURCES})
+get_target_property(include ge_flags INTERFACE_INCLUDE_DIRECTORIES)
+target_include_directories(ge_engine PRIVATE ${include})
+target_compile_options(ge_engine PRIVATE ${GE_FLAGS_${GE_EFFORT}} ${GE_FLAGS_level_${GE_LEVEL}} ${visible})
+if(GE_CHECKED)
+  target_compile_definitions(ge_engine PRIVATE GE_CHECKED)
+endif()
+if(GE_SANITIZE)
+  target_compile_options(ge_engine PRIVATE -fsanitize=${GE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+endif()
+target_link_libraries(ge_engine INTERFACE ge_flags)
+
+ge_units(units cpu ${GE_ENVS})
+ge_static_library(ge_envs ${GE_LEVEL} ${GE_EFFORT} ${units})
+target_compile_options(ge_envs PRIVATE ${GE_SANITIZE_SHIPPED})
+target_link_libraries(ge_envs PUBLIC ge_engine)

@@ -1,5 +1,6 @@
-// Builds: how a header names what is made from it, and everything about a simulator that does not
-// depend on the machine: resolved parameters, shapes of outputs, columns of the record, JSON.
+// Builds: how a header names what is made from it, and the facts that an environment's types tell of
+// its simulators, whatever the machine: resolved parameters, columns of the record, shapes of
+// outputs. What is made of such facts is plan.hpp's.
 //
 //   struct Environment : ge::Defaults {
 //     using Schema = ...;            // Params, Action, Agent, tables
@@ -13,9 +14,9 @@
 // bool fits(const Params&)`.
 #pragma once
 
-#include "engine/blake2b.hpp"
 #include "engine/channels.hpp"
 #include "engine/episode.hpp"
+#include "engine/plan.hpp"
 #include "engine/wide_rows.hpp"
 
 namespace ge {
@@ -26,15 +27,6 @@ template <class E>
 inline constexpr bool has_flat =
     requires(const typename E::Schema::Params& params) { E::schedule(params, int64_t{1}); };
 
-/// What a catalogue prints of an environment.
-struct Card {
-  const char* doc;
-  int max_episode_steps = 0;             // 0: no limit
-  double reward_threshold = kUnbounded;  // unbounded: none
-  const char* agents = "1";              // or the name of the parameter that counts them
-  int render_fps = 0;                    // steps per second of the world's own time, if it has one
-};
-
 template <Name kId, class... Tiers>
 struct Build {};
 template <class... B>
@@ -42,74 +34,34 @@ struct Builds {};
 
 template <class T>
 std::string table_name() {
-  if constexpr (requires { T::name; }) return T::name;
-  std::string name(type_name<T>());
-  name = name.substr(0, name.find('<'));
-  const auto colon = name.rfind(':');
-  name = colon == std::string::npos ? name : name.substr(colon + 1);
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-  return name;
+  if constexpr (requires { T::name; })
+    return T::name;
+  else
+    return short_name(type_name<T>());
 }
 
 template <class Params>
-struct ListColumns {
-  std::vector<Column>& columns;
-  std::vector<Segment>& segments;
+struct ListColumns : ColumnList {
   const Params& params;
   template <class T>
-  void header(int64_t at) {
-    segments.push_back({at, header_bytes<T>(), 4});
-    if constexpr (T::kind == Kind::list) {
-      columns.push_back({table_name<T>() + ".count",
-                         Type::uint32,
-                         {},
-                         1,
-                         at,
-                         4,
-                         4,
-                         "",
-                         "live rows",
-                         0,
-                         room_of<T>(params)});
-    } else {
-      columns.push_back({table_name<T>() + ".live",
-                         Type::uint32,
-                         {},
-                         kLiveWords<T>,
-                         at,
-                         4,
-                         4,
-                         "",
-                         "bitmap of live slots"});
-      columns.push_back({table_name<T>() + ".generation",
-                         Type::uint32,
-                         {},
-                         T::capacity,
-                         at + 4 * kLiveWords<T>,
-                         4,
-                         4,
-                         "",
-                         "how often the slot was freed"});
-    }
+  GE_COLD void header(int64_t at) {
+    if constexpr (T::kind == Kind::list)
+      list_header(table_name<T>(), at, header_bytes<T>(), room_of<T>(params));
+    else
+      pool_header(table_name<T>(), at, header_bytes<T>(), kLiveWords<T>, T::capacity);
   }
   template <class T, class C>
-  void column(int64_t at) {
-    const int64_t rows = room_of<T>(params);
-    segments.push_back({at, int64_t(sizeof(C)) * rows, unit_of<C>});
-    for (const FieldInfo& info : field_infos<C>()) {
-      columns.push_back({table_name<T>() + "." + info.name, info.type, info.shape, rows,
-                         at + info.offset, int64_t(sizeof(C)), info.bytes, info.unit, info.doc});
-      if (info.low > -kUnbounded && info.high < kUnbounded)
-        columns.back().low = int64_t(info.low), columns.back().high = int64_t(info.high);
-    }
+  GE_COLD void column(int64_t at) {
+    component(table_name<T>(), {at, int64_t(sizeof(C)), unit_of<C>}, room_of<T>(params),
+              field_infos<C>());
   }
 };
 
 /// The columns of one of the two memories, in the order of their offsets.
 template <bool kScratch, class Tables, class Params>
-void list_columns(std::vector<Column>& columns, std::vector<Segment>& segments,
-                  const Params& params) {
-  ListColumns<Params> visit{columns, segments, params};
+GE_COLD void list_columns(std::vector<Column>& columns, std::vector<Segment>& segments,
+                          const Params& params) {
+  ListColumns<Params> visit{{columns, segments}, params};
   const int end = Walk<kScratch, Tables>::run(visit);
   Walk<kScratch, Tables>::run_any(visit, params, end);
 }
@@ -145,8 +97,8 @@ struct ResetSettingsOf<S> {
   using type = typename S::ResetSettings;
 };
 template <class S>
-typename OptionsOf<S>::type resolve_options(const Values& values,
-                                            const typename S::Params& params) {
+GE_COLD typename OptionsOf<S>::type resolve_options(const Values& values,
+                                                    const typename S::Params& params) {
   const auto settings = from_values<typename ResetSettingsOf<S>::type>(values, "reset option");
   if constexpr (requires { typename S::ResetSettings; })
     return S::resolve_options(settings, params);
@@ -154,21 +106,19 @@ typename OptionsOf<S>::type resolve_options(const Values& values,
     return settings;
 }
 
-/// Beyond so many the agents of a world have numbers only.
-inline constexpr int kMostNamed = 1 << 20;
-
-/// What an agent is called: E::agent_name(params, agent), or player_0, player_1, ...
+/// What an agent is called: E::agent_name(params, agent), or as usual.
 template <class E>
-std::string name_of_agent([[maybe_unused]] const typename E::Schema::Params& params, int agent) {
+GE_COLD std::string name_of_agent([[maybe_unused]] const typename E::Schema::Params& params,
+                                  int agent) {
   if constexpr (requires { E::agent_name(params, agent); })
     return E::agent_name(params, agent);
   else
-    return "player_" + std::to_string(agent);
+    return usual_agent_name(agent);
 }
 
 /// The described fields of a row, whatever its kind, with the type of its elements.
 template <class Row, class Params>
-std::vector<FieldInfo> row_fields(const Params& params) {
+GE_COLD std::vector<FieldInfo> row_fields(const Params& params) {
   if constexpr (Wide<Row>) {
     std::vector<FieldInfo> all = Row::describe(params);
     for (FieldInfo& info : all)
@@ -181,7 +131,7 @@ std::vector<FieldInfo> row_fields(const Params& params) {
 
 /// The fields of an action, with as many choices as the parameters allow.
 template <class A, class Params>
-std::vector<FieldInfo> action_fields(const Params& params) {
+GE_COLD std::vector<FieldInfo> action_fields(const Params& params) {
   std::vector<FieldInfo> all = field_infos<A>();
   if constexpr (has_choices<A, Params>) {
     static_assert(ActionShape<A>::words == int(std::tuple_size_v<decltype(A::describe())>),
@@ -226,93 +176,56 @@ struct StateOf<E> {
   using Row = typename E::State;
 };
 
-inline std::string shape_json(const std::vector<int64_t>& shape) {
-  std::string out = "[";
-  for (const int64_t extent : shape) out += (out.size() > 1 ? ", " : "") + std::to_string(extent);
-  return out + "]";
-}
-
-/// The part of the JSON that is known without a simulator; `E` is the smallest tier.
+/// What is known of a build without a simulator; `E` is the smallest tier.
 template <class E>
-std::string describe_build(const std::string& id, const typename E::Schema::Params& params) {
+GE_COLD BuildFacts facts_of_build(const std::string& id, const typename E::Schema::Params& params) {
   using S = typename E::Schema;
-  std::string columns = "[";
-  std::vector<Column> list;
+  BuildFacts facts(id, E::card);
   std::vector<Segment> segments;
-  list_columns<false, AllTables<S>>(list, segments, params);
-  for (const Column& column : list) {
-    if (columns.size() > 1) columns += ", ";
-    columns += "{\"name\": " + json(column.name) +
-               ", \"type\": " + json(std::string(name_of(column.type))) +
-               ", \"shape\": " + shape_json(column.shape) + ", \"unit\": " + json(column.unit) +
-               ", \"doc\": " + json(column.doc) + "}";
-  }
-  const Card card = E::card;
-  std::string state = "[]", parts = "[]";
-  if constexpr (StateOf<E>::exists) state = json(row_fields<typename StateOf<E>::Row>(params));
+  list_columns<false, AllTables<S>>(facts.columns, segments, params);
+  facts.parameters = field_infos<typename SettingsOf<S>::type>(true);
+  facts.reset_options = field_infos<typename ResetSettingsOf<S>::type>(true);
+  facts.action = action_fields<typename S::Action>(params);
+  facts.observation = row_fields<typename E::Observation>(params);
+  if constexpr (StateOf<E>::exists) facts.state = row_fields<typename StateOf<E>::Row>(params);
   if constexpr (RewardPartsOf<E>::exists)
-    parts = json(field_infos<typename RewardPartsOf<E>::Row>());
-  char threshold[40] = "null";
-  if (card.reward_threshold != kUnbounded)
-    std::snprintf(threshold, sizeof threshold, "%.17g", card.reward_threshold);
-  return "\"id\": " + json(id) + ", \"doc\": " + json(std::string(card.doc)) +
-         ", \"max_episode_steps\": " + std::to_string(card.max_episode_steps) +
-         ", \"reward_threshold\": " + threshold +
-         ", \"agents\": " + json(std::string(card.agents)) +
-         ", \"parameters\": " + json(field_infos<typename SettingsOf<S>::type>(true)) +
-         ", \"reset_options\": " + json(field_infos<typename ResetSettingsOf<S>::type>(true)) +
-         ", \"action\": " + json(action_fields<typename S::Action>(params)) +
-         ", \"observation\": " + json(row_fields<typename E::Observation>(params)) +
-         ", \"state\": " + state + ", \"reward_parts\": " + parts +
-         ", \"turns\": " + (requires(const World<S>& w) { E::acts(w, 0); } ? "true" : "false") +
-         ", \"text\": " + (requires(const World<S>& w) { E::text(w, 0); } ? "true" : "false") +
-         ", \"scene\": " + (requires(const World<S>& w) { E::scene(w); } ? "true" : "false") +
-         (card.render_fps > 0 ? ", \"render_fps\": " + std::to_string(card.render_fps) : "") +
-         ", \"action_mask\": " + (ActionMaskOf<E>::exists ? "true" : "false") +
-         ", \"columns\": " + columns + "]";
+    facts.reward_parts = field_infos<typename RewardPartsOf<E>::Row>();
+  facts.turns = requires(const World<S>& w) { E::acts(w, 0); };
+  facts.text = requires(const World<S>& w) { E::text(w, 0); };
+  facts.scene = requires(const World<S>& w) { E::scene(w); };
+  facts.action_mask = ActionMaskOf<E>::exists;
+  return facts;
 }
 
 /// Everything about one simulator that no machine changes.
 template <class E>
-class Plan {
+class Plan : public PlanFacts {
  public:
   using S = typename E::Schema;
   using Params = typename S::Params;
   using Settings = typename SettingsOf<S>::type;
 
-  Plan(const std::string& id, const Config& config, const Settings& settings, const Params& params,
-       int tier)
-      : id_(id), config_(config), settings_(settings), params_(params), tier_(tier) {
-    agents_ = agents_of_params(params);
-    if (config.worlds < 1 || config.worlds > (int64_t{1} << 31) - 64)
-      throw Error(Fault::value, "num_envs must be from 1 to " +
-                                    std::to_string((int64_t{1} << 31) - 64) + ", got " +
-                                    std::to_string(config.worlds));
-    // Rows that are staged one by one are numbered in 32 bits.
-    if (Wide<typename E::Observation> && config.worlds * agents_ >= int64_t{1} << 31)
-      throw Error(Fault::value,
-                  "at most 2^31 agents in all are possible: " + std::to_string(config.worlds) +
-                      " worlds have " + std::to_string(agents_) + " each");
-    if (config.first_world < 0 || config.first_world > 0xffffffffll - config.worlds)
-      throw Error(Fault::value,
-                  "first_world must be from 0 to 2^32 less the number of worlds, got " +
-                      std::to_string(config.first_world));
-    max_steps_ =
-        config.max_episode_steps < 0 ? E::card.max_episode_steps : config.max_episode_steps;
-    if (max_steps_ > 0x7fffffff)
-      throw Error(Fault::value,
-                  "max_episode_steps must be below 2^31, got " + std::to_string(max_steps_));
+  GE_COLD Plan(const std::string& id, const Config& config, const Settings& settings,
+               const Params& params, int tier)
+      : PlanFacts(id, config, tier, agents_of_params(params)),
+        settings_(settings),
+        params_(params) {
+    using Observation = typename E::Observation;
+    check_config(Wide<Observation>, E::card.max_episode_steps);
     list_columns<false, AllTables<S>>(columns_, segments_, params_);
     hash_layout();
-    choose_format();
+    choose_format(own_format<Observation>(), formats<Observation>());
     set_shapes();
-    set_backgrounds();
-    for (int k = 0; k < ActionShape<typename S::Action>::words; ++k) {
-      ranges_.push_back(ActionShape<typename S::Action>::ranges.at[k].low);
-      ranges_.push_back(highest_action<typename S::Action>(
-          params, k, ActionShape<typename S::Action>::ranges.at[k].high));
-    }
-    write_instance();
+    background_ = background_of<Observation>(params_);
+    if constexpr (StateOf<E>::exists)
+      state_background_ = background_of<typename StateOf<E>::Row>(params_);
+    list_ranges();
+    // Names are for dictionaries of agents, which nobody makes of millions.
+    std::vector<std::string> names;
+    for (int agent = 0; agents_ <= kMostNamed && agent < agents_; ++agent)
+      names.push_back(name_of_agent<E>(params_, agent));
+    write_instance(facts_of_build<E>(id_, params_), &settings_, names,
+                   record_bytes<AllTables<S>>(params_));
   }
 
   static int agents_of_params(const Params& params) {
@@ -320,53 +233,10 @@ class Plan {
     return S::Agent::capacity;
   }
 
-  std::string id_;
-  Config config_;
   Settings settings_;
   Params params_;
-  int tier_, agents_;
-  int64_t max_steps_;
-  std::vector<Column> columns_;
-  std::vector<Segment> segments_;
-  std::vector<double> ranges_;
-  std::string layout_, instance_;
-  OutputShape outputs_[kOutputCount];
-  Elements format_ = Elements::uint8;  // of observations that are wide rows
-  std::vector<uint8_t> background_, state_background_;
 
  private:
-  void hash_layout() {
-    std::string text;
-    for (const Column& column : columns_)
-      text += column.name + " " + name_of(column.type) + " " + shape_json(column.shape) + " " +
-              std::to_string(column.rows) + " " + std::to_string(column.offset) + " " +
-              std::to_string(column.stride) + "\n";
-    layout_ = Blake2b(16).update(text.data(), text.size()).hex_digest();
-  }
-  /// The element type that was asked for, where the environment can write it.
-  void choose_format() {
-    using Row = typename E::Observation;
-    using Element = typename ElementOf<Row>::type;
-    const Elements own = std::is_same_v<Element, float> ? Elements::float32 : Elements::uint8;
-    const Elements wanted = config_.elements == Elements::own ? own : config_.elements;
-    std::string known;
-    for (const Elements format : {Elements::uint8, Elements::float32, Elements::bits}) {
-      bool possible;
-      if constexpr (Wide<Row>)
-        possible = format == own || (format == Elements::float32) ||
-                   (format == Elements::bits && std::is_same_v<Element, bool>);
-      else
-        possible =
-            format == own && (std::is_same_v<Element, float> || std::is_same_v<Element, uint8_t>);
-      if (possible && format == wanted) format_ = wanted;
-      if (possible) known += (known.empty() ? "'" : ", '") + std::string(name_of(format)) + "'";
-      if (possible && format == wanted) known_format_ = true;
-    }
-    if (!known_format_ && config_.elements != Elements::own)
-      throw Error(Fault::value, "dtype of " + id_ + " must be " +
-                                    (known.empty() ? "its own" : "one of " + known) + ", got '" +
-                                    name_of(config_.elements) + "'");
-  }
   template <class Row>
   struct ElementOf {
     using type = typename RowShape<Row>::Element;
@@ -375,28 +245,25 @@ class Plan {
   struct ElementOf<Row> {
     using type = typename Row::Element;
   };
-  bool known_format_ = false;
-
-  /// A row of one field has that field's shape, all others are flat.
-  template <Wide Row>
-  std::vector<int64_t> wide_shape(Elements format) const {
-    const int elements = Row::elements(params_);
-    if (elements < 1 || elements > Row::capacity)
-      throw Error(Fault::runtime, id_ + ": a row of " + std::to_string(elements) +
-                                      " elements, the build has room for " +
-                                      std::to_string(Row::capacity));
-    const std::vector<FieldInfo> fields = Row::describe(params_);
-    int64_t described = 0;
-    for (const FieldInfo& info : fields) described += info.elements();
-    if (described != elements)
-      throw Error(Fault::runtime, id_ + ": a row of " + std::to_string(elements) +
-                                      " elements is described as " + std::to_string(described));
-    if (format == Elements::bits) return {wide_bytes(format, elements)};
-    if (fields.size() == 1 && !fields[0].shape.empty()) return fields[0].shape;
-    return {elements};
-  }
   template <class Row>
-  static std::vector<uint8_t> background_of(const Params& params) {
+  static constexpr Elements own_format() {
+    return std::is_same_v<typename ElementOf<Row>::type, float> ? Elements::float32
+                                                                : Elements::uint8;
+  }
+  /// The element types that the environment can write a row in.
+  template <class Row>
+  static std::vector<Elements> formats() {
+    using Element = typename ElementOf<Row>::type;
+    if constexpr (std::is_same_v<Element, float>) return {Elements::float32};
+    if constexpr (Wide<Row> && std::is_same_v<Element, bool>)
+      return {Elements::uint8, Elements::float32, Elements::bits};
+    if constexpr (Wide<Row>) return {Elements::uint8, Elements::float32};
+    if constexpr (std::is_same_v<Element, uint8_t>) return {Elements::uint8};
+    return {};
+  }
+
+  template <class Row>
+  static std::vector<uint8_t> background_of([[maybe_unused]] const Params& params) {
     std::vector<uint8_t> bytes;
     if constexpr (Wide<Row>) {
       if constexpr (has_background<Row>) {
@@ -408,43 +275,21 @@ class Plan {
     }
     return bytes;
   }
-  void set_backgrounds() {
-    background_ = background_of<typename E::Observation>(params_);
-    if constexpr (StateOf<E>::exists)
-      state_background_ = background_of<typename StateOf<E>::Row>(params_);
-  }
-  void output(Output which, Type type, bool per_agent, std::vector<int64_t> row,
-              bool exists = true) {
-    OutputShape& shape = outputs_[which];
-    shape = {type, exists, per_agent, std::move(row), 0};
-    shape.bytes = bytes_of(type) * config_.worlds * (per_agent ? agents_ : 1);
-    for (const int64_t extent : shape.row) shape.bytes *= extent;
-  }
+
   template <class Row>
-  void row_output(Output which, bool per_agent, bool exists = true) {
-    if constexpr (Wide<Row>) {
-      const bool observation = which == kObservation || which == kFinalObservation;
-      const Elements format = observation                                    ? format_
-                              : std::is_same_v<typename Row::Element, float> ? Elements::float32
-                                                                             : Elements::uint8;
-      output(which, format == Elements::float32 ? Type::float32 : Type::uint8, per_agent,
-             wide_shape<Row>(format), exists);
-    } else {
-      using Element = typename RowShape<Row>::Element;
-      output(which, type_of<Element>(), per_agent, {RowShape<Row>::elements}, exists);
-    }
+  GE_COLD void row_output(Output which, bool per_agent, bool exists = true) {
+    if constexpr (Wide<Row>)
+      add_wide_output(which, own_format<Row>(), per_agent,
+                      {Row::elements(params_), Row::capacity, Row::describe(params_)}, exists);
+    else
+      add_output(which, type_of<typename RowShape<Row>::Element>(), per_agent,
+                 {RowShape<Row>::elements}, exists);
   }
-  void set_shapes() {
+  GE_COLD void set_shapes() {
     row_output<typename E::Observation>(kObservation, true);
-    output(kReward, Type::float32, true, {});
-    output(kTerminated, Type::boolean, true, {});
-    output(kTruncated, Type::boolean, true, {});
     row_output<typename E::Observation>(kFinalObservation, true,
                                         config_.autoreset == Autoreset::same_step);
-    output(kEnded, Type::boolean, true, {});
-    output(kEpisodeReturn, Type::float32, true, {});
-    output(kEpisodeLength, Type::int32, true, {});
-    output(kAgentActive, Type::boolean, true, {}, S::Agent::capacity > 1);
+    add_agent_outputs(S::Agent::capacity > 1);
     if constexpr (ActionMaskOf<E>::exists) {
       row_output<typename ActionMaskOf<E>::Row>(kActionMask, true);
       // The type of a mask that Gymnasium's spaces sample with; the bytes are the same.
@@ -454,47 +299,29 @@ class Plan {
       using Parts = typename RewardPartsOf<E>::Row;
       static_assert(std::is_same_v<typename RowShape<Parts>::Element, float>,
                     "GE: the parts of a reward are floats");
-      output(kRewardParts, Type::float32, true, {RowShape<Parts>::elements});
+      row_output<Parts>(kRewardParts, true);
     }
     if constexpr (StateOf<E>::exists) row_output<typename StateOf<E>::Row>(kState, false);
   }
-  void write_instance() {
-    std::string outputs;
-    for (int o = 0; o < kOutputCount; ++o) {
-      const OutputShape& shape = outputs_[o];
-      if (!shape.exists) continue;
-      std::vector<int64_t> full{config_.worlds};
-      if (shape.per_agent) full.push_back(agents_);
-      full.insert(full.end(), shape.row.begin(), shape.row.end());
-      outputs += (outputs.empty() ? "" : ", ") + json(std::string(name_of(Output(o)))) +
-                 ": {\"type\": " + json(std::string(name_of(shape.type))) +
-                 ", \"shape\": " + shape_json(full) + "}";
+  GE_COLD void list_ranges() {
+    using Shape = ActionShape<typename S::Action>;
+    for (int k = 0; k < Shape::words; ++k) {
+      ranges_.push_back(Shape::ranges.at[k].low);
+      ranges_.push_back(highest_action<typename S::Action>(params_, k, Shape::ranges.at[k].high));
     }
-    std::string values;
-    for (const FieldInfo& info : field_infos<Settings>(true))
-      values +=
-          (values.empty() ? "" : ", ") + json(info.name) + ": " + json_value(info, &settings_);
-    // Names are for dictionaries of agents, which nobody makes of millions.
-    std::string agents;
-    for (int agent = 0; agents_ <= kMostNamed && agent < agents_; ++agent)
-      agents += (agents.empty() ? "" : ", ") + json(name_of_agent<E>(params_, agent));
-    instance_ = "{" + describe_build<E>(id_, params_) +
-                ", \"num_worlds\": " + std::to_string(config_.worlds) +
-                ", \"agents_per_world\": " + std::to_string(agents_) + ", \"agent_names\": [" +
-                agents + "]" +
-                ", \"autoreset_mode\": " + json(std::string(name_of(config_.autoreset))) +
-                ", \"time_limit\": " + std::to_string(max_steps_) +
-                ", \"packed\": " + (format_ == Elements::bits ? "true" : "false") +
-                ", \"record_bytes\": " + std::to_string(record_bytes<AllTables<S>>(params_)) +
-                ", \"layout\": " + json(layout_) + ", \"tier\": " + std::to_string(tier_) +
-                ", \"outputs\": {" + outputs + "}, \"values\": {" + values + "}}";
   }
 };
 
-/// Makes the simulator of the smallest tier that fits. Factory<E>::make(plan) is the machine's
-/// part.
+/// The machine's part of making a simulator: Factory<E>::make(plan). A function of its own for each
+/// tier, so that a long environment is compiled as several units (units.hpp).
+template <template <class> class Factory, class E>
+GE_COLD std::unique_ptr<Simulator> make_planned(Plan<E> plan) {
+  return Factory<E>::make(std::move(plan));
+}
+
+/// Makes the simulator of the smallest tier that fits.
 template <template <class> class Factory, class... Tiers>
-std::unique_ptr<Simulator> make_tier(const std::string& id, const Config& config) {
+GE_COLD std::unique_ptr<Simulator> make_tier(const std::string& id, const Config& config) {
   using First = typename Tail<Types<Tiers...>>::first;
   auto settings = from_values<typename SettingsOf<typename First::Schema>::type>(config.parameters,
                                                                                  "parameter");
@@ -505,7 +332,7 @@ std::unique_ptr<Simulator> make_tier(const std::string& id, const Config& config
     using E = typename decltype(t)::type;
     bool fits = made == nullptr;
     if constexpr (requires { E::fits(params); }) fits = fits && E::fits(params);
-    if (fits) made = Factory<E>::make(Plan<E>(id, config, settings, params, tier));
+    if (fits) made = make_planned<Factory, E>(Plan<E>(id, config, settings, params, tier));
     ++tier;
   };
   for_each_type(Types<Tiers...>{}, attempt);
@@ -519,12 +346,13 @@ struct EntryOf;
 template <template <class> class Factory, class... B>
 struct EntryOf<Factory, Builds<B...>> {
   template <Name id, class First, class... Rest>
-  static void describe_one(std::string& out, Build<id, First, Rest...>) {
+  GE_COLD static void describe_one(std::string& out, Build<id, First, Rest...>) {
     typename SettingsOf<typename First::Schema>::type settings{};
     const auto params = resolve<typename First::Schema>(settings);
-    out += (out.empty() ? "{" : ", {") + describe_build<First>(id.text, params) + "}";
+    out += out.empty() ? "{" : ", {";
+    out += describe_build(facts_of_build<First>(id.text, params)) + "}";
   }
-  static std::string describe() {
+  GE_COLD static std::string describe() {
     std::string out;
     (describe_one(out, B{}), ...);
     return out;
@@ -534,7 +362,7 @@ struct EntryOf<Factory, Builds<B...>> {
                        const std::string& wanted, const Config& config) {
     if (made == nullptr && wanted == id.text) made = make_tier<Factory, Tiers...>(wanted, config);
   }
-  static std::unique_ptr<Simulator> make(const std::string& id, const Config& config) {
+  GE_COLD static std::unique_ptr<Simulator> make(const std::string& id, const Config& config) {
     std::unique_ptr<Simulator> made;
     (make_one(made, B{}, id, config), ...);
     return made;

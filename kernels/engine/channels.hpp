@@ -140,21 +140,24 @@ GE_FN void take_action(const Cells<typename E::Schema>& cells, int row, int agen
   cells.template store<Agent, A>(row, __builtin_bit_cast(A, values));
 }
 
-/// f(Type_<From>{}) with the element type of the caller's actions.
+/// f(Type_<From>{}) with the element type of the actions that a graph reads.
 GE_EITHER_MACHINE
-template <class F>
-GE_FN void with_action_type(Type type, F&& f) {
-  switch (type) {
-    case Type::int64:
-      return f(Type_<int64_t>{});
-    case Type::int32:
-      return f(Type_<int32_t>{});
-    case Type::uint8:
-      return f(Type_<uint8_t>{});
-    case Type::float64:
-      return f(Type_<double>{});
-    default:
-      return f(Type_<float>{});
+template <class A, class F>
+GE_FN void with_action_type([[maybe_unused]] Type type, F&& f) {
+  using Own = typename ActionShape<A>::Element;
+  if constexpr (!kReadsCallersType) {
+    f(Type_<Own>{});
+  } else if constexpr (ActionShape<A>::is_float) {
+    return type == Type::float64 ? f(Type_<double>{}) : f(Type_<float>{});
+  } else {
+    switch (type) {
+      case Type::int64:
+        return f(Type_<int64_t>{});
+      case Type::uint8:
+        return f(Type_<uint8_t>{});
+      default:
+        return f(Type_<int32_t>{});
+    }
   }
 }
 

@@ -71,6 +71,83 @@ const char* name_of(Output output) {
   return names[output];
 }
 
+namespace {
+
+/// The value of a single number, as JSON tells it.
+double number_at(Type type, const void* at) {
+  const auto read = [at]<class T>(Type_<T>) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    return double(value);
+  };
+  switch (type) {
+    case Type::boolean:
+      return read(Type_<bool>{});
+    case Type::int8:
+      return read(Type_<int8_t>{});
+    case Type::uint8:
+      return read(Type_<uint8_t>{});
+    case Type::int64:
+      return read(Type_<int64_t>{});
+    case Type::uint32:
+      return read(Type_<uint32_t>{});
+    case Type::uint64:
+      return read(Type_<uint64_t>{});
+    case Type::float32:
+      return read(Type_<float>{});
+    case Type::float64:
+      return read(Type_<double>{});
+    default:
+      return read(Type_<int32_t>{});
+  }
+}
+
+FieldInfo described(const FieldData& field) {
+  FieldInfo info{};
+  info.name = field.name;
+  info.unit = field.unit;
+  info.doc = field.doc;
+  info.low = field.low;
+  info.high = field.high;
+  info.choices = field.choices;
+  info.type = field.type;
+  info.shape.assign(field.extents, field.extents + field.rank);
+  if (field.bits > 0) {
+    info.shape.push_back(field.bits);
+    info.low = 0, info.high = 1;
+  }
+  for (const char* name : field.names)
+    if (name != nullptr) info.names.push_back(name);
+  info.bytes = field.bytes;
+  return info;
+}
+
+}  // namespace
+
+std::vector<FieldInfo> list_fields(const FieldData* fields, size_t count, const void* owner,
+                                   const void* const* at, bool defaults) {
+  std::vector<FieldInfo> all;
+  all.reserve(count);
+  for (size_t k = 0; k < count; ++k) {
+    const FieldData& field = fields[k];
+    FieldInfo info = described(field);
+    info.offset = static_cast<const char*>(at[k]) - static_cast<const char*>(owner);
+    if (field.bits == 0 && field.type == Type::text) {
+      info.has_default = defaults;
+      info.default_text = *static_cast<const std::string*>(at[k]);
+    } else if (field.bits == 0 && field.rank == 0) {
+      info.has_default = defaults;
+      info.default_value = number_at(field.type, at[k]);
+    }
+    all.push_back(std::move(info));
+  }
+  return all;
+}
+
+void refuse_problem(const char* kind, const char* problem) {
+  if (problem != nullptr) throw Error(Fault::value, std::string(kind) + "s: " + problem);
+}
+
 std::string spelled(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.9g", value);

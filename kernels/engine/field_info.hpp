@@ -1,7 +1,11 @@
 // Descriptions at run time: what describe() lists, as plain data for JSON, for reading columns and
 // for setting parameters by name.
+//
+// What the compiler knows of a field is a constant (FieldData), so that a described struct costs its
+// unit a table and a list of addresses; everything that allocates is in field_info.cpp.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -44,55 +48,64 @@ constexpr Type type_of() {
   if constexpr (std::is_same_v<T, double>) return Type::float64;
 }
 
+/// What is known of a field before the program runs.
+struct FieldData {
+  static constexpr int kNames = 8, kExtents = 4;
+  const char *name, *unit, *doc;
+  const char* names[kNames];  // of the choices; null from the first that is none
+  double low, high;
+  int choices;
+  int bits;   // of a field of Bits, else 0
+  Type type;  // of an element
+  int rank;   // extents of an array, 0 of a single value
+  int64_t extents[kExtents];
+  int64_t bytes;
+};
 template <class M>
-void append_shape(std::vector<int64_t>& shape) {
+constexpr void append_extents(FieldData& data) {
   if constexpr (std::is_array_v<M>) {
-    shape.push_back(int64_t(std::extent_v<M>));
-    append_shape<std::remove_extent_t<M>>(shape);
+    static_assert(std::rank_v<M> <= FieldData::kExtents, "GE: a field has at most 4 dimensions");
+    data.extents[data.rank++] = int64_t(std::extent_v<M>);
+    append_extents<std::remove_extent_t<M>>(data);
   }
 }
-
-/// The fields of C. kDefaults: the values of a C{} are defaults worth telling (parameters,
-/// options).
+template <class C, class M>
+constexpr FieldData field_data(const Field<C, M>& field) {
+  using Element = typename Field<C, M>::Element;
+  static_assert(Field<C, M>::kNames == FieldData::kNames);
+  FieldData data{};
+  data.name = field.name, data.unit = field.unit, data.doc = field.doc;
+  for (int k = 0; k < FieldData::kNames; ++k) data.names[k] = field.names[k];
+  data.low = field.low, data.high = field.high, data.choices = field.choices;
+  append_extents<M>(data);
+  data.bits = BitsOf<Element>::value;
+  if constexpr (BitsOf<Element>::value > 0)
+    data.type = Type::boolean;
+  else
+    data.type = type_of<Element>();
+  data.bytes = int64_t(sizeof(M));
+  return data;
+}
+/// The described fields of C.
 template <class C>
-std::vector<FieldInfo> field_infos(bool defaults = false) {
-  std::vector<FieldInfo> all;
+inline constexpr auto kFieldData = std::apply(
+    [](auto... f) { return std::array<FieldData, sizeof...(f)>{field_data(f)...}; }, C::describe());
+
+/// A list of `count` fields, which lie at `at[k]` in the struct at `owner`. defaults: what single
+/// numbers and texts are there is worth telling.
+std::vector<FieldInfo> list_fields(const FieldData* fields, size_t count, const void* owner,
+                                   const void* const* at, bool defaults);
+
+/// The fields of C. defaults: the values of a C{} are defaults worth telling (parameters, options).
+template <class C>
+GE_COLD std::vector<FieldInfo> field_infos(bool defaults = false) {
   const C sample{};
-  auto add = [&](auto f) {
-    using F = decltype(f);
-    using Element = typename F::Element;
-    constexpr int bits = BitsOf<Element>::value;
-    FieldInfo info{};
-    info.name = f.name;
-    info.unit = f.unit;
-    info.doc = f.doc;
-    info.low = f.low;
-    info.high = f.high;
-    info.choices = f.choices;
-    append_shape<typename F::Member>(info.shape);
-    if constexpr (bits > 0) {
-      info.type = Type::boolean;
-      info.shape.push_back(bits);
-      info.low = 0, info.high = 1;
-    } else {
-      info.type = type_of<Element>();
-      if constexpr (std::is_same_v<Element, std::string>) {
-        info.has_default = defaults;
-        info.default_text = sample.*(f.member);
-      } else if constexpr (!std::is_array_v<typename F::Member>) {
-        info.has_default = defaults;
-        info.default_value = double(sample.*(f.member));
-      }
-    }
-    for (const char* name : f.names)
-      if (name != nullptr) info.names.push_back(name);
-    info.offset = reinterpret_cast<const char*>(&(sample.*(f.member))) -
-                  reinterpret_cast<const char*>(&sample);
-    info.bytes = int64_t(sizeof(typename F::Member));
-    all.push_back(info);
-  };
-  std::apply([&](auto... f) { (add(f), ...); }, C::describe());
-  return all;
+  return std::apply(
+      [&](auto... f) {
+        const void* const at[] = {static_cast<const void*>(&(sample.*(f.member)))..., nullptr};
+        return list_fields(kFieldData<C>.data(), sizeof...(f), &sample, at, defaults);
+      },
+      C::describe());
 }
 
 /// Sets the named fields of a described struct; unknown names, wrong types and values out of range
@@ -100,16 +113,16 @@ std::vector<FieldInfo> field_infos(bool defaults = false) {
 void set_fields(void* target, const std::vector<FieldInfo>& infos, const Values& values,
                 const char* kind);
 
+/// Throws if there is a problem: "parameters: it".
+void refuse_problem(const char* kind, const char* problem);
+
 /// A C from named values; what no single field can say against it, `const char* problem() const`
 /// may.
 template <class C>
-C from_values(const Values& values, const char* kind) {
+GE_COLD C from_values(const Values& values, const char* kind) {
   C made{};
   set_fields(&made, field_infos<C>(true), values, kind);
-  if constexpr (requires { made.problem(); }) {
-    if (const char* problem = made.problem())
-      throw Error(Fault::value, std::string(kind) + "s: " + problem);
-  }
+  if constexpr (requires { made.problem(); }) refuse_problem(kind, made.problem());
   return made;
 }
 

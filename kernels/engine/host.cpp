@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "engine/cpu/pool.hpp"
 
@@ -26,9 +28,11 @@ namespace {
   throw Error(Fault::value, "actions: " + where + ": " + spelled(value) + " is not " + legal);
 }
 
-// Blocks of elements are judged without a branch; only a block with a bad one is searched.
-template <class From>
-void check(const Simulator& simulator, const From* values, int64_t count) {
+// Blocks of elements are judged and, where To is another type, put at `to`, without a branch; only
+// a block with a bad one is searched.
+template <class To, class From>
+void judge(const Simulator& simulator, const From* values, int64_t count, To* to) {
+  constexpr bool converts = !std::is_same_v<From, To>;
   // As wide as the bounds need: 999 is no uint8_t. A double is judged as the float that the rules
   // will see, as on a GPU: what rounds to a bound is within it.
   using Whole = std::conditional_t<sizeof(From) == 1, int32_t, From>;
@@ -46,10 +50,16 @@ void check(const Simulator& simulator, const From* values, int64_t count) {
     uint32_t any = 0;
     if (words == 1) {
       const Wide low = Wide(ranges[0]), high = Wide(ranges[1]);
-      for (int64_t i = first; i < last; ++i)
-        any |= (Wide(values[i]) >= low) & (Wide(values[i]) <= high) ? 0u : 1u;
+      for (int64_t i = first; i < last; ++i) {
+        const Wide value = Wide(values[i]);
+        any |= (value >= low) & (value <= high) ? 0u : 1u;
+        if constexpr (converts) to[i] = To(value);
+      }
     } else {
-      for (int64_t i = first; i < last; ++i) any |= bad(i) ? 1u : 0u;
+      for (int64_t i = first; i < last; ++i) {
+        any |= bad(i) ? 1u : 0u;
+        if constexpr (converts) to[i] = To(values[i]);
+      }
     }
     for (int64_t i = first; any != 0 && i < last; ++i)
       if (bad(i)) refuse(simulator, i, double(values[i]));
@@ -70,23 +80,125 @@ void check_action_type(const Simulator& simulator, const Actions& actions) {
   if (actions.data == nullptr) throw Error(Fault::value, "actions: there are none");
 }
 
-void check_actions(const Simulator& simulator, const Actions& actions) {
+const void* own_actions(const Simulator& simulator, const Actions& actions,
+                        std::vector<char>& room) {
   check_action_type(simulator, actions);
   const int64_t count =
       simulator.worlds() * simulator.agents() * int64_t(simulator.action_ranges().size()) / 2;
+  const auto take = [&]<class From, class To>(Type_<From>, Type_<To>) -> const void* {
+    constexpr bool own = std::is_same_v<From, To>;
+    if (!own) room.resize(size_t(count) * sizeof(To));
+    judge(simulator, static_cast<const From*>(actions.data), count,
+          reinterpret_cast<To*>(room.data()));
+    return own ? actions.data : static_cast<const void*>(room.data());
+  };
   switch (actions.type) {
     case Type::int64:
-      return check(simulator, static_cast<const int64_t*>(actions.data), count);
+      return take(Type_<int64_t>{}, Type_<int32_t>{});
     case Type::int32:
-      return check(simulator, static_cast<const int32_t*>(actions.data), count);
+      return take(Type_<int32_t>{}, Type_<int32_t>{});
     case Type::uint8:
-      return check(simulator, static_cast<const uint8_t*>(actions.data), count);
+      return take(Type_<uint8_t>{}, Type_<int32_t>{});
     case Type::float32:
-      return check(simulator, static_cast<const float*>(actions.data), count);
+      return take(Type_<float>{}, Type_<float>{});
     default:
-      return check(simulator, static_cast<const double*>(actions.data), count);
+      return take(Type_<double>{}, Type_<float>{});
   }
 }
+
+// ---- a simulator's bytes
+
+HostBase::~HostBase() {
+  std::free(base_);
+}
+
+void HostBase::allocate_records() {
+  const int64_t bytes = arena_bytes();
+  base_ = static_cast<char*>(std::aligned_alloc(64, size_t(bytes)));
+  if (base_ == nullptr)
+    throw Error(Fault::memory, "the system gave no " + std::to_string(bytes) + " bytes");
+  std::memset(base_, 0, size_t(bytes));
+}
+int64_t HostBase::held_bytes() const {
+  return arena_bytes() + int64_t(actions_.size());
+}
+
+const void* HostBase::actions_of_step(const Actions& actions) {
+  need_reset("step");
+  return own_actions(*this, actions, actions_);
+}
+void HostBase::clear_transient(const Bound& out) const {
+  for (int o = 0; o < kOutputCount; ++o)
+    if (is_of_a_step(Output(o)) && out.at[o] != nullptr)
+      std::memset(out.at[o], 0, size_t(facts_->outputs_[o].bytes));
+}
+
+RecordBlocks HostBase::blocks() const {
+  return {facts_->segments_, shape_.record_bytes, shape_.block_bytes, shape_.block, base_};
+}
+void HostBase::read_records(int64_t first, int64_t count, void* to) {
+  check_range(first, count);
+  unpack_records(blocks(), first, count, static_cast<char*>(to));
+}
+void HostBase::write_records(int64_t first, int64_t count, const void* from) {
+  check_range(first, count);
+  pack_records(blocks(), first, count, static_cast<const char*>(from));
+  begun_ = true;
+}
+void HostBase::copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
+                           bool reseed) {
+  check_copy(from, to, worlds());
+  std::vector<char> record(size_t(shape_.record_bytes));
+  for (size_t i = 0; i < from.size(); ++i) {
+    Identity kept;
+    read_records(to[i], 1, record.data());
+    std::memcpy(&kept, record.data() + shape_.identity, sizeof kept);
+    read_records(from[i], 1, record.data());
+    if (reseed) std::memcpy(record.data() + shape_.identity, &kept, sizeof kept);
+    write_records(to[i], 1, record.data());
+  }
+}
+
+std::string HostBase::text(int64_t world, int viewer) const {
+  need_reset("text");
+  check_world(world);
+  if (viewer < -1 || viewer >= agents())
+    throw Error(Fault::value, "viewer must be from -1 to " + std::to_string(agents() - 1) +
+                                  ", got " + std::to_string(viewer));
+  return text_of(world, viewer);
+}
+Scene HostBase::scene(int64_t world) const {
+  need_reset("render");
+  check_world(world);
+  return scene_of(world);
+}
+void HostBase::refuse_scene() const {
+  throw Error(Fault::value, id() + " cannot be drawn: it describes no scene");
+}
+
+void HostBase::sample_actions(const Sampling& sampling, int32_t* to, void*) {
+  sample_on_host(sampling, to, facts_->config_.threads);
+}
+FaultReport HostBase::faults() {
+  const FaultReport report = this->report(counters_);
+  counters_ = Counters{};
+  return report;
+}
+
+void* HostBase::allocate(int64_t bytes) {
+  return std::aligned_alloc(64, size_t(round_up(bytes < 1 ? 1 : bytes, 64)));
+}
+void HostBase::release(void* memory) {
+  std::free(memory);
+}
+void HostBase::copy_to_host(void* to, const void* from, int64_t bytes) {
+  std::memcpy(to, from, size_t(bytes));
+}
+void HostBase::copy_from_host(void* to, const void* from, int64_t bytes) {
+  std::memcpy(to, from, size_t(bytes));
+}
+
+// ---- memory of the system
 
 int64_t available_memory() {
   if (std::FILE* file = std::fopen("/proc/meminfo", "r")) {

@@ -17,6 +17,14 @@
 #define GE_NOINLINE __attribute__((noinline))
 #endif
 
+// Before a function that runs once per simulator or message, and must be a template: it is compiled
+// for size, once, wherever it is called from. What need not be a template belongs in a .cpp.
+#define GE_COLD __attribute__((cold, noinline))
+
+// Before a class whose virtual table or type information several shared objects need: one of them
+// throws what another catches, or derives from it.
+#define GE_API __attribute__((visibility("default")))
+
 // Before a function template that calls what it is given, be that for the host alone or for both
 // machines.
 #if defined(__CUDACC__)
@@ -77,3 +85,13 @@ void watch(const void* address, int bytes, bool written);
 #else
 #define GE_WATCH(address, bytes, written) ((void)0)
 #endif
+
+namespace ge {
+/// Whether a graph reads actions in the caller's element type. On a host they have become the
+/// rules' own before it runs, in the pass that judges them (host.hpp).
+#if defined(__CUDACC__)
+constexpr bool kReadsCallersType = true;
+#else
+constexpr bool kReadsCallersType = false;
+#endif
+}  // namespace ge

@@ -10,6 +10,59 @@
 
 namespace ge {
 
+// ---- between blocks and canonical bytes
+
+namespace {
+
+/// Words of a segment, side by side in `plain` and `stride` words apart in a block.
+template <class Word, bool kUnpack>
+void move_words(char* plain, char* words, int64_t count, int64_t stride) {
+  constexpr int64_t size = sizeof(Word);
+  for (int64_t k = 0; k < count; ++k) {
+    char* const there = words + k * stride * size;
+    std::memcpy(kUnpack ? plain + k * size : there, kUnpack ? there : plain + k * size,
+                sizeof(Word));
+  }
+}
+
+template <bool kUnpack>
+void move_segment(const Segment& segment, char* plain, char* words, int64_t stride) {
+  const int64_t count = segment.bytes / segment.unit;
+  switch (segment.unit) {
+    case 1:
+      return move_words<uint8_t, kUnpack>(plain, words, count, stride);
+    case 2:
+      return move_words<uint16_t, kUnpack>(plain, words, count, stride);
+    case 4:
+      return move_words<uint32_t, kUnpack>(plain, words, count, stride);
+    default:
+      return move_words<uint64_t, kUnpack>(plain, words, count, stride);
+  }
+}
+
+template <bool kUnpack>
+void move_records(const RecordBlocks& blocks, int64_t first, int64_t count, char* canonical) {
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t world = first + i, lane = world % blocks.block;
+    char* const block = blocks.base + world / blocks.block * blocks.block_bytes;
+    char* const plain = canonical + i * blocks.record_bytes;
+    if (kUnpack) std::memset(plain, 0, size_t(blocks.record_bytes));
+    for (const Segment& segment : blocks.segments)
+      move_segment<kUnpack>(segment, plain + segment.offset,
+                            block + segment.offset * blocks.block + lane * segment.unit,
+                            blocks.block);
+  }
+}
+
+}  // namespace
+
+void unpack_records(const RecordBlocks& blocks, int64_t first, int64_t count, char* to) {
+  move_records<true>(blocks, first, count, to);
+}
+void pack_records(const RecordBlocks& blocks, int64_t first, int64_t count, const char* from) {
+  move_records<false>(blocks, first, count, const_cast<char*>(from));
+}
+
 void check_copy(std::span<const int64_t> from, std::span<const int64_t> to, int64_t worlds) {
   if (from.size() != to.size())
     throw Error(Fault::value, "copy_worlds: source has " + std::to_string(from.size()) +

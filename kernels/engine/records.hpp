@@ -11,37 +11,16 @@
 
 namespace ge {
 
-template <int B, bool kUnpack>
-inline void move_records(const std::vector<Segment>& segments, int64_t record, int64_t block_bytes,
-                         char* base, int64_t first, int64_t count, char* canonical) {
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t world = first + i;
-    char* const block = base + world / B * block_bytes;
-    const int64_t lane = world % B;
-    char* const plain = canonical + i * record;
-    if (kUnpack) std::memset(plain, 0, size_t(record));
-    for (const Segment& segment : segments) {
-      for (int64_t at = segment.offset; at < segment.offset + segment.bytes; at += segment.unit) {
-        char* const word = block + at * B + lane * segment.unit;
-        if (kUnpack)
-          std::memcpy(plain + at, word, size_t(segment.unit));
-        else
-          std::memcpy(word, plain + at, size_t(segment.unit));
-      }
-    }
-  }
-}
-template <int B>
-void unpack_records(const std::vector<Segment>& segments, int64_t record, int64_t block_bytes,
-                    char* base, int64_t first, int64_t count, char* to) {
-  move_records<B, true>(segments, record, block_bytes, base, first, count, to);
-}
-template <int B>
-void pack_records(const std::vector<Segment>& segments, int64_t record, int64_t block_bytes,
-                  char* base, int64_t first, int64_t count, const char* from) {
-  move_records<B, false>(segments, record, block_bytes, base, first, count,
-                         const_cast<char*>(from));
-}
+/// Where a simulator's records lie in host memory: in blocks, interleaved word by word (record.hpp).
+struct RecordBlocks {
+  const std::vector<Segment>& segments;
+  int64_t record_bytes, block_bytes;
+  int block;  // worlds of one
+  char* base;
+};
+/// The records of worlds [first, first + count) as canonical bytes, one after the other, and back.
+void unpack_records(const RecordBlocks& blocks, int64_t first, int64_t count, char* to);
+void pack_records(const RecordBlocks& blocks, int64_t first, int64_t count, const char* from);
 
 /// Refuses lists of different lengths, worlds that do not exist, and destinations that overlap.
 void check_copy(std::span<const int64_t> from, std::span<const int64_t> to, int64_t worlds);

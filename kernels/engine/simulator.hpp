@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/platform.hpp"
 #include "engine/scene.hpp"
 
 namespace ge {
@@ -21,7 +22,7 @@ namespace ge {
 enum class Fault { value, type, memory, runtime, device, reset_needed };
 
 /// The one exception of the native code.
-class Error : public std::runtime_error {
+class GE_API Error : public std::runtime_error {
  public:
   Error(Fault kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
   Fault kind() const { return kind_; }
@@ -148,7 +149,7 @@ struct Column {
 struct Sampling;
 
 /// One simulator: N worlds of one environment on one machine.
-class Simulator {
+class GE_API Simulator {
  public:
   virtual ~Simulator() = default;
 

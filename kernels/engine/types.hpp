@@ -88,15 +88,23 @@ using Arguments = typename Signature<decltype(F)>::Arguments;
 template <auto F>
 using Components = typename ComponentsOf<Arguments<F>>::type;
 
-/// "Each<&gravity>" from the compiler's own spelling of a type; for messages, never for logic.
+/// The compiler's own spelling of a type, with more around it: a constant.
 template <class T>
-constexpr std::string_view type_name() {
-  std::string_view text = __PRETTY_FUNCTION__;
+constexpr std::string_view type_text() {
+  return __PRETTY_FUNCTION__;
+}
+/// What it says of the type.
+constexpr std::string_view type_in(std::string_view text) {
   const auto start = text.find("T = ");
   if (start == std::string_view::npos) return text;
   text.remove_prefix(start + 4);
   const auto end = text.rfind("; std::string_view");
   return text.substr(0, end == std::string_view::npos ? text.size() - 1 : end);
+}
+/// "Each<&gravity>"; for messages, never for logic.
+template <class T>
+constexpr std::string_view type_name() {
+  return type_in(type_text<T>());
 }
 
 GE_FN constexpr int64_t round_up(int64_t value, int64_t multiple) {

@@ -1,12 +1,12 @@
 """The recorded hashes of tests/golden, on every compiled module that can run here.
 
 The native tests run the same cases on other executors, layouts, tiles and thread counts; what is
-added here are the modules that users load: each instruction set, and CUDA where there is a device.
+added here are the modules that users load: each instruction set that is built, and CUDA where there
+is a device.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,9 +14,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from gpu_envs import native, registration
+from gpu_envs.building import processor
 
 FOLDER = Path(__file__).parent.parent / "golden"
-LEVELS = [level for level in native.runnable_levels() if native._exists(f"_cpu_{level}")]
+OWN = native.cpu_target().removeprefix("cpu_")
+RUNNABLE = processor.runnable_levels()
+LEVELS = sorted({OWN, *(level for level in native.built_levels() if level in RUNNABLE)})
 
 
 class Case(NamedTuple):
@@ -60,10 +63,10 @@ CASES = _cases(FOLDER)
 LONG = _cases(FOLDER / "long")  # too long for the native tests' slow executors
 
 
-def _run(module: Any, case: Case, **tuning: Any) -> tuple[str, str]:
+def _run(target: str, case: Case, **tuning: Any) -> tuple[str, str]:
     parameters = dict(case.parameters)
     limit = parameters.pop("max_episode_steps", -1)
-    simulator = module.Simulator(
+    simulator = native.at(target, case.id).Simulator(
         case.id,
         case.worlds,
         autoreset_mode=case.mode,
@@ -85,29 +88,25 @@ def test_every_environment_has_golden_cases_in_all_modes() -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_golden_hashes_on_each_instruction_set(level: str) -> None:
-    module = importlib.import_module(f"gpu_envs._cpu_{level}")
-    assert module.MACHINE == "cpu"
-    assert [_run(module, case) for case in CASES] == [case.hashes for case in CASES]
+    assert native.at(f"cpu_{level}").MACHINE == "cpu"
+    assert [_run(f"cpu_{level}", case) for case in CASES] == [case.hashes for case in CASES]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("level", LEVELS)
 def test_golden_hashes_after_long_play(level: str, threads: int) -> None:
-    module = importlib.import_module(f"gpu_envs._cpu_{level}")
-    found = [_run(module, case, threads=threads) for case in LONG]
+    found = [_run(f"cpu_{level}", case, threads=threads) for case in LONG]
     assert found == [case.hashes for case in LONG]
 
 
 @pytest.mark.parametrize("lanes", [1, 8, 32])
 def test_golden_hashes_on_cuda(cuda: None, lanes: int) -> None:
-    module = native.cuda()
-
     def run(case: Case) -> tuple[str, str]:
         try:
-            return _run(module, case, lanes=lanes)
+            return _run("cuda", case, lanes=lanes)
         except ValueError as problem:
             assert "lanes must be one of" in str(problem)  # compiled for other numbers alone
-            return _run(module, case)
+            return _run("cuda", case)
 
     assert [run(case) for case in CASES] == [case.hashes for case in CASES]
     if lanes == 32:
@@ -115,11 +114,10 @@ def test_golden_hashes_on_cuda(cuda: None, lanes: int) -> None:
 
 
 def test_golden_hashes_on_cuda_with_a_kernel_per_stage(cuda: None) -> None:
-    module = native.cuda()
     ran = set()
     for case in CASES:
         try:
-            found = _run(module, case, schedule="flat")
+            found = _run("cuda", case, schedule="flat")
         except ValueError as problem:
             assert "not built for the flat schedule" in str(problem)
             continue
@@ -129,12 +127,12 @@ def test_golden_hashes_on_cuda_with_a_kernel_per_stage(cuda: None) -> None:
 
 
 def test_layouts_are_equal_on_all_machines() -> None:
-    modules = [importlib.import_module(f"gpu_envs._cpu_{level}") for level in LEVELS]
+    targets = [f"cpu_{level}" for level in LEVELS]
     if native.cuda_is_available():
-        modules.append(native.cuda())
-    for description in registration.environments().values():
+        targets.append("cuda")
+    for name in registration.environments():
         layouts = {
-            json.loads(module.Simulator(description["id"], 1).instance)["layout"]
-            for module in modules
+            json.loads(native.at(target, name).Simulator(name, 1).instance)["layout"]
+            for target in targets
         }
-        assert len(layouts) == 1, description["id"]
+        assert len(layouts) == 1, name

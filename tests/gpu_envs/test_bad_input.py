@@ -436,7 +436,9 @@ def test_simulators_go_on_in_both_processes_after_a_fork(run_python) -> None:
 
 
 INTERRUPT = """
+    import signal
     import numpy as np, gpu_envs
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     s, twin = (gpu_envs.Simulator("Micro-v0", 64, device="cpu", work=20000) for _ in range(2))
     actions = np.zeros((64, 5), np.int64)
     s.reset(seed=1)
@@ -461,13 +463,15 @@ INTERRUPT = """
 
 
 def test_interrupt_is_delivered_between_steps_with_valid_state() -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(INTERRUPT)], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline().strip() == "running"
-    process.send_signal(signal.SIGINT)
-    output, _ = process.communicate(timeout=120)
+    program = [sys.executable, "-c", textwrap.dedent(INTERRUPT)]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == "running"
+        process.send_signal(signal.SIGINT)
+        try:
+            output, _ = process.communicate(timeout=120)
+        finally:
+            process.kill()
     assert output.strip() == "True"
     assert process.returncode == 0
 

@@ -1,55 +1,47 @@
-"""The choice of the compiled module."""
+"""The choice of an engine, what is refused before it is opened, and loading."""
 
 from __future__ import annotations
 
-import platform
+import subprocess
+import sys
+import textwrap
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from gpu_envs import native
-
-V2 = native._NEEDED["v2"]
-V3 = V2 | native._NEEDED["v3"]
-V4 = V3 | native._NEEDED["v4"]
+from gpu_envs.building import labels, places, processor
 
 
-@pytest.mark.parametrize(
-    ("flags", "levels"),
-    [
-        (V4, ("v4", "v3", "v2", "generic")),
-        (V4 - {"avx512vl"}, ("v3", "v2", "generic")),
-        (V4 - {"fma"}, ("v2", "generic")),  # a gap: nothing above it counts
-        (V2, ("v2", "generic")),
-        (set(), ("v2", "generic")),
-    ],
-)
-def test_levels_follow_the_processor_flags(
-    monkeypatch: pytest.MonkeyPatch, flags: set[str], levels: tuple[str, ...]
+def _pretend(
+    monkeypatch: pytest.MonkeyPatch,
+    built: set[str],
+    runnable: tuple[str, ...],
+    can_build: bool = False,
 ) -> None:
-    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
-    monkeypatch.setattr(native, "_processor_flags", lambda: flags)
-    assert native.runnable_levels() == levels
-
-
-def test_other_processors_run_the_generic_module(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
-    assert native.runnable_levels() == ("generic",)
-
-
-def _pretend(monkeypatch: pytest.MonkeyPatch, built: set[str], runnable: tuple[str, ...]) -> None:
-    monkeypatch.setattr(native, "_exists", lambda name: name in built)
-    monkeypatch.setattr(native, "runnable_levels", lambda: runnable)
+    monkeypatch.setattr(native, "_is_built", lambda target: target in built)
+    monkeypatch.setattr(native, "_can_build", lambda: can_build)
+    monkeypatch.setattr(processor, "runnable_levels", lambda: runnable)
 
 
 def test_best_built_and_runnable_level_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GPU_ENVS_CPU", raising=False)
-    _pretend(monkeypatch, {"_cpu_v2", "_cpu_v3", "_cpu_v4"}, ("v3", "v2", "generic"))
+    _pretend(monkeypatch, {"cpu_v2", "cpu_v3", "cpu_v4"}, ("v3", "v2", "generic"))
+    assert native._chosen_level() == "v3"
+    assert native.built_levels() == ("v4", "v3", "v2")
+
+
+def test_a_tree_that_can_build_takes_the_best_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GPU_ENVS_CPU", raising=False)
+    _pretend(monkeypatch, {"cpu_v2"}, ("v4", "v3", "v2", "generic"), can_build=True)
+    assert native._chosen_level() == "v4"
+    monkeypatch.setenv("GPU_ENVS_CPU", "v3")
     assert native._chosen_level() == "v3"
 
 
 def test_environment_variable_forces_a_level(monkeypatch: pytest.MonkeyPatch) -> None:
-    _pretend(monkeypatch, {"_cpu_v2", "_cpu_v3"}, ("v3", "v2"))
+    _pretend(monkeypatch, {"cpu_v2", "cpu_v3"}, ("v3", "v2"))
     monkeypatch.setenv("GPU_ENVS_CPU", "v2")
     assert native._chosen_level() == "v2"
 
@@ -61,24 +53,190 @@ def test_environment_variable_forces_a_level(monkeypatch: pytest.MonkeyPatch) ->
 def test_impossible_level_is_an_error_that_names_the_variable(
     monkeypatch: pytest.MonkeyPatch, forced: str, message: str
 ) -> None:
-    _pretend(monkeypatch, {"_cpu_v2", "_cpu_v3"}, ("v2",))
+    _pretend(monkeypatch, {"cpu_v2", "cpu_v3"}, ("v2",))
     monkeypatch.setenv("GPU_ENVS_CPU", forced)
     with pytest.raises(ImportError, match=f"GPU_ENVS_CPU.*{message}"):
         native._chosen_level()
 
 
 def test_missing_build_says_how_to_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GPU_ENVS_CPU", raising=False)
     _pretend(monkeypatch, set(), ("v2",))
     with pytest.raises(ImportError, match="pip install"):
         native._chosen_level()
 
 
+def test_a_build_for_better_processors_says_what_this_one_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("GPU_ENVS_CPU", raising=False)
+    _pretend(monkeypatch, {"cpu_v4"}, ("v2", "generic"))
+    with pytest.raises(ImportError, match="this processor runs v2, generic; built: v4"):
+        native._chosen_level()
+
+
 def test_forced_level_is_the_one_loaded(run_python: Callable[..., object]) -> None:
     program = "import gpu_envs.native as n; print(n.cpu().INSTRUCTION_SET)"
-    for level in native.runnable_levels():
-        if native._exists(f"_cpu_{level}"):
-            printed = run_python(program, GPU_ENVS_CPU=level).stdout  # type: ignore[attr-defined]
-            assert level in printed
+    for level in set(processor.runnable_levels()) & set(native.built_levels()):
+        printed = run_python(program, GPU_ENVS_CPU=level).stdout  # type: ignore[attr-defined]
+        assert level in printed
+
+
+# ---- what is refused before it is opened: opening a damaged library kills the process
+
+TRY = (
+    "try:\n    gpu_envs.make_vec('CartPole-v0', 2, device='cpu')\n    print('made')\n"
+    "except ImportError as problem:\n    print(problem)\n"
+)
+
+
+def _relabelled(path: Path, **changes: str) -> bytes:
+    _, start = labels._held(path)
+    label = labels.read(path)
+    other = path.with_suffix(".other")
+    other.write_bytes(path.read_bytes()[:start])
+    labels.attach(other, labels.Label(**vars(label) | changes))
+    return other.read_bytes()
+
+
+def _flipped(data: bytes, at: int) -> bytes:
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+
+
+def _damages(path: Path) -> dict[str, tuple[bytes, str]]:
+    """Return contents that must not be opened, and what is said of each."""
+    whole = path.read_bytes()
+    _, start = labels._held(path)
+    return {
+        "empty": (b"", "is damaged: it has 0 bytes"),
+        "half": (whole[: start // 2], "has no label"),
+        "no label": (whole[:start], "has no label"),
+        "cut in front": (whole[4096:], "its length is not the one on its label"),
+        "flipped byte": (_flipped(whole, start // 2), "its content is not the one on its label"),
+        "flipped label": (_flipped(whole, start + 9), "its label cannot be read"),
+        "engine": (_relabelled(path, engine="0" * 16), "was made for another engine"),
+        "target": (_relabelled(path, target="cpu_v9"), "was made for another engine"),
+    }
+
+
+@pytest.mark.parametrize("kind", ["engine", "bindings", "module"])
+def test_nothing_damaged_or_strange_is_opened(package, tmp_path, kind) -> None:
+    target = native.cpu_target()
+    path = {
+        "engine": places.engine_file(target, package.modules),
+        "bindings": places.bindings_file(target, package.modules),
+        "module": package.module("cartpole"),
+    }[kind]
+    damages = _damages(path)
+    for name, (content, _) in damages.items():
+        (tmp_path / name).write_bytes(content)
+    whole = tmp_path / "whole"
+    path.rename(whole)
+    program = "import gpu_envs, shutil\n" + "".join(
+        f"shutil.copyfile({str(tmp_path / name)!r}, {str(path)!r})\n" + TRY for name in damages
+    )
+    program += f"shutil.copyfile({str(whole)!r}, {str(path)!r})\n" + TRY
+    done = package.run(program)
+    assert done.returncode == 0, done.stderr
+    *refused, last = done.stdout.splitlines()
+    for line, (name, (_, message)) in zip(refused, damages.items(), strict=True):
+        assert line.startswith(str(path)), name
+        assert message in line, name
+    assert last == "made"
+
+
+def test_a_module_that_an_installed_package_lacks_is_named(package) -> None:
+    package.module("cartpole").unlink()
+    done = package.run("import gpu_envs\n" + TRY)
+    target = native.cpu_target()
+    assert done.stdout == f"CartPole-v0 is not built for {target}; built for {target}: nothing\n"
+
+
+def test_the_loader_refuses_what_only_the_label_calls_this_engines(package) -> None:
+    """A stamp of another engine under a label of this one, as a hand may put it there."""
+    module = package.module("cartpole")
+    data = module.read_bytes()
+    own = f"engine {places.engine_hash()}".encode()
+    assert data.count(own) == 1
+    start = labels._held(module)[1]
+    label = labels.read(module)
+    module.write_bytes(data[:start].replace(own, b"engine " + b"0" * 16))
+    labels.attach(module, label)
+    done = package.run(f"import gpu_envs\n{TRY.replace('ImportError', 'Exception')}")
+    assert done.returncode == 0, done.stderr
+    assert "was made for another engine (engine 0000000000000000, " in done.stdout
+    assert len(done.stdout.splitlines()) == 1
+
+
+# ---- forks, and several engines in one process
+
+PLAY = """
+import os, sys
+import numpy as np
+import gpu_envs
+
+def play(name):
+    env = gpu_envs.make_vec(name, 64, device="cpu")
+    rows = env.reset(seed=3)[0].sum()
+    for _ in range(20):
+        rows += env.step(np.zeros(64, np.int64))[0].sum()
+    return float(rows)
+"""
+
+
+@pytest.mark.parametrize("first", ["", "play('CartPole-v0')"])
+def test_make_works_in_the_child_of_a_fork_and_in_both(run_python, first) -> None:
+    program = PLAY + textwrap.dedent(f"""
+        {first}
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.write(write, str(play("CartPole-v0")).encode())
+            os._exit(0)
+        own = play("CartPole-v0")
+        print(os.waitpid(child, 0)[1], float(os.read(read, 100)) == own)
+    """)
+    done = run_python(program)
+    assert done.stdout.strip() == "0 True", done.stderr
+
+
+GOLDEN = """
+import os, sys
+sys.setdlopenflags(os.RTLD_NOW | os.RTLD_GLOBAL)
+from gpu_envs import native
+engines = {level: native.at(f"cpu_{level}", "CartPole-v0") for level in sys.argv[1:]}
+for level, engine in [*engines.items(), *reversed(engines.items())]:
+    assert level in engine.INSTRUCTION_SET, (level, engine.INSTRUCTION_SET)
+    simulator = engine.Simulator("CartPole-v0", 33, autoreset_mode="SameStep")
+    print(*simulator.golden(200, 7))
+"""
+
+
+def _golden(levels: list[str]) -> list[str]:
+    command = [sys.executable, "-c", GOLDEN, *levels]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_engines_that_are_built_share_a_process_whose_libraries_are_global() -> None:
+    levels = [level for level in native.built_levels() if level in processor.runnable_levels()]
+    levels = levels or [native.cpu_target().removeprefix("cpu_")]
+    found = _golden(levels)
+    assert len(found) == 2 * len(levels)
+    simulator = native.at(native.cpu_target(), "CartPole-v0").Simulator(
+        "CartPole-v0", 33, autoreset_mode="SameStep"
+    )
+    assert set(found) == {" ".join(simulator.golden(200, 7))}
+
+
+@pytest.mark.slow
+def test_engines_of_all_levels_share_a_process_whose_libraries_are_global() -> None:
+    levels = [level for level in processor.runnable_levels() if level != "generic"]
+    assert len(set(_golden(levels))) == 1
+
+
+# ---- devices
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:x", "cpu:1", "", "cuda:", 3])

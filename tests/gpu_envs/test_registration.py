@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -10,6 +11,7 @@ from gymnasium.envs.registration import EnvSpec
 
 import gpu_envs
 from gpu_envs import registration
+from gpu_envs.building import outside
 
 IDS = [f"gpu_envs/{name}" for name in gpu_envs.environments()]
 
@@ -53,10 +55,29 @@ def test_find_suggests_the_closest_id() -> None:
         registration.find("CartPol-v0")
 
 
-def test_missing_catalogue_says_how_to_build(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registration, "environments", dict)
-    with pytest.raises(RuntimeError, match="pip install"):
-        registration.find("CartPole-v0")
+def test_an_unknown_id_lists_all() -> None:
+    with pytest.raises(ValueError, match=r"unknown environment 'Nobody' .*Micro-v0"):
+        registration.find("Nobody")
+
+
+def test_environments_of_the_cache_come_after_those_of_the_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GPU_ENVS_CACHE", str(tmp_path / "cache"))
+    template = registration.find("CartPole-v0")
+    header = tmp_path / "mine.hpp"
+    outside.keep(header, [{**template, "id": "Mine-v0"}, {**template, "doc": "another"}])
+    registration.refresh()
+    try:
+        assert registration.home("Mine-v0") == registration.Home("mine", header)
+        assert registration.home("CartPole-v0") == registration.Home("cartpole")
+        assert registration.find("CartPole-v0")["doc"] == template["doc"]
+        assert gymnasium.spec("gpu_envs/Mine-v0").kwargs == {"name": "Mine-v0"}
+    finally:
+        gymnasium.registry.pop("gpu_envs/Mine-v0", None)
+        gymnasium.registry.pop("Mine-v0", None)
+        monkeypatch.undo()
+        registration.refresh()
 
 
 def test_make_helpers_look_in_this_package_first() -> None:

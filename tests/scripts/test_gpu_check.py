@@ -21,6 +21,7 @@ def load(name):
     return module
 
 
+golden_cases = load("golden_cases")
 native = load("gpu_native")
 steps = load("gpu_steps")
 gpu_bodies = load("gpu_bodies")
@@ -42,9 +43,11 @@ def run(*command):
     )
 
 
+@pytest.mark.long
 def test_a_dry_run_passes_and_writes_both_files(tmp_path):
     chosen = [name for name in gpu_check.STEPS if name not in ("tests", "package")]
-    command = [SCRIPTS / "gpu_check.sh", "--dry-run", "--out", tmp_path, "--only", *chosen]
+    limits = ["--seconds", "1800", "--total", "3600"]  # its own are for a machine that is idle
+    command = [SCRIPTS / "gpu_check.sh", "--dry-run", *limits, "--out", tmp_path, "--only", *chosen]
     done = run(*command)
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads(next(tmp_path.glob("dry-run-*.json")).read_text())
@@ -119,12 +122,12 @@ def test_what_no_time_is_left_for_is_skipped(tmp_path):
 
 
 def test_a_wrong_hash_is_found(monkeypatch):
-    case = (("CartPole-v0", 5), {"parameters": {}}, 3, 1, ("0" * 16, "0" * 16))
-    monkeypatch.setattr(steps, "golden_cases", lambda _: iter([case]))
+    case = golden_cases.Case("CartPole-v0", 5, {"parameters": {}}, 3, 1, ("0" * 16, "0" * 16))
+    monkeypatch.setattr(golden_cases, "read", lambda _: iter([case]))
     result = steps.golden(True)
     assert result.status == "fail"
     launches = 2 * len(steps.WAYS)
-    assert f"{launches} wrong, first: ('CartPole-v0', 5)" in result.detail
+    assert f"{launches} wrong, first: Case(id='CartPole-v0', worlds=5" in result.detail
 
 
 def test_crowds_are_timed_with_as_many_agents_as_the_row_says(monkeypatch):

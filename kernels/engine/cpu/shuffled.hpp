@@ -634,23 +634,17 @@ class ShuffledRunner {
   // ---- the caller's arrays
 
   void stage(TakeActions) {
-    with_action_type(shared_.action_type,
-                     [&](auto type) { take<typename decltype(type)::type>(); });
-  }
-  template <class From>
-  void take() {
     using A = typename S::Action;
-    if constexpr (std::is_floating_point_v<From> == ActionShape<A>::is_float) {
-      const int agents = agents_of(shared_);
-      std::vector<Task> tasks;
-      for (int row = 0; row < agents; ++row)
-        tasks.push_back({[row, agents](const Cells<S>& cells) {
-                           take_action<E, From, false>(cells, row, agents);
-                         },
-                         row_name<Agent>(row),
-                         {cell<Agent, A>(row)}});
-      rows(tasks);
-    }
+    const int agents = agents_of(shared_);
+    std::vector<Task> tasks;
+    for (int row = 0; row < agents; ++row)
+      tasks.push_back({[row, agents](const Cells<S>& cells) {
+                         take_action<E, typename ActionShape<A>::Element, false>(cells, row,
+                                                                                 agents);
+                       },
+                       row_name<Agent>(row),
+                       {cell<Agent, A>(row)}});
+    rows(tasks);
   }
   template <int O, auto F>
   void stage(Write<O, F>) {

@@ -1,7 +1,11 @@
 #include "engine/cpu/stage_clock.hpp"
 
+#include <atomic>
 #include <chrono>
+#include <map>
 #include <mutex>
+
+#include "engine/types.hpp"
 
 namespace ge {
 
@@ -9,26 +13,31 @@ namespace {
 
 std::atomic<bool> watched{false};
 
-struct Clocks {
+struct Spent {
   std::mutex mutex;
-  std::vector<StageClock*> all;
+  std::map<std::string, uint64_t, std::less<>> nanoseconds;  // of each stage
 };
-Clocks& clocks() {
-  static Clocks found;
+Spent& spent() {
+  static Spent found;
   return found;
 }
 
 }  // namespace
 
-StageClock::StageClock(std::string_view name) : name_(name) {
-  Clocks& found = clocks();
-  const std::lock_guard lock(found.mutex);
-  found.all.push_back(this);
-}
-
 uint64_t StageClock::now() {
   const auto time = std::chrono::steady_clock::now().time_since_epoch();
   return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
+}
+
+void StageClock::note() const {
+  const uint64_t end = now();
+  Spent& found = spent();
+  const std::string_view name = type_in(text_);
+  const std::lock_guard lock(found.mutex);
+  auto stage = found.nanoseconds.find(name);
+  if (stage == found.nanoseconds.end())
+    stage = found.nanoseconds.emplace(std::string(name), 0).first;
+  stage->second += end - start_;
 }
 
 bool stages_are_watched() {
@@ -36,19 +45,18 @@ bool stages_are_watched() {
 }
 
 void watch_stages(bool on) {
-  Clocks& found = clocks();
+  Spent& found = spent();
   const std::lock_guard lock(found.mutex);
-  for (StageClock* clock : found.all) clock->nanoseconds_ = 0;
+  found.nanoseconds.clear();
   watched = on;
 }
 
 std::vector<std::pair<std::string, double>> stage_seconds() {
-  Clocks& found = clocks();
+  Spent& found = spent();
   const std::lock_guard lock(found.mutex);
   std::vector<std::pair<std::string, double>> seconds;
-  for (const StageClock* clock : found.all)
-    if (const uint64_t spent = clock->nanoseconds_; spent > 0)
-      seconds.emplace_back(clock->name_, double(spent) * 1e-9);
+  for (const auto& [stage, nanoseconds] : found.nanoseconds)
+    if (nanoseconds > 0) seconds.emplace_back(stage, double(nanoseconds) * 1e-9);
   return seconds;
 }
 

@@ -1,8 +1,7 @@
 // Where a step's time goes: seconds per stage, over all simulators and threads of this process. Off
-// unless somebody asks; a stage then costs two looks at the clock per tile.
+// unless somebody asks; a stage then costs two looks at the clock, and a note of its name, per tile.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,18 +16,24 @@ bool stages_are_watched();
 /// Every stage that ran since, with its seconds.
 std::vector<std::pair<std::string, double>> stage_seconds();
 
-/// One stage's clock; lives as long as the process.
+/// Times a stage for as long as it lives, if stages are watched. `text` is the type_text of the
+/// stage: to find the name in it would cost more than a short stage.
 class StageClock {
  public:
-  explicit StageClock(std::string_view name);
-  void add(uint64_t nanoseconds) { nanoseconds_.fetch_add(nanoseconds, std::memory_order_relaxed); }
-  static uint64_t now();
+  explicit StageClock(std::string_view text)
+      : text_(text), start_(stages_are_watched() ? now() : 0) {}
+  ~StageClock() {
+    if (start_ != 0) [[unlikely]]
+      note();
+  }
+  StageClock(const StageClock&) = delete;
 
  private:
-  friend void watch_stages(bool);
-  friend std::vector<std::pair<std::string, double>> stage_seconds();
-  std::string name_;
-  std::atomic<uint64_t> nanoseconds_{0};
+  static uint64_t now();  // [ns]
+  void note() const;
+
+  std::string_view text_;
+  uint64_t start_;
 };
 
 }  // namespace ge

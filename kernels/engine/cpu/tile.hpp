@@ -18,8 +18,9 @@
 #pragma once
 
 #include "engine/channels.hpp"
-#include "engine/cpu/pool.hpp"
+#include "engine/cpu/crew.hpp"
 #include "engine/cpu/stage_clock.hpp"
+#include "engine/cpu/tile_threads.hpp"
 #include "engine/episode.hpp"
 #include "engine/wide_rows.hpp"
 
@@ -34,24 +35,6 @@ struct Set {
   bool empty() const { return block_count + loose_count == 0; }
 };
 
-/// One member's place in a crew; a thread alone is a crew of one.
-struct Crew {
-  int member = 0, size = 1;
-  CrewBarrier* barrier = nullptr;
-  int32_t* counts = nullptr;  // of hits, one per member
-  char* parts = nullptr;      // of reductions, 8 bytes per chunk
-  bool first() const { return member == 0; }
-  void meet() const {
-    if (size > 1) barrier->meet();
-  }
-  struct Range {
-    int begin, end;
-  };
-  Range share(int n) const {
-    return {int(int64_t{n} * member / size), int(int64_t{n} * (member + 1) / size)};
-  }
-};
-
 template <class E>
 class Tile {
  public:
@@ -61,38 +44,46 @@ class Tile {
   static constexpr int B = kBlock<S>;
   using Params = typename S::Params;
 
-  /// Bytes of scratch memory, of one block and of a tile of so many, and of index space.
+  /// Bytes of scratch memory of one block, and indices of a tile of so many.
   static GE_FN int64_t scratch_block(const Params& params) {
     return ge::scratch_bytes<Tables>(params) * B;
   }
-  static int64_t scratch_bytes(const Params& params, int blocks) {
-    return round_up(scratch_block(params) * blocks, 64);
-  }
   static int64_t index_count(int blocks) { return (int64_t{blocks} * (B + 1) + B + 1) * kDepth; }
 
-  Tile(const Shared<S>& shared, char* scratch, int32_t* indices, int first_block, Crew crew = {})
-      : shared_(shared), scratch_(scratch), free_(indices), first_(first_block), crew_(crew) {}
+  Tile(const Shared<S>& shared, const TileSpace& space)
+      : shared_(shared),
+        scratch_(space.scratch),
+        free_(space.indices),
+        first_(space.first_block),
+        count_(space.block_count),
+        crew_(space.crew) {}
 
-  /// Runs the phases over blocks [first, first + count).
+  /// Runs the phases over the tile.
   template <class... P>
-  void run(Types<P...>, int count) {
+  void run(Types<P...>) {
+    const Set all = whole();
+    (phase(P{}, all), ...);
+  }
+
+ private:
+  static constexpr int kDepth = 8;  // nested sets: tile, When in When in RepeatWhile, ...
+
+  /// All blocks, and the worlds of a last one that is not full.
+  GE_NOINLINE Set whole() {
     int32_t* const blocks = free_;
-    int32_t* const loose = free_ + count;
-    int whole = 0, single = 0;
-    for (int b = first_; b < first_ + count; ++b) {
+    int32_t* const loose = free_ + count_;
+    int full = 0, single = 0;
+    for (int b = first_; b < first_ + count_; ++b) {
       const int live = shared_.worlds - b * B < B ? shared_.worlds - b * B : B;
       if (live == B) {
-        blocks[whole++] = b;
+        blocks[full++] = b;
       } else {
         for (int lane = 0; lane < live; ++lane) loose[single++] = b * B + lane;
       }
     }
     free_ = loose + single;
-    (phase(P{}, Set{blocks, whole, loose, single}), ...);
+    return {blocks, full, loose, single};
   }
-
- private:
-  static constexpr int kDepth = 8;  // nested sets: tile, When in When in RepeatWhile, ...
 
   template <Name kName, class L, class... X>
   void phase(Phase<kName, L, X...>, const Set& set) {
@@ -108,29 +99,25 @@ class Tile {
   void within(const Set& set, F&& f) {
     int32_t* const mark = free_;
     free_ += room(set);
-    const Set inner =
-        subset([](const Cells<S>& cells) GE_LAMBDA { return bool(ask<P>(cells)); }, set, mark);
+    const Set inner = subset<P>(set, mark);
     crew_.meet();  // all have read what p asks for before anyone writes
     if (!inner.empty()) f(inner);
     free_ = mark;
   }
   template <class... X>
   void all(const Set& set) {
-    if (stages_are_watched())
-      (timed(X{}, set), ...);
-    else
-      (stage(X{}, set), ...);
+    (run_stage(X{}, set), ...);
   }
-  /// Stages that hold others are the sum of these.
+  /// A function of its own, so that a stage that stands in several graphs, or several times in one,
+  /// is compiled once; and the clocks cost two looks at a flag, not a second copy. The time of
+  /// stages that hold others is the sum of these.
   template <class X>
-  void timed(X x, const Set& set) {
+  GE_NOINLINE void run_stage(X x, const Set& set) {
     if constexpr (InnerOf<X>::type::size > 0) {
       stage(x, set);
     } else {
-      static StageClock clock(type_name<X>());
-      const uint64_t start = StageClock::now();
+      const StageClock clock(type_text<X>());
       stage(x, set);
-      clock.add(StageClock::now() - start);
     }
   }
 
@@ -216,9 +203,10 @@ class Tile {
     return int64_t{set.block_count} * (B + 1) + set.loose_count + 1;
   }
 
-  /// The worlds of `set` with p, in `space`.
-  template <class F>
-  Set subset(F&& p, const Set& set, int32_t* space) const {
+  /// The worlds of `set` with P, in `space`. Compiled once for all stages that ask.
+  template <auto P>
+  GE_NOINLINE Set subset(const Set& set, int32_t* space) const {
+    const auto p = [](const Cells<S>& cells) GE_LAMBDA { return bool(ask<P>(cells)); };
     const Ground here = ground();
     int32_t* const blocks = space;
     int32_t* const loose = space + set.block_count;
@@ -567,16 +555,15 @@ class Tile {
   template <auto P, class... X>
   void stage(RepeatWhile<P, X...>, const Set& set) {
     int32_t* const mark = free_;
-    const auto p = [](const Cells<S>& cells) GE_LAMBDA { return bool(ask<P>(cells)); };
     // Two spaces in turn: each round's worlds are chosen from the last round's, who has left does
     // not come back.
     int32_t* spaces[2] = {free_, free_ + room(set)};
-    Set inner = subset(p, set, spaces[0]);
+    Set inner = subset<P>(set, spaces[0]);
     crew_.meet();
     free_ = spaces[1] + room(set);
     for (int turn = 1; !inner.empty(); turn ^= 1) {
       all<X...>(inner);
-      inner = subset(p, inner, spaces[turn]);
+      inner = subset<P>(inner, spaces[turn]);
       crew_.meet();
     }
     free_ = mark;
@@ -600,19 +587,11 @@ class Tile {
   // ---- the caller's arrays
 
   void stage(TakeActions, const Set& set) {
-    with_action_type(shared_.action_type,
-                     [&](auto type) { take<typename decltype(type)::type>(set); });
-  }
-  template <class From>
-  void take(const Set& set) {
-    constexpr bool fits =
-        std::is_floating_point_v<From> == ActionShape<typename S::Action>::is_float;
-    if constexpr (fits) {
-      const int agents = agents_of(shared_);
-      each_cell(set, agents, [agents](const Cells<S>& cells, int row) GE_LAMBDA {
-        take_action<E, From, false>(cells, row, agents);
-      });
-    }
+    using From = typename ActionShape<typename S::Action>::Element;
+    const int agents = agents_of(shared_);
+    each_cell(set, agents, [agents](const Cells<S>& cells, int row) GE_LAMBDA {
+      take_action<E, From, false>(cells, row, agents);
+    });
   }
   template <int O, auto F>
   void stage(Write<O, F>, const Set& set) {
@@ -741,7 +720,7 @@ class Tile {
   const Shared<S>& shared_;
   char* scratch_;
   int32_t* free_;
-  int first_;
+  int first_, count_;  // blocks
   bool final_ = false;
   Crew crew_;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <set>
 
 #include "engine/cuda/device.hpp"
 #include "engine/cuda/tuning_table.hpp"
@@ -41,8 +42,34 @@ void fail(cudaError_t code, const char* call) {
 void refuse_fork() {
   if (forked.load(std::memory_order_relaxed)) throw Error(Fault::device, kForked);
 }
+DeviceGuard::DeviceGuard(int device) : device_(device) {
+  refuse_fork();
+  GE_CUDA(cudaGetDevice(&before_));
+  if (before_ != device_) GE_CUDA(cudaSetDevice(device_));
+}
+DeviceGuard::~DeviceGuard() {
+  if (before_ != device_) cudaSetDevice(before_);
+}
+DeviceMemory::DeviceMemory(int64_t bytes) : bytes_(bytes) {
+  if (bytes > 0) GE_CUDA(cudaMalloc(&at_, size_t(bytes)));
+}
 DeviceMemory::~DeviceMemory() {
   if (at_ != nullptr && !forked.load()) cudaFree(at_);
+}
+void zero(void* at, int64_t bytes, cudaStream_t stream) {
+  GE_CUDA(cudaMemsetAsync(at, 0, size_t(bytes), stream));
+}
+void finish(cudaStream_t stream) {
+  GE_CUDA(cudaStreamSynchronize(stream));
+}
+DeviceMemory uploaded(int device, std::span<const uint8_t> bytes) {
+  const DeviceGuard guard(device);
+  DeviceMemory memory(int64_t(bytes.size()));
+  if (bytes.empty()) return memory;
+  GE_CUDA(cudaMemcpy(memory.as(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
+  // The copy may still be on its way, and callers' streams do not wait for this one.
+  finish(nullptr);
+  return memory;
 }
 
 // ---- records in canonical order: a thread per four bytes of a record
@@ -121,12 +148,32 @@ unsigned grid_of(int64_t threads) {
 
 }  // namespace
 
+// ---- actions drawn on the device
+
+namespace {
+
+__global__ void __launch_bounds__(256)
+    sample_kernel(const __grid_constant__ Sampling sampling, int32_t* to) {
+  const int64_t groups = (sampling.rows + kSampledTogether - 1) / kSampledTogether;
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < groups;
+       i += int64_t(gridDim.x) * blockDim.x) {
+    const Draw words = sampling_draw(sampling, i * kSampledTogether);
+    GE_UNROLL
+    for (int k = 0; k < kSampledTogether; ++k) {
+      const int64_t row = i * kSampledTogether + k;
+      if (row < sampling.rows) to[row] = sampled_action(sampling, row, words.word[k]);
+    }
+  }
+}
+
+}  // namespace
+
 // ---- making a simulator
 
 namespace {
 
-/// Refuses devices that do not exist or that this build has no code for.
-cudaDeviceProp examine(int device) {
+/// Refuses devices that do not exist.
+cudaDeviceProp properties_of(int device) {
   const int count = device_count();
   if (count == 0) throw Error(Fault::device, "no CUDA device can be used: " + device_problem());
   if (device < 0 || device >= count)
@@ -140,22 +187,17 @@ cudaDeviceProp examine(int device) {
   return properties;
 }
 
-/// The architecture whose code the device runs, which may be an older one's. Refuses a device that
-/// the binary has no machine code for.
-int code_architecture(const cudaDeviceProp& properties) {
-  cudaFuncAttributes attributes{};
-  const cudaError_t code =
-      cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(&move_kernel<true>));
+/// Throws what asking for a kernel has failed with.
+void check_code(cudaError_t code, const cudaDeviceProp& properties) {
   if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction) {
     cudaGetLastError();
-    const std::string arch = std::to_string(properties.major) + std::to_string(properties.minor);
+    const std::string major = std::to_string(properties.major),
+                      minor = std::to_string(properties.minor);
     throw Error(Fault::device, std::string("this build has no code for ") + properties.name +
-                                   " (compute capability " + std::to_string(properties.major) +
-                                   "." + std::to_string(properties.minor) +
-                                   "): rebuild with GPU_ENVS_CUDA_ARCHS=" + arch);
+                                   " (compute capability " + major + "." + minor +
+                                   "): rebuild with GPU_ENVS_CUDA_ARCHS=" + major + minor);
   }
   GE_CUDA(code);
-  return std::min(properties.major * 10 + properties.minor, attributes.ptxVersion);
 }
 
 DeviceMemory zeroed(int64_t bytes) {
@@ -167,15 +209,16 @@ DeviceMemory zeroed(int64_t bytes) {
 }  // namespace
 
 DeviceStore::DeviceStore(const std::string& id, int tier, const Config& config,
-                         const Layout& layout, int lists)
-    : id_(id), tier_(tier), config_(config), layout_(layout), device_(config.device) {
+                         const Layout& layout, int lists, const Kernels& kernels)
+    : id_(id),
+      tier_(tier),
+      config_(config),
+      layout_(layout),
+      kernels_(kernels),
+      device_(config.device) {
   refuse_fork();
-  const cudaDeviceProp properties = examine(device_);
+  examine();
   const DeviceGuard guard(device_);
-  architecture_ = properties.major * 10 + properties.minor;
-  code_ = code_architecture(properties);
-  processors_ = properties.multiProcessorCount;
-  shared_limit_ = int(properties.sharedMemPerBlockOptin);
   const int64_t blocks = (config.worlds + layout.block - 1) / layout.block;
   const int64_t record_bytes = blocks * layout.block_bytes,
                 list_bytes = int64_t{lists} * config.worlds * 4;
@@ -192,6 +235,29 @@ DeviceStore::DeviceStore(const std::string& id, int tier, const Config& config,
   units_ = DeviceMemory(layout.record_bytes);
   GE_CUDA(cudaMemcpy(units_.as(), units.data(), units.size(), cudaMemcpyHostToDevice));
   seeds_ = DeviceMemory(64);
+  // The zeroes may still be on their way, and callers' streams do not wait for this one.
+  finish(nullptr);
+}
+
+/// Looks at the device, refuses one that the environment or the engine has no machine code for, and
+/// loads the engine's own kernels: with CUDA's lazy loading the first use of a kernel loads it,
+/// which may allocate and wait, and a capture allows neither.
+void DeviceStore::examine() {
+  const cudaDeviceProp properties = properties_of(device_);
+  const DeviceGuard guard(device_);
+  architecture_ = properties.major * 10 + properties.minor;
+  processors_ = properties.multiProcessorCount;
+  shared_limit_ = int(properties.sharedMemPerBlockOptin);
+  cudaFuncAttributes found{};
+  for (const void* const own :
+       {reinterpret_cast<const void*>(&move_kernel<true>),
+        reinterpret_cast<const void*>(&move_kernel<false>),
+        reinterpret_cast<const void*>(&copy_kernel), reinterpret_cast<const void*>(&sample_kernel)})
+    check_code(cudaFuncGetAttributes(&found, own), properties);
+  check_code(kernels_.attributes(device_, kernels_.one, &found), properties);
+  // What a kernel may do follows from the architecture that it was compiled for, which may be older
+  // than the device.
+  code_ = std::min(architecture_, found.ptxVersion);
 }
 
 DeviceStore::~DeviceStore() {
@@ -258,29 +324,21 @@ PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
     if (!fits(variant, threads)) continue;
     const int groups = threads / variant.team * variant.worlds;
     const int all = int((config_.worlds + groups - 1) / groups);
-    PreparedLaunch made{choice.phase,
-                        variant.function,
-                        lanes,
-                        threads,
-                        choice.empty ? 1 : all,
-                        int(shared_bytes(variant, threads)),
-                        false,
-                        0};
+    const int shared = int(shared_bytes(variant, threads));
     // The most that may be asked for, not what this simulator asks: others share the kernel.
-    GE_CUDA(cudaFuncSetAttribute(variant.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 shared_limit_));
+    GE_CUDA(kernels_.allow_shared(device_, variant.function, shared_limit_));
     int resident = 0;
-    GE_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, variant.function, threads,
-                                                          size_t(made.shared)));
+    GE_CUDA(kernels_.resident(device_, variant.function, threads, shared, &resident));
     if (resident < 1)
       throw Error(Fault::device, id_ + ": no block of phase '" + choice.phase + "' with " +
                                      std::to_string(threads) + " threads fits on this GPU");
-    if (variant.slab) made.grid = std::min(all, resident * processors_);
-    if (choice.from_list) made.grid = std::min(all, std::min(resident, 4) * processors_);
-    made.slab_bytes =
-        variant.slab ? int64_t{made.grid} * (threads / variant.team) * variant.scratch : 0;
-    made.dependent = dependent() && (tuning == nullptr || tuning->dependent);
-    return made;
+    int grid = choice.empty ? 1 : all;
+    if (variant.slab) grid = std::min(all, resident * processors_);
+    if (choice.from_list) grid = std::min(all, std::min(resident, 4) * processors_);
+    const int64_t slab =
+        variant.slab ? int64_t{grid} * (threads / variant.team) * variant.scratch : 0;
+    const bool early = dependent() && (tuning == nullptr || tuning->dependent);
+    return {choice.phase, variant.function, lanes, {grid, threads, shared, early}, slab};
   }
   throw Error(Fault::device,
               id_ + ": phase '" + choice.phase + "' needs more shared memory than the " +
@@ -298,10 +356,57 @@ std::vector<PreparedLaunch> DeviceStore::prepare(const std::vector<LaunchChoice>
   int64_t slab = 0;
   for (const LaunchChoice& choice : choices) {
     made.push_back(choose(choice));
+    load(made.back().function);
     slab = std::max(slab, made.back().slab_bytes);
   }
   if (slab > slab_.bytes()) slab_ = DeviceMemory(slab);
   return made;
+}
+
+void DeviceStore::check_lanes(const std::vector<LaunchChoice>& choices,
+                              const std::vector<PreparedLaunch>& step) const {
+  const int wanted = config_.lanes;
+  if (wanted == 0) return;
+  for (const PreparedLaunch& launch : step)
+    if (launch.lanes == wanted) return;
+  std::set<int> compiled, listed;
+  for (const LaunchChoice& choice : choices) {
+    listed.insert(choice.lanes.begin(), choice.lanes.end());
+    for (const KernelVariant& variant : choice.variants) compiled.insert(variant.lanes);
+  }
+  std::string known;
+  for (const int lanes : compiled) known += (known.empty() ? "" : ", ") + std::to_string(lanes);
+  std::string message = "lanes must be one of " + known + " for " + id_ +
+                        ", or 0 for the tuned choice, got " + std::to_string(wanted);
+  if (listed.contains(wanted))
+    message += "; a build with GPU_ENVS_CUDA_LANES=all has " + std::to_string(wanted) + " as well";
+  throw Error(Fault::value, message);
+}
+
+void DeviceStore::load(const void* kernel) const {
+  cudaFuncAttributes found{};
+  GE_CUDA(kernels_.attributes(device_, kernel, &found));
+}
+
+void DeviceStore::launch(const void* kernel, const LaunchShape& shape, void** arguments,
+                         cudaStream_t stream) const {
+  cudaLaunchAttribute early;
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(unsigned(shape.blocks));
+  config.blockDim = dim3(unsigned(shape.threads));
+  config.dynamicSmemBytes = size_t(shape.shared);
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = shape.dependent ? 1 : 0;
+  GE_CUDA(kernels_.launch(device_, kernel, config, arguments));
+}
+
+void DeviceStore::clear_transient(const Bound& out, const OutputShape* outputs,
+                                  cudaStream_t stream) const {
+  for (int o = 0; o < kOutputCount; ++o)
+    if (is_of_a_step(Output(o)) && out.at[o] != nullptr) zero(out.at[o], outputs[o].bytes, stream);
 }
 
 std::string describe(const std::vector<PreparedLaunch>& launches) {
@@ -309,11 +414,11 @@ std::string describe(const std::vector<PreparedLaunch>& launches) {
   for (const PreparedLaunch& launch : launches) {
     if (text.size() > 1) text += ", ";
     text += "{\"phase\": \"" + launch.phase + "\", \"lanes\": " + std::to_string(launch.lanes) +
-            ", \"threads\": " + std::to_string(launch.threads) +
-            ", \"blocks\": " + std::to_string(launch.grid) +
-            ", \"shared_bytes\": " + std::to_string(launch.shared) +
+            ", \"threads\": " + std::to_string(launch.shape.threads) +
+            ", \"blocks\": " + std::to_string(launch.shape.blocks) +
+            ", \"shared_bytes\": " + std::to_string(launch.shape.shared) +
             ", \"slab_bytes\": " + std::to_string(launch.slab_bytes) +
-            ", \"dependent\": " + (launch.dependent ? "true" : "false") + "}";
+            ", \"dependent\": " + (launch.shape.dependent ? "true" : "false") + "}";
   }
   return text + "]";
 }
@@ -384,7 +489,7 @@ void DeviceStore::take_counters(void* to, int64_t bytes) {
   GE_CUDA(cudaMemcpy(to, counters_.as(), size_t(bytes), cudaMemcpyDeviceToHost));
   GE_CUDA(cudaMemset(counters_.as(), 0, size_t(bytes)));
   // Callers' streams do not wait for this one.
-  GE_CUDA(cudaStreamSynchronize(nullptr));
+  finish(nullptr);
 }
 
 // ---- memory for callers without an array library
@@ -401,31 +506,19 @@ void* allocate(int device, int64_t bytes) {
   GE_CUDA(code);
   return memory;
 }
-void release(int device, void* memory) {
+void release(int device, void* memory) noexcept {
   if (forked.load()) return;
-  const DeviceGuard guard(device);
-  GE_CUDA(cudaFree(memory));
+  try {
+    const DeviceGuard guard(device);
+    if (cudaFree(memory) != cudaSuccess) cudaGetLastError();
+  } catch (const Error&) {
+    // A device that has failed says so at the next call that can.
+  }
 }
 void copy(int device, void* to, const void* from, int64_t bytes) {
   const DeviceGuard guard(device);
   GE_CUDA(cudaMemcpy(to, from, size_t(bytes), cudaMemcpyDefault));
 }
-
-namespace {
-__global__ void __launch_bounds__(256)
-    sample_kernel(const __grid_constant__ Sampling sampling, int32_t* to) {
-  const int64_t groups = (sampling.rows + kSampledTogether - 1) / kSampledTogether;
-  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < groups;
-       i += int64_t(gridDim.x) * blockDim.x) {
-    const Draw words = sampling_draw(sampling, i * kSampledTogether);
-    GE_UNROLL
-    for (int k = 0; k < kSampledTogether; ++k) {
-      const int64_t row = i * kSampledTogether + k;
-      if (row < sampling.rows) to[row] = sampled_action(sampling, row, words.word[k]);
-    }
-  }
-}
-}  // namespace
 
 void sample_actions(int device, const Sampling& sampling, int32_t* to, cudaStream_t stream) {
   const DeviceGuard guard(device);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/cuda/kernels.hpp"
 #include "engine/cuda/runtime.hpp"
 #include "engine/record.hpp"
 #include "engine/simulator.hpp"
@@ -31,17 +32,25 @@ struct KernelVariant {
 /// A launch of a graph before its kernel is chosen.
 struct LaunchChoice {
   const char* phase;
-  bool from_list;  // walks a worklist, so its grid is fixed
-  bool empty;      // only does the bookkeeping of lists
+  bool from_list;          // walks a worklist, so its grid is fixed
+  bool empty;              // only does the bookkeeping of lists
+  std::vector<int> lanes;  // that the phase lists; variants may be of fewer
   std::vector<KernelVariant> variants;
+};
+
+/// Grid and block of a launch.
+struct LaunchShape {
+  int64_t blocks;
+  int threads, shared;  // shared: bytes of dynamic shared memory
+  bool dependent;       // may start before the launch before it has ended
 };
 
 /// A launch as it is enqueued in each step.
 struct PreparedLaunch {
   std::string phase;
   const void* function;
-  int lanes, threads, grid, shared;  // shared: bytes of dynamic shared memory
-  bool dependent;                    // may start before the launch before it has ended
+  int lanes;
+  LaunchShape shape;
   int64_t slab_bytes;
 };
 
@@ -70,8 +79,9 @@ class DeviceStore {
     /// Throws where so many bytes, free and in all, are too few.
     std::function<void(int64_t free, int64_t total)> check_fits;
   };
+  /// The kernels are those of the environment.
   DeviceStore(const std::string& id, int tier, const Config& config, const Layout& layout,
-              int lists);
+              int lists, const Kernels& kernels);
   ~DeviceStore();
   DeviceStore(const DeviceStore&) = delete;
 
@@ -85,23 +95,21 @@ class DeviceStore {
   void* counters() const { return counters_.as(); }
   int64_t memory_bytes() const;
 
-  /// Chooses a variant and a shape for each launch, and makes room for the largest slab.
+  /// Chooses a variant and a shape for each launch, loads its kernel, and makes room for the
+  /// largest slab.
   std::vector<PreparedLaunch> prepare(const std::vector<LaunchChoice>& choices);
-  /// Enqueues a launch. Allocates nothing and waits for nothing.
-  void launch(const PreparedLaunch& prepared, void** arguments, cudaStream_t stream) const {
-    cudaLaunchAttribute dependent;
-    dependent.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    dependent.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = dim3(unsigned(prepared.grid));
-    config.blockDim = dim3(unsigned(prepared.threads));
-    config.dynamicSmemBytes = size_t(prepared.shared);
-    config.stream = stream;
-    config.attrs = &dependent;
-    config.numAttrs = prepared.dependent ? 1 : 0;
-    GE_CUDA(cudaLaunchKernelExC(&config, prepared.function, arguments));
-  }
+  /// Refuses a number of lanes that no launch of a step has. A phase that lacks it runs with its own
+  /// default.
+  void check_lanes(const std::vector<LaunchChoice>& choices,
+                   const std::vector<PreparedLaunch>& step) const;
+  /// A step must not be the first to use a kernel, since it may be captured.
+  void load(const void* kernel) const;
+  /// Enqueues a launch. Allocates nothing and waits for nothing. The device is current: DeviceGuard.
+  void launch(const void* kernel, const LaunchShape& shape, void** arguments,
+              cudaStream_t stream) const;
 
+  /// Zeroes what only a step can fill, for a call that is none.
+  void clear_transient(const Bound& out, const OutputShape* outputs, cudaStream_t stream) const;
   /// Seeds in device memory, for a reset on this stream.
   const uint64_t* upload(std::span<const uint64_t> seeds, cudaStream_t stream);
   void read_records(int64_t first, int64_t count, void* to);
@@ -113,6 +121,7 @@ class DeviceStore {
  private:
   template <bool kRead>
   void move_records(int64_t first, int64_t count, char* host);
+  void examine();
   PreparedLaunch choose(const LaunchChoice& choice) const;
   bool fits(const KernelVariant& variant, int threads) const;
 
@@ -120,13 +129,15 @@ class DeviceStore {
   int tier_;
   Config config_;
   Layout layout_;
+  Kernels kernels_;
   int device_, architecture_ = 0, code_ = 0, processors_ = 0, shared_limit_ = 0;
   DeviceMemory records_, list_counts_, lists_, slab_, counters_, units_, seeds_;
 };
 
-/// Memory for callers without an array library.
+/// Memory for callers without an array library. `release` is called by destructors and ignores what
+/// goes wrong.
 void* allocate(int device, int64_t bytes);
-void release(int device, void* memory);
+void release(int device, void* memory) noexcept;
 void sample_actions(int device, const Sampling& sampling, int32_t* to, cudaStream_t stream);
 void copy(int device, void* to, const void* from, int64_t bytes);
 

@@ -1,11 +1,13 @@
 // The `cuda` machine: a simulator on a GPU. Kernels are compiled here, per environment: one for
-// each launch of its graphs and each number of lanes that the phase lists. Memory, shapes and
-// launches are device.hpp's.
+// each launch of its graphs and each number of lanes that lanes_kept.hpp keeps. Memory, shapes and
+// launches are the engine's (device.hpp): nothing here calls the CUDA runtime, since this is
+// compiled into the environment's object, which has a copy of its own (kernels.hpp).
 #pragma once
 
 #include "engine/cuda/device.hpp"
 #include "engine/cuda/flat_device.hpp"
 #include "engine/cuda/lanes_device.hpp"
+#include "engine/cuda/lanes_kept.hpp"
 #include "engine/cuda/launch.hpp"
 #include "engine/fitting.hpp"
 #include "engine/host.hpp"
@@ -61,19 +63,22 @@ class DeviceSimulator final : public PlannedSimulator<E> {
 
   explicit DeviceSimulator(Plan<E> plan)
       : Base(std::move(plan)),
-        store_(plan_.id_, plan_.tier_, plan_.config_, store_layout(plan_),
-               kLists<GraphOf<E, kStepGraph>>) {
+        store_(
+            plan_.id_, plan_.tier_, plan_.config_, store_layout(plan_),
+            kLists<GraphOf<E, kStepGraph>>,
+            cuda::kernels_of_this_object(choices<kStepGraph>().front().variants.front().function)) {
     if constexpr (has_flat<E>) {
       if (wants_flat(plan_)) {
         const cuda::DeviceGuard guard(store_.device());
-        flat_ = std::make_unique<DeviceFlat<E>>(plan_.config_, plan_.params_, store_.dependent());
+        flat_ = std::make_unique<DeviceFlat<E>>(store_, plan_.config_, plan_.params_);
       }
     }
     if (flat_ == nullptr) {
-      step_ = store_.prepare(choices<kStepGraph>());
+      const std::vector<cuda::LaunchChoice> of_a_step = choices<kStepGraph>();
+      step_ = store_.prepare(of_a_step);
+      store_.check_lanes(of_a_step, step_);
       reset_ = store_.prepare(choices<kResetGraph>());
       observe_ = store_.prepare(choices<kObserveGraph>());
-      check_lanes();
     }
     instance_ = plan_.instance_;
     instance_.insert(instance_.size() - 1, std::string(", \"schedule\": \"") +
@@ -81,8 +86,8 @@ class DeviceSimulator final : public PlannedSimulator<E> {
                                                "\", \"launches\": " + cuda::describe(step_));
     shared_.base = store_.records();
     shared_.counters = static_cast<Counters*>(store_.counters());
-    background_ = uploaded(store_.device(), plan_.background_);
-    state_background_ = uploaded(store_.device(), plan_.state_background_);
+    background_ = cuda::uploaded(store_.device(), plan_.background_);
+    state_background_ = cuda::uploaded(store_.device(), plan_.state_background_);
     shared_.background = background_.template as<uint8_t>();
     shared_.state_background = state_background_.template as<uint8_t>();
     if constexpr (has_flat<E>) {
@@ -111,7 +116,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     this->take_request(request);
     const cuda::DeviceGuard guard(store_.device());
     shared_.seeds = store_.upload(request.seeds, static_cast<cudaStream_t>(stream));
-    clear_transient(out, static_cast<cudaStream_t>(stream));
+    store_.clear_transient(out, plan_.outputs_, static_cast<cudaStream_t>(stream));
     enqueue<kResetGraph>(reset_, out, static_cast<cudaStream_t>(stream));
     this->forget_request();
     begun_ = true;
@@ -119,7 +124,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   void observe(const Bound& out, void* stream) override {
     this->need_reset("observe");
     const cuda::DeviceGuard guard(store_.device());
-    clear_transient(out, static_cast<cudaStream_t>(stream));
+    store_.clear_transient(out, plan_.outputs_, static_cast<cudaStream_t>(stream));
     enqueue<kObserveGraph>(observe_, out, static_cast<cudaStream_t>(stream));
   }
 
@@ -210,12 +215,17 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     if constexpr (Sizes::any || bytes > kSurelyShared) add(std::true_type{});
   }
   template <int kGraph, int kIndex, Name kName, int... G, class... X>
-  cuda::LaunchChoice choice(Phase<kName, Lanes<G...>, X...>) const {
+  cuda::LaunchChoice choice(Phase<kName, Lanes<G...>, X...> phase) const {
     using L = typename TypeAt<kIndex, launches_of<GraphOf<E, kGraph>>>::type;
     static constexpr Name name = kName;
-    cuda::LaunchChoice made{
-        name.text, L::from != kNoList, std::is_same_v<typename L::phase, detail::ClosePhase>, {}};
-    (add_variants<kGraph, kIndex, typename L::phase, G>(made.variants), ...);
+    cuda::LaunchChoice made{name.text,
+                            L::from != kNoList,
+                            std::is_same_v<typename L::phase, detail::ClosePhase>,
+                            {G...},
+                            {}};
+    [&]<int... kKept>(Lanes<kKept...>) {
+      (add_variants<kGraph, kIndex, typename L::phase, kKept>(made.variants), ...);
+    }(lanes_kept<E, kGraph == kStepGraph>(phase));
     return made;
   }
   template <int kGraph>
@@ -225,23 +235,6 @@ class DeviceSimulator final : public PlannedSimulator<E> {
         return std::vector<cuda::LaunchChoice>{choice<kGraph, kIndex>(typename L::phase{})...};
       }(std::make_integer_sequence<int, int(sizeof...(L))>{});
     }(launches_of<GraphOf<E, kGraph>>{});
-  }
-  // A phase that lacks the wanted number of lanes runs with its own default; one at least must have
-  // it.
-  void check_lanes() const {
-    const int lanes = plan_.config_.lanes;
-    if (lanes == 0) return;
-    for (const cuda::PreparedLaunch& launch : step_)
-      if (launch.lanes == lanes) return;
-    std::string known;
-    for (const cuda::LaunchChoice& one : choices<kStepGraph>())
-      for (const cuda::KernelVariant& variant : one.variants) {
-        const std::string text = std::to_string(variant.lanes);
-        if ((", " + known + ",").find(", " + text + ",") == std::string::npos)
-          known += (known.empty() ? "" : ", ") + text;
-      }
-    throw Error(Fault::value, "lanes must be one of " + known + " for " + plan_.id_ +
-                                  ", or 0 for the tuned choice, got " + std::to_string(lanes));
   }
 
   // ---- launching
@@ -255,25 +248,9 @@ class DeviceSimulator final : public PlannedSimulator<E> {
       if (flat_ != nullptr) return flat_->run(GraphOf<E, kGraph>{}, shared_, stream);
     LaunchMemory memory{store_.list_counts(), store_.lists(), store_.slab()};
     void* arguments[] = {&shared_, &memory};
-    for (const cuda::PreparedLaunch& launch : launches) store_.launch(launch, arguments, stream);
+    for (const cuda::PreparedLaunch& launch : launches)
+      store_.launch(launch.function, launch.shape, arguments, stream);
   }
-  // What only a step can fill: a reset shows no reward and no flags.
-  void clear_transient(const Bound& out, cudaStream_t stream) const {
-    for (int o = 0; o < kOutputCount; ++o)
-      if (is_of_a_step(Output(o)) && out.at[o] != nullptr)
-        GE_CUDA(cudaMemsetAsync(out.at[o], 0, size_t(plan_.outputs_[o].bytes), stream));
-  }
-
-  static cuda::DeviceMemory uploaded(int device, const std::vector<uint8_t>& bytes) {
-    const cuda::DeviceGuard guard(device);
-    cuda::DeviceMemory memory(int64_t(bytes.size()));
-    if (bytes.empty()) return memory;
-    GE_CUDA(cudaMemcpy(memory.as(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
-    // The copy may still be on its way, and callers' streams do not wait for this one.
-    GE_CUDA(cudaStreamSynchronize(nullptr));
-    return memory;
-  }
-
   // Before the store, whose end waits for the device.
   cuda::DeviceMemory background_, state_background_;
   std::unique_ptr<DeviceFlat<E>> flat_;

@@ -244,13 +244,9 @@ class Flat {
   // ---- the caller's arrays
 
   void stage(TakeActions) {
-    with_action_type(ground_.shared.action_type,
-                     [&](auto type) { take<typename decltype(type)::type>(); });
-  }
-  template <class From>
-  void take() {
-    if constexpr (std::is_floating_point_v<From> == ActionShape<typename S::Action>::is_float)
-      rows<flat::ActionJob<E, From>>(agents());
+    with_action_type<typename S::Action>(ground_.shared.action_type, [&](auto type) {
+      rows<flat::ActionJob<E, typename decltype(type)::type>>(agents());
+    });
   }
   void stage(ClearFinal) {
     if (bound(kFinalObservation))

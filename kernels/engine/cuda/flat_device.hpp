@@ -18,9 +18,6 @@ void sort_pairs(const FlatMemory& memory, int64_t count, int bits, void* space, 
                 cudaStream_t stream);
 
 inline constexpr int kFlatThreads = 256;
-/// Enqueues a kernel of one parameter.
-void launch_flat(const void* function, int64_t blocks, int threads, int shared, bool dependent,
-                 void* ground, cudaStream_t stream);
 
 }  // namespace cuda
 
@@ -51,8 +48,8 @@ class DeviceGrid {
  public:
   using Service = DeviceLanes;
 
-  DeviceGrid(bool dependent, void* sorting, int64_t sorting_bytes)
-      : dependent_(dependent), sorting_(sorting), sorting_bytes_(sorting_bytes) {}
+  DeviceGrid(const cuda::DeviceStore& store, void* sorting, int64_t sorting_bytes)
+      : store_(store), sorting_(sorting), sorting_bytes_(sorting_bytes) {}
   void begin(cudaStream_t stream) { stream_ = stream, first_ = true; }
   /// While it is on, kernels are loaded rather than launched: a step must not be the first to ask
   /// for one, since it may be captured.
@@ -72,7 +69,7 @@ class DeviceGrid {
     launch(&flat_teams_kernel<Job, Ground>, ground.count, kFlatTeam, Job::shared_bytes, ground);
   }
   void zero(void* at, int64_t bytes) {
-    if (!loading_) GE_CUDA(cudaMemsetAsync(at, 0, size_t(bytes), stream_));
+    if (!loading_) cuda::zero(at, bytes, stream_);
     first_ = true;
   }
   void sort(const FlatMemory& memory, int64_t count, int bits) {
@@ -87,17 +84,16 @@ class DeviceGrid {
   /// A kernel may start before the one before it has ended if that one says when it may: ours do.
   template <class Kernel, class Ground>
   void launch(Kernel* kernel, int64_t blocks, int threads, int shared, const Ground& ground) {
-    if (loading_) {
-      cudaFuncAttributes attributes;
-      GE_CUDA(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
-      return;
-    }
-    cuda::launch_flat(reinterpret_cast<const void*>(kernel), blocks, threads, shared,
-                      dependent_ && !first_, const_cast<Ground*>(&ground), stream_);
+    const auto* const function = reinterpret_cast<const void*>(kernel);
+    if (loading_) return store_.load(function);
+    void* arguments[] = {const_cast<Ground*>(&ground)};
+    store_.launch(function, {blocks, threads, shared, store_.dependent() && !first_}, arguments,
+                  stream_);
     first_ = false;
   }
 
-  bool dependent_, first_ = true, loading_ = false;
+  const cuda::DeviceStore& store_;
+  bool first_ = true, loading_ = false;
   void* sorting_;
   int64_t sorting_bytes_;
   cudaStream_t stream_ = nullptr;
@@ -112,14 +108,14 @@ class DeviceFlat {
   using Sizes = FlatSizes<E, typename Life<E>::StepGraph, typename Life<E>::ResetGraph,
                           typename Life<E>::ObserveGraph>;
 
-  DeviceFlat(const Config& config, const Params& params, bool dependent)
+  DeviceFlat(const cuda::DeviceStore& store, const Config& config, const Params& params)
       : rows_(Sizes::sort(params).rows * config.worlds),
         scratch_(Sizes::scratch_bytes(params) * config.worlds),
         masks_(kFlatLevels * config.worlds),
         parts_(8 * Sizes::chunks(params) * config.worlds),
         sorting_(16 * rows_),
         space_(rows_ > 0 ? cuda::sort_bytes(rows_) : 0),
-        grid_(dependent, space_.as(), space_.bytes()) {
+        grid_(store, space_.as(), space_.bytes()) {
     if (Sizes::sort(params).keys * config.worlds >= int64_t{1} << 32)
       throw Error(Fault::value,
                   "too many worlds to sort at once: worlds times cells must be below "
@@ -134,15 +130,19 @@ class DeviceFlat {
                sorting + 2 * rows_,
                sorting + 3 * rows_};
   }
-  /// Loads every kernel of these graphs; what is sorted meanwhile means nothing.
+  /// Loads every kernel of these graphs: with the actions of each type, since a kernel takes one,
+  /// and with every output. What is sorted meanwhile means nothing.
   template <class... Graphs>
   void load(Shared<S> shared) {
-    for (void*& output : shared.bound.at) output = masks_.as();  // as if all were wanted
-    if (sorting_.bytes() > 0) GE_CUDA(cudaMemset(sorting_.as(), 0, size_t(sorting_.bytes())));
+    for (void*& output : shared.bound.at) output = masks_.as();
+    if (sorting_.bytes() > 0) cuda::zero(sorting_.as(), sorting_.bytes(), nullptr);
     grid_.set_loading(true);
-    (run(Graphs{}, shared, nullptr), ...);
+    for (const Type type : {Type::uint8, Type::int32, Type::int64, Type::float32, Type::float64}) {
+      shared.action_type = type;
+      (run(Graphs{}, shared, nullptr), ...);
+    }
     grid_.set_loading(false);
-    GE_CUDA(cudaStreamSynchronize(nullptr));
+    cuda::finish(nullptr);
   }
   /// Bytes that each world takes besides its record; a radix sort needs about as much as it sorts.
   static int64_t world_bytes(const Params& params) {

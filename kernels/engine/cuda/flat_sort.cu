@@ -1,4 +1,5 @@
-// What the flat executor takes from CUB, and the launch of its kernels. See flat_device.hpp.
+// What the flat executor takes from CUB: kernels of the engine, whatever is sorted. See
+// flat_device.hpp.
 #include <cub/device/device_radix_sort.cuh>
 
 #include "engine/cuda/flat_memory.hpp"
@@ -20,22 +21,6 @@ void sort_pairs(const FlatMemory& memory, int64_t count, int bits, void* space, 
   const uint32_t *const keys = memory.keys, *const rows = memory.rows;
   GE_CUDA(cub::DeviceRadixSort::SortPairs(space, bytes, keys, memory.sorted_keys, rows,
                                           memory.sorted_rows, count, 0, bits, stream));
-}
-
-void launch_flat(const void* function, int64_t blocks, int threads, int shared, bool dependent,
-                 void* ground, cudaStream_t stream) {
-  cudaLaunchAttribute early;
-  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(unsigned(blocks));
-  config.blockDim = dim3(unsigned(threads));
-  config.dynamicSmemBytes = size_t(shared);
-  config.stream = stream;
-  config.attrs = &early;
-  config.numAttrs = dependent ? 1 : 0;
-  void* arguments[] = {ground};
-  GE_CUDA(cudaLaunchKernelExC(&config, function, arguments));
 }
 
 }  // namespace ge::cuda

@@ -592,16 +592,15 @@ class Group {
 
   template <bool kFinal>
   GE_FN void stage(TakeActions, bool on) {
-    with_action_type(cells_.shared->action_type,
-                     [&](auto type) GE_LAMBDA { take<typename decltype(type)::type>(on); });
+    with_action_type<typename S::Action>(cells_.shared->action_type, [&](auto type) GE_LAMBDA {
+      take<typename decltype(type)::type>(on);
+    });
   }
   template <class From>
   GE_FN void take(bool on) {
-    if constexpr (std::is_floating_point_v<From> == ActionShape<typename S::Action>::is_float) {
-      const int rows = agents();
-      my_rows<Agent::capacity>(
-          on, rows, [&](int row) GE_LAMBDA { take_action<E, From, true>(cells_, row, rows); });
-    }
+    const int rows = agents();
+    my_rows<Agent::capacity>(
+        on, rows, [&](int row) GE_LAMBDA { take_action<E, From, true>(cells_, row, rows); });
   }
   template <bool kFinal, int O, auto F>
   GE_FN void stage(Write<O, F>, bool on) {

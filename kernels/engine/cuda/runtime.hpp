@@ -1,9 +1,12 @@
 // The CUDA runtime as this engine calls it: every call is checked, memory is owned, and the
-// caller's current device is left as it was.
+// caller's current device is left as it was. What stands here is the engine's own copy of the
+// runtime, also where an environment's object calls it: see kernels.hpp.
 #pragma once
 
 #include <cuda_runtime.h>
 
+#include <cstdint>
+#include <span>
 #include <utility>
 
 #include "engine/simulator.hpp"
@@ -18,20 +21,14 @@ void refuse_fork();
 inline void check(cudaError_t code, const char* call) {
   if (code != cudaSuccess) fail(code, call);
 }
-/// The one wrapper around each call of the runtime.
+/// The one wrapper around each call of the runtime; for the engine's own files.
 #define GE_CUDA(call) ::ge::cuda::check((call), #call)
 
 /// Makes a device current for the length of a scope.
 class DeviceGuard {
  public:
-  explicit DeviceGuard(int device) : device_(device) {
-    refuse_fork();
-    GE_CUDA(cudaGetDevice(&before_));
-    if (before_ != device_) GE_CUDA(cudaSetDevice(device_));
-  }
-  ~DeviceGuard() {
-    if (before_ != device_) cudaSetDevice(before_);
-  }
+  explicit DeviceGuard(int device);
+  ~DeviceGuard();
   DeviceGuard(const DeviceGuard&) = delete;
 
  private:
@@ -42,9 +39,7 @@ class DeviceGuard {
 class DeviceMemory {
  public:
   DeviceMemory() = default;
-  explicit DeviceMemory(int64_t bytes) : bytes_(bytes) {
-    if (bytes > 0) GE_CUDA(cudaMalloc(&at_, size_t(bytes)));
-  }
+  explicit DeviceMemory(int64_t bytes);
   ~DeviceMemory();
   DeviceMemory(DeviceMemory&& other) noexcept
       : at_(std::exchange(other.at_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
@@ -63,5 +58,12 @@ class DeviceMemory {
   void* at_ = nullptr;
   int64_t bytes_ = 0;
 };
+
+/// Zeroes device memory in the order of a stream.
+void zero(void* at, int64_t bytes, cudaStream_t stream);
+/// Waits for a stream.
+void finish(cudaStream_t stream);
+/// A copy of host memory on a device; what is there is there when this returns.
+DeviceMemory uploaded(int device, std::span<const uint8_t> bytes);
 
 }  // namespace ge::cuda

@@ -54,6 +54,7 @@ struct Environment : Defaults {
   }
 };
 
+inline constexpr int kUnits = 2;  // a minute each, side by side
 using Builds = ge::Builds<Build<"HideSeek-v0", Environment<Tier<6, 9, 2>>,
                                 Environment<Tier<40, kMostBoxes, kMostRamps>>>>;
 

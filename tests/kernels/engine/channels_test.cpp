@@ -161,6 +161,22 @@ GE_TEST(actions_of_every_whole_type_give_the_same_step) {
   CHECK(records[0] == records[1] && records[0] == records[2]);
 }
 
+GE_TEST(actions_of_the_rules_type_stay_where_they_are_and_others_share_one_room) {
+  Config config;
+  config.worlds = 5;
+  Simulation s("CartPole-v0", config);
+  const std::vector<int32_t> own{1, 0, 1, 1, 0};
+  const std::vector<int64_t> wide(own.begin(), own.end());
+  const std::vector<uint8_t> narrow(own.begin(), own.end());
+  std::vector<char> room;
+  CHECK(own_actions(*s, {own.data(), Type::int32}, room) == own.data());
+  CHECK(room.empty());
+  const void* const converted = own_actions(*s, {wide.data(), Type::int64}, room);
+  CHECK(std::memcmp(converted, own.data(), 5 * sizeof(int32_t)) == 0);
+  CHECK(own_actions(*s, {narrow.data(), Type::uint8}, room) == converted);
+  CHECK(std::memcmp(converted, own.data(), 5 * sizeof(int32_t)) == 0);
+}
+
 GE_TEST(bad_actions_are_refused_by_name_before_any_world_moves) {
   Simulation s(make(2));
   s.reset(1);

@@ -109,7 +109,7 @@ std::string digits(const std::vector<uint8_t>& values) {
 std::string shown(const Simulation& s) {
   std::string text = digits(s.terminated()) + " " + digits(s.truncated()) + " " +
                      digits(s.ended()) + " " + digits(s.out<uint8_t>(kAgentActive)) + " ";
-  for (const float r : s.reward()) text += " " + std::to_string(int(r));
+  for (const float r : s.reward()) text.append(" ").append(std::to_string(int(r)));
   return text;
 }
 /// "left episode step" of each agent, a dash for a row of zeros.

@@ -130,8 +130,9 @@ void check_round_trip() {
   const auto covered = cover_segments(layout.segments, kRecord);
   for (size_t i = 0; i < in.size(); ++i)
     in[i] = covered[i % kRecord] ? char(draw(1, 2, 3, 4, 5, 6, uint32_t(i), 0).word[0]) : 0;
-  pack_records<B>(layout.segments, kRecord, kBlockSize, blocks.data(), 0, kWorlds, in.data());
-  unpack_records<B>(layout.segments, kRecord, kBlockSize, blocks.data(), 0, kWorlds, out.data());
+  const RecordBlocks stored{layout.segments, kRecord, kBlockSize, B, blocks.data()};
+  pack_records(stored, 0, kWorlds, in.data());
+  unpack_records(stored, 0, kWorlds, out.data());
   CHECK(in == out);
   // The layout of design: a word of the canonical record and its place in the block.
   for (const Segment& segment : layout.segments)
@@ -144,8 +145,8 @@ void check_round_trip() {
   // One world alone touches no other.
   std::vector<char> one(in.begin() + 7 * kRecord, in.begin() + 8 * kRecord);
   std::fill(blocks.begin(), blocks.end(), 0);
-  pack_records<B>(layout.segments, kRecord, kBlockSize, blocks.data(), 7, 1, one.data());
-  unpack_records<B>(layout.segments, kRecord, kBlockSize, blocks.data(), 0, kWorlds, out.data());
+  pack_records(stored, 7, 1, one.data());
+  unpack_records(stored, 0, kWorlds, out.data());
   for (int world = 0; world < kWorlds; ++world)
     CHECK_EQ(std::all_of(out.begin() + world * kRecord, out.begin() + (world + 1) * kRecord,
                          [](char c) { return c == 0; }),

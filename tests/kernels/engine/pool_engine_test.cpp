@@ -1,12 +1,11 @@
 // The pool of threads: every part once, whoever calls, however often; exceptions, nesting, crews.
 // Also run under the thread sanitizer.
-#include "engine/cpu/pool.hpp"
-
 #include <atomic>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "engine/cpu/pool.hpp"
 #include "test.hpp"
 
 using namespace ge;

@@ -1,0 +1,175 @@
+"""`python -m gpu_envs build`: makes modules, of this tree's environments or of a header elsewhere.
+
+- `build`: everything of this tree, for this processor, and for CUDA where it is wanted
+- `build CartPole-v0 ...`: the modules of these ids (or stems, such as `cartpole`)
+- `build --target cuda`: the same for one target alone
+- `build my_env.hpp`: a module of a header outside the tree, in the user's cache
+- `build --forget my_env.hpp`: takes it out of the cache
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from gpu_envs import flags, native, registration
+from gpu_envs.building import outside, places, processor, toolchain, upkeep
+
+TARGETS = (*(f"cpu_{level}" for level in processor.LEVELS), "cuda")
+
+
+def _parser() -> flags.Parser:
+    parser = flags.Parser(
+        prog="python -m gpu_envs build",
+        description="Build the native engine and modules of environments.",
+        epilog="Environment variables: GPU_ENVS_CPU chooses the instruction set, GPU_ENVS_CUDA=1 "
+        "builds for CUDA too (0 never, and holds for a tree until `auto` takes it back), "
+        "GPU_ENVS_CUDA_ARCHS the architectures (such as '80;90'), GPU_ENVS_CUDA_LANES=all every "
+        "number of lanes, GPU_ENVS_CUDA_LINES=1 line information for profilers, CXX and CXXFLAGS "
+        "the compiler and further flags, GPU_ENVS_CACHE the folder for headers outside the tree.",
+    )
+    parser.add_argument(
+        "what", nargs="*", metavar="ID | FILE.hpp", help="default: every environment of this tree"
+    )
+    parser.add_argument(
+        "--forget", action="store_true", help="remove the modules of these headers from the cache"
+    )
+    parser.add_argument(
+        "--target",
+        action="append",
+        choices=TARGETS,
+        help="build for these alone (may be given again)",
+    )
+    parser.add_argument(
+        "--engine", action="store_true", help="the engine and its bindings alone (in a tree)"
+    )
+    return parser
+
+
+def _targets() -> list[str]:
+    """Return what is built here: this processor's instruction set, and CUDA where it is wanted."""
+    return [native.cpu_target(), *(["cuda"] if native.builds_cuda() else [])]
+
+
+def _stems(names: Sequence[str]) -> list[str]:
+    known = places.environments()
+    stems = []
+    for name in names:
+        stem = name if name in known else registration.home(registration.find(name)["id"]).stem
+        stems.append(stem)
+    return stems
+
+
+def write_catalogue(stem: str, target: str) -> bool:
+    """Write what a module of this tree says of itself where the catalogue says otherwise."""
+    described = native.describe(target, places.module_file(stem, target))
+    return registration.remember(registration.Home(stem), described)
+
+
+def _tree(names: Sequence[str], targets: Sequence[str], only_engine: bool) -> None:
+    if not places.is_source_tree():
+        raise toolchain.CannotBuild(
+            "an installed package is complete: `build` takes headers here, such as my_env.hpp"
+        )
+    stems = [] if only_engine else _stems(names) or list(places.environments())
+    for target in targets:
+        upkeep.ensure(target, stems, exact=True)
+    if not names and not only_engine:
+        for left in places.CATALOGUE.glob("*.json"):
+            if left.stem not in stems:
+                left.unlink()
+    for stem in stems if native.cpu_target() in targets else ():
+        write_catalogue(stem, native.cpu_target())
+    print(f"gpu_envs: {', '.join(stems) or 'the engine'} up to date for {', '.join(targets)}")
+
+
+def _describe_apart(target: str, file: Path) -> list[dict[str, Any]]:
+    """Return what a new module says of itself, from a process of its own: it may be broken."""
+    program = (
+        "import json, sys; from pathlib import Path; from gpu_envs import native; "
+        "print(json.dumps(native.describe(sys.argv[1], Path(sys.argv[2]))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, target, str(file)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1]
+        raise toolchain.CannotBuild(f"{file} cannot be loaded: {last}")
+    found: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def _check_ids(header: Path, described: list[dict[str, Any]]) -> None:
+    """Refuse ids that somebody else has."""
+    for entry in described:
+        if entry["id"] not in registration.environments():
+            continue
+        other = registration.home(entry["id"]).header
+        if other == header:
+            continue
+        owner = "gpu_envs has itself" if other is None else f"{other} has brought"
+        remedy = (
+            "choose another" if other is None else "choose another, or `build --forget` that file"
+        )
+        raise toolchain.CannotBuild(f"{header} brings {entry['id']}, which {owner}: {remedy}")
+
+
+def build_header(header: Path, targets: Sequence[str] = (), *, quiet: bool = False) -> list[str]:
+    """Make modules of a header outside the tree and return the ids of its environments."""
+    header = header.resolve()
+    if not header.is_file():
+        raise toolchain.CannotBuild(f"{header} does not exist")
+    if not header.stem.isidentifier():
+        raise toolchain.CannotBuild(
+            f"{header.name}: the file is named after its namespace, gpu_envs::envs::<name>, so its "
+            "name must be one of C++"
+        )
+    described: list[dict[str, Any]] = []
+    for target in targets or _targets():
+        native.at(target)
+        file = outside.build(header, target, quiet=quiet)
+        try:
+            described = _describe_apart(target, file)
+            _check_ids(header, described)
+        except toolchain.CannotBuild:
+            file.unlink(missing_ok=True)
+            raise
+    outside.keep(header, described)
+    registration.refresh()
+    return [entry["id"] for entry in described]
+
+
+def _headers(paths: Sequence[Path], targets: Sequence[str], forget: bool) -> None:
+    for path in paths:
+        if forget:
+            if not outside.forget(path.resolve()):
+                raise toolchain.CannotBuild(f"{path} has no module in {places.cache_folder()}")
+            print(f"gpu_envs: {path} is forgotten")
+            continue
+        ids = build_header(path, targets)
+        print(
+            f"gpu_envs: {', '.join(ids)} can be made: gymnasium.make_vec({'gpu_envs/' + ids[0]!r})"
+        )
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit status."""
+    options = _parser().parse_args(argv)
+    headers = [Path(name) for name in options.what if name.endswith(".hpp")]
+    names = [name for name in options.what if not name.endswith(".hpp")]
+    try:
+        if headers:
+            _headers(headers, options.target or (), options.forget)
+        if names or not headers:
+            _tree(names, options.target or _targets(), options.engine)
+    except (toolchain.CannotBuild, ImportError, ValueError, OSError) as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,19 @@
+"""Builds the native half of the package with Python and a compiler alone.
+
+Engine, pictures and bindings are compiled once per machine and instruction set (a *target*, such as
+`cpu_v4` or `cuda`); every environment is a module, a shared object of its own. `setup.py`,
+`python -m gpu_envs build` and `gymnasium.make` in a source tree all come here. Nothing in this
+package imports the rest of gpu_envs or anything outside the standard library, so that it works
+before the package is installed: `setup.py` and CMake load it from its folder.
+
+    places     where sources and results are, in a source tree and in an installed package
+    flags      what kernels/flags.txt says
+    labels     what a built file says of itself: length, hash, engine, inputs
+    toolchain  the compilers
+    objects    objects named by what made them, so that every build of one tree shares them
+    jobs       commands side by side, with progress on one line
+    recipes    what is compiled and linked for an engine and for a module
+    upkeep     brings one file up to date, one process at a time
+    outside    modules of headers outside the tree, and the cache that holds them
+    command    `python -m gpu_envs build`
+"""

@@ -1,0 +1,132 @@
+"""Modules of headers outside the tree, and the cache that holds them.
+
+The cache has an entry per header, `headers/<key>.json`, with the header's path and what its
+environments say of themselves, and the modules in a folder per engine,
+`<engine>/<key>.<target>.so`, so that installations of several releases share it. A cache that
+strangers can write to is refused: they could put code there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import tempfile
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import labels, places, recipes, toolchain, upkeep
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One header that `python -m gpu_envs build` was given."""
+
+    header: Path
+    environments: list[dict[str, Any]]
+
+
+def key_of(header: Path) -> str:
+    """Return the name that a header's module has: two files of one name do not meet."""
+    return f"{header.stem}-{labels.hash_of(str(header).encode())[:8]}"
+
+
+def check_trust(path: Path) -> None:
+    """Refuse what somebody else could put code into; one's own group is no stranger."""
+    own_groups = {os.getgid(), os.getegid()}
+    real = path.resolve()
+    folder = path if path.is_dir() else path.parent
+    for place in dict.fromkeys((path, *path.parents, real, *real.parents)):
+        try:
+            status = place.stat()
+        except OSError:
+            continue
+        mode = status.st_mode
+        sticky = bool(mode & stat.S_ISVTX) and place not in (path, folder, real, folder.resolve())
+        strangers = mode & stat.S_IWOTH or (mode & stat.S_IWGRP and status.st_gid not in own_groups)
+        if (strangers and not sticky) or status.st_uid not in (os.geteuid(), 0):
+            raise toolchain.CannotBuild(
+                f"{place} belongs to or can be written by somebody else, who could put code there: "
+                "change its owner or mode, or set GPU_ENVS_CACHE to another folder"
+            )
+
+
+def entries() -> list[Entry]:
+    """Return all headers of the cache; none where it does not exist or is not to be trusted."""
+    folder = places.kept_headers()
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+    except OSError:
+        return []
+    if not names:
+        return []
+    found = []
+    for name in names:
+        try:
+            check_trust(folder / name)
+            held = json.loads((folder / name).read_text(encoding="utf-8"))
+            found.append(Entry(Path(held["header"]), list(held["environments"])))
+        except toolchain.CannotBuild as problem:
+            warnings.warn(f"gpu_envs leaves out what `build` made: {problem}", stacklevel=2)
+            return []
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return found
+
+
+def keep(header: Path, environments: list[dict[str, Any]]) -> None:
+    """Write the entry of a header."""
+    folder = places.kept_headers()
+    folder.mkdir(parents=True, exist_ok=True)
+    check_trust(folder)
+    text = json.dumps({"header": str(header), "environments": environments})
+    with tempfile.NamedTemporaryFile("w", dir=folder, delete=False, encoding="utf-8") as file:
+        file.write(text)
+    os.replace(file.name, folder / f"{key_of(header)}.json")
+
+
+def forget(header: Path) -> bool:
+    """Remove a header and its modules from the cache; returns whether there was anything."""
+    key = key_of(header)
+    found = [places.kept_headers() / f"{key}.json", *places.cache_folder().glob(f"*/{key}.*.so")]
+    there = [path for path in found if path.exists()]
+    for path in there:
+        path.unlink(missing_ok=True)
+    return bool(there)
+
+
+def module_file(header: Path, target: str) -> Path:
+    """Return where the module of a header lies."""
+    return places.module_file(key_of(header), target, places.cache_folder() / places.engine_hash())
+
+
+def module_of(header: Path, target: str) -> Path:
+    """Return the module of a header, built where it is missing or older than the header.
+
+    A header that is gone leaves its module as it is.
+    """
+    file = module_file(header, target)
+    if not header.exists() and not file.exists():
+        raise ImportError(f"{header} is gone, and nothing was built of it for this engine")
+    try:
+        check_trust(file)
+    except toolchain.CannotBuild as problem:
+        raise ImportError(str(problem)) from None
+    if header.exists() and not upkeep.is_current(file, target):
+        try:
+            build(header, target)
+        except toolchain.CannotBuild as problem:
+            raise ImportError(f"{header} is newer than its module: {problem}") from None
+    return file
+
+
+def build(header: Path, target: str, *, quiet: bool = False) -> Path:
+    """Make the module of a header; the package is not touched."""
+    file = module_file(header, target)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    check_trust(file.parent)
+    product = recipes.module(header.stem, header, target, file.parent, name=key_of(header))
+    upkeep.ensure_one(product, quiet=quiet)
+    return file

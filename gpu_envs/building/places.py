@@ -1,0 +1,158 @@
+"""Where sources and results are: in a source tree, in an installed package, and in a user's cache.
+
+A source tree has `kernels/` beside the package; an installed package has the engine's headers in
+`gpu_envs/kernels/`. Built files lie in `gpu_envs/modules/` in both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent.parent
+MODULES = PACKAGE / "modules"
+CATALOGUE = PACKAGE / "catalogue"
+SUFFIX = EXTENSION_SUFFIXES[0]  # of this interpreter
+
+_PARTS = re.compile(r"constexpr int kUnits = (\d+);")
+
+
+def is_source_tree() -> bool:
+    """Whether the package lies in a clone, beside the sources it is built from."""
+    return (PACKAGE.parent / "kernels" / "CMakeLists.txt").exists()
+
+
+def kernels() -> Path:
+    """Return the folder with the engine's headers, and in a source tree with everything else."""
+    return (PACKAGE.parent if is_source_tree() else PACKAGE) / "kernels"
+
+
+def build_folder() -> Path:
+    """Return where objects go: `GPU_ENVS_BUILD_DIR`, `build/` of the tree, or the cache's."""
+    given = os.environ.get("GPU_ENVS_BUILD_DIR")
+    if given:
+        return Path(given).resolve()
+    return PACKAGE.parent / "build" if is_source_tree() else cache_folder() / "build"
+
+
+def cache_folder() -> Path:
+    """Return where modules of headers outside the tree live: GPU_ENVS_CACHE, or the usual place."""
+    given = os.environ.get("GPU_ENVS_CACHE")
+    if given:
+        return Path(given).resolve()
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "gpu_envs"
+
+
+def kept_headers() -> Path:
+    """Return where the cache keeps what it knows of each header."""
+    return cache_folder() / "headers"
+
+
+def environments(folder: Path | None = None) -> dict[str, Path]:
+    """Return the headers of environments by stem: `<stem>.hpp`, or `<stem>/<stem>.hpp`."""
+    folder = folder or kernels() / "envs"
+    found = {path.stem: path for path in folder.glob("*.hpp")}
+    for path in folder.glob("*/*.hpp"):
+        if path.stem == path.parent.name:
+            if path.stem in found:
+                raise ValueError(
+                    f"two environment headers are called {path.stem}: {found[path.stem]} and {path}"
+                )
+            found[path.stem] = path
+    return dict(sorted(found.items()))
+
+
+def unit_count(header: Path) -> int:
+    """Return how many units an environment is compiled as: `constexpr int kUnits` in its header."""
+    found = _PARTS.search(header.read_text(encoding="utf-8", errors="replace"))
+    return max(1, int(found[1])) if found else 1
+
+
+_hashed: dict[tuple[tuple[str, int, int], ...], str] = {}
+
+
+def _headers(folder: str) -> Iterator[tuple[str, int, int]]:
+    """Yield path, time and size of each header below a folder."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                yield from _headers(entry.path)
+            elif entry.name.endswith(".hpp"):
+                status = entry.stat()
+                yield entry.path, status.st_mtime_ns, status.st_size
+
+
+def engine_hash() -> str:
+    """Return the hash of all headers that a module shares with the engine, and of the flags.
+
+    Contents are read again when a file's time or size has changed.
+    """
+    root = str(kernels())
+    flags = os.path.join(root, "flags.txt")
+    status = os.stat(flags)
+    found = sorted(_headers(os.path.join(root, "engine")))
+    key = (*found, (flags, status.st_mtime_ns, status.st_size))
+    if key not in _hashed:
+        digest = hashlib.blake2b(digest_size=8)
+        for path, _, _ in key:
+            name = os.path.relpath(path, root).encode()
+            digest.update(name + b"\0" + Path(path).read_bytes() + b"\0")
+        _hashed[key] = digest.hexdigest()
+    return _hashed[key]
+
+
+def engine_file(target: str, folder: Path = MODULES) -> Path:
+    """Return the engine's shared library."""
+    return folder / f"libgpu_envs_{target}.so"
+
+
+def bindings_file(target: str, folder: Path = MODULES) -> Path:
+    """Return the Python module over it, for this interpreter."""
+    return folder / f"_{target}{SUFFIX}"
+
+
+def module_file(stem: str, target: str, folder: Path = MODULES) -> Path:
+    """Return an environment's module."""
+    return folder / f"{stem}.{target}.so"
+
+
+# ---- what holds for a tree until it is taken back
+
+
+def _settings_file() -> Path:
+    return build_folder() / "settings.json"
+
+
+def settings() -> dict[str, str]:
+    """Return what earlier commands settled for this tree."""
+    try:
+        found = json.loads(_settings_file().read_text(encoding="utf-8"))
+        return found if isinstance(found, dict) else {}
+    except (OSError, ValueError):
+        return {}
+
+
+def settle_cuda() -> str:
+    """Return GPU_ENVS_CUDA: "0", "1" or "auto"; 0 holds for the tree until it is taken back."""
+    given = os.environ.get("GPU_ENVS_CUDA", "").strip().lower()
+    known = {"0": "0", "off": "0", "false": "0", "no": "0", "auto": "auto"}
+    known |= {"1": "1", "on": "1", "true": "1", "yes": "1"}
+    if given and given not in known:
+        raise ValueError(f"GPU_ENVS_CUDA must be auto, 1 or 0, got {given!r}")
+    held = settings()
+    if not given:
+        return held.get("cuda", "auto")
+    wanted = {"0": {"cuda": "0"}, "auto": {}, "1": held}[known[given]]  # 1 is for one command
+    if is_source_tree() and wanted != held:
+        try:
+            _settings_file().parent.mkdir(parents=True, exist_ok=True)
+            _settings_file().write_text(json.dumps(wanted), encoding="utf-8")
+        except OSError:
+            pass  # a tree that cannot be written holds nothing
+    return known[given]

@@ -1,0 +1,295 @@
+"""What is compiled and linked for an engine, for the bindings and for a module."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import labels, objects, places, toolchain
+from .objects import Compile
+from .toolchain import CannotBuild
+
+# Where the two machines differ in what an engine consists of.
+_HOST_ALONE = ("engine/cpu/machine.cpp", "engine/cpu/stage_clock.cpp")
+_ENTRY = {"cpu": "engine/cpu/entry.hpp", "cuda": "engine/cuda/entry.hpp"}
+_FACTORY = {"cpu": "CpuFactory", "cuda": "DeviceFactory"}
+
+
+@dataclass(frozen=True)
+class Product:
+    """One file to build, and all that it is made of."""
+
+    kind: str  # "engine", "bindings" or "module"
+    title: str
+    target: str
+    file: Path
+    objects: tuple[Compile, ...]
+    link: tuple[str, ...]  # the command without objects and output
+    needs: tuple[Path, ...] = ()  # files that are linked against
+    also: tuple[Path, ...] = ()  # inputs beside those of the objects
+
+
+def machine_of(target: str) -> str:
+    """Return the machine of a target, "cpu" or "cuda"."""
+    return "cuda" if target == "cuda" else "cpu"
+
+
+def _filled(template: str, **values: str) -> str:
+    path = places.kernels() / "cmake" / "templates" / template
+    text = path.read_text(encoding="utf-8")
+    for name, value in values.items():
+        text = text.replace(f"@{name}@", value)
+    return text
+
+
+def _written(name: str, text: str) -> Path:
+    """Write a generated source where it differs from what is there."""
+    path = places.build_folder() / "units" / name
+    try:
+        if path.read_text(encoding="utf-8") == text:
+            return path
+    except OSError:
+        pass
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+        file.write(text)
+    os.replace(file.name, path)
+    return path
+
+
+def _compile(
+    source: Path,
+    target: str,
+    flags: Sequence[str],
+    name: str,
+    *,
+    everywhere: bool = False,
+    weight: int = 0,
+) -> Compile:
+    """Describe one object; sources that end in .cu go to nvcc."""
+    root = places.kernels().parent
+    folder = places.build_folder() / target
+    include = f"-I{places.kernels()}"
+    if source.suffix == ".cu":
+        tool = toolchain.nvcc()
+        command = (tool.path, include, *flags)
+        compiler = f"{tool.version} {toolchain.identity(toolchain.cxx())}"
+    else:
+        command = (toolchain.cxx(), include, *flags)
+        compiler = toolchain.identity(toolchain.cxx())
+    return Compile(
+        command=command,
+        source=source,
+        object=folder / f"{name}.o",
+        compiler=compiler,
+        root=root,
+        store=places.build_folder() / "objects",
+        everywhere=everywhere,
+        report=source.suffix == ".cu",
+        weight=weight,
+    )
+
+
+def _cuda_includes(target: str) -> list[str]:
+    return ["-isystem", str(toolchain.nvcc().include)] if target == "cuda" else []
+
+
+def _stamped(target: str) -> list[str]:
+    return [f'-DGE_ENGINE_HASH="{places.engine_hash()}"', f'-DGE_TARGET="{target}"']
+
+
+def _linker(target: str, *, strip: bool) -> list[str]:
+    command = [toolchain.cxx(), "-shared", "-pthread", "-Wl,--gc-sections", "-Wl,-z,defs"]
+    command += [flag for flag in toolchain.extra() if flag.startswith("-fsanitize")]
+    return [*command, "-Wl,--exclude-libs,ALL", *(["-Wl,-s"] if strip else [])]
+
+
+def _versions(target: str, pattern: Sequence[str]) -> Path:
+    """Write the list of names that a library shows: one version per target keeps targets apart."""
+    shown = " ".join(f"{name};" for name in pattern)
+    text = f"GPU_ENVS_{target} {{ global: {shown} local: *; }};\n"
+    return _written(f"{target}-{labels.hash_of(text.encode())[:8]}.map", text)
+
+
+def _rules() -> tuple[Path, ...]:
+    """Return the files that say how things are built: inputs of everything."""
+    own = places.PACKAGE / "building"
+    templates = places.kernels() / "cmake" / "templates"
+    names = (own / "recipes.py", own / "toolchain.py", places.kernels() / "flags.txt")
+    return (*names, *sorted(templates.glob("*.in")))
+
+
+def _engine_sources(target: str) -> list[Path]:
+    root = places.kernels()
+    folders = ["engine", "physics", "spatial", "render", "engine/cpu"]
+    found = [path for folder in folders for path in sorted((root / folder).glob("*.cpp"))]
+    if machine_of(target) == "cuda":
+        found = [path for path in found if str(path.relative_to(root)) not in _HOST_ALONE]
+        found += sorted((root / "engine/cuda").glob("*.cpp"))
+        found += sorted((root / "engine/cuda").glob("*.cu"))
+    return found
+
+
+def engine(target: str, folder: Path, *, strip: bool = False) -> Product:
+    """Everything that knows no environment and no Python, as one shared library."""
+    level = toolchain.level_of(target)
+    machine = machine_of(target)
+    instruction_set = "cuda" if machine == "cuda" else f"x86-64-{level}"
+    stamp = _filled(
+        "stamp.in",
+        machine=machine,
+        instruction_set=instruction_set if level != "generic" else level,
+    )
+    flags = toolchain.visible(toolchain.host_flags(target)) + _cuda_includes(target)
+    device_flags = toolchain.visible(toolchain.nvcc_flags()) if machine == "cuda" else []
+    made = []
+    for source in _engine_sources(target):
+        name = str(source.relative_to(places.kernels()).with_suffix("")).replace("/", ".")
+        made.append(
+            _compile(source, target, device_flags if source.suffix == ".cu" else flags, name)
+        )
+    stamped = _written(f"stamp_{target}.cpp", stamp)
+    made.append(_compile(stamped, target, [*flags, *_stamped(target)], "stamp"))
+    file = places.engine_file(target, folder)
+    names = ("_ZN2ge*", "_ZNK2ge*", "_ZT?N2ge*", "_ZT?St*N2ge*")
+    link = [*_linker(target, strip=strip), f"-Wl,-soname,{file.name}", "-Wl,-Bsymbolic-functions"]
+    link += [f"-Wl,--version-script={_versions(target, names)}"]
+    tail = ["-ldl"]
+    if machine == "cuda":
+        tail = [str(toolchain.nvcc().runtime), "-ldl", "-lrt"]
+    return Product(
+        kind="engine",
+        title=f"engine ({target})",
+        target=target,
+        file=file,
+        objects=tuple(made),
+        link=(*link, "--", *tail),
+        also=_rules(),
+    )
+
+
+def bindings(target: str, folder: Path, *, strip: bool = False) -> Product:
+    """The Python module over an engine; its object is the same for all of them."""
+    flags = toolchain.host_flags("cuda", "cold")  # of the lowest level: it serves all
+    includes = [part for path in toolchain.python_includes() for part in ("-isystem", path)]
+    source = places.kernels() / "bindings" / "module.cpp"
+    made = _compile(
+        source, f"python{places.SUFFIX.rpartition('.')[0]}", [*flags, *includes], "module"
+    )
+    link = [*_linker(target, strip=strip), "-Wl,-rpath,$ORIGIN"]
+    link = [flag for flag in link if flag != "-Wl,-z,defs"]  # Python's names come from Python
+    return Product(
+        kind="bindings",
+        title=f"bindings ({target})",
+        target=target,
+        file=places.bindings_file(target, folder),
+        objects=(made,),
+        link=(*link, "--"),
+        needs=(places.engine_file(target, folder),),
+        also=_rules(),
+    )
+
+
+def _weight(stem: str, header: Path) -> int:
+    """Return the bytes of an environment: of its header, or of all headers of its folder."""
+    files = header.parent.glob("*.hpp") if header.parent.name == stem else [header]
+    return sum(path.stat().st_size for path in files)
+
+
+def _units(stem: str, header: Path, target: str, key: str) -> Iterator[Compile]:
+    """Describe an environment's own objects; `key` tells headers outside the tree apart."""
+    machine = machine_of(target)
+    include = header if key else header.relative_to(places.kernels())
+    count, weight = places.unit_count(header), _weight(stem, header)
+    flags = toolchain.nvcc_flags() if machine == "cuda" else toolchain.host_flags(target)
+    for part in range(count):
+        text = _filled(
+            "unit.in",
+            parts=f"#define GE_UNIT {part}\n#define GE_UNITS {count}\n" if count > 1 else "",
+            entry_header=_ENTRY[machine],
+            factory=_FACTORY[machine],
+            header=str(include),
+            stem=stem,
+            machine=machine,
+        )
+        name = f"{stem}_{machine}{key}" + (f"_{part}" if part else "")
+        unit = _written(f"{name}.{'cu' if machine == 'cuda' else 'cpp'}", text)
+        yield _compile(unit, target, flags, name, everywhere=bool(key), weight=weight)
+
+
+def module(
+    stem: str,
+    header: Path,
+    target: str,
+    folder: Path,
+    *,
+    strip: bool = False,
+    engines: Path = places.MODULES,
+    name: str | None = None,
+) -> Product:
+    """One environment as a shared object; the header may lie outside the tree."""
+    machine = machine_of(target)
+    inside = header.is_relative_to(places.kernels())
+    key = "" if inside else "." + labels.hash_of(str(header).encode())[:8]
+    face = _filled("module.in", stem=stem, machine=machine)
+    stamped = [*toolchain.host_flags(target, "cold"), *_stamped(target)]
+    compiled = [*_units(stem, header, target, key)]
+    compiled.append(
+        _compile(
+            _written(f"{stem}_module_{machine}{key}.cpp", face),
+            target,
+            stamped,
+            f"{stem}_module{key}",
+        )
+    )
+    shown = _versions(target, ("ge_module_stamp", "ge_module_entry"))
+    runtime = [str(toolchain.nvcc().runtime), "-ldl", "-lrt"] if machine == "cuda" else []
+    return Product(
+        kind="module",
+        title=stem,
+        target=target,
+        file=places.module_file(name or stem, target, folder),
+        objects=tuple(compiled),
+        link=(*_linker(target, strip=strip), f"-Wl,--version-script={shown}", "--", *runtime),
+        needs=(places.engine_file(target, engines),),
+        also=_rules(),
+    )
+
+
+def made(product: Product) -> str:
+    """Return a hash of the commands that make a product; -Werror changes nothing in it."""
+    commands = [objects.words_of(job) for job in product.objects]
+    kept = [[word for word in words if not word.startswith("-Werror")] for words in commands]
+    return labels.hash_of(json.dumps(kept).encode())[:16]
+
+
+def link(product: Product, label: labels.Label) -> None:
+    """Link a product, label it, and put it in place by one rename.
+
+    Whoever calls holds the lock of this file, so what is half done is of a builder that was killed.
+    """
+    command, tail = list(product.link), []
+    split = command.index("--")
+    command, tail = command[:split], command[split + 1 :]
+    product.file.parent.mkdir(parents=True, exist_ok=True)
+    prefix = f".build-{product.file.name}-"
+    for left in product.file.parent.glob(f"{prefix}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=product.file.parent, prefix=prefix) as folder:
+        file = Path(folder) / product.file.name
+        command += [str(job.object) for job in product.objects]
+        command += [str(path) for path in product.needs]
+        done = subprocess.run(
+            [*command, *tail, "-o", str(file)], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            said = "\n".join(done.stderr.rstrip().splitlines()[:10])
+            raise CannotBuild(f"linking {product.file.name} failed:\n{said}")
+        labels.attach(file, label)
+        os.replace(file, product.file)

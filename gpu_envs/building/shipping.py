@@ -1,0 +1,93 @@
+"""What `setup.py` asks for: a tree made ready, or a package that is complete."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from . import places, processor, recipes, toolchain, upkeep
+from .recipes import Product
+
+# What a header of a user's own needs of the sources.
+_SHIPPED = ("engine", "physics", "spatial", "geometry", "render", "cmake/templates")
+
+
+def targets() -> list[str]:
+    """Return the targets that the environment variables and this machine ask for."""
+    given = os.environ.get("GPU_ENVS_CPU", "")
+    levels = [level for level in given.replace(",", ";").split(";") if level]
+    bad = [level for level in levels if level not in processor.LEVELS]
+    if bad:
+        raise toolchain.CannotBuild(
+            f"GPU_ENVS_CPU must be of {', '.join(processor.LEVELS)}, got {bad[0]!r}"
+        )
+    found = [f"cpu_{level}" for level in levels or processor.runnable_levels()[:1]]
+    wanted = places.settle_cuda()
+    if wanted == "1" or (wanted == "auto" and toolchain.driver_answers()):
+        try:
+            toolchain.nvcc()
+            found.append("cuda")
+        except toolchain.CannotBuild as problem:
+            if wanted == "1":
+                raise
+            print(f"gpu_envs: no CUDA: {problem}")
+    return found
+
+
+def drop_leftovers() -> None:
+    """Remove what releases before modules left in a tree."""
+    for pattern in ("_cpu_*.so", "_cuda*.so", "_environments.json"):
+        for path in places.PACKAGE.glob(pattern):
+            path.unlink()
+
+
+def prepare_tree() -> None:
+    """Make a tree ready to build itself, at the first make."""
+    drop_leftovers()
+    _keep_pybind11()
+    places.settle_cuda()
+
+
+def _keep_pybind11() -> None:
+    """Keep pybind11's headers: pip's own environment of a build is gone when one changes."""
+    kept = places.build_folder() / "pybind11" / "include"
+    try:
+        import pybind11  # lint: allow builder: for the bindings alone
+    except ImportError:
+        return
+    shutil.copytree(pybind11.get_include(), kept, dirs_exist_ok=True)
+
+
+def fill_package(package: Path) -> None:
+    """Build everything for a wheel."""
+    modules = package / "modules"
+    shutil.rmtree(modules, ignore_errors=True)
+    modules.mkdir(parents=True)
+    products: list[Product] = []
+    for target in targets():
+        products += [
+            recipes.engine(target, modules, strip=True),
+            recipes.bindings(target, modules, strip=True),
+        ]
+        for stem, header in places.environments().items():
+            products.append(
+                recipes.module(stem, header, target, modules, strip=True, engines=modules)
+            )
+    with upkeep.lock("wheel"):
+        upkeep.build(products, title="everything", shipped=True)
+    add_headers(package)
+
+
+def add_headers(package: Path) -> None:
+    """Put into a package the headers that `build` needs for one of a user's own."""
+    for name in _SHIPPED:
+        source = places.kernels() / name
+        if source.is_dir():
+            shutil.copytree(
+                source,
+                package / "kernels" / name,
+                dirs_exist_ok=True,
+                ignore=shutil.ignore_patterns("*.cpp", "*.cu"),
+            )
+    shutil.copyfile(places.kernels() / "flags.txt", package / "kernels" / "flags.txt")

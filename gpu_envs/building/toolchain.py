@@ -1,0 +1,248 @@
+"""The compilers: which there are, and what each is called with."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from . import flags, objects, places
+
+# lint: allow flags: these are refused
+_FORBIDDEN = ("-ffast-math", "-Ofast", "-ffp-contract=fast", "-funsafe-math-optimizations")
+
+
+class CannotBuild(RuntimeError):
+    """Something is missing, or a command failed; the message says what to do."""
+
+
+@cache
+def cxx() -> str:
+    """Return the C++ compiler: CXX, g++ or c++."""
+    given = os.environ.get("CXX")
+    candidates = [given] if given else ["g++", "c++", "clang++"]
+    for candidate in candidates:
+        found = shutil.which(shlex.split(candidate)[0])
+        if found:
+            return found
+    wanted = f"the compiler that CXX names, {given}, was not found" if given else "none was found"
+    raise CannotBuild(
+        f"a C++ compiler is needed: {wanted} (Debian and Ubuntu: apt install g++; conda: "
+        "conda install gxx)"
+    )
+
+
+@cache
+def identity(compiler: str) -> str:
+    """Return what a compiler says of itself; refuses those that are too old."""
+    found = objects.compiler_identity(compiler)
+    version = _output([compiler, "-dumpversion"]).strip()
+    major = version.split(".")[0]
+    if not is_clang(compiler) and major.isdigit() and int(major) < 11:
+        raise CannotBuild(f"gpu_envs needs g++ 11 or newer; {compiler} is {version}")
+    return found
+
+
+@cache
+def is_clang(compiler: str) -> bool:
+    """Whether a compiler is clang, by whatever name."""
+    return "clang" in _output([compiler, "--version"]).lower()
+
+
+def _output(command: list[str]) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+
+def _named(*names: str) -> list[str]:
+    known = flags.read(places.kernels() / "flags.txt")
+    root = str(places.kernels().parent)
+    return [flag.replace("$ROOT", root) for name in names for flag in known[name]]
+
+
+def extra() -> list[str]:
+    """Return the user's own flags, CXXFLAGS; those that change results are refused."""
+    given = shlex.split(os.environ.get("CXXFLAGS", ""))
+    bad = [flag for flag in given if flag in _FORBIDDEN]
+    if bad:
+        raise CannotBuild(f"CXXFLAGS has {bad[0]}, which changes results: take it away")
+    return given
+
+
+def level_of(target: str) -> str:
+    """Return the instruction set of a target; the host half of `cuda` has the lowest."""
+    if target.startswith("cpu_"):
+        return target.removeprefix("cpu_")
+    return baseline()
+
+
+def baseline() -> str:
+    """Return the instruction set that every processor of this kind has."""
+    machine = os.uname().machine.lower()
+    return "v2" if machine in ("x86_64", "amd64") else "generic"
+
+
+def host_flags(target: str, effort: str = "optimised") -> list[str]:
+    """Return what every host unit of a target is compiled with."""
+    gnu = [] if is_clang(cxx()) else ["gnu"]
+    named = _named(effort, f"level {level_of(target)}", "common", "numbers", *gnu, "warnings")
+    return [*named, *extra()]
+
+
+# ---- CUDA
+
+
+@dataclass(frozen=True)
+class Nvcc:
+    """A CUDA compiler and its folders."""
+
+    path: str
+    include: Path
+    cub: Path
+    runtime: Path
+    version: str
+
+
+def _first(name: str, *folders: Path) -> Path | None:
+    return next((folder for folder in folders if (folder / name).exists()), None)
+
+
+def _nvcc_candidates() -> list[str]:
+    wheels = Path(sysconfig.get_path("purelib")) / "nvidia" / "cu13" / "bin"
+    named = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")]
+    folders = [Path(name) / "bin" for name in named if name]
+    found = [str(folder / "nvcc") for folder in folders] + [shutil.which("nvcc") or ""]
+    found += ["/usr/local/cuda/bin/nvcc", str(wheels / "nvcc")]
+    return [path for path in found if path and os.access(path, os.X_OK)]
+
+
+@cache
+def nvcc() -> Nvcc:
+    """Return the CUDA compiler: CUDA_HOME, PATH, the usual folder, NVIDIA's compiler wheels."""
+    candidates = _nvcc_candidates()
+    if not candidates:
+        raise CannotBuild("nvcc was not found (CUDA_HOME, PATH, or the extra cuda-build)")
+    path = candidates[0]
+    said = subprocess.run(
+        [path, "--dryrun", "-c", "-x", "cu", "/dev/null", "-o", "/dev/null"],
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stderr
+    found = re.search(r"TOP=([^\n]*)", said)
+    if not found:
+        raise CannotBuild(f"{path} does not say where its folder is:\n{said}")
+    top = Path(found[1].strip()).resolve()
+    side = top / "targets" / f"{os.uname().machine}-linux"
+    include = _first("cuda_runtime.h", top / "include", side / "include")
+    runtime = _first("libcudart_static.a", top / "lib64", top / "lib", side / "lib")
+    header = "cub/device/device_radix_sort.cuh"
+    cub = _first(
+        header, *(base / part for base in (top, side) for part in ("include/cccl", "include"))
+    )
+    if cub is None:
+        raise CannotBuild(f"{top} has no CUB (of NVIDIA's CCCL; as a package: nvidia-cuda-cccl)")
+    if include is None or runtime is None:
+        raise CannotBuild(f"{top} has no CUDA runtime (cuda_runtime.h, libcudart_static.a)")
+    version = _output([path, "--version"]).strip().splitlines()[-1]
+    return Nvcc(path, include, cub, runtime / "libcudart_static.a", version)
+
+
+def driver_answers() -> bool:
+    """Whether this machine has an NVIDIA driver with a device, without touching either."""
+    devices = any(Path("/dev").glob("nvidia[0-9]*"))
+    return (Path("/dev/nvidiactl").exists() and devices) or Path("/dev/dxg").exists()
+
+
+_RELEASE = ["75", "80", "86", "89", "90", "100", "120", "ptx"]
+
+
+def _own_architectures() -> list[str]:
+    """Return the compute capabilities of this machine's GPUs."""
+    query = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
+    try:
+        lines = _output(query).splitlines()
+    except OSError:
+        return []
+    return sorted({found for line in lines if (found := line.strip().replace(".", "")).isdigit()})
+
+
+def architectures() -> list[str]:
+    """Return nvcc's list of code: GPU_ENVS_CUDA_ARCHS, the GPUs of this machine, else 9.0.
+
+    nvcc's front end, which is most of the time, runs once per `arch=compute_XX`: once for all
+    architectures from 9.0 on and once for all below, each time for the oldest of them. Only at 9.0
+    does our code ask what it is compiled for (engine/cuda/lanes_device.hpp); the machine code is
+    each architecture's own.
+    """
+    given = os.environ.get("GPU_ENVS_CUDA_ARCHS", "").replace(",", ";")
+    names = _RELEASE if given == "release" else [name for name in given.split(";") if name]
+    names = [name.replace(".", "") for name in names] or _own_architectures() or ["90"]
+    plain = [int(name) for name in names if name.isdigit()]
+    codes, front = [], "90"
+    for name in names:
+        if name == "ptx":
+            codes.append(f"-gencode=arch=compute_{front},code=compute_{front}")
+            continue
+        if not re.fullmatch(r"[0-9]+[af]?", name):
+            raise CannotBuild(
+                f"GPU_ENVS_CUDA_ARCHS: `{name}` is no compute capability (expected e.g. 80;90 or "
+                "release)"
+            )
+        front = name  # code such as 90a has a front end of its own
+        if name.isdigit():
+            front = str(min(other for other in plain if (other < 90) == (int(name) < 90)))
+        codes.append(f"-gencode=arch=compute_{front},code=sm_{name}")
+    return codes
+
+
+def visible(found: list[str]) -> list[str]:
+    """Return flags with which names are shown: an engine's list of names decides what is."""
+    return [flag.replace("-fvisibility=hidden", "-fvisibility=default") for flag in found]
+
+
+def nvcc_flags() -> list[str]:
+    """Return what every CUDA unit is compiled with."""
+    tool = nvcc()
+    host = [flag for flag in host_flags("cuda") if flag not in ("-std=c++20", "-O3")]
+    werror = "-Werror" in host
+    host = [flag for flag in host if not flag.startswith(("-W", "-ftemplate"))] + ["-Wno-psabi"]
+    found = [*_named("nvcc"), f"-ccbin={cxx()}", f"-Xcompiler={','.join(host)}"]
+    found += [*architectures(), "-isystem", str(tool.cub)]
+    if os.environ.get("GPU_ENVS_CUDA_LINES") == "1":
+        found += _named("nvcc lines")  # for profilers; it puts the paths of the sources in
+    lanes = os.environ.get("GPU_ENVS_CUDA_LANES", "")
+    if lanes not in ("", "all"):
+        raise CannotBuild(f"GPU_ENVS_CUDA_LANES is `all` or nothing, got `{lanes}`")
+    if lanes:
+        found.append("-DGE_ALL_LANES")  # engine/cuda/lanes_kept.hpp
+    return [*found, "-Werror=all-warnings"] if werror else found
+
+
+@cache
+def python_includes() -> list[str]:
+    """Return the folders of Python.h and pybind11, which only the bindings need."""
+    folder = Path(sysconfig.get_path("include"))
+    if not (folder / "Python.h").exists():
+        raise CannotBuild(
+            f"{folder} lacks Python.h: install the headers of {sys.executable} "
+            "(Debian: python3-dev)"
+        )
+    kept = places.build_folder() / "pybind11" / "include"
+    try:
+        import pybind11  # lint: allow builder: for the bindings alone, and kept where it is gone
+
+        found = pybind11.get_include()
+    except ImportError:
+        if not kept.exists():
+            raise CannotBuild(
+                f"the bindings need pybind11: {sys.executable} -m pip install pybind11"
+            ) from None
+        found = str(kept)
+    return [str(folder), found]

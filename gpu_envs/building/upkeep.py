@@ -1,0 +1,176 @@
+"""Brings built files up to date: one process at a time, only what is missing or old.
+
+What is there and current costs a look at its inputs. Else a lock is taken, whose holder builds and
+the others wait; it goes with its process, so a builder that is killed blocks nobody.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import filecmp
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from . import jobs, labels, objects, places, recipes
+from .recipes import Product
+from .toolchain import CannotBuild
+
+
+def root() -> Path:
+    """Return the folder that relative inputs lie under."""
+    return places.kernels().parent
+
+
+def is_current(file: Path, target: str, made: str = "") -> bool:
+    """Whether a built file is whole, for this engine, and made of what its inputs are now.
+
+    With `made`, a hash of commands, whether it was also made by these.
+    """
+    try:
+        label = labels.read(file)
+    except (OSError, labels.Damaged):
+        return False
+    if label.engine != places.engine_hash() or label.target != target:
+        return False
+    return made in ("", label.made) and labels.is_current(label, root())
+
+
+def _inputs(product: Product, headers: dict[objects.Compile, list[str]]) -> dict[str, labels.Input]:
+    """Return everything a product was made of; generated units follow from the rest."""
+    names = {name for job in product.objects for name in headers[job]}
+    paths = [job.source for job in product.objects] + list(product.also)
+    generated = places.build_folder()
+    for path in paths:
+        if not path.is_relative_to(generated):
+            names.add(_name(path))
+    found = {}
+    for name in sorted(names):
+        if not (root() / name).is_relative_to(generated):
+            found[name] = labels.seen(root() / name)
+    return found
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(root()) if path.is_relative_to(root()) else path)
+
+
+def build(
+    products: Sequence[Product], *, title: str = "", quiet: bool = False, shipped: bool = False
+) -> None:
+    """Compile and link, engines before what needs them."""
+    wanted = list(dict.fromkeys(job for product in products for job in product.objects))
+    title = title or ", ".join(dict.fromkeys(product.title for product in products))
+    headers = jobs.run(wanted, title, quiet)
+    order = {"engine": 0, "bindings": 1, "module": 2}
+    for product in sorted(products, key=lambda product: order[product.kind]):
+        inputs = {} if shipped else _inputs(product, headers)
+        _check_unchanged(product)
+        label = labels.Label(product.kind, product.target, places.engine_hash(), inputs)
+        label.made = recipes.made(product)
+        recipes.link(product, label)
+    objects.prune(places.build_folder() / "objects")
+
+
+def _check_unchanged(product: Product) -> None:
+    """Refuse what was edited after it was compiled: the label would say more than is true."""
+    for job in product.objects:
+        found = objects.stored(job)
+        if found is None or not filecmp.cmp(found[0], job.object):
+            raise CannotBuild(f"{product.title} changed while it was built: try again")
+
+
+@contextlib.contextmanager
+def lock(name: str) -> Iterator[None]:
+    """Hold the lock of that name; says so where another process holds it."""
+    folder = places.build_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError as problem:
+        raise CannotBuild(f"{folder} cannot be written ({problem.strerror})") from None
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            print(f"gpu_envs: waiting for another process that builds {name}", file=sys.stderr)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _check_writable(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise CannotBuild(f"{folder} cannot be made ({problem.strerror})") from None
+    if not os.access(folder, os.W_OK):
+        raise CannotBuild(f"{folder} cannot be written")
+
+
+def ensure(
+    target: str,
+    stems: Sequence[str] = (),
+    *,
+    bindings: bool = True,
+    folder: Path = places.MODULES,
+    quiet: bool = False,
+    exact: bool = False,
+) -> list[Path]:
+    """Build what of the engine, its bindings and these environments is missing or old.
+
+    Args:
+        target: Such as "cpu_v4" or "cuda".
+        stems: Environments of the source tree.
+        bindings: Whether Python is going to load it.
+        folder: Where the results go.
+        quiet: Show no progress.
+        exact: Whether files that other flags were given for are old too.
+
+    Returns:
+        The files that were built.
+    """
+
+    def products() -> list[Product]:
+        return list(_products(target, stems, bindings, folder))
+
+    def old() -> list[Path]:
+        if exact:
+            return [p.file for p in products() if not is_current(p.file, target, recipes.made(p))]
+        files = _files(target, stems, bindings, folder)
+        return [file for file in files if not is_current(file, target)]
+
+    if not old():
+        return []
+    with lock(target):
+        if missing := old():
+            _check_writable(folder)
+            build([product for product in products() if product.file in missing], quiet=quiet)
+        return missing
+
+
+def ensure_one(product: Product, *, quiet: bool = False) -> None:
+    """Build one module that is not of the package, where it is missing or old."""
+    with lock(product.file.name.removesuffix(".so")):
+        if not is_current(product.file, product.target, recipes.made(product)):
+            build([product], quiet=quiet)
+
+
+def _files(target: str, stems: Sequence[str], bindings: bool, folder: Path) -> Iterator[Path]:
+    yield places.engine_file(target, folder)
+    if bindings:
+        yield places.bindings_file(target, folder)
+    for stem in stems:
+        yield places.module_file(stem, target, folder)
+
+
+def _products(target: str, stems: Sequence[str], bindings: bool, folder: Path) -> Iterator[Product]:
+    known = places.environments()
+    yield recipes.engine(target, folder)
+    if bindings:
+        yield recipes.bindings(target, folder)
+    for stem in stems:
+        yield recipes.module(stem, known[stem], target, folder, engines=folder)

@@ -1,0 +1,29 @@
+// A crew: threads that run the same stages over the same worlds, each on its share of a stage's
+// rows, and meet after every stage. A thread alone is a crew of one.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/cpu/pool.hpp"
+
+namespace ge {
+
+/// One member's place in a crew.
+struct Crew {
+  int member = 0, size = 1;
+  CrewBarrier* barrier = nullptr;
+  int32_t* counts = nullptr;  // of hits, one per member
+  char* parts = nullptr;      // of reductions, 8 bytes per chunk
+  bool first() const { return member == 0; }
+  void meet() const {
+    if (size > 1) barrier->meet();
+  }
+  struct Range {
+    int begin, end;
+  };
+  Range share(int n) const {
+    return {int(int64_t{n} * member / size), int(int64_t{n} * (member + 1) / size)};
+  }
+};
+
+}  // namespace ge

@@ -1,0 +1,72 @@
+// How the blocks of a simulator are shared out between threads: tiles, taken one after the other,
+// or one tile for a crew. Knows sizes and one function per graph, but no environment, and is
+// compiled once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/cpu/crew.hpp"
+#include "engine/simulator.hpp"
+
+namespace ge {
+
+/// Where a thread runs the stages of a graph.
+struct TileSpace {
+  char* scratch;
+  int32_t* indices;
+  int first_block, block_count;
+  Crew crew;
+};
+/// Runs a graph over a tile; `shared` is the environment's Shared.
+using TileFunction = void (*)(const void* shared, const TileSpace& space);
+
+class TileThreads {
+ public:
+  struct Sizes {
+    int block;              // worlds of one
+    int64_t worlds;         // of the simulator
+    int64_t block_bytes;    // of records
+    int64_t scratch_block;  // bytes of scratch memory, of a block
+    int64_t largest_table;  // most rows of a table
+    int64_t chunks;         // of the reductions of one world
+    int64_t (*index_count)(int blocks);
+  };
+  TileThreads(const Config& config, const Sizes& sizes);
+
+  int64_t memory_bytes() const;
+  void run(TileFunction graph, const void* shared);
+
+ private:
+  struct Free {
+    void operator()(char* memory) const;
+  };
+  using Memory = std::unique_ptr<char, Free>;
+  struct Space {
+    Memory scratch;
+    std::unique_ptr<int32_t[]> indices;
+    double busy = 0;  // [s] in this call
+  };
+
+  static Memory zeroed(int64_t bytes);
+  int64_t scratch_bytes(int blocks) const;
+  int tile_blocks(const Config& config) const;
+  void run_tiles(TileFunction graph, const void* shared);
+  int crew_size() const;
+  bool run_as_crew(TileFunction graph, const void* shared, int size);
+  void note(double busy);
+
+  const Sizes sizes_;
+  const int all_;  // blocks
+  int crew_;
+  int threads_;
+  int blocks_;         // of a tile
+  double work_ = 1.0;  // [s] of one thread, estimated
+  std::vector<int32_t> crew_indices_, crew_counts_;
+  std::vector<char> crew_parts_;
+  Memory crew_scratch_;
+  std::vector<Space> spaces_;
+};
+
+}  // namespace ge

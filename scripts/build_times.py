@@ -1,0 +1,107 @@
+"""What building costs a user, in seconds of this machine: a fresh clone, step by step.
+
+Usage: .venv/bin/python scripts/build_times.py [--keep FOLDER]
+
+The clone is of the last commit, in a temporary folder, with this interpreter's packages (so that
+pip and downloads are not counted); each line is a process of its own, as a user starts it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TRAINING = (
+    "gpu_envs.train",
+    "CartPole-v0",
+    "--total-steps",
+    "1",
+    "--device",
+    "cpu",
+    "--out",
+    "run",
+)
+MAKE = "import gymnasium, gpu_envs; gymnasium.make_vec('gpu_envs/{id}', 2, device='cpu').close()"
+UNIT = """
+import os, subprocess, sys
+sys.path.insert(0, "gpu_envs")
+from building import places, recipes
+unit = recipes.module("cartpole", places.environments()["cartpole"], sys.argv[1], places.MODULES)
+job = unit.objects[0]
+sys.exit(subprocess.run([*job.command, "-c", job.source, "-o", os.devnull]).returncode)
+"""
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _measure(what: str, command: list[str], folder: Path) -> None:
+    environment = os.environ | {
+        "PYTHONPATH": str(folder),
+        "GPU_ENVS_CACHE": str(folder / "cache"),
+        "GPU_ENVS_CUDA": "",
+    }
+    begin, used = time.monotonic(), _children()
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    wall, processor = time.monotonic() - begin, _children() - used
+    if done.returncode:
+        raise SystemExit(f"{what} failed:\n{done.stdout}{done.stderr}")
+    print(f"{what:<58} {wall:7.1f} {processor:7.1f}", flush=True)
+
+
+def _single_build(folder: Path) -> Path:
+    """Write a header of CartPole's size with one build."""
+    text = (folder / "kernels/envs/cartpole.hpp").read_text(encoding="utf-8")
+    head, _, tail = text.partition("using Builds = ")
+    text = head + 'using Builds = ge::Builds<Build<"OnePole-v0", Environment<float>>>;\n'
+    text += tail[tail.index("\n}  // namespace") :]
+    header = folder / "one_pole.hpp"
+    header.write_text(text.replace("cartpole", "one_pole"), encoding="utf-8")
+    return header
+
+
+def main() -> None:
+    """Clone and measure."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--keep", type=Path, help="clone into this folder and leave it there")
+    options = parser.parse_args()
+    folder = options.keep or Path(tempfile.mkdtemp()) / "gpu_envs"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
+    python = [sys.executable]
+    print(f"{'in a fresh clone, one after the other':<58} {'wall s':>7} {'CPU s':>7}")
+    try:
+        _measure("CartPole's first training step", [*python, "-m", *TRAINING], folder)
+        for name in ("TagGrid-v0", "Hanabi-v0", "HideSeek-v0"):
+            make = [*python, "-c", MAKE.format(id=name)]
+            _measure(f"the first make of {name}", make, folder)
+        again = [*python, "-c", MAKE.format(id="CartPole-v0")]
+        _measure("a make of what is built", again, folder)
+        header = str(_single_build(folder))
+        build = [*python, "-m", "gpu_envs", "build", header]
+        _measure("build of a header of CartPole's size, one build", build, folder)
+        target = subprocess.run(
+            [*python, "-c", "from gpu_envs import native; print(native.cpu_target())"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | {"PYTHONPATH": str(folder)},
+        ).stdout.strip()
+        _measure("CartPole's unit alone (three builds)", [*python, "-c", UNIT, target], folder)
+    finally:
+        if not options.keep:
+            shutil.rmtree(folder.parent)
+
+
+if __name__ == "__main__":
+    main()

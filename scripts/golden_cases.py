@@ -1,0 +1,47 @@
+"""Reads the recorded hashes of tests/golden, for scripts that run them outside pytest."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+FOLDER = Path(__file__).resolve().parents[1] / "tests" / "golden"
+
+
+class Case(NamedTuple):
+    """One recorded run."""
+
+    id: str
+    worlds: int
+    options: dict[str, Any]  # of a native simulator
+    steps: int
+    seed: int
+    hashes: tuple[str, str]  # of records and of outputs
+
+
+def read(known: Container[str]) -> Iterator[Case]:
+    """Yield each recorded run of a known id."""
+    for file in sorted(FOLDER.glob("*.txt")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            parts = [part.strip() for part in line.split("|")]
+            if line.startswith("#") or parts[0] not in known:
+                continue
+            name, given, mode, worlds, steps, seed, records, outputs = parts
+            pairs = [] if given == "-" else [pair.split("=") for pair in given.split(",")]
+            parameters = {key: _value(text) for key, text in pairs}
+            options = {
+                "autoreset_mode": mode,
+                "max_episode_steps": parameters.pop("max_episode_steps", -1),
+                "dtype": parameters.pop("dtype", "own"),
+                "parameters": parameters,
+            }
+            yield Case(name, int(worlds), options, int(steps), int(seed), (records, outputs))
+
+
+def _value(text: str) -> bool | int | float | str:
+    if text in ("true", "false"):
+        return text == "true"
+    if text[0].isalpha() or " " in text:
+        return text
+    return float(text) if "." in text or "e" in text else int(text)

@@ -1,0 +1,72 @@
+"""Runs the recorded hashes on the installed package's own modules, and times loading them.
+
+Usage: scripts/golden_installed.py; scripts/check_release runs it outside the working copy.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import golden_cases
+
+import gpu_envs
+from gpu_envs import native
+from gpu_envs.building import processor
+
+_TIMED = ("CartPole-v0", "HideSeek-v0")
+_TIMES = 20
+_CLOCK = """
+import sys, time
+from gpu_envs import native
+native.at(sys.argv[1])
+begin = time.perf_counter()
+native.at(sys.argv[1], sys.argv[2])
+print(time.perf_counter() - begin)
+"""
+
+
+def wrong(level: str) -> list[str]:
+    """Return the recorded runs whose hashes an instruction set does not find."""
+    problems, count = [], 0
+    for case in golden_cases.read(gpu_envs.environments()):
+        bindings = native.at(f"cpu_{level}", case.id)
+        simulator = bindings.Simulator(case.id, case.worlds, **case.options)
+        found = tuple(simulator.golden(case.steps, case.seed))
+        simulator.close()
+        count += 1
+        if found != case.hashes:
+            problems.append(f"{level}: {case}: {found}")
+    print(f"{level}: {count} recorded runs, {count - len(problems)} equal")
+    return problems if count else [f"{level}: there are no recorded runs"]
+
+
+def load_time(target: str, name: str) -> float:
+    """Return milliseconds from a loaded engine to a loaded module: the median of processes."""
+    command = [sys.executable, "-c", _CLOCK, target, name]
+    times = [
+        float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        for _ in range(_TIMES)
+    ]
+    return 1e3 * statistics.median(times)
+
+
+def main() -> int:
+    """Run the hashes at every level that is built and runs here; then time loading."""
+    if not Path(gpu_envs.__file__).is_relative_to(sys.prefix):
+        print(f"gpu_envs was imported from {gpu_envs.__file__}, not from {sys.prefix}")
+        return 1
+    built, runnable = native.built_levels(), processor.runnable_levels()
+    unrunnable = ", ".join(level for level in built if level not in runnable)
+    print(f"built: {', '.join(built)}" + (f"; not run here: {unrunnable}" * bool(unrunnable)))
+    problems = [p for level in built if level in runnable for p in wrong(level)]
+    print("\n".join(problems), end="\n" if problems else "")
+    for name in _TIMED:
+        print(f"loading {name}: {load_time(native.cpu_target(), name):.1f} ms (median of {_TIMES})")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+"""Commands side by side, and what is said of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpu_envs.building import jobs, toolchain
+from gpu_envs.building.objects import Compile
+
+
+def _job(root: Path, name: str, text: str, weight: int = 0) -> Compile:
+    source = root / f"{name}.cpp"
+    source.write_text(text)
+    return Compile(
+        command=(toolchain.cxx(), "-std=c++20", "-O0"),
+        source=source,
+        object=root / "out" / f"{name}.o",
+        compiler="a compiler",
+        root=root,
+        store=root / "store",
+        weight=weight,
+    )
+
+
+def test_objects_are_made_once_and_the_line_says_so(tmp_path: Path, capfd) -> None:
+    wanted = [_job(tmp_path, "a", "int a;\n"), _job(tmp_path, "b", "int b;\n", weight=1)]
+    jobs.run(wanted, "two")
+    first = capfd.readouterr().err.splitlines()
+    assert first[0] == "gpu_envs: building two (2 files)"
+    assert first[1].startswith("gpu_envs: built two in ")
+    assert all(job.object.exists() for job in wanted)
+    jobs.run(wanted, "two")
+    assert capfd.readouterr().err == ""
+
+
+def test_a_failure_says_the_engines_rule_first_and_names_the_line(tmp_path: Path) -> None:
+    text = '\nint broken = "x";\nstatic_assert(false, "GE: a rule is broken");\n'
+    job = _job(tmp_path, "a", text)
+    with pytest.raises(toolchain.CannotBuild) as caught:
+        jobs.run([job], "one", quiet=True)
+    lines = str(caught.value).splitlines()
+    assert lines[0] == f"compiling {job.source} failed:"
+    assert "GE: a rule is broken" in lines[1]
+    assert any("a.cpp:2:" in line for line in lines[2:])
+    assert "a.cpp:3:" in lines[1]
+    assert (tmp_path / "out" / "a.log").exists()
+
+
+def test_a_long_failure_is_cut_and_says_where_the_rest_is(tmp_path: Path) -> None:
+    job = _job(tmp_path, "a", "\n".join(f'int v{k} = "x";' for k in range(60)))
+    with pytest.raises(toolchain.CannotBuild) as caught:
+        jobs.run([job], "one", quiet=True)
+    lines = str(caught.value).splitlines()
+    assert len(lines) < 50
+    assert lines[-1].endswith(f"lines: {job.object.with_suffix('.log')})")

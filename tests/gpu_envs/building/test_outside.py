@@ -1,0 +1,137 @@
+"""The cache of headers outside the tree, and whom it trusts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from gpu_envs.building import labels, outside, places, toolchain, upkeep
+
+ENTRY = [{"id": "Elsewhere-v0"}]
+
+
+@pytest.fixture
+def header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A header that the cache knows, with a module that is current."""
+    monkeypatch.setenv("GPU_ENVS_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "elsewhere.hpp"
+    path.touch()
+    file = outside.module_file(path, "cpu_v2")
+    file.parent.mkdir(parents=True, mode=0o755)
+    file.write_bytes(b"code")
+    label = labels.Label("module", "cpu_v2", places.engine_hash(), {str(path): labels.seen(path)})
+    labels.attach(file, label)
+    outside.keep(path, ENTRY)
+    assert upkeep.is_current(file, "cpu_v2")
+    return path
+
+
+def test_one_knows_what_was_kept(header: Path) -> None:
+    assert outside.entries() == [outside.Entry(header, ENTRY)]
+    assert outside.module_of(header, "cpu_v2") == outside.module_file(header, "cpu_v2")
+
+
+def test_forgetting_leaves_nothing(header: Path, tmp_path: Path) -> None:
+    assert outside.forget(header)
+    assert outside.entries() == []
+    assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    assert not outside.forget(header)
+
+
+def test_files_of_one_name_do_not_meet(tmp_path: Path) -> None:
+    keys = {outside.key_of(tmp_path / folder / "a.hpp") for folder in ("b", "c")}
+    assert len(keys) == 2
+
+
+def test_a_header_that_is_gone_leaves_its_module(header: Path) -> None:
+    header.unlink()
+    file = outside.module_of(header, "cpu_v2")
+    file.unlink()
+    with pytest.raises(ImportError, match="is gone, and nothing was built of it for this engine"):
+        outside.module_of(header, "cpu_v2")
+
+
+def test_entries_that_cannot_be_read_are_left_out(header: Path) -> None:
+    for text in ("{", "[]", '{"header": 3}'):
+        (places.kept_headers() / "x.json").write_text(text)
+        assert outside.entries() == [outside.Entry(header, ENTRY)]
+
+
+PLACES = ("", "headers", "{engine}", "headers/{key}.json", "{engine}/{key}.cpu_v2.so")
+
+
+def _place(header: Path, name: str) -> Path:
+    filled = name.format(engine=places.engine_hash(), key=outside.key_of(header))
+    return places.cache_folder() / filled
+
+
+def _check_refused(header: Path, name: str) -> None:
+    if "{engine}" not in name:
+        with pytest.warns(
+            UserWarning, match="who could put code there: change its owner or mode"
+        ) as seen:
+            assert outside.entries() == []
+        assert "\n" not in str(seen[0].message)
+    if "headers" not in name:
+        with pytest.raises(ImportError, match="who could put code there") as caught:
+            outside.module_of(header, "cpu_v2")
+        assert "\n" not in str(caught.value)
+        (header.parent / "elsewhere.hpp").write_text("changed, so it would be built")
+        with pytest.raises(ImportError, match="who could put code there"):
+            outside.module_of(header, "cpu_v2")
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_what_everybody_can_write_to_is_refused(header: Path, name: str) -> None:
+    place = _place(header, name)
+    place.chmod(place.stat().st_mode | 0o002)
+    _check_refused(header, name)
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_what_another_group_can_write_to_is_refused_and_ones_own_is_no_stranger(
+    header: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = _place(header, name)
+    place.chmod(place.stat().st_mode | 0o020)
+    assert outside.entries() == [outside.Entry(header, ENTRY)]
+    outside.module_of(header, "cpu_v2")
+    stranger = place.stat().st_gid + 1
+    for asked in ("getgid", "getegid"):
+        monkeypatch.setattr(os, asked, lambda: stranger)
+    _check_refused(header, name)
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_what_belongs_to_somebody_else_is_refused(
+    header: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = _place(header, name)
+    if os.geteuid() == 0:
+        os.chown(place, 12345, -1)
+    else:  # then all of it belongs to somebody else
+        monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    _check_refused(header, name)
+
+
+def test_a_folder_above_that_only_its_owners_may_empty_is_fine(tmp_path: Path) -> None:
+    above = tmp_path / "above"
+    (above / "cache").mkdir(parents=True)
+    above.chmod(0o1777)  # as /tmp is
+    outside.check_trust(above / "cache")
+    (above / "cache").chmod(0o1777)  # but there strangers can put things
+    with pytest.raises(toolchain.CannotBuild):
+        outside.check_trust(above / "cache")
+    with pytest.raises(toolchain.CannotBuild):
+        outside.check_trust(above / "cache" / "file")
+
+
+def test_a_link_is_trusted_as_where_it_leads(tmp_path: Path) -> None:
+    (tmp_path / "open" / "inner").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "open" / "inner")
+    outside.check_trust(tmp_path / "link")
+    (tmp_path / "open").chmod(0o777)
+    with pytest.raises(toolchain.CannotBuild, match="open belongs to or can be written by"):
+        outside.check_trust(tmp_path / "link")

@@ -1,0 +1,253 @@
+"""`python -m gpu_envs build`, and environments of headers outside the tree."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from gpu_envs import build, native, registration
+from gpu_envs.building import outside, places, upkeep
+
+COUNTER = Path(__file__).parent / "building" / "counter.hpp"
+
+MAKE = textwrap.dedent("""
+    import gymnasium, gpu_envs
+    from gpu_envs.__main__ import main
+    one = gymnasium.make("gpu_envs/Counter-v0", device="cpu")
+    one.reset(seed=0)
+    batch = gymnasium.make_vec("gpu_envs/Counter-v0", num_envs=2, device="cpu")
+    batch.reset(seed=0)
+    print(one.step(1)[1], batch.step([1, 1])[1].tolist())
+    main(["list"])
+    main(["info", "Counter-v0"])
+""")
+
+
+def _snapshot(folder: Path) -> dict[str, tuple[int, int]]:
+    paths = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in paths}
+
+
+def _header(tmp_path: Path, name: str = "counter.hpp") -> Path:
+    folder = tmp_path / "mine"
+    folder.mkdir(exist_ok=True)
+    shutil.copyfile(COUNTER, folder / name)
+    return folder / name
+
+
+def test_a_header_elsewhere_lives_beside_an_installed_package(package, tmp_path) -> None:
+    header = _header(tmp_path)
+    before = _snapshot(package.root)
+    done = package.command("build", str(header))
+    assert done.returncode == 0, done.stderr
+    assert "Counter-v0 can be made: gymnasium.make_vec('gpu_envs/Counter-v0')" in done.stdout
+    made = package.run(MAKE)
+    assert made.stdout.startswith("1.0 [1.0, 1.0]\n"), made.stderr
+    assert "\ngpu_envs/Counter-v0 " in made.stdout
+    assert "A number that grows." in made.stdout
+
+    text = header.read_text().replace("1.0f", "3.0f").replace("that grows.", "that leaps.")
+    header.write_text(text)
+    made = package.run(MAKE)
+    assert made.stdout.startswith("3.0 [3.0, 3.0]\n"), made.stderr
+    assert "building counter" in made.stderr
+    assert "A number that leaps." in made.stdout
+
+    header.unlink()
+    made = package.run(MAKE)
+    assert made.stdout.startswith("3.0 [3.0, 3.0]\n"), made.stderr
+    assert made.stderr == ""
+
+    assert package.command("build", "--forget", str(header)).returncode == 0
+    assert "Counter-v0" not in package.command("list").stdout
+    again = package.command("build", "--forget", str(header))
+    assert again.returncode == 1
+    assert "has no module in" in again.stderr
+    assert _snapshot(package.root) == before
+
+
+def test_a_mistake_in_a_header_is_told_in_few_lines(package, tmp_path) -> None:
+    header = _header(tmp_path)
+    text = header.read_text().replace("float sum;\n", "float sum, more;\n", 1)  # a field left out
+    header.write_text(text)
+    done = package.command("build", str(header))
+    assert done.returncode == 1
+    lines = done.stderr.splitlines()
+    first = next(k for k, line in enumerate(lines) if line.startswith("error: compiling "))
+    assert "GE:" in lines[first + 1]
+    assert "counter.hpp:" in done.stderr
+    assert len(lines) < 50
+    assert "Traceback" not in done.stderr
+    assert not list(package.cache.rglob("*.so"))
+
+
+def test_a_syntax_error_names_file_and_line(package, tmp_path) -> None:
+    header = _header(tmp_path)
+    lines = header.read_text().splitlines()
+    at = next(k for k, line in enumerate(lines) if "int32_t amount" in line)
+    lines[at] = "  int32_t amount"
+    header.write_text("\n".join(lines))
+    done = package.command("build", str(header))
+    assert done.returncode == 1
+    assert f"counter.hpp:{at + 1}:" in done.stderr
+    assert len(done.stderr.splitlines()) < 50
+
+
+@pytest.mark.slow
+def test_headers_of_one_name_live_beside_each_other_but_not_with_one_id(package, tmp_path) -> None:
+    one = _header(tmp_path)
+    two = tmp_path / "other" / "counter.hpp"
+    two.parent.mkdir()
+    shutil.copyfile(one, two)
+    assert package.command("build", str(one)).returncode == 0
+    refused = package.command("build", str(two))
+    assert refused.returncode == 1
+    assert f"{two} brings Counter-v0, which {one} has brought: choose another" in refused.stderr
+    two.write_text(two.read_text().replace("Counter-v0", "Tally-v0").replace("1.0f", "5.0f"))
+    assert package.command("build", str(two)).returncode == 0
+    made = package.run(
+        "import gpu_envs\n"
+        "for name in ('Counter-v0', 'Tally-v0'):\n"
+        "    env = gpu_envs.make_vec(name, 1, device='cpu')\n"
+        "    env.reset(seed=0)\n"
+        "    print(env.step([1])[1])\n"
+    )
+    assert made.stdout.split() == ["[1.]", "[5.]"], made.stderr
+
+
+@pytest.fixture
+def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Modules of headers are empty files that say what the test wants."""
+    monkeypatch.setenv("GPU_ENVS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("GPU_ENVS_CUDA", "auto")
+    monkeypatch.setattr(build, "_targets", lambda: [native.cpu_target()])
+    ids: dict[Path, str] = {}
+
+    def made(header: Path, target: str, **options: object) -> Path:
+        file = outside.module_file(header, target)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+        return file
+
+    def says(target: str, file: Path) -> list[dict[str, object]]:
+        template = registration.find("CartPole-v0")
+        found = next(h for h in ids if outside.module_file(h, target) == file)
+        return [{**template, "id": ids[found]}]
+
+    monkeypatch.setattr(outside, "build", made)
+    monkeypatch.setattr(build, "_describe_apart", says)
+    yield ids
+    monkeypatch.undo()
+    registration.refresh()
+
+
+def _touched(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    return path
+
+
+def test_an_id_of_the_package_is_refused(described, tmp_path, capsys) -> None:
+    header = _touched(tmp_path / "mine.hpp")
+    described[header] = "CartPole-v0"
+    assert build.main([str(header)]) == 1
+    assert capsys.readouterr().err == (
+        f"error: {header} brings CartPole-v0, which gpu_envs has itself: choose another\n"
+    )
+    assert outside.entries() == []
+    assert not list((tmp_path / "cache").rglob("*.so"))
+
+
+def test_an_id_of_another_header_is_refused_and_names_it(described, tmp_path, capsys) -> None:
+    one, two = _touched(tmp_path / "a" / "x.hpp"), _touched(tmp_path / "b" / "x.hpp")
+    described[one] = described[two] = "Tally-v0"
+    assert build.main([str(one)]) == 0
+    assert build.main([str(one)]) == 0  # its own id is no other's
+    capsys.readouterr()
+    assert build.main([str(two)]) == 1
+    assert f"{two} brings Tally-v0, which {one} has brought" in capsys.readouterr().err
+    assert registration.home("Tally-v0").header == one
+    described[two] = "Tally2-v0"
+    assert build.main([str(two)]) == 0
+    assert registration.home("Tally2-v0").header == two
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("my-env.hpp", "its name must be one of C++"),
+        ("2048.hpp", "its name must be one of C++"),
+        ("absent.hpp", "does not exist"),
+    ],
+)
+def test_a_header_that_cannot_be_is_refused_in_one_line(tmp_path, capsys, name, message) -> None:
+    header = tmp_path / name
+    if name != "absent.hpp":
+        header.touch()
+    assert build.main([str(header)]) == 1
+    assert message in (printed := capsys.readouterr().err)
+    assert len(printed.splitlines()) == 1
+
+
+def test_a_cache_that_strangers_can_write_to_is_refused(package, tmp_path) -> None:
+    package.cache.mkdir()
+    package.cache.chmod(0o777)
+    done = package.command("build", str(_header(tmp_path)))
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(f"error: {package.cache}")
+    assert "who could put code there" in done.stderr
+    assert not list(package.cache.rglob("*.so"))
+
+
+def test_an_installed_package_builds_nothing_of_its_own(package) -> None:
+    done = package.command("build", "CartPole-v0")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "error: an installed package is complete: `build` takes headers here, such as my_env.hpp\n"
+    )
+
+
+def test_a_misspelt_id_is_answered_with_the_closest(capsys) -> None:
+    assert build.main(["CartPol-v0"]) == 1
+    assert "did you mean 'CartPole-v0'?" in capsys.readouterr().err
+
+
+def test_a_bad_setting_is_refused(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setenv("GPU_ENVS_CUDA", "maybe")
+    assert build.main(["CartPole-v0"]) == 1
+    assert capsys.readouterr().err == "error: GPU_ENVS_CUDA must be auto, 1 or 0, got 'maybe'\n"
+
+
+def test_the_catalogue_has_a_file_for_each_header_and_no_other() -> None:
+    assert {path.name for path in places.CATALOGUE.iterdir()} == {
+        f"{stem}.json" for stem in places.environments()
+    }
+
+
+def test_the_catalogue_is_what_built_modules_say() -> None:
+    target = native.cpu_target()
+    native.at(target, "CartPole-v0")
+    built = [stem for stem in places.environments() if places.module_file(stem, target).exists()]
+    assert "cartpole" in built
+    for stem in built:
+        if upkeep.is_current(places.module_file(stem, target), target):
+            found = native.describe(target, places.module_file(stem, target))
+            text = (places.CATALOGUE / f"{stem}.json").read_text(encoding="utf-8")
+            assert registration.catalogue_text(found) == text, f"python -m gpu_envs build {stem}"
+
+
+def test_building_in_a_tree_writes_what_the_module_says(counted) -> None:
+    target = native.cpu_target()
+    catalogue = counted.root / "gpu_envs" / "catalogue"
+    said = json.loads((catalogue / "counter.json").read_text())
+    assert [entry["id"] for entry in said] == ["Counter-v0"]
+    assert (catalogue / "counter.json").read_text() == COUNTER.with_suffix(".json").read_text()
+    (catalogue / "counter.json").write_text("[]\n")
+    done = counted.command("build", "counter")
+    assert done.stdout == f"gpu_envs: counter up to date for {target}\n"
+    assert "counter.json is new: commit it" in done.stderr
+    assert (catalogue / "counter.json").read_text() == COUNTER.with_suffix(".json").read_text()
