@@ -37,7 +37,7 @@ class BuildKernels(build_ext):
                 shipping.prepare_tree()
             else:
                 shipping.fill_package(Path(self.build_lib).resolve() / "gpu_envs")
-        except toolchain.CannotBuild as problem:
+        except (toolchain.CannotBuild, ValueError, OSError) as problem:
             raise SystemExit(f"building gpu_envs failed: {problem}") from None
 
     def get_outputs(self) -> list[str]:
@@ -49,6 +49,7 @@ class BuildKernels(build_ext):
         return {}
 
 
-shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)
+for left in (ROOT / "build").glob("lib*"):  # of an earlier build: what is gone would be shipped
+    shutil.rmtree(left, ignore_errors=True)
 assert places.is_source_tree()
 setup(cmdclass={"build_ext": BuildKernels}, ext_modules=[Extension("gpu_envs._native", sources=[])])

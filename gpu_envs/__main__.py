@@ -7,7 +7,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from gpu_envs import fields, registration
+from gpu_envs import fields, native, registration
 
 _SECTIONS = (
     ("parameters", "Parameters"),
@@ -52,7 +52,7 @@ def _kind(field: fields.Field) -> str:
 
 
 def _info(name: str) -> None:
-    entry = registration.find(name)
+    entry = native.described(name)
     print(f"{registration.NAMESPACE}/{entry['id']}\n")
     print(entry["doc"].strip())
     print(f"\nAgents per world: {entry['agents']}")
@@ -148,7 +148,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             _list()
         else:
             _info(arguments.id)
-    except (ValueError, RuntimeError) as problem:
+    except (ValueError, RuntimeError, ImportError) as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     return 0

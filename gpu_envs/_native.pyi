@@ -67,6 +67,7 @@ class Simulator:
         dependent_launch: bool = True,
     ) -> None: ...
     instance: str  # JSON, see the end of this file
+    layout: str
     memory_bytes: int
     record_bytes: int
     allocations: int  # blocks of output memory ever taken from the system

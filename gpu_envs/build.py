@@ -52,15 +52,32 @@ def _parser() -> flags.Parser:
 
 def _targets() -> list[str]:
     """Return what is built here: this processor's instruction set, and CUDA where it is wanted."""
-    return [native.cpu_target(), *(["cuda"] if native.builds_cuda() else [])]
+    wants_cuda = native.builds_cuda() if places.is_source_tree() else _extends_cuda()
+    return [native.cpu_target(), *(["cuda"] if wants_cuda else [])]
+
+
+def _extends_cuda() -> bool:
+    """Whether an installed package's engine for CUDA can be given another module."""
+    if not places.engine_file("cuda").exists() or not native.cuda_is_available():
+        return False
+    try:
+        toolchain.nvcc()
+    except toolchain.CannotBuild as problem:
+        print(f"gpu_envs: for the CPU alone, since {problem}", file=sys.stderr)
+        return False
+    return True
 
 
 def _stems(names: Sequence[str]) -> list[str]:
     known = places.environments()
     stems = []
     for name in names:
-        stem = name if name in known else registration.home(registration.find(name)["id"]).stem
-        stems.append(stem)
+        home = registration.Home(name)
+        if name not in known:
+            home = registration.home(registration.find(name)["id"])
+        if home.header is not None:
+            raise toolchain.CannotBuild(f"{name} is of {home.header}: build that file")
+        stems.append(home.stem)
     return stems
 
 
@@ -106,21 +123,6 @@ def _describe_apart(target: str, file: Path) -> list[dict[str, Any]]:
     return found
 
 
-def _check_ids(header: Path, described: list[dict[str, Any]]) -> None:
-    """Refuse ids that somebody else has."""
-    for entry in described:
-        if entry["id"] not in registration.environments():
-            continue
-        other = registration.home(entry["id"]).header
-        if other == header:
-            continue
-        owner = "gpu_envs has itself" if other is None else f"{other} has brought"
-        remedy = (
-            "choose another" if other is None else "choose another, or `build --forget` that file"
-        )
-        raise toolchain.CannotBuild(f"{header} brings {entry['id']}, which {owner}: {remedy}")
-
-
 def build_header(header: Path, targets: Sequence[str] = (), *, quiet: bool = False) -> list[str]:
     """Make modules of a header outside the tree and return the ids of its environments."""
     header = header.resolve()
@@ -131,16 +133,26 @@ def build_header(header: Path, targets: Sequence[str] = (), *, quiet: bool = Fal
             f"{header.name}: the file is named after its namespace, gpu_envs::envs::<name>, so its "
             "name must be one of C++"
         )
+    own = registration.Home(header.stem, header)
     described: list[dict[str, Any]] = []
-    for target in targets or _targets():
-        native.at(target)
+    runnable = [*(f"cpu_{level}" for level in processor.runnable_levels()), "cuda"]
+    for target in sorted(targets or _targets(), key=lambda target: target not in runnable):
+        if places.is_source_tree():
+            upkeep.ensure(target)
         file = outside.build(header, target, quiet=quiet)
+        if target not in runnable:
+            continue  # an engine that this processor cannot run is not opened
         try:
             described = _describe_apart(target, file)
-            _check_ids(header, described)
-        except toolchain.CannotBuild:
+            registration.check_ids(own, described)
+        except (toolchain.CannotBuild, ImportError):
             file.unlink(missing_ok=True)
             raise
+    if not described:
+        raise toolchain.CannotBuild(
+            f"{header} was built, but what it says of itself is read on a processor that runs it: "
+            f"name one of {', '.join(runnable)} too"
+        )
     outside.keep(header, described)
     registration.refresh()
     return [entry["id"] for entry in described]
@@ -154,17 +166,40 @@ def _headers(paths: Sequence[Path], targets: Sequence[str], forget: bool) -> Non
             print(f"gpu_envs: {path} is forgotten")
             continue
         ids = build_header(path, targets)
-        print(
-            f"gpu_envs: {', '.join(ids)} can be made: gymnasium.make_vec({'gpu_envs/' + ids[0]!r})"
-        )
+        call = f"gymnasium.make_vec({'gpu_envs/' + ids[0]!r}{_device(targets)})"
+        print(f"gpu_envs: {', '.join(ids)} can be made: {call}")
+
+
+def _device(targets: Sequence[str]) -> str:
+    """Return the argument that chooses the machine a header was built for, where it takes one."""
+    if "cuda" in (targets or _targets()) or not native.cuda_is_available():
+        return ""
+    return ", device='cpu'"
+
+
+def _own_stem(header: Path) -> str | None:
+    """Return the stem of a header that is one of this tree's environments."""
+    if not places.is_source_tree():
+        return None
+    known = {path.resolve(): stem for stem, path in places.environments().items()}
+    return known.get(header.resolve())
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the command and return its exit status."""
     options = _parser().parse_args(argv)
-    headers = [Path(name) for name in options.what if name.endswith(".hpp")]
-    names = [name for name in options.what if not name.endswith(".hpp")]
+    headers, names = [], []
+    for name in options.what:
+        stem = _own_stem(Path(name)) if name.endswith(".hpp") else name
+        if stem is not None:
+            names.append(stem)
+        else:
+            headers.append(Path(name))
     try:
+        if options.forget and (names or not headers):
+            raise toolchain.CannotBuild("--forget takes headers outside the tree, such as my.hpp")
+        if options.engine and options.what:
+            raise toolchain.CannotBuild("--engine builds no environment: name none")
         if headers:
             _headers(headers, options.target or (), options.forget)
         if names or not headers:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from gpu_envs import fields, registration
+from gpu_envs import fields, native
 
 _TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _OWN = "own."
@@ -74,7 +74,7 @@ def for_environment(
     given = [word for word in argv if word not in ("-h", "--help")]
     described: tuple[fields.Field, ...] = ()
     if given and not given[0].startswith("-"):
-        described = fields.read(registration.find(given[0])["parameters"])
+        described = fields.read(native.described(given[0])["parameters"])
     parser = make_parser(described)
     if given and given[0].startswith("-"):
         parser.error("the ID comes first")

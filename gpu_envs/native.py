@@ -15,6 +15,7 @@ import json
 import os
 import sys
 import threading
+import warnings
 from importlib.machinery import ExtensionFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,6 +32,20 @@ _UNBUILT = (
 )
 _ANEW = "start Python anew"
 _loading = threading.RLock()
+_ready: dict[tuple[str, str], Path] = {}  # the module that is loaded, by target and id
+
+
+class NoDevice(ValueError):
+    """There is no GPU, or it is not asked for; not that something went wrong with one."""
+
+
+def _forked() -> None:
+    """Renew the lock: a thread of the parent may hold it, which the child does not have."""
+    global _loading
+    _loading = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_forked)
 
 
 def _is_built(target: str) -> bool:
@@ -179,32 +194,50 @@ def at(target: str, name: str | None = None) -> Any:
         if name is None:
             _up_to_date(target)
             return _engine(target).bindings
-        return _load(target, _module_of(target, name))
+        path = _module_of(target, name)
+        bindings = _load(target, path)
+        if (target, name) not in _ready:
+            _remember(target, name, path)
+            _ready[target, name] = path
+        return bindings
 
 
 def _module_of(target: str, name: str) -> Path:
-    """Return the file of an environment's module, up to date.
-
-    What was built anew may say something else of itself than the catalogue: that is kept at once.
-    """
+    """Return the file of an environment's module, up to date."""
     home = registration.home(name)
     if home.header is not None:
         from gpu_envs.building import outside
 
         _up_to_date(target)
-        was = outside.module_file(home.header, target)
-        before = _state(was) if was.exists() else None
-        path = outside.module_of(home.header, target)
-        is_new = before != _state(path)
-    else:
-        path = places.module_file(home.stem, target)
-        is_new = path in _up_to_date(target, (home.stem,))
-        if not path.exists():
-            raise ImportError(f"{name} is not built for {target}; {_what_is_built(target)}")
-    if is_new:
+        return outside.module_of(home.header, target)
+    path = places.module_file(home.stem, target)
+    _up_to_date(target, (home.stem,))
+    if not path.exists():
+        raise ImportError(f"{name} is not built for {target}; {_what_is_built(target)}")
+    return path
+
+
+def _remember(target: str, name: str, path: Path) -> None:
+    """Keep what a module says of itself, where the catalogue says otherwise, whoever built it."""
+    home = registration.home(name)
+    if home.header is not None or places.is_source_tree():
         registration.remember(home, describe(target, path))
         registration.find(name)  # it may have another id now
-    return path
+
+
+def described(name: str) -> dict[str, Any]:
+    """Return what is known of an environment, for commands that need no simulator yet.
+
+    Nothing is built that never was; but what was built of an older header is built anew, since its
+    parameters may be others now.
+    """
+    found = registration.find(name)
+    home = registration.home(found["id"])
+    if home.header is None and places.is_source_tree() and built_levels():
+        file = places.module_file(home.stem, cpu_target())
+        if file.exists() and not upkeep.is_current(file, cpu_target()):
+            at(cpu_target(), found["id"])
+    return registration.find(name)
 
 
 def prepare(device: str, name: str) -> tuple[str, int]:
@@ -261,28 +294,41 @@ def builds_cuda() -> bool:
 
 @functools.cache
 def cuda() -> Any:
-    """The bindings of CUDA's engine; `ValueError` with one line of reason where no device is."""
-    if not _is_built("cuda") and not builds_cuda():
-        raise ValueError("device 'cuda' is not available: this build has no CUDA module")
-    if places.settle_cuda() == "0":
-        raise ValueError("device 'cuda' is not available: GPU_ENVS_CUDA=0 holds for this tree")
+    """The bindings of CUDA's engine.
+
+    Raises:
+        NoDevice: Where there is none, with one line of reason.
+        ValueError: Where there may be one, but its engine cannot be built or loaded.
+    """
     try:
+        if not _is_built("cuda") and not builds_cuda():
+            raise NoDevice("device 'cuda' is not available: this build has no CUDA module")
+        if places.settle_cuda() == "0":
+            raise NoDevice("device 'cuda' is not available: GPU_ENVS_CUDA=0 holds for this tree")
         module = at("cuda")
     except (ImportError, toolchain.CannotBuild) as problem:
         raise ValueError(f"device 'cuda' is not available: {problem}") from problem
     reason = module.device_problem()
     if reason:
-        raise ValueError(f"device 'cuda' is not available: {reason}")
+        raise NoDevice(f"device 'cuda' is not available: {reason}")
     return module
+
+
+_broken: list[str] = []  # why CUDA's engine is not there, once that was said
 
 
 def cuda_is_available() -> bool:
     """Whether a CUDA device can be used; a tree builds nothing to find out that there is none."""
-    if places.is_source_tree() and not toolchain.driver_answers():
+    places.settle_cuda()  # nonsense in GPU_ENVS_CUDA is no reason to go without
+    if _broken or (places.is_source_tree() and not toolchain.driver_answers()):
         return False
     try:
         return int(cuda().device_count()) > 0
-    except ValueError:
+    except NoDevice:
+        return False
+    except ValueError as problem:
+        _broken.append(str(problem))
+        warnings.warn(f"{problem}\n\ngpu_envs goes on with the CPU", stacklevel=2)
         return False
 
 
@@ -309,12 +355,14 @@ def target_of(machine: str) -> str:
 
 
 def module(machine: str) -> Any:
-    """The bindings of a machine, "cpu" or "cuda"."""
-    return cpu() if machine == "cpu" else cuda()
+    """The bindings of a machine, "cpu" or "cuda", as they are loaded or else are to be."""
+    opened = _engines.get(target_of(machine))
+    return at(target_of(machine)) if opened is None else opened.bindings
 
 
 def make(machine: str, name: str, num_worlds: int, **options: Any) -> NativeSimulator:
-    """Make a native simulator."""
-    bindings = at(target_of(machine), name)
+    """Make a native simulator, of the module that is loaded if one is (`prepare` looks anew)."""
+    target = target_of(machine)
+    bindings = module(machine) if (target, name) in _ready else at(target, name)
     simulator: NativeSimulator = bindings.Simulator(name, num_worlds, **options)
     return simulator

@@ -76,6 +76,8 @@ class Mirror:
 
     def show(self, source: Any, world: int) -> Any:
         """Take over a world of another native simulator; return the one that has it as world 0."""
+        if self._native.layout != source.layout:  # built anew since the other one was loaded
+            raise RuntimeError("the environment's header has changed meanwhile: start Python anew")
         self._native.write_records(0, source.read_records(world, 1))
         return self._native
 

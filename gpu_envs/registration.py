@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import sys
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,13 +40,33 @@ def _known() -> dict[str, tuple[Description, Home]]:
     for path in sorted(places.CATALOGUE.glob("*.json")):
         for entry in json.loads(path.read_text(encoding="utf-8")):
             found[entry["id"]] = (entry, Home(path.stem))
-    if places.kept_headers().is_dir():  # seldom, so that an import stays cheap
+    if os.path.isdir(places.kept_headers()):  # seldom, so that an import stays cheap
         from gpu_envs.building import outside
 
         for kept in outside.entries():
             for entry in kept.environments:
-                found.setdefault(entry["id"], (entry, Home(kept.header.stem, kept.header)))
+                own = Home(kept.header.stem, kept.header)
+                if found.setdefault(entry["id"], (entry, own))[1] != own:
+                    other = found[entry["id"]][1].header or "gpu_envs"
+                    warnings.warn(
+                        f"{entry['id']} of {kept.header} is hidden by that of {other}: rename it, "
+                        f"or `python -m gpu_envs build --forget {kept.header}`",
+                        stacklevel=2,
+                    )
     return found
+
+
+def check_ids(own: Home, described: list[Description]) -> None:
+    """Refuse ids that somebody else has."""
+    for entry in described:
+        if entry["id"] not in environments() or home(entry["id"]) == own:
+            continue
+        other, remedy = home(entry["id"]).header, "choose another"
+        owner = "gpu_envs has itself"
+        if other is not None:
+            owner = f"{other} has brought"
+            remedy = f"choose another, or `python -m gpu_envs build --forget {other}`"
+        raise ImportError(f"{own.header or own.stem} brings {entry['id']}, which {owner}: {remedy}")
 
 
 def refresh() -> None:
@@ -67,22 +89,21 @@ def catalogue_text(described: list[Description]) -> str:
 
 def remember(own: Home, described: list[Description]) -> bool:
     """Keep what a module says of itself where the catalogue or the cache says otherwise."""
+    if [entry for entry, place in _known().values() if place == own] == described:
+        return False
+    check_ids(own, described)
     if own.header is not None:
         from gpu_envs.building import outside
 
-        held = next((kept for kept in outside.entries() if kept.header == own.header), None)
-        if held is not None and held.environments == described:
-            return False
         outside.keep(own.header, described)
         refresh()
         return True
     path = places.CATALOGUE / f"{own.stem}.json"
     text = catalogue_text(described)
-    if path.exists() and path.read_text(encoding="utf-8") == text:
-        return False
-    places.CATALOGUE.mkdir(exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    print(f"gpu_envs: {path} is new: commit it", file=sys.stderr)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:  # else another process did
+        places.CATALOGUE.mkdir(exist_ok=True)
+        places.write(path, text)
+        print(f"gpu_envs: {path} is new: commit it", file=sys.stderr)
     refresh()
     return True
 
@@ -107,7 +128,7 @@ def register_all() -> None:
     """Register every environment with Gymnasium, by strings, so that nothing is imported."""
     for name, description in environments().items():
         _register(f"{NAMESPACE}/{name}", description)
-        if not _name_is_taken(name):
+        if name in gymnasium.registry or not _name_is_taken(name):
             _register(name, description)
 
 
@@ -117,7 +138,11 @@ def _name_is_taken(name: str) -> bool:
 
 
 def _register(env_id: str, description: Description) -> None:
-    if env_id in gymnasium.registry:
+    held = gymnasium.registry.get(env_id)
+    if held is not None:
+        if held.kwargs.get("name") == description["id"]:  # ours; its header may have been edited
+            held.max_episode_steps = description["max_episode_steps"] or None
+            held.reward_threshold = description["reward_threshold"]
         return
     gymnasium.register(
         id=env_id,

@@ -14,7 +14,7 @@ import gymnasium
 import numpy as np
 from gymnasium import Space
 
-from gpu_envs import options, pictures, registration, resets
+from gpu_envs import native, options, pictures, registration, resets
 from gpu_envs.simulator import Simulator
 
 _FIXED = ("arrays", "autoreset_mode", "outputs", "reuse", "threads")
@@ -50,6 +50,8 @@ class Env(gymnasium.Env[Any, Any]):
         device: str = "cpu",
         **keywords: Any,
     ) -> None:
+        if device == "cpu":  # what is known of a GPU's comes with its simulator: see below
+            native.prepare(device, name)
         description = registration.find(name)
         self.render_mode = options.render_mode(render_mode, description)
         self.name: str = description["id"]

@@ -8,7 +8,7 @@ from typing import Any
 import pettingzoo
 from pettingzoo.utils import parallel_to_aec
 
-from gpu_envs import registration
+from gpu_envs import native, registration
 from gpu_envs.errors import ResetNeeded
 from gpu_envs.parallel import ParallelEnv
 from gpu_envs.world import ILLEGAL_REWARD, World
@@ -22,6 +22,7 @@ class TurnEnv(World, pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo is 
     """
 
     def __init__(self, name: str, **keywords: Any) -> None:
+        native.prepare(keywords.get("device", "cpu"), name)
         description = registration.find(name)
         if not description.get("turns"):
             raise ValueError(

@@ -40,17 +40,17 @@ sys.exit(subprocess.run([*job.command, "-c", job.source, "-o", os.devnull]).retu
 """
 
 
+_UNSET = ("GPU_ENVS_BUILD_DIR", "GPU_ENVS_CUDA", "GPU_ENVS_CPU", "CXX", "CXXFLAGS")
+
+
 def _children() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def _measure(what: str, command: list[str], folder: Path) -> None:
-    environment = os.environ | {
-        "PYTHONPATH": str(folder),
-        "GPU_ENVS_CACHE": str(folder / "cache"),
-        "GPU_ENVS_CUDA": "",
-    }
+    own = {key: value for key, value in os.environ.items() if key not in _UNSET}
+    environment = own | {"PYTHONPATH": str(folder), "GPU_ENVS_CACHE": str(folder / "cache")}
     begin, used = time.monotonic(), _children()
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     wall, processor = time.monotonic() - begin, _children() - used

@@ -3,11 +3,13 @@
 Engine, pictures and bindings are compiled once per machine and instruction set (a *target*, such as
 `cpu_v4` or `cuda`); every environment is a module, a shared object of its own. `setup.py`,
 `python -m gpu_envs build` and `gymnasium.make` in a source tree all come here. Nothing in this
-package imports the rest of gpu_envs or anything outside the standard library, so that it works
-before the package is installed: `setup.py` and CMake load it from its folder.
+package imports the rest of gpu_envs or anything outside the standard library (but pybind11 where
+its headers are looked for), so that it works before the package is installed: `setup.py` and CMake
+load it from its folder.
 
     places     where sources and results are, in a source tree and in an installed package
     flags      what kernels/flags.txt says
+    processor  which instruction sets run here
     labels     what a built file says of itself: length, hash, engine, inputs
     toolchain  the compilers
     objects    objects named by what made them, so that every build of one tree shares them
@@ -15,5 +17,5 @@ before the package is installed: `setup.py` and CMake load it from its folder.
     recipes    what is compiled and linked for an engine and for a module
     upkeep     brings one file up to date, one process at a time
     outside    modules of headers outside the tree, and the cache that holds them
-    command    `python -m gpu_envs build`
+    shipping   what `pip install` asks for
 """

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
 from typing import TextIO
 
 from . import objects
@@ -36,7 +37,7 @@ class Progress:
             names = ", ".join(running)
             line = f"gpu_envs: building {self._title}: {self._done} of {self._total}"
             line = f"{line}, {time.monotonic() - self._begin:.0f} s ({names})"
-            width = os.get_terminal_size(self._out.fileno()).columns if self._is_live else 100
+            width = os.get_terminal_size(self._out.fileno()).columns
             self._print("\r\x1b[K" + line[: width - 1], end="")
             self._shown = True
 
@@ -66,28 +67,39 @@ def worker_count() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def run(wanted: Sequence[Compile], title: str, quiet: bool = False) -> dict[Compile, list[str]]:
-    """Make all objects and return the headers of each; `CannotBuild` at the first failure."""
-    headers: dict[Compile, list[str]] = {}
+Made = dict[Compile, tuple[Path, list[str]]]  # the object in the store, and its headers
+
+
+def run(wanted: Sequence[Compile], title: str, quiet: bool = False) -> Made:
+    """Make all objects that the store lacks; `CannotBuild` at the first failure."""
+    made: Made = {}
     missing: list[Compile] = []
     for job in wanted:
         found = objects.stored(job)
         if found is None:
             missing.append(job)
         else:
-            objects.place(found[0], job.object)
-            headers[job] = found[1]
+            made[job] = _shown(job, found)
     missing.sort(key=lambda job: -job.weight)
     progress = Progress(title, len(missing), quiet)
     progress.begin()
-    headers |= _compile(missing, progress)
+    made |= _compile(missing, progress)
     progress.end()
-    return headers
+    return made
 
 
-def _compile(missing: Sequence[Compile], progress: Progress) -> dict[Compile, list[str]]:
-    """Make the objects that the store lacks; what runs when one fails is waited for."""
-    headers: dict[Compile, list[str]] = {}
+def _shown(job: Compile, found: tuple[Path, list[str]]) -> tuple[Path, list[str]]:
+    """Note that an object was asked for, and put it where its compiler's report is looked for."""
+    if job.report:
+        objects.place(found[0], job.object)
+    else:
+        objects.touch(found[0])
+    return found
+
+
+def _compile(missing: Sequence[Compile], progress: Progress) -> Made:
+    """Make objects side by side; what runs when one fails is waited for."""
+    made: Made = {}
     waiting = list(missing)
     running: dict[Future[tuple[int, str, list[str]]], Compile] = {}
     with ThreadPoolExecutor(worker_count()) as pool:
@@ -99,24 +111,24 @@ def _compile(missing: Sequence[Compile], progress: Progress) -> dict[Compile, li
             done, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
             for future in done:
                 job = running.pop(future)
-                status, printed, headers[job] = future.result()
+                status, printed, _ = future.result()
                 if status:
                     progress.abandon()
                     raise CannotBuild(_failure(job, printed))
-                _take(job, printed, progress)
-    return headers
+                made[job] = _taken(job, printed, progress)
+    return made
 
 
-def _take(job: Compile, printed: str, progress: Progress) -> None:
-    """Place an object that was made, and show what its compiler said."""
+def _taken(job: Compile, printed: str, progress: Progress) -> tuple[Path, list[str]]:
+    """Return an object that was made, and show what its compiler said."""
     if printed.strip() and not job.report:
         progress.abandon()
         print(printed, file=sys.stderr)
     found = objects.stored(job)
     if found is None:
         raise CannotBuild(f"{job.source} changed while it was compiled: try again")
-    objects.place(found[0], job.object)
     progress.step()
+    return _shown(job, found)
 
 
 _SHOWN = 40  # lines of what a compiler printed

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,11 +100,10 @@ def verify(path: Path) -> Label:
     return label
 
 
-def is_current(label: Label, root: Path) -> bool:
-    """Whether all that a file was made of is as it was; relative paths lie under `root`."""
-    base = str(root)
+def is_current(label: Label, path_of: Callable[[str], str | Path]) -> bool:
+    """Whether all that a file was made of is as it was; `path_of` says where an input lies."""
     for name, (time, size, digest) in label.inputs.items():
-        path = os.path.join(base, name)
+        path = path_of(name)
         try:
             status = os.stat(path)
             if (status.st_mtime_ns, status.st_size) == (time, size):

@@ -23,10 +23,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _KEPT = 4  # lists of headers of one source
-_MOST = 1500  # objects in a store
+_MOST = 3 << 30  # bytes in a store
 _HALF_DONE = ".making-"
 _PATIENCE = 3600  # [s]; no compilation takes longer
-_DEPENDENCY = re.compile(r"(?:\\ |\S)+")
+_FORGOTTEN = 90 * 24 * 3600  # [s]
+_DEPENDENCY = re.compile(r"(?:\\.|\S)+")
+_ESCAPED = re.compile(r"\\([ #])|\$(\$)")  # as make wants names
+_ORDER_FREE = ("-D", "-I")
 
 
 @dataclass(frozen=True)
@@ -44,27 +47,30 @@ class Compile:
     weight: int = 0  # long units begin first
 
 
-def _digest(*parts: str | bytes) -> str:
-    digest = hashlib.blake2b(digest_size=16)
+def digest(*parts: str | bytes) -> str:
+    """Return a hash of several parts, none of which can be taken for another."""
+    made = hashlib.blake2b(digest_size=16)
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
-        digest.update(len(data).to_bytes(8, "little") + data)
-    return digest.hexdigest()
+        made.update(len(data).to_bytes(8, "little") + data)
+    return made.hexdigest()
 
 
 def words_of(job: Compile) -> list[str]:
     """Return compiler and flags of a command, without the tree's own path.
 
-    The order of flags is free, since CMake has one of its own; of several -O the last counts.
+    Of two flags the later wins, so their order counts; definitions and folders come first, as CMake
+    has them.
     """
     words = [word.replace(str(job.root), "$ROOT") for word in job.command[1:]]
+    free = {word for word in words if word.startswith(_ORDER_FREE)}
     efforts = [word for word in words if word.startswith("-O")][-1:]
-    flags = {word for word in words if not word.startswith("-O")}
-    return [job.compiler, *sorted(flags), *efforts]
+    rest = [word for word in words if not word.startswith((*_ORDER_FREE, "-O"))]
+    return [job.compiler, *sorted(free), *rest, *efforts]
 
 
 def _command_key(job: Compile) -> str:
-    return _digest(*words_of(job), job.source.read_bytes())
+    return digest(*words_of(job), job.source.read_bytes())
 
 
 def _lists_file(job: Compile) -> Path:
@@ -86,7 +92,7 @@ def _object_key(job: Compile, headers: Sequence[str]) -> str | None:
             parts += [name, (job.root / name).read_bytes()]
         except OSError:
             return None
-    return _digest(*parts)
+    return digest(*parts)
 
 
 def stored(job: Compile) -> tuple[Path, list[str]] | None:
@@ -105,19 +111,30 @@ def _dependencies(text: str) -> list[str]:
     """Return the files that a list of dependencies names after its target."""
     words = _DEPENDENCY.findall(text.replace("\\\n", " "))
     after = next((k for k, word in enumerate(words) if word.endswith(":")), -1)
-    return [word.replace("\\ ", " ") for word in words[after + 1 :]]
+    return [_ESCAPED.sub(lambda found: found[1] or found[2], word) for word in words[after + 1 :]]
+
+
+def _escaped(name: str) -> str:
+    return name.replace("$", "$$").replace("#", "\\#").replace(" ", "\\ ")
 
 
 def _own(job: Compile, paths: Sequence[str]) -> list[str]:
-    """Keep the dependencies that may change: those of the tree; where it is asked, all."""
+    """Keep the dependencies that may change: those of the tree; where it is asked, all.
+
+    A name in the tree is one of the tree's, whatever it links to.
+    """
     root, source = job.root.resolve(), job.source.resolve()
     kept = set()
     for name in paths:
-        path = Path(os.path.normpath(job.root / name)).resolve()
-        if path == source:
+        path = Path(os.path.normpath(job.root / name))
+        real = path.resolve()
+        if real == source:
             continue
-        if path.is_relative_to(root):
-            kept.add(str(path.relative_to(root)))
+        inside = next((p for p in (path, real) if p.is_relative_to(root)), None)
+        if inside is not None:
+            kept.add(str(inside.relative_to(root)))
+        elif path.is_relative_to(job.root):
+            kept.add(str(path.relative_to(job.root)))
         elif job.everywhere:
             kept.add(str(path))
     return sorted(kept)
@@ -171,36 +188,72 @@ def place(stored_object: Path, to: Path) -> None:
     to.parent.mkdir(parents=True, exist_ok=True)
     files = {stored_object: to, stored_object.with_suffix(".txt"): to.with_suffix(".ptxas.txt")}
     for source, target in files.items():
-        target.unlink(missing_ok=True)
         if not source.exists():
+            target.unlink(missing_ok=True)
             continue
-        try:
-            os.link(source, target)
-        except OSError:
-            shutil.copyfile(source, target)
-    os.utime(stored_object)
+        # Renamed into place: a name that is written to may be another object of the store.
+        with tempfile.TemporaryDirectory(dir=to.parent, prefix=_HALF_DONE) as folder:
+            half = Path(folder) / target.name
+            try:
+                os.link(source, half)
+            except OSError:
+                shutil.copyfile(source, half)
+            os.replace(half, target)
+    touch(stored_object)
+
+
+def touch(stored_object: Path) -> None:
+    """Note that an object was asked for; its time of change is left, which Ninja compares."""
+    with contextlib.suppress(OSError):
+        status = stored_object.stat()
+        os.utime(stored_object, ns=(time.time_ns(), status.st_mtime_ns))
+
+
+def _sizes(store: Path) -> list[tuple[int, int, Path]]:
+    """Return when each object was asked for, its bytes, and where it is."""
+    found = []
+    for path in store.glob("*.o"):
+        with contextlib.suppress(OSError):  # others prune too
+            status = path.stat()
+            found.append((status.st_atime_ns, status.st_size, path))
+    return sorted(found)
 
 
 def prune(store: Path) -> None:
-    """Forget the objects that were asked for longest ago, where there are very many.
+    """Forget the objects that were asked for longest ago, where they are very large together.
 
-    And what compilations left that were killed.
+    And what compilations left that were killed, and lists of headers that nobody used for long.
     """
-    for left in store.glob(f"{_HALF_DONE}*"):
+    for left in [*store.glob(f"{_HALF_DONE}*"), *store.glob("*.headers")]:
+        patience = _PATIENCE if left.name.startswith(_HALF_DONE) else _FORGOTTEN
         with contextlib.suppress(OSError):
-            if left.stat().st_mtime < time.time() - _PATIENCE:
-                shutil.rmtree(left, ignore_errors=True)
-    objects = sorted(store.glob("*.o"), key=lambda path: path.stat().st_mtime)
-    for path in objects[: max(0, len(objects) - _MOST)]:
+            if left.stat().st_mtime < time.time() - patience:
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+    objects = _sizes(store)
+    excess = sum(size for _, size, _ in objects) - _MOST
+    for _, size, path in objects:
+        if excess <= 0:
+            break
+        excess -= size
         for suffix in (".o", ".txt"):
             path.with_suffix(suffix).unlink(missing_ok=True)
 
 
+_ASKED = ("CPATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH")
+
+
 def compiler_identity(compiler: str) -> str:
-    """Return what a compiler says of itself, by whichever name it is called."""
-    said = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
-    first = said.stdout.partition("\n")[0]
-    return first.removeprefix(Path(compiler).name).strip()
+    """Return what a compiler says of itself, by whichever name it is called.
+
+    And what it reads of the environment beside its command.
+    """
+    version, machine = (
+        subprocess.run([compiler, flag], capture_output=True, text=True, check=False).stdout
+        for flag in ("--version", "-dumpmachine")
+    )
+    first = version.partition("\n")[0].removeprefix(Path(compiler).name)
+    asked = [f"{name}={os.environ[name]}" for name in _ASKED if os.environ.get(name)]
+    return " ".join([first.strip(), machine.strip(), *asked])
 
 
 # ---- CMake's launcher: `objects.py STORE ROOT compiler arguments...`
@@ -211,6 +264,17 @@ _TAKES_VALUE = {"-o", "-MF", "-MT", "-MQ"}
 def launch(arguments: Sequence[str]) -> int:
     """Run one compile command of CMake's through the store; anything else, as it is."""
     store, root, compiler, *given = arguments
+    asked = asked_for(Path(store), Path(root), [compiler, *given])
+    if asked is None:
+        return subprocess.run([compiler, *given], check=False).returncode
+    return _serve(*asked)
+
+
+def asked_for(
+    store: Path, root: Path, command: Sequence[str]
+) -> tuple[Compile, dict[str, str]] | None:
+    """Read one of CMake's compile commands; None where it is something else."""
+    compiler, *given = command
     kept: list[str] = []
     values: dict[str, str] = {}
     words = iter(given)
@@ -221,17 +285,17 @@ def launch(arguments: Sequence[str]) -> int:
             kept.append(word)
     sources = [word for word in kept if word.endswith((".cpp", ".cc", ".cxx"))]
     if "-c" not in given or "-o" not in values or len(sources) != 1:
-        return subprocess.run([compiler, *given], check=False).returncode
+        return None
     kept.remove(sources[0])
     job = Compile(
         command=(compiler, *kept),
         source=Path(sources[0]),
         object=Path(values["-o"]),
         compiler=compiler_identity(compiler),
-        root=Path(root),
-        store=Path(store),
+        root=root,
+        store=store,
     )
-    return _serve(job, values)
+    return job, values
 
 
 def _serve(job: Compile, values: dict[str, str]) -> int:
@@ -247,10 +311,10 @@ def _serve(job: Compile, values: dict[str, str]) -> int:
             return 1
     made, headers = found
     place(made, job.object)
-    os.utime(job.object)
+    os.utime(job.object)  # Ninja asks for what is newer than its headers
     if "-MF" in values:
         names = [str(job.source), *(str(job.root / name) for name in headers)]
-        listed = " \\\n  ".join(name.replace(" ", "\\ ") for name in names)
+        listed = " \\\n  ".join(_escaped(name) for name in names)
         Path(values["-MF"]).write_text(f"{values.get('-MT', values['-o'])}: {listed}\n")
     return 0
 

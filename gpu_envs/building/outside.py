@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import stat
-import tempfile
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +52,31 @@ def check_trust(path: Path) -> None:
             )
 
 
+_SAID = ("id", "max_episode_steps", "reward_threshold")  # what is read without asking
+
+
+def _entry(text: str) -> Entry:
+    """Read an entry; another release may have written another form."""
+    held = json.loads(text)
+    described = [dict(entry) for entry in held["environments"]]
+    for entry in described:
+        for name in _SAID:
+            entry[name]
+    return Entry(Path(held["header"]), described)
+
+
+def _own_folder(folder: Path) -> None:
+    """Make a folder of the cache that others cannot write to, and refuse one they can."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        for path in reversed(missing):
+            path.mkdir(mode=0o755, exist_ok=True)
+            path.chmod(0o755)  # whatever the umask
+    except OSError as problem:
+        raise toolchain.CannotBuild(f"{folder} cannot be made ({problem.strerror})") from None
+    check_trust(folder)
+
+
 def entries() -> list[Entry]:
     """Return all headers of the cache; none where it does not exist or is not to be trusted."""
     folder = places.kept_headers()
@@ -66,8 +90,7 @@ def entries() -> list[Entry]:
     for name in names:
         try:
             check_trust(folder / name)
-            held = json.loads((folder / name).read_text(encoding="utf-8"))
-            found.append(Entry(Path(held["header"]), list(held["environments"])))
+            found.append(_entry((folder / name).read_text(encoding="utf-8")))
         except toolchain.CannotBuild as problem:
             warnings.warn(f"gpu_envs leaves out what `build` made: {problem}", stacklevel=2)
             return []
@@ -79,12 +102,9 @@ def entries() -> list[Entry]:
 def keep(header: Path, environments: list[dict[str, Any]]) -> None:
     """Write the entry of a header."""
     folder = places.kept_headers()
-    folder.mkdir(parents=True, exist_ok=True)
-    check_trust(folder)
+    _own_folder(folder)
     text = json.dumps({"header": str(header), "environments": environments})
-    with tempfile.NamedTemporaryFile("w", dir=folder, delete=False, encoding="utf-8") as file:
-        file.write(text)
-    os.replace(file.name, folder / f"{key_of(header)}.json")
+    places.write(folder / f"{key_of(header)}.json", text)
 
 
 def forget(header: Path) -> bool:
@@ -109,24 +129,30 @@ def module_of(header: Path, target: str) -> Path:
     """
     file = module_file(header, target)
     if not header.exists() and not file.exists():
-        raise ImportError(f"{header} is gone, and nothing was built of it for this engine")
+        raise ImportError(
+            f"{header} is gone, and nothing was built of it for this engine (`python -m gpu_envs "
+            f"build --forget {header}` takes it out)"
+        )
     try:
         check_trust(file)
     except toolchain.CannotBuild as problem:
         raise ImportError(str(problem)) from None
     if header.exists() and not upkeep.is_current(file, target):
+        was = "is newer than its module" if file.exists() else f"has no module for {target} yet"
         try:
             build(header, target)
         except toolchain.CannotBuild as problem:
-            raise ImportError(f"{header} is newer than its module: {problem}") from None
+            raise ImportError(f"{header} {was}, and it cannot be built: {problem}") from None
     return file
 
 
 def build(header: Path, target: str, *, quiet: bool = False) -> Path:
     """Make the module of a header; the package is not touched."""
     file = module_file(header, target)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    check_trust(file.parent)
+    _own_folder(file.parent)
+    if not places.is_source_tree():
+        for part in ("objects", "units"):  # what the linker takes is code too
+            _own_folder(places.build_folder() / part)
     product = recipes.module(header.stem, header, target, file.parent, name=key_of(header))
     upkeep.ensure_one(product, quiet=quiet)
     return file

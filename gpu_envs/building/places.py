@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import tempfile
 from collections.abc import Iterator
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
@@ -17,6 +18,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent
 MODULES = PACKAGE / "modules"
 CATALOGUE = PACKAGE / "catalogue"
+RULES = PACKAGE / "building"  # inputs of all that is built
 SUFFIX = EXTENSION_SUFFIXES[0]  # of this interpreter
 
 _PARTS = re.compile(r"constexpr int kUnits = (\d+);")
@@ -45,8 +47,8 @@ def cache_folder() -> Path:
     given = os.environ.get("GPU_ENVS_CACHE")
     if given:
         return Path(given).resolve()
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "gpu_envs"
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base).resolve() / "gpu_envs"
 
 
 def kept_headers() -> Path:
@@ -54,12 +56,17 @@ def kept_headers() -> Path:
     return cache_folder() / "headers"
 
 
+def is_hidden(name: str) -> bool:
+    """Whether a file is an editor's or a system's own, such as `.#plan.hpp`."""
+    return name.startswith(".")
+
+
 def environments(folder: Path | None = None) -> dict[str, Path]:
     """Return the headers of environments by stem: `<stem>.hpp`, or `<stem>/<stem>.hpp`."""
     folder = folder or kernels() / "envs"
-    found = {path.stem: path for path in folder.glob("*.hpp")}
+    found = {path.stem: path for path in folder.glob("*.hpp") if not is_hidden(path.name)}
     for path in folder.glob("*/*.hpp"):
-        if path.stem == path.parent.name:
+        if path.stem == path.parent.name and not is_hidden(path.name):
             if path.stem in found:
                 raise ValueError(
                     f"two environment headers are called {path.stem}: {found[path.stem]} and {path}"
@@ -81,6 +88,8 @@ def _headers(folder: str) -> Iterator[tuple[str, int, int]]:
     """Yield path, time and size of each header below a folder."""
     with os.scandir(folder) as entries:
         for entry in entries:
+            if is_hidden(entry.name):
+                continue
             if entry.is_dir():
                 yield from _headers(entry.path)
             elif entry.name.endswith(".hpp"):
@@ -107,6 +116,25 @@ def engine_hash() -> str:
     return _hashed[key]
 
 
+def input_path(name: str) -> str:
+    """Return the path of an input by its name on a label.
+
+    Files of the package's builder and of `kernels/` have the same names in a tree and where it is
+    installed, so that both share what is in a user's cache; others have their whole path.
+    """
+    if name.startswith("building/"):
+        return os.path.join(PACKAGE, name)
+    return os.path.join(kernels().parent, name)
+
+
+def input_name(path: Path) -> str:
+    """Return the name of an input on labels."""
+    if path.is_relative_to(RULES):
+        return str(path.relative_to(PACKAGE))
+    root = kernels().parent
+    return str(path.relative_to(root) if path.is_relative_to(root) else path)
+
+
 def engine_file(target: str, folder: Path = MODULES) -> Path:
     """Return the engine's shared library."""
     return folder / f"libgpu_envs_{target}.so"
@@ -120,6 +148,14 @@ def bindings_file(target: str, folder: Path = MODULES) -> Path:
 def module_file(stem: str, target: str, folder: Path = MODULES) -> Path:
     """Return an environment's module."""
     return folder / f"{stem}.{target}.so"
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file that others may be reading: they find the old one or the new one, whole."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(file.name, 0o644)  # what is temporary is for its owner alone
+    os.replace(file.name, path)
 
 
 # ---- what holds for a tree until it is taken back
@@ -152,7 +188,7 @@ def settle_cuda() -> str:
     if is_source_tree() and wanted != held:
         try:
             _settings_file().parent.mkdir(parents=True, exist_ok=True)
-            _settings_file().write_text(json.dumps(wanted), encoding="utf-8")
+            write(_settings_file(), json.dumps(wanted))
         except OSError:
             pass  # a tree that cannot be written holds nothing
     return known[given]

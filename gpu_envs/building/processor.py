@@ -1,4 +1,7 @@
-"""Which instruction sets this processor runs, found before anything is loaded."""
+"""Which instruction sets this processor runs, found before anything is loaded.
+
+Run as a program it prints them for CMake, best last.
+"""
 
 from __future__ import annotations
 
@@ -37,3 +40,7 @@ def runnable_levels() -> tuple[str, ...]:
             break
         levels.insert(0, level)
     return tuple(levels)
+
+
+if __name__ == "__main__":
+    print(";".join(reversed(runnable_levels())))

@@ -16,6 +16,7 @@ from .objects import Compile
 from .toolchain import CannotBuild
 
 # Where the two machines differ in what an engine consists of.
+_LONGEST = 1 << 30  # what everything waits for
 _HOST_ALONE = ("engine/cpu/machine.cpp", "engine/cpu/stage_clock.cpp")
 _ENTRY = {"cpu": "engine/cpu/entry.hpp", "cuda": "engine/cuda/entry.hpp"}
 _FACTORY = {"cpu": "CpuFactory", "cuda": "DeviceFactory"}
@@ -28,9 +29,11 @@ class Product:
     kind: str  # "engine", "bindings" or "module"
     title: str
     target: str
+    engine: str  # hash of the engine that it is stamped for
     file: Path
     objects: tuple[Compile, ...]
     link: tuple[str, ...]  # the command without objects and output
+    tail: tuple[str, ...] = ()  # what stands behind the objects
     needs: tuple[Path, ...] = ()  # files that are linked against
     also: tuple[Path, ...] = ()  # inputs beside those of the objects
 
@@ -57,9 +60,7 @@ def _written(name: str, text: str) -> Path:
     except OSError:
         pass
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-        file.write(text)
-    os.replace(file.name, path)
+    places.write(path, text)
     return path
 
 
@@ -71,15 +72,16 @@ def _compile(
     *,
     everywhere: bool = False,
     weight: int = 0,
+    versions: str = "",
 ) -> Compile:
     """Describe one object; sources that end in .cu go to nvcc."""
     root = places.kernels().parent
-    folder = places.build_folder() / target
+    folder = places.build_folder() / target  # for what is looked at: objects lie in the store
     include = f"-I{places.kernels()}"
     if source.suffix == ".cu":
         tool = toolchain.nvcc()
         command = (tool.path, include, *flags)
-        compiler = f"{tool.version} {toolchain.identity(toolchain.cxx())}"
+        compiler = f"{tool.identity} {toolchain.identity(toolchain.cxx())}"
     else:
         command = (toolchain.cxx(), include, *flags)
         compiler = toolchain.identity(toolchain.cxx())
@@ -87,7 +89,7 @@ def _compile(
         command=command,
         source=source,
         object=folder / f"{name}.o",
-        compiler=compiler,
+        compiler=f"{compiler} {versions}".strip(),
         root=root,
         store=places.build_folder() / "objects",
         everywhere=everywhere,
@@ -119,10 +121,15 @@ def _versions(target: str, pattern: Sequence[str]) -> Path:
 
 def _rules() -> tuple[Path, ...]:
     """Return the files that say how things are built: inputs of everything."""
-    own = places.PACKAGE / "building"
+    own = places.RULES
     templates = places.kernels() / "cmake" / "templates"
     names = (own / "recipes.py", own / "toolchain.py", places.kernels() / "flags.txt")
     return (*names, *sorted(templates.glob("*.in")))
+
+
+def _runtime(machine: str) -> tuple[str, ...]:
+    """Return CUDA's runtime, of which every engine and module has a copy."""
+    return (str(toolchain.nvcc().runtime), "-ldl", "-lrt") if machine == "cuda" else ()
 
 
 def _engine_sources(target: str) -> list[Path]:
@@ -160,27 +167,31 @@ def engine(target: str, folder: Path, *, strip: bool = False) -> Product:
     names = ("_ZN2ge*", "_ZNK2ge*", "_ZT?N2ge*", "_ZT?St*N2ge*")
     link = [*_linker(target, strip=strip), f"-Wl,-soname,{file.name}", "-Wl,-Bsymbolic-functions"]
     link += [f"-Wl,--version-script={_versions(target, names)}"]
-    tail = ["-ldl"]
-    if machine == "cuda":
-        tail = [str(toolchain.nvcc().runtime), "-ldl", "-lrt"]
     return Product(
         kind="engine",
         title=f"engine ({target})",
         target=target,
+        engine=places.engine_hash(),
         file=file,
         objects=tuple(made),
-        link=(*link, "--", *tail),
+        link=tuple(link),
+        tail=_runtime(machine) or ("-ldl",),
         also=_rules(),
     )
 
 
 def bindings(target: str, folder: Path, *, strip: bool = False) -> Product:
     """The Python module over an engine; its object is the same for all of them."""
-    flags = toolchain.host_flags("cuda", "cold")  # of the lowest level: it serves all
+    flags = toolchain.host_flags(f"cpu_{toolchain.baseline()}", "cold")  # one object serves all
     includes = [part for path in toolchain.python_includes() for part in ("-isystem", path)]
     source = places.kernels() / "bindings" / "module.cpp"
     made = _compile(
-        source, f"python{places.SUFFIX.rpartition('.')[0]}", [*flags, *includes], "module"
+        source,
+        f"python{places.SUFFIX.rpartition('.')[0]}",
+        [*flags, *includes],
+        "module",
+        weight=_LONGEST,
+        versions=toolchain.python_versions(),
     )
     link = [*_linker(target, strip=strip), "-Wl,-rpath,$ORIGIN"]
     link = [flag for flag in link if flag != "-Wl,-z,defs"]  # Python's names come from Python
@@ -188,9 +199,10 @@ def bindings(target: str, folder: Path, *, strip: bool = False) -> Product:
         kind="bindings",
         title=f"bindings ({target})",
         target=target,
+        engine=places.engine_hash(),
         file=places.bindings_file(target, folder),
         objects=(made,),
-        link=(*link, "--"),
+        link=tuple(link),
         needs=(places.engine_file(target, folder),),
         also=_rules(),
     )
@@ -249,14 +261,15 @@ def module(
         )
     )
     shown = _versions(target, ("ge_module_stamp", "ge_module_entry"))
-    runtime = [str(toolchain.nvcc().runtime), "-ldl", "-lrt"] if machine == "cuda" else []
     return Product(
         kind="module",
         title=stem,
         target=target,
+        engine=places.engine_hash(),
         file=places.module_file(name or stem, target, folder),
         objects=tuple(compiled),
-        link=(*_linker(target, strip=strip), f"-Wl,--version-script={shown}", "--", *runtime),
+        link=(*_linker(target, strip=strip), f"-Wl,--version-script={shown}"),
+        tail=_runtime(machine),
         needs=(places.engine_file(target, engines),),
         also=_rules(),
     )
@@ -269,24 +282,20 @@ def made(product: Product) -> str:
     return labels.hash_of(json.dumps(kept).encode())[:16]
 
 
-def link(product: Product, label: labels.Label) -> None:
-    """Link a product, label it, and put it in place by one rename.
+def link(product: Product, found: Sequence[Path], label: labels.Label) -> None:
+    """Link a product from its objects, label it, and put it in place by one rename.
 
     Whoever calls holds the lock of this file, so what is half done is of a builder that was killed.
     """
-    command, tail = list(product.link), []
-    split = command.index("--")
-    command, tail = command[:split], command[split + 1 :]
+    command = [*product.link, *map(str, (*found, *product.needs)), *product.tail]
     product.file.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".build-{product.file.name}-"
     for left in product.file.parent.glob(f"{prefix}*"):
         shutil.rmtree(left, ignore_errors=True)
     with tempfile.TemporaryDirectory(dir=product.file.parent, prefix=prefix) as folder:
         file = Path(folder) / product.file.name
-        command += [str(job.object) for job in product.objects]
-        command += [str(path) for path in product.needs]
         done = subprocess.run(
-            [*command, *tail, "-o", str(file)], capture_output=True, text=True, check=False
+            [*command, "-o", str(file)], capture_output=True, text=True, check=False
         )
         if done.returncode:
             said = "\n".join(done.stderr.rstrip().splitlines()[:10])

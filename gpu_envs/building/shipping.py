@@ -62,7 +62,8 @@ def _keep_pybind11() -> None:
 def fill_package(package: Path) -> None:
     """Build everything for a wheel."""
     modules = package / "modules"
-    shutil.rmtree(modules, ignore_errors=True)
+    for left in (modules, package / "kernels"):
+        shutil.rmtree(left, ignore_errors=True)
     modules.mkdir(parents=True)
     products: list[Product] = []
     for target in targets():
@@ -74,8 +75,7 @@ def fill_package(package: Path) -> None:
             products.append(
                 recipes.module(stem, header, target, modules, strip=True, engines=modules)
             )
-    with upkeep.lock("wheel"):
-        upkeep.build(products, title="everything", shipped=True)
+    upkeep.build(products, title="everything", shipped=True)
     add_headers(package)
 
 

@@ -15,8 +15,14 @@ from pathlib import Path
 
 from . import flags, objects, places
 
-# lint: allow flags: these are refused
-_FORBIDDEN = ("-ffast-math", "-Ofast", "-ffp-contract=fast", "-funsafe-math-optimizations")
+# Refused, of the compilers of either machine.
+_FORBIDDEN = re.compile(
+    "-Ofast"  # lint: allow flags: refused
+    "|-f(fast-math|unsafe-math-optimizations|finite-math-only|associative-math|reciprocal-math"
+    "|no-signed-zeros)|-ffp-contract=(fast|on)|--?f(mad|tz)=true|--?prec-(div|sqrt)=false"
+    "|--?use_fast_math"  # lint: allow flags: refused
+)
+_NVCC_READS = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")
 
 
 class CannotBuild(RuntimeError):
@@ -26,10 +32,15 @@ class CannotBuild(RuntimeError):
 @cache
 def cxx() -> str:
     """Return the C++ compiler: CXX, g++ or c++."""
-    given = os.environ.get("CXX")
+    given = os.environ.get("CXX", "").strip()
+    if len(shlex.split(given)) > 1:
+        raise CannotBuild(
+            f"CXX names one program, got {given!r}: put flags into CXXFLAGS (objects are kept, so "
+            "a cache of the compiler's adds nothing)"
+        )
     candidates = [given] if given else ["g++", "c++", "clang++"]
     for candidate in candidates:
-        found = shutil.which(shlex.split(candidate)[0])
+        found = shutil.which(candidate)
         if found:
             return found
     wanted = f"the compiler that CXX names, {given}, was not found" if given else "none was found"
@@ -68,10 +79,14 @@ def _named(*names: str) -> list[str]:
 
 def extra() -> list[str]:
     """Return the user's own flags, CXXFLAGS; those that change results are refused."""
-    given = shlex.split(os.environ.get("CXXFLAGS", ""))
-    bad = [flag for flag in given if flag in _FORBIDDEN]
+    return _checked("CXXFLAGS")
+
+
+def _checked(variable: str) -> list[str]:
+    given = shlex.split(os.environ.get(variable, ""))
+    bad = [flag for flag in given if _FORBIDDEN.fullmatch(flag)]
     if bad:
-        raise CannotBuild(f"CXXFLAGS has {bad[0]}, which changes results: take it away")
+        raise CannotBuild(f"{variable} has {bad[0]}, which changes results: take it away")
     return given
 
 
@@ -91,7 +106,7 @@ def baseline() -> str:
 def host_flags(target: str, effort: str = "optimised") -> list[str]:
     """Return what every host unit of a target is compiled with."""
     gnu = [] if is_clang(cxx()) else ["gnu"]
-    named = _named(effort, f"level {level_of(target)}", "common", "numbers", *gnu, "warnings")
+    named = _named(effort, f"level {level_of(target)}", "common", "numbers", "warnings", *gnu)
     return [*named, *extra()]
 
 
@@ -106,7 +121,7 @@ class Nvcc:
     include: Path
     cub: Path
     runtime: Path
-    version: str
+    identity: str  # of the compiler, and of the headers it brings
 
 
 def _first(name: str, *folders: Path) -> Path | None:
@@ -150,8 +165,11 @@ def nvcc() -> Nvcc:
         raise CannotBuild(f"{top} has no CUB (of NVIDIA's CCCL; as a package: nvidia-cuda-cccl)")
     if include is None or runtime is None:
         raise CannotBuild(f"{top} has no CUDA runtime (cuda_runtime.h, libcudart_static.a)")
-    version = _output([path, "--version"]).strip().splitlines()[-1]
-    return Nvcc(path, include, cub, runtime / "libcudart_static.a", version)
+    identity = _output([path, "--version"]).strip().splitlines()[-1]
+    identity += " CUB " + objects.digest((cub / "cub" / "version.cuh").read_bytes())
+    for name in _NVCC_READS:
+        identity += "".join(f" {flag}" for flag in _checked(name))
+    return Nvcc(path, include, cub, runtime / "libcudart_static.a", identity)
 
 
 def driver_answers() -> bool:
@@ -163,6 +181,7 @@ def driver_answers() -> bool:
 _RELEASE = ["75", "80", "86", "89", "90", "100", "120", "ptx"]
 
 
+@cache
 def _own_architectures() -> list[str]:
     """Return the compute capabilities of this machine's GPUs."""
     query = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
@@ -246,3 +265,10 @@ def python_includes() -> list[str]:
             ) from None
         found = str(kept)
     return [str(folder), found]
+
+
+def python_versions() -> str:
+    """Return what tells apart the headers that lie in folders of one name."""
+    python, pybind = (Path(folder) for folder in python_includes())
+    files = (python / "patchlevel.h", pybind / "pybind11" / "detail" / "common.h")
+    return " ".join(objects.digest(file.read_bytes()) for file in files if file.exists())

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import filecmp
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -17,11 +16,6 @@ from pathlib import Path
 from . import jobs, labels, objects, places, recipes
 from .recipes import Product
 from .toolchain import CannotBuild
-
-
-def root() -> Path:
-    """Return the folder that relative inputs lie under."""
-    return places.kernels().parent
 
 
 def is_current(file: Path, target: str, made: str = "") -> bool:
@@ -35,26 +29,21 @@ def is_current(file: Path, target: str, made: str = "") -> bool:
         return False
     if label.engine != places.engine_hash() or label.target != target:
         return False
-    return made in ("", label.made) and labels.is_current(label, root())
+    return made in ("", label.made) and labels.is_current(label, places.input_path)
 
 
-def _inputs(product: Product, headers: dict[objects.Compile, list[str]]) -> dict[str, labels.Input]:
+def _inputs(product: Product, made: jobs.Made) -> dict[str, labels.Input]:
     """Return everything a product was made of; generated units follow from the rest."""
-    names = {name for job in product.objects for name in headers[job]}
-    paths = [job.source for job in product.objects] + list(product.also)
-    generated = places.build_folder()
-    for path in paths:
-        if not path.is_relative_to(generated):
-            names.add(_name(path))
-    found = {}
-    for name in sorted(names):
-        if not (root() / name).is_relative_to(generated):
-            found[name] = labels.seen(root() / name)
-    return found
-
-
-def _name(path: Path) -> str:
-    return str(path.relative_to(root()) if path.is_relative_to(root()) else path)
+    names = {name for job in product.objects for name in made[job][1]}
+    names |= {places.input_name(job.source) for job in product.objects}
+    names |= {places.input_name(path) for path in product.also}
+    paths = {name: Path(places.input_path(name)) for name in sorted(names)}
+    generated = places.build_folder() / "units"
+    return {
+        name: labels.seen(path)
+        for name, path in paths.items()
+        if not path.is_relative_to(generated)
+    }
 
 
 def build(
@@ -63,32 +52,35 @@ def build(
     """Compile and link, engines before what needs them."""
     wanted = list(dict.fromkeys(job for product in products for job in product.objects))
     title = title or ", ".join(dict.fromkeys(product.title for product in products))
-    headers = jobs.run(wanted, title, quiet)
+    made = jobs.run(wanted, title, quiet)
     order = {"engine": 0, "bindings": 1, "module": 2}
     for product in sorted(products, key=lambda product: order[product.kind]):
-        inputs = {} if shipped else _inputs(product, headers)
-        _check_unchanged(product)
-        label = labels.Label(product.kind, product.target, places.engine_hash(), inputs)
+        inputs = {} if shipped else _inputs(product, made)
+        _check_unchanged(product, made)
+        label = labels.Label(product.kind, product.target, product.engine, inputs)
         label.made = recipes.made(product)
-        recipes.link(product, label)
+        recipes.link(product, [made[job][0] for job in product.objects], label)
     objects.prune(places.build_folder() / "objects")
 
 
-def _check_unchanged(product: Product) -> None:
+def _check_unchanged(product: Product, made: jobs.Made) -> None:
     """Refuse what was edited after it was compiled: the label would say more than is true."""
-    for job in product.objects:
-        found = objects.stored(job)
-        if found is None or not filecmp.cmp(found[0], job.object):
-            raise CannotBuild(f"{product.title} changed while it was built: try again")
+    now = [objects.stored(job) for job in product.objects]
+    same = all(one == made[job] for one, job in zip(now, product.objects, strict=True))
+    if not same or product.engine != places.engine_hash():
+        raise CannotBuild(f"{product.title} changed while it was built: try again")
 
 
 @contextlib.contextmanager
-def lock(name: str) -> Iterator[None]:
-    """Hold the lock of that name; says so where another process holds it."""
-    folder = places.build_folder()
+def lock(folder: Path, name: str) -> Iterator[None]:
+    """Hold the lock of that name, which lies beside what it guards.
+
+    Says so where another process holds it.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        handle = os.open(folder / f".{name}.lock", flags, 0o666)
     except OSError as problem:
         raise CannotBuild(f"{folder} cannot be written ({problem.strerror})") from None
     try:
@@ -99,16 +91,8 @@ def lock(name: str) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
+        fcntl.flock(handle, fcntl.LOCK_UN)  # a child that was forked meanwhile has the file too
         os.close(handle)
-
-
-def _check_writable(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise CannotBuild(f"{folder} cannot be made ({problem.strerror})") from None
-    if not os.access(folder, os.W_OK):
-        raise CannotBuild(f"{folder} cannot be written")
 
 
 def ensure(
@@ -145,16 +129,15 @@ def ensure(
 
     if not old():
         return []
-    with lock(target):
+    with lock(folder, target):
         if missing := old():
-            _check_writable(folder)
             build([product for product in products() if product.file in missing], quiet=quiet)
         return missing
 
 
 def ensure_one(product: Product, *, quiet: bool = False) -> None:
     """Build one module that is not of the package, where it is missing or old."""
-    with lock(product.file.name.removesuffix(".so")):
+    with lock(product.file.parent, product.file.name.removesuffix(".so")):
         if not is_current(product.file, product.target, recipes.made(product)):
             build([product], quiet=quiet)
 
@@ -173,4 +156,6 @@ def _products(target: str, stems: Sequence[str], bindings: bool, folder: Path) -
     if bindings:
         yield recipes.bindings(target, folder)
     for stem in stems:
+        if stem not in known:
+            raise CannotBuild(f"{places.kernels() / 'envs'} has no header of {stem} any more")
         yield recipes.module(stem, known[stem], target, folder, engines=folder)

@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_type_hints
 
-from gpu_envs import errors, fields, flags, registration
+from gpu_envs import errors, fields, flags, native, registration
 from gpu_envs.train.config import Config, flag_of
 from gpu_envs.train.presets import PRESETS
 
@@ -65,7 +65,7 @@ def parser_for(env: str | None) -> flags.Parser:
         description=_ABOUT,
     )
     parser.add_argument("env", metavar="ENV", help="id of the environment, such as CartPole-v0")
-    entry = None if env is None else registration.find(env)
+    entry = None if env is None else native.described(env)
     _add_options(parser, {} if entry is None else PRESETS.get(entry["id"], {}))
     if entry is not None:
         parser.add_argument(
@@ -87,7 +87,7 @@ def parse(argv: Sequence[str]) -> tuple[str, dict[str, Any]]:
     named = argv[0] if argv and not argv[0].startswith("-") else None
     try:
         parser = parser_for(named)
-    except (ValueError, RuntimeError) as problem:
+    except (ValueError, RuntimeError, ImportError) as problem:
         flags.Parser().error(str(problem))
     if named is None and not {"-h", "--help"} & set(argv):
         parser.error("the ENV comes first: scripts/train CartPole-v0 [options]")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from gpu_envs import native
-from gpu_envs.building import labels, places, processor
+from gpu_envs.building import labels, places, processor, toolchain
 
 
 def _pretend(
@@ -257,3 +259,92 @@ def test_cuda_without_a_device_gives_one_line_of_reason() -> None:
     assert "\n" not in str(caught.value)
     assert "undefined symbol" not in str(caught.value)  # a module that no machine could load
     assert native.parse_device("auto") == ("cpu", 0)
+
+
+@pytest.fixture
+def driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine whose driver answers, in a tree that has no engine for it."""
+    monkeypatch.setattr(toolchain, "driver_answers", lambda: True)
+    monkeypatch.setattr(native, "_is_built", lambda target: target != "cuda")
+    monkeypatch.setattr(native, "builds_cuda", lambda: True)
+    monkeypatch.setattr(native, "_broken", [])
+    monkeypatch.setattr(places, "settings", dict)
+    monkeypatch.delenv("GPU_ENVS_CUDA", raising=False)
+    native.cuda.cache_clear()
+
+
+@pytest.mark.usefixtures("driver")
+def test_an_engine_for_cuda_that_cannot_be_built_is_told_once_and_not_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried = []
+
+    def refuse(target: str, name: str | None = None) -> object:
+        tried.append(target)
+        raise ImportError("a mistake in device.cu")
+
+    monkeypatch.setattr(native, "at", refuse)
+    with pytest.warns(UserWarning, match="mistake in device.cu\n\ngpu_envs goes on with the CPU"):
+        assert native.parse_device("auto") == ("cpu", 0)
+    assert native.parse_device("auto") == ("cpu", 0)
+    assert tried == ["cuda"]
+    with pytest.raises(ValueError, match="device 'cuda' is not available: a mistake"):
+        native.parse_device("cuda")
+
+
+@pytest.mark.usefixtures("driver")
+def test_nonsense_in_the_environment_is_not_taken_for_no_device(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GPU_ENVS_CUDA", "maybe")
+    with pytest.raises(ValueError, match="GPU_ENVS_CUDA must be auto, 1 or 0, got 'maybe'"):
+        native.parse_device("auto")
+
+
+def test_a_child_forked_while_a_thread_builds_has_a_lock_of_its_own() -> None:
+    done = threading.Event()
+    begun = threading.Event()
+
+    def build() -> None:
+        with native._loading:
+            begun.set()
+            done.wait()
+
+    thread = threading.Thread(target=build)
+    thread.start()
+    begun.wait()
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if native._loading.acquire(timeout=5) else 1)
+    done.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def test_what_a_header_says_anew_holds_for_the_next_make(counted) -> None:
+    header = counted.root / "kernels" / "envs" / "counter.hpp"
+    text = header.read_text().replace(".max_episode_steps = 10", ".max_episode_steps = 7")
+    assert text != header.read_text()
+    head, mark, tail = text.partition("  static constexpr auto describe() { return fields(); }\n")
+    assert mark
+    head += "  float pace = 1.0f;\n  static constexpr auto describe() {\n"
+    head += '    return fields(field("pace", &Params::pace, "of it").within(0, 9));\n  }\n'
+    header.write_text(head + tail)
+    done = counted.run(
+        "import gymnasium, gpu_envs\n"
+        "env = gymnasium.make('gpu_envs/Counter-v0', pace=3.0)\n"  # built anew, under this call
+        "print(env.spec.max_episode_steps, env.unwrapped.simulator.parameters['pace'])\n"
+        "print(gymnasium.make_vec('Counter-v0', 2, pace=2.0, device='cpu').spec.max_episode_steps)"
+    )
+    assert done.stdout.split() == ["7", "3", "7"], done.stderr
+    assert "pace" in counted.command("info", "Counter-v0").stdout
+
+
+def test_what_a_killed_builder_did_not_note_is_noted_later(counted) -> None:
+    known = counted.root / "gpu_envs" / "catalogue" / "counter.json"
+    said = known.read_text()
+    known.write_text(said.replace("A number that grows", "An older text"))
+    assert known.read_text() != said
+    done = counted.run("import gpu_envs; gpu_envs.make_vec('Counter-v0', 2, device='cpu')")
+    assert "counter.json is new: commit it" in done.stderr
+    assert known.read_text() == said

@@ -67,7 +67,8 @@ def test_environments_of_the_cache_come_after_those_of_the_package(
     template = registration.find("CartPole-v0")
     header = tmp_path / "mine.hpp"
     outside.keep(header, [{**template, "id": "Mine-v0"}, {**template, "doc": "another"}])
-    registration.refresh()
+    with pytest.warns(UserWarning, match=f"CartPole-v0 of {header} is hidden by that of gpu_envs"):
+        registration.refresh()
     try:
         assert registration.home("Mine-v0") == registration.Home("mine", header)
         assert registration.home("CartPole-v0") == registration.Home("cartpole")

@@ -26,12 +26,12 @@ def _job(root: Path, name: str, text: str, weight: int = 0) -> Compile:
 
 def test_objects_are_made_once_and_the_line_says_so(tmp_path: Path, capfd) -> None:
     wanted = [_job(tmp_path, "a", "int a;\n"), _job(tmp_path, "b", "int b;\n", weight=1)]
-    jobs.run(wanted, "two")
+    made = jobs.run(wanted, "two")
     first = capfd.readouterr().err.splitlines()
     assert first[0] == "gpu_envs: building two (2 files)"
     assert first[1].startswith("gpu_envs: built two in ")
-    assert all(job.object.exists() for job in wanted)
-    jobs.run(wanted, "two")
+    assert all(made[job][0].exists() for job in wanted)
+    assert jobs.run(wanted, "two") == made
     assert capfd.readouterr().err == ""
 
 

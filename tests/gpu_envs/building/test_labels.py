@@ -82,12 +82,13 @@ def test_a_tail_that_points_before_the_file_is_refused(tmp_path: Path) -> None:
 
 def test_what_was_touched_but_is_equal_is_current(labelled: Path, tmp_path: Path) -> None:
     label, source = labels.read(labelled), tmp_path / "source.hpp"
-    assert labels.is_current(label, tmp_path)
+    path_of = tmp_path.joinpath
+    assert labels.is_current(label, path_of)
     source.touch()
-    assert labels.is_current(label, tmp_path)
+    assert labels.is_current(label, path_of)
     source.write_text("two")  # as long as before
-    assert not labels.is_current(label, tmp_path)
+    assert not labels.is_current(label, path_of)
     source.write_text("one")
-    assert labels.is_current(label, tmp_path)
+    assert labels.is_current(label, path_of)
     source.unlink()
-    assert not labels.is_current(label, tmp_path)
+    assert not labels.is_current(label, path_of)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
+import shlex
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from gpu_envs.building import objects, toolchain
+from gpu_envs import native
+from gpu_envs.building import objects, places, recipes, toolchain
 from gpu_envs.building.objects import Compile
 
 
@@ -74,6 +77,43 @@ def test_flags_and_compiler_name_an_object_but_the_order_of_flags_does_not(tmp_p
     assert objects.stored(_job(root, store, "-DA", "-DB", "-O2")) is None
     assert objects.stored(_job(root, store, "-DA")) is None
     assert objects.stored(dataclasses.replace(job, compiler="another")) is None
+
+
+def test_of_two_flags_the_later_wins_so_their_order_counts(tmp_path: Path) -> None:
+    root, store = _tree(tmp_path / "tree"), tmp_path / "store"
+    _made(_job(root, store, "-fno-inline", "-finline"))
+    assert objects.stored(_job(root, store, "-finline", "-fno-inline")) is None
+
+
+def test_a_folder_of_any_name_has_its_headers_read(tmp_path: Path) -> None:
+    root = _tree(tmp_path / "c# $HOME and 'a'")
+    job = _job(root, tmp_path / "store")
+    path = _made(job)
+    assert objects.stored(job) == (path, ["a.hpp"])
+    (root / "a.hpp").write_text("constexpr int kA = 2;\n")
+    assert objects.stored(job) is None
+
+
+def test_a_header_that_is_a_link_counts_as_where_it_leads(tmp_path: Path) -> None:
+    root, one, two = _tree(tmp_path / "tree"), tmp_path / "one.hpp", tmp_path / "two.hpp"
+    one.write_text("constexpr int kA = 3;\n")
+    two.write_text("constexpr int kA = 4;\n")
+    (root / "a.hpp").unlink()
+    (root / "a.hpp").symlink_to(one)
+    job = _job(root, tmp_path / "store")
+    path = _made(job)
+    assert objects.stored(job) == (path, ["a.hpp"])
+    (root / "a.hpp").unlink()
+    (root / "a.hpp").symlink_to(two)
+    assert objects.stored(job) is None
+
+
+def test_what_the_compiler_reads_beside_its_command_names_an_object(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = objects.compiler_identity(toolchain.cxx())
+    monkeypatch.setenv("CPLUS_INCLUDE_PATH", "/elsewhere")
+    assert objects.compiler_identity(toolchain.cxx()) != before
 
 
 def test_of_several_efforts_the_last_counts(tmp_path: Path) -> None:
@@ -159,17 +199,22 @@ def test_placing_replaces_and_never_writes_into_the_store(tmp_path: Path) -> Non
 def test_pruning_forgets_the_objects_asked_for_longest_ago(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(objects, "_MOST", 2)
+    monkeypatch.setattr(objects, "_MOST", 20)
     for age, name in enumerate("cab"):
-        (tmp_path / f"{name}.o").touch()
+        (tmp_path / f"{name}.o").write_bytes(b"ten bytes.")
         (tmp_path / f"{name}.txt").touch()
-        os.utime(tmp_path / f"{name}.o", (1000 - age, 1000 - age))
+        os.utime(tmp_path / f"{name}.o", (1000 - age, 1000 + age))
+    objects.touch(tmp_path / "a.o")
+    assert (tmp_path / "a.o").stat().st_mtime == 1001  # what Ninja compares
+    (tmp_path / "old.headers").touch()
+    os.utime(tmp_path / "old.headers", (1000, 1000))
+    (tmp_path / "now.headers").touch()
     (tmp_path / ".making-old").mkdir()
     os.utime(tmp_path / ".making-old", (1000, 1000))
     (tmp_path / ".making-now").mkdir()
     objects.prune(tmp_path)
     left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"a.o", "a.txt", "c.o", "c.txt", ".making-now"}
+    assert left == {"a.o", "a.txt", "c.o", "c.txt", ".making-now", "now.headers"}
 
 
 def test_the_launcher_of_cmake_shares_the_store(tmp_path: Path) -> None:
@@ -185,3 +230,26 @@ def test_the_launcher_of_cmake_shares_the_store(tmp_path: Path) -> None:
     assert out.samefile(first)
     assert str(root / "a.hpp") in listed.read_text()
     assert objects.launch([str(store), str(root), sys.executable, "-c", "exit(7)"]) == 7
+
+
+def _asked(job: Compile) -> list[str]:
+    """Return what names an object, but for -Werror, which may be given to one run alone."""
+    words = [word for word in objects.words_of(job) if not word.startswith("-Werror")]
+    return [*words, job.source.read_text()]
+
+
+def test_native_tests_ask_for_the_objects_that_users_load() -> None:
+    listed = places.build_folder() / "dev" / "compile_commands.json"
+    if not listed.exists():
+        pytest.skip("the native tests are not configured")
+    root, target = places.kernels().parent, native.cpu_target()
+    of_cmake = {}
+    for entry in json.loads(listed.read_text()):
+        found = objects.asked_for(Path(), root, shlex.split(entry["command"]))
+        if found is not None and "ge_envs.dir" in found[1]["-o"]:
+            of_cmake[found[0].source.name] = found[0]
+    for stem, header in places.environments().items():
+        units = recipes.module(stem, header, target, places.MODULES).objects[:-1]
+        for part, unit in enumerate(units):
+            assert _asked(of_cmake.pop(f"{stem}_cpu_{part}.cpp")) == _asked(unit)
+    assert not of_cmake

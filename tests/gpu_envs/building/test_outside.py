@@ -9,7 +9,7 @@ import pytest
 
 from gpu_envs.building import labels, outside, places, toolchain, upkeep
 
-ENTRY = [{"id": "Elsewhere-v0"}]
+ENTRY = [{"id": "Elsewhere-v0", "max_episode_steps": 0, "reward_threshold": None}]
 
 
 @pytest.fixture
@@ -54,7 +54,8 @@ def test_a_header_that_is_gone_leaves_its_module(header: Path) -> None:
 
 
 def test_entries_that_cannot_be_read_are_left_out(header: Path) -> None:
-    for text in ("{", "[]", '{"header": 3}'):
+    other = '{"header": "x.hpp", "environments": [{"id": "Other-v0"}]}'  # another release's form
+    for text in ("{", "[]", '{"header": 3}', other):
         (places.kept_headers() / "x.json").write_text(text)
         assert outside.entries() == [outside.Entry(header, ENTRY)]
 
@@ -135,3 +136,42 @@ def test_a_link_is_trusted_as_where_it_leads(tmp_path: Path) -> None:
     (tmp_path / "open").chmod(0o777)
     with pytest.raises(toolchain.CannotBuild, match="open belongs to or can be written by"):
         outside.check_trust(tmp_path / "link")
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o077])
+def test_what_is_made_is_for_its_owner_to_write_whatever_the_umask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mask: int
+) -> None:
+    monkeypatch.setenv("GPU_ENVS_CACHE", str(tmp_path / "deep" / "cache"))
+    held = os.umask(mask)
+    try:
+        outside.keep(tmp_path / "elsewhere.hpp", ENTRY)
+    finally:
+        os.umask(held)
+    assert [entry.environments for entry in outside.entries()] == [ENTRY]
+    assert (tmp_path / "deep").stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.parametrize("part", ["objects", "units"])
+def test_objects_that_others_can_write_are_not_linked(
+    header: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    monkeypatch.setattr(places, "is_source_tree", lambda: False)  # as installed
+    monkeypatch.setattr(places, "engine_hash", lambda: "abc")
+    monkeypatch.setenv("GPU_ENVS_BUILD_DIR", str(header.parent / "build"))
+    folder = header.parent / "build" / part
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+    with pytest.raises(toolchain.CannotBuild, match=f"{part} belongs to or can be written by"):
+        outside.build(header, "cpu_v2")
+
+
+def test_a_module_that_never_was_is_not_called_old(
+    header: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*given: object, **named: object) -> None:
+        raise toolchain.CannotBuild("nvcc was not found")
+
+    monkeypatch.setattr(outside, "build", refuse)
+    with pytest.raises(ImportError, match="has no module for cuda yet, and it cannot be built: nv"):
+        outside.module_of(header, "cuda")

@@ -86,3 +86,33 @@ def test_the_engines_hash_is_of_contents(tmp_path: Path, monkeypatch: pytest.Mon
     assert second != first
     (tmp_path / "flags.txt").write_text("-O2 ")
     assert places.engine_hash() not in (first, second)
+
+
+def test_what_editors_and_systems_leave_is_no_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "engine").mkdir()
+    (tmp_path / "envs" / "other").mkdir(parents=True)
+    (tmp_path / "flags.txt").touch()
+    (tmp_path / "envs" / "one.hpp").touch()
+    monkeypatch.setattr(places, "kernels", lambda: tmp_path)
+    before = places.engine_hash()
+    (tmp_path / "engine" / ".#plan.hpp").symlink_to("user@machine.123")  # leads nowhere
+    (tmp_path / "engine" / "._plan.hpp").touch()
+    for name in (".#one.hpp", "._one.hpp", "other/._other.hpp"):
+        (tmp_path / "envs" / name).touch()
+    assert places.engine_hash() == before
+    assert list(places.environments()) == ["one"]
+
+
+def test_inputs_have_one_name_in_a_tree_and_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header, rule = places.kernels() / "flags.txt", places.RULES / "recipes.py"
+    assert places.input_name(header) == "kernels/flags.txt"
+    assert places.input_name(rule) == "building/recipes.py"
+    assert places.input_name(tmp_path) == str(tmp_path)
+    for path in (header, rule, tmp_path):
+        assert places.input_path(places.input_name(path)) == str(path)
+    monkeypatch.setattr(places, "is_source_tree", lambda: False)
+    assert places.input_path("kernels/a.hpp") == str(places.PACKAGE / "kernels" / "a.hpp")

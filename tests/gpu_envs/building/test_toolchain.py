@@ -49,7 +49,15 @@ def test_a_compiler_that_is_too_old_is_refused(
         toolchain.identity(toolchain.cxx())
 
 
-@pytest.mark.parametrize("flag", ["-ffast-math", "-Ofast", "-ffp-contract=fast"])
+def test_the_compiler_is_one_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "ccache g++")
+    with pytest.raises(toolchain.CannotBuild, match="CXX names one program, got 'ccache g\\+\\+'"):
+        toolchain.cxx()
+
+
+@pytest.mark.parametrize(
+    "flag", ["-ffast-math", "-Ofast", "-ffp-contract=fast", "-ffinite-math-only"]
+)
 def test_flags_that_change_results_are_refused(monkeypatch: pytest.MonkeyPatch, flag: str) -> None:
     monkeypatch.setenv("CXXFLAGS", f"-g {flag}")
     with pytest.raises(toolchain.CannotBuild, match=f"CXXFLAGS has {flag}, which changes results"):

@@ -10,6 +10,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,27 @@ def test_an_engine_that_was_built_anew_is_not_mixed_with_the_one_in_use(counted)
     assert done.stdout.strip().endswith("has changed since it was loaded: start Python anew")
 
 
+def test_sources_below_the_folder_of_objects_are_inputs_all_the_same(tree) -> None:
+    tree.environment["GPU_ENVS_BUILD_DIR"] = str(tree.root)
+    (tree.root / "objects").symlink_to(places.build_folder() / "objects")
+    assert tree.run(STEP).stdout.strip() == "[1.0, 1.0]"
+    _edit(tree, "1.0f * float(", "2.0f * float(")
+    assert tree.run(STEP).stdout.strip() == "[2.0, 2.0]"
+
+
+def test_an_engine_edited_while_a_module_is_built_is_found(tree, monkeypatch) -> None:
+    monkeypatch.setattr(places, "PACKAGE", tree.root / "gpu_envs")
+    monkeypatch.setattr(places, "RULES", tree.root / "gpu_envs" / "building")
+    for name, value in tree.environment.items():
+        monkeypatch.setenv(name, value)
+    header = places.environments()["counter"]
+    product = recipes.module("counter", header, native.cpu_target(), tree.modules)
+    unread = tree.root / "kernels" / "engine" / "cuda" / "lanes_device.hpp"
+    unread.write_text(unread.read_text() + "// another engine\n")
+    with pytest.raises(toolchain.CannotBuild, match="counter changed while it was built"):
+        upkeep.build([product], quiet=True)
+
+
 def test_sixteen_processes_build_a_missing_module_once(counted) -> None:
     counted.module("counter").unlink()
     _check_that_one_builds(counted, [_started(counted) for _ in range(16)])
@@ -110,9 +132,9 @@ def _check_that_one_builds(copy, processes: list[subprocess.Popen[str]]) -> None
     assert all(lines[0] == "[1.0, 1.0]" for lines in printed), results
     assert sorted(lines[1] for lines in printed) == ["built 0"] * (len(results) - 1) + ["built 1"]
     labels.verify(copy.module("counter"))
-    assert not list(copy.modules.glob(".*")), "something half done is left"
-    build = Path(copy.environment["GPU_ENVS_BUILD_DIR"])
-    with (build / f"{native.cpu_target()}.lock").open() as lock:
+    lock_file = copy.modules / f".{native.cpu_target()}.lock"
+    assert list(copy.modules.glob(".*")) == [lock_file], "something half done is left"
+    with lock_file.open() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
@@ -232,12 +254,25 @@ def test_every_python_finds_engine_and_modules_current() -> None:
         assert done.stdout.strip() == "[]", done.stderr
 
 
-def test_a_lock_says_whom_it_waits_for_and_goes_with_its_holder(
-    tmp_path, monkeypatch, capfd
-) -> None:
-    monkeypatch.setenv("GPU_ENVS_BUILD_DIR", str(tmp_path))
-    with upkeep.lock("one"), upkeep.lock("two"):
-        assert stat.S_ISREG((tmp_path / "one.lock").stat().st_mode)
-    with upkeep.lock("one"):
+def test_a_lock_lies_beside_what_it_guards_and_is_silent_where_it_is_free(tmp_path, capfd) -> None:
+    with upkeep.lock(tmp_path, "one"), upkeep.lock(tmp_path, "two"):
+        assert stat.S_ISREG((tmp_path / ".one.lock").stat().st_mode)
+    with upkeep.lock(tmp_path, "one"):
         pass
     assert capfd.readouterr().err == ""
+
+
+def test_a_child_that_was_forked_while_a_lock_was_held_does_not_keep_it(tmp_path) -> None:
+    with upkeep.lock(tmp_path, "one"):
+        child = subprocess.Popen(["sleep", "1000"], close_fds=False)
+        pid = os.fork()  # has the lock's file, as a worker of another thread would
+        if pid == 0:
+            time.sleep(1000)
+    try:
+        with (tmp_path / ".one.lock").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        child.kill()
+        child.wait()
