@@ -194,6 +194,8 @@ def bindings(target: str, folder: Path, *, strip: bool = False) -> Product:
         versions=toolchain.python_versions(),
     )
     link = [*_linker(target, strip=strip), "-Wl,-rpath,$ORIGIN"]
+    # Its own names for its own calls, where Python opens libraries for all to see.
+    link += ["-Wl,-Bsymbolic", f"-Wl,--version-script={_versions(target, ('PyInit_*',))}"]
     link = [flag for flag in link if flag != "-Wl,-z,defs"]  # Python's names come from Python
     return Product(
         kind="bindings",

@@ -515,7 +515,8 @@ PYBIND11_MODULE(_native, m) {
   using namespace ge::python;
   using ge::python::NativeSimulator;
   m.doc() = "Native simulators of gpu_envs.";
-  py::register_exception_translator(&translate);
+  // Local, as the classes are: the bindings of several engines live in one process.
+  py::register_local_exception_translator(&translate);
   m.attr("MACHINE") = ge::engine_machine();
   m.attr("INSTRUCTION_SET") = ge::engine_instruction_set();
   m.attr("STAMP") = ge::engine_stamp();
@@ -531,17 +532,18 @@ PYBIND11_MODULE(_native, m) {
   m.def("watch_stages", &ge::watch_stages, py::arg("on"));
   m.def("stage_seconds", &ge::stage_seconds);
 
-  py::class_<Addresses>(m, "Addresses").def(py::init([](const std::vector<uintptr_t>& list) {
-    if (list.size() != size_t(ge::kOutputCount))
-      throw ge::Error(ge::Fault::value,
-                      "Addresses: one per output, got " + std::to_string(list.size()));
-    Addresses addresses;
-    for (size_t o = 0; o < list.size(); ++o)
-      addresses.bound.at[o] = reinterpret_cast<void*>(list[o]);
-    return addresses;
-  }));
+  py::class_<Addresses>(m, "Addresses", py::module_local())
+      .def(py::init([](const std::vector<uintptr_t>& list) {
+        if (list.size() != size_t(ge::kOutputCount))
+          throw ge::Error(ge::Fault::value,
+                          "Addresses: one per output, got " + std::to_string(list.size()));
+        Addresses addresses;
+        for (size_t o = 0; o < list.size(); ++o)
+          addresses.bound.at[o] = reinterpret_cast<void*>(list[o]);
+        return addresses;
+      }));
 
-  py::class_<NativeSimulator>(m, "Simulator")
+  py::class_<NativeSimulator>(m, "Simulator", py::module_local())
       .def(py::init(&make))
       .def_property_readonly("instance", &NativeSimulator::instance)
       .def_property_readonly("layout", &NativeSimulator::layout)
