@@ -1,17 +1,13 @@
 # The native tests: one executable per tests/kernels/**/*_test.cpp and per build of the engine that it asks for by name.
 # What each build proves, and where the rest is proven, stands in docs/checks.md.
-#   x_test.cpp            the CPU executor, default block, best instruction set: the objects that users load
-#   x_blocks_test.cpp     the same; block1 (v2) and block32 (v3), with the environments of the tests, CartPole and Micro
-#   x_shuffled_test.cpp   cpu/shuffled (GE_BLOCK = 1)
-#   x_lanes_test.cpp      cpu/lanes, the CUDA executor's code on emulated lanes
-#   x_flat_test.cpp       cpu/flat, the jobs of the flat executor, with the environments that are built for it
-#   x_modules_test.cpp    no environment at all: the engine as a shared library, which loads real modules
+#   x_test.cpp            build `plain`, the objects that users load
+#   x_blocks_test.cpp     `plain`, `block1` and `block32`
+#   x_shuffled_test.cpp, x_lanes_test.cpp, x_flat_test.cpp   the test executor of that name
+#   x_modules_test.cpp    no environment: the engine as a shared library, which loads real modules
 #   x_engine_test.cpp     the engine alone
 # Builds are never mixed in one binary: equal templates compiled with other macros would be merged by the linker.
-# In every executable ge::registry() lists our environments and those of tests/kernels/envs. Planted mistakes, stems that
-# begin with `faulty`, are only in planted_*_shuffled_test.cpp and planted_*_lanes_test.cpp, alone.
-# Sanitizers take five times the compile time, so under one of them each thing is built once, with the environments of the
-# tests and GE_SANITIZED_ENVS (the executors of the tests with the arena and the herd), and tests of others are left out.
+# Planted mistakes, stems that begin with `faulty`, are in planted_*_shuffled_test.cpp and planted_*_lanes_test.cpp, alone.
+# A test of an environment that a build lacks is left out.
 
 set(folder "${GE_ROOT}/tests/kernels")
 if(NOT EXISTS "${folder}/main.cpp")
@@ -27,7 +23,11 @@ set(all_envs ${GE_ENVS} ${GE_TEST_ENVS})
 # ge_build(<name> <machine> <level> <list of stems> [<definitions>...]): library ge_build_<name> with engine, environments
 # and registry.
 function(ge_build name machine level stems)
-  ge_registry(registry test_${name} ${machine} ${${stems}})
+  set(elsewhere false)
+  if(name STREQUAL "plain" AND NOT GE_SANITIZE AND NOT GE_CHECKED)
+    set(elsewhere true)
+  endif()
+  ge_registry(registry test_${name} ${machine} ${elsewhere} ${${stems}})
   if(machine STREQUAL "cpu" AND NOT ARGN)  # the objects that users load, and what only tests have
     ge_units(units cpu ${GE_TEST_ENVS})
     ge_static_library(ge_build_${name} ${level} ${GE_EFFORT} ${units} ${registry} "${folder}/main.cpp")
@@ -43,20 +43,13 @@ function(ge_build name machine level stems)
   target_include_directories(ge_build_${name} PUBLIC "${folder}")
 endfunction()
 
-set(some "")
-if(GE_SANITIZE OR GE_ENVS_WANTED)
-  set(some GE_SOME_ENVS)
-endif()
 ge_build(plain cpu ${GE_LEVEL} all_envs)
-target_compile_definitions(ge_build_plain INTERFACE ${some})
 
 # Block sizes with the other instruction sets: bits depend on neither, so one build proves both.
 if(GE_BLOCKS_OF_ALL)
   set(blocks_envs ${all_envs})
-  set(blocks_some "")
 else()
-  set(blocks_envs cartpole micro ${GE_TEST_ENVS})
-  set(blocks_some GE_SOME_ENVS)
+  set(blocks_envs cartpole ${GE_TEST_ENVS})
 endif()
 set(level_1 v2)
 set(level_32 v3)
@@ -64,29 +57,30 @@ foreach(block 1 32)
   if(NOT level_${block} IN_LIST GE_RUNNABLE)
     set(level_${block} ${GE_LEVEL})
   endif()
-  ge_build(block${block} cpu ${level_${block}} blocks_envs GE_BLOCK=${block} ${blocks_some})
+  ge_build(block${block} cpu ${level_${block}} blocks_envs GE_BLOCK=${block})
 endforeach()
 
-set(tested all_envs)
-set(tested_ours ${GE_ENVS})
+# Sanitizers take five times the compile time: there the lanes have the arena and the herd (every stage, and any number
+# of rows), the flat jobs one test of the herd, and the rest waits for GE_SANITIZED_ENVS=all.
+set(tested ${all_envs})
 set(flat ${GE_TEST_ENVS})
-if(GE_SANITIZE)
-  set(tested_ours "")
-  if(NOT GE_SANITIZED_ENVS STREQUAL "all")
-    set(flat arena herd)  # every stage, and any number of rows
-  endif()
-  set(sanitized ${flat})
-  set(tested sanitized)
+if(GE_SANITIZE AND GE_SANITIZED_ENVS STREQUAL "all")
+  set(tested ${GE_TEST_ENVS})
+elseif(GE_SANITIZE)
+  set(tested arena herd)
+  set(flat herd)
+else()
+  foreach(stem ${GE_ENVS})
+    ge_find_flat(is_flat ${stem})
+    if(is_flat)
+      list(APPEND flat ${stem})
+    endif()
+  endforeach()
 endif()
-ge_build(shuffled shuffled ${GE_LEVEL} ${tested} GE_BLOCK=1 ${some})
-ge_build(lanes lanes ${GE_LEVEL} ${tested} GE_CUDA_LAYOUT ${some})
-foreach(stem ${tested_ours})
-  file(STRINGS "${GE_FILE_${stem}}" prefers REGEX "static .*Schedule schedule\\(")
-  if(prefers)
-    list(APPEND flat ${stem})
-  endif()
-endforeach()
-ge_build(flat flat ${GE_LEVEL} flat GE_CUDA_LAYOUT GE_SOME_ENVS)
+ge_build(shuffled shuffled ${GE_LEVEL} tested GE_BLOCK=1)
+ge_build(lanes lanes ${GE_LEVEL} tested GE_CUDA_LAYOUT)
+ge_build(flat flat ${GE_LEVEL} flat GE_CUDA_LAYOUT)
+set_target_properties(ge_build_flat PROPERTIES GE_FEW_CHECKS ON)
 ge_build(planted_shuffled shuffled ${GE_LEVEL} planted GE_BLOCK=1)
 ge_build(planted_lanes lanes ${GE_LEVEL} planted GE_CUDA_LAYOUT)
 ge_static_library(ge_build_engine ${GE_LEVEL} tested "${folder}/main.cpp")
@@ -127,7 +121,7 @@ foreach(stem arena cartpole)
   target_compile_options(ge_unit_${stem} PRIVATE ${GE_FLAGS_${GE_EFFORT}} ${GE_FLAGS_level_${GE_LEVEL}})
 endforeach()
 target_include_directories(ge_unit_arena PRIVATE "${folder}")
-target_compile_options(ge_unit_cartpole PRIVATE ${GE_SANITIZE_SHIPPED})
+set_target_properties(ge_unit_cartpole PROPERTIES GE_FEW_CHECKS ON)
 ge_test_module(arena arena tests $<TARGET_OBJECTS:ge_unit_arena>)
 ge_test_module(arena_again arena tests $<TARGET_OBJECTS:ge_unit_arena>)
 ge_test_module(cartpole cartpole tests $<TARGET_OBJECTS:ge_unit_cartpole>)
@@ -157,7 +151,7 @@ foreach(source ${sources})
   endif()
   # A test of an environment is there with its environment.
   string(REGEX REPLACE "^envs\\." "" stem "${name}")
-  if(some AND DEFINED GE_FILE_${stem} AND NOT stem IN_LIST all_envs)
+  if(DEFINED GE_FILE_${stem} AND NOT stem IN_LIST all_envs)
     continue()
   endif()
   if(name MATCHES "_blocks$")
@@ -172,6 +166,9 @@ foreach(source ${sources})
     endif()
   elseif(name MATCHES "_(shuffled|lanes|flat|engine)$")
     set(builds ${CMAKE_MATCH_1})
+    if(GE_SANITIZE AND builds STREQUAL "shuffled" AND NOT GE_SANITIZED_ENVS STREQUAL "all")
+      continue()
+    endif()
   elseif(name MATCHES "_modules$")
     set(builds modules)
   else()
@@ -193,8 +190,15 @@ foreach(source ${sources})
     else()
       target_link_libraries(test.${test} PRIVATE ge_build_${build})
     endif()
+    if(name MATCHES "^engine\\.(graph|life_cycle)$")  # many environments of their own
+      set_target_properties(test.${test} PROPERTIES GE_FEW_CHECKS ON)
+    endif()
     set_target_properties(test.${test} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
     add_dependencies(tests test.${test})
-    add_test(NAME ${test} COMMAND ${launcher} $<TARGET_FILE:test.${test}> WORKING_DIRECTORY "${GE_ROOT}")
+    set(cases "")
+    if(name MATCHES "executors_flat$" AND flat STREQUAL "herd")
+      set(cases lanes_in_other_orders)
+    endif()
+    add_test(NAME ${test} COMMAND ${launcher} $<TARGET_FILE:test.${test}> ${cases} WORKING_DIRECTORY "${GE_ROOT}")
   endforeach()
 endforeach()

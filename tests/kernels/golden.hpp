@@ -9,12 +9,14 @@
 // instead of comparing; say in the commit why they changed.
 #pragma once
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "recorded.hpp"
 #include "simulation.hpp"
 
 namespace ge::test {
@@ -68,10 +70,18 @@ struct GoldenCase {
   }
 };
 
+inline bool writes_golden() {
+  const char* const text = std::getenv("GE_WRITE_GOLDEN");
+  return text != nullptr && std::strcmp(text, "1") == 0;
+}
+
+/// The recorded files of this binary's environments; all of them where they are written.
 inline std::vector<std::filesystem::path> golden_files() {
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator("tests/golden"))
-    if (entry.path().extension() == ".txt") files.push_back(entry.path());
+  for (const Recorded& one : recorded())
+    if (!one.elsewhere || writes_golden())
+      files.push_back(std::filesystem::path("tests/golden") / (std::string(one.stem) + ".txt"));
+  if (files.empty()) throw Error(Fault::runtime, "tests/golden has nothing for this binary");
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -87,43 +97,35 @@ inline GoldenCase parse_golden(const std::string& line) {
   return {parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], {parts[6], parts[7]}};
 }
 
-/// Whether the environment is in this binary: all that have hashes are, but for builds that say so.
-inline bool is_built([[maybe_unused]] const std::string& id) {
-#if defined(GE_SOME_ENVS)
-  for (const Entry* entry : registry())
-    if (entry->describe().find("\"id\": \"" + id + "\"") != std::string::npos) return true;
-  return false;
-#else
-  return true;
-#endif
+inline bool is_case(const std::string& line) {
+  return !line.empty() && line[0] != '#';
+}
+inline std::vector<std::string> lines_of(const std::filesystem::path& file) {
+  std::vector<std::string> lines;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  if (std::none_of(lines.begin(), lines.end(), is_case))
+    throw Error(Fault::runtime, file.string() + " has no case of an environment of this binary");
+  return lines;
 }
 
 /// All cases of this binary, in the order of files and lines.
 inline std::vector<GoldenCase> golden_cases() {
   std::vector<GoldenCase> cases;
-  for (const auto& file : golden_files()) {
-    std::ifstream in(file);
-    for (std::string line; std::getline(in, line);)
-      if (!line.empty() && line[0] != '#')
-        if (GoldenCase one = parse_golden(line); is_built(one.id)) cases.push_back(std::move(one));
-  }
+  for (const auto& file : golden_files())
+    for (const std::string& line : lines_of(file))
+      if (is_case(line)) cases.push_back(parse_golden(line));
   return cases;
-}
-
-inline bool writes_golden() {
-  const char* const text = std::getenv("GE_WRITE_GOLDEN");
-  return text != nullptr && std::strcmp(text, "1") == 0;
 }
 
 /// Runs every case and compares, or writes.
 inline void check_golden() {
   for (const auto& file : golden_files()) {
-    std::ifstream in(file);
     std::string rewritten;
-    for (std::string line; std::getline(in, line);) {
-      if (!line.empty() && line[0] != '#') {
+    for (std::string line : lines_of(file)) {
+      if (is_case(line)) {
         GoldenCase one = parse_golden(line);
-        const Golden found = is_built(one.id) ? one.run() : one.hashes;
+        const Golden found = one.run();
         if (!writes_golden() &&
             (found.records != one.hashes.records || found.outputs != one.hashes.outputs))
           fail(file.c_str(), 0,
@@ -133,7 +135,6 @@ inline void check_golden() {
       }
       rewritten += line + "\n";
     }
-    in.close();
     if (writes_golden()) std::ofstream(file) << rewritten;
   }
 }

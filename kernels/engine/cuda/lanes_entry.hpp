@@ -97,8 +97,22 @@ struct LanesFactory {
   }
 };
 
+/// Whether a tier of a build, or a build of a header, has a flat form.
+template <class>
+inline constexpr bool any_flat = false;
+template <Name kId, class... Tiers>
+inline constexpr bool any_flat<Build<kId, Tiers...>> = (has_flat<Tiers> || ...);
+template <class... B>
+inline constexpr bool any_flat<Builds<B...>> = (any_flat<B> || ...);
+
 template <class B>
 const Entry& lanes_entry() {
+#if defined(GE_LISTED_FLAT)
+  static_assert(
+      GE_LISTED_FLAT == any_flat<B>,
+      "GE: environments.cmake looks for `static Schedule schedule(` in the header to know "
+      "whether the flat executor is tested with this environment");
+#endif
   return EntryOf<LanesFactory, B>::entry();
 }
 

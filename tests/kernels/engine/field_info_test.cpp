@@ -165,30 +165,17 @@ GE_TEST(simulators_with_impossible_numbers_are_refused_by_name) {
 GE_TEST(more_worlds_than_memory_are_refused_with_the_number_that_fits) {
   Config config;
   config.worlds = (int64_t{1} << 31) - 64;
-  config.parameters["agent_count"] = int64_t{1000};
   try {
-    make_simulator("Micro-v0", config);
+    make_simulator("Arena-v0", config);
     CHECK(!"made");
   } catch (const Error& error) {
     CHECK(error.kind() == Fault::memory);
     const std::string message = error.what();
-    CHECK(message.find("2147483584 worlds of Micro-v0 need ") == 0);
+    CHECK(message.find("2147483584 worlds of Arena-v0 need ") == 0);
     CHECK(message.find(" bytes of state, ") != std::string::npos &&
           message.find(" of observations; about ") != std::string::npos);
     const auto at = message.find("about ") + 6;
     CHECK(std::stoll(message.substr(at)) > 0 && std::stoll(message.substr(at)) < config.worlds);
-  }
-}
-
-GE_TEST(smallest_tier_that_fits_is_taken) {
-  int64_t bytes = 0;
-  for (const int64_t count : {1, 8, 32, 128, 1000}) {
-    Config config;
-    config.parameters["agent_count"] = count;
-    const auto simulator = make_simulator("Micro-v0", config);
-    CHECK_EQ(simulator->agents(), int(count));
-    CHECK(simulator->record_bytes() > bytes);
-    bytes = simulator->record_bytes();
   }
 }
 

@@ -106,17 +106,6 @@ GE_TEST(save_of_something_else_is_refused_by_what_differs) {
   CHECK(refused("CartPole-v0", config).find("load: the save differs in parameters: it has {") == 0);
 }
 
-GE_TEST(save_of_another_tier_is_refused) {
-  Config config = config_of(2);
-  config.parameters["agent_count"] = int64_t{8};
-  Simulation one("Micro-v0", config);
-  const std::string bytes = saved(one);
-  config.parameters["agent_count"] = int64_t{9};
-  Simulation other("Micro-v0", config);
-  other.reset(1);
-  CHECK(refusal(other, bytes).find("load: the save differs in parameters") == 0);
-}
-
 GE_TEST(copies_that_cannot_be_are_refused) {
   Simulation one("CartPole-v0", config_of());
   one.reset(1);

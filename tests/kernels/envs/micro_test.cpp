@@ -1,4 +1,4 @@
-// Micro against a plain loop, bit for bit.
+// Micro against a plain loop, bit for bit; and what the engine makes of several tiers.
 #include <cmath>
 
 #include "simulation.hpp"
@@ -70,6 +70,24 @@ GE_TEST(agents_of_a_tier_start_as_they_do_in_another) {
   const auto a = small.observation(), b = large.observation();
   for (size_t world = 0; world < 3; ++world)
     for (size_t k = 0; k < 32; ++k) CHECK_EQ(a[world * 32 + k], b[world * 36 + k]);
+}
+
+GE_TEST(smallest_tier_that_fits_is_taken) {
+  int64_t bytes = 0;
+  for (const int64_t count : {1, 8, 32, 128, 1000}) {
+    const auto simulator = make_simulator("Micro-v0", config_of(1, count, 0));
+    CHECK_EQ(simulator->agents(), int(count));
+    CHECK(simulator->record_bytes() > bytes);
+    bytes = simulator->record_bytes();
+  }
+}
+
+GE_TEST(save_of_another_tier_is_refused) {
+  Simulation one("Micro-v0", config_of(2, 8, 0)), other("Micro-v0", config_of(2, 9, 0));
+  one.reset(1), other.reset(1);
+  const std::string bytes = save(*one);
+  CHECK_THROWS(load(*other, bytes.data(), int64_t(bytes.size())), Error,
+               "load: the save differs in parameters");
 }
 
 GE_TEST(agents_do_not_see_each_other) {
