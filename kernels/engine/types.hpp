@@ -14,6 +14,15 @@ struct Types {
   static constexpr int size = sizeof...(Ts);
 };
 
+template <int kIndex, class List>
+struct TypeAt;
+template <int kIndex, class First, class... Rest>
+struct TypeAt<kIndex, Types<First, Rest...>> : TypeAt<kIndex - 1, Types<Rest...>> {};
+template <class First, class... Rest>
+struct TypeAt<0, Types<First, Rest...>> {
+  using type = First;
+};
+
 template <class T, class List>
 struct Contains;
 template <class T, class... Ts>

@@ -35,15 +35,6 @@ using GraphOf =
                        std::conditional_t<kGraph == kResetGraph, typename Life<E>::ResetGraph,
                                           typename Life<E>::ObserveGraph>>;
 
-template <int kIndex, class List>
-struct TypeAt;
-template <int kIndex, class First, class... Rest>
-struct TypeAt<kIndex, Types<First, Rest...>> : TypeAt<kIndex - 1, Types<Rest...>> {};
-template <class First, class... Rest>
-struct TypeAt<0, Types<First, Rest...>> {
-  using type = First;
-};
-
 template <class E, int kGraph, int kIndex, int G, bool kSlab>
 __global__ void __launch_bounds__(G > 32 ? G : most_threads<E>(), 2)
     phase_kernel(const __grid_constant__ Shared<typename E::Schema> shared,
