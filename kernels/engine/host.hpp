@@ -116,8 +116,17 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
   using Base::shared_;
 
   static Plan<E>&& checked(Plan<E>&& plan) {
-    check_fits(plan, {available_memory(), total_memory()}, 0);
+    check_fits(plan, {available_memory(), total_memory()}, later_bytes(plan));
     return std::move(plan);
+  }
+  /// What steps take later, of a world: room for its actions where the caller's type is not the
+  /// rules', and what the runner makes when it needs it.
+  static int64_t later_bytes(const Plan<E>& plan) {
+    int64_t of_runner = 0;
+    if constexpr (requires { Runner<E>::later_bytes(plan.config_, plan.params_); })
+      of_runner = Runner<E>::later_bytes(plan.config_, plan.params_);
+    const int64_t worlds = plan.config_.worlds;
+    return plan.action_bytes() + (of_runner + worlds - 1) / worlds;
   }
   /// One world for hooks that only look at it.
   World<S> seen(int64_t world) const {

@@ -82,6 +82,8 @@ struct PlanFacts {
   Elements format_ = Elements::uint8;  // of observations that are wide rows
   std::vector<uint8_t> background_, state_background_;
 
+  /// Of a world, in the rules' type.
+  int64_t action_bytes() const { return 4 * int64_t{agents_} * int64_t(ranges_.size() / 2); }
   /// Refuses numbers of worlds and steps that nothing here could count. wide: the observation is a
   /// wide row.
   void check_config(bool wide, int card_steps);

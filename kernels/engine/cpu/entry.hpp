@@ -20,6 +20,9 @@ class TileRunner {
       : threads_(config, sizes_of(config, params, AllTables<S>{})) {}
 
   int64_t memory_bytes() const { return threads_.memory_bytes(); }
+  static int64_t later_bytes(const Config& config, const Params& params) {
+    return TileThreads::crew_bytes(config, sizes_of(config, params, AllTables<S>{}));
+  }
 
   template <class Graph>
   void run(Graph, const Shared<S>& shared) {

@@ -1,5 +1,7 @@
 #include "engine/cpu/stage_clock.hpp"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -18,7 +20,12 @@ struct Spent {
   std::map<std::string, uint64_t, std::less<>> nanoseconds;  // of each stage
 };
 Spent& spent() {
-  static Spent found;
+  // Never destroyed: threads may still step when the process ends.
+  static Spent& found = *new Spent;
+  // A child has the sums as they were between two notes, and a lock that it can take.
+  static const int registered = pthread_atfork(
+      [] { spent().mutex.lock(); }, [] { spent().mutex.unlock(); }, [] { spent().mutex.unlock(); });
+  (void)registered;
   return found;
 }
 

@@ -109,7 +109,7 @@ class Tile {
     (run_stage(X{}, set), ...);
   }
   /// A function of its own, so that a stage that stands in several graphs, or several times in one,
-  /// is compiled once; and the clocks cost two looks at a flag, not a second copy. The time of
+  /// is compiled once; and the clocks cost one look at a flag, not a second copy. The time of
   /// stages that hold others is the sum of these.
   template <class X>
   GE_NOINLINE void run_stage(X x, const Set& set) {

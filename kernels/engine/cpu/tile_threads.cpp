@@ -22,18 +22,27 @@ int threads_of(const Config& config) {
   const int available = available_threads();
   return config.threads > 0 ? std::min(config.threads, available * 8) : available;
 }
+int blocks_of(const TileThreads::Sizes& sizes) {
+  return int((sizes.worlds + sizes.block - 1) / sizes.block);
+}
+/// A crew pays where there are fewer blocks than threads, and each stage has rows enough to outweigh
+/// a meeting.
+bool crew_may_pay(const TileThreads::Sizes& sizes, int threads) {
+  constexpr int kRows = 256;
+  return sizes.largest_table >= kRows && blocks_of(sizes) < threads;
+}
 
 }  // namespace
 
 TileThreads::TileThreads(const Config& config, const Sizes& sizes)
     : sizes_(sizes),
-      all_(int((sizes.worlds + sizes.block - 1) / sizes.block)),
+      all_(blocks_of(sizes)),
       crew_(config.crew),
       threads_(threads_of(config)),
       blocks_(tile_blocks(config)) {
   for (int t = 0; t < threads_; ++t)
     spaces_.push_back(
-        {zeroed(scratch_bytes(blocks_)),
+        {zeroed(scratch_bytes(sizes_, blocks_)),
          std::make_unique_for_overwrite<int32_t[]>(size_t(sizes.index_count(blocks_))), 0});
 }
 
@@ -51,11 +60,24 @@ int TileThreads::tile_blocks(const Config& config) const {
   return int(std::min<int64_t>(blocks, all_));
 }
 
-int64_t TileThreads::scratch_bytes(int blocks) const {
-  return round_up(sizes_.scratch_block * blocks, 64) + 64;
+int64_t TileThreads::scratch_bytes(const Sizes& sizes, int blocks) {
+  return round_up(sizes.scratch_block * blocks, 64) + 64;
+}
+int64_t TileThreads::crew_bytes(const Sizes& sizes, int members) {
+  const int blocks = blocks_of(sizes);
+  return scratch_bytes(sizes, blocks) + 4 * members * (sizes.index_count(blocks) + 1) +
+         8 * sizes.chunks;
+}
+int64_t TileThreads::crew_bytes(const Config& config, const Sizes& sizes) {
+  const int threads = threads_of(config);
+  const int may = crew_may_pay(sizes, threads) ? threads : 1;
+  const int members = config.crew > 0 ? config.crew : may;
+  return members > 1 ? crew_bytes(sizes, members) : 0;
 }
 int64_t TileThreads::memory_bytes() const {
-  return int64_t(threads_) * (scratch_bytes(blocks_) + 4 * sizes_.index_count(blocks_));
+  const int64_t own = scratch_bytes(sizes_, blocks_) + 4 * sizes_.index_count(blocks_);
+  const bool crew = crew_scratch_ != nullptr;
+  return int64_t(threads_) * own + (crew ? crew_bytes(sizes_, int(crew_counts_.size())) : 0);
 }
 
 void TileThreads::Free::operator()(char* memory) const {
@@ -100,25 +122,21 @@ void TileThreads::note(double busy) {
   work_ += busy < work_ ? busy - work_ : 0.25 * (busy - work_);
 }
 
-/// A crew pays where there are fewer blocks than threads and each stage has rows enough to outweigh
-/// a meeting.
 int TileThreads::crew_size() const {
   if (crew_ > 0) return crew_;
   constexpr double kWorthwhile = 300e-6;  // [s]
-  constexpr int kRows = 256;
-  const bool large = sizes_.largest_table >= kRows;
-  return large && all_ < threads_ && work_ > kWorthwhile ? threads_ : 1;
+  return work_ > kWorthwhile && crew_may_pay(sizes_, threads_) ? threads_ : 1;
 }
 
 /// Members read what others wrote in the stage before, so one tile holds all blocks and one scratch
 /// serves all. Returns false where the threads cannot be had.
 bool TileThreads::run_as_crew(TileFunction graph, const void* shared, int size) {
   const int64_t indices = sizes_.index_count(all_);
-  if (crew_indices_.empty()) {
+  if (crew_scratch_ == nullptr) {
     crew_indices_.resize(size_t(size * indices));
     crew_counts_.resize(size_t(size));
     crew_parts_.resize(size_t(8) * size_t(sizes_.chunks));
-    crew_scratch_ = zeroed(scratch_bytes(all_));
+    crew_scratch_ = zeroed(scratch_bytes(sizes_, all_));
   }
   const auto begin = SteadyClock::now();
   CrewBarrier barrier(size);

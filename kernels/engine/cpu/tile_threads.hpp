@@ -36,6 +36,8 @@ class TileThreads {
   TileThreads(const Config& config, const Sizes& sizes);
 
   int64_t memory_bytes() const;
+  /// Bytes that these settings take once a crew runs; 0 where none ever does.
+  static int64_t crew_bytes(const Config& config, const Sizes& sizes);
   void run(TileFunction graph, const void* shared);
 
  private:
@@ -50,7 +52,8 @@ class TileThreads {
   };
 
   static Memory zeroed(int64_t bytes);
-  int64_t scratch_bytes(int blocks) const;
+  static int64_t scratch_bytes(const Sizes& sizes, int blocks);
+  static int64_t crew_bytes(const Sizes& sizes, int members);
   int tile_blocks(const Config& config) const;
   void run_tiles(TileFunction graph, const void* shared);
   int crew_size() const;
@@ -65,7 +68,7 @@ class TileThreads {
   double work_ = 1.0;  // [s] of one thread, estimated
   std::vector<int32_t> crew_indices_, crew_counts_;
   std::vector<char> crew_parts_;
-  Memory crew_scratch_;
+  Memory crew_scratch_;  // made last: who has it has the rest
   std::vector<Space> spaces_;
 };
 
