@@ -83,13 +83,19 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     shared_.background = plan_.background_.empty() ? nullptr : plan_.background_.data();
     shared_.state_background =
         plan_.state_background_.empty() ? nullptr : plan_.state_background_.data();
-    shared_.action_type = this->action_is_float_ ? Type::float32 : Type::int32;
   }
 
   int64_t memory_bytes() const override { return this->held_bytes() + runner_.memory_bytes(); }
 
   void step(const Actions& actions, const Bound& out, void*) override {
-    shared_.actions = this->actions_of_step(actions);
+    if constexpr (kReadsCallersType) {
+      this->need_reset("step");
+      check_action_type(*this, actions);
+      shared_.actions = actions.data;
+      shared_.action_type = actions.type;
+    } else {
+      shared_.actions = this->actions_of_step(actions);
+    }
     shared_.bound = out;
     runner_.run(typename Life<E>::StepGraph{}, shared_);
   }

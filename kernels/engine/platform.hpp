@@ -1,5 +1,6 @@
-// What differs between compilers and machines, as a handful of macros: the only file besides the
-// executors that asks which compiler runs. Everything above it says GE_FN and is compiled for both.
+// What differs between compilers and machines, as a handful of macros. Everything above the engine
+// says GE_FN and is compiled for both; inside the engine, executors and the few files whose code a
+// GPU needs otherwise ask too.
 #pragma once
 
 #include <cstddef>
@@ -87,9 +88,9 @@ void watch(const void* address, int bytes, bool written);
 #endif
 
 namespace ge {
-/// Whether a graph reads actions in the caller's element type. On a host they have become the
-/// rules' own before it runs, in the pass that judges them (host.hpp).
-#if defined(__CUDACC__)
+/// Whether a graph reads actions in the caller's element type, as on a GPU and its emulations. On a
+/// host they have become the rules' own before it runs, in the pass that judges them (host.hpp).
+#if defined(__CUDACC__) || defined(GE_CUDA_LAYOUT)
 constexpr bool kReadsCallersType = true;
 #else
 constexpr bool kReadsCallersType = false;
