@@ -35,6 +35,8 @@ struct SharesRows {
 };
 template <class E, auto F>
 struct SharesRows<E, EachTogether<F>> : std::true_type {};
+template <class E, auto Count, auto Test, auto Make, class T>
+struct SharesRows<E, Emit<Count, Test, Make, T>> : std::true_type {};  // its indices are shared out
 template <class E, auto F>
 struct SharesRows<E, Observe<F>> : std::bool_constant<ge::Wide<typename E::Observation>> {};
 template <class E, auto F>
