@@ -18,7 +18,8 @@ struct Modules {
   std::vector<Loaded> all;
 };
 Modules& modules() {
-  static Modules found;
+  // Never destroyed: threads may still make simulators when the process ends.
+  static Modules& found = *new Modules;
   return found;
 }
 
@@ -28,8 +29,9 @@ T symbol(void* library, const char* name) {
   return reinterpret_cast<T>(dlsym(library, name));
 }
 
-[[noreturn]] void refuse(void* library, const std::string& message) {
-  if (library != nullptr) dlclose(library);
+/// Closes what has not been asked anything yet, so that a file built anew in its place is seen.
+[[noreturn]] void refuse_unused(void* library, const std::string& message) {
+  dlclose(library);
   throw Error(Fault::runtime, message);
 }
 
@@ -48,10 +50,11 @@ std::vector<std::string> ids_of(const std::string& description) {
 const Entry* entry_of(void* library, const std::string& path) {
   const char* const stamp = symbol<const char*>(library, "ge_module_stamp");
   const auto entry = symbol<const Entry* (*)()>(library, "ge_module_entry");
-  if (stamp == nullptr || entry == nullptr) refuse(library, path + " is no module of gpu_envs");
+  if (stamp == nullptr || entry == nullptr)
+    refuse_unused(library, path + " is no module of gpu_envs");
   if (std::string(stamp) != engine_stamp())
-    refuse(library, path + " was made for another engine (" + stamp +
-                        "; this one: " + engine_stamp() + "): build it anew");
+    refuse_unused(library, path + " was made for another engine (" + stamp +
+                               "; this one: " + engine_stamp() + "): build it anew");
   return entry();
 }
 
@@ -68,14 +71,16 @@ const Entry& load_module(const std::string& path) {
     const char* const why = dlerror();
     throw Error(Fault::runtime, path + " cannot be loaded: " + (why != nullptr ? why : "unknown"));
   }
+  // From here on never closed, refused or not: its code has run, and clocks, threads and simulators
+  // may hold on to it.
   Loaded made{path, entry_of(library, path), {}};
   made.ids = ids_of(made.entry->describe());
   for (const Loaded& one : known.all)
     for (const std::string& id : one.ids)
       for (const std::string& own : made.ids)
         if (id == own)
-          refuse(library, path + " brings " + id + ", which " + one.path + " has brought");
-  // Never closed: simulators, clocks and threads may hold on to it.
+          throw Error(Fault::runtime,
+                      path + " brings " + id + ", which " + one.path + " has brought");
   known.all.push_back(made);
   return *made.entry;
 }

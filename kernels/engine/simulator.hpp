@@ -201,7 +201,7 @@ class GE_API Simulator {
 
 /// One registered environment on one machine.
 struct Entry {
-  std::string (*describe)();  // JSON
+  std::string (*describe)();  // JSON objects, one per id, between commas: no brackets around them
   std::unique_ptr<Simulator> (*make)(const std::string& id, const Config& config);
 };
 

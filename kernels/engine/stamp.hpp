@@ -2,6 +2,7 @@
 // is compiled from the same text with its own flags, so no build tool has to be believed.
 //   GE_ENGINE_HASH  hash of the engine's headers, and
 //   GE_TARGET       machine and instruction set, such as "cpu_v4": both from the build
+//   GE_CUDA_RUNTIME major version of the CUDA runtime, for CUDA alone: from the build too
 //   then            the C++ library, whose types cross the boundary, and switches that change layouts
 #pragma once
 
@@ -42,6 +43,12 @@
 #define GE_STAMP_SANITIZER ""
 #endif
 
-#define GE_STAMP                          \
-  "engine " GE_ENGINE_HASH ", " GE_TARGET \
+#if defined(GE_CUDA_RUNTIME)
+#define GE_STAMP_CUDA " runtime " GE_TEXT(GE_CUDA_RUNTIME)
+#else
+#define GE_STAMP_CUDA ""
+#endif
+
+#define GE_STAMP                                        \
+  "engine " GE_ENGINE_HASH ", " GE_TARGET GE_STAMP_CUDA \
   ", " GE_STAMP_LIBRARY GE_STAMP_CONTAINERS GE_STAMP_BLOCK GE_STAMP_CHECKED GE_STAMP_SANITIZER

@@ -1,4 +1,9 @@
-// Real modules: shared objects that an engine without environments loads, as users' processes do.
+// Real modules: shared objects that an engine without environments loads, as users' processes do;
+// and a second engine beside it.
+#include <dlfcn.h>
+
+#include <set>
+
 #include "engine/modules.hpp"
 #include "golden.hpp"
 
@@ -40,10 +45,59 @@ void check_golden_of(const std::string& file) {
   CHECK(cases > 0);
 }
 
+/// The same function of the engine that this program does not link.
+template <class F>
+F* of_other_engine(F* own) {
+  void* const engine = dlopen(GE_OTHER, RTLD_NOW | RTLD_GLOBAL);
+  Dl_info found;
+  if (engine == nullptr || dladdr(reinterpret_cast<void*>(own), &found) == 0) return nullptr;
+  return reinterpret_cast<F*>(dlvsym(engine, found.dli_sname, "GPU_ENVS_cpu_other"));
+}
+
+/// The libraries that the first virtual functions of a simulator come from.
+std::string libraries_of(const Simulator& simulator) {
+  constexpr int kLook = 20;  // of more
+  void* const* const table = *reinterpret_cast<void* const* const*>(&simulator);
+  std::set<std::string> names;
+  for (int k = 0; k < kLook; ++k)
+    if (Dl_info found; dladdr(table[k], &found) != 0)
+      names.insert(std::filesystem::path(found.dli_fname).filename().string());
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : " ") + name;
+  return all;
+}
+
+using Make = std::unique_ptr<Simulator>(const std::string&, const Config&);
+/// What a module's own code throws comes here with its kind, whichever engine it is of.
+void check_faults(Make* make) {
+  for (const Fault fault : {Fault::value, Fault::type, Fault::memory, Fault::runtime, Fault::device,
+                            Fault::reset_needed}) {
+    Config config;
+    config.parameters["fault"] = int64_t(fault);
+    try {
+      make("Refusing-v0", config);
+      CHECK(!"made");
+    } catch (const Error& error) {
+      CHECK(error.kind() == fault);
+      CHECK_EQ(std::string(error.what()), "fault " + std::to_string(int(fault)));
+    }
+  }
+  Config config;
+  config.parameters["fault"] = int64_t{99};
+  CHECK_THROWS(make("Refusing-v0", config), std::out_of_range, "of the standard library");
+  config.parameters["fault"] = true;
+  try {
+    make("Refusing-v0", config);
+    CHECK(!"made");
+  } catch (const Error& error) {
+    CHECK(error.kind() == Fault::type);  // of the engine's own code
+  }
+}
+
 }  // namespace
 
 GE_TEST(nothing_is_there_before_it_is_loaded) {
-  CHECK(make_loaded("Nobody-v0", Config{}) == nullptr);
+  CHECK(make_loaded("CartPole-v0", Config{}) == nullptr);
 }
 
 GE_TEST(a_module_brings_its_environments_and_their_bits) {
@@ -59,11 +113,36 @@ GE_TEST(errors_cross_with_their_kind_and_message) {
   config.parameters["nonsense"] = true;
   try {
     make_loaded("CartPole-v0", config);
-    CHECK(false);
+    CHECK(!"made");
   } catch (const Error& error) {
-    CHECK(error.kind() == Fault::type || error.kind() == Fault::value);
-    CHECK(says(error.what(), "nonsense"));
+    CHECK(error.kind() == Fault::type);
+    CHECK(says(error.what(), "unknown parameter 'nonsense'"));
   }
+}
+
+GE_TEST(errors_of_a_modules_own_code_cross_with_their_kind) {
+  load_module(file_of("refusing"));
+  check_faults(&make_loaded);
+}
+
+GE_TEST(two_engines_in_one_process_keep_to_their_own_modules) {
+  for (const char* name : {"cartpole", "refusing", "other_cartpole", "other_refusing"})
+    CHECK(dlopen(file_of(name).c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr);
+  const auto load_other = of_other_engine(&load_module);
+  const auto make_other = of_other_engine(&make_loaded);
+  CHECK(load_other != nullptr && load_other != &load_module && make_other != nullptr);
+  if (load_other == nullptr || make_other == nullptr) return;
+  load_module(file_of("cartpole")), load_module(file_of("refusing"));
+  load_other(file_of("other_cartpole")), load_other(file_of("other_refusing"));
+  CHECK(says(refusal_of("other_cartpole"), "another engine (engine others, cpu_other, "));
+
+  const auto own = make_loaded("CartPole-v0", Config{}), theirs = make_other("CartPole-v0", {});
+  CHECK_EQ(libraries_of(*own), "cartpole.so libge_shared.so");
+  CHECK_EQ(libraries_of(*theirs), "libge_other.so other_cartpole.so");
+  const Golden a = golden_run(*own, 30, 3), b = golden_run(*theirs, 30, 3);
+  CHECK_EQ(a.records + a.outputs, b.records + b.outputs);
+  check_faults(&make_loaded);
+  check_faults(make_other);
 }
 
 GE_TEST(several_modules_live_beside_each_other) {
