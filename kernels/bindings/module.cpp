@@ -519,7 +519,6 @@ PYBIND11_MODULE(_native, m) {
   py::register_local_exception_translator(&translate);
   m.attr("MACHINE") = ge::engine_machine();
   m.attr("INSTRUCTION_SET") = ge::engine_instruction_set();
-  m.attr("STAMP") = ge::engine_stamp();
   py::tuple outputs(size_t{ge::kOutputCount});
   for (int o = 0; o < ge::kOutputCount; ++o) outputs[size_t(o)] = ge::name_of(ge::Output(o));
   m.attr("OUTPUTS") = outputs;
