@@ -45,13 +45,15 @@ using W = World<Schema>;
 
 struct Observation {
   float value;
-  static constexpr auto describe() { return fields(field("value", &Observation::value, "steps")); }
+  static constexpr auto describe() {
+    return fields(field("value", &Observation::value, "steps, and who looks"));
+  }
 };
 GE_FN void pay(const W&, Reward& reward, const Choice& choice) {
   reward.value = float(choice.value);
 }
-GE_FN void observe(const W& w, Observation& row) {
-  row.value = float(w.step());
+GE_FN void observe(const W& w, Observation& row, Slot player) {
+  row.value = float(w.step()) + float(player.row);
 }
 
 struct Environment : Defaults {
