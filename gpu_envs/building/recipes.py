@@ -103,7 +103,8 @@ def _cuda_includes(target: str) -> list[str]:
 
 
 def _stamped(target: str) -> list[str]:
-    return [f'-DGE_ENGINE_HASH="{places.engine_hash()}"', f'-DGE_TARGET="{target}"']
+    runtime = [f"-DGE_CUDA_RUNTIME={toolchain.nvcc().major}"] if target == "cuda" else []
+    return [f'-DGE_ENGINE_HASH="{places.engine_hash()}"', f'-DGE_TARGET="{target}"', *runtime]
 
 
 def _linker(target: str, *, strip: bool) -> list[str]:

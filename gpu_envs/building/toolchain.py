@@ -122,6 +122,7 @@ class Nvcc:
     cub: Path
     runtime: Path
     identity: str  # of the compiler, and of the headers it brings
+    major: str  # of the runtime's version
 
 
 def _first(name: str, *folders: Path) -> Path | None:
@@ -169,7 +170,12 @@ def nvcc() -> Nvcc:
     identity += " CUB " + objects.digest((cub / "cub" / "version.cuh").read_bytes())
     for name in _NVCC_READS:
         identity += "".join(f" {flag}" for flag in _checked(name))
-    return Nvcc(path, include, cub, runtime / "libcudart_static.a", identity)
+    text = (include / "cuda_runtime_api.h").read_text(encoding="utf-8", errors="replace")
+    stated = re.search(r"#define\s+CUDART_VERSION\s+(\d+)", text)
+    if not stated:
+        raise CannotBuild(f"{include} does not say which version of the CUDA runtime it is")
+    major = str(int(stated[1]) // 1000)
+    return Nvcc(path, include, cub, runtime / "libcudart_static.a", identity, major)
 
 
 def driver_answers() -> bool:

@@ -42,7 +42,8 @@ target_link_libraries(ge_flags INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 if(GE_CHECKED)
   target_compile_definitions(ge_flags INTERFACE GE_CHECKED)
 endif()
-# Checks that cost half of the compiling stay on the tests' environments, which have every stage.
+# Checks that cost half of the compiling stay on the tests' environments, which have every stage: targets with
+# GE_FEW_CHECKS (libraries.cmake) go without.
 set(GE_SANITIZE_SHIPPED "")
 if(GE_SANITIZE)
   target_compile_options(ge_flags INTERFACE -fsanitize=${GE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
