@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import textwrap
 import threading
 from collections.abc import Callable
@@ -220,15 +218,13 @@ for level, engine in [*engines.items(), *reversed(engines.items())]:
 """
 
 
-def _golden(levels: list[str]) -> list[str]:
-    command = [sys.executable, "-c", GOLDEN, *levels]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+LEVELS = [level for level in processor.runnable_levels() if level != "generic"] or ["generic"]
+
+
+def _check_that_engines_share_a_process(tree, levels: list[str]) -> None:
+    done = tree.run(f"import sys\nsys.argv[1:] = {levels}\n{GOLDEN}")
     assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
-def _check_that_engines_share_a_process(levels: list[str]) -> None:
-    found = _golden(levels)
+    found = done.stdout.splitlines()
     assert len(found) == 2 * len(levels)
     simulator = native.at(native.cpu_target(), "CartPole-v0").Simulator(
         "CartPole-v0", 33, autoreset_mode="SameStep"
@@ -236,16 +232,13 @@ def _check_that_engines_share_a_process(levels: list[str]) -> None:
     assert set(found) == {" ".join(simulator.golden(200, 7))}
 
 
-LEVELS = [level for level in processor.runnable_levels() if level != "generic"] or ["generic"]
-
-
-def test_two_engines_share_a_process_whose_libraries_are_global() -> None:
-    _check_that_engines_share_a_process(LEVELS[:2])
+def test_two_engines_share_a_process_whose_libraries_are_global(tree) -> None:
+    _check_that_engines_share_a_process(tree, LEVELS[:2])
 
 
 @pytest.mark.slow
-def test_engines_of_all_levels_share_a_process_whose_libraries_are_global() -> None:
-    _check_that_engines_share_a_process(LEVELS)
+def test_engines_of_all_levels_share_a_process_whose_libraries_are_global(tree) -> None:
+    _check_that_engines_share_a_process(tree, LEVELS)
 
 
 # ---- devices
