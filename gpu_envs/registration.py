@@ -37,9 +37,13 @@ class Home(NamedTuple):
 @functools.cache
 def _known() -> dict[str, tuple[Description, Home]]:
     found = {}
-    for path in sorted(places.CATALOGUE.glob("*.json")):
-        for entry in json.loads(path.read_text(encoding="utf-8")):
-            found[entry["id"]] = (entry, Home(path.stem))
+    for name in sorted(os.listdir(places.CATALOGUE)):
+        stem, ending = os.path.splitext(name)
+        if ending != ".json":
+            continue
+        with open(os.path.join(places.CATALOGUE, name), encoding="utf-8") as file:
+            for entry in json.load(file):
+                found[entry["id"]] = (entry, Home(stem))
     if os.path.isdir(places.kept_headers()):  # seldom, so that an import stays cheap
         from gpu_envs.building import outside
 

@@ -11,7 +11,6 @@ import importlib.util
 import sys
 import warnings
 from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -51,7 +50,7 @@ def _try_to_register_with(pettingzoo: ModuleType) -> None:
         warnings.warn(message, stacklevel=2)
 
 
-class _Finder(MetaPathFinder):
+class _Finder:  # no base class: importlib.abc would be an eighth of this package's import
     """Finds PettingZoo as the others do, and adds to what its loading does; then it leaves.
 
     It stays while PettingZoo is only looked for, as `importlib.util.find_spec` does.

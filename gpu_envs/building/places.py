@@ -21,7 +21,7 @@ CATALOGUE = PACKAGE / "catalogue"
 RULES = PACKAGE / "building"  # inputs of all that is built
 SUFFIX = EXTENSION_SUFFIXES[0]  # of this interpreter
 
-_PARTS = re.compile(r"constexpr int kUnits = (\d+);")
+_PARTS = r"constexpr int kUnits = (\d+);"
 
 
 def is_source_tree() -> bool:
@@ -77,7 +77,7 @@ def environments(folder: Path | None = None) -> dict[str, Path]:
 
 def unit_count(header: Path) -> int:
     """Return how many units an environment is compiled as: `constexpr int kUnits` in its header."""
-    found = _PARTS.search(header.read_text(encoding="utf-8", errors="replace"))
+    found = re.search(_PARTS, header.read_text(encoding="utf-8", errors="replace"))
     return max(1, int(found[1])) if found else 1
 
 
