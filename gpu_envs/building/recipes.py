@@ -183,7 +183,7 @@ def engine(target: str, folder: Path, *, strip: bool = False) -> Product:
 
 def bindings(target: str, folder: Path, *, strip: bool = False) -> Product:
     """The Python module over an engine; its object is the same for all of them."""
-    flags = toolchain.host_flags(f"cpu_{toolchain.baseline()}", "cold")  # one object serves all
+    flags = toolchain.host_flags(f"cpu_{toolchain.baseline()}", "called")  # one object serves all
     includes = [part for path in toolchain.python_includes() for part in ("-isystem", path)]
     source = places.kernels() / "bindings" / "module.cpp"
     made = _compile(

@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 
-#include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -11,9 +10,9 @@
 
 namespace ge {
 
-namespace {
+std::atomic<bool> stages_watched{false};
 
-std::atomic<bool> watched{false};
+namespace {
 
 struct Spent {
   std::mutex mutex;
@@ -47,15 +46,11 @@ void StageClock::note() const {
   stage->second += end - start_;
 }
 
-bool stages_are_watched() {
-  return watched.load(std::memory_order_relaxed);
-}
-
 void watch_stages(bool on) {
   Spent& found = spent();
   const std::lock_guard lock(found.mutex);
   found.nanoseconds.clear();
-  watched = on;
+  stages_watched = on;
 }
 
 std::vector<std::pair<std::string, double>> stage_seconds() {

@@ -2,6 +2,7 @@
 // unless somebody asks; a stage then costs two looks at the clock, and a note of its name, per tile.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,7 +13,8 @@ namespace ge {
 
 /// Turns the clocks on (from zero) or off.
 void watch_stages(bool on);
-bool stages_are_watched();
+/// What watch_stages said: looked at by every stage, so not behind a call.
+extern std::atomic<bool> stages_watched;
 /// Every stage that ran since, with its seconds.
 std::vector<std::pair<std::string, double>> stage_seconds();
 
@@ -21,7 +23,7 @@ std::vector<std::pair<std::string, double>> stage_seconds();
 class StageClock {
  public:
   explicit StageClock(std::string_view text)
-      : text_(text), start_(stages_are_watched() ? now() : 0) {}
+      : text_(text), start_(stages_watched.load(std::memory_order_relaxed) ? now() : 0) {}
   ~StageClock() {
     if (start_ != 0) [[unlikely]]
       note();
