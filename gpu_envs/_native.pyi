@@ -67,7 +67,6 @@ class Simulator:
         dependent_launch: bool = True,
     ) -> None: ...
     instance: str  # JSON, see the end of this file
-    layout: str
     memory_bytes: int
     record_bytes: int
     allocations: int  # blocks of output memory ever taken from the system

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -62,9 +63,12 @@ class Mirror:
         name: Id of the environment.
         parameters: As the simulator resolved them.
         max_episode_steps: Its time limit, 0 for none.
+        layout: Of its records.
     """
 
-    def __init__(self, name: str, parameters: Mapping[str, Any], max_episode_steps: int) -> None:
+    def __init__(
+        self, name: str, parameters: Mapping[str, Any], max_episode_steps: int, layout: str
+    ) -> None:
         self._native: Any = native.make(
             "cpu",
             name,
@@ -73,11 +77,11 @@ class Mirror:
             parameters=dict(parameters),
             max_episode_steps=max_episode_steps,
         )
+        if json.loads(self._native.instance)["layout"] != layout:  # built anew since then
+            raise RuntimeError(f"the header of {name} has changed meanwhile: start Python anew")
 
     def show(self, source: Any, world: int) -> Any:
         """Take over a world of another native simulator; return the one that has it as world 0."""
-        if self._native.layout != source.layout:  # built anew since the other one was loaded
-            raise RuntimeError("the environment's header has changed meanwhile: start Python anew")
         self._native.write_records(0, source.read_records(world, 1))
         return self._native
 

@@ -364,7 +364,9 @@ class Simulator:
             return self._native, number
         if self._mirror is None:
             limit = self.max_episode_steps
-            self._mirror = pictures.Mirror(self.name, self.parameters, limit)
+            self._mirror = pictures.Mirror(
+                self.name, self.parameters, limit, self.instance["layout"]
+            )
         return self._mirror.show(self._native, number), 0
 
     # State.

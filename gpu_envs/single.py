@@ -50,7 +50,7 @@ class Env(gymnasium.Env[Any, Any]):
         device: str = "cpu",
         **keywords: Any,
     ) -> None:
-        if device == "cpu":  # what is known of a GPU's comes with its simulator: see below
+        if device == "cpu":  # elsewhere nothing is touched yet: a process may fork first
             native.prepare(device, name)
         description = registration.find(name)
         self.render_mode = options.render_mode(render_mode, description)

@@ -8,7 +8,7 @@ from typing import Any
 import pettingzoo
 from pettingzoo.utils import parallel_to_aec
 
-from gpu_envs import native, registration
+from gpu_envs import registration
 from gpu_envs.errors import ResetNeeded
 from gpu_envs.parallel import ParallelEnv
 from gpu_envs.world import ILLEGAL_REWARD, World
@@ -22,14 +22,12 @@ class TurnEnv(World, pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo is 
     """
 
     def __init__(self, name: str, **keywords: Any) -> None:
-        native.prepare(keywords.get("device", "cpu"), name)
-        description = registration.find(name)
-        if not description.get("turns"):
+        super().__init__(name, **keywords)
+        if not self.description.get("turns"):
             raise ValueError(
-                f"all agents of {description['id']} act at once: use gpu_envs.parallel_env, or "
+                f"all agents of {self.name} act at once: use gpu_envs.parallel_env, or "
                 "gpu_envs.aec_env, which converts"
             )
-        super().__init__(name, **keywords)
         self.metadata["is_parallelizable"] = False  # PettingZoo's conversion asks everybody to move
         self.agent_selection = self.possible_agents[0]
         self.rewards: dict[str, float] = {}

@@ -17,7 +17,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import VectorEnv as GymnasiumVectorEnv
 from gymnasium.vector.utils import batch_space
 
-from gpu_envs import errors, native, options, pictures, registration
+from gpu_envs import errors, options, pictures, registration
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.simulator import Simulator
 
@@ -60,12 +60,11 @@ class VectorEnv(_Base):
         render_view: str | None = None,
         **keywords: Any,
     ) -> None:
-        native.prepare(keywords.get("device", "auto"), name)
-        description = registration.find(name)
-        self.render_mode = options.render_mode(render_mode, description)
         self._style = pictures.Style.of(render_size, render_view)
         worlds = errors.whole(num_envs, "num_envs", 1, options.WORLD_LIMIT)
         self.simulator = simulator = Simulator(name, worlds, **keywords)
+        description = registration.find(name)  # up to date now
+        self.render_mode = options.render_mode(render_mode, description)
         self.num_worlds = simulator.num_worlds
         self.agents_per_world = simulator.agents_per_world
         self.agent_names = simulator.agent_names[:]

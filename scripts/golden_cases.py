@@ -20,9 +20,9 @@ class Case(NamedTuple):
     hashes: tuple[str, str]  # of records and of outputs
 
 
-def read(known: Container[str]) -> Iterator[Case]:
+def read(known: Container[str], folder: Path = FOLDER) -> Iterator[Case]:
     """Yield each recorded run of a known id."""
-    for file in sorted(FOLDER.glob("*.txt")):
+    for file in sorted(folder.glob("*.txt")):
         for line in file.read_text(encoding="utf-8").splitlines():
             parts = [part.strip() for part in line.split("|")]
             if line.startswith("#") or parts[0] not in known:

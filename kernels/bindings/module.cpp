@@ -210,10 +210,6 @@ class NativeSimulator {
     simulator->observe(addresses.bound, reinterpret_cast<void*>(stream));
   }
 
-  std::string layout() {
-    const Busy simulator(*this);
-    return simulator->layout();
-  }
   py::bytes read_records(int64_t first, int64_t count) {
     const Busy simulator(*this);
     std::string bytes(size_t(count < 0 ? 0 : count * simulator->record_bytes()), '\0');
@@ -545,7 +541,6 @@ PYBIND11_MODULE(_native, m) {
   py::class_<NativeSimulator>(m, "Simulator", py::module_local())
       .def(py::init(&make))
       .def_property_readonly("instance", &NativeSimulator::instance)
-      .def_property_readonly("layout", &NativeSimulator::layout)
       .def_property_readonly("memory_bytes", &NativeSimulator::memory_bytes)
       .def_property_readonly("record_bytes", &NativeSimulator::record_bytes)
       .def_property_readonly("allocations", &NativeSimulator::allocations)

@@ -8,81 +8,42 @@ is a device.
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from gpu_envs import native, registration
 from gpu_envs.building import processor
 
-FOLDER = Path(__file__).parent.parent / "golden"
+ROOT = Path(__file__).resolve().parents[2]
 OWN = native.cpu_target().removeprefix("cpu_")
 RUNNABLE = processor.runnable_levels()
 LEVELS = sorted({OWN, *(level for level in native.built_levels() if level in RUNNABLE)})
 
 
-class Case(NamedTuple):
-    id: str
-    parameters: dict[str, Any]
-    mode: str
-    worlds: int
-    steps: int
-    seed: int
-    hashes: tuple[str, str]
+sys.path.insert(0, str(ROOT / "scripts"))
+import golden_cases  # noqa: E402 - what the scripts read, the tests read
+from golden_cases import Case  # noqa: E402
 
-
-def _value(text: str) -> bool | int | float | str:
-    if text in ("true", "false"):
-        return text == "true"
-    if text[0].isalpha() or " " in text:
-        return text
-    return float(text) if "." in text or "e" in text else int(text)
-
-
-def _read(line: str) -> Case:
-    name, parameters, mode, worlds, steps, seed, *hashes = (
-        part.strip() for part in line.split("|")
-    )
-    pairs = [] if parameters == "-" else [pair.split("=") for pair in parameters.split(",")]
-    values = {key: _value(text) for key, text in pairs}
-    return Case(name, values, mode, int(worlds), int(steps), int(seed), (hashes[0], hashes[1]))
-
-
-def _cases(folder: Path) -> list[Case]:
-    known = {description["id"] for description in registration.environments().values()}
-    lines = [
-        line for file in sorted(folder.glob("*.txt")) for line in file.read_text().splitlines()
-    ]
-    cases = [_read(line) for line in lines if line.strip() and not line.startswith("#")]
-    # The native tests have environments of their own.
-    return [case for case in cases if case.id in known]
-
-
-CASES = _cases(FOLDER)
-LONG = _cases(FOLDER / "long")  # too long for the native tests' slow executors
+CASES = list(golden_cases.read(registration.environments()))
+# Too long for the native tests' slow executors.
+LONG = list(golden_cases.read(registration.environments(), golden_cases.FOLDER / "long"))
 
 
 def _run(target: str, case: Case, **tuning: Any) -> tuple[str, str]:
-    parameters = dict(case.parameters)
-    limit = parameters.pop("max_episode_steps", -1)
     simulator = native.at(target, case.id).Simulator(
-        case.id,
-        case.worlds,
-        autoreset_mode=case.mode,
-        max_episode_steps=limit,
-        dtype=parameters.pop("dtype", "own"),
-        parameters=parameters,
-        **tuning,
+        case.id, case.worlds, **(case.options | tuning)
     )
-    hashes = tuple(simulator.golden(case.steps, case.seed))
+    records, outputs = simulator.golden(case.steps, case.seed)
     simulator.close()
-    return hashes
+    return records, outputs
 
 
 def test_every_environment_has_golden_cases_in_all_modes() -> None:
     for description in registration.environments().values():
-        modes = {case.mode for case in CASES if case.id == description["id"]}
+        modes = {case.options["autoreset_mode"] for case in CASES if case.id == description["id"]}
         assert modes == {"NextStep", "SameStep", "Disabled"}, description["id"]
 
 

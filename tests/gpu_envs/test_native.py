@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_envs import native
+from gpu_envs import Simulator, native, pictures
 from gpu_envs.building import labels, places, processor, toolchain
 
 
@@ -203,7 +203,7 @@ def test_make_works_in_the_child_of_a_fork_and_in_both(run_python, first) -> Non
 GOLDEN = """
 import os, sys
 sys.setdlopenflags(os.RTLD_NOW | os.RTLD_GLOBAL)
-from gpu_envs import native
+from gpu_envs import Simulator, native, pictures
 engines = {level: native.at(f"cpu_{level}", "CartPole-v0") for level in sys.argv[1:]}
 for level, engine in [*engines.items(), *reversed(engines.items())]:
     assert level in engine.INSTRUCTION_SET, (level, engine.INSTRUCTION_SET)
@@ -351,3 +351,11 @@ def test_what_a_killed_builder_did_not_note_is_noted_later(counted) -> None:
     done = counted.run("import gpu_envs; gpu_envs.make_vec('Counter-v0', 2, device='cpu')")
     assert "counter.json is new: commit it" in done.stderr
     assert known.read_text() == said
+
+
+def test_a_picture_is_not_drawn_by_rules_of_another_layout() -> None:
+    simulator = Simulator("CartPole-v0", 1, device="cpu", arrays="numpy")
+    own = simulator.instance["layout"]
+    pictures.Mirror("CartPole-v0", simulator.parameters, 0, own).close()
+    with pytest.raises(RuntimeError, match="CartPole-v0 has changed meanwhile: start Python anew"):
+        pictures.Mirror("CartPole-v0", simulator.parameters, 0, own + "x")

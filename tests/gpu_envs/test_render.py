@@ -84,7 +84,9 @@ def test_environments_without_a_scene_say_so() -> None:
 def test_mirror_shows_a_world_of_another_simulator() -> None:
     """As for a GPU, whose worlds host code cannot look into."""
     simulator = _simulator(5)
-    mirror = pictures.Mirror(NAME, simulator.parameters, simulator.max_episode_steps)
+    mirror = pictures.Mirror(
+        NAME, simulator.parameters, simulator.max_episode_steps, simulator.instance["layout"]
+    )
     for world in (4, 1):
         mirrored = mirror.show(simulator._native, world).render(0, *SMALL, "", 2)
         assert np.array_equal(mirrored, simulator.render(world, size=SMALL))
