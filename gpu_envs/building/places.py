@@ -81,6 +81,7 @@ def unit_count(header: Path) -> int:
     return max(1, int(found[1])) if found else 1
 
 
+_SHARED_BESIDE = ("pictures/scene.hpp", "flags.txt")  # what modules share with the engine beside it
 _hashed: dict[tuple[tuple[str, int, int], ...], str] = {}
 
 
@@ -103,10 +104,10 @@ def engine_hash() -> str:
     Contents are read again when a file's time or size has changed.
     """
     root = str(kernels())
-    flags = os.path.join(root, "flags.txt")
-    status = os.stat(flags)
+    beside = [os.path.join(root, name) for name in _SHARED_BESIDE]
+    states = [(path, os.stat(path)) for path in beside]
     found = sorted(_headers(os.path.join(root, "engine")))
-    key = (*found, (flags, status.st_mtime_ns, status.st_size))
+    key = (*found, *((path, state.st_mtime_ns, state.st_size) for path, state in states))
     if key not in _hashed:
         digest = hashlib.blake2b(digest_size=8)
         for path, _, _ in key:

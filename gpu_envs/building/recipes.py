@@ -17,6 +17,13 @@ from .toolchain import CannotBuild
 
 # Where the two machines differ in what an engine consists of.
 _LONGEST = 1 << 30  # what everything waits for
+_LIBRARY = (
+    "engine",
+    "geometry",
+    "physics",
+    "spatial",
+    "pictures",
+)  # folders of what is no template
 _HOST_ALONE = ("engine/cpu/machine.cpp", "engine/cpu/stage_clock.cpp")
 _ENTRY = {"cpu": "engine/cpu/entry.hpp", "cuda": "engine/cuda/entry.hpp"}
 _FACTORY = {"cpu": "CpuFactory", "cuda": "DeviceFactory"}
@@ -135,13 +142,10 @@ def _runtime(machine: str) -> tuple[str, ...]:
 
 def _engine_sources(target: str) -> list[Path]:
     root = places.kernels()
-    folders = ["engine", "physics", "spatial", "render", "engine/cpu"]
-    found = [path for folder in folders for path in sorted((root / folder).glob("*.cpp"))]
+    found = sorted(path for folder in _LIBRARY for path in (root / folder).rglob("*.c*"))
     if machine_of(target) == "cuda":
-        found = [path for path in found if str(path.relative_to(root)) not in _HOST_ALONE]
-        found += sorted((root / "engine/cuda").glob("*.cpp"))
-        found += sorted((root / "engine/cuda").glob("*.cu"))
-    return found
+        return [path for path in found if str(path.relative_to(root)) not in _HOST_ALONE]
+    return [path for path in found if path.parent.name != "cuda"]
 
 
 def engine(target: str, folder: Path, *, strip: bool = False) -> Product:

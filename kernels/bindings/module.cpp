@@ -8,11 +8,11 @@
 #include <atomic>
 
 #include "bindings/outputs.hpp"
-#include "engine/machine.hpp"
-#include "engine/modules.hpp"
-#include "engine/records.hpp"
-#include "engine/sampling.hpp"
-#include "render/picture.hpp"
+#include "engine/maths/sampling.hpp"
+#include "engine/simulator/machine.hpp"
+#include "engine/simulator/modules.hpp"
+#include "engine/simulator/records.hpp"
+#include "pictures/picture.hpp"
 
 namespace ge::python {
 namespace {
@@ -352,18 +352,21 @@ class NativeSimulator {
   }
   py::array render(int64_t world, int height, int width, const std::string& view, int samples) {
     const Busy simulator(*this);
-    render::Request request{width, height, view, samples};
-    render::check(request);
-    const Scene scene = simulator->scene(world);
+    pictures::Request request{width, height, view, samples};
+    pictures::check(request);
+    Scene scene;
+    simulator->scene(world, scene);
     py::array_t<uint8_t> picture({height, width, 3});
     uint8_t* const to = picture.mutable_data();
     const py::gil_scoped_release unlocked;
-    render::draw(scene, request, to);
+    pictures::draw(scene, request, to);
     return picture;
   }
   std::pair<int, int> picture_size(int64_t world) {
     const Busy simulator(*this);
-    const render::Size size = render::default_size(simulator->scene(world));
+    Scene scene;
+    simulator->scene(world, scene);
+    const pictures::Size size = pictures::default_size(scene);
     return {size.rows, size.columns};
   }
   int64_t allocations() const { return pool_->allocations(); }

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/simulator.hpp"
+#include "engine/simulator/simulator.hpp"
 
 namespace ge::python {
 

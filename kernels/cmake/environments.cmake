@@ -57,7 +57,7 @@ foreach(file ${GE_GOLDEN})
 endforeach()
 
 # ge_find_flat(<variable> <stem>): 1 where an environment says when it prefers the flat executor, else 0. The code of
-# the lanes' units is asked whether that is so (engine/cuda/lanes_entry.hpp).
+# the lanes' units is asked whether that is so (engine/checking/lanes_entry.hpp).
 function(ge_find_flat variable stem)
   file(STRINGS "${GE_FILE_${stem}}" prefers REGEX "static .*Schedule schedule\\(")
   set(found 0)
@@ -68,9 +68,9 @@ function(ge_find_flat variable stem)
 endfunction()
 
 set(GE_ENTRY_HEADER_cpu "engine/cpu/entry.hpp")
-set(GE_ENTRY_HEADER_shuffled "engine/cpu/shuffled_entry.hpp")
-set(GE_ENTRY_HEADER_lanes "engine/cuda/lanes_entry.hpp")
-set(GE_ENTRY_HEADER_flat "engine/cuda/flat_entry.hpp")
+set(GE_ENTRY_HEADER_shuffled "engine/checking/shuffled_entry.hpp")
+set(GE_ENTRY_HEADER_lanes "engine/checking/lanes_entry.hpp")
+set(GE_ENTRY_HEADER_flat "engine/checking/flat_entry.hpp")
 
 set(GE_FACTORY_cpu CpuFactory)
 set(GE_FACTORY_shuffled ShuffledFactory)

@@ -1,17 +1,19 @@
-// What an environment's header includes: everything it may name, and nothing of any machine.
+// What an environment's header includes: everything it may name, and nothing of any machine. The roof of the engine's rooms:
+// no file below includes it.
 #pragma once
 
-#include "engine/build.hpp"
-#include "engine/channels.hpp"
-#include "engine/episode.hpp"
-#include "engine/graph.hpp"
-#include "engine/math.hpp"
-#include "engine/packs.hpp"
-#include "engine/random.hpp"
-#include "engine/world.hpp"
+#include "engine/graph/channels.hpp"
+#include "engine/graph/episode.hpp"
+#include "engine/graph/graph.hpp"
+#include "engine/maths/math.hpp"
+#include "engine/maths/packs.hpp"
+#include "engine/maths/random.hpp"
+#include "engine/simulator/build.hpp"
+#include "engine/world/world.hpp"
+#include "pictures/scene.hpp"
 
 // Compilers for GPUs declare functions of these names for everybody, and what is no template would
-// be the better match: here rules find those of engine/math.hpp first, whose bits are equal
+// be the better match: here rules find those of engine/maths/math.hpp first, whose bits are equal
 // everywhere.
 namespace gpu_envs::envs {
 using ge::abs, ge::min, ge::max, ge::sqrt, ge::floor, ge::ceil, ge::copysign, ge::fma;

@@ -16,7 +16,7 @@
 // symmetric matrix about the origin, which is the centre of mass.
 #pragma once
 
-#include "engine/table.hpp"
+#include "engine/world/table.hpp"
 #include "physics/vectors.hpp"
 
 namespace ge::physics {

@@ -3,7 +3,7 @@
 // one up to date.
 #pragma once
 
-#include "engine/call.hpp"
+#include "engine/graph/call.hpp"
 #include "physics/shapes.hpp"
 #include "physics/tables.hpp"
 

@@ -7,7 +7,7 @@
 // across it, so that its entry or exit lies very far away and no 0 / 0 arises.
 #pragma once
 
-#include "engine/packs.hpp"
+#include "engine/maths/packs.hpp"
 #include "physics/shapes.hpp"
 
 namespace ge::physics {

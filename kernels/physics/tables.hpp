@@ -17,8 +17,8 @@
 //   };
 #pragma once
 
-#include "engine/graph.hpp"
-#include "engine/world.hpp"
+#include "engine/graph/graph.hpp"
+#include "engine/world/world.hpp"
 #include "physics/bodies.hpp"
 
 namespace ge::physics {

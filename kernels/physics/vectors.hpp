@@ -1,8 +1,8 @@
 // Vectors, quaternions and matrices of three dimensions, in plain IEEE operations of a fixed order.
-// `F` is float, or a pack of floats (engine/packs.hpp) where several rays are cast at once.
+// `F` is float, or a pack of floats (engine/maths/packs.hpp) where several rays are cast at once.
 #pragma once
 
-#include "engine/math.hpp"
+#include "engine/maths/math.hpp"
 
 namespace ge::physics {
 

@@ -2,7 +2,7 @@
 // and whole numbers add up to the same sum on every machine, however the work was divided.
 #pragma once
 
-#include "engine/math.hpp"
+#include "engine/maths/math.hpp"
 
 namespace ge::spatial {
 

@@ -22,8 +22,8 @@
 // it. Whole numbers may be added (fixed.hpp), minima taken.
 #pragma once
 
-#include "engine/call.hpp"
-#include "engine/pack_reads.hpp"
+#include "engine/graph/call.hpp"
+#include "engine/world/pack_reads.hpp"
 #include "spatial/grid.hpp"
 
 namespace ge::spatial {

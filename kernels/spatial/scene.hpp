@@ -2,7 +2,7 @@
 // view of the first. Host only.
 #pragma once
 
-#include "engine/scene.hpp"
+#include "pictures/scene.hpp"
 #include "spatial/motion.hpp"
 #include "spatial/vision.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "engine/field_info.hpp"
+#include "engine/described/field_info.hpp"
 
 namespace ge::spatial {
 

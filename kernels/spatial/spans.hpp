@@ -8,8 +8,8 @@
 // until that has left the processor.
 #pragma once
 
-#include "engine/pack_reads.hpp"
-#include "engine/wide_rows.hpp"
+#include "engine/graph/wide_rows.hpp"
+#include "engine/world/pack_reads.hpp"
 
 namespace ge::spatial {
 

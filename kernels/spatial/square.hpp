@@ -2,8 +2,8 @@
 // Differences and remainders follow floxs (square_test.cpp says where).
 #pragma once
 
-#include "engine/math.hpp"
-#include "engine/packs.hpp"
+#include "engine/maths/math.hpp"
+#include "engine/maths/packs.hpp"
 
 namespace ge::spatial {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/random.hpp"
-#include "engine/records.hpp"
-#include "engine/registry.hpp"
+#include "engine/maths/random.hpp"
+#include "engine/simulator/records.hpp"
+#include "engine/simulator/registry.hpp"
 #include "test.hpp"
 
 namespace ge::test {

@@ -27,11 +27,11 @@ CLEAN = {
     "kernels/cmake/flags.cmake": "set(host ${GE_FLAGS_numbers})",
     "gpu_envs/building/toolchain.py": "import os\nfrom . import flags\n"
     'x = _named(effort, "numbers"), _named("nvcc")\n',
-    "kernels/envs/pole.hpp": '#include "engine/world.hpp"\n#include "physics/joints.hpp"\n'
+    "kernels/envs/pole.hpp": '#include "engine/world/world.hpp"\n#include "physics/joints.hpp"\n'
     "GE_FN void move(const World& w, float& x) { x += 1; }  // not std::sin(x)\n",
     "kernels/envs/rooms/rooms.hpp": '#include "envs/rooms/rules.hpp"\n',
-    "kernels/envs/rooms/rules.hpp": '#include <cstdint>\n#include "engine/math.hpp"\n',
-    "kernels/engine/platform.hpp": "#if defined(__CUDACC__)\n#endif\n#include <cmath>\n",
+    "kernels/envs/rooms/rules.hpp": '#include <cstdint>\n#include "engine/maths/math.hpp"\n',
+    "kernels/engine/base/platform.hpp": "#if defined(__CUDACC__)\n#endif\n#include <cmath>\n",
 }
 
 
@@ -66,7 +66,7 @@ FAULTS = [
     ),
     ("parameters", "gpu_envs/f.py", "def f(a, b, c, d, e, f, g, h, i): ...\n"),
     ("include-direction", "kernels/engine/f.hpp", '#include "envs/pole.hpp"\n'),
-    ("include-direction", "kernels/physics/f.hpp", '#include "render/camera.hpp"\n'),
+    ("include-direction", "kernels/physics/f.hpp", '#include "pictures/camera.hpp"\n'),
     ("include-direction", "kernels/envs/other.hpp", '#include "envs/pole.hpp"\n'),
     ("include-direction", "kernels/envs/other.hpp", '#include "../engine/world.hpp"\n'),
     ("include-direction", "kernels/bindings/module.cpp", '#include "physics/joints.hpp"\n'),
@@ -74,7 +74,7 @@ FAULTS = [
     ("machine-test", "kernels/physics/f.hpp", "#if defined(_WIN32)\n#endif\n"),
     ("libm", "kernels/envs/pole.hpp", "float f(float x) { return std::sin(x); }\n"),
     ("libm", "kernels/envs/pole.hpp", "float f(float x) { return cosf(x); }\n"),
-    ("libm", "kernels/render/f.hpp", "#include <cmath>\n"),
+    ("libm", "kernels/pictures/f.hpp", "#include <cmath>\n"),
     ("atomic", "kernels/envs/pole.hpp", "void f(int* x) { atomicAdd(x, 1); }\n"),
     ("atomic", "kernels/envs/pole.hpp", "std::atomic<int> x;\n"),
     ("flags", "kernels/flags.txt", "numbers: -O3\nnvcc: --fmad=false\n# -ffp-contract=off"),

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "engine/cpu/pool.hpp"
+#include "engine/simulator/pool.hpp"
 
 namespace ge {
 

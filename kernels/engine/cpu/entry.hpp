@@ -6,7 +6,7 @@
 
 #include "engine/cpu/tile.hpp"
 #include "engine/cpu/tile_threads.hpp"
-#include "engine/host.hpp"
+#include "engine/simulator/host.hpp"
 
 namespace ge {
 

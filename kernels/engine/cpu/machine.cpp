@@ -1,7 +1,7 @@
 // The CPU as a machine: one device, always there.
-#include "engine/machine.hpp"
+#include "engine/simulator/machine.hpp"
 
-#include "engine/simulator.hpp"
+#include "engine/simulator/simulator.hpp"
 
 namespace ge {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-#include "engine/types.hpp"
+#include "engine/base/types.hpp"
 
 namespace ge {
 

@@ -17,12 +17,12 @@
 // is the first member's.
 #pragma once
 
-#include "engine/channels.hpp"
 #include "engine/cpu/crew.hpp"
 #include "engine/cpu/stage_clock.hpp"
 #include "engine/cpu/tile_threads.hpp"
-#include "engine/episode.hpp"
-#include "engine/wide_rows.hpp"
+#include "engine/graph/channels.hpp"
+#include "engine/graph/episode.hpp"
+#include "engine/graph/wide_rows.hpp"
 
 namespace ge {
 

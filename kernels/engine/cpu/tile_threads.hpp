@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/cpu/crew.hpp"
-#include "engine/simulator.hpp"
+#include "engine/simulator/simulator.hpp"
 
 namespace ge {
 

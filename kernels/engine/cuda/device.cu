@@ -8,9 +8,9 @@
 
 #include "engine/cuda/device.hpp"
 #include "engine/cuda/tuning_table.hpp"
-#include "engine/machine.hpp"
-#include "engine/sampling.hpp"
-#include "engine/world.hpp"
+#include "engine/maths/sampling.hpp"
+#include "engine/simulator/machine.hpp"
+#include "engine/world/world.hpp"
 
 namespace ge::cuda {
 

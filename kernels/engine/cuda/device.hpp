@@ -11,8 +11,8 @@
 
 #include "engine/cuda/kernels.hpp"
 #include "engine/cuda/runtime.hpp"
-#include "engine/record.hpp"
-#include "engine/simulator.hpp"
+#include "engine/simulator/simulator.hpp"
+#include "engine/world/record.hpp"
 
 namespace ge::cuda {
 

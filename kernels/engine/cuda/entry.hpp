@@ -9,8 +9,8 @@
 #include "engine/cuda/lanes_device.hpp"
 #include "engine/cuda/lanes_kept.hpp"
 #include "engine/cuda/launch.hpp"
-#include "engine/fitting.hpp"
-#include "engine/host.hpp"
+#include "engine/simulator/fitting.hpp"
+#include "engine/simulator/host.hpp"
 
 namespace ge {
 

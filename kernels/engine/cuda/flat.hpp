@@ -17,7 +17,7 @@
 #pragma once
 
 #include "engine/cuda/flat_jobs.hpp"
-#include "engine/simulator.hpp"
+#include "engine/simulator/simulator.hpp"
 
 namespace ge {
 

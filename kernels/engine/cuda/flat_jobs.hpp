@@ -12,7 +12,7 @@
 
 #include "engine/cuda/flat_memory.hpp"
 #include "engine/cuda/group.hpp"
-#include "engine/episode.hpp"
+#include "engine/graph/episode.hpp"
 
 namespace ge {
 

@@ -22,7 +22,7 @@
 
 #include "engine/cuda/group_sort.hpp"
 #include "engine/cuda/staged_wide.hpp"
-#include "engine/episode.hpp"
+#include "engine/graph/episode.hpp"
 
 namespace ge {
 

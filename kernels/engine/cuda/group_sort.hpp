@@ -2,8 +2,8 @@
 // finds its rank among those of its key, so that no result shows the order.
 #pragma once
 
-#include "engine/call.hpp"
 #include "engine/cuda/group_plan.hpp"
+#include "engine/graph/call.hpp"
 
 namespace ge {
 

@@ -8,7 +8,7 @@
 
 #include <cuda_runtime.h>
 
-#include "engine/platform.hpp"
+#include "engine/base/platform.hpp"
 
 // The functions are host functions too, since the executor around them is; on the host nothing ever
 // calls them.

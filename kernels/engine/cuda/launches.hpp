@@ -12,7 +12,7 @@
 // worlds are independent.
 #pragma once
 
-#include "engine/graph.hpp"
+#include "engine/graph/graph.hpp"
 
 namespace ge {
 

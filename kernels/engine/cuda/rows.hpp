@@ -18,7 +18,7 @@
 // in pieces by kernels of their own and never pass here.
 #pragma once
 
-#include "engine/channels.hpp"
+#include "engine/graph/channels.hpp"
 
 #if defined(__CUDACC__)
 // Loops over rows: one lane per world has only its own loads in flight, several lanes have each

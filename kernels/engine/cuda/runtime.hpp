@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "engine/simulator.hpp"
+#include "engine/simulator/simulator.hpp"
 
 namespace ge::cuda {
 

@@ -1,4 +1,4 @@
-// The team's part in wide rows (engine/wide_rows.hpp): their length is known at run time only and
+// The team's part in wide rows (engine/graph/wide_rows.hpp): their length is known at run time only and
 // may exceed any staging memory.
 //
 //   slot   one row of one world, numbered world by world over the team; a pass stages as many
@@ -13,7 +13,7 @@
 #pragma once
 
 #include "engine/cuda/staged_rows.hpp"
-#include "engine/wide_rows.hpp"
+#include "engine/graph/wide_rows.hpp"
 
 namespace ge {
 

@@ -6,7 +6,7 @@
 //   openai  the original's sizes, speeds and rules
 #pragma once
 
-#include "engine/math.hpp"
+#include "engine/maths/math.hpp"
 #include "envs/hide_seek/bodies.hpp"
 #include "envs/hide_seek/params.hpp"
 

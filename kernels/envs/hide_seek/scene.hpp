@@ -2,9 +2,9 @@
 // that ends where the view does) and what their lidar measures. Host only.
 #pragma once
 
-#include "engine/scene.hpp"
 #include "envs/hide_seek/sight.hpp"
 #include "physics/queries.hpp"
+#include "pictures/scene.hpp"
 
 namespace gpu_envs::envs::hide_seek {
 

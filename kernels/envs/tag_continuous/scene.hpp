@@ -2,8 +2,8 @@
 // blue, and who has left is grey where it was tagged.
 #pragma once
 
-#include "engine/scene.hpp"
 #include "envs/tag_continuous/rules.hpp"
+#include "pictures/scene.hpp"
 
 namespace gpu_envs::envs::tag_continuous {
 

@@ -3,8 +3,8 @@
 
 #include <unordered_map>
 
-#include "engine/scene.hpp"
 #include "envs/tag_grid/tables.hpp"
+#include "pictures/scene.hpp"
 
 namespace gpu_envs::envs::tag_grid {
 

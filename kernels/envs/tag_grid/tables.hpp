@@ -1,7 +1,7 @@
 // What there is: the action, what is kept of every agent, and the tables.
 #pragma once
 
-#include "engine/wide_rows.hpp"
+#include "engine/graph/wide_rows.hpp"
 #include "envs/tag_grid/settings.hpp"
 
 namespace gpu_envs::envs::tag_grid {

@@ -1,6 +1,6 @@
 // Actions of every type in the jobs of the flat executor: converted there, the bad ones made safe and
 // counted, as a GPU does it.
-#include "engine/cuda/flat_entry.hpp"
+#include "engine/checking/flat_entry.hpp"
 //
 #include "action_types.hpp"
 

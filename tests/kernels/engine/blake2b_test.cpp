@@ -1,6 +1,6 @@
-// engine/blake2b.hpp against RFC 7693 and against digests that Python's hashlib gave for the same
+// engine/maths/blake2b.hpp against RFC 7693 and against digests that Python's hashlib gave for the same
 // bytes.
-#include "engine/blake2b.hpp"
+#include "engine/maths/blake2b.hpp"
 
 #include <algorithm>
 

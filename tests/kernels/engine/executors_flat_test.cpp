@@ -1,6 +1,6 @@
 // The jobs of the flat executor give the recorded hashes, row by row in a scattered order, squads on
 // emulated lanes; a step of one kernel per stage leaves the bits that a group of lanes leaves.
-#include "engine/cuda/lanes_emulated.hpp"
+#include "engine/checking/lanes_emulated.hpp"
 #include "golden.hpp"
 
 using namespace ge;

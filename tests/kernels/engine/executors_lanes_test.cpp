@@ -1,6 +1,6 @@
 // The CUDA executor's own code on emulated lanes gives the recorded hashes, with any number of
 // lanes per world and in any order of lanes; a barrier that is missing is found and named.
-#include "engine/cuda/lanes_emulated.hpp"
+#include "engine/checking/lanes_emulated.hpp"
 #include "golden.hpp"
 
 using namespace ge;

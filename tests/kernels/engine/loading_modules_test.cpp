@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "engine/modules.hpp"
+#include "engine/simulator/modules.hpp"
 #include "golden.hpp"
 
 using namespace ge;

@@ -1,8 +1,8 @@
-// The functions of engine/math.hpp against the C library in wider arithmetic, at their edges, and
+// The functions of engine/maths/math.hpp against the C library in wider arithmetic, at their edges, and
 // against one hash that every compiler, instruction set and optimisation level must reproduce. With
 // GE_EXHAUSTIVE=1 every float is tried and the largest errors are printed, as they stand in the
 // header's table; that takes some minutes.
-#include "engine/math.hpp"
+#include "engine/maths/math.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/cpu/pool.hpp"
+#include "engine/simulator/pool.hpp"
 #include "test.hpp"
 
 using namespace ge;

@@ -1,6 +1,6 @@
-// engine/random.hpp against the vectors that Random123 publishes, and coarse checks of what is made
+// engine/maths/random.hpp against the vectors that Random123 publishes, and coarse checks of what is made
 // from the words: enough to notice a wrong shift, not a test of Philox itself.
-#include "engine/random.hpp"
+#include "engine/maths/random.hpp"
 
 #include <cmath>
 #include <set>

@@ -1,7 +1,7 @@
 // The record: which bytes belong to what, where words of interleaved worlds lie, and their way to
 // canonical order and back.
-#include "engine/build.hpp"
-#include "engine/records.hpp"
+#include "engine/simulator/build.hpp"
+#include "engine/simulator/records.hpp"
 #include "envs/arena.hpp"
 #include "envs/herd.hpp"
 #include "simulation.hpp"

@@ -1,5 +1,5 @@
-// engine/scalar.hpp against the C library, bit by bit; every float with GE_EXHAUSTIVE=1.
-#include "engine/scalar.hpp"
+// engine/maths/scalar.hpp against the C library, bit by bit; every float with GE_EXHAUSTIVE=1.
+#include "engine/maths/scalar.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -6,9 +6,9 @@
 #include <atomic>
 #include <thread>
 
+#include "engine/base/types.hpp"
 #include "engine/cpu/stage_clock.hpp"
 #include "engine/cpu/tile_threads.hpp"
-#include "engine/types.hpp"
 #include "test.hpp"
 
 // A system that refuses memory, as this file asks it to, is no mistake.

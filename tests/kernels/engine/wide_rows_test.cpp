@@ -1,10 +1,10 @@
 // Writers of wide rows, and the forms in which a row reaches the caller, against plain loops. How
 // executors stage and cut rows is held by the golden hashes of Hanabi and Overcooked.
-#include "engine/wide_rows.hpp"
+#include "engine/graph/wide_rows.hpp"
 
 #include <vector>
 
-#include "engine/random.hpp"
+#include "engine/maths/random.hpp"
 #include "test.hpp"
 
 using namespace ge;

@@ -415,11 +415,13 @@ GE_TEST(force_that_is_none_is_refused_before_any_cart_moves) {
 
 GE_TEST(scene_shows_cart_and_pole_where_they_are) {
   Carts<double> carts({{0, 0, 0, 0}, {1.5, 0, 0.2, 0}});
-  const Scene upright = carts->scene(0), leaning = carts->scene(1);
+  Scene upright, leaning;
+  carts->scene(0, upright);
+  carts->scene(1, leaning);
   const Solid &cart = leaning.solids[2], &pole = leaning.solids[3];
   CHECK_EQ(cart.position[0], 1.5f);
   CHECK(pole.position[0] > 1.59f && pole.position[0] < 1.61f);  // 0.5 sin(0.2) to the right
   CHECK(pole.position[2] < upright.solids[3].position[2]);
   CHECK_EQ(upright.solids[3].orientation[0], 1.0f);
-  CHECK_THROWS(carts->scene(2), Error, "world must be from 0 to 1, got 2");
+  CHECK_THROWS(carts->scene(2, leaning), Error, "world must be from 0 to 1, got 2");
 }

@@ -1,4 +1,4 @@
-// Rules call engine/math.hpp. nvcc declares functions of the same names for everybody, which would be
+// Rules call engine/maths/math.hpp. nvcc declares functions of the same names for everybody, which would be
 // better matches than templates and whose bits are others: here such functions exist too, and whoever
 // finds one does not compile.
 #include "engine/environment.hpp"
@@ -6,7 +6,7 @@
 
 // What the environments include on their way, so that only their own words come after the names.
 #include "physics/pipeline.hpp"
-#include "render/board.hpp"
+#include "pictures/board.hpp"
 #include "spatial/company.hpp"
 #include "spatial/motion.hpp"
 #include "spatial/nearest.hpp"

@@ -1,5 +1,5 @@
 // TagGrid, one rule per test, on boards laid out by hand.
-#include "engine/scene.hpp"
+#include "pictures/scene.hpp"
 #include "simulation.hpp"
 
 using namespace ge;
@@ -233,7 +233,8 @@ GE_TEST(a_pool_belongs_to_its_seed_and_every_row_of_it_occurs) {
 GE_TEST(a_scene_has_a_disc_for_everybody_and_nobody_hides_another) {
   Chase chase({{"num_taggers", int64_t{4}}, {"grid_length", int64_t{5}}});
   chase.lay({{2, 2}, {2, 2}, {2, 2}, {4, 5}, {0, 0}});
-  const Scene scene = chase.world->scene(0);
+  Scene scene;
+  chase.world->scene(0, scene);
   CHECK(scene.board.has_value());
   const std::vector<Piece>& pieces = scene.board->pieces;
   CHECK_EQ(pieces.size(), size_t(6));  // and a ring around the runner

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/random.hpp"
+#include "engine/maths/random.hpp"
 
 namespace ge::test {
 

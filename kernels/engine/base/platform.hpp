@@ -1,0 +1,98 @@
+// What differs between compilers and machines, as a handful of macros. Everything above the engine
+// says GE_FN and is compiled for both; inside the engine, executors and the few files whose code a
+// GPU needs otherwise ask too.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define GE_FN __host__ __device__ __forceinline__
+#define GE_NOINLINE __host__ __device__ __noinline__
+#elif defined(GE_CUDA_LAYOUT)
+// Emulated lanes need no speed, and forced inlining of whole phases compiles for minutes.
+#define GE_FN inline
+#define GE_NOINLINE
+#else
+#define GE_FN inline __attribute__((always_inline))
+#define GE_NOINLINE __attribute__((noinline))
+#endif
+
+// Before a function that runs once per simulator or message, and must be a template: it is compiled
+// for size, once, wherever it is called from. What need not be a template belongs in a .cpp.
+#define GE_COLD __attribute__((cold, noinline))
+
+// Before a class whose virtual table or type information several shared objects need: one of them
+// throws what another catches, or derives from it.
+#define GE_API __attribute__((visibility("default")))
+
+// Before a function template that calls what it is given, be that for the host alone or for both
+// machines.
+#if defined(__CUDACC__)
+#define GE_EITHER_MACHINE _Pragma("nv_exec_check_disable")
+#else
+#define GE_EITHER_MACHINE
+#endif
+
+// Behind a lambda's parameters: it is inlined into its loop whatever its size, or the loop would
+// not vectorise.
+#if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
+#define GE_LAMBDA
+#else
+#define GE_LAMBDA __attribute__((always_inline))
+#endif
+
+// Iterations of the following loop are independent: the engine's contract says so and cpu/shuffled
+// checks it.
+#if defined(__CUDA_ARCH__)
+#define GE_INDEPENDENT
+#elif defined(__clang__)
+#define GE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define GE_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+#if defined(__clang__) || defined(__CUDACC__)
+#define GE_UNROLL _Pragma("unroll")
+#else
+#define GE_UNROLL _Pragma("GCC unroll 64")
+#endif
+
+// The body of the following loop appears once: it holds whole stages, and nvcc unrolls what it can
+// count.
+#if defined(__CUDACC__)
+#define GE_NO_UNROLL _Pragma("unroll 1")
+#else
+#define GE_NO_UNROLL
+#endif
+
+// Cheap invariants, in debug and test builds, on both machines.
+#if defined(GE_ASSERT)  // the tests' executors throw instead
+#elif defined(GE_CHECKED)
+#include <cassert>
+#define GE_ASSERT(condition) assert(condition)
+#else
+#define GE_ASSERT(condition) ((void)0)
+#endif
+
+// The tests' build of the CUDA executor for emulated lanes learns here which lane touches which
+// word of a world, so that it can name the stages between which a barrier is missing
+// (engine/checking/lanes_emulated.hpp).
+#if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
+namespace ge {
+void watch(const void* address, int bytes, bool written);
+}
+#define GE_WATCH(address, bytes, written) ::ge::watch(address, bytes, written)
+#else
+#define GE_WATCH(address, bytes, written) ((void)0)
+#endif
+
+namespace ge {
+/// Whether a graph reads actions in the caller's element type, as on a GPU and its emulations. On a
+/// host they have become the rules' own before it runs, in the pass that judges them (host.hpp).
+#if defined(__CUDACC__) || defined(GE_CUDA_LAYOUT)
+constexpr bool kReadsCallersType = true;
+#else
+constexpr bool kReadsCallersType = false;
+#endif
+}  // namespace ge

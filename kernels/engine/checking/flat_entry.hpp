@@ -1,0 +1,116 @@
+// The `cpu/flat` machine, for tests: the flat executor's own jobs over host memory. Jobs of one lane
+// run row by row in a scattered order; squads and blocks are fibres (lanes_emulated.hpp).
+#pragma once
+
+#include "engine/checking/lanes_emulated.hpp"
+//
+#include <algorithm>
+#include <numeric>
+
+#include "engine/cuda/flat.hpp"
+#include "engine/simulator/host.hpp"
+
+namespace ge {
+
+class EmulatedGrid {
+ public:
+  using Service = EmulatedLanes;
+
+  template <class Job, class Ground>
+  void rows(const Ground& ground) {
+    int64_t i = 0;
+    const int64_t step = scattered(ground.count);
+    for (int64_t k = 0; k < ground.count; ++k) {
+      Job::run(ground, i);
+      i = (i + step) % ground.count;
+    }
+  }
+  template <class Job, class Ground>
+  void squads(const Ground& ground) {
+    constexpr int kEach = 2;  // of a block, so that neither can rely on the other
+    for (int64_t first = 0; first < ground.count; first += kEach)
+      emulator_.run_block(kEach * Squad::kLanes, 0, 1, 64, [&] {
+        const int64_t i = first + Service::thread() / Squad::kLanes;
+        if (i < ground.count) Job::run(ground, i, Service::thread() % Squad::kLanes);
+      });
+  }
+  template <class Job, class Ground>
+  void teams(const Ground& ground) {
+    for (int world = 0; world < int(ground.count); ++world)
+      emulator_.run_block(kFlatTeam, world, int(ground.count), Job::shared_bytes,
+                          [&] { Job::run(ground, world); });
+  }
+  void zero(void* at, int64_t bytes) { std::memset(at, 0, size_t(bytes)); }
+  void sort(const FlatMemory& memory, int64_t count, int) {
+    std::vector<int64_t> order(static_cast<size_t>(count));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int64_t a, int64_t b) { return memory.keys[a] < memory.keys[b]; });
+    for (int64_t i = 0; i < count; ++i) {
+      memory.sorted_keys[i] = memory.keys[order[size_t(i)]];
+      memory.sorted_rows[i] = memory.rows[order[size_t(i)]];
+    }
+  }
+
+ private:
+  /// A step through `count` indices that comes by all of them.
+  static int64_t scattered(int64_t count) {
+    int64_t step = count * 5 / 8 + 1;
+    while (std::gcd(step, count) != 1) ++step;
+    return step;
+  }
+  LaneEmulator emulator_;
+};
+
+template <class E>
+class FlatRunner {
+ public:
+  using S = typename E::Schema;
+  using Sizes = FlatSizes<E, typename Life<E>::StepGraph, typename Life<E>::ResetGraph,
+                          typename Life<E>::ObserveGraph>;
+
+  FlatRunner(const Config& config, const typename S::Params& params) {
+    const int64_t worlds = config.worlds, rows = Sizes::sort(params).rows * worlds;
+    scratch_.resize(size_t(Sizes::scratch_bytes(params) * worlds / 8));
+    masks_.resize(size_t(kFlatLevels * worlds));
+    parts_.resize(size_t(Sizes::chunks(params) * worlds));
+    sorting_.resize(size_t(4 * rows));
+    memory_ = {reinterpret_cast<char*>(scratch_.data()),
+               Sizes::scratch_bytes(params),
+               masks_.data(),
+               parts_.data(),
+               sorting_.data(),
+               sorting_.data() + rows,
+               sorting_.data() + 2 * rows,
+               sorting_.data() + 3 * rows};
+  }
+  int64_t memory_bytes() const { return int64_t(scratch_.size() * 8 + masks_.size()); }
+
+  template <class Graph>
+  void run(Graph graph, const Shared<S>& shared) {
+    // What a phase does not write must not reach a result.
+    std::fill(scratch_.begin(), scratch_.end(), 0xa5a5a5a5a5a5a5a5u);
+    Flat<E, EmulatedGrid>(grid_, shared, memory_).run(graph);
+  }
+
+ private:
+  std::vector<uint64_t> scratch_, parts_;
+  std::vector<uint8_t> masks_;
+  std::vector<uint32_t> sorting_;
+  FlatMemory memory_{};
+  EmulatedGrid grid_;
+};
+
+template <class E>
+struct FlatFactory {
+  static std::unique_ptr<Simulator> make(Plan<E> plan) {
+    return std::make_unique<HostSimulator<E, FlatRunner>>(std::move(plan));
+  }
+};
+
+template <class B>
+const Entry& flat_entry() {
+  return EntryOf<FlatFactory, B>::entry();
+}
+
+}  // namespace ge

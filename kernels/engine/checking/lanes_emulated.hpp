@@ -1,0 +1,397 @@
+// The service of lanes_device.hpp on the CPU, for tests: the threads of one block are fibres of one
+// thread, run in random order from one rendezvous to the next. What a GPU would do silently and
+// rarely becomes an error that names the stages:
+//
+//   divergence   lanes that wait at different rendezvous, or of which one has left
+//   hazard       two lanes touch a word, one of them writing, with no barrier between (GE_WATCH in
+//                record.hpp tells)
+//
+// A vote or shuffle lets a write follow a read, for who has voted has read; it orders nothing else.
+// So there are two clocks: of barriers, which everything counts, and of meetings, which a write
+// after a read counts.
+#pragma once
+
+#include <ucontext.h>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engine/base/types.hpp"
+#include "engine/simulator/simulator.hpp"
+
+namespace ge {
+
+/// What the tests vary.
+struct EmulationOptions {
+  uint64_t seed = 0;    // of the order of lanes
+  bool watched = true;  // look for hazards
+  std::string
+      skip_sync;  // leaves out the barrier after stages whose name begins so: a planted fault
+};
+
+class LaneEmulator {
+ public:
+  static constexpr int kWarp = 32;
+
+  static EmulationOptions& options() {
+    static EmulationOptions all;
+    return all;
+  }
+  static LaneEmulator*& current() {
+    static thread_local LaneEmulator* emulator = nullptr;
+    return emulator;
+  }
+
+  /// Runs `body` on the threads of block `block` of `blocks`; throws Error on a divergence or
+  /// hazard.
+  void run_block(int threads, int block, int blocks, int64_t shared_bytes,
+                 std::function<void()> body) {
+    threads_ = threads, block_ = block, blocks_ = blocks;
+    body_ = std::move(body);
+    random_ = options().seed * 0x9e3779b97f4a7c15u + uint64_t(block) + 1;
+    shared_.assign(size_t(shared_bytes) / 16 + 1, Vector{});
+    std::memset(shared_.data(), 0xcd, shared_.size() * sizeof(Vector));
+    shadow_.clear();
+    last_page_ = nullptr;
+    problem_.clear();
+    meetings_.assign(size_t(threads / kWarp), 0);
+    barriers_.assign(size_t(threads / kWarp), 0);
+    block_barriers_ = 0;
+    while (int(lanes_.size()) < threads) lanes_.push_back(std::make_unique<Lane>());
+    LaneEmulator* const outer = current();
+    current() = this;
+    for (int t = 0; t < threads; ++t) start(t);
+    try {
+      schedule();
+    } catch (...) {
+      current() = outer;
+      throw;
+    }
+    current() = outer;
+  }
+
+  // ---- called by lanes
+
+  int thread() const { return running_; }
+  int threads() const { return threads_; }
+  int block() const { return block_; }
+  int blocks() const { return blocks_; }
+  char* shared() { return reinterpret_cast<char*>(shared_.data()); }
+  void enter(std::string_view stage) { lanes_[size_t(running_)]->stage = stage; }
+  std::string_view stage() const { return lanes_[size_t(running_)]->stage; }
+
+  enum class Meeting { barrier, block_barrier, vote, shuffle };
+
+  /// Waits until every lane of the warp (of the block) is at the same place; `value` is seen by
+  /// all.
+  void meet(Meeting kind, uint64_t value) {
+    Lane& lane = *lanes_[size_t(running_)];
+    lane.kind = kind, lane.value = value, lane.state = State::waiting;
+    change(lane.place, scheduler_);
+  }
+  /// What lane `lane` of this warp brought to the meeting that has just ended.
+  uint64_t brought(int lane) const {
+    return lanes_[size_t(running_ / kWarp * kWarp + lane)]->result;
+  }
+
+  void watch(const void* address, int bytes, bool written) {
+    if (!options().watched || running_ < 0) return;
+    const auto first = reinterpret_cast<uintptr_t>(address);
+    for (uintptr_t at = first; at < first + uintptr_t(bytes); ++at) touch(at, written);
+  }
+
+ private:
+  struct alignas(16) Vector {
+    char byte[16];
+  };
+  enum class State { ready, waiting, done };
+  // Where a fibre goes on. Only its first entry goes through ucontext, whose every change is a call
+  // of the system, and a test changes millions of times.
+  struct Place {
+    void* registers[5];
+    const void* stack = nullptr;  // lowest address, for the address sanitizer
+    size_t size = 0;
+  };
+  struct Lane {
+    static constexpr size_t kStack = 256 * 1024;
+    Place place;
+    ucontext_t context;
+    bool begun;
+    std::unique_ptr<char[]> stack{new char[kStack]};
+    State state;
+    Meeting kind;
+    uint64_t value, result;
+    std::string_view stage;
+  };
+  struct Touch {
+    int lane = -1;
+    uint32_t barrier, meeting, block_barrier;
+    std::string_view stage;
+  };
+  // The last write of a byte, and the last reads by two different lanes: one of them is another's
+  // than any writer's.
+  struct Shadow {
+    Touch write, read, other_read;
+  };
+  static constexpr uintptr_t kPage = 64;
+  using Page = std::array<Shadow, kPage>;
+
+  static void trampoline() {
+    LaneEmulator& self = *current();
+    arrive(nullptr, &self.scheduler_);
+    self.body_();
+    self.lanes_[size_t(self.running_)]->state = State::done;
+    leave(nullptr, self.scheduler_);
+    jump(self.scheduler_);
+  }
+  [[noreturn]] __attribute__((noinline)) static void jump(Place& to) {
+    __builtin_longjmp(to.registers, 1);
+  }
+  __attribute__((noinline)) static void change(Place& from, Place& to) {
+    void* kept = nullptr;
+    leave(&kept, to);
+    if (__builtin_setjmp(from.registers) == 0) jump(to);
+    arrive(kept, nullptr);
+  }
+  __attribute__((noinline)) static void begin(Place& from, Lane& lane) {
+    void* kept = nullptr;
+    leave(&kept, lane.place);
+    if (__builtin_setjmp(from.registers) == 0) setcontext(&lane.context);
+    arrive(kept, nullptr);
+  }
+  // The address sanitizer has to know on which stack it is.
+#if defined(__SANITIZE_ADDRESS__)
+  static void leave(void** kept, const Place& to) {
+    __sanitizer_start_switch_fiber(kept, to.stack, to.size);
+  }
+  static void arrive(void* kept, Place* from) {
+    __sanitizer_finish_switch_fiber(kept, from != nullptr ? &from->stack : nullptr,
+                                    from != nullptr ? &from->size : nullptr);
+  }
+#else
+  static void leave(void**, const Place&) {}
+  static void arrive(void*, Place*) {}
+#endif
+
+  void start(int t) {
+    Lane& lane = *lanes_[size_t(t)];
+    getcontext(&lane.context);
+    lane.context.uc_stack.ss_sp = lane.stack.get();
+    lane.context.uc_stack.ss_size = Lane::kStack;
+    lane.context.uc_link = nullptr;
+    makecontext(&lane.context, &trampoline, 0);
+    lane.place.stack = lane.stack.get();
+    lane.place.size = Lane::kStack;
+    lane.begun = false;
+    lane.state = State::ready;
+    lane.stage = "the beginning of the kernel";
+  }
+
+  void schedule() {
+    std::vector<int> ready(static_cast<size_t>(threads_));
+    for (int t = 0; t < threads_; ++t) ready[size_t(t)] = t;
+    int done = 0;
+    while (done < threads_) {
+      if (ready.empty()) refuse_divergence();
+      random_ = random_ * 6364136223846793005u + 1442695040888963407u;
+      const size_t pick = size_t((random_ >> 33) % ready.size());
+      running_ = ready[pick];
+      ready[pick] = ready.back();
+      ready.pop_back();
+      Lane& lane = *lanes_[size_t(running_)];
+      if (std::exchange(lane.begun, true))
+        change(scheduler_, lane.place);
+      else
+        begin(scheduler_, lane);
+      const int ran = running_;
+      running_ = -1;
+      if (!problem_.empty()) throw Error(Fault::runtime, problem_);
+      if (lanes_[size_t(ran)]->state == State::done)
+        ++done;
+      else
+        release(ran, ready);
+    }
+  }
+  /// Lets the lanes go on that waited for this one, if it was the last.
+  void release(int ran, std::vector<int>& ready) {
+    const bool whole = lanes_[size_t(ran)]->kind == Meeting::block_barrier;
+    const int first = whole ? 0 : ran / kWarp * kWarp, last = whole ? threads_ : first + kWarp;
+    const Lane& one = *lanes_[size_t(ran)];
+    for (int t = first; t < last; ++t) {
+      const Lane& lane = *lanes_[size_t(t)];
+      if (lane.state != State::waiting || lane.kind != one.kind || lane.stage != one.stage) return;
+    }
+    for (int t = first; t < last; ++t) {
+      Lane& lane = *lanes_[size_t(t)];
+      lane.result = lane.value;
+      lane.state = State::ready;
+      ready.push_back(t);
+    }
+    const bool orders = one.kind == Meeting::barrier || whole;
+    for (int warp = first / kWarp; warp < last / kWarp; ++warp) {
+      ++meetings_[size_t(warp)];
+      barriers_[size_t(warp)] += orders ? 1 : 0;
+    }
+    block_barriers_ += whole ? 1 : 0;
+  }
+  [[noreturn]] void refuse_divergence() const {
+    const char* const names[] = {"the barrier", "the barrier of the block", "a vote", "a shuffle"};
+    std::string text = "divergence:";
+    std::string seen;
+    for (int t = 0; t < threads_; ++t) {
+      const Lane& lane = *lanes_[size_t(t)];
+      std::string where = lane.state == State::done
+                              ? " has left the kernel"
+                              : " waits at " + std::string(names[int(lane.kind)]) + " of " +
+                                    std::string(lane.stage);
+      if (where == seen) continue;
+      seen = where;
+      text += (t > 0 ? ", thread " : " thread ") + std::to_string(t) + where;
+    }
+    throw Error(Fault::runtime, text);
+  }
+
+  Touch now() const {
+    const size_t warp = size_t(running_ / kWarp);
+    return {running_, barriers_[warp], meetings_[warp], block_barriers_, stage()};
+  }
+  /// Whether nothing stands between an earlier touch of another lane and this one.
+  bool races(const Touch& earlier, const Touch& later, bool write_after_read) const {
+    if (earlier.lane < 0 || earlier.lane == later.lane) return false;
+    if (earlier.lane / kWarp != later.lane / kWarp)
+      return earlier.block_barrier == later.block_barrier;
+    return write_after_read ? earlier.meeting == later.meeting : earlier.barrier == later.barrier;
+  }
+  void touch(uintptr_t at, bool written) {
+    if (last_page_ == nullptr || last_key_ != at / kPage) {
+      last_key_ = at / kPage;
+      last_page_ = &shadow_[last_key_];
+    }
+    Shadow& shadow = (*last_page_)[at % kPage];
+    const Touch touch = now();
+    if (races(shadow.write, touch, false))
+      report(shadow.write, touch, "written", written ? "writes" : "reads");
+    if (written) {
+      for (const Touch* read : {&shadow.read, &shadow.other_read})
+        if (races(*read, touch, true)) report(*read, touch, "read", "writes");
+      shadow.write = touch;
+    } else {
+      if (shadow.read.lane != touch.lane) shadow.other_read = shadow.read;
+      shadow.read = touch;
+    }
+  }
+  void report(const Touch& earlier, const Touch& later, const char* did, const char* does) {
+    if (!problem_.empty()) return;
+    problem_ = "hazard: thread " + std::to_string(later.lane) + " in " + std::string(later.stage) +
+               " " + does + " what thread " + std::to_string(earlier.lane) + " in " +
+               std::string(earlier.stage) + " has " + did + ", with no barrier between";
+  }
+
+  int threads_ = 0, block_ = 0, blocks_ = 0, running_ = -1;
+  std::function<void()> body_;
+  uint64_t random_ = 1;
+  std::vector<Vector> shared_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  Place scheduler_;
+  std::vector<uint32_t> meetings_, barriers_;  // of each warp
+  uint32_t block_barriers_ = 0;
+  std::unordered_map<uintptr_t, Page> shadow_;
+  uintptr_t last_key_ = 0;
+  Page* last_page_ = nullptr;
+  std::string problem_;
+};
+
+inline void watch(const void* address, int bytes, bool written) {
+  if (LaneEmulator* const emulator = LaneEmulator::current())
+    emulator->watch(address, bytes, written);
+}
+
+inline void squad_meet() {
+  LaneEmulator::current()->meet(LaneEmulator::Meeting::barrier, 0);
+}
+inline int64_t squad_sum(int64_t value) {
+  LaneEmulator& here = *LaneEmulator::current();
+  here.meet(LaneEmulator::Meeting::shuffle, uint64_t(value));
+  uint64_t sum = 0;
+  for (int lane = 0; lane < LaneEmulator::kWarp; ++lane) sum += here.brought(lane);
+  return int64_t(sum);
+}
+
+struct EmulatedLanes {
+  using Meeting = LaneEmulator::Meeting;
+  static LaneEmulator& here() { return *LaneEmulator::current(); }
+
+  static int thread() { return here().thread(); }
+  static int threads() { return here().threads(); }
+  static int block() { return here().block(); }
+  static int blocks() { return here().blocks(); }
+  static char* shared() { return here().shared(); }
+
+  static void sync_warp() { here().meet(Meeting::barrier, 0); }
+  static void sync_block() { here().meet(Meeting::block_barrier, 0); }
+  template <class Stage, bool kBlock>
+  static void sync_after() {
+    const std::string& skipped = LaneEmulator::options().skip_sync;
+    if (!skipped.empty() && short_name<Stage>().substr(0, skipped.size()) == skipped) return;
+    if (kBlock)
+      sync_block();
+    else
+      sync_warp();
+  }
+  static uint32_t ballot(bool mine) {
+    here().meet(Meeting::vote, mine ? 1 : 0);
+    uint32_t votes = 0;
+    for (int lane = 0; lane < LaneEmulator::kWarp; ++lane)
+      votes |= uint32_t(here().brought(lane)) << lane;
+    return votes;
+  }
+  static bool any(bool mine) { return ballot(mine) != 0; }
+  template <class T>
+  static T shuffle(T value, int lane) {
+    static_assert(sizeof(T) <= sizeof(uint64_t));
+    uint64_t word = 0;
+    std::memcpy(&word, &value, sizeof value);
+    here().meet(Meeting::shuffle, word);
+    word = here().brought(lane & (LaneEmulator::kWarp - 1));
+    std::memcpy(&value, &word, sizeof value);
+    return value;
+  }
+  template <class T>
+  static T shuffle_down(T value, int distance) {
+    const int lane = thread() % LaneEmulator::kWarp;
+    return shuffle(value, lane + distance < LaneEmulator::kWarp ? lane + distance : lane);
+  }
+  static int32_t add(int32_t* counter, int32_t n) {
+    const int32_t before = *counter;
+    *counter = before + n;
+    return before;
+  }
+  static void wait_for_previous() {}
+  template <class Stage>
+  static void enter() {
+    here().enter(short_name<Stage>());
+  }
+  /// "Each<...>" without the engine's namespace.
+  template <class Stage>
+  static std::string_view short_name() {
+    static const std::string_view name = [] {
+      std::string_view text = type_name<Stage>();
+      if (text.substr(0, 4) == "ge::") text.remove_prefix(4);
+      return text;
+    }();
+    return name;
+  }
+};
+
+}  // namespace ge

@@ -1,0 +1,128 @@
+// Description: each component, parameter set and observation row lists its fields once, in its
+// header, with name, range, unit and a line of meaning. Spaces, keyword arguments, messages,
+// documentation, the check for padding and the columns that `get` reads all come from that list.
+//
+//   struct Motion {
+//     float x, velocity;
+//     static constexpr auto describe() {
+//       return ge::fields(ge::field("x", &Motion::x, "cart position").in("m"),
+//                         ge::field("velocity", &Motion::velocity, "cart velocity").in("m/s"));
+//     }
+//   };
+#pragma once
+
+#include <limits>
+#include <tuple>
+#include <type_traits>
+
+#include "engine/base/types.hpp"
+
+namespace ge {
+
+/// N booleans of an observation row, packed until the row is flushed; each becomes one element of
+/// the output.
+template <int N>
+struct Bits {
+  uint32_t words[(N + 31) / 32];
+  GE_FN void set(int bit, bool on = true) {
+    const uint32_t mask = 1u << (bit & 31);
+    words[bit >> 5] = on ? words[bit >> 5] | mask : words[bit >> 5] & ~mask;
+  }
+  GE_FN bool test(int bit) const { return (words[bit >> 5] >> (bit & 31)) & 1u; }
+  static constexpr int size = N;
+};
+
+template <class T>
+struct BitsOf {
+  static constexpr int value = 0;
+};
+template <int N>
+struct BitsOf<Bits<N>> {
+  static constexpr int value = N;
+};
+
+inline constexpr double kUnbounded = std::numeric_limits<double>::infinity();
+
+/// One described member of C.
+template <class C, class M>
+struct Field {
+  const char* name;
+  M C::* member;
+  const char* doc;
+  const char* unit = "";
+  double low = -kUnbounded, high = kUnbounded;
+  int choices = 0;
+  static constexpr int kNames = 8;
+  const char* names[kNames] = {};  // of the choices, for parameters
+
+  using Owner = C;
+  using Member = M;
+  using Element = std::remove_all_extents_t<M>;
+
+  constexpr Field in(const char* text) const {
+    Field copy = *this;
+    copy.unit = text;
+    return copy;
+  }
+  /// The inclusive range of every element.
+  constexpr Field within(double lowest, double highest) const {
+    Field copy = *this;
+    copy.low = lowest, copy.high = highest;
+    return copy;
+  }
+  /// A category: whole numbers from 0 to count - 1.
+  constexpr Field one_of(int count) const {
+    Field copy = within(0, count - 1);
+    copy.choices = count;
+    return copy;
+  }
+  /// A category whose members the caller names: the k-th name stands for k.
+  template <class... Texts>
+  constexpr Field named(Texts... texts) const {
+    static_assert(sizeof...(texts) <= kNames, "GE: a field has at most 8 names");
+    static_assert(std::is_same_v<M, int32_t>, "GE: a choice with names is an int32_t");
+    Field copy = one_of(int(sizeof...(texts)));
+    int k = 0;
+    ((copy.names[k++] = texts), ...);
+    return copy;
+  }
+};
+
+template <class C, class M>
+constexpr Field<C, M> field(const char* name, M C::* member, const char* doc) {
+  return {name, member, doc};
+}
+
+template <class... Fs>
+constexpr std::tuple<Fs...> fields(Fs... all) {
+  return {all...};
+}
+
+template <class C>
+concept Described = requires { C::describe(); };
+
+/// Bytes that the described fields of C cover; with no padding this is sizeof(C).
+template <class C>
+consteval std::size_t described_bytes() {
+  return std::apply(
+      [](auto... f) { return (std::size_t{0} + ... + sizeof(typename decltype(f)::Member)); },
+      C::describe());
+}
+
+template <class C>
+struct Checked {
+  static_assert(Described<C>, "GE: this component has no describe() that lists its fields");
+  static_assert(std::is_trivially_copyable_v<C>, "GE: a component must be a plain struct");
+  static_assert(described_bytes<C>() == sizeof(C),
+                "GE: the described fields of this component do not cover it: a field is not "
+                "described or there is "
+                "padding, which would make saves and hashes lie");
+  static constexpr bool value = true;
+};
+
+/// Nothing: for environments without parameters or options.
+struct None {
+  static constexpr auto describe() { return fields(); }
+};
+
+}  // namespace ge

@@ -1,0 +1,289 @@
+// Channels: how the described action and observation rows of an environment meet the caller's
+// arrays. Element types, conversions, legal ranges; the same functions on every executor.
+#pragma once
+
+#include "engine/graph/call.hpp"
+#include "engine/maths/math.hpp"
+
+namespace ge {
+
+// ---- actions: a component of 32-bit words, all integers (categories) or all floats
+
+template <class A>
+struct ActionShape {
+  static constexpr int words = int(sizeof(A) / 4);
+  static constexpr bool is_float = [] {
+    bool floats = false, ints = false;
+    std::apply(
+        [&](auto... f) {
+          ((std::is_same_v<typename decltype(f)::Element, float> ? floats = true : ints = true),
+           ...);
+        },
+        A::describe());
+    return floats && !ints;
+  }();
+  static constexpr bool plain = std::apply(
+      [](auto... f) {
+        return ((std::is_same_v<typename decltype(f)::Element, float> ||
+                 std::is_same_v<typename decltype(f)::Element, int32_t>) &&
+                ...);
+      },
+      A::describe());
+  static_assert(plain, "GE: the fields of an action are float or int32_t");
+  static constexpr bool uniform = std::apply(
+      [](auto... f) {
+        return ((std::is_same_v<typename decltype(f)::Element, float> == is_float) && ...);
+      },
+      A::describe());
+  static_assert(uniform, "GE: an action is all categories or all numbers");
+  static constexpr bool bounded =
+      std::apply([](auto... f) { return ((is_float || (f.low > -1e9 && f.high < 1e9)) && ...); },
+                 A::describe());
+  static_assert(bounded, "GE: an integer of an action is a category: say one_of(count)");
+  struct Range {
+    double low, high;
+  };
+  struct Ranges {
+    Range at[words];
+  };
+  static constexpr Ranges ranges = [] {
+    Ranges all{};
+    int at = 0;
+    std::apply(
+        [&](auto... f) {
+          auto put = [&](auto one) {
+            for (std::size_t k = 0; k < sizeof(typename decltype(one)::Member) / 4; ++k)
+              all.at[at++] = {one.low, one.high};
+          };
+          (put(f), ...);
+        },
+        A::describe());
+    return all;
+  }();
+  using Element = std::conditional_t<is_float, float, int32_t>;
+  struct Row {
+    Element at[words];
+  };
+};
+
+/// One element of the caller's action, made safe: a category that does not exist becomes 0, a float
+/// outside its range the nearest bound, NaN the lower bound (0 where there is none).
+template <class A, class From>
+GE_FN typename ActionShape<A>::Element take_element(From value, double low, double high,
+                                                    bool& bad) {
+  using Shape = ActionShape<A>;
+  if constexpr (Shape::is_float) {
+    const float x = float(value);
+    const float lo = float(low), hi = float(high);
+    const bool nan = x != x;
+    const bool outside = (x < lo) | (x > hi) | nan;
+    bad = bad | outside;
+    const float rest = low == -kUnbounded ? 0.0f : lo;
+    const float clamped = x < lo ? lo : x > hi ? hi : x;
+    return nan ? rest : clamped;
+  } else {
+    // Compared as wide as the bounds need: 999 is no uint8_t.
+    using Wide = std::conditional_t<sizeof(From) == 8, From, int32_t>;
+    const bool legal = (Wide(value) >= Wide(low)) & (Wide(value) <= Wide(high));
+    bad = bad | !legal;
+    return legal ? int32_t(value) : 0;
+  }
+}
+
+/// Whether the parameters decide how many categories a word of the action has.
+template <class A, class Params>
+inline constexpr bool has_choices = requires(const Params& params) { A::choices(params); } ||
+                                    requires(const Params& params) { A::choices(params, 0); };
+template <class A, class Params>
+GE_FN int choices_of(const Params& params, [[maybe_unused]] int word) {
+  if constexpr (requires { A::choices(params, word); })
+    return A::choices(params, word);
+  else
+    return A::choices(params);
+}
+/// The highest value that word `word` of an action may have.
+template <class A, class Params>
+GE_FN double highest_action([[maybe_unused]] const Params& params, [[maybe_unused]] int word,
+                            double described) {
+  if constexpr (has_choices<A, Params>)
+    return double(choices_of<A>(params, word) - 1);
+  else
+    return described;
+}
+
+/// The action of one agent. kCount: report bad values (on the CPU they were refused before any
+/// world moved).
+template <class E, class From, bool kCount>
+GE_FN void take_action(const Cells<typename E::Schema>& cells, int row, int agents) {
+  using S = typename E::Schema;
+  using A = typename S::Action;
+  using Agent = typename S::Agent;
+  using Shape = ActionShape<A>;
+  const From* from = static_cast<const From*>(cells.shared->actions) +
+                     (int64_t(cells.world) * agents + row) * Shape::words;
+  const bool gone = (cells.template load<Agent, Fate>(row).bits & Fate::kGone) != 0;
+  typename Shape::Row values;
+  bool bad = false;
+  GE_UNROLL
+  for (int k = 0; k < Shape::words; ++k) {
+    constexpr auto ranges = Shape::ranges;
+    const double high = highest_action<A>(cells.shared->params, k, ranges.at[k].high);
+    const auto value = take_element<A>(from[k], ranges.at[k].low, high, bad);
+    values.at[k] = gone ? typename Shape::Element(0) : value;
+  }
+  if constexpr (kCount) {
+    if (bad && !gone) {
+      count_add(&cells.shared->counters->bad_actions, 1);
+      count_first(&cells.shared->counters->first_bad, int64_t(cells.world) * agents + row);
+    }
+  }
+  cells.template store<Agent, A>(row, __builtin_bit_cast(A, values));
+}
+
+/// f(Type_<From>{}) with the element type of the actions that a graph reads.
+GE_EITHER_MACHINE
+template <class A, class F>
+GE_FN void with_action_type([[maybe_unused]] Type type, F&& f) {
+  using Own = typename ActionShape<A>::Element;
+  if constexpr (!kReadsCallersType) {
+    f(Type_<Own>{});
+  } else if constexpr (ActionShape<A>::is_float) {
+    return type == Type::float64 ? f(Type_<double>{}) : f(Type_<float>{});
+  } else {
+    switch (type) {
+      case Type::int64:
+        return f(Type_<int64_t>{});
+      case Type::uint8:
+        return f(Type_<uint8_t>{});
+      default:
+        return f(Type_<int32_t>{});
+    }
+  }
+}
+
+// ---- observation rows
+
+/// A row whose length the parameters decide: see wide_rows.hpp.
+template <class Element_>
+struct WideRow {
+  static_assert(std::is_same_v<Element_, bool> || std::is_same_v<Element_, uint8_t> ||
+                    std::is_same_v<Element_, float>,
+                "GE: the elements of a wide row are bool, uint8_t or float");
+  using Element = Element_;
+  static constexpr bool wide = true;
+};
+template <class Row>
+concept Wide = requires { Row::wide; };
+
+/// A row type: its fields share one element type; a field of Bits counts one element per bit.
+template <class Row>
+struct RowShape {
+  template <class F>
+  static constexpr int bits = BitsOf<typename F::Element>::value;
+  static constexpr int elements = std::apply(
+      [](auto... f) {
+        return (0 + ... +
+                (bits<decltype(f)> > 0
+                     ? bits<decltype(f)> * int(sizeof(typename decltype(f)::Member) /
+                                               sizeof(typename decltype(f)::Element))
+                     : int(sizeof(typename decltype(f)::Member) /
+                           sizeof(typename decltype(f)::Element))));
+      },
+      Row::describe());
+  static constexpr bool packed =
+      std::apply([](auto... f) { return ((bits<decltype(f)> > 0) || ...); }, Row::describe());
+  template <class... Fs>
+  static consteval auto element_of(std::tuple<Fs...>) {
+    if constexpr (requires { typename Row::Element; }) {
+      return typename Row::Element{};
+    } else {
+      using First = typename std::tuple_element_t<0, std::tuple<Fs...>>::Element;
+      static_assert(((std::is_same_v<typename Fs::Element, First>) && ...),
+                    "GE: the fields of an observation row share one element type; with Bits name "
+                    "it: using Element = uint8_t");
+      return First{};
+    }
+  }
+  using Element = decltype(element_of(Row::describe()));
+};
+
+/// Element k of a row, bits expanded. Field by field at compile time: neither a tuple nor a table
+/// of members exists on a GPU. Fields lie in the order in which they are described.
+template <class Row, int kField = 0, int kFirst = 0, int kOffset = 0>
+GE_FN typename RowShape<Row>::Element element_at(const Row& row, int k) {
+  using Element = typename RowShape<Row>::Element;
+  if constexpr (!RowShape<Row>::packed) {
+    return reinterpret_cast<const Element*>(&row)[k];
+  } else {
+    using Fields = decltype(Row::describe());
+    using F = std::tuple_element_t<kField, Fields>;
+    using Item = typename F::Element;
+    constexpr int bits = BitsOf<Item>::value, each = bits > 0 ? bits : 1;
+    constexpr int count = int(sizeof(typename F::Member) / sizeof(Item)) * each;
+    if constexpr (kField + 1 < int(std::tuple_size_v<Fields>)) {
+      if (k >= kFirst + count)
+        return element_at<Row, kField + 1, kFirst + count,
+                          kOffset + int(sizeof(typename F::Member))>(row, k);
+    }
+    const Item* items =
+        reinterpret_cast<const Item*>(reinterpret_cast<const char*>(&row) + kOffset);
+    if constexpr (bits > 0)
+      return Element(items[(k - kFirst) / each].test((k - kFirst) % each));
+    else
+      return Element(items[k - kFirst]);
+  }
+}
+
+/// Runs an observation function into a row of zeros, wherever the row lies.
+template <auto F, class T, class Row, class S, class... Args>
+GE_FN void fill_row_of(const Cells<S>& cells, int row, Row& out, Types<Row&, Args...>) {
+  const World<S> world(cells);
+  out = Row{};
+  F(world, out, argument<T, Args>(cells, row)...);
+}
+template <auto F>
+using RowOf = bare<typename Tail<Arguments<F>>::first>;
+
+/// Whether the row of an agent shows what its function says (zeros where the agent waits for its
+/// world's reset), and whether the caller's row is to be written at all.
+struct RowFate {
+  bool shows, wanted;
+};
+template <class T, class S>
+GE_FN RowFate row_fate(const Cells<S>& cells, int row, bool into_final) {
+  const uint32_t fate = cells.template load<T, Fate>(row).bits;
+  const bool just = (fate & Fate::kJustEnded) != 0;
+  const bool gone = (fate & Fate::kGone) != 0;
+  if (into_final) return {just, just};
+  return {bool((!gone) | (just & (cells.shared->autoreset != Autoreset::same_step))), true};
+}
+
+/// The row of one agent; says whether the caller's row is to be written.
+template <auto F, class T, class S>
+GE_FN bool observe_into(const Cells<S>& cells, int row, bool into_final, RowOf<F>& out) {
+  using Row = RowOf<F>;
+  const RowFate fate = row_fate<T>(cells, row, into_final);
+  fill_row_of<F, T, Row>(cells, row, out, Arguments<F>{});
+  if (!fate.shows) out = Row{};
+  return fate.wanted;
+}
+template <auto F, class T, class S>
+GE_FN RowOf<F> observe_row(const Cells<S>& cells, int row, bool into_final, bool& wanted) {
+  RowOf<F> out;
+  wanted = observe_into<F, T>(cells, row, into_final, out);
+  return out;
+}
+
+/// The one row of a world's state.
+template <auto F, class Row, class S, class... Args>
+GE_FN Row state_row(const Cells<S>& cells, Types<Row&, Args...>) {
+  Row out{};
+  F(World<S>(cells), out, argument<single_of<bare<Args>, AllTables<S>>, Args>(cells, 0)...);
+  return out;
+}
+template <auto F, class S>
+GE_FN RowOf<F> state_row(const Cells<S>& cells) {
+  return state_row<F, RowOf<F>>(cells, Arguments<F>{});
+}
+
+}  // namespace ge

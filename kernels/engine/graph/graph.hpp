@@ -1,0 +1,283 @@
+// The algebra of stages: a graph is a type. Executors give it meaning; between two stages stands a
+// barrier of the world's group, so a stage sees all that the stages before it wrote and nothing
+// that its own rows write.
+//
+// In an environment:
+//
+//   using Step = ge::Stages<Each<&steer>, Repeat<4, Each<&integrate>, Emit<...>>,
+//                           Reduce<&energy, Sum, &store>>;
+//   using Step = ge::Phases<Phase<"move", Lanes<8, 32>, Each<&steer>, ...>,
+//                           Phase<"see", Lanes<32>, ...>>;
+#pragma once
+
+#include "engine/described/describe.hpp"
+#include "engine/maths/packs.hpp"
+#include "engine/maths/random.hpp"
+#include "engine/world/squad.hpp"
+
+namespace ge {
+
+/// f(World, [Slot,] C&..., const C&...) on every live row of every table that has the components.
+template <auto F>
+struct Each {};
+
+/// As Each, but a squad of lanes runs f(World, Squad, [Slot,] C&..., const C&...) for each row: for
+/// work that one lane would be long at, such as a look at thousands of neighbours (squad.hpp).
+/// Every lane arrives at the same values.
+template <auto F>
+struct EachTogether {};
+
+/// f(World, C&..., const C&...) once per world, the components being those of singletons.
+template <auto F>
+struct EachWorld {};
+
+/// Row i of List T becomes f(World, i, C&...) for i < count; T's length becomes count. Count is a
+/// number or a system.
+template <auto Count, auto F, class T>
+struct For {};
+
+/// For each i < count with test(World, i): a row of List T by make(World, i, C&...), appended in
+/// index order.
+template <auto Count, auto Test, auto Make, class T>
+struct Emit {};
+
+/// As Emit, over pairs of rows: test(World, a, b), make(World, a, b, C&...). Pairs of one table
+/// have a != b, each once.
+template <class A, class B, auto Test, auto Make, class T>
+struct EmitPairs {};
+
+/// As For, of a List whose one component is one float, kPack rows at a time: f(World, first, value)
+/// with Floats& value for rows first, first + 1, ... (packs.hpp).
+template <auto Count, auto F, class T>
+struct ForPacks {};
+
+/// f(World, [Slot,] C&..., const C&..., Rows<U, D>...) on every row of its one table, which has a
+/// Colour: colour by colour, colours 0 to count - 1, with a barrier after each. Rows of one colour
+/// run in any order and must touch different rows of U; rows of other colours (kNoColour) do not
+/// run. This is how a constraint writes the bodies that it joins.
+template <auto Count, auto F>
+struct Coloured {};
+
+/// The rows of Fixed T by key(World, [Slot,] const C&...), a whole number from 0; rows of one key
+/// keep their order. Row i of Order, which has as many rows as T and a Sorted, gets the number of
+/// the i-th; row k of Starts, which has a First and one row more than there are keys, how many rows
+/// have a smaller key. A larger key counts as the last. Both are Fixed scratch tables.
+template <auto Key, class T, class Order, class Starts>
+struct SortRows {};
+
+/// count new rows of Pool T, the k-th in the k-th lowest free slot, filled by make(World, k, C&...)
+/// from zeros.
+template <auto Count, auto Make, class T>
+struct Spawn {};
+
+/// Rows of Pool T with test(World, [Slot,] const C&...) die; their components become zero, their
+/// handles stale.
+template <auto Test, class T>
+struct Destroy {};
+
+/// into(World, total, C& of singletons...) of the values f(World, [Slot,] const C&...) over all
+/// rows, in canonical order.
+template <auto F, class Op, auto Into>
+struct Reduce {};
+
+/// The inner stages n times; n is a number or an int(const Params&), so the same for every world.
+template <auto N, class... Stages>
+struct Repeat {};
+
+/// The inner stages for as long as a world has p.
+template <auto P, class... Stages>
+struct RepeatWhile {};
+
+/// The inner stages for worlds with p(World, const C& of singletons...).
+template <auto P, class... Stages>
+struct When {};
+
+// ---- outputs
+
+/// One row of the observation per agent: f(World, Row&, [Slot,] const C& of the agent table...).
+template <auto F>
+struct Observe {};
+/// One row of the action mask per agent: f(World, Mask&, [Slot,] const C&...).
+template <auto F>
+struct ObserveMask {};
+/// The one row of the world's state: f(World, Row&, const C& of singletons...).
+template <auto F>
+struct ObserveState {};
+
+// ---- what the life cycle adds (episode.hpp); environments have no use for these
+
+/// One scalar of an output per agent: value f(World, [Slot,] const C&...).
+template <int Output, auto F>
+struct Write {};
+/// Actions from the caller's array into the agents' action component.
+struct TakeActions {};
+/// Zeros in every row of final_obs.
+struct ClearFinal {};
+/// Empties every persistent List and Pool of the world: a reset begins with a clean table.
+struct ClearTables {};
+/// Observe, but into final_obs and only the rows of agents that ended in this step.
+template <class... S>
+struct IntoFinal {};
+/// The inner stages for worlds that do not rest in this step; under SameStep that is all of them.
+template <class... S>
+struct WhenRunning {};
+/// The inner stages if the simulator was made with this mode.
+template <int Mode, class... S>
+struct InMode {};
+
+// ---- structure
+
+template <class... S>
+struct Stages {};
+
+template <class... L>
+struct ChainOf;
+template <class... X>
+struct ChainOf<Stages<X...>> {
+  using type = Stages<X...>;
+};
+template <class... X, class... Y, class... Rest>
+struct ChainOf<Stages<X...>, Stages<Y...>, Rest...> : ChainOf<Stages<X..., Y...>, Rest...> {};
+/// Lists of stages, one after the other.
+template <class... L>
+using chain = typename ChainOf<L...>::type;
+
+/// Lanes per world that a phase is compiled for on a GPU; the first is the default until tuning
+/// says otherwise.
+template <int... G>
+struct Lanes {};
+
+/// A kernel boundary: its own registers, lanes per world, block size. Scratch memory does not
+/// outlive a phase.
+template <Name name, class LanesList, class... S>
+struct Phase {};
+
+/// After the phase before it: the inner phases run for the worlds with p only, from a worklist.
+template <auto P, class... P_>
+struct Rare {};
+
+template <class... P>
+struct Phases {};
+
+/// The stages inside a stage.
+template <class X>
+struct InnerOf {
+  using type = Types<>;
+};
+template <auto N, class... X>
+struct InnerOf<Repeat<N, X...>> {
+  using type = Types<X...>;
+};
+template <auto P, class... X>
+struct InnerOf<RepeatWhile<P, X...>> {
+  using type = Types<X...>;
+};
+template <auto P, class... X>
+struct InnerOf<When<P, X...>> {
+  using type = Types<X...>;
+};
+template <class... X>
+struct InnerOf<WhenRunning<X...>> {
+  using type = Types<X...>;
+};
+template <int Mode, class... X>
+struct InnerOf<InMode<Mode, X...>> {
+  using type = Types<X...>;
+};
+template <class... X>
+struct InnerOf<IntoFinal<X...>> {
+  using type = Types<X...>;
+};
+
+/// When a row of a Coloured stage runs.
+struct Colour {
+  uint32_t value;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("colour", &Colour::value, "turn in which the row runs"));
+  }
+};
+inline constexpr uint32_t kNoColour = ~0u;
+
+/// What SortRows fills.
+struct Sorted {
+  uint32_t row;
+  uint32_t loose;  // the engine's: the same by key, but in any order within one
+  static constexpr auto describe() {
+    return fields(field("row", &Sorted::row, "row of the sorted table at this place"),
+                  field("loose", &Sorted::loose, "row of the same key"));
+  }
+};
+struct First {
+  uint32_t place;
+  static constexpr auto describe() {
+    return fields(field("place", &First::place, "rows with a smaller key"));
+  }
+};
+
+// ---- operators of Reduce: commutative in exact arithmetic, folded in one order everywhere
+
+template <class T>
+struct SumOf {
+  static GE_FN constexpr T identity() { return T(-0.0f); }
+  static GE_FN constexpr T combine(T a, T b) { return a + b; }
+};
+template <>
+struct SumOf<int32_t> {
+  static GE_FN constexpr int32_t identity() { return 0; }
+  // Unsigned addition: wraps on every machine instead of being undefined.
+  static GE_FN constexpr int32_t combine(int32_t a, int32_t b) {
+    return int32_t(uint32_t(a) + uint32_t(b));
+  }
+};
+using Sum = SumOf<float>;
+using SumInt = SumOf<int32_t>;
+/// NaN loses against a number; -0 is less than +0.
+struct Max {
+  static GE_FN constexpr float identity() { return -__builtin_huge_valf(); }
+  static GE_FN float combine(float a, float b) {
+    return a > b || (a == b && __builtin_bit_cast(uint32_t, b) >> 31) || b != b ? a : b;
+  }
+};
+struct Min {
+  static GE_FN constexpr float identity() { return __builtin_huge_valf(); }
+  static GE_FN float combine(float a, float b) {
+    return a < b || (a == b && __builtin_bit_cast(uint32_t, a) >> 31) || b != b ? a : b;
+  }
+};
+struct MaxInt {
+  static GE_FN constexpr int32_t identity() { return INT32_MIN; }
+  static GE_FN constexpr int32_t combine(int32_t a, int32_t b) { return a > b ? a : b; }
+};
+struct AnyOf {
+  static GE_FN constexpr int32_t identity() { return 0; }
+  static GE_FN constexpr int32_t combine(int32_t a, int32_t b) { return a | b; }
+};
+
+/// Accumulators of a reduction over `rows` rows: fixed by the capacity, so that no machine can
+/// choose another order.
+GE_FN constexpr int reduce_width(int rows) {
+  int width = 1;
+  while (width < rows && width < 32) width *= 2;
+  return width;
+}
+inline constexpr int kReduceChunk = 1024;
+
+// ---- pairs
+
+/// How many pairs (a, b), a < b, there are of n rows, and the i-th of them. Row a is folded with
+/// row n - 2 - a so that each line of the walk has n entries and finding a pair takes one division.
+GE_FN constexpr int pair_count(int n) {
+  return n * (n - 1) / 2;
+}
+struct Pair {
+  int a, b;
+};
+GE_FN constexpr Pair pair_at(int i, int n) {
+  const int line = i / n, place = i - line * n;
+  const int first = n - 1 - line;  // entries of row a = line
+  if (place < first) return {line, line + 1 + place};
+  return {n - 2 - line, n - 1 - line + (place - first)};
+}
+
+}  // namespace ge

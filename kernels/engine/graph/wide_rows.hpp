@@ -1,0 +1,370 @@
+// Wide rows: observations, masks and states whose length the parameters decide, and which may be
+// too large to travel by value. An environment describes one by deriving from WideRow, and writes
+// it through a writer:
+//
+//   struct Observation : ge::WideRow<bool> {
+//     static constexpr int capacity = 1300;             // most elements in this build
+//     static GE_FN int elements(const Params&);
+//     static std::vector<FieldInfo> describe(const Params&);
+//   };
+//   GE_FN void observe(const W& w, BitRow& row, Slot me) { row.append(hand, 25); ... }
+//
+//   WideRow<bool>     BitRow: bits appended from the first to the last; the flush expands them, or
+//                     hands them over packed
+//   WideRow<uint8_t>  ByteRow: elements set in any order over a background that all rows share
+//   WideRow<float>    FloatRow: elements set in any order over zeros
+//
+// A row of bytes or floats that is longer than an executor's staging memory is made in pieces: the
+// function runs once per piece and what falls outside of it is dropped, which is why they are set by
+// index. A row of bits has to fit whole.
+#pragma once
+
+#include <vector>
+
+#include "engine/described/field_info.hpp"
+#include "engine/graph/channels.hpp"
+
+namespace ge {
+
+class BitRow {
+ public:
+  GE_FN explicit BitRow(uint32_t* words) : at_(words) {}
+
+  /// The low `count` bits, the lowest first; at most 32, and the bits above must be zero.
+  GE_FN void append(uint32_t bits, int count) {
+    GE_ASSERT(count >= 0 && count <= 32 && uint64_t{bits} >> count == 0);
+    pending_ |= uint64_t{bits} << fill_;
+    fill_ += count;
+    total_ += count;
+    if (fill_ >= 32) {
+      put();
+      pending_ >>= 32;
+      fill_ -= 32;
+    }
+  }
+  GE_FN void append64(uint64_t bits, int count) {
+    const int low = count < 32 ? count : 32;
+    append(uint32_t(bits), low);
+    append(uint32_t(bits >> 32), count - low);
+  }
+  GE_FN void zeros(int count) {
+    for (; count > 32; count -= 32) append(0, 32);
+    append(0, count);
+  }
+  /// The executor's: writes what is left and says how many bits there were.
+  GE_FN int finish() {
+    if (fill_ > 0) put();
+    return total_;
+  }
+
+ private:
+  GE_FN void put() {
+    GE_WATCH(at_, 4, true);
+    *at_++ = uint32_t(pending_);
+  }
+  uint32_t* at_;
+  uint64_t pending_ = 0;
+  int fill_ = 0, total_ = 0;
+};
+
+/// Elements [begin, end) of a row.
+template <class Element>
+class ElementRow {
+ public:
+  GE_FN ElementRow(Element* at, int begin, int end, int lane = 0, int lanes = 1)
+      : at_(at), begin_(begin), count_(end - begin), lane_(lane), lanes_(lanes) {}
+  GE_FN void set(int index, Element value) {
+    if (uint32_t(index - begin_) >= uint32_t(count_)) return;
+    GE_WATCH(at_ + (index - begin_), int(sizeof(Element)), true);
+    at_[index - begin_] = value;
+  }
+  /// As set, unchecked, for rows so short (2,048 bytes at most) that they are never made in pieces.
+  GE_FN void put(int index, Element value) {
+    GE_ASSERT(begin_ == 0 && uint32_t(index) < uint32_t(count_));
+    GE_WATCH(at_ + index, int(sizeof(Element)), true);
+    at_[index] = value;
+  }
+  /// Elements first, first + 1, ... become f(0), f(1), ... f(count - 1); the lanes of a squad share
+  /// them.
+  GE_EITHER_MACHINE
+  template <class F>
+  GE_FN void fill(int first, int count, const F& f) {
+    const int low = begin_ > first ? begin_ - first : 0;
+    const int room = begin_ + count_ - first;
+    const int high = room < count ? room : count;
+    Element* const to = at_ + (first - begin_);
+#if defined(__CUDACC__) || defined(GE_CUDA_LAYOUT)
+    for (int k = low + lane_; k < high; k += lanes_) {
+      GE_WATCH(to + k, int(sizeof(Element)), true);
+      to[k] = f(k);
+    }
+#else
+    GE_INDEPENDENT
+    for (int k = low; k < high; ++k) to[k] = f(k);
+#endif
+  }
+  /// The element as it is, and the smaller of it and a value whose sign bit is clear: for
+  /// functions with a Squad, whose row is in one piece. Lanes may lower one element at a time and in
+  /// any order.
+  GE_FN Element get(int index) const {
+    GE_WATCH(at_ + (index - begin_), int(sizeof(Element)), false);
+    return at_[index - begin_];
+  }
+  GE_FN void lower(int index, Element value) {
+    static_assert(std::is_same_v<Element, float>);
+    Element* const to = at_ + (index - begin_);
+    GE_ASSERT(__builtin_bit_cast(uint32_t, value) >> 31 == 0);
+#if defined(__CUDA_ARCH__)
+    // The bits of such floats are ordered as they are.
+    if (lanes_ > 1) {
+      atomicMin(reinterpret_cast<unsigned*>(to), __float_as_uint(value));
+      return;
+    }
+#endif
+    *to = value < *to ? value : *to;
+  }
+
+ private:
+  Element* at_;
+  int begin_, count_;
+  int lane_, lanes_;
+};
+using ByteRow = ElementRow<uint8_t>;
+using FloatRow = ElementRow<float>;
+
+template <class Element>
+using WriterOf =
+    std::conditional_t<std::is_same_v<Element, bool>, BitRow,
+                       std::conditional_t<std::is_same_v<Element, uint8_t>, ByteRow, FloatRow>>;
+
+/// A field of a wide row; its type is the row's.
+inline FieldInfo wide_field(const char* name, std::vector<int64_t> shape, const char* doc,
+                            double low = 0, double high = 1) {
+  FieldInfo info{};
+  info.name = name;
+  info.shape = std::move(shape);
+  info.doc = doc;
+  info.low = low, info.high = high;
+  return info;
+}
+
+/// Whether the row's function sets every element, so that nobody has to zero it first.
+template <class Row>
+consteval bool is_complete() {
+  if constexpr (requires { Row::complete; }) return Row::complete;
+  return false;
+}
+
+/// Whether the rows that a world's agents see are alike but for a few elements. Such a type says
+/// `static bool alike(const Params&)`, and with `turn(const Params&, FloatRow&, int other, int me)`
+/// makes the row of agent `me` of that of agent `other` in the same world.
+template <class Row>
+inline constexpr bool may_be_alike = requires { &Row::turn; };
+
+/// What a row begins with, where all rows of a simulator begin alike; null: zeros.
+template <class Row>
+inline constexpr bool has_background = requires(const uint8_t* row) { &Row::background; };
+
+/// Runs the row's function.
+template <auto F, class T, class Writer, class S, class... Args>
+GE_FN void write_row(const Cells<S>& cells, int row, Writer& writer, Types<Writer&, Args...>) {
+  F(World<S>(cells), writer, argument<T, Args>(cells, row)...);
+}
+template <auto F, class T, class Writer, class S>
+GE_FN void write_row(const Cells<S>& cells, int row, Writer& writer) {
+  write_row<F, T>(cells, row, writer, Arguments<F>{});
+}
+template <auto F, class Writer, class S, class... Args>
+GE_FN void write_state(const Cells<S>& cells, Writer& writer, Types<Writer&, Args...>) {
+  F(World<S>(cells), writer, argument<single_of<bare<Args>, AllTables<S>>, Args>(cells, 0)...);
+}
+template <auto F, class Writer, class S>
+GE_FN void write_state(const Cells<S>& cells, Writer& writer) {
+  write_state<F>(cells, writer, Arguments<F>{});
+}
+
+// ---- the caller's form of a row (rows with a Squad, below, are made in it)
+
+/// Bytes of one row of so many elements.
+GE_FN int64_t wide_bytes(Elements format, int elements) {
+  if (format == Elements::bits) return (int64_t{elements} + 7) / 8;
+  return format == Elements::float32 ? int64_t{elements} * 4 : elements;
+}
+
+/// Bytes of one row in the caller's array.
+template <class Row, class S>
+GE_FN int64_t row_bytes(const Shared<S>& shared) {
+  if constexpr (Wide<Row>)
+    return wide_bytes(shared.format, Row::elements(shared.params));
+  else
+    return int64_t(sizeof(typename RowShape<Row>::Element)) * RowShape<Row>::elements;
+}
+
+/// What a flush needs to know of one output.
+struct WideTarget {
+  char* to;
+  Elements format;
+  int elements;
+  const uint8_t* background;  // null: zeros
+};
+
+template <class Row, class S>
+GE_FN WideTarget wide_target(const Shared<S>& shared, Output output) {
+  const bool observation = output == kObservation || output == kFinalObservation;
+  const Elements own =
+      std::is_same_v<typename Row::Element, float> ? Elements::float32 : Elements::uint8;
+  const uint8_t* background = nullptr;
+  if constexpr (has_background<Row>)
+    background = observation ? shared.background : shared.state_background;
+  return {static_cast<char*>(shared.bound.at[output]), observation ? shared.format : own,
+          Row::elements(shared.params), background};
+}
+
+/// A row made by the squad of `cells` where it belongs.
+template <auto F, class T, class Row, class S>
+GE_FN void put_together(const Cells<S>& cells, int row, const WideTarget& target, int64_t index,
+                        bool into_final) {
+  static_assert(std::is_same_v<typename Row::Element, float>,
+                "GE: a squad makes rows of floats only");
+  const RowFate fate = row_fate<T>(cells, row, into_final);
+  if (!fate.wanted) return;
+  FloatRow writer(reinterpret_cast<float*>(target.to) + index * target.elements, 0, target.elements,
+                  cells.squad_lane, cells.squad_size);
+  if (!fate.shows || !is_complete<Row>()) {
+    writer.fill(0, target.elements, [](int) GE_LAMBDA { return 0.0f; });
+    Squad{cells.squad_lane, cells.squad_size}.meet();
+  }
+  if (fate.shows) write_row<F, T>(cells, row, writer);
+}
+
+#if !defined(__CUDA_ARCH__)
+namespace detail {
+
+/// Byte b of an entry: bit b of its index.
+struct SpreadTable {
+  uint64_t of[256];
+  constexpr SpreadTable() : of{} {
+    for (int bits = 0; bits < 256; ++bits)
+      for (int k = 0; k < 8; ++k)
+        if (bits >> k & 1) of[bits] |= uint64_t{1} << (8 * k);
+  }
+};
+inline constexpr SpreadTable kSpread;
+
+/// Copies whole vectors, the last of them over the one before: rows are short, and a call is not.
+inline void copy_floats(float* to, const float* from, int count) {
+  constexpr int kEach = 16;
+  if (count < kEach) {
+    for (int k = 0; k < count; ++k) to[k] = from[k];
+    return;
+  }
+  int k = 0;
+  for (; k + kEach <= count; k += kEach) std::memcpy(to + k, from + k, kEach * 4);
+  if (k < count) std::memcpy(to + count - kEach, from + count - kEach, kEach * 4);
+}
+
+}  // namespace detail
+
+/// One whole row in host memory. make(writer) fills it; a row that does not show is zero.
+template <class Row>
+struct HostWideRow {
+  template <class Make>
+  static inline void put(const WideTarget& target, int64_t index, bool shows, Make&& make) {
+    char* const to = target.to + index * wide_bytes(target.format, target.elements);
+    if (!shows)
+      std::memset(to, 0, size_t(wide_bytes(target.format, target.elements)));
+    else
+      fill(target, to, make, typename Row::Element{});
+  }
+
+ private:
+  template <class Make>
+  static inline void fill(const WideTarget& target, char* to, Make& make, bool) {
+    uint32_t words[(Row::capacity + 31) / 32 + 1];
+    BitRow row(words);
+    make(row);
+    [[maybe_unused]] const int written = row.finish();
+    GE_ASSERT(written == target.elements);
+    const auto* const bytes = reinterpret_cast<const uint8_t*>(words);
+    const int whole = target.elements / 8, rest = target.elements % 8;
+    if (target.format == Elements::bits) {
+      std::memcpy(to, bytes, size_t(whole + (rest > 0)));
+    } else if (target.format == Elements::uint8) {
+      for (int k = 0; k < whole; ++k) std::memcpy(to + 8 * k, &detail::kSpread.of[bytes[k]], 8);
+      if (rest > 0) std::memcpy(to + 8 * whole, &detail::kSpread.of[bytes[whole]], size_t(rest));
+    } else {
+      float* const out = reinterpret_cast<float*>(to);
+      for (int k = 0; k < whole; ++k)
+        for (int bit = 0; bit < 8; ++bit) out[8 * k + bit] = float(bytes[k] >> bit & 1);
+      for (int bit = 0; bit < rest; ++bit) out[8 * whole + bit] = float(bytes[whole] >> bit & 1);
+    }
+  }
+  static void begin(const WideTarget& target, uint8_t* to, int first, int count) {
+    if (target.background != nullptr)
+      std::memcpy(to, target.background + first, size_t(count));
+    else
+      std::memset(to, 0, size_t(count));
+  }
+  template <class Make>
+  static inline void fill(const WideTarget& target, char* to, Make& make, uint8_t) {
+    if (target.format == Elements::uint8) {
+      auto* const at = reinterpret_cast<uint8_t*>(to);
+      begin(target, at, 0, target.elements);
+      ByteRow row(at, 0, target.elements);
+      make(row);
+      return;
+    }
+    constexpr int kPiece = Row::capacity < 4096 ? Row::capacity : 4096;
+    uint8_t piece[kPiece];
+    float* const out = reinterpret_cast<float*>(to);
+    for (int first = 0; first < target.elements; first += kPiece) {
+      const int count = target.elements - first < kPiece ? target.elements - first : kPiece;
+      begin(target, piece, first, count);
+      ByteRow row(piece, first, first + count);
+      make(row);
+      for (int k = 0; k < count; ++k) out[first + k] = float(piece[k]);
+    }
+  }
+  template <class Make>
+  static inline void fill(const WideTarget& target, char* to, Make& make, float) {
+    if constexpr (!is_complete<Row>()) std::memset(to, 0, size_t(target.elements) * 4);
+    FloatRow row(reinterpret_cast<float*>(to), 0, target.elements);
+    make(row);
+  }
+};
+
+/// The rows of one world in host memory: where they are alike, all but the first are made of that.
+template <class Row, class Params>
+class HostWideRows {
+ public:
+  /// `first`: the number of the world's first row in the caller's array.
+  GE_FN HostWideRows(const WideTarget& target, const Params& params, int64_t first)
+      : target_(target), params_(params), first_(first) {}
+
+  template <class Make>
+  GE_FN void put(int agent, bool shows, Make&& make) {
+    if constexpr (may_be_alike<Row>) {
+      if (shows & (model_ >= 0)) return put_like_model(agent);
+      if (shows && Row::alike(params_)) model_ = agent;
+    }
+    HostWideRow<Row>::put(target_, first_ + agent, shows, make);
+  }
+
+ private:
+  GE_FN float* at(int agent) const {
+    return reinterpret_cast<float*>(target_.to) + (first_ + agent) * target_.elements;
+  }
+  GE_FN void put_like_model(int agent) const {
+    detail::copy_floats(at(agent), at(model_), target_.elements);
+    FloatRow row(at(agent), 0, target_.elements);
+    Row::turn(params_, row, model_, agent);
+  }
+
+  const WideTarget& target_;
+  const Params& params_;
+  int64_t first_;
+  int model_ = -1;  // the agent whose row was made first
+};
+#endif
+
+}  // namespace ge

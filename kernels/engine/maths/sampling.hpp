@@ -1,0 +1,56 @@
+// A player that knows nothing: uniformly random actions among those that a mask allows. For
+// benchmarks, tests and opponents; one row after the other, the same numbers on every machine.
+#pragma once
+
+#include <cstring>
+
+#include "engine/maths/random.hpp"
+
+namespace ge {
+
+/// Which actions are drawn: rows of one category each.
+struct Sampling {
+  const int8_t* mask;  // rows x choices, 0 or 1; null: every category is legal
+  int64_t rows;
+  int choices;                           // at most 64 where there is a mask
+  uint32_t seed_low, seed_high, number;  // of the draw: another one for every call
+};
+
+inline constexpr uint32_t kSamplingStream = Name("sampled_actions").hash();
+
+/// Four rows share a draw.
+inline constexpr int kSampledTogether = 4;
+GE_FN Draw sampling_draw(const Sampling& s, int64_t row) {
+  const int64_t group = row / kSampledTogether;
+  return draw(s.seed_low, s.seed_high, uint32_t(group), uint32_t(group >> 32), s.number,
+              kSamplingStream, 0, 0);
+}
+
+/// Bit k: category k of a row is legal.
+GE_FN uint64_t legal_bits(const int8_t* mask, int choices) {
+  uint64_t bits = 0;
+  int k = 0;
+#if !defined(__CUDA_ARCH__)
+  // Eight bytes of 0 or 1 at once: the product moves byte i to bit 56 + i.
+  for (; k + 8 <= choices; k += 8) {
+    uint64_t bytes;
+    std::memcpy(&bytes, mask + k, 8);
+    bits |= ((bytes & 0x0101010101010101u) * 0x0102040810204080u >> 56) << k;
+  }
+#endif
+  for (; k < choices; ++k) bits |= uint64_t(mask[k] & 1) << k;
+  return bits;
+}
+
+/// The legal category of a row that a word picks; 0 where none is legal.
+GE_FN int32_t sampled_action(const Sampling& s, int64_t row, uint32_t word) {
+  if (s.mask == nullptr) return int32_t(uint64_t{word} * uint32_t(s.choices) >> 32);
+  uint64_t bits = legal_bits(s.mask + row * s.choices, s.choices);
+  if (bits == 0) return 0;
+  for (uint32_t left = uint32_t(uint64_t{word} * uint32_t(count_ones(bits)) >> 32); left > 0;
+       --left)
+    bits &= bits - 1;
+  return lowest_one(bits);
+}
+
+}  // namespace ge

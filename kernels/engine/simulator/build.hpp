@@ -1,0 +1,376 @@
+// Builds: how a header names what is made from it, and the facts that an environment's types tell of
+// its simulators, whatever the machine: resolved parameters, columns of the record, shapes of
+// outputs. What is made of such facts is plan.hpp's.
+//
+//   struct Environment : ge::Defaults {
+//     using Schema = ...;            // Params, Action, Agent, tables
+//     using Observation = ...;       // row type
+//     using Reset = ge::Stages<...>; using Step = ...; using Observe = ...;
+//     static constexpr ge::Card card{.doc = "...", .max_episode_steps = 500};
+//   };
+//   using Builds = ge::Builds<ge::Build<"CartPole-v0", Environment>>;
+//
+// A build with capacity tiers lists one Environment per tier, smallest first; each says `static
+// bool fits(const Params&)`.
+#pragma once
+
+#include "engine/graph/channels.hpp"
+#include "engine/graph/episode.hpp"
+#include "engine/graph/wide_rows.hpp"
+#include "engine/simulator/plan.hpp"
+
+namespace ge {
+
+/// Whether an environment is built for the flat executor too: it has `static Schedule
+/// schedule(const Params&, int64_t worlds)`, which says when it prefers it.
+template <class E>
+inline constexpr bool has_flat =
+    requires(const typename E::Schema::Params& params) { E::schedule(params, int64_t{1}); };
+
+template <Name kId, class... Tiers>
+struct Build {};
+template <class... B>
+struct Builds {};
+
+template <class T>
+std::string table_name() {
+  if constexpr (requires { T::name; })
+    return T::name;
+  else
+    return short_name(type_name<T>());
+}
+
+template <class Params>
+struct ListColumns : ColumnList {
+  const Params& params;
+  template <class T>
+  GE_COLD void header(int64_t at) {
+    if constexpr (T::kind == Kind::list)
+      list_header(table_name<T>(), at, header_bytes<T>(), room_of<T>(params));
+    else
+      pool_header(table_name<T>(), at, header_bytes<T>(), kLiveWords<T>, T::capacity);
+  }
+  template <class T, class C>
+  GE_COLD void column(int64_t at) {
+    component(table_name<T>(), {at, int64_t(sizeof(C)), unit_of<C>}, room_of<T>(params),
+              field_infos<C>());
+  }
+};
+
+/// The columns of one of the two memories, in the order of their offsets.
+template <bool kScratch, class Tables, class Params>
+GE_COLD void list_columns(std::vector<Column>& columns, std::vector<Segment>& segments,
+                          const Params& params) {
+  ListColumns<Params> visit{{columns, segments}, params};
+  const int end = Walk<kScratch, Tables>::run(visit);
+  Walk<kScratch, Tables>::run_any(visit, params, end);
+}
+
+// What a user sets, and what the rules read: the same struct, or Settings that are resolved into
+// Params, on the host, once.
+template <class S>
+struct SettingsOf {
+  using type = typename S::Params;
+};
+template <class S>
+  requires requires { typename S::Settings; }
+struct SettingsOf<S> {
+  using type = typename S::Settings;
+};
+template <class S>
+typename S::Params resolve(typename SettingsOf<S>::type& settings) {
+  if constexpr (requires { typename S::Settings; })
+    return S::resolve(settings);
+  else
+    return settings;
+}
+
+// What a user passes to a reset, and what the kernels get of it: the same struct, or ResetSettings
+// (which may hold texts) that S::resolve_options(settings, params) makes Options of, on the host.
+template <class S>
+struct ResetSettingsOf {
+  using type = typename OptionsOf<S>::type;
+};
+template <class S>
+  requires requires { typename S::ResetSettings; }
+struct ResetSettingsOf<S> {
+  using type = typename S::ResetSettings;
+};
+template <class S>
+GE_COLD typename OptionsOf<S>::type resolve_options(const Values& values,
+                                                    const typename S::Params& params) {
+  const auto settings = from_values<typename ResetSettingsOf<S>::type>(values, "reset option");
+  if constexpr (requires { typename S::ResetSettings; })
+    return S::resolve_options(settings, params);
+  else
+    return settings;
+}
+
+/// What an agent is called: E::agent_name(params, agent), or as usual.
+template <class E>
+GE_COLD std::string name_of_agent([[maybe_unused]] const typename E::Schema::Params& params,
+                                  int agent) {
+  if constexpr (requires { E::agent_name(params, agent); })
+    return E::agent_name(params, agent);
+  else
+    return usual_agent_name(agent);
+}
+
+/// The described fields of a row, whatever its kind, with the type of its elements.
+template <class Row, class Params>
+GE_COLD std::vector<FieldInfo> row_fields(const Params& params) {
+  if constexpr (Wide<Row>) {
+    std::vector<FieldInfo> all = Row::describe(params);
+    for (FieldInfo& info : all)
+      info.type = std::is_same_v<typename Row::Element, float> ? Type::float32 : Type::uint8;
+    return all;
+  } else {
+    return field_infos<Row>();
+  }
+}
+
+/// The fields of an action, with as many choices as the parameters allow.
+template <class A, class Params>
+GE_COLD std::vector<FieldInfo> action_fields(const Params& params) {
+  std::vector<FieldInfo> all = field_infos<A>();
+  if constexpr (has_choices<A, Params>) {
+    static_assert(ActionShape<A>::words == int(std::tuple_size_v<decltype(A::describe())>),
+                  "GE: choices(params) is for an action whose fields are one category each");
+    for (size_t k = 0; k < all.size(); ++k) {
+      all[k].choices = choices_of<A>(params, int(k));
+      all[k].high = all[k].choices - 1;
+    }
+  }
+  return all;
+}
+
+template <class E>
+struct RewardPartsOf {
+  static constexpr bool exists = false;
+};
+template <class E>
+  requires requires { typename E::RewardParts; }
+struct RewardPartsOf<E> {
+  static constexpr bool exists = true;
+  using Row = typename E::RewardParts;
+};
+
+template <class E>
+struct ActionMaskOf {
+  static constexpr bool exists = false;
+};
+template <class E>
+  requires requires { typename E::ActionMask; }
+struct ActionMaskOf<E> {
+  static constexpr bool exists = true;
+  using Row = typename E::ActionMask;
+};
+template <class E>
+struct StateOf {
+  static constexpr bool exists = false;
+};
+template <class E>
+  requires requires { typename E::State; }
+struct StateOf<E> {
+  static constexpr bool exists = true;
+  using Row = typename E::State;
+};
+
+/// What is known of a build without a simulator; `E` is the smallest tier.
+template <class E>
+GE_COLD BuildFacts facts_of_build(const std::string& id, const typename E::Schema::Params& params) {
+  using S = typename E::Schema;
+  BuildFacts facts(id, E::card);
+  std::vector<Segment> segments;
+  list_columns<false, AllTables<S>>(facts.columns, segments, params);
+  facts.parameters = field_infos<typename SettingsOf<S>::type>(true);
+  facts.reset_options = field_infos<typename ResetSettingsOf<S>::type>(true);
+  facts.action = action_fields<typename S::Action>(params);
+  facts.observation = row_fields<typename E::Observation>(params);
+  if constexpr (StateOf<E>::exists) facts.state = row_fields<typename StateOf<E>::Row>(params);
+  if constexpr (RewardPartsOf<E>::exists)
+    facts.reward_parts = field_infos<typename RewardPartsOf<E>::Row>();
+  facts.turns = requires(const World<S>& w) { E::acts(w, 0); };
+  facts.text = requires(const World<S>& w) { E::text(w, 0); };
+  facts.scene = requires(const World<S>& w) { E::scene(w); };
+  facts.action_mask = ActionMaskOf<E>::exists;
+  return facts;
+}
+
+/// Everything about one simulator that no machine changes.
+template <class E>
+class Plan : public PlanFacts {
+ public:
+  using S = typename E::Schema;
+  using Params = typename S::Params;
+  using Settings = typename SettingsOf<S>::type;
+
+  GE_COLD Plan(const std::string& id, const Config& config, const Settings& settings,
+               const Params& params, int tier)
+      : PlanFacts(id, config, tier, agents_of_params(params)),
+        settings_(settings),
+        params_(params) {
+    using Observation = typename E::Observation;
+    check_config(Wide<Observation>, E::card.max_episode_steps);
+    list_columns<false, AllTables<S>>(columns_, segments_, params_);
+    hash_layout();
+    choose_format(own_format<Observation>(), formats<Observation>());
+    set_shapes();
+    background_ = background_of<Observation>(params_);
+    if constexpr (StateOf<E>::exists)
+      state_background_ = background_of<typename StateOf<E>::Row>(params_);
+    list_ranges();
+    // Names are for dictionaries of agents, which nobody makes of millions.
+    std::vector<std::string> names;
+    for (int agent = 0; agents_ <= kMostNamed && agent < agents_; ++agent)
+      names.push_back(name_of_agent<E>(params_, agent));
+    write_instance(facts_of_build<E>(id_, params_), &settings_, names,
+                   record_bytes<AllTables<S>>(params_));
+  }
+
+  static int agents_of_params(const Params& params) {
+    if constexpr (requires { S::Agent::count(params); }) return int(S::Agent::count(params));
+    return S::Agent::capacity;
+  }
+
+  Settings settings_;
+  Params params_;
+
+ private:
+  template <class Row>
+  struct ElementOf {
+    using type = typename RowShape<Row>::Element;
+  };
+  template <Wide Row>
+  struct ElementOf<Row> {
+    using type = typename Row::Element;
+  };
+  template <class Row>
+  static constexpr Elements own_format() {
+    return std::is_same_v<typename ElementOf<Row>::type, float> ? Elements::float32
+                                                                : Elements::uint8;
+  }
+  /// The element types that the environment can write a row in.
+  template <class Row>
+  static std::vector<Elements> formats() {
+    using Element = typename ElementOf<Row>::type;
+    if constexpr (std::is_same_v<Element, float>) return {Elements::float32};
+    if constexpr (Wide<Row> && std::is_same_v<Element, bool>)
+      return {Elements::uint8, Elements::float32, Elements::bits};
+    if constexpr (Wide<Row>) return {Elements::uint8, Elements::float32};
+    if constexpr (std::is_same_v<Element, uint8_t>) return {Elements::uint8};
+    return {};
+  }
+
+  template <class Row>
+  static std::vector<uint8_t> background_of([[maybe_unused]] const Params& params) {
+    std::vector<uint8_t> bytes;
+    if constexpr (Wide<Row>) {
+      if constexpr (has_background<Row>) {
+        static_assert(std::is_same_v<typename Row::Element, uint8_t>,
+                      "GE: a background is for a wide row of bytes");
+        bytes.resize(size_t(Row::elements(params)));
+        Row::background(params, bytes.data());
+      }
+    }
+    return bytes;
+  }
+
+  template <class Row>
+  GE_COLD void row_output(Output which, bool per_agent, bool exists = true) {
+    if constexpr (Wide<Row>)
+      add_wide_output(which, own_format<Row>(), per_agent,
+                      {Row::elements(params_), Row::capacity, Row::describe(params_)}, exists);
+    else
+      add_output(which, type_of<typename RowShape<Row>::Element>(), per_agent,
+                 {RowShape<Row>::elements}, exists);
+  }
+  GE_COLD void set_shapes() {
+    row_output<typename E::Observation>(kObservation, true);
+    row_output<typename E::Observation>(kFinalObservation, true,
+                                        config_.autoreset == Autoreset::same_step);
+    add_agent_outputs(S::Agent::capacity > 1);
+    if constexpr (ActionMaskOf<E>::exists) {
+      row_output<typename ActionMaskOf<E>::Row>(kActionMask, true);
+      // The type of a mask that Gymnasium's spaces sample with; the bytes are the same.
+      if (outputs_[kActionMask].type == Type::uint8) outputs_[kActionMask].type = Type::int8;
+    }
+    if constexpr (RewardPartsOf<E>::exists) {
+      using Parts = typename RewardPartsOf<E>::Row;
+      static_assert(std::is_same_v<typename RowShape<Parts>::Element, float>,
+                    "GE: the parts of a reward are floats");
+      row_output<Parts>(kRewardParts, true);
+    }
+    if constexpr (StateOf<E>::exists) row_output<typename StateOf<E>::Row>(kState, false);
+  }
+  GE_COLD void list_ranges() {
+    using Shape = ActionShape<typename S::Action>;
+    for (int k = 0; k < Shape::words; ++k) {
+      ranges_.push_back(Shape::ranges.at[k].low);
+      ranges_.push_back(highest_action<typename S::Action>(params_, k, Shape::ranges.at[k].high));
+    }
+  }
+};
+
+/// The machine's part of making a simulator: Factory<E>::make(plan). A function of its own for each
+/// tier, so that a long environment is compiled as several units (units.hpp).
+template <template <class> class Factory, class E>
+GE_COLD std::unique_ptr<Simulator> make_planned(Plan<E> plan) {
+  return Factory<E>::make(std::move(plan));
+}
+
+/// Makes the simulator of the smallest tier that fits.
+template <template <class> class Factory, class... Tiers>
+GE_COLD std::unique_ptr<Simulator> make_tier(const std::string& id, const Config& config) {
+  using First = typename Tail<Types<Tiers...>>::first;
+  auto settings = from_values<typename SettingsOf<typename First::Schema>::type>(config.parameters,
+                                                                                 "parameter");
+  const auto params = resolve<typename First::Schema>(settings);
+  std::unique_ptr<Simulator> made;
+  int tier = 0;
+  auto attempt = [&](auto t) {
+    using E = typename decltype(t)::type;
+    bool fits = made == nullptr;
+    if constexpr (requires { E::fits(params); }) fits = fits && E::fits(params);
+    if (fits) made = make_planned<Factory, E>(Plan<E>(id, config, settings, params, tier));
+    ++tier;
+  };
+  for_each_type(Types<Tiers...>{}, attempt);
+  if (made == nullptr)
+    throw Error(Fault::value, "no build of " + id + " is large enough for these parameters");
+  return made;
+}
+
+template <template <class> class Factory, class L>
+struct EntryOf;
+template <template <class> class Factory, class... B>
+struct EntryOf<Factory, Builds<B...>> {
+  template <Name id, class First, class... Rest>
+  GE_COLD static void describe_one(std::string& out, Build<id, First, Rest...>) {
+    typename SettingsOf<typename First::Schema>::type settings{};
+    const auto params = resolve<typename First::Schema>(settings);
+    out += out.empty() ? "{" : ", {";
+    out += describe_build(facts_of_build<First>(id.text, params)) + "}";
+  }
+  GE_COLD static std::string describe() {
+    std::string out;
+    (describe_one(out, B{}), ...);
+    return out;
+  }
+  template <Name id, class... Tiers>
+  static void make_one(std::unique_ptr<Simulator>& made, Build<id, Tiers...>,
+                       const std::string& wanted, const Config& config) {
+    if (made == nullptr && wanted == id.text) made = make_tier<Factory, Tiers...>(wanted, config);
+  }
+  GE_COLD static std::unique_ptr<Simulator> make(const std::string& id, const Config& config) {
+    std::unique_ptr<Simulator> made;
+    (make_one(made, B{}, id, config), ...);
+    return made;
+  }
+  static const Entry& entry() {
+    static const Entry found{&describe, &make};
+    return found;
+  }
+};
+
+}  // namespace ge

@@ -1,0 +1,72 @@
+// Whether worlds fit into memory, found before anything is allocated, and what a user is told who
+// asks for more: how many bytes a world needs and for what, how many worlds would fit, and where not
+// even one does, of how many agents one would.
+#pragma once
+
+#include <string>
+
+#include "engine/simulator/build.hpp"
+
+namespace ge {
+
+/// Bytes that one world cannot do without: its record, its scratch memory where all worlds have
+/// their own, and the observations of one step, final ones too where worlds begin anew within one.
+struct WorldBytes {
+  int64_t record = 0, scratch = 0, observation = 0;
+  int64_t all() const { return record + scratch + observation; }
+};
+template <class E>
+GE_COLD WorldBytes world_bytes(const typename E::Schema::Params& params, const Config& config,
+                               Elements format) {
+  using S = typename E::Schema;
+  using Tables = AllTables<S>;
+  Shared<S> shared{};
+  shared.params = params;
+  shared.format = format;
+  return {block_bytes<Tables, kBlock<S>>(params) / kBlock<S>, scratch_bytes<Tables>(params),
+          row_bytes<typename E::Observation>(shared) * agents_of(shared) *
+              (config.autoreset == Autoreset::same_step ? 2 : 1)};
+}
+
+/// What one world of other settings would need.
+struct WorldNeeds {
+  int64_t bytes;
+  int agents;
+};
+template <class E>
+GE_COLD WorldNeeds world_needs(const Config& config, Elements format) {
+  using S = typename E::Schema;
+  auto settings = from_values<typename SettingsOf<S>::type>(config.parameters, "parameter");
+  const auto params = resolve<S>(settings);
+  return {world_bytes<E>(params, config, format).all(), Plan<E>::agents_of_params(params)};
+}
+
+/// Bytes of a machine.
+struct Memory {
+  int64_t free, total;
+};
+
+/// What is to be found a place for.
+struct Lodgers {
+  WorldBytes world;
+  int64_t each;     // bytes that a world needs besides
+  int block;        // worlds that are stored together
+  const char* sum;  // of parameters that count agents
+  WorldNeeds (*needs)(const Config& config, Elements format);
+};
+void check_fits(const PlanFacts& plan, const Lodgers& worlds, const Memory& memory,
+                const std::string& place);
+
+/// Throws where the worlds of a plan cannot fit at `place` (" on cuda:0"): their records, `each`
+/// bytes more of a world, and one block's scratch have to be free; the observations of one step,
+/// which are the caller's and may be there already, have to be possible at all.
+template <class E>
+GE_COLD void check_fits(const Plan<E>& plan, const Memory& memory, int64_t each,
+                        const std::string& place = "") {
+  check_fits(plan,
+             Lodgers{world_bytes<E>(plan.params_, plan.config_, plan.format_), each,
+                     kBlock<typename E::Schema>, E::card.agents, &world_needs<E>},
+             memory, place);
+}
+
+}  // namespace ge

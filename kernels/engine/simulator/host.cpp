@@ -1,0 +1,236 @@
+// See host.hpp.
+#include "engine/simulator/host.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "engine/simulator/pool.hpp"
+
+namespace ge {
+namespace {
+
+[[noreturn]] void refuse(const Simulator& simulator, int64_t element, double value) {
+  const std::vector<double>& ranges = simulator.action_ranges();
+  const int64_t words = int64_t(ranges.size()) / 2;
+  const int64_t row = element / words, k = element % words;
+  const int agents = simulator.agents();
+  std::string where =
+      "world " + std::to_string(row / agents) + ", agent " + std::to_string(row % agents);
+  if (words > 1) where += ", component " + std::to_string(k);
+  const double low = ranges[size_t(2 * k)], high = ranges[size_t(2 * k + 1)];
+  const std::string legal = simulator.action_is_float()
+                                ? "a number from " + spelled(low) + " to " + spelled(high)
+                                : "one of " + spelled(low) + " to " + spelled(high);
+  throw Error(Fault::value, "actions: " + where + ": " + spelled(value) + " is not " + legal);
+}
+
+// Blocks of elements are judged and, where To is another type, put at `to`, without a branch; only
+// a block with a bad one is searched.
+template <class To, class From>
+void judge(const Simulator& simulator, const From* values, int64_t count, To* to) {
+  constexpr bool converts = !std::is_same_v<From, To>;
+  // As wide as the bounds need: 999 is no uint8_t. A double is judged as the float that the rules
+  // will see, as on a GPU: what rounds to a bound is within it.
+  using Whole = std::conditional_t<sizeof(From) == 1, int32_t, From>;
+  using Wide = std::conditional_t<std::is_floating_point_v<From>, float, Whole>;
+  const std::vector<double>& ranges = simulator.action_ranges();
+  const int64_t words = int64_t(ranges.size()) / 2;
+  const auto bad = [&](int64_t i) {
+    const int64_t k = i % words;
+    const Wide value = Wide(values[i]);
+    return !(value >= Wide(ranges[size_t(2 * k)]) && value <= Wide(ranges[size_t(2 * k + 1)]));
+  };
+  constexpr int64_t kBlock = 1024;
+  for (int64_t first = 0; first < count; first += kBlock) {
+    const int64_t last = first + kBlock < count ? first + kBlock : count;
+    uint32_t any = 0;
+    if (words == 1) {
+      const Wide low = Wide(ranges[0]), high = Wide(ranges[1]);
+      for (int64_t i = first; i < last; ++i) {
+        const Wide value = Wide(values[i]);
+        any |= (value >= low) & (value <= high) ? 0u : 1u;
+        if constexpr (converts) to[i] = To(value);
+      }
+    } else {
+      for (int64_t i = first; i < last; ++i) {
+        any |= bad(i) ? 1u : 0u;
+        if constexpr (converts) to[i] = To(values[i]);
+      }
+    }
+    for (int64_t i = first; any != 0 && i < last; ++i)
+      if (bad(i)) refuse(simulator, i, double(values[i]));
+  }
+}
+
+}  // namespace
+
+void check_action_type(const Simulator& simulator, const Actions& actions) {
+  const bool floats = actions.type == Type::float32 || actions.type == Type::float64;
+  const bool ints =
+      actions.type == Type::int64 || actions.type == Type::int32 || actions.type == Type::uint8;
+  if (simulator.action_is_float() ? !floats : !ints)
+    throw Error(Fault::type,
+                std::string("actions must be ") +
+                    (simulator.action_is_float() ? "float32 or float64" : "int64, int32 or uint8") +
+                    ", got " + name_of(actions.type));
+  if (actions.data == nullptr) throw Error(Fault::value, "actions: there are none");
+}
+
+const void* own_actions(const Simulator& simulator, const Actions& actions,
+                        std::vector<char>& room) {
+  check_action_type(simulator, actions);
+  const int64_t count =
+      simulator.worlds() * simulator.agents() * int64_t(simulator.action_ranges().size()) / 2;
+  const auto take = [&]<class From, class To>(Type_<From>, Type_<To>) -> const void* {
+    constexpr bool own = std::is_same_v<From, To>;
+    if (!own) room.resize(size_t(count) * sizeof(To));
+    judge(simulator, static_cast<const From*>(actions.data), count,
+          reinterpret_cast<To*>(room.data()));
+    return own ? actions.data : static_cast<const void*>(room.data());
+  };
+  switch (actions.type) {
+    case Type::int64:
+      return take(Type_<int64_t>{}, Type_<int32_t>{});
+    case Type::int32:
+      return take(Type_<int32_t>{}, Type_<int32_t>{});
+    case Type::uint8:
+      return take(Type_<uint8_t>{}, Type_<int32_t>{});
+    case Type::float32:
+      return take(Type_<float>{}, Type_<float>{});
+    default:
+      return take(Type_<double>{}, Type_<float>{});
+  }
+}
+
+// ---- a simulator's bytes
+
+HostBase::~HostBase() {
+  std::free(base_);
+}
+
+void HostBase::allocate_records() {
+  const int64_t bytes = arena_bytes();
+  base_ = static_cast<char*>(std::aligned_alloc(64, size_t(bytes)));
+  if (base_ == nullptr)
+    throw Error(Fault::memory, "the system gave no " + std::to_string(bytes) + " bytes");
+  std::memset(base_, 0, size_t(bytes));
+}
+int64_t HostBase::held_bytes() const {
+  return arena_bytes() + int64_t(actions_.size());
+}
+
+const void* HostBase::actions_of_step(const Actions& actions) {
+  need_reset("step");
+  return own_actions(*this, actions, actions_);
+}
+void HostBase::clear_transient(const Bound& out) const {
+  for (int o = 0; o < kOutputCount; ++o)
+    if (is_of_a_step(Output(o)) && out.at[o] != nullptr)
+      std::memset(out.at[o], 0, size_t(facts_->outputs_[o].bytes));
+}
+
+RecordBlocks HostBase::blocks() const {
+  return {facts_->segments_, shape_.record_bytes, shape_.block_bytes, shape_.block, base_};
+}
+void HostBase::read_records(int64_t first, int64_t count, void* to) {
+  check_range(first, count);
+  unpack_records(blocks(), first, count, static_cast<char*>(to));
+}
+void HostBase::write_records(int64_t first, int64_t count, const void* from) {
+  check_range(first, count);
+  pack_records(blocks(), first, count, static_cast<const char*>(from));
+  begun_ = true;
+}
+void HostBase::copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
+                           bool reseed) {
+  check_copy(from, to, worlds());
+  std::vector<char> record(size_t(shape_.record_bytes));
+  for (size_t i = 0; i < from.size(); ++i) {
+    Identity kept;
+    read_records(to[i], 1, record.data());
+    std::memcpy(&kept, record.data() + shape_.identity, sizeof kept);
+    read_records(from[i], 1, record.data());
+    if (reseed) std::memcpy(record.data() + shape_.identity, &kept, sizeof kept);
+    write_records(to[i], 1, record.data());
+  }
+}
+
+std::string HostBase::text(int64_t world, int viewer) const {
+  need_reset("text");
+  check_world(world);
+  if (viewer < -1 || viewer >= agents())
+    throw Error(Fault::value, "viewer must be from -1 to " + std::to_string(agents() - 1) +
+                                  ", got " + std::to_string(viewer));
+  return text_of(world, viewer);
+}
+void HostBase::scene(int64_t world, Scene& into) const {
+  need_reset("render");
+  check_world(world);
+  scene_of(world, into);
+}
+void HostBase::refuse_scene() const {
+  throw Error(Fault::value, id() + " cannot be drawn: it describes no scene");
+}
+
+void HostBase::sample_actions(const Sampling& sampling, int32_t* to, void*) {
+  sample_on_host(sampling, to, facts_->config_.threads);
+}
+FaultReport HostBase::faults() {
+  const FaultReport report = this->report(counters_);
+  counters_ = Counters{};
+  return report;
+}
+
+void* HostBase::allocate(int64_t bytes) {
+  return std::aligned_alloc(64, size_t(round_up(bytes < 1 ? 1 : bytes, 64)));
+}
+void HostBase::release(void* memory) {
+  std::free(memory);
+}
+void HostBase::copy_to_host(void* to, const void* from, int64_t bytes) {
+  std::memcpy(to, from, size_t(bytes));
+}
+void HostBase::copy_from_host(void* to, const void* from, int64_t bytes) {
+  std::memcpy(to, from, size_t(bytes));
+}
+
+// ---- memory of the system
+
+int64_t available_memory() {
+  if (std::FILE* file = std::fopen("/proc/meminfo", "r")) {
+    char line[128];
+    long long kilobytes = -1;
+    while (std::fgets(line, sizeof line, file) != nullptr)
+      if (std::sscanf(line, "MemAvailable: %lld kB", &kilobytes) == 1) break;
+    std::fclose(file);
+    if (kilobytes >= 0) return int64_t(kilobytes) * 1024;
+  }
+  return total_memory();
+}
+int64_t total_memory() {
+  return int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
+
+void sample_on_host(const Sampling& sampling, int32_t* to, int threads) {
+  constexpr int64_t kRows = 4096;  // of a part: some tens of microseconds
+  static_assert(kRows % kSampledTogether == 0);
+  const int available = available_threads();
+  const int64_t parts = (sampling.rows + kRows - 1) / kRows;
+  parallel_for(parts, threads > 0 && threads < available ? threads : available,
+               [&](int64_t part, int) {
+                 const int64_t first = part * kRows;
+                 const int64_t last = std::min(first + kRows, sampling.rows);
+                 for (int64_t row = first; row < last; row += kSampledTogether) {
+                   const Draw words = sampling_draw(sampling, row);
+                   const int64_t left = std::min<int64_t>(last - row, kSampledTogether);
+                   for (int k = 0; k < left; ++k)
+                     to[row + k] = sampled_action(sampling, row + k, words.word[k]);
+                 }
+               });
+}
+
+}  // namespace ge

@@ -1,0 +1,160 @@
+// A simulator in host memory. What runs the graph is a parameter: the tiles of `cpu`, or the
+// executors of the tests. HostBase holds records and actions as plain bytes and is compiled once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/maths/sampling.hpp"
+#include "engine/simulator/fitting.hpp"
+#include "engine/simulator/planned.hpp"
+#include "engine/simulator/records.hpp"
+
+namespace ge {
+
+/// Refuses actions of the wrong element type, and none at all.
+void check_action_type(const Simulator& simulator, const Actions& actions);
+/// The same and actions outside their range before any world moves; names the first offending
+/// agent. Returns the actions in the rules' own type, int32 or float32: the caller's array if that
+/// is its type, else `room`, where they are put as they are judged.
+const void* own_actions(const Simulator& simulator, const Actions& actions,
+                        std::vector<char>& room);
+/// Actions of all rows, by at most so many threads (0: as many as there are).
+void sample_on_host(const Sampling& sampling, int32_t* to, int threads);
+/// Bytes the system would still give.
+int64_t available_memory();
+/// Bytes that this process could have if nobody else had any.
+int64_t total_memory();
+
+class GE_API HostBase : public PlannedBase {
+ public:
+  ~HostBase() override;
+
+  void read_records(int64_t first, int64_t count, void* to) override;
+  void write_records(int64_t first, int64_t count, const void* from) override;
+  void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
+                   bool reseed) override;
+  std::string text(int64_t world, int viewer) const override;
+  void scene(int64_t world, Scene& into) const override;
+  void sample_actions(const Sampling& sampling, int32_t* to, void* stream) override;
+  FaultReport faults() override;
+
+  void* allocate(int64_t bytes) override;
+  void release(void* memory) override;
+  void copy_to_host(void* to, const void* from, int64_t bytes) override;
+  void copy_from_host(void* to, const void* from, int64_t bytes) override;
+
+ protected:
+  using PlannedBase::PlannedBase;
+
+  /// The hooks behind `text` and `scene`, of a world that exists.
+  virtual std::string text_of(int64_t world, int viewer) const = 0;
+  virtual void scene_of(int64_t world, Scene& into) const = 0;
+
+  void allocate_records();
+  /// Bytes of records, and of actions once they had to be converted.
+  int64_t held_bytes() const;
+  /// What a step reads.
+  const void* actions_of_step(const Actions& actions);
+  // What only a step can fill: a reset shows no reward and no flags.
+  void clear_transient(const Bound& out) const;
+  [[noreturn]] void refuse_scene() const;
+
+  char* base_ = nullptr;
+  Counters counters_{};
+
+ private:
+  RecordBlocks blocks() const;
+  std::vector<char> actions_;  // in the rules' type, where the caller's is another
+};
+
+template <class E, template <class> class Runner>
+class HostSimulator final : public PlannedSimulator<E, HostBase> {
+ public:
+  using Base = PlannedSimulator<E, HostBase>;
+  using Base::B;
+  using typename Base::S;
+
+  GE_COLD explicit HostSimulator(Plan<E>&& plan)
+      : Base(checked(std::move(plan))), runner_(plan_.config_, plan_.params_) {
+    this->allocate_records();
+    shared_.base = this->base_;
+    shared_.counters = &this->counters_;
+    shared_.background = plan_.background_.empty() ? nullptr : plan_.background_.data();
+    shared_.state_background =
+        plan_.state_background_.empty() ? nullptr : plan_.state_background_.data();
+  }
+
+  int64_t memory_bytes() const override { return this->held_bytes() + runner_.memory_bytes(); }
+
+  void step(const Actions& actions, const Bound& out, void*) override {
+    if constexpr (kReadsCallersType) {
+      this->need_reset("step");
+      check_action_type(*this, actions);
+      shared_.actions = actions.data;
+      shared_.action_type = actions.type;
+    } else {
+      shared_.actions = this->actions_of_step(actions);
+    }
+    shared_.bound = out;
+    runner_.run(typename Life<E>::StepGraph{}, shared_);
+  }
+  void reset(const ResetRequest& request, const Bound& out, void*) override {
+    this->take_request(request);
+    shared_.seeds = request.seeds.empty() ? nullptr : request.seeds.data();
+    this->clear_transient(out);
+    shared_.bound = out;
+    runner_.run(typename Life<E>::ResetGraph{}, shared_);
+    this->forget_request();
+    this->begun_ = true;
+  }
+  void observe(const Bound& out, void*) override {
+    this->need_reset("observe");
+    this->clear_transient(out);
+    shared_.bound = out;
+    runner_.run(typename Life<E>::ObserveGraph{}, shared_);
+  }
+
+  Runner<E>& runner() { return runner_; }
+
+ private:
+  using Base::plan_;
+  using Base::shared_;
+
+  static Plan<E>&& checked(Plan<E>&& plan) {
+    check_fits(plan, {available_memory(), total_memory()}, later_bytes(plan));
+    return std::move(plan);
+  }
+  /// What steps take later, of a world: room for its actions where the caller's type is not the
+  /// rules', and what the runner makes when it needs it.
+  static int64_t later_bytes(const Plan<E>& plan) {
+    int64_t of_runner = 0;
+    if constexpr (requires { Runner<E>::later_bytes(plan.config_, plan.params_); })
+      of_runner = Runner<E>::later_bytes(plan.config_, plan.params_);
+    const int64_t worlds = plan.config_.worlds;
+    return plan.action_bytes() + (of_runner + worlds - 1) / worlds;
+  }
+  /// One world for hooks that only look at it.
+  World<S> seen(int64_t world) const {
+    const int lane = int(world % B);
+    char* const at = this->base_ + world / B * this->block_bytes();
+    return World<S>(Cells<S>{&shared_, int32_t(world), at, lane, nullptr, B, lane});
+  }
+  GE_COLD std::string text_of([[maybe_unused]] int64_t world,
+                              [[maybe_unused]] int viewer) const override {
+    if constexpr (requires(const World<S>& w) { E::text(w, viewer); })
+      return E::text(seen(world), viewer);
+    return "";
+  }
+  GE_COLD void scene_of([[maybe_unused]] int64_t world,
+                        [[maybe_unused]] Scene& into) const override {
+    if constexpr (requires(const World<S>& w) { E::scene(w); })
+      into = E::scene(seen(world));
+    else
+      this->refuse_scene();
+  }
+
+  Runner<E> runner_;
+};
+
+}  // namespace ge

@@ -1,0 +1,232 @@
+// See plan.hpp.
+#include "engine/simulator/plan.hpp"
+
+#include <cstdio>
+
+#include "engine/graph/wide_rows.hpp"
+#include "engine/maths/blake2b.hpp"
+
+namespace ge {
+
+BuildFacts::BuildFacts(const std::string& name, const Card& build_card)
+    : id(name), card(build_card) {}
+BuildFacts::~BuildFacts() = default;
+PlanFacts::PlanFacts(const std::string& id, const Config& config, int tier, int agents)
+    : id_(id), config_(config), tier_(tier), agents_(agents) {}
+PlanFacts::PlanFacts(const PlanFacts&) = default;
+PlanFacts::PlanFacts(PlanFacts&&) noexcept = default;
+PlanFacts::~PlanFacts() = default;
+
+std::string short_name(std::string_view type) {
+  std::string name(type.substr(0, type.find('<')));
+  const auto colon = name.rfind(':');
+  name = colon == std::string::npos ? name : name.substr(colon + 1);
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+  return name;
+}
+
+// ---- columns
+
+void ColumnList::list_header(const std::string& table, int64_t at, int64_t bytes, int64_t room) {
+  segments.push_back({at, bytes, 4});
+  columns.push_back({table + ".count", Type::uint32, {}, 1, at, 4, 4, "", "live rows", 0, room});
+}
+
+void ColumnList::pool_header(const std::string& table, int64_t at, int64_t bytes, int words,
+                             int capacity) {
+  segments.push_back({at, bytes, 4});
+  columns.push_back(
+      {table + ".live", Type::uint32, {}, words, at, 4, 4, "", "bitmap of live slots"});
+  columns.push_back({table + ".generation",
+                     Type::uint32,
+                     {},
+                     capacity,
+                     at + 4 * words,
+                     4,
+                     4,
+                     "",
+                     "how often the slot was freed"});
+}
+
+void ColumnList::component(const std::string& table, const Segment& row, int64_t rows,
+                           const std::vector<FieldInfo>& fields) {
+  segments.push_back({row.offset, row.bytes * rows, row.unit});
+  for (const FieldInfo& info : fields) {
+    columns.push_back({table + "." + info.name, info.type, info.shape, rows,
+                       row.offset + info.offset, row.bytes, info.bytes, info.unit, info.doc});
+    if (info.low > -kUnbounded && info.high < kUnbounded)
+      columns.back().low = int64_t(info.low), columns.back().high = int64_t(info.high);
+  }
+}
+
+// ---- JSON of a build
+
+std::string shape_json(const std::vector<int64_t>& shape) {
+  std::string out = "[";
+  for (const int64_t extent : shape) out += (out.size() > 1 ? ", " : "") + std::to_string(extent);
+  return out + "]";
+}
+
+namespace {
+
+const char* flag(bool value) {
+  return value ? "true" : "false";
+}
+
+std::string columns_json(const std::vector<Column>& columns) {
+  std::string out = "[";
+  for (const Column& column : columns) {
+    if (out.size() > 1) out += ", ";
+    out += "{\"name\": " + json(column.name) +
+           ", \"type\": " + json(std::string(name_of(column.type))) +
+           ", \"shape\": " + shape_json(column.shape) + ", \"unit\": " + json(column.unit) +
+           ", \"doc\": " + json(column.doc) + "}";
+  }
+  return out + "]";
+}
+
+}  // namespace
+
+std::string describe_build(const BuildFacts& facts) {
+  const Card& card = facts.card;
+  char threshold[40] = "null";
+  if (card.reward_threshold != kUnbounded)
+    std::snprintf(threshold, sizeof threshold, "%.17g", card.reward_threshold);
+  return "\"id\": " + json(facts.id) + ", \"doc\": " + json(std::string(card.doc)) +
+         ", \"max_episode_steps\": " + std::to_string(card.max_episode_steps) +
+         ", \"reward_threshold\": " + threshold +
+         ", \"agents\": " + json(std::string(card.agents)) +
+         ", \"parameters\": " + json(facts.parameters) +
+         ", \"reset_options\": " + json(facts.reset_options) +
+         ", \"action\": " + json(facts.action) + ", \"observation\": " + json(facts.observation) +
+         ", \"state\": " + json(facts.state) + ", \"reward_parts\": " + json(facts.reward_parts) +
+         ", \"turns\": " + flag(facts.turns) + ", \"text\": " + flag(facts.text) +
+         ", \"scene\": " + flag(facts.scene) +
+         (card.render_fps > 0 ? ", \"render_fps\": " + std::to_string(card.render_fps) : "") +
+         ", \"action_mask\": " + flag(facts.action_mask) +
+         ", \"columns\": " + columns_json(facts.columns);
+}
+
+// ---- a plan
+
+std::string usual_agent_name(int agent) {
+  std::string name = "player_";
+  return name += std::to_string(agent);
+}
+
+void PlanFacts::check_config(bool wide, int card_steps) {
+  constexpr int64_t kMostWorlds = (int64_t{1} << 31) - 64;
+  if (config_.worlds < 1 || config_.worlds > kMostWorlds)
+    throw Error(Fault::value, "num_envs must be from 1 to " + std::to_string(kMostWorlds) +
+                                  ", got " + std::to_string(config_.worlds));
+  // Rows that are staged one by one are numbered in 32 bits.
+  if (wide && config_.worlds * agents_ >= int64_t{1} << 31)
+    throw Error(Fault::value,
+                "at most 2^31 agents in all are possible: " + std::to_string(config_.worlds) +
+                    " worlds have " + std::to_string(agents_) + " each");
+  if (config_.first_world < 0 || config_.first_world > 0xffffffffll - config_.worlds)
+    throw Error(Fault::value, "first_world must be from 0 to 2^32 less the number of worlds, got " +
+                                  std::to_string(config_.first_world));
+  max_steps_ = config_.max_episode_steps < 0 ? card_steps : config_.max_episode_steps;
+  if (max_steps_ > 0x7fffffff)
+    throw Error(Fault::value,
+                "max_episode_steps must be below 2^31, got " + std::to_string(max_steps_));
+}
+
+void PlanFacts::hash_layout() {
+  std::string text;
+  for (const Column& column : columns_)
+    text += column.name + " " + name_of(column.type) + " " + shape_json(column.shape) + " " +
+            std::to_string(column.rows) + " " + std::to_string(column.offset) + " " +
+            std::to_string(column.stride) + "\n";
+  layout_ = Blake2b(16).update(text.data(), text.size()).hex_digest();
+}
+
+void PlanFacts::choose_format(Elements own, const std::vector<Elements>& possible) {
+  const Elements wanted = config_.elements == Elements::own ? own : config_.elements;
+  std::string known;
+  bool found = false;
+  for (const Elements format : possible) {
+    known += (known.empty() ? "'" : ", '") + std::string(name_of(format)) + "'";
+    if (format == wanted) format_ = wanted, found = true;
+  }
+  if (!found && config_.elements != Elements::own)
+    throw Error(Fault::value, "dtype of " + id_ + " must be " +
+                                  (known.empty() ? "its own" : "one of " + known) + ", got '" +
+                                  name_of(config_.elements) + "'");
+}
+
+Elements PlanFacts::format_of(Output which, Elements own) const {
+  return which == kObservation || which == kFinalObservation ? format_ : own;
+}
+
+std::vector<int64_t> PlanFacts::wide_shape(Elements format, const WideShape& row) const {
+  if (row.elements < 1 || row.elements > row.capacity)
+    throw Error(Fault::runtime, id_ + ": a row of " + std::to_string(row.elements) +
+                                    " elements, the build has room for " +
+                                    std::to_string(row.capacity));
+  int64_t described = 0;
+  for (const FieldInfo& info : row.fields) described += info.elements();
+  if (described != row.elements)
+    throw Error(Fault::runtime, id_ + ": a row of " + std::to_string(row.elements) +
+                                    " elements is described as " + std::to_string(described));
+  if (format == Elements::bits) return {wide_bytes(format, row.elements)};
+  if (row.fields.size() == 1 && !row.fields[0].shape.empty()) return row.fields[0].shape;
+  return {row.elements};
+}
+
+void PlanFacts::add_output(Output which, Type type, bool per_agent, std::vector<int64_t> row,
+                           bool exists) {
+  OutputShape& shape = outputs_[which];
+  shape = {type, exists, per_agent, std::move(row), 0};
+  shape.bytes = bytes_of(type) * config_.worlds * (per_agent ? agents_ : 1);
+  for (const int64_t extent : shape.row) shape.bytes *= extent;
+}
+
+void PlanFacts::add_wide_output(Output which, Elements own, bool per_agent, const WideShape& row,
+                                bool exists) {
+  const Elements format = format_of(which, own);
+  add_output(which, format == Elements::float32 ? Type::float32 : Type::uint8, per_agent,
+             wide_shape(format, row), exists);
+}
+
+void PlanFacts::add_agent_outputs(bool many_agents) {
+  add_output(kReward, Type::float32, true, {});
+  add_output(kTerminated, Type::boolean, true, {});
+  add_output(kTruncated, Type::boolean, true, {});
+  add_output(kEnded, Type::boolean, true, {});
+  add_output(kEpisodeReturn, Type::float32, true, {});
+  add_output(kEpisodeLength, Type::int32, true, {});
+  add_output(kAgentActive, Type::boolean, true, {}, many_agents);
+}
+
+void PlanFacts::write_instance(const BuildFacts& build, const void* values,
+                               const std::vector<std::string>& agent_names, int64_t record_bytes) {
+  std::string outputs;
+  for (int o = 0; o < kOutputCount; ++o) {
+    const OutputShape& shape = outputs_[o];
+    if (!shape.exists) continue;
+    std::vector<int64_t> full{config_.worlds};
+    if (shape.per_agent) full.push_back(agents_);
+    full.insert(full.end(), shape.row.begin(), shape.row.end());
+    outputs += (outputs.empty() ? "" : ", ") + json(std::string(name_of(Output(o)))) +
+               ": {\"type\": " + json(std::string(name_of(shape.type))) +
+               ", \"shape\": " + shape_json(full) + "}";
+  }
+  std::string settings;
+  for (const FieldInfo& info : build.parameters)
+    settings += (settings.empty() ? "" : ", ") + json(info.name) + ": " + json_value(info, values);
+  std::string agents;
+  for (const std::string& name : agent_names) agents += (agents.empty() ? "" : ", ") + json(name);
+  instance_ = "{" + describe_build(build) + ", \"num_worlds\": " + std::to_string(config_.worlds) +
+              ", \"agents_per_world\": " + std::to_string(agents_) + ", \"agent_names\": [" +
+              agents + "]" +
+              ", \"autoreset_mode\": " + json(std::string(name_of(config_.autoreset))) +
+              ", \"time_limit\": " + std::to_string(max_steps_) +
+              ", \"packed\": " + flag(format_ == Elements::bits) +
+              ", \"record_bytes\": " + std::to_string(record_bytes) +
+              ", \"layout\": " + json(layout_) + ", \"tier\": " + std::to_string(tier_) +
+              ", \"outputs\": {" + outputs + "}, \"values\": {" + settings + "}}";
+}
+
+}  // namespace ge

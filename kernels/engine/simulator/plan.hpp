@@ -1,0 +1,112 @@
+// Plans: what is known of a build, and of a simulator before any machine is. Names, descriptions,
+// columns, shapes of outputs, JSON, and the checks of what was asked for: facts as plain data, so
+// that whatever is made of them is compiled once (plan.cpp). build.hpp fills them in from an
+// environment's types and leaves the rest to this.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/described/field_info.hpp"
+#include "engine/simulator/simulator.hpp"
+#include "engine/world/record.hpp"
+
+namespace ge {
+
+/// What a catalogue prints of an environment.
+struct Card {
+  const char* doc;
+  int max_episode_steps = 0;             // 0: no limit
+  double reward_threshold = kUnbounded;  // unbounded: none
+  const char* agents = "1";              // or the name of the parameter that counts them
+  int render_fps = 0;                    // steps per second of the world's own time, if it has one
+};
+
+/// "herd" of gpu_envs::envs::Herd<3>: a table without a name of its own.
+std::string short_name(std::string_view type);
+
+/// The columns and segments of a record, in the order of their offsets.
+struct ColumnList {
+  std::vector<Column>& columns;
+  std::vector<Segment>& segments;
+  void list_header(const std::string& table, int64_t at, int64_t bytes, int64_t room);
+  void pool_header(const std::string& table, int64_t at, int64_t bytes, int words, int capacity);
+  void component(const std::string& table, const Segment& row, int64_t rows,
+                 const std::vector<FieldInfo>& fields);
+};
+
+std::string shape_json(const std::vector<int64_t>& shape);
+
+/// What is known of a build without a simulator.
+struct BuildFacts {
+  BuildFacts(const std::string& name, const Card& build_card);
+  ~BuildFacts();
+
+  std::string id;
+  Card card;
+  std::vector<Column> columns;
+  std::vector<FieldInfo> parameters, reset_options, action, observation;
+  std::vector<FieldInfo> state, reward_parts;  // empty: none
+  bool turns = false, text = false, scene = false, action_mask = false;
+};
+/// The part of the JSON that is known without a simulator.
+std::string describe_build(const BuildFacts& facts);
+
+/// Beyond so many the agents of a world have numbers only.
+inline constexpr int kMostNamed = 1 << 20;
+/// player_0, player_1, ...
+std::string usual_agent_name(int agent);
+
+/// A row whose length the parameters decide: what it is, and what there is room for.
+struct WideShape {
+  int elements, capacity;
+  std::vector<FieldInfo> fields;
+};
+
+/// Everything about one simulator that no machine changes, less its parameters.
+struct PlanFacts {
+  PlanFacts(const std::string& id, const Config& config, int tier, int agents);
+  PlanFacts(const PlanFacts&);
+  PlanFacts(PlanFacts&&) noexcept;
+  ~PlanFacts();
+
+  std::string id_;
+  Config config_;
+  int tier_, agents_;
+  int64_t max_steps_ = 0;
+  std::vector<Column> columns_;
+  std::vector<Segment> segments_;
+  std::vector<double> ranges_;
+  std::string layout_, instance_;
+  OutputShape outputs_[kOutputCount];
+  Elements format_ = Elements::uint8;  // of observations that are wide rows
+  std::vector<uint8_t> background_, state_background_;
+
+  /// Of a world, in the rules' type.
+  int64_t action_bytes() const { return 4 * int64_t{agents_} * int64_t(ranges_.size() / 2); }
+  /// Refuses numbers of worlds and steps that nothing here could count. wide: the observation is a
+  /// wide row.
+  void check_config(bool wide, int card_steps);
+  /// The hash of columns_.
+  void hash_layout();
+  /// The element type that was asked for, where it is one of `possible`.
+  void choose_format(Elements own, const std::vector<Elements>& possible);
+  /// The format of a wide row that is written as `which`; `own` is that of its elements.
+  Elements format_of(Output which, Elements own) const;
+  void add_output(Output which, Type type, bool per_agent, std::vector<int64_t> row,
+                  bool exists = true);
+  void add_wide_output(Output which, Elements own, bool per_agent, const WideShape& row,
+                       bool exists = true);
+  /// What every environment tells of each agent besides its observation.
+  void add_agent_outputs(bool many_agents);
+  /// The whole JSON; `settings` lie in the struct at `values`.
+  void write_instance(const BuildFacts& build, const void* values,
+                      const std::vector<std::string>& agent_names, int64_t record_bytes);
+
+ private:
+  /// A row of one field has that field's shape, all others are flat.
+  std::vector<int64_t> wide_shape(Elements format, const WideShape& row) const;
+};
+
+}  // namespace ge

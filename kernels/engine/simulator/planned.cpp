@@ -1,0 +1,117 @@
+// See planned.hpp.
+#include "engine/simulator/planned.hpp"
+
+namespace ge {
+
+const std::string& PlannedBase::instance() const {
+  return facts_->instance_;
+}
+const OutputShape& PlannedBase::output(Output which) const {
+  return facts_->outputs_[which];
+}
+int64_t PlannedBase::worlds() const {
+  return facts_->config_.worlds;
+}
+int PlannedBase::agents() const {
+  return facts_->agents_;
+}
+const Config& PlannedBase::config() const {
+  return facts_->config_;
+}
+const std::string& PlannedBase::id() const {
+  return facts_->id_;
+}
+const std::vector<Column>& PlannedBase::columns() const {
+  return facts_->columns_;
+}
+const std::string& PlannedBase::layout() const {
+  return facts_->layout_;
+}
+const std::vector<double>& PlannedBase::action_ranges() const {
+  return facts_->ranges_;
+}
+bool PlannedBase::action_is_float() const {
+  return action_is_float_;
+}
+int64_t PlannedBase::record_bytes() const {
+  return shape_.record_bytes;
+}
+std::string PlannedBase::text(int64_t, int) const {
+  throw Error(Fault::value, "text of a world: only with device='cpu'");
+}
+void PlannedBase::scene(int64_t, Scene&) const {
+  throw Error(Fault::value, "scene of a world: only with device='cpu'");
+}
+
+std::vector<std::string> PlannedBase::action_names() const {
+  return of_each_action(&PlannedBase::name_of_action);
+}
+std::vector<std::string> PlannedBase::action_keys() const {
+  return of_each_action(&PlannedBase::key_of_action);
+}
+/// The text of each category of an action that is one category; nothing if the first is empty.
+std::vector<std::string> PlannedBase::of_each_action(std::string (PlannedBase::*text)(int)
+                                                         const) const {
+  std::vector<std::string> texts;
+  const std::vector<double>& ranges = facts_->ranges_;
+  if (ranges.size() != 2 || action_is_float_) return texts;
+  for (int k = 0; k <= int(ranges[1]); ++k) {
+    texts.push_back((this->*text)(k));
+    if (k == 0 && texts[0].empty()) return {};
+  }
+  return texts;
+}
+
+int64_t PlannedBase::arena_bytes() const {
+  return (worlds() + shape_.block - 1) / shape_.block * shape_.block_bytes;
+}
+
+void PlannedBase::need_reset(const char* call) const {
+  if (!begun_)
+    throw Error(Fault::reset_needed,
+                std::string(call) + " before the first reset: call reset() once");
+}
+void PlannedBase::check_request(const ResetRequest& request) const {
+  if (!begun_ && request.mask != nullptr)
+    throw Error(Fault::reset_needed,
+                "the first reset must be of all worlds: call reset() once without a mask");
+}
+void PlannedBase::check_range(int64_t first, int64_t count) const {
+  if (first < 0 || count < 0 || first + count > worlds())
+    throw Error(Fault::value, "worlds " + std::to_string(first) + " to " +
+                                  std::to_string(first + count) + " are not within the " +
+                                  std::to_string(worlds()) + " of this simulator");
+}
+void PlannedBase::check_world(int64_t world) const {
+  if (world < 0 || world >= worlds())
+    throw Error(Fault::value, "world must be from 0 to " + std::to_string(worlds() - 1) + ", got " +
+                                  std::to_string(world));
+}
+
+FaultReport PlannedBase::report(const Counters& counters) const {
+  FaultReport report;
+  report.bad_actions = int64_t(counters.bad_actions);
+  if (counters.first_bad != 0) {
+    const int64_t row = int64_t(~counters.first_bad);
+    report.first_bad_world = row / agents(), report.first_bad_agent = row % agents();
+  }
+  report.illegal_actions = int64_t(counters.illegal_actions);
+  if (counters.first_illegal != 0) {
+    const int64_t row = int64_t(~counters.first_illegal);
+    report.first_illegal_world = row / agents(), report.first_illegal_agent = row % agents();
+  }
+  report.frozen_steps = int64_t(counters.frozen_steps);
+  bool dropped = false;
+  for (const unsigned long long rows : counters.dropped) dropped = dropped || rows != 0;
+  if (!dropped) return report;  // callers ask after every step
+  size_t table = 0;
+  for (const Room& room : rooms()) {
+    if (counters.dropped[table] != 0)
+      report.tables.push_back({room.table, int64_t(counters.dropped[table]),
+                               int64_t(counters.needed[table]), room.rows});
+    ++table;
+  }
+  return report;
+}
+
+}  // namespace ge

@@ -1,0 +1,138 @@
+// The part of a simulator that is the same on every machine: what its plan answers, requests and
+// what is wrong with them, and faults in words. PlannedBase knows the facts of the plan and is
+// compiled once; PlannedSimulator adds what only an environment's types tell.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/simulator/build.hpp"
+
+namespace ge {
+
+/// Where the records of a simulator's worlds lie, whatever is in them.
+struct RecordShape {
+  int64_t record_bytes;  // of one world, canonical
+  int64_t block_bytes;   // of the worlds that are stored together
+  int block;             // how many these are
+  int identity;          // offset of Identity in a record
+};
+
+class GE_API PlannedBase : public Simulator {
+ public:
+  PlannedBase(const PlannedBase&) = delete;
+
+  const std::string& instance() const override;
+  const OutputShape& output(Output which) const override;
+  int64_t worlds() const override;
+  int agents() const override;
+  const Config& config() const override;
+  const std::string& id() const override;
+  const std::vector<Column>& columns() const override;
+  const std::string& layout() const override;
+  const std::vector<double>& action_ranges() const override;
+  bool action_is_float() const override;
+  std::vector<std::string> action_names() const override;
+  std::vector<std::string> action_keys() const override;
+  std::string text(int64_t world, int viewer) const override;
+  void scene(int64_t world, Scene& into) const override;
+  int64_t record_bytes() const override;
+
+ protected:
+  PlannedBase(bool action_is_float, const RecordShape& shape)
+      : action_is_float_(action_is_float), shape_(shape) {}
+
+  /// What the environment calls category k of its action, and the key that stands for it; empty
+  /// where it says nothing.
+  virtual std::string name_of_action(int k) const = 0;
+  virtual std::string key_of_action(int k) const = 0;
+  /// Name and most rows of each table, as the counters number them.
+  struct Room {
+    std::string table;
+    int64_t rows;
+  };
+  virtual std::vector<Room> rooms() const = 0;
+
+  /// Bytes of all records, and of those that are stored together.
+  int64_t arena_bytes() const;
+  int64_t block_bytes() const { return shape_.block_bytes; }
+
+  void need_reset(const char* call) const;
+  void check_request(const ResetRequest& request) const;
+  void check_range(int64_t first, int64_t count) const;
+  void check_world(int64_t world) const;
+  FaultReport report(const Counters& counters) const;
+
+  const PlanFacts* facts_ = nullptr;
+  const bool action_is_float_;
+  const RecordShape shape_;
+  bool begun_ = false;
+
+ private:
+  std::vector<std::string> of_each_action(std::string (PlannedBase::*text)(int) const) const;
+};
+
+/// Machine: PlannedBase, or a class of one kind of machine that derives from it.
+template <class E, class Machine = PlannedBase>
+class PlannedSimulator : public Machine {
+ public:
+  using S = typename E::Schema;
+  using Tables = AllTables<S>;
+  static constexpr int B = kBlock<S>;
+
+  GE_COLD explicit PlannedSimulator(Plan<E>&& plan)
+      : Machine(ActionShape<typename S::Action>::is_float,
+                {ge::record_bytes<Tables>(plan.params_), ge::block_bytes<Tables, B>(plan.params_),
+                 B, kOffset<Tables, EpisodeTable, Identity>}),
+        plan_(std::move(plan)) {
+    this->facts_ = &plan_;
+    shared_.worlds = int32_t(plan_.config_.worlds);
+    shared_.max_steps = uint32_t(plan_.max_steps_);
+    shared_.first_world = uint32_t(plan_.config_.first_world);
+    shared_.autoreset = plan_.config_.autoreset;
+    shared_.params = plan_.params_;
+    shared_.format = plan_.format_;
+  }
+
+ protected:
+  /// What of a reset request goes into the kernels' parameters as it is.
+  GE_COLD void take_request(const ResetRequest& request) {
+    this->check_request(request);
+    shared_.options = resolve_options<S>(request.options, plan_.params_);
+    shared_.reset_mask = request.mask;
+    shared_.seed_count = int32_t(request.seeds.size());
+  }
+  /// Options, mask and seeds hold for one reset only.
+  GE_COLD void forget_request() {
+    shared_.options = typename OptionsOf<S>::type{};
+    shared_.seeds = nullptr;
+    shared_.reset_mask = nullptr;
+  }
+
+  GE_COLD std::string name_of_action([[maybe_unused]] int k) const override {
+    if constexpr (requires { E::action_name(plan_.params_, k); })
+      return E::action_name(plan_.params_, k);
+    else
+      return "";
+  }
+  GE_COLD std::string key_of_action([[maybe_unused]] int k) const override {
+    if constexpr (requires { E::action_key(plan_.params_, k); })
+      return E::action_key(plan_.params_, k);
+    else
+      return "";
+  }
+  GE_COLD std::vector<PlannedBase::Room> rooms() const override { return rooms_of(Tables{}); }
+
+  Plan<E> plan_;
+  Shared<S> shared_{};
+
+ private:
+  template <class... Ts>
+  GE_COLD std::vector<PlannedBase::Room> rooms_of(Types<Ts...>) const {
+    std::vector<PlannedBase::Room> rooms;
+    (rooms.push_back({table_name<Ts>(), room_of<Ts>(plan_.params_)}), ...);
+    return rooms;
+  }
+};
+
+}  // namespace ge

@@ -1,0 +1,378 @@
+// See records.hpp.
+#include "engine/simulator/records.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "engine/described/field_info.hpp"
+#include "engine/maths/blake2b.hpp"
+#include "engine/maths/random.hpp"
+
+namespace ge {
+
+// ---- between blocks and canonical bytes
+
+namespace {
+
+/// Words of a segment, side by side in `plain` and `stride` words apart in a block.
+template <class Word, bool kUnpack>
+void move_words(char* plain, char* words, int64_t count, int64_t stride) {
+  constexpr int64_t size = sizeof(Word);
+  for (int64_t k = 0; k < count; ++k) {
+    char* const there = words + k * stride * size;
+    std::memcpy(kUnpack ? plain + k * size : there, kUnpack ? there : plain + k * size,
+                sizeof(Word));
+  }
+}
+
+template <bool kUnpack>
+void move_segment(const Segment& segment, char* plain, char* words, int64_t stride) {
+  const int64_t count = segment.bytes / segment.unit;
+  switch (segment.unit) {
+    case 1:
+      return move_words<uint8_t, kUnpack>(plain, words, count, stride);
+    case 2:
+      return move_words<uint16_t, kUnpack>(plain, words, count, stride);
+    case 4:
+      return move_words<uint32_t, kUnpack>(plain, words, count, stride);
+    default:
+      return move_words<uint64_t, kUnpack>(plain, words, count, stride);
+  }
+}
+
+template <bool kUnpack>
+void move_records(const RecordBlocks& blocks, int64_t first, int64_t count, char* canonical) {
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t world = first + i, lane = world % blocks.block;
+    char* const block = blocks.base + world / blocks.block * blocks.block_bytes;
+    char* const plain = canonical + i * blocks.record_bytes;
+    if (kUnpack) std::memset(plain, 0, size_t(blocks.record_bytes));
+    for (const Segment& segment : blocks.segments)
+      move_segment<kUnpack>(segment, plain + segment.offset,
+                            block + segment.offset * blocks.block + lane * segment.unit,
+                            blocks.block);
+  }
+}
+
+}  // namespace
+
+void unpack_records(const RecordBlocks& blocks, int64_t first, int64_t count, char* to) {
+  move_records<true>(blocks, first, count, to);
+}
+void pack_records(const RecordBlocks& blocks, int64_t first, int64_t count, const char* from) {
+  move_records<false>(blocks, first, count, const_cast<char*>(from));
+}
+
+void check_copy(std::span<const int64_t> from, std::span<const int64_t> to, int64_t worlds) {
+  if (from.size() != to.size())
+    throw Error(Fault::value, "copy_worlds: source has " + std::to_string(from.size()) +
+                                  " worlds and destination " + std::to_string(to.size()));
+  for (const auto list : {from, to})
+    for (const int64_t world : list)
+      if (world < 0 || world >= worlds)
+        throw Error(Fault::value, "copy_worlds: world " + std::to_string(world) +
+                                      " is not one of 0 to " + std::to_string(worlds - 1));
+  std::unordered_set<int64_t> written;
+  for (const int64_t world : to)
+    if (!written.insert(world).second)
+      throw Error(Fault::value,
+                  "copy_worlds: world " + std::to_string(world) + " is a destination twice");
+  for (const int64_t world : from)
+    if (written.count(world) != 0)
+      throw Error(Fault::value, "copy_worlds: world " + std::to_string(world) +
+                                    " is both a source and a destination");
+}
+
+// ---- saves
+
+namespace {
+
+constexpr char kMagic[8] = {'g', 'p', 'u', '_', 'e', 'n', 'v', '\1'};
+constexpr int64_t kDigest = 16;
+
+// What must be equal for a save to be loaded: the same text on both sides, compared line by line so
+// that a difference can be named.
+std::vector<std::pair<std::string, std::string>> save_facts(const Simulator& simulator) {
+  const std::string& instance = simulator.instance();
+  // The parameters' values come last, and may be called like the facts.
+  const auto values = instance.rfind("\"values\": ");
+  const auto member = [&](const std::string& key) {
+    const auto at = instance.rfind("\"" + key + "\": ", values);
+    const auto begin = at + key.size() + 4;
+    int depth = 0;
+    auto end = begin;
+    bool quoted = false;
+    for (; end < instance.size(); ++end) {
+      const char c = instance[end];
+      if (c == '"') quoted = !quoted;
+      if (quoted) {
+        if (c == '\\') ++end;
+        continue;
+      }
+      if (c == '{' || c == '[') ++depth;
+      if ((c == '}' || c == ']') && --depth < 0) break;
+      if (c == ',' && depth == 0) break;
+      if (depth == 0 && (c == '}' || c == ']')) {
+        ++end;
+        break;
+      }
+    }
+    return instance.substr(begin, end - begin);
+  };
+  return {{"environment", json(simulator.id())},
+          {"parameters", member("values")},
+          {"tier", member("tier")},
+          {"worlds", std::to_string(simulator.worlds())},
+          {"agents_per_world", std::to_string(simulator.agents())},
+          {"autoreset_mode", member("autoreset_mode")},
+          {"time_limit", member("time_limit")},
+          {"record_bytes", std::to_string(simulator.record_bytes())},
+          {"layout", json(simulator.layout())}};
+}
+
+std::string save_header(const Simulator& simulator) {
+  std::string out = "{\"version\": 1";
+  for (const auto& [key, value] : save_facts(simulator)) out += ",\n \"" + key + "\": " + value;
+  return out + "}\n";
+}
+
+std::string fact_in(const std::string& header, const std::string& key) {
+  // A line each, so that a parameter of the same name is not meant.
+  const auto at = header.find(",\n \"" + key + "\": ");
+  if (at == std::string::npos) return "(nothing)";
+  const auto begin = at + key.size() + 7;
+  const auto line = header.find(",\n", begin);
+  const auto end = line == std::string::npos ? header.rfind('}') : line;
+  return header.substr(begin, end - begin);
+}
+
+}  // namespace
+
+std::string save(Simulator& simulator) {
+  const std::string header = save_header(simulator);
+  const int64_t records = simulator.record_bytes() * simulator.worlds();
+  std::string out(kMagic, sizeof kMagic);
+  const uint64_t length = header.size();
+  for (int k = 0; k < 8; ++k) out += char(length >> (8 * k));
+  out += header;
+  const size_t at = out.size();
+  out.resize(at + size_t(records));
+  simulator.read_records(0, simulator.worlds(), out.data() + at);
+  const auto digest = Blake2b(kDigest).update(out.data(), out.size()).digest();
+  out.append(reinterpret_cast<const char*>(digest.data()), size_t(kDigest));
+  return out;
+}
+
+void load(Simulator& simulator, const char* data, int64_t bytes) {
+  constexpr int64_t kPrefix = sizeof kMagic + 8;
+  if (bytes < kPrefix || std::memcmp(data, kMagic, sizeof kMagic) != 0)
+    throw Error(Fault::value, "load: these bytes are not a save of gpu_envs");
+  uint64_t length = 0;
+  for (int k = 0; k < 8; ++k) length |= uint64_t(uint8_t(data[sizeof kMagic + k])) << (8 * k);
+  if (bytes < kPrefix + kDigest || length > uint64_t(bytes - kPrefix - kDigest))
+    throw Error(Fault::value, "load: the save is truncated: " + std::to_string(bytes) +
+                                  " bytes are not all of it");
+  const auto digest = Blake2b(kDigest).update(data, size_t(bytes - kDigest)).digest();
+  const bool intact = std::memcmp(digest.data(), data + bytes - kDigest, size_t(kDigest)) == 0;
+  const std::string header(data + kPrefix, size_t(length));
+  for (const auto& [key, value] : save_facts(simulator)) {
+    if (!intact) break;
+    const std::string theirs = fact_in(header, key);
+    if (theirs != value)
+      throw Error(Fault::value, "load: the save differs in " + key + ": it has " + theirs +
+                                    ", this simulator " + value);
+  }
+  const int64_t records = simulator.record_bytes() * simulator.worlds();
+  if (!intact || bytes != kPrefix + int64_t(length) + records + kDigest)
+    throw Error(Fault::value,
+                "load: the save is damaged or truncated: its checksum does not fit its bytes");
+  simulator.write_records(0, simulator.worlds(), data + kPrefix + int64_t(length));
+}
+
+// ---- columns
+
+const Column& find_column(const Simulator& simulator, const std::string& name) {
+  std::string known;
+  for (const Column& column : simulator.columns()) {
+    if (column.name == name) return column;
+    known += (known.empty() ? "" : ", ") + column.name;
+  }
+  throw Error(Fault::value, "unknown column '" + name + "'; there are: " + known);
+}
+
+namespace {
+constexpr int64_t kChunk = 4096;
+}
+
+void get_column(Simulator& simulator, const Column& column, void* to) {
+  const int64_t record = simulator.record_bytes();
+  std::vector<char> records(size_t(std::min(kChunk, simulator.worlds()) * record));
+  char* out = static_cast<char*>(to);
+  for (int64_t first = 0; first < simulator.worlds(); first += kChunk) {
+    const int64_t count = std::min(kChunk, simulator.worlds() - first);
+    simulator.read_records(first, count, records.data());
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t row = 0; row < column.rows; ++row, out += column.bytes)
+        std::memcpy(out, records.data() + i * record + column.offset + row * column.stride,
+                    size_t(column.bytes));
+  }
+}
+
+namespace {
+
+/// Whole numbers name rows, kinds and counts: one beyond its range would reach outside of tables.
+void check_values(const Column& column, const void* from, int64_t worlds) {
+  if (column.low > column.high || (column.type != Type::uint32 && column.type != Type::int32))
+    return;
+  const int64_t values = worlds * column.rows * column.bytes / 4;
+  for (int64_t i = 0; i < values; ++i) {
+    uint32_t word;
+    std::memcpy(&word, static_cast<const char*>(from) + 4 * i, 4);
+    const int64_t value = column.type == Type::int32 ? int64_t(int32_t(word)) : int64_t(word);
+    if (value < column.low || value > column.high)
+      throw Error(Fault::value, "set: " + column.name + " must be from " +
+                                    std::to_string(column.low) + " to " +
+                                    std::to_string(column.high) + ", got " + std::to_string(value));
+  }
+}
+
+}  // namespace
+
+void set_column(Simulator& simulator, const Column& column, const void* from,
+                std::span<const int64_t> worlds) {
+  const int64_t record = simulator.record_bytes();
+  std::vector<char> one(static_cast<size_t>(record));
+  const int64_t count = worlds.empty() ? simulator.worlds() : int64_t(worlds.size());
+  for (const int64_t world : worlds)
+    if (world < 0 || world >= simulator.worlds())
+      throw Error(Fault::value, "set: world " + std::to_string(world) + " is not one of 0 to " +
+                                    std::to_string(simulator.worlds() - 1));
+  check_values(column, from, count);
+  const char* in = static_cast<const char*>(from);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t world = worlds.empty() ? i : worlds[size_t(i)];
+    simulator.read_records(world, 1, one.data());
+    for (int64_t row = 0; row < column.rows; ++row, in += column.bytes)
+      std::memcpy(one.data() + column.offset + row * column.stride, in, size_t(column.bytes));
+    simulator.write_records(world, 1, one.data());
+  }
+}
+
+// ---- golden runs
+
+namespace {
+
+// Outputs in host and machine memory; freed with the run.
+class Buffers {
+ public:
+  explicit Buffers(Simulator& simulator) : simulator_(simulator) {
+    for (int o = 0; o < kOutputCount; ++o) {
+      const OutputShape& shape = simulator.output(Output(o));
+      if (!shape.exists) continue;
+      bound_.at[o] = simulator.allocate(shape.bytes);
+      host_[o].resize(size_t(shape.bytes));
+    }
+  }
+  ~Buffers() {
+    for (void* memory : bound_.at)
+      if (memory != nullptr) simulator_.release(memory);
+    if (actions_ != nullptr) simulator_.release(actions_);
+  }
+  /// Memory for actions, where the simulator reads them.
+  void* actions(int64_t bytes) { return actions_ = simulator_.allocate(bytes); }
+  Buffers(const Buffers&) = delete;
+  const Bound& bound() const { return bound_; }
+  void fetch() {
+    for (int o = 0; o < kOutputCount; ++o)
+      if (bound_.at[o] != nullptr)
+        simulator_.copy_to_host(host_[o].data(), bound_.at[o], int64_t(host_[o].size()));
+  }
+  /// Appends one world's part of every output. final_obs is zero outside its mask, so it is taken
+  /// whole.
+  void hash_world(int64_t world, Blake2b& hash) const {
+    for (const Output o :
+         {kObservation, kReward, kTerminated, kTruncated, kFinalObservation, kEnded, kEpisodeReturn,
+          kEpisodeLength, kActionMask, kAgentActive, kState, kRewardParts}) {
+      const int64_t bytes = int64_t(host_[o].size()) / simulator_.worlds();
+      hash.update(host_[o].data() + world * bytes, size_t(bytes));
+    }
+  }
+
+ private:
+  Simulator& simulator_;
+  Bound bound_;
+  void* actions_ = nullptr;
+  std::vector<char> host_[kOutputCount];
+};
+
+std::string hash_of(const std::vector<Blake2b>& worlds, size_t digest) {
+  Blake2b all(8);
+  for (const Blake2b& world : worlds) all.update(world.digest().data(), digest);
+  return all.hex_digest();
+}
+
+}  // namespace
+
+Golden golden_run(Simulator& simulator, int steps, uint64_t seed) {
+  Buffers buffers(simulator);
+  const int64_t worlds = simulator.worlds();
+  const std::vector<double>& ranges = simulator.action_ranges();
+  const int64_t words = int64_t(ranges.size()) / 2;
+  const int64_t row_count = simulator.agents() * words;
+  std::vector<Blake2b> outputs(size_t(worlds), Blake2b(8));
+  const auto take = [&] {
+    buffers.fetch();
+    for (int64_t w = 0; w < worlds; ++w) buffers.hash_world(w, outputs[size_t(w)]);
+  };
+  const uint64_t seeds[1] = {seed};
+  ResetRequest request;
+  request.seeds = seeds;
+  simulator.reset(request, buffers.bound(), nullptr);
+  take();
+  std::vector<int32_t> ints(size_t(worlds * row_count));
+  std::vector<float> floats(simulator.action_is_float() ? ints.size() : 0);
+  void* const device = buffers.actions(int64_t(ints.size()) * 4);
+  constexpr uint32_t stream = Name("golden_actions").hash();
+  for (int step = 0; step < steps; ++step) {
+    for (int64_t w = 0; w < worlds; ++w) {
+      for (int64_t k = 0; k < row_count; ++k) {
+        // Of the world's number under its seed, so that a world alone acts as it does in a batch.
+        const uint32_t identity = uint32_t(simulator.config().first_world + w);
+        const Draw d = draw(uint32_t(seed), uint32_t(seed >> 32), identity, 0, uint32_t(step),
+                            stream, uint32_t(k), 0);
+        const double low = ranges[size_t(2 * (k % words))],
+                     high = ranges[size_t(2 * (k % words) + 1)];
+        const size_t at = size_t(w * row_count + k);
+        if (simulator.action_is_float()) {
+          const float lo = low == -kUnbounded ? -1.0f : float(low),
+                      hi = high == kUnbounded ? 1.0f : float(high);
+          const float x = lo + (hi - lo) * d.uniform(0);
+          floats[at] = x < hi ? x : hi;
+        } else {
+          ints[at] = int32_t(low) + int32_t(d.below(0, uint32_t(high - low) + 1));
+        }
+      }
+    }
+    const void* const host =
+        simulator.action_is_float() ? static_cast<const void*>(floats.data()) : ints.data();
+    simulator.copy_from_host(device, host, int64_t(ints.size()) * 4);
+    simulator.step({device, simulator.action_is_float() ? Type::float32 : Type::int32},
+                   buffers.bound(), nullptr);
+    take();
+  }
+  std::vector<Blake2b> records(size_t(worlds), Blake2b(8));
+  // Many at once: each reading waits for the machine.
+  const int64_t bytes = simulator.record_bytes();
+  const int64_t most =
+      std::clamp<int64_t>((int64_t{1} << 24) / std::max<int64_t>(bytes, 1), 1, worlds);
+  std::vector<char> some(size_t(most * bytes));
+  for (int64_t first = 0; first < worlds; first += most) {
+    const int64_t count = std::min(most, worlds - first);
+    simulator.read_records(first, count, some.data());
+    for (int64_t w = 0; w < count; ++w)
+      records[size_t(first + w)].update(some.data() + w * bytes, size_t(bytes));
+  }
+  return {hash_of(records, 8), hash_of(outputs, 8)};
+}
+
+}  // namespace ge

@@ -1,0 +1,50 @@
+// Records in motion: between interleaved blocks and canonical bytes, word by word; saves, loads,
+// columns and hashes are built on these for every machine. Nothing here knows a component.
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "engine/simulator/simulator.hpp"
+#include "engine/world/record.hpp"
+
+namespace ge {
+
+/// Where a simulator's records lie in host memory: in blocks, interleaved word by word (record.hpp).
+struct RecordBlocks {
+  const std::vector<Segment>& segments;
+  int64_t record_bytes, block_bytes;
+  int block;  // worlds of one
+  char* base;
+};
+/// The records of worlds [first, first + count) as canonical bytes, one after the other, and back.
+void unpack_records(const RecordBlocks& blocks, int64_t first, int64_t count, char* to);
+void pack_records(const RecordBlocks& blocks, int64_t first, int64_t count, const char* from);
+
+/// Refuses lists of different lengths, worlds that do not exist, and destinations that overlap.
+void check_copy(std::span<const int64_t> from, std::span<const int64_t> to, int64_t worlds);
+
+/// All of a simulator's state: magic, JSON header, canonical records, BLAKE2b-128 of everything
+/// before it.
+std::string save(Simulator& simulator);
+/// Restores what `save` wrote; refuses anything else by name, before it writes a byte.
+void load(Simulator& simulator, const char* data, int64_t bytes);
+
+const Column& find_column(const Simulator& simulator, const std::string& name);
+/// Values of a column: (worlds, rows, ...) contiguous.
+void get_column(Simulator& simulator, const Column& column, void* to);
+/// Sets it in the listed worlds (all if empty), values (count, rows, ...).
+void set_column(Simulator& simulator, const Column& column, const void* from,
+                std::span<const int64_t> worlds);
+
+/// Hashes of a run of random actions: of the records after the last step, and of everything a user
+/// received.
+struct Golden {
+  std::string records, outputs;
+};
+/// Resets with `seed`, then takes `steps` steps whose actions are drawn from the seed; api: every
+/// output, every step.
+Golden golden_run(Simulator& simulator, int steps, uint64_t seed);
+
+}  // namespace ge

@@ -1,0 +1,151 @@
+// The simulator as everything outside the engine sees it: a plain virtual interface, what it is
+// made from, what it writes, and how it fails. Bindings, tests and tools hold a Simulator& and know
+// no environment.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/base/boundary.hpp"
+#include "engine/base/error.hpp"
+#include "engine/described/values.hpp"
+
+namespace ge {
+
+/// One output of one simulator: per agent (worlds, agents, ...) or per world (worlds, ...).
+struct OutputShape {
+  Type type = Type::float32;
+  bool exists = false;
+  bool per_agent = true;
+  std::vector<int64_t> row;  // shape of one row
+  int64_t bytes = 0;         // of the whole array
+};
+
+/// How a GPU runs a graph: lanes that own a world and run stage after stage, or a grid-wide kernel
+/// per stage. The bits are the same; `own` leaves the choice to the environment.
+enum class Schedule { own, group, flat };
+
+struct Config {
+  int64_t worlds = 1;
+  int64_t first_world = 0;
+  Autoreset autoreset = Autoreset::same_step;
+  int64_t max_episode_steps = -1;  // -1: the header's; 0: none
+  int threads = 0;                 // 0: as many as the process may use
+  Elements elements = Elements::own;
+  int device = 0;  // CUDA ordinal
+  Values parameters;
+  // Tuning, and what the tests vary; 0 leaves the choice to the engine.
+  int tile = 0;                       // worlds per tile (cpu)
+  int crew = 0;                       // threads that share one world (cpu); 1: none do
+  int lanes = 0;                      // lanes per world (cuda, lanes)
+  int block = 0;                      // threads per block (cuda)
+  Schedule schedule = Schedule::own;  // (cuda)
+  bool dependent_launch = true;
+  uint64_t shuffle_seed = 0;  // order of rows (shuffled) and of lanes (lanes)
+};
+
+/// The actions of one step, in the caller's element type; (worlds, agents[, k]) contiguous.
+struct Actions {
+  const void* data = nullptr;
+  Type type = Type::int64;
+};
+
+struct ResetRequest {
+  /// None: unseeded. One: world i gets (seed, first_world + i). Else one per world.
+  std::span<const uint64_t> seeds;
+  /// One byte per world, in memory of the simulator's machine; null: all worlds.
+  const uint8_t* mask = nullptr;
+  Values options;
+};
+
+/// What went wrong inside the worlds since the last call of `faults`.
+struct FaultReport {
+  int64_t bad_actions = 0;
+  int64_t first_bad_world = -1, first_bad_agent = -1;
+  int64_t illegal_actions = 0;  // that the rules forbade at that moment, and replaced
+  int64_t first_illegal_world = -1, first_illegal_agent = -1;
+  int64_t frozen_steps = 0;  // steps of worlds that waited for a reset (Disabled)
+  struct Table {
+    std::string name;
+    int64_t dropped, needed, capacity;
+  };
+  std::vector<Table> tables;  // tables that were too small
+};
+
+/// A described column of the record: rows of elements at fixed distances in the canonical bytes.
+struct Column {
+  std::string name;  // "agents.x"
+  Type type;
+  std::vector<int64_t> shape;  // of one element: () for a number
+  int64_t rows, offset, stride, bytes;
+  std::string unit, doc;
+  // What whole numbers of it may be; the first above the second: anything.
+  int64_t low = 1, high = 0;
+};
+
+struct Sampling;
+struct Scene;
+
+/// One simulator: N worlds of one environment on one machine.
+class GE_API Simulator {
+ public:
+  virtual ~Simulator() = default;
+
+  /// JSON: shapes, columns, resolved parameters; what Python builds spaces and errors from.
+  virtual const std::string& instance() const = 0;
+  virtual const OutputShape& output(Output which) const = 0;
+  virtual int64_t worlds() const = 0;
+  virtual int agents() const = 0;
+  virtual int64_t memory_bytes() const = 0;
+  virtual const Config& config() const = 0;
+  virtual const std::string& id() const = 0;
+  virtual const std::vector<Column>& columns() const = 0;
+  virtual const std::string& layout() const = 0;  // hash of the columns: equal on every machine
+  /// Low and high of each element of one action.
+  virtual const std::vector<double>& action_ranges() const = 0;
+  virtual bool action_is_float() const = 0;
+  /// What the environment calls its actions, and the key that stands for each when a person plays;
+  /// empty where it says nothing.
+  virtual std::vector<std::string> action_names() const = 0;
+  virtual std::vector<std::string> action_keys() const = 0;
+  /// One world as text for a terminal, as agent `viewer` knows it, or whole with -1. Only in host
+  /// memory; empty where the environment has no such view.
+  virtual std::string text(int64_t world, int viewer) const = 0;
+  /// One world as solids and lines, for kernels/pictures/. Only in host memory, and of environments
+  /// that describe one.
+  virtual void scene(int64_t world, Scene& into) const = 0;
+
+  /// Enqueue on `stream` (CUDA) or run to the end (CPU).
+  virtual void step(const Actions& actions, const Bound& out, void* stream) = 0;
+  virtual void reset(const ResetRequest& request, const Bound& out, void* stream) = 0;
+  virtual void observe(const Bound& out, void* stream) = 0;
+
+  /// Canonical records (B = 1) of worlds [first, first + count), `record_bytes` each; these wait
+  /// for the machine.
+  virtual int64_t record_bytes() const = 0;
+  virtual void read_records(int64_t first, int64_t count, void* to) = 0;
+  virtual void write_records(int64_t first, int64_t count, const void* from) = 0;
+  virtual void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
+                           bool reseed) = 0;
+  virtual FaultReport faults() = 0;
+  /// Draws an action per row into `to`, int32 on the simulator's machine (sampling.hpp).
+  virtual void sample_actions(const Sampling& sampling, int32_t* to, void* stream) = 0;
+
+  /// Memory of the simulator's machine, for callers without an array library (tests, golden runs).
+  virtual void* allocate(int64_t bytes) = 0;
+  virtual void release(void* memory) = 0;
+  virtual void copy_to_host(void* to, const void* from, int64_t bytes) = 0;
+  virtual void copy_from_host(void* to, const void* from, int64_t bytes) = 0;
+};
+
+/// One registered environment on one machine.
+struct Entry {
+  std::string (*describe)();  // JSON objects, one per id, between commas: no brackets around them
+  std::unique_ptr<Simulator> (*make)(const std::string& id, const Config& config);
+};
+
+}  // namespace ge

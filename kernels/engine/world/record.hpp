@@ -1,0 +1,256 @@
+// The record: all persistent state of one world, every column of every table at an offset known at
+// compile time.
+//
+// Worlds are stored in blocks of B, interleaved word by word, a word being the alignment of the
+// component:
+//
+//   address(world, column, row, word) =
+//       base + (world / B) * block_bytes
+//            + (offset(column) + row * sizeof(C) + word * unit) * B + (world % B) * unit
+//
+//   B = 1   the plain record: a group of lanes brings it in by one copy; also the canonical order
+//           of saves and hashes
+//   B = 16  a SIMD loop over worlds on the CPU: word k of 16 worlds is one vector load
+//   B = 32  one lane per world on the GPU: word k of a warp's worlds is one 128-byte line
+//
+// Scratch memory has the same form with offsets of its own. Nothing here knows what a component
+// means: copies, saves and hashes move words, by the table of `Segment`s.
+#pragma once
+
+#include <bit>
+#include <cstring>
+
+#include "engine/world/table.hpp"
+
+namespace ge {
+
+/// One run of equal words in the canonical record.
+struct Segment {
+  int64_t offset, bytes;
+  int unit;
+};
+
+template <class C>
+inline constexpr int unit_of = alignof(C) < 8 ? int(alignof(C)) : 8;
+
+template <int Unit>
+struct WordOf;
+template <>
+struct WordOf<1> {
+  typedef uint8_t __attribute__((may_alias)) type;
+};
+template <>
+struct WordOf<2> {
+  typedef uint16_t __attribute__((may_alias)) type;
+};
+template <>
+struct WordOf<4> {
+  typedef uint32_t __attribute__((may_alias)) type;
+};
+template <>
+struct WordOf<8> {
+  typedef uint64_t __attribute__((may_alias)) type;
+};
+
+/// The words of a component, as they travel between memory and registers.
+template <class C>
+struct Words {
+  using Word = std::conditional_t<
+      unit_of<C> == 8, uint64_t,
+      std::conditional_t<unit_of<C> == 4, uint32_t,
+                         std::conditional_t<unit_of<C> == 2, uint16_t, uint8_t>>>;
+  static constexpr int count = sizeof(C) / unit_of<C>;
+  Word at[count];
+};
+
+/// Loads a component whose words are `stride` words apart.
+template <class C>
+GE_FN C load_words(const char* from, int stride) {
+  using Word = typename WordOf<unit_of<C>>::type;
+  Words<C> words;
+  GE_UNROLL
+  for (int k = 0; k < Words<C>::count; ++k) {
+    GE_WATCH(reinterpret_cast<const Word*>(from) + k * stride, sizeof(Word), false);
+    words.at[k] = reinterpret_cast<const Word*>(from)[k * stride];
+  }
+  return __builtin_bit_cast(C, words);
+}
+
+template <class C>
+GE_FN void store_words(char* to, int stride, const C& value) {
+  using Word = typename WordOf<unit_of<C>>::type;
+  const auto words = __builtin_bit_cast(Words<C>, value);
+  GE_UNROLL
+  for (int k = 0; k < Words<C>::count; ++k) {
+    GE_WATCH(reinterpret_cast<Word*>(to) + k * stride, sizeof(Word), true);
+    reinterpret_cast<Word*>(to)[k * stride] = words.at[k];
+  }
+}
+
+// ---- offsets
+
+// What a table keeps besides its components.
+template <class T>
+inline constexpr int kLiveWords = (T::capacity + 31) / 32;
+template <class T>
+consteval int header_bytes() {
+  if constexpr (T::kind == Kind::list) return 4;
+  if constexpr (T::kind == Kind::pool) return 4 * kLiveWords<T> + 4 * T::capacity;
+  return 0;
+}
+
+/// Walks the columns of all tables in order and hands each its offset. kScratch selects the memory.
+template <bool kScratch, class Tables>
+struct Walk;
+template <bool kScratch, class... Ts>
+struct Walk<kScratch, Types<Ts...>> {
+  // visit.template header<T>(offset), visit.template column<T, C>(offset)
+  GE_EITHER_MACHINE
+  template <class Visitor>
+  GE_FN static constexpr int run(Visitor& visit) {
+    int at = 0;
+    (table<Ts>(visit, at, typename Ts::components{}), ...);
+    return int(round_up(at, 8));
+  }
+  /// The same of the tables of any number of rows, whose columns begin at `at` and each at a
+  /// multiple of 8: visit.template header<T>(offset), visit.template column<T, C>(offset). Returns
+  /// where they end.
+  GE_EITHER_MACHINE
+  template <class Visitor, class Params>
+  GE_FN static constexpr int64_t run_any(Visitor& visit, const Params& params, int64_t at) {
+    (any_table<Ts>(visit, params, at, typename Ts::components{}), ...);
+    return at;
+  }
+  GE_EITHER_MACHINE
+  template <class T, class Visitor, class Params, class... Cs>
+  GE_FN static constexpr void any_table(Visitor& visit, const Params& params, int64_t& at,
+                                        Types<Cs...>) {
+    if constexpr (is_any<T>) {
+      if constexpr (T::scratch == kScratch && T::kind == Kind::list) {
+        visit.template header<T>(at);
+        at += 8;
+      }
+      (any_column<T, Cs>(visit, params, at), ...);
+    }
+  }
+  GE_EITHER_MACHINE
+  template <class T, class C, class Visitor, class Params>
+  GE_FN static constexpr void any_column(Visitor& visit, const Params& params, int64_t& at) {
+    if constexpr (in_scratch<T, C> == kScratch) {
+      visit.template column<T, C>(at);
+      at += round_up(room_of<T>(params) * int64_t(sizeof(C)), 8);
+    }
+  }
+  GE_EITHER_MACHINE
+  template <class T, class Visitor, class... Cs>
+  GE_FN static constexpr void table(Visitor& visit, int& at, Types<Cs...>) {
+    if constexpr (is_any<T>) return;
+    if (T::scratch == kScratch && header_bytes<T>() > 0) {
+      at = int(round_up(at, 4));
+      visit.template header<T>(at);
+      at += header_bytes<T>();
+    }
+    (column<T, Cs>(visit, at), ...);
+  }
+  GE_EITHER_MACHINE
+  template <class T, class C, class Visitor>
+  GE_FN static constexpr void column(Visitor& visit, int& at) {
+    if constexpr (!is_any<T> && in_scratch<T, C> == kScratch) {
+      constexpr int unit = unit_of<C> < 4 ? 4 : unit_of<C>;
+      at = int(round_up(at, unit));
+      visit.template column<T, C>(at);
+      at += int(sizeof(C)) * T::capacity;
+    }
+  }
+};
+
+struct Measure {
+  template <class T>
+  GE_FN constexpr void header(int64_t) {}
+  template <class T, class C>
+  GE_FN constexpr void column(int64_t) {}
+};
+
+template <class WantT, class WantC>
+struct Find {
+  int64_t found = -1;
+  template <class T>
+  GE_FN constexpr void header(int64_t at) {
+    if constexpr (std::is_same_v<T, WantT> && std::is_void_v<WantC>) found = at;
+  }
+  template <class T, class C>
+  GE_FN constexpr void column(int64_t at) {
+    if constexpr (std::is_same_v<T, WantT> && std::is_same_v<C, WantC>) found = at;
+  }
+};
+
+/// Offset of column (T, C), or of T's header where C is void, in canonical bytes.
+template <class Tables, class T, class C>
+consteval int find_offset() {
+  Find<T, C> find;
+  constexpr bool scratch = [] {
+    if constexpr (std::is_void_v<C>)
+      return T::scratch;
+    else
+      return in_scratch<T, C>;
+  }();
+  Walk<scratch, Tables>::run(find);
+  return int(find.found);
+}
+template <class Tables, class T, class C>
+inline constexpr int kOffset = find_offset<Tables, T, C>();
+
+template <bool kScratch, class Tables>
+consteval int measure() {
+  Measure visit;
+  return Walk<kScratch, Tables>::run(visit);
+}
+/// Bytes of one canonical record, and of one world's scratch memory.
+template <class Tables>
+inline constexpr int kRecordBytes = measure<false, Tables>();
+template <class Tables>
+inline constexpr int kScratchBytes = measure<true, Tables>();
+
+template <class Tables>
+struct HasAny;
+template <class... Ts>
+struct HasAny<Types<Ts...>> : std::bool_constant<(is_any<Ts> || ...)> {};
+/// Whether some table's number of rows is known at run time only. Then so are the sizes below.
+template <class Tables>
+inline constexpr bool has_any = HasAny<Tables>::value;
+
+/// Offset of a column, or of a header where C is void, of a table of any number of rows.
+template <class Tables, class T, class C, class Params>
+GE_FN constexpr int64_t any_offset(const Params& params) {
+  Find<T, C> find;
+  if constexpr (std::is_void_v<C>)
+    Walk<T::scratch, Tables>::run_any(find, params, measure<T::scratch, Tables>());
+  else
+    Walk<in_scratch<T, C>, Tables>::run_any(find, params, measure<in_scratch<T, C>, Tables>());
+  return find.found;
+}
+template <bool kScratch, class Tables, class Params>
+GE_FN constexpr int64_t memory_bytes(const Params& params) {
+  if constexpr (has_any<Tables>) {
+    Measure visit;
+    return Walk<kScratch, Tables>::run_any(visit, params, measure<kScratch, Tables>());
+  } else {
+    return measure<kScratch, Tables>();
+  }
+}
+/// Bytes of one canonical record, and of one world's scratch memory, with these parameters.
+template <class Tables, class Params>
+GE_FN constexpr int64_t record_bytes(const Params& params) {
+  return memory_bytes<false, Tables>(params);
+}
+template <class Tables, class Params>
+GE_FN constexpr int64_t scratch_bytes(const Params& params) {
+  return memory_bytes<true, Tables>(params);
+}
+/// Bytes of one stored block of B worlds: a multiple of 64, so that threads never share a line.
+template <class Tables, int B, class Params>
+GE_FN constexpr int64_t block_bytes(const Params& params) {
+  return round_up(record_bytes<Tables>(params) * B, 64);
+}
+
+}  // namespace ge

@@ -1,0 +1,70 @@
+// The squad: the lanes that work on one row together. On the CPU it is one lane, on a GPU a warp
+// where a warp or more owns a world (Group) or a row (Flat). A system of EachTogether and the
+// function of an observation's wide row may ask for it:
+//
+//   void feel(const W& w, const Squad& squad, Slot me, Company& company) {
+//     int64_t sum = 0;
+//     for (int k = squad.lane(); k < n; k += squad.size()) sum += ...;
+//     company.sum = squad.sum(sum);                      // every lane has the total
+//   }
+//
+// All lanes run the function for the same row and meet the same number of times: `meet` and `sum`
+// stand outside of loops and branches that differ between lanes. Whole numbers add up to the same
+// sum in any order, so results do not know how many lanes there were; floats do not.
+#pragma once
+
+#include "engine/base/types.hpp"
+
+namespace ge {
+
+#if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
+/// The emulated lanes' part (cuda/lanes_emulated.hpp).
+void squad_meet();
+int64_t squad_sum(int64_t value);
+#endif
+
+class Squad {
+ public:
+  static constexpr int kLanes = 32;  // of one that is more than a lane
+
+  GE_FN Squad(int lane, int size) : lane_(lane), size_(size) {}
+  GE_FN int lane() const { return lane_; }
+  GE_FN int size() const { return size_; }
+
+  /// What any lane wrote before, all lanes see after.
+  GE_FN void meet() const {
+    if (size_ == 1) return;
+#if defined(__CUDA_ARCH__)
+    __syncwarp();
+#elif defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
+    squad_meet();
+#endif
+  }
+  /// The lanes' total, in every lane.
+  GE_FN int64_t sum(int64_t value) const {
+    if (size_ == 1) return value;
+#if defined(__CUDA_ARCH__)
+    GE_UNROLL
+    for (int distance = kLanes / 2; distance > 0; distance /= 2)
+      value += __shfl_xor_sync(~0u, value, distance);
+#elif defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
+    value = squad_sum(value);
+#endif
+    return value;
+  }
+
+ private:
+  int lane_, size_;
+};
+
+template <class Arg>
+inline constexpr bool is_squad = std::is_same_v<bare<Arg>, Squad>;
+template <class List>
+inline constexpr bool asks_for_squad = false;
+template <class... Args>
+inline constexpr bool asks_for_squad<Types<Args...>> = (is_squad<Args> || ...);
+/// Whether a system or an observation function wants the lanes of a squad.
+template <auto F>
+inline constexpr bool wants_squad = asks_for_squad<Arguments<F>>;
+
+}  // namespace ge

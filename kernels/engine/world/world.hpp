@@ -1,0 +1,376 @@
+// World: what a system sees of the world it runs in. Reads are values, never references; writing is
+// the engine's part, through what a system's signature grants. `Cells` beneath is the executors'
+// view: addresses of words.
+#pragma once
+
+#include "engine/base/boundary.hpp"
+#include "engine/maths/random.hpp"
+#include "engine/world/record.hpp"
+
+#if defined(GE_CUDA_LAYOUT) || defined(__CUDACC__)
+#define GE_DEFAULT_BLOCK 32
+#else
+#define GE_DEFAULT_BLOCK 16
+#endif
+
+namespace ge {
+
+// ---- what the engine itself keeps of every world
+
+/// Which random numbers a world draws; a fork keeps its source's words.
+struct Identity {
+  uint32_t seed_low, seed_high, world;
+  static constexpr auto describe() {
+    return fields(field("seed_low", &Identity::seed_low, "low word of the seed"),
+                  field("seed_high", &Identity::seed_high, "high word of the seed"),
+                  field("identity", &Identity::world, "number of the world under its seed"));
+  }
+};
+
+struct Clock {
+  uint32_t episode, step;
+  static constexpr auto describe() {
+    return fields(field("episode", &Clock::episode, "episodes begun since the last seeded reset"),
+                  field("step", &Clock::step, "steps taken in this episode"));
+  }
+};
+
+struct Progress {
+  uint32_t over;  // nonzero: the episode has ended and no new one has begun
+  static constexpr auto describe() {
+    return fields(field("over", &Progress::over, "1: the episode has ended and waits for a reset"));
+  }
+};
+
+/// The rules' word on the whole world, for environments that end for all agents at once. Zero when
+/// a step begins.
+struct Verdict {
+  uint32_t terminated, truncated;
+  uint32_t any_ended;  // the life cycle's: some agent ended in this step
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(
+        field("terminated", &Verdict::terminated,
+              "nonzero: every agent's episode ends by the rules"),
+        field("truncated", &Verdict::truncated, "nonzero: it is cut short for every agent"),
+        field("any_ended", &Verdict::any_ended, "nonzero: an agent ended in this step"));
+  }
+};
+
+struct EpisodeTable : Single<Identity, Clock, Progress, Verdict> {
+  static constexpr const char* name = "world";
+};
+
+/// Sum of an agent's rewards in this episode.
+struct Return {
+  float value;
+  static constexpr auto describe() {
+    return fields(field("episode_return", &Return::value, "sum of rewards in this episode"));
+  }
+};
+
+/// Whether an agent has ended, and how; a frozen world goes on showing the flags.
+struct Fate {
+  uint32_t bits;
+  static constexpr uint32_t kGone = 1, kTerminated = 2, kTruncated = 4, kJustEnded = 8;
+  static constexpr auto describe() {
+    return fields(
+        field("fate", &Fate::bits,
+              "1: the agent has ended, 2: by the rules, 4: cut short, 8: in the last step"));
+  }
+};
+
+/// What the rules say of one step, read by the life cycle at its end. Zero when a step begins.
+struct Reward {
+  float value;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("reward", &Reward::value, "reward of this step"));
+  }
+};
+struct Ending {
+  uint32_t terminated, truncated;
+  uint32_t ended;  // the life cycle's: the agent ended in this step
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(
+        field("terminated", &Ending::terminated, "nonzero: the agent's episode ends by the rules"),
+        field("truncated", &Ending::truncated, "nonzero: it is cut short"),
+        field("ended", &Ending::ended, "nonzero: the agent ended in this step"));
+  }
+};
+
+/// The table of an environment's agents; the engine adds what it keeps of each.
+template <int N, class... Cs>
+using Agents = Fixed<N, Cs..., Return, Fate, Reward, Ending>;
+
+template <class S>
+using AllTables = concat<Types<EpisodeTable>, typename S::tables>;
+
+/// Worlds per interleaved block of this build.
+template <class S>
+consteval int block_of() {
+#if defined(GE_BLOCK)
+  return GE_BLOCK;
+#elif defined(GE_CUDA_LAYOUT) || defined(__CUDACC__)
+  if constexpr (requires { S::cuda_block; }) return S::cuda_block;
+  return GE_DEFAULT_BLOCK;
+#else
+  if constexpr (requires { S::cpu_block; }) return S::cpu_block;
+  return GE_DEFAULT_BLOCK;
+#endif
+}
+template <class S>
+inline constexpr int kBlock = block_of<S>();
+
+template <class S, class = void>
+struct OptionsOf {
+  using type = None;
+};
+template <class S>
+struct OptionsOf<S, std::void_t<typename S::Options>> {
+  using type = typename S::Options;
+};
+
+/// What faults leave behind: counts that no rule can read.
+struct Counters {
+  static constexpr int kTables = 24;
+  // The first of a kind is kept as the complement of its row: the smallest row wins by maximum.
+  unsigned long long bad_actions, first_bad, illegal_actions, first_illegal, frozen_steps;
+  unsigned long long dropped[kTables], needed[kTables];
+};
+
+/// Everything a graph needs besides the records: the kernel parameter.
+template <class S>
+struct Shared {
+  char* base;
+  int32_t worlds;
+  uint32_t max_steps;  // 0: no limit
+  uint32_t first_world;
+  Autoreset autoreset;
+  Type action_type;
+  const void* actions;
+  const uint8_t* reset_mask;  // null: all
+  const uint64_t* seeds;      // null: unseeded
+  int32_t seed_count;
+  Counters* counters;
+  Elements format;                  // of the observations' wide rows
+  const uint8_t* background;        // what every observation begins with; null: zeros
+  const uint8_t* state_background;  // the same of every state
+  Bound bound;
+  typename S::Params params;
+  typename OptionsOf<S>::type options;
+};
+
+/// Agents of each world.
+template <class S>
+GE_FN int agents_of(const Shared<S>& shared) {
+  if constexpr (requires { S::Agent::count(shared.params); })
+    return int(S::Agent::count(shared.params));
+  return S::Agent::capacity;
+}
+
+GE_FN void count_add(unsigned long long* counter, unsigned long long n) {
+#if defined(__CUDA_ARCH__)
+  atomicAdd(counter, n);
+#else
+  __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+#endif
+}
+GE_FN void count_max(unsigned long long* counter, unsigned long long n) {
+#if defined(__CUDA_ARCH__)
+  atomicMax(counter, n);
+#else
+  unsigned long long seen = __atomic_load_n(counter, __ATOMIC_RELAXED);
+  while (seen < n && !__atomic_compare_exchange_n(counter, &seen, n, true, __ATOMIC_RELAXED,
+                                                  __ATOMIC_RELAXED)) {
+  }
+#endif
+}
+
+GE_FN void count_first(unsigned long long* counter, int64_t row) {
+  count_max(counter, ~0ull - (unsigned long long)row);
+}
+
+/// Addresses of the words of one world: the executors' view.
+template <class S>
+struct Cells {
+  using Schema = S;
+  using Tables = AllTables<S>;
+  static constexpr int B = kBlock<S>;
+
+  const Shared<S>* shared;
+  int32_t world;       // index in the batch
+  char* block;         // its block of records
+  int lane;            // its place in the block
+  char* scratch;       // scratch memory of the block or group
+  int scratch_stride;  // worlds interleaved there
+  int scratch_lane;
+  int squad_lane = 0, squad_size = 1;  // the lane's place among those that share a row
+
+  template <class T, class C>
+  GE_FN char* at(int row) const {
+    static_assert(contains<T, Tables>, "GE: this environment has no table T");
+    static_assert(contains<C, typename T::components>, "GE: table T has no component C");
+    if constexpr (is_any<T>) {
+      const int64_t at =
+          any_offset<Tables, T, C>(shared->params) + int64_t{row} * int64_t(sizeof(C));
+      if constexpr (in_scratch<T, C>)
+        return scratch + at * scratch_stride + scratch_lane * unit_of<C>;
+      else
+        return block + at * B + lane * unit_of<C>;
+    } else {
+      constexpr int offset = kOffset<Tables, T, C>;
+      if constexpr (in_scratch<T, C>)
+        return scratch + (offset + row * int(sizeof(C))) * scratch_stride +
+               scratch_lane * unit_of<C>;
+      else
+        return block + (offset + row * int(sizeof(C))) * B + lane * unit_of<C>;
+    }
+  }
+  /// Most rows of T in this world.
+  template <class T>
+  GE_FN int room() const {
+    return int(room_of<T>(shared->params));
+  }
+  template <class T, class C>
+  GE_FN C load(int row) const {
+    GE_ASSERT(row >= 0 && row < room<T>());
+    return load_words<C>(at<T, C>(row), in_scratch<T, C> ? scratch_stride : B);
+  }
+  template <class T, class C>
+  GE_FN void store(int row, const C& value) const {
+    GE_ASSERT(row >= 0 && row < room<T>());
+    store_words<C>(at<T, C>(row), in_scratch<T, C> ? scratch_stride : B, value);
+  }
+
+  /// Word k of a table's own header: the count of a List; live bits, then generations, of a Pool.
+  template <class T>
+  GE_FN uint32_t* header(int k) const {
+    int64_t offset;
+    if constexpr (is_any<T>)
+      offset = any_offset<Tables, T, void>(shared->params);
+    else
+      offset = kOffset<Tables, T, void>;
+    char* p = T::scratch ? scratch + (offset + 4 * k) * scratch_stride + scratch_lane * 4
+                         : block + (offset + 4 * k) * B + lane * 4;
+    GE_WATCH(p, 4, false);
+    return reinterpret_cast<uint32_t*>(p);
+  }
+
+  /// Rows to visit: all of a Fixed or Pool table (a Pool's dead ones included), the live ones of a
+  /// List.
+  template <class T>
+  GE_FN int rows() const {
+    if constexpr (T::kind == Kind::list) return int(*header<T>(0));
+    if constexpr (requires { T::count(shared->params); }) return int(T::count(shared->params));
+    return T::capacity;
+  }
+  template <class T>
+  GE_FN bool alive(int row) const {
+    if constexpr (T::kind == Kind::pool) return (*header<T>(row >> 5) >> (row & 31)) & 1u;
+    return true;
+  }
+  template <class T>
+  GE_FN uint32_t* generation(int row) const {
+    return header<T>(kLiveWords<T> + row);
+  }
+};
+
+template <class S>
+class World {
+ public:
+  using Cells = ge::Cells<S>;
+  using Params = typename S::Params;
+
+  GE_FN explicit World(const Cells& cells) : cells_(cells) {}
+
+  /// Component C of a row of T, by value. Never read another row of what the same system writes.
+  template <class T, class C>
+  GE_FN C get(int row) const {
+    return cells_.template load<T, C>(row);
+  }
+  /// Component C of the one singleton that has it.
+  template <class C>
+  GE_FN C get() const {
+    return cells_.template load<single_of<C, typename Cells::Tables>, C>(0);
+  }
+  /// How many rows of T to visit; of a Pool its capacity (ask `alive`).
+  template <class T>
+  GE_FN int count() const {
+    return cells_.template rows<T>();
+  }
+  template <class T>
+  GE_FN bool alive(int row) const {
+    return row >= 0 && row < T::capacity && cells_.template alive<T>(row);
+  }
+  template <class T>
+  GE_FN bool alive(Handle<T> handle) const {
+    return handle.slot < uint32_t(T::capacity) && cells_.template alive<T>(int(handle.slot)) &&
+           *cells_.template generation<T>(int(handle.slot)) == handle.generation;
+  }
+  template <class T>
+  GE_FN Handle<T> handle(int row) const {
+    return {uint32_t(row), *cells_.template generation<T>(row)};
+  }
+  GE_FN const Params& params() const { return cells_.shared->params; }
+  /// Options of the reset that runs; their defaults in a reset that the life cycle begins.
+  GE_FN const typename OptionsOf<S>::type& options() const { return cells_.shared->options; }
+  GE_FN uint32_t step() const { return get<EpisodeTable, Clock>(0).step; }
+  GE_FN uint32_t episode() const { return get<EpisodeTable, Clock>(0).episode; }
+
+  /// Four random words, a function of seed, world, episode, step, stream, slot and block alone.
+  template <Name stream>
+  GE_FN Draw draw(int slot, int block = 0) const {
+    const Identity id = get<EpisodeTable, Identity>(0);
+    const Clock clock = get<EpisodeTable, Clock>(0);
+    constexpr uint32_t hash = stream.hash();
+    return ge::draw(id.seed_low, id.seed_high, id.world, clock.episode, clock.step, hash,
+                    uint32_t(slot), uint32_t(block));
+  }
+
+  /// The episode's limit in steps; 0: none.
+  GE_FN uint32_t max_steps() const { return cells_.shared->max_steps; }
+  /// Counts an action that the rules forbade and replaced by another; for EachWorld.
+  GE_FN void count_illegal(int agent) const {
+    Counters* const counters = cells_.shared->counters;
+    count_add(&counters->illegal_actions, 1);
+    count_first(&counters->first_illegal,
+                int64_t(cells_.world) * agents_of(*cells_.shared) + agent);
+  }
+
+  /// The life cycle's own view; environments have no use for it.
+  GE_FN const Cells& engine() const { return cells_; }
+
+ private:
+  Cells cells_;
+};
+
+/// Component C of the rows of T, for a system that runs once per world: it reads and writes them in
+/// place, one after the other.
+template <class T, class C>
+class Rows {
+ public:
+  using Table = T;
+  using Component = C;
+  GE_FN Rows(char* at, int stride, int step) : at_(at), stride_(stride), step_(step) {}
+  GE_FN C get(int row) const {
+    GE_ASSERT(row >= 0 && row < T::capacity);
+    return load_words<C>(at_ + int64_t{row} * step_, stride_);
+  }
+  GE_FN void set(int row, const C& value) const {
+    GE_ASSERT(row >= 0 && row < T::capacity);
+    store_words<C>(at_ + int64_t{row} * step_, stride_, value);
+  }
+
+ private:
+  char* at_;
+  int stride_, step_;  // words between two words, bytes between two rows
+};
+
+template <class Arg>
+inline constexpr bool is_rows = false;
+template <class T, class C>
+inline constexpr bool is_rows<Rows<T, C>> = true;
+
+}  // namespace ge

@@ -1,0 +1,79 @@
+// Cameras: perspective or orthographic, their rays, where points appear, and how to frame a box.
+// Picture coordinates are from -1 to 1 over the height, y upwards; x from -aspect to aspect. The
+// depth of a point is its distance along the camera's forward axis.
+#pragma once
+
+#include "pictures/rays.hpp"
+
+namespace ge::pictures {
+
+struct Camera {
+  Vec3 eye, right, up, forward;
+  float spread;  // half the height of the picture at depth 1, or everywhere if it is flat
+  bool is_flat;  // orthographic
+};
+
+/// Looks along `forward`; `upward` appears upwards.
+inline Camera look_along(Vec3 eye, Vec3 forward, Vec3 upward, float spread, bool is_flat) {
+  const Vec3 ahead = unit(forward);
+  const Vec3 right = unit(cross(ahead, upward));
+  return {eye, right, cross(right, ahead), ahead, spread, is_flat};
+}
+
+GE_FN Rays rays_of(const Camera& c, const Floats& x, const Floats& y) {
+  const Vecs shift = c.right * (x * c.spread) + c.up * (y * c.spread);
+  if (c.is_flat) return {c.eye + shift, spread(c.forward)};
+  return {spread(c.eye), c.forward + shift};
+}
+
+/// Picture coordinates and depth of a point; in perspective only where the depth is positive.
+GE_FN Vec3 projected(const Camera& c, const Vec3& point) {
+  const Vec3 offset = point - c.eye;
+  const float depth = dot(offset, c.forward);
+  const float scale = 1.0f / (c.is_flat ? c.spread : c.spread * depth);
+  return {dot(offset, c.right) * scale, dot(offset, c.up) * scale, depth};
+}
+
+inline constexpr float kNear = 0.05f;  // [m], what is nearer is behind the camera
+
+inline Vec3 corner(const Vec3& low, const Vec3& high, int k) {
+  return {(k & 1) != 0 ? high.x : low.x, (k & 2) != 0 ? high.y : low.y,
+          (k & 4) != 0 ? high.z : low.z};
+}
+
+/// Sees the whole box, as near as it can be.
+inline Camera framed(const Vec3& low, const Vec3& high, const Vec3& look, float aspect) {
+  constexpr float kSpread = 0.36f, kMargin = 0.96f;  // 40 degrees from bottom to top
+  Vec3 target = (low + high) * 0.5f;
+  Camera camera = look_along(target, look, {0, 0, 1}, kSpread, false);
+  // The farther half of the box appears smaller, so its middle is not that of the picture.
+  for (int round = 0; round < 6; ++round) {
+    float distance = 0;
+    for (int k = 0; k < 8; ++k) {
+      const Vec3 offset = corner(low, high, k) - target;
+      const float ahead = dot(offset, camera.forward);
+      const float x = ge::abs(dot(offset, camera.right)) / (kSpread * kMargin * aspect);
+      const float y = ge::abs(dot(offset, camera.up)) / (kSpread * kMargin);
+      distance = ge::max(distance, ge::max(x, y) - ahead);
+    }
+    camera.eye = target - camera.forward * distance;
+    Rectangle seen;
+    for (int k = 0; k < 8; ++k) {
+      const Vec3 p = projected(camera, corner(low, high, k));
+      seen.add(p.x, p.y);
+    }
+    target = target + camera.up * ((seen.low_y + seen.high_y) * 0.5f * kSpread * distance) +
+             camera.right * ((seen.low_x + seen.high_x) * 0.5f * kSpread * distance);
+  }
+  return camera;
+}
+
+/// The box from straight above, +y upwards.
+inline Camera above(const Vec3& low, const Vec3& high, float aspect) {
+  constexpr float kMargin = 0.96f, kHeight = 10.0f;
+  const float half = ge::max((high.y - low.y) * 0.5f, (high.x - low.x) * 0.5f / aspect) / kMargin;
+  const Vec3 eye{(low.x + high.x) * 0.5f, (low.y + high.y) * 0.5f, high.z + kHeight};
+  return look_along(eye, {0, 0, -1}, {0, 1, 0}, half, true);
+}
+
+}  // namespace ge::pictures

@@ -1,0 +1,81 @@
+// Light: one sun whose disc is as wide as soft edges of shadows need, a sky that is brighter above,
+// and less of the sky beside what stands on the ground.
+#pragma once
+
+#include "pictures/ray_cast.hpp"
+#include "pictures/surfaces.hpp"
+
+namespace ge::pictures {
+
+struct Light {
+  Vec3 sun;         // towards it; z > 0
+  Vec3 side, rise;  // across it
+  float softness;   // radius of its disc at distance 1
+  float reach;      // height over which walls darken towards the ground [m]
+  float ground;     // height of the lowest thing [m]
+  float lift;       // how far above a surface shadow rays begin [m]
+};
+
+inline Light light_of(const Camera& camera, const Vec3& low, const Vec3& high) {
+  const Vec3 span = high - low;
+  const float largest = ge::max(span.x, ge::max(span.y, span.z));
+  // Behind the eye and to its left: fronts are lit, and shadows fall where they can be seen.
+  const Vec3 ahead =
+      camera.is_flat ? Vec3{0, 1, 0} : unit({camera.forward.x, camera.forward.y, 0.0f});
+  const Vec3 right{ahead.y, -ahead.x, 0};
+  const float height = camera.is_flat ? 2.4f : 1.5f;  // long shadows hide much from above
+  const Vec3 sun = unit(Vec3{0, 0, height} - ahead * 0.45f - right * 0.75f);
+  const Vec3 side = unit(cross(sun, {0, 0, 1}));
+  return {sun, side, cross(side, sun), 0.03f, 0.035f * largest, low.z, 1e-4f * largest};
+}
+
+namespace detail {
+
+/// Beyond so many times its height a body hides nothing.
+inline constexpr float kReach = 2.5f;
+
+/// The share of the sky that a body hides from points on level ground beside it: that of a long
+/// wall, whose angle of elevation alone counts, and less from farther away.
+GE_FN Floats hidden_sky(const Body& body, const Vecs& p) {
+  const Vecs offset = p - body.centre;
+  const Floats x = dot(body.axis_x, offset), y = dot(body.axis_y, offset);
+  const Floats across = at_least(max(body.low.x - x, x - body.high.x), 0.0f);
+  const Floats along = at_least(max(body.low.y - y, y - body.high.y), 0.0f);
+  Floats top = spread(body.high.z - body.low.z);
+  if (body.solid.shape == Solid::kWedge)
+    top = top * unit_range((y - body.low.y) / (body.high.y - body.low.y));
+  const Floats base = body.centre.z + body.low.z - p.z;
+  const Floats high = at_least(base + top, 0.0f), gap = at_least(base, 0.0f);
+  const Floats square = across * across + along * along + 1e-6f, away = roots(square);
+  const float reach = kReach * (body.high.z - body.low.z);
+  const Floats near = at_least(1.0f - square / (reach * reach), 0.0f);
+  const Floats hidden = away / roots(square + gap * gap) - away / roots(square + high * high);
+  return 0.5f * hidden * near * near;
+}
+
+}  // namespace detail
+
+/// The share of the sky's light that reaches the points.
+inline Floats sky(const std::vector<Body>& bodies, const Numbers& listed, const Vecs& p,
+                  const Hits& hits) {
+  Floats open = spread(1.0f);
+  for (const int k : listed) {
+    const Floats part = 1.0f - 0.95f * detail::hidden_sky(bodies[size_t(k)], p);
+    open = select(hits.body == float(k), open, open * part);
+  }
+  return open;
+}
+
+/// Light that a surface sends to the eye.
+GE_FN Vecs shaded(const Surface& s, const Light& light, const Floats& height, const Floats& open,
+                  const Floats& free) {
+  constexpr float kSun = 0.54f, kSky = 0.60f, kBelow = 0.28f;
+  const Floats up = 0.5f + 0.5f * s.normal.z;
+  const Floats level = unit_range(s.normal.z);
+  const Floats foot = 0.72f + 0.28f * unit_range((height - light.ground) / light.reach);
+  const Floats around = (kBelow + (kSky - kBelow) * up) * (foot + (open - foot) * level);
+  const Floats direct = kSun * at_least(dot(light.sun, s.normal), 0.0f) * free;
+  return s.colour * ((around + direct) * (1.0f - 0.55f * s.line));
+}
+
+}  // namespace ge::pictures

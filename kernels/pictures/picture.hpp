@@ -1,0 +1,31 @@
+// Draws a scene into a picture: the way in for everybody outside of this folder.
+#pragma once
+
+#include <string>
+
+#include "engine/base/error.hpp"
+#include "pictures/scene.hpp"
+
+namespace ge::pictures {
+
+struct Size {
+  int rows, columns;
+};
+
+/// Of a picture where nobody chooses one: a board's own shape, large enough for thousands of pieces.
+Size default_size(const Scene& scene);
+
+struct Request {
+  int width = 640, height = 360;
+  /// "perspective", "top", "both" (side by side), "agent:<k>", or "" for the scene's own.
+  std::string view;
+  int samples = 2;  // along each side of a pixel, 1 to 8: smooth edges
+};
+
+/// Throws where size or samples are out of range.
+void check(const Request& request);
+
+/// Writes height x width x 3 bytes of sRGB. The same bytes for the same scene everywhere.
+void draw(const Scene& scene, const Request& request, uint8_t* to);
+
+}  // namespace ge::pictures

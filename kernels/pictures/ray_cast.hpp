@@ -1,0 +1,74 @@
+// What rays meet among bodies: the nearest surface, and whether the sun reaches a point. Which
+// bodies can matter at all is decided by rectangles, of the picture for the first and of the ground
+// as the sun sees it for the second, before any ray is cast.
+#pragma once
+
+#include <vector>
+
+#include "pictures/camera.hpp"
+#include "pictures/shapes.hpp"
+
+namespace ge::pictures {
+
+struct Hits {
+  Floats depth, body, face;  // body: its number among all, -1 for none
+};
+
+/// Which bodies a tile or pack looks at, by number.
+using Numbers = std::vector<int>;
+
+/// The nearest of the bodies listed.
+inline Hits nearest(const std::vector<Body>& bodies, const Numbers& listed, const Rays& rays) {
+  Hits hits{spread(kFar), spread(-1.0f), spread(0.0f)};
+  for (const int k : listed) {
+    const Entry entry = enter(bodies[size_t(k)], rays);
+    const Mask nearer = entry.depth < hits.depth;
+    hits.depth = select(nearer, entry.depth, hits.depth);
+    hits.body = select(nearer, spread(float(k)), hits.body);
+    hits.face = select(nearer, entry.face, hits.face);
+  }
+  return hits;
+}
+
+/// 1 where nothing stands between a ray's origin and the sun, else 0.
+inline Floats lit(const std::vector<Body>& bodies, const Numbers& listed, const Rays& rays) {
+  Floats free = spread(1.0f);
+  for (const int k : listed) {
+    const Entry entry = enter(bodies[size_t(k)], rays);
+    free = select(entry.depth < kFar, spread(0.0f), free);
+  }
+  return free;
+}
+
+/// The part of a picture in which a body can appear; everything where it reaches behind the eye.
+inline Rectangle seen_in(const Camera& camera, const Body& body) {
+  const Rectangle all{-kFar, -kFar, kFar, kFar};
+  if (body.is_endless) return all;
+  Rectangle out;
+  for (int k = 0; k < 8; ++k) {
+    const Vec3 p = projected(camera, body.to_world(corner(body.low, body.high, k)));
+    if (p.z < kNear && !camera.is_flat) return all;
+    out.add(p.x, p.y);
+  }
+  return out;
+}
+
+/// Where the line from a point along `sun` meets the ground; along (0, 0, 1): straight below.
+template <class F>
+GE_FN Vector<F> on_ground(const Vector<F>& p, const Vec3& sun) {
+  const F height = p.z * (1.0f / sun.z);
+  return {p.x - height * sun.x, p.y - height * sun.y, p.z};
+}
+
+/// The ground that a body covers along `sun`.
+inline Rectangle covered(const Body& body, const Vec3& sun) {
+  Rectangle out;
+  if (body.is_endless) return out;
+  for (int k = 0; k < 8; ++k) {
+    const Vec3 p = on_ground(body.to_world(corner(body.low, body.high, k)), sun);
+    out.add(p.x, p.y);
+  }
+  return out;
+}
+
+}  // namespace ge::pictures

@@ -1,0 +1,107 @@
+// What a body looks like at a point, before light: its normal, its colour with squares and marks,
+// and how much of an edge is drawn there.
+#pragma once
+
+#include "pictures/shapes.hpp"
+
+namespace ge::pictures {
+
+struct Surface {
+  Vecs normal, colour;
+  Floats line;  // 1 on an edge, 0 off it
+};
+
+namespace detail {
+
+/// Normals of the faces, and the distance within the face to its nearest edge.
+GE_FN void face_at(const Body& body, const Vecs& p, const Floats& face, Vecs& normal, Floats& rim) {
+  rim = spread(kFar);
+  normal = spread(body.face[0].normal);
+  for (int a = 0; a < body.faces; ++a) {
+    const Mask here = face == float(a);
+    if (!any_of(here)) continue;
+    normal = choose(here, spread(body.face[a].normal), normal);
+    for (int b = 0; b < body.faces; ++b) {
+      if (body.edge[a][b] == 0.0f) continue;
+      const Floats room = (body.face[b].offset - dot(body.face[b].normal, p)) * body.edge[a][b];
+      rim = select(here, min(rim, room), rim);
+    }
+  }
+}
+
+GE_FN Vecs round_normal(const Body& body, const Vecs& p) {
+  const Vecs offset = p - body.centre;
+  const Floats height = dot(body.axis_z, offset);
+  const float half = body.solid.shape == Solid::kCapsule ? body.solid.half[2] : 0.0f;
+  const Floats along = min(at_least(height, -half), spread(half));
+  const Vecs from{offset.x - along * body.axis_z.x, offset.y - along * body.axis_z.y,
+                  offset.z - along * body.axis_z.z};
+  return from * (1.0f / body.solid.half[0]);
+}
+
+/// A padlock seen from above, upright in a picture whose top is +y.
+GE_FN Mask in_padlock(const Body& body, const Vecs& p, const Vecs& normal) {
+  const Vec3 extent = (body.high - body.low) * 0.5f;
+  const float scale = 1.0f / (0.62f * ge::min(extent.x, ge::min(extent.y, 1.4f * extent.z)));
+  const Vec3 middle = body.to_world((body.low + body.high) * 0.5f);
+  const Floats u = (p.x - middle.x) * scale, v = (p.y - middle.y) * scale + 0.12f;
+  const Mask plate = both(size(u) < 0.62f, both(v > -0.66f, v < 0.26f));
+  const Floats y = at_least(v - 0.42f, 0.0f);
+  const Floats away = u * u + y * y;
+  const Mask shackle = both(both(away < 0.2304f, away > 0.0841f), v > 0.2f);
+  const Mask hole = u * u + (v + 0.2f) * (v + 0.2f) < 0.0225f;
+  return both(normal.z > 0.5f, both(either(plate, shackle), is_not(hole)));
+}
+
+/// White eyes with dark pupils on the side of +y, high enough to be seen from above.
+GE_FN Vecs with_eyes(const Body& body, const Vecs& p, const Vecs& colour) {
+  const bool is_round = body.faces == 0;
+  const float r = ge::min(body.high.x, body.high.z);
+  const Vec3 ahead = is_round ? Vec3{0.36f * r, 0.72f * r, body.high.z - 0.41f * r}
+                              : Vec3{0.40f * r, body.high.y, 0.45f * body.high.z};
+  const Vecs q = body.to_body(p);
+  Vecs out = colour;
+  for (const float side : {-1.0f, 1.0f}) {
+    const Vecs white = q - Vec3{side * ahead.x, ahead.y, ahead.z};
+    const Vecs pupil =
+        q - Vec3{side * (ahead.x - 0.04f * r), ahead.y + (is_round ? 0.07f * r : 0), ahead.z};
+    out = choose(dot(white, white) < 0.0784f * r * r, spread(Vec3{0.95f, 0.95f, 0.95f}), out);
+    out = choose(dot(pupil, pupil) < 0.0256f * r * r, spread(Vec3{0.02f, 0.02f, 0.03f}), out);
+  }
+  return out;
+}
+
+/// Squares of a floor, of side 1 / `rate`.
+GE_FN Mask on_second_square(const Vecs& p, float rate) {
+  const Floats sum = (floors(p.x * rate) + floors(p.y * rate)) * 0.5f;
+  return sum != floors(sum);
+}
+
+}  // namespace detail
+
+/// `pixel`: how wide a line is at the point [m].
+inline Surface surface_of(const Body& body, const Vecs& p, const Floats& face,
+                          const Floats& pixel) {
+  const uint32_t marks = body.solid.marks;
+  Surface out{{}, spread(body.colour), spread(0.0f)};
+  Floats rim = spread(kFar);
+  if (body.faces > 0)
+    detail::face_at(body, p, face, out.normal, rim);
+  else
+    out.normal = detail::round_normal(body, p);
+  if (!body.is_endless) out.line = unit_range(1.4f - rim / pixel);
+  const Vecs second = spread(body.second);
+  if (body.solid.shape == Solid::kFloor && body.solid.half[0] > 0.0f)
+    out.colour = choose(detail::on_second_square(p, 1.0f / body.solid.half[0]), second, out.colour);
+  if ((marks & Solid::kBanded) != 0) {
+    const Vec3 extent = body.high - body.low;
+    const float band = 0.09f * ge::min(extent.x, ge::min(extent.y, extent.z));
+    out.colour = choose(rim < band, second, out.colour);
+  }
+  if ((marks & Solid::kPadlock) != 0)
+    out.colour = choose(detail::in_padlock(body, p, out.normal), second, out.colour);
+  if ((marks & Solid::kEyes) != 0) out.colour = detail::with_eyes(body, p, out.colour);
+  return out;
+}
+
+}  // namespace ge::pictures
