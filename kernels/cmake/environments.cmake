@@ -56,14 +56,21 @@ foreach(file ${GE_GOLDEN})
   endif()
 endforeach()
 
-# ge_find_flat(<variable> <stem>): 1 where an environment says when it prefers the flat executor, else 0. The code of
-# the lanes' units is asked whether that is so (engine/checking/lanes_entry.hpp).
+# ge_find_flat(<variable> <stem>): 1 where an environment is for the flat executor too, else 0. The code of the lanes'
+# units is asked whether that is so (engine/checking/lanes_entry.hpp).
 function(ge_find_flat variable stem)
-  file(STRINGS "${GE_FILE_${stem}}" prefers REGEX "static .*Schedule schedule\\(")
-  set(found 0)
-  if(prefers)
-    set(found 1)
+  get_filename_component(folder "${GE_FILE_${stem}}" DIRECTORY)
+  set(files "${GE_FILE_${stem}}")
+  if(folder MATCHES "/${stem}$")
+    file(GLOB files CONFIGURE_DEPENDS "${folder}/*.hpp")
   endif()
+  set(found 0)
+  foreach(file ${files})
+    file(STRINGS "${file}" tuned REGEX "\\.flat = ")
+    if(tuned)
+      set(found 1)
+    endif()
+  endforeach()
   set(${variable} ${found} PARENT_SCOPE)
 endfunction()
 

@@ -250,15 +250,15 @@ Scene scene(const W<Real, Action>& w) {
 // ---- the graphs
 
 template <class Real, class Action = Push>
-struct Environment : Defaults {
+struct Environment {
   using Schema = cartpole::Schema<Real, Action>;
   using Observation = cartpole::Observation;
   using Reset = Stages<Each<&place_cart<Real, Action>>>;
   using Step = Stages<Each<&push_cart<Real, Action>>, Each<&judge<Real, Action>>>;
   using Observe = Stages<ge::Observe<&observe<Real, Action>>>;
-  static Scene scene(const W<Real, Action>& w) { return cartpole::scene(w); }
   static constexpr Card card{
       .doc = Action::task, .max_episode_steps = 500, .reward_threshold = 475, .render_fps = 50};
+  static constexpr Hooks<Schema> hooks{.scene = &scene<Real, Action>};
 };
 
 using Builds = ge::Builds<Build<"CartPole-v0", Environment<float>>,

@@ -151,7 +151,8 @@ struct Schema {
   using Agent = Birds;
   using tables = concat<Types<Agent>, typename spatial::Tables<Model>::all>;
   // Packs hold neighbours of one agent: there is nothing to gain from interleaved worlds.
-  static constexpr int cpu_block = 1, cuda_block = 1;
+  static constexpr Tuning tuning{
+      .cpu_block = 1, .cuda_block = 1, .step_lanes = {128, 32}, .flat = true};
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
 };
 using W = World<Schema>;
@@ -227,9 +228,16 @@ inline Params resolve_settings(Settings& s) {
   return p;
 }
 
+/// Those who head the same way look alike, so that flocks show.
+inline Scene scene(const W& w) {
+  return spatial::swarm_scene<Model>(w, w.params().sectors, [&w](int row) {
+    return palette::of_heading(w.get<Birds, Course>(row).heading);
+  });
+}
+
 // ---- the graphs
 
-struct Environment : Defaults {
+struct Environment {
   using Schema = flocking::Schema;
   using Observation = flocking::Observation;
   using Sort = spatial::Sort<Model>;
@@ -237,23 +245,13 @@ struct Environment : Defaults {
   // Rewards and views are of the new positions, so everyone moves first.
   using Step = chain<Stages<Each<&move>>, Sort, Stages<EachTogether<&pay>>>;
   using Observe = chain<spatial::SortIfUnsorted<Model>, Stages<ge::Observe<&observe>>>;
-  using StepLanes = Lanes<128, 32>;
-  // A few worlds of thousands would leave most of a GPU idle if each had one group of lanes.
-  static Schedule schedule(const Params& p, int64_t worlds) {
-    return worlds < 512 && p.agent_count >= 2048 ? Schedule::flat : Schedule::group;
-  }
   static constexpr Card card{
       .doc =
           "A swarm that keeps together without touching, seen through sectors of a field of view.",
       .max_episode_steps = 400,
       .agents = "agent_count",
       .render_fps = 20};
-  static Scene scene(const W& w) {
-    // Those who head the same way look alike, so that flocks show.
-    return spatial::swarm_scene<Model>(w, w.params().sectors, [&w](int row) {
-      return palette::of_heading(w.get<Birds, Course>(row).heading);
-    });
-  }
+  static constexpr Hooks<Schema> hooks{.scene = &scene};
 };
 
 using Builds = ge::Builds<Build<"Flocking-v0", Environment>>;

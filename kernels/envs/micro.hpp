@@ -144,7 +144,7 @@ GE_FN void observe(const W<N>&, Observation& row, const Words& own) {
 // ---- the graphs
 
 template <int N>
-struct Environment : Defaults {
+struct Environment {
   using Schema = micro::Schema<N>;
   using Observation = micro::Observation;
   using Reset = Stages<Each<&fill_words<N>>>;
@@ -154,7 +154,8 @@ struct Environment : Defaults {
   static constexpr Card card{.doc = "A synthetic load: agents that compute and never meet.",
                              .max_episode_steps = 200,
                              .agents = "agent_count"};
-  static constexpr bool fits(const Params& params) { return params.agent_count <= N; }
+  static constexpr Hooks<Schema> hooks{
+      .fits = [](const Params& params) { return params.agent_count <= N; }};
 };
 
 using Builds = ge::Builds<Build<"Micro-v0", Environment<1>, Environment<8>, Environment<32>,

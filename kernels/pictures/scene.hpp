@@ -1,8 +1,8 @@
 // What a world looks like to people, as plain data on the host, in metres and radians: either
 // solids, translucent sectors on the floor and thin lines, z upwards, or a flat board full of pieces
-// for worlds of thousands of agents. An environment that has `static Scene scene(const
-// World<Schema>&)` can be drawn; kernels/pictures/ draws it and knows no environment. Solids are
-// plain structs without pointers, so that code that runs on a GPU can make them too.
+// for worlds of thousands of agents. An environment with a hook `scene` can be drawn;
+// kernels/pictures/ draws it and knows no environment. Solids are plain structs without pointers, so
+// that code that runs on a GPU can make them too.
 #pragma once
 
 #include <cstdint>

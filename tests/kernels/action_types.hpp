@@ -63,7 +63,7 @@ GE_FN void observe(const W<Act>&, Seen& row, const Seen& seen) {
 }
 
 template <class Act, auto kKeep>
-struct Environment : Defaults {
+struct Environment {
   using Schema = action_types::Schema<Act>;
   using Observation = Seen;
   using Reset = Stages<Each<&forget<Act>>>;

@@ -66,8 +66,7 @@ template <class E>
 class FlatRunner {
  public:
   using S = typename E::Schema;
-  using Sizes = FlatSizes<E, typename Life<E>::StepGraph, typename Life<E>::ResetGraph,
-                          typename Life<E>::ObserveGraph>;
+  using Sizes = FlatSizes<E, StepGraph<E>, ResetGraph<E>, ObserveGraph<E>>;
 
   FlatRunner(const Config& config, const typename S::Params& params) {
     const int64_t worlds = config.worlds, rows = Sizes::sort(params).rows * worlds;

@@ -14,7 +14,7 @@ template <class E>
 class LanesRunner {
  public:
   using S = typename E::Schema;
-  static constexpr int kListRoom = kLists<typename Life<E>::StepGraph>;
+  static constexpr int kListRoom = kLists<StepGraph<E>>;
 
   LanesRunner(const Config& config, const typename S::Params&)
       : lanes_(config.lanes),
@@ -108,10 +108,9 @@ inline constexpr bool any_flat<Builds<B...>> = (any_flat<B> || ...);
 template <class B>
 const Entry& lanes_entry() {
 #if defined(GE_LISTED_FLAT)
-  static_assert(
-      GE_LISTED_FLAT == any_flat<B>,
-      "GE: environments.cmake looks for `static Schedule schedule(` in the header to know "
-      "whether the flat executor is tested with this environment");
+  static_assert(GE_LISTED_FLAT == any_flat<B>,
+                "GE: environments.cmake looks for `.flat = ` in an environment's files to know "
+                "whether the flat executor is tested with this environment");
 #endif
   return EntryOf<LanesFactory, B>::entry();
 }

@@ -14,16 +14,15 @@
 
 namespace ge {
 
-// Two such blocks per multiprocessor are all that ptxas is asked for: left alone it spills to make
-// room for more.
-inline constexpr int kMostThreads = 256;
-/// Threads of a block, at most: two such blocks share the registers of a multiprocessor, so an
-/// environment whose rules need more of them asks for smaller blocks.
+/// Threads of a block, at most. Two such blocks per multiprocessor are all that ptxas is asked for:
+/// left alone it spills to make room for more.
 template <class E>
-consteval int most_threads() {
-  if constexpr (requires { E::most_threads; }) return E::most_threads;
-  return kMostThreads;
-}
+inline constexpr int most_threads = kTuning<typename E::Schema>.most_threads;
+
+/// A few worlds of thousands of agents would leave most of a GPU idle if each had one group of
+/// lanes: those take the flat executor, where an environment has it.
+inline constexpr int64_t kManyWorlds = 512;
+inline constexpr int kLargeWorld = 2048;  // agents
 
 /// The graphs of an environment, by number: a kernel is named by environment, graph and place in
 /// it, since the types of its stages would fill pages in a profiler.
@@ -31,12 +30,11 @@ enum Graph : int { kStepGraph, kResetGraph, kObserveGraph };
 
 template <class E, int kGraph>
 using GraphOf =
-    std::conditional_t<kGraph == kStepGraph, typename Life<E>::StepGraph,
-                       std::conditional_t<kGraph == kResetGraph, typename Life<E>::ResetGraph,
-                                          typename Life<E>::ObserveGraph>>;
+    std::conditional_t<kGraph == kStepGraph, StepGraph<E>,
+                       std::conditional_t<kGraph == kResetGraph, ResetGraph<E>, ObserveGraph<E>>>;
 
 template <class E, int kGraph, int kIndex, int G, bool kSlab>
-__global__ void __launch_bounds__(G > 32 ? G : most_threads<E>(), 2)
+__global__ void __launch_bounds__(G > 32 ? G : most_threads<E>, 2)
     phase_kernel(const __grid_constant__ Shared<typename E::Schema> shared,
                  const __grid_constant__ LaunchMemory memory) {
   using Graph = GraphOf<E, kGraph>;
@@ -156,8 +154,8 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   using Base::plan_;
   using Base::shared_;
 
-  /// Flat where it was asked for, or where the environment prefers it for what it was asked to make;
-  /// who asks for lanes means groups of them.
+  /// Flat where it was asked for, or where worlds are few and large; who asks for lanes means groups
+  /// of them.
   static bool wants_flat(const Plan<E>& plan) {
     const Schedule wanted = plan.config_.schedule;
     const bool lanes = plan.config_.lanes != 0;
@@ -165,7 +163,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
       throw Error(Fault::value, "lanes are for the group schedule, not for 'flat'");
     if constexpr (has_flat<E>) {
       if (wanted == Schedule::own)
-        return !lanes && E::schedule(plan.params_, plan.config_.worlds) == Schedule::flat;
+        return !lanes && plan.config_.worlds < kManyWorlds && plan.agents_ >= kLargeWorld;
     } else if (wanted == Schedule::flat) {
       throw Error(Fault::value, plan.id_ + " is not built for the flat schedule");
     }
@@ -199,7 +197,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     const auto add = [&]<bool kSlab>(std::bool_constant<kSlab>) {
       variants.push_back({reinterpret_cast<const void*>(&phase_kernel<E, kGraph, kIndex, G, kSlab>),
                           G, kSlab, Sizes::team, Sizes::worlds, Sizes::counts, Sizes::stage,
-                          Sizes::scratch_of(plan_.params_), G > 32 ? G : most_threads<E>()});
+                          Sizes::scratch_of(plan_.params_), G > 32 ? G : most_threads<E>});
     };
     constexpr int bytes = Sizes::counts + Sizes::stage + Sizes::scratch;
     if constexpr (Sizes::any || bytes <= kNeverShared) add(std::false_type{});

@@ -16,6 +16,8 @@
 #pragma once
 
 #include "engine/graph/call.hpp"
+#include "engine/graph/hooks.hpp"
+#include "engine/graph/sewing.hpp"
 #include "engine/maths/math.hpp"
 
 namespace ge {
@@ -106,13 +108,18 @@ struct Life {
   }
   static GE_FN uint8_t agent_active(const W& w, [[maybe_unused]] Slot agent, const Fate& fate) {
     bool active = (fate.bits & Fate::kGone) == 0;
-    if constexpr (requires { E::acts(w, agent.row); }) active = active && E::acts(w, agent.row);
+    if constexpr (kHooks<E>.acts.given) active = active && acts<kHooks<E>.acts.call>(w, agent.row);
     return active ? uint8_t{1} : uint8_t{0};
+  }
+  /// Called by a name that the compiler knows, not through an address, which a GPU could not.
+  template <auto F>
+  static GE_FN bool acts(const W& w, int agent) {
+    return F(w, agent);
   }
 
   // Parts of a reward, where an environment tells them: as reward, nothing for who does not act.
   template <class Parts>
-  static GE_FN void clear_parts(const W&, Parts& parts) {
+  static GE_FN void clear_row(const W&, Parts& parts) {
     parts = Parts{};
   }
   template <class Parts>
@@ -156,153 +163,104 @@ struct Life {
     clock.step = 0;
     progress.over = 0;
   }
+};
 
-  // ---- the graphs
+/// The life cycle sewn around an environment's graphs:
+///
+///   step:     begin_step, [over: renew], TakeActions     whose turn it is, and what they do
+///             clear                                      a clean slate for what the rules say
+///             rules                                      the environment's Step
+///             report                                     flags, returns, who is over
+///             [any_ended: Observe into final_obs]        SameStep alone ...
+///             [over: renew]                              ... in a branch, or in phases of their own:
+///             show                                       Observe into the caller's arrays
+///   renew:    a new episode, then the environment's Reset
+///   reset:    [wanted: seeds, Reset], show
+///   observe:  show
+///
+/// What the rules leave in transient components lives within a phase, so it is read in the one in
+/// which they run.
+template <class E>
+struct Sewn {
+  using L = Life<E>;
+  static constexpr bool kHasParts = requires { typename E::RewardParts; };
+  static constexpr Tuning kTuned = kTuning<typename E::Schema>;
+  static_assert(has_no_loose_hooks<E>());
 
-  template <class L>
-  struct Parts;
-  template <class... X>
-  struct Parts<Stages<X...>> {
-    using renew =
-        Stages<EachWorld<&Life::begin_episode>, ClearTables, Each<&Life::begin_agent>, X...>;
-    using reset = Stages<When<&Life::wanted, EachWorld<&Life::begin_reset>, ClearTables,
-                              Each<&Life::begin_agent>, X...>>;
-  };
-  using Renew = typename Parts<typename E::Reset>::renew;
-
-  template <class... L>
-  using join = chain<L...>;
-
-  template <template <class...> class Wrapper, class L>
-  struct Wrap;
-  template <template <class...> class Wrapper, class... X>
-  struct Wrap<Wrapper, Stages<X...>> {
-    using type = Stages<Wrapper<X...>>;
-  };
-  template <template <class...> class Wrapper, class L>
-  using wrap = typename Wrap<Wrapper, L>::type;
-
-  template <auto P, class L>
-  struct Only;
-  template <auto P, class... X>
-  struct Only<P, Stages<X...>> {
-    using type = Stages<When<P, X...>>;
-  };
-  template <int Mode, class L>
-  struct In;
-  template <int Mode, class... X>
-  struct In<Mode, Stages<X...>> {
-    using type = Stages<InMode<Mode, X...>>;
-  };
-
-  using Final = wrap<IntoFinal, typename E::Observe>;
-  using Begin = join<
-      Stages<EachWorld<&Life::begin_step>,
-             InMode<int(Autoreset::disabled), When<&Life::over, EachWorld<&Life::count_frozen>>>>,
-      typename In<int(Autoreset::next_step), typename Only<&Life::over, Renew>::type>::type,
-      Stages<TakeActions>>;
-  // What the rules say of a step lives within a phase, so the last one begins with a clean slate
-  // and is where they say it.
-  template <class Environment, class = void>
-  struct Parted {
-    using clear = Stages<>;
-    using finish = Stages<>;
-  };
-  template <class Environment>
-  struct Parted<Environment, std::void_t<typename Environment::RewardParts>> {
-    using Row = typename Environment::RewardParts;
-    using clear = Stages<Each<&Life::template clear_parts<Row>>>;
-    using finish = Stages<Each<&Life::template finish_parts<Row>>,
-                          Write<kRewardParts, &Life::template reward_parts<Row>>>;
-  };
-  using Slate = join<Stages<EachWorld<&Life::clear_verdict>, Each<&Life::clear_agent>>,
-                     typename Parted<E>::clear>;
-  using Finish =
-      join<typename Parted<E>::finish,
-           Stages<Each<&Life::finish_agent>, Reduce<&Life::presence, AnyOf, &Life::finish_world>,
-                  Write<kReward, &Life::reward>, Write<kTerminated, &Life::terminated>,
-                  Write<kTruncated, &Life::truncated>, Write<kEnded, &Life::ended>,
-                  Write<kEpisodeReturn, &Life::episode_return>,
-                  Write<kEpisodeLength, &Life::episode_length>>>;
-  // With one agent the worlds with something to report are those that are over.
-  using EndSame = std::conditional_t<
-      kOneAgent, typename Only<&Life::over, join<Final, Renew>>::type,
-      join<typename Only<&Life::any_ended, Final>::type, typename Only<&Life::over, Renew>::type>>;
-  using Show = join<Stages<Write<kAgentActive, &Life::agent_active>>, typename E::Observe>;
-
-  // Whether the reset of ended worlds is a launch of its own over a worklist (Rare) or a branch in
-  // the same phase (When).
-  static consteval bool rare() {
-    if constexpr (requires { E::rare_reset; }) return E::rare_reset;
-    return false;
+  static consteval auto begin() {
+    return Stages<EachWorld<&L::begin_step>>{} +
+           in_mode<Autoreset::disabled>(when<&L::over>(Stages<EachWorld<&L::count_frozen>>{})) +
+           in_mode<Autoreset::next_step>(when<&L::over>(renew())) + Stages<TakeActions>{};
+  }
+  static consteval auto clear() {
+    return Stages<EachWorld<&L::clear_verdict>, Each<&L::clear_agent>>{} + clear_parts();
+  }
+  static consteval auto report() {
+    return write_parts() +
+           Stages<Each<&L::finish_agent>, Reduce<&L::presence, AnyOf, &L::finish_world>,
+                  Write<kReward, &L::reward>, Write<kTerminated, &L::terminated>,
+                  Write<kTruncated, &L::truncated>, Write<kEnded, &L::ended>,
+                  Write<kEpisodeReturn, &L::episode_return>,
+                  Write<kEpisodeLength, &L::episode_length>>{};
+  }
+  static consteval auto renew() {
+    return Stages<EachWorld<&L::begin_episode>, ClearTables, Each<&L::begin_agent>>{} +
+           typename E::Reset{};
+  }
+  static consteval auto show() {
+    return Stages<Write<kAgentActive, &L::agent_active>>{} + typename E::Observe{};
+  }
+  static consteval auto show_final() { return into_final(typename E::Observe{}); }
+  /// The end of a step within its phase. With one agent the worlds that have something to report
+  /// are those that are over.
+  static consteval auto renew_at_once() {
+    if constexpr (L::kOneAgent)
+      return when<&L::over>(show_final() + renew());
+    else
+      return when<&L::any_ended>(show_final()) + when<&L::over>(renew());
   }
 
-  template <Name kName, class L, class List>
-  struct MakePhase;
-  template <Name kName, class L, class... X>
-  struct MakePhase<kName, L, Stages<X...>> {
-    using type = Phase<kName, L, X...>;
-  };
+  static consteval auto step() {
+    constexpr auto told = begin() + clear() + unless_resting(typename E::Step{}) + report();
+    if constexpr (kTuned.rare_resets)
+      return phases(phase<"step", kTuned.step_lanes>(
+                        told + in_mode<Autoreset::same_step>(Stages<ClearFinal>{} +
+                                                             when<&L::any_ended>(show_final()))),
+                    rare<&L::ended_same_step>(phase<"renew", kTuned.reset_lanes>(renew())),
+                    phase<"observe", kTuned.observe_lanes>(show()));
+    else
+      return phases(phase<"step", kTuned.step_lanes>(
+          told + in_mode<Autoreset::same_step>(Stages<ClearFinal>{} + renew_at_once()) + show()));
+  }
+  static consteval auto reset() {
+    return phases(phase<"reset", kTuned.step_lanes>(
+        when<&L::wanted>(Stages<EachWorld<&L::begin_reset>, ClearTables, Each<&L::begin_agent>>{} +
+                         typename E::Reset{}) +
+        show()));
+  }
 
-  // The environment's phases with the life cycle merged into the first and the last: what the rules
-  // leave in transient components is read before the phase ends.
-  template <bool kFirst, class... P>
-  struct Compose;
-  template <bool kFirst, Name kName, class L, class... X, class... More>
-  struct Compose<kFirst, Phase<kName, L, X...>, More...> {
-    static constexpr bool last = sizeof...(More) == 0;
-    using rules = Stages<WhenRunning<X...>>;
-    using opening = std::conditional_t<kFirst, Begin, Stages<>>;
-    using head = std::conditional_t<last, join<opening, Slate, rules>, join<opening, rules>>;
-    using report = join<Stages<ClearFinal>, typename Only<&Life::any_ended, Final>::type>;
-    template <class List>
-    using same = typename In<int(Autoreset::same_step), List>::type;
-    using tail = std::conditional_t<rare(), join<Finish, same<report>>,
-                                    join<Finish, same<join<Stages<ClearFinal>, EndSame>>, Show>>;
-    using whole = std::conditional_t<last, join<head, tail>, head>;
-    using phase = typename MakePhase<kName, L, whole>::type;
-    using rest = typename Compose<false, More...>::type;
-    using type = concat<Types<phase>, rest>;
-  };
-  template <bool kFirst>
-  struct Compose<kFirst> {
-    template <bool kRare, class Dummy = void>
-    struct Tail_ {
-      using type = Types<>;
-    };
-    template <class Dummy>
-    struct Tail_<true, Dummy> {
-      using renew = typename MakePhase<"renew", typename E::ResetLanes, Renew>::type;
-      using show = typename MakePhase<"observe", typename E::ObserveLanes, Show>::type;
-      using type = Types<Rare<&Life::ended_same_step, renew>, show>;
-    };
-    using type = typename Tail_<rare()>::type;
-  };
-
-  template <class L>
-  struct PhasesOf;
-  template <class... X>
-  struct PhasesOf<Stages<X...>> {
-    using type = typename Compose<true, Phase<"step", typename E::StepLanes, X...>>::type;
-  };
-  template <class... P>
-  struct PhasesOf<Phases<P...>> {
-    using type = typename Compose<true, P...>::type;
-  };
-
-  /// Lists of phases, as Types<Phase<...>...>.
-  using StepGraph = typename PhasesOf<typename E::Step>::type;
-  using ResetGraph =
-      Types<typename MakePhase<"reset", typename E::StepLanes,
-                               join<typename Parts<typename E::Reset>::reset, Show>>::type>;
-  using ObserveGraph = Types<typename MakePhase<"observe", typename E::StepLanes, Show>::type>;
+  static consteval auto clear_parts() {
+    if constexpr (kHasParts)
+      return Stages<Each<&L::template clear_row<typename E::RewardParts>>>{};
+    else
+      return Stages<>{};
+  }
+  static consteval auto write_parts() {
+    if constexpr (kHasParts)
+      return Stages<Each<&L::template finish_parts<typename E::RewardParts>>,
+                    Write<kRewardParts, &L::template reward_parts<typename E::RewardParts>>>{};
+    else
+      return Stages<>{};
+  }
+  static consteval auto observe() { return phases(phase<"observe", kTuned.step_lanes>(show())); }
 };
 
-/// What an environment leaves out: lanes per world for its phases.
-struct Defaults {
-  using StepLanes = Lanes<1, 8, 32>;
-  using ResetLanes = Lanes<8, 1, 32>;
-  using ObserveLanes = Lanes<1, 8, 32>;
-};
+/// Lists of phases, as Types<Phase<...>...>.
+template <class E>
+using StepGraph = decltype(Sewn<E>::step());
+template <class E>
+using ResetGraph = decltype(Sewn<E>::reset());
+template <class E>
+using ObserveGraph = decltype(Sewn<E>::observe());
 
 }  // namespace ge

@@ -6,8 +6,6 @@
 //
 //   using Step = ge::Stages<Each<&steer>, Repeat<4, Each<&integrate>, Emit<...>>,
 //                           Reduce<&energy, Sum, &store>>;
-//   using Step = ge::Phases<Phase<"move", Lanes<8, 32>, Each<&steer>, ...>,
-//                           Phase<"see", Lanes<32>, ...>>;
 #pragma once
 
 #include "engine/described/describe.hpp"
@@ -142,8 +140,9 @@ struct ChainOf<Stages<X...>, Stages<Y...>, Rest...> : ChainOf<Stages<X..., Y...>
 template <class... L>
 using chain = typename ChainOf<L...>::type;
 
-/// Lanes per world that a phase is compiled for on a GPU; the first is the default until tuning
-/// says otherwise.
+// ---- phases, which the life cycle makes of stages (episode.hpp)
+
+/// Lanes per world that a phase is compiled for on a GPU, the default first (tuning.hpp).
 template <int... G>
 struct Lanes {};
 
@@ -155,9 +154,6 @@ struct Phase {};
 /// After the phase before it: the inner phases run for the worlds with p only, from a worklist.
 template <auto P, class... P_>
 struct Rare {};
-
-template <class... P>
-struct Phases {};
 
 /// The stages inside a stage.
 template <class X>

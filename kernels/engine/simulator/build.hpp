@@ -2,16 +2,16 @@
 // its simulators, whatever the machine: resolved parameters, columns of the record, shapes of
 // outputs. What is made of such facts is plan.hpp's.
 //
-//   struct Environment : ge::Defaults {
-//     using Schema = ...;            // Params, Action, Agent, tables
+//   struct Environment {
+//     using Schema = ...;            // Params, Action, Agent, tables; how it runs best (tuning.hpp)
 //     using Observation = ...;       // row type
 //     using Reset = ge::Stages<...>; using Step = ...; using Observe = ...;
 //     static constexpr ge::Card card{.doc = "...", .max_episode_steps = 500};
+//     static constexpr ge::Hooks<Schema> hooks{.text = ..., .scene = ...};  // hooks.hpp
 //   };
 //   using Builds = ge::Builds<ge::Build<"CartPole-v0", Environment>>;
 //
-// A build with capacity tiers lists one Environment per tier, smallest first; each says `static
-// bool fits(const Params&)`.
+// A build with capacity tiers lists one Environment per tier, smallest first; each has a hook `fits`.
 #pragma once
 
 #include "engine/graph/channels.hpp"
@@ -21,11 +21,9 @@
 
 namespace ge {
 
-/// Whether an environment is built for the flat executor too: it has `static Schedule
-/// schedule(const Params&, int64_t worlds)`, which says when it prefers it.
+/// Whether an environment is built for the flat executor too.
 template <class E>
-inline constexpr bool has_flat =
-    requires(const typename E::Schema::Params& params) { E::schedule(params, int64_t{1}); };
+inline constexpr bool has_flat = kTuning<typename E::Schema>.flat;
 
 template <Name kId, class... Tiers>
 struct Build {};
@@ -106,12 +104,11 @@ GE_COLD typename OptionsOf<S>::type resolve_options(const Values& values,
     return settings;
 }
 
-/// What an agent is called: E::agent_name(params, agent), or as usual.
 template <class E>
 GE_COLD std::string name_of_agent([[maybe_unused]] const typename E::Schema::Params& params,
                                   int agent) {
-  if constexpr (requires { E::agent_name(params, agent); })
-    return E::agent_name(params, agent);
+  if constexpr (kHooks<E>.agent_name.given)
+    return kHooks<E>.agent_name.call(params, agent);
   else
     return usual_agent_name(agent);
 }
@@ -190,9 +187,9 @@ GE_COLD BuildFacts facts_of_build(const std::string& id, const typename E::Schem
   if constexpr (StateOf<E>::exists) facts.state = row_fields<typename StateOf<E>::Row>(params);
   if constexpr (RewardPartsOf<E>::exists)
     facts.reward_parts = field_infos<typename RewardPartsOf<E>::Row>();
-  facts.turns = requires(const World<S>& w) { E::acts(w, 0); };
-  facts.text = requires(const World<S>& w) { E::text(w, 0); };
-  facts.scene = requires(const World<S>& w) { E::scene(w); };
+  facts.turns = kHooks<E>.acts.given;
+  facts.text = kHooks<E>.text.given;
+  facts.scene = kHooks<E>.scene.given;
   facts.action_mask = ActionMaskOf<E>::exists;
   return facts;
 }
@@ -331,7 +328,7 @@ GE_COLD std::unique_ptr<Simulator> make_tier(const std::string& id, const Config
   auto attempt = [&](auto t) {
     using E = typename decltype(t)::type;
     bool fits = made == nullptr;
-    if constexpr (requires { E::fits(params); }) fits = fits && E::fits(params);
+    if constexpr (kHooks<E>.fits.given) fits = fits && kHooks<E>.fits.call(params);
     if (fits) made = make_planned<Factory, E>(Plan<E>(id, config, settings, params, tier));
     ++tier;
   };

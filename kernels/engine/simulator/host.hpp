@@ -97,14 +97,14 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
       shared_.actions = this->actions_of_step(actions);
     }
     shared_.bound = out;
-    runner_.run(typename Life<E>::StepGraph{}, shared_);
+    runner_.run(StepGraph<E>{}, shared_);
   }
   void reset(const ResetRequest& request, const Bound& out, void*) override {
     this->take_request(request);
     shared_.seeds = request.seeds.empty() ? nullptr : request.seeds.data();
     this->clear_transient(out);
     shared_.bound = out;
-    runner_.run(typename Life<E>::ResetGraph{}, shared_);
+    runner_.run(ResetGraph<E>{}, shared_);
     this->forget_request();
     this->begun_ = true;
   }
@@ -112,7 +112,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     this->need_reset("observe");
     this->clear_transient(out);
     shared_.bound = out;
-    runner_.run(typename Life<E>::ObserveGraph{}, shared_);
+    runner_.run(ObserveGraph<E>{}, shared_);
   }
 
   Runner<E>& runner() { return runner_; }
@@ -142,14 +142,13 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
   }
   GE_COLD std::string text_of([[maybe_unused]] int64_t world,
                               [[maybe_unused]] int viewer) const override {
-    if constexpr (requires(const World<S>& w) { E::text(w, viewer); })
-      return E::text(seen(world), viewer);
+    if constexpr (kHooks<E>.text.given) return kHooks<E>.text.call(seen(world), viewer);
     return "";
   }
   GE_COLD void scene_of([[maybe_unused]] int64_t world,
                         [[maybe_unused]] Scene& into) const override {
-    if constexpr (requires(const World<S>& w) { E::scene(w); })
-      into = E::scene(seen(world));
+    if constexpr (kHooks<E>.scene.given)
+      into = kHooks<E>.scene.call(seen(world));
     else
       this->refuse_scene();
   }

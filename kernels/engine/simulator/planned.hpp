@@ -110,14 +110,14 @@ class PlannedSimulator : public Machine {
   }
 
   GE_COLD std::string name_of_action([[maybe_unused]] int k) const override {
-    if constexpr (requires { E::action_name(plan_.params_, k); })
-      return E::action_name(plan_.params_, k);
+    if constexpr (kHooks<E>.action_name.given)
+      return kHooks<E>.action_name.call(plan_.params_, k);
     else
       return "";
   }
   GE_COLD std::string key_of_action([[maybe_unused]] int k) const override {
-    if constexpr (requires { E::action_key(plan_.params_, k); })
-      return E::action_key(plan_.params_, k);
+    if constexpr (kHooks<E>.action_key.given)
+      return kHooks<E>.action_key.call(plan_.params_, k);
     else
       return "";
   }

@@ -6,12 +6,7 @@
 #include "engine/base/boundary.hpp"
 #include "engine/maths/random.hpp"
 #include "engine/world/record.hpp"
-
-#if defined(GE_CUDA_LAYOUT) || defined(__CUDACC__)
-#define GE_DEFAULT_BLOCK 32
-#else
-#define GE_DEFAULT_BLOCK 16
-#endif
+#include "engine/world/tuning.hpp"
 
 namespace ge {
 
@@ -113,11 +108,9 @@ consteval int block_of() {
 #if defined(GE_BLOCK)
   return GE_BLOCK;
 #elif defined(GE_CUDA_LAYOUT) || defined(__CUDACC__)
-  if constexpr (requires { S::cuda_block; }) return S::cuda_block;
-  return GE_DEFAULT_BLOCK;
+  return kTuning<S>.cuda_block;
 #else
-  if constexpr (requires { S::cpu_block; }) return S::cpu_block;
-  return GE_DEFAULT_BLOCK;
+  return kTuning<S>.cpu_block;
 #endif
 }
 template <class S>

@@ -18,9 +18,18 @@
 
 namespace gpu_envs::envs::hanabi {
 
-/// What all builds share; N cards fit in the hands.
 template <int N>
-struct Game : Defaults {
+GE_FN bool is_turn_of(const W<N>& w, int player) {
+  return player_of(w.params(), w.template get<Board>()) == player;
+}
+template <Belief kBelief, int N>
+bool fits(const Params& p) {
+  return p.belief == kBelief && p.player_count * p.hand_size <= N;
+}
+
+/// What all builds share; N cards fit in the hands.
+template <Belief kBelief, int N>
+struct Game {
   using Schema = hanabi::Schema<N>;
   using ActionMask = hanabi::ActionMask;
   using State = hanabi::State<N>;
@@ -30,29 +39,24 @@ struct Game : Defaults {
   static constexpr ge::Card card{
       .doc = "Play cards in order with partners who alone can see yours.",
       .agents = "player_count"};
-
-  static GE_FN bool acts(const W<N>& w, int agent) {
-    return player_of(w.params(), w.template get<Board>()) == agent;
-  }
-  static std::string action_name(const Params& p, int action) { return move_name(p, action); }
-  static std::string text(const W<N>& w, int viewer) { return table_text(w, viewer); }
-  static bool holds(const Params& p) { return p.player_count * p.hand_size <= N; }
+  static constexpr Hooks<Schema> hooks{.fits = &fits<kBelief, N>,
+                                       .acts = &is_turn_of<N>,
+                                       .action_name = &move_name,
+                                       .text = &table_text<N>};
 };
 
 template <int N>
-struct Environment : Game<N> {
+struct Environment : Game<kBits, N> {
   using Observation = hanabi::Observation<N>;
   using Observe =
       Stages<ge::Observe<&observe<N>>, ObserveMask<&mask_moves<N>>, ObserveState<&show_state<N>>>;
-  static bool fits(const Params& p) { return p.belief == kBits && Game<N>::holds(p); }
 };
 
 template <int N>
-struct BeliefEnvironment : Game<N> {
+struct BeliefEnvironment : Game<kV0, N> {
   using Observation = BeliefObservation<N>;
   using Observe = Stages<ge::Observe<&observe_beliefs<N>>, ObserveMask<&mask_moves<N>>,
                          ObserveState<&show_state<N>>>;
-  static bool fits(const Params& p) { return p.belief == kV0 && Game<N>::holds(p); }
 };
 
 // Five hands of five, which is every game with the usual hands, and the most that a deck holds.

@@ -21,7 +21,17 @@
 namespace gpu_envs::envs::hide_seek {
 
 template <class T>
-struct Environment : Defaults {
+bool fits(const Params& p) {
+  return p.agent_count <= T::agents && p.box_slots <= T::boxes && p.ramp_count <= T::ramps &&
+         p.body_count <= T::bodies;
+}
+inline std::string agent_name(const Params& p, int agent) {
+  return is_hider(p, agent) ? "hider_" + std::to_string(agent)
+                            : "seeker_" + std::to_string(agent - p.hider_count);
+}
+
+template <class T>
+struct Environment {
   using Schema = hide_seek::Schema<T>;
   using Observation = hide_seek::Observation<T>;
   using State = hide_seek::State<T>;
@@ -30,28 +40,13 @@ struct Environment : Defaults {
   using Observe = Stages<ForPacks<&lidar_rows<T>, &cast_lidar<T>, Lidar<T>>,
                          ForPacks<&sight_rows<T>, &see<T>, Sights<T>>, ge::Observe<&observe<T>>,
                          ObserveState<&show_state<T>>>;
-  static constexpr bool rare_reset = true;
-  // A world's bodies, contacts and rays keep a warp busy; other shares are not worth their minutes
-  // of compilation.
-  using StepLanes = Lanes<32>;
-  using ResetLanes = Lanes<32>;
-  using ObserveLanes = Lanes<32>;
-  static constexpr int most_threads = 128;  // shared memory is full long before
   static constexpr Card card{
       .doc = "Hiders build shelters of boxes and ramps, seekers look for them.",
       .max_episode_steps = 240,
       .agents = "hider_count + seeker_count",
       .render_fps = 30};
-
-  static bool fits(const Params& p) {
-    return p.agent_count <= T::agents && p.box_slots <= T::boxes && p.ramp_count <= T::ramps &&
-           p.body_count <= T::bodies;
-  }
-  static Scene scene(const W<T>& w) { return world_scene<T>(w); }
-  static std::string agent_name(const Params& p, int agent) {
-    return is_hider(p, agent) ? "hider_" + std::to_string(agent)
-                              : "seeker_" + std::to_string(agent - p.hider_count);
-  }
+  static constexpr Hooks<Schema> hooks{
+      .fits = &fits<T>, .agent_name = &agent_name, .scene = &world_scene<T>};
 };
 
 inline constexpr int kUnits = 2;  // a minute each, side by side

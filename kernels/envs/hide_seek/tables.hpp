@@ -208,7 +208,15 @@ struct Schema {
   using tables = concat<Types<Agent>, typename PhysicsOf<T>::all,
                         Types<Match, Plan, Footprints<T>, Lidar<T>, Sights<T>, Spots<T>>>;
   // Packs hold rays of one world: there is nothing to gain from interleaved worlds.
-  static constexpr int cpu_block = 1, cuda_block = 1;
+  // A world's bodies, contacts and rays keep a warp busy; other shares are not worth their minutes
+  // of compilation. Shared memory is full long before a block has more than 128 threads.
+  static constexpr Tuning tuning{.cpu_block = 1,
+                                 .cuda_block = 1,
+                                 .step_lanes = 32,
+                                 .reset_lanes = 32,
+                                 .observe_lanes = 32,
+                                 .rare_resets = true,
+                                 .most_threads = 128};
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
   static Options resolve_options(const ResetSettings& settings, const Params& params) {
     return read_layout(settings, params);

@@ -32,8 +32,11 @@ inline Params resolve_settings(Settings& s) {
   return p;
 }
 
+inline constexpr const char* kActionNames[] = {"north", "south", "east",
+                                               "west",  "stay",  "interact"};
+
 template <class T>
-struct Environment : Defaults {
+struct Environment {
   using Schema = overcooked::Schema<T>;
   using Observation = overcooked::Observation<T>;
   using State = overcooked::State<T>;
@@ -48,19 +51,12 @@ struct Environment : Defaults {
       .doc = "Chefs share a kitchen: fill pots, cook, plate and serve soups.",
       .max_episode_steps = 400,
       .agents = "player_count"};
-
-  static bool fits(const Params& p) {
-    return p.cell_count <= T::cells && p.player_count <= T::chefs;
-  }
-  static std::string action_name(const Params&, int action) {
-    constexpr const char* kNames[] = {"north", "south", "east", "west", "stay", "interact"};
-    return kNames[action];
-  }
-  static std::string action_key(const Params&, int action) {
-    constexpr const char* kKeys[] = {"w", "s", "d", "a", ".", " "};
-    return kKeys[action];
-  }
-  static std::string text(const W<T>& w, int viewer) { return world_text<T>(w, viewer); }
+  static constexpr Hooks<Schema> hooks{
+      .fits =
+          [](const Params& p) { return p.cell_count <= T::cells && p.player_count <= T::chefs; },
+      .action_name = [](const Params&, int action) { return std::string(kActionNames[action]); },
+      .action_key = [](const Params&, int action) { return std::string(1, "wsda. "[action]); },
+      .text = &world_text<T>};
 };
 
 using Builds =

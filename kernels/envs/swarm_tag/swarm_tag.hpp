@@ -64,7 +64,8 @@ struct Schema {
   using Agent = Players;
   using tables = concat<Types<Agent>, spatial::Tables<Model>::all>;
   // Packs hold neighbours of one agent: there is nothing to gain from interleaved worlds.
-  static constexpr int cpu_block = 1, cuda_block = 1;
+  static constexpr Tuning tuning{
+      .cpu_block = 1, .cuda_block = 1, .step_lanes = {128, 32}, .flat = true};
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
 };
 using W = World<Schema>;
@@ -133,9 +134,19 @@ GE_FN void observe(const W& w, FloatRow& row, const Squad& squad, Slot me, const
   view.finish(sectors.empty);
 }
 
+inline std::string agent_name(const Params& p, int agent) {
+  return is_chaser(p, agent) ? "chaser_" + std::to_string(agent)
+                             : "runner_" + std::to_string(agent - p.chaser_count);
+}
+inline Scene scene(const W& w) {
+  return spatial::swarm_scene<Model>(w, w.params().chasers.sectors, [&w](int agent) {
+    return is_chaser(w.params(), agent) ? palette::kRed : palette::kBlue;
+  });
+}
+
 // ---- the graphs
 
-struct Environment : Defaults {
+struct Environment {
   using Schema = swarm_tag::Schema;
   using Observation = swarm_tag::Observation;
   using Sort = spatial::Sort<Model>;
@@ -143,26 +154,13 @@ struct Environment : Defaults {
   // Rewards and views are of the new positions, so everyone moves first.
   using Step = chain<Stages<Each<&move>>, Sort, Stages<EachTogether<&pay>>>;
   using Observe = chain<spatial::SortIfUnsorted<Model>, Stages<ge::Observe<&observe>>>;
-  using StepLanes = Lanes<128, 32>;
-  // A few worlds of thousands would leave most of a GPU idle if each had one group of lanes.
-  static Schedule schedule(const Params& p, int64_t worlds) {
-    return worlds < 512 && p.agent_count >= 2048 ? Schedule::flat : Schedule::group;
-  }
   static constexpr Card card{
       .doc =
           "Runners keep together and away from chasers, seen through sectors of a field of view.",
       .max_episode_steps = 400,
       .agents = "chaser_count + runner_count",
       .render_fps = 20};
-  static std::string agent_name(const Params& p, int agent) {
-    return is_chaser(p, agent) ? "chaser_" + std::to_string(agent)
-                               : "runner_" + std::to_string(agent - p.chaser_count);
-  }
-  static Scene scene(const W& w) {
-    return spatial::swarm_scene<Model>(w, w.params().chasers.sectors, [&w](int agent) {
-      return is_chaser(w.params(), agent) ? palette::kRed : palette::kBlue;
-    });
-  }
+  static constexpr Hooks<Schema> hooks{.agent_name = &agent_name, .scene = &scene};
 };
 
 using Builds = ge::Builds<Build<"SwarmTag-v0", Environment>>;

@@ -80,7 +80,9 @@ struct Schema {
   using Action = tag_continuous::Action;
   using Agent = Players<T>;
   using tables = Types<Agent>;
-  static constexpr int cpu_block = T::small ? 16 : 1, cuda_block = T::small ? 32 : 1;
+  static constexpr Tuning tuning =
+      T::small ? Tuning{}
+               : Tuning{.cpu_block = 1, .cuda_block = 1, .step_lanes = {128, 32}, .flat = true};
 };
 template <class T>
 using W = World<Schema<T>>;

@@ -18,7 +18,7 @@
 namespace gpu_envs::envs::tag_continuous {
 
 template <class T>
-struct Environment : Defaults {
+struct Environment {
   using Schema = tag_continuous::Schema<T>;
   using Observation = tag_continuous::Observation<T>;
   using Reset = Stages<Each<&place<T>>, Each<&begin<T>>>;
@@ -27,24 +27,18 @@ struct Environment : Defaults {
                       Each<&find_catcher<T>>, Each<&pay<T>>,
                       Reduce<&runs<T>, SumInt, &end_without_runners<T>>>;
   using Observe = decltype(observation_of<T>());
-  using StepLanes = std::conditional_t<T::small, Defaults::StepLanes, Lanes<128, 32>>;
-  // A few worlds of thousands would leave most of a GPU idle if each had one group of lanes.
-  static Schedule schedule(const Params& p, int64_t worlds)
-    requires(!T::small)
-  {
-    return worlds < 512 && p.agent_count >= 2048 ? Schedule::flat : Schedule::group;
-  }
   static constexpr Card card{.doc = "Taggers chase runners in a square with walls.",
                              .max_episode_steps = 100,
                              .agents = "num_taggers + num_runners"};
 
-  static constexpr bool fits(const Params& p) {
-    return p.agent_count <= T::agents && (p.full != 0) == T::full;
-  }
-  static Scene scene(const W<T>& w) { return world_scene<T>(w); }
-  static std::string agent_name(const Params& p, int agent) {
-    return (is_tagger(p, agent) ? "tagger_" : "runner_") + std::to_string(agent);
-  }
+  static constexpr Hooks<Schema> hooks{
+      .fits =
+          [](const Params& p) { return p.agent_count <= T::agents && (p.full != 0) == T::full; },
+      .agent_name =
+          [](const Params& p, int agent) {
+            return (is_tagger(p, agent) ? "tagger_" : "runner_") + std::to_string(agent);
+          },
+      .scene = &world_scene<T>};
 };
 
 using Builds = ge::Builds<Build<"TagContinuous-v0", Environment<Tier<8, true>>,

@@ -77,8 +77,15 @@ struct Schema {
   using Agent = Players<N>;
   using tables = Types<Agent, Chase>;
   // Small worlds fill the lanes of a vector or a warp side by side, large ones by their agents.
-  static constexpr int cpu_block = N <= 128 ? 16 : 1;
-  static constexpr int cuda_block = N <= 8 ? 32 : 1;
+  static constexpr LaneCounts lanes = N <= 8     ? LaneCounts(1, 8)
+                                      : N < kAny ? LaneCounts(32)
+                                                 : LaneCounts(128, 32);
+  static constexpr Tuning tuning{.cpu_block = N <= 128 ? 16 : 1,
+                                 .cuda_block = N <= 8 ? 32 : 1,
+                                 .step_lanes = lanes,
+                                 .reset_lanes = lanes,
+                                 .observe_lanes = lanes,
+                                 .flat = N == kAny};
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
 };
 template <int N>

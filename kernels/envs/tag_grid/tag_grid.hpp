@@ -192,8 +192,13 @@ GE_FN void show_nearest(const W<N>& w, FloatRow& row, Slot me) {
 
 // ---- the graphs
 
+inline constexpr const char* kActionNames[] = {"stay", "right", "left", "up", "down"};
+inline std::string agent_name(const Params& p, int agent) {
+  return agent == p.num_taggers ? "runner_0" : "tagger_" + std::to_string(agent);
+}
+
 template <int N>
-struct Environment : Defaults {
+struct Environment {
   using Schema = tag_grid::Schema<N>;
   using Observation = tag_grid::Observation<N>;
   using Reset = Stages<Each<&place<N>>, When<&has_given_start<N>, Each<&place_given<N>>>,
@@ -205,35 +210,17 @@ struct Environment : Defaults {
   using Observe = Stages<Each<&take_shares<N>>, When<&shows_everybody<N>, Everybody>,
                          When<&shows_nearest<N>, Reduce<&closeness<N>, Closest, &name_nearest<N>>,
                               ge::Observe<&show_nearest<N>>>>;
-  using StepLanes = std::conditional_t<N <= 8, Lanes<1, 8>,
-                                       std::conditional_t<N == kAny, Lanes<128, 32>, Lanes<32>>>;
-  using ResetLanes = StepLanes;
-  using ObserveLanes = StepLanes;
   static constexpr Card card{.doc = "Taggers chase one runner over a board.",
                              .max_episode_steps = 100,
                              .agents = "num_taggers + 1",
                              .render_fps = 8};
-
-  static constexpr bool fits(const Params& p) { return p.num_taggers < N; }
-  // A few worlds of thousands would leave most of a GPU idle if each had one group of lanes.
-  static Schedule schedule(const Params& p, int64_t worlds)
-    requires(N == kAny)
-  {
-    return worlds < 512 && p.num_taggers >= 2048 ? Schedule::flat : Schedule::group;
-  }
-  static std::string agent_name(const Params& p, int agent) {
-    return agent == p.num_taggers ? "runner_0" : "tagger_" + std::to_string(agent);
-  }
-  static std::string action_name(const Params&, int action) {
-    constexpr const char* kNames[] = {"stay", "right", "left", "up", "down"};
-    return kNames[action];
-  }
-  static std::string action_key(const Params&, int action) {
-    constexpr const char* kKeys[] = {".", "d", "a", "w", "s"};
-    return kKeys[action];
-  }
-  static Scene scene(const W<N>& w) { return board_scene<N>(w); }
-  static std::string text(const W<N>& w, int viewer) { return board_text<N>(w, viewer); }
+  static constexpr Hooks<Schema> hooks{
+      .fits = [](const Params& p) { return p.num_taggers < N; },
+      .agent_name = &agent_name,
+      .action_name = [](const Params&, int action) { return std::string(kActionNames[action]); },
+      .action_key = [](const Params&, int action) { return std::string(1, ".daws"[action]); },
+      .text = &board_text<N>,
+      .scene = &board_scene<N>};
 };
 
 using Builds = ge::Builds<

@@ -47,7 +47,7 @@ GE_FN void count(const W&, Total& total, Reward& reward, const Add& action) {
 GE_FN void clear(const W&, Total& total) { total.sum = 0; }
 GE_FN void observe(const W&, Observation& row, const Total& total) { row.sum = total.sum; }
 
-struct Environment : Defaults {
+struct Environment {
   using Schema = counter::Schema;
   using Observation = counter::Observation;
   using Reset = Stages<Each<&clear>>;

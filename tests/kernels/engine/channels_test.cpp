@@ -68,7 +68,7 @@ void observe(const W& w, Row& row, Slot agent, const Echo& echo) {
   row.tail = 200;
   row.rest[2] = uint8_t(w.step());
 }
-struct Environment : Defaults {
+struct Environment {
   using Schema = ::Schema;
   using Observation = Row;
   using Reset = Stages<Each<&silence>>;

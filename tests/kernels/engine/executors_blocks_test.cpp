@@ -11,11 +11,8 @@ struct Small {
   const char* id;
   Values parameters;
 };
-const Small kSmall[] = {{"CartPole-v0", {}},
-                        {"CartPole64-v0", {}},
-                        {"Arena-v0", {}},
-                        {"ArenaPhases-v0", {}},
-                        {"Herd-v0", {}}};
+const Small kSmall[] = {
+    {"CartPole-v0", {}}, {"CartPole64-v0", {}}, {"Arena-v0", {}}, {"Herd-v0", {}}};
 
 Config config_of(const Small& small, int64_t worlds, Autoreset mode = Autoreset::same_step) {
   Config config;
@@ -48,17 +45,6 @@ void check_same(const Config& config, const Config& other, const Small& small, i
 
 GE_TEST(golden_cases_give_the_recorded_hashes) {
   check_golden();
-}
-
-GE_TEST(arena_in_one_phase_equals_arena_in_phases_with_rare_resets) {
-  for (const Autoreset mode : kModes) {
-    const Config config = config_of(kSmall[2], 21, mode);
-    const auto one = make_simulator("Arena-v0", config),
-               many = make_simulator("ArenaPhases-v0", config);
-    const Golden a = golden_run(*one, 40, 3), b = golden_run(*many, 40, 3);
-    CHECK_EQ(a.records, b.records);
-    CHECK_EQ(a.outputs, b.outputs);
-  }
 }
 
 GE_TEST(faults_of_all_worlds_are_counted) {
@@ -104,7 +90,7 @@ GE_TEST(crews_of_any_size_give_the_same_bits) {
 
 GE_TEST(worlds_alone_equal_themselves_in_a_batch_of_1000) {
   constexpr int kWorlds = 1000, kSteps = 20;
-  for (const int which : {0, 2, 4}) {
+  for (const int which : {0, 2, 3}) {
     const Small& small = kSmall[which];
     std::vector<std::string> outputs(kWorlds);
     Simulation batch(small.id, config_of(small, kWorlds));

@@ -96,7 +96,7 @@ struct Rules {
 };
 
 template <int N, int M = 0>
-struct Reducing : Defaults {
+struct Reducing {
   using Schema = ::Schema<N, M>;
   using R = Rules<Schema>;
   using Observation = Row;

@@ -48,44 +48,50 @@ struct Trio : Agents<3, Left, Act> {
 struct Board : Single<Bell> {
   static constexpr const char* name = "board";
 };
+template <bool kRare>
 struct Schema {
   using Params = None;
   using Options = ::Options;
   using Action = Act;
   using Agent = Trio;
   using tables = Types<Trio, Board>;
+  static constexpr Tuning tuning{.rare_resets = kRare};
 };
-using W = World<Schema>;
 
+template <class W>
 void start(const W& w, Slot agent, Left& left) {
   left.steps = w.options().first + 2 * agent.row;
 }
+template <class W>
 void silence(const W&, Bell& bell) {
   bell = Bell{};
 }
 // Ten times the row, so that returns tell agents apart.
+template <class W>
 void count_down(const W&, Slot agent, Left& left, Reward& reward, Ending& ending, const Act& act) {
   left.steps = left.steps - 1;
   reward.value = float(10 * agent.row + 1);
   ending.terminated = (left.steps <= 0) | (act.quits == 1) ? 1u : 0u;
   ending.truncated = act.quits == 2 ? 1u : 0u;
 }
+template <class W>
 void ring(const W&, Verdict& verdict, const Bell& bell) {
   verdict.terminated = uint32_t(bell.ends);
   verdict.truncated = uint32_t(bell.cuts);
 }
+template <class W>
 void observe(const W& w, Row& row, const Left& left) {
   row = {float(left.steps), float(w.episode()), float(w.step()), 1.0f};
 }
 
 template <bool kRare>
-struct Environment : Defaults {
-  using Schema = ::Schema;
+struct Environment {
+  using Schema = ::Schema<kRare>;
+  using W = World<Schema>;
   using Observation = Row;
-  using Reset = Stages<Each<&start>, EachWorld<&silence>>;
-  using Step = Stages<Each<&count_down>, EachWorld<&ring>>;
-  using Observe = Stages<ge::Observe<&observe>>;
-  static constexpr bool rare_reset = kRare;
+  using Reset = Stages<Each<&start<W>>, EachWorld<&silence<W>>>;
+  using Step = Stages<Each<&count_down<W>>, EachWorld<&ring<W>>>;
+  using Observe = Stages<ge::Observe<&observe<W>>>;
   static constexpr Card card{.doc = ""};
 };
 using Made = Builds<Build<"When-v0", Environment<false>>, Build<"Rare-v0", Environment<true>>>;

@@ -79,7 +79,7 @@ void clear_plan(const W&, Plan_& plan) {
 }
 void observe_nothing(const W&, Row&, const Fate&) {}
 
-struct Environment : Defaults {
+struct Environment {
   using Schema = ::Schema;
   using Observation = Row;
   using Reset = Stages<EachWorld<&clear_plan>>;

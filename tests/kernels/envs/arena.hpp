@@ -2,16 +2,12 @@
 // steer, shoot, bump into each other and into boxes, overheat and leave at different times; nobody
 // is meant to learn it.
 //
-//   tables     Fixed with a parameter as its count (fighters), Fixed (boxes), Pool over two words
-//   of live bits (shots) whose
-//              handles the fighters hold, persistent List (marks), singletons, scratch List, Pool
-//              and singleton
+//   tables     Fixed with a parameter as its count (fighters), Fixed (boxes), Pool over two words of
+//              live bits (shots) whose handles the fighters hold, persistent List (marks), singletons,
+//              scratch List, Pool and singleton
 //   columns    float, double, uint8 (an odd number of bytes), int32, uint32; transient components
 //   stages     every kind of graph.hpp, counts as numbers and as functions, tables that overflow
 //   episodes   end for one agent or for the world, by the rules or cut short
-//
-// Two builds of the same rules: Arena-v0 is one phase; ArenaPhases-v0 has three and resets by Rare.
-// Their hashes are equal.
 #pragma once
 
 #include "engine/environment.hpp"
@@ -641,41 +637,21 @@ using Judge =
            Reduce<&one_in_game, SumInt, &store_alive>, Emit<6, &is_wounded, &make_mark, Marks>,
            Each<&judge>, EachWorld<&judge_world>>;
 
-template <class... L>
-struct Join;
-template <class... X, class... Y, class... Z>
-struct Join<Stages<X...>, Stages<Y...>, Stages<Z...>> {
-  using type = Stages<X..., Y..., Z...>;
-};
-template <Name kName, class L>
-struct AsPhase;
-template <Name kName, class... X>
-struct AsPhase<kName, Stages<X...>> {
-  using type = Phase<kName, Lanes<8, 1, 32>, X...>;
-};
-
-template <bool kPhases>
-struct Environment : Defaults {
+struct Environment {
   using Schema = arena::Schema;
   using Observation = arena::Observation;
   using ActionMask = arena::ActionMask;
   using State = arena::State;
   using Reset = Stages<Each<&place_body>, Each<&place_fighter>, EachWorld<&clear_board>,
                        Spawn<2, &make_stray, Shots>, For<3, &make_first_mark, Marks>>;
-  using Step = std::conditional_t<
-      kPhases,
-      Phases<typename AsPhase<"act", Act>::type, typename AsPhase<"move", Move>::type,
-             typename AsPhase<"judge", Judge>::type>,
-      typename Join<Act, Move, Judge>::type>;
+  using Step = chain<Act, Move, Judge>;
   using Observe =
       Stages<ge::Observe<&observe>, ObserveMask<&mask_actions>, ObserveState<&show_state>>;
-  static constexpr bool rare_reset = kPhases;
   static constexpr Card card{.doc = "Everything the engine can do, at once.",
                              .max_episode_steps = 25,
                              .agents = "agent_count"};
 };
 
-using Builds =
-    ge::Builds<Build<"Arena-v0", Environment<false>>, Build<"ArenaPhases-v0", Environment<true>>>;
+using Builds = ge::Builds<Build<"Arena-v0", Environment>>;
 
 }  // namespace gpu_envs::envs::arena

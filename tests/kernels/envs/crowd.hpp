@@ -141,7 +141,7 @@ GE_FN void observe(const W&, Observation& row, const Found& found, const Closest
   row = {float(found.count), found.worth, closest.squared[0], closest.squared[kMostNearest - 1]};
 }
 
-struct Environment : Defaults {
+struct Environment {
   using Schema = crowd::Schema;
   using Observation = crowd::Observation;
   using Settle = chain<spatial::Sort<Model>, Stages<EachTogether<&feel>, Each<&find_closest>>>;

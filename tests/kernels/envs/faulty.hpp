@@ -193,7 +193,7 @@ GE_FN void observe(const W&, Observation& row, const Number& number) {
 }
 
 template <Mistake kMistake>
-struct Environment : Defaults {
+struct Environment {
   using Schema = faulty::Schema;
   using Observation = faulty::Observation;
   using Reset =

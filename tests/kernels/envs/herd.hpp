@@ -83,6 +83,7 @@ struct Schema {
   using Action = Hop;
   using Agent = Beasts;
   using tables = Types<Beasts, Order, Starts, Loners, Sums>;
+  static constexpr Tuning tuning{.step_lanes = {32, 64}, .flat = true};
 };
 using W = World<Schema>;
 
@@ -150,17 +151,15 @@ GE_FN void look(const W& w, FloatRow& row, const Squad& squad, Slot me, const Sp
   row.fill(cells, 2, [&](int k) GE_LAMBDA { return k == 0 ? tally.weight : float(tally.alone); });
 }
 
-struct Environment : Defaults {
+struct Environment {
   using Schema = herd::Schema;
   using Observation = herd::Observation;
-  using StepLanes = Lanes<32, 64>;
   using Settle =
       Stages<SortRows<&cell_of, Beasts, Order, Starts>, EachTogether<&feel>,
              Emit<&beasts, &is_alone, &note_alone, Loners>, Reduce<&weight_of, Sum, &tally>>;
   using Reset = chain<Stages<Each<&scatter>>, Settle>;
   using Step = chain<Stages<Each<&hop>>, Settle, Stages<Each<&pay>>>;
   using Observe = Stages<ge::Observe<&look>>;
-  static Schedule schedule(const Params&, int64_t) { return Schedule::flat; }
   static constexpr Card card{
       .doc = "A test: beasts in cells.", .max_episode_steps = 9, .agents = "beast_count"};
 };

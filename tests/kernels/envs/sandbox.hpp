@@ -80,7 +80,7 @@ struct Schema {
   using Action = Push;
   using Agent = Players;
   using tables = concat<Types<Players>, P::all>;
-  static constexpr int cpu_block = 1, cuda_block = 1;
+  static constexpr Tuning tuning{.cpu_block = 1, .cuda_block = 1, .step_lanes = {32, 16}};
   static Params resolve(Settings& s) {
     Params p{};
     p.mixed = s.mixed;
@@ -181,14 +181,13 @@ GE_FN void observe(const W& w, Seen& seen, Slot self) {
   seen = {{at.x, at.y, at.z}, hit.distance, float(hit.row), touch.distance, float(touch.row)};
 }
 
-struct Environment : Defaults {
+struct Environment {
   using Schema = sandbox::Schema;
   using Observation = Seen;
   using Reset = Stages<Each<&place>, For<&static_count, &fence, P::Statics>, Each<&forget>>;
   using Step =
       chain<Stages<Each<&load>>, ph::Pipeline<Model>::Step, Stages<Each<&halt>, Each<&pay>>>;
   using Observe = Stages<ge::Observe<&observe>>;
-  using StepLanes = Lanes<32, 16>;
   static constexpr Card card{.doc = "Bodies in a yard, for tests.", .max_episode_steps = 240};
 };
 

@@ -65,6 +65,7 @@ struct Schema {
   using Action = Push;
   using Agent = Players;
   using tables = Types<Players, Board>;
+  static constexpr Tuning tuning{.rare_resets = true};
 };
 using W = World<Schema>;
 
@@ -146,8 +147,12 @@ GE_FN void show(const W& w, ByteRow& row, const Pushes& pushes) {
   row.set(w.params().length + 2, uint8_t(pushes.sum));
 }
 
+GE_FN bool is_turn_of(const W& w, int player) {
+  return (w.step() + uint32_t(player)) % 2 == 0;
+}
+
 template <class Observation_, auto kObserve>
-struct Environment : Defaults {
+struct Environment {
   using Schema = wide::Schema;
   using Observation = Observation_;
   using ActionMask = Mask;
@@ -156,7 +161,7 @@ struct Environment : Defaults {
   using Reset = Stages<Each<&light>, EachWorld<&clear>>;
   using Step = Stages<EachWorld<&push_all>, Each<&judge>>;
   using Observe = Stages<ge::Observe<kObserve>, ObserveMask<&allow>, ObserveState<&show>>;
-  static GE_FN bool acts(const W& w, int player) { return (w.step() + uint32_t(player)) % 2 == 0; }
+  static constexpr Hooks<Schema> hooks{.acts = &is_turn_of};
   static constexpr Card card{.doc = "Rows as long as a parameter says.",
                              .max_episode_steps = 12,
                              .agents = "player_count"};

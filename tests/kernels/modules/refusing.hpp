@@ -56,7 +56,7 @@ GE_FN void observe(const W& w, Observation& row, Slot player) {
   row.value = float(w.step()) + float(player.row);
 }
 
-struct Environment : Defaults {
+struct Environment {
   using Schema = refusing::Schema;
   using Observation = refusing::Observation;
   using Reset = Stages<>;
