@@ -17,6 +17,7 @@ def load(name):
     return module
 
 
+sources = load("sources")
 lint_kernels = load("lint_kernels")
 
 CLEAN = {
@@ -155,7 +156,6 @@ inline constexpr int kTable[] = {1, 2};
 auto trailing(int x) -> std::vector<int> { return {x}; }
 """
     found = [
-        (f.name, f.first_line, f.last_line, len(f.parameters))
-        for f in lint_kernels.functions_of(text)
+        (f.name, f.first_line, f.last_line, len(f.parameters)) for f in sources.functions_of(text)
     ]
     assert found == [("short_one", 5, 5, 0), ("long_one", 6, 10, 2), ("trailing", 14, 14, 1)]

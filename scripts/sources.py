@@ -1,0 +1,166 @@
+"""The files of a tree and what stands in them, for the scripts that look at all of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SKIPPED_FOLDERS = {".git", "build", "dist", "runs", "__pycache__", "node_modules"}
+TEXT = {".md", ".py", ".pyi", ".hpp", ".cpp", ".cu", ".cmake", ".txt", ".toml", ".json", ".sh", ""}
+
+
+@dataclass
+class File:
+    """One text file of the tree."""
+
+    path: str  # relative to the root, with slashes
+    text: str
+    lines: list[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.lines = self.text.splitlines()
+
+    @property
+    def parts(self) -> list[str]:
+        """Folders and name."""
+        return self.path.split("/")
+
+
+@dataclass
+class Tree:
+    """The files that are looked at."""
+
+    root: Path
+    files: list[File]
+
+    def under(
+        self, *folders: str, suffixes: tuple[str, ...] = (".hpp", ".cpp", ".cu")
+    ) -> list[File]:
+        """Files below the folders."""
+        return [
+            file
+            for file in self.files
+            if file.path.endswith(suffixes) and any(file.path.startswith(f + "/") for f in folders)
+        ]
+
+    def environments(self) -> dict[str, list[File]]:
+        """Files of each environment of the package, by its stem."""
+        found: dict[str, list[File]] = {}
+        for file in self.under("kernels/envs"):
+            found.setdefault(file.parts[2].removesuffix(".hpp"), []).append(file)
+        return found
+
+
+def read_tree(root: Path) -> Tree:
+    """Read every text file below `root`, build folders and virtual environments aside."""
+    files = []
+    for path in sorted(root.rglob("*")):
+        parts = path.relative_to(root).parts
+        if any(p in SKIPPED_FOLDERS or p.endswith(".egg-info") for p in parts):
+            continue
+        if parts[0].startswith(".") and parts[0] != ".ci":
+            continue
+        if path.suffix in TEXT and path.is_file():
+            try:
+                files.append(File("/".join(parts), path.read_text(encoding="utf-8")))
+            except UnicodeDecodeError:
+                continue
+    return Tree(root, files)
+
+
+def without_comments(text: str) -> str:
+    """C++ text with comments and the insides of literals blanked; lines stay where they are."""
+    pattern = re.compile(
+        r"//[^\n]*|/\*.*?\*/|R\"(?P<d>[^(\s]*)\(.*?\)(?P=d)\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'",
+        re.DOTALL,
+    )
+
+    def blank(found: re.Match[str]) -> str:
+        whole = found.group()
+        if whole[0] in "\"'R":
+            return '"' + re.sub(r"[^\n]", " ", whole[1:-1]) + '"'
+        return re.sub(r"[^\n]", " ", whole)
+
+    def keep_includes(found: re.Match[str]) -> str:
+        start = text.rfind("\n", 0, found.start()) + 1
+        is_include = text[start : found.start()].lstrip().startswith("#include")
+        return found.group() if is_include else blank(found)
+
+    return pattern.sub(keep_includes, text)
+
+
+@dataclass
+class Function:
+    """A C++ function with a body."""
+
+    name: str
+    first_line: int
+    last_line: int
+    parameters: list[str]
+    end: int = 0  # offset behind the closing brace
+
+
+def split_parameters(text: str) -> list[str]:
+    """Split at the commas outside every bracket."""
+    parts, depth, start = [], 0, 0
+    for i, letter in enumerate(text):
+        depth += (letter in "([{<") - (letter in ")]}>")
+        if letter == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    parts.append(text[start:])
+    return [part.strip() for part in parts if part.strip() not in ("", "void")]
+
+
+def parse_head(head: str) -> tuple[str, list[str]] | None:
+    """Name and parameters if `head`, the text before a brace, begins a function."""
+    head = re.sub(r"^\s*#[^\n]*$", "", head, flags=re.MULTILINE)
+    head = re.sub(r"\b(?:public|private|protected)\s*:", "", head)
+    head = re.sub(
+        r"\b(?:requires|noexcept|alignas|decltype|__attribute__)\s*\(+[^()]*\)*", "", head
+    )
+    if re.search(r"\b(?:namespace|struct|class|union|enum|concept)\b(?![^<]*>)[^()]*$", head):
+        return None
+    found = re.search(r"(~?\w+|operator\s*\S+?)\s*\(", head)
+    if not found or re.search(r"=\s*$", head):
+        return None
+    depth, start = 0, found.end() - 1
+    for i in range(start, len(head)):
+        depth += (head[i] == "(") - (head[i] == ")")
+        if depth == 0:
+            return found[1], split_parameters(head[start + 1 : i])
+    return None
+
+
+def functions_of(text: str) -> list[Function]:
+    """Functions at namespace and class scope; a lambda belongs to the function around it."""
+    text = without_comments(text)
+    found: list[Function] = []
+    scopes: list[Function | None] = []
+    inside = 0  # braces inside the current function
+    last = 0  # where the head of the next scope begins
+    for mark in re.finditer(r"[{};]", text):
+        at, letter = mark.start(), mark.group()
+        current = scopes[-1] if scopes else None
+        head = text[last:at]
+        if letter == "{" and current:
+            inside += 1
+        elif letter == "{" and found and head.strip()[:1] in ("", ",") and last == found[-1].end:
+            scopes.append(found.pop())  # what had ended was `b{x}` among a constructor's members
+        elif letter == "{":
+            named = parse_head(head)
+            begin = at - len(head.lstrip())
+            line = text.count("\n", 0, begin) + 1
+            scopes.append(Function(named[0], line, 0, named[1]) if named else None)
+        elif letter == "}" and current and inside:
+            inside -= 1
+        elif letter == "}" and scopes:
+            scopes.pop()
+            if current:
+                current.last_line = text.count("\n", 0, at) + 1
+                current.end = at + 1
+                found.append(current)
+        if not (scopes and scopes[-1]):
+            last = at + 1
+    return found
