@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import rooms
 from sources import File, Tree, functions_of, read_tree, without_comments
 
 MAX_CPP_FILE, MAX_CPP_FUNCTION = 800, 120
@@ -26,14 +27,6 @@ MAX_PARAMETERS = 8
 MAX_ENVIRONMENT_HEADER, MAX_ENVIRONMENT_FOLDER = 350, 900
 MAX_VARIABLES = 5
 
-LAYERS = {  # who may include whom; an environment also its own folder
-    "engine": {"engine"},
-    "physics": {"engine", "physics"},
-    "spatial": {"engine", "pictures", "spatial"},
-    "pictures": {"engine", "pictures"},
-    "envs": {"engine", "physics", "spatial", "pictures"},
-    "bindings": {"engine", "pictures", "bindings"},
-}
 RULE_FOLDERS = ("envs", "physics", "spatial", "pictures")  # code that is compiled for both machines
 
 MACHINE_TEST = re.compile(
@@ -152,26 +145,25 @@ def function_sizes(tree: Tree) -> Iterator[Problem]:
 
 
 def include_direction(tree: Tree) -> Iterator[Problem]:
-    """Dependencies point one way: envs, then physics, spatial and pictures, then engine."""
+    """Includes run down, as the table of rooms says."""
     for file in tree.under("kernels"):
-        layer = file.parts[1]
-        is_roof = file.path == "kernels/engine/environment.hpp"  # what authors include
-        allowed = LAYERS.get(layer, set(LAYERS)) | ({"pictures"} if is_roof else set())
-        for number, line in enumerate(without_comments(file.text).splitlines(), start=1):
-            found = re.match(r"\s*#\s*include\s*\"([^\"]+)\"", line)
-            if not found:
+        path = file.path.removeprefix("kernels/")
+        for number, target in rooms.includes(file):
+            if rooms.row_of(path) is None or rooms.allows(path, target):
                 continue
-            target = found[1].split("/")
-            own = layer == "envs" and target[0] == "envs" and target[1] == file.parts[2]
-            if ".." in target or target[0] not in LAYERS:
-                message = f'"{found[1]}" is not a path from kernels/'
-            elif target[0] not in allowed and not own:
-                message = f"{layer} may not include {target[0]}"
-                if layer == "envs" and target[0] == "envs":
-                    message = "environments do not include one another"
-            else:
-                continue
+            message = f"{rooms.room_of(path)} may not include {rooms.room_of(target)}"
+            if rooms.row_of(target) is None or ".." in target:
+                message = f'"{target}" is not a path from kernels/ into a room'
             yield Problem(file.path, number, "include-direction", message)
+
+
+def rooms_known(tree: Tree) -> Iterator[Problem]:
+    """Every folder is a room of the table, and the table has an order."""
+    for fault in rooms.faults():
+        yield Problem("scripts/rooms.py", 1, "rooms", fault)
+    for file in tree.under("kernels"):
+        if rooms.row_of(file.path.removeprefix("kernels/")) is None:
+            yield Problem(file.path, 1, "rooms", "scripts/rooms.py has no such room")
 
 
 def search(
@@ -328,6 +320,7 @@ RULES: list[Callable[[Tree], Iterator[Problem]]] = [
     file_sizes,
     function_sizes,
     include_direction,
+    rooms_known,
     machine_tests,
     numbers,
     flags,

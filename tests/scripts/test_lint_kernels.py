@@ -18,6 +18,7 @@ def load(name):
 
 
 sources = load("sources")
+rooms = load("rooms")
 lint_kernels = load("lint_kernels")
 
 CLEAN = {
@@ -50,27 +51,40 @@ def test_clean_tree_has_no_problem(tmp_path):
 
 BODY = "  x += 1;\n" * 130
 FAULTS = [
-    ("file-size", "kernels/engine/big.hpp", "int x;\n" * 801),
+    ("file-size", "kernels/engine/base/big.hpp", "int x;\n" * 801),
     ("file-size", "gpu_envs/big.py", "x = 1\n" * 601),
     ("file-size", "kernels/envs/long.hpp", "int x;\n" * 351),
-    ("function-size", "kernels/engine/f.cpp", f"namespace ge {{\nint f(int x) {{\n{BODY}}}\n}}\n"),
     (
         "function-size",
-        "kernels/engine/f.cpp",
+        "kernels/engine/base/f.cpp",
+        f"namespace ge {{\nint f(int x) {{\n{BODY}}}\n}}\n",
+    ),
+    (
+        "function-size",
+        "kernels/engine/base/f.cpp",
         f"struct S {{\n  S(int x) : a(x), b{{x}} {{\n{BODY}}}\n}};\n",
     ),
     ("function-size", "gpu_envs/f.py", "def f():\n" + "    x = 1\n" * 81),
     (
         "parameters",
-        "kernels/engine/f.cpp",
+        "kernels/engine/base/f.cpp",
         "int f(int a, A<B, C> b, int c, int d, int e, int f, int g, int h, int i) {}",
     ),
     ("parameters", "gpu_envs/f.py", "def f(a, b, c, d, e, f, g, h, i): ...\n"),
-    ("include-direction", "kernels/engine/f.hpp", '#include "envs/pole.hpp"\n'),
+    ("include-direction", "kernels/engine/base/f.hpp", '#include "envs/pole.hpp"\n'),
     ("include-direction", "kernels/physics/f.hpp", '#include "pictures/camera.hpp"\n'),
     ("include-direction", "kernels/envs/other.hpp", '#include "envs/pole.hpp"\n'),
     ("include-direction", "kernels/envs/other.hpp", '#include "../engine/world.hpp"\n'),
     ("include-direction", "kernels/bindings/module.cpp", '#include "physics/joints.hpp"\n'),
+    ("include-direction", "kernels/engine/simulator/f.cpp", '#include "engine/cpu/tile.hpp"\n'),
+    ("include-direction", "kernels/engine/cuda/f.cu", '#include "engine/cpu/tile.hpp"\n'),
+    ("include-direction", "kernels/engine/graph/f.hpp", '#include "engine/environment.hpp"\n'),
+    ("include-direction", "kernels/envs/other.hpp", '#include "engine/cpu/tile.hpp"\n'),
+    ("include-direction", "kernels/physics/f.hpp", '#include "sight/eye.hpp"\n'),
+    ("rooms", "kernels/sight/eye.hpp", '#include "engine/world/world.hpp"\n'),
+    ("rooms", "kernels/engine/cpu/deep/f.hpp", "int x;\n"),
+    ("rooms", "kernels/engine/loose.hpp", "int x;\n"),
+    ("rooms", "kernels/loose.hpp", "int x;\n"),
     ("machine-test", "kernels/envs/pole.hpp", "#ifdef __CUDA_ARCH__\n#endif\n"),
     ("machine-test", "kernels/physics/f.hpp", "#if defined(_WIN32)\n#endif\n"),
     ("libm", "kernels/envs/pole.hpp", "float f(float x) { return std::sin(x); }\n"),
@@ -92,7 +106,7 @@ FAULTS = [
     ("stale-path", "Makefile", "test:\n\tscripts/gone\n"),
     ("stale-target", "README.md", "GPU_ENVS_CPU: run `make gone`.\n"),
     ("foreign-path", "README.md", "GPU_ENVS_CPU in /home/someone/tree\n"),
-    ("foreign-path", "kernels/engine/f.hpp", "// see ../../../elsewhere/notes.md\n"),
+    ("foreign-path", "kernels/engine/base/f.hpp", "// see ../../../../elsewhere/notes.md\n"),
     ("foreign-host", "README.md", "GPU_ENVS_CPU: https://files.example.net/x\n"),
     ("variables", "gpu_envs/f.py", '"GPU_ENVS_NEW"\n'),
 ]
@@ -102,6 +116,35 @@ FAULTS = [
 def test_fault_is_found_by_its_rule_alone(tmp_path, rule, path, text):
     problems = lint(tmp_path, {path: text})
     assert [(problem.rule, problem.path) for problem in problems] == [(rule, path)]
+
+
+@pytest.mark.parametrize(
+    ("room", "below", "message"),
+    [
+        ("engine/maths", {"pictures"}, "circle: engine/maths - pictures"),
+        ("engine/maths", {"cellar"}, "engine/maths names cellar, which has no row"),
+    ],
+)
+def test_table_without_an_order_is_refused(tmp_path, monkeypatch, room, below, message):
+    monkeypatch.setitem(rooms.ROOMS, room, below)
+    problems = lint(tmp_path)
+    assert [(problem.rule, problem.message) for problem in problems] == [("rooms", message)]
+
+
+def test_tasks_share_their_family_and_no_other():
+    rows = {"engine": set(), "envs/*": {"engine"}, "envs/*/tasks": {"envs/*"}}
+    flee = "envs/maze/tasks/flee.hpp"
+    assert rooms.allows(flee, "envs/maze/walls.hpp", rows)
+    assert rooms.allows(flee, "engine/world.hpp", rows)
+    assert not rooms.allows(flee, "envs/pole.hpp", rows)
+    assert not rooms.allows(flee, "envs/town/tasks/trade.hpp", rows)
+    assert not rooms.allows("envs/maze/walls.hpp", flee, rows)
+
+
+def test_row_of_one_file_stands_above_its_folder():
+    rows = {"engine": set(), "engine/cpu": {"engine"}, "engine/all.hpp": {"engine/cpu"}}
+    assert rooms.allows("engine/all.hpp", "engine/cpu/pool.hpp", rows)
+    assert not rooms.allows("engine/world.hpp", "engine/all.hpp", rows)
 
 
 def test_too_many_variables_are_refused(tmp_path):
