@@ -2,7 +2,7 @@
 
 A room is a folder. Where folders lie side by side with files (HALLS), each of these files is a
 room of its own. ROOMS is the one place that says which rooms there are: scripts/lint_kernels.py
-holds the house to it.
+holds the house to it, scripts/measure_house.py counts by it and prints what it would have to say.
 """
 
 from __future__ import annotations

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import re
+import tokenize
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 SKIPPED_FOLDERS = {".git", "build", "dist", "runs", "__pycache__", "node_modules"}
@@ -25,6 +29,15 @@ class File:
     def parts(self) -> list[str]:
         """Folders and name."""
         return self.path.split("/")
+
+    @cached_property
+    def code(self) -> list[str]:
+        """The lines without comments and docstrings; literals and line numbers stay."""
+        if self.path.endswith((".py", ".pyi")):
+            return without_docstrings(self.text)
+        if self.path.endswith((".hpp", ".cpp", ".cu")):
+            return without_comments(self.text, keep_literals=True).splitlines()
+        return ["" if line.lstrip().startswith("#") else line for line in self.lines]
 
 
 @dataclass
@@ -69,7 +82,25 @@ def read_tree(root: Path) -> Tree:
     return Tree(root, files)
 
 
-def without_comments(text: str) -> str:
+def without_docstrings(text: str) -> list[str]:
+    """Python's lines with comments and docstrings blanked."""
+    lines = text.splitlines()
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                row, column = token.start
+                lines[row - 1] = lines[row - 1][:column].rstrip()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+                if ast.get_docstring(node, clean=False) is not None:
+                    first, last = node.body[0].lineno, node.body[0].end_lineno or 0
+                    lines[first - 1 : last] = [""] * (last - first + 1)
+    except (SyntaxError, tokenize.TokenError):
+        return lines
+    return lines
+
+
+def without_comments(text: str, keep_literals: bool = False) -> str:
     """C++ text with comments and the insides of literals blanked; lines stay where they are."""
     pattern = re.compile(
         r"//[^\n]*|/\*.*?\*/|R\"(?P<d>[^(\s]*)\(.*?\)(?P=d)\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'",
@@ -79,7 +110,7 @@ def without_comments(text: str) -> str:
     def blank(found: re.Match[str]) -> str:
         whole = found.group()
         if whole[0] in "\"'R":
-            return '"' + re.sub(r"[^\n]", " ", whole[1:-1]) + '"'
+            return whole if keep_literals else '"' + re.sub(r"[^\n]", " ", whole[1:-1]) + '"'
         return re.sub(r"[^\n]", " ", whole)
 
     def keep_includes(found: re.Match[str]) -> str:

@@ -1,25 +1,15 @@
 """Each rule of scripts/lint_kernels.py finds its fault in a small tree, and only there."""
 
-import importlib.util
 import sys
 from pathlib import Path
 
 import pytest
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))
 
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
-sources = load("sources")
-rooms = load("rooms")
-lint_kernels = load("lint_kernels")
+import lint_kernels
+import rooms
+import sources
 
 CLEAN = {
     "README.md": "`make test` plays kernels/envs/pole.hpp, gpu_envs/CartPole-v0. GPU_ENVS_CPU\n",
