@@ -1,6 +1,8 @@
-// What differs between compilers and machines, as a handful of macros. Everything above the engine
-// says GE_FN and is compiled for both; inside the engine, executors and the few files whose code a
-// GPU needs otherwise ask too.
+// What differs between compilers and machines, as a handful of macros and constants. Together with
+// platform_numbers.hpp (one instruction each), platform_lanes.hpp (what lanes that run at once do to
+// one another) and platform_compress.hpp (vectors) the only file besides the executors that asks
+// which machine or compiler it is compiled for; scripts/lint_kernels.py holds it to that. Everything
+// above the engine says GE_FN and is compiled for all.
 #pragma once
 
 #include <cstddef>
@@ -87,12 +89,56 @@ void watch(const void* address, int bytes, bool written);
 #define GE_WATCH(address, bytes, written) ((void)0)
 #endif
 
-namespace ge {
-/// Whether a graph reads actions in the caller's element type, as on a GPU and its emulations. On a
-/// host they have become the rules' own before it runs, in the pass that judges them (host.hpp).
+// Whether rules run on lanes, a GPU's or emulated ones, each with numbers of its own; else in loops
+// over the worlds of a block, by vectors. Of two things GE_CPU_OR_LANES is the one for this build.
 #if defined(__CUDACC__) || defined(GE_CUDA_LAYOUT)
-constexpr bool kReadsCallersType = true;
+#define GE_LANES true
+#define GE_CPU_OR_LANES(cpu, lanes) lanes
 #else
-constexpr bool kReadsCallersType = false;
+#define GE_LANES false
+#define GE_CPU_OR_LANES(cpu, lanes) cpu
 #endif
+
+namespace ge {
+
+inline constexpr bool kOnLanes = GE_LANES;
+
+/// Worlds per interleaved block, where a build is for one number of them; 0: environment and machine
+/// decide.
+#if defined(GE_BLOCK)
+inline constexpr int kBlockOfBuild = GE_BLOCK;
+#else
+inline constexpr int kBlockOfBuild = 0;
+#endif
+
+/// Floats of a register. Of wider vectors g++ 12 compares and selects element by element, 15 times
+/// slower.
+#if defined(__AVX512F__)
+inline constexpr int kVectorFloats = 16;
+#elif defined(__AVX2__)
+inline constexpr int kVectorFloats = 8;
+#else
+inline constexpr int kVectorFloats = 4;
+#endif
+
+/// Whether a word is loaded from any address at once; a GPU would take it byte by byte.
+#if defined(__CUDA_ARCH__)
+inline constexpr bool kLoadsAnywhere = false;
+#else
+inline constexpr bool kLoadsAnywhere = true;
+#endif
+
+/// Whether a graph reads actions in the caller's element type. On a host they have become the rules'
+/// own before it runs, in the pass that judges them (host.hpp).
+inline constexpr bool kReadsCallersType = kOnLanes;
+
+/// Tells the processor that this thread spins.
+inline void relax_processor() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 }  // namespace ge

@@ -317,10 +317,10 @@ inline void watch(const void* address, int bytes, bool written) {
     emulator->watch(address, bytes, written);
 }
 
-inline void squad_meet() {
+inline void meet_warp() {
   LaneEmulator::current()->meet(LaneEmulator::Meeting::barrier, 0);
 }
-inline int64_t squad_sum(int64_t value) {
+inline int64_t sum_of_warp(int64_t value) {
   LaneEmulator& here = *LaneEmulator::current();
   here.meet(LaneEmulator::Meeting::shuffle, uint64_t(value));
   uint64_t sum = 0;

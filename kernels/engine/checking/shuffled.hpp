@@ -35,6 +35,7 @@ namespace ge {
 #include <string>
 #include <vector>
 
+#include "engine/graph/host_rows.hpp"
 #include "engine/simulator/build.hpp"
 #include "engine/simulator/host.hpp"
 

@@ -22,7 +22,7 @@
 #include "engine/cpu/tile_threads.hpp"
 #include "engine/graph/channels.hpp"
 #include "engine/graph/episode.hpp"
-#include "engine/graph/wide_rows.hpp"
+#include "engine/graph/host_rows.hpp"
 
 namespace ge {
 

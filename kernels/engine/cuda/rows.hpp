@@ -18,6 +18,7 @@
 // in pieces by kernels of their own and never pass here.
 #pragma once
 
+#include "engine/base/platform_numbers.hpp"
 #include "engine/graph/channels.hpp"
 
 #if defined(__CUDACC__)
@@ -29,22 +30,6 @@
 #endif
 
 namespace ge {
-
-GE_FN int count_bits(uint32_t word) {
-#if defined(__CUDA_ARCH__)
-  return __popc(word);
-#else
-  return __builtin_popcount(word);
-#endif
-}
-/// Position of the lowest set bit of a word that has one.
-GE_FN int lowest_bit(uint32_t word) {
-#if defined(__CUDA_ARCH__)
-  return __ffs(int(word)) - 1;
-#else
-  return __builtin_ctz(word);
-#endif
-}
 
 /// What one store instruction moves.
 template <int Bytes>

@@ -93,15 +93,15 @@ class ElementRow {
     const int room = begin_ + count_ - first;
     const int high = room < count ? room : count;
     Element* const to = at_ + (first - begin_);
-#if defined(__CUDACC__) || defined(GE_CUDA_LAYOUT)
-    for (int k = low + lane_; k < high; k += lanes_) {
-      GE_WATCH(to + k, int(sizeof(Element)), true);
-      to[k] = f(k);
+    if constexpr (kOnLanes) {
+      for (int k = low + lane_; k < high; k += lanes_) {
+        GE_WATCH(to + k, int(sizeof(Element)), true);
+        to[k] = f(k);
+      }
+    } else {
+      GE_INDEPENDENT
+      for (int k = low; k < high; ++k) to[k] = f(k);
     }
-#else
-    GE_INDEPENDENT
-    for (int k = low; k < high; ++k) to[k] = f(k);
-#endif
   }
   /// The element as it is, and the smaller of it and a value whose sign bit is clear: for
   /// functions with a Squad, whose row is in one piece. Lanes may lower one element at a time and in
@@ -114,13 +114,8 @@ class ElementRow {
     static_assert(std::is_same_v<Element, float>);
     Element* const to = at_ + (index - begin_);
     GE_ASSERT(__builtin_bit_cast(uint32_t, value) >> 31 == 0);
-#if defined(__CUDA_ARCH__)
-    // The bits of such floats are ordered as they are.
-    if (lanes_ > 1) {
-      atomicMin(reinterpret_cast<unsigned*>(to), __float_as_uint(value));
-      return;
-    }
-#endif
+    if constexpr (kOnLanes)
+      if (lanes_ > 1) return lower_float(to, value);
     *to = value < *to ? value : *to;
   }
 
@@ -236,135 +231,5 @@ GE_FN void put_together(const Cells<S>& cells, int row, const WideTarget& target
   }
   if (fate.shows) write_row<F, T>(cells, row, writer);
 }
-
-#if !defined(__CUDA_ARCH__)
-namespace detail {
-
-/// Byte b of an entry: bit b of its index.
-struct SpreadTable {
-  uint64_t of[256];
-  constexpr SpreadTable() : of{} {
-    for (int bits = 0; bits < 256; ++bits)
-      for (int k = 0; k < 8; ++k)
-        if (bits >> k & 1) of[bits] |= uint64_t{1} << (8 * k);
-  }
-};
-inline constexpr SpreadTable kSpread;
-
-/// Copies whole vectors, the last of them over the one before: rows are short, and a call is not.
-inline void copy_floats(float* to, const float* from, int count) {
-  constexpr int kEach = 16;
-  if (count < kEach) {
-    for (int k = 0; k < count; ++k) to[k] = from[k];
-    return;
-  }
-  int k = 0;
-  for (; k + kEach <= count; k += kEach) std::memcpy(to + k, from + k, kEach * 4);
-  if (k < count) std::memcpy(to + count - kEach, from + count - kEach, kEach * 4);
-}
-
-}  // namespace detail
-
-/// One whole row in host memory. make(writer) fills it; a row that does not show is zero.
-template <class Row>
-struct HostWideRow {
-  template <class Make>
-  static inline void put(const WideTarget& target, int64_t index, bool shows, Make&& make) {
-    char* const to = target.to + index * wide_bytes(target.format, target.elements);
-    if (!shows)
-      std::memset(to, 0, size_t(wide_bytes(target.format, target.elements)));
-    else
-      fill(target, to, make, typename Row::Element{});
-  }
-
- private:
-  template <class Make>
-  static inline void fill(const WideTarget& target, char* to, Make& make, bool) {
-    uint32_t words[(Row::capacity + 31) / 32 + 1];
-    BitRow row(words);
-    make(row);
-    [[maybe_unused]] const int written = row.finish();
-    GE_ASSERT(written == target.elements);
-    const auto* const bytes = reinterpret_cast<const uint8_t*>(words);
-    const int whole = target.elements / 8, rest = target.elements % 8;
-    if (target.format == Elements::bits) {
-      std::memcpy(to, bytes, size_t(whole + (rest > 0)));
-    } else if (target.format == Elements::uint8) {
-      for (int k = 0; k < whole; ++k) std::memcpy(to + 8 * k, &detail::kSpread.of[bytes[k]], 8);
-      if (rest > 0) std::memcpy(to + 8 * whole, &detail::kSpread.of[bytes[whole]], size_t(rest));
-    } else {
-      float* const out = reinterpret_cast<float*>(to);
-      for (int k = 0; k < whole; ++k)
-        for (int bit = 0; bit < 8; ++bit) out[8 * k + bit] = float(bytes[k] >> bit & 1);
-      for (int bit = 0; bit < rest; ++bit) out[8 * whole + bit] = float(bytes[whole] >> bit & 1);
-    }
-  }
-  static void begin(const WideTarget& target, uint8_t* to, int first, int count) {
-    if (target.background != nullptr)
-      std::memcpy(to, target.background + first, size_t(count));
-    else
-      std::memset(to, 0, size_t(count));
-  }
-  template <class Make>
-  static inline void fill(const WideTarget& target, char* to, Make& make, uint8_t) {
-    if (target.format == Elements::uint8) {
-      auto* const at = reinterpret_cast<uint8_t*>(to);
-      begin(target, at, 0, target.elements);
-      ByteRow row(at, 0, target.elements);
-      make(row);
-      return;
-    }
-    constexpr int kPiece = Row::capacity < 4096 ? Row::capacity : 4096;
-    uint8_t piece[kPiece];
-    float* const out = reinterpret_cast<float*>(to);
-    for (int first = 0; first < target.elements; first += kPiece) {
-      const int count = target.elements - first < kPiece ? target.elements - first : kPiece;
-      begin(target, piece, first, count);
-      ByteRow row(piece, first, first + count);
-      make(row);
-      for (int k = 0; k < count; ++k) out[first + k] = float(piece[k]);
-    }
-  }
-  template <class Make>
-  static inline void fill(const WideTarget& target, char* to, Make& make, float) {
-    if constexpr (!is_complete<Row>()) std::memset(to, 0, size_t(target.elements) * 4);
-    FloatRow row(reinterpret_cast<float*>(to), 0, target.elements);
-    make(row);
-  }
-};
-
-/// The rows of one world in host memory: where they are alike, all but the first are made of that.
-template <class Row, class Params>
-class HostWideRows {
- public:
-  /// `first`: the number of the world's first row in the caller's array.
-  GE_FN HostWideRows(const WideTarget& target, const Params& params, int64_t first)
-      : target_(target), params_(params), first_(first) {}
-
-  template <class Make>
-  GE_FN void put(int agent, bool shows, Make&& make) {
-    if constexpr (may_be_alike<Row>) {
-      if (shows & (model_ >= 0)) return put_like_model(agent);
-      if (shows && Row::alike(params_)) model_ = agent;
-    }
-    HostWideRow<Row>::put(target_, first_ + agent, shows, make);
-  }
-
- private:
-  GE_FN float* at(int agent) const {
-    return reinterpret_cast<float*>(target_.to) + (first_ + agent) * target_.elements;
-  }
-  GE_FN void put_like_model(int agent) const {
-    detail::copy_floats(at(agent), at(model_), target_.elements);
-    FloatRow row(at(agent), 0, target_.elements);
-    Row::turn(params_, row, model_, agent);
-  }
-
-  const WideTarget& target_;
-  const Params& params_;
-  int64_t first_;
-  int model_ = -1;  // the agent whose row was made first
-};
-#endif
 
 }  // namespace ge

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "engine/base/platform_numbers.hpp"
 #include "engine/maths/random.hpp"
 
 namespace ge {
@@ -30,14 +31,14 @@ GE_FN Draw sampling_draw(const Sampling& s, int64_t row) {
 GE_FN uint64_t legal_bits(const int8_t* mask, int choices) {
   uint64_t bits = 0;
   int k = 0;
-#if !defined(__CUDA_ARCH__)
-  // Eight bytes of 0 or 1 at once: the product moves byte i to bit 56 + i.
-  for (; k + 8 <= choices; k += 8) {
-    uint64_t bytes;
-    std::memcpy(&bytes, mask + k, 8);
-    bits |= ((bytes & 0x0101010101010101u) * 0x0102040810204080u >> 56) << k;
+  if constexpr (kLoadsAnywhere) {
+    // Eight bytes of 0 or 1 at once: the product moves byte i to bit 56 + i.
+    for (; k + 8 <= choices; k += 8) {
+      uint64_t bytes;
+      std::memcpy(&bytes, mask + k, 8);
+      bits |= ((bytes & 0x0101010101010101u) * 0x0102040810204080u >> 56) << k;
+    }
   }
-#endif
   for (; k < choices; ++k) bits |= uint64_t(mask[k] & 1) << k;
   return bits;
 }

@@ -3,7 +3,7 @@
 // of branches, so that loops over worlds vectorise. Elementary functions: engine/maths/math.hpp.
 #pragma once
 
-#include "engine/base/platform.hpp"
+#include "engine/base/platform_numbers.hpp"
 
 namespace ge {
 
@@ -104,71 +104,9 @@ GE_FN T copysign(T magnitude, T sign) {
                               (detail::to_bits(sign) & L::kSign));
 }
 
-// ---------------------------------------------------------------------- one instruction each
-
-GE_FN int count_ones(uint64_t bits) {
-#if defined(__CUDA_ARCH__)
-  return __popcll(bits);
-#else
-  return __builtin_popcountll(bits);
-#endif
-}
-/// Position of the lowest set bit of a word that has one.
-GE_FN int lowest_one(uint64_t bits) {
-#if defined(__CUDA_ARCH__)
-  return __ffsll((long long)bits) - 1;
-#else
-  return __builtin_ctzll(bits);
-#endif
-}
+// ------------------------------------------------------------------- roots, rounding, conversion
 
 namespace detail {
-
-#if defined(__CUDA_ARCH__)
-GE_FN float hardware_sqrt(float x) {
-  return __fsqrt_rn(x);
-}
-GE_FN double hardware_sqrt(double x) {
-  return __dsqrt_rn(x);
-}
-GE_FN float hardware_floor(float x) {
-  return ::floorf(x);
-}
-GE_FN double hardware_floor(double x) {
-  return ::floor(x);
-}
-GE_FN float hardware_fma(float a, float b, float c) {
-  return __fmaf_rn(a, b, c);
-}
-GE_FN double hardware_fma(double a, double b, double c) {
-  return __fma_rn(a, b, c);
-}
-GE_FN int leading_zeros(uint64_t x) {
-  return __clzll(static_cast<long long>(x));
-}
-#else
-GE_FN float hardware_sqrt(float x) {
-  return __builtin_sqrtf(x);
-}
-GE_FN double hardware_sqrt(double x) {
-  return __builtin_sqrt(x);
-}
-GE_FN float hardware_floor(float x) {
-  return __builtin_floorf(x);
-}
-GE_FN double hardware_floor(double x) {
-  return __builtin_floor(x);
-}
-GE_FN float hardware_fma(float a, float b, float c) {
-  return __builtin_fmaf(a, b, c);
-}
-GE_FN double hardware_fma(double a, double b, double c) {
-  return __builtin_fma(a, b, c);
-}
-GE_FN int leading_zeros(uint64_t x) {
-  return __builtin_clzll(x);
-}
-#endif
 
 /// The bits of a NaN that an instruction made or passed on depend on the machine.
 template <class T>

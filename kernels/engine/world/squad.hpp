@@ -13,19 +13,14 @@
 // sum in any order, so results do not know how many lanes there were; floats do not.
 #pragma once
 
+#include "engine/base/platform_lanes.hpp"
 #include "engine/base/types.hpp"
 
 namespace ge {
 
-#if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
-/// The emulated lanes' part (cuda/lanes_emulated.hpp).
-void squad_meet();
-int64_t squad_sum(int64_t value);
-#endif
-
 class Squad {
  public:
-  static constexpr int kLanes = 32;  // of one that is more than a lane
+  static constexpr int kLanes = kWarp;  // of one that is more than a lane
 
   GE_FN Squad(int lane, int size) : lane_(lane), size_(size) {}
   GE_FN int lane() const { return lane_; }
@@ -33,25 +28,10 @@ class Squad {
 
   /// What any lane wrote before, all lanes see after.
   GE_FN void meet() const {
-    if (size_ == 1) return;
-#if defined(__CUDA_ARCH__)
-    __syncwarp();
-#elif defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
-    squad_meet();
-#endif
+    if (size_ != 1) meet_warp();
   }
   /// The lanes' total, in every lane.
-  GE_FN int64_t sum(int64_t value) const {
-    if (size_ == 1) return value;
-#if defined(__CUDA_ARCH__)
-    GE_UNROLL
-    for (int distance = kLanes / 2; distance > 0; distance /= 2)
-      value += __shfl_xor_sync(~0u, value, distance);
-#elif defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
-    value = squad_sum(value);
-#endif
-    return value;
-  }
+  GE_FN int64_t sum(int64_t value) const { return size_ == 1 ? value : sum_of_warp(value); }
 
  private:
   int lane_, size_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/base/boundary.hpp"
+#include "engine/base/platform_lanes.hpp"
 #include "engine/maths/random.hpp"
 #include "engine/world/record.hpp"
 #include "engine/world/tuning.hpp"
@@ -102,16 +103,14 @@ using Agents = Fixed<N, Cs..., Return, Fate, Reward, Ending>;
 template <class S>
 using AllTables = concat<Types<EpisodeTable>, typename S::tables>;
 
-/// Worlds per interleaved block of this build.
+/// Worlds per interleaved block of this build: a register of the widest CPU, a line of 128
+/// bytes on a GPU, unless the environment asks for another number.
 template <class S>
 consteval int block_of() {
-#if defined(GE_BLOCK)
-  return GE_BLOCK;
-#elif defined(GE_CUDA_LAYOUT) || defined(__CUDACC__)
-  return kTuning<S>.cuda_block;
-#else
-  return kTuning<S>.cpu_block;
-#endif
+  if constexpr (kBlockOfBuild > 0)
+    return kBlockOfBuild;
+  else
+    return kOnLanes ? kTuning<S>.cuda_block : kTuning<S>.cpu_block;
 }
 template <class S>
 inline constexpr int kBlock = block_of<S>();
@@ -163,24 +162,7 @@ GE_FN int agents_of(const Shared<S>& shared) {
   return S::Agent::capacity;
 }
 
-GE_FN void count_add(unsigned long long* counter, unsigned long long n) {
-#if defined(__CUDA_ARCH__)
-  atomicAdd(counter, n);
-#else
-  __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
-#endif
-}
-GE_FN void count_max(unsigned long long* counter, unsigned long long n) {
-#if defined(__CUDA_ARCH__)
-  atomicMax(counter, n);
-#else
-  unsigned long long seen = __atomic_load_n(counter, __ATOMIC_RELAXED);
-  while (seen < n && !__atomic_compare_exchange_n(counter, &seen, n, true, __ATOMIC_RELAXED,
-                                                  __ATOMIC_RELAXED)) {
-  }
-#endif
-}
-
+/// Keeps the smallest row that was counted.
 GE_FN void count_first(unsigned long long* counter, int64_t row) {
   count_max(counter, ~0ull - (unsigned long long)row);
 }

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "engine/graph/host_rows.hpp"
 #include "engine/maths/random.hpp"
 #include "test.hpp"
 

@@ -1,0 +1,67 @@
+// What lanes that run at once do to one word, and how those of a warp meet. Nothing here may let a
+// result show in which order they came: counts, extremes, sums of whole numbers. The barriers and
+// votes of the executors are a service of their own (cuda/lanes_device.hpp).
+#pragma once
+
+#include "engine/base/platform.hpp"
+
+namespace ge {
+
+/// Lanes of a warp, and of a squad (world/squad.hpp).
+inline constexpr int kWarp = 32;
+
+#if defined(__CUDA_ARCH__)
+
+GE_FN void count_add(unsigned long long* counter, unsigned long long n) {
+  atomicAdd(counter, n);
+}
+GE_FN void count_max(unsigned long long* counter, unsigned long long n) {
+  atomicMax(counter, n);
+}
+/// Makes a float the smaller of itself and a value. Both sign bits are clear: the bits of such floats
+/// are ordered as they are.
+GE_FN void lower_float(float* at, float value) {
+  atomicMin(reinterpret_cast<unsigned*>(at), __float_as_uint(value));
+}
+/// What any lane of the warp wrote before, all its lanes see after.
+GE_FN void meet_warp() {
+  __syncwarp();
+}
+/// The total of the warp's lanes, in each of them.
+GE_FN int64_t sum_of_warp(int64_t value) {
+  GE_UNROLL
+  for (int distance = kWarp / 2; distance > 0; distance /= 2)
+    value += __shfl_xor_sync(~0u, value, distance);
+  return value;
+}
+
+#else
+
+// Threads of the CPU count at once too.
+GE_FN void count_add(unsigned long long* counter, unsigned long long n) {
+  __atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
+GE_FN void count_max(unsigned long long* counter, unsigned long long n) {
+  unsigned long long seen = __atomic_load_n(counter, __ATOMIC_RELAXED);
+  while (seen < n && !__atomic_compare_exchange_n(counter, &seen, n, true, __ATOMIC_RELAXED,
+                                                  __ATOMIC_RELAXED)) {
+  }
+}
+// Emulated lanes are fibres: one at a time.
+GE_FN void lower_float(float* at, float value) {
+  *at = value < *at ? value : *at;
+}
+#if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
+void meet_warp();  // checking/lanes_emulated.hpp
+int64_t sum_of_warp(int64_t value);
+#else
+// A lane alone.
+GE_FN void meet_warp() {}
+GE_FN int64_t sum_of_warp(int64_t value) {
+  return value;
+}
+#endif
+
+#endif
+
+}  // namespace ge

@@ -1,0 +1,62 @@
+// A pack on lanes: one float. Says what each function means for both forms of a pack; see packs.hpp,
+// which includes one of them.
+#pragma once
+
+#include "engine/maths/scalar.hpp"
+
+namespace ge {
+
+inline constexpr int kPack = 1;
+using Floats = float;
+using Mask = bool;
+
+GE_FN Mask both(Mask a, Mask b) {
+  return a & b;
+}
+GE_FN Mask either(Mask a, Mask b) {
+  return a | b;
+}
+GE_FN Mask is_not(Mask a) {
+  return !a;
+}
+/// 0, 1, ... in the lanes of a pack.
+GE_FN Floats lane_numbers() {
+  return 0.0f;
+}
+GE_FN float lane(Floats pack, int) {
+  return pack;
+}
+GE_FN void set_lane(Floats& pack, int, float value) {
+  pack = value;
+}
+/// One value in every lane.
+GE_FN Floats spread(float value) {
+  return value;
+}
+GE_FN bool any_of(Mask mask) {
+  return mask;
+}
+/// Lanes below `count`.
+GE_FN Mask first_lanes(int count) {
+  return count > 0;
+}
+/// Lanes whose bits are not those of `word`.
+GE_FN Mask differs(Floats pack, uint32_t word) {
+  return __builtin_bit_cast(uint32_t, pack) != word;
+}
+/// Lanes whose bits are those of a word from first to end - 1.
+GE_FN Mask within(Floats pack, uint32_t first, uint32_t end) {
+  return __builtin_bit_cast(uint32_t, pack) - first < end - first;
+}
+
+/// Adds up whole numbers, in each lane of a pack those that came there; fewer than 2^31 in a lane.
+class WholeSum {
+ public:
+  GE_FN void add(Floats numbers, Mask mask) { sum_ += mask ? static_cast<int32_t>(numbers) : 0; }
+  GE_FN int64_t total() const { return sum_; }
+
+ private:
+  int32_t sum_ = 0;
+};
+
+}  // namespace ge
