@@ -11,22 +11,16 @@
 #include <thread>
 #include <vector>
 
+#include "engine/base/platform.hpp"
+
 namespace ge {
 namespace {
-
-void relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 /// Spins briefly, then lets others run: they may be what it waits for.
 template <class F>
 void spin_until(F&& done) {
   constexpr int kSpins = 2000;
-  for (int spin = 0; !done(); ++spin) spin < kSpins ? relax() : (void)sched_yield();
+  for (int spin = 0; !done(); ++spin) spin < kSpins ? relax_processor() : (void)sched_yield();
 }
 
 class Pool {
@@ -130,7 +124,7 @@ class Pool {
   void serve(int worker, uint64_t seen) {
     const auto is_new = [&] { return job_of(gate_.load(std::memory_order_acquire)) != seen; };
     for (;;) {
-      for (int spin = 0; spin < kSpins && !is_new(); ++spin) relax();
+      for (int spin = 0; spin < kSpins && !is_new(); ++spin) relax_processor();
       if (!is_new()) {
         std::unique_lock lock(sleep_mutex_);
         sleeping_.fetch_add(1);
