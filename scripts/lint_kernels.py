@@ -34,6 +34,12 @@ MACHINE_TEST = re.compile(
     r"__linux__|__APPLE__|__x86_64__|__aarch64__|__AVX\w*|__SSE\w*|__ARM\w*|__FMA__|GE_CUDA\w*|"
     r"GE_BLOCK|GE_LANES)\b"
 )
+MACHINE_FILES = (
+    "kernels/engine/base/platform",
+    "kernels/engine/cpu/",
+    "kernels/engine/cuda/",
+    "kernels/engine/checking/",
+)
 LIBM = re.compile(
     r"#\s*include\s*<(?:cmath|math\.h|tgmath\.h)>|"
     r"\bstd::(?:a?(?:sin|cos|tan)h?|atan2|exp\w*|log\w*|pow|cbrt|hypot|sqrt|fma|fmod|remainder|"
@@ -177,9 +183,16 @@ def search(
 
 
 def machine_tests(tree: Tree) -> Iterator[Problem]:
-    """Only the engine knows which machine runs."""
-    files = [file for file in tree.under("kernels") if file.parts[1] != "engine"]
-    yield from search(files, MACHINE_TEST, "machine-test", "only the engine asks for the machine")
+    """Only the engine knows which machine runs, and in it only `platform*.hpp` and executors."""
+    rules, engine = [], []
+    for file in tree.under("kernels"):
+        if file.parts[1] != "engine":
+            rules.append(file)
+        elif not file.path.startswith(MACHINE_FILES):
+            engine.append(file)
+    yield from search(rules, MACHINE_TEST, "machine-test", "only the engine asks for the machine")
+    advice = "ask platform.hpp for a service with one meaning"
+    yield from search(engine, MACHINE_TEST, "machine-test", advice)
 
 
 def numbers(tree: Tree) -> Iterator[Problem]:

@@ -77,6 +77,9 @@ FAULTS = [
     ("rooms", "kernels/loose.hpp", "int x;\n"),
     ("machine-test", "kernels/envs/pole.hpp", "#ifdef __CUDA_ARCH__\n#endif\n"),
     ("machine-test", "kernels/physics/f.hpp", "#if defined(_WIN32)\n#endif\n"),
+    ("machine-test", "kernels/engine/world/world.hpp", "#if defined(__CUDA_ARCH__)\n#endif\n"),
+    ("machine-test", "kernels/engine/maths/packs.hpp", "#elif defined(__AVX512F__)\n#endif\n"),
+    ("machine-test", "kernels/engine/base/types.hpp", "#if GE_LANES\n#endif\n"),
     ("libm", "kernels/envs/pole.hpp", "float f(float x) { return std::sin(x); }\n"),
     ("libm", "kernels/envs/pole.hpp", "float f(float x) { return cosf(x); }\n"),
     ("libm", "kernels/pictures/f.hpp", "#include <cmath>\n"),
@@ -135,6 +138,16 @@ def test_row_of_one_file_stands_above_its_folder():
     rows = {"engine": set(), "engine/cpu": {"engine"}, "engine/all.hpp": {"engine/cpu"}}
     assert rooms.allows("engine/all.hpp", "engine/cpu/pool.hpp", rows)
     assert not rooms.allows("engine/world.hpp", "engine/all.hpp", rows)
+
+
+MACHINE_TEST = "#if defined(__CUDACC__)\n#endif\n"
+
+
+@pytest.mark.parametrize(
+    "path", ["base/platform_lanes.hpp", "cpu/f.hpp", "cuda/f.cu", "checking/f.hpp"]
+)
+def test_executors_and_platform_may_ask_for_the_machine(tmp_path, path):
+    assert lint(tmp_path, {f"kernels/engine/{path}": MACHINE_TEST}) == []
 
 
 def test_too_many_variables_are_refused(tmp_path):

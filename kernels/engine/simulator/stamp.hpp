@@ -25,6 +25,7 @@
 #else
 #define GE_STAMP_CONTAINERS ""
 #endif
+// lint: allow machine-test: a stamp says which switches a binary was compiled with
 #if defined(GE_BLOCK)
 #define GE_STAMP_BLOCK " block" GE_TEXT(GE_BLOCK)
 #else
@@ -43,6 +44,7 @@
 #define GE_STAMP_SANITIZER ""
 #endif
 
+// lint: allow machine-test: the same
 #if defined(GE_CUDA_RUNTIME)
 #define GE_STAMP_CUDA " runtime " GE_TEXT(GE_CUDA_RUNTIME)
 #else
