@@ -3,7 +3,7 @@
 // one up to date.
 #pragma once
 
-#include "engine/graph/call.hpp"
+#include "engine/graph/tables.hpp"
 #include "physics/shapes.hpp"
 #include "physics/tables.hpp"
 

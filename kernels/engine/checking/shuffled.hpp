@@ -35,7 +35,11 @@ namespace ge {
 #include <string>
 #include <vector>
 
+#include "engine/graph/coloured.hpp"
 #include "engine/graph/host_rows.hpp"
+#include "engine/graph/reduction.hpp"
+#include "engine/graph/sorting.hpp"
+#include "engine/graph/tables.hpp"
 #include "engine/simulator/build.hpp"
 #include "engine/simulator/host.hpp"
 

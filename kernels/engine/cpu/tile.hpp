@@ -21,8 +21,12 @@
 #include "engine/cpu/stage_clock.hpp"
 #include "engine/cpu/tile_threads.hpp"
 #include "engine/graph/channels.hpp"
+#include "engine/graph/coloured.hpp"
 #include "engine/graph/episode.hpp"
 #include "engine/graph/host_rows.hpp"
+#include "engine/graph/reduction.hpp"
+#include "engine/graph/sorting.hpp"
+#include "engine/graph/tables.hpp"
 
 namespace ge {
 

@@ -22,7 +22,10 @@
 
 #include "engine/cuda/group_sort.hpp"
 #include "engine/cuda/staged_wide.hpp"
+#include "engine/graph/coloured.hpp"
 #include "engine/graph/episode.hpp"
+#include "engine/graph/reduction.hpp"
+#include "engine/graph/tables.hpp"
 
 namespace ge {
 

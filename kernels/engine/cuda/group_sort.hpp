@@ -3,7 +3,7 @@
 #pragma once
 
 #include "engine/cuda/group_plan.hpp"
-#include "engine/graph/call.hpp"
+#include "engine/graph/sorting.hpp"
 
 namespace ge {
 

@@ -1,6 +1,6 @@
-// Wide rows (wide_rows.hpp) in host memory: each is written where it belongs at once, whole, in the
-// caller's form. For the executors of the CPU and for tests; on a GPU rows are staged by the lanes of
-// a team (cuda/staged_wide.hpp).
+// Rows in host memory: each is written where it belongs at once, whole, in the caller's form. For the
+// executors of the CPU and for tests; on a GPU rows are staged by the lanes of a team
+// (cuda/staged_rows.hpp, cuda/staged_wide.hpp).
 #pragma once
 
 #include <cstring>
@@ -8,6 +8,23 @@
 #include "engine/graph/wide_rows.hpp"
 
 namespace ge {
+
+/// A row of fixed length as the elements that the caller receives.
+template <class Row>
+GE_FN void put_host_row(typename RowShape<Row>::Element* to, const Row& row) {
+  if constexpr (RowShape<Row>::packed) {
+    for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = element_at(row, k);
+  } else {
+    struct Plain {
+      typename RowShape<Row>::Element at[RowShape<Row>::elements];
+    };
+    const Plain plain = __builtin_bit_cast(Plain, row);
+    GE_UNROLL
+    for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = plain.at[k];
+  }
+}
+
+// ---- rows whose length the parameters decide (wide_rows.hpp)
 
 namespace detail {
 
