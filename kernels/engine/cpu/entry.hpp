@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "engine/cpu/tile.hpp"
-#include "engine/cpu/tile_threads.hpp"
+#include "engine/graph/reduction.hpp"
 #include "engine/simulator/host.hpp"
 
 namespace ge {
@@ -32,7 +32,8 @@ class TileRunner {
  private:
   template <class Graph>
   static void run_tile(const void* shared, const TileSpace& space) {
-    Tile<E>(*static_cast<const Shared<S>*>(shared), space).run(Graph{});
+    Tile<E> tile(*static_cast<const Shared<S>*>(shared), space);
+    run_graph(tile, Graph{});
   }
   template <class... Ts>
   static TileThreads::Sizes sizes_of(const Config& config, const Params& params, Types<Ts...>) {

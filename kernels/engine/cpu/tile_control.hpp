@@ -1,0 +1,92 @@
+// Stages of the tile that hold stages: repetition, and conditions, which split the set of worlds. The
+// inner stages run on the part that has the condition; the rest of the tile is not visited.
+#pragma once
+
+#include "engine/cpu/tile_worlds.hpp"
+
+namespace ge {
+
+/// Index space that any subset of `set` fits in.
+template <class E>
+inline int64_t index_room(const Tile<E>&, const Set& set) {
+  return int64_t{set.block_count} * (Tile<E>::B + 1) + set.loose_count + 1;
+}
+
+/// The worlds of `set` with P, in `space`. Compiled once for all stages that ask.
+template <auto P, class E>
+GE_NOINLINE Set subset(const Tile<E>& tile, const Set& set, int32_t* space) {
+  constexpr int B = Tile<E>::B;
+  const auto p = [](const CellsOf<E>& cells) GE_LAMBDA { return bool(ask<P>(cells)); };
+  const WorldFinder<typename E::Schema> here = tile.finder();
+  int32_t* const blocks = space;
+  int32_t* const loose = space + set.block_count;
+  int whole = 0, single = 0;
+  for (int i = 0; i < set.block_count; ++i) {
+    const int block = set.blocks[i];
+    uint32_t yes[B];
+    uint32_t count = 0;
+    GE_INDEPENDENT
+    for (int lane = 0; lane < B; ++lane) yes[lane] = p(here.at(block, lane)) ? 1u : 0u;
+    for (int lane = 0; lane < B; ++lane) count += yes[lane];
+    if (count == 0) continue;
+    if (count == B) {
+      blocks[whole++] = block;
+    } else {
+      // Every lane writes, the next over what does not count: no branch per world.
+      for (int lane = 0; lane < B; ++lane) {
+        loose[single] = block * B + lane;
+        single += int(yes[lane]);
+      }
+    }
+  }
+  for (int i = 0; i < set.loose_count; ++i) {
+    loose[single] = set.loose[i];
+    single += p(here.of(set.loose[i])) ? 1 : 0;
+  }
+  return {blocks, whole, loose, single};
+}
+/// Calls f with the worlds of `set` that have P, if there are any.
+template <auto P, class E, class F>
+inline void run_within(Tile<E>& tile, const Set& set, F&& f) {
+  int32_t* const mark = tile.free;
+  tile.free += index_room(tile, set);
+  const Set inner = subset<P>(tile, set, mark);
+  tile.crew.meet();  // all have read what p asks for before anyone writes
+  if (!inner.empty()) f(inner);
+  tile.free = mark;
+}
+
+template <class E, class... X>
+inline void repeat(Tile<E>& tile, Types<X...> stages, const Set& set, int times) {
+  for (int i = 0; i < times; ++i) run_stages(tile, stages, set);
+}
+template <class E, auto N, class... X>
+inline void stage(Tile<E>& tile, Repeat<N, X...>, const Set& set) {
+  if constexpr (is_number<N>)
+    repeat(tile, Types<X...>{}, set, N);
+  else
+    repeat(tile, Types<X...>{}, set, N(tile.shared.params));
+}
+template <class E, auto P, class... X>
+inline void stage(Tile<E>& tile, When<P, X...>, const Set& set) {
+  run_within<P>(tile, set, [&](const Set& inner) { run_stages(tile, Types<X...>{}, inner); });
+}
+template <class E, class... X>
+inline void stage(Tile<E>& tile, WhenRunning<X...>, const Set& set) {
+  if (tile.shared.autoreset == Autoreset::same_step)
+    run_stages(tile, Types<X...>{}, set);
+  else
+    stage(tile, When<&Life<E>::running, X...>{}, set);
+}
+template <class E, int Mode, class... X>
+inline void stage(Tile<E>& tile, InMode<Mode, X...>, const Set& set) {
+  if (int(tile.shared.autoreset) == Mode) run_stages(tile, Types<X...>{}, set);
+}
+template <class E, class... X>
+inline void stage(Tile<E>& tile, IntoFinal<X...>, const Set& set) {
+  tile.into_final = true;
+  run_stages(tile, Types<X...>{}, set);
+  tile.into_final = false;
+}
+
+}  // namespace ge

@@ -1,0 +1,136 @@
+// Stages of the tile that meet the caller's arrays: actions come in, numbers and rows go out. The
+// forms of both are graph/channels.hpp's and host_rows.hpp's. An array that the caller does not want
+// is null, and its stage does nothing.
+#pragma once
+
+#include <cstring>
+
+#include "engine/cpu/tile_worlds.hpp"
+#include "engine/graph/host_rows.hpp"
+
+namespace ge {
+
+/// They were judged, and became the rules' own type, before any world moved (simulator/host.hpp).
+template <class E>
+inline void stage(Tile<E>& tile, TakeActions, const Set& set) {
+  using From = typename ActionShape<typename E::Schema::Action>::Element;
+  const int agents = agents_of(tile.shared);
+  tile.each_cell(set, agents, [agents](const CellsOf<E>& cells, int row) GE_LAMBDA {
+    take_action<E, From, false>(cells, row, agents);
+  });
+}
+template <class E, int O, auto F>
+inline void stage(Tile<E>& tile, Write<O, F>, const Set& set) {
+  using V = typename Signature<decltype(F)>::Result;
+  using Agent = typename Tile<E>::Agent;
+  V* const to = static_cast<V*>(tile.shared.bound.at[O]);
+  if (to == nullptr) return;
+  const int agents = agents_of(tile.shared);
+  if constexpr (Agent::capacity == 1) {
+    tile.each_cell(set, 1, [to](const CellsOf<E>& cells, int row) GE_LAMBDA {
+      to[cells.world] = value_of_row<F, Agent>(cells, row);
+    });
+  } else {
+    tile.each_cell(set, agents, [to, agents](const CellsOf<E>& cells, int row) GE_LAMBDA {
+      to[int64_t(cells.world) * agents + row] = value_of_row<F, Agent>(cells, row);
+    });
+  }
+}
+template <class E>
+inline void stage(Tile<E>& tile, ClearFinal, const Set& set) {
+  constexpr int B = Tile<E>::B;
+  char* const to = static_cast<char*>(tile.shared.bound.at[kFinalObservation]);
+  if (to == nullptr || !tile.crew.first()) return tile.crew.meet();
+  const int64_t bytes = row_bytes<typename E::Observation>(tile.shared) * agents_of(tile.shared);
+  // The tile's set is whole here: contiguous blocks, then contiguous loose worlds.
+  if (set.block_count > 0)
+    std::memset(to + set.blocks[0] * B * bytes, 0, size_t(set.block_count * B * bytes));
+  if (set.loose_count > 0)
+    std::memset(to + set.loose[0] * bytes, 0, size_t(set.loose_count * bytes));
+  tile.crew.meet();
+}
+
+// ---- rows of agents
+
+/// Wide rows, each written where it belongs at once: no row passes through another place.
+template <auto F, Wide Row, class E>
+inline void rows_out(Tile<E>& tile, const Set& set, Output output) {
+  using Agent = typename Tile<E>::Agent;
+  const WideTarget target = wide_target<Row>(tile.shared, output);
+  if (target.to == nullptr) return;
+  const int agents = agents_of(tile.shared);
+  const bool final = tile.into_final;
+  const auto params = tile.shared.params;
+  tile.share_world(set, [&](const CellsOf<E>& cells) {
+    HostWideRows<Row, typename E::Schema::Params> rows(target, params,
+                                                       int64_t(cells.world) * agents);
+    const Crew::Range mine = tile.crew.share(agents);
+    for (int row = mine.begin; row < mine.end; ++row) {
+      const RowFate fate = row_fate<Agent>(cells, row, final);
+      if (fate.wanted)
+        rows.put(row, fate.shows,
+                 [&](auto& writer) GE_LAMBDA { write_row<F, Agent>(cells, row, writer); });
+    }
+  });
+}
+template <auto F, class Row, class E>
+inline void rows_out(Tile<E>& tile, const Set& set, Output output) {
+  static_assert(std::is_same_v<Row, RowOf<F>>);
+  using Agent = typename Tile<E>::Agent;
+  using Element = typename RowShape<Row>::Element;
+  constexpr int elements = RowShape<Row>::elements;
+  Element* const to = static_cast<Element*>(tile.shared.bound.at[output]);
+  if (to == nullptr) return;
+  const int agents = agents_of(tile.shared);
+  if (tile.into_final) {
+    // Few worlds: one by one.
+    tile.share_world(set, [&](const CellsOf<E>& cells) GE_LAMBDA {
+      const Crew::Range mine = tile.crew.share(agents);
+      for (int row = mine.begin; row < mine.end; ++row) {
+        bool wanted;
+        const Row values = observe_row<F, Agent>(cells, row, true, wanted);
+        if (wanted) put_host_row(to + (int64_t(cells.world) * agents + row) * elements, values);
+      }
+    });
+  } else {
+    tile.each_cell(set, agents, [to, agents](const CellsOf<E>& cells, int row) GE_LAMBDA {
+      bool wanted;
+      const Row values = observe_row<F, Agent>(cells, row, false, wanted);
+      const int64_t at = Agent::capacity == 1 ? cells.world : int64_t(cells.world) * agents + row;
+      put_host_row(to + at * elements, values);
+    });
+  }
+}
+template <class E, auto F>
+inline void stage(Tile<E>& tile, Observe<F>, const Set& set) {
+  rows_out<F, typename E::Observation>(tile, set,
+                                       tile.into_final ? kFinalObservation : kObservation);
+}
+template <class E, auto F>
+inline void stage(Tile<E>& tile, ObserveMask<F>, const Set& set) {
+  if (!tile.into_final) rows_out<F, typename E::ActionMask>(tile, set, kActionMask);
+}
+
+// ---- one row per world
+
+template <class E, auto F>
+inline void stage(Tile<E>& tile, ObserveState<F>, const Set& set) {
+  using Row = typename E::State;
+  if (tile.into_final) return;
+  if constexpr (Wide<Row>) {
+    const WideTarget target = wide_target<Row>(tile.shared, kState);
+    if (target.to == nullptr) return;
+    tile.each_world(set, [target](const CellsOf<E>& cells) {
+      HostWideRow<Row>::put(target, cells.world, true,
+                            [&](auto& writer) GE_LAMBDA { write_state<F>(cells, writer); });
+    });
+  } else {
+    auto* const to = static_cast<typename RowShape<Row>::Element*>(tile.shared.bound.at[kState]);
+    if (to == nullptr) return;
+    tile.each_world(set, [to](const CellsOf<E>& cells) GE_LAMBDA {
+      put_host_row(to + int64_t(cells.world) * RowShape<Row>::elements, state_row<F>(cells));
+    });
+  }
+}
+
+}  // namespace ge

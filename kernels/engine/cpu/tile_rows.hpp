@@ -1,0 +1,108 @@
+// Stages of the tile over the rows of tables: systems on each row or once per world, lists of a known
+// length, packs, rows in turns by colour, sorting. Calls are graph/call.hpp's.
+#pragma once
+
+#include "engine/cpu/tile_worlds.hpp"
+#include "engine/graph/coloured.hpp"
+#include "engine/graph/sorting.hpp"
+
+namespace ge {
+
+template <auto F, class T, class E>
+inline void run_rows(Tile<E>& tile, const Set& set) {
+  if constexpr (T::kind == Kind::fixed) {
+    tile.each_cell(set, uniform_rows<T>(tile),
+                   [](const CellsOf<E>& cells, int row) GE_LAMBDA { call_row<F, T>(cells, row); });
+  } else {
+    // Every world has a length of its own.
+    tile.share_world(set, [&tile](const CellsOf<E>& cells) GE_LAMBDA {
+      const Crew::Range mine = tile.crew.share(cells.template rows<T>());
+      for (int row = mine.begin; row < mine.end; ++row)
+        if (cells.template alive<T>(row)) call_row<F, T>(cells, row);
+    });
+  }
+}
+template <class E, auto F>
+inline void stage(Tile<E>& tile, Each<F>, const Set& set) {
+  using Tables = typename Tile<E>::Tables;
+  if constexpr (Served<F, Tables>::value)
+    for_each_type(matching<Components<F>, Tables>{},
+                  [&](auto t) { run_rows<F, typename decltype(t)::type>(tile, set); });
+}
+/// A squad is one lane here.
+template <class E, auto F>
+inline void stage(Tile<E>& tile, EachTogether<F>, const Set& set) {
+  stage(tile, Each<F>{}, set);
+}
+template <class E, auto F>
+inline void stage(Tile<E>& tile, EachWorld<F>, const Set& set) {
+  tile.each_cell(set, 1, [](const CellsOf<E>& cells, int) GE_LAMBDA { call_world<F>(cells); });
+}
+
+// ---- lists of a length that is known before
+
+template <auto Count, class T, class E>
+inline void close_lists(Tile<E>& tile, const Set& set) {
+  tile.each_world(set, [](const CellsOf<E>& cells) GE_LAMBDA {
+    const int wanted = ask<Count>(cells);
+    close_list<T>(cells, wanted < 0 ? 0 : wanted);
+  });
+}
+template <class E, auto Count, auto F, class T>
+inline void stage(Tile<E>& tile, For<Count, F, T>, const Set& set) {
+  static_assert(T::kind == Kind::list, "GE: For fills a List");
+  if constexpr (is_number<Count>) {
+    static_assert(Count <= T::capacity, "GE: For has more rows than its table");
+    tile.each_cell(set, 1, [](const CellsOf<E>& cells, int) GE_LAMBDA {
+      *cells.template header<T>(0) = uint32_t(Count);
+    });
+    tile.each_cell(set, Count, [](const CellsOf<E>& cells, int row) GE_LAMBDA {
+      make_row<F, T>(cells, row, row);
+    });
+  } else {
+    tile.share_world(set, [&tile](const CellsOf<E>& cells) GE_LAMBDA {
+      const int wanted = ask<Count>(cells);
+      const int room = cells.template room<T>();
+      const Crew::Range mine = tile.crew.share(wanted < room ? wanted : room);
+      for (int row = mine.begin; row < mine.end; ++row) make_row<F, T>(cells, row, row);
+    });
+    close_lists<Count, T>(tile, set);
+  }
+}
+/// Vectorised inside a world: the rules compute with packs.
+template <class E, auto Count, auto F, class T>
+inline void stage(Tile<E>& tile, ForPacks<Count, F, T>, const Set& set) {
+  tile.share_world(set, [&tile](const CellsOf<E>& cells) GE_LAMBDA {
+    const int wanted = ask<Count>(cells);
+    const int room = cells.template room<T>();
+    const int count = wanted < room ? wanted : room;
+    const Crew::Range mine = tile.crew.share((count + kPack - 1) / kPack);
+    for (int pack = mine.begin; pack < mine.end; ++pack)
+      make_pack<F, T>(cells, pack * kPack, count);
+  });
+  close_lists<Count, T>(tile, set);
+}
+
+// ---- rows in an order
+
+template <class E, auto Count, auto F>
+inline void stage(Tile<E>& tile, Coloured<Count, F>, const Set& set) {
+  using T = typename ColouredTable<F, typename Tile<E>::Tables>::type;
+  tile.share_world(set, [&tile](const CellsOf<E>& cells) GE_LAMBDA {
+    const int colours = ask<Count>(cells);
+    const Crew::Range mine = tile.crew.share(cells.template rows<T>());
+    for (int colour = 0; colour < colours; ++colour) {
+      for (int row = mine.begin; row < mine.end; ++row)
+        if (cells.template load<T, Colour>(row).value == uint32_t(colour))
+          call_coloured<F, T>(cells, row);
+      tile.crew.meet();  // the next colour may write the same rows
+    }
+  });
+}
+template <class E, auto Key, class T, class Order, class Starts>
+inline void stage(Tile<E>& tile, SortRows<Key, T, Order, Starts>, const Set& set) {
+  tile.each_world(
+      set, [](const CellsOf<E>& cells) GE_LAMBDA { sort_rows<Key, T, Order, Starts>(cells); });
+}
+
+}  // namespace ge

@@ -1,0 +1,158 @@
+// The worlds of a tile: where they are, which of them a stage runs on, and the walks over them that
+// stages are written with. What happens to a world on the way is the stages' matter.
+#pragma once
+
+#include "engine/cpu/crew.hpp"
+#include "engine/cpu/tile_threads.hpp"
+#include "engine/graph/episode.hpp"
+#include "engine/graph/tables.hpp"
+
+namespace ge {
+
+/// Worlds of one tile: blocks to run whole, and worlds to run alone.
+struct Set {
+  const int32_t* blocks;
+  int block_count;
+  const int32_t* loose;
+  int loose_count;
+  bool empty() const { return block_count + loose_count == 0; }
+};
+
+template <class E>
+using CellsOf = Cells<typename E::Schema>;
+
+/// What a loop needs to find a world. Each loop takes a copy, parameters and all: a local whose
+/// address goes nowhere is kept in registers, while a member would be loaded again after every
+/// store.
+template <class S>
+struct WorldFinder {
+  static constexpr int B = kBlock<S>;
+
+  Shared<S> shared;
+  char* scratch;
+  int first;  // block of the tile
+
+  static GE_FN int64_t scratch_block(const typename S::Params& params) {
+    return ge::scratch_bytes<AllTables<S>>(params) * B;
+  }
+  GE_FN Cells<S> at(int block, int lane) const {
+    return {&shared,
+            block * B + lane,
+            shared.base + block * block_bytes<AllTables<S>, B>(shared.params),
+            lane,
+            scratch + (block - first) * scratch_block(shared.params),
+            B,
+            lane};
+  }
+  GE_FN Cells<S> of(int world) const { return at(world / B, world % B); }
+};
+
+/// One thread's work on a tile, for as long as a graph runs.
+template <class E>
+struct Tile {
+  using S = typename E::Schema;
+  using Tables = AllTables<S>;
+  using Agent = typename S::Agent;
+  static constexpr int B = kBlock<S>;
+
+  const Shared<S>& shared;
+  char* scratch;
+  int32_t* free;     // index space that no set is using
+  int first, count;  // blocks
+  Crew crew;
+  bool into_final = false;  // rows are final observations, of agents that have just ended
+
+  Tile(const Shared<S>& all, const TileSpace& space)
+      : shared(all),
+        scratch(space.scratch),
+        free(space.indices),
+        first(space.first_block),
+        count(space.block_count),
+        crew(space.crew) {}
+
+  /// Bytes of scratch memory of one block, and indices of a tile of so many.
+  static int64_t scratch_block(const typename S::Params& params) {
+    return WorldFinder<S>::scratch_block(params);
+  }
+  static int64_t index_count(int blocks) { return (int64_t{blocks} * (B + 1) + B + 1) * kDepth; }
+  static constexpr int kDepth = 8;  // nested sets: tile, When in When in RepeatWhile, ...
+
+  WorldFinder<S> finder() const { return {shared, scratch, first}; }
+
+  /// All blocks, and the worlds of a last one that is not full.
+  GE_NOINLINE Set whole() {
+    int32_t* const blocks = free;
+    int32_t* const loose = free + count;
+    int full = 0, single = 0;
+    for (int b = first; b < first + count; ++b) {
+      const int live = shared.worlds - b * B < B ? shared.worlds - b * B : B;
+      if (live == B) {
+        blocks[full++] = b;
+      } else {
+        for (int lane = 0; lane < live; ++lane) loose[single++] = b * B + lane;
+      }
+    }
+    free = loose + single;
+    return {blocks, full, loose, single};
+  }
+
+  /// f(cells) on every world of a set, one by one: for stages that do not vectorise over worlds. The
+  /// first member's work.
+  template <class F>
+  void each_world(const Set& set, F&& f) const {
+    if (crew.first()) walk_worlds(set, f);
+    crew.meet();
+  }
+  /// The same by every member, who divide the rows inside f.
+  template <class F>
+  void share_world(const Set& set, F&& f) const {
+    walk_worlds(set, f);
+    crew.meet();
+  }
+  template <class F>
+  void walk_worlds(const Set& set, F&& f) const {
+    const WorldFinder<S> here = finder();
+    for (int i = 0; i < set.block_count; ++i)
+      for (int lane = 0; lane < B; ++lane) f(here.at(set.blocks[i], lane));
+    for (int i = 0; i < set.loose_count; ++i) f(here.of(set.loose[i]));
+  }
+
+  /// f(cells, row) on `rows` rows of every world of a set, vectorised over the worlds of a block
+  /// (over rows where B = 1).
+  template <class F>
+  GE_FN void each_cell(const Set& set, int rows, F&& f) const {
+    const WorldFinder<S> here = finder();
+    const Crew::Range mine = crew.share(rows);
+    for (int i = 0; i < set.block_count; ++i) {
+      if constexpr (B == 1) {
+        // Found anew for each row: g++ copies Cells that lie outside of the loop, and then does not
+        // vectorise it.
+        const int block = set.blocks[i];
+        GE_INDEPENDENT
+        for (int row = mine.begin; row < mine.end; ++row) f(here.at(block, 0), row);
+      } else {
+        const int block = set.blocks[i];
+        for (int row = mine.begin; row < mine.end; ++row) {
+          GE_INDEPENDENT
+          for (int lane = 0; lane < B; ++lane) f(here.at(block, lane), row);
+        }
+      }
+    }
+    for (int row = mine.begin; row < mine.end; ++row) {
+      GE_INDEPENDENT
+      for (int i = 0; i < set.loose_count; ++i) f(here.of(set.loose[i]), row);
+    }
+    crew.meet();
+  }
+};
+
+/// Rows of a Fixed table: as many in every world.
+template <class T, class E>
+inline int uniform_rows(const Tile<E>& tile) {
+  static_assert(T::kind == Kind::fixed);
+  if constexpr (requires { T::count(tile.shared.params); })
+    return int(T::count(tile.shared.params));
+  return T::capacity;
+}
+
+}  // namespace ge
