@@ -237,13 +237,13 @@ struct PlaceJob {
 template <class E, auto F, class Op, class Service>
 struct ChunkJob {
   using Tables = MatchingTables<F, SchemaOf<E>>;
-  using Executor = Group<E, Phase<"flat", Lanes<32>>, 32, Service>;
+  using Executor = LaneGroup<E, Phase<"flat", Lanes<32>>, 32, Service>;
   static GE_FN void run(const Ground<E>& ground, int64_t i, int lane) {
     const FlatPlace at = flat_place(i, chunks_of(ground.shared.params, Tables{}));
     if (!ground.on(at.world)) return;
     const GroupPlace place{lane, 0, lane, kNoList, nullptr, nullptr};
     Executor group(ground.cells(at.world), place);
-    const auto part = group.template chunk<F, Op>(at.row, Tables{});
+    const auto part = reduce_kth_chunk<F, Op>(group, true, at.row, Tables{});
     static_assert(sizeof part <= sizeof(uint64_t),
                   "GE: a reduction's value has eight bytes at most");
     uint64_t word = 0;
@@ -279,8 +279,8 @@ struct TeamJob {
     GroupPlace place{lane, 0, lane, world, Service::shared(), nullptr};
     place.counts = reinterpret_cast<int32_t*>(place.stage);
     place.stage += Plan::counts;
-    Group<E, PhaseT, kFlatTeam, Service> group(ground.cells(world), place);
-    group.template run_one<X>(ground.on(world));
+    LaneGroup<E, PhaseT, kFlatTeam, Service> group(ground.cells(world), place);
+    run_stages<false>(group, Types<X>{}, ground.on(world));
   }
 };
 

@@ -118,11 +118,11 @@ GE_FN void run_launch(const Shared<typename E::Schema>& shared, const LaunchMemo
         Plan::stride,
         Plan::stride == 1 ? 0 : place.team_lane};
     const auto run = [&](const Cells<S>& own) GE_LAMBDA {
-      Group<E, PhaseT, G, Service> executor(own, place);
-      executor.run(PhaseT{}, on);
+      LaneGroup<E, PhaseT, G, Service> executor(own, place);
+      run_phase(executor, PhaseT{}, on);
       if constexpr (L::to != kNoList)
-        executor.template append<L::predicate>(on, memory.counts + L::to,
-                                               memory.lists + int64_t(L::to) * shared.worlds);
+        append_world<L::predicate>(executor, on, memory.counts + L::to,
+                                   memory.lists + int64_t(L::to) * shared.worlds);
     };
     if constexpr (Plan::whole_record) {
       run_whole(cells, on, run);

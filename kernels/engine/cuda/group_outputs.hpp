@@ -1,0 +1,177 @@
+// Stages of the group that meet the caller's arrays: actions come in, numbers and rows go out, final
+// observations are cleared. How a team stages its rows is rows.hpp's and staged_*.hpp's. An array that
+// the caller does not want is null, and its stage does nothing.
+#pragma once
+
+#include "engine/cuda/group_lanes.hpp"
+#include "engine/cuda/staged_wide.hpp"
+
+namespace ge {
+
+template <bool kFinal, AnyGroup Group>
+GE_FN void stage(Group& group, TakeActions, bool on) {
+  using A = typename Group::S::Action;
+  const auto& cells = group.cells;
+  const int rows = group.agents();
+  with_action_type<A>(cells.shared->action_type, [&](auto type) GE_LAMBDA {
+    using From = typename decltype(type)::type;
+    my_rows<Group::Agent::capacity>(group, on, rows, [&](int row) GE_LAMBDA {
+      take_action<typename Group::Environment, From, true>(cells, row, rows);
+    });
+  });
+}
+template <bool kFinal, AnyGroup Group, int O, auto F>
+GE_FN void stage(Group& group, Write<O, F>, bool on) {
+  using V = typename Signature<decltype(F)>::Result;
+  using Agent = typename Group::Agent;
+  const auto& cells = group.cells;
+  V* const to = static_cast<V*>(cells.shared->bound.at[O]);
+  if (to == nullptr) return;
+  const int rows = group.agents();
+  my_rows<Agent::capacity>(group, on, rows, [&](int row) GE_LAMBDA {
+    V* const at = to + (int64_t(cells.world) * rows + row);
+    GE_WATCH(at, sizeof(V), true);
+    *at = value_of_row<F, Agent>(cells, row);
+  });
+}
+
+// ---- rows
+
+/// Rows of fixed length; make(row, out) fills one and says whether it is to be written; `rows` of
+/// each world.
+template <bool kFinal, class Row, int kRows, AnyGroup Group, class Make>
+GE_FN void rows_out(const Group& group, Output output, int rows, bool on, const Make& make) {
+  using Rows = RowsPlan<Row, kRows, Group::kLanes>;
+  const auto& cells = group.cells;
+  auto* const to = static_cast<typename Rows::Element*>(cells.shared->bound.at[output]);
+  if (to == nullptr) return;
+  if constexpr (Rows::staging) {
+    using Staged = StagedRows<Row, kRows, Group::kLanes, kFinal, typename Group::Service>;
+    const Staged staged{group.place, to, rows, cells.world};
+    staged.run(on, make);
+  } else {
+    const bool aligned = Rows::direct && offset_in_vector(to) % Rows::bytes == 0;
+    my_rows<kRows>(group, on, rows, [&](int row) GE_LAMBDA {
+      Row out;
+      if (!make(row, out)) return;
+      auto* const at = to + (int64_t(cells.world) * rows + row) * Rows::Shape::elements;
+      if constexpr (Rows::direct)
+        put_vector(at, out, aligned);
+      else
+        put_row(at, out);
+    });
+  }
+}
+/// Wide rows that a squad makes in the caller's array itself: its lanes write side by side.
+template <bool kFinal, auto F, class Row, AnyGroup Group>
+GE_FN void squad_rows_out(const Group& group, const WideTarget& target, bool on) {
+  using Agent = typename Group::Agent;
+  const int rows = group.agents();
+  const auto put = [&](const auto& cells, int row) GE_LAMBDA {
+    put_together<F, Agent, Row>(cells, row, target, int64_t(cells.world) * rows + row, kFinal);
+  };
+  if constexpr (Group::kLanes >= Squad::kLanes)
+    squad_rows(group, on, rows, put);
+  else
+    my_rows<Agent::capacity>(group, on, rows, [&](int row) GE_LAMBDA { put(group.cells, row); });
+}
+template <bool kFinal, auto F, class Row, AnyGroup Group>
+GE_FN void wide_rows_out(const Group& group, Output output, bool on) {
+  using Agent = typename Group::Agent;
+  const auto& cells = group.cells;
+  const WideTarget target = wide_target<Row>(*cells.shared, output);
+  if (target.to == nullptr) return;
+  if constexpr (wants_squad<F>) return squad_rows_out<kFinal, F, Row>(group, target, on);
+  using Staged = StagedWideRows<Row, Group::kLanes, typename Group::Service>;
+  const Staged staged{group.place, target, group.agents(), cells.world};
+  staged.run(
+      on, [&](int row) GE_LAMBDA { return row_fate<Agent>(cells, row, kFinal); },
+      [&](int row, auto& writer) GE_LAMBDA { write_row<F, Agent>(cells, row, writer); });
+}
+/// Rows of agents, whatever their length.
+template <bool kFinal, auto F, class Row, AnyGroup Group>
+GE_FN void agent_rows_out(const Group& group, Output output, bool on) {
+  using Agent = typename Group::Agent;
+  if constexpr (Wide<Row>)
+    wide_rows_out<kFinal, F, Row>(group, output, on);
+  else
+    rows_out<kFinal, RowOf<F>, Agent::capacity>(
+        group, output, group.agents(), on, [&](int row, RowOf<F>& out) GE_LAMBDA {
+          return observe_into<F, Agent>(group.cells, row, kFinal, out);
+        });
+}
+
+template <bool kFinal, AnyGroup Group, auto F>
+GE_FN void stage(Group& group, Observe<F>, bool on) {
+  agent_rows_out<kFinal, F, typename Group::Environment::Observation>(
+      group, kFinal ? kFinalObservation : kObservation, on);
+}
+template <bool kFinal, AnyGroup Group, auto F>
+GE_FN void stage(Group& group, ObserveMask<F>, bool on) {
+  if constexpr (!kFinal)
+    agent_rows_out<false, F, typename Group::Environment::ActionMask>(group, kActionMask, on);
+}
+template <bool kFinal, AnyGroup Group, auto F>
+GE_FN void stage(Group& group, ObserveState<F>, bool on) {
+  using Row = typename Group::Environment::State;
+  const auto& cells = group.cells;
+  if constexpr (!kFinal && Wide<Row>) {
+    const WideTarget target = wide_target<Row>(*cells.shared, kState);
+    if (target.to == nullptr) return;
+    using Staged = StagedWideRows<Row, Group::kLanes, typename Group::Service>;
+    const Staged staged{group.place, target, 1, cells.world};
+    staged.run(
+        on, [](int) GE_LAMBDA { return RowFate{true, true}; },
+        [&](int, auto& writer) GE_LAMBDA { write_state<F>(cells, writer); });
+  } else if constexpr (!kFinal) {
+    rows_out<false, RowOf<F>, 1>(group, kState, 1, on, [&](int, RowOf<F>& out) GE_LAMBDA {
+      out = state_row<F>(cells);
+      return true;
+    });
+  }
+}
+
+// ---- zeros for the rows of agents that have not ended
+
+/// Zeros for so many elements of every world that is on.
+template <class Element, AnyGroup Group>
+GE_FN void clear_worlds(const Group& group, Element* to, int64_t elements, bool on) {
+  constexpr int G = Group::kLanes;
+  const GroupPlace& place = group.place;
+  const Run run = team_run<G, typename Group::Service>(place, on);
+  if (run.whole)
+    clear_run(to + place.team_first * elements, run.worlds * elements, place.team_lane,
+              Group::Plan::team);
+  else if (on)
+    clear_run(to + group.cells.world * elements, elements, group.lane, G);
+  if constexpr (G == 1)
+    group.sync_team();  // the rows of final observations go to the same places from other lanes
+}
+template <bool kFinal, AnyGroup Group>
+GE_FN void stage(Group& group, ClearFinal, bool on) {
+  using Row = typename Group::Environment::Observation;
+  using Agent = typename Group::Agent;
+  const auto& cells = group.cells;
+  void* const to = cells.shared->bound.at[kFinalObservation];
+  if (to == nullptr) return;
+  const int rows = group.agents();
+  if constexpr (Wide<Row>) {
+    clear_worlds(group, static_cast<uint8_t*>(to), row_bytes<Row>(*cells.shared) * rows, on);
+  } else {
+    using Rows = RowsPlan<Row, Agent::capacity, Group::kLanes>;
+    auto* const first = static_cast<typename Rows::Element*>(to);
+    const int64_t elements = int64_t{rows} * Rows::Shape::elements;  // of a world
+    if constexpr (Rows::direct) {
+      // By the lane that may also write the row's final observation: no barrier between.
+      const bool aligned = offset_in_vector(first) % Rows::bytes == 0;
+      my_rows<Agent::capacity>(group, on, rows, [&](int row) GE_LAMBDA {
+        put_vector(first + cells.world * elements + int64_t{row} * Rows::Shape::elements, Row{},
+                   aligned);
+      });
+    } else {
+      clear_worlds(group, first, elements, on);
+    }
+  }
+}
+
+}  // namespace ge

@@ -1,0 +1,103 @@
+// Stages of the group over the rows of tables: systems on each row or once per world, lists of a
+// known length, rows in turns by colour, sorting. Calls are graph/call.hpp's.
+#pragma once
+
+#include "engine/cuda/group_lanes.hpp"
+#include "engine/cuda/group_sort.hpp"
+#include "engine/graph/coloured.hpp"
+
+namespace ge {
+
+template <bool kFinal, AnyGroup Group, auto F>
+GE_FN void stage(Group& group, Each<F>, bool on) {
+  using Tables = typename Group::Tables;
+  const auto& cells = group.cells;
+  if constexpr (Served<F, Tables>::value)
+    for_each_type(matching<Components<F>, Tables>{}, [&](auto t) GE_LAMBDA {
+      using T = typename decltype(t)::type;
+      my_rows<T::capacity>(group, on, on ? cells.template rows<T>() : 0, [&](int row) GE_LAMBDA {
+        if (cells.template alive<T>(row)) call_row<F, T>(cells, row);
+      });
+    });
+}
+template <bool kFinal, AnyGroup Group, auto F>
+GE_FN void stage(Group& group, EachTogether<F>, bool on) {
+  using Tables = typename Group::Tables;
+  if constexpr (Group::kLanes < Squad::kLanes)
+    stage<kFinal>(group, Each<F>{}, on);
+  else if constexpr (Served<F, Tables>::value)
+    for_each_type(matching<Components<F>, Tables>{}, [&](auto t) GE_LAMBDA {
+      using T = typename decltype(t)::type;
+      squad_rows(group, on, on ? group.cells.template rows<T>() : 0,
+                 [&](const auto& cells, int row) GE_LAMBDA {
+                   if (cells.template alive<T>(row)) call_together<F, T>(cells, row);
+                 });
+    });
+}
+template <bool kFinal, AnyGroup Group, auto F>
+GE_FN void stage(Group& group, EachWorld<F>, bool on) {
+  if (group.leads(on)) call_world<F>(group.cells);
+}
+
+// ---- lists of a length that is known before
+
+template <bool kFinal, AnyGroup Group, auto Count, auto F, class T>
+GE_FN void stage(Group& group, For<Count, F, T>, bool on) {
+  static_assert(T::kind == Kind::list, "GE: For fills a List");
+  const auto& cells = group.cells;
+  const int wanted = on ? int(ask<Count>(cells)) : 0;
+  const int room = cells.template room<T>();
+  const int count = wanted < room ? wanted : room;
+  if constexpr (is_number<Count>)
+    static_assert(Count <= T::capacity, "GE: For has more rows than its table");
+  else
+    group.settle();
+  my_rows<T::capacity>(group, on, count,
+                       [&](int row) GE_LAMBDA { make_row<F, T>(cells, row, row); });
+  close_list<T>(group, on, count, wanted);
+}
+template <bool kFinal, AnyGroup Group, auto Count, auto F, class T>
+GE_FN void stage(Group& group, ForPacks<Count, F, T>, bool on) {
+  static_assert(kPack == 1);
+  const auto& cells = group.cells;
+  const int wanted = on ? int(ask<Count>(cells)) : 0;
+  const int room = cells.template room<T>();
+  const int count = wanted < room ? wanted : room;
+  if constexpr (!is_number<Count>) group.settle();
+  my_rows<T::capacity>(group, on, count,
+                       [&](int row) GE_LAMBDA { make_pack<F, T>(cells, row, count); });
+  close_list<T>(group, on, count, wanted);
+}
+
+// ---- rows in an order
+
+template <bool kFinal, AnyGroup Group, auto Count, auto F>
+GE_FN void stage(Group& group, Coloured<Count, F>, bool on) {
+  using T = typename ColouredTable<F, typename Group::Tables>::type;
+  constexpr int G = Group::kLanes;
+  const auto& cells = group.cells;
+  const int colours = on ? int(ask<Count>(cells)) : 0;
+  const int rows = on ? cells.template rows<T>() : 0;
+  group.settle();
+  GE_NO_UNROLL
+  for (int colour = 0; G == 1 || G > 32 ? colour < colours : group.any(colour < colours);
+       ++colour) {
+    my_rows<T::capacity>(group, on && colour < colours, rows, [&](int row) GE_LAMBDA {
+      if (cells.template load<T, Colour>(row).value == uint32_t(colour))
+        call_coloured<F, T>(cells, row);
+    });
+    group.settle();
+  }
+}
+template <bool kFinal, AnyGroup Group, auto Key, class T, class Order, class Starts>
+GE_FN void stage(Group& group, SortRows<Key, T, Order, Starts>, bool on) {
+  if constexpr (Group::kLanes == 1) {
+    if (on) sort_rows<Key, T, Order, Starts>(group.cells);
+  } else {
+    using Sort =
+        GroupSort<typename Group::S, T, Order, Starts, Group::kLanes, typename Group::Service>;
+    Sort{group.cells, group.place}.template run<Key>(on);
+  }
+}
+
+}  // namespace ge
