@@ -18,9 +18,6 @@ struct Set {
   bool empty() const { return block_count + loose_count == 0; }
 };
 
-template <class E>
-using CellsOf = Cells<typename E::Schema>;
-
 /// What a loop needs to find a world. Each loop takes a copy, parameters and all: a local whose
 /// address goes nowhere is kept in registers, while a member would be loaded again after every
 /// store.

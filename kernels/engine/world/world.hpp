@@ -252,6 +252,10 @@ struct Cells {
   }
 };
 
+/// Of an environment.
+template <class E>
+using CellsOf = Cells<typename E::Schema>;
+
 template <class S>
 class World {
  public:

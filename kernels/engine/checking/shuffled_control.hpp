@@ -1,0 +1,37 @@
+// Shuffled: stages that hold stages. What a world decides must not depend on unwritten memory.
+#pragma once
+
+#include "engine/checking/shuffled_trial.hpp"
+
+namespace ge {
+
+template <class E, auto N, class... X>
+void stage(Trial<E>& trial, Repeat<N, X...>) {
+  int times;
+  if constexpr (is_number<N>)
+    times = N;
+  else
+    times = N(trial.shared.params);
+  for (int i = 0; i < times; ++i) run_stages(trial, Types<X...>{});
+}
+template <class E, auto P, class... X>
+void stage(Trial<E>& trial, When<P, X...>) {
+  if (trial.template has<P>()) run_stages(trial, Types<X...>{});
+}
+template <class E, class... X>
+void stage(Trial<E>& trial, WhenRunning<X...>) {
+  if (trial.shared.autoreset == Autoreset::same_step || trial.template has<&Life<E>::running>())
+    run_stages(trial, Types<X...>{});
+}
+template <class E, int Mode, class... X>
+void stage(Trial<E>& trial, InMode<Mode, X...>) {
+  if (int(trial.shared.autoreset) == Mode) run_stages(trial, Types<X...>{});
+}
+template <class E, class... X>
+void stage(Trial<E>& trial, IntoFinal<X...>) {
+  trial.into_final = true;
+  run_stages(trial, Types<X...>{});
+  trial.into_final = false;
+}
+
+}  // namespace ge

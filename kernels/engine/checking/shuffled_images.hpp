@@ -1,0 +1,105 @@
+// The bytes of one world as the checks compare them, three times over; which column a byte belongs to;
+// and the words in which a breach is told. Knows no environment: its columns are listed by
+// shuffled_trial.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/simulator/records.hpp"
+
+namespace ge {
+
+struct ByteRange {
+  int64_t begin, end;
+};
+inline void copy_range(const ByteRange& range, const std::string& from, std::string& to) {
+  std::memcpy(to.data() + range.begin, from.data() + range.begin, size_t(range.end - range.begin));
+}
+
+struct WorldImages {
+  static constexpr int kCount = 3;
+  static constexpr char kPoison[kCount] = {'\x00', '\x7f', '\xa5'};
+
+  int64_t record, image;   // bytes: the canonical record; with scratch memory behind it
+  std::string at[kCount];  // alike but for what scratch memory held before the phase
+  std::vector<Column> columns;
+  const char* phase = "";  // what runs, for messages
+  std::string_view stage;
+
+  WorldImages(int64_t record_bytes, int64_t scratch_bytes)
+      : record(record_bytes), image(record_bytes + scratch_bytes) {
+    for (std::string& bytes : at) bytes.assign(size_t(image), '\0');
+  }
+  int64_t memory_bytes() const { return kCount * image; }
+
+  void load(const char* from) {
+    for (std::string& bytes : at) std::memcpy(bytes.data(), from, size_t(record));
+  }
+  void store(char* to) const { std::memcpy(to, at[0].data(), size_t(record)); }
+  void poison_scratch() {
+    for (int k = 0; k < kCount; ++k)
+      std::memset(at[k].data() + record, kPoison[k], size_t(image - record));
+  }
+  /// Whether image k still has its poison there.
+  bool poisoned(int k, int64_t byte) const {
+    return byte >= record && at[k][size_t(byte)] == kPoison[k];
+  }
+
+  /// Where two images differ.
+  std::vector<ByteRange> changes(const std::string& before, const std::string& after) const {
+    constexpr int64_t kStride = 64;  // most are alike: compared by lines
+    std::vector<ByteRange> all;
+    for (int64_t first = 0; first < image; first += kStride) {
+      const int64_t last = std::min<int64_t>(first + kStride, image);
+      if (std::memcmp(before.data() + first, after.data() + first, size_t(last - first)) == 0)
+        continue;
+      for (int64_t byte = first; byte < last; ++byte) {
+        if (before[size_t(byte)] == after[size_t(byte)]) continue;
+        if (!all.empty() && all.back().end == byte)
+          ++all.back().end;
+        else
+          all.push_back({byte, byte + 1});
+      }
+    }
+    return all;
+  }
+
+  // ---- messages
+
+  std::string column_at(int64_t byte) const {
+    for (const Column& column : columns)
+      for (int64_t row = 0; row < column.rows; ++row) {
+        const int64_t first = column.offset + row * column.stride;
+        if (byte >= first && byte < first + column.bytes)
+          return column.name + " of row " + std::to_string(row);
+      }
+    return "byte " + std::to_string(byte);
+  }
+  [[noreturn]] void breach(const std::string& what) const {
+    // A stage that holds others is named by its beginning.
+    std::string name(stage.substr(0, 160));
+    if (name.size() < stage.size()) name += "...";
+    throw Error(Fault::runtime,
+                "shuffled: phase " + std::string(phase) + ", stage " + name + ": " + what);
+  }
+  [[noreturn]] void unwritten(const std::string& what) const {
+    breach("unwritten scratch: " + what +
+           " depends on scratch memory that no stage of this phase has written");
+  }
+  /// f(), whose errors become breaches of `row`.
+  template <class F>
+  auto guarded(const std::string& row, F&& f) const {
+    try {
+      return f();
+    } catch (const Error& error) {
+      breach(row + ": " + error.what());
+    }
+  }
+};
+
+}  // namespace ge

@@ -1,0 +1,138 @@
+// Shuffled: stages that meet the caller's arrays. Actions are tasks; what goes out is only read, made
+// of every image and written once all agree.
+#pragma once
+
+#include "engine/checking/shuffled_tasks.hpp"
+#include "engine/graph/host_rows.hpp"
+
+namespace ge {
+
+template <class E>
+void stage(Trial<E>& trial, TakeActions) {
+  using A = typename E::Schema::Action;
+  using Agent = typename Trial<E>::Agent;
+  const int agents = agents_of(trial.shared);
+  TaskList<E> tasks;
+  for (int row = 0; row < agents; ++row)
+    tasks.push_back({[row, agents](const CellsOf<E>& cells) {
+                       take_action<E, typename ActionShape<A>::Element, false>(cells, row, agents);
+                     },
+                     row_name<Agent>(row),
+                     {cell_bytes<Agent, A>(trial, row)}});
+  trial.rows(tasks);
+}
+template <class E, int O, auto F>
+void stage(Trial<E>& trial, Write<O, F>) {
+  using V = typename Signature<decltype(F)>::Result;
+  using Agent = typename Trial<E>::Agent;
+  V* const to = static_cast<V*>(trial.shared.bound.at[O]);
+  if (to == nullptr) return;
+  const int agents = agents_of(trial.shared);
+  for (int row = 0; row < agents; ++row)
+    to[int64_t(trial.world) * agents + row] = trial.template agreed<V>(
+        [row](const CellsOf<E>& cells) { return value_of_row<F, Agent>(cells, row); },
+        row_name<Agent>(row));
+}
+template <class E>
+void stage(Trial<E>& trial, ClearFinal) {
+  char* const to = static_cast<char*>(trial.shared.bound.at[kFinalObservation]);
+  if (to == nullptr) return;
+  const int64_t bytes = row_bytes<typename E::Observation>(trial.shared) * agents_of(trial.shared);
+  std::memset(to + trial.world * bytes, 0, size_t(bytes));
+}
+
+// ---- wide rows
+
+/// One row, by make(cells, writer); `index` in the caller's array.
+template <class Row, class E, class Make>
+void wide_row_out(Trial<E>& trial, WideTarget target, int64_t index, bool shows,
+                  const std::string& name, Make&& make) {
+  WorldImages& images = trial.images;
+  const int64_t bytes = wide_bytes(target.format, target.elements);
+  char* const to = target.to + index * bytes;
+  std::string first;
+  for (int k = 0; k < WorldImages::kCount; ++k) {
+    std::string image = images.at[k], row(size_t(bytes), WorldImages::kPoison[k]);
+    target.to = row.data();
+    images.guarded(name, [&] {
+      HostWideRow<Row>::put(target, 0, shows,
+                            [&](auto& writer) { make(trial.cells_of(image, false), writer); });
+    });
+    if (image != images.at[k]) images.breach(name + " writes while it should only read");
+    if (k == 0) first = row;
+    if (row != first) images.unwritten("what " + name + " shows");
+  }
+  std::memcpy(to, first.data(), size_t(bytes));
+}
+template <auto F, Wide Row, class E>
+void rows_out(Trial<E>& trial, Output output) {
+  using Agent = typename Trial<E>::Agent;
+  const WideTarget target = wide_target<Row>(trial.shared, output);
+  if (target.to == nullptr) return;
+  const int agents = agents_of(trial.shared);
+  const bool final = trial.into_final;
+  for (int row = 0; row < agents; ++row) {
+    const auto fate = trial.template agreed<RowFate>(
+        [row, final](const CellsOf<E>& cells) { return row_fate<Agent>(cells, row, final); },
+        row_name<Agent>(row));
+    if (!fate.wanted) continue;
+    wide_row_out<Row>(
+        trial, target, int64_t(trial.world) * agents + row, fate.shows, row_name<Agent>(row),
+        [row](const CellsOf<E>& cells, auto& writer) { write_row<F, Agent>(cells, row, writer); });
+  }
+}
+
+// ---- rows of fixed length
+
+template <class Row>
+void put_elements(typename RowShape<Row>::Element* to, const Row& row) {
+  for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = element_at(row, k);
+}
+template <auto F, class Row, class E>
+void rows_out(Trial<E>& trial, Output output) {
+  static_assert(std::is_same_v<Row, RowOf<F>>);
+  using Agent = typename Trial<E>::Agent;
+  using Element = typename RowShape<Row>::Element;
+  Element* const to = static_cast<Element*>(trial.shared.bound.at[output]);
+  if (to == nullptr) return;
+  const int agents = agents_of(trial.shared);
+  const bool final = trial.into_final;
+  for (int row = 0; row < agents; ++row) {
+    bool wanted = false;
+    const Row values = trial.template agreed<Row>(
+        [row, final, &wanted](const CellsOf<E>& cells) {
+          return observe_row<F, Agent>(cells, row, final, wanted);
+        },
+        row_name<Agent>(row));
+    if (wanted)
+      put_elements(to + (int64_t(trial.world) * agents + row) * RowShape<Row>::elements, values);
+  }
+}
+
+template <class E, auto F>
+void stage(Trial<E>& trial, Observe<F>) {
+  rows_out<F, typename E::Observation>(trial, trial.into_final ? kFinalObservation : kObservation);
+}
+template <class E, auto F>
+void stage(Trial<E>& trial, ObserveMask<F>) {
+  if (!trial.into_final) rows_out<F, typename E::ActionMask>(trial, kActionMask);
+}
+template <class E, auto F>
+void stage(Trial<E>& trial, ObserveState<F>) {
+  using Row = typename E::State;
+  if (trial.into_final) return;
+  if constexpr (Wide<Row>) {
+    const WideTarget target = wide_target<Row>(trial.shared, kState);
+    if (target.to == nullptr) return;
+    wide_row_out<Row>(trial, target, trial.world, true, "the world",
+                      [](const CellsOf<E>& cells, auto& writer) { write_state<F>(cells, writer); });
+  } else {
+    auto* const to = static_cast<typename RowShape<Row>::Element*>(trial.shared.bound.at[kState]);
+    if (to == nullptr) return;
+    put_elements(
+        to + int64_t(trial.world) * RowShape<Row>::elements,
+        trial.template agreed<Row>([](const CellsOf<E>& cells) { return state_row<F>(cells); }));
+  }
+}
+
+}  // namespace ge
