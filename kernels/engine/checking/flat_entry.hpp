@@ -16,29 +16,29 @@ class EmulatedGrid {
  public:
   using Service = EmulatedLanes;
 
-  template <class Job, class Ground>
-  void rows(const Ground& ground) {
+  template <class Job, class Work>
+  void rows(const Work& work) {
     int64_t i = 0;
-    const int64_t step = scattered(ground.count);
-    for (int64_t k = 0; k < ground.count; ++k) {
-      Job::run(ground, i);
-      i = (i + step) % ground.count;
+    const int64_t step = scattered(work.count);
+    for (int64_t k = 0; k < work.count; ++k) {
+      Job::run(work, i);
+      i = (i + step) % work.count;
     }
   }
-  template <class Job, class Ground>
-  void squads(const Ground& ground) {
+  template <class Job, class Work>
+  void squads(const Work& work) {
     constexpr int kEach = 2;  // of a block, so that neither can rely on the other
-    for (int64_t first = 0; first < ground.count; first += kEach)
+    for (int64_t first = 0; first < work.count; first += kEach)
       emulator_.run_block(kEach * Squad::kLanes, 0, 1, 64, [&] {
         const int64_t i = first + Service::thread() / Squad::kLanes;
-        if (i < ground.count) Job::run(ground, i, Service::thread() % Squad::kLanes);
+        if (i < work.count) Job::run(work, i, Service::thread() % Squad::kLanes);
       });
   }
-  template <class Job, class Ground>
-  void teams(const Ground& ground) {
-    for (int world = 0; world < int(ground.count); ++world)
-      emulator_.run_block(kFlatTeam, world, int(ground.count), Job::shared_bytes,
-                          [&] { Job::run(ground, world); });
+  template <class Job, class Work>
+  void teams(const Work& work) {
+    for (int world = 0; world < int(work.count); ++world)
+      emulator_.run_block(kFlatTeam, world, int(work.count), Job::shared_bytes,
+                          [&] { Job::run(work, world); });
   }
   void zero(void* at, int64_t bytes) { std::memset(at, 0, size_t(bytes)); }
   void sort(const FlatMemory& memory, int64_t count, int) {
@@ -89,7 +89,7 @@ class FlatRunner {
   void run(Graph graph, const Shared<S>& shared) {
     // What a phase does not write must not reach a result.
     std::fill(scratch_.begin(), scratch_.end(), 0xa5a5a5a5a5a5a5a5u);
-    Flat<E, EmulatedGrid>(grid_, shared, memory_).run(graph);
+    run_flat(FlatWalk<E, EmulatedGrid>(grid_, shared, memory_), graph);
   }
 
  private:

@@ -21,27 +21,26 @@ inline constexpr int kFlatThreads = 256;
 
 }  // namespace cuda
 
-template <class Job, class Ground>
+template <class Job, class Work>
 __global__ void __launch_bounds__(cuda::kFlatThreads)
-    flat_rows_kernel(const __grid_constant__ Ground ground) {
+    flat_rows_kernel(const __grid_constant__ Work work) {
   DeviceLanes::wait_for_previous();
   const int64_t i = int64_t(DeviceLanes::block()) * DeviceLanes::threads() + DeviceLanes::thread();
-  if (i < ground.count) Job::run(ground, i);
+  if (i < work.count) Job::run(work, i);
 }
-template <class Job, class Ground>
+template <class Job, class Work>
 __global__ void __launch_bounds__(cuda::kFlatThreads)
-    flat_squads_kernel(const __grid_constant__ Ground ground) {
+    flat_squads_kernel(const __grid_constant__ Work work) {
   DeviceLanes::wait_for_previous();
   const int64_t i =
       (int64_t(DeviceLanes::block()) * DeviceLanes::threads() + DeviceLanes::thread()) /
       Squad::kLanes;
-  if (i < ground.count) Job::run(ground, i, DeviceLanes::thread() % Squad::kLanes);
+  if (i < work.count) Job::run(work, i, DeviceLanes::thread() % Squad::kLanes);
 }
-template <class Job, class Ground>
-__global__ void __launch_bounds__(kFlatTeam)
-    flat_teams_kernel(const __grid_constant__ Ground ground) {
+template <class Job, class Work>
+__global__ void __launch_bounds__(kFlatTeam) flat_teams_kernel(const __grid_constant__ Work work) {
   DeviceLanes::wait_for_previous();
-  Job::run(ground, DeviceLanes::block());
+  Job::run(work, DeviceLanes::block());
 }
 
 class DeviceGrid {
@@ -55,18 +54,18 @@ class DeviceGrid {
   /// for one, since it may be captured.
   void set_loading(bool loading) { loading_ = loading; }
 
-  template <class Job, class Ground>
-  void rows(const Ground& ground) {
-    launch(&flat_rows_kernel<Job, Ground>, blocks_of(ground.count), cuda::kFlatThreads, 0, ground);
+  template <class Job, class Work>
+  void rows(const Work& work) {
+    launch(&flat_rows_kernel<Job, Work>, blocks_of(work.count), cuda::kFlatThreads, 0, work);
   }
-  template <class Job, class Ground>
-  void squads(const Ground& ground) {
-    launch(&flat_squads_kernel<Job, Ground>, blocks_of(ground.count * Squad::kLanes),
-           cuda::kFlatThreads, 0, ground);
+  template <class Job, class Work>
+  void squads(const Work& work) {
+    launch(&flat_squads_kernel<Job, Work>, blocks_of(work.count * Squad::kLanes),
+           cuda::kFlatThreads, 0, work);
   }
-  template <class Job, class Ground>
-  void teams(const Ground& ground) {
-    launch(&flat_teams_kernel<Job, Ground>, ground.count, kFlatTeam, Job::shared_bytes, ground);
+  template <class Job, class Work>
+  void teams(const Work& work) {
+    launch(&flat_teams_kernel<Job, Work>, work.count, kFlatTeam, Job::shared_bytes, work);
   }
   void zero(void* at, int64_t bytes) {
     if (!loading_) cuda::zero(at, bytes, stream_);
@@ -82,11 +81,11 @@ class DeviceGrid {
     return (threads + cuda::kFlatThreads - 1) / cuda::kFlatThreads;
   }
   /// A kernel may start before the one before it has ended if that one says when it may: ours do.
-  template <class Kernel, class Ground>
-  void launch(Kernel* kernel, int64_t blocks, int threads, int shared, const Ground& ground) {
+  template <class Kernel, class Work>
+  void launch(Kernel* kernel, int64_t blocks, int threads, int shared, const Work& work) {
     const auto* const function = reinterpret_cast<const void*>(kernel);
     if (loading_) return store_.load(function);
-    void* arguments[] = {const_cast<Ground*>(&ground)};
+    void* arguments[] = {const_cast<Work*>(&work)};
     store_.launch(function, {blocks, threads, shared, store_.dependent() && !first_}, arguments,
                   stream_);
     first_ = false;
@@ -154,7 +153,7 @@ class DeviceFlat {
   template <class Graph>
   void run(Graph graph, const Shared<S>& shared, cudaStream_t stream) {
     grid_.begin(stream);
-    Flat<E, DeviceGrid>(grid_, shared, memory_).run(graph);
+    run_flat(FlatWalk<E, DeviceGrid>(grid_, shared, memory_), graph);
   }
 
  private:

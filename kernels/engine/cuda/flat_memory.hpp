@@ -1,4 +1,4 @@
-// Memory of a flat simulator besides its records: what flat_jobs.hpp works in.
+// Memory of a flat simulator besides its records: what its jobs (flat_walk.hpp) work in.
 #pragma once
 
 #include <cstdint>

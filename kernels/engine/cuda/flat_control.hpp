@@ -1,0 +1,64 @@
+// Flat: stages that hold stages. The host repeats; a condition is a mask of worlds on the device, since
+// the host reads nothing back: the inner jobs are enqueued whether or not a world has it.
+#pragma once
+
+#include "engine/cuda/flat_walk.hpp"
+
+namespace ge {
+
+namespace flat {
+
+/// The mask of the next level: worlds of this one that have P.
+template <class E, auto P>
+struct MaskJob {
+  static GE_FN void run(const Work<E>& work, int64_t i) {
+    const int world = int(i);
+    const bool p = work.on(world) && bool(ask<P>(work.cells(world)));
+    work.memory.masks[int64_t(work.level) * work.shared.worlds + world] = p ? 1 : 0;
+  }
+};
+
+}  // namespace flat
+
+template <auto P, class E, class M, class F>
+void run_within(FlatWalk<E, M>& walk, F&& f) {
+  if (walk.work.level == kFlatLevels)
+    throw Error(Fault::runtime, "the stages of this graph are nested too deeply");
+  enqueue_worlds<flat::MaskJob<E, P>>(walk);
+  ++walk.work.level;
+  f();
+  --walk.work.level;
+}
+
+template <class E, class M, auto N, class... X>
+void stage(FlatWalk<E, M>& walk, Repeat<N, X...>) {
+  int times;
+  if constexpr (is_number<N>)
+    times = N;
+  else
+    times = N(walk.work.shared.params);
+  for (int i = 0; i < times; ++i) run_stages(walk, Types<X...>{});
+}
+template <class E, class M, auto P, class... X>
+void stage(FlatWalk<E, M>& walk, When<P, X...>) {
+  run_within<P>(walk, [&] { run_stages(walk, Types<X...>{}); });
+}
+template <class E, class M, class... X>
+void stage(FlatWalk<E, M>& walk, WhenRunning<X...>) {
+  if (walk.work.shared.autoreset == Autoreset::same_step)
+    run_stages(walk, Types<X...>{});
+  else
+    stage(walk, When<&Life<E>::running, X...>{});
+}
+template <class E, class M, int Mode, class... X>
+void stage(FlatWalk<E, M>& walk, InMode<Mode, X...>) {
+  if (int(walk.work.shared.autoreset) == Mode) run_stages(walk, Types<X...>{});
+}
+template <class E, class M, class... X>
+void stage(FlatWalk<E, M>& walk, IntoFinal<X...>) {
+  walk.work.final = true;
+  run_stages(walk, Types<X...>{});
+  walk.work.final = false;
+}
+
+}  // namespace ge

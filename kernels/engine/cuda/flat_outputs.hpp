@@ -1,0 +1,133 @@
+// Flat: stages that meet the caller's arrays. A thread or a warp makes each row where it belongs; rows
+// of bytes and bits of a length that the parameters decide are staged by a team (flat_teams.hpp).
+#pragma once
+
+#include "engine/cuda/flat_teams.hpp"
+#include "engine/graph/channels.hpp"
+
+namespace ge {
+
+namespace flat {
+
+template <class E, class From>
+struct ActionJob {
+  static GE_FN void run(const Work<E>& work, int64_t i) {
+    const int agents = agents_of(work.shared);
+    const FlatPlace at = flat_place(i, agents);
+    if (work.on(at.world)) take_action<E, From, true>(work.cells(at.world), at.row, agents);
+  }
+};
+/// Outputs of one number per agent, those that follow one another in one go.
+template <class E, class... W>
+struct WriteJob {
+  static GE_FN void run(const Work<E>& work, int64_t i) {
+    const FlatPlace at = flat_place(i, agents_of(work.shared));
+    if (!work.on(at.world)) return;
+    const auto cells = work.cells(at.world);
+    (write(W{}, cells, at.row, i), ...);
+  }
+
+ private:
+  template <int O, auto F, class C>
+  static GE_FN void write(Write<O, F>, const C& cells, int row, int64_t i) {
+    using V = typename Signature<decltype(F)>::Result;
+    V* const to = static_cast<V*>(cells.shared->bound.at[O]);
+    if (to != nullptr) to[i] = value_of_row<F, typename SchemaOf<E>::Agent>(cells, row);
+  }
+};
+
+template <class E, auto F>
+struct StateJob {
+  static GE_FN void run(const Work<E>& work, int64_t i) {
+    using Row = RowOf<F>;
+    auto* const to = static_cast<typename RowShape<Row>::Element*>(work.shared.bound.at[kState]);
+    if (work.on(int(i)))
+      put_row(to + i * RowShape<Row>::elements, state_row<F>(work.cells(int(i))));
+  }
+};
+
+// ---- observations
+
+template <class E, Output kOutput, auto F>
+struct ObserveJob {
+  using Agent = typename SchemaOf<E>::Agent;
+  static GE_FN void run(const Work<E>& work, int64_t i) {
+    using Row = RowOf<F>;
+    const FlatPlace at = flat_place(i, agents_of(work.shared));
+    if (!work.on(at.world)) return;
+    const Output output = work.final ? kFinalObservation : kOutput;
+    auto* const to = static_cast<typename RowShape<Row>::Element*>(work.shared.bound.at[output]);
+    Row row;
+    if (observe_into<F, Agent>(work.cells(at.world), at.row, work.final, row))
+      put_row(to + i * RowShape<Row>::elements, row);
+  }
+};
+/// Rows of floats, made where they belong by a lane or by a squad.
+template <class E, class Row, auto F>
+struct FloatRowJob {
+  static GE_FN void run(const Work<E>& work, int64_t i, int lane = 0, int lanes = 1) {
+    const FlatPlace at = flat_place(i, agents_of(work.shared));
+    if (!work.on(at.world)) return;
+    const WideTarget target =
+        wide_target<Row>(work.shared, work.final ? kFinalObservation : kObservation);
+    put_together<F, typename SchemaOf<E>::Agent, Row>(work.cells(at.world, lane, lanes), at.row,
+                                                      target, i, work.final);
+  }
+};
+template <class E, class Row, auto F>
+struct FloatRowTogetherJob {
+  static GE_FN void run(const Work<E>& work, int64_t i, int lane) {
+    FloatRowJob<E, Row, F>::run(work, i, lane, Squad::kLanes);
+  }
+};
+
+}  // namespace flat
+
+template <class E, class M>
+void stage(FlatWalk<E, M>& walk, TakeActions) {
+  using A = typename E::Schema::Action;
+  with_action_type<A>(walk.work.shared.action_type, [&](auto type) {
+    enqueue_rows<flat::ActionJob<E, typename decltype(type)::type>>(walk, walk.agents());
+  });
+}
+template <class E, class M>
+void stage(FlatWalk<E, M>& walk, ClearFinal) {
+  const auto& shared = walk.work.shared;
+  if (walk.bound(kFinalObservation))
+    walk.machine.zero(shared.bound.at[kFinalObservation],
+                      row_bytes<typename E::Observation>(shared) * walk.agents() * shared.worlds);
+}
+template <class E, class M, auto F>
+void stage(FlatWalk<E, M>& walk, Observe<F>) {
+  using Row = typename E::Observation;
+  const bool final = walk.work.final;
+  if (!walk.bound(final ? kFinalObservation : kObservation)) return;
+  if constexpr (!Wide<Row>)
+    enqueue_rows<flat::ObserveJob<E, kObservation, F>>(walk, walk.agents());
+  else if constexpr (wants_squad<F>)
+    enqueue_squads<flat::FloatRowTogetherJob<E, Row, F>>(walk, walk.agents());
+  else if constexpr (std::is_same_v<typename Row::Element, float>)
+    enqueue_rows<flat::FloatRowJob<E, Row, F>>(walk, walk.agents());
+  else if (final)
+    enqueue_teams<IntoFinal<Observe<F>>>(walk);
+  else
+    enqueue_teams<Observe<F>>(walk);
+}
+template <class E, class M, auto F>
+void stage(FlatWalk<E, M>& walk, ObserveMask<F>) {
+  if (walk.work.final || !walk.bound(kActionMask)) return;
+  if constexpr (Wide<typename E::ActionMask>)
+    enqueue_teams<ObserveMask<F>>(walk);
+  else
+    enqueue_rows<flat::ObserveJob<E, kActionMask, F>>(walk, walk.agents());
+}
+template <class E, class M, auto F>
+void stage(FlatWalk<E, M>& walk, ObserveState<F>) {
+  if (walk.work.final || !walk.bound(kState)) return;
+  if constexpr (Wide<typename E::State>)
+    enqueue_teams<ObserveState<F>>(walk);
+  else
+    enqueue_worlds<flat::StateJob<E, F>>(walk);
+}
+
+}  // namespace ge

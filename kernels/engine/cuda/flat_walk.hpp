@@ -1,0 +1,102 @@
+// The host's walk through a graph, and what the threads of a job know. A job is run for every row of
+// every world at once, by one lane (`run(work, i)`) or by a squad (`run(work, i, lane)`), and says
+// nothing of the order: between two jobs stands the end of a kernel.
+//
+//   i        world * rows + row, over all worlds
+//   level    of nesting: worlds that a When has left out are marked in the mask of its level
+//   scratch  every world has its own, since all of them are in the same stage
+#pragma once
+
+#include "engine/cuda/flat_memory.hpp"
+#include "engine/cuda/group.hpp"
+#include "engine/graph/episode.hpp"
+
+namespace ge {
+
+inline constexpr int kFlatLevels = 8;
+/// Lanes that a world gets in a stage that runs as a group does.
+inline constexpr int kFlatTeam = 64;
+
+/// All that a job knows: the kernel's parameter.
+template <class S>
+struct FlatWork {
+  static constexpr int B = kBlock<S>;
+  using Tables = AllTables<S>;
+
+  Shared<S> shared;
+  FlatMemory memory;
+  int64_t count;  // of rows or squads
+  int32_t level;
+  bool final;
+
+  GE_FN bool on(int world) const {
+    return level == 0 || memory.masks[int64_t(level - 1) * shared.worlds + world] != 0;
+  }
+  GE_FN Cells<S> cells(int world, int lane = 0, int lanes = 1) const {
+    return {&shared,
+            world,
+            shared.base + int64_t(world / B) * block_bytes<Tables, B>(shared.params),
+            world % B,
+            memory.scratch + world * memory.scratch_bytes,
+            1,
+            0,
+            lane,
+            lanes};
+  }
+};
+
+/// Where element i of `rows` per world lies.
+struct FlatPlace {
+  int world, row;
+};
+GE_FN FlatPlace flat_place(int64_t i, int rows) {
+  const int64_t world = i / rows;
+  return {int(world), int(i - world * rows)};
+}
+
+namespace flat {
+
+template <class E>
+using SchemaOf = typename E::Schema;
+template <class E>
+using Work = FlatWork<SchemaOf<E>>;
+
+}  // namespace flat
+
+/// Where the host is in the graph, and with what it enqueues.
+template <class E, class Machine_>
+struct FlatWalk {
+  using S = typename E::Schema;
+  using Tables = AllTables<S>;
+  using Agent = typename S::Agent;
+  using Machine = Machine_;
+  using Service = typename Machine::Service;
+
+  Machine& machine;
+  FlatWork<S> work;
+
+  FlatWalk(Machine& own, const Shared<S>& shared, const FlatMemory& memory)
+      : machine(own), work{shared, memory, 0, 0, false} {}
+
+  int64_t agents() const { return agents_of(work.shared); }
+  bool bound(Output output) const { return work.shared.bound.at[output] != nullptr; }
+};
+
+// ---- enqueueing a job, for so many rows of each world
+
+template <class Job, class E, class M>
+void enqueue_rows(FlatWalk<E, M>& walk, int64_t per_world) {
+  walk.work.count = per_world * walk.work.shared.worlds;
+  if (walk.work.count > 0) walk.machine.template rows<Job>(walk.work);
+}
+template <class Job, class E, class M>
+void enqueue_squads(FlatWalk<E, M>& walk, int64_t per_world) {
+  walk.work.count = per_world * walk.work.shared.worlds;
+  if (walk.work.count > 0) walk.machine.template squads<Job>(walk.work);
+}
+template <class Job, class E, class M>
+void enqueue_worlds(FlatWalk<E, M>& walk) {
+  enqueue_rows<Job>(walk, 1);
+}
+
+}  // namespace ge
