@@ -3,6 +3,7 @@
 // compiled per environment is entry.hpp.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <span>
@@ -133,6 +134,9 @@ class DeviceStore {
   int device_, architecture_ = 0, code_ = 0, processors_ = 0, shared_limit_ = 0;
   DeviceMemory records_, list_counts_, lists_, slab_, counters_, units_, seeds_;
 };
+
+/// The engine's own kernels: a step must not be the first to use one, since it may be captured.
+std::array<const void*, 4> own_kernels();
 
 /// Memory for callers without an array library. `release` is called by destructors and ignores what
 /// goes wrong.

@@ -17,6 +17,7 @@ namespace ge::cuda {
 [[noreturn]] void fail(cudaError_t code, const char* call);
 /// A process that was forked from one that used CUDA cannot use it.
 void refuse_fork();
+bool was_forked();
 
 inline void check(cudaError_t code, const char* call) {
   if (code != cudaSuccess) fail(code, call);

@@ -1,0 +1,172 @@
+// What a simulator on a GPU holds, and how it launches: see device.hpp. Kernels of the engine itself are
+// records.cu's, the choice among an environment's is choosing.cpp's.
+#include "engine/cuda/device.hpp"
+
+#include <algorithm>
+
+#include "engine/simulator/machine.hpp"
+#include "engine/world/world.hpp"
+
+namespace ge::cuda {
+
+// ---- making a simulator
+
+namespace {
+
+/// Refuses devices that do not exist.
+cudaDeviceProp properties_of(int device) {
+  const int count = device_count();
+  if (count == 0) throw Error(Fault::device, "no CUDA device can be used: " + device_problem());
+  if (device < 0 || device >= count)
+    throw Error(
+        Fault::device,
+        "there is no device cuda:" + std::to_string(device) + ": this machine has " +
+            (count == 1 ? "one, cuda:0"
+                        : std::to_string(count) + ", cuda:0 to cuda:" + std::to_string(count - 1)));
+  cudaDeviceProp properties{};
+  GE_CUDA(cudaGetDeviceProperties(&properties, device));
+  return properties;
+}
+
+/// Throws what asking for a kernel has failed with.
+void check_code(cudaError_t code, const cudaDeviceProp& properties) {
+  if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction) {
+    cudaGetLastError();
+    const std::string major = std::to_string(properties.major),
+                      minor = std::to_string(properties.minor);
+    throw Error(Fault::device, std::string("this build has no code for ") + properties.name +
+                                   " (compute capability " + major + "." + minor +
+                                   "): rebuild with GPU_ENVS_CUDA_ARCHS=" + major + minor);
+  }
+  GE_CUDA(code);
+}
+
+DeviceMemory zeroed(int64_t bytes) {
+  DeviceMemory memory(bytes);
+  if (bytes > 0) GE_CUDA(cudaMemset(memory.as(), 0, size_t(bytes)));
+  return memory;
+}
+
+}  // namespace
+
+DeviceStore::DeviceStore(const std::string& id, int tier, const Config& config,
+                         const Layout& layout, int lists, const Kernels& kernels)
+    : id_(id),
+      tier_(tier),
+      config_(config),
+      layout_(layout),
+      kernels_(kernels),
+      device_(config.device) {
+  refuse_fork();
+  examine();
+  const DeviceGuard guard(device_);
+  const int64_t blocks = (config.worlds + layout.block - 1) / layout.block;
+  const int64_t record_bytes = blocks * layout.block_bytes,
+                list_bytes = int64_t{lists} * config.worlds * 4;
+  size_t free = 0, total = 0;
+  GE_CUDA(cudaMemGetInfo(&free, &total));
+  layout.check_fits(int64_t(free), int64_t(total));
+  records_ = zeroed(record_bytes);
+  lists_ = zeroed(list_bytes);
+  list_counts_ = zeroed(int64_t{lists} * 4);
+  counters_ = zeroed(sizeof(Counters));
+  std::vector<uint8_t> units(size_t(layout.record_bytes), 0);
+  for (const Segment& segment : layout.segments)
+    std::fill_n(units.begin() + segment.offset, segment.bytes, uint8_t(segment.unit));
+  units_ = DeviceMemory(layout.record_bytes);
+  GE_CUDA(cudaMemcpy(units_.as(), units.data(), units.size(), cudaMemcpyHostToDevice));
+  seeds_ = DeviceMemory(64);
+  // The zeroes may still be on their way, and callers' streams do not wait for this one.
+  finish(nullptr);
+}
+
+/// Looks at the device, refuses one that the environment or the engine has no machine code for, and
+/// loads the engine's own kernels: with CUDA's lazy loading the first use of a kernel loads it,
+/// which may allocate and wait, and a capture allows neither.
+void DeviceStore::examine() {
+  const cudaDeviceProp properties = properties_of(device_);
+  const DeviceGuard guard(device_);
+  architecture_ = properties.major * 10 + properties.minor;
+  processors_ = properties.multiProcessorCount;
+  shared_limit_ = int(properties.sharedMemPerBlockOptin);
+  cudaFuncAttributes found{};
+  for (const void* const own : own_kernels())
+    check_code(cudaFuncGetAttributes(&found, own), properties);
+  check_code(kernels_.attributes(device_, kernels_.one, &found), properties);
+  // What a kernel may do follows from the architecture that it was compiled for, which may be older
+  // than the device.
+  code_ = std::min(architecture_, found.ptxVersion);
+}
+
+DeviceStore::~DeviceStore() {
+  if (was_forked()) return;
+  // Work on any stream may still use the memory. A failed device answers here too; there is nobody
+  // left to tell.
+  int before = 0;
+  if (cudaGetDevice(&before) == cudaSuccess && cudaSetDevice(device_) == cudaSuccess) {
+    cudaDeviceSynchronize();
+    cudaSetDevice(before);
+  }
+  cudaGetLastError();
+}
+
+int64_t DeviceStore::memory_bytes() const {
+  int64_t bytes = 0;
+  for (const DeviceMemory* memory :
+       {&records_, &list_counts_, &lists_, &slab_, &counters_, &units_, &seeds_})
+    bytes += memory->bytes();
+  return bytes;
+}
+
+// ---- launching
+
+void DeviceStore::load(const void* kernel) const {
+  cudaFuncAttributes found{};
+  GE_CUDA(kernels_.attributes(device_, kernel, &found));
+}
+
+void DeviceStore::launch(const void* kernel, const LaunchShape& shape, void** arguments,
+                         cudaStream_t stream) const {
+  cudaLaunchAttribute early;
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(unsigned(shape.blocks));
+  config.blockDim = dim3(unsigned(shape.threads));
+  config.dynamicSmemBytes = size_t(shape.shared);
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = shape.dependent ? 1 : 0;
+  GE_CUDA(kernels_.launch(device_, kernel, config, arguments));
+}
+
+void DeviceStore::clear_transient(const Bound& out, const OutputShape* outputs,
+                                  cudaStream_t stream) const {
+  for (int o = 0; o < kOutputCount; ++o)
+    if (is_of_a_step(Output(o)) && out.at[o] != nullptr) zero(out.at[o], outputs[o].bytes, stream);
+}
+
+// ---- seeds and counters
+
+const uint64_t* DeviceStore::upload(std::span<const uint64_t> seeds, cudaStream_t stream) {
+  if (seeds.empty()) return nullptr;
+  const int64_t bytes = int64_t(seeds.size_bytes());
+  if (bytes > seeds_.bytes()) {
+    GE_CUDA(cudaDeviceSynchronize());  // an earlier reset may still read the smaller list
+    seeds_ = DeviceMemory(bytes);
+  }
+  // From pageable memory: the runtime has copied the seeds away when this returns.
+  GE_CUDA(
+      cudaMemcpyAsync(seeds_.as(), seeds.data(), size_t(bytes), cudaMemcpyHostToDevice, stream));
+  return seeds_.as<uint64_t>();
+}
+void DeviceStore::take_counters(void* to, int64_t bytes) {
+  const DeviceGuard guard(device_);
+  GE_CUDA(cudaDeviceSynchronize());
+  GE_CUDA(cudaMemcpy(to, counters_.as(), size_t(bytes), cudaMemcpyDeviceToHost));
+  GE_CUDA(cudaMemset(counters_.as(), 0, size_t(bytes)));
+  // Callers' streams do not wait for this one.
+  finish(nullptr);
+}
+
+}  // namespace ge::cuda

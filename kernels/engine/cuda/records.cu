@@ -1,0 +1,162 @@
+// Records in canonical order, and actions drawn on the device: the engine's own kernels, and what
+// launches them. The rest of device.hpp needs no compiler for a GPU.
+#include <algorithm>
+
+#include "engine/cuda/device.hpp"
+#include "engine/maths/sampling.hpp"
+
+namespace ge::cuda {
+
+// ---- records: a thread per four bytes of one
+
+namespace {
+
+/// Where the words of records lie; `units` has the word size of every byte, 0 between columns.
+struct RecordMap {
+  char* records;
+  const uint8_t* units;
+  int64_t record_bytes, block_bytes;
+  int block;
+};
+
+/// Address of the word that has byte `at`, and of that byte in it.
+__device__ char* byte_address(const RecordMap& map, int64_t world, int64_t at, int unit) {
+  char* const block = map.records + world / map.block * map.block_bytes;
+  return block + (at - at % unit) * map.block + world % map.block * unit + at % unit;
+}
+
+/// Four bytes of a record into or out of `plain`; words of less than four bytes one by one.
+template <bool kRead>
+__device__ void move_word(const RecordMap& map, int64_t world, int64_t at, char* plain) {
+  const int unit = map.units[at];
+  if (unit >= 4) {
+    auto* const stored = reinterpret_cast<uint32_t*>(byte_address(map, world, at, unit));
+    auto* const word = reinterpret_cast<uint32_t*>(plain);
+    if (kRead)
+      *word = *stored;
+    else
+      *stored = *word;
+    return;
+  }
+  for (int k = 0; k < 4; ++k) {
+    const int own = map.units[at + k];
+    if (own != 0) {
+      char* const stored = byte_address(map, world, at + k, own);
+      if (kRead)
+        plain[k] = *stored;
+      else
+        *stored = plain[k];
+    } else if (kRead) {
+      plain[k] = 0;
+    }
+  }
+}
+
+template <bool kRead>
+__global__ void __launch_bounds__(256)
+    move_kernel(const RecordMap map, int64_t first, int64_t count, char* plain) {
+  const int64_t words = map.record_bytes / 4, all = count * words;
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < all;
+       i += int64_t(gridDim.x) * blockDim.x)
+    move_word<kRead>(map, first + i / words, i % words * 4, plain + i * 4);
+}
+
+/// Worlds into worlds; bytes [keep, keep + keep_bytes) stay the destination's.
+__global__ void __launch_bounds__(256)
+    copy_kernel(const RecordMap map, const int64_t* from, const int64_t* to, int64_t count,
+                int keep, int keep_bytes) {
+  const int64_t words = map.record_bytes / 4, all = count * words;
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < all;
+       i += int64_t(gridDim.x) * blockDim.x) {
+    const int64_t at = i % words * 4;
+    if (at >= keep && at < keep + keep_bytes) continue;
+    alignas(4) char word[4];
+    move_word<true>(map, from[i / words], at, word);
+    move_word<false>(map, to[i / words], at, word);
+  }
+}
+
+constexpr int64_t kTransfer = 32 << 20;  // bytes of records on their way to or from the host
+unsigned grid_of(int64_t threads) {
+  return unsigned(std::min<int64_t>((threads + 255) / 256, 1 << 16));
+}
+
+// ---- actions
+
+__global__ void __launch_bounds__(256)
+    sample_kernel(const __grid_constant__ Sampling sampling, int32_t* to) {
+  const int64_t groups = (sampling.rows + kSampledTogether - 1) / kSampledTogether;
+  for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < groups;
+       i += int64_t(gridDim.x) * blockDim.x) {
+    const Draw words = sampling_draw(sampling, i * kSampledTogether);
+    GE_UNROLL
+    for (int k = 0; k < kSampledTogether; ++k) {
+      const int64_t row = i * kSampledTogether + k;
+      if (row < sampling.rows) to[row] = sampled_action(sampling, row, words.word[k]);
+    }
+  }
+}
+
+}  // namespace
+
+std::array<const void*, 4> own_kernels() {
+  return {reinterpret_cast<const void*>(&move_kernel<true>),
+          reinterpret_cast<const void*>(&move_kernel<false>),
+          reinterpret_cast<const void*>(&copy_kernel),
+          reinterpret_cast<const void*>(&sample_kernel)};
+}
+
+// ---- launching them
+
+template <bool kRead>
+void DeviceStore::move_records(int64_t first, int64_t count, char* host) {
+  if (count == 0) return;
+  const DeviceGuard guard(device_);
+  GE_CUDA(cudaDeviceSynchronize());
+  const int64_t record = layout_.record_bytes, most = std::max<int64_t>(1, kTransfer / record);
+  const DeviceMemory plain(std::min(most, count) * record);
+  const RecordMap map{records_.as(), units_.as<uint8_t>(), record, layout_.block_bytes,
+                      layout_.block};
+  for (int64_t done = 0; done < count; done += most) {
+    const int64_t now = std::min(most, count - done), bytes = now * record;
+    if (!kRead)
+      GE_CUDA(cudaMemcpy(plain.as(), host + done * record, size_t(bytes), cudaMemcpyHostToDevice));
+    move_kernel<kRead><<<grid_of(bytes / 4), 256>>>(map, first + done, now, plain.as());
+    GE_CUDA(cudaGetLastError());
+    if (kRead)
+      GE_CUDA(cudaMemcpy(host + done * record, plain.as(), size_t(bytes), cudaMemcpyDeviceToHost));
+  }
+  GE_CUDA(cudaDeviceSynchronize());
+}
+void DeviceStore::read_records(int64_t first, int64_t count, void* to) {
+  move_records<true>(first, count, static_cast<char*>(to));
+}
+void DeviceStore::write_records(int64_t first, int64_t count, const void* from) {
+  move_records<false>(first, count, static_cast<char*>(const_cast<void*>(from)));
+}
+
+void DeviceStore::copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
+                              bool reseed) {
+  if (from.empty()) return;
+  const DeviceGuard guard(device_);
+  GE_CUDA(cudaDeviceSynchronize());
+  const int64_t count = int64_t(from.size());
+  const DeviceMemory pairs(2 * count * 8);
+  GE_CUDA(cudaMemcpy(pairs.as(), from.data(), from.size_bytes(), cudaMemcpyHostToDevice));
+  GE_CUDA(cudaMemcpy(pairs.as() + count * 8, to.data(), to.size_bytes(), cudaMemcpyHostToDevice));
+  const RecordMap map{records_.as(), units_.as<uint8_t>(), layout_.record_bytes,
+                      layout_.block_bytes, layout_.block};
+  copy_kernel<<<grid_of(count * layout_.record_bytes / 4), 256>>>(
+      map, pairs.as<int64_t>(), pairs.as<int64_t>() + count, count, layout_.identity_offset,
+      reseed ? layout_.identity_bytes : 0);
+  GE_CUDA(cudaGetLastError());
+  GE_CUDA(cudaDeviceSynchronize());
+}
+void sample_actions(int device, const Sampling& sampling, int32_t* to, cudaStream_t stream) {
+  const DeviceGuard guard(device);
+  const int64_t blocks = (sampling.rows / kSampledTogether + 256) / 256;
+  sample_kernel<<<unsigned(std::min<int64_t>(blocks, 1 << 16)), 256, 0, stream>>>(sampling, to);
+  GE_CUDA(cudaGetLastError());
+}
+
+}  // namespace ge::cuda
