@@ -41,7 +41,7 @@ GE_FN void stage(Group& group, Write<O, F>, bool on) {
 /// each world.
 template <bool kFinal, class Row, int kRows, AnyGroup Group, class Make>
 GE_FN void rows_out(const Group& group, Output output, int rows, bool on, const Make& make) {
-  using Rows = RowsPlan<Row, kRows, Group::kLanes>;
+  using Rows = StagingPlan<Row, kRows, Group::kLanes>;
   const auto& cells = group.cells;
   auto* const to = static_cast<typename Rows::Element*>(cells.shared->bound.at[output]);
   if (to == nullptr) return;
@@ -158,7 +158,7 @@ GE_FN void stage(Group& group, ClearFinal, bool on) {
   if constexpr (Wide<Row>) {
     clear_worlds(group, static_cast<uint8_t*>(to), row_bytes<Row>(*cells.shared) * rows, on);
   } else {
-    using Rows = RowsPlan<Row, Agent::capacity, Group::kLanes>;
+    using Rows = StagingPlan<Row, Agent::capacity, Group::kLanes>;
     auto* const first = static_cast<typename Rows::Element*>(to);
     const int64_t elements = int64_t{rows} * Rows::Shape::elements;  // of a world
     if constexpr (Rows::direct) {

@@ -28,17 +28,15 @@ struct StageNeeds {
   static constexpr int bytes = most(typename InnerOf<X>::type{});
   static constexpr bool meets = any(typename InnerOf<X>::type{});
 };
-template <class Plan>
-struct RowNeeds {
-  static constexpr int bytes = Plan::shared;
-  static constexpr bool meets = Plan::staging;
-};
+/// Of the rows of one output; direct: the owner of a row stores it by itself.
 template <class Row, int kRows, int G>
-struct RowPlan : RowNeeds<RowsPlan<Row, kRows, G>> {
-  static constexpr bool direct = RowsPlan<Row, kRows, G>::direct;
+struct OutputNeeds {
+  using Plan = StagingPlan<Row, kRows, G>;
+  static constexpr int bytes = Plan::shared;
+  static constexpr bool meets = Plan::staging, direct = Plan::direct;
 };
 template <Wide Row, int kRows, int G>
-struct RowPlan<Row, kRows, G> {
+struct OutputNeeds<Row, kRows, G> {
   static constexpr int bytes = WidePlan::shared;
   static constexpr bool meets = true, direct = false;
 };
@@ -49,17 +47,17 @@ struct NoNeeds {
 template <class E, int G, auto F>
 struct StageNeeds<E, G, Observe<F>>
     : std::conditional_t<wants_squad<F>, NoNeeds,
-                         RowPlan<typename E::Observation, E::Schema::Agent::capacity, G>> {};
+                         OutputNeeds<typename E::Observation, E::Schema::Agent::capacity, G>> {};
 template <class E, int G, auto F>
 struct StageNeeds<E, G, ObserveMask<F>>
-    : RowPlan<typename E::ActionMask, E::Schema::Agent::capacity, G> {};
+    : OutputNeeds<typename E::ActionMask, E::Schema::Agent::capacity, G> {};
 template <class E, int G, auto F>
-struct StageNeeds<E, G, ObserveState<F>> : RowPlan<typename E::State, 1, G> {};
+struct StageNeeds<E, G, ObserveState<F>> : OutputNeeds<typename E::State, 1, G> {};
 template <class E, int G>
 struct StageNeeds<E, G, ClearFinal> {
   static constexpr int bytes = 0;
   static constexpr bool meets =
-      !RowPlan<typename E::Observation, E::Schema::Agent::capacity, G>::direct;
+      !OutputNeeds<typename E::Observation, E::Schema::Agent::capacity, G>::direct;
 };
 
 template <class X>

@@ -44,7 +44,7 @@ GE_FN int offset_in_vector(const void* address) {
 
 /// Sizes of the staging area for rows of a type: kRows of each world, G lanes per world.
 template <class Row, int kRows, int G>
-struct RowsPlan {
+struct StagingPlan {
   using Shape = RowShape<Row>;
   using Element = typename Shape::Element;
   static constexpr int team = G < 32 ? 32 : G;

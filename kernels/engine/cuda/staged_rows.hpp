@@ -25,7 +25,7 @@ GE_FN Run team_run(const GroupPlace& place, bool on) {
 /// One output's rows. kFinal: only the rows that `make` says are wanted.
 template <class Row, int kRows, int G, bool kFinal, class Service>
 struct StagedRows {
-  using Rows = RowsPlan<Row, kRows, G>;
+  using Rows = StagingPlan<Row, kRows, G>;
   using Element = typename Rows::Element;
   static constexpr int elements = Rows::Shape::elements;
 
