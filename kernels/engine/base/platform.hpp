@@ -44,8 +44,8 @@
 #define GE_LAMBDA __attribute__((always_inline))
 #endif
 
-// Iterations of the following loop are independent: the engine's contract says so and cpu/shuffled
-// checks it.
+// Iterations of the following loop are independent: the engine's contract says so and the shuffled
+// executor checks it.
 #if defined(__CUDA_ARCH__)
 #define GE_INDEPENDENT
 #elif defined(__clang__)

@@ -1,4 +1,4 @@
-// The `cpu/flat` machine, for tests: the flat executor's own jobs over host memory. Jobs of one lane
+// The `flat` machine, for tests: the flat executor's own jobs over host memory. Jobs of one lane
 // run row by row in a scattered order; squads and blocks are fibres (lanes_emulated.hpp).
 #pragma once
 

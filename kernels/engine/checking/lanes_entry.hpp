@@ -1,4 +1,4 @@
-// The `cpu/lanes` machine, for tests: the CUDA executor's own code, launch by launch and block by
+// The `lanes` machine, for tests: the CUDA executor's own code, launch by launch and block by
 // block, on emulated lanes over host memory. Config.lanes chooses G for every phase (0: the first
 // that each names), Config.shuffle_seed the order of lanes; `LaneEmulator::options()` the rest.
 #pragma once

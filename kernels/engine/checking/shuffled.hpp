@@ -76,7 +76,7 @@ template <class E>
 class ShuffledRunner {
  public:
   using S = typename E::Schema;
-  static_assert(kBlock<S> == 1, "GE: cpu/shuffled is built with GE_BLOCK=1");
+  static_assert(kBlock<S> == 1, "GE: shuffled is built with GE_BLOCK=1");
 
   ShuffledRunner(const Config& config, const typename S::Params& params)
       : trial_(config.shuffle_seed, params) {}
