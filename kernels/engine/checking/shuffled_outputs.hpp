@@ -28,6 +28,7 @@ void stage(Trial<E>& trial, Write<O, F>) {
   V* const to = static_cast<V*>(trial.shared.bound.at[O]);
   if (to == nullptr) return;
   const int agents = agents_of(trial.shared);
+  // No row of the stage can see another's number: nothing to shuffle.
   for (int row = 0; row < agents; ++row)
     to[int64_t(trial.world) * agents + row] = trial.template agreed<V>(
         [row](const CellsOf<E>& cells) { return value_of_row<F, Agent>(cells, row); },
@@ -52,6 +53,7 @@ void wide_row_out(Trial<E>& trial, WideTarget target, int64_t index, bool shows,
   char* const to = target.to + index * bytes;
   std::string first;
   for (int k = 0; k < WorldImages::kCount; ++k) {
+    // Where the row is made is poisoned too: an element that nobody sets is unwritten memory.
     std::string image = images.at[k], row(size_t(bytes), WorldImages::kPoison[k]);
     target.to = row.data();
     images.guarded(name, [&] {

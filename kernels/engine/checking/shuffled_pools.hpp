@@ -24,6 +24,7 @@ void stage(Trial<E>& trial, Spawn<Count, Make, T>) {
   overflow<T>(trial, wanted > int(taken.size()) ? T::capacity + wanted - int(taken.size()) : 0);
 }
 
+/// The engine's part of destroy_row (graph/pools.hpp): the row's components are the row's task.
 template <class T, class S>
 void destroy_header(const Cells<S>& cells, int row) {
   *cells.template header<T>(row >> 5) &= ~(1u << (row & 31));
@@ -77,7 +78,7 @@ void stage(Trial<E>& trial, RepeatWhile<P, X...>) {
   const std::string_view own = trial.images.stage;
   while (trial.template has<P>()) {
     run_stages(trial, Types<X...>{});
-    trial.images.stage = own;
+    trial.images.stage = own;  // the inner stages have put themselves there
   }
 }
 

@@ -21,6 +21,7 @@ void stage(Trial<E>& trial, Each<F>) {
     trial.rows(tasks);
   }
 }
+/// What a squad's lanes do to one another is for the emulated lanes.
 template <class E, auto F>
 void stage(Trial<E>& trial, EachTogether<F>) {
   stage(trial, Each<F>{});
@@ -81,6 +82,7 @@ std::vector<ByteRange> written_coloured(const Trial<E>& trial, int row, Types<Ar
   (add(Type_<Args>{}), ...);
   return ranges;
 }
+/// The rows of one colour are a stage: what another colour writes, they may read.
 template <class E, auto Count, auto F>
 void stage(Trial<E>& trial, Coloured<Count, F>) {
   using T = typename ColouredTable<F, typename Trial<E>::Tables>::type;

@@ -21,7 +21,7 @@
 // A crew is for worlds so large and so few that tiles cannot feed all threads: its members run the
 // same graph over the same tile, each on its share of a stage's rows, and meet after every stage,
 // as the lanes of a group do. What is serial inside a world (slots of a Pool, systems of EachWorld)
-// is the first member's.
+// is one member's.
 //
 // Which thread gets which tile is tile_threads.hpp's matter.
 #pragma once

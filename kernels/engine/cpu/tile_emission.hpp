@@ -30,7 +30,7 @@ GE_FN void emit_in(const Tile<E>& tile, const CellsOf<E>& cells, int count, Test
   }
   crew.meet();
   if (crew.first()) close_list<T>(cells, crew.size > 1 ? hits : place);
-  crew.meet();
+  crew.meet();  // the next world's counts take the same places
 }
 /// The worlds of one block side by side.
 template <class T, class E, class Test, class Make>
@@ -44,7 +44,7 @@ GE_FN void emit_in_block(const WorldFinder<typename E::Schema>& here, int block,
     GE_INDEPENDENT
     for (int lane = 0; lane < B; ++lane) hit[lane] = test(here.at(block, lane), i) ? 1u : 0u;
     for (int lane = 0; lane < B; ++lane) any |= hit[lane];
-    if (any == 0) continue;
+    if (any == 0) continue;  // the common case, and why the tests vectorise alone
     for (int lane = 0; lane < B; ++lane) {
       if (hit[lane] == 0) continue;
       const CellsOf<E> cells = here.at(block, lane);

@@ -27,6 +27,7 @@ inline void stage(Tile<E>& tile, Write<O, F>, const Set& set) {
   if (to == nullptr) return;
   const int agents = agents_of(tile.shared);
   if constexpr (Agent::capacity == 1) {
+    // Worlds of a block lie side by side in the caller's array too: one vector store.
     tile.each_cell(set, 1, [to](const CellsOf<E>& cells, int row) GE_LAMBDA {
       to[cells.world] = value_of_row<F, Agent>(cells, row);
     });
@@ -60,6 +61,7 @@ inline void rows_out(Tile<E>& tile, const Set& set, Output output) {
   if (target.to == nullptr) return;
   const int agents = agents_of(tile.shared);
   const bool final = tile.into_final;
+  // A copy, as in WorldFinder: rows are stored between two looks at it.
   const auto params = tile.shared.params;
   tile.share_world(set, [&](const CellsOf<E>& cells) {
     HostWideRows<Row, typename E::Schema::Params> rows(target, params,

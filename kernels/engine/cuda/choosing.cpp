@@ -11,7 +11,7 @@ namespace ge::cuda {
 
 namespace {
 
-constexpr int kThreads = 128;
+constexpr int kThreads = 128;  // of a block, where nobody has found better
 
 const Tuning* find_tuning(const std::string& environment, int tier, const std::string& phase,
                           int architecture) {
@@ -61,6 +61,7 @@ PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
                                      std::to_string(threads) + " threads fits on this GPU");
     int grid = choice.empty ? 1 : all;
     if (variant.slab) grid = std::min(all, resident * processors_);
+    // A worklist is short, and nobody on the host knows how short.
     if (choice.from_list) grid = std::min(all, std::min(resident, 4) * processors_);
     const int64_t slab =
         variant.slab ? int64_t{grid} * (threads / variant.team) * variant.scratch : 0;

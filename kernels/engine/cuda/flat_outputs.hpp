@@ -17,7 +17,8 @@ struct ActionJob {
     if (work.on(at.world)) take_action<E, From, true>(work.cells(at.world), at.row, agents);
   }
 };
-/// Outputs of one number per agent, those that follow one another in one go.
+/// Outputs of one number per agent, those that follow one another in one go: a launch takes longer than
+/// the numbers.
 template <class E, class... W>
 struct WriteJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {

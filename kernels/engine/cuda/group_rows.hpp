@@ -20,6 +20,8 @@ GE_FN void stage(Group& group, Each<F>, bool on) {
       });
     });
 }
+/// Lanes that are fewer than a squad's take a row each: what a squad adds up is the same in any number
+/// of parts.
 template <bool kFinal, AnyGroup Group, auto F>
 GE_FN void stage(Group& group, EachTogether<F>, bool on) {
   using Tables = typename Group::Tables;
@@ -51,7 +53,7 @@ GE_FN void stage(Group& group, For<Count, F, T>, bool on) {
   if constexpr (is_number<Count>)
     static_assert(Count <= T::capacity, "GE: For has more rows than its table");
   else
-    group.settle();
+    group.settle();  // all have asked before anyone writes
   my_rows<T::capacity>(group, on, count,
                        [&](int row) GE_LAMBDA { make_row<F, T>(cells, row, row); });
   close_list<T>(group, on, count, wanted);
@@ -71,6 +73,7 @@ GE_FN void stage(Group& group, ForPacks<Count, F, T>, bool on) {
 
 // ---- rows in an order
 
+/// Worlds of a team have numbers of colours of their own: a vote says whether any of them goes on.
 template <bool kFinal, AnyGroup Group, auto Count, auto F>
 GE_FN void stage(Group& group, Coloured<Count, F>, bool on) {
   using T = typename ColouredTable<F, typename Group::Tables>::type;
@@ -86,7 +89,7 @@ GE_FN void stage(Group& group, Coloured<Count, F>, bool on) {
       if (cells.template load<T, Colour>(row).value == uint32_t(colour))
         call_coloured<F, T>(cells, row);
     });
-    group.settle();
+    group.settle();  // the next colour may write the same rows
   }
 }
 template <bool kFinal, AnyGroup Group, auto Key, class T, class Order, class Starts>
