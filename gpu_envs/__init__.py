@@ -17,9 +17,10 @@ from gpu_envs import registration, zoo_registry
 if TYPE_CHECKING:
     from gpu_envs.batched_parallel import BatchedParallelEnv, batched_parallel_env
     from gpu_envs.errors import ResetNeeded
+    from gpu_envs.layout import Outputs
     from gpu_envs.parallel import ParallelEnv, parallel_env
     from gpu_envs.registration import environments, make, make_vec
-    from gpu_envs.simulator import Outputs, Simulator
+    from gpu_envs.simulator import Simulator
     from gpu_envs.single import Env
     from gpu_envs.turns import TurnEnv, aec_env
     from gpu_envs.vector import VectorEnv
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "BatchedParallelEnv": "batched_parallel",
     "Env": "single",
-    "Outputs": "simulator",
+    "Outputs": "layout",
     "ParallelEnv": "parallel",
     "ResetNeeded": "errors",
     "Simulator": "simulator",

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from gpu_envs.layout import Outputs
+
 MACHINE: str  # "cpu" or "cuda"
 INSTRUCTION_SET: str  # "x86-64-v2", "x86-64-v3", "x86-64-v4", "generic", "cuda"
-# Names of the outputs, in the order of every tuple below: obs, reward, terminated, truncated,
-# final_obs, ended, episode_return, episode_length, action_mask, agent_active, state,
-# reward_parts.
-OUTPUTS: tuple[str, ...]
+
+def use_results(type: type[Outputs]) -> None:
+    """Hand over the named tuple that results come in; refused unless it names every output."""
 
 def load(path: str) -> None:
     """Load a module, whose environments can be made from then on; again for the same: nothing."""
@@ -35,7 +36,7 @@ def stage_seconds() -> list[tuple[str, float]]:
     """Every stage that ran since, with its seconds on all threads; empty on a GPU."""
 
 class Addresses:
-    """One address per output, 0 for one that is not wanted; made once, used for many steps.
+    """One address per field of `Outputs`, 0 for what is not wanted; made once, for many steps.
 
     An address needs the alignment of its elements; on a GPU rows are written 16 bytes at a time
     where address and size allow it.
@@ -57,7 +58,8 @@ class Simulator:
         device: int = 0,
         parameters: Mapping[str, bool | int | float | str] = ...,
         # Those that `allocate` and `step_numpy` make; default: all that exist. Names of outputs
-        # that this environment lacks are passed over.
+        # that this environment lacks are passed over; what is always written, and the mask that
+        # others need, is added.
         outputs: Sequence[str] = ...,
         tile: int = 0,
         crew: int = 0,
@@ -67,6 +69,7 @@ class Simulator:
         dependent_launch: bool = True,
     ) -> None: ...
     instance: str  # JSON, see the end of this file
+    outputs: list[str]  # that are written
     memory_bytes: int
     record_bytes: int
     allocations: int  # blocks of output memory ever taken from the system
@@ -88,10 +91,10 @@ class Simulator:
     # CPU only: fresh NumPy arrays over the engine's pool, None for outputs that do not exist or
     # were not asked for. `flat` shapes them (worlds * agents, ...), otherwise (worlds, agents,
     # ...); `state` is (worlds, S) in both.
-    def allocate(self, flat: bool) -> tuple[Addresses, tuple[np.ndarray | None, ...]]: ...
+    def allocate(self, flat: bool) -> tuple[Addresses, Outputs]: ...
     # Actions as a C-contiguous array, (worlds, agents[, k]) or (worlds * agents[, k]); an action of
     # one number has no axis k.
-    def step_numpy(self, actions: np.ndarray, flat: bool) -> tuple[np.ndarray | None, ...]: ...
+    def step_numpy(self, actions: np.ndarray, flat: bool) -> Outputs: ...
     def read_records(self, first: int, count: int) -> bytes: ...
     def write_records(self, first: int, data: bytes) -> None: ...
     def copy_worlds(
@@ -151,5 +154,6 @@ class Simulator:
 # inclusive. Simulator.instance is the same object of that one environment with
 #   {"num_worlds", "agents_per_world", "autoreset_mode", "time_limit", "record_bytes",
 #    "packed": bool (observations are bits), "layout": hex str, "tier": int,
-#    "outputs": {name: {"type", "shape": (worlds, agents, ...)}},
+#    "outputs": {name: {"type", "shape": (worlds, agents, ...) or (worlds, ...), "per_agent": bool,
+#    "by_a_step": bool (nothing after a reset)}},
 #    "values": resolved parameters}

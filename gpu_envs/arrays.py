@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpu_envs import errors
-from gpu_envs.layout import OUTPUTS, Layout, Output
+from gpu_envs.layout import OUTPUTS, Layout, Output, Outputs
 
 if TYPE_CHECKING:
     from gpu_envs._native import Addresses
@@ -30,9 +30,8 @@ LIBRARIES = ("numpy", "torch", "cupy", "jax")
 ALIGNMENT = {"cpu": 64, "cuda": 256}  # of every output in a block
 _CACHED_OUTS = 1024  # bindings of `out=` kept per simulator: a rollout's worth
 
-Results = tuple[Any, ...]
-_NOTHING: Results = (None,) * len(OUTPUTS)
-Binding = tuple["Addresses", Results]
+_NOTHING = Outputs()
+Binding = tuple["Addresses", Outputs]
 
 
 def library(arrays: str | None, machine: str) -> str:
@@ -85,9 +84,7 @@ class _Bound:
     references: list[weakref.ref[Any]]
     places: list[int]
     addresses: Addresses | None  # None where some outputs are fresh at each call
-    pick: Callable[
-        [Results], Results
-    ]  # results in the order of OUTPUTS, from the rest and the given
+    pick: Callable[[tuple[Any, ...]], tuple[Any, ...]]  # of the rest and the given
 
 
 class Arrays(ABC):
@@ -129,7 +126,7 @@ class Arrays(ABC):
         """Allocate arrays that outlive every context they are used in (`reuse=True`)."""
         return self.fresh(flat)
 
-    def finish(self, results: Results) -> Results:
+    def finish(self, results: Outputs) -> Outputs:
         """Turn written arrays into what the caller gets."""
         return results
 
@@ -161,12 +158,13 @@ class Arrays(ABC):
                 self._bound.clear()
             self._bound[key] = known
         if known.addresses is not None:
-            return known.addresses, known.pick((_NOTHING if own is None else own[1]) + given)
-        results = known.pick(self.fresh(flat)[1] + given)
+            rest = _NOTHING if own is None else own[1]
+            return known.addresses, Outputs._make(known.pick(rest + given))
+        results = Outputs._make(known.pick(self.fresh(flat)[1] + given))
         return self._addresses_of(results), results
 
     def _bind_new(
-        self, out: Mapping[str, Any], given: Results, flat: bool, own: Binding | None
+        self, out: Mapping[str, Any], given: tuple[Any, ...], flat: bool, own: Binding | None
     ) -> _Bound:
         for name, array in out.items():
             self._check_named(name, array, flat)
@@ -180,12 +178,12 @@ class Arrays(ABC):
         references = [weakref.ref(array) for array in given]
         return _Bound(tuple(out), references, self.places(given), addresses, pick)
 
-    def _addresses_of(self, results: Results) -> Addresses:
+    def _addresses_of(self, results: tuple[Any, ...]) -> Addresses:
         places = [0 if array is None else self.address(array) for array in results]
         addresses: Addresses = self.new_addresses(places)
         return addresses
 
-    def places(self, given: Results) -> list[int]:
+    def places(self, given: tuple[Any, ...]) -> list[int]:
         """Return where each array begins."""
         return [self.address(array) for array in given]
 
@@ -274,9 +272,9 @@ class JaxArrays(NumpyArrays):
             array = np.asarray(array)
         return super().locate(array, wanted)
 
-    def finish(self, results: Results) -> Results:
+    def finish(self, results: Outputs) -> Outputs:
         """Import what was written."""
-        return tuple(None if array is None else self._import(array) for array in results)
+        return Outputs(*(None if array is None else self._import(array) for array in results))
 
 
 class TorchArrays(Arrays):
@@ -311,7 +309,7 @@ class TorchArrays(Arrays):
             self.layout.block_bytes, dtype=self._torch.uint8, device=self._device
         )
         typed = {kind: block.view(kind) for kind in self._types}
-        results = tuple(
+        results = Outputs._make(
             None if plan is None else typed[plan[0]].as_strided(plan[1], plan[2], plan[3])
             for plan in self._views[flat]
         )
@@ -331,7 +329,7 @@ class TorchArrays(Arrays):
         """Allocate."""
         return self._torch.empty(shape, dtype=self._torch.int32, device=self._device)
 
-    def places(self, given: Results) -> list[int]:
+    def places(self, given: tuple[Any, ...]) -> list[int]:
         """Return where each tensor begins; in the loop of every step with `out=`."""
         return [array.data_ptr() for array in given]
 
@@ -385,7 +383,7 @@ class CupyArrays(Arrays):
         """Cut one block from CuPy's memory pool."""
         with self._cupy.cuda.Device(self._ordinal):
             block = self._cupy.empty(self.layout.block_bytes, dtype=np.uint8)
-        results = tuple(
+        results = Outputs._make(
             None
             if output is None
             else self._cupy.ndarray(

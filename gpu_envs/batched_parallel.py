@@ -16,7 +16,8 @@ from gymnasium import Space, spaces
 
 from gpu_envs import arrays, errors, options
 from gpu_envs.autoreset import AutoresetMode
-from gpu_envs.simulator import Outputs, Simulator
+from gpu_envs.layout import Outputs
+from gpu_envs.simulator import Simulator
 from gpu_envs.world import state_space
 
 Arrays = dict[str, Any]

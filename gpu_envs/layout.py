@@ -4,41 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpu_envs import errors
 
-# The order of every tuple of outputs, in the native code too.
-OUTPUTS = (
-    "obs",
-    "reward",
-    "terminated",
-    "truncated",
-    "final_obs",
-    "ended",
-    "episode_return",
-    "episode_length",
-    "action_mask",
-    "agent_active",
-    "state",
-    "reward_parts",
-)
-REQUIRED = frozenset(OUTPUTS[:4])
-_MASKED = frozenset(
-    {"final_obs", "episode_return", "episode_length"}
-)  # meaningless without `ended`
+
+class Outputs(NamedTuple):
+    """What one call wrote; None for outputs that do not exist or were not asked for.
+
+    The engine fills these fields by their names and refuses a class that has others than it writes,
+    so nothing else has to know their order.
+    """
+
+    obs: Any = None
+    reward: Any = None
+    terminated: Any = None
+    truncated: Any = None
+    final_obs: Any = None
+    ended: Any = None
+    episode_return: Any = None
+    episode_length: Any = None
+    action_mask: Any = None
+    agent_active: Any = None
+    state: Any = None
+    reward_parts: Any = None
+
+
+OUTPUTS = Outputs._fields
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One output; `shape` is (worlds, agents, ...), `rows` the same as (worlds * agents, ...)."""
+    """One output; `shape` is (worlds, agents, ...), `rows` the same as (worlds * agents, ...).
+
+    An output of worlds, such as the state, has (worlds, ...) as both. What only a step fills is
+    nothing after a reset.
+    """
 
     name: str
     type: str
     shape: tuple[int, ...]
     rows: tuple[int, ...]
+    by_a_step: bool
     nbytes: int
     offset: int
 
@@ -49,61 +58,34 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """All outputs of one simulator, and where they lie in a block that holds one step."""
+    """The outputs that one simulator writes, and where they lie in a block that holds one step."""
 
     worlds: int
     agents: int
-    outputs: tuple[Output | None, ...]
+    outputs: Outputs  # of Output, None for what is not written
     block_bytes: int
 
     def of(self, name: str) -> Output | None:
         """Return the output of that name, None where it is not written."""
-        return self.outputs[OUTPUTS.index(name)]
+        found: Output | None = getattr(self.outputs, name)
+        return found
 
 
-def read(instance: Mapping[str, Any], wanted: Collection[str] | None, alignment: int) -> Layout:
-    """Read the layout of the outputs in `wanted` (None: all that exist) from a native instance."""
+def read(instance: Mapping[str, Any], written: Collection[str], alignment: int) -> Layout:
+    """Read the layout of the outputs in `written` from a native instance."""
     worlds, agents = instance["num_worlds"], instance["agents_per_world"]
-    existing = existing_outputs(instance)
-    chosen = _chosen(instance["id"], existing, wanted)
-    outputs: list[Output | None] = []
+    outputs: dict[str, Output] = {}
     offset = 0
-    for name in OUTPUTS:
-        if name not in chosen:
-            outputs.append(None)
+    for name, described in instance["outputs"].items():
+        if name not in written:
             continue
-        shape = tuple(existing[name]["shape"])
-        rows = shape if name == "state" else (worlds * agents, *shape[2:])
-        nbytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(existing[name]["type"]).itemsize
-        outputs.append(Output(name, existing[name]["type"], shape, rows, nbytes, offset))
+        shape = tuple(described["shape"])
+        rows = (worlds * agents, *shape[2:]) if described["per_agent"] else shape
+        nbytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(described["type"]).itemsize
+        kind, by_a_step = described["type"], described["by_a_step"]
+        outputs[name] = Output(name, kind, shape, rows, by_a_step, nbytes, offset)
         offset += -(-nbytes // alignment) * alignment
-    return Layout(worlds, agents, tuple(outputs), offset)
-
-
-def existing_outputs(instance: Mapping[str, Any]) -> dict[str, Any]:
-    """Outputs this instance can write; final observations belong to SameStep alone."""
-    same_step = instance["autoreset_mode"] == "SameStep"
-    described: dict[str, Any] = instance["outputs"]
-    return {n: o for n, o in described.items() if n != "final_obs" or same_step}
-
-
-def _chosen(
-    environment: str, existing: Collection[str], wanted: Collection[str] | None
-) -> Collection[str]:
-    if wanted is None:
-        return existing
-    for name in wanted:
-        if name not in existing:
-            raise ValueError(errors.unknown(f"output of {environment} (outputs=)", name, existing))
-    return with_companions(wanted)
-
-
-def with_companions(wanted: Collection[str]) -> tuple[str, ...]:
-    """Add the outputs that are always written, and the mask of those that need one; in order."""
-    chosen = REQUIRED | frozenset(wanted)
-    if chosen & _MASKED:
-        chosen |= {"ended"}
-    return tuple(name for name in OUTPUTS if name in chosen)
+    return Layout(worlds, agents, Outputs(**outputs), offset)
 
 
 def checked_names(outputs: object) -> tuple[str, ...] | None:
@@ -116,3 +98,12 @@ def checked_names(outputs: object) -> tuple[str, ...] | None:
         if name not in OUTPUTS:
             raise ValueError(errors.unknown("output (outputs=)", name, OUTPUTS))
     return tuple(outputs)
+
+
+def check_existing(instance: Mapping[str, Any], wanted: Collection[str]) -> None:
+    """Refuse outputs that this environment, made like this, does not have."""
+    existing = instance["outputs"]
+    for name in wanted:
+        if name not in existing:
+            what = f"output of {instance['id']} (outputs=)"
+            raise ValueError(errors.unknown(what, name, existing))

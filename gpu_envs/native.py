@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpu_envs import registration
 from gpu_envs.building import labels, places, processor, toolchain, upkeep
+from gpu_envs.layout import Outputs
 
 if TYPE_CHECKING:
     from gpu_envs._native import Simulator as NativeSimulator
@@ -165,6 +166,7 @@ def _engine(target: str) -> _Opened:
         assert spec is not None
         bindings = importlib.util.module_from_spec(spec)
         loader.exec_module(bindings)
+        bindings.use_results(Outputs)
         sys.modules[name] = bindings
     _engines[target] = _Opened(sys.modules[name], places.engine_hash(), {engine: state})
     return _engines[target]

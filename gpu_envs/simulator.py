@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from dataclasses import fields as members_of
 from typing import Any, NoReturn
 
 import numpy as np
@@ -33,33 +31,9 @@ from gpu_envs.actions import ActionReader
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.fields import Value
 from gpu_envs.fields import read as read_fields
+from gpu_envs.layout import Outputs
 
-
-@dataclass(slots=True)
-class Outputs:
-    """What one call wrote; None for outputs that do not exist or were not asked for."""
-
-    obs: Any
-    reward: Any
-    terminated: Any
-    truncated: Any
-    final_obs: Any
-    ended: Any
-    episode_return: Any
-    episode_length: Any
-    action_mask: Any
-    agent_active: Any
-    state: Any
-    reward_parts: Any
-
-
-_FIELDS = tuple(member.name for member in members_of(Outputs))
 _MASK_TYPES = ("int8", "uint8", "bool")
-_OBSERVED = frozenset({"obs", "action_mask", "agent_active", "state"})
-
-
-def _if_observed(name: str, array: Any) -> Any:
-    return array if name in _OBSERVED else None
 
 
 class Simulator:
@@ -119,7 +93,7 @@ class Simulator:
         }
         wanted = layout.checked_names(outputs)
         if wanted is not None:
-            config["outputs"] = layout.with_companions(wanted)
+            config["outputs"] = wanted
         self.arrays = array_libraries.library(arrays, machine)
         if reuse and self.arrays == "jax":
             raise ValueError(
@@ -128,9 +102,9 @@ class Simulator:
         self.device = "cpu" if machine == "cpu" else f"cuda:{ordinal}"
         self._native: Any = native.make(machine, self.name, worlds, device=ordinal, **config)
         self.strict, self.reuse, self.observation = bool(strict), bool(reuse), observation
-        self._adopt(machine, ordinal, wanted)
+        self._adopt(machine, ordinal, wanted or ())
 
-    def _adopt(self, machine: str, ordinal: int, wanted: Sequence[str] | None) -> None:
+    def _adopt(self, machine: str, ordinal: int, wanted: Sequence[str]) -> None:
         """Read the native description and build what every step uses."""
         self.instance: dict[str, Any] = json.loads(self._native.instance)
         self.num_worlds: int = self.instance["num_worlds"]
@@ -140,7 +114,9 @@ class Simulator:
         self.max_episode_steps: int = self.instance["time_limit"]
         self.parameters: dict[str, Value] = self.instance["values"]
         self.np_random_seed: int | tuple[int, ...] | None = None
-        self.layout = layout.read(self.instance, wanted, array_libraries.ALIGNMENT[machine])
+        layout.check_existing(self.instance, wanted)
+        written = self._native.outputs
+        self.layout = layout.read(self.instance, written, array_libraries.ALIGNMENT[machine])
         self._arrays = array_libraries.make(
             self.arrays,
             self._native,
@@ -186,7 +162,7 @@ class Simulator:
             out: Arrays to write into by output name; outputs not named are fresh.
             stream: CUDA stream to enqueue on; default the array library's current one.
         """
-        return self._outputs(self.step_arrays(actions, False, out, stream))
+        return self._presented(self.step_arrays(actions, False, out, stream))
 
     def reset(
         self,
@@ -208,20 +184,22 @@ class Simulator:
         request = dict(resets.checked_options(options))
         if mask is not None:
             request["reset_mask"] = mask
-        return self._outputs(self.reset_arrays(seed, request, False, out))
+        return self._presented(self.reset_arrays(seed, request, False, out))
 
     def observe(self, out: object = None) -> Outputs:
         """Return the current observation again."""
         self._require_ready("observe")
         addresses, results = self._destination(False, out)
         self._native.observe(addresses, self._arrays.stream())
-        finished = self._arrays.finish(results)
-        return self._outputs(tuple(map(_if_observed, _FIELDS, finished)))
+        finished = zip(self.layout.outputs, self._arrays.finish(results), strict=True)
+        return self._presented(
+            Outputs(*(None if o is None or o.by_a_step else array for o, array in finished))
+        )
 
     def step_arrays(
         self, actions: object, flat: bool, out: object = None, stream: object = None
-    ) -> tuple[Any, ...]:
-        """Step and return all outputs in order; flat ones are (worlds * agents, ...)."""
+    ) -> Outputs:
+        """Step and return all outputs; flat ones are (worlds * agents, ...)."""
         if out is None and self._pooled:
             if (
                 type(actions) is not np.ndarray
@@ -229,7 +207,7 @@ class Simulator:
                 or not actions.flags.c_contiguous
             ):
                 actions = self._actions.host(actions)
-            results: tuple[Any, ...] = self._step_numpy(actions, flat)
+            results: Outputs = self._step_numpy(actions, flat)
         else:
             address, kind, _alive = self._actions.locate(actions)
             addresses, results = self._destination(flat, out)
@@ -243,7 +221,7 @@ class Simulator:
 
     def reset_arrays(
         self, seed: object, options: Mapping[str, Any] | None, flat: bool, out: object = None
-    ) -> tuple[Any, ...]:
+    ) -> Outputs:
         """Reset as `reset` does, with the mask among the options, and return all outputs."""
         seeds = resets.checked_seed(seed, self.num_worlds)
         key, mask, values = resets.split_options(options, self._reset_fields, self.name)
@@ -464,7 +442,7 @@ class Simulator:
                 f"out= is not possible with arrays={self.arrays!r}: they are immutable"
             )
         if isinstance(out, Outputs):
-            out = {n: a for n in _FIELDS if (a := getattr(out, n)) is not None}
+            out = {n: array for n, array in out._asdict().items() if array is not None}
         if not isinstance(out, Mapping):
             raise TypeError(
                 f"out must be a dict of arrays by output name, got {type(out).__name__}"
@@ -476,13 +454,14 @@ class Simulator:
             self._own[flat] = self._arrays.own(flat)
         return self._own[flat]
 
-    def _outputs(self, results: tuple[Any, ...]) -> Outputs:
-        outputs = Outputs(*results)
-        if self.views is not None:
-            outputs.obs = self.views(outputs.obs)
-            if outputs.final_obs is not None:
-                outputs.final_obs = self.views(outputs.final_obs)
-        return outputs
+    def _presented(self, results: Outputs) -> Outputs:
+        """Observations as views of their fields, where they were asked for as dicts."""
+        if self.views is None:
+            return results
+        final = results.final_obs
+        return results._replace(
+            obs=self.views(results.obs), final_obs=None if final is None else self.views(final)
+        )
 
     def _set_ready(self) -> None:
         if not self._is_ready:

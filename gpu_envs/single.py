@@ -15,6 +15,7 @@ import numpy as np
 from gymnasium import Space
 
 from gpu_envs import native, options, pictures, registration, resets
+from gpu_envs.layout import Outputs
 from gpu_envs.simulator import Simulator
 
 _FIXED = ("arrays", "autoreset_mode", "outputs", "reuse", "threads")
@@ -112,7 +113,7 @@ class Env(gymnasium.Env[Any, Any]):
             seed = resets.fresh_seed()
         super().reset(seed=seed)
         results = self.simulator.reset_arrays(seed, options, True)
-        return self._observation(results[0]), self._common_info(results)
+        return self._observation(results.obs), self._common_info(results)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Run one step.
@@ -123,22 +124,23 @@ class Env(gymnasium.Env[Any, Any]):
         batch = np.asarray(action)[np.newaxis]
         results = self.simulator.step_arrays(batch, True)
         info = self._common_info(results)
-        terminated, truncated = bool(results[2][0]), bool(results[3][0])
-        if results[11] is not None:
-            parts = map(float, results[11][0])
+        if results.reward_parts is not None:
+            parts = map(float, results.reward_parts[0])
             info["reward_parts"] = dict(zip(self.simulator.reward_parts, parts, strict=True))
-        if results[5][0]:
-            info["episode_stats"] = {"r": float(results[6][0]), "l": int(results[7][0])}
-        return self._observation(results[0]), float(results[1][0]), terminated, truncated, info
+        if results.ended[0]:
+            total, length = results.episode_return[0], results.episode_length[0]
+            info["episode_stats"] = {"r": float(total), "l": int(length)}
+        reward, terminated = float(results.reward[0]), bool(results.terminated[0])
+        return self._observation(results.obs), reward, terminated, bool(results.truncated[0]), info
 
     def _observation(self, rows: Any) -> Any:
         row = _host_copy(rows[0])
         views = self.simulator.views
         return row if views is None else {k: np.asarray(v) for k, v in views(row).items()}
 
-    def _common_info(self, results: tuple[Any, ...]) -> dict[str, Any]:
+    def _common_info(self, results: Outputs) -> dict[str, Any]:
         names = ("action_mask", "agent_active", "state")
-        pairs = zip(names, results[8:11], strict=True)
+        pairs = ((name, getattr(results, name)) for name in names)
         return {name: _host_copy(rows[0]) for name, rows in pairs if rows is not None}
 
     def render(self) -> Any:

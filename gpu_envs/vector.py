@@ -22,6 +22,7 @@ from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.simulator import Simulator
 
 Infos = dict[str, Any]
+_TOLD = ("action_mask", "agent_active", "state")  # of every call, a reset too
 
 if TYPE_CHECKING:
     _Base = GymnasiumVectorEnv[Any, Any, Any]
@@ -80,6 +81,8 @@ class VectorEnv(_Base):
         }
         self._step_arrays = simulator.step_arrays
         self._views = simulator.views
+        written = simulator.layout.of
+        self._told = [name for name in _TOLD if written(name) is not None]
         self._is_same_step = simulator.autoreset_mode is AutoresetMode.SAME_STEP
 
     # Batched spaces hold two bounds per row and element, so they are made when first asked for.
@@ -108,25 +111,14 @@ class VectorEnv(_Base):
         Returns:
             Observations, rewards, terminations, truncations and infos.
         """
-        (
-            obs,
-            reward,
-            terminated,
-            truncated,
-            final_obs,
-            ended,
-            returns,
-            lengths,
-            action_mask,
-            agent_active,
-            state,
-            parts,
-        ) = self._step_arrays(actions, True, out, stream)
+        results = self._step_arrays(actions, True, out, stream)
         infos: Infos = {}
+        obs, final_obs, ended = results.obs, results.final_obs, results.ended
         if self._views is not None:
             obs = self._views(obs)
             final_obs = None if final_obs is None else self._views(final_obs)
-        if returns is not None:
+        if (returns := results.episode_return) is not None:
+            lengths = results.episode_length
             infos["episode_stats"] = {"r": returns, "l": lengths}
             infos["_episode_stats"] = ended
             if self._is_same_step:
@@ -135,16 +127,11 @@ class VectorEnv(_Base):
         if final_obs is not None:
             infos["final_obs"] = final_obs
             infos["_final_obs"] = ended
-        if action_mask is not None:
-            infos["action_mask"] = action_mask
-        if agent_active is not None:
-            infos["agent_active"] = agent_active
-        if state is not None:
-            infos["state"] = state
-        if parts is not None:
+        infos |= {name: getattr(results, name) for name in self._told}
+        if (parts := results.reward_parts) is not None:
             names = self.simulator.reward_parts
             infos["reward_parts"] = {name: parts[:, k] for k, name in enumerate(names)}
-        return obs, reward, terminated, truncated, infos
+        return obs, results.reward, results.terminated, results.truncated, infos
 
     def reset(
         self,
@@ -167,10 +154,8 @@ class VectorEnv(_Base):
         """
         results = self.simulator.reset_arrays(seed, options, True, out)
         self._note_seed()
-        obs = results[0] if self._views is None else self._views(results[0])
-        names = ("action_mask", "agent_active", "state")
-        infos = {n: a for n, a in zip(names, results[8:11], strict=True) if a is not None}
-        return obs, infos
+        obs = results.obs if self._views is None else self._views(results.obs)
+        return obs, {name: getattr(results, name) for name in self._told}
 
     def _note_seed(self) -> None:
         """Keep Gymnasium's generator in step with the seed of the last seeded reset."""

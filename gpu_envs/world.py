@@ -17,7 +17,7 @@ import numpy as np
 from gymnasium import Space, spaces
 
 from gpu_envs import errors, fields, native, pictures, registration, resets, terminal
-from gpu_envs.layout import OUTPUTS
+from gpu_envs.layout import Outputs
 from gpu_envs.simulator import Simulator
 from gpu_envs.spaces import box
 
@@ -233,8 +233,8 @@ class World:
         chosen = int(action)
         return bool(mask.any()) and 0 <= chosen < mask.size and not mask[chosen]
 
-    def _adopt(self, results: tuple[Any, ...]) -> None:
-        pairs = zip(OUTPUTS, results, strict=True)
+    def _adopt(self, results: Outputs) -> None:
+        pairs = results._asdict().items()
         self._rows = rows = {n: _host(array)[0] for n, array in pairs if array is not None}
         self._mask = rows["action_mask"].copy() if self._has_mask else None
         self._state = rows["state" if "state" in rows else "obs"].flatten()

@@ -16,7 +16,8 @@ from torchrl.data import Bounded, Categorical, Composite, MultiCategorical, Unbo
 from torchrl.envs import EnvBase
 
 from gpu_envs import errors, options, resets
-from gpu_envs.simulator import Outputs, Simulator
+from gpu_envs.layout import Outputs
+from gpu_envs.simulator import Simulator
 
 GROUP = "agents"
 _ENDS = ("done", "terminated", "truncated")

@@ -6,15 +6,12 @@ import os
 from typing import Any
 
 from gpu_envs import VectorEnv
+from gpu_envs.layout import OUTPUTS
 from gpu_envs.simulator import Simulator
 from gpu_envs.train.config import Config
 
 FIRST_WORLD = 2**31  # worlds that training never has
 _LIMIT = 1000  # steps of an episode where the environment has no limit
-_OUTPUTS = (
-    "final_obs", "episode_return", "episode_length", "action_mask", "agent_active", "reward_parts",
-    "state",
-)  # fmt: skip
 
 
 def cores() -> int:
@@ -30,7 +27,7 @@ def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Ve
     unused = set() if config.reward_weights else {"reward_parts"}
     if not config.critic_state:
         unused.add("state")
-    names = [n for n in _OUTPUTS if one.layout.of(n) is not None and n not in unused]
+    names = [n for n in OUTPUTS if one.layout.of(n) is not None and n not in unused]
     one.close()
     return VectorEnv(
         config.env,

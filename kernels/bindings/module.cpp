@@ -6,7 +6,10 @@
 #include <pybind11/stl.h>
 
 #include <atomic>
+#include <optional>
 
+#include "bindings/actions.hpp"
+#include "bindings/options.hpp"
 #include "bindings/outputs.hpp"
 #include "engine/maths/sampling.hpp"
 #include "engine/simulator/machine.hpp"
@@ -17,92 +20,10 @@
 namespace ge::python {
 namespace {
 
-Value value_of(const py::handle& value, const std::string& name) {
-  if (PyBool_Check(value.ptr())) return value.ptr() == Py_True;
-  if (PyFloat_Check(value.ptr())) return PyFloat_AS_DOUBLE(value.ptr());
-  if (PyUnicode_Check(value.ptr())) {
-    py::ssize_t size = 0;
-    const char* const text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
-    if (text == nullptr) {
-      PyErr_Clear();
-      throw Error(Fault::value, "'" + name + "' is no text that UTF-8 can hold");
-    }
-    return std::string(text, size_t(size));
-  }
-  if (PyIndex_Check(value.ptr())) {
-    const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
-    if (!index) throw py::error_already_set();
-    int overflow = 0;
-    const long long n = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
-    if (overflow != 0) return overflow > 0 ? 1e300 : -1e300;
-    return int64_t(n);
-  }
-  // NumPy scalars and arrays or tensors of one number.
-  if (PyObject_HasAttrString(value.ptr(), "item")) return value_of(value.attr("item")(), name);
-  throw Error(Fault::type, "'" + name + "' must be a bool, a number or a string, got " +
-                               py::str(py::type::of(value)).cast<std::string>());
-}
-
-Values values_of(const py::dict& dict) {
-  Values values;
-  for (const auto& [key, value] : dict) {
-    const std::string name = py::str(key).cast<std::string>();
-    values[name] = value_of(value, name);
-  }
-  return values;
-}
-
-Autoreset mode_of(const std::string& name) {
-  for (const Autoreset mode : {Autoreset::next_step, Autoreset::same_step, Autoreset::disabled})
-    if (name == name_of(mode)) return mode;
-  throw Error(Fault::value,
-              "autoreset_mode must be 'NextStep', 'SameStep' or 'Disabled', got '" + name + "'");
-}
-
-Elements elements_named(const std::string& name) {
-  for (const Elements elements :
-       {Elements::own, Elements::uint8, Elements::float32, Elements::bits})
-    if (name == name_of(elements)) return elements;
-  throw Error(Fault::value, "dtype must be 'uint8', 'float32' or 'bits', got '" + name + "'");
-}
-
-Type type_named(const std::string& name) {
-  for (const Type type : {Type::int64, Type::int32, Type::uint8, Type::float32, Type::float64})
-    if (name == name_of(type)) return type;
-  throw Error(Fault::type, "actions of dtype " + name + " are not accepted");
-}
-
-// NumPy's type numbers, the same in every version.
-bool type_numbered(int number, Type& type) {
-  switch (number) {
-    case 2:
-      type = Type::uint8;
-      return true;
-    case 5:
-      type = Type::int32;
-      return true;
-    case 7:
-      type = sizeof(long) == 8 ? Type::int64 : Type::int32;
-      return true;
-    case 9:
-      type = Type::int64;
-      return true;
-    case 11:
-      type = Type::float32;
-      return true;
-    case 12:
-      type = Type::float64;
-      return true;
-    default:
-      return false;
-  }
-}
-
-std::string shape_of(const py::array& array) {
-  std::string out = "(";
-  for (py::ssize_t k = 0; k < array.ndim(); ++k)
-    out += (k > 0 ? ", " : "") + std::to_string(array.shape(k));
-  return out + (array.ndim() == 1 ? ",)" : ")");
+Type action_type(const std::string& name) {
+  const auto found = named<Type>(name);
+  if (!found) throw Error(Fault::type, "actions of dtype " + name + " are not accepted");
+  return *found;
 }
 
 struct Addresses {
@@ -111,23 +32,12 @@ struct Addresses {
 
 class NativeSimulator {
  public:
-  NativeSimulator(const std::string& id, const Config& config, const py::object& outputs) {
-    simulator_ = make_loaded(id, config);
+  NativeSimulator(const std::string& id, const Wish& wish) {
+    simulator_ = make_loaded(id, wish.config);
     if (simulator_ == nullptr)
       throw Error(Fault::value, "no module that is loaded has an environment '" + id + "'");
-    std::vector<bool> wanted(kOutputCount, outputs.is_none());
-    if (!outputs.is_none()) {
-      for (const py::handle item : outputs) {
-        const std::string name = py::str(item).cast<std::string>();
-        bool found = false;
-        for (int o = 0; o < kOutputCount; ++o)
-          if (name == name_of(Output(o))) wanted[size_t(o)] = found = true;
-        if (!found) throw Error(Fault::value, "outputs: there is no output '" + name + "'");
-      }
-    }
-    pool_ = std::make_shared<OutputPool>(*simulator_, wanted);
-    words_ = int64_t(simulator_->action_ranges().size()) / 2;
-    is_choice_ = words_ == 1 && !simulator_->action_is_float();
+    pool_ = std::make_shared<OutputPool>(*simulator_, wanted_outputs(wish.outputs));
+    actions_.emplace(*simulator_);
   }
 
   // Marks the simulator as in use; two threads in one simulator would corrupt it.
@@ -154,14 +64,14 @@ class NativeSimulator {
   void step(uintptr_t actions, const std::string& type, const Addresses& addresses,
             uintptr_t stream) {
     const Busy simulator(*this);
-    const Actions given{reinterpret_cast<const void*>(actions), type_named(type)};
+    const Actions given{reinterpret_cast<const void*>(actions), action_type(type)};
     const py::gil_scoped_release unlocked;
     simulator->step(given, addresses.bound, reinterpret_cast<void*>(stream));
   }
 
-  py::tuple step_numpy(const py::object& object, bool flat) {
+  py::object step_numpy(const py::object& object, bool flat) {
     const Busy simulator(*this);
-    const Actions actions = actions_of(*simulator, object);
+    const Actions actions = actions_->read(object);
     Bound bound;
     char* const memory = pool_->take(bound);
     try {
@@ -370,55 +280,12 @@ class NativeSimulator {
     return {size.rows, size.columns};
   }
   int64_t allocations() const { return pool_->allocations(); }
+  std::vector<std::string> outputs() const { return pool_->names(); }
 
  private:
-  // The fast path of the commonest caller: nothing but comparisons of integers.
-  Actions actions_of(const Simulator& simulator, const py::object& object) const {
-    if (!py::detail::npy_api::get().PyArray_Check_(object.ptr()))
-      throw Error(Fault::type, "actions must be a NumPy array here, got " +
-                                   py::str(py::type::of(object)).cast<std::string>());
-    const auto* array = py::detail::array_proxy(object.ptr());
-    const auto* descriptor = py::detail::array_descriptor1_proxy(array->descr);
-    Type type;
-    const bool native = descriptor->byteorder != '>';
-    const bool known = type_numbered(descriptor->type_num, type) && native;
-    const bool floats = known && (type == Type::float32 || type == Type::float64);
-    if (!known || floats != simulator.action_is_float())
-      throw Error(Fault::type, std::string("actions must be ") +
-                                   (simulator.action_is_float() ? "float32 or float64"
-                                                                : "int64, int32 or uint8") +
-                                   ", got " +
-                                   py::str(py::reinterpret_borrow<py::object>(object).attr("dtype"))
-                                       .cast<std::string>());
-    if (!fits(array->nd, array->dimensions) || (array->flags & py::array::c_style) == 0)
-      refuse_shape(object);
-    return {array->data, type};
-  }
-  // (worlds * agents[, k]), (worlds, agents[, k]), without k for a lone choice alone; the two agree
-  // where there is one agent, with or without its axis.
-  bool fits(int nd, const py::ssize_t* shape) const {
-    const int64_t worlds = simulator_->worlds(), agents = simulator_->agents();
-    if (!is_choice_) {
-      if (nd < 2 || shape[nd - 1] != words_) return false;
-      --nd;
-    }
-    return (nd == 1 && shape[0] == worlds * agents) ||
-           (nd == 2 && shape[0] == worlds && shape[1] == agents);
-  }
-  [[noreturn]] void refuse_shape(const py::object& object) const {
-    const int64_t worlds = simulator_->worlds(), agents = simulator_->agents();
-    const std::string k = !is_choice_ ? ", " + std::to_string(words_) : "";
-    const py::array array = py::reinterpret_borrow<py::array>(object);
-    throw Error(Fault::value, "actions must be a contiguous array of shape (" +
-                                  std::to_string(worlds * agents) + (k.empty() ? "," : k) +
-                                  ") or (" + std::to_string(worlds) + ", " +
-                                  std::to_string(agents) + k + "), got " + shape_of(array));
-  }
-
   std::unique_ptr<Simulator> simulator_;
   std::shared_ptr<OutputPool> pool_;
-  int64_t words_ = 1;
-  bool is_choice_ = false;  // the action is one category: its rows have no axis
+  std::optional<ActionReader> actions_;
   std::atomic<bool> busy_{false};
 };
 
@@ -448,65 +315,6 @@ void translate(std::exception_ptr pointer) {
   }
 }
 
-int64_t whole(const py::handle& value, const std::string& name, int64_t low) {
-  const Value number = value_of(value, name);
-  const int64_t* n = std::get_if<int64_t>(&number);
-  if (n == nullptr || *n < low)
-    throw Error(Fault::value, name + " must be a whole number of at least " + std::to_string(low) +
-                                  ", got " + py::repr(value).cast<std::string>());
-  return *n;
-}
-
-Schedule schedule_named(const std::string& name) {
-  if (name == "own") return Schedule::own;
-  if (name == "group") return Schedule::group;
-  if (name == "flat") return Schedule::flat;
-  throw Error(Fault::value, "schedule must be 'own', 'group' or 'flat', got '" + name + "'");
-}
-
-// The options of the constructor by name, as _native.pyi lists them.
-std::unique_ptr<NativeSimulator> make(const std::string& id, int64_t num_worlds,
-                                      const py::kwargs& options) {
-  Config config;
-  config.worlds = num_worlds;
-  py::object outputs = py::none();
-  for (const auto& [key, value] : options) {
-    const std::string name = py::str(key).cast<std::string>();
-    const auto number = [&, held = value](int64_t low) { return whole(held, name, low); };
-    if (name == "first_world")
-      config.first_world = number(0);
-    else if (name == "autoreset_mode")
-      config.autoreset = mode_of(value.cast<std::string>());
-    else if (name == "max_episode_steps")
-      config.max_episode_steps = number(-1);
-    else if (name == "threads")
-      config.threads = int(number(0));
-    else if (name == "device")
-      config.device = int(number(0));
-    else if (name == "dtype")
-      config.elements = elements_named(value.cast<std::string>());
-    else if (name == "parameters")
-      config.parameters = values_of(value.cast<py::dict>());
-    else if (name == "outputs")
-      outputs = py::reinterpret_borrow<py::object>(value);
-    else if (name == "tile")
-      config.tile = int(number(0));
-    else if (name == "crew")
-      config.crew = int(number(0));
-    else if (name == "lanes")
-      config.lanes = int(number(0));
-    else if (name == "block")
-      config.block = int(number(0));
-    else if (name == "schedule")
-      config.schedule = schedule_named(value.cast<std::string>());
-    else if (name == "dependent_launch")
-      config.dependent_launch = value.cast<bool>();
-    else
-      throw Error(Fault::type, "a native simulator has no option '" + name + "'");
-  }
-  return std::make_unique<NativeSimulator>(id, config, outputs);
-}
-
 }  // namespace
 }  // namespace ge::python
 
@@ -518,9 +326,7 @@ PYBIND11_MODULE(_native, m) {
   py::register_local_exception_translator(&translate);
   m.attr("MACHINE") = ge::engine_machine();
   m.attr("INSTRUCTION_SET") = ge::engine_instruction_set();
-  py::tuple outputs(size_t{ge::kOutputCount});
-  for (int o = 0; o < ge::kOutputCount; ++o) outputs[size_t(o)] = ge::name_of(ge::Output(o));
-  m.attr("OUTPUTS") = outputs;
+  m.def("use_results", [](const py::type& type) { result_type.adopt(type); });
   m.def("load", [](const std::string& path) { ge::load_module(path); });
   m.def("describe",
         [](const std::string& path) { return "[" + ge::load_module(path).describe() + "]"; });
@@ -536,13 +342,16 @@ PYBIND11_MODULE(_native, m) {
           throw ge::Error(ge::Fault::value,
                           "Addresses: one per output, got " + std::to_string(list.size()));
         Addresses addresses;
-        for (size_t o = 0; o < list.size(); ++o)
-          addresses.bound.at[o] = reinterpret_cast<void*>(list[o]);
+        for (int o = 0; o < ge::kOutputCount; ++o)
+          addresses.bound.at[o] = reinterpret_cast<void*>(list[size_t(result_type.place[o])]);
         return addresses;
       }));
 
   py::class_<NativeSimulator>(m, "Simulator", py::module_local())
-      .def(py::init(&make))
+      .def(py::init([](const std::string& id, int64_t num_worlds, const py::kwargs& options) {
+        return std::make_unique<NativeSimulator>(id, wish_of(num_worlds, options));
+      }))
+      .def_property_readonly("outputs", &NativeSimulator::outputs)
       .def_property_readonly("instance", &NativeSimulator::instance)
       .def_property_readonly("memory_bytes", &NativeSimulator::memory_bytes)
       .def_property_readonly("record_bytes", &NativeSimulator::record_bytes)

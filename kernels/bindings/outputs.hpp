@@ -6,7 +6,9 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "engine/simulator/simulator.hpp"
@@ -17,6 +19,43 @@ namespace py = pybind11;
 
 inline py::dtype dtype_of(Type type) {
   return type == Type::boolean ? py::dtype("bool") : py::dtype(name_of(type));
+}
+
+/// The named tuple that outputs are handed over in, which Python defines (gpu_envs/layout.py): made
+/// here like a plain tuple, its fields found by their names.
+struct ResultType {
+  PyTypeObject* type = nullptr;
+  int place[kOutputCount] = {};
+
+  void adopt(const py::type& given) {
+    const auto fields = given.attr("_fields").cast<std::vector<std::string>>();
+    bool equal = fields.size() == size_t{kOutputCount};
+    for (int o = 0; o < kOutputCount; ++o) {
+      const auto found = std::find(fields.begin(), fields.end(), name_of(Output(o)));
+      equal = equal && found != fields.end();
+      place[o] = int(found - fields.begin());
+    }
+    if (!equal)
+      throw Error(Fault::value, "the fields of the results must be the outputs of the engine");
+    type = reinterpret_cast<PyTypeObject*>(py::type(given).release().ptr());
+  }
+};
+inline ResultType result_type;
+
+/// What a caller's names ask for: with them what is always written, and the mask that some need.
+inline std::vector<bool> wanted_outputs(const py::object& names) {
+  std::vector<bool> wanted(kOutputCount, names.is_none());
+  if (names.is_none()) return wanted;
+  for (const py::handle item : names) {
+    const std::string name = py::str(item).cast<std::string>();
+    const auto output = named<Output>(name);
+    if (!output) throw Error(Fault::value, "outputs: there is no output '" + name + "'");
+    wanted[*output] = true;
+    if (has_trait(*output, kWhereEnded)) wanted[kEnded] = true;
+  }
+  for (int o = 0; o < kOutputCount; ++o)
+    if (has_trait(Output(o), kAlways)) wanted[size_t(o)] = true;
+  return wanted;
 }
 
 class OutputPool : public std::enable_shared_from_this<OutputPool> {
@@ -70,7 +109,7 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
   }
 
   /// Arrays over a block, which goes back to the pool with the last of them.
-  py::tuple arrays(char* memory, bool flat) {
+  py::object arrays(char* memory, bool flat) {
     PyObject* owner =
         PyCapsule_New(new Lease{shared_from_this(), memory}, nullptr, [](PyObject* capsule) {
           Lease* lease = static_cast<Lease*>(PyCapsule_GetPointer(capsule, nullptr));
@@ -80,11 +119,14 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
     if (owner == nullptr) throw py::error_already_set();
     const py::object held = py::reinterpret_steal<py::object>(owner);
     const auto& numpy = py::detail::npy_api::get();
-    py::tuple all(size_t{kOutputCount});
+    const auto all = py::reinterpret_steal<py::object>(
+        result_type.type->tp_alloc(result_type.type, kOutputCount));
+    if (!all) throw py::error_already_set();
     for (int o = 0; o < kOutputCount; ++o) {
       const Slot& slot = slots_[o];
+      const int place = result_type.place[o];
       if (!slot.wanted) {
-        PyTuple_SET_ITEM(all.ptr(), o, py::none().release().ptr());
+        PyTuple_SET_ITEM(all.ptr(), place, py::none().release().ptr());
         continue;
       }
       const std::vector<Py_intptr_t>& shape = flat ? slot.flat : slot.nested;
@@ -94,14 +136,20 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
           py::detail::npy_api::NPY_ARRAY_WRITEABLE_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_,
           nullptr);
       if (array == nullptr) throw py::error_already_set();
-      PyTuple_SET_ITEM(all.ptr(), o, array);
+      PyTuple_SET_ITEM(all.ptr(), place, array);
       if (numpy.PyArray_SetBaseObject_(array, held.inc_ref().ptr()) < 0)
         throw py::error_already_set();
     }
     return all;
   }
 
-  int64_t bytes() const { return bytes_; }
+  /// Names of what is written.
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (int o = 0; o < kOutputCount; ++o)
+      if (slots_[o].wanted) names.push_back(name_of(Output(o)));
+    return names;
+  }
   /// How many blocks were ever taken from the system: tests count it.
   int64_t allocations() const { return allocations_; }
 

@@ -21,7 +21,6 @@ from sizes import ALONE, CROWD, SMALL, TOGETHER
 import gpu_envs
 from gpu_envs import native
 from gpu_envs.building import processor
-from gpu_envs.layout import OUTPUTS
 
 MODES = ("SameStep", "NextStep", "Disabled")
 NAMES = list(gpu_envs.environments())
@@ -55,7 +54,7 @@ def _exported(env: Any) -> list[Any]:
     actions = _actions(env, 1)[0]
     *parts, infos = env.step(actions)
     if infos.pop("reward_parts", None) is not None:
-        parts.append(env.simulator.step_arrays(actions, True)[OUTPUTS.index("reward_parts")])
+        parts.append(env.simulator.step_arrays(actions, True).reward_parts)
     return [leaf for part in (*parts, infos) for leaf in _leaves(part)]
 
 
@@ -300,7 +299,3 @@ def test_check_67_nothing_is_started_or_downloaded(run_python) -> None:
         print(seen)
     """)
     assert run_python(program).stdout.strip() == "[]"
-
-
-def test_outputs_are_those_of_the_native_code() -> None:
-    assert native.cpu().OUTPUTS == OUTPUTS

@@ -140,7 +140,7 @@ class Scene:
         return owner
 
     def observed(self, field: str, agent: int) -> Array:
-        self.outputs.obs = self.simulator.observe().obs
+        self.outputs = self.outputs._replace(obs=self.simulator.observe().obs)
         return np.array(self.outputs.obs[field][0, agent])
 
     def reward(self, agent: int) -> float:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Any
 
 import pytest
 
+import gpu_envs
 from gpu_envs import layout
+
+
+def _output(kind: str, *shape: int) -> dict[str, Any]:
+    return {"type": kind, "shape": list(shape), "per_agent": len(shape) > 1, "by_a_step": False}
+
 
 INSTANCE: dict[str, Any] = {
     "id": "Test-v0",
@@ -14,47 +21,73 @@ INSTANCE: dict[str, Any] = {
     "agents_per_world": 2,
     "autoreset_mode": "SameStep",
     "outputs": {
-        "obs": {"type": "float32", "shape": [3, 2, 5]},
-        "reward": {"type": "float32", "shape": [3, 2]},
-        "terminated": {"type": "bool", "shape": [3, 2]},
-        "truncated": {"type": "bool", "shape": [3, 2]},
-        "final_obs": {"type": "float32", "shape": [3, 2, 5]},
-        "ended": {"type": "bool", "shape": [3, 2]},
-        "episode_return": {"type": "float32", "shape": [3, 2]},
-        "episode_length": {"type": "int32", "shape": [3, 2]},
-        "state": {"type": "float32", "shape": [3, 7]},
+        "obs": _output("float32", 3, 2, 5),
+        "reward": _output("float32", 3, 2),
+        "terminated": _output("bool", 3, 2),
+        "truncated": _output("bool", 3, 2),
+        "final_obs": _output("float32", 3, 2, 5),
+        "ended": _output("bool", 3, 2),
+        "episode_return": _output("float32", 3, 2),
+        "episode_length": _output("int32", 3, 2),
+        "state": _output("float32", 3, 7) | {"per_agent": False},
     },
 }
 
 
-def _written(**changes: Any) -> list[str]:
-    wanted = changes.pop("wanted", None)
-    read = layout.read(INSTANCE | changes, wanted, 64)
-    return [output.name for output in read.outputs if output is not None]
+ALWAYS = {"obs", "reward", "terminated", "truncated"}
+
+
+def _written(*wanted: str, mode: str = "SameStep") -> set[str]:
+    outputs = {"outputs": wanted} if wanted else {}
+    native = gpu_envs.native.make("cpu", "CartPole-v0", 1, autoreset_mode=mode, **outputs)
+    return set(native.outputs)
 
 
 def test_everything_that_exists_is_written_by_default() -> None:
-    assert _written() == [name for name in layout.OUTPUTS if name in INSTANCE["outputs"]]
+    stats = {"ended", "episode_return", "episode_length"}
+    assert _written() == ALWAYS | stats | {"final_obs"}
+    assert _written(mode="NextStep") == _written(mode="Disabled") == ALWAYS | stats
 
 
-@pytest.mark.parametrize("mode", ["NextStep", "Disabled"])
-def test_final_obs_belongs_to_same_step(mode: str) -> None:
-    assert "final_obs" not in _written(autoreset_mode=mode)
-
-
-def test_masked_outputs_bring_their_mask() -> None:
-    assert _written(wanted=["final_obs"]) == [*layout.OUTPUTS[:4], "final_obs", "ended"]
-    assert _written(wanted=["state"]) == [*layout.OUTPUTS[:4], "state"]
+def test_masked_outputs_bring_their_mask_and_others_do_not() -> None:
+    assert _written("final_obs") == ALWAYS | {"final_obs", "ended"}
+    assert _written("episode_length") == ALWAYS | {"episode_length", "ended"}
+    assert _written("state") == _written("reward") == ALWAYS
 
 
 def test_output_that_the_environment_lacks_is_named() -> None:
+    layout.check_existing(INSTANCE, ["state", "final_obs"])
     with pytest.raises(ValueError, match="action_mask"):
-        _written(wanted=["action_mask"])
+        layout.check_existing(INSTANCE, ["action_mask"])
+
+
+def test_results_that_name_other_outputs_than_the_engine_are_refused() -> None:
+    native = gpu_envs.native.cpu()
+    for fields in (layout.OUTPUTS[:-1], (*layout.OUTPUTS, "picture"), (*layout.OUTPUTS[:-1], "x")):
+        with pytest.raises(ValueError, match="the outputs of the engine"):
+            native.use_results(namedtuple("Other", fields))
+    native.use_results(layout.Outputs)
+
+
+def test_results_in_another_order_are_filled_by_name() -> None:
+    native = gpu_envs.native.cpu()
+    backwards = namedtuple("Backwards", layout.OUTPUTS[::-1])
+    try:
+        native.use_results(backwards)
+        simulator = native.Simulator("CartPole-v0", 2)
+        addresses, results = simulator.allocate(False)
+        simulator.reset(3, 0, {}, addresses, 0)
+        assert type(results) is backwards
+        assert results[-1] is results.obs
+        assert results.obs.shape == (2, 1, 4)
+        assert results.state is None
+    finally:
+        native.use_results(layout.Outputs)
 
 
 @pytest.mark.parametrize("alignment", [64, 256])
 def test_offsets_are_aligned_and_disjoint(alignment: int) -> None:
-    read = layout.read(INSTANCE, None, alignment)
+    read = layout.read(INSTANCE, layout.OUTPUTS, alignment)
     end = 0
     for output in filter(None, read.outputs):
         assert output.offset % alignment == 0
@@ -64,7 +97,7 @@ def test_offsets_are_aligned_and_disjoint(alignment: int) -> None:
 
 
 def test_rows_flatten_worlds_and_agents_but_not_the_state() -> None:
-    read = layout.read(INSTANCE, None, 64)
+    read = layout.read(INSTANCE, layout.OUTPUTS, 64)
     assert read.of("obs").rows == (6, 5)  # type: ignore[union-attr]
     assert read.of("reward").rows == (6,)  # type: ignore[union-attr]
     assert read.of("state").rows == (3, 7)  # type: ignore[union-attr]

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import gpu_envs
-from gpu_envs.layout import OUTPUTS
 
 needs_hanabi = pytest.mark.skipif(
     "Hanabi-v0" not in gpu_envs.environments(), reason="Hanabi-v0 is not registered"
@@ -120,9 +119,7 @@ def test_agents_that_end_leave_one_by_one(monkeypatch) -> None:
     ended = [False, False, False]
 
     def step_arrays(actions: Any, *rest: Any) -> Any:
-        results = dict(zip(OUTPUTS, native(actions, *rest), strict=True))
-        results["terminated"] = np.array([ended])
-        return tuple(results.values())
+        return native(actions, *rest)._replace(terminated=np.array([ended]))
 
     monkeypatch.setattr(env.simulator, "step_arrays", step_arrays)
     env.reset(seed=0)
@@ -141,7 +138,7 @@ def test_reward_parts_come_by_name(monkeypatch) -> None:
     native = env.simulator.step_arrays
     parts = np.array([[[0.5, 2.0]]], np.float32)
     monkeypatch.setattr(
-        env.simulator, "step_arrays", lambda *given: (*native(*given)[: len(OUTPUTS) - 1], parts)
+        env.simulator, "step_arrays", lambda *given: native(*given)._replace(reward_parts=parts)
     )
     monkeypatch.setattr(env.simulator, "reward_parts", ("sparse", "shaped"))
     env.reset(seed=0)
@@ -242,7 +239,7 @@ def test_illegal_end_repeats_no_reward_parts_of_the_step_before(monkeypatch) -> 
     native = env.simulator.step_arrays
     parts = np.ones((1, 2, 1), np.float32)
     monkeypatch.setattr(
-        env.simulator, "step_arrays", lambda *given: (*native(*given)[: len(OUTPUTS) - 1], parts)
+        env.simulator, "step_arrays", lambda *given: native(*given)._replace(reward_parts=parts)
     )
     monkeypatch.setattr(env.simulator, "reward_parts", ("points",))
     _, infos = env.reset(seed=0)

@@ -3,44 +3,100 @@
 // memory, are elsewhere (described/values.hpp, error.hpp).
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 #include "engine/base/platform.hpp"
 
 namespace ge {
 
+/// What the values of an enumeration are called in every layer, in its order.
+template <class E>
+struct Words;
+
+template <class E>
+constexpr auto name_of(E value) -> decltype(Words<E>::at[0]) {
+  return Words<E>::at[int(value)];
+}
+template <class E>
+constexpr std::optional<E> named(std::string_view name) {
+  int k = 0;
+  for (const char* const word : Words<E>::at) {
+    if (name == word) return E(k);
+    ++k;
+  }
+  return std::nullopt;
+}
+
 /// Gymnasium's three ways to begin the next episode.
 enum class Autoreset { next_step, same_step, disabled };
-const char* name_of(Autoreset mode);
+template <>
+struct Words<Autoreset> {
+  static constexpr const char* at[] = {"NextStep", "SameStep", "Disabled"};
+};
 
 /// Element types that cross the boundary.
 enum class Type { uint8, int32, int64, float32, float64, boolean, uint32, uint64, int8, text };
-const char* name_of(Type type);
-int bytes_of(Type type);
-
-/// The arrays a simulator can write, in this order in every layer.
-enum Output : int {
-  kObservation,
-  kReward,
-  kTerminated,
-  kTruncated,
-  kFinalObservation,
-  kEnded,
-  kEpisodeReturn,
-  kEpisodeLength,
-  kActionMask,
-  kAgentActive,
-  kState,
-  kRewardParts,
-  kOutputCount
+template <>
+struct Words<Type> {
+  static constexpr const char* at[] = {"uint8", "int32",  "int64",  "float32", "float64",
+                                       "bool",  "uint32", "uint64", "int8",    "string"};
 };
-const char* name_of(Output output);
-/// What only a step can fill; zero after a reset.
-inline bool is_of_a_step(Output output) {
-  return (output >= kReward && output <= kEpisodeLength) || output == kRewardParts;
+constexpr int bytes_of(Type type) {
+  constexpr int bytes[] = {1, 4, 8, 4, 8, 1, 4, 8, 1, 8};
+  return bytes[int(type)];
 }
 
 /// Element type of the observations that a learner asks for; `bits` are packed, low bit first.
 enum class Elements { own, uint8, float32, bits };
-const char* name_of(Elements elements);
+template <>
+struct Words<Elements> {
+  static constexpr const char* at[] = {"own", "uint8", "float32", "bits"};
+};
+
+/// What is told of an output besides its name.
+enum OutputTrait : unsigned {
+  kOfAnAgent = 0,   // a row per agent,
+  kOfAWorld = 1,    // or one per world
+  kByAStep = 2,     // only a step can fill it: zero after a reset
+  kAlways = 4,      // written whatever a caller asks for
+  kWhereEnded = 8,  // means something in the rows that `ended` marks alone
+};
+
+/// The arrays a simulator can write: the one list of them. An entry adds one, in every layer, and at
+/// the end it leaves the recorded hashes of all that has no such output as they are. The types of
+/// rows that an environment names are in graph/outputs.hpp.
+#define GE_OUTPUTS(OUTPUT)                                         \
+  OUTPUT(kObservation, "obs", kAlways)                             \
+  OUTPUT(kReward, "reward", kAlways | kByAStep)                    \
+  OUTPUT(kTerminated, "terminated", kAlways | kByAStep)            \
+  OUTPUT(kTruncated, "truncated", kAlways | kByAStep)              \
+  OUTPUT(kFinalObservation, "final_obs", kByAStep | kWhereEnded)   \
+  OUTPUT(kEnded, "ended", kByAStep)                                \
+  OUTPUT(kEpisodeReturn, "episode_return", kByAStep | kWhereEnded) \
+  OUTPUT(kEpisodeLength, "episode_length", kByAStep | kWhereEnded) \
+  OUTPUT(kActionMask, "action_mask", kOfAnAgent)                   \
+  OUTPUT(kAgentActive, "agent_active", kOfAnAgent)                 \
+  OUTPUT(kState, "state", kOfAWorld)                               \
+  OUTPUT(kRewardParts, "reward_parts", kByAStep)
+
+#define GE_OUTPUT_CONSTANT(constant, name, traits) constant,
+enum Output : int { GE_OUTPUTS(GE_OUTPUT_CONSTANT) kOutputCount };
+#undef GE_OUTPUT_CONSTANT
+
+#define GE_OUTPUT_NAME(constant, name, traits) name,
+template <>
+struct Words<Output> {
+  static constexpr const char* at[] = {GE_OUTPUTS(GE_OUTPUT_NAME)};
+};
+#undef GE_OUTPUT_NAME
+
+constexpr bool has_trait(Output output, OutputTrait trait) {
+#define GE_OUTPUT_TRAITS(constant, name, traits) traits,
+  constexpr unsigned all[] = {GE_OUTPUTS(GE_OUTPUT_TRAITS)};
+#undef GE_OUTPUT_TRAITS
+  return (all[output] & trait) != 0;
+}
 
 /// Where one call writes: an address per output, null for one that is not wanted.
 struct Bound {

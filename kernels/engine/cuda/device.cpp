@@ -143,7 +143,7 @@ void DeviceStore::launch(const void* kernel, const LaunchShape& shape, void** ar
 void DeviceStore::clear_transient(const Bound& out, const OutputShape* outputs,
                                   cudaStream_t stream) const {
   for (int o = 0; o < kOutputCount; ++o)
-    if (is_of_a_step(Output(o)) && out.at[o] != nullptr) zero(out.at[o], outputs[o].bytes, stream);
+    if (has_trait(Output(o), kByAStep) && out.at[o] != nullptr) zero(out.at[o], outputs[o].bytes, stream);
 }
 
 // ---- seeds and counters

@@ -16,6 +16,7 @@
 
 #include "engine/graph/channels.hpp"
 #include "engine/graph/episode.hpp"
+#include "engine/graph/outputs.hpp"
 #include "engine/graph/wide_rows.hpp"
 #include "engine/simulator/plan.hpp"
 
@@ -141,38 +142,6 @@ GE_COLD std::vector<FieldInfo> action_fields(const Params& params) {
   return all;
 }
 
-template <class E>
-struct RewardPartsOf {
-  static constexpr bool exists = false;
-};
-template <class E>
-  requires requires { typename E::RewardParts; }
-struct RewardPartsOf<E> {
-  static constexpr bool exists = true;
-  using Row = typename E::RewardParts;
-};
-
-template <class E>
-struct ActionMaskOf {
-  static constexpr bool exists = false;
-};
-template <class E>
-  requires requires { typename E::ActionMask; }
-struct ActionMaskOf<E> {
-  static constexpr bool exists = true;
-  using Row = typename E::ActionMask;
-};
-template <class E>
-struct StateOf {
-  static constexpr bool exists = false;
-};
-template <class E>
-  requires requires { typename E::State; }
-struct StateOf<E> {
-  static constexpr bool exists = true;
-  using Row = typename E::State;
-};
-
 /// What is known of a build without a simulator; `E` is the smallest tier.
 template <class E>
 GE_COLD BuildFacts facts_of_build(const std::string& id, const typename E::Schema::Params& params) {
@@ -183,14 +152,12 @@ GE_COLD BuildFacts facts_of_build(const std::string& id, const typename E::Schem
   facts.parameters = field_infos<typename SettingsOf<S>::type>(true);
   facts.reset_options = field_infos<typename ResetSettingsOf<S>::type>(true);
   facts.action = action_fields<typename S::Action>(params);
-  facts.observation = row_fields<typename E::Observation>(params);
-  if constexpr (StateOf<E>::exists) facts.state = row_fields<typename StateOf<E>::Row>(params);
-  if constexpr (RewardPartsOf<E>::exists)
-    facts.reward_parts = field_infos<typename RewardPartsOf<E>::Row>();
+  for_each_row_type<E>([&](auto output, auto row) {
+    facts.rows[output] = row_fields<typename decltype(row)::type>(params);
+  });
   facts.turns = kHooks<E>.acts.given;
   facts.text = kHooks<E>.text.given;
   facts.scene = kHooks<E>.scene.given;
-  facts.action_mask = ActionMaskOf<E>::exists;
   return facts;
 }
 
@@ -214,8 +181,8 @@ class Plan : public PlanFacts {
     choose_format(own_format<Observation>(), formats<Observation>());
     set_shapes();
     background_ = background_of<Observation>(params_);
-    if constexpr (StateOf<E>::exists)
-      state_background_ = background_of<typename StateOf<E>::Row>(params_);
+    if constexpr (has_rows<E, kState>)
+      state_background_ = background_of<row_of<E, kState>>(params_);
     list_ranges();
     // Names are for dictionaries of agents, which nobody makes of millions.
     std::vector<std::string> names;
@@ -274,31 +241,22 @@ class Plan : public PlanFacts {
   }
 
   template <class Row>
-  GE_COLD void row_output(Output which, bool per_agent, bool exists = true) {
+  GE_COLD void row_output(Output which) {
     if constexpr (Wide<Row>)
-      add_wide_output(which, own_format<Row>(), per_agent,
-                      {Row::elements(params_), Row::capacity, Row::describe(params_)}, exists);
+      add_wide_output(which, own_format<Row>(),
+                      {Row::elements(params_), Row::capacity, Row::describe(params_)});
     else
-      add_output(which, type_of<typename RowShape<Row>::Element>(), per_agent,
-                 {RowShape<Row>::elements}, exists);
+      add_output(which, type_of<typename RowShape<Row>::Element>(), {RowShape<Row>::elements});
   }
   GE_COLD void set_shapes() {
-    row_output<typename E::Observation>(kObservation, true);
-    row_output<typename E::Observation>(kFinalObservation, true,
-                                        config_.autoreset == Autoreset::same_step);
     add_agent_outputs(S::Agent::capacity > 1);
-    if constexpr (ActionMaskOf<E>::exists) {
-      row_output<typename ActionMaskOf<E>::Row>(kActionMask, true);
-      // The type of a mask that Gymnasium's spaces sample with; the bytes are the same.
-      if (outputs_[kActionMask].type == Type::uint8) outputs_[kActionMask].type = Type::int8;
-    }
-    if constexpr (RewardPartsOf<E>::exists) {
-      using Parts = typename RewardPartsOf<E>::Row;
-      static_assert(std::is_same_v<typename RowShape<Parts>::Element, float>,
+    for_each_row_type<E>(
+        [&](auto output, auto row) { row_output<typename decltype(row)::type>(Output(output())); });
+    // The type of a mask that Gymnasium's spaces sample with; the bytes are the same.
+    if (outputs_[kActionMask].type == Type::uint8) outputs_[kActionMask].type = Type::int8;
+    if constexpr (has_rows<E, kRewardParts>)
+      static_assert(std::is_same_v<typename RowShape<row_of<E, kRewardParts>>::Element, float>,
                     "GE: the parts of a reward are floats");
-      row_output<Parts>(kRewardParts, true);
-    }
-    if constexpr (StateOf<E>::exists) row_output<typename StateOf<E>::Row>(kState, false);
   }
   GE_COLD void list_ranges() {
     using Shape = ActionShape<typename S::Action>;

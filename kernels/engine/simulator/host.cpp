@@ -129,7 +129,7 @@ const void* HostBase::actions_of_step(const Actions& actions) {
 }
 void HostBase::clear_transient(const Bound& out) const {
   for (int o = 0; o < kOutputCount; ++o)
-    if (is_of_a_step(Output(o)) && out.at[o] != nullptr)
+    if (has_trait(Output(o), kByAStep) && out.at[o] != nullptr)
       std::memset(out.at[o], 0, size_t(facts_->outputs_[o].bytes));
 }
 

@@ -92,18 +92,21 @@ std::string describe_build(const BuildFacts& facts) {
   char threshold[40] = "null";
   if (card.reward_threshold != kUnbounded)
     std::snprintf(threshold, sizeof threshold, "%.17g", card.reward_threshold);
+  const auto rows = [&](Output which) {
+    return json(facts.rows[which].value_or(std::vector<FieldInfo>{}));
+  };
   return "\"id\": " + json(facts.id) + ", \"doc\": " + json(std::string(card.doc)) +
          ", \"max_episode_steps\": " + std::to_string(card.max_episode_steps) +
          ", \"reward_threshold\": " + threshold +
          ", \"agents\": " + json(std::string(card.agents)) +
          ", \"parameters\": " + json(facts.parameters) +
          ", \"reset_options\": " + json(facts.reset_options) +
-         ", \"action\": " + json(facts.action) + ", \"observation\": " + json(facts.observation) +
-         ", \"state\": " + json(facts.state) + ", \"reward_parts\": " + json(facts.reward_parts) +
+         ", \"action\": " + json(facts.action) + ", \"observation\": " + rows(kObservation) +
+         ", \"state\": " + rows(kState) + ", \"reward_parts\": " + rows(kRewardParts) +
          ", \"turns\": " + flag(facts.turns) + ", \"text\": " + flag(facts.text) +
          ", \"scene\": " + flag(facts.scene) +
          (card.render_fps > 0 ? ", \"render_fps\": " + std::to_string(card.render_fps) : "") +
-         ", \"action_mask\": " + flag(facts.action_mask) +
+         ", \"action_mask\": " + flag(facts.rows[kActionMask].has_value()) +
          ", \"columns\": " + columns_json(facts.columns);
 }
 
@@ -175,29 +178,30 @@ std::vector<int64_t> PlanFacts::wide_shape(Elements format, const WideShape& row
   return {row.elements};
 }
 
-void PlanFacts::add_output(Output which, Type type, bool per_agent, std::vector<int64_t> row,
-                           bool exists) {
+void PlanFacts::add_output(Output which, Type type, std::vector<int64_t> row) {
+  const bool per_agent = !has_trait(which, kOfAWorld);
   OutputShape& shape = outputs_[which];
+  // The next episode begins within the step in SameStep alone.
+  const bool exists = which != kFinalObservation || config_.autoreset == Autoreset::same_step;
   shape = {type, exists, per_agent, std::move(row), 0};
   shape.bytes = bytes_of(type) * config_.worlds * (per_agent ? agents_ : 1);
   for (const int64_t extent : shape.row) shape.bytes *= extent;
 }
 
-void PlanFacts::add_wide_output(Output which, Elements own, bool per_agent, const WideShape& row,
-                                bool exists) {
+void PlanFacts::add_wide_output(Output which, Elements own, const WideShape& row) {
   const Elements format = format_of(which, own);
-  add_output(which, format == Elements::float32 ? Type::float32 : Type::uint8, per_agent,
-             wide_shape(format, row), exists);
+  add_output(which, format == Elements::float32 ? Type::float32 : Type::uint8,
+             wide_shape(format, row));
 }
 
 void PlanFacts::add_agent_outputs(bool many_agents) {
-  add_output(kReward, Type::float32, true, {});
-  add_output(kTerminated, Type::boolean, true, {});
-  add_output(kTruncated, Type::boolean, true, {});
-  add_output(kEnded, Type::boolean, true, {});
-  add_output(kEpisodeReturn, Type::float32, true, {});
-  add_output(kEpisodeLength, Type::int32, true, {});
-  add_output(kAgentActive, Type::boolean, true, {}, many_agents);
+  add_output(kReward, Type::float32, {});
+  add_output(kTerminated, Type::boolean, {});
+  add_output(kTruncated, Type::boolean, {});
+  add_output(kEnded, Type::boolean, {});
+  add_output(kEpisodeReturn, Type::float32, {});
+  add_output(kEpisodeLength, Type::int32, {});
+  if (many_agents) add_output(kAgentActive, Type::boolean, {});
 }
 
 void PlanFacts::write_instance(const BuildFacts& build, const void* values,
@@ -211,7 +215,8 @@ void PlanFacts::write_instance(const BuildFacts& build, const void* values,
     full.insert(full.end(), shape.row.begin(), shape.row.end());
     outputs += (outputs.empty() ? "" : ", ") + json(std::string(name_of(Output(o)))) +
                ": {\"type\": " + json(std::string(name_of(shape.type))) +
-               ", \"shape\": " + shape_json(full) + "}";
+               ", \"shape\": " + shape_json(full) + ", \"per_agent\": " + flag(shape.per_agent) +
+               ", \"by_a_step\": " + flag(has_trait(Output(o), kByAStep)) + "}";
   }
   std::string settings;
   for (const FieldInfo& info : build.parameters)

@@ -4,6 +4,7 @@
 // environment's types and leaves the rest to this.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,9 +47,10 @@ struct BuildFacts {
   std::string id;
   Card card;
   std::vector<Column> columns;
-  std::vector<FieldInfo> parameters, reset_options, action, observation;
-  std::vector<FieldInfo> state, reward_parts;  // empty: none
-  bool turns = false, text = false, scene = false, action_mask = false;
+  std::vector<FieldInfo> parameters, reset_options, action;
+  std::optional<std::vector<FieldInfo>>
+      rows[kOutputCount];  // of outputs that the environment fills
+  bool turns = false, text = false, scene = false;
 };
 /// The part of the JSON that is known without a simulator.
 std::string describe_build(const BuildFacts& facts);
@@ -94,11 +96,9 @@ struct PlanFacts {
   void choose_format(Elements own, const std::vector<Elements>& possible);
   /// The format of a wide row that is written as `which`; `own` is that of its elements.
   Elements format_of(Output which, Elements own) const;
-  void add_output(Output which, Type type, bool per_agent, std::vector<int64_t> row,
-                  bool exists = true);
-  void add_wide_output(Output which, Elements own, bool per_agent, const WideShape& row,
-                       bool exists = true);
-  /// What every environment tells of each agent besides its observation.
+  void add_output(Output which, Type type, std::vector<int64_t> row);
+  void add_wide_output(Output which, Elements own, const WideShape& row);
+  /// What the life cycle tells of each agent.
   void add_agent_outputs(bool many_agents);
   /// The whole JSON; `settings` lie in the struct at `values`.
   void write_instance(const BuildFacts& build, const void* values,

@@ -290,11 +290,9 @@ class Buffers {
   /// Appends one world's part of every output. final_obs is zero outside its mask, so it is taken
   /// whole.
   void hash_world(int64_t world, Blake2b& hash) const {
-    for (const Output o :
-         {kObservation, kReward, kTerminated, kTruncated, kFinalObservation, kEnded, kEpisodeReturn,
-          kEpisodeLength, kActionMask, kAgentActive, kState, kRewardParts}) {
-      const int64_t bytes = int64_t(host_[o].size()) / simulator_.worlds();
-      hash.update(host_[o].data() + world * bytes, size_t(bytes));
+    for (const std::vector<char>& output : host_) {
+      const int64_t bytes = int64_t(output.size()) / simulator_.worlds();
+      hash.update(output.data() + world * bytes, size_t(bytes));
     }
   }
 

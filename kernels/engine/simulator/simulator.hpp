@@ -28,6 +28,10 @@ struct OutputShape {
 /// How a GPU runs a graph: lanes that own a world and run stage after stage, or a grid-wide kernel
 /// per stage. The bits are the same; `own` leaves the choice to the environment.
 enum class Schedule { own, group, flat };
+template <>
+struct Words<Schedule> {
+  static constexpr const char* at[] = {"own", "group", "flat"};
+};
 
 struct Config {
   int64_t worlds = 1;

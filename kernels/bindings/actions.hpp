@@ -1,0 +1,106 @@
+// Actions as NumPy hands them over: judged by type and shape alone, in a few comparisons of
+// integers, since this is the fast path of the commonest caller. Their values are the engine's to
+// judge.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <string>
+
+#include "engine/simulator/simulator.hpp"
+
+namespace ge::python {
+
+namespace py = pybind11;
+
+// NumPy's type numbers, the same in every version.
+inline bool type_numbered(int number, Type& type) {
+  switch (number) {
+    case 2:
+      type = Type::uint8;
+      return true;
+    case 5:
+      type = Type::int32;
+      return true;
+    case 7:
+      type = sizeof(long) == 8 ? Type::int64 : Type::int32;
+      return true;
+    case 9:
+      type = Type::int64;
+      return true;
+    case 11:
+      type = Type::float32;
+      return true;
+    case 12:
+      type = Type::float64;
+      return true;
+    default:
+      return false;
+  }
+}
+
+inline std::string shape_of(const py::array& array) {
+  std::string out = "(";
+  for (py::ssize_t k = 0; k < array.ndim(); ++k)
+    out += (k > 0 ? ", " : "") + std::to_string(array.shape(k));
+  return out + (array.ndim() == 1 ? ",)" : ")");
+}
+
+/// Reads the actions of one simulator.
+class ActionReader {
+ public:
+  explicit ActionReader(const Simulator& simulator)
+      : worlds_(simulator.worlds()),
+        agents_(simulator.agents()),
+        words_(int64_t(simulator.action_ranges().size()) / 2),
+        is_float_(simulator.action_is_float()),
+        is_choice_(words_ == 1 && !is_float_) {}
+
+  Actions read(const py::object& object) const {
+    if (!py::detail::npy_api::get().PyArray_Check_(object.ptr()))
+      throw Error(Fault::type, "actions must be a NumPy array here, got " +
+                                   py::str(py::type::of(object)).cast<std::string>());
+    const auto* array = py::detail::array_proxy(object.ptr());
+    const auto* descriptor = py::detail::array_descriptor1_proxy(array->descr);
+    Type type;
+    const bool native = descriptor->byteorder != '>';
+    const bool known = type_numbered(descriptor->type_num, type) && native;
+    const bool floats = known && (type == Type::float32 || type == Type::float64);
+    if (!known || floats != is_float_)
+      throw Error(Fault::type, std::string("actions must be ") +
+                                   (is_float_ ? "float32 or float64" : "int64, int32 or uint8") +
+                                   ", got " +
+                                   py::str(py::reinterpret_borrow<py::object>(object).attr("dtype"))
+                                       .cast<std::string>());
+    if (!fits(array->nd, array->dimensions) || (array->flags & py::array::c_style) == 0)
+      refuse_shape(object);
+    return {array->data, type};
+  }
+
+ private:
+  // (worlds * agents[, k]), (worlds, agents[, k]), without k for a lone choice alone; the two agree
+  // where there is one agent, with or without its axis.
+  bool fits(int nd, const py::ssize_t* shape) const {
+    if (!is_choice_) {
+      if (nd < 2 || shape[nd - 1] != words_) return false;
+      --nd;
+    }
+    return (nd == 1 && shape[0] == worlds_ * agents_) ||
+           (nd == 2 && shape[0] == worlds_ && shape[1] == agents_);
+  }
+  [[noreturn]] void refuse_shape(const py::object& object) const {
+    const std::string k = !is_choice_ ? ", " + std::to_string(words_) : "";
+    const py::array array = py::reinterpret_borrow<py::array>(object);
+    throw Error(Fault::value, "actions must be a contiguous array of shape (" +
+                                  std::to_string(worlds_ * agents_) + (k.empty() ? "," : k) +
+                                  ") or (" + std::to_string(worlds_) + ", " +
+                                  std::to_string(agents_) + k + "), got " + shape_of(array));
+  }
+
+  int64_t worlds_, agents_, words_;
+  bool is_float_;
+  bool is_choice_;  // the action is one category: its rows have no axis
+};
+
+}  // namespace ge::python

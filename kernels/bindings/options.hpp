@@ -1,0 +1,129 @@
+// What Python hands over to make a simulator: keyword arguments into a Config, values by name.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "engine/simulator/simulator.hpp"
+
+namespace ge::python {
+
+namespace py = pybind11;
+
+inline Value value_of(const py::handle& value, const std::string& name) {
+  if (PyBool_Check(value.ptr())) return value.ptr() == Py_True;
+  if (PyFloat_Check(value.ptr())) return PyFloat_AS_DOUBLE(value.ptr());
+  if (PyUnicode_Check(value.ptr())) {
+    py::ssize_t size = 0;
+    const char* const text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+    if (text == nullptr) {
+      PyErr_Clear();
+      throw Error(Fault::value, "'" + name + "' is no text that UTF-8 can hold");
+    }
+    return std::string(text, size_t(size));
+  }
+  if (PyIndex_Check(value.ptr())) {
+    const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
+    if (!index) throw py::error_already_set();
+    int overflow = 0;
+    const long long n = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+    if (overflow != 0) return overflow > 0 ? 1e300 : -1e300;
+    return int64_t(n);
+  }
+  // NumPy scalars and arrays or tensors of one number.
+  if (PyObject_HasAttrString(value.ptr(), "item")) return value_of(value.attr("item")(), name);
+  throw Error(Fault::type, "'" + name + "' must be a bool, a number or a string, got " +
+                               py::str(py::type::of(value)).cast<std::string>());
+}
+
+inline Values values_of(const py::dict& dict) {
+  Values values;
+  for (const auto& [key, value] : dict) {
+    const std::string name = py::str(key).cast<std::string>();
+    values[name] = value_of(value, name);
+  }
+  return values;
+}
+
+inline int64_t whole(const py::handle& value, const std::string& name, int64_t low) {
+  const Value number = value_of(value, name);
+  const int64_t* n = std::get_if<int64_t>(&number);
+  if (n == nullptr || *n < low)
+    throw Error(Fault::value, name + " must be a whole number of at least " + std::to_string(low) +
+                                  ", got " + py::repr(value).cast<std::string>());
+  return *n;
+}
+
+/// A word of an enumeration; refused with those that are possible.
+template <class E>
+E word_of(const py::handle& value, const std::string& name) {
+  const std::string text = value.cast<std::string>();
+  if (const auto found = named<E>(text)) return *found;
+  std::string known;
+  for (const char* const word : Words<E>::at)
+    if (std::string(word) != "own")
+      known += (known.empty() ? "'" : ", '") + std::string(word) + "'";
+  throw Error(Fault::value, name + " must be one of " + known + ", got '" + text + "'");
+}
+
+/// What a native simulator is made from.
+struct Wish {
+  Config config;
+  py::object outputs = py::none();  // names; none: all that exist
+};
+
+/// The options of the constructor by name, as _native.pyi lists them.
+inline Wish wish_of(int64_t num_worlds, const py::kwargs& options) {
+  Wish wish;
+  Config& config = wish.config;
+  config.worlds = num_worlds;
+  using Take = std::function<void(const py::handle& value, const std::string& name)>;
+  const auto number = [](auto& target, int64_t low) -> Take {
+    return [&target, low](const py::handle& value, const std::string& name) {
+      target = std::remove_reference_t<decltype(target)>(whole(value, name, low));
+    };
+  };
+  const auto word = []<class E>(E& target) -> Take {
+    return [&target](const py::handle& value, const std::string& name) {
+      target = word_of<E>(value, name);
+    };
+  };
+  const std::map<std::string, Take> known{
+      {"first_world", number(config.first_world, 0)},
+      {"autoreset_mode", word(config.autoreset)},
+      {"max_episode_steps", number(config.max_episode_steps, -1)},
+      {"threads", number(config.threads, 0)},
+      {"device", number(config.device, 0)},
+      {"dtype", word(config.elements)},
+      {"parameters",
+       [&](const py::handle& value, const std::string&) {
+         config.parameters = values_of(value.cast<py::dict>());
+       }},
+      {"outputs",
+       [&](const py::handle& value, const std::string&) {
+         wish.outputs = py::reinterpret_borrow<py::object>(value);
+       }},
+      {"tile", number(config.tile, 0)},
+      {"crew", number(config.crew, 0)},
+      {"lanes", number(config.lanes, 0)},
+      {"block", number(config.block, 0)},
+      {"schedule", word(config.schedule)},
+      {"dependent_launch",
+       [&](const py::handle& value, const std::string&) {
+         config.dependent_launch = value.cast<bool>();
+       }},
+  };
+  for (const auto& [key, value] : options) {
+    const std::string name = py::str(key).cast<std::string>();
+    const auto found = known.find(name);
+    if (found == known.end())
+      throw Error(Fault::type, "a native simulator has no option '" + name + "'");
+    found->second(value, name);
+  }
+  return wish;
+}
+
+}  // namespace ge::python

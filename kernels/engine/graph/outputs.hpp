@@ -1,0 +1,49 @@
+// Which types of rows an environment names for which outputs. Every layer that goes through the
+// outputs of an environment goes through these: its plan, its executors, its description.
+#pragma once
+
+#include <utility>
+
+#include "engine/base/boundary.hpp"
+#include "engine/base/types.hpp"
+
+namespace ge {
+
+/// The type of a row of `kOutput` that E names; none where it names none, and for what the life
+/// cycle writes.
+template <class E, int kOutput>
+struct RowOfOutput {
+  static constexpr bool exists = false;
+};
+
+#define GE_ROWS_OF(kOutput, Row)           \
+  template <class E>                       \
+    requires requires { typename E::Row; } \
+  struct RowOfOutput<E, kOutput> {         \
+    static constexpr bool exists = true;   \
+    using type = typename E::Row;          \
+  };
+GE_ROWS_OF(kObservation, Observation)
+GE_ROWS_OF(kFinalObservation, Observation)
+GE_ROWS_OF(kActionMask, ActionMask)
+GE_ROWS_OF(kState, State)
+GE_ROWS_OF(kRewardParts, RewardParts)
+#undef GE_ROWS_OF
+
+template <class E, int kOutput>
+inline constexpr bool has_rows = RowOfOutput<E, kOutput>::exists;
+template <class E, int kOutput>
+using row_of = typename RowOfOutput<E, kOutput>::type;
+
+/// f(Output constant, Type_<Row>) for each output whose rows E names, in order.
+template <class E, class F>
+constexpr void for_each_row_type(F&& f) {
+  [&]<int... o>(std::integer_sequence<int, o...>) {
+    const auto visit = [&]<int kOutput>(std::integral_constant<int, kOutput> output) {
+      if constexpr (has_rows<E, kOutput>) f(output, Type_<row_of<E, kOutput>>{});
+    };
+    (visit(std::integral_constant<int, o>{}), ...);
+  }(std::make_integer_sequence<int, kOutputCount>{});
+}
+
+}  // namespace ge
