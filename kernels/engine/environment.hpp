@@ -8,6 +8,7 @@
 #include "engine/maths/math.hpp"
 #include "engine/maths/packs.hpp"
 #include "engine/maths/random.hpp"
+#include "engine/simulator/assets.hpp"
 #include "engine/simulator/build.hpp"
 #include "engine/world/world.hpp"
 #include "pictures/scene.hpp"

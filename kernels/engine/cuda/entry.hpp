@@ -75,10 +75,12 @@ class DeviceSimulator final : public PlannedSimulator<E> {
                                                "\", \"launches\": " + cuda::describe(step_));
     shared_.base = store_.records();
     shared_.counters = static_cast<Counters*>(store_.counters());
-    background_ = cuda::uploaded(store_.device(), plan_.background_);
-    state_background_ = cuda::uploaded(store_.device(), plan_.state_background_);
-    shared_.background = background_.template as<uint8_t>();
-    shared_.state_background = state_background_.template as<uint8_t>();
+    if constexpr (has_assets<S>) {
+      assets_ = cuda::uploaded(store_.device(), plan_.shelf_->packed());
+      shared_.assets = plan_.assets_;
+      plan_.shelf_->move(&shared_.assets, sizeof shared_.assets / sizeof(Asset<char>),
+                         assets_.template as<char>());
+    }
     if constexpr (has_flat<E>) {
       if (flat_ != nullptr) {
         const cuda::DeviceGuard guard(store_.device());
@@ -91,7 +93,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   const std::string& instance() const override { return instance_; }
   int64_t memory_bytes() const override {
     return store_.memory_bytes() + (flat_ == nullptr ? 0 : flat_->memory_bytes()) +
-           background_.bytes() + state_background_.bytes();
+           assets_.bytes();
   }
 
   void step(const Actions& actions, const Bound& out, void* stream) override {
@@ -179,7 +181,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
             [&plan](int64_t free, int64_t total) {
               const int64_t own = record_bytes<Tables>(plan.params_);  // the map of its words
               const int64_t each = wants_flat(plan) ? DeviceFlat<E>::world_bytes(plan.params_) : 0;
-              check_fits(plan, {free - own, total}, each,
+              check_fits(plan, {free - own - plan.asset_bytes(), total}, each,
                          " on cuda:" + std::to_string(plan.config_.device));
             }};
   }
@@ -241,7 +243,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
       store_.launch(launch.function, launch.shape, arguments, stream);
   }
   // Before the store, whose end waits for the device.
-  cuda::DeviceMemory background_, state_background_;
+  cuda::DeviceMemory assets_;
   std::unique_ptr<DeviceFlat<E>> flat_;
   cuda::DeviceStore store_;
   std::string instance_;

@@ -156,9 +156,10 @@ consteval bool is_complete() {
 template <class Row>
 inline constexpr bool may_be_alike = requires { &Row::turn; };
 
-/// What a row begins with, where all rows of a simulator begin alike; null: zeros.
+/// Whether all rows of a simulator begin alike, with bytes among its assets:
+/// `static const Asset<uint8_t>& background(const Assets&)` of the row says which.
 template <class Row>
-inline constexpr bool has_background = requires(const uint8_t* row) { &Row::background; };
+inline constexpr bool has_background = requires { &Row::background; };
 
 /// Runs the row's function.
 template <auto F, class T, class Writer, class S, class... Args>
@@ -209,8 +210,12 @@ GE_FN WideTarget wide_target(const Shared<S>& shared, Output output) {
   const Elements own =
       std::is_same_v<typename Row::Element, float> ? Elements::float32 : Elements::uint8;
   const uint8_t* background = nullptr;
-  if constexpr (has_background<Row>)
-    background = observation ? shared.background : shared.state_background;
+  if constexpr (has_background<Row>) {
+    static_assert(std::is_same_v<typename Row::Element, uint8_t>,
+                  "GE: a background is for a wide row of bytes");
+    background = Row::background(shared.assets).at;
+    GE_ASSERT(Row::background(shared.assets).count >= Row::elements(shared.params));
+  }
   return {static_cast<char*>(shared.bound.at[output]), observation ? shared.format : own,
           Row::elements(shared.params), background};
 }

@@ -18,6 +18,7 @@
 #include "engine/graph/episode.hpp"
 #include "engine/graph/outputs.hpp"
 #include "engine/graph/wide_rows.hpp"
+#include "engine/simulator/assets.hpp"
 #include "engine/simulator/plan.hpp"
 
 namespace ge {
@@ -180,9 +181,7 @@ class Plan : public PlanFacts {
     hash_layout();
     choose_format(own_format<Observation>(), formats<Observation>());
     set_shapes();
-    background_ = background_of<Observation>(params_);
-    if constexpr (has_rows<E, kState>)
-      state_background_ = background_of<row_of<E, kState>>(params_);
+    shelf_ = make_assets<S>(id_, config_.data_folders, settings_, params_, assets_);
     list_ranges();
     // Names are for dictionaries of agents, which nobody makes of millions.
     std::vector<std::string> names;
@@ -199,6 +198,7 @@ class Plan : public PlanFacts {
 
   Settings settings_;
   Params params_;
+  typename AssetsOf<S>::type assets_{};  // on the host
 
  private:
   template <class Row>
@@ -224,20 +224,6 @@ class Plan : public PlanFacts {
     if constexpr (Wide<Row>) return {Elements::uint8, Elements::float32};
     if constexpr (std::is_same_v<Element, uint8_t>) return {Elements::uint8};
     return {};
-  }
-
-  template <class Row>
-  static std::vector<uint8_t> background_of([[maybe_unused]] const Params& params) {
-    std::vector<uint8_t> bytes;
-    if constexpr (Wide<Row>) {
-      if constexpr (has_background<Row>) {
-        static_assert(std::is_same_v<typename Row::Element, uint8_t>,
-                      "GE: a background is for a wide row of bytes");
-        bytes.resize(size_t(Row::elements(params)));
-        Row::background(params, bytes.data());
-      }
-    }
-    return bytes;
   }
 
   template <class Row>

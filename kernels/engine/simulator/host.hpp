@@ -80,12 +80,12 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     this->allocate_records();
     shared_.base = this->base_;
     shared_.counters = &this->counters_;
-    shared_.background = plan_.background_.empty() ? nullptr : plan_.background_.data();
-    shared_.state_background =
-        plan_.state_background_.empty() ? nullptr : plan_.state_background_.data();
+    shared_.assets = plan_.assets_;
   }
 
-  int64_t memory_bytes() const override { return this->held_bytes() + runner_.memory_bytes(); }
+  int64_t memory_bytes() const override { 
+    return this->held_bytes() + runner_.memory_bytes() + plan_.asset_bytes();
+  }
 
   void step(const Actions& actions, const Bound& out, void*) override {
     if constexpr (kReadsCallersType) {

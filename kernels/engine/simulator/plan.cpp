@@ -230,7 +230,9 @@ void PlanFacts::write_instance(const BuildFacts& build, const void* values,
               ", \"time_limit\": " + std::to_string(max_steps_) +
               ", \"packed\": " + flag(format_ == Elements::bits) +
               ", \"record_bytes\": " + std::to_string(record_bytes) +
-              ", \"layout\": " + json(layout_) + ", \"tier\": " + std::to_string(tier_) +
+              ", \"layout\": " + json(layout_) +
+              (shelf_ == nullptr ? "" : ", \"assets\": " + json(shelf_->hash())) +
+              ", \"tier\": " + std::to_string(tier_) +
               ", \"outputs\": {" + outputs + "}, \"values\": {" + settings + "}}";
 }
 

@@ -4,12 +4,14 @@
 // environment's types and leaves the rest to this.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/described/field_info.hpp"
+#include "engine/simulator/assets.hpp"
 #include "engine/simulator/simulator.hpp"
 #include "engine/world/record.hpp"
 
@@ -83,7 +85,8 @@ struct PlanFacts {
   std::string layout_, instance_;
   OutputShape outputs_[kOutputCount];
   Elements format_ = Elements::uint8;  // of observations that are wide rows
-  std::vector<uint8_t> background_, state_background_;
+  std::shared_ptr<const AssetShelf> shelf_;  // null: the environment has no assets
+  int64_t asset_bytes() const { return shelf_ == nullptr ? 0 : shelf_->bytes(); }
 
   /// Of a world, in the rules' type.
   int64_t action_bytes() const { return 4 * int64_t{agents_} * int64_t(ranges_.size() / 2); }

@@ -27,6 +27,9 @@ const std::vector<Column>& PlannedBase::columns() const {
 const std::string& PlannedBase::layout() const {
   return facts_->layout_;
 }
+const AssetShelf* PlannedBase::assets() const {
+  return facts_->shelf_.get();
+}
 const std::vector<double>& PlannedBase::action_ranges() const {
   return facts_->ranges_;
 }

@@ -30,6 +30,7 @@ class GE_API PlannedBase : public Simulator {
   const std::string& id() const override;
   const std::vector<Column>& columns() const override;
   const std::string& layout() const override;
+  const AssetShelf* assets() const override;
   const std::vector<double>& action_ranges() const override;
   bool action_is_float() const override;
   std::vector<std::string> action_names() const override;

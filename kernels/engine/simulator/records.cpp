@@ -7,6 +7,7 @@
 #include "engine/described/field_info.hpp"
 #include "engine/maths/blake2b.hpp"
 #include "engine/maths/random.hpp"
+#include "engine/simulator/assets.hpp"
 
 namespace ge {
 
@@ -89,6 +90,7 @@ namespace {
 
 constexpr char kMagic[8] = {'g', 'p', 'u', '_', 'e', 'n', 'v', '\1'};
 constexpr int64_t kDigest = 16;
+const char* const kNothing = "(nothing)";
 
 // What must be equal for a save to be loaded: the same text on both sides, compared line by line so
 // that a difference can be named.
@@ -119,7 +121,8 @@ std::vector<std::pair<std::string, std::string>> save_facts(const Simulator& sim
     }
     return instance.substr(begin, end - begin);
   };
-  return {{"environment", json(simulator.id())},
+  std::vector<std::pair<std::string, std::string>> facts{
+          {"environment", json(simulator.id())},
           {"parameters", member("values")},
           {"tier", member("tier")},
           {"worlds", std::to_string(simulator.worlds())},
@@ -128,6 +131,8 @@ std::vector<std::pair<std::string, std::string>> save_facts(const Simulator& sim
           {"time_limit", member("time_limit")},
           {"record_bytes", std::to_string(simulator.record_bytes())},
           {"layout", json(simulator.layout())}};
+  if (simulator.assets() != nullptr) facts.push_back({"assets", json(simulator.assets()->hash())});
+  return facts;
 }
 
 std::string save_header(const Simulator& simulator) {
@@ -139,7 +144,7 @@ std::string save_header(const Simulator& simulator) {
 std::string fact_in(const std::string& header, const std::string& key) {
   // A line each, so that a parameter of the same name is not meant.
   const auto at = header.find(",\n \"" + key + "\": ");
-  if (at == std::string::npos) return "(nothing)";
+  if (at == std::string::npos) return kNothing;
   const auto begin = at + key.size() + 7;
   const auto line = header.find(",\n", begin);
   const auto end = line == std::string::npos ? header.rfind('}') : line;
@@ -178,7 +183,9 @@ void load(Simulator& simulator, const char* data, int64_t bytes) {
   for (const auto& [key, value] : save_facts(simulator)) {
     if (!intact) break;
     const std::string theirs = fact_in(header, key);
-    if (theirs != value)
+    // Saves of releases before assets do not name what follows from the parameters, which are equal.
+    const bool follows = key == "assets" && theirs == kNothing && !simulator.assets()->has_files();
+    if (theirs != value && !follows)
       throw Error(Fault::value, "load: the save differs in " + key + ": it has " + theirs +
                                     ", this simulator " + value);
   }

@@ -42,6 +42,7 @@ struct Config {
   Elements elements = Elements::own;
   int device = 0;  // CUDA ordinal
   Values parameters;
+  std::vector<std::string> data_folders;  // where the environment's data files lie, in this order
   // Tuning, and what the tests vary; 0 leaves the choice to the engine.
   int tile = 0;                       // worlds per tile (cpu)
   int crew = 0;                       // threads that share one world (cpu); 1: none do
@@ -92,6 +93,7 @@ struct Column {
 };
 
 struct Sampling;
+class AssetShelf;
 struct Scene;
 
 /// One simulator: N worlds of one environment on one machine.
@@ -109,6 +111,8 @@ class GE_API Simulator {
   virtual const std::string& id() const = 0;
   virtual const std::vector<Column>& columns() const = 0;
   virtual const std::string& layout() const = 0;  // hash of the columns: equal on every machine
+  /// The assets that all worlds share; null where the environment has none.
+  virtual const AssetShelf* assets() const = 0;
   /// Low and high of each element of one action.
   virtual const std::vector<double>& action_ranges() const = 0;
   virtual bool action_is_float() const = 0;

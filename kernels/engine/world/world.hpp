@@ -6,6 +6,7 @@
 #include "engine/base/boundary.hpp"
 #include "engine/base/platform_lanes.hpp"
 #include "engine/maths/random.hpp"
+#include "engine/world/assets.hpp"
 #include "engine/world/record.hpp"
 #include "engine/world/tuning.hpp"
 
@@ -147,10 +148,9 @@ struct Shared {
   int32_t seed_count;
   Counters* counters;
   Elements format;                  // of the observations' wide rows
-  const uint8_t* background;        // what every observation begins with; null: zeros
-  const uint8_t* state_background;  // the same of every state
   Bound bound;
   typename S::Params params;
+  typename AssetsOf<S>::type assets;
   typename OptionsOf<S>::type options;
 };
 
@@ -293,6 +293,8 @@ class World {
     return {uint32_t(row), *cells_.template generation<T>(row)};
   }
   GE_FN const Params& params() const { return cells_.shared->params; }
+  /// What all worlds share: `w.assets().levels[k]`.
+  GE_FN const typename AssetsOf<S>::type& assets() const { return cells_.shared->assets; }
   /// Options of the reset that runs; their defaults in a reset that the life cycle begins.
   GE_FN const typename OptionsOf<S>::type& options() const { return cells_.shared->options; }
   GE_FN uint32_t step() const { return get<EpisodeTable, Clock>(0).step; }

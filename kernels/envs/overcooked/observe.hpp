@@ -59,11 +59,14 @@ inline int static_plane(const Params& p, int place) {
                           -1, kPlane20DishDispensers, kPlane20Windows};
   return p.encoding == kLossless20 ? of20[place] : of26[place];
 }
-inline void fill_background(const Params& p, uint8_t* row) {
+/// Of an observation, and of the state with its two elements of time.
+inline Assets lay_out(const Params& p, AssetMaker& make) {
+  const auto row = make.array<uint8_t>("background", p.cell_count * p.planes + 2);
   for (int cell = 0; cell < p.cell_count; ++cell) {
     const int plane = static_plane(p, p.grid[cell]);
-    if (plane >= 0) row[cell * p.planes + 5 * p.player_count + plane] = 1;
+    if (plane >= 0) row[size_t(cell * p.planes + 5 * p.player_count + plane)] = 1;
   }
+  return {row};
 }
 inline FieldInfo planes_field(const Params& p) {
   return wide_field("planes", {p.width, p.height, p.planes}, "lossless encoding, [x][y][plane]", 0,
@@ -75,7 +78,9 @@ struct Observation : WideRow<uint8_t> {
   static constexpr int capacity = T::cells * (5 * T::chefs + kPlanes26);
   static GE_FN int elements(const Params& p) { return p.cell_count * p.planes; }
   static std::vector<FieldInfo> describe(const Params& p) { return {planes_field(p)}; }
-  static void background(const Params& p, uint8_t* row) { fill_background(p, row); }
+  static GE_FN const Asset<uint8_t>& background(const Assets& assets) {
+    return assets.background;
+  }
 };
 template <class T>
 struct State : WideRow<uint8_t> {
@@ -85,7 +90,9 @@ struct State : WideRow<uint8_t> {
     return {planes_field(p),
             wide_field("time", {2}, "time step, high byte first; 65535 at most", 0, 255)};
   }
-  static void background(const Params& p, uint8_t* row) { fill_background(p, row); }
+  static GE_FN const Asset<uint8_t>& background(const Assets& assets) {
+    return assets.background;
+  }
 };
 
 /// What lies or is held on a cell; `at` is the first element of the cell behind the chefs' planes.

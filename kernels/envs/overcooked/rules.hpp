@@ -116,7 +116,12 @@ struct Board : Single<Score, Takings> {
   static constexpr const char* name = "board";
 };
 
+/// What every row of planes begins with.
+struct Assets {
+  Asset<uint8_t> background;
+};
 Params resolve_settings(Settings& settings);
+Assets lay_out(const Params& params, AssetMaker& make);
 
 template <class T>
 struct Schema {
@@ -125,7 +130,11 @@ struct Schema {
   using Action = Move;
   using Agent = Chefs<T>;
   using tables = Types<Agent, Kitchen<T>, Board>;
+  using Assets = overcooked::Assets;
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
+  static Assets make_assets(const Params& params, AssetMaker& make) {
+    return lay_out(params, make);
+  }
 };
 template <class T>
 using W = World<Schema<T>>;

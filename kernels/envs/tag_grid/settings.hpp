@@ -14,8 +14,6 @@ using namespace ge;
 inline constexpr int kMostTaggers = 1000000;
 /// Squares of distances on a larger board would not fit into 32 bits.
 inline constexpr int kLongestGrid = 32767;
-/// Agents whose start can be given one by one: the list travels with every launch.
-inline constexpr int kMostStarts = 64;
 /// Rows of a reset pool: a row is the block of a draw, which has 12 bits.
 inline constexpr int kLargestPool = 4096;
 
@@ -80,10 +78,19 @@ struct Pay {
 struct Params {
   int32_t num_taggers, grid_length;
   int32_t full;                            // observations show everybody
-  int32_t given;                           // `start` holds
   int32_t pool_size, pool_low, pool_span;  // span: how many coordinates
   Pay tagger, runner;
-  int16_t start[kMostStarts][2];
+};
+
+/// Where an agent begins.
+struct Start {
+  int32_t x, y;
+  static constexpr auto describe() {
+    return fields(field("x", &Start::x, "column"), field("y", &Start::y, "row"));
+  }
+};
+struct Assets {
+  Asset<Start> starts;  // of each agent, the runner last
 };
 
 [[noreturn]] inline void refuse(const std::string& message) {
@@ -120,16 +127,12 @@ inline std::vector<int> take_coordinates(std::string& text, const char* name, co
   return found;
 }
 
-inline void resolve_starts(Settings& s, Params& p) {
+/// Judges starts that are given and brings them into their plain form.
+inline void resolve_starts(Settings& s) {
   const std::vector<int> x = take_coordinates(s.starting_location_x, "starting_location_x", s);
   const std::vector<int> y = take_coordinates(s.starting_location_y, "starting_location_y", s);
   if (x.empty() && y.empty()) return;
   const int agents = s.num_taggers + 1;
-  if (agents > kMostStarts)
-    refuse("starting_location_x and _y are for at most " + std::to_string(kMostStarts) +
-           " agents, num_taggers=" + std::to_string(s.num_taggers) +
-           " makes it one more; draw starts with reset_pool_size, or set the columns agents.x and "
-           "agents.y after a reset");
   for (const auto& [name, values] :
        {std::pair("starting_location_x", &x), std::pair("starting_location_y", &y)})
     if (int(values->size()) != agents)
@@ -139,9 +142,18 @@ inline void resolve_starts(Settings& s, Params& p) {
   if (s.reset_pool_size > 0)
     refuse("starting_location_x and _y fix the start, and reset_pool_size=" +
            std::to_string(s.reset_pool_size) + " draws it: give one of them");
-  p.given = 1;
-  for (int agent = 0; agent < agents; ++agent)
-    p.start[agent][0] = int16_t(x[size_t(agent)]), p.start[agent][1] = int16_t(y[size_t(agent)]);
+}
+
+/// Taggers begin in the middle and the runner in a corner, where nobody says otherwise.
+inline Assets lay_out(Settings settings, AssetMaker& make) {
+  const auto starts = make.array<Start>("starts", settings.num_taggers + 1);
+  const std::vector<int> x = take_coordinates(settings.starting_location_x, "", settings),
+                         y = take_coordinates(settings.starting_location_y, "", settings);
+  for (size_t agent = 0; agent < starts.size(); ++agent) {
+    const int usual = agent + 1 == starts.size() ? 0 : settings.grid_length / 2;
+    starts[agent] = {x.empty() ? usual : x[agent], y.empty() ? usual : y[agent]};
+  }
+  return {starts};
 }
 
 inline void resolve_pool(const Settings& s, Params& p) {
@@ -162,7 +174,7 @@ inline Params resolve_settings(Settings& s) {
   Params p{};
   p.num_taggers = s.num_taggers, p.grid_length = s.grid_length;
   p.full = s.use_full_observation ? 1 : 0;
-  resolve_starts(s, p);
+  resolve_starts(s);
   resolve_pool(s, p);
   p.tagger = pay_of(-s.step_cost_for_tagger, s.tag_reward_for_tagger, s.wall_hit_penalty);
   p.runner = pay_of(s.step_cost_for_tagger, -s.tag_penalty_for_runner, s.wall_hit_penalty);

@@ -86,7 +86,11 @@ struct Schema {
                                  .reset_lanes = lanes,
                                  .observe_lanes = lanes,
                                  .flat = N == kAny};
+  using Assets = tag_grid::Assets;
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
+  static Assets make_assets(const Settings& settings, const Params&, AssetMaker& make) {
+    return lay_out(settings, make);
+  }
 };
 template <int N>
 using W = World<Schema<N>>;

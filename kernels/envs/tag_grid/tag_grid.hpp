@@ -19,19 +19,8 @@ namespace gpu_envs::envs::tag_grid {
 
 template <int N>
 GE_FN void place(const W<N>& w, Slot agent, Position& at) {
-  const Params& p = w.params();
-  const int middle = agent.row == p.num_taggers ? 0 : p.grid_length / 2;
-  at = {middle, middle};
-}
-
-template <int N>
-GE_FN bool has_given_start(const W<N>& w) {
-  return w.params().given != 0;
-}
-template <int N>
-GE_FN void place_given(const W<N>& w, Slot agent, Position& at) {
-  const int k = min(agent.row, kMostStarts - 1);
-  at = {w.params().start[k][0], w.params().start[k][1]};
+  const Start start = w.assets().starts[agent.row];
+  at = {start.x, start.y};
 }
 
 template <int N>
@@ -201,8 +190,7 @@ template <int N>
 struct Environment {
   using Schema = tag_grid::Schema<N>;
   using Observation = tag_grid::Observation<N>;
-  using Reset = Stages<Each<&place<N>>, When<&has_given_start<N>, Each<&place_given<N>>>,
-                       When<&has_pool<N>, Each<&place_from_pool<N>>>>;
+  using Reset = Stages<Each<&place<N>>, When<&has_pool<N>, Each<&place_from_pool<N>>>>;
   // Everybody has moved before anybody is tagged.
   using Step = Stages<Each<&move<N>>, Reduce<&touches<N>, AnyOf, &judge<N>>, Each<&pay<N>>>;
   using Everybody = std::conditional_t<N <= 8, ge::Observe<&show_everybody<N>>,

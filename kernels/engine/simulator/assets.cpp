@@ -1,0 +1,182 @@
+// See assets.hpp.
+#include "engine/simulator/assets.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "engine/base/types.hpp"
+#include "engine/maths/blake2b.hpp"
+
+namespace ge {
+
+namespace {
+
+std::string type_text(const AssetArray& array) {
+  std::string text;
+  for (const FieldInfo& field : array.fields) {
+    text += field.name + ":" + name_of(field.type);
+    for (const int64_t extent : field.shape) text += "x" + std::to_string(extent);
+    text += ";";
+  }
+  return text;
+}
+
+/// The k-th of the assets in a struct of nothing else.
+Asset<char> asset_at(const void* assets, size_t k) {
+  Asset<char> one;
+  std::memcpy(&one, static_cast<const char*>(assets) + k * sizeof one, sizeof one);
+  return one;
+}
+
+template <class T>
+double number(const char* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return double(value);
+}
+double number_at(Type type, const char* at) {
+  switch (type) {
+    case Type::uint8:
+    case Type::boolean:
+      return number<uint8_t>(at);
+    case Type::int8:
+      return number<int8_t>(at);
+    case Type::int32:
+      return number<int32_t>(at);
+    case Type::uint32:
+      return number<uint32_t>(at);
+    case Type::int64:
+      return number<int64_t>(at);
+    case Type::uint64:
+      return number<uint64_t>(at);
+    case Type::float32:
+      return number<float>(at);
+    default:
+      return number<double>(at);
+  }
+}
+
+}  // namespace
+
+// ---- the shelf
+
+AssetShelf::AssetShelf(std::vector<AssetArray> arrays, bool has_files)
+    : arrays_(std::move(arrays)), has_files_(has_files) {
+  Blake2b hash(16);
+  for (const AssetArray& array : arrays_) {
+    const std::string head =
+        array.name + " " + type_text(array) + " " + std::to_string(array.count) + "\n";
+    hash.update(head.data(), head.size());
+    hash.update(array.memory.get(), size_t(array.bytes()));
+    bytes_ += round_up(array.bytes(), kAlignment);
+  }
+  hash_ = hash.hex_digest();
+}
+
+std::vector<uint8_t> AssetShelf::packed() const {
+  std::vector<uint8_t> block(static_cast<size_t>(bytes_));
+  int64_t at = 0;
+  for (const AssetArray& array : arrays_) {
+    std::memcpy(block.data() + at, array.memory.get(), size_t(array.bytes()));
+    at += round_up(array.bytes(), kAlignment);
+  }
+  return block;
+}
+
+const AssetArray& AssetShelf::array_at(const void* address, int64_t& offset) const {
+  offset = 0;
+  for (const AssetArray& array : arrays_) {
+    if (array.memory.get() == address) return array;
+    offset += round_up(array.bytes(), kAlignment);
+  }
+  throw Error(Fault::runtime, "assets: a member of Assets is none of the arrays that were made");
+}
+
+void AssetShelf::move(void* assets, size_t count, const void* block) const {
+  for (size_t k = 0; k < count; ++k) {
+    Asset<char> one = asset_at(assets, k);
+    int64_t offset;
+    array_at(one.at, offset);
+    one.at = static_cast<const char*>(block) + offset;
+    std::memcpy(static_cast<char*>(assets) + k * sizeof one, &one, sizeof one);
+  }
+}
+
+void AssetShelf::check(const void* assets, size_t count) const {
+  int64_t offset;
+  for (size_t k = 0; k < count; ++k) array_at(asset_at(assets, k).at, offset);
+}
+
+// ---- the maker
+
+void AssetMaker::refuse(const std::string& why) const {
+  throw Error(Fault::value, id_ + ": assets: " + why);
+}
+
+void* AssetMaker::add(const std::string& name, std::vector<FieldInfo> fields,
+                      int64_t element_bytes, int64_t count) {
+  if (count < 1) refuse(name + " needs at least one element, got " + std::to_string(count));
+  for (const AssetArray& array : arrays_)
+    if (array.name == name) refuse("two arrays are called " + name);
+  const int64_t bytes = round_up(element_bytes * count, AssetShelf::kAlignment);
+  void* const memory = std::aligned_alloc(size_t(AssetShelf::kAlignment), size_t(bytes));
+  if (memory == nullptr)
+    throw Error(Fault::memory, id_ + ": assets: the system gave no " + std::to_string(bytes) +
+                                   " bytes for " + name);
+  std::memset(memory, 0, size_t(bytes));
+  arrays_.push_back({name,
+                     std::move(fields),
+                     element_bytes,
+                     count,
+                     {static_cast<char*>(memory), &std::free}});
+  return memory;
+}
+
+std::span<const std::byte> AssetMaker::file(const std::string& name) {
+  if (name.empty() || name[0] == '.' || name.find_first_of("/\\") != std::string::npos)
+    refuse("'" + name + "' is no plain name of a file in data/");
+  std::string looked;
+  for (const std::string& folder : folders_) {
+    const std::string path = folder + "/" + name;
+    looked += (looked.empty() ? "" : " or ") + folder;
+    std::FILE* const file = std::fopen(path.c_str(), "rb");
+    if (file == nullptr) continue;
+    std::vector<std::byte> content;
+    std::byte some[1 << 16];
+    for (size_t got; (got = std::fread(some, 1, sizeof some, file)) > 0;)
+      content.insert(content.end(), some, some + got);
+    const bool failed = std::ferror(file) != 0;
+    std::fclose(file);
+    if (failed) refuse("the file '" + path + "' cannot be read");
+    files_.push_back(std::move(content));
+    return files_.back();
+  }
+  refuse("the file '" + name + "' is not in " +
+         (looked.empty() ? "data/: no such folder lies beside the header" : looked));
+}
+
+void AssetMaker::check_values(const AssetArray& array) const {
+  for (const FieldInfo& field : array.fields) {
+    const double low = field.type == Type::boolean ? 0 : field.low,
+                 high = field.type == Type::boolean ? 1 : field.high;
+    if (low == -kUnbounded && high == kUnbounded) continue;
+    const int64_t each = field.bytes / field.elements();
+    for (int64_t k = 0; k < array.count; ++k)
+      for (int64_t e = 0; e < field.elements(); ++e) {
+        const double value = number_at(
+            field.type, array.memory.get() + k * array.element_bytes + field.offset + e * each);
+        if (!(value >= low && value <= high))
+          refuse(array.name + "[" + std::to_string(k) + "]" +
+                 (field.name.empty() ? "" : "." + field.name) + " is described from " +
+                 spelled(low) + " to " + spelled(high) + ", got " + spelled(value));
+      }
+  }
+}
+
+std::shared_ptr<const AssetShelf> AssetMaker::finish() {
+  for (const AssetArray& array : arrays_) check_values(array);
+  return std::make_shared<const AssetShelf>(std::move(arrays_), !files_.empty());
+}
+
+}  // namespace ge

@@ -1,0 +1,121 @@
+// The making of assets (world/assets.hpp): arrays by name, data files, and what becomes of them: one
+// hash for saves, bytes for whoever asks whether worlds fit, addresses for the machine that runs.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "engine/described/field_info.hpp"
+#include "engine/world/assets.hpp"
+
+namespace ge {
+
+/// One array: described elements side by side.
+struct AssetArray {
+  std::string name;
+  std::vector<FieldInfo> fields;  // of an element; one without a name where it is a number
+  int64_t element_bytes, count;
+  std::unique_ptr<char, void (*)(void*)> memory;
+  int64_t bytes() const { return element_bytes * count; }
+};
+
+/// The assets of one simulator, on the host.
+class AssetShelf {
+ public:
+  AssetShelf(std::vector<AssetArray> arrays, bool has_files);
+
+  int64_t bytes() const { return bytes_; }
+  /// Of names, types and contents: the same on every machine.
+  const std::string& hash() const { return hash_; }
+  /// Whether a part came from a file, so that the parameters do not say it all.
+  bool has_files() const { return has_files_; }
+
+  /// All arrays in one block, each at a multiple of kAlignment: what a GPU is given.
+  static constexpr int64_t kAlignment = 256;
+  std::vector<uint8_t> packed() const;
+  /// Turns addresses of the host, in a struct of so many Assets, into those of that block.
+  void move(void* assets, size_t count, const void* block) const;
+  /// Throws unless each of so many Assets is one of these arrays.
+  void check(const void* assets, size_t count) const;
+
+ private:
+  const AssetArray& array_at(const void* address, int64_t& offset) const;
+
+  std::vector<AssetArray> arrays_;
+  bool has_files_;
+  int64_t bytes_ = 0;
+  std::string hash_;
+};
+
+/// What `make_assets` makes arrays with.
+class AssetMaker {
+ public:
+  /// folders: where data files may lie.
+  AssetMaker(std::string id, const std::vector<std::string>& folders)
+      : id_(std::move(id)), folders_(folders) {}
+
+  /// `count` elements of zeros, to be filled before `make_assets` returns; at least one. T is a
+  /// number or a described struct, whose ranges are checked when it is filled.
+  template <class T>
+  std::span<T> array(const char* name, int64_t count) {
+    void* const memory = add(name, fields_of<T>(), int64_t(sizeof(T)), count);
+    return {static_cast<T*>(memory), size_t(count)};
+  }
+  /// The bytes of a data file that lies beside the header, in `data/`; whole numbers in it are read
+  /// byte by byte, the lowest first, whatever the machine.
+  std::span<const std::byte> file(const std::string& name);
+  /// Throws: "SokobanX: assets: why".
+  [[noreturn]] void refuse(const std::string& why) const;
+
+  std::shared_ptr<const AssetShelf> finish();
+
+ private:
+  template <class T>
+  static std::vector<FieldInfo> fields_of() {
+    if constexpr (Described<T>) {
+      static_assert(Checked<T>::value);
+      return field_infos<T>();
+    } else {
+      static_assert(std::is_arithmetic_v<T>, "GE: an asset is of numbers or of a described struct");
+      FieldInfo info{};
+      info.type = type_of<T>();
+      info.low = -kUnbounded, info.high = kUnbounded;
+      info.bytes = int64_t(sizeof(T));
+      return {info};
+    }
+  }
+  void* add(const std::string& name, std::vector<FieldInfo> fields, int64_t element_bytes,
+            int64_t count);
+  void check_values(const AssetArray& array) const;
+
+  std::string id_;
+  const std::vector<std::string>& folders_;
+  std::vector<AssetArray> arrays_;
+  std::vector<std::vector<std::byte>> files_;
+};
+
+/// The assets of a Schema, where it has any; `assets` holds their addresses on the host.
+template <class S, class Settings, class Params>
+GE_COLD std::shared_ptr<const AssetShelf> make_assets(
+    [[maybe_unused]] const std::string& id, [[maybe_unused]] const std::vector<std::string>& folders,
+    [[maybe_unused]] const Settings& settings, [[maybe_unused]] const Params& params,
+    [[maybe_unused]] typename AssetsOf<S>::type& assets) {
+  if constexpr (has_assets<S>) {
+    AssetMaker make(id, folders);
+    if constexpr (requires { S::make_assets(settings, params, make); })
+      assets = S::make_assets(settings, params, make);
+    else
+      assets = S::make_assets(params, make);
+    auto shelf = make.finish();
+    shelf->check(&assets, sizeof assets / sizeof(Asset<char>));
+    return shelf;
+  } else {
+    return nullptr;
+  }
+}
+
+}  // namespace ge
