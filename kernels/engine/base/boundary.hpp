@@ -91,7 +91,7 @@ struct Words<Output> {
 };
 #undef GE_OUTPUT_NAME
 
-constexpr bool has_trait(Output output, OutputTrait trait) {
+GE_FN constexpr bool has_trait(Output output, OutputTrait trait) {
 #define GE_OUTPUT_TRAITS(constant, name, traits) traits,
   constexpr unsigned all[] = {GE_OUTPUTS(GE_OUTPUT_TRAITS)};
 #undef GE_OUTPUT_TRAITS

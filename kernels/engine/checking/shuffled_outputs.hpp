@@ -21,7 +21,7 @@ void stage(Trial<E>& trial, TakeActions) {
                      {cell_bytes<Agent, A>(trial, row)}});
   trial.rows(tasks);
 }
-template <class E, int O, auto F>
+template <class E, Output O, auto F>
 void stage(Trial<E>& trial, Write<O, F>) {
   using V = typename Signature<decltype(F)>::Result;
   using Agent = typename Trial<E>::Agent;
@@ -111,30 +111,30 @@ void rows_out(Trial<E>& trial, Output output) {
   }
 }
 
-template <class E, auto F>
-void stage(Trial<E>& trial, Observe<F>) {
-  rows_out<F, typename E::Observation>(trial, trial.into_final ? kFinalObservation : kObservation);
-}
-template <class E, auto F>
-void stage(Trial<E>& trial, ObserveMask<F>) {
-  if (!trial.into_final) rows_out<F, typename E::ActionMask>(trial, kActionMask);
-}
-template <class E, auto F>
-void stage(Trial<E>& trial, ObserveState<F>) {
-  using Row = typename E::State;
-  if (trial.into_final) return;
+template <auto F, class Row, class E>
+void world_row_out(Trial<E>& trial, Output output) {
   if constexpr (Wide<Row>) {
-    const WideTarget target = wide_target<Row>(trial.shared, kState);
+    const WideTarget target = wide_target<Row>(trial.shared, output);
     if (target.to == nullptr) return;
     wide_row_out<Row>(trial, target, trial.world, true, "the world",
                       [](const CellsOf<E>& cells, auto& writer) { write_state<F>(cells, writer); });
   } else {
-    auto* const to = static_cast<typename RowShape<Row>::Element*>(trial.shared.bound.at[kState]);
+    auto* const to = static_cast<typename RowShape<Row>::Element*>(trial.shared.bound.at[output]);
     if (to == nullptr) return;
     put_elements(
         to + int64_t(trial.world) * RowShape<Row>::elements,
         trial.template agreed<Row>([](const CellsOf<E>& cells) { return state_row<F>(cells); }));
   }
+}
+
+template <class E, Output kOutput, auto F>
+void stage(Trial<E>& trial, Show<kOutput, F>) {
+  using Row = row_of<E, kOutput>;
+  if (!is_made<kOutput>(trial.into_final)) return;
+  if constexpr (has_trait(kOutput, kOfAWorld))
+    world_row_out<F, Row>(trial, kOutput);
+  else
+    rows_out<F, Row>(trial, target_of<kOutput>(trial.into_final));
 }
 
 }  // namespace ge

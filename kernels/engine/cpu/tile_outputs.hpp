@@ -19,7 +19,7 @@ inline void stage(Tile<E>& tile, TakeActions, const Set& set) {
     take_action<E, From, false>(cells, row, agents);
   });
 }
-template <class E, int O, auto F>
+template <class E, Output O, auto F>
 inline void stage(Tile<E>& tile, Write<O, F>, const Set& set) {
   using V = typename Signature<decltype(F)>::Result;
   using Agent = typename Tile<E>::Agent;
@@ -103,36 +103,35 @@ inline void rows_out(Tile<E>& tile, const Set& set, Output output) {
     });
   }
 }
-template <class E, auto F>
-inline void stage(Tile<E>& tile, Observe<F>, const Set& set) {
-  rows_out<F, typename E::Observation>(tile, set,
-                                       tile.into_final ? kFinalObservation : kObservation);
-}
-template <class E, auto F>
-inline void stage(Tile<E>& tile, ObserveMask<F>, const Set& set) {
-  if (!tile.into_final) rows_out<F, typename E::ActionMask>(tile, set, kActionMask);
-}
 
 // ---- one row per world
 
-template <class E, auto F>
-inline void stage(Tile<E>& tile, ObserveState<F>, const Set& set) {
-  using Row = typename E::State;
-  if (tile.into_final) return;
+template <auto F, class Row, class E>
+inline void world_rows_out(Tile<E>& tile, const Set& set, Output output) {
   if constexpr (Wide<Row>) {
-    const WideTarget target = wide_target<Row>(tile.shared, kState);
+    const WideTarget target = wide_target<Row>(tile.shared, output);
     if (target.to == nullptr) return;
     tile.each_world(set, [target](const CellsOf<E>& cells) {
       HostWideRow<Row>::put(target, cells.world, true,
                             [&](auto& writer) GE_LAMBDA { write_state<F>(cells, writer); });
     });
   } else {
-    auto* const to = static_cast<typename RowShape<Row>::Element*>(tile.shared.bound.at[kState]);
+    auto* const to = static_cast<typename RowShape<Row>::Element*>(tile.shared.bound.at[output]);
     if (to == nullptr) return;
     tile.each_world(set, [to](const CellsOf<E>& cells) GE_LAMBDA {
       put_host_row(to + int64_t(cells.world) * RowShape<Row>::elements, state_row<F>(cells));
     });
   }
+}
+
+template <class E, Output kOutput, auto F>
+inline void stage(Tile<E>& tile, Show<kOutput, F>, const Set& set) {
+  using Row = row_of<E, kOutput>;
+  if (!is_made<kOutput>(tile.into_final)) return;
+  if constexpr (has_trait(kOutput, kOfAWorld))
+    world_rows_out<F, Row>(tile, set, kOutput);
+  else
+    rows_out<F, Row>(tile, set, target_of<kOutput>(tile.into_final));
 }
 
 }  // namespace ge

@@ -38,11 +38,11 @@ void run_stages(FlatWalk<E, M>& walk, Types<X, Rest...>) {
   run_stages(walk, Types<Rest...>{});
 }
 /// Outputs of one number per agent that follow one another are one kernel.
-template <class E, class M, int O, auto F, class... Rest>
+template <class E, class M, Output O, auto F, class... Rest>
 void run_stages(FlatWalk<E, M>& walk, Types<Write<O, F>, Rest...>) {
   run_writes(walk, Types<Write<O, F>>{}, Types<Rest...>{});
 }
-template <class E, class M, class... W, int O, auto F, class... Rest>
+template <class E, class M, class... W, Output O, auto F, class... Rest>
 void run_writes(FlatWalk<E, M>& walk, Types<W...>, Types<Write<O, F>, Rest...>) {
   run_writes(walk, Types<W..., Write<O, F>>{}, Types<Rest...>{});
 }

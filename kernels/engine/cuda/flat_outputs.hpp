@@ -29,7 +29,7 @@ struct WriteJob {
   }
 
  private:
-  template <int O, auto F, class C>
+  template <Output O, auto F, class C>
   static GE_FN void write(Write<O, F>, const C& cells, int row, int64_t i) {
     using V = typename Signature<decltype(F)>::Result;
     V* const to = static_cast<V*>(cells.shared->bound.at[O]);
@@ -37,11 +37,11 @@ struct WriteJob {
   }
 };
 
-template <class E, auto F>
-struct StateJob {
+template <class E, Output kOutput, auto F>
+struct WorldRowJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {
     using Row = RowOf<F>;
-    auto* const to = static_cast<typename RowShape<Row>::Element*>(work.shared.bound.at[kState]);
+    auto* const to = static_cast<typename RowShape<Row>::Element*>(work.shared.bound.at[kOutput]);
     if (work.on(int(i)))
       put_row(to + i * RowShape<Row>::elements, state_row<F>(work.cells(int(i))));
   }
@@ -56,7 +56,7 @@ struct ObserveJob {
     using Row = RowOf<F>;
     const FlatPlace at = flat_place(i, agents_of(work.shared));
     if (!work.on(at.world)) return;
-    const Output output = work.final ? kFinalObservation : kOutput;
+    const Output output = target_of<kOutput>(work.final);
     auto* const to = static_cast<typename RowShape<Row>::Element*>(work.shared.bound.at[output]);
     Row row;
     if (observe_into<F, Agent>(work.cells(at.world), at.row, work.final, row))
@@ -64,21 +64,21 @@ struct ObserveJob {
   }
 };
 /// Rows of floats, made where they belong by a lane or by a squad.
-template <class E, class Row, auto F>
+template <class E, Output kOutput, auto F>
 struct FloatRowJob {
+  using Row = row_of<E, kOutput>;
   static GE_FN void run(const Work<E>& work, int64_t i, int lane = 0, int lanes = 1) {
     const FlatPlace at = flat_place(i, agents_of(work.shared));
     if (!work.on(at.world)) return;
-    const WideTarget target =
-        wide_target<Row>(work.shared, work.final ? kFinalObservation : kObservation);
+    const WideTarget target = wide_target<Row>(work.shared, target_of<kOutput>(work.final));
     put_together<F, typename SchemaOf<E>::Agent, Row>(work.cells(at.world, lane, lanes), at.row,
                                                       target, i, work.final);
   }
 };
-template <class E, class Row, auto F>
+template <class E, Output kOutput, auto F>
 struct FloatRowTogetherJob {
   static GE_FN void run(const Work<E>& work, int64_t i, int lane) {
-    FloatRowJob<E, Row, F>::run(work, i, lane, Squad::kLanes);
+    FloatRowJob<E, kOutput, F>::run(work, i, lane, Squad::kLanes);
   }
 };
 
@@ -98,37 +98,23 @@ void stage(FlatWalk<E, M>& walk, ClearFinal) {
     walk.machine.zero(shared.bound.at[kFinalObservation],
                       row_bytes<typename E::Observation>(shared) * walk.agents() * shared.worlds);
 }
-template <class E, class M, auto F>
-void stage(FlatWalk<E, M>& walk, Observe<F>) {
-  using Row = typename E::Observation;
+template <class E, class M, Output kOutput, auto F>
+void stage(FlatWalk<E, M>& walk, Show<kOutput, F>) {
+  using Row = row_of<E, kOutput>;
   const bool final = walk.work.final;
-  if (!walk.bound(final ? kFinalObservation : kObservation)) return;
-  if constexpr (!Wide<Row>)
-    enqueue_rows<flat::ObserveJob<E, kObservation, F>>(walk, walk.agents());
+  if (!is_made<kOutput>(final) || !walk.bound(target_of<kOutput>(final))) return;
+  if constexpr (has_trait(kOutput, kOfAWorld) && !Wide<Row>)
+    enqueue_worlds<flat::WorldRowJob<E, kOutput, F>>(walk);
+  else if constexpr (!Wide<Row>)
+    enqueue_rows<flat::ObserveJob<E, kOutput, F>>(walk, walk.agents());
   else if constexpr (wants_squad<F>)
-    enqueue_squads<flat::FloatRowTogetherJob<E, Row, F>>(walk, walk.agents());
-  else if constexpr (std::is_same_v<typename Row::Element, float>)
-    enqueue_rows<flat::FloatRowJob<E, Row, F>>(walk, walk.agents());
-  else if (final)
-    enqueue_teams<IntoFinal<Observe<F>>>(walk);
+    enqueue_squads<flat::FloatRowTogetherJob<E, kOutput, F>>(walk, walk.agents());
+  else if constexpr (std::is_same_v<typename Row::Element, float> && !has_trait(kOutput, kOfAWorld))
+    enqueue_rows<flat::FloatRowJob<E, kOutput, F>>(walk, walk.agents());
+  else if (kOutput == kObservation && final)
+    enqueue_teams<IntoFinal<Show<kOutput, F>>>(walk);
   else
-    enqueue_teams<Observe<F>>(walk);
-}
-template <class E, class M, auto F>
-void stage(FlatWalk<E, M>& walk, ObserveMask<F>) {
-  if (walk.work.final || !walk.bound(kActionMask)) return;
-  if constexpr (Wide<typename E::ActionMask>)
-    enqueue_teams<ObserveMask<F>>(walk);
-  else
-    enqueue_rows<flat::ObserveJob<E, kActionMask, F>>(walk, walk.agents());
-}
-template <class E, class M, auto F>
-void stage(FlatWalk<E, M>& walk, ObserveState<F>) {
-  if (walk.work.final || !walk.bound(kState)) return;
-  if constexpr (Wide<typename E::State>)
-    enqueue_teams<ObserveState<F>>(walk);
-  else
-    enqueue_worlds<flat::StateJob<E, F>>(walk);
+    enqueue_teams<Show<kOutput, F>>(walk);
 }
 
 }  // namespace ge

@@ -20,7 +20,7 @@ GE_FN void stage(Group& group, TakeActions, bool on) {
     });
   });
 }
-template <bool kFinal, AnyGroup Group, int O, auto F>
+template <bool kFinal, AnyGroup Group, Output O, auto F>
 GE_FN void stage(Group& group, Write<O, F>, bool on) {
   using V = typename Signature<decltype(F)>::Result;
   using Agent = typename Group::Agent;
@@ -101,33 +101,33 @@ GE_FN void agent_rows_out(const Group& group, Output output, bool on) {
         });
 }
 
-template <bool kFinal, AnyGroup Group, auto F>
-GE_FN void stage(Group& group, Observe<F>, bool on) {
-  agent_rows_out<kFinal, F, typename Group::Environment::Observation>(
-      group, kFinal ? kFinalObservation : kObservation, on);
-}
-template <bool kFinal, AnyGroup Group, auto F>
-GE_FN void stage(Group& group, ObserveMask<F>, bool on) {
-  if constexpr (!kFinal)
-    agent_rows_out<false, F, typename Group::Environment::ActionMask>(group, kActionMask, on);
-}
-template <bool kFinal, AnyGroup Group, auto F>
-GE_FN void stage(Group& group, ObserveState<F>, bool on) {
-  using Row = typename Group::Environment::State;
+template <auto F, class Row, AnyGroup Group>
+GE_FN void world_rows_out(const Group& group, Output output, bool on) {
   const auto& cells = group.cells;
-  if constexpr (!kFinal && Wide<Row>) {
-    const WideTarget target = wide_target<Row>(*cells.shared, kState);
+  if constexpr (Wide<Row>) {
+    const WideTarget target = wide_target<Row>(*cells.shared, output);
     if (target.to == nullptr) return;
     using Staged = StagedWideRows<Row, Group::kLanes, typename Group::Service>;
     const Staged staged{group.place, target, 1, cells.world};
     staged.run(
         on, [](int) GE_LAMBDA { return RowFate{true, true}; },
         [&](int, auto& writer) GE_LAMBDA { write_state<F>(cells, writer); });
-  } else if constexpr (!kFinal) {
-    rows_out<false, RowOf<F>, 1>(group, kState, 1, on, [&](int, RowOf<F>& out) GE_LAMBDA {
+  } else {
+    rows_out<false, RowOf<F>, 1>(group, output, 1, on, [&](int, RowOf<F>& out) GE_LAMBDA {
       out = state_row<F>(cells);
       return true;
     });
+  }
+}
+
+template <bool kFinal, AnyGroup Group, Output kOutput, auto F>
+GE_FN void stage(Group& group, Show<kOutput, F>, bool on) {
+  using Row = row_of<typename Group::Environment, kOutput>;
+  if constexpr (is_made<kOutput>(kFinal)) {
+    if constexpr (has_trait(kOutput, kOfAWorld))
+      world_rows_out<F, Row>(group, kOutput, on);
+    else
+      agent_rows_out<kFinal, F, Row>(group, target_of<kOutput>(kFinal), on);
   }
 }
 

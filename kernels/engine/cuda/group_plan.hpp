@@ -44,15 +44,12 @@ struct NoNeeds {
   static constexpr int bytes = 0;
   static constexpr bool meets = false;
 };
-template <class E, int G, auto F>
-struct StageNeeds<E, G, Observe<F>>
-    : std::conditional_t<wants_squad<F>, NoNeeds,
-                         OutputNeeds<typename E::Observation, E::Schema::Agent::capacity, G>> {};
-template <class E, int G, auto F>
-struct StageNeeds<E, G, ObserveMask<F>>
-    : OutputNeeds<typename E::ActionMask, E::Schema::Agent::capacity, G> {};
-template <class E, int G, auto F>
-struct StageNeeds<E, G, ObserveState<F>> : OutputNeeds<typename E::State, 1, G> {};
+template <class E, int G, Output kOutput, auto F>
+struct StageNeeds<E, G, Show<kOutput, F>>
+    : std::conditional_t<
+          wants_squad<F>, NoNeeds,
+          OutputNeeds<row_of<E, kOutput>,
+                      has_trait(kOutput, kOfAWorld) ? 1 : E::Schema::Agent::capacity, G>> {};
 template <class E, int G>
 struct StageNeeds<E, G, ClearFinal> {
   static constexpr int bytes = 0;
@@ -62,7 +59,7 @@ struct StageNeeds<E, G, ClearFinal> {
 
 template <class X>
 inline constexpr bool is_write_stage = false;
-template <int O, auto F>
+template <Output O, auto F>
 inline constexpr bool is_write_stage<Write<O, F>> = true;
 
 // ---- scratch memory

@@ -37,12 +37,8 @@ template <class E, auto F>
 struct SharesRows<E, EachTogether<F>> : std::true_type {};
 template <class E, auto Count, auto Test, auto Make, class T>
 struct SharesRows<E, Emit<Count, Test, Make, T>> : std::true_type {};  // its indices are shared out
-template <class E, auto F>
-struct SharesRows<E, Observe<F>> : std::bool_constant<ge::Wide<typename E::Observation>> {};
-template <class E, auto F>
-struct SharesRows<E, ObserveMask<F>> : std::bool_constant<ge::Wide<typename E::ActionMask>> {};
-template <class E, auto F>
-struct SharesRows<E, ObserveState<F>> : std::bool_constant<ge::Wide<typename E::State>> {};
+template <class E, Output kOutput, auto F>
+struct SharesRows<E, Show<kOutput, F>> : std::bool_constant<ge::Wide<row_of<E, kOutput>>> {};
 
 }  // namespace detail
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/graph/call.hpp"
+#include "engine/graph/outputs.hpp"
 #include "engine/maths/math.hpp"
 
 namespace ge {

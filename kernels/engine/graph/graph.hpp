@@ -8,6 +8,7 @@
 //                           Reduce<&energy, Sum, &store>>;
 #pragma once
 
+#include "engine/base/boundary.hpp"
 #include "engine/described/describe.hpp"
 #include "engine/maths/packs.hpp"
 #include "engine/maths/random.hpp"
@@ -92,20 +93,22 @@ struct When {};
 
 // ---- outputs
 
-/// One row of the observation per agent: f(World, Row&, [Slot,] const C& of the agent table...).
+/// Rows of an output (outputs.hpp) whose type the environment names: of an agent by
+/// f(World, Row&, [Slot,] const C& of the agent table...), of a world by
+/// f(World, Row&, const C& of singletons...).
+template <Output kOutput, auto F>
+struct Show {};
 template <auto F>
-struct Observe {};
-/// One row of the action mask per agent: f(World, Mask&, [Slot,] const C&...).
+using Observe = Show<kObservation, F>;
 template <auto F>
-struct ObserveMask {};
-/// The one row of the world's state: f(World, Row&, const C& of singletons...).
+using ObserveMask = Show<kActionMask, F>;
 template <auto F>
-struct ObserveState {};
+using ObserveState = Show<kState, F>;
 
 // ---- what the life cycle adds (episode.hpp); environments have no use for these
 
-/// One scalar of an output per agent: value f(World, [Slot,] const C&...).
-template <int Output, auto F>
+/// One value of an output per agent: f(World, [Slot,] const C&...).
+template <Output kOutput, auto F>
 struct Write {};
 /// Actions from the caller's array into the agents' action component.
 struct TakeActions {};

@@ -11,7 +11,7 @@ namespace ge {
 
 /// The type of a row of `kOutput` that E names; none where it names none, and for what the life
 /// cycle writes.
-template <class E, int kOutput>
+template <class E, Output kOutput>
 struct RowOfOutput {
   static constexpr bool exists = false;
 };
@@ -30,19 +30,30 @@ GE_ROWS_OF(kState, State)
 GE_ROWS_OF(kRewardParts, RewardParts)
 #undef GE_ROWS_OF
 
-template <class E, int kOutput>
+template <class E, Output kOutput>
 inline constexpr bool has_rows = RowOfOutput<E, kOutput>::exists;
-template <class E, int kOutput>
+template <class E, Output kOutput>
 using row_of = typename RowOfOutput<E, kOutput>::type;
+
+/// Where rows of an output go while final observations are made: these to an array of their own, the
+/// others nowhere.
+template <Output kOutput>
+GE_FN constexpr bool is_made(bool into_final) {
+  return kOutput == kObservation || !into_final;
+}
+template <Output kOutput>
+GE_FN constexpr Output target_of(bool into_final) {
+  return kOutput == kObservation && into_final ? kFinalObservation : kOutput;
+}
 
 /// f(Output constant, Type_<Row>) for each output whose rows E names, in order.
 template <class E, class F>
 constexpr void for_each_row_type(F&& f) {
   [&]<int... o>(std::integer_sequence<int, o...>) {
-    const auto visit = [&]<int kOutput>(std::integral_constant<int, kOutput> output) {
+    const auto visit = [&]<Output kOutput>(std::integral_constant<Output, kOutput> output) {
       if constexpr (has_rows<E, kOutput>) f(output, Type_<row_of<E, kOutput>>{});
     };
-    (visit(std::integral_constant<int, o>{}), ...);
+    (visit(std::integral_constant<Output, Output(o)>{}), ...);
   }(std::make_integer_sequence<int, kOutputCount>{});
 }
 

@@ -237,7 +237,7 @@ class Plan : public PlanFacts {
   GE_COLD void set_shapes() {
     add_agent_outputs(S::Agent::capacity > 1);
     for_each_row_type<E>(
-        [&](auto output, auto row) { row_output<typename decltype(row)::type>(Output(output())); });
+        [&](auto output, auto row) { row_output<typename decltype(row)::type>(output); });
     // The type of a mask that Gymnasium's spaces sample with; the bytes are the same.
     if (outputs_[kActionMask].type == Type::uint8) outputs_[kActionMask].type = Type::int8;
     if constexpr (has_rows<E, kRewardParts>)
