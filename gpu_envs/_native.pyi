@@ -57,6 +57,7 @@ class Simulator:
         dtype: str = "own",  # of observations: "own", "uint8", "float32", "bits"
         device: int = 0,
         parameters: Mapping[str, bool | int | float | str] = ...,
+        data_folders: Sequence[str] = ...,  # where the environment's data files lie
         # Those that `allocate` and `step_numpy` make; default: all that exist. Names of outputs
         # that this environment lacks are passed over; what is always written, and the mask that
         # others need, is added.

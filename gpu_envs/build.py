@@ -4,6 +4,7 @@
 - `build CartPole-v0 ...`: the modules of these ids (or stems, such as `cartpole`)
 - `build --target cuda`: the same for one target alone
 - `build my_env.hpp`: a module of a header outside the tree, in the user's cache
+- `build my_family`: the same of every environment in a folder, such as a family's tasks
 - `build --forget my_env.hpp`: takes it out of the cache
 """
 
@@ -33,7 +34,7 @@ def _parser() -> flags.Parser:
         "the compiler and further flags, GPU_ENVS_CACHE the folder for headers outside the tree.",
     )
     parser.add_argument(
-        "what", nargs="*", metavar="ID | FILE.hpp", help="default: every environment of this tree"
+        "what", nargs="*", metavar="ID | FILE.hpp | FOLDER", help="default: every environment of this tree"
     )
     parser.add_argument(
         "--forget", action="store_true", help="remove the modules of these headers from the cache"
@@ -158,8 +159,22 @@ def build_header(header: Path, targets: Sequence[str] = (), *, quiet: bool = Fal
     return [entry["id"] for entry in described]
 
 
-def _headers(paths: Sequence[Path], targets: Sequence[str], forget: bool) -> None:
+def _found(paths: Sequence[Path]) -> list[Path]:
+    """Return headers, and for a folder the environments in it."""
+    headers: list[Path] = []
     for path in paths:
+        inside = list(places.environments(path).values()) if path.is_dir() else [path]
+        if not inside:
+            raise toolchain.CannotBuild(
+                f"{path} has no environment: one is <name>.hpp, <name>/<name>.hpp or "
+                "<family>/tasks/<name>.hpp"
+            )
+        headers += inside
+    return headers
+
+
+def _headers(paths: Sequence[Path], targets: Sequence[str], forget: bool) -> None:
+    for path in _found(paths):
         if forget:
             if not outside.forget(path.resolve()):
                 raise toolchain.CannotBuild(f"{path} has no module in {places.cache_folder()}")
@@ -190,7 +205,8 @@ def main(argv: Sequence[str]) -> int:
     options = _parser().parse_args(argv)
     headers, names = [], []
     for name in options.what:
-        stem = _own_stem(Path(name)) if name.endswith(".hpp") else name
+        is_path = name.endswith(".hpp") or Path(name).is_dir()
+        stem = _own_stem(Path(name)) if is_path else name
         if stem is not None:
             names.append(stem)
         else:

@@ -242,6 +242,21 @@ def described(name: str) -> dict[str, Any]:
     return registration.find(name)
 
 
+@functools.cache
+def _own_headers() -> dict[str, Path]:
+    return places.environments() if places.is_source_tree() else {}
+
+
+def data_folders(machine: str, name: str) -> list[str]:
+    """Return where the data files of an environment lie, in the order in which they are looked for."""
+    home = registration.home(name)
+    header = home.header or _own_headers().get(home.stem)
+    if header is not None and header.exists():
+        return list(map(str, places.data_folders(header)))
+    kept = places.kept_data(_ready[target_of(machine), name])
+    return [str(kept)] if kept.is_dir() else []
+
+
 def prepare(device: str, name: str) -> tuple[str, int]:
     """Bring an environment up to date, and with it what is known of its parameters.
 
@@ -366,5 +381,8 @@ def make(machine: str, name: str, num_worlds: int, **options: Any) -> NativeSimu
     """Make a native simulator, of the module that is loaded if one is (`prepare` looks anew)."""
     target = target_of(machine)
     bindings = module(machine) if (target, name) in _ready else at(target, name)
-    simulator: NativeSimulator = bindings.Simulator(name, num_worlds, **options)
+    folders = data_folders(machine, name)
+    simulator: NativeSimulator = bindings.Simulator(
+        name, num_worlds, data_folders=folders, **options
+    )
     return simulator

@@ -107,7 +107,7 @@ def file_sizes(tree: Tree) -> Iterator[Problem]:
             )
     for stem, files in tree.environments().items():
         total = sum(len(file.lines) for file in files)
-        single = len(files) == 1 and len(files[0].parts) == 3
+        single = len(files) == 1 and len(files[0].parts) in (3, 5)  # a header, or a task
         most = MAX_ENVIRONMENT_HEADER if single else MAX_ENVIRONMENT_FOLDER
         if total > most:
             advice = "make it a folder" if single else "the engine lacks a service"

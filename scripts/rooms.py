@@ -30,6 +30,7 @@ ROOMS: dict[str, set[str]] = {
     "physics": {"engine/graph"},
     "spatial": {"engine/graph", "pictures"},
     "envs/*": {"engine/environment.hpp", "physics", "spatial"},
+    "envs/*/tasks": {"envs/*"},
     "bindings": {"engine/simulator", "pictures"},
 }
 HALLS = ("engine", "envs")

@@ -58,10 +58,11 @@ class Tree:
         ]
 
     def environments(self) -> dict[str, list[File]]:
-        """Files of each environment of the package, by its stem."""
+        """Files of each environment of the package, by its stem; of a family what its tasks share."""
         found: dict[str, list[File]] = {}
         for file in self.under("kernels/envs"):
-            found.setdefault(file.parts[2].removesuffix(".hpp"), []).append(file)
+            own = 4 if file.parts[3:4] == ["tasks"] else 2
+            found.setdefault(file.parts[own].removesuffix(".hpp"), []).append(file)
         return found
 
 

@@ -13,12 +13,15 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from gpu_envs.building import places
+
 ROOT = Path(__file__).resolve().parents[1]
 _KINDS = {  # the first that matches
     "engines": r"gpu_envs/modules/libgpu_envs_\w+\.so",
     "bindings": r"gpu_envs/modules/_\w+\.[\w.-]+\.so",
     "modules, CPU": r"gpu_envs/modules/\w+\.cpu_\w+\.so",
     "modules, CUDA": r"gpu_envs/modules/\w+\.cuda\.so",
+    "data of environments": r"gpu_envs/modules/\w+\.data/.+",
     "headers for `build`": r"gpu_envs/kernels/(.*\.hpp|flags\.txt|cmake/templates/\w+\.in)",
     "catalogue": r"gpu_envs/catalogue/\w+\.json",
     "Python": r"gpu_envs/.*\.(py|pyi|typed)",
@@ -31,22 +34,19 @@ def kind_of(name: str) -> str:
     return next((kind for kind, form in _KINDS.items() if re.fullmatch(form, name)), "")
 
 
-def environments() -> set[str]:
-    """Return the environments of the sources, by the names of their headers."""
-    folder = ROOT / "kernels" / "envs"
-    found = {path.stem for path in folder.glob("*.hpp")}
-    return found | {path.stem for path in folder.glob("*/*.hpp") if path.stem == path.parent.name}
-
-
 def problems(names: set[str]) -> Iterator[str]:
     """Yield what is missing in a wheel with these files, and what does not belong there."""
     yield from (f"{name} is foreign" for name in sorted(names) if not kind_of(name))
     targets = {match[1] for name in names if (match := re.search(r"libgpu_envs_(\w+)\.so", name))}
     if not any(target.startswith("cpu_") for target in targets):
         yield "there is no engine for a CPU"
-    wanted = {f"gpu_envs/catalogue/{stem}.json" for stem in environments()}
-    modules = {f"{stem}.{target}" for stem in environments() for target in targets}
+    environments = places.environments(ROOT / "kernels" / "envs")
+    wanted = {f"gpu_envs/catalogue/{stem}.json" for stem in environments}
+    modules = {f"{stem}.{target}" for stem in environments for target in targets}
     wanted |= {f"gpu_envs/modules/{module}.so" for module in modules}
+    for stem, header in environments.items():
+        data = (path for folder in places.data_folders(header) for path in folder.iterdir())
+        wanted |= {f"gpu_envs/modules/{stem}.data/{path.name}" for path in data}
     headers = [*(ROOT / "kernels").rglob("*.hpp"), ROOT / "kernels" / "flags.txt"]
     headers += (ROOT / "kernels" / "cmake" / "templates").glob("*.in")
     inside = {path.relative_to(ROOT).parts[1] for path in headers} - {"envs", "bindings"}

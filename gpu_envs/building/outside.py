@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import labels, places, recipes, toolchain, upkeep
+from . import labels, places, recipes, shipping, toolchain, upkeep
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,8 @@ def forget(header: Path) -> bool:
     there = [path for path in found if path.exists()]
     for path in there:
         path.unlink(missing_ok=True)
+    for data in places.cache_folder().glob(f"*/{key}.data"):
+        shutil.rmtree(data, ignore_errors=True)
     return bool(there)
 
 
@@ -155,4 +158,5 @@ def build(header: Path, target: str, *, quiet: bool = False) -> Path:
             _own_folder(places.build_folder() / part)
     product = recipes.module(header.stem, header, target, file.parent, name=key_of(header))
     upkeep.ensure_one(product, quiet=quiet)
+    shipping.keep_data(header, file)
     return file

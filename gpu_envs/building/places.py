@@ -21,6 +21,7 @@ CATALOGUE = PACKAGE / "catalogue"
 RULES = PACKAGE / "building"  # inputs of all that is built
 SUFFIX = EXTENSION_SUFFIXES[0]  # of this interpreter
 
+TASKS = "tasks"  # the folder of a family's headers that are environments
 _PARTS = r"constexpr int kUnits = (\d+);"
 
 
@@ -62,17 +63,42 @@ def is_hidden(name: str) -> bool:
 
 
 def environments(folder: Path | None = None) -> dict[str, Path]:
-    """Return the headers of environments by stem: `<stem>.hpp`, or `<stem>/<stem>.hpp`."""
+    """Return the headers of environments by stem.
+
+    One is `<stem>.hpp`, `<stem>/<stem>.hpp`, or a task of a family whose headers its tasks share:
+    `<family>/tasks/<stem>.hpp`. A folder of tasks may be asked about by itself.
+    """
     folder = folder or kernels() / "envs"
-    found = {path.stem: path for path in folder.glob("*.hpp") if not is_hidden(path.name)}
-    for path in folder.glob("*/*.hpp"):
-        if path.stem == path.parent.name and not is_hidden(path.name):
-            if path.stem in found:
-                raise ValueError(
-                    f"two environment headers are called {path.stem}: {found[path.stem]} and {path}"
-                )
-            found[path.stem] = path
+    paths = [*folder.glob("*.hpp"), *folder.glob("tasks/*.hpp"), *folder.glob("*/tasks/*.hpp")]
+    paths += [path for path in folder.glob("*/*.hpp") if path.stem == path.parent.name]
+    found: dict[str, Path] = {}
+    for path in paths:
+        if is_hidden(path.name):
+            continue
+        if path.stem in found:
+            raise ValueError(
+                f"two environment headers are called {path.stem}: {found[path.stem]} and {path}"
+            )
+        found[path.stem] = path
     return dict(sorted(found.items()))
+
+
+def own_folders(header: Path) -> list[Path]:
+    """Return the folders of an environment's own files: of its own, and of its family."""
+    if header.parent.name == TASKS:
+        return [header.parent, header.parent.parent]
+    return [header.parent]
+
+
+def data_folders(header: Path) -> list[Path]:
+    """Return where the data files of an environment lie: `data/` beside its header, or its family's."""
+    found = (folder / "data" for folder in own_folders(header))
+    return [folder for folder in found if folder.is_dir()]
+
+
+def kept_data(module: Path) -> Path:
+    """Return where the data files of a module lie that has left its header: beside it."""
+    return module.parent / f"{module.name.partition('.')[0]}.data"
 
 
 def unit_count(header: Path) -> int:

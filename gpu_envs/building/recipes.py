@@ -216,8 +216,10 @@ def bindings(target: str, folder: Path, *, strip: bool = False) -> Product:
 
 
 def _weight(stem: str, header: Path) -> int:
-    """Return the bytes of an environment: of its header, or of all headers of its folder."""
-    files = header.parent.glob("*.hpp") if header.parent.name == stem else [header]
+    """Return the bytes of an environment: of its header, and of all it has beside it."""
+    files = [header]
+    if header.parent.name in (stem, places.TASKS):
+        files += [path for path in places.own_folders(header)[-1].glob("*.hpp") if path != header]
     return sum(path.stat().st_size for path in files)
 
 

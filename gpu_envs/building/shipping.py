@@ -72,11 +72,19 @@ def fill_package(package: Path) -> None:
             recipes.bindings(target, modules, strip=True),
         ]
         for stem, header in places.environments().items():
-            products.append(
-                recipes.module(stem, header, target, modules, strip=True, engines=modules)
-            )
+            product = recipes.module(stem, header, target, modules, strip=True, engines=modules)
+            products.append(product)
+            keep_data(header, product.file)
     upkeep.build(products, title="everything", shipped=True)
     add_headers(package)
+
+
+def keep_data(header: Path, module: Path) -> None:
+    """Put an environment's data files beside its module, which may leave its header."""
+    kept = places.kept_data(module)
+    shutil.rmtree(kept, ignore_errors=True)
+    for folder in reversed(places.data_folders(header)):  # its own win over its family's
+        shutil.copytree(folder, kept, dirs_exist_ok=True)
 
 
 def add_headers(package: Path) -> None:

@@ -102,6 +102,11 @@ inline Wish wish_of(int64_t num_worlds, const py::kwargs& options) {
        [&](const py::handle& value, const std::string&) {
          config.parameters = values_of(value.cast<py::dict>());
        }},
+      {"data_folders",
+       [&](const py::handle& value, const std::string&) {
+         for (const py::handle item : value)
+           config.data_folders.push_back(py::str(item).cast<std::string>());
+       }},
       {"outputs",
        [&](const py::handle& value, const std::string&) {
          wish.outputs = py::reinterpret_borrow<py::object>(value);

@@ -1,5 +1,6 @@
 # Finds the environment headers and writes, per header and machine, the unit that compiles it: a change to one
-# environment rebuilds its units and nothing else. An environment is envs/<stem>.hpp or envs/<stem>/<stem>.hpp.
+# environment rebuilds its units and nothing else. An environment is envs/<stem>.hpp, envs/<stem>/<stem>.hpp, or a task of
+# a family, envs/<family>/tasks/<stem>.hpp.
 
 set(GE_UNITS "${CMAKE_BINARY_DIR}/units")
 
@@ -7,12 +8,13 @@ set(GE_UNITS "${CMAKE_BINARY_DIR}/units")
 # GE_FILE_<stem>. Without a prefix the unit includes the header by its full path.
 function(ge_find_environments stems folder prefix)
   file(GLOB flat CONFIGURE_DEPENDS "${folder}/*.hpp")
-  file(GLOB nested CONFIGURE_DEPENDS "${folder}/*/*.hpp")
+  file(GLOB nested CONFIGURE_DEPENDS "${folder}/*/*.hpp" "${folder}/*/tasks/*.hpp")
   set(found "")
   foreach(header ${flat} ${nested})
     get_filename_component(stem "${header}" NAME_WE)
     file(RELATIVE_PATH relative "${folder}" "${header}")
-    if(NOT relative STREQUAL "${stem}.hpp" AND NOT relative STREQUAL "${stem}/${stem}.hpp")
+    if(NOT relative STREQUAL "${stem}.hpp" AND NOT relative STREQUAL "${stem}/${stem}.hpp"
+       AND NOT relative MATCHES "^[^/]+/tasks/[^/]+$")
       continue()
     endif()
     if(stem IN_LIST found OR DEFINED GE_HEADER_${stem})

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,7 +19,18 @@ namespace ge::test {
 inline constexpr Autoreset kModes[] = {Autoreset::next_step, Autoreset::same_step,
                                        Autoreset::disabled};
 
-inline std::unique_ptr<Simulator> make_simulator(const std::string& id, const Config& config) {
+/// Every folder of data files in the tree.
+inline std::vector<std::string> data_folders() {
+  std::vector<std::string> found;
+  for (const char* const envs : {"kernels/envs", "tests/kernels/envs"})
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(envs))
+      if (entry.is_directory() && entry.path().filename() == "data")
+        found.push_back(entry.path().string());
+  return found;
+}
+
+inline std::unique_ptr<Simulator> make_simulator(const std::string& id, Config config) {
+  if (config.data_folders.empty()) config.data_folders = data_folders();
   for (const Entry* entry : registry())
     if (auto made = entry->make(id, config)) return made;
   throw Error(Fault::value, "no environment of this binary is called " + id);
