@@ -1,7 +1,7 @@
-"""What the libraries around these environments rely on, checks 1 to 28.
+"""What the libraries around these environments rely on: creation, seeds, spaces, results.
 
-Tools, arrays and builds are in test_ecosystem_tools.py; the checks of rendering, PettingZoo, other
-libraries' adapters and CUDA graphs stand with those features.
+The life cycle is in test_life_cycle.py, tools, arrays and builds are in test_ecosystem_tools.py;
+rendering, PettingZoo, other libraries' adapters and CUDA graphs are tested with those features.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _leaves(infos: Any) -> list[Any]:
 
 
 @every_environment
-def test_check_01_module_form_needs_no_import(run_python, name) -> None:
+def test_module_form_of_an_id_needs_no_import(run_python, name) -> None:
     program = (
         "import gymnasium\n"
         f"env = gymnasium.make_vec('gpu_envs:gpu_envs/{name}', num_envs=4, device='cpu')\n"
@@ -70,7 +70,7 @@ def test_check_01_module_form_needs_no_import(run_python, name) -> None:
     assert result.stdout.strip() == "4", result.stderr
 
 
-def test_check_02_import_is_quick_and_light(run_python) -> None:
+def test_import_is_quick_and_loads_no_array_library(run_python) -> None:
     program = (
         "import sys, time, gymnasium, gymnasium.vector\n"
         "start = time.process_time()\n"  # not the clock's: others may have the cores
@@ -84,7 +84,7 @@ def test_check_02_import_is_quick_and_light(run_python) -> None:
 
 
 @every_environment
-def test_check_03_specs_are_strings_and_rebuild_equal_settings(make_vec, name) -> None:
+def test_spec_survives_json_and_rebuilds_equal_settings(make_vec, name) -> None:
     env = make_vec(name, 3, autoreset_mode="NextStep", **CROWD.get(name, {}))
     assert EnvSpec.from_json(env.spec.to_json()) == env.spec
     again = gymnasium.make_vec(env.spec)
@@ -97,9 +97,7 @@ def test_check_03_specs_are_strings_and_rebuild_equal_settings(make_vec, name) -
 @every_environment
 @pytest.mark.parametrize("worlds", [1, 3, 1024])
 @pytest.mark.parametrize("observation", ["flat", "dict"])
-def test_check_04_everything_has_worlds_times_agents_rows(
-    make_vec, name, worlds, observation
-) -> None:
+def test_results_have_a_row_per_agent_of_every_world(make_vec, name, worlds, observation) -> None:
     env = make_vec(name, worlds, observation=observation, **CROWD.get(name, {}))
     rows = worlds * env.agents_per_world
     assert env.num_envs == rows
@@ -113,21 +111,21 @@ def test_check_04_everything_has_worlds_times_agents_rows(
 
 
 @pytest.mark.parametrize(("given", "limit"), [({}, 200), ({"max_episode_steps": 7}, 7)])
-def test_check_05_limit_truncates_at_exactly_that_step(make_vec, given, limit) -> None:
+def test_time_limit_truncates_at_exactly_its_step(make_vec, given, limit) -> None:
     env = make_vec("Micro-v0", 2, agent_count=1, work=0, **given)
     env.reset(seed=0)
     truncated = [env.step(np.zeros(2, int))[3].all() for _ in range(limit)]
     assert truncated == [False] * (limit - 1) + [True]
 
 
-def test_check_05_limit_of_zero_never_truncates(make_vec) -> None:
+def test_time_limit_of_zero_never_truncates(make_vec) -> None:
     env = make_vec("Micro-v0", 2, agent_count=1, work=0, max_episode_steps=0)
     env.reset(seed=0)
     assert not any(env.step(np.zeros(2, int))[3].any() for _ in range(500))
 
 
 @pytest.mark.parametrize("name", ["CartPole-v0", "CartPole64-v0"])
-def test_check_05_balanced_pole_is_truncated_at_500(make_vec, name) -> None:
+def test_balanced_pole_is_truncated_at_500(make_vec, name) -> None:
     env = make_vec(name, 8)
     obs, _ = env.reset(seed=0)
     rule = np.array([0.02, 0.05, 1.0, 0.3], np.float32)
@@ -152,7 +150,7 @@ VECTORISED = """
 
 @every_single
 @pytest.mark.parametrize("kind", ["sync", "fork", "spawn"])
-def test_check_06_gymnasium_vectorises_the_single_environment(run_python, name, kind) -> None:
+def test_gymnasium_vectorises_the_single_form_into_the_same_rows(run_python, name, kind) -> None:
     options: dict[str, Any] = {"vectorization_mode": "sync" if kind == "sync" else "async"}
     if kind != "sync":
         options["vector_kwargs"] = {"context": kind}
@@ -163,18 +161,18 @@ def test_check_06_gymnasium_vectorises_the_single_environment(run_python, name, 
 
 
 @pytest.mark.parametrize("name", TOGETHER)
-def test_check_06_a_game_for_several_says_what_to_use_instead(name) -> None:
+def test_single_form_of_a_game_for_several_says_what_to_use_instead(name) -> None:
     with pytest.raises(ValueError, match=rf"{name} has .* agents .* use .*make_vec"):
         gymnasium.make(f"gpu_envs/{name}")
 
 
-def test_check_06_several_agents_are_refused_where_one_is_possible() -> None:
+def test_single_form_refuses_several_agents_where_one_is_possible() -> None:
     with pytest.raises(ValueError, match=r"player_count is 3, .* or pass player_count=1"):
         gymnasium.make("gpu_envs/Overcooked-v0", player_count=3)
 
 
 @every_environment
-def test_check_07_make_vec_gives_no_warning(run_python, name) -> None:
+def test_make_vec_gives_no_warning(run_python, name) -> None:
     program = (
         "import gymnasium, gpu_envs\n"
         f"env = gymnasium.make_vec('gpu_envs/{name}', num_envs=2, device='cpu')\n"
@@ -185,13 +183,13 @@ def test_check_07_make_vec_gives_no_warning(run_python, name) -> None:
 
 
 @every_mode
-def test_check_08_autoreset_mode_stands_in_the_instances_metadata(make_vec, mode) -> None:
+def test_autoreset_mode_stands_in_the_metadata_of_its_instance(make_vec, mode) -> None:
     env, other = make_vec(autoreset_mode=mode), make_vec(autoreset_mode="SameStep")
     assert env.metadata["autoreset_mode"] is AutoresetMode(mode)
     assert other.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
 
 
-def test_check_09_attributes_that_tools_read_exist(make_vec) -> None:
+def test_attributes_that_tools_read_exist(make_vec) -> None:
     env = make_vec()
     assert env.autoreset_mode is AutoresetMode.SAME_STEP
     assert env.device == "cpu"
@@ -201,18 +199,18 @@ def test_check_09_attributes_that_tools_read_exist(make_vec) -> None:
 
 
 @pytest.mark.parametrize("mode", [*AutoresetMode, *MODES])
-def test_check_10_members_and_strings_are_accepted(make_vec, mode) -> None:
+def test_autoreset_mode_is_taken_as_member_or_string(make_vec, mode) -> None:
     assert make_vec(autoreset_mode=mode).autoreset_mode in (mode, AutoresetMode(mode))
 
 
 @pytest.mark.parametrize("mode", ["same_step", "SAME_STEP", 0, None, True])
-def test_check_10_anything_else_lists_the_valid_ones(make_vec, mode) -> None:
+def test_autoreset_mode_of_another_kind_lists_the_valid_ones(make_vec, mode) -> None:
     with pytest.raises(ValueError, match="'NextStep', 'SameStep', 'Disabled'"):
         make_vec(autoreset_mode=mode)
 
 
 @every_environment
-def test_check_11_unknown_render_mode_and_keyword_list_the_valid_ones(make_vec, name) -> None:
+def test_unknown_render_mode_and_keyword_list_the_valid_ones(make_vec, name) -> None:
     with pytest.raises(ValueError, match=r"render_mode .* must be one of: None"):
         make_vec(name, render_mode="video")
     parameters = [field["name"] for field in gpu_envs.environments()[name]["parameters"]]
@@ -220,7 +218,7 @@ def test_check_11_unknown_render_mode_and_keyword_list_the_valid_ones(make_vec, 
         make_vec(name, speed=3)
 
 
-def test_check_12_lower_bound_of_gymnasium_is_declared() -> None:
+def test_package_declares_its_bounds_of_gymnasium() -> None:
     try:
         declared = "\n".join(importlib.metadata.requires("gpu_envs") or [])
     except importlib.metadata.PackageNotFoundError:  # runs from a source tree
@@ -273,7 +271,7 @@ def _short(name: str) -> dict[str, int]:
 
 
 @every_environment
-def test_check_13_next_step_filler(make_vec, name) -> None:
+def test_action_after_an_end_is_ignored_by_next_step_and_pays_nothing(make_vec, name) -> None:
     options = {"autoreset_mode": "NextStep", **SMALL.get(name, {}), **_short(name)}
     one, other = make_vec(name, 5, **options), make_vec(name, 5, **options)
     _, infos = one.reset(seed=2)
@@ -295,7 +293,7 @@ def test_check_13_next_step_filler(make_vec, name) -> None:
 
 
 @every_environment
-def test_check_14_final_obs_is_what_next_step_returns(make_vec, name) -> None:
+def test_final_obs_of_same_step_is_what_next_step_returns(make_vec, name) -> None:
     env = make_vec(name, 6, **SMALL.get(name, {}), **_short(name))
     _, infos = env.reset(seed=4)
     for numbers in _actions(env, 100):
@@ -311,7 +309,7 @@ def test_check_14_final_obs_is_what_next_step_returns(make_vec, name) -> None:
 
 @every_environment
 @pytest.mark.parametrize("kind", ["numpy", "list", "torch"])
-def test_check_15_masked_reset_changes_masked_worlds_alone(make_vec, name, kind) -> None:
+def test_masked_reset_changes_masked_worlds_alone(make_vec, name, kind) -> None:
     env = make_vec(name, 4, autoreset_mode="Disabled", **CROWD.get(name, {}))
     _, infos = env.reset(seed=0)
     for numbers in _actions(env, 5):
@@ -339,7 +337,7 @@ def test_check_15_masked_reset_changes_masked_worlds_alone(make_vec, name, kind)
 
 
 @every_environment
-def test_check_16_stepping_a_finished_row_freezes_it(make_vec, name) -> None:
+def test_step_of_a_finished_row_freezes_it_until_a_reset(make_vec, name) -> None:
     env = make_vec(name, 3, autoreset_mode="Disabled", max_episode_steps=3, **SMALL.get(name, {}))
     _, infos = env.reset(seed=0)
     over, ignored = np.zeros(3, bool), 3  # of the step that comes after these
@@ -361,14 +359,14 @@ def test_check_16_stepping_a_finished_row_freezes_it(make_vec, name) -> None:
 
 
 @every_environment
-def test_check_17_modes_agree_without_fillers(make_vec, name) -> None:
+def test_modes_play_the_same_transitions_without_fillers(make_vec, name) -> None:
     first, *others = (_transitions(make_vec, name, mode, 150) for mode in MODES)
     assert sum(t[3] or t[4] for row in first for t in row) > 6
     assert all(other == first for other in others)
 
 
 @every_environment
-def test_check_18_seed_repeats_and_no_seed_continues(make_vec, name) -> None:
+def test_seed_repeats_its_episodes_and_no_seed_goes_on(make_vec, name) -> None:
     env = make_vec(name, 3, **SMALL.get(name, {}))
     plan = _actions(env, 1000)
 
@@ -387,7 +385,7 @@ CHOSEN = (0, 1, 511, 1023)  # of 1024 worlds
 
 
 @every_environment
-def test_check_19_row_of_a_batch_equals_a_world_alone(make_vec, name) -> None:
+def test_row_of_a_batch_equals_its_world_alone(make_vec, name) -> None:
     options = SMALL.get(name, {})
     batch = make_vec(name, 1024, **options)
     agents = batch.agents_per_world
@@ -405,7 +403,7 @@ def test_check_19_row_of_a_batch_equals_a_world_alone(make_vec, name) -> None:
 
 
 @every_single
-def test_check_19_row_of_a_list_of_seeds_equals_the_single_environment(make_vec, name) -> None:
+def test_row_of_a_list_of_seeds_equals_the_single_environment(make_vec, name) -> None:
     options = ALONE.get(name, {})
     batch = make_vec(name, 1024, **options)
     seeds = [(7 * i) % 1000 for i in range(1024)]
@@ -426,7 +424,7 @@ def test_check_19_row_of_a_list_of_seeds_equals_the_single_environment(make_vec,
 
 
 @every_environment
-def test_check_20_results_do_not_depend_on_num_envs(make_vec, name) -> None:
+def test_results_do_not_depend_on_num_envs(make_vec, name) -> None:
     small, large = (make_vec(name, n, **SMALL.get(name, {})) for n in (8, 4096))
     rows = small.num_envs
     first, infos = large.reset(seed=1)
@@ -451,14 +449,14 @@ def test_check_20_results_do_not_depend_on_num_envs(make_vec, name) -> None:
         ([1, 2], ValueError),
     ],
 )
-def test_check_21_garbage_seeds_are_refused(make_vec, seed, error) -> None:
+def test_garbage_seeds_are_refused(make_vec, seed, error) -> None:
     with pytest.raises(error, match="seed"):
         make_vec().reset(seed=seed)
 
 
 @every_environment
 @pytest.mark.parametrize("observation", ["flat", "dict"])
-def test_check_22_observations_lie_in_their_space(make_vec, name, observation) -> None:
+def test_observations_lie_in_their_space(make_vec, name, observation) -> None:
     env = make_vec(name, 4, observation=observation, **CROWD.get(name, {}))
     obs, infos = env.reset(seed=0)
     assert obs in env.observation_space
@@ -480,7 +478,7 @@ def test_check_22_observations_lie_in_their_space(make_vec, name, observation) -
 
 @every_environment
 @pytest.mark.parametrize("arrays", ["numpy", "torch"])
-def test_check_23_kept_results_never_change(make_vec, name, arrays) -> None:
+def test_results_that_are_kept_never_change(make_vec, name, arrays) -> None:
     pytest.importorskip(arrays)
     env = make_vec(name, 3, arrays=arrays, **CROWD.get(name, {}))
     env.reset(seed=0)
@@ -494,7 +492,7 @@ def test_check_23_kept_results_never_change(make_vec, name, arrays) -> None:
 
 
 @pytest.mark.parametrize("arrays", ["numpy", "torch"])
-def test_check_24_reuse_is_the_documented_alias(make_vec, arrays) -> None:
+def test_reuse_hands_the_same_arrays_out_again(make_vec, arrays) -> None:
     pytest.importorskip(arrays)
     env = make_vec(arrays=arrays, reuse=True)
     obs, _ = env.reset(seed=0)
@@ -505,7 +503,7 @@ def test_check_24_reuse_is_the_documented_alias(make_vec, arrays) -> None:
 
 
 @every_environment
-def test_check_25_writing_into_results_changes_no_simulation(make_vec, name) -> None:
+def test_writing_into_results_changes_no_simulation(make_vec, name) -> None:
     plain, edited = (make_vec(name, 3, **CROWD.get(name, {})) for _ in range(2))
     _, infos = plain.reset(seed=0)
     edited.reset(seed=0)
@@ -526,7 +524,7 @@ def test_check_25_writing_into_results_changes_no_simulation(make_vec, name) -> 
         (np.zeros(4), TypeError, "int64.*got float64"),
     ],
 )
-def test_check_26_bad_actions_name_expected_and_actual(make_vec, actions, error, message) -> None:
+def test_bad_actions_name_expected_and_actual(make_vec, actions, error, message) -> None:
     env = make_vec()
     env.reset(seed=0)
     with pytest.raises(error, match=f"actions must .*{message}"):
@@ -535,7 +533,7 @@ def test_check_26_bad_actions_name_expected_and_actual(make_vec, actions, error,
 
 @every_environment
 @every_mode
-def test_check_27_infos_are_arrays_with_masks(make_vec, name, mode) -> None:
+def test_infos_are_arrays_with_masks(make_vec, name, mode) -> None:
     env = make_vec(name, 3, autoreset_mode=mode, **CROWD.get(name, {}))
     _, first_infos = env.reset(seed=0)
     infos = env.step(_actions(env, 1)[0])[4]
@@ -582,6 +580,6 @@ MEMORY = """
 """
 
 
-def test_check_28_memory_is_steady_and_freed(run_python) -> None:
+def test_memory_is_steady_over_steps_and_freed_afterwards(run_python) -> None:
     result = run_python(textwrap.dedent(MEMORY))
     assert result.stdout.strip() == "steady", result.stderr

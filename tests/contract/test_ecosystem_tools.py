@@ -1,7 +1,4 @@
-"""What the libraries around these environments rely on, checks 29 to 67: tools, arrays, builds.
-
-The first 28 are in test_ecosystem.py.
-"""
+"""What the libraries around these environments rely on: tools, arrays, builds."""
 
 from __future__ import annotations
 
@@ -66,7 +63,7 @@ def _short(name: str) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("name", SINGLES)
-def test_check_29_check_env_passes(name) -> None:
+def test_check_env_of_gymnasium_passes(name) -> None:
     env = gymnasium.make(f"gpu_envs/{name}", **ALONE.get(name, {}))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -94,7 +91,7 @@ def _count_episodes(steps: list[tuple], mode: str) -> list[tuple[int, float, int
 
 @wrappers_of_1_4
 @every_mode
-def test_check_30_statistics_behind_conversion_are_right(make_vec, mode) -> None:
+def test_statistics_of_gymnasium_behind_a_conversion_are_right(make_vec, mode) -> None:
     torch = pytest.importorskip("torch")
     pytest.importorskip("array_api_compat")
     inner = make_vec("CartPole-v0", 5, arrays="torch", autoreset_mode=mode)
@@ -120,7 +117,7 @@ def test_check_30_statistics_behind_conversion_are_right(make_vec, mode) -> None
 @wrappers_of_1_4
 @every_environment
 @every_mode
-def test_check_31_own_statistics_equal_the_wrappers(make_vec, name, mode) -> None:
+def test_own_statistics_equal_those_of_gymnasiums_wrapper(make_vec, name, mode) -> None:
     inner = make_vec(name, 5, autoreset_mode=mode, **SMALL.get(name, {}), **_short(name))
     env = wrappers.RecordEpisodeStatistics(inner)
     env.reset(seed=0)
@@ -140,7 +137,7 @@ def test_check_31_own_statistics_equal_the_wrappers(make_vec, name, mode) -> Non
 
 
 @wrappers_of_1_4
-def test_check_32_wrappers_over_numpy_run() -> None:
+def test_wrappers_of_gymnasium_over_numpy_run() -> None:
     """Each wrapper, mode by mode: tests/gpu_envs/test_wrappers.py."""
     env: Any = gpu_envs.VectorEnv("CartPole-v0", 4, device="cpu", autoreset_mode="NextStep")
     for wrapper in (
@@ -158,7 +155,7 @@ def test_check_32_wrappers_over_numpy_run() -> None:
 
 
 @every_mode
-def test_check_35_gymnasiums_benchmark_runs(make_vec, mode) -> None:
+def test_benchmark_of_gymnasium_runs(make_vec, mode) -> None:
     if not hasattr(performance, "benchmark_vector_step"):
         pytest.skip("new in Gymnasium 1.4")
     env = make_vec(autoreset_mode=mode)
@@ -170,7 +167,7 @@ def test_check_35_gymnasiums_benchmark_runs(make_vec, mode) -> None:
 
 @every_environment
 @pytest.mark.parametrize("arrays", ["numpy", "torch"])
-def test_check_54_every_field_passes_dlpack_without_a_copy(make_vec, name, arrays) -> None:
+def test_every_field_passes_dlpack_without_a_copy(make_vec, name, arrays) -> None:
     pytest.importorskip(arrays)
     torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
     env = make_vec(name, 5, arrays=arrays, **CROWD.get(name, {}))
@@ -182,7 +179,7 @@ def test_check_54_every_field_passes_dlpack_without_a_copy(make_vec, name, array
 
 
 @pytest.mark.parametrize("arrays", ["numpy", "torch"])
-def test_check_54_parts_of_the_reward_pass_as_slices(make_vec, arrays) -> None:
+def test_parts_of_the_reward_pass_dlpack_as_slices(make_vec, arrays) -> None:
     torch = pytest.importorskip("torch")
     env = make_vec("Overcooked-v0", 5, arrays=arrays)
     env.reset(seed=0)
@@ -196,14 +193,14 @@ def test_check_54_parts_of_the_reward_pass_as_slices(make_vec, arrays) -> None:
 @every_environment
 @pytest.mark.parametrize("arrays", ["numpy", "torch"])
 @pytest.mark.parametrize("worlds", [1, 3, 7, 129])
-def test_check_55_fields_are_aligned(make_vec, name, arrays, worlds) -> None:
+def test_fields_begin_at_cache_lines(make_vec, name, arrays, worlds) -> None:
     pytest.importorskip(arrays)
     env = make_vec(name, worlds, arrays=arrays, **CROWD.get(name, {}))
     env.reset(seed=0)
     assert all(_address(leaf) % 64 == 0 for leaf in _exported(env))
 
 
-def test_check_56_rewards_are_writable_and_capsules_outlive_the_environment() -> None:
+def test_rewards_are_writable_and_capsules_outlive_the_environment() -> None:
     env = gpu_envs.VectorEnv("CartPole-v0", 3, device="cpu")
     env.reset(seed=0)
     reward = env.step([0, 1, 0])[1]
@@ -219,7 +216,7 @@ def test_check_56_rewards_are_writable_and_capsules_outlive_the_environment() ->
 
 
 @pytest.mark.parametrize("options", [{}, {"reuse": True}], ids=str)
-def test_check_58_inference_mode_leaves_the_environment_usable(make_vec, options) -> None:
+def test_inference_mode_leaves_the_environment_usable(make_vec, options) -> None:
     torch = pytest.importorskip("torch")
     env = make_vec(arrays="torch", **options)
     actions = torch.tensor([0, 1, 0, 1])
@@ -235,7 +232,7 @@ def test_check_58_inference_mode_leaves_the_environment_usable(make_vec, options
 
 @every_environment
 @pytest.mark.parametrize("arrays", ["numpy", "torch", "jax"])
-def test_check_59_no_result_becomes_an_object_array(make_vec, name, arrays) -> None:
+def test_no_result_becomes_an_object_array(make_vec, name, arrays) -> None:
     pytest.importorskip(arrays)
     env = make_vec(name, 3, arrays=arrays, **CROWD.get(name, {}))
     env.reset(seed=0)
@@ -247,7 +244,7 @@ def test_check_59_no_result_becomes_an_object_array(make_vec, name, arrays) -> N
 
 
 @every_environment
-def test_check_62_instruction_sets_agree_bit_for_bit(run_python, name) -> None:
+def test_instruction_sets_agree_bit_for_bit(run_python, name) -> None:
     levels = {native.cpu_target().removeprefix("cpu_")}
     levels |= set(native.built_levels()) & set(processor.runnable_levels())
     program = textwrap.dedent(f"""
@@ -272,7 +269,7 @@ def test_check_62_instruction_sets_agree_bit_for_bit(run_python, name) -> None:
     assert len(printed.pop().strip()) == 128
 
 
-def test_check_64_without_a_driver_cuda_gives_a_reason_and_auto_takes_the_cpu() -> None:
+def test_cuda_without_a_driver_gives_a_reason_and_auto_takes_the_cpu() -> None:
     if native.cuda_is_available():
         pytest.skip("this machine has a GPU")
     with pytest.raises(ValueError, match=r"^device 'cuda' is not available: [^\n]+$"):
@@ -282,7 +279,7 @@ def test_check_64_without_a_driver_cuda_gives_a_reason_and_auto_takes_the_cpu() 
     env.close()
 
 
-def test_check_67_nothing_is_started_or_downloaded(run_python) -> None:
+def test_nothing_is_started_or_downloaded(run_python) -> None:
     native.at(native.cpu_target(), "CartPole-v0")  # a tree builds what it has not
     program = textwrap.dedent("""
         import sys

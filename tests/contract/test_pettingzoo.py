@@ -130,35 +130,35 @@ def _equal(left: Any, right: Any) -> bool:
 
 
 @every_case
-def test_check_36_parallel_api(make, name, options) -> None:
+def test_parallel_api_of_pettingzoo_passes(make, name, options) -> None:
     parallel_api_test(make(name, **options), num_cycles=_cycles(options, 1000))
 
 
 @every_case
-def test_check_36_api_of_the_aec_conversion(make, name, options) -> None:
+def test_api_of_the_aec_conversion_passes(make, name, options) -> None:
     _allow_what_we_mean(options)
     api_test(parallel_to_aec(make(name, **options)), num_cycles=_cycles(options, 1000))
 
 
 @every_case
-def test_check_36_api_of_the_aec_form(name, options) -> None:
+def test_api_of_the_aec_form_passes(name, options) -> None:
     _allow_what_we_mean(options)
     api_test(gpu_envs.aec_env(name, **options), num_cycles=_cycles(options, 1000))
 
 
 @every_case
-def test_check_36_parallel_seed(make, name, options) -> None:
+def test_seed_of_the_parallel_form_repeats_its_episode(make, name, options) -> None:
     parallel_seed_test(lambda: make(name, **options))
 
 
 @every_case
-def test_check_36_state(make, name, options) -> None:
+def test_state_of_both_forms_is_that_of_pettingzoo(make, name, options) -> None:
     state_test(gpu_envs.aec_env(name, **options), make(name, **options))
 
 
 # PettingZoo's test counts a move of every agent as one cycle, which games of turns have none of.
 @_cases(lambda description: not description["turns"])
-def test_check_36_max_cycles(name, options) -> None:
+def test_max_cycles_end_both_forms(name, options) -> None:
     module = types.SimpleNamespace(
         parallel_env=functools.partial(gpu_envs.parallel_env, name, **options),
         env=functools.partial(gpu_envs.aec_env, name, **options),
@@ -167,7 +167,7 @@ def test_check_36_max_cycles(name, options) -> None:
 
 
 @_cases(lambda description: description["text"])
-def test_check_36_render(name, options, capsys) -> None:
+def test_text_of_the_aec_form_is_rendered(name, options, capsys) -> None:
     render_test(functools.partial(gpu_envs.aec_env, name, **options))
     assert capsys.readouterr().out.strip()
 
@@ -176,7 +176,7 @@ def test_check_36_render(name, options, capsys) -> None:
 
 
 @every_case
-def test_check_37_two_copies_agree_for_500_steps(make, name, options) -> None:
+def test_two_copies_with_one_seed_agree_for_500_steps(make, name, options) -> None:
     envs = [make(name, **options) for _ in range(2)]
     shown = [env.reset(seed=42) for env in envs]
     random = np.random.default_rng(1)
@@ -192,7 +192,7 @@ def test_check_37_two_copies_agree_for_500_steps(make, name, options) -> None:
 
 
 @every_case
-def test_check_39_agents_leave_and_results_name_those_who_acted(make, name, options) -> None:
+def test_agents_leave_and_results_name_those_who_acted(make, name, options) -> None:
     env = make(name, **options)
     random = np.random.default_rng(0)
     for _ in range(3):
@@ -214,7 +214,7 @@ def test_check_39_agents_leave_and_results_name_those_who_acted(make, name, opti
 
 
 @every_case
-def test_check_40_world_of_a_batch_equals_the_one_world(make, name, options) -> None:
+def test_world_of_a_batch_equals_the_one_world(make, name, options) -> None:
     _assert_world_equals_env(make, name, options, seed=7, env_seed=7, world=0)
     _assert_world_equals_env(make, name, options, seed=[3, 1, 9], env_seed=9, world=2)
 
@@ -280,7 +280,7 @@ MAKE = """
 
 @needs_registry
 @pytest.mark.parametrize("order", [("gpu_envs", "pettingzoo"), ("pettingzoo", "gpu_envs")])
-def test_check_38_pettingzoo_makes_them_after_both_imports(run_python, order) -> None:
+def test_pettingzoo_makes_them_after_imports_in_any_order(run_python, order) -> None:
     program = textwrap.dedent(MAKE.format(first=order[0], second=order[1]))
     result = run_python(program, "-W", "error")
     assert result.stdout.split() == ["3", "True"] * 2, result.stderr
@@ -310,24 +310,24 @@ FAILS = """
 """
 
 
-def test_check_38_the_finder_leaves_once_pettingzoo_is_loaded(run_python) -> None:
+def test_finder_leaves_once_pettingzoo_is_loaded(run_python) -> None:
     result = run_python(textwrap.dedent(LEAVES))
     assert result.stdout.split() == ["True"], result.stderr
 
 
-def test_check_38_failing_to_register_is_a_warning(run_python) -> None:
+def test_failing_to_register_is_a_warning(run_python) -> None:
     result = run_python(textwrap.dedent(FAILS))
     assert "could not register with PettingZoo's registry: KeyError" in result.stdout, result.stderr
     assert result.stdout.endswith("pettingzoo\n")
 
 
 @needs_registry
-def test_check_38_both_registries_have_every_environment() -> None:
+def test_both_registries_have_every_environment() -> None:
     for registry in (pettingzoo.parallel_registry, pettingzoo.aec_registry):
         assert {f"gpu_envs/{name}" for name in REGISTERED} <= set(registry)
 
 
-def test_check_38_later_assignment_of_max_cycles_is_tolerated(make) -> None:
+def test_later_assignment_of_max_cycles_is_tolerated(make) -> None:
     env = make("Micro-v0", agent_count=1, max_cycles=5, work=0)
     assert env.max_cycles == 5
     env.max_cycles = 1000
@@ -339,7 +339,7 @@ def test_check_38_later_assignment_of_max_cycles_is_tolerated(make) -> None:
     assert steps == 5
 
 
-def test_check_41_supersuit_copies_and_steps(make) -> None:
+def test_supersuit_copies_and_steps(make) -> None:
     supersuit = pytest.importorskip("supersuit", reason="needs SuperSuit")
     warnings.simplefilter("ignore")  # about its own use of Gymnasium
     env = supersuit.black_death_v3(make("Micro-v0", agent_count=3, work=1, max_cycles=20))

@@ -90,7 +90,7 @@ def stabilise(state: np.ndarray) -> np.ndarray:
     return (angle + 0.3 * spin + 0.02 * x + 0.05 * velocity > 0).astype(np.int64)
 
 
-# ---- the fifteen acceptance checks
+# ---- one step and whole episodes against the reference
 
 
 def exact_model(state: np.ndarray, push: float, mass: Any, moment: Any) -> np.ndarray:
@@ -107,7 +107,7 @@ def exact_model(state: np.ndarray, push: float, mass: Any, moment: Any) -> np.nd
 
 
 @both_numbers
-def test_check_01_constants_have_their_bits(make_simulator: Make, number: Number) -> None:
+def test_constants_have_the_bits_of_the_reference(make_simulator: Make, number: Number) -> None:
     real, random = number.real, np.random.default_rng(1)
     lean = 1e-5 if real is np.float32 else 1e-9
     states = np.zeros((64, 4), real)
@@ -125,7 +125,7 @@ def test_check_01_constants_have_their_bits(make_simulator: Make, number: Number
 
 
 @both_numbers
-def test_check_01_angle_limit_has_its_bits(make_simulator: Make, number: Number) -> None:
+def test_angle_limit_has_the_bits_of_the_reference(make_simulator: Make, number: Number) -> None:
     limit = number.real(ANGLE_LIMIT)
     beyond = np.nextafter(limit, number.real(1))
     states = [(0, 0, angle, 0) for angle in (limit, beyond, -limit, -beyond)]
@@ -134,7 +134,7 @@ def test_check_01_angle_limit_has_its_bits(make_simulator: Make, number: Number)
 
 
 @both_numbers
-def test_check_02_one_push(make_simulator: Make, number: Number) -> None:
+def test_push_from_rest_moves_as_the_reference(make_simulator: Make, number: Number) -> None:
     expected = np.array([0, float.fromhex("0x1.8f9c18f9c18fap-3"), 0, -0.2926829268292683])
     assert expected[3] == float.fromhex("-0x1.2bb512bb512bbp-2")
     got, outputs = one_step(make_simulator, number, np.zeros((2, 4)), [1, 0])
@@ -146,7 +146,7 @@ def test_check_02_one_push(make_simulator: Make, number: Number) -> None:
 
 
 @both_numbers
-def test_check_03_inside_the_limits(make_simulator: Make, number: Number) -> None:
+def test_push_of_a_moving_cart_moves_as_the_reference(make_simulator: Make, number: Number) -> None:
     got, outputs = one_step(make_simulator, number, (1.5, -0.75, 0.1, 0.5), 1)
     expected = np.array([1.485, -0.5564194764032959, 0.11, 0.2404308835510348])
     assert number.accepts(got[0], expected).all()
@@ -154,7 +154,7 @@ def test_check_03_inside_the_limits(make_simulator: Make, number: Number) -> Non
 
 
 @both_numbers
-def test_check_04_falls_by_the_angle(make_simulator: Make, number: Number) -> None:
+def test_fall_beyond_the_angle_terminates_and_pays(make_simulator: Make, number: Number) -> None:
     got, outputs = one_step(make_simulator, number, (-2, 3, -0.2, -2.5), 0)
     expected = np.array([-1.94, 2.807016403897928, -0.25, -2.274703624336867])
     assert number.accepts(got[0], expected).all()
@@ -162,7 +162,9 @@ def test_check_04_falls_by_the_angle(make_simulator: Make, number: Number) -> No
 
 
 @both_numbers
-def test_check_05_limits_are_strict(make_simulator: Make, number: Number) -> None:
+def test_state_on_a_limit_goes_on_and_beyond_it_terminates(
+    make_simulator: Make, number: Number
+) -> None:
     states = [
         (2.4, 0, 0, 0),
         (2.4, 0.001, 0, 0),
@@ -185,7 +187,7 @@ def test_check_05_limits_are_strict(make_simulator: Make, number: Number) -> Non
 
 
 @both_numbers
-def test_check_06_positions_use_old_velocities(make_simulator: Make, number: Number) -> None:
+def test_positions_move_by_old_velocities(make_simulator: Make, number: Number) -> None:
     got, _ = one_step(make_simulator, number, [(0, 1, 0, 0)] * 2, [0, 1])
     assert (got[:, 0] == number.real(0.02)).all()
 
@@ -196,7 +198,9 @@ def random_states(count: int, seed: int) -> np.ndarray:
 
 
 @both_numbers
-def test_check_07_mirrored_worlds_mirror(make_simulator: Make, number: Number) -> None:
+def test_mirrored_states_and_actions_give_mirrored_steps(
+    make_simulator: Make, number: Number
+) -> None:
     states = random_states(10_000, seed=7)
     actions = np.random.default_rng(8).integers(0, 2, len(states))
     got, outputs = one_step(make_simulator, number, states, actions)
@@ -206,7 +210,9 @@ def test_check_07_mirrored_worlds_mirror(make_simulator: Make, number: Number) -
 
 
 @both_numbers
-def test_check_08_path_of_seed_0(make_simulator: Make, number: Number) -> None:
+def test_alternating_pushes_follow_the_path_of_the_reference(
+    make_simulator: Make, number: Number
+) -> None:
     expected = {
         1: (
             0.013235742159673177,
@@ -253,7 +259,7 @@ def gymnasium_starts(count: int) -> np.ndarray:
 
 @both_numbers
 @pytest.mark.parametrize("policy", POLICIES)
-def test_check_09_episode_lengths(
+def test_policies_last_as_long_as_in_the_reference(
     make_simulator: Make,
     number: Number,
     policy: str,
@@ -280,7 +286,7 @@ def test_check_09_episode_lengths(
 
 
 @both_numbers
-def test_check_10_truncation_at_step_500(make_simulator: Make, number: Number) -> None:
+def test_balanced_pole_is_truncated_at_step_500(make_simulator: Make, number: Number) -> None:
     simulator = make_simulator(number.name, 6)
     simulator.reset(seed=0)
     put(simulator, gymnasium_starts(6))
@@ -295,7 +301,7 @@ def test_check_10_truncation_at_step_500(make_simulator: Make, number: Number) -
 
 
 @both_numbers
-def test_check_11_start_distribution(make_simulator: Make, number: Number) -> None:
+def test_starts_are_uniform_and_independent(make_simulator: Make, number: Number) -> None:
     simulator = make_simulator(number.name, 250_000)
     parts = []
     for seed in (11, None, None, None):  # later episodes draw as the first one does
@@ -331,7 +337,9 @@ def near_a_limit(states: np.ndarray, edge: float) -> np.ndarray:
 
 @both_numbers
 @pytest.mark.parametrize("action", [0, 1])
-def test_check_12_one_step_parity(make_simulator: Make, number: Number, action: int) -> None:
+def test_one_step_equals_that_of_gymnasium(
+    make_simulator: Make, number: Number, action: int
+) -> None:
     states = random_states(100_000, seed=12).astype(number.real).astype(np.float64)
     expected, terminated = gymnasium_steps(states, np.full(len(states), action))
     got, outputs = one_step(make_simulator, number, states, action)
@@ -343,7 +351,7 @@ def test_check_12_one_step_parity(make_simulator: Make, number: Number, action: 
 
 
 @both_numbers
-def test_check_13_observation_is_the_rounded_state(make_simulator: Make, number: Number) -> None:
+def test_observation_is_the_state_rounded_to_float32(make_simulator: Make, number: Number) -> None:
     states = random_states(4096, seed=13)
     actions = np.random.default_rng(13).integers(0, 2, len(states))
     ends, outputs = one_step(make_simulator, number, states, actions)
@@ -367,7 +375,7 @@ FALLING = (0, 0, 1.0, 0)  # the next step ends the episode
 
 
 @both_numbers
-def test_check_14_same_step_returns_the_new_start(make_simulator: Make, number: Number) -> None:
+def test_same_step_returns_the_new_start(make_simulator: Make, number: Number) -> None:
     simulator = make_simulator(number.name, 2, autoreset_mode="SameStep")
     simulator.reset(seed=0)
     put(simulator, [FALLING, (0, 0, 0, 0)])
@@ -380,7 +388,7 @@ def test_check_14_same_step_returns_the_new_start(make_simulator: Make, number: 
 
 
 @both_numbers
-def test_check_14_next_step_skips_one_action(make_simulator: Make, number: Number) -> None:
+def test_next_step_skips_one_action(make_simulator: Make, number: Number) -> None:
     simulator = make_simulator(number.name, 2, autoreset_mode="NextStep")
     simulator.reset(seed=0)
     put(simulator, [FALLING, (0, 0, 0, 0)])
@@ -403,7 +411,7 @@ def test_check_14_next_step_skips_one_action(make_simulator: Make, number: Numbe
 
 
 @both_numbers
-def test_check_14_disabled_demands_a_reset(make_simulator: Make, number: Number) -> None:
+def test_disabled_demands_a_reset(make_simulator: Make, number: Number) -> None:
     simulator = make_simulator(number.name, 2, autoreset_mode="Disabled")
     simulator.reset(seed=0)
     put(simulator, [FALLING, (0, 0, 0, 0)])
@@ -442,7 +450,7 @@ SAMPLE = (0, 1, 15, 16, 17, 100, 255, 299)
 
 
 @both_numbers
-def test_check_15_same_bits_alone_and_in_a_batch(make_simulator: Make, number: Number) -> None:
+def test_same_bits_alone_and_in_a_batch(make_simulator: Make, number: Number) -> None:
     batch = world_hashes(make_simulator, number, range(300), threads=1)
     assert len(set(batch)) == 300
     for world in SAMPLE:
@@ -451,7 +459,7 @@ def test_check_15_same_bits_alone_and_in_a_batch(make_simulator: Make, number: N
 
 
 @both_numbers
-def test_check_15_same_bits_on_any_threads(make_simulator: Make, number: Number) -> None:
+def test_same_bits_on_any_threads(make_simulator: Make, number: Number) -> None:
     expected = world_hashes(make_simulator, number, range(1500), threads=1)
     for threads in (2, 7):
         assert world_hashes(make_simulator, number, range(1500), threads=threads) == expected
@@ -459,7 +467,7 @@ def test_check_15_same_bits_on_any_threads(make_simulator: Make, number: Number)
 
 @both_numbers
 @pytest.mark.gpu
-def test_check_15_same_bits_on_a_gpu(make_simulator: Make, number: Number, cuda: None) -> None:
+def test_same_bits_on_a_gpu(make_simulator: Make, number: Number, cuda: None) -> None:
     expected = world_hashes(make_simulator, number, range(300))
     got = world_hashes(make_simulator, number, range(300), device="cuda", arrays="torch")
     assert got == expected
@@ -467,7 +475,9 @@ def test_check_15_same_bits_on_a_gpu(make_simulator: Make, number: Number, cuda:
 
 @both_numbers
 @pytest.mark.slow
-def test_check_15_same_bits_among_a_million_worlds(make_simulator: Make, number: Number) -> None:
+def test_world_among_a_million_has_the_bits_of_the_world_alone(
+    make_simulator: Make, number: Number
+) -> None:
     batch = world_hashes(make_simulator, number, range(1_048_576))
     small = world_hashes(make_simulator, number, range(300))
     assert batch[:300] == small

@@ -1,4 +1,4 @@
-"""Flocking: the checks of its specification by number. Floxs itself is in
+"""Flocking against all pairs, symmetries and bounds. Floxs itself is in
 tests/oracles/test_floxs.py, rules on worlds by hand in tests/kernels/envs/flocking_test.cpp."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def still(make_simulator, *laid: swarms.Swarm, **options):
 
 
 @pytest.mark.parametrize("agents", [10, 63, 65, 1000])
-def test_04_views_and_rewards_are_those_of_all_pairs(make_simulator, agents: int) -> None:
+def test_views_and_rewards_are_those_of_all_pairs(make_simulator, agents: int) -> None:
     swarm = swarms.uniform(agents, agents)
     reach, radius = (0.3, 0.02) if agents < 100 else (0.1, 0.0025)
     rewards, rows = still(make_simulator, swarm, vision_range=reach, agent_radius=radius)
@@ -43,7 +43,7 @@ def test_04_views_and_rewards_are_those_of_all_pairs(make_simulator, agents: int
 
 
 @pytest.mark.slow
-def test_04_views_of_16384_agents_are_those_of_all_pairs(make_simulator) -> None:
+def test_views_of_a_large_crowd_are_those_of_all_pairs(make_simulator) -> None:
     swarm = swarms.uniform(3, 16384)
     rewards, rows = still(make_simulator, swarm)
     viewers = np.arange(0, 16384, 256)
@@ -53,7 +53,7 @@ def test_04_views_of_16384_agents_are_those_of_all_pairs(make_simulator) -> None
     assert (np.abs(rows[0, viewers, :128] - theirs) > 1e-5).mean() <= 1e-3
 
 
-def test_05_translation_and_quarter_turns_change_nothing(make_simulator) -> None:
+def test_translation_and_quarter_turns_change_nothing(make_simulator) -> None:
     swarm = swarms.uniform(5, 200)
     x, y = (swarm.x + np.float32(0.4375)) % 1, (swarm.y + np.float32(0.8125)) % 1
     moved = swarms.Swarm(x, y, swarm.heading, swarm.speed)
@@ -65,7 +65,7 @@ def test_05_translation_and_quarter_turns_change_nothing(make_simulator) -> None
         assert (np.abs(rows[k] - rows[0]) > 1e-4).mean() < 1e-3
 
 
-def test_06_renumbering_agents_permutes_outputs(make_simulator) -> None:
+def test_renumbering_agents_permutes_outputs(make_simulator) -> None:
     swarm = swarms.uniform(6, 300)
     order = np.random.default_rng(6).permutation(300)
     shuffled = swarms.Swarm(*(getattr(swarm, name)[order] for name in swarms.NAMES))
@@ -75,7 +75,7 @@ def test_06_renumbering_agents_permutes_outputs(make_simulator) -> None:
 
 
 @pytest.mark.parametrize("profile", ["vogue", "floxs"])
-def test_07_state_stays_within_its_bounds(make_simulator, profile: str) -> None:
+def test_random_play_keeps_the_state_within_its_bounds(make_simulator, profile: str) -> None:
     simulator = make_simulator(ID, 4, profile=profile, agent_count=250)
     simulator.reset(seed=7)
     rng = np.random.default_rng(7)
@@ -90,14 +90,14 @@ def test_07_state_stays_within_its_bounds(make_simulator, profile: str) -> None:
         assert ((outputs.obs >= -1) & (outputs.obs <= 1)).all()
 
 
-def test_07_agents_at_one_place_are_no_accident(make_simulator) -> None:
+def test_agents_at_one_place_touch_each_other_and_are_seen(make_simulator) -> None:
     one = np.full(150, 0.25, np.float32)
     rewards, rows = still(make_simulator, swarms.Swarm(one, one, one, one))
     np.testing.assert_array_equal(rewards, -149)
     assert set(np.unique(rows[..., :128])) == {-1.0, 0.0}
 
 
-def test_08_actions_out_of_bounds_are_refused_before_anything_moves(make_simulator) -> None:
+def test_actions_out_of_bounds_are_refused_before_anything_moves(make_simulator) -> None:
     simulator = make_simulator(ID, 1, agent_count=3)
     before = simulator.reset(seed=8).obs.copy()
     for bad in (np.nan, 1.5, -np.inf):
@@ -108,7 +108,7 @@ def test_08_actions_out_of_bounds_are_refused_before_anything_moves(make_simulat
     np.testing.assert_array_equal(simulator.observe().obs, before)
 
 
-def test_08_zero_actions_lead_back_to_the_start(make_simulator) -> None:
+def test_flight_straight_ahead_leads_back_to_the_start(make_simulator) -> None:
     simulator = make_simulator(ID, 1, agent_count=4, max_episode_steps=0)
     simulator.reset(seed=8)
     laid = swarms.uniform(8, 4)
@@ -127,13 +127,13 @@ def test_08_zero_actions_lead_back_to_the_start(make_simulator) -> None:
     ("agents", "worlds"),
     [(1024, 16), (4096, 4), pytest.param(16384, 1, marks=pytest.mark.slow)],
 )
-def test_10_uniform_crowd_earns_the_integral(make_simulator, agents: int, worlds: int) -> None:
+def test_uniform_crowd_earns_the_integral(make_simulator, agents: int, worlds: int) -> None:
     laid = [swarms.uniform(10 + k, agents) for k in range(worlds)]
     rewards, _ = still(make_simulator, *laid, agent_radius=0, touch_distance=0)
     assert rewards.mean() == pytest.approx((agents - 1) * 0.0024117, rel=0.01)
 
 
-def test_11_rows_end_with_the_own_speed_in_vogue_alone(make_simulator) -> None:
+def test_rows_end_with_the_own_speed_in_vogue_alone(make_simulator) -> None:
     vogue = make_simulator(ID, 2, agent_count=6)
     obs = vogue.reset(seed=11).obs
     assert obs.shape == (2, 6, 129)
@@ -142,7 +142,7 @@ def test_11_rows_end_with_the_own_speed_in_vogue_alone(make_simulator) -> None:
     assert floxs.reset(seed=11).obs.shape == (2, 6, 128)
 
 
-def test_12_time_ends_for_all_at_once_and_starts_are_fresh(make_simulator) -> None:
+def test_time_ends_for_all_at_once_and_starts_are_fresh(make_simulator) -> None:
     simulator = make_simulator(ID, 3, agent_count=5, max_episode_steps=4)
     first = simulator.reset(seed=12).obs.copy()
     for step in range(1, 5):

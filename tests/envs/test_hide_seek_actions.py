@@ -1,4 +1,4 @@
-"""Checks A1 to A14 of hide-and-seek: moving, grabbing, locking.
+"""Hide-and-seek: moving, grabbing, locking.
 
 Distances are those of the batch version: a cube has half an edge of 1 m, so that its face is 2.45 m
 ahead of an agent's middle when its own middle is at 3.45 m.
@@ -28,7 +28,7 @@ REACHABLE = "hider 0 0; cube 0 3"
 
 @pytest.mark.parametrize("profile", PF)
 @pytest.mark.parametrize("bucket", range(11))
-def test_a1_a_bucket_is_a_distance_per_step(profile, bucket):
+def test_bucket_of_an_action_is_a_distance_per_step(profile, bucket):
     way = 0.666 * (bucket - 5)
     ahead = Scene(profile, "hider 0 0").step({0: (5, bucket, 5, 0, 0)}, 10).at(0)
     assert ahead[1] == pytest.approx(way, rel=0.01, abs=1e-6)
@@ -46,7 +46,7 @@ def test_a1_a_bucket_is_a_distance_per_step(profile, bucket):
 
 @pytest.mark.parametrize("profile", PF)
 @pytest.mark.parametrize("yaw", [0.0, 0.7, 2.5, -1.9])
-def test_a2_a_diagonal_is_faster_and_follows_the_yaw(profile, yaw):
+def test_diagonal_is_faster_and_follows_the_yaw(profile, yaw):
     scene = Scene(profile, f"hider 1 2 yaw {yaw}")
     for _ in range(5):
         before = scene.at(0)
@@ -62,7 +62,7 @@ def test_a2_a_diagonal_is_faster_and_follows_the_yaw(profile, yaw):
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_a3_agents_do_not_coast(profile):
+def test_agents_without_an_action_do_not_coast(profile):
     scene = Scene(profile, "hider 0 0; seeker 5 5 yaw 1").step({0: (10, 10, 10, 0, 0), 1: AHEAD}, 5)
     before = [(scene.at(agent), scene.yaw(agent)) for agent in (0, 1)]
     scene.step()
@@ -72,7 +72,7 @@ def test_a3_agents_do_not_coast(profile):
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_a4_a_grab_reaches_2_5_metres(profile):
+def test_grabs_and_locks_reach_two_and_a_half_metres(profile):
     near = Scene(profile, "hider 0 0; cube 0 3.45").step({0: GRAB})
     assert near.held_by(0) == near.box()
     assert near.step(steps=3).held_by(0) == near.box()  # a press, not a hold
@@ -95,7 +95,7 @@ def grip(scene: Scene) -> tuple[float, float, float]:
 @pytest.mark.parametrize("profile", PF)
 @pytest.mark.parametrize("thing", ["cube 0 3.2 yaw 0.3", "long 0 2.9", "long 0.5 2.9 yaw 0.1"])
 @pytest.mark.parametrize("way", [BACK, AHEAD, (0, 5, 5, 0, 0), LEFT_TURN, (5, 5, 0, 0, 0)])
-def test_a5_a_held_object_stays_where_it_is_in_the_frame_of_the_holder(profile, thing, way):
+def test_held_object_stays_in_place_before_its_holder(profile, thing, way):
     scene = Scene(profile, f"hider 0 0; {thing}").step({0: GRAB})
     start, place, yaw = grip(scene), scene.at(0), scene.yaw(0)
     for _ in range(30):
@@ -107,7 +107,7 @@ def test_a5_a_held_object_stays_where_it_is_in_the_frame_of_the_holder(profile, 
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_a6_a_lock_belongs_to_the_team_that_made_it(profile):
+def test_lock_is_undone_by_the_team_that_made_it_alone(profile):
     scene = Scene(profile, "hider 0 0; hider 3 3 yaw 1.5708; seeker 0 6 yaw 3.14159; cube 0 3")
     row = scene.box()
     assert scene.lock_of(row) == ""
@@ -122,7 +122,7 @@ def test_a6_a_lock_belongs_to_the_team_that_made_it(profile):
 
 @pytest.mark.parametrize("profile", PF)
 @pytest.mark.parametrize("thing", ["cube 0 3", "long 0 2.75", "ramp 0 2.7 yaw 3.14159"])
-def test_a7_a_locked_object_is_immovable_and_cannot_be_grabbed(profile, thing):
+def test_locked_object_cannot_be_moved_or_grabbed(profile, thing):
     scene = Scene(profile, f"hider 0 0; seeker -2.9 3 yaw -1.5708; {thing} locked hiders")
     row = scene.ramp() if "ramp" in thing else scene.box()
     pose = scene.pose(row)
@@ -140,7 +140,7 @@ def test_a7_a_locked_object_is_immovable_and_cannot_be_grabbed(profile, thing):
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_a8_both_presses_lock_and_do_not_hold(profile):
+def test_both_presses_lock_and_do_not_hold(profile):
     scene = Scene(profile, REACHABLE).step({0: BOTH})
     assert scene.lock_of(scene.box()) == "hiders"
     assert scene.held_by(0) is None
@@ -154,7 +154,7 @@ def test_a8_both_presses_lock_and_do_not_hold(profile):
 @pytest.mark.parametrize(
     "ahead", ["wall -4 2 4 2", "", "hider 0 2.5", "seeker 0 2.5", "wall -4 2 4 2; cube 0 3.25"]
 )
-def test_a9_walls_floor_and_agents_are_out_of_the_hands_reach(profile, ahead):
+def test_walls_floor_and_agents_cannot_be_grabbed_or_locked(profile, ahead):
     scene = Scene(profile, f"hider 0 0; {ahead}")
     state = scene.simulator.get("bodies.state")
     for action in (GRAB, LOCK, BOTH):
@@ -166,7 +166,7 @@ def test_a9_walls_floor_and_agents_are_out_of_the_hands_reach(profile, ahead):
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_a10_a_locked_object_anchors_all_who_hold_it(profile):
+def test_object_locked_while_held_anchors_its_holders(profile):
     text = "hider 0 0; hider -3 3 yaw -1.5708; seeker 0 6 yaw 3.14159; cube 0 3"
     scene = Scene(profile, text).step({0: GRAB, 1: GRAB})
     row = scene.box()
@@ -189,13 +189,13 @@ def test_a10_a_locked_object_anchors_all_who_hold_it(profile):
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_a11_a_lock_that_is_pressed_all_the_time_flips_in_each_step(profile):
+def test_lock_pressed_all_the_time_flips_in_each_step(profile):
     scene = Scene(profile, REACHABLE)
     states = [scene.step({0: LOCK}).lock_of(scene.box()) for _ in range(4)]
     assert states == ["hiders", "", "hiders", ""]
 
 
-def test_a12_openai_holds_while_the_head_is_1():
+def test_openai_holds_while_the_head_is_set():
     scene = Scene("openai", "hider 0 0; cube 0 0.45")
     held = [
         scene.step({0: (5, 5, 5, grab, 0)}).held_by(0) == scene.box() for grab in (1, 1, 1, 0, 0, 1)
@@ -216,13 +216,13 @@ def test_a12_openai_holds_while_the_head_is_1():
         ("-2.2 -0.5 yaw -1.5708", False),  # over the low half
     ],
 )
-def test_a13_a_ramp_is_grabbed_where_it_is_high(profile, hider, reaches):
+def test_ramp_is_grabbed_where_it_is_high(profile, hider, reaches):
     scene = Scene(profile, f"hider {hider}; ramp 0 0").step({0: GRAB})
     assert scene.held_by(0) == (scene.ramp() if reaches else None)
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_a14_who_stands_on_a_box_looks_over_boxes(profile):
+def test_agent_on_a_box_reaches_over_boxes(profile):
     text = "hider 0 0 3; cube 0 0; cube 0 {}"
     for ahead in (2.5, 3):
         scene = Scene(profile, text.format(ahead)).step(steps=5)

@@ -1,7 +1,4 @@
-"""HideSeek: worlds of a batch do not know of each other; what random play looks like.
-
-Functions carry the number of the acceptance check that they are (B1 to B5).
-"""
+"""HideSeek: worlds of a batch do not know of each other; what random play looks like."""
 
 from __future__ import annotations
 
@@ -39,7 +36,7 @@ def assert_same(a: Array, b: Array) -> None:
 
 
 @PROFILES
-def test_b1_worlds_are_independent(profile: str) -> None:
+def test_world_of_a_batch_is_the_same_world_alone(profile: str) -> None:
     """A world of a batch is, to the bit, the same world alone."""
     worlds, chosen = 40, 17
     random = np.random.default_rng(0)
@@ -57,7 +54,7 @@ def test_b1_worlds_are_independent(profile: str) -> None:
 
 @PROFILES
 @pytest.mark.parametrize("worlds", [1, 100])
-def test_b2_any_number_of_worlds(profile: str, worlds: int) -> None:
+def test_any_number_of_worlds_plays(profile: str, worlds: int) -> None:
     simulator = made(worlds, profile)
     out = simulator.reset(seed=1)
     for _ in range(5):
@@ -65,7 +62,7 @@ def test_b2_any_number_of_worlds(profile: str, worlds: int) -> None:
     assert out.obs.shape[:2] == (worlds, 5) and np.isfinite(out.obs).all()
 
 
-def test_b2_memory_is_linear_in_worlds() -> None:
+def test_memory_is_linear_in_worlds() -> None:
     sizes = {}
     for worlds in (100, 1000, 32768):
         simulator = made(worlds, "fixed", outputs=[], reuse=True)
@@ -81,7 +78,7 @@ def test_b2_memory_is_linear_in_worlds() -> None:
 
 
 @PROFILES
-def test_b3_a_reset_of_some_worlds_leaves_the_others_alone(profile: str) -> None:
+def test_reset_of_some_worlds_leaves_the_others_alone(profile: str) -> None:
     worlds, steps = 24, 120
     random = np.random.default_rng(2)
     disturbed, plain = made(worlds, profile), made(worlds, profile)
@@ -131,7 +128,7 @@ class Play:
 
 
 @pytest.mark.slow
-def test_b4_random_play_of_the_batch_version() -> None:
+def test_random_play_of_port_is_seen_as_often_as_in_the_source() -> None:
     with_hands, without = Play("port"), Play("port", hands=False)
     assert abs(with_hands.seen - 0.544) < 0.04 and abs(without.seen - 0.519) < 0.04
     assert abs(with_hands.ever - 0.835) < 0.05
@@ -139,7 +136,7 @@ def test_b4_random_play_of_the_batch_version() -> None:
     assert abs(Play("port", idle=True).seen - 0.51) < 0.04
 
 
-def test_b4_random_play_baseline() -> None:
+def test_random_play_of_fixed_is_at_its_baseline() -> None:
     """The baseline of our own rules, recorded: what training has to beat."""
     play = Play("fixed")
     assert abs(play.seen - 0.48) < 0.04
@@ -148,11 +145,11 @@ def test_b4_random_play_baseline() -> None:
 
 
 @pytest.mark.slow
-def test_b4_idle_baseline() -> None:
+def test_idle_play_of_fixed_is_at_its_baseline() -> None:
     assert abs(Play("fixed", idle=True).seen - 0.49) < 0.04
 
 
-def test_b5_the_benchmark_exists() -> None:
+def test_benchmark_of_throughput_is_there() -> None:
     # Rates belong to `python -m gpu_envs benchmark`; here it is only there and knows its subject.
     assert importlib.util.find_spec("gpu_envs.benchmark.throughput") is not None
     for worlds in (1, 100):

@@ -57,7 +57,7 @@ def test_seams_of_boxes_are_walked_over(lock: str, gap: float) -> None:
     assert path[1:, :, 2][on_top].min() > 2.99
 
 
-def test_the_seam_from_a_ramp_to_a_box() -> None:
+def test_seam_from_a_ramp_to_a_box_is_walked_over() -> None:
     scene = Scene("hider 0 -3.5; ramp 0 0 locked hiders; cube 0 2 locked hiders", 5)
     path = scene.track(130, 0, y=BUCKETS)
     share, y, z = shares(path, 1), path[1:, :, 1], path[1:, :, 2]
@@ -70,7 +70,7 @@ def test_the_seam_from_a_ramp_to_a_box() -> None:
 
 
 @pytest.mark.parametrize("lead", ["face", "corner"])
-def test_a_near_miss_of_a_wall_end(lead: str) -> None:
+def test_agent_who_misses_a_wall_end_goes_on_straight(lead: str) -> None:
     # 5 mm beside the end of a wall: neither slowed nor turned.
     yaw, reach = (0.0, 1.0) if lead == "face" else (np.pi / 4, np.sqrt(2))
     scene = Scene(f"hider {-reach - 0.005} -6 yaw {yaw}; wall 0 0 8 0", 5)
@@ -169,7 +169,7 @@ CROWD = (
 )
 
 
-def test_a_crowd_in_a_small_room() -> None:
+def test_crowd_in_a_small_room_stays_in_it() -> None:
     """17 bodies in 10 m by 10 m, six of them at full action for 1000 steps."""
     worlds = 2
     scene = Scene(CROWD, worlds)

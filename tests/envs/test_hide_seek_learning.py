@@ -57,7 +57,7 @@ def test_trained_seekers_see_a_hider_in_most_steps(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", ["port", "fixed", "openai"])
-def test_b6_seekers_learn_in_every_profile(profile: str, tmp_path: Path) -> None:
+def test_seekers_learn_in_every_profile(profile: str, tmp_path: Path) -> None:
     few = ["--total-steps", "1500000", "--time-limit", "120", "--evaluation-every", "10"]
     learning.train("seeker", 1, tmp_path, ["--profile", profile, *few])
     name = "charts/episodic_return"

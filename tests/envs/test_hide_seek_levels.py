@@ -1,7 +1,4 @@
-"""HideSeek: statistics of 20,000 drawn levels of each profile, and that levels are reproducible.
-
-Functions carry the number of the acceptance check that they are (L1 to L11).
-"""
+"""HideSeek: statistics of 20,000 drawn levels of each profile, and that levels are reproducible."""
 
 from __future__ import annotations
 
@@ -132,7 +129,7 @@ def chi_square(counts: Array, shares: Array) -> float:
 
 
 @BOTH
-def test_l1_counts_of_objects(drawn: dict[str, Levels], profile: str) -> None:
+def test_counts_of_drawn_objects_are_uniform(drawn: dict[str, Levels], profile: str) -> None:
     levels = drawn[profile]
     if profile == "fixed":  # objects without a place are left out: in few levels
         assert (levels.dropped > 0).mean() < 0.005
@@ -152,7 +149,7 @@ def test_l1_counts_of_objects(drawn: dict[str, Levels], profile: str) -> None:
     assert levels.is_there[:, AGENTS].all()
 
 
-def test_l1_counts_of_objects_of_the_original(drawn: dict[str, Levels]) -> None:
+def test_counts_of_objects_of_the_original_are_uniform(drawn: dict[str, Levels]) -> None:
     levels = drawn["openai"]
     whole = levels.dropped == 0
     assert whole.mean() > 0.99
@@ -163,7 +160,7 @@ def test_l1_counts_of_objects_of_the_original(drawn: dict[str, Levels]) -> None:
 
 
 @BOTH
-def test_l2_wall_segments(drawn: dict[str, Levels], profile: str) -> None:
+def test_wall_segments_are_as_many_as_in_the_source(drawn: dict[str, Levels], profile: str) -> None:
     segments = drawn[profile].segments
     assert segments.min() >= 4 and segments.max() <= 30
     assert abs(segments.mean() - 14.9) < 0.15
@@ -183,14 +180,16 @@ def sides_with_a_gap(levels: Levels) -> Array:
 
 
 @BOTH
-def test_l3_gaps_in_the_perimeter(drawn: dict[str, Levels], profile: str) -> None:
+def test_perimeters_have_gaps_as_often_as_in_the_source(
+    drawn: dict[str, Levels], profile: str
+) -> None:
     open_sides = sides_with_a_gap(drawn[profile])
     assert abs((open_sides > 0).mean() - 0.805) < 0.015
     shares = np.bincount(open_sides, minlength=5) / WORLDS
     np.testing.assert_allclose(shares, [0.195, 0.437, 0.278, 0.080, 0.010], atol=0.015)
 
 
-def test_l4_overlaps_of_the_batch_version(drawn: dict[str, Levels]) -> None:
+def test_objects_of_port_overlap_as_often_as_in_the_source(drawn: dict[str, Levels]) -> None:
     levels = drawn["port"]
     agents = overlapping(levels, pairs_of(AGENTS, AGENTS), walls=False)
     assert abs(agents.mean() - 0.20) < 0.012
@@ -199,12 +198,12 @@ def test_l4_overlaps_of_the_batch_version(drawn: dict[str, Levels]) -> None:
 
 
 @pytest.mark.parametrize("profile", ["fixed", "openai"])
-def test_l5_nothing_overlaps(drawn: dict[str, Levels], profile: str) -> None:
+def test_objects_of_fixed_and_openai_never_overlap(drawn: dict[str, Levels], profile: str) -> None:
     found = overlapping(drawn[profile], pairs_of(slice(0, 16), slice(0, 16)), walls=True)
     assert not found.any(), np.flatnonzero(found)[:10]
 
 
-def test_l6_all_yaws(drawn: dict[str, Levels]) -> None:
+def test_yaws_of_fixed_cover_the_whole_circle(drawn: dict[str, Levels]) -> None:
     levels = drawn["fixed"]
     for rows in (AGENTS, BOXES, RAMPS):
         yaw = levels.yaw[:, rows][levels.is_there[:, rows]] % (2 * np.pi)
@@ -218,7 +217,7 @@ def test_l6_all_yaws(drawn: dict[str, Levels]) -> None:
 
 
 @BOTH
-def test_l7_positions_are_uniform(drawn: dict[str, Levels], profile: str) -> None:
+def test_positions_are_uniform_over_the_arena(drawn: dict[str, Levels], profile: str) -> None:
     levels = drawn[profile]
     # A ramp's centre of mass is not its middle; where all ramps face one way, that side has more.
     for rows in (AGENTS, BOXES, RAMPS) if profile == "fixed" else (AGENTS, BOXES):
@@ -230,7 +229,7 @@ def test_l7_positions_are_uniform(drawn: dict[str, Levels], profile: str) -> Non
     np.testing.assert_allclose(counts / counts.sum(), 1 / 6, rtol=0.15)
 
 
-def test_l8_what_is_seen_at_first(drawn: dict[str, Levels]) -> None:
+def test_first_sights_of_port_are_as_frequent_as_in_the_source(drawn: dict[str, Levels]) -> None:
     levels = drawn["port"]
     others, boxes, ramps = (levels.obs[name] != 0 for name in SEEN)
     # Seekers are agents 3 and 4; their others begin with the three hiders. The tolerances are a
@@ -243,7 +242,7 @@ def test_l8_what_is_seen_at_first(drawn: dict[str, Levels]) -> None:
     assert abs(ramps.mean() - 0.121) < 0.005
 
 
-def test_l9_lidar_at_first(drawn: dict[str, Levels]) -> None:
+def test_first_lidar_of_port_measures_as_in_the_source(drawn: dict[str, Levels]) -> None:
     lidar = drawn["port"].obs["lidar"]
     hits = lidar[lidar > 0]
     assert abs((lidar == 0).mean() - 0.033) < 0.003
@@ -270,7 +269,9 @@ def gaps_of(levels: Levels, world: int) -> list[float]:
 
 
 @ALL
-def test_l10_walls_and_doors(drawn: dict[str, Levels], profile: str) -> None:
+def test_walls_have_the_sizes_and_doors_of_their_profile(
+    drawn: dict[str, Levels], profile: str
+) -> None:
     levels = drawn[profile]
     height, thickness = {"fixed": (2.0, 0.4), "port": (2.5, 0.4), "openai": (0.5, 0.1)}[profile]
     doors = {"openai": [0.4]}.get(profile, [3.6, 7.2])
@@ -291,7 +292,7 @@ def test_l10_walls_and_doors(drawn: dict[str, Levels], profile: str) -> None:
 
 
 @ALL
-def test_l11_levels_depend_on_seed_world_and_episode_alone(profile: str) -> None:
+def test_levels_depend_on_seed_world_and_episode_alone(profile: str) -> None:
     columns = ("bodies.position", "bodies.orientation", "bodies.state", "statics.centre")
 
     def drawn_by(worlds: int, first: int, seed: int, resets: int, **how: Any) -> list[Array]:

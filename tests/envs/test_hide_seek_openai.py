@@ -123,7 +123,7 @@ def votes(*agents: str, things: str = "cube 0 0") -> Scene:
     return Scene("openai", "; ".join([*agents, things]))
 
 
-def test_a_locks_while_the_head_is_1():
+def test_lock_holds_while_the_head_is_set():
     scene = votes(f"hider {SOUTH}")
     states = [scene.step({0: (5, 5, 5, 0, lock)}).lock_of(scene.box()) for lock in (1, 1, 0, 0, 1)]
     assert states == ["hiders", "hiders", "", "", "hiders"]

@@ -22,7 +22,7 @@ def settle(scene: Scene, steps: int = 3) -> None:
         scene.step(scene.drive())
 
 
-def test_speeds_of_agents() -> None:
+def test_agents_reach_the_speed_of_force_over_damping() -> None:
     # Damping 10 N s/m against 18 N per bucket, less the floor's friction of 0.01 g.
     scene = scene_of("hider 0 0", 5)
     ways = np.diff(scene.track(30, 0, y=BUCKETS)[..., 1], axis=0)[-1]
@@ -48,7 +48,7 @@ def test_forces_are_along_the_axes_of_the_world() -> None:
 
 
 @pytest.mark.parametrize("thing", ["cube", "long"])
-def test_p12_surfing(thing: str) -> None:
+def test_agent_on_a_box_that_grabs_it_drives_both(thing: str) -> None:
     """Who stands on a box and grabs it drives both."""
     scene = scene_of(f"hider 0 0 0.65; {thing} 0 0", 4)
     settle(scene)
@@ -93,7 +93,7 @@ def test_low_walls_are_crossed_from_a_box_or_a_ramp_alone(over: str) -> None:
     np.testing.assert_allclose(end[:, 2], 0.15, atol=0.3)
 
 
-def test_surfing_over_a_wall() -> None:
+def test_rider_who_lets_go_at_a_wall_walks_over_it() -> None:
     # A box is driven to a wall by its rider, who lets go there and walks over.
     scene = scene_of("hider 0 -3 0.65; cube 0 -3; wall -9 0 9 0 height 0.5")
     settle(scene)
@@ -104,7 +104,7 @@ def test_surfing_over_a_wall() -> None:
     assert scene.track(10, 0, y=10)[-1, 0, 1] > 0.5
 
 
-def test_nothing_tips() -> None:
+def test_rammed_boxes_and_ramps_never_tip() -> None:
     """Agents ram boxes and ramps at full speed, high and low, off centre."""
     worlds = 60
     random = np.random.default_rng(0)
@@ -166,7 +166,7 @@ def test_pushed_boxes_go_straight() -> None:
         assert abs(scene.yaw(row)[0]) < 0.05
 
 
-def test_stacks_stand() -> None:
+def test_stacks_off_centre_stand() -> None:
     scene = scene_of(
         "cube 0 0; cube 0.2 0 0.75; ramp 3 0; cube 3 3; cube 3.4 3 0.75", quiet_steps=0
     )

@@ -1,7 +1,6 @@
 """HideSeek: how bodies move, on scenes laid by hand.
 
-Functions carry the number of the acceptance check that they are (P1 to P16). One substep is h =
-1/120 s; full action moves an agent by 0.333 m per step.
+One substep is h = 1/120 s; full action moves an agent by 0.333 m per step.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ SUBSTEPS = {"fixed": (4, 1 / 120, 9.8), "port": (4, 1 / 120, 9.8), "openai": (15
 
 @ALL
 @pytest.mark.parametrize("thing", ["hider", "cube", "long", "ramp"])
-def test_p1_free_fall(profile: str, thing: str) -> None:
+def test_free_fall_follows_its_sum_over_substeps(profile: str, thing: str) -> None:
     substeps, h, gravity = SUBSTEPS[profile]
     damping = {"agent_lift_damping": 0, "box_damping": 0, "ramp_damping": 0}
     scene = Scene(f"{thing} 0 0 30", profile=profile, **damping)
@@ -33,7 +32,7 @@ def test_p1_free_fall(profile: str, thing: str) -> None:
 
 
 @BOTH
-def test_p2_a_flat_cube_rebounds_and_rests(profile: str) -> None:
+def test_flat_cube_that_falls_rebounds_and_rests(profile: str) -> None:
     scene = Scene("cube 0 0 5", profile=profile)
     path = scene.track(240, scene.box)[:, 0]
     landed = int(np.argmax(path[:, 2] < 1.01))
@@ -45,7 +44,9 @@ def test_p2_a_flat_cube_rebounds_and_rests(profile: str) -> None:
 
 @BOTH
 @pytest.mark.parametrize(("offset", "stands"), [(0.0, True), (0.4, True), (1.2, False)])
-def test_p3_stacks(profile: str, offset: float, stands: bool) -> None:
+def test_cube_on_a_cube_stands_while_its_centre_is_above(
+    profile: str, offset: float, stands: bool
+) -> None:
     # quiet_steps=0: without sleep, which would hide a creep.
     scene = Scene(f"cube 0 0; cube {offset} 0 3", profile=profile, quiet_steps=0)
     end = scene.track(300, scene.box + 1)[-1, 0]
@@ -56,7 +57,7 @@ def test_p3_stacks(profile: str, offset: float, stands: bool) -> None:
         assert end[2] < 2.0 and abs(end[0] - offset) > 0.5
 
 
-def test_p3_a_stack_of_three_stands() -> None:
+def test_stack_of_three_cubes_stands() -> None:
     scene = Scene("cube 0 0; cube 0 0 3; cube 0 0 5", quiet_steps=0)
     end = scene.track(300, scene.box + 2)[-1, 0]
     np.testing.assert_allclose(end, [0, 0, 5], atol=0.02)
@@ -75,7 +76,7 @@ def test_resting_things_do_not_creep(profile: str) -> None:
 
 
 @pytest.mark.parametrize("thing", ["cube", "long", "ramp"])
-def test_p5_slides_do_not_depend_on_mass(thing: str) -> None:
+def test_slides_do_not_depend_on_mass(thing: str) -> None:
     lengths = []
     for mass in (0.5, 2, 16):
         scene = Scene(f"{thing} 0 0 velocity 5 0 0", box_mass=mass, ramp_mass=mass)
@@ -85,7 +86,7 @@ def test_p5_slides_do_not_depend_on_mass(thing: str) -> None:
 
 
 @pytest.mark.parametrize(("thing", "expected"), [("cube", 1.4), ("long", 1.4), ("ramp", 5.8)])
-def test_slides_from_5_m_per_s(thing: str, expected: float) -> None:
+def test_slides_end_where_coulombs_law_says(thing: str, expected: float) -> None:
     # v^2 / (2 mu g) is 1.417 m for a box (0.9) and 5.797 m for a ramp (0.22). Long boxes slide
     # lengthwise here: across, with the centre 1.33 half widths up, that friction topples them.
     scene = Scene(f"{thing} 0 0 velocity 5 0 0")
@@ -109,7 +110,7 @@ def beyond(scene: Scene, face: float) -> Array:
 
 
 @BOTH
-def test_p6_agents_do_not_sink_into_walls(profile: str) -> None:
+def test_agents_who_drive_at_a_wall_do_not_sink_into_it(profile: str) -> None:
     headings = np.linspace(-1.1, 1.1, 36)
     scene = Scene("hider 0 0; wall -60 10 60 10", 36, profile=profile)
     scene.place(0, yaw=headings)
@@ -142,13 +143,13 @@ def run_at_walls(worlds: int, profile: str, seed: int) -> None:
 
 
 @BOTH
-def test_p6_nobody_crosses_a_wall(profile: str) -> None:
+def test_nobody_crosses_a_wall(profile: str) -> None:
     run_at_walls(1000, profile, 0)
 
 
 @pytest.mark.slow
 @BOTH
-def test_p6_nobody_crosses_a_wall_in_10000_runs(profile: str) -> None:
+def test_nobody_crosses_a_wall_in_ten_thousand_runs(profile: str) -> None:
     run_at_walls(10000, profile, 1)
 
 
@@ -157,7 +158,9 @@ def test_p6_nobody_crosses_a_wall_in_10000_runs(profile: str) -> None:
     ("thing", "yaw", "reach"),
     [("cube", 0, 1), ("long", 0, 0.75), ("long", np.pi / 2, 4), ("ramp", np.pi, 1), ("ramp", 0, 2)],
 )
-def test_p7_pushed_things_keep_up(profile: str, thing: str, yaw: float, reach: float) -> None:
+def test_pushed_things_keep_up_with_who_pushes(
+    profile: str, thing: str, yaw: float, reach: float
+) -> None:
     scene = Scene(f"hider 0 {-1.001 - reach}; {thing} 0 0 yaw {yaw}", profile=profile)
     row = scene.ramp if thing == "ramp" else scene.box
     before = scene.at(row)[0, 1], scene.at(0)[0, 1]
@@ -168,7 +171,7 @@ def test_p7_pushed_things_keep_up(profile: str, thing: str, yaw: float, reach: f
 
 
 @BOTH
-def test_p8_a_locked_ramp_is_climbed(profile: str) -> None:
+def test_locked_ramp_is_climbed(profile: str) -> None:
     buckets = np.array([7, 8, 9, 10])
     scene = Scene("hider 0 -3.5; ramp 0 0 locked hiders", 4, profile=profile)
     height = scene.track(100, 0, y=buckets)[..., 2]
@@ -182,7 +185,7 @@ RAMP_AT_WALL = "hider 0 -3.5; ramp 0 0{lock}; wall -20 1.21 20 1.21 height {heig
 
 @BOTH
 @pytest.mark.parametrize("lock", ["", " locked hiders"])
-def test_p9_a_high_wall_is_not_crossed(profile: str, lock: str) -> None:
+def test_high_wall_is_not_crossed_from_a_ramp(profile: str, lock: str) -> None:
     for height in (2.25, 2.5):
         layout = RAMP_AT_WALL.format(lock=lock, height=height)
         scene = Scene(layout, 11, profile=profile)
@@ -193,7 +196,7 @@ def test_p9_a_high_wall_is_not_crossed(profile: str, lock: str) -> None:
 
 @BOTH
 @pytest.mark.parametrize("lock", ["", " locked hiders"])
-def test_p10_a_wall_of_2_m_is_crossed(profile: str, lock: str) -> None:
+def test_low_wall_is_crossed_from_a_ramp(profile: str, lock: str) -> None:
     scene = Scene(RAMP_AT_WALL.format(lock=lock, height=2.0), 2, profile=profile)
     behind = scene.track(100, 0, y=np.array([7, 10]))[..., 1] > 2.41
     assert behind[44, 1]
@@ -201,7 +204,7 @@ def test_p10_a_wall_of_2_m_is_crossed(profile: str, lock: str) -> None:
 
 
 @BOTH
-def test_p11_a_free_ramp_is_pushed_away(profile: str) -> None:
+def test_free_ramp_is_pushed_away_by_who_drives_at_it(profile: str) -> None:
     scene = Scene("hider 0 -3.5; ramp 0 0", 3, profile=profile)
     before = scene.at(scene.ramp)
     path = scene.track(80, 0, y=np.array([8, 9, 10]))
@@ -210,7 +213,7 @@ def test_p11_a_free_ramp_is_pushed_away(profile: str) -> None:
 
 
 @BOTH
-def test_p12_a_rider_is_not_carried(profile: str) -> None:
+def test_rider_of_a_pulled_box_is_not_carried(profile: str) -> None:
     scene = Scene("hider 0 -2; hider 0 0 3; long 0 0", profile=profile)
     scene.step(scene.drive(grab=1))
     box, rider = scene.at(scene.box)[0], scene.at(1)[0]
@@ -227,7 +230,7 @@ def test_p12_a_rider_is_not_carried(profile: str) -> None:
 @pytest.mark.parametrize(
     "profile", ["fixed", "openai", pytest.param("port", marks=pytest.mark.slow)]
 )
-def test_p13_p14_random_play(profile: str) -> None:
+def test_random_play_stays_finite_slow_and_upright(profile: str) -> None:
     worlds = 300
     simulator = Simulator(
         "HideSeek-v0",
@@ -253,7 +256,7 @@ def test_p13_p14_random_play(profile: str) -> None:
         x, y = np.moveaxis(simulator.get("bodies.orientation")[..., 1:3], -1, 0)
         upright = 1 - 2 * (x * x + y * y)
         tilted = max(tilted, float((upright[:, objects] < np.sqrt(0.5))[is_there].mean()))
-        # P13: agents never tilt; nor does anything in the original's rules.
+        # Agents never tilt; nor does anything in the original's rules.
         rows = slice(0, 16) if profile == "openai" else slice(0, 5)
         assert 2 * np.hypot(x, y)[:, rows].max() < 1e-4
     at = simulator.get("bodies.position")
@@ -265,7 +268,7 @@ def test_p13_p14_random_play(profile: str) -> None:
     assert tilted < 0.02
 
 
-def test_p15_overlapping_cubes_part_slowly() -> None:
+def test_overlapping_cubes_part_slowly() -> None:
     scene = Scene("cube 0 0; cube 1.5 0")
     fastest = 0.0
     for _ in range(30):
@@ -277,7 +280,7 @@ def test_p15_overlapping_cubes_part_slowly() -> None:
 
 
 @pytest.mark.parametrize(("offset", "turn"), [(0.0, 0.0), (0.3, 0.0), (0.9, 0.4)])
-def test_p16_collisions_keep_momentum(offset: float, turn: float) -> None:
+def test_collisions_keep_momentum_and_gain_no_energy(offset: float, turn: float) -> None:
     scene = Scene(
         f"cube 0 0 20 velocity 3 0 0; cube 5 {offset} 20 yaw {turn} velocity -3 0 0", gravity=0
     )

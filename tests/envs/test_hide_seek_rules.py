@@ -1,4 +1,4 @@
-"""Checks R1 to R12 of hide-and-seek: time, preparation, rewards, resets, for each profile."""
+"""Hide-and-seek: time, preparation, rewards, resets, for each profile."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BATCH_VALUES = {1.0, -1.0, -9.0, -11.0}
 
 
 @pytest.mark.parametrize("profile", ALL)
-def test_r1_counters_and_teams_after_construction(profile):
+def test_counters_and_teams_begin_as_their_profile_says(profile):
     simulator = simulate(profile, 3)
     outputs = simulator.reset(seed=7)
     assert simulator.agent_names == ["hider_0", "hider_1", "hider_2", "seeker_0", "seeker_1"]
@@ -43,7 +43,7 @@ def test_r1_counters_and_teams_after_construction(profile):
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_r2_episodes_end_on_call_240_and_the_counter_runs_down(profile):
+def test_episodes_end_on_call_240_and_the_counter_runs_down(profile):
     simulator = simulate(profile, 2, autoreset_mode="SameStep", max_episode_steps=None)
     simulator.reset(seed=3)
     idle = np.tile(np.array(NEUTRAL, np.int32), (2, 5, 1))
@@ -70,14 +70,14 @@ def frozen_yaws(profile: str) -> tuple[list[float], list[float]]:
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_r3_seekers_cannot_move_on_calls_1_to_95(profile):
+def test_seekers_cannot_turn_during_the_preparation(profile):
     hider, seeker = frozen_yaws(profile)
     assert len(set(seeker[:96])) == 1
     assert seeker[96] == pytest.approx(seeker[95] + 0.1665, abs=0.004)
     assert hider[1] > hider[0] + 0.1
 
 
-def test_r4_openai_freezes_and_does_not_pay_on_96_calls():
+def test_openai_freezes_seekers_and_pays_nobody_during_the_preparation():
     hider, seeker = frozen_yaws("openai")
     assert len(set(seeker[:97])) == 1
     assert seeker[97] > seeker[96] + 0.1
@@ -90,7 +90,7 @@ def test_r4_openai_freezes_and_does_not_pay_on_96_calls():
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_r5_rewards_of_random_play(profile):
+def test_random_play_pays_the_teams_opposite_rewards(profile):
     simulator = simulate(profile, 24)
     simulator.reset(seed=11)
     random = np.random.default_rng(0)
@@ -110,7 +110,7 @@ def test_r5_rewards_of_random_play(profile):
 
 
 @pytest.mark.parametrize("profile", ALL)
-def test_r6_hiders_pay_exactly_when_a_seeker_sees_one(profile):
+def test_hiders_pay_exactly_when_a_seeker_sees_one(profile):
     simulator = simulate(profile, 64, preparation_steps=0, penalty_bound=1000)
     simulator.reset(seed=5)
     random = np.random.default_rng(1)
@@ -132,7 +132,7 @@ def test_r6_hiders_pay_exactly_when_a_seeker_sees_one(profile):
     assert 0.1 < np.mean(seen_share) < 0.95
 
 
-def test_r7_a_seeker_who_turns_away_is_not_paid_again():
+def test_seeker_who_turns_away_is_not_paid_again():
     scene = Scene("fixed", "hider 0 6; seeker 0 0 yaw 0")
     scene.step()
     assert (scene.reward(0), scene.reward(1)) == (-1, 1)
@@ -142,7 +142,7 @@ def test_r7_a_seeker_who_turns_away_is_not_paid_again():
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_r8_who_leaves_the_arena_loses_ten(profile):
+def test_agent_outside_the_arena_loses_ten(profile):
     text = "hider 0 0; hider {} 3; seeker 10 -10 yaw 3.14159"
     for place, loss in ((18.5, 10), (-18.5, 10), (18.0, 10), (17.9, 0)):
         rewards = Scene(profile, text.format(place)).step().outputs.reward[0]
@@ -155,7 +155,7 @@ def test_r8_who_leaves_the_arena_loses_ten(profile):
         assert scene.step().outputs.reward[0].tolist() == expected, call
 
 
-def test_r8_openai_sets_the_reward_to_minus_ten():
+def test_openai_sets_the_reward_outside_to_minus_ten():
     for place, expected in ((9.1, [1, -10, -1]), (8.9, [1, 1, -1])):
         text = f"hider 0 0; hider {place} 3; seeker 1 -2 yaw 3.14159"
         scene = Scene("openai", text).step()
@@ -168,7 +168,7 @@ def test_r8_openai_sets_the_reward_to_minus_ten():
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_r9_without_autoreset_the_clock_goes_on_until_a_reset(profile):
+def test_clock_without_a_time_limit_goes_on_until_a_reset(profile):
     simulator = simulate(profile, 2)
     simulator.reset(seed=2)
     idle = np.tile(np.array(NEUTRAL, np.int32), (2, 5, 1))
@@ -186,7 +186,7 @@ def test_r9_without_autoreset_the_clock_goes_on_until_a_reset(profile):
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_r9_an_ended_world_stays_ended_until_a_reset(profile):
+def test_ended_world_stays_ended_until_a_reset(profile):
     simulator = simulate(profile, 2, max_episode_steps=None)
     simulator.reset(seed=2)
     idle = np.tile(np.array(NEUTRAL, np.int32), (2, 5, 1))
@@ -206,7 +206,7 @@ def test_r9_an_ended_world_stays_ended_until_a_reset(profile):
 
 
 @pytest.mark.parametrize("profile", ALL)
-def test_r10_an_action_counts_for_one_step_only(profile):
+def test_action_counts_for_one_step_only(profile):
     simulator = simulate(profile, 2)
     simulator.reset(seed=4)
     random = np.random.default_rng(2)
@@ -235,7 +235,7 @@ def test_r10_an_action_counts_for_one_step_only(profile):
 
 @pytest.mark.parametrize("profile", PF)
 @pytest.mark.parametrize(("hiders", "seekers"), [(1, 3), (3, 1), (2, 2)])
-def test_r11_other_team_sizes(profile, hiders, seekers):
+def test_teams_of_other_sizes_have_their_rows_and_names(profile, hiders, seekers):
     agents = hiders + seekers
     simulator = simulate(profile, 2, hider_count=hiders, seeker_count=seekers)
     outputs = simulator.reset(seed=6)
@@ -253,7 +253,7 @@ def test_r11_other_team_sizes(profile, hiders, seekers):
 
 
 @pytest.mark.parametrize("profile", ["fixed", "openai"])
-def test_r12_hands_of_seekers_are_tied_during_the_preparation(profile):
+def test_hands_of_seekers_are_tied_during_the_preparation(profile):
     text = {"fixed": "seeker 0 0; cube 0 3", "openai": "seeker 0 0; cube 0 0.45"}[profile]
     for action in (GRAB, LOCK, BOTH):
         scene = Scene(profile, text, preparation_steps=2)
@@ -268,7 +268,7 @@ def test_r12_hands_of_seekers_are_tied_during_the_preparation(profile):
             assert scene.held_by(1) == scene.box()
 
 
-def test_r12_freeze_movement_leaves_the_hands_free():
+def test_freeze_of_movement_leaves_the_hands_free():
     """What the batch version did; `port` keeps it as a setting of its own."""
     for options in ({"profile": "port"}, {"profile": "fixed", "freeze": "movement"}):
         scene = Scene(text="seeker 0 0; cube 0 3", preparation_steps=50, **options)

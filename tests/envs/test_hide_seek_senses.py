@@ -1,4 +1,4 @@
-"""Checks O1 to O12 of hide-and-seek: what agents see and measure, for each profile."""
+"""Hide-and-seek: what agents see and measure, for each profile."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STEP = 1 / 30  # [s] of the batch version
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_o1_relative_positions_follow_the_formula(profile):
+def test_relative_positions_are_in_the_frame_of_the_agent(profile):
     random = np.random.default_rng(3)
     for _ in range(12):
         places = random.uniform(-15, 15, (6, 2))
@@ -52,7 +52,7 @@ def test_o1_relative_positions_follow_the_formula(profile):
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_o2_rotations_are_own_yaw_less_that_of_the_object(profile):
+def test_rotations_are_own_yaw_less_that_of_the_object(profile):
     cases = [(0.5, 0.3, 0.2), (0.3, 0.5, -0.2), (3.0, -3.0, 6.0 - 2 * math.pi), (-1, 2.1, -3.1)]
     for own, its, expected in cases:
         text = f"hider 0 0 yaw {own}; cube 5 5 yaw {its}; ramp -5 5 yaw {its}"
@@ -64,7 +64,7 @@ def test_o2_rotations_are_own_yaw_less_that_of_the_object(profile):
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_o3_velocities_are_those_of_the_world_turned(profile):
+def test_velocities_are_those_of_the_world_turned(profile):
     text = (
         "hider 0 0 yaw 0.8; hider -8 -8 yaw 0.5; "
         "cube 5 8 yaw 0.2 velocity 3 -2 0; ramp -5 8 velocity -1 4 0"
@@ -87,7 +87,7 @@ def test_o3_velocities_are_those_of_the_world_turned(profile):
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_o4_lidar_begins_ahead_and_runs_counter_clockwise(profile):
+def test_lidar_begins_ahead_and_runs_counter_clockwise(profile):
     for yaw in (0.0, 1.3, -2.0):
         ahead = (-4 * math.sin(yaw), 4 * math.cos(yaw))
         right = (5 * math.cos(yaw), 5 * math.sin(yaw))
@@ -106,7 +106,7 @@ def test_o4_lidar_begins_ahead_and_runs_counter_clockwise(profile):
 
 
 @pytest.mark.parametrize("profile", ALL)
-def test_o5_lidar_where_nothing_is_hit(profile):
+def test_lidar_without_a_hit_shows_the_miss_of_its_profile(profile):
     lidar = Scene(profile, "hider 0 0").observed("lidar", 0)
     # Only the far seeker is there, to the right and behind: at most two rays meet it.
     missed = lidar == (6 if profile == "openai" else 0)
@@ -119,7 +119,7 @@ def test_o5_lidar_where_nothing_is_hit(profile):
 
 @pytest.mark.parametrize("profile", ALL)
 @pytest.mark.parametrize("side", [-1, 1])
-def test_o6_the_cone_ends_at_67_5_degrees(profile, side):
+def test_cone_of_sight_ends_at_its_angle(profile, side):
     unit = 1 / 4 if profile == "openai" else 1
     for degrees, seen in ((67.4, True), (67.6, False), (0, True), (112.5, False), (180, False)):
         angle = math.radians(degrees) * side
@@ -132,7 +132,7 @@ def test_o6_the_cone_ends_at_67_5_degrees(profile, side):
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_o6_heights_count_in_the_cone_of_the_batch_version(profile):
+def test_heights_count_in_the_cone_of_the_batch_version(profile):
     """Ahead and 70 degrees up is outside; in `openai` the cone is flat."""
     up = 5 * math.tan(math.radians(70))
     assert not Scene(profile, f"hider 0 0; cube 0 5 {1 + up}").observed("visible_boxes", 0)[0]
@@ -141,7 +141,7 @@ def test_o6_heights_count_in_the_cone_of_the_batch_version(profile):
 
 
 @pytest.mark.parametrize("profile", ALL)
-def test_o7_what_is_between_blocks_the_view(profile):
+def test_whatever_is_between_blocks_the_view(profile):
     size = 4 if profile == "openai" else 1
     scene = Scene(profile, f"hider 0 0; hider 0 {10 / size}; cube 0 {16 / size} {4 / size}")
     base = scene.text
@@ -174,7 +174,7 @@ def test_o7_what_is_between_blocks_the_view(profile):
 
 
 @pytest.mark.parametrize("profile", PF)
-def test_o8_from_a_ramp_one_sees_over_a_wall(profile):
+def test_agent_on_a_ramp_sees_over_a_wall(profile):
     # The ramp's high face is 0.7 m before the wall, the seeker stands on its edge.
     text = "wall -15 0 15 0 height 2.5; ramp 0 -1.9; seeker 0 -1.9 {}; hider 0 {}"
     for height, place, seen in ((3, 8, 1), (3, 5, 0), (1, 8, 0), (1, 5, 0), (1, 17, 0)):
@@ -220,7 +220,7 @@ def compare_with_geometry(profile: str, worlds: int, steps: int) -> tuple[int, i
 
 @pytest.mark.parametrize("profile", ALL)
 @pytest.mark.parametrize("steps", [0, 30])
-def test_o9_sights_and_lidar_agree_with_an_independent_geometry(profile, steps):
+def test_sights_and_lidar_agree_with_an_independent_geometry(profile, steps):
     true, asked = compare_with_geometry(profile, 10, steps)
     assert asked == 10 * 5 * 15
     assert 0.05 < true / asked < 0.4
@@ -229,7 +229,7 @@ def test_o9_sights_and_lidar_agree_with_an_independent_geometry(profile, steps):
 @pytest.mark.gpu
 @pytest.mark.usefixtures("cuda")
 @pytest.mark.parametrize("profile", ALL)
-def test_o9_the_gpu_sees_what_the_cpu_sees(profile):
+def test_gpu_sees_what_the_cpu_sees(profile):
     cpu = simulate(profile, 200)
     gpu = simulate(profile, 200, device="cuda", arrays="torch")
     cpu.reset(seed=8)
@@ -246,7 +246,7 @@ def test_o9_the_gpu_sees_what_the_cpu_sees(profile):
 
 @pytest.mark.parametrize("profile", ALL)
 @pytest.mark.parametrize("mode", ["masked", "full"])
-def test_o10_absent_slots_are_zeros(profile, mode):
+def test_absent_slots_are_zeros(profile, mode):
     simulator = simulate(profile, 30, observation_mode=mode)
     outputs = simulator.reset(seed=9)
     counts = set()
@@ -284,18 +284,18 @@ def play_to_the_end(profile: str, worlds: int) -> None:
 
 
 @pytest.mark.parametrize("profile", ALL)
-def test_o11_everything_is_finite(profile):
+def test_everything_stays_finite_over_an_episode(profile):
     play_to_the_end(profile, 40)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", ALL)
-def test_o11_everything_is_finite_in_1000_episodes(profile):
+def test_everything_stays_finite_over_a_thousand_episodes(profile):
     play_to_the_end(profile, 1000)
 
 
 @pytest.mark.parametrize("profile", ALL)
-def test_o12_the_vector_of_the_first_trainer_can_be_built(profile):
+def test_vector_of_the_first_trainer_can_be_built(profile):
     simulator = simulate(profile, 20, hider_count=3, seeker_count=3)
     outputs = simulator.reset(seed=12)
     obs = outputs.obs

@@ -1,4 +1,4 @@
-"""SwarmTag: the checks of its specification by number; rules on worlds by hand are in
+"""SwarmTag against all pairs; rules on worlds by hand are in
 tests/kernels/envs/swarm_tag_test.cpp, floxs is in tests/oracles/test_floxs.py."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def still(make_simulator, swarm: swarms.Swarm, chasers: int, **options):
     return np.array(outputs.reward[0]), np.array(outputs.obs[0])
 
 
-def test_15_channels_show_one_kind_each(make_simulator) -> None:
+def test_channels_show_one_kind_each(make_simulator) -> None:
     chasers, agents = 60, 260
     swarm = swarms.uniform(15, agents)
     _, rows = still(make_simulator, swarm, chasers, agent_radius=0.01)
@@ -46,7 +46,7 @@ def test_15_channels_show_one_kind_each(make_simulator) -> None:
 
 
 @pytest.mark.parametrize("profile", ["vogue", "floxs"])
-def test_16_rewards_are_those_of_all_pairs(make_simulator, profile: str) -> None:
+def test_rewards_are_those_of_all_pairs(make_simulator, profile: str) -> None:
     chasers, agents, touch = 50, 350, 0.03
     swarm = swarms.uniform(16, agents)
     rewards, _ = still(make_simulator, swarm, chasers, profile=profile, touch_distance=touch,
@@ -64,14 +64,14 @@ def test_16_rewards_are_those_of_all_pairs(make_simulator, profile: str) -> None
     assert (wanted < -0.15).any()
 
 
-def test_18_agents_are_named_by_their_kinds(make_simulator) -> None:
+def test_agents_are_named_by_their_kinds(make_simulator) -> None:
     simulator = make_simulator(ID, 1, profile="floxs")
     assert simulator.agent_names[:3] == ["chaser_0", "chaser_1", "runner_0"]
     assert len(simulator.agent_names) == 22
 
 
 @pytest.mark.slow
-def test_20_memory_follows_the_number_of_agents_not_their_crowding(make_simulator) -> None:
+def test_memory_follows_the_number_of_agents_not_their_crowding(make_simulator) -> None:
     counts = {"runner_count": 16000, "chaser_count": 1600}
     simulator = make_simulator(ID, 1, **counts)
     simulator.reset(seed=20)
@@ -89,19 +89,19 @@ def test_20_memory_follows_the_number_of_agents_not_their_crowding(make_simulato
 
 
 @pytest.mark.parametrize("counts", [(0, 5), (5, 0), (1, 1)])
-def test_22_one_kind_alone_and_one_of_each_play(make_simulator, counts: tuple[int, int]) -> None:
+def test_one_kind_alone_and_one_of_each_play(make_simulator, counts: tuple[int, int]) -> None:
     simulator = make_simulator(ID, 2, chaser_count=counts[0], runner_count=counts[1])
     simulator.reset(seed=22)
     outputs = simulator.step(swarms.stand(simulator))
     assert outputs.obs.shape == (2, sum(counts), 256)
 
 
-def test_22_nobody_at_all_is_refused(make_simulator) -> None:
+def test_nobody_at_all_is_refused(make_simulator) -> None:
     with pytest.raises(ValueError, match="nobody would act"):
         make_simulator(ID, 1, chaser_count=0, runner_count=0)
 
 
-def test_23_world_of_a_batch_equals_the_same_world_alone(make_simulator) -> None:
+def test_world_of_a_batch_equals_the_same_world_alone(make_simulator) -> None:
     counts = {"runner_count": 90, "chaser_count": 9, "touch_distance": 0.05}
     many, one = make_simulator(ID, 5, **counts), make_simulator(ID, 1, first_world=3, **counts)
     assert (many.reset(seed=23).obs[3] == one.reset(seed=23).obs[0]).all()

@@ -1,8 +1,4 @@
-"""TagContinuous: its rules one by one, on starts laid by hand.
-
-Functions carry the number of the acceptance check that they are; the others of 13 to 25 are in
-test_tag_continuous_games.py, 26 is in tests/oracles/test_warpdrive_tag_continuous.py.
-"""
+"""TagContinuous: its rules one by one, on starts laid by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +16,7 @@ from tests.envs.tag_continuous_worlds import TWO_PI, actions, column, drawn, fea
 TWO = "tagger 1 1 0.5; runner 9 9 0.5"
 
 
-def test_14_levels_of_actions() -> None:
+def test_levels_of_actions_divide_their_range_evenly() -> None:
     """Level k of A is min + (k - 1) (max - min) / (A - 1); level 0 changes nothing."""
     simulator = made(TWO, worlds=11, max_speed=100.0, grid_length=1000.0, max_turn=0.25)
     put(simulator, "speed", 50.0)
@@ -38,7 +34,7 @@ def test_14_levels_of_actions() -> None:
     assert list(one.single_action_space.nvec) == [2, 1]  # type: ignore[attr-defined]
 
 
-def test_15_coasting_is_straight_and_acceleration_lasts() -> None:
+def test_coasting_is_straight_and_acceleration_lasts() -> None:
     simulator = made(TWO, grid_length=100.0, max_speed=2.0)
     put(simulator, "speed", [[0.5, 0.25]])
     put(simulator, "acceleration", [[0.0, 0.5]])
@@ -58,7 +54,7 @@ def test_15_coasting_is_straight_and_acceleration_lasts() -> None:
     assert speeds == [(0.75, 0.5), (1.25, 0.5), (1.75, 0.5), (2.0, 0.0), (2.0, 0.0)]
 
 
-def test_16_braking_at_rest_leaves_no_acceleration() -> None:
+def test_braking_at_rest_leaves_no_acceleration() -> None:
     simulator = made(TWO)
     simulator.step(actions(simulator, (1, 0), (1, 0)))  # the lowest level, -1
     assert not column(simulator, "speed").any() and not column(simulator, "acceleration").any()
@@ -79,7 +75,7 @@ def test_walls_stop_and_cost_in_every_step() -> None:
 
 
 @pytest.mark.parametrize(("taggers", "runners"), [(1, 1), (1, 4), (4, 9), (12, 30)])
-def test_18_length_and_antisymmetry(taggers: int, runners: int) -> None:
+def test_rows_have_their_length_and_are_antisymmetric(taggers: int, runners: int) -> None:
     random, n = np.random.default_rng(1), taggers + runners
     simulator = made(None, 2, num_taggers=taggers, num_runners=runners, tagging_distance=0.0)
     for _ in range(5):
@@ -130,7 +126,7 @@ CLOSE = "tagger 5 5 0; runner 5.05 5 0.5; runner 1 1 0.5"  # the first runner is
 
 
 @pytest.mark.parametrize("full", [True, False])
-def test_19_a_tagged_runner_shows_a_step_later(full: bool) -> None:
+def test_tagged_runner_shows_a_step_later(full: bool) -> None:
     simulator = made(CLOSE, use_full_observation=full)
     out = simulator.step(actions(simulator))
     assert out.reward[0].tolist() == [1.0, -1.0, 0.0]
@@ -150,7 +146,7 @@ def test_19_a_tagged_runner_shows_a_step_later(full: bool) -> None:
 # ---- tags
 
 
-def test_20_exactly_the_margin_is_no_tag() -> None:
+def test_distance_of_exactly_the_margin_is_no_tag() -> None:
     simulator = made("tagger 0 5 0; runner 2 5 0", worlds=2, grid_length=8.0, tagging_distance=0.25)
     put(simulator, "x", [[0, 2], [0, np.nextafter(np.float32(2), np.float32(0))]])
     out = simulator.step(actions(simulator))
@@ -159,7 +155,7 @@ def test_20_exactly_the_margin_is_no_tag() -> None:
 
 
 @pytest.mark.parametrize("crowd", [0, 30])
-def test_21_who_is_paid(crowd: int) -> None:
+def test_tagger_is_paid_per_runner_and_of_equally_near_ones_the_first(crowd: int) -> None:
     """One tagger collects two runners; of taggers equally near the lower index is paid."""
     far = "".join(f"; runner 9 {0.25 * k} 0" for k in range(crowd))
     simulator = made("runner 5.05 5 0; tagger 5 5 0; runner 4.95 5 0; runner 9 9 0" + far)
@@ -169,7 +165,7 @@ def test_21_who_is_paid(crowd: int) -> None:
     assert simulator.step(actions(simulator)).reward[0, :4].tolist() == [1, 0, -1, 0]
 
 
-def test_22_the_bonus_at_the_end() -> None:
+def test_runners_left_at_the_end_earn_the_bonus() -> None:
     end: dict[str, Any] = {"max_episode_steps": 2, "end_of_game_reward_for_runner": 4.0}
     simulator = made("tagger 1 1 0; runner 5 5 0; runner 9 9 0", **end)
     simulator.step(actions(simulator))
@@ -184,7 +180,7 @@ def test_22_the_bonus_at_the_end() -> None:
     assert staying.step(actions(staying)).reward[0].tolist() == [1.0, 3.0, 4.0]
 
 
-def test_23_missing_places_are_zero() -> None:
+def test_places_of_missing_agents_are_zero() -> None:
     simulator = made(None, num_taggers=1, num_runners=11, use_full_observation=False,
                      num_other_agents_observed=10)  # fmt: skip
     tagger = int(column(simulator, "tagger")[0].argmax())

@@ -1,7 +1,4 @@
-"""TagContinuous over whole episodes: its specification's golden run, limits, ends, batches.
-
-Functions carry the number of the acceptance check that they are.
-"""
+"""TagContinuous over whole episodes: a recorded game, limits, ends, batches."""
 
 from __future__ import annotations
 
@@ -101,7 +98,7 @@ def golden_run(**more: Any) -> tuple[Array, float, list[tuple[int, int]], dict[i
     ],
     ids=["full", "staying", "partial"],
 )
-def test_13_golden_run(more: dict[str, Any], returns: str, total: float) -> None:
+def test_game_equals_the_recorded_one(more: dict[str, Any], returns: str, total: float) -> None:
     found, seen, tags, kept = golden_run(**more)
     columns, out = kept[10]
     for name, values in AT_10.items():
@@ -130,7 +127,7 @@ def test_13_golden_run(more: dict[str, Any], returns: str, total: float) -> None
 # ---- longer games
 
 
-def test_17_skill_bounds_the_speed() -> None:
+def test_skill_bounds_the_speed() -> None:
     random = np.random.default_rng(0)
     simulator = made(None, 4, num_taggers=3, num_runners=4, skill_level_tagger=2.0,
                      tagging_distance=0.0, max_episode_steps=0)  # fmt: skip
@@ -142,7 +139,7 @@ def test_17_skill_bounds_the_speed() -> None:
     assert most.tolist() == [1.0, 2.0]
 
 
-def test_24_worlds_end_with_the_last_runner_or_with_time() -> None:
+def test_worlds_end_with_the_last_runner_or_with_time() -> None:
     simulator = made("tagger 5 5 0; runner 5.05 5 0; runner 9 9 0")
     out = simulator.step(actions(simulator))
     assert out.terminated[0].tolist() == [False, True, False]
@@ -157,7 +154,7 @@ def test_24_worlds_end_with_the_last_runner_or_with_time() -> None:
         assert not out.terminated.any() and out.truncated.all() == (step % 100 == 0)
 
 
-def test_25_worlds_of_a_batch_equal_worlds_alone() -> None:
+def test_worlds_of_a_batch_equal_worlds_alone() -> None:
     """Rows in any order are the shuffled executor's: tests/golden."""
     for more in ({}, {"num_runners": 40}, {"num_runners": 40, "use_full_observation": False}):
         random = np.random.default_rng(3)

@@ -1,7 +1,4 @@
-"""TagGrid: recorded games, scripted chasers, and what random play looks like.
-
-Functions carry the number of the acceptance check that they are (check_1 to check_12).
-"""
+"""TagGrid: recorded games, scripted chasers, and what random play looks like."""
 
 from __future__ import annotations
 
@@ -54,16 +51,16 @@ def random_ways(simulator: Simulator, random: np.random.Generator) -> Array:
     return random.integers(0, 5, (simulator.num_worlds, simulator.agents_per_world))
 
 
-# ---- acceptance checks
+# ---- games, steps and starts
 
 
-def test_check_1_draws_are_those_of_the_recorded_games() -> None:
+def test_draws_are_those_of_the_recorded_games() -> None:
     numbers = congruential()
     assert [next(numbers) % 5 for _ in range(12)] == [3, 3, 3, 0, 1, 2, 0, 4, 2, 1, 4, 2]
 
 
 @pytest.mark.parametrize(("full", "total"), [(True, 17463.5), (False, 4954.5)])
-def test_check_1_recorded_game(make_simulator: Make, full: bool, total: float) -> None:
+def test_game_equals_the_recorded_one(make_simulator: Make, full: bool, total: float) -> None:
     simulator = make_simulator(
         "TagGrid-v0",
         1,
@@ -103,7 +100,7 @@ def test_check_1_recorded_game(make_simulator: Make, full: bool, total: float) -
     ],
     ids=["swap", "tagger_at_wall", "runner_at_wall", "tag_at_walls"],
 )
-def test_check_2_cases(
+def test_meetings_and_walls_pay_as_in_the_source(
     make_simulator: Make,
     length: int,
     cells: list[tuple[int, int]],
@@ -120,7 +117,7 @@ def test_check_2_cases(
 
 
 @pytest.mark.parametrize("agents", [2, 5, 9, 33, 1000])
-def test_check_3_rows(make_simulator: Make, agents: int) -> None:
+def test_rows_have_their_length_and_bounds(make_simulator: Make, agents: int) -> None:
     random = np.random.default_rng(3)
     for full, length in ((True, 4 * agents + 1), (False, 6)):
         simulator = make_simulator(
@@ -142,7 +139,9 @@ def test_check_3_rows(make_simulator: Make, agents: int) -> None:
 
 
 @pytest.mark.parametrize(("length", "middle"), [(10, 5), (5, 2), (1, 0)])
-def test_check_4_default_start(make_simulator: Make, length: int, middle: int) -> None:
+def test_default_start_has_taggers_in_the_middle_and_the_runner_in_a_corner(
+    make_simulator: Make, length: int, middle: int
+) -> None:
     simulator = make_simulator("TagGrid-v0", 3, num_taggers=4, grid_length=length)
     simulator.reset(seed=0)
     assert (places(simulator)[:, :4] == middle).all()
@@ -150,7 +149,7 @@ def test_check_4_default_start(make_simulator: Make, length: int, middle: int) -
 
 
 @FORMS
-def test_check_5_a_tag_pays_all_and_ends_in_the_same_step(make_simulator: Make, full: bool) -> None:
+def test_tag_pays_all_and_ends_in_the_same_step(make_simulator: Make, full: bool) -> None:
     simulator = make_simulator(
         "TagGrid-v0", 1, num_taggers=6, use_full_observation=full, autoreset_mode="SameStep"
     )
@@ -171,7 +170,7 @@ def test_check_5_a_tag_pays_all_and_ends_in_the_same_step(make_simulator: Make, 
 @pytest.mark.parametrize(
     ("way", "corner"), [(RIGHT, (6, 2)), (LEFT, (0, 2)), (UP, (2, 6)), (DOWN, (2, 0))]
 )
-def test_check_6_pushing_a_wall_costs_a_tenth_each_time(
+def test_pushing_a_wall_costs_a_tenth_each_time(
     make_simulator: Make, way: int, corner: tuple[int, int]
 ) -> None:
     simulator = make_simulator("TagGrid-v0", 1, num_taggers=1, grid_length=6)
@@ -184,7 +183,7 @@ def test_check_6_pushing_a_wall_costs_a_tenth_each_time(
         assert (places(simulator)[0, 0] == corner).all()
 
 
-def test_check_7_of_equally_near_taggers_the_first_shows(make_simulator: Make) -> None:
+def test_of_equally_near_taggers_the_first_shows(make_simulator: Make) -> None:
     simulator = make_simulator("TagGrid-v0", 1, num_taggers=3, use_full_observation=False)
     around, runner = [(5, 2), (2, 5), (8, 5)], (5, 5)
     for order in ((0, 1, 2), (1, 0, 2), (2, 1, 0), (1, 2, 0)):
@@ -194,7 +193,7 @@ def test_check_7_of_equally_near_taggers_the_first_shows(make_simulator: Make) -
         assert (view[2:4] == np.array(around[order[0]], np.float32) / np.float32(10)).all()
 
 
-def test_check_8_timeout(make_simulator: Make) -> None:
+def test_timeout(make_simulator: Make) -> None:
     simulator = make_simulator(
         "TagGrid-v0", 2, num_taggers=4, max_episode_steps=30, autoreset_mode="SameStep"
     )
@@ -207,9 +206,7 @@ def test_check_8_timeout(make_simulator: Make) -> None:
 
 
 @FORMS
-def test_check_9_a_world_of_a_batch_is_the_same_world_alone(
-    make_simulator: Make, full: bool
-) -> None:
+def test_world_of_a_batch_is_the_same_world_alone(make_simulator: Make, full: bool) -> None:
     worlds, chosen = 4096, 2345
     options = {
         "num_taggers": 4,
@@ -232,7 +229,9 @@ def test_check_9_a_world_of_a_batch_is_the_same_world_alone(
 
 @FORMS
 @pytest.mark.parametrize("agents", [1024, 1025])
-def test_check_10_large_worlds(make_simulator: Make, agents: int, full: bool) -> None:
+def test_rows_of_large_worlds_show_all_agents(
+    make_simulator: Make, agents: int, full: bool
+) -> None:
     simulator = make_simulator(
         "TagGrid-v0", 1, num_taggers=agents - 1, grid_length=40, use_full_observation=full
     )
@@ -249,7 +248,7 @@ def test_check_10_large_worlds(make_simulator: Make, agents: int, full: bool) ->
         assert (outputs.obs[0, :-1, 2:4] == at[-1]).all()
 
 
-def test_check_10_two_thousand_worlds_of_a_thousand(make_simulator: Make) -> None:
+def test_two_thousand_worlds_of_a_thousand_agents_are_paid(make_simulator: Make) -> None:
     simulator = make_simulator(
         "TagGrid-v0", 2000, num_taggers=999, use_full_observation=False, outputs=()
     )
@@ -259,7 +258,7 @@ def test_check_10_two_thousand_worlds_of_a_thousand(make_simulator: Make) -> Non
     assert (outputs.reward[:, -1] == np.float32(0.01)).all()
 
 
-def test_check_11_random_play(make_simulator: Make) -> None:
+def test_random_play_lasts_and_pays_as_in_the_reference(make_simulator: Make) -> None:
     games = 20_000
     simulator = make_simulator(
         "TagGrid-v0",
@@ -285,7 +284,7 @@ def test_check_11_random_play(make_simulator: Make) -> None:
     assert returns.mean() == pytest.approx(-1.80, abs=4 * 0.008)
 
 
-def test_check_12_reset_pool(make_simulator: Make) -> None:
+def test_starts_are_drawn_from_the_rows_of_the_pool(make_simulator: Make) -> None:
     simulator = make_simulator(
         "TagGrid-v0", 500, num_taggers=4, grid_length=30, reset_pool_size=7, max_episode_steps=1
     )
@@ -310,7 +309,7 @@ def test_check_12_reset_pool(make_simulator: Make) -> None:
     assert not any((pool == start).all(axis=1).any() for start in places(twin).reshape(-1, 10))
 
 
-def test_check_12_coordinates_of_a_pool_are_uniform(make_simulator: Make) -> None:
+def test_coordinates_of_a_pool_are_uniform(make_simulator: Make) -> None:
     simulator = make_simulator(
         "TagGrid-v0",
         4,
@@ -360,7 +359,7 @@ def test_chasers_tag_a_runner_that_stands_still(make_simulator: Make, taggers: i
     assert outputs.episode_return[:, -1] == pytest.approx(-2 + 0.19, abs=1e-5)
 
 
-def test_a_tagger_that_stays_never_tags(make_simulator: Make) -> None:
+def test_taggers_who_stay_never_tag_and_run_out_of_time(make_simulator: Make) -> None:
     simulator = make_simulator("TagGrid-v0", 8, num_taggers=4, autoreset_mode="SameStep")
     simulator.reset(seed=0)
     for _ in range(100):
@@ -408,7 +407,7 @@ def test_agents_are_named_by_role(make_simulator: Make) -> None:
 
 
 @FORMS
-def test_fields_of_a_row(make_simulator: Make, full: bool) -> None:
+def test_fields_of_a_row_show_places_types_and_time(make_simulator: Make, full: bool) -> None:
     simulator = make_simulator(
         "TagGrid-v0",
         1,
@@ -471,7 +470,7 @@ def test_illegal_actions_are_refused_before_anybody_moves(make_simulator: Make) 
     assert (places(simulator) == before).all()
 
 
-def test_given_starts(make_simulator: Make) -> None:
+def test_given_starts_begin_every_episode(make_simulator: Make) -> None:
     simulator = make_simulator(
         "TagGrid-v0",
         2,

@@ -169,7 +169,9 @@ class Pair:
 @pytest.mark.parametrize(
     ("taggers", "runners", "episodes"), [(1, 4, 40), (3, 2, 60), (2, 10, 20), (10, 100, 2)]
 )
-def test_episodes_equal(make_simulator: Make, taggers: int, runners: int, episodes: int) -> None:
+def test_episodes_equal_those_of_warpdrive(
+    make_simulator: Make, taggers: int, runners: int, episodes: int
+) -> None:
     random, tags = np.random.default_rng(taggers), 0
     for _ in range(episodes):
         pair = Pair(make_simulator, random, taggers, runners)
@@ -178,7 +180,7 @@ def test_episodes_equal(make_simulator: Make, taggers: int, runners: int, episod
     assert tags > episodes
 
 
-def test_26_random_configurations_equal(make_simulator: Make) -> None:
+def test_random_configurations_equal_those_of_warpdrive(make_simulator: Make) -> None:
     random = np.random.default_rng(26)
     for _ in range(100):
         taggers, runners = (int(count) for count in random.integers(1, 7, 2))

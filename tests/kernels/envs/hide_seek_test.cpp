@@ -144,7 +144,7 @@ void check_near(const char* what, double found, double wanted, double tolerance)
 
 }  // namespace
 
-GE_TEST(hide_seek_L1_port_counts_of_boxes_are_uniform) {
+GE_TEST(counts_of_boxes_of_port_are_uniform) {
   const Levels levels("port", kLevels);
   double counts[10] = {}, wide[10][10] = {};
   for (int64_t world = 0; world < kLevels; ++world) {
@@ -166,7 +166,7 @@ GE_TEST(hide_seek_L1_port_counts_of_boxes_are_uniform) {
   }
 }
 
-GE_TEST(hide_seek_L2_L3_walls_and_gaps) {
+GE_TEST(walls_and_gaps_of_fixed_are_as_many_as_in_the_source) {
   const Levels levels("fixed", kLevels);
   double segments = 0, gaps = 0;
   for (int64_t world = 0; world < kLevels; ++world) {
@@ -186,7 +186,7 @@ GE_TEST(hide_seek_L2_L3_walls_and_gaps) {
   check_near("levels with a gap", gaps / kLevels, 0.805, 0.02);
 }
 
-GE_TEST(hide_seek_L4_port_overlaps) {
+GE_TEST(agents_of_port_overlap_as_often_as_in_the_source) {
   const Levels levels("port", kLevels);
   double any = 0;
   for (int64_t world = 0; world < kLevels; ++world) {
@@ -200,7 +200,7 @@ GE_TEST(hide_seek_L4_port_overlaps) {
   CHECK(any / kLevels > 0.18 && any / kLevels < 0.30);
 }
 
-GE_TEST(hide_seek_L5_fixed_and_openai_begin_without_overlap) {
+GE_TEST(levels_of_fixed_begin_without_overlap) {
   const Levels levels("fixed", kLevels);
   int64_t overlaps = 0, dropped = 0;
   for (int64_t world = 0; world < kLevels; ++world) {
@@ -218,7 +218,7 @@ GE_TEST(hide_seek_L5_fixed_and_openai_begin_without_overlap) {
   CHECK_EQ(dropped, int64_t{0});
 }
 
-GE_TEST(hide_seek_L6_L7_yaws_and_places_are_uniform) {
+GE_TEST(yaws_and_places_of_agents_are_uniform) {
   for (const bool port : {true, false}) {
     const Levels levels(port ? "port" : "fixed", kLevels);
     double sum = 0, highest = 0, x = 0, y = 0, count = 0;
@@ -240,7 +240,7 @@ GE_TEST(hide_seek_L6_L7_yaws_and_places_are_uniform) {
   }
 }
 
-GE_TEST(hide_seek_L8_L9_port_sight_at_the_start) {
+GE_TEST(first_sights_of_port_are_as_frequent_as_in_the_source) {
   Levels levels("port", kLevels);
   const auto rows = levels.yard.world.observation();
   const size_t elements = rows.size() / size_t(5 * kLevels), lidar = elements - 30;
@@ -267,7 +267,7 @@ GE_TEST(hide_seek_L8_L9_port_sight_at_the_start) {
   check_near("mean of hits", sum / (rays - misses), 8.2, 0.25);
 }
 
-GE_TEST(hide_seek_L10_walls_are_straight_and_of_the_profile) {
+GE_TEST(walls_are_straight_and_of_the_profile) {
   for (const char* profile : {"fixed", "port", "openai"}) {
     const bool small = profile[0] == 'o';
     const Levels levels(profile, 500);
@@ -298,7 +298,7 @@ GE_TEST(hide_seek_L10_walls_are_straight_and_of_the_profile) {
   }
 }
 
-GE_TEST(hide_seek_L11_a_world_has_its_level_in_any_batch) {
+GE_TEST(world_has_its_level_in_any_batch) {
   Yard many({}, 64);
   many.world.reset(uint64_t{11});
   Config config = config_of({}, 1);
@@ -310,7 +310,7 @@ GE_TEST(hide_seek_L11_a_world_has_its_level_in_any_batch) {
 
 // ---- time
 
-GE_TEST(hide_seek_R1_R2_R5_timeline) {
+GE_TEST(episodes_count_down_pay_and_end_as_their_profile_says) {
   for (const char* profile : {"fixed", "port", "openai"}) {
     const bool small = profile[0] == 'o';
     const int paid_from = small ? 97 : 96;
@@ -344,7 +344,7 @@ GE_TEST(hide_seek_R1_R2_R5_timeline) {
   }
 }
 
-GE_TEST(hide_seek_R3_R4_seekers_are_frozen) {
+GE_TEST(seekers_cannot_turn_during_the_preparation) {
   for (const char* profile : {"fixed", "openai"}) {
     const int free_from = profile[0] == 'o' ? 97 : 96;
     Yard yard(Values{{"profile", profile}});
@@ -359,7 +359,7 @@ GE_TEST(hide_seek_R3_R4_seekers_are_frozen) {
   }
 }
 
-GE_TEST(hide_seek_R8_penalty_outside) {
+GE_TEST(agent_outside_the_arena_loses_ten) {
   Yard yard(Values{{"preparation_steps", int64_t{1}}});
   yard.lay("hider 18.5 -12; hider 17.9 -4; hider -12 0; seeker 12 12; seeker 12 8");
   yard.step();
@@ -370,7 +370,7 @@ GE_TEST(hide_seek_R8_penalty_outside) {
   CHECK_EQ(yard.reward(3), -1.0f);
 }
 
-GE_TEST(hide_seek_R12_frozen_hands) {
+GE_TEST(hands_of_seekers_are_tied_in_fixed_and_free_in_port) {
   for (const bool port : {false, true}) {
     Yard yard(Values{{"profile", port ? "port" : "fixed"}});
     yard.lay("hider -12 -12; hider -12 -8; hider -12 -4; seeker 0 0; seeker 12 8; cube 0 3");
@@ -381,7 +381,7 @@ GE_TEST(hide_seek_R12_frozen_hands) {
 
 // ---- actions
 
-GE_TEST(hide_seek_A1_A2_actions_push_in_the_frame_of_the_agent) {
+GE_TEST(actions_push_in_the_frame_of_the_agent) {
   Yard yard(Values{});
   yard.lay("hider 0 0 yaw 0.5; hider -12 -8; hider -12 -4; seeker 12 12; seeker 12 8");
   for (int k = 0; k < 10; ++k) yard.step(0, 5, 8);
@@ -392,7 +392,7 @@ GE_TEST(hide_seek_A1_A2_actions_push_in_the_frame_of_the_agent) {
 
 // ---- locks and grips
 
-GE_TEST(hide_seek_A4_reach_of_the_grip) {
+GE_TEST(grip_reaches_two_and_a_half_metres) {
   for (const float face : {2.45f, 2.55f}) {
     Yard yard(Values{});
     yard.lay("hider 0 0; hider -12 -8; hider -12 -4; seeker 12 12; seeker 12 8; cube 0 " +
@@ -406,7 +406,7 @@ GE_TEST(hide_seek_A4_reach_of_the_grip) {
   }
 }
 
-GE_TEST(hide_seek_A6_only_the_own_team_unlocks) {
+GE_TEST(lock_is_undone_by_the_own_team_alone) {
   Yard yard(Values{{"preparation_steps", int64_t{0}}});
   yard.lay(
       "hider 0 0; hider -12 -8; hider -12 -4; seeker 0 6 yaw 3.1415927; seeker 12 8; cube 0 3");
@@ -424,7 +424,7 @@ GE_TEST(hide_seek_A6_only_the_own_team_unlocks) {
   CHECK(yard.is_locked(kFirstBox));
 }
 
-GE_TEST(hide_seek_A7_A8_what_is_locked_is_not_held) {
+GE_TEST(locked_object_cannot_be_held) {
   Yard yard(Values{});
   yard.lay("hider 0 0; hider -12 -8; hider -12 -4; seeker 12 12; seeker 12 8; cube 0 3");
   yard.step(0, 5, 5, 5, 1, 1);
@@ -434,7 +434,7 @@ GE_TEST(hide_seek_A7_A8_what_is_locked_is_not_held) {
   CHECK(!yard.holds(0));
 }
 
-GE_TEST(hide_seek_A9_walls_and_agents_are_no_objects) {
+GE_TEST(walls_and_agents_cannot_be_held) {
   Yard yard(Values{});
   yard.lay("hider 0 0; hider 0 3; hider -12 0; seeker 12 12; seeker 12 8; wall -14 2 -10 2");
   for (const int agent : {0, 2}) {
@@ -443,7 +443,7 @@ GE_TEST(hide_seek_A9_walls_and_agents_are_no_objects) {
   }
 }
 
-GE_TEST(hide_seek_A10_two_agents_hold_one_thing) {
+GE_TEST(two_agents_hold_one_thing) {
   Yard yard(Values{});
   yard.lay("hider 0 0; hider 0 6 yaw 3.1415927; hider -12 -4; seeker 12 12; seeker 12 8; cube 0 3");
   std::vector<int32_t> both;
@@ -453,7 +453,7 @@ GE_TEST(hide_seek_A10_two_agents_hold_one_thing) {
   CHECK(yard.holds(0) && yard.holds(1));
 }
 
-GE_TEST(hide_seek_A12_openai_holds_while_the_head_is_1) {
+GE_TEST(openai_holds_while_the_head_is_set) {
   Yard yard(Values{{"profile", "openai"}});
   yard.lay("hider 0 0; hider -2 -2; hider -2 -1; seeker 2 2; seeker 2 1; cube 0 0.45");
   for (int k = 0; k < 3; ++k) {
@@ -464,7 +464,7 @@ GE_TEST(hide_seek_A12_openai_holds_while_the_head_is_1) {
   CHECK(!yard.holds(0));
 }
 
-GE_TEST(hide_seek_openai_locks_by_team) {
+GE_TEST(openai_locks_by_team) {
   Yard yard(Values{{"profile", "openai"}, {"preparation_steps", int64_t{0}}});
   yard.lay(
       "hider 0 0; hider -2 -2; hider -2 -1; seeker 0 0.9 yaw 3.1415927; seeker 2 1; "
@@ -477,7 +477,7 @@ GE_TEST(hide_seek_openai_locks_by_team) {
   CHECK(!yard.is_locked(kFirstBox));
 }
 
-GE_TEST(hide_seek_A13_ramps_are_held_by_their_high_end) {
+GE_TEST(ramps_are_held_by_their_high_end_alone) {
   const std::string rest = "; hider -12 -8; hider -12 -4; seeker 12 12; seeker 12 8; ";
   const struct {
     const char* text;
@@ -495,7 +495,7 @@ GE_TEST(hide_seek_A13_ramps_are_held_by_their_high_end) {
 
 // ---- sight
 
-GE_TEST(hide_seek_O4_lidar) {
+GE_TEST(lidar_begins_ahead_and_measures_faces) {
   Yard yard(Values{{"profile", "port"}});
   yard.lay(
       "hider 0 0; hider -100 -8; hider -100 -4; seeker -100 12; seeker -100 8; long 0 6; "
@@ -509,7 +509,7 @@ GE_TEST(hide_seek_O4_lidar) {
   CHECK_EQ(row[lidar + 15], 0.0f);
 }
 
-GE_TEST(hide_seek_O6_O7_cone_and_walls) {
+GE_TEST(cone_and_walls_end_the_sight) {
   constexpr int kVisible = 2 + 4 * 4 + 9 * 7 + 2 * 5;  // of agent 1, first among the others
   for (const double degrees : {67.4, 67.6}) {
     Yard yard(Values{{"profile", "port"}});
@@ -524,7 +524,7 @@ GE_TEST(hide_seek_O6_O7_cone_and_walls) {
   }
 }
 
-GE_TEST(hide_seek_R6_reward_follows_sight) {
+GE_TEST(reward_follows_sight) {
   for (const bool blocked : {false, true}) {
     Yard yard(Values{{"preparation_steps", int64_t{0}}});
     yard.lay(std::string("hider 0 10; hider -12 -8; hider -12 -4; seeker 0 0; seeker 12 8 ") +
@@ -537,7 +537,7 @@ GE_TEST(hide_seek_R6_reward_follows_sight) {
 
 // ---- layouts
 
-GE_TEST(hide_seek_scenes_can_be_laid_out) {
+GE_TEST(named_scenes_can_be_laid_out_and_played) {
   for (const char* scene : {"corner_cube", "flat_cube", "tilted_long", "falling_cubes",
                             "wall_and_agents", "stacked_cubes", "thrown_ramp"}) {
     Yard yard(Values{});
@@ -546,7 +546,7 @@ GE_TEST(hide_seek_scenes_can_be_laid_out) {
   }
 }
 
-GE_TEST(hide_seek_bad_layouts_are_refused) {
+GE_TEST(bad_layouts_are_refused_with_their_line) {
   const struct {
     const char *text, *says;
   } cases[] = {
@@ -581,7 +581,7 @@ GE_TEST(hide_seek_bad_layouts_are_refused) {
   }
 }
 
-GE_TEST(hide_seek_bad_parameters_are_refused) {
+GE_TEST(bad_parameters_are_refused_by_name) {
   const struct {
     Values parameters;
     const char* says;

@@ -1,23 +1,24 @@
-"""The table of hide-and-seek's acceptance checks: each is tested, or does not apply.
+"""The trace from the specifications to the tests: checks.json, a list of tests per number.
 
-A check is tested by functions whose names contain its number (`test_a5_...` in Python,
-`GE_TEST(p16_...)` in C++). Where such functions take a `profile`, they have to be run for every
-profile that the table names.
+Every test that it names exists. Hide-and-seek's numbers hold for some of its profiles: where their
+tests take a `profile`, they have to be run for every one that the table here names.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parent
+TABLE: dict[str, dict[str, list[str]]] = json.loads((TESTS / "checks.json").read_text())
 LETTERS = {"p": "port", "f": "fixed", "o": "openai"}
 
-# Check: profiles, of p (port), f (fixed), o (openai).
+# Hide-and-seek's checks: profiles, of p (port), f (fixed), o (openai).
 CHECKS = {
     **{"R1": "pf", "R2": "p", "R3": "p", "R4": "o", "R5": "pf", "R6": "pf", "R7": "pf"},
     **{"R8": "pf", "R9": "pf", "R10": "pfo", "R11": "pf", "R12": "pf"},
@@ -38,7 +39,7 @@ NOT_APPLICABLE = {
     "R7p": "a sighting that is paid once more in the next step is a slip of the original's code "
     "for CPUs",
     "R12p": "seekers who grab during the preparation: a guard that the original lost; kept as "
-    "freeze='movement', which test_r12_freeze_movement_leaves_the_hands_free covers",
+    "freeze='movement', which test_freeze_of_movement_leaves_the_hands_free covers",
     "O3p": "agents whose observed velocity is always zero are an artefact of zeroing it; objects "
     "are tested for both profiles",
     "L6p": "first yaws over half of the circle are a slip; for fixed the whole circle is tested",
@@ -54,31 +55,17 @@ NOT_APPLICABLE_FIGURES = {
 
 
 @cache
-def python_tests() -> dict[str, list[ast.FunctionDef]]:
-    """Return test functions by the numbers in their names."""
-    found: dict[str, list[ast.FunctionDef]] = {}
-    for path in sorted(TESTS.rglob("test_*.py")):
-        if "hide_seek" not in path.read_text():
-            continue
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                for word in node.name.upper().split("_"):
-                    found.setdefault(word, []).append(node)
-    return found
+def functions(path: str) -> dict[str, ast.FunctionDef | None]:
+    """Return the tests of a file by name; of a native one, without a syntax tree."""
+    text = (TESTS / path).read_text()
+    if path.endswith(".cpp"):
+        return dict.fromkeys(re.findall(r"^(?:GE_TEST|FOR_\w+)\((\w+)\)", text, re.MULTILINE))
+    return {node.name: node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
 
 
-@cache
-def native_tests() -> set[str]:
-    names: set[str] = set()
-    for path in sorted((TESTS / "kernels").rglob("*_test.cpp")):
-        for name in re.findall(r"GE_TEST\((\w+)\)", path.read_text()):
-            names |= set(name.upper().split("_"))
-    return names
-
-
-def profiles_of(test: ast.FunctionDef) -> set[str] | None:
+def profiles_of(test: ast.FunctionDef | None) -> set[str] | None:
     """Return the profiles that a test is run for; None where it does not take any."""
-    if "profile" not in [argument.arg for argument in test.args.args]:
+    if test is None or "profile" not in [argument.arg for argument in test.args.args]:
         return None
     named = {"PF": {"port", "fixed"}, "ALL": {"port", "fixed", "openai"}}
     profiles: set[str] = set()
@@ -91,11 +78,18 @@ def profiles_of(test: ast.FunctionDef) -> set[str] | None:
     return profiles or None
 
 
-def test_the_table_has_all_72_checks():
-    assert len(CHECKS) == 72
+@pytest.mark.parametrize("specification", TABLE)
+def test_every_name_in_the_table_is_a_test(specification):
+    for number, names in TABLE[specification].items():
+        assert names, number
+        for name in names:
+            path, _, function = name.partition("::")
+            assert function in functions(path), f"{specification} {number}: no test is {name}"
+
+
+def test_every_check_of_hide_seek_is_in_the_table():
     counts = {"R": 12, "A": 14, "O": 12, "L": 11, "P": 16, "B": 7}
-    for letter, count in counts.items():
-        assert {f"{letter}{k}" for k in range(1, count + 1)} <= set(CHECKS)
+    assert set(CHECKS) == {f"{k}{n}" for k, count in counts.items() for n in range(1, count + 1)}
     for key, reason in NOT_APPLICABLE.items():
         assert key[-1] in CHECKS[key[:-1]]
         assert len(reason) > 20
@@ -103,13 +97,11 @@ def test_the_table_has_all_72_checks():
 
 
 @pytest.mark.parametrize("number", CHECKS)
-def test_every_check_is_tested_for_its_profiles(number):
+def test_check_of_hide_seek_is_run_for_its_profiles(number):
     wanted = {LETTERS[k] for k in CHECKS[number] if f"{number}{k}" not in NOT_APPLICABLE}
-    tests = python_tests().get(number, [])
-    if not wanted:
-        return
-    assert tests or number in native_tests(), f"no test has {number.lower()} in its name"
-    run = [profiles_of(test) for test in tests]
-    if run and all(profiles is not None for profiles in run):
-        covered = set().union(*(profiles or set() for profiles in run))
-        assert wanted <= covered, f"{number} is not run for {sorted(wanted - covered)}"
+    names = TABLE["hide_seek"].get(number, [])
+    assert names or not wanted, f"{number} has no test"
+    run = [profiles_of(functions(path)[name]) for path, name in (n.split("::") for n in names)]
+    if all(profiles is not None for profiles in run):
+        missing = wanted.difference(*(profiles or set() for profiles in run))
+        assert not missing, f"{number} is not run for {sorted(missing)}"
