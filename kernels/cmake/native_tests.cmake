@@ -161,6 +161,13 @@ if(GE_SANITIZE MATCHES "thread")
   endif()
 endif()
 
+# What envs/machine_names_test.cpp compiles: every environment of this build.
+set(includes "")
+foreach(stem ${GE_ENVS})
+  string(APPEND includes "#include \"${GE_HEADER_${stem}}\"\n")
+endforeach()
+file(CONFIGURE OUTPUT "${GE_UNITS}/every_environment.hpp" CONTENT "#pragma once\n@includes@" @ONLY)
+
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*_test.cpp")
 foreach(source ${sources})
   file(RELATIVE_PATH name "${folder}" "${source}")
@@ -212,6 +219,9 @@ foreach(source ${sources})
     endif()
     if(name MATCHES "^engine\\.(graph|life_cycle)$")  # many environments of their own
       set_target_properties(test.${test} PROPERTIES GE_FEW_CHECKS ON)
+    endif()
+    if(name STREQUAL "envs.machine_names")
+      target_include_directories(test.${test} PRIVATE "${GE_UNITS}")
     endif()
     set_target_properties(test.${test} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
     add_dependencies(tests test.${test})

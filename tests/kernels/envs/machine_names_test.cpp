@@ -1,18 +1,8 @@
-// Rules call engine/maths/math.hpp. nvcc declares functions of the same names for everybody, which would be
-// better matches than templates and whose bits are others: here such functions exist too, and whoever
-// finds one does not compile.
+// Rules call engine/maths/math.hpp. nvcc declares functions of the same names for everybody, which
+// would be better matches than templates and whose bits are others: here such functions exist too,
+// and whoever finds one does not compile.
 #include "engine/environment.hpp"
 #include "test.hpp"
-
-// What the environments include on their way, so that only their own words come after the names.
-#include "physics/pipeline.hpp"
-#include "pictures/board.hpp"
-#include "spatial/company.hpp"
-#include "spatial/motion.hpp"
-#include "spatial/nearest.hpp"
-#include "spatial/scene.hpp"
-#include "spatial/settings.hpp"
-#include "spatial/vision.hpp"
 
 float atan(float) = delete;
 float atan2(float, float) = delete;
@@ -32,15 +22,7 @@ int min(int, int) = delete;
 float sin(float) = delete;
 float sqrt(float) = delete;
 
-#include "envs/cartpole.hpp"
-#include "envs/flocking.hpp"
-#include "envs/hanabi/hanabi.hpp"
-#include "envs/hide_seek/hide_seek.hpp"
-#include "envs/micro.hpp"
-#include "envs/overcooked/overcooked.hpp"
-#include "envs/swarm_tag/swarm_tag.hpp"
-#include "envs/tag_continuous/tag_continuous.hpp"
-#include "envs/tag_grid/tag_grid.hpp"
+#include "every_environment.hpp"  // which the build writes from its list
 
 namespace gpu_envs::envs {
 
