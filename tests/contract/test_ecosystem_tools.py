@@ -13,56 +13,37 @@ import pytest
 from gymnasium.utils import performance
 from gymnasium.utils.env_checker import check_env
 from gymnasium.wrappers import vector as wrappers
-from sizes import ALONE, CROWD, SMALL, TOGETHER
+from sizes import ALONE, CROWD
 
 import gpu_envs
 from gpu_envs import native
 from gpu_envs.building import processor
-
-MODES = ("SameStep", "NextStep", "Disabled")
-NAMES = list(gpu_envs.environments())
-SINGLES = [name for name in NAMES if name not in TOGETHER]
+from tests.contract.playing import (
+    address,
+    every_environment,
+    every_mode,
+    every_single,
+    leaves,
+    sampled,
+    short,
+)
 
 wrappers_of_1_4 = pytest.mark.skipif(
     tuple(map(int, gymnasium.__version__.split(".")[:2])) < (1, 4),
     reason="Gymnasium's own statistics and conversions have faults before 1.4",
 )
-every_environment = pytest.mark.parametrize("name", NAMES)
-every_mode = pytest.mark.parametrize("mode", MODES)
-
-
-def _actions(env: Any, steps: int, seed: int = 0) -> np.ndarray:
-    env.action_space.seed(seed)
-    return np.array([env.action_space.sample() for _ in range(steps)])
-
-
-def _address(array: Any) -> int:
-    return array.data_ptr() if hasattr(array, "data_ptr") else array.__array_interface__["data"][0]
-
-
-def _leaves(infos: Any) -> list[Any]:
-    if isinstance(infos, dict):
-        return [leaf for value in infos.values() for leaf in _leaves(value)]
-    return [infos]
 
 
 def _exported(env: Any) -> list[Any]:
     """Arrays of a step; for the parts of the reward, which are slices, the array they share."""
-    actions = _actions(env, 1)[0]
+    actions = sampled(env, 1)[0]
     *parts, infos = env.step(actions)
     if infos.pop("reward_parts", None) is not None:
         parts.append(env.simulator.step_arrays(actions, True).reward_parts)
-    return [leaf for part in (*parts, infos) for leaf in _leaves(part)]
+    return [leaf for part in (*parts, infos) for leaf in leaves(part)]
 
 
-def _short(name: str) -> dict[str, int]:
-    return {"max_episode_steps": 23} if name in SMALL else {}
-
-
-# gymnasium tools
-
-
-@pytest.mark.parametrize("name", SINGLES)
+@every_single
 def test_check_env_of_gymnasium_passes(name) -> None:
     env = gymnasium.make(f"gpu_envs/{name}", **ALONE.get(name, {}))
     with warnings.catch_warnings():
@@ -100,7 +81,7 @@ def test_statistics_of_gymnasium_behind_a_conversion_are_right(make_vec, mode) -
     )
     env.reset(seed=0)
     steps, found = [], []
-    for actions in _actions(inner, 200):
+    for actions in sampled(inner, 200):
         step = env.step(actions)
         steps.append(step)
         if "episode" in step[4]:
@@ -118,11 +99,11 @@ def test_statistics_of_gymnasium_behind_a_conversion_are_right(make_vec, mode) -
 @every_environment
 @every_mode
 def test_own_statistics_equal_those_of_gymnasiums_wrapper(make_vec, name, mode) -> None:
-    inner = make_vec(name, 5, autoreset_mode=mode, **SMALL.get(name, {}), **_short(name))
+    inner = make_vec(name, 5, autoreset_mode=mode, **short(name))
     env = wrappers.RecordEpisodeStatistics(inner)
     env.reset(seed=0)
     ended = 0
-    for actions in _actions(inner, 150):
+    for actions in sampled(inner, 150):
         _, _, terminated, truncated, infos = env.step(actions)
         done = terminated | truncated
         assert np.array_equal(infos["_episode_stats"], done)
@@ -149,7 +130,7 @@ def test_wrappers_of_gymnasium_over_numpy_run() -> None:
     ):
         env = wrapper(env)
     env.reset(seed=0)
-    for actions in _actions(env, 60):
+    for actions in sampled(env, 60):
         env.step(actions)
     env.close()
 
@@ -173,9 +154,9 @@ def test_every_field_passes_dlpack_without_a_copy(make_vec, name, arrays) -> Non
     env = make_vec(name, 5, arrays=arrays, **CROWD.get(name, {}))
     env.reset(seed=0)
     for leaf in _exported(env):
-        assert torch.from_dlpack(leaf).data_ptr() == _address(leaf)
-        assert _address(np.from_dlpack(leaf)) == _address(leaf)
-        assert jax.dlpack.from_dlpack(leaf).unsafe_buffer_pointer() == _address(leaf)
+        assert torch.from_dlpack(leaf).data_ptr() == address(leaf)
+        assert address(np.from_dlpack(leaf)) == address(leaf)
+        assert jax.dlpack.from_dlpack(leaf).unsafe_buffer_pointer() == address(leaf)
 
 
 @pytest.mark.parametrize("arrays", ["numpy", "torch"])
@@ -183,11 +164,11 @@ def test_parts_of_the_reward_pass_dlpack_as_slices(make_vec, arrays) -> None:
     torch = pytest.importorskip("torch")
     env = make_vec("Overcooked-v0", 5, arrays=arrays)
     env.reset(seed=0)
-    parts = env.step(_actions(env, 1)[0])[4]["reward_parts"].values()
+    parts = env.step(sampled(env, 1)[0])[4]["reward_parts"].values()
     assert len(parts) == 2
     for part in parts:
-        assert torch.from_dlpack(part).data_ptr() == _address(part)
-        assert _address(np.from_dlpack(part)) == _address(part)
+        assert torch.from_dlpack(part).data_ptr() == address(part)
+        assert address(np.from_dlpack(part)) == address(part)
 
 
 @every_environment
@@ -197,7 +178,7 @@ def test_fields_begin_at_cache_lines(make_vec, name, arrays, worlds) -> None:
     pytest.importorskip(arrays)
     env = make_vec(name, worlds, arrays=arrays, **CROWD.get(name, {}))
     env.reset(seed=0)
-    assert all(_address(leaf) % 64 == 0 for leaf in _exported(env))
+    assert all(address(leaf) % 64 == 0 for leaf in _exported(env))
 
 
 def test_rewards_are_writable_and_capsules_outlive_the_environment() -> None:
@@ -236,8 +217,8 @@ def test_no_result_becomes_an_object_array(make_vec, name, arrays) -> None:
     pytest.importorskip(arrays)
     env = make_vec(name, 3, arrays=arrays, **CROWD.get(name, {}))
     env.reset(seed=0)
-    for part in env.step(_actions(env, 1)[0]):
-        assert all(np.asarray(leaf).dtype != object for leaf in _leaves(part))
+    for part in env.step(sampled(env, 1)[0]):
+        assert all(np.asarray(leaf).dtype != object for leaf in leaves(part))
 
 
 # Builds

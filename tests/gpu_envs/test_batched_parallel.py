@@ -13,12 +13,6 @@ from gymnasium.vector import AutoresetMode
 
 import gpu_envs
 
-needs_hanabi = pytest.mark.skipif(
-    "Hanabi-v0" not in gpu_envs.environments(), reason="Hanabi-v0 is not registered"
-)
-needs_overcooked = pytest.mark.skipif(
-    "Overcooked-v0" not in gpu_envs.environments(), reason="Overcooked-v0 is not registered"
-)
 Make = Callable[..., gpu_envs.BatchedParallelEnv]
 
 
@@ -197,7 +191,6 @@ def test_state_without_a_state_is_all_observations(make) -> None:
         env.state()
 
 
-@needs_hanabi
 def test_masks_activity_and_state_are_arrays(make) -> None:
     env = make("Hanabi-v0", player_count=3)
     observations, infos = env.reset(seed=0)
@@ -213,7 +206,6 @@ def test_masks_activity_and_state_are_arrays(make) -> None:
     env.check()
 
 
-@needs_hanabi
 def test_strict_batches_name_the_offender(make) -> None:
     env = make("Hanabi-v0", strict=True)
     env.reset(seed=0)
@@ -221,7 +213,6 @@ def test_strict_batches_name_the_offender(make) -> None:
         env.step(np.zeros((3, 2), int))
 
 
-@needs_overcooked
 def test_reward_parts_come_by_name(make) -> None:
     env = make("Overcooked-v0")
     env.reset(seed=0)
@@ -286,7 +277,6 @@ def test_step_after_close_says_so_whatever_the_actions(make) -> None:
         env.step({})
 
 
-@needs_hanabi
 def test_state_that_was_left_out_says_how_to_have_it(make) -> None:
     env = make("Hanabi-v0", observation="dict", outputs=["action_mask"])
     env.reset(seed=0)

@@ -10,11 +10,6 @@ import pytest
 from pettingzoo.test import api_test
 from pettingzoo.utils import wrappers
 
-import gpu_envs
-
-if "Hanabi-v0" not in gpu_envs.environments():
-    pytest.skip("Hanabi-v0 is not registered", allow_module_level=True)
-
 from gpu_envs import hanabi_v0
 
 CASES: list[dict[str, Any]] = [

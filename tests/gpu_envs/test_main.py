@@ -60,9 +60,6 @@ def test_help_names_the_commands() -> None:
     assert all(command in printed for command in ("list", "info", "bench"))
 
 
-@pytest.mark.skipif(
-    "Overcooked-v0" not in gpu_envs.environments(), reason="Overcooked-v0 is not registered"
-)
 def test_info_aligns_long_names_and_spells_values(capsys) -> None:
     assert main(["info", "Overcooked-v0"]) == 0
     section = capsys.readouterr().out.split("Parameters:\n")[1].split("\n\n")[0]

@@ -9,13 +9,6 @@ import pytest
 
 import gpu_envs
 
-needs_hanabi = pytest.mark.skipif(
-    "Hanabi-v0" not in gpu_envs.environments(), reason="Hanabi-v0 is not registered"
-)
-needs_overcooked = pytest.mark.skipif(
-    "Overcooked-v0" not in gpu_envs.environments(), reason="Overcooked-v0 is not registered"
-)
-
 
 def _micro(**options: Any) -> gpu_envs.ParallelEnv:
     return gpu_envs.parallel_env("Micro-v0", agent_count=3, work=1, **options)
@@ -146,7 +139,6 @@ def test_reward_parts_come_by_name(monkeypatch) -> None:
     assert infos["player_0"]["reward_parts"] == {"sparse": 0.5, "shaped": 2.0}
 
 
-@needs_overcooked
 def test_reward_parts_are_there_where_the_environment_has_them() -> None:
     env = gpu_envs.parallel_env("Overcooked-v0")
     _, infos = env.reset(seed=0)
@@ -158,7 +150,6 @@ def test_reward_parts_are_there_where_the_environment_has_them() -> None:
 # Illegal actions
 
 
-@needs_hanabi
 def test_illegal_action_is_replaced_by_the_lowest_legal_one_and_counted() -> None:
     left, right = (gpu_envs.parallel_env("Hanabi-v0") for _ in range(2))
     _, infos = left.reset(seed=0)
@@ -176,7 +167,6 @@ def test_illegal_action_is_replaced_by_the_lowest_legal_one_and_counted() -> Non
         left.check()
 
 
-@needs_hanabi
 def test_illegal_action_raises_before_anything_moves() -> None:
     env = gpu_envs.parallel_env("Hanabi-v0", illegal="raise")
     _, infos = env.reset(seed=0)
@@ -190,7 +180,6 @@ def test_illegal_action_raises_before_anything_moves() -> None:
     env.check()
 
 
-@needs_hanabi
 @pytest.mark.parametrize("noop", [True, False])
 def test_illegal_action_terminates_all_agents(noop) -> None:
     env = gpu_envs.parallel_env("Hanabi-v0", illegal="terminate", player_count=3, noop=noop)
@@ -207,7 +196,6 @@ def test_illegal_action_terminates_all_agents(noop) -> None:
     assert env.agents == env.possible_agents
 
 
-@needs_hanabi
 def test_agents_that_wait_may_be_left_out() -> None:
     env = gpu_envs.parallel_env("Hanabi-v0", player_count=3, noop=False)
     _, infos = env.reset(seed=0)
@@ -217,7 +205,6 @@ def test_agents_that_wait_may_be_left_out() -> None:
     env.check()
 
 
-@needs_hanabi
 def test_strict_raises_after_the_step_and_the_env_goes_on_with_its_world() -> None:
     env, twin = gpu_envs.parallel_env("Hanabi-v0", strict=True), gpu_envs.parallel_env("Hanabi-v0")
     for game in (env, twin):
@@ -233,7 +220,6 @@ def test_strict_raises_after_the_step_and_the_env_goes_on_with_its_world() -> No
     )
 
 
-@needs_hanabi
 def test_illegal_end_repeats_no_reward_parts_of_the_step_before(monkeypatch) -> None:
     env = gpu_envs.parallel_env("Hanabi-v0", illegal="terminate")
     native = env.simulator.step_arrays

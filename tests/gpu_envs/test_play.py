@@ -16,12 +16,6 @@ import gpu_envs
 from gpu_envs import play, terminal
 from gpu_envs.__main__ import main
 
-needs_hanabi = pytest.mark.skipif(
-    "Hanabi-v0" not in gpu_envs.environments(), reason="Hanabi-v0 is not registered"
-)
-needs_overcooked = pytest.mark.skipif(
-    "Overcooked-v0" not in gpu_envs.environments(), reason="Overcooked-v0 is not registered"
-)
 Played = Callable[..., str]
 
 
@@ -119,7 +113,6 @@ def test_end_shows_every_agent_where_there_is_no_text(played) -> None:
 # Games with text, names and masks
 
 
-@needs_hanabi
 def test_news_name_ones_own_move_and_a_shared_reward_once(played) -> None:
     shown = played("5\n" * 4, "Hanabi-v0", "--seed", "0", "--max-life-tokens", "30")
     assert "player_0: play card 0" in shown
@@ -127,7 +120,6 @@ def test_news_name_ones_own_move_and_a_shared_reward_once(played) -> None:
     assert paid and all(line.startswith("all: reward +") for line in paid)
 
 
-@needs_hanabi
 def test_hanabi_shows_what_the_player_knows(played) -> None:
     shown = played("", "Hanabi-v0", "--seed", "0")
     env = gpu_envs.parallel_env("Hanabi-v0")
@@ -140,7 +132,6 @@ def test_hanabi_shows_what_the_player_knows(played) -> None:
         assert (f"{action}  {names[action]}" in menu) == bool(legal)
 
 
-@needs_hanabi
 def test_hanabi_takes_numbers_and_names_and_refuses_illegal_moves(played) -> None:
     shown = played("0\nplay card 0\n6\n", "Hanabi-v0", "--seed", "0")
     assert "discard card 0 is not legal now" in shown
@@ -148,7 +139,6 @@ def test_hanabi_takes_numbers_and_names_and_refuses_illegal_moves(played) -> Non
     assert "quit after 4 steps" in shown
 
 
-@needs_hanabi
 def test_people_at_one_keyboard_are_asked_in_turn(played) -> None:
     options = ("--agent", "all", "--player-count", "3", "--max-life-tokens", "9")
     shown = played("5\n5\n5\n", "Hanabi-v0", *options)
@@ -157,21 +147,18 @@ def test_people_at_one_keyboard_are_asked_in_turn(played) -> None:
     assert asked[:4] == ["player_0", "player_1", "player_2", "player_0"]
 
 
-@needs_hanabi
 def test_the_seat_can_be_chosen(played) -> None:
     shown = played("5\n", "Hanabi-v0", "--agent", "1", "--seed", "4")
     assert "player 1 (you)" in shown
     assert shown.index("player_0: ") < shown.index("player_1> ")
 
 
-@needs_overcooked
 def test_keys_are_typed_as_lines_where_stdin_is_no_terminal(played) -> None:
     shown = played("w\n \ninteract\n4\n", "Overcooked-v0", "--layout", "coordination_ring")
     assert "interact  (space)" in shown
     assert "quit after 4 steps" in shown
 
 
-@needs_overcooked
 @pytest.mark.parametrize("typed", ["space", " space ", " ", " w ", "w"])
 def test_keys_are_typed_by_name_and_with_blanks(played, typed) -> None:
     shown = played(f"{typed}\n", "Overcooked-v0")
@@ -179,7 +166,6 @@ def test_keys_are_typed_by_name_and_with_blanks(played, typed) -> None:
     assert "quit after 1 steps" in shown
 
 
-@needs_overcooked
 def test_keys_alone_do_on_a_terminal(monkeypatch, capsys) -> None:
     keys = iter(["w", " ", "x", "3", "?", ""])
     monkeypatch.setattr(sys, "stdin", _Terminal())
@@ -191,7 +177,6 @@ def test_keys_alone_do_on_a_terminal(monkeypatch, capsys) -> None:
     assert "quit after 3 steps" in shown
 
 
-@needs_overcooked
 def test_random_opponents_follow_the_seed(played) -> None:
     left, right, other = (
         played("4\n" * 30, "Overcooked-v0", "--seed", seed) for seed in ("5", "5", "6")
@@ -199,7 +184,6 @@ def test_random_opponents_follow_the_seed(played) -> None:
     assert left == right != other
 
 
-@needs_overcooked
 def test_terminals_get_colors(monkeypatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     screen = _Terminal()
@@ -232,7 +216,6 @@ def checkpoint(tmp_path) -> Callable[..., str]:
     return checkpoint
 
 
-@needs_hanabi
 @pytest.mark.parametrize("memory", [0, 8])
 def test_saved_policy_plays_legal_moves(played, checkpoint, memory: int) -> None:
     path = checkpoint("Hanabi-v0", memory, max_life_tokens=30)
@@ -242,7 +225,6 @@ def test_saved_policy_plays_legal_moves(played, checkpoint, memory: int) -> None
     assert shown == played("5\n" * 9, *arguments)
 
 
-@needs_hanabi
 def test_policy_that_does_not_fit_is_refused(checkpoint, capsys) -> None:
     path = checkpoint("CartPole-v0")
     assert main(["play", "Hanabi-v0", "--opponent", path]) == 2
@@ -339,7 +321,6 @@ def test_reader_that_leaves_is_no_error() -> None:
     assert process.returncode == 0
 
 
-@needs_overcooked
 def test_help_spells_values_as_they_are_typed(capsys) -> None:
     with pytest.raises(SystemExit):
         main(["play", "Overcooked-v0", "--help"])

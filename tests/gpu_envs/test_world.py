@@ -12,9 +12,6 @@ from gymnasium import spaces
 
 import gpu_envs
 
-needs_hanabi = pytest.mark.skipif(
-    "Hanabi-v0" not in gpu_envs.environments(), reason="Hanabi-v0 is not registered"
-)
 MICRO = {"agent_count": 3, "work": 1}
 
 
@@ -96,7 +93,6 @@ def test_both_names_of_the_limit_may_be_given_where_one_says_nothing() -> None:
         assert gpu_envs.parallel_env("CartPole-v0", **other).max_cycles == 5
 
 
-@needs_hanabi
 @pytest.mark.parametrize("make", [gpu_envs.parallel_env, gpu_envs.aec_env])
 def test_what_the_caller_writes_into_masks_makes_nothing_legal(make) -> None:
     env = make("Hanabi-v0", illegal="raise")
@@ -182,7 +178,6 @@ def test_render_without_a_mode_warns() -> None:
         assert env.render() is None
 
 
-@needs_hanabi
 def test_render_modes_are_the_worlds_text(capsys) -> None:
     env = gpu_envs.parallel_env("Hanabi-v0", render_mode="ansi")
     with pytest.raises(gpu_envs.ResetNeeded, match="render"):
@@ -199,7 +194,6 @@ def test_render_modes_are_the_worlds_text(capsys) -> None:
     assert "\x1b" not in printed  # not a terminal
 
 
-@needs_hanabi
 def test_masks_stand_in_observations_and_infos() -> None:
     env = gpu_envs.parallel_env("Hanabi-v0", player_count=3)
     observations, infos = env.reset(seed=0)

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from gymnasium import spaces
 
-from gpu_envs import VectorEnv, __main__, environments
+from gpu_envs import VectorEnv, __main__
 from gpu_envs.train import checkpoint, evaluate, match, worlds
 from gpu_envs.train.config import Config, make
 from gpu_envs.train.distributions import Categorical, of_space
@@ -21,12 +21,6 @@ from gpu_envs.train.networks import Policy, RowShape
 from gpu_envs.train.self_play import groups
 
 CPU = torch.device("cpu")
-needs_hanabi = pytest.mark.skipif(
-    "Hanabi-v0" not in environments(), reason="Hanabi-v0 is not registered"
-)
-needs_overcooked = pytest.mark.skipif(
-    "Overcooked-v0" not in environments(), reason="Overcooked-v0 is not registered"
-)
 
 
 class Scripted:
@@ -101,7 +95,6 @@ def test_an_episode_cut_short_counts_in_full() -> None:
     env.close()
 
 
-@needs_hanabi
 def test_environments_without_a_limit_get_one_and_masks_are_given() -> None:
     config = make("Hanabi-v0", parameters={"preset": "very_small"})
     env = worlds.for_evaluation(config, "cpu", 8)
@@ -393,7 +386,6 @@ def test_two_files_change_seats(
     assert [line.split()[-6] for line in lines] == ["1.000", "0.000"] * 5
 
 
-@needs_overcooked
 def test_a_match_of_two_real_files(tmp_path: Path, capsys: Any) -> None:
     one = write(tmp_path / "one", "Overcooked-v0")
     two = write(tmp_path / "two", "Overcooked-v0", encoder="cnn", policies="agent")
@@ -423,7 +415,6 @@ def test_files_that_do_not_fit_are_named(tmp_path: Path, capsys: Any) -> None:
     one_line(output(capsys, micro, "--agent-count", 0), "agent_count", "got 0")
 
 
-@needs_overcooked
 def test_files_of_another_size_are_named(tmp_path: Path, capsys: Any) -> None:
     path = write(tmp_path / "o", "Overcooked-v0")
     found = output(capsys, path, "--layout", "asymmetric_advantages", "--episodes", 1)

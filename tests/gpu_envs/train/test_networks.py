@@ -92,7 +92,6 @@ def test_shapes_are_those_of_the_environments_rows(name: str) -> None:
     simulator.close()
 
 
-@pytest.mark.skipif("Hanabi-v0" not in environments(), reason="Hanabi-v0 is not registered")
 @pytest.mark.parametrize("parameters", [{}, {"player_count": 4}, {"preset": "very_small"}], ids=str)
 def test_fields_of_a_real_game_equal_its_flat_row(parameters: dict[str, Any]) -> None:
     seen = []

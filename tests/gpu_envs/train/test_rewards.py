@@ -11,16 +11,12 @@ pytest.importorskip("torch", reason="needs torch")
 
 import torch
 
-from gpu_envs import VectorEnv, environments
+from gpu_envs import VectorEnv
 from gpu_envs.train.config import Config
 from gpu_envs.train.rewards import Rewards
 
 CPU = torch.device("cpu")
 PARTS = ("sparse", "shaped")
-
-needs_overcooked = pytest.mark.skipif(
-    "Overcooked-v0" not in environments(), reason="Overcooked-v0 is not registered"
-)
 
 
 def rewards(text: str, parts: tuple[str, ...] = PARTS) -> Rewards:
@@ -130,7 +126,6 @@ def first_pay(env: VectorEnv) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.stack(rewards), torch.stack(parts)
 
 
-@needs_overcooked
 @pytest.mark.parametrize("factor", [1.0, 0.25])
 def test_parts_of_a_real_game_weigh_as_its_own_factor_does(factor: float) -> None:
     env = VectorEnv("Overcooked-v0", 32, device="cpu", arrays="torch", shaping_factor=factor)

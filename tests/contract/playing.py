@@ -1,0 +1,87 @@
+"""What the contract's tests share: the registered environments, and how to play any of them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from sizes import SMALL, TOGETHER
+
+import gpu_envs
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+import golden_cases  # noqa: E402 - what the scripts read, the tests read
+
+Case = golden_cases.Case
+REGISTERED = gpu_envs.environments()
+CASES = list(golden_cases.read(REGISTERED))
+# Too long for the native tests' slow executors.
+LONG = list(golden_cases.read(REGISTERED, golden_cases.FOLDER / "long"))
+NAMES = list(REGISTERED)
+SINGLES = [name for name in NAMES if name not in TOGETHER]
+# Every environment, and again with every profile that it has beside its default.
+SETTINGS = [(name, {}) for name in NAMES] + [
+    (name, {"profile": profile})
+    for name, description in REGISTERED.items()
+    for parameter in description["parameters"]
+    if parameter["name"] == "profile"
+    for profile in parameter["names"]
+    if profile != parameter["default"]
+]
+MODES = ("SameStep", "NextStep", "Disabled")
+
+every_environment = pytest.mark.parametrize("name", NAMES)
+every_setting = pytest.mark.parametrize(
+    ("name", "profile"), SETTINGS, ids=["-".join([name, *own.values()]) for name, own in SETTINGS]
+)
+every_single = pytest.mark.parametrize("name", SINGLES)
+every_mode = pytest.mark.parametrize("mode", MODES)
+
+
+def short(name: str) -> dict[str, Any]:
+    """Little work, and several episodes within a hundred steps."""
+    options = SMALL.get(name, {})
+    return {**options, "max_episode_steps": 23} if options else {}
+
+
+def sampled(env: Any, steps: int, seed: int = 0) -> np.ndarray:
+    """Actions of a vector environment, (steps, rows, ...)."""
+    env.action_space.seed(seed)
+    return np.array([env.action_space.sample() for _ in range(steps)])
+
+
+def drawn(simulator: gpu_envs.Simulator, steps: int, seed: int = 0) -> list[np.ndarray]:
+    """Actions of a simulator, (worlds, agents, ...) for each step."""
+    space, random = simulator.single_action_space, np.random.default_rng(seed)
+    shape = (steps, simulator.num_worlds, simulator.agents_per_world, *(space.shape or ()))
+    if isinstance(space, gymnasium.spaces.Box):
+        numbers = random.uniform(space.low, space.high, shape)
+    else:
+        numbers = random.integers(0, getattr(space, "nvec", getattr(space, "n", None)), shape)
+    return list(numbers.astype(space.dtype))
+
+
+def legal(numbers: np.ndarray, infos: dict[str, Any]) -> np.ndarray:
+    """Legal actions by number, counted around; the numbers themselves where all are legal."""
+    if "action_mask" not in infos:
+        return numbers
+    allowed = np.asarray(infos["action_mask"]) != 0
+    wanted = numbers % allowed.sum(axis=1)
+    return ((allowed.cumsum(axis=1) == wanted[:, np.newaxis] + 1) & allowed).argmax(axis=1)
+
+
+def address(array: Any) -> int:
+    """Where an array of any library begins."""
+    return array.data_ptr() if hasattr(array, "data_ptr") else array.__array_interface__["data"][0]
+
+
+def leaves(infos: Any) -> list[Any]:
+    """Arrays of infos within infos."""
+    if isinstance(infos, dict):
+        return [leaf for value in infos.values() for leaf in leaves(value)]
+    return [infos]
