@@ -142,22 +142,6 @@ def test_rows_end_with_the_own_speed_in_vogue_alone(make_simulator) -> None:
     assert floxs.reset(seed=11).obs.shape == (2, 6, 128)
 
 
-def test_time_ends_for_all_at_once_and_starts_are_fresh(make_simulator) -> None:
-    simulator = make_simulator(ID, 3, agent_count=5, max_episode_steps=4)
-    first = simulator.reset(seed=12).obs.copy()
-    for step in range(1, 5):
-        outputs = simulator.step(swarms.stand(simulator))
-        assert not outputs.terminated.any()
-        assert (outputs.truncated == (step == 4)).all()
-    assert (outputs.obs != first).any(axis=(1, 2)).all()
-    alone = make_simulator(ID, 3, agent_count=5, max_episode_steps=4)
-    alone.reset(seed=12)
-    rng = np.random.default_rng(0)
-    for _ in range(4):
-        other = alone.step(swarms.random_actions(rng, alone))
-    np.testing.assert_array_equal(other.obs, outputs.obs)  # seed, world and episode alone
-
-
 def test_defaults_of_both_profiles_are_those_of_the_sources(make_simulator) -> None:
     vogue = make_simulator(ID, 1).parameters
     assert (vogue["agent_count"], vogue["vision_range"], vogue["reward_mode"]) == (1024, 0.1, "sum")

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from gpu_envs import Simulator
-from gpu_envs.errors import ResetNeeded
 
 Make = Callable[..., Simulator]
 ID = "Hanabi-v0"
@@ -279,11 +278,6 @@ def test_calls_that_fail_leave_the_worlds_as_they_were(
     assert (simulator.step(good).obs == twin.step(good).obs).all()
 
 
-def test_step_before_the_first_reset_is_refused(make_simulator: Make) -> None:
-    with pytest.raises(ResetNeeded):
-        make_simulator(ID, 2).step([[5, 20], [5, 20]])
-
-
 @pytest.mark.parametrize(
     "column", ["table.player", "table.deck_left", "table.short_hands", "table.information_tokens"]
 )
@@ -295,17 +289,3 @@ def test_columns_out_of_range_harm_nobody_else(make_simulator: Make, column: str
     for _ in range(20):
         rows = [each.step([[5, 20], [5, 20], [5, 20]]).obs[[0, 2]] for each in (simulator, twin)]
         assert (rows[0] == rows[1]).all()
-
-
-def test_saved_games_go_on_as_they_would_have(make_simulator: Make) -> None:
-    simulator = make_simulator(ID, 6, player_count=3)
-    outputs, random = simulator.reset(seed=5), np.random.default_rng(5)
-    for _ in range(7):
-        outputs = simulator.step(random_legal(outputs, random))
-    other = make_simulator(ID, 6, player_count=3)
-    other.reset(seed=9)
-    other.load(simulator.save())
-    for _ in range(30):
-        actions = random_legal(outputs, random)
-        outputs, copy = simulator.step(actions), other.step(actions)
-        assert (outputs.obs == copy.obs).all() and (outputs.reward == copy.reward).all()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gymnasium
 import numpy as np
 import pytest
 from hide_seek_worlds import (
@@ -17,11 +16,8 @@ from hide_seek_worlds import (
     Scene,
     random_actions,
     simulate,
-    yaw_of,
     yaw_quaternion,
 )
-
-from gpu_envs import ResetNeeded
 
 BATCH_VALUES = {1.0, -1.0, -9.0, -11.0}
 
@@ -185,26 +181,6 @@ def test_clock_without_a_time_limit_goes_on_until_a_reset(profile):
     assert outputs.obs["prep"][:, 0, 0].tolist() == [95, 0]
 
 
-@pytest.mark.parametrize("profile", PF)
-def test_ended_world_stays_ended_until_a_reset(profile):
-    simulator = simulate(profile, 2, max_episode_steps=None)
-    simulator.reset(seed=2)
-    idle = np.tile(np.array(NEUTRAL, np.int32), (2, 5, 1))
-    for _ in range(240):
-        outputs = simulator.step(idle)
-    assert outputs.truncated.all()
-    for _ in range(3):
-        simulator.step(idle)
-        assert simulator.get("world.over").all()
-    with pytest.raises(ResetNeeded):
-        simulator.check()
-    simulator.reset(mask=[False, True])
-    assert simulator.get("world.over").ravel().tolist() == [1, 0]
-    outputs = simulator.step(idle)
-    assert outputs.truncated[1].tolist() == [False] * 5
-    assert np.all(outputs.obs["prep"][1] == 95)
-
-
 @pytest.mark.parametrize("profile", ALL)
 def test_action_counts_for_one_step_only(profile):
     simulator = simulate(profile, 2)
@@ -278,18 +254,3 @@ def test_freeze_of_movement_leaves_the_hands_free():
         assert scene.lock_of(scene.box()) == "seekers"
         scene.step({1: LOCK}).step({1: GRAB})
         assert scene.held_by(1) == scene.box()
-
-
-def test_the_vector_environment_pays_rows_and_ends_them():
-    env = gymnasium.make_vec("gpu_envs/HideSeek-v0", num_envs=2, device="cpu", profile="fixed")
-    env.reset(seed=1)
-    idle = np.tile(np.array(NEUTRAL, np.int32), (10, 1))
-    for call in range(1, 241):
-        _, reward, terminated, truncated, infos = env.step(idle)
-        assert (call > 95) == bool(np.all(reward != 0))
-    assert truncated.all()
-    assert not terminated.any()
-    assert infos["state"].shape[0] == 2
-    simulator = env.unwrapped.simulator
-    assert np.all(np.isfinite(yaw_of(simulator.get("bodies.orientation"))))
-    env.close()

@@ -109,33 +109,3 @@ def test_start_of_an_agent_does_not_depend_on_the_crowd(make_simulator: Make) ->
         starts[agent_count] = simulator.reset(seed=6).obs
     for agent_count, words in starts.items():
         assert (words == starts[1000][:, :agent_count]).all()
-
-
-@pytest.mark.parametrize("agent_count", [1, 5])
-def test_truncation_at_200_steps_with_every_reward_accounted_for(
-    make_simulator: Make, agent_count: int
-) -> None:
-    simulator = make_simulator("Micro-v0", 3, agent_count=agent_count, work=16)
-    words = simulator.reset(seed=7).obs
-    random = np.random.default_rng(7)
-    total = np.zeros((3, agent_count), np.float32)
-    for step in range(1, 201):
-        actions = random_words(simulator, random)
-        words = plain_step(words, actions, 16)
-        outputs = simulator.step(actions)
-        total += outputs.reward
-        assert (outputs.reward == words[..., 0]).all()
-        assert (outputs.truncated == (step == 200)).all() and not outputs.terminated.any()
-    assert outputs.ended.all() and (outputs.final_obs == words).all()
-    assert (outputs.episode_length == 200).all() and (outputs.episode_return == total).all()
-    assert (outputs.obs != words).any() and (simulator.get("world.step") == 0).all()
-
-
-def test_vector_env_has_a_learner_per_agent(make_vec: Callable[..., object]) -> None:
-    env = make_vec("Micro-v0", 3, agent_count=7)
-    assert (env.num_envs, env.num_worlds, env.agents_per_world) == (21, 3, 7)  # type: ignore[attr-defined]
-    obs, _ = env.reset(seed=8)  # type: ignore[attr-defined]
-    actions = np.arange(21) % 4
-    words = plain_step(obs, actions, 256)
-    obs, reward, *_ = env.step(actions)  # type: ignore[attr-defined]
-    assert (obs == words).all() and (reward == words[:, 0]).all()

@@ -101,18 +101,6 @@ def test_nobody_at_all_is_refused(make_simulator) -> None:
         make_simulator(ID, 1, chaser_count=0, runner_count=0)
 
 
-def test_world_of_a_batch_equals_the_same_world_alone(make_simulator) -> None:
-    counts = {"runner_count": 90, "chaser_count": 9, "touch_distance": 0.05}
-    many, one = make_simulator(ID, 5, **counts), make_simulator(ID, 1, first_world=3, **counts)
-    assert (many.reset(seed=23).obs[3] == one.reset(seed=23).obs[0]).all()
-    rng = np.random.default_rng(23)
-    for _ in range(5):
-        actions = swarms.random_actions(rng, many)
-        batch, alone = many.step(actions), one.step(actions[3:4])
-        np.testing.assert_array_equal(batch.obs[3], alone.obs[0])
-        np.testing.assert_array_equal(batch.reward[3], alone.reward[0])
-
-
 def test_chasers_who_hunt_touch_more_than_chasers_at_random(make_simulator) -> None:
     """A policy that solves the task: turn to the nearest runner in view, and run."""
     counts = {"runner_count": 40, "chaser_count": 8, "touch_distance": 0.02, "agent_radius": 0.01}

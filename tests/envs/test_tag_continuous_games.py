@@ -152,18 +152,3 @@ def test_worlds_end_with_the_last_runner_or_with_time() -> None:
     for step in range(1, 301):
         out = free.step(drawn(free, random))
         assert not out.terminated.any() and out.truncated.all() == (step % 100 == 0)
-
-
-def test_worlds_of_a_batch_equal_worlds_alone() -> None:
-    """Rows in any order are the shuffled executor's: tests/golden."""
-    for more in ({}, {"num_runners": 40}, {"num_runners": 40, "use_full_observation": False}):
-        random = np.random.default_rng(3)
-        common: dict[str, Any] = {"autoreset_mode": "NextStep", "tagging_distance": 0.1,
-                                  "resample_start": True} | more  # fmt: skip
-        many, alone = made(None, 20, **common), made(None, first_world=17, threads=1, **common)
-        np.testing.assert_array_equal(many.reset(seed=9).obs[17], alone.reset(seed=9).obs[0])
-        for _ in range(130):
-            rows = drawn(many, random)
-            a, b = many.step(rows), alone.step(rows[17:18])
-            for name in ("obs", "reward", "terminated", "truncated"):
-                np.testing.assert_array_equal(getattr(a, name)[17], getattr(b, name)[0])

@@ -404,6 +404,8 @@ GE_TEST(options_hold_for_their_reset_only) {
   request.options = {{"first", int64_t{0}}};
   CHECK_THROWS(s.reset(request), Error,
                "reset option 'first' must be a whole number from 1 to 100, got 0");
+  request.options = {{"frist", int64_t{1}}};
+  CHECK_THROWS(s.reset(request), Error, "unknown reset option 'frist'; there is: first");
 }
 
 GE_TEST(observe_repeats_what_is_seen_and_changes_nothing) {
