@@ -24,9 +24,11 @@ from sources import File, Tree, functions_of, read_tree, without_comments
 MAX_CPP_FILE, MAX_CPP_FUNCTION = 800, 120
 MAX_PYTHON_MODULE, MAX_PYTHON_FUNCTION = 600, 80
 MAX_PARAMETERS = 8
+MAX_COLUMNS = 100  # of C++, comments included, which clang-format leaves as they are
 MAX_ENVIRONMENT_HEADER, MAX_ENVIRONMENT_FOLDER = 350, 900
 MAX_VARIABLES = 5
 
+COUNTED_FOLDERS = ("kernels", "tests")  # whose columns are counted
 RULE_FOLDERS = ("envs", "physics", "spatial", "pictures")  # code that is compiled for both machines
 
 MACHINE_TEST = re.compile(
@@ -148,6 +150,15 @@ def function_sizes(tree: Tree) -> Iterator[Problem]:
             if count > MAX_PARAMETERS:
                 message = f"{node.name} has {count} positional ones: make options keyword-only"
                 yield Problem(file.path, node.lineno, "parameters", message)
+
+
+def columns(tree: Tree) -> Iterator[Problem]:
+    """No line of C++ wider than the page."""
+    for file in tree.under(*COUNTED_FOLDERS, suffixes=(".hpp", ".cpp", ".cu", ".c")):
+        for number, line in enumerate(file.lines, start=1):
+            if len(line) > MAX_COLUMNS:
+                message = f"{len(line)} columns (at most {MAX_COLUMNS})"
+                yield Problem(file.path, number, "columns", message)
 
 
 def include_direction(tree: Tree) -> Iterator[Problem]:
@@ -332,6 +343,7 @@ def variables(tree: Tree) -> Iterator[Problem]:
 RULES: list[Callable[[Tree], Iterator[Problem]]] = [
     file_sizes,
     function_sizes,
+    columns,
     include_direction,
     rooms_known,
     machine_tests,

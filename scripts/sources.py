@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 SKIPPED_FOLDERS = {".git", "build", "dist", "runs", "__pycache__", "node_modules"}
-TEXT = {".md", ".py", ".pyi", ".hpp", ".cpp", ".cu", ".cmake", ".txt", ".toml", ".json", ".sh", ""}
+TEXT = {"", *".md .py .pyi .hpp .cpp .cu .c .cmake .txt .toml .json .sh".split()}
 
 
 @dataclass

@@ -1,6 +1,6 @@
-// Actions in every element type that callers have, on whichever executor: what the rules see, and what
-// becomes of bad ones. On a GPU and its emulations a kernel converts and counts them; on the CPU they
-// are refused before any world moves.
+// Actions in every element type that callers have, on whichever executor: what the rules see, and
+// what becomes of bad ones. On a GPU and its emulations a kernel converts and counts them; on the
+// CPU they are refused before any world moves.
 #pragma once
 
 #include <cmath>

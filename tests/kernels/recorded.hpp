@@ -9,8 +9,7 @@ namespace ge::test {
 
 struct Recorded {
   const char* stem;  // of its header, and of its file in tests/golden
-  bool
-      elsewhere;  // the same objects run these cases as loaded modules (tests/contract/test_golden.py)
+  bool elsewhere;    // tests/contract/test_golden.py runs them: the same objects, as loaded modules
 };
 std::vector<Recorded> recorded();
 

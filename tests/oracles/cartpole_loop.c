@@ -1,8 +1,10 @@
-/* CartPole as a plain C loop: what a careful programmer writes without an engine, as a peer for the benchmark.
+/* CartPole as a plain C loop: what a careful programmer writes without an engine, as a peer for the
+ * benchmark.
  *
- * float32 state, one struct per world, libm's sinf and cosf, resets in the same step from a generator per world (xorshift),
- * limits and rewards as in the rules; observations, rewards and flags go to arrays. It keeps no final observations and no
- * episode statistics, so it has less to write than an environment with all its outputs.
+ * float32 state, one struct per world, libm's sinf and cosf, resets in the same step from a
+ * generator per world (xorshift), limits and rewards as in the rules; observations, rewards and
+ * flags go to arrays. It keeps no final observations and no episode statistics, so it has less to
+ * write than an environment with all its outputs.
  *
  *   cc -O3 -shared -fPIC -o cartpole_loop.so cartpole_loop.c -lm
  */
@@ -50,23 +52,26 @@ void reset_all(World *worlds, int64_t count, uint32_t seed, float *obs) {
   }
 }
 
-void step_all(World *worlds, int64_t count, const int64_t *actions, float *obs, float *reward, uint8_t *terminated,
-              uint8_t *truncated) {
-  const float gravity = 9.8f, pole_mass = 0.1f, total_mass = 1.1f, half_length = 0.5f, pole_moment = 0.05f;
+void step_all(World *worlds, int64_t count, const int64_t *actions, float *obs, float *reward,
+              uint8_t *terminated, uint8_t *truncated) {
+  const float gravity = 9.8f, pole_mass = 0.1f, total_mass = 1.1f;
+  const float half_length = 0.5f, pole_moment = 0.05f;
   const float time_step = 0.02f, x_limit = 2.4f, angle_limit = 0.20943951f;
   for (int64_t i = 0; i < count; ++i) {
     World *w = &worlds[i];
     const float force = actions[i] == 1 ? 10.0f : -10.0f;
     const float c = cosf(w->angle), s = sinf(w->angle);
     const float t = (force + pole_moment * (w->spin * w->spin) * s) / total_mass;
-    const float spin_rate = (gravity * s - c * t) / (half_length * (4.0f / 3.0f - pole_mass * (c * c) / total_mass));
+    const float grip = half_length * (4.0f / 3.0f - pole_mass * (c * c) / total_mass);
+    const float spin_rate = (gravity * s - c * t) / grip;
     const float acceleration = t - pole_moment * spin_rate * c / total_mass;
     w->x += time_step * w->velocity;
     w->velocity += time_step * acceleration;
     w->angle += time_step * w->spin;
     w->spin += time_step * spin_rate;
     w->step += 1;
-    const uint8_t fell = w->x < -x_limit || w->x > x_limit || w->angle < -angle_limit || w->angle > angle_limit;
+    const uint8_t fell = w->x < -x_limit || w->x > x_limit ||
+                         w->angle < -angle_limit || w->angle > angle_limit;
     const uint8_t late = w->step >= 500;
     reward[i] = 1.0f;
     terminated[i] = fell;

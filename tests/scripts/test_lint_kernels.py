@@ -63,6 +63,11 @@ FAULTS = [
     ("parameters", "gpu_envs/f.py", "def f(a, b, c, d, e, f, g, h, i): ...\n"),
     ("include-direction", "kernels/engine/base/f.hpp", '#include "envs/pole.hpp"\n'),
     ("include-direction", "kernels/physics/f.hpp", '#include "pictures/camera.hpp"\n'),
+    ("columns", "tests/kernels/f_test.cpp", f"int x;\n// {'x' * 98}\n"),
+    ("columns", "tests/kernels/f.hpp", f"int {'x' * 96};\n"),
+    ("columns", "tests/oracles/f.c", f"int {'x' * 96};\n"),
+    ("include-direction", "kernels/engine/f.hpp", '#include "envs/pole.hpp"\n'),
+    ("include-direction", "kernels/physics/f.hpp", '#include "render/camera.hpp"\n'),
     ("include-direction", "kernels/envs/other.hpp", '#include "envs/pole.hpp"\n'),
     ("include-direction", "kernels/envs/other.hpp", '#include "../engine/world.hpp"\n'),
     ("include-direction", "kernels/bindings/module.cpp", '#include "physics/joints.hpp"\n'),
@@ -148,6 +153,9 @@ MACHINE_TEST = "#if defined(__CUDACC__)\n#endif\n"
 )
 def test_executors_and_platform_may_ask_for_the_machine(tmp_path, path):
     assert lint(tmp_path, {f"kernels/engine/{path}": MACHINE_TEST}) == []
+def test_line_of_as_many_columns_as_are_allowed_passes(tmp_path):
+    lines = f"int {'x' * 95};\n// {chr(0xE9) * 97}\n"  # columns, not bytes
+    assert lint(tmp_path, {"tests/kernels/f.hpp": lines}) == []
 
 
 def test_too_many_variables_are_refused(tmp_path):

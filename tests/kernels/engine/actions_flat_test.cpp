@@ -1,5 +1,5 @@
-// Actions of every type in the jobs of the flat executor: converted there, the bad ones made safe and
-// counted, as a GPU does it.
+// Actions of every type in the jobs of the flat executor: converted there, the bad ones made safe
+// and counted, as a GPU does it.
 #include "engine/checking/flat_entry.hpp"
 //
 #include "action_types.hpp"

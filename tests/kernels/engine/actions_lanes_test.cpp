@@ -1,5 +1,5 @@
-// Actions of every type in the kernels of the group executor, on emulated lanes: converted there, the bad ones made safe and
-// counted, as a GPU does it.
+// Actions of every type in the kernels of the group executor, on emulated lanes: converted there,
+// the bad ones made safe and counted, as a GPU does it.
 #include "engine/checking/lanes_entry.hpp"
 //
 #include "action_types.hpp"

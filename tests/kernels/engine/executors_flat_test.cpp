@@ -1,5 +1,5 @@
-// The jobs of the flat executor give the recorded hashes, row by row in a scattered order, squads on
-// emulated lanes; a step of one kernel per stage leaves the bits that a group of lanes leaves.
+// The jobs of the flat executor give the recorded hashes, row by row in a scattered order, squads
+// on emulated lanes; a step of one kernel per stage leaves the bits that a group of lanes leaves.
 #include "engine/checking/lanes_emulated.hpp"
 #include "golden.hpp"
 

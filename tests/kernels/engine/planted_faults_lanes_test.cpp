@@ -1,5 +1,6 @@
-// Emulated lanes watch who writes what: a mistake that is planted in an environment is found without
-// shuffling or isolating anything, and named. The other half: planted_faults_shuffled_test.cpp.
+// Emulated lanes watch who writes what: a mistake that is planted in an environment is found
+// without shuffling or isolating anything, and named. The other half:
+// planted_faults_shuffled_test.cpp.
 #include "engine/checking/lanes_emulated.hpp"
 #include "simulation.hpp"
 
@@ -8,7 +9,8 @@ using namespace ge::test;
 
 namespace {
 
-/// Runs a few worlds for a few steps with several numbers of lanes; the message has to have `parts`.
+/// Runs a few worlds for a few steps with several numbers of lanes; the message has to have
+/// `parts`.
 void check_names(const std::string& id, std::initializer_list<const char*> parts) {
   for (const int lanes : {2, 8, 32, 64}) {
     Config config;

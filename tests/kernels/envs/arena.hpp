@@ -2,9 +2,9 @@
 // steer, shoot, bump into each other and into boxes, overheat and leave at different times; nobody
 // is meant to learn it.
 //
-//   tables     Fixed with a parameter as its count (fighters), Fixed (boxes), Pool over two words of
-//              live bits (shots) whose handles the fighters hold, persistent List (marks), singletons,
-//              scratch List, Pool and singleton
+//   tables     Fixed with a parameter as its count (fighters), Fixed (boxes), Pool over two words
+//              of live bits (shots) whose handles the fighters hold, persistent List (marks),
+//              singletons, scratch List, Pool and singleton
 //   columns    float, double, uint8 (an odd number of bytes), int32, uint32; transient components
 //   stages     every kind of graph.hpp, counts as numbers and as functions, tables that overflow
 //   episodes   end for one agent or for the world, by the rules or cut short

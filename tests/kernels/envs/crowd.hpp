@@ -1,5 +1,5 @@
-// Crowd: a test-only environment that shows what kernels/spatial finds: for every walker how many are
-// near, a checksum of them and of how they lie, and the nearest few. There is nothing to win.
+// Crowd: a test-only environment that shows what kernels/spatial finds: for every walker how many
+// are near, a checksum of them and of how they lie, and the nearest few. There is nothing to win.
 #pragma once
 
 #include "engine/environment.hpp"

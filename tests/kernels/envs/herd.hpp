@@ -1,6 +1,6 @@
 // Herd: a test-only environment whose number of rows is known at run time only. Its beasts hop over
-// a ring of cells; they are sorted by cell, look at those of their own cell in squads, and are listed
-// where they are alone. Nobody is meant to learn it.
+// a ring of cells; they are sorted by cell, look at those of their own cell in squads, and are
+// listed where they are alone. Nobody is meant to learn it.
 #pragma once
 
 #include "engine/environment.hpp"

@@ -125,7 +125,8 @@ struct State : WideRow<uint8_t> {
   }
 };
 
-/// The same elements are set whatever their type: three at run-time places, the last one among them.
+/// The same elements are set whatever their type: three at run-time places, the last one among
+/// them.
 template <class Row>
 GE_FN void set_elements(const W& w, Row& row, Slot player, const Fuse& fuse) {
   const int last = w.params().length - 1;

@@ -185,8 +185,8 @@ inline double distance_to(const Placed& p, Point x) {
   return outside(half_spaces(corners(p)), x);
 }
 
-/// The distance of a capsule from a hull that it does not enter, by projecting sampled points of its
-/// segment onto the hull.
+/// The distance of a capsule from a hull that it does not enter, by projecting sampled points of
+/// its segment onto the hull.
 inline double slow_distance(const Placed& capsule, const Placed& hull) {
   const auto faces = half_spaces(corners(hull));
   double best = 1e30;

@@ -238,7 +238,8 @@ GE_TEST(ramp_leads_onto_a_box_without_a_seam) {
 }
 
 GE_TEST(pendulum_swings_with_its_period) {
-  // A small sphere on a ball joint, 2 m below a locked cube; T = 2 pi sqrt(L / g (1 + 2/5 r^2/L^2)).
+  // A small sphere on a ball joint, 2 m below a locked cube:
+  // T = 2 pi sqrt(L / g (1 + 2/5 r^2/L^2)).
   Yard yard({{"radius", 0.1}});
   const int pivot = yard.upright(kCube, 0, 0, 20);
   yard.lock(pivot);

@@ -1,5 +1,5 @@
-// Worlds of bodies laid out by hand, for tests of the solver: one world of Sandbox-v0, whose columns
-// are read and written by row.
+// Worlds of bodies laid out by hand, for tests of the solver: one world of Sandbox-v0, whose
+// columns are read and written by row.
 #pragma once
 
 #include <cmath>
