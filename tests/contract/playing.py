@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
+import golden_cases
 import gymnasium
 import numpy as np
 import pytest
@@ -14,8 +14,6 @@ from sizes import SMALL, TOGETHER
 import gpu_envs
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-import golden_cases  # noqa: E402 - what the scripts read, the tests read
 
 Case = golden_cases.Case
 REGISTERED = gpu_envs.environments()

@@ -3,16 +3,9 @@ tests/oracles/test_floxs.py, rules on worlds by hand in tests/kernels/envs/flock
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 import swarm_worlds as swarms
-
-sys.path.pop(0)
 
 ID = "Flocking-v0"
 STILL = {"max_episode_steps": 0, "max_rotate": 0, "max_accelerate": 0}

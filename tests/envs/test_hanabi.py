@@ -7,35 +7,20 @@ bit, before every move.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import itertools
 import re
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from gpu_envs import Simulator
+from tests.oracles import hanabi_games as games
 
 Make = Callable[..., Simulator]
 LIVES, WON, CARDS = 1, 2, 3  # table.ended_by
-
-
-def load(name: str) -> Any:
-    """Return the module of this name among the helpers of the oracles."""
-    path = Path(__file__).parents[1] / "oracles" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-games = load("hanabi_games")
 
 
 def seventh_deck(colors: int = 5, ranks: int = 5) -> list[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,13 +13,8 @@ pytest.importorskip("torch", reason="needs gpu_envs[train]")
 pytest.importorskip("matplotlib", reason="needs gpu_envs[train]")
 pytest.importorskip("rich", reason="needs gpu_envs[train]")
 
+import hide_seek_learning as learning
 import torch
-
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "hide_seek_learning.py"
-spec = importlib.util.spec_from_file_location("hide_seek_learning", SCRIPT)
-assert spec is not None and spec.loader is not None
-learning: Any = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(learning)
 
 
 def watch() -> Any:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,14 +10,8 @@ pytest.importorskip("torch", reason="needs gpu_envs[train]")
 pytest.importorskip("matplotlib", reason="needs gpu_envs[train]")
 pytest.importorskip("rich", reason="needs gpu_envs[train]")
 
+import swarm_learning as learning
 import torch
-
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "swarm_learning.py"
-spec = importlib.util.spec_from_file_location("swarm_learning", SCRIPT)
-assert spec is not None and spec.loader is not None
-learning: Any = importlib.util.module_from_spec(spec)
-sys.modules[spec.name] = learning  # where its dataclass looks for the names of its types
-spec.loader.exec_module(learning)
 
 
 def test_tags_are_those_of_all_taggers_of_an_episode() -> None:

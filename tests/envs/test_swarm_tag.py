@@ -3,16 +3,9 @@ tests/kernels/envs/swarm_tag_test.cpp, floxs is in tests/oracles/test_floxs.py."
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 import swarm_worlds as swarms
-
-sys.path.pop(0)
 
 ID = "SwarmTag-v0"
 STILL = {"max_episode_steps": 0, "chaser_max_rotate": 0, "runner_max_rotate": 0}

@@ -1,12 +1,14 @@
-"""Other releases of packages than the installed ones, put in front of a fresh interpreter."""
+"""Examples as modules; other releases of packages, put in front of a fresh interpreter."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,3 +49,24 @@ def run_with(release: Callable[[str], Path]) -> Callable[..., str]:
         return result.stdout
 
     return run
+
+
+@pytest.fixture
+def example(request: pytest.FixtureRequest) -> Any:
+    """The module of the example that a test's module calls EXAMPLE."""
+    path = request.module.EXAMPLE
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """For small networks, which several threads would only slow down."""
+    torch = pytest.importorskip("torch")
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +24,8 @@ ROWS, SEED = 4, 5
 
 
 @pytest.fixture
-def example() -> Any:
-    spec = importlib.util.spec_from_file_location("rllib_ppo", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    yield module
+def example(example: Any) -> Any:
+    yield example
     ray.shutdown()
 
 

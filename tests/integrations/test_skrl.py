@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +38,6 @@ BY_AGENT = (
     "value_preprocessor_kwargs",
 )
 WORLDS = 6
-
-
-@pytest.fixture
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 @pytest.fixture
@@ -223,15 +214,6 @@ def test_agents_of_many_worlds_train(multi, algorithm, one_thread) -> None:
 
 
 # Training
-
-
-@pytest.fixture
-def example() -> Any:
-    spec = importlib.util.spec_from_file_location("skrl_ppo", EXAMPLE)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_ppo_reaches_195(example, one_thread) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,12 +32,7 @@ HANABI = {"preset": "very_small"}
 RANDOM_HANABI = 0.03  # mean return of random legal moves, in 3,374 games
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture
@@ -62,12 +56,8 @@ def maskable() -> Any:
 
 
 @pytest.fixture
-def train() -> Any:
-    spec = importlib.util.spec_from_file_location("stable_baselines3_example", EXAMPLE)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.train
+def train(example: Any) -> Any:
+    return example.train
 
 
 def test_rows_are_those_of_the_vector_env_and_ended_ones_are_described(make, make_vec) -> None:

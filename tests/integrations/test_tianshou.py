@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +20,6 @@ from tianshou.utils.net.common import Net  # noqa: E402
 from gpu_envs.integrations.tianshou import TianshouVectorEnv  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "tianshou_ppo.py"
-
-
-@pytest.fixture
-def example() -> Any:
-    spec = importlib.util.spec_from_file_location("tianshou_ppo", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture

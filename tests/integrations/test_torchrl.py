@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -58,14 +57,6 @@ def make():
     yield make
     for env in made:
         env.close(raise_if_closed=False)
-
-
-@pytest.fixture
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def _of_agents(data: Any) -> Any:
@@ -404,15 +395,6 @@ def test_a_group_of_agents_takes_ppo_updates(make, one_thread) -> None:
     assert data["advantage"].shape == (WORLDS, 30, 2, 1)
     weight = logits.module[1][1].weight
     assert weight.grad.abs().sum() > 0
-
-
-@pytest.fixture
-def example() -> Any:
-    spec = importlib.util.spec_from_file_location("torchrl_ppo", EXAMPLE)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_ppo_reaches_195(example, one_thread) -> None:

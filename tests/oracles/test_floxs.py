@@ -6,7 +6,6 @@ else is equal to a few units in the last place. swarms/record.py makes the recor
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,7 @@ import numpy as np
 import pytest
 
 import gpu_envs
-
-FOLDER = Path(__file__).parent / "swarms"
-sys.path.insert(0, str(FOLDER))
-import states  # noqa: E402
-
-sys.path.remove(str(FOLDER))
+from tests.oracles.swarms import states
 
 # Of distances in ranges of vision, and of rewards: rounding of float32.
 CELL, REWARD = 1e-5, 1e-5
@@ -135,7 +129,7 @@ def test_floxs_still_computes_what_is_recorded(
     recorded: dict[str, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("floxs", reason="needs floxs (pip install floxs==0.1.1)")
-    monkeypatch.syspath_prepend(str(FOLDER))
+    monkeypatch.syspath_prepend(str(Path(states.__file__).parent))
     import record
 
     for name, array in (record.record_flock() | record.record_tag()).items():

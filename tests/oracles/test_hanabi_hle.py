@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.oracles import hanabi_games as games
 
 pyhanabi = pytest.importorskip(
     "hanabi_learning_environment.pyhanabi",
@@ -16,16 +15,6 @@ pyhanabi = pytest.importorskip(
 )
 
 
-def load(name: str) -> Any:
-    """Return the module of this name beside this file."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    assert spec is not None and spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-games = load("hanabi_games")
 GAMES = 200
 TYPES = {"minimal": 0, "card_knowledge": 1, "seer": 2}
 

@@ -5,27 +5,16 @@ OpenSpiel does not deal a card after the move that ends a game, so vectors are c
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.oracles import hanabi_games as games
+
 pyspiel = pytest.importorskip("pyspiel", reason="needs open_spiel")
 
 
-def load(name: str) -> Any:
-    """Return the module of this name beside this file."""
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    assert spec is not None and spec.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-games = load("hanabi_games")
 CONFIGURATIONS = [(preset, players) for preset in games.PRESETS for players in (2, 3, 4, 5)]
 # Of 16 configurations; enough that what must happen does so often.
 GAMES_IN_ALL, GAMES_WHEN_SLOW, AT_LEAST = 1_024, 10_000, 100

@@ -1,16 +1,9 @@
 """scripts/check_spills.py reads what ptxas prints and knows a spill from a listed one."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
+import check_spills
 import pytest
-
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "check_spills.py"
-spec = importlib.util.spec_from_file_location("check_spills", SCRIPT)
-check_spills = importlib.util.module_from_spec(spec)
-sys.modules["check_spills"] = check_spills
-spec.loader.exec_module(check_spills)
 
 REPORT = """
 ptxas info    : 0 bytes gmem

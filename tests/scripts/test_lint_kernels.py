@@ -1,13 +1,7 @@
 """Each rule of scripts/lint_kernels.py finds its fault in a small tree, and only there."""
 
-import sys
-from pathlib import Path
-
-import pytest
-
-sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))
-
 import lint_kernels
+import pytest
 import rooms
 import sources
 
