@@ -91,16 +91,23 @@ def test_modes_play_the_same_transitions_without_fillers(make_vec, name, profile
 
 
 @every_setting
-def test_final_obs_of_same_step_stands_where_an_episode_ended(make_vec, name, profile) -> None:
-    """What it holds is what the other modes return: they play the same transitions."""
+def test_final_obs_and_statistics_stand_where_an_episode_ended(make_vec, name, profile) -> None:
+    """The other modes have the same of both: they play the same transitions."""
     env = make_vec(name, 6, **short(name), **profile)
     _, infos = env.reset(seed=4)
+    total, length = np.zeros(env.num_envs), np.zeros(env.num_envs, int)
     for numbers in sampled(env, 100):
-        obs, _, terminated, truncated, infos = env.step(legal(numbers, infos))
-        assert infos["final_obs"].dtype == obs.dtype == env.single_observation_space.dtype
-        assert infos["final_obs"].shape == obs.shape
-        assert np.array_equal(infos["_final_obs"], terminated | truncated)
-        assert not infos["final_obs"][~infos["_final_obs"]].any()
+        obs, reward, terminated, truncated, infos = env.step(legal(numbers, infos))
+        done, finals, sums = terminated | truncated, infos["final_obs"], infos["episode_stats"]
+        assert finals.dtype == obs.dtype == env.single_observation_space.dtype
+        assert finals.shape == obs.shape
+        assert np.array_equal(infos["_final_obs"], done)
+        assert np.array_equal(infos["_episode_stats"], done)
+        assert not finals[~done].any()
+        total, length = total + reward, length + 1
+        np.testing.assert_allclose(sums["r"], np.where(done, total, 0), rtol=1e-5, atol=1e-6)
+        assert np.array_equal(sums["l"], np.where(done, length, 0))
+        total[done] = length[done] = 0
 
 
 @every_setting
@@ -193,6 +200,9 @@ def test_seed_repeats_its_episodes_and_no_seed_goes_on(make_vec, name, profile) 
     assert course() == first
     assert not np.array_equal(env.reset()[0], start)
     assert course() != first
+    one, other, same = env.reset(seed=[8, 9, 8])[0].reshape(3, -1)
+    assert np.array_equal(one, same)
+    assert not np.array_equal(one, other)
 
 
 @every_setting

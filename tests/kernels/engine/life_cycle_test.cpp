@@ -195,6 +195,8 @@ GE_TEST(same_step_ends_agents_one_by_one_and_begins_anew_with_the_last) {
     s.step({0});
     CHECK_EQ(shown(s), "000 000 000 111  1 11 21");
     CHECK_EQ(observed(s), "2 1 1, 4 1 1, 6 1 1");
+    steps(s, 2);
+    CHECK_EQ(statistics(s), "3 in 3, 0 in 0, 0 in 0");  // of this episode alone
   }
 }
 
