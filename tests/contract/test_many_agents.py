@@ -23,6 +23,10 @@ STEPS = 60
 WORLDS = 4
 
 every_crowd = pytest.mark.parametrize("name", NAMES)
+every_crowd_of_bytes = pytest.mark.parametrize(
+    "name",
+    [n for n in NAMES if {field["type"] for field in DESCRIPTIONS[n]["observation"]} == {"uint8"}],
+)
 every_library = pytest.mark.parametrize("arrays", ["numpy", "torch", "jax"])
 
 
@@ -259,7 +263,7 @@ def test_overcooked_state_is_what_chef_0_sees_and_the_time(make) -> None:
 
 
 @every_library
-@pytest.mark.parametrize("name", ["Hanabi-v0", "Overcooked-v0"])
+@every_crowd_of_bytes
 def test_floats_hold_what_bytes_hold(make, name, arrays) -> None:
     options = {"arrays": arrays, "max_episode_steps": 23}
     own, floats = make(name, **options), make(name, dtype="float32", **options)
@@ -320,7 +324,7 @@ def test_types_that_do_not_exist_are_refused_with_those_that_do(
 
 
 @every_library
-@pytest.mark.parametrize("name", ["Hanabi-v0", "Overcooked-v0"])
+@every_crowd_of_bytes
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 def test_dictionaries_hold_the_fields_of_flat_rows_in_order(make, name, arrays, dtype) -> None:
     options = {"arrays": arrays, "dtype": dtype, "max_episode_steps": 23}
@@ -342,7 +346,7 @@ def test_dictionaries_hold_the_fields_of_flat_rows_in_order(make, name, arrays, 
             assert views in split.observation_space
 
 
-@pytest.mark.parametrize("name", ["Hanabi-v0", "Overcooked-v0"])
+@every_crowd_of_bytes
 @pytest.mark.parametrize("arrays", ["numpy", "torch"])
 def test_dictionaries_are_views_of_one_array(make, name, arrays) -> None:
     env = make(name, observation="dict", arrays=arrays)

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpu_envs import Simulator
+from tests.envs.hide_seek_worlds import NEUTRAL, yaw_of
 
 Array = np.ndarray[Any, Any]
-NEUTRAL = (5, 5, 5, 0, 0)
 FAR = 80.0  # where agents stand that a scene does not need [m]
 
 
@@ -72,8 +72,8 @@ class Scene:
         return self.get("position", row)
 
     def yaw(self, row: int) -> Array:
-        w, x, y, z = np.moveaxis(self.get("orientation", row), -1, 0)
-        return np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+        angles: Array = yaw_of(self.get("orientation", row))
+        return angles
 
     def upright(self, row: int | slice = slice(None)) -> Array:
         """Cosine of the tilt."""

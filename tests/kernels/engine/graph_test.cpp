@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/cpu/entry.hpp"
+#include "nothing.hpp"
 #include "simulation.hpp"
 
 using namespace ge;
@@ -11,19 +12,6 @@ using namespace ge::test;
 
 namespace {
 
-struct Nothing {
-  int32_t value;
-  static constexpr bool transient = true;
-  static constexpr auto describe() {
-    return fields(field("value", &Nothing::value, "ignored").one_of(2));
-  }
-};
-struct Row {
-  float value;
-  static constexpr auto describe() {
-    return fields(field("value", &Row::value, "of the observation"));
-  }
-};
 struct Number {
   float value;
   static constexpr auto describe() { return fields(field("number", &Number::value, "any")); }

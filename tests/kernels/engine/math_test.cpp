@@ -11,6 +11,7 @@
 #include <limits>
 #include <thread>
 
+#include "split_mix.hpp"
 #include "test.hpp"
 
 namespace {
@@ -29,15 +30,7 @@ bool exhaustive() {
   return value != nullptr && value[0] == '1';
 }
 
-/// SplitMix64: arguments that do not come from the generator under test elsewhere.
-struct Source {
-  uint64_t state;
-  uint64_t next() {
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-  }
+struct Source : ge::test::SplitMix {
   /// In [-1, 1).
   double signed_unit() { return static_cast<double>(static_cast<int64_t>(next())) * 0x1p-63; }
 };

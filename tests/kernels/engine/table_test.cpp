@@ -1,6 +1,7 @@
 // Pools and handles: which slot a new row takes, what destruction leaves, when a handle is stale;
 // against a plain model.
 #include "engine/cpu/entry.hpp"
+#include "nothing.hpp"
 #include "simulation.hpp"
 
 using namespace ge;
@@ -8,19 +9,6 @@ using namespace ge::test;
 
 namespace {
 
-struct Nothing {
-  int32_t value;
-  static constexpr bool transient = true;
-  static constexpr auto describe() {
-    return fields(field("value", &Nothing::value, "ignored").one_of(2));
-  }
-};
-struct Row {
-  float value;
-  static constexpr auto describe() {
-    return fields(field("value", &Row::value, "of the observation"));
-  }
-};
 struct Thing {
   int32_t number;
   uint8_t tag[2];

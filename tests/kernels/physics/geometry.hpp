@@ -6,20 +6,13 @@
 #include <vector>
 
 #include "physics/shapes.hpp"
+#include "split_mix.hpp"
 
 namespace ge::test {
 
 using namespace ge::physics;
 
-/// SplitMix64.
-struct Source {
-  uint64_t state;
-  uint64_t next() {
-    uint64_t z = state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-  }
+struct Source : SplitMix {
   float within(float low, float high) {
     return low + (high - low) * (static_cast<float>(next() >> 40) * 0x1p-24f);
   }
