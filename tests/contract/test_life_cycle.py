@@ -57,7 +57,9 @@ def _transitions(
     lists: list[list[tuple]] = [[] for _ in range(rows)]
     obs, infos = env.reset(seed=4)
     over = np.zeros(rows, bool)
-    while taken.min() < steps:
+    for _ in range(4 * steps):
+        if taken.min() >= steps:
+            break
         actions = plan[np.minimum(taken, steps - 1), np.arange(rows)]
         before = obs
         obs, reward, terminated, truncated, infos = env.step(legal(actions, infos))
@@ -79,6 +81,7 @@ def _transitions(
         over = done
         if mode == "Disabled" and done.any():
             obs, infos = env.reset(options={"reset_mask": done})
+    assert taken.min() >= steps  # every world went on
     env.check()  # which an illegal action fails
     return [transitions[:steps] for transitions in lists]
 
