@@ -34,7 +34,10 @@ def _parser() -> flags.Parser:
         "the compiler and further flags, GPU_ENVS_CACHE the folder for headers outside the tree.",
     )
     parser.add_argument(
-        "what", nargs="*", metavar="ID | FILE.hpp | FOLDER", help="default: every environment of this tree"
+        "what",
+        nargs="*",
+        metavar="ID | FILE.hpp | FOLDER",
+        help="default: every environment of this tree",
     )
     parser.add_argument(
         "--forget", action="store_true", help="remove the modules of these headers from the cache"

@@ -58,7 +58,7 @@ class Tree:
         ]
 
     def environments(self) -> dict[str, list[File]]:
-        """Files of each environment of the package, by its stem; of a family what its tasks share."""
+        """Files of each environment of the package by stem; of a family what tasks share."""
         found: dict[str, list[File]] = {}
         for file in self.under("kernels/envs"):
             own = 4 if file.parts[3:4] == ["tasks"] else 2

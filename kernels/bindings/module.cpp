@@ -1,6 +1,6 @@
 // The Python module, compiled once and linked to the engine of each machine and instruction set. It
-// knows no environment: it hands names and numbers to the simulators of the modules that were loaded,
-// and turns their errors into exceptions. Typed description: gpu_envs/_native.pyi.
+// knows no environment: it hands names and numbers to the simulators of the modules that were
+// loaded, and turns their errors into exceptions. Typed description: gpu_envs/_native.pyi.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>

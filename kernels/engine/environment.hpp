@@ -1,5 +1,5 @@
-// What an environment's header includes: everything it may name, and nothing of any machine. The roof of the engine's rooms:
-// no file below includes it.
+// What an environment's header includes: everything it may name, and nothing of any machine. The
+// roof of the engine's rooms: no file below includes it.
 #pragma once
 
 #include "engine/graph/channels.hpp"

@@ -1,15 +1,15 @@
 // Flocking: agents on a torus like company, but not to touch.
 //
 //   who acts    any number of agents at once: each turns, and speeds up or brakes
-//   reward      for each neighbour in range a value that falls with its distance, exp(-5 D / R); for
-//               each that is touched a penalty, added (vogue) or instead of all else (floxs)
+//   reward      for each neighbour in range a value that falls with its distance, exp(-5 D / R);
+//               for each that is touched a penalty, added (vogue) or instead of all else (floxs)
 //   ends        never by the rules; cut short after 400 steps
 //   rules from  "High Performance Simulation for Scalable Multi-Agent Reinforcement Learning"
 //               (Langham-Lopez, Schmon, Cannon 2022; its program is Vogue) and floxs 0.1.1:
 //               `profile`
 //
-// What the paper leaves open is floxs', or is said in docs/flocking.md. Movement, neighbours and sight
-// are kernels/spatial's.
+// What the paper leaves open is floxs', or is said in docs/flocking.md. Movement, neighbours and
+// sight are kernels/spatial's.
 #pragma once
 
 #include "engine/environment.hpp"

@@ -147,6 +147,8 @@ MACHINE_TEST = "#if defined(__CUDACC__)\n#endif\n"
 )
 def test_executors_and_platform_may_ask_for_the_machine(tmp_path, path):
     assert lint(tmp_path, {f"kernels/engine/{path}": MACHINE_TEST}) == []
+
+
 def test_line_of_as_many_columns_as_are_allowed_passes(tmp_path):
     lines = f"int {'x' * 95};\n// {chr(0xE9) * 97}\n"  # columns, not bytes
     assert lint(tmp_path, {"tests/kernels/f.hpp": lines}) == []

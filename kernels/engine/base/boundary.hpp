@@ -1,6 +1,6 @@
-// What crosses between a caller and the rules, as plain words that every machine understands: element
-// types, ways to begin anew, the arrays that are written and where. Values and errors, which need
-// memory, are elsewhere (described/values.hpp, error.hpp).
+// What crosses between a caller and the rules, as plain words that every machine understands:
+// element types, ways to begin anew, the arrays that are written and where. Values and errors,
+// which need memory, are elsewhere (described/values.hpp, error.hpp).
 #pragma once
 
 #include <optional>
@@ -63,9 +63,9 @@ enum OutputTrait : unsigned {
   kWhereEnded = 8,  // means something in the rows that `ended` marks alone
 };
 
-/// The arrays a simulator can write: the one list of them. An entry adds one, in every layer, and at
-/// the end it leaves the recorded hashes of all that has no such output as they are. The types of
-/// rows that an environment names are in graph/outputs.hpp.
+/// The arrays a simulator can write: the one list of them. An entry adds one, in every layer, and
+/// at the end it leaves the recorded hashes of all that has no such output as they are. The types
+/// of rows that an environment names are in graph/outputs.hpp.
 #define GE_OUTPUTS(OUTPUT)                                         \
   OUTPUT(kObservation, "obs", kAlways)                             \
   OUTPUT(kReward, "reward", kAlways | kByAStep)                    \

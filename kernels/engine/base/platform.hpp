@@ -1,8 +1,8 @@
 // What differs between compilers and machines, as a handful of macros and constants. Together with
-// platform_numbers.hpp (one instruction each), platform_lanes.hpp (what lanes that run at once do to
-// one another) and platform_compress.hpp (vectors) the only file besides the executors that asks
-// which machine or compiler it is compiled for; scripts/lint_kernels.py holds it to that. Everything
-// above the engine says GE_FN and is compiled for all.
+// platform_numbers.hpp (one instruction each), platform_lanes.hpp (what lanes that run at once do
+// to one another) and platform_compress.hpp (vectors) the only file besides the executors that asks
+// which machine or compiler it is compiled for; scripts/lint_kernels.py holds it to that.
+// Everything above the engine says GE_FN and is compiled for all.
 #pragma once
 
 #include <cstddef>
@@ -103,8 +103,8 @@ namespace ge {
 
 inline constexpr bool kOnLanes = GE_LANES;
 
-/// Worlds per interleaved block, where a build is for one number of them; 0: environment and machine
-/// decide.
+/// Worlds per interleaved block, where a build is for one number of them; 0: environment and
+/// machine decide.
 #if defined(GE_BLOCK)
 inline constexpr int kBlockOfBuild = GE_BLOCK;
 #else
@@ -128,8 +128,8 @@ inline constexpr bool kLoadsAnywhere = false;
 inline constexpr bool kLoadsAnywhere = true;
 #endif
 
-/// Whether a graph reads actions in the caller's element type. On a host they have become the rules'
-/// own before it runs, in the pass that judges them (host.hpp).
+/// Whether a graph reads actions in the caller's element type. On a host they have become the
+/// rules' own before it runs, in the pass that judges them (host.hpp).
 inline constexpr bool kReadsCallersType = kOnLanes;
 
 /// Tells the processor that this thread spins.

@@ -1,5 +1,5 @@
-// Two services of vectors (maths/packs_cpu.hpp) for which some CPUs have an instruction. A file of its
-// own: <immintrin.h> takes 0.3 s to read, and few need it.
+// Two services of vectors (maths/packs_cpu.hpp) for which some CPUs have an instruction. A file of
+// its own: <immintrin.h> takes 0.3 s to read, and few need it.
 #pragma once
 
 #include "engine/base/platform.hpp"

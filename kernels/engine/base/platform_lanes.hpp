@@ -18,8 +18,8 @@ GE_FN void count_add(unsigned long long* counter, unsigned long long n) {
 GE_FN void count_max(unsigned long long* counter, unsigned long long n) {
   atomicMax(counter, n);
 }
-/// Makes a float the smaller of itself and a value. Both sign bits are clear: the bits of such floats
-/// are ordered as they are.
+/// Makes a float the smaller of itself and a value. Both sign bits are clear: the bits of such
+/// floats are ordered as they are.
 GE_FN void lower_float(float* at, float value) {
   atomicMin(reinterpret_cast<unsigned*>(at), __float_as_uint(value));
 }

@@ -23,7 +23,7 @@
 //   Trial        one world, and the three checks                             shuffled_trial.hpp
 //   Task         of a row, with the bytes that it is granted                 shuffled_tasks.hpp
 //   stages       stage(trial, X{}) makes the tasks of a stage X              shuffled_rows.hpp,
-//                                                    _emission, _pools, _reductions, _control, _outputs
+//                                                _emission, _pools, _reductions, _control, _outputs
 #pragma once
 
 // Systems that leave their tables are breaches too, and must not end the process. Before any other

@@ -1,5 +1,5 @@
-// Shuffled: stages that hold stages. What a world decides must not depend on unwritten memory, so every
-// decision is asked of all images.
+// Shuffled: stages that hold stages. What a world decides must not depend on unwritten memory, so
+// every decision is asked of all images.
 #pragma once
 
 #include "engine/checking/shuffled_trial.hpp"

@@ -1,5 +1,5 @@
-// The bytes of one world as the checks compare them, three times over; which column a byte belongs to;
-// and the words in which a breach is told. Knows no environment: its columns are listed by
+// The bytes of one world as the checks compare them, three times over; which column a byte belongs
+// to; and the words in which a breach is told. Knows no environment: its columns are listed by
 // shuffled_trial.hpp.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Shuffled: stages that meet the caller's arrays. Actions are tasks; what goes out is only read, made
-// of every image and written once all agree.
+// Shuffled: stages that meet the caller's arrays. Actions are tasks; what goes out is only read,
+// made of every image and written once all agree.
 #pragma once
 
 #include "engine/checking/shuffled_tasks.hpp"

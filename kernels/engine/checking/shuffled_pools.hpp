@@ -1,6 +1,6 @@
-// Shuffled: stages that no shipped environment uses. Slots of Pools that are taken and freed (live bits
-// and generations are the engine's, so a task of their own), pairs of rows, and loops that each world
-// leaves on its own.
+// Shuffled: stages that no shipped environment uses. Slots of Pools that are taken and freed (live
+// bits and generations are the engine's, so a task of their own), pairs of rows, and loops that
+// each world leaves on its own.
 #pragma once
 
 #include "engine/checking/shuffled_control.hpp"

@@ -1,5 +1,5 @@
-// What the stages are written with: the bytes that a row's arguments grant it, as the signature of its
-// system says, and tasks that several kinds of stages have.
+// What the stages are written with: the bytes that a row's arguments grant it, as the signature of
+// its system says, and tasks that several kinds of stages have.
 #pragma once
 
 #include "engine/checking/shuffled_trial.hpp"

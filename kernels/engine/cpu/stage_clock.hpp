@@ -1,5 +1,6 @@
 // Where a step's time goes: seconds per stage, over all simulators and threads of this process. Off
-// unless somebody asks; a stage then costs two looks at the clock, and a note of its name, per tile.
+// unless somebody asks; a stage then costs two looks at the clock, and a note of its name, per
+// tile.
 #pragma once
 
 #include <atomic>

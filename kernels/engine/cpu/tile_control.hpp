@@ -1,5 +1,5 @@
-// Stages of the tile that hold stages: repetition, and conditions, which split the set of worlds. The
-// inner stages run on the part that has the condition; the rest of the tile is not visited.
+// Stages of the tile that hold stages: repetition, and conditions, which split the set of worlds.
+// The inner stages run on the part that has the condition; the rest of the tile is not visited.
 #pragma once
 
 #include "engine/cpu/tile_worlds.hpp"

@@ -1,6 +1,6 @@
-// Stages of the tile that fill a List with what passes a test, or empty it. The loop over indices is
-// outside, that over worlds inside: the cheap test vectorises, hits alone are made. A hit's row is
-// the number of hits before it, whoever tests them.
+// Stages of the tile that fill a List with what passes a test, or empty it. The loop over indices
+// is outside, that over worlds inside: the cheap test vectorises, hits alone are made. A hit's row
+// is the number of hits before it, whoever tests them.
 #pragma once
 
 #include "engine/cpu/tile_worlds.hpp"

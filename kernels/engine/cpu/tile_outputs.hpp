@@ -1,6 +1,6 @@
 // Stages of the tile that meet the caller's arrays: actions come in, numbers and rows go out. The
-// forms of both are graph/channels.hpp's and host_rows.hpp's. An array that the caller does not want
-// is null, and its stage does nothing.
+// forms of both are graph/channels.hpp's and host_rows.hpp's. An array that the caller does not
+// want is null, and its stage does nothing.
 #pragma once
 
 #include <cstring>

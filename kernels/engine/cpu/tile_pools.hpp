@@ -1,5 +1,5 @@
-// Stages of the tile that no shipped environment uses: slots of Pools that are taken and freed, pairs
-// of rows, and loops that each world leaves on its own.
+// Stages of the tile that no shipped environment uses: slots of Pools that are taken and freed,
+// pairs of rows, and loops that each world leaves on its own.
 #pragma once
 
 #include "engine/base/platform_numbers.hpp"

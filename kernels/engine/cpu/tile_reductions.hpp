@@ -1,5 +1,5 @@
-// Reduce of the tile: bit for bit what graph/reduction.hpp says, in three ways. Small Fixed tables go
-// side by side for the worlds of a block, a crew takes the chunks of one world in turn, all else
+// Reduce of the tile: bit for bit what graph/reduction.hpp says, in three ways. Small Fixed tables
+// go side by side for the worlds of a block, a crew takes the chunks of one world in turn, all else
 // runs the plain form.
 #pragma once
 

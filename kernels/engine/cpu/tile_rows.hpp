@@ -1,5 +1,5 @@
-// Stages of the tile over the rows of tables: systems on each row or once per world, lists of a known
-// length, packs, rows in turns by colour, sorting. Calls are graph/call.hpp's.
+// Stages of the tile over the rows of tables: systems on each row or once per world, lists of a
+// known length, packs, rows in turns by colour, sorting. Calls are graph/call.hpp's.
 #pragma once
 
 #include "engine/cpu/tile_worlds.hpp"
@@ -42,8 +42,8 @@ inline void stage(Tile<E>& tile, EachWorld<F>, const Set& set) {
 
 // ---- lists of a length that is known before
 
-/// In a walk of its own: all members of a crew make a world's rows, one says how many there are. The
-/// count is asked for again rather than kept for every world.
+/// In a walk of its own: all members of a crew make a world's rows, one says how many there are.
+/// The count is asked for again rather than kept for every world.
 template <auto Count, class T, class E>
 inline void close_lists(Tile<E>& tile, const Set& set) {
   tile.each_world(set, [](const CellsOf<E>& cells) GE_LAMBDA {
@@ -89,7 +89,8 @@ inline void stage(Tile<E>& tile, ForPacks<Count, F, T>, const Set& set) {
 
 // ---- rows in an order
 
-/// World by world: colours of two worlds have nothing to do with one another, and their numbers differ.
+/// World by world: colours of two worlds have nothing to do with one another, and their numbers
+/// differ.
 template <class E, auto Count, auto F>
 inline void stage(Tile<E>& tile, Coloured<Count, F>, const Set& set) {
   using T = typename ColouredTable<F, typename Tile<E>::Tables>::type;

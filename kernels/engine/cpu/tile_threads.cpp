@@ -25,8 +25,8 @@ int threads_of(const Config& config) {
 int blocks_of(const TileThreads::Sizes& sizes) {
   return int((sizes.worlds + sizes.block - 1) / sizes.block);
 }
-/// A crew pays where there are fewer blocks than threads, and each stage has rows enough to outweigh
-/// a meeting.
+/// A crew pays where there are fewer blocks than threads, and each stage has rows enough to
+/// outweigh a meeting.
 bool crew_may_pay(const TileThreads::Sizes& sizes, int threads) {
   constexpr int kRows = 256;
   return sizes.largest_table >= kRows && blocks_of(sizes) < threads;

@@ -93,8 +93,8 @@ struct Tile {
     return {blocks, full, loose, single};
   }
 
-  /// f(cells) on every world of a set, one by one: for stages that do not vectorise over worlds. The
-  /// first member's work.
+  /// f(cells) on every world of a set, one by one: for stages that do not vectorise over worlds.
+  /// The first member's work.
   template <class F>
   void each_world(const Set& set, F&& f) const {
     if (crew.first()) walk_worlds(set, f);

@@ -1,6 +1,6 @@
 // Which kernel runs each launch, and in which shape: what the caller asks for, else what tuning has
-// found, else the phase's first number of lanes; in shared memory where it fits, and a smaller block
-// before a slab. See device.hpp.
+// found, else the phase's first number of lanes; in shared memory where it fits, and a smaller
+// block before a slab. See device.hpp.
 #include <algorithm>
 #include <set>
 

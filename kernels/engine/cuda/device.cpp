@@ -1,5 +1,5 @@
-// What a simulator on a GPU holds, and how it launches: see device.hpp. Kernels of the engine itself are
-// records.cu's, the choice among an environment's is choosing.cpp's.
+// What a simulator on a GPU holds, and how it launches: see device.hpp. Kernels of the engine
+// itself are records.cu's, the choice among an environment's is choosing.cpp's.
 #include "engine/cuda/device.hpp"
 
 #include <algorithm>
@@ -143,7 +143,8 @@ void DeviceStore::launch(const void* kernel, const LaunchShape& shape, void** ar
 void DeviceStore::clear_transient(const Bound& out, const OutputShape* outputs,
                                   cudaStream_t stream) const {
   for (int o = 0; o < kOutputCount; ++o)
-    if (has_trait(Output(o), kByAStep) && out.at[o] != nullptr) zero(out.at[o], outputs[o].bytes, stream);
+    if (has_trait(Output(o), kByAStep) && out.at[o] != nullptr)
+      zero(out.at[o], outputs[o].bytes, stream);
 }
 
 // ---- seeds and counters

@@ -99,13 +99,14 @@ class DeviceStore {
   /// Chooses a variant and a shape for each launch, loads its kernel, and makes room for the
   /// largest slab.
   std::vector<PreparedLaunch> prepare(const std::vector<LaunchChoice>& choices);
-  /// Refuses a number of lanes that no launch of a step has. A phase that lacks it runs with its own
-  /// default.
+  /// Refuses a number of lanes that no launch of a step has. A phase that lacks it runs with its
+  /// own default.
   void check_lanes(const std::vector<LaunchChoice>& choices,
                    const std::vector<PreparedLaunch>& step) const;
   /// A step must not be the first to use a kernel, since it may be captured.
   void load(const void* kernel) const;
-  /// Enqueues a launch. Allocates nothing and waits for nothing. The device is current: DeviceGuard.
+  /// Enqueues a launch. Allocates nothing and waits for nothing. The device is current:
+  /// DeviceGuard.
   void launch(const void* kernel, const LaunchShape& shape, void** arguments,
               cudaStream_t stream) const;
 

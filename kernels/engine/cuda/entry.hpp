@@ -92,8 +92,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
 
   const std::string& instance() const override { return instance_; }
   int64_t memory_bytes() const override {
-    return store_.memory_bytes() + (flat_ == nullptr ? 0 : flat_->memory_bytes()) +
-           assets_.bytes();
+    return store_.memory_bytes() + (flat_ == nullptr ? 0 : flat_->memory_bytes()) + assets_.bytes();
   }
 
   void step(const Actions& actions, const Bound& out, void* stream) override {
@@ -156,8 +155,8 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   using Base::plan_;
   using Base::shared_;
 
-  /// Flat where it was asked for, or where worlds are few and large; who asks for lanes means groups
-  /// of them.
+  /// Flat where it was asked for, or where worlds are few and large; who asks for lanes means
+  /// groups of them.
   static bool wants_flat(const Plan<E>& plan) {
     const Schedule wanted = plan.config_.schedule;
     const bool lanes = plan.config_.lanes != 0;

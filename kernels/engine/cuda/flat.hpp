@@ -1,22 +1,23 @@
-// The `cuda/flat` executor: a graph as kernels over all rows of all worlds, one per stage, for worlds
-// that are larger than a group of lanes. The same graphs, systems and tables as the group executor,
-// and the same bits.
+// The `cuda/flat` executor: a graph as kernels over all rows of all worlds, one per stage, for
+// worlds that are larger than a group of lanes. The same graphs, systems and tables as the group
+// executor, and the same bits.
 //
 //   Each           a thread per row               EachTogether   a warp per row
-//   EachWorld      a thread per world             Reduce         a warp per 1,024 rows, then per world
+//   EachWorld      a thread per world             Reduce         a warp per 1,024 rows, then a world
 //   SortRows       keys, a radix sort of all worlds' rows, places
 //   Observe        a thread or a warp per row     Write          a thread per row, neighbours fused
 //   When           a mask of worlds               others         a block per world, as a group
 //
 // The host walks the graph and enqueues a job per stage; it reads nothing back, so a step can be
-// captured. What it enqueues with is a parameter: a GPU's stream (flat_device.hpp), or loops of a test
-// (checking/flat_entry.hpp).
+// captured. What it enqueues with is a parameter: a GPU's stream (flat_device.hpp), or loops of a
+// test (checking/flat_entry.hpp).
 //
 //   Machine: Service; rows<Job>(work), squads<Job>(work), teams<Job>(work); zero(at, bytes);
 //            sort(memory, count, bits)
 //
-// stage(walk, X{}) enqueues the jobs of a stage X; jobs and stages stand side by side in flat_rows.hpp,
-// flat_sorting.hpp, flat_reductions.hpp, flat_control.hpp, flat_outputs.hpp and flat_teams.hpp.
+// stage(walk, X{}) enqueues the jobs of a stage X; jobs and stages stand side by side in
+// flat_rows.hpp, flat_sorting.hpp, flat_reductions.hpp, flat_control.hpp, flat_outputs.hpp and
+// flat_teams.hpp.
 #pragma once
 
 #include "engine/cuda/flat_control.hpp"

@@ -1,5 +1,5 @@
-// Flat: stages that hold stages. The host repeats; a condition is a mask of worlds on the device, since
-// the host reads nothing back: the inner jobs are enqueued whether or not a world has it.
+// Flat: stages that hold stages. The host repeats; a condition is a mask of worlds on the device,
+// since the host reads nothing back: the inner jobs are enqueued whether or not a world has it.
 #pragma once
 
 #include "engine/cuda/flat_walk.hpp"

@@ -1,5 +1,6 @@
-// Flat: stages that meet the caller's arrays. A thread or a warp makes each row where it belongs; rows
-// of bytes and bits of a length that the parameters decide are staged by a team (flat_teams.hpp).
+// Flat: stages that meet the caller's arrays. A thread or a warp makes each row where it belongs;
+// rows of bytes and bits of a length that the parameters decide are staged by a team
+// (flat_teams.hpp).
 #pragma once
 
 #include "engine/cuda/flat_teams.hpp"
@@ -17,8 +18,8 @@ struct ActionJob {
     if (work.on(at.world)) take_action<E, From, true>(work.cells(at.world), at.row, agents);
   }
 };
-/// Outputs of one number per agent, those that follow one another in one go: a launch takes longer than
-/// the numbers.
+/// Outputs of one number per agent, those that follow one another in one go: a launch takes longer
+/// than the numbers.
 template <class E, class... W>
 struct WriteJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {

@@ -1,6 +1,6 @@
-// Flat: a thread per row, a warp per row of EachTogether, a thread per world. The host reads nothing
-// back, lengths of lists neither: it enqueues for as many rows as fit, and those beyond a world's own do
-// nothing.
+// Flat: a thread per row, a warp per row of EachTogether, a thread per world. The host reads
+// nothing back, lengths of lists neither: it enqueues for as many rows as fit, and those beyond a
+// world's own do nothing.
 #pragma once
 
 #include "engine/cuda/flat_walk.hpp"

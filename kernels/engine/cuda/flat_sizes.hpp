@@ -1,5 +1,5 @@
-// What a flat simulator needs to be told of its memory before it runs: scratch for every world, results
-// of chunks, and room for the largest sort of its graphs.
+// What a flat simulator needs to be told of its memory before it runs: scratch for every world,
+// results of chunks, and room for the largest sort of its graphs.
 #pragma once
 
 #include "engine/cuda/flat_walk.hpp"

@@ -1,5 +1,5 @@
-// Flat: SortRows. A radix sort takes the rows of all worlds by (world, key) at once; it is stable, so
-// rows of one key keep their order.
+// Flat: SortRows. A radix sort takes the rows of all worlds by (world, key) at once; it is stable,
+// so rows of one key keep their order.
 #pragma once
 
 #include "engine/cuda/flat_walk.hpp"

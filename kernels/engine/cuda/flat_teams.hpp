@@ -1,5 +1,5 @@
-// Stages that are serial within a world, or rare in worlds of thousands of agents: a block per world,
-// with the group executor's own code. Every stage that has no form of its own here runs so.
+// Stages that are serial within a world, or rare in worlds of thousands of agents: a block per
+// world, with the group executor's own code. Every stage that has no form of its own here runs so.
 #pragma once
 
 #include "engine/cuda/flat_walk.hpp"

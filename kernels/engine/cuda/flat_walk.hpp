@@ -1,6 +1,6 @@
-// The host's walk through a graph, and what the threads of a job know. A job is run for every row of
-// every world at once, by one lane (`run(work, i)`) or by a squad (`run(work, i, lane)`), and says
-// nothing of the order: between two jobs stands the end of a kernel.
+// The host's walk through a graph, and what the threads of a job know. A job is run for every row
+// of every world at once, by one lane (`run(work, i)`) or by a squad (`run(work, i, lane)`), and
+// says nothing of the order: between two jobs stands the end of a kernel.
 //
 //   i        world * rows + row, over all worlds
 //   level    of nesting: worlds that a When has left out are marked in the mask of its level

@@ -1,5 +1,5 @@
-// Stages of the group that hold stages: repetition, and conditions. A condition masks the groups that
-// lack it; only a lane alone with its world may branch by itself.
+// Stages of the group that hold stages: repetition, and conditions. A condition masks the groups
+// that lack it; only a lane alone with its world may branch by itself.
 #pragma once
 
 #include "engine/cuda/group_lanes.hpp"

@@ -1,5 +1,5 @@
-// A group as one of its lanes sees it: its world, its place, and how it meets the others. Every stage
-// is written with these few functions; none of them knows a stage.
+// A group as one of its lanes sees it: its world, its place, and how it meets the others. Every
+// stage is written with these few functions; none of them knows a stage.
 #pragma once
 
 #include "engine/base/platform_numbers.hpp"

@@ -1,6 +1,6 @@
-// Stages of the group that meet the caller's arrays: actions come in, numbers and rows go out, final
-// observations are cleared. How a team stages its rows is rows.hpp's and staged_*.hpp's. An array that
-// the caller does not want is null, and its stage does nothing.
+// Stages of the group that meet the caller's arrays: actions come in, numbers and rows go out,
+// final observations are cleared. How a team stages its rows is rows.hpp's and staged_*.hpp's. An
+// array that the caller does not want is null, and its stage does nothing.
 #pragma once
 
 #include "engine/cuda/group_lanes.hpp"

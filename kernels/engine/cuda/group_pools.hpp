@@ -14,8 +14,8 @@ GE_FN int set_bit(uint32_t bits, int k) {
   return lowest_bit(bits);
 }
 
-/// The lowest free slots, in order, a word of them at a time. Every lane works out the same from the
-/// word that it read, so that nothing has to be told.
+/// The lowest free slots, in order, a word of them at a time. Every lane works out the same from
+/// the word that it read, so that nothing has to be told.
 template <bool kFinal, AnyGroup Group, auto Count, auto Make, class T>
 GE_FN void stage(Group& group, Spawn<Count, Make, T>, bool on) {
   static_assert(T::kind == Kind::pool, "GE: Spawn fills a Pool");

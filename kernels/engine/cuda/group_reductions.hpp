@@ -1,5 +1,6 @@
-// Reduce of the group: bit for bit what graph/reduction.hpp says. A lane has accumulators lane, lane +
-// G, ...; the upper halvings stay within it, the lower are shuffles, so that lane 0 has the result.
+// Reduce of the group: bit for bit what graph/reduction.hpp says. A lane has accumulators lane,
+// lane + G, ...; the upper halvings stay within it, the lower are shuffles, so that lane 0 has the
+// result.
 #pragma once
 
 #include "engine/cuda/group_lanes.hpp"

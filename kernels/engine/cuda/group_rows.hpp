@@ -20,8 +20,8 @@ GE_FN void stage(Group& group, Each<F>, bool on) {
       });
     });
 }
-/// Lanes that are fewer than a squad's take a row each: what a squad adds up is the same in any number
-/// of parts.
+/// Lanes that are fewer than a squad's take a row each: what a squad adds up is the same in any
+/// number of parts.
 template <bool kFinal, AnyGroup Group, auto F>
 GE_FN void stage(Group& group, EachTogether<F>, bool on) {
   using Tables = typename Group::Tables;

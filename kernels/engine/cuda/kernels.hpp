@@ -13,9 +13,9 @@
 //            the calling host thread", and cudaSetDevice makes a primary context current. So the
 //            device that the engine has made current holds here too.
 //
-// Both are quoted from "Interactions with the CUDA Driver API" in NVIDIA's CUDA Runtime API. It does
-// not say that no copy remembers a device of its own for the thread; hence `on_device`, which asks
-// the copy that is about to be used.
+// Both are quoted from "Interactions with the CUDA Driver API" in NVIDIA's CUDA Runtime API. It
+// does not say that no copy remembers a device of its own for the thread; hence `on_device`, which
+// asks the copy that is about to be used.
 #pragma once
 
 #include <cuda_runtime.h>

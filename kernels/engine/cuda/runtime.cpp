@@ -1,4 +1,5 @@
-// See runtime.hpp and simulator/machine.hpp: errors in words, forks, memory, and which devices there are.
+// See runtime.hpp and simulator/machine.hpp: errors in words, forks, memory, and which devices
+// there are.
 #include "engine/cuda/runtime.hpp"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-// The team's part in wide rows (engine/graph/wide_rows.hpp): their length is known at run time only and
-// may exceed any staging memory.
+// The team's part in wide rows (engine/graph/wide_rows.hpp): their length is known at run time only
+// and may exceed any staging memory.
 //
 //   slot   one row of one world, numbered world by world over the team; a pass stages as many
 //          consecutive slots as fit, each by a lane that owns its world
@@ -264,8 +264,8 @@ struct StagedWideRows {
       to[i] = char(words[i / 4] >> (8 * (i % 4)));
     }
   }
-  /// fill(i, at, n) makes elements [i, i + n), which go out 16 bytes a store where the address allows
-  /// it.
+  /// fill(i, at, n) makes elements [i, i + n), which go out 16 bytes a store where the address
+  /// allows it.
   template <class Out, class Fill>
   GE_FN void put_all(Out* to, int count, const Fill& fill) const {
     constexpr int each = 16 / int(sizeof(Out));

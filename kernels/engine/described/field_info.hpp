@@ -1,8 +1,8 @@
 // Descriptions at run time: what describe() lists, as plain data for JSON, for reading columns and
 // for setting parameters by name.
 //
-// What the compiler knows of a field is a constant (FieldData), so that a described struct costs its
-// unit a table and a list of addresses; everything that allocates is in field_info.cpp.
+// What the compiler knows of a field is a constant (FieldData), so that a described struct costs
+// its unit a table and a list of addresses; everything that allocates is in field_info.cpp.
 #pragma once
 
 #include <array>

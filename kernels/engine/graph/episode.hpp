@@ -172,7 +172,7 @@ struct Life {
 ///             rules                                      the environment's Step
 ///             report                                     flags, returns, who is over
 ///             [any_ended: Observe into final_obs]        SameStep alone ...
-///             [over: renew]                              ... in a branch, or in phases of their own:
+///             [over: renew]                              ... in a branch, or phases of their own:
 ///             show                                       Observe into the caller's arrays
 ///   renew:    a new episode, then the environment's Reset
 ///   reset:    [wanted: seeds, Reset], show

@@ -1,5 +1,5 @@
-// Rows in host memory: each is written where it belongs at once, whole, in the caller's form. For the
-// executors of the CPU and for tests; on a GPU rows are staged by the lanes of a team
+// Rows in host memory: each is written where it belongs at once, whole, in the caller's form. For
+// the executors of the CPU and for tests; on a GPU rows are staged by the lanes of a team
 // (cuda/staged_rows.hpp, cuda/staged_wide.hpp).
 #pragma once
 

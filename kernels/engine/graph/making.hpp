@@ -1,5 +1,6 @@
-// Making rows of Lists and Pools: the function gets components that begin as zero, and what it leaves
-// in them is stored. Which row, and how many there are in the end, the executors say (tables.hpp).
+// Making rows of Lists and Pools: the function gets components that begin as zero, and what it
+// leaves in them is stored. Which row, and how many there are in the end, the executors say
+// (tables.hpp).
 #pragma once
 
 #include "engine/graph/call.hpp"

@@ -35,8 +35,8 @@ inline constexpr bool has_rows = RowOfOutput<E, kOutput>::exists;
 template <class E, Output kOutput>
 using row_of = typename RowOfOutput<E, kOutput>::type;
 
-/// Where rows of an output go while final observations are made: these to an array of their own, the
-/// others nowhere.
+/// Where rows of an output go while final observations are made: these to an array of their own,
+/// the others nowhere.
 template <Output kOutput>
 GE_FN constexpr bool is_made(bool into_final) {
   return kOutput == kObservation || !into_final;

@@ -1,7 +1,7 @@
-// The canonical order of a reduction, on which the bits of a sum of floats depend: the plain form that
-// every executor must equal.
+// The canonical order of a reduction, on which the bits of a sum of floats depend: the plain form
+// that every executor must equal.
 //
-//   row      of a chunk of 1,024 goes to accumulator (row mod W), in the order of rows; W is a power
+//   row      of a chunk of 1,024 goes to accumulator (row mod W), in order of rows; W is a power
 //            of two up to 32, by the table's capacity (reduce_width)
 //   halves   accumulator k takes in k + W / 2, then k + W / 4, ...: what lanes that shuffle do
 //   chunks   of all tables, counted in order, are folded as rows are

@@ -15,8 +15,8 @@
 //   WideRow<float>    FloatRow: elements set in any order over zeros
 //
 // A row of bytes or floats that is longer than an executor's staging memory is made in pieces: the
-// function runs once per piece and what falls outside of it is dropped, which is why they are set by
-// index. A row of bits has to fit whole.
+// function runs once per piece and what falls outside of it is dropped, which is why they are set
+// by index. A row of bits has to fit whole.
 #pragma once
 
 #include <vector>
@@ -103,9 +103,9 @@ class ElementRow {
       for (int k = low; k < high; ++k) to[k] = f(k);
     }
   }
-  /// The element as it is, and the smaller of it and a value whose sign bit is clear: for
-  /// functions with a Squad, whose row is in one piece. Lanes may lower one element at a time and in
-  /// any order.
+  /// The element as it is, and the smaller of it and a value whose sign bit is clear: for functions
+  /// with a Squad, whose row is in one piece. Lanes may lower one element at a time and in any
+  /// order.
   GE_FN Element get(int index) const {
     GE_WATCH(at_ + (index - begin_), int(sizeof(Element)), false);
     return at_[index - begin_];

@@ -1,6 +1,7 @@
 // Elementary functions with the same bits on every machine: plain IEEE operations in a fixed order,
 // so that neither libm nor the CUDA library nor a contracted multiply-add can enter. Overloaded for
-// float and double; rounding, selects and square roots, included here, are in engine/maths/scalar.hpp.
+// float and double; rounding, selects and square roots, included here, are in
+// engine/maths/scalar.hpp.
 //
 // Largest errors, in units in the last place of the result (0.5 is correct rounding). Floats of one
 // argument: all 2^32 were tried; atan2 and doubles: millions, random and near-cancelling.

@@ -1,8 +1,8 @@
 // Packs: several floats at once. On the CPU a pack is a vector of kPack floats (packs_cpu.hpp), in
-// code for lanes it is one float, whose neighbours are other lanes (packs_lane.hpp). Code written over
-// `Floats` computes rays side by side on both, with the same bits, since every operation is one IEEE
-// operation per float. ForPacks (graph.hpp) fills the rows of a list by packs; neighbours that lie
-// side by side in a table are read by packs too (world/pack_reads.hpp).
+// code for lanes it is one float, whose neighbours are other lanes (packs_lane.hpp). Code written
+// over `Floats` computes rays side by side on both, with the same bits, since every operation is
+// one IEEE operation per float. ForPacks (graph.hpp) fills the rows of a list by packs; neighbours
+// that lie side by side in a table are read by packs too (world/pack_reads.hpp).
 #pragma once
 
 #include "engine/maths/scalar.hpp"

@@ -1,5 +1,5 @@
-// A pack on lanes: one float. Says what each function means for both forms of a pack; see packs.hpp,
-// which includes one of them.
+// A pack on lanes: one float. Says what each function means for both forms of a pack; see
+// packs.hpp, which includes one of them.
 #pragma once
 
 #include "engine/maths/scalar.hpp"

@@ -1,5 +1,6 @@
-// The making of assets (world/assets.hpp): arrays by name, data files, and what becomes of them: one
-// hash for saves, bytes for whoever asks whether worlds fit, addresses for the machine that runs.
+// The making of assets (world/assets.hpp): arrays by name, data files, and what becomes of them:
+// one hash for saves, bytes for whoever asks whether worlds fit, addresses for the machine that
+// runs.
 #pragma once
 
 #include <cstddef>
@@ -101,7 +102,8 @@ class AssetMaker {
 /// The assets of a Schema, where it has any; `assets` holds their addresses on the host.
 template <class S, class Settings, class Params>
 GE_COLD std::shared_ptr<const AssetShelf> make_assets(
-    [[maybe_unused]] const std::string& id, [[maybe_unused]] const std::vector<std::string>& folders,
+    [[maybe_unused]] const std::string& id,
+    [[maybe_unused]] const std::vector<std::string>& folders,
     [[maybe_unused]] const Settings& settings, [[maybe_unused]] const Params& params,
     [[maybe_unused]] typename AssetsOf<S>::type& assets) {
   if constexpr (has_assets<S>) {

@@ -1,9 +1,9 @@
-// Builds: how a header names what is made from it, and the facts that an environment's types tell of
-// its simulators, whatever the machine: resolved parameters, columns of the record, shapes of
+// Builds: how a header names what is made from it, and the facts that an environment's types tell
+// of its simulators, whatever the machine: resolved parameters, columns of the record, shapes of
 // outputs. What is made of such facts is plan.hpp's.
 //
 //   struct Environment {
-//     using Schema = ...;            // Params, Action, Agent, tables; how it runs best (tuning.hpp)
+//     using Schema = ...;            // Params, Action, Agent, tables; how it runs best
 //     using Observation = ...;       // row type
 //     using Reset = ge::Stages<...>; using Step = ...; using Observe = ...;
 //     static constexpr ge::Card card{.doc = "...", .max_episode_steps = 500};
@@ -11,7 +11,8 @@
 //   };
 //   using Builds = ge::Builds<ge::Build<"CartPole-v0", Environment>>;
 //
-// A build with capacity tiers lists one Environment per tier, smallest first; each has a hook `fits`.
+// A build with capacity tiers lists one Environment per tier, smallest first; each has a hook
+// `fits`.
 #pragma once
 
 #include "engine/graph/channels.hpp"

@@ -1,6 +1,6 @@
 // Whether worlds fit into memory, found before anything is allocated, and what a user is told who
-// asks for more: how many bytes a world needs and for what, how many worlds would fit, and where not
-// even one does, of how many agents one would.
+// asks for more: how many bytes a world needs and for what, how many worlds would fit, and where
+// not even one does, of how many agents one would.
 #pragma once
 
 #include <string>

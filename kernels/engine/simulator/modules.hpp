@@ -1,11 +1,12 @@
-// Modules: shared objects with one environment each, for one machine and instruction set, loaded when
-// first asked for. A module exports two C symbols (templates/module.in):
+// Modules: shared objects with one environment each, for one machine and instruction set, loaded
+// when first asked for. A module exports two C symbols (templates/module.in):
 //
 //   const char ge_module_stamp[]              what it was compiled for (stamp.hpp)
 //   const ge::Entry* ge_module_entry()        its environment
 //
-// and takes from the engine the functions of namespace ge by versioned names, so that several engines
-// live in one process whatever flags a library is opened with. docs/modules.md lists what crosses.
+// and takes from the engine the functions of namespace ge by versioned names, so that several
+// engines live in one process whatever flags a library is opened with. docs/modules.md lists what
+// crosses.
 #pragma once
 
 #include <string>

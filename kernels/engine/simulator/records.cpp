@@ -122,15 +122,15 @@ std::vector<std::pair<std::string, std::string>> save_facts(const Simulator& sim
     return instance.substr(begin, end - begin);
   };
   std::vector<std::pair<std::string, std::string>> facts{
-          {"environment", json(simulator.id())},
-          {"parameters", member("values")},
-          {"tier", member("tier")},
-          {"worlds", std::to_string(simulator.worlds())},
-          {"agents_per_world", std::to_string(simulator.agents())},
-          {"autoreset_mode", member("autoreset_mode")},
-          {"time_limit", member("time_limit")},
-          {"record_bytes", std::to_string(simulator.record_bytes())},
-          {"layout", json(simulator.layout())}};
+      {"environment", json(simulator.id())},
+      {"parameters", member("values")},
+      {"tier", member("tier")},
+      {"worlds", std::to_string(simulator.worlds())},
+      {"agents_per_world", std::to_string(simulator.agents())},
+      {"autoreset_mode", member("autoreset_mode")},
+      {"time_limit", member("time_limit")},
+      {"record_bytes", std::to_string(simulator.record_bytes())},
+      {"layout", json(simulator.layout())}};
   if (simulator.assets() != nullptr) facts.push_back({"assets", json(simulator.assets()->hash())});
   return facts;
 }
@@ -183,7 +183,8 @@ void load(Simulator& simulator, const char* data, int64_t bytes) {
   for (const auto& [key, value] : save_facts(simulator)) {
     if (!intact) break;
     const std::string theirs = fact_in(header, key);
-    // Saves of releases before assets do not name what follows from the parameters, which are equal.
+    // Saves of releases before assets do not name what follows from the parameters, which are
+    // equal.
     const bool follows = key == "assets" && theirs == kNothing && !simulator.assets()->has_files();
     if (theirs != value && !follows)
       throw Error(Fault::value, "load: the save differs in " + key + ": it has " + theirs +

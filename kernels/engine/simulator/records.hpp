@@ -11,7 +11,8 @@
 
 namespace ge {
 
-/// Where a simulator's records lie in host memory: in blocks, interleaved word by word (record.hpp).
+/// Where a simulator's records lie in host memory: in blocks, interleaved word by word
+/// (record.hpp).
 struct RecordBlocks {
   const std::vector<Segment>& segments;
   int64_t record_bytes, block_bytes;

@@ -1,9 +1,9 @@
-// The stamp of a binary: what the engine and a module must share before one may call the other. Each
-// is compiled from the same text with its own flags, so no build tool has to be believed.
+// The stamp of a binary: what the engine and a module must share before one may call the other.
+// Each is compiled from the same text with its own flags, so no build tool has to be believed.
 //   GE_ENGINE_HASH  hash of the engine's headers, and
 //   GE_TARGET       machine and instruction set, such as "cpu_v4": both from the build
 //   GE_CUDA_RUNTIME major version of the CUDA runtime, for CUDA alone: from the build too
-//   then            the C++ library, whose types cross the boundary, and switches that change layouts
+//   then            the C++ library, whose types cross the boundary, and what changes layouts
 #pragma once
 
 #include <version>

@@ -1,7 +1,7 @@
-// An environment that takes long to compile is several units, side by side: its header says
-// `inline constexpr int kUnits = 2;`, the number of its tiers, at most 8, and unit k compiles what runs tier k.
-// Unit 0 has all the rest. Written by the build into each unit (templates/unit.in): GE_UNIT, which
-// one, and GE_UNITS, of how many.
+// An environment that takes long to compile is several units, side by side: its header says `inline
+// constexpr int kUnits = 2;`, the number of its tiers, at most 8, and unit k compiles what runs
+// tier k. Unit 0 has all the rest. Written by the build into each unit (templates/unit.in):
+// GE_UNIT, which one, and GE_UNITS, of how many.
 #pragma once
 
 #include "engine/simulator/build.hpp"

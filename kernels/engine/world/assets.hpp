@@ -11,8 +11,8 @@
 //     ...
 //   };
 //
-// Rules read them by value, `w.assets().levels[k]`. They lie at addresses that never change, so that
-// captured graphs stay right; whoever wants another level keeps its number in the record.
+// Rules read them by value, `w.assets().levels[k]`. They lie at addresses that never change, so
+// that captured graphs stay right; whoever wants another level keeps its number in the record.
 #pragma once
 
 #include <span>

@@ -12,8 +12,8 @@
 //     static constexpr const char* name = "shots";
 //   };
 //
-// A table of capacity kAny has as many rows as its `static int64_t count(const Params&)` says when a
-// simulator is made (Fixed), or room for so many (List): for worlds of thousands of agents, where
+// A table of capacity kAny has as many rows as its `static int64_t count(const Params&)` says when
+// a simulator is made (Fixed), or room for so many (List): for worlds of thousands of agents, where
 // tiers of fixed capacities would waste memory or end. Its columns lie behind those of all others.
 //
 // Persistent tables live in the world's record. Scratch tables (`static constexpr bool scratch =

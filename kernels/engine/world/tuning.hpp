@@ -6,8 +6,8 @@
 
 namespace ge {
 
-/// Lanes per world that a phase is compiled for on a GPU, at most four numbers of them; the first is
-/// taken until a measurement says otherwise.
+/// Lanes per world that a phase is compiled for on a GPU, at most four numbers of them; the first
+/// is taken until a measurement says otherwise.
 struct LaneCounts {
   int at[4];
   // NOLINTNEXTLINE(google-explicit-constructor): `.step_lanes = 32` reads as it means
@@ -31,7 +31,8 @@ struct Tuning {
   int most_threads = 256;
 
   /// Worlds may be larger than a block of threads is good for: the environment is built for a GPU's
-  /// flat executor too, a grid-wide kernel per stage, and runs by it where worlds are few and large.
+  /// flat executor too, a grid-wide kernel per stage, and runs by it where worlds are few and
+  /// large.
   bool flat = false;
 };
 

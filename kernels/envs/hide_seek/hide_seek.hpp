@@ -4,12 +4,12 @@
 //   reward      hiders +1 while no seeker sees any of them, else -1; seekers the opposite; nothing
 //               during the preparation, in which seekers are frozen; a penalty outside the arena
 //   ends        never by the rules; cut short after 240 steps
-//   rules from  "Emergent Tool Use From Multi-Agent Autocurricula" (Baker et al. 2020) and its batch
-//               version for GPUs (Shacklett et al., SIGGRAPH 2023): `profile`
+//   rules from  "Emergent Tool Use From Multi-Agent Autocurricula" (Baker et al. 2020) and its
+//               batch version for GPUs (Shacklett et al., SIGGRAPH 2023): `profile`
 //
-// Parts: settings.hpp, presets.hpp, bodies.hpp (what a user sets and what becomes of it), params.hpp
-// and tables.hpp (what there is), level.hpp and layout.hpp (levels, drawn and by hand), rules.hpp,
-// sight.hpp, observe.hpp, scene.hpp (for people).
+// Parts: settings.hpp, presets.hpp, bodies.hpp (what a user sets and what becomes of it),
+// params.hpp and tables.hpp (what there is), level.hpp and layout.hpp (levels, drawn and by hand),
+// rules.hpp, sight.hpp, observe.hpp, scene.hpp (for people).
 #pragma once
 
 #include "envs/hide_seek/level.hpp"

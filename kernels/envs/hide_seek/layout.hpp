@@ -10,7 +10,8 @@
 //   plane 0 0 40 0 0 -1
 //
 // One thing per line, or between semicolons; # begins a comment. Numbers are metres, radians,
-// seconds; a height that is left out puts the thing on the floor. "debug:NAME" is a scene of its own.
+// seconds; a height that is left out puts the thing on the floor. "debug:NAME" is a scene of its
+// own.
 #pragma once
 
 #include <charconv>

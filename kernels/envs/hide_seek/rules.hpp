@@ -1,8 +1,8 @@
 // The rules: what actions do before physics runs, and what is made of its outcome.
 //
-//   before   loads from the first three heads; each agent finds what it can grab or lock; then locks
-//            and grips, agent by agent, so that the outcome has one order
-//   after    agents lose their velocity (where the profile says so); seekers look for hiders; rewards
+//   before   loads from the first three heads; each agent finds what it can grab or lock; then
+//            locks and grips, agent by agent, so that the outcome has one order
+//   after    agents lose their velocity (where the profile says so); seekers look about; rewards
 //
 // The first step of an episode has number 1. In steps 1 to preparation_steps seekers are frozen and
 // nobody is paid.

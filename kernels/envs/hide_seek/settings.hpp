@@ -1,5 +1,5 @@
-// What a user sets (Settings): a profile, and anything that should differ from it. presets.hpp fills
-// in what is left open, params.hpp has what the rules read.
+// What a user sets (Settings): a profile, and anything that should differ from it. presets.hpp
+// fills in what is left open, params.hpp has what the rules read.
 #pragma once
 
 #include <cstdio>

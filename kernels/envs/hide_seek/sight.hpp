@@ -1,7 +1,7 @@
 // What agents see and measure: cones of sight with a ray to the middle of each body, and lidar.
-// Rays are cast by packs (engine/maths/packs.hpp): the lanes are rays of one agent, every lane meets the
-// same body at the same time. There is no tree over the bodies: for 30 rays at once, thirty bodies
-// are cheaper than walking one.
+// Rays are cast by packs (engine/maths/packs.hpp): the lanes are rays of one agent, every lane
+// meets the same body at the same time. There is no tree over the bodies: for 30 rays at once,
+// thirty bodies are cheaper than walking one.
 #pragma once
 
 #include "envs/hide_seek/tables.hpp"

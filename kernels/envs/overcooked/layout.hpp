@@ -1,6 +1,6 @@
-// Layouts: the named ones, the reading of a text, and what is asked of a kitchen before anyone cooks
-// in it. Host only.
-// lint: allow file-size: half of the lines read what a user may pass and say what is wrong with it
+// Layouts: the named ones, the reading of a text, and what is asked of a kitchen before anyone
+// cooks in it. Host only. lint: allow file-size: half of the lines read what a user may pass and
+// say what is wrong with it
 #pragma once
 
 #include <algorithm>
@@ -86,7 +86,8 @@ inline std::string read_layout_file(const std::string& path) {
   return text;
 }
 
-/// The text of the layout. A named one brings its own orders, values and times where none are given.
+/// The text of the layout. A named one brings its own orders, values and times where none are
+/// given.
 inline std::string find_layout(Settings& s) {
   if (s.layout.find('\n') != std::string::npos) {
     if (s.layout.size() > kMostBytes)

@@ -7,8 +7,8 @@
 //   rules from  Overcooked-AI (Carroll et al., "On the Utility of Learning about Humans for
 //               Human-AI Coordination", NeurIPS 2019), both generations: `dynamics`
 //
-// Parts: settings.hpp (what a user sets), layout.hpp and recipes.hpp (what becomes of it), rules.hpp,
-// observe.hpp, text.hpp.
+// Parts: settings.hpp (what a user sets), layout.hpp and recipes.hpp (what becomes of it),
+// rules.hpp, observe.hpp, text.hpp.
 #pragma once
 
 #include "envs/overcooked/layout.hpp"

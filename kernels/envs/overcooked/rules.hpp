@@ -8,8 +8,8 @@ namespace gpu_envs::envs::overcooked {
 
 // ---- objects
 
-/// What a hand, a counter or a pot holds: one of these, or a soup: kOpen + recipe in a pot that does
-/// not cook yet, kSoup + recipe once it cooks and ever after.
+/// What a hand, a counter or a pot holds: one of these, or a soup: kOpen + recipe in a pot that
+/// does not cook yet, kSoup + recipe once it cooks and ever after.
 enum Item : uint8_t { kNothing, kOnion, kTomato, kDish, kOpen = 16, kSoup = 32 };
 
 GE_FN bool is_open(int item) {

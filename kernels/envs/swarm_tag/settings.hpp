@@ -1,5 +1,5 @@
-// What a user sets (Settings), what the rules read (Params), and how a profile and what differs from
-// it become these.
+// What a user sets (Settings), what the rules read (Params), and how a profile and what differs
+// from it become these.
 #pragma once
 
 #include "engine/environment.hpp"

@@ -1,7 +1,7 @@
 // SwarmTag: runners on a torus keep together and away from chasers, who want to touch them.
 //
-//   who acts    any number of chasers and of runners at once: each turns, and sets its speed (vogue)
-//               or speeds up and brakes (floxs)
+//   who acts    any number of chasers and of runners at once: each turns, and sets its speed
+//               (vogue) or speeds up and brakes (floxs)
 //   reward      a chaser 0.1 while it touches a runner; a runner -0.1 for each chaser that it
 //               touches, and in vogue up to 0.01 for the company of runners
 //   ends        never by the rules; nobody leaves; cut short after 400 steps

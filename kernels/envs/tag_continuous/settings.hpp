@@ -1,5 +1,5 @@
-// What a user sets (Settings), what the rules read of it (Params), and how much a build has room for
-// (Tier). start.hpp reads what a user says of the start.
+// What a user sets (Settings), what the rules read of it (Params), and how much a build has room
+// for (Tier). start.hpp reads what a user says of the start.
 #pragma once
 
 #include <string>

@@ -3,7 +3,8 @@
 //
 //   tagger 0.5 0.25 0.375; runner 1.25 7.75 1.0
 //
-// that is x, y and heading [rad]. The reading of it is for the host, the draws are for all machines.
+// that is x, y and heading [rad]. The reading of it is for the host, the draws are for all
+// machines.
 #pragma once
 
 #include <algorithm>

@@ -8,8 +8,8 @@
 //   rules from  TagContinuous of WarpDrive (Lan, Srinivasa, Wang and Zheng, JMLR 23, 2022), its
 //               implementation in NumPy
 //
-// Parts: settings.hpp and start.hpp (what a user sets and what becomes of it), rules.hpp, observe.hpp,
-// scene.hpp (for people).
+// Parts: settings.hpp and start.hpp (what a user sets and what becomes of it), rules.hpp,
+// observe.hpp, scene.hpp (for people).
 #pragma once
 
 #include "envs/tag_continuous/observe.hpp"

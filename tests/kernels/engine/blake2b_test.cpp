@@ -1,5 +1,5 @@
-// engine/maths/blake2b.hpp against RFC 7693 and against digests that Python's hashlib gave for the same
-// bytes.
+// engine/maths/blake2b.hpp against RFC 7693 and against digests that Python's hashlib gave for the
+// same bytes.
 #include "engine/maths/blake2b.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// The functions of engine/maths/math.hpp against the C library in wider arithmetic, at their edges, and
-// against one hash that every compiler, instruction set and optimisation level must reproduce. With
-// GE_EXHAUSTIVE=1 every float is tried and the largest errors are printed, as they stand in the
-// header's table; that takes some minutes.
+// The functions of engine/maths/math.hpp against the C library in wider arithmetic, at their edges,
+// and against one hash that every compiler, instruction set and optimisation level must reproduce.
+// With GE_EXHAUSTIVE=1 every float is tried and the largest errors are printed, as they stand in
+// the header's table; that takes some minutes.
 #include "engine/maths/math.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// engine/maths/random.hpp against the vectors that Random123 publishes, and coarse checks of what is made
-// from the words: enough to notice a wrong shift, not a test of Philox itself.
+// engine/maths/random.hpp against the vectors that Random123 publishes, and coarse checks of what
+// is made from the words: enough to notice a wrong shift, not a test of Philox itself.
 #include "engine/maths/random.hpp"
 
 #include <cmath>
