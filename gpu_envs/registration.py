@@ -3,7 +3,8 @@
 The catalogue has a file per environment, `catalogue/<stem>.json`, made from the headers'
 descriptions; nothing is said here again, and reading it loads no native code. Environments that
 `python -m gpu_envs build` made of headers elsewhere are found in the user's cache. An environment
-is `gpu_envs/<Name>-v0`, and `<Name>-v0` too where nobody else has that name.
+is `gpu_envs/<Name>-v0`, and `<Name>-v0` too where nobody else has that name. Gymnasium is imported
+where something is registered or made: what only looks an environment up does without.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ import os
 import sys
 import warnings
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import gymnasium
-from gymnasium.envs.registration import parse_env_id
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpu_envs import errors
 from gpu_envs.building import places
+
+if TYPE_CHECKING:
+    import gymnasium
 
 NAMESPACE = "gpu_envs"
 
@@ -77,7 +78,8 @@ def refresh() -> None:
     """Read the catalogue and the cache again, and register what is new."""
     _known.cache_clear()
     environments.cache_clear()
-    register_all()
+    if "gymnasium" in sys.modules:
+        register_all()
 
 
 @functools.cache
@@ -129,7 +131,9 @@ def find(name: str) -> Description:
 
 
 def register_all() -> None:
-    """Register every environment with Gymnasium, by strings, so that nothing is imported."""
+    """Register every environment with Gymnasium, by strings, so that nothing else is imported."""
+    import gymnasium
+
     for name, description in environments().items():
         _register(f"{NAMESPACE}/{name}", description)
         if name in gymnasium.registry or not _name_is_taken(name):
@@ -137,11 +141,16 @@ def register_all() -> None:
 
 
 def _name_is_taken(name: str) -> bool:
+    import gymnasium
+    from gymnasium.envs.registration import parse_env_id
+
     _, bare, _ = parse_env_id(name)
     return any(s.namespace is None and s.name == bare for s in gymnasium.registry.values())
 
 
 def _register(env_id: str, description: Description) -> None:
+    import gymnasium
+
     held = gymnasium.registry.get(env_id)
     if held is not None:
         if held.kwargs.get("name") == description["id"]:  # ours; its header may have been edited
@@ -160,6 +169,8 @@ def _register(env_id: str, description: Description) -> None:
 
 def make(name: str, **options: Any) -> gymnasium.Env[Any, Any]:
     """Make one environment: `gymnasium.make`, looking among this package's environments first."""
+    import gymnasium
+
     return gymnasium.make(f"{NAMESPACE}/{find(name)['id']}", **options)
 
 
@@ -167,6 +178,8 @@ def make_vec(
     name: str, num_envs: int = 1, **options: Any
 ) -> gymnasium.vector.VectorEnv[Any, Any, Any]:
     """Make a batch: `gymnasium.make_vec`, looking among this package's environments first."""
+    import gymnasium
+
     if gymnasium.__version__.startswith("0."):  # whose make_vec passes no keywords on
         from gpu_envs.vector import VectorEnv
 

@@ -23,6 +23,7 @@ _KINDS = {  # the first that matches
     "modules, CUDA": r"gpu_envs/modules/\w+\.cuda\.so",
     "data of environments": r"gpu_envs/modules/\w+\.data/.+",
     "headers for `build`": r"gpu_envs/kernels/(.*\.hpp|flags\.txt|cmake/templates/\w+\.in)",
+    "data of environments": r"gpu_envs/kernels/envs/.*\.measures\.json",
     "catalogue": r"gpu_envs/catalogue/\w+\.json",
     "Python": r"gpu_envs/.*\.(py|pyi|typed)",
     "about the package": r"gpu_envs-[^/]+\.dist-info/.+",
@@ -49,6 +50,8 @@ def problems(names: set[str]) -> Iterator[str]:
         wanted |= {f"gpu_envs/modules/{stem}.data/{path.name}" for path in data}
     headers = [*(ROOT / "kernels").rglob("*.hpp"), ROOT / "kernels" / "flags.txt"]
     headers += (ROOT / "kernels" / "cmake" / "templates").glob("*.in")
+    measures = (ROOT / "kernels" / "envs").rglob("*.measures.json")
+    wanted |= {f"gpu_envs/{path.relative_to(ROOT).as_posix()}" for path in measures}
     inside = {path.relative_to(ROOT).parts[1] for path in headers} - {"envs", "bindings"}
     for path in headers:
         if path.relative_to(ROOT).parts[1] in inside:

@@ -88,7 +88,7 @@ def keep_data(header: Path, module: Path) -> None:
 
 
 def add_headers(package: Path) -> None:
-    """Put into a package the headers that `build` needs for one of a user's own."""
+    """Put in the headers that `build` needs for one of a user's own, and environments' data."""
     for name in _SHIPPED:
         source = places.kernels() / name
         if source.is_dir():
@@ -99,3 +99,7 @@ def add_headers(package: Path) -> None:
                 ignore=shutil.ignore_patterns("*.cpp", "*.cu"),
             )
     shutil.copyfile(places.kernels() / "flags.txt", package / "kernels" / "flags.txt")
+    for source in places.kernels().glob("envs/**/*.measures.json"):
+        target = package / "kernels" / source.relative_to(places.kernels())
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)

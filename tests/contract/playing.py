@@ -9,9 +9,10 @@ import golden_cases
 import gymnasium
 import numpy as np
 import pytest
-from sizes import SMALL, TOGETHER
 
 import gpu_envs
+from gpu_envs import measures
+from gpu_envs.measures import sizes
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -21,6 +22,7 @@ CASES = list(golden_cases.read(REGISTERED))
 # Too long for the native tests' slow executors.
 LONG = list(golden_cases.read(REGISTERED, golden_cases.FOLDER / "long"))
 NAMES = list(REGISTERED)
+TOGETHER = [name for name in NAMES if measures.of(name)["tests"].get("together")]
 SINGLES = [name for name in NAMES if name not in TOGETHER]
 # Every environment, and again with every profile that it has beside its default.
 SETTINGS = [(name, {}) for name in NAMES] + [
@@ -43,7 +45,7 @@ every_mode = pytest.mark.parametrize("mode", MODES)
 
 def short(name: str) -> dict[str, Any]:
     """Little work, and several episodes within a hundred steps."""
-    options = SMALL.get(name, {})
+    options = sizes(name, "small")
     return {**options, "max_episode_steps": 23} if options else {}
 
 

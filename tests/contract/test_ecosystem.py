@@ -16,13 +16,14 @@ import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode
-from sizes import ALONE, CROWD, SMALL, TOGETHER
 
 import gpu_envs
+from gpu_envs.measures import sizes
 from tests.contract.playing import (
     MODES,
     REGISTERED,
     ROOT,
+    TOGETHER,
     address,
     every_environment,
     every_mode,
@@ -72,7 +73,7 @@ def test_import_is_quick_and_loads_no_array_library(run_python) -> None:
 
 @every_environment
 def test_spec_survives_json_and_rebuilds_equal_settings(make_vec, name) -> None:
-    env = make_vec(name, 3, autoreset_mode="NextStep", **CROWD.get(name, {}))
+    env = make_vec(name, 3, autoreset_mode="NextStep", **sizes(name, "crowd"))
     assert EnvSpec.from_json(env.spec.to_json()) == env.spec
     again = gymnasium.make_vec(env.spec)
     assert again.num_envs == env.num_envs
@@ -85,7 +86,7 @@ def test_spec_survives_json_and_rebuilds_equal_settings(make_vec, name) -> None:
 @pytest.mark.parametrize("worlds", [1, 3, 1024])
 @pytest.mark.parametrize("observation", ["flat", "dict"])
 def test_results_have_a_row_per_agent_of_every_world(make_vec, name, worlds, observation) -> None:
-    env = make_vec(name, worlds, observation=observation, **CROWD.get(name, {}))
+    env = make_vec(name, worlds, observation=observation, **sizes(name, "crowd"))
     rows = worlds * env.agents_per_world
     assert env.num_envs == rows
     obs, first_infos = env.reset(seed=0)
@@ -116,7 +117,7 @@ def test_gymnasium_vectorises_the_single_form_into_the_same_rows(run_python, nam
         options["vector_kwargs"] = {"context": kind}
     # In an interpreter of its own: this one may hold threads of other libraries, unfit to fork.
     program = textwrap.dedent(VECTORISED)
-    result = run_python(program.format(name=name, options=options, parameters=ALONE.get(name, {})))
+    result = run_python(program.format(name=name, options=options, parameters=sizes(name, "alone")))
     assert result.stdout.strip() == "equal", result.stderr
 
 
@@ -182,7 +183,7 @@ def test_package_declares_its_bounds_of_gymnasium() -> None:
 
 @every_environment
 def test_rows_of_a_large_batch_equal_those_of_small_ones(make_vec, name) -> None:
-    options = SMALL.get(name, {})
+    options = sizes(name, "small")
     batch = make_vec(name, 1024, **options)
     rows, infos = batch.reset(seed=5)
     parts = []
@@ -204,7 +205,7 @@ CHOSEN = (0, 1, 511, 1023)  # of 1024 worlds
 
 @every_single
 def test_row_of_a_list_of_seeds_equals_the_single_environment(make_vec, name) -> None:
-    options = ALONE.get(name, {})
+    options = sizes(name, "alone")
     batch = make_vec(name, 1024, **options)
     seeds = [(7 * i) % 1000 for i in range(1024)]
     rows, _ = batch.reset(seed=seeds)
@@ -243,7 +244,7 @@ def test_garbage_seeds_are_refused(make_vec, seed, error) -> None:
 @every_environment
 @pytest.mark.parametrize("observation", ["flat", "dict"])
 def test_observations_lie_in_their_space(make_vec, name, observation) -> None:
-    env = make_vec(name, 4, observation=observation, **CROWD.get(name, {}))
+    env = make_vec(name, 4, observation=observation, **sizes(name, "crowd"))
     obs, infos = env.reset(seed=0)
     assert obs in env.observation_space
     space = env.observation_space
@@ -266,7 +267,7 @@ def test_observations_lie_in_their_space(make_vec, name, observation) -> None:
 @pytest.mark.parametrize("arrays", ["numpy", "torch"])
 def test_results_that_are_kept_never_change(make_vec, name, arrays) -> None:
     pytest.importorskip(arrays)
-    env = make_vec(name, 3, arrays=arrays, **CROWD.get(name, {}))
+    env = make_vec(name, 3, arrays=arrays, **sizes(name, "crowd"))
     env.reset(seed=0)
     kept = [env.step(actions) for actions in sampled(env, 40)]
     copies = [[np.asarray(leaf).copy() for part in step for leaf in leaves(part)] for step in kept]
@@ -290,7 +291,7 @@ def test_reuse_hands_the_same_arrays_out_again(make_vec, arrays) -> None:
 
 @every_environment
 def test_writing_into_results_changes_no_simulation(make_vec, name) -> None:
-    plain, edited = (make_vec(name, 3, **CROWD.get(name, {})) for _ in range(2))
+    plain, edited = (make_vec(name, 3, **sizes(name, "crowd")) for _ in range(2))
     _, infos = plain.reset(seed=0)
     edited.reset(seed=0)
     for numbers in sampled(plain, 60):
@@ -320,7 +321,7 @@ def test_bad_actions_name_expected_and_actual(make_vec, actions, error, message)
 @every_environment
 @every_mode
 def test_infos_are_arrays_with_masks(make_vec, name, mode) -> None:
-    env = make_vec(name, 3, autoreset_mode=mode, **CROWD.get(name, {}))
+    env = make_vec(name, 3, autoreset_mode=mode, **sizes(name, "crowd"))
     _, first_infos = env.reset(seed=0)
     infos = env.step(sampled(env, 1)[0])[4]
 

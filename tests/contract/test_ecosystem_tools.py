@@ -13,11 +13,11 @@ import pytest
 from gymnasium.utils import performance
 from gymnasium.utils.env_checker import check_env
 from gymnasium.wrappers import vector as wrappers
-from sizes import ALONE, CROWD
 
 import gpu_envs
 from gpu_envs import native
 from gpu_envs.building import processor
+from gpu_envs.measures import sizes
 from tests.contract.playing import (
     NAMES,
     REGISTERED,
@@ -47,7 +47,7 @@ def _exported(env: Any) -> list[Any]:
 
 @every_single
 def test_check_env_of_gymnasium_passes(name) -> None:
-    env = gymnasium.make(f"gpu_envs/{name}", **ALONE.get(name, {}))
+    env = gymnasium.make(f"gpu_envs/{name}", **sizes(name, "alone"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # CartPole's velocities have no bound, as in Gymnasium's own.
@@ -153,7 +153,7 @@ def test_benchmark_of_gymnasium_runs(make_vec, mode) -> None:
 def test_every_field_passes_dlpack_without_a_copy(make_vec, name, arrays) -> None:
     pytest.importorskip(arrays)
     torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
-    env = make_vec(name, 5, arrays=arrays, **CROWD.get(name, {}))
+    env = make_vec(name, 5, arrays=arrays, **sizes(name, "crowd"))
     env.reset(seed=0)
     for leaf in _exported(env):
         assert torch.from_dlpack(leaf).data_ptr() == address(leaf)
@@ -179,7 +179,7 @@ def test_parts_of_the_reward_pass_dlpack_as_slices(make_vec, name, arrays) -> No
 @pytest.mark.parametrize("worlds", [1, 3, 7, 129])
 def test_fields_begin_at_cache_lines(make_vec, name, arrays, worlds) -> None:
     pytest.importorskip(arrays)
-    env = make_vec(name, worlds, arrays=arrays, **CROWD.get(name, {}))
+    env = make_vec(name, worlds, arrays=arrays, **sizes(name, "crowd"))
     env.reset(seed=0)
     assert all(address(leaf) % 64 == 0 for leaf in _exported(env))
 
@@ -218,7 +218,7 @@ def test_inference_mode_leaves_the_environment_usable(make_vec, options) -> None
 @pytest.mark.parametrize("arrays", ["numpy", "torch", "jax"])
 def test_no_result_becomes_an_object_array(make_vec, name, arrays) -> None:
     pytest.importorskip(arrays)
-    env = make_vec(name, 3, arrays=arrays, **CROWD.get(name, {}))
+    env = make_vec(name, 3, arrays=arrays, **sizes(name, "crowd"))
     env.reset(seed=0)
     for part in env.step(sampled(env, 1)[0]):
         assert all(np.asarray(leaf).dtype != object for leaf in leaves(part))
@@ -233,7 +233,7 @@ def test_instruction_sets_agree_bit_for_bit(run_python, name) -> None:
     levels |= set(native.built_levels()) & set(processor.runnable_levels())
     program = textwrap.dedent(f"""
         import hashlib, gpu_envs
-        env = gpu_envs.VectorEnv({name!r}, 33, device="cpu", **{CROWD.get(name, {})!r})
+        env = gpu_envs.VectorEnv({name!r}, 33, device="cpu", **{sizes(name, "crowd")!r})
         obs, infos = env.reset(seed=1)
         env.action_space.seed(1)
         digest = hashlib.blake2b(obs.tobytes())

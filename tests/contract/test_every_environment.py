@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sizes import FEW, VARIED
 
+from gpu_envs.measures import sizes
 from tests.contract.playing import CASES, Case, drawn, every_environment
 
 STEPS = 60
@@ -60,7 +60,7 @@ def test_a_save_continues_as_the_run_it_was_taken_from(
     name: str, make_simulator: Callable[..., Any]
 ) -> None:
     first, second = (
-        make_simulator(name, 9, **VARIED.get(name, {}), **FEW.get(name, {})) for _ in range(2)
+        make_simulator(name, 9, **sizes(name, "varied"), **sizes(name, "few")) for _ in range(2)
     )
     first.reset(seed=5)
     actions = drawn(first, STEPS)
@@ -78,7 +78,7 @@ def test_a_fork_has_its_sources_future_and_a_reseeded_one_its_own(
     name: str, make_simulator: Callable[..., Any]
 ) -> None:
     simulator = make_simulator(
-        name, 3, max_episode_steps=10, **VARIED.get(name, {}), **FEW.get(name, {})
+        name, 3, max_episode_steps=10, **sizes(name, "varied"), **sizes(name, "few")
     )
     simulator.reset(seed=5)
     for action in drawn(simulator, 5):
@@ -98,7 +98,7 @@ def test_a_fork_has_its_sources_future_and_a_reseeded_one_its_own(
 def test_a_column_can_be_read_and_written_back(
     name: str, make_simulator: Callable[..., Any]
 ) -> None:
-    simulator = make_simulator(name, 5, **FEW.get(name, {}))
+    simulator = make_simulator(name, 5, **sizes(name, "few"))
     simulator.reset(seed=1)
     saved = simulator.save()
     for column in simulator.instance["columns"]:
@@ -114,7 +114,7 @@ def test_a_column_can_be_read_and_written_back(
 def test_warm_steps_take_no_memory_from_the_system(
     name: str, make_simulator: Callable[..., Any]
 ) -> None:
-    simulator = make_simulator(name, 8, **FEW.get(name, {}))
+    simulator = make_simulator(name, 8, **sizes(name, "few"))
     outputs = simulator.reset(seed=1)
     actions = drawn(simulator, 20)
     for action in actions:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sizes import CROWD, SMALL
 
 import gpu_envs
+from gpu_envs.measures import sizes
 from tests.contract.playing import (
     MODES,
     REGISTERED,
@@ -27,7 +27,7 @@ from tests.contract.playing import (
 @every_setting
 def test_time_limit_cuts_whoever_is_left_at_exactly_its_step(make_simulator, name, profile) -> None:
     simulator = make_simulator(
-        name, 6, autoreset_mode="Disabled", max_episode_steps=5, **SMALL.get(name, {}), **profile
+        name, 6, autoreset_mode="Disabled", max_episode_steps=5, **sizes(name, "small"), **profile
     )
     simulator.reset(seed=1)
     over = np.zeros((6, simulator.agents_per_world), bool)
@@ -140,7 +140,7 @@ def test_next_step_after_an_end_ignores_the_action_and_pays_nothing(
 @every_setting
 def test_disabled_freezes_a_finished_row_until_its_reset(make_vec, name, profile) -> None:
     env = make_vec(
-        name, 3, autoreset_mode="Disabled", max_episode_steps=3, **SMALL.get(name, {}), **profile
+        name, 3, autoreset_mode="Disabled", max_episode_steps=3, **sizes(name, "small"), **profile
     )
     _, infos = env.reset(seed=0)
     over, ignored = np.zeros(3, bool), 3  # of the step that comes after these
@@ -167,7 +167,7 @@ def test_disabled_freezes_a_finished_row_until_its_reset(make_vec, name, profile
 
 @every_setting
 def test_masked_reset_changes_masked_worlds_alone(make_vec, name, profile) -> None:
-    env = make_vec(name, 4, autoreset_mode="Disabled", **CROWD.get(name, {}), **profile)
+    env = make_vec(name, 4, autoreset_mode="Disabled", **sizes(name, "crowd"), **profile)
     _, infos = env.reset(seed=0)
     for numbers in sampled(env, 5):
         obs, *_, infos = env.step(legal(numbers, infos))
@@ -191,7 +191,7 @@ def test_masked_reset_changes_masked_worlds_alone(make_vec, name, profile) -> No
 
 @every_setting
 def test_seed_repeats_its_episodes_and_no_seed_goes_on(make_vec, name, profile) -> None:
-    env = make_vec(name, 3, **SMALL.get(name, {}), **profile)
+    env = make_vec(name, 3, **sizes(name, "small"), **profile)
     plan = sampled(env, 1000)
 
     def course() -> list[bytes]:
@@ -210,7 +210,7 @@ def test_seed_repeats_its_episodes_and_no_seed_goes_on(make_vec, name, profile) 
 
 @every_setting
 def test_start_of_an_episode_does_not_depend_on_what_was_played(make_vec, name, profile) -> None:
-    env = make_vec(name, 3, autoreset_mode="Disabled", **SMALL.get(name, {}), **profile)
+    env = make_vec(name, 3, autoreset_mode="Disabled", **sizes(name, "small"), **profile)
     starts = []
     for seed_of_actions in (0, 1):
         _, infos = env.reset(seed=8)

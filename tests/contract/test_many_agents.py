@@ -13,9 +13,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from sizes import CROWD
 
 import gpu_envs
+from gpu_envs.measures import sizes
 
 DESCRIPTIONS = gpu_envs.environments()
 NAMES = [name for name, description in DESCRIPTIONS.items() if description["agents"] != "1"]
@@ -34,7 +34,7 @@ every_library = pytest.mark.parametrize("arrays", ["numpy", "torch", "jax"])
 def make(make_vec):
     def make(name: str, worlds: int = WORLDS, **options: Any) -> gpu_envs.VectorEnv:
         pytest.importorskip(options.get("arrays", "numpy"))
-        return make_vec(name, worlds, **CROWD.get(name, {}) | options)
+        return make_vec(name, worlds, **sizes(name, "crowd") | options)
 
     return make
 
@@ -119,7 +119,7 @@ def test_libraries_agree_on_every_info(make, name, arrays) -> None:
 def test_infos_are_the_simulators_outputs_by_row(make, name) -> None:
     env, simulator = (
         make(name),
-        gpu_envs.Simulator(name, WORLDS, device="cpu", **CROWD.get(name, {})),
+        gpu_envs.Simulator(name, WORLDS, device="cpu", **sizes(name, "crowd")),
     )
     pairs = [(env.reset(seed=3)[1], simulator.reset(seed=3))]
     for step in range(10):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import textwrap
 import types
 import warnings
@@ -22,41 +21,28 @@ from pettingzoo.test import (
 )
 from pettingzoo.test.state_test import state_test
 from pettingzoo.utils import parallel_to_aec
-from sizes import FEW, SMALL
 
 import gpu_envs
+from gpu_envs import measures
+from gpu_envs.measures import sizes
 
-LAYOUTS = (
-    "cramped_room",
-    "asymmetric_advantages",
-    "coordination_ring",
-    "forced_coordination",
-    "counter_circuit",
-)
-LISTED: list[tuple[str, dict[str, Any]]] = [
-    ("CartPole-v0", {}),
-    ("Micro-v0", {"agent_count": 3, "work": 2}),
-    *(
-        ("Hanabi-v0", {"player_count": players, "noop": noop})
-        for players, noop in itertools.product((2, 3, 4, 5), (True, False))
-    ),
-    *(("Overcooked-v0", {"layout": layout}) for layout in LAYOUTS),
-    ("Overcooked-v0", {"layout": "multiplayer_schelling", "player_count": 0}),
-    ("Overcooked-v0", {"layout": "many_player", "player_count": 40}),
-]
 REGISTERED = gpu_envs.environments()
-REST = [
-    (name, SMALL[name] if name in FEW else {})
-    for name in REGISTERED
-    if name not in {name for name, _ in LISTED}
-]
+
+
+def _variants(name: str) -> list[dict[str, Any]]:
+    """Return the parameters with which an environment is tried: all that its data lists."""
+    own = sizes(name, "small") if sizes(name, "few") else {}
+    return measures.of(name)["tests"].get("variants", [own])
+
+
+LISTED = [(name, options) for name in REGISTERED for options in _variants(name)]
 
 
 def _cases(wanted: Callable[[dict[str, Any]], bool] = lambda _: True) -> pytest.MarkDecorator:
     """Parametrise over the environments whose description is wanted."""
     cases = [
         pytest.param(name, options, id="-".join([name, *map(str, options.values())]))
-        for name, options in LISTED + REST
+        for name, options in LISTED
         if wanted(REGISTERED[name])
     ]
     return pytest.mark.parametrize(("name", "options"), cases)

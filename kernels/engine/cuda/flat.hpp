@@ -3,7 +3,7 @@
 // executor, and the same bits.
 //
 //   Each           a thread per row               EachTogether   a warp per row
-//   EachWorld      a thread per world             Reduce         a warp per 1,024 rows, then a world
+//   EachWorld      a thread per world             Reduce         a warp per 1,024 rows, a world
 //   SortRows       keys, a radix sort of all worlds' rows, places
 //   Observe        a thread or a warp per row     Write          a thread per row, neighbours fused
 //   When           a mask of worlds               others         a block per world, as a group

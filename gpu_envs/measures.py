@@ -1,0 +1,164 @@
+"""What is known of an environment beside its rules: sizes for tests, what to measure, training.
+
+It is data, `<header>.measures.json` beside the header: in this tree, in an installed package, and
+where a header of a user's own lies. docs/measures.md says what stands in it, `FORM` below what is
+allowed. Read without Gymnasium, since a bare machine with a GPU measures too.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+from typing import Any
+
+from gpu_envs import errors, registration
+from gpu_envs.building import places
+
+SUFFIX = ".measures.json"
+Data = dict[str, Any]
+
+_VALUES = {"*": (bool, int, float, str)}  # parameters or options by name
+_NUMBERS = [(int, float)]
+_TESTS: Data = {
+    "together": bool,
+    "slow": bool,
+    "few": bool,
+    **dict.fromkeys(("varied", "small", "alone", "crowd"), _VALUES),
+    "variants": [_VALUES],
+}
+_LABELS: Data = {  # of what was measured
+    **dict.fromkeys(("form", "entry", "arrays", "memory", "outputs", "dtype", "sweep"), str),
+    **dict.fromkeys(("worlds", "value", "lanes", "graph"), int),
+    "threads": (int, str),
+}
+_FORM: Data = {
+    "label": str,
+    "parameters": _VALUES,
+    "worlds!": [int],
+    "device_worlds": [int],
+    "ranges": [[str]],
+}
+_SWEEP: Data = {
+    "values!": [int],
+    "worlds!": [int],
+    "by": {"*": _NUMBERS},
+    "parameters": _VALUES,
+}
+_BAR: Data = {
+    "of!": str,
+    "least!": (int, float),
+    "on": str,
+    "name": str,
+    **_LABELS,
+    "over": _LABELS,
+}
+_PEER: Data = {
+    "label!": str,
+    "program!": str,
+    "with": {"*": (bool, int, float, str, list)},
+    "worlds": int,
+    "threads": str,
+    "form": str,
+}
+_BENCHMARK: Data = {
+    "gpu_check": str,
+    "drawn": bool,
+    "formats": [str],
+    "steps": int,
+    "device_steps": int,
+    "forms": [_FORM],
+    "sweeps": {"*": _SWEEP},
+    "parts": {"*": str},
+    "bars": [_BAR],
+    "peers": [_PEER],
+}
+_TRAINING: Data = {
+    "defaults": _VALUES,
+    "evaluation": _VALUES,
+    "device": _VALUES,
+    "compared": [_VALUES],
+    "least": (int, float),
+}
+_SECTIONS: Data = {"tests": _TESTS, "benchmark": _BENCHMARK, "training": _TRAINING}
+FORM: Data = {**_SECTIONS, "ids": {"*": _SECTIONS}}
+
+
+def beside(header: Path) -> Path:
+    """Return where the data of a header lies."""
+    return header.with_suffix(SUFFIX)
+
+
+def file_of(name: str) -> Path:
+    """Return the file of an environment, by its id; an installed package has no header there."""
+    home = registration.home(registration.find(name)["id"])
+    if home.header is not None:
+        return beside(home.header)
+    folder = places.kernels() / "envs"
+    alone = folder / f"{home.stem}{SUFFIX}"
+    return alone if alone.exists() else folder / home.stem / alone.name
+
+
+def of(name: str) -> Data:
+    """Return the sections of an environment, each of them there, with what is its id's alone."""
+    file = file_of(name)
+    held = _read(file, file.stat().st_mtime_ns) if file.exists() else {}
+    own = held.get("ids", {}).get(registration.find(name)["id"], {})
+    return {key: held.get(key, {}) | own.get(key, {}) for key in _SECTIONS}
+
+
+def sizes(name: str, purpose: str) -> Data:
+    """Return the parameters with which tests make an environment.
+
+    Args:
+        name: Id of the environment.
+        purpose: "varied", where episodes begin differently; "small", with little work; "alone",
+            with one agent; "crowd", with several; "few", where worlds are large by themselves.
+    """
+    tests = of(name)["tests"]
+    if purpose == "few":
+        return dict(sizes(name, "crowd")) if tests.get("few") else {}
+    fallback = {} if purpose == "alone" else tests.get("varied", {})
+    return dict(tests.get(purpose, fallback))
+
+
+@functools.lru_cache
+def _read(file: Path, _when: int) -> Data:
+    try:
+        held: Data = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as problem:
+        raise ValueError(f"{file} is no JSON: {problem}") from None
+    check(held, str(file))
+    return held
+
+
+def check(value: Any, where: str, form: Any = FORM) -> None:
+    """Refuse what the form does not have, with the place in the file."""
+    if isinstance(form, dict):
+        if not isinstance(value, dict):
+            raise TypeError(f"{where} must be an object, got {value!r}")
+        _check_keys(value, where, form)
+    elif isinstance(form, list):
+        if not isinstance(value, list):
+            raise TypeError(f"{where} must be a list, got {value!r}")
+        for i, entry in enumerate(value):
+            check(entry, f"{where}[{i}]", form[0])
+    else:
+        wanted = form if isinstance(form, tuple) else (form,)
+        if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
+            kinds = " or ".join(kind.__name__ for kind in wanted)
+            raise TypeError(f"{where} must be {kinds}, got {value!r}")
+
+
+def _check_keys(value: Data, where: str, form: Data) -> None:
+    known = {key.rstrip("!"): inner for key, inner in form.items()}
+    for key, inner in value.items():
+        if key == "why" and "*" not in known:
+            check(inner, f"{where}: why", str)
+        elif key not in known and "*" not in known:
+            raise ValueError(f"{where}: {errors.unknown('key', key, known)}")
+        else:
+            check(inner, f"{where}: {key}", known.get(key, known.get("*")))
+    for key in form:
+        if key.endswith("!") and key[:-1] not in value:
+            raise ValueError(f"{where}: {key[:-1]!r} is missing")
