@@ -7,9 +7,8 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_type_hints
 
-from gpu_envs import errors, fields, flags, native, registration
+from gpu_envs import errors, fields, flags, measures, native, registration
 from gpu_envs.train.config import Config, flag_of
-from gpu_envs.train.presets import PRESETS
 
 _ABOUT = (
     "Train agents by PPO until the evaluation reaches the goal. Writes checkpoint.ckpt (the run, "
@@ -66,7 +65,8 @@ def parser_for(env: str | None) -> flags.Parser:
     )
     parser.add_argument("env", metavar="ENV", help="id of the environment, such as CartPole-v0")
     entry = None if env is None else native.described(env)
-    _add_options(parser, {} if entry is None else PRESETS.get(entry["id"], {}))
+    training = {} if entry is None else measures.of(entry["id"])["training"]
+    _add_options(parser, training.get("defaults", {}))
     if entry is not None:
         parser.add_argument(
             "--evaluate-with",

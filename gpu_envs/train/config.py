@@ -1,7 +1,7 @@
 """Everything that can be chosen about a training run: one dataclass, which is the command line too.
 
 A field's help, limits and choices stand beside its default, and `command` makes the options from
-them. Defaults per environment are in `presets`.
+them. Defaults per environment are data beside its header (`gpu_envs.measures`).
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from gpu_envs import errors, fields, registration
-from gpu_envs.train.presets import EVALUATION, PRESETS
+from gpu_envs import errors, fields, measures, registration
 
 
 def _option(
@@ -244,9 +243,10 @@ def make(env: str, **choices: Any) -> Config:
     for choice in choices:
         if choice not in known:
             raise ValueError(errors.unknown("option", choice, sorted(known - {"env"})))
-    preset = dict(PRESETS.get(name, {}))
-    evaluation = EVALUATION.get(name, {}) | dict(choices.pop("evaluation_parameters", {}))
-    return Config(env=name, **{**preset, **choices}, evaluation_parameters=evaluation)
+    training = measures.of(name)["training"]
+    evaluation = training.get("evaluation", {}) | dict(choices.pop("evaluation_parameters", {}))
+    usual = training.get("defaults", {})
+    return Config(env=name, **{**usual, **choices}, evaluation_parameters=evaluation)
 
 
 _SHOWN = ("rollout", "epochs", "minibatch", "learning_rate", "gamma", "hidden")

@@ -1,4 +1,4 @@
-"""Choices of a run: the command line, presets, limits, and what is said about nonsense."""
+"""Choices of a run: the command line, defaults, limits, and what is said about nonsense."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ import pytest
 
 pytest.importorskip("torch", reason="needs torch")
 
-from gpu_envs import environments, fields, flags, play, registration
-from gpu_envs.train import command, config, match
+from gpu_envs import environments, fields, flags, measures, play, registration
+from gpu_envs.train import command, match
 from gpu_envs.train.config import Config, flag_of, folder_of, make
-from gpu_envs.train.presets import EVALUATION, PRESETS
 
 OPTIONS = {field.name: field for field in dataclasses.fields(Config) if field.metadata}
 TEXTS = {"hidden": "32", "reward_weights": "sparse=2"}  # others may be any
@@ -210,23 +209,21 @@ def test_values_of_another_type_are_refused() -> None:
     assert make("CartPole-v0", gamma=1).gamma == 1  # a whole number is a number
 
 
-# ---- presets
+# ---- defaults of an environment
 
 
-def test_presets_name_every_environment_and_options() -> None:
-    assert set(PRESETS) == set(environments())
-    for name, preset in PRESETS.items():
-        assert set(preset) <= set(OPTIONS), name
-        assert name in environments()
-        made = make(name)
-        assert {key: getattr(made, key) for key in preset} == preset
-
-
-def test_evaluations_have_parameters_of_their_environments() -> None:
-    for name, parameters in EVALUATION.items():
-        described = fields.read(registration.find(name)["parameters"])
-        fields.checked_values(described, parameters, f"parameter of {name}", ValueError)
-        assert make(name).evaluation_parameters == parameters
+@pytest.mark.parametrize("name", environments())
+def test_defaults_are_options_and_evaluations_have_parameters(name: str) -> None:
+    training, made = measures.of(name)["training"], make(name)
+    usual = training["defaults"]
+    assert usual and set(usual) <= set(OPTIONS)
+    assert {key: getattr(made, key) for key in usual} == usual
+    parameters = training.get("evaluation", {})
+    described = fields.read(registration.find(name)["parameters"])
+    fields.checked_values(described, parameters, f"parameter of {name}", ValueError)
+    assert made.evaluation_parameters == parameters
+    for choices in [training.get("device", {}), *training.get("compared", [])]:
+        make(name, **choices)
 
 
 @pytest.mark.parametrize("name", environments())
@@ -236,11 +233,14 @@ def test_every_environment_has_defaults_and_what_is_chosen_comes_before_them(nam
         assert getattr(make(name, **{option: value}), option) == value
 
 
-def test_chosen_evaluation_parameters_join_the_presets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(config.EVALUATION, "Micro-v0", {"work": 3, "agent_count": 2})
+def test_chosen_evaluation_parameters_join_those_of_the_data(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held = {"training": {"evaluation": {"work": 3, "agent_count": 2}}}
+    monkeypatch.setattr(measures, "of", lambda name: held)
     made = make("Micro-v0", evaluation_parameters={"work": 5})
     assert made.evaluation_parameters == {"work": 5, "agent_count": 2}
-    assert config.EVALUATION["Micro-v0"] == {"work": 3, "agent_count": 2}
+    assert held["training"]["evaluation"] == {"work": 3, "agent_count": 2}
 
 
 def test_folders_are_named_after_environment_and_seed() -> None:
@@ -268,7 +268,7 @@ def test_help_lists_every_option_with_its_default_and_all_parameters(
     env: str | None, capsys: Any
 ) -> None:
     top, text = shown([*([] if env is None else [env]), "--help"], capsys).split(" run: ")
-    preset = {} if env is None else PRESETS.get(env, {})
+    preset = {} if env is None else measures.of(env)["training"]["defaults"]
     for name, field in OPTIONS.items():
         default = typed(preset.get(name, field.default)) or "''"
         words = " ".join(field.metadata["help"].split())
