@@ -1,8 +1,9 @@
-"""Measures environments: steps per second, bytes per step, overhead, scaling, peers.
+"""Measures environments: steps per second, bytes per step, overhead, curves, peers.
 
-`scripts/benchmark.py` and `python -m gpu_envs bench` both call `main`. What is measured is in the
-suites (`throughput`, `scaling`, `cuda`); `clock` times, `machine` describes the computer, `traffic`
-counts bytes from the description, `report` prints and writes.
+`scripts/benchmark.py` and `python -m gpu_envs bench` both call `main`; scripts/gpu_check.sh takes
+sections. What is measured is data beside each header (docs/measures.md). `plan` makes cases of it,
+`cases` steps one, `loop` goes through them, `limits` says what the machine allows, `bars` judges,
+`report` prints and writes. Only `entries`, `overhead` and `peers` need Gymnasium.
 """
 
 from gpu_envs.benchmark.command import main

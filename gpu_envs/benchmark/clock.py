@@ -19,6 +19,10 @@ class Timing:
     fastest: float
     slowest: float
 
+    def over(self, parts: int) -> Timing:
+        """The same for one of the parts that each call has."""
+        return Timing(self.median / parts, self.fastest / parts, self.slowest / parts)
+
     def as_json(self, units_per_call: float) -> dict[str, float]:
         """Rates of something that each call does `units_per_call` times."""
         return {
@@ -38,11 +42,12 @@ def run_on_host(call: Call, count: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How long to measure: `repeats` runs of about `seconds` each, timed by `run`."""
+    """How long to measure: `repeats` runs of about `seconds` each, or of `steps` calls."""
 
     seconds: float
     repeats: int
     run: Callable[[Call, int], float] = run_on_host
+    steps: int = 0
 
     def time(self, call: Call) -> Timing:
         """Time one call."""
@@ -59,6 +64,8 @@ class Clock:
 
     def _count(self, call: Call) -> int:
         """How many calls fill a repeat; finding out is the warm-up."""
+        if self.steps:
+            return self.steps
         count = 1
         while True:
             elapsed = self.run(call, count)

@@ -1,4 +1,4 @@
-"""The command line of the benchmark: which suite runs, for how long, and where results go."""
+"""The command line of the benchmark: what runs, for how long, and where results go."""
 
 from __future__ import annotations
 
@@ -9,28 +9,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gpu_envs import native, registration
-from gpu_envs.benchmark import bodies, cuda, games, herds, machine, scaling, swarms, throughput
+from gpu_envs import measures, native, registration
+from gpu_envs.benchmark import loop, machine, memory
 from gpu_envs.benchmark.clock import Clock
+from gpu_envs.benchmark.plan import Plan
 from gpu_envs.benchmark.report import Report
 
 _BUSY = 0.5  # load per core at the start from which figures are worth a warning
 _EPILOG = """
-One agent per world (CartPole): steps/s for several numbers of worlds through Simulator.step and
-gymnasium.make_vec, one thread and all, default and lean outputs, each kind of array; bytes per
-step against the memory's bandwidth measured in the same run; microseconds of Python per step;
-peers that are installed (Gymnasium, EnvPool, gymnax) and a plain C loop.
-Many agents per world (Micro): agent-steps/s by agents per world, by work and by threads, plotted.
-Games (Hanabi, Overcooked): world steps/s with random legal moves drawn in the loop, by element type
-and outputs, against a plain copy of as many bytes, beside peers (OpenSpiel, overcooked-ai, JaxMARL)
-and by agents per world with the memory of a world, plotted.
-Rigid bodies (HideSeek): world steps/s with random actions and resets, one thread and all, without
-sleep, crowded, by profile; where the time of a step goes; by agents and by boxes, plotted.
-Swarms (TagGrid, TagContinuous, Flocking, SwarmTag): agent-steps/s with 5 to 17,600 agents a world,
-bytes or pairs in range per second against the machine's limit, beside WarpDrive's and floxs's own
-programs where they are installed.
-On a GPU the same numbers come from CUDA events, with lanes per world, captured graphs and the limit
-that the memory sets.
+What is measured of an environment, and what is promised, is data beside its header
+(docs/measures.md): sizes, numbers of worlds, curves, bars, programs of others. Of each:
+steps/s by form, threads and outputs, by element type and kind of array, through Simulator.step
+and gymnasium.make_vec where a world is one agent; bytes per step, or pairs of agents in range,
+against what this machine does in the same run; where the time of a step goes; curves with plots;
+microseconds of Python per step; peers that are installed.
+On a GPU the same comes from CUDA events, with lanes per world and captured graphs.
 """
 
 
@@ -119,55 +112,35 @@ def _introduce(report: Report) -> None:
         report.say("other work is running on this machine: figures are lower than it could give")
 
 
+def clock_of(
+    data: dict[str, Any], on_gpu: bool, *, seconds: float, repeats: int, quick: bool
+) -> Clock:
+    """A clock for an environment: of so many seconds, or of whole episodes where its data says."""
+    steps = int(data.get("device_steps" if on_gpu else "steps", 0))
+    if steps:
+        repeats, steps = (1, min(60, steps)) if quick else (min(3, repeats), steps)
+    return Clock(seconds, repeats, memory.timed(on_gpu), steps)
+
+
 def _run(name: str, device: str, arguments: argparse.Namespace, report: Report) -> None:
     seconds = arguments.seconds or (0.005 if arguments.quick else 0.1)
-    parameters = dict(arguments.parameters)
-    clock = Clock(seconds, arguments.repeats)
-    if device != "cpu":
-        clock = cuda.device_clock(seconds, arguments.repeats, device)
-    if name in games.GAMES:
-        default = games.WORLDS if device == "cpu" else games.DEVICE_WORLDS
-        worlds = arguments.worlds or (games.QUICK_WORLDS if arguments.quick else default)
-        games.run(
-            games.Plan(
-                name, worlds, clock, arguments.quick, not arguments.no_peers, device, parameters
-            ),
-            report,
-            arguments.out,
-        )
-    elif name in bodies.YARDS:
-        default = bodies.WORLDS if device == "cpu" else bodies.DEVICE_WORLDS
-        worlds = arguments.worlds or (bodies.QUICK_WORLDS if arguments.quick else default)
-        repeats = 1 if arguments.quick else min(3, arguments.repeats)
-        bodies.run(
-            bodies.Plan(name, worlds, repeats, arguments.quick, device, parameters),
-            report,
-            arguments.out,
-        )
-    elif name in herds.HERDS:
-        swarms.run(
-            swarms.Plan(
-                name,
-                clock,
-                arguments.quick,
-                not arguments.no_peers,
-                device,
-                parameters,
-                arguments.worlds or (),
-            ),
-            report,
-        )
-    elif not registration.find(name)["agents"].isdecimal():
-        plan = scaling.Plan(name, clock, arguments.quick, device, parameters)
-        scaling.run(plan, report, arguments.out)
-    elif device != "cpu":
-        worlds = arguments.worlds or (cuda.QUICK_WORLDS if arguments.quick else cuda.WORLDS)
-        cuda.run(cuda.Plan(name, worlds, clock, device, parameters), report)
-    else:
-        worlds = arguments.worlds or (
-            throughput.QUICK_WORLDS if arguments.quick else throughput.WORLDS
-        )
-        with_peers = not arguments.no_peers
-        throughput.run(
-            throughput.Plan(name, worlds, clock, arguments.quick, with_peers, parameters), report
-        )
+    kind, _, ordinal = device.partition(":")
+    on_gpu = kind == "cuda"
+    if on_gpu:
+        memory.torch().cuda.set_device(int(ordinal))
+    clock = clock_of(
+        measures.of(name)["benchmark"],
+        on_gpu,
+        seconds=seconds,
+        repeats=arguments.repeats,
+        quick=arguments.quick,
+    )
+    plan = Plan(
+        name,
+        native.target_of(kind),
+        clock,
+        arguments.quick,
+        arguments.worlds or (),
+        dict(arguments.parameters),
+    )
+    loop.run(plan, report, arguments.out, not arguments.no_peers)

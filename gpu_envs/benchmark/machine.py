@@ -1,19 +1,14 @@
-"""Says which computer this is and how fast its memory copies."""
+"""Says which computer this is."""
 
 from __future__ import annotations
 
 import importlib.metadata
-import itertools
 import os
 import platform
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from gpu_envs import native
-from gpu_envs.benchmark.clock import Clock
 
 _PACKAGES = ("gpu_envs", "numpy", "gymnasium", "torch", "envpool", "gymnax", "jax")
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -81,23 +76,3 @@ def describe(device: str) -> dict[str, Any]:
         "device_name": str(module.device_name(ordinal)) if machine == "cuda" else _processor(),
         "instruction_set": str(module.INSTRUCTION_SET),
     }
-
-
-def copy_bandwidth(moved: int, threads: int, clock: Clock) -> float:
-    """Bytes per second of a plain copy that moves `moved` bytes, half of them read, half written.
-
-    With several threads the better of one and all: small copies do not pay for the others.
-    """
-    half = max(64, moved // 2)
-    source, target = np.ones(half, np.uint8), np.zeros(half, np.uint8)
-    alone = 2 * half / clock.time(lambda _: np.copyto(target, source)).median
-    if threads == 1:
-        return alone
-    cuts = np.linspace(0, half, threads + 1).astype(int).tolist()
-    parts = [slice(a, b) for a, b in itertools.pairwise(cuts)]
-    with ThreadPoolExecutor(threads) as pool:
-
-        def copy(_: int) -> None:
-            list(pool.map(lambda part: np.copyto(target[part], source[part]), parts))
-
-        return max(alone, 2 * half / clock.time(copy).median)

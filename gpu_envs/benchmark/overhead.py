@@ -6,72 +6,50 @@ a call into the module costs that does nothing. The overhead is the rest of `Vec
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
-from gpu_envs.benchmark import subjects
-from gpu_envs.benchmark.clock import Call, Clock, Timing
+from gpu_envs.benchmark import memory
+from gpu_envs.benchmark.cases import Case, open_case
+from gpu_envs.benchmark.clock import Clock
+from gpu_envs.benchmark.plan import Plan
 from gpu_envs.benchmark.report import Bar, Report, Table
-from gpu_envs.benchmark.subjects import Choice, Subject
 
 _MOST_MICROSECONDS = 5.0
 _JUDGED = (("numpy", "fresh"), ("torch", "reuse"), ("torch", "out"))
 
 
-def _bare_calls(subject: Subject) -> tuple[Call, Call]:
-    """The native step with everything prepared, and a native call that does nothing."""
-    simulator: Any = subject.simulator
-    native = simulator._native
-    addresses, results = native.allocate(False)
-    action = subjects.prepared_actions(
-        simulator.single_action_space, simulator.num_worlds * simulator.agents_per_world, 1
-    )[0]
-    address, kind = action.ctypes.data, action.dtype.name
-    step = native.step
-
-    def bare(_: int, kept: object = (action, results)) -> None:
-        step(address, kind, addresses, 0)
+def measure(plan: Plan, report: Report) -> None:
+    """Measure on the CPU, print the table and judge the bars."""
+    clock = Clock(plan.clock.seconds, plan.clock.repeats, plan.clock.run)
+    libraries = ["numpy", *(["torch"] if memory.has("torch") else [])]
+    kinds = [(library, kind) for library in libraries for kind in ("fresh", "reuse", "out")]
+    one = Case(plan.name, plan.target, 1, plan.parameters, threads=1)
+    ways = [("Simulator", "numpy", "fresh"), *(("make_vec", *kind) for kind in kinds)]
+    cases = [replace(one, entry=e, arrays=a, memory=m) for e, a, m in ways]
+    bare, opened = open_case(one), [open_case(case) for case in cases]
+    assert bare.run is not None
+    simulator = bare.run.simulator
 
     def nothing(_: int) -> None:
-        _ = native.record_bytes
+        _ = simulator.record_bytes
 
-    return bare, nothing
-
-
-def measure(name: str, report: Report, clock: Clock) -> None:
-    """Measure on the CPU, print the table and judge the bars."""
-    libraries = ["numpy", *(["torch"] if subjects.has_torch() else [])]
-    choices = [
-        Choice("make_vec", library, memory, threads=1)
-        for library in libraries
-        for memory in ("fresh", "reuse", "out")
-    ]
-    opened = [subjects.open_subject(name, 1, choice) for choice in choices]
-    plain = subjects.open_subject(name, 1, Choice(threads=1))
-    bare, nothing = _bare_calls(plain)
-    timings = clock.race([bare, nothing, plain.step, *(subject.step for subject in opened)])
-    for subject in [plain, *opened]:
+    timings = clock.race([bare.step, nothing, *(subject.step for subject in opened)])
+    for subject in [bare, *opened]:
         subject.close()
     native = max(timings[0].median - timings[1].median, 0.0)
-    _show(report, choices, native, timings)
-    for library, memory in _JUDGED:
-        what = f"overhead of VectorEnv.step at N = 1 with {library} {memory}"
-        measured = None
-        if library in libraries:
-            index = choices.index(Choice("make_vec", library, memory, threads=1))
-            measured = (timings[3 + index].median - native) * 1e6
-        report.judge(Bar(what, _MOST_MICROSECONDS, measured, " us", at_least=False))
-    if "torch" not in libraries:
-        report.say("torch is not installed: its overhead is not measured")
+    rows = [("native step alone", native), ("native step, called from Python", timings[0].median)]
+    labels = ["Simulator.step, numpy fresh", *(f"VectorEnv.step, {a} {m}" for a, m in kinds)]
+    rows += [(label, t.median) for label, t in zip(labels, timings[2:], strict=True)]
+    _show(report, rows, native)
+    totals = dict(rows)
+    for library, kind in _JUDGED:
+        total = totals.get(f"VectorEnv.step, {library} {kind}")
+        what = f"overhead of VectorEnv.step at N = 1 with {library} {kind}"
+        found = None if total is None else (total - native) * 1e6
+        report.judge(Bar(what, _MOST_MICROSECONDS, found, " us", at_least=False))
 
 
-def _show(report: Report, choices: list[Choice], native: float, timings: list[Timing]) -> None:
-    rows = [("native step alone", native)]
-    rows += [("native step, called from Python", timings[0].median)]
-    rows += [("Simulator.step, numpy fresh", timings[2].median)]
-    rows += [
-        (f"VectorEnv.step, {c.arrays} {c.memory}", timing.median)
-        for c, timing in zip(choices, timings[3:], strict=True)
-    ]
+def _show(report: Report, rows: list[tuple[str, float]], native: float) -> None:
     table = Table(
         "One world: microseconds per step",
         ["call", "total", "beyond the native step"],

@@ -1,51 +1,40 @@
-"""Other people's implementations of the same task, measured beside ours in the same run.
+"""Other people's programs for the same task, measured beside ours in the same run.
 
-Each peer is optional: a missing one is reported with its reason. All take prepared random actions,
-reset by themselves, and are stepped once per call, as a learner would; what a peer does not return
-(final observations, statistics) is its own choice and is not added here.
+The data beside a header says which `PROGRAMS` there are for it and with what options. Each is
+optional: a missing one is reported with its reason. All take prepared random actions or draw legal
+ones, reset by themselves, and are stepped once per call, as a learner would; what a program does
+not return (final observations, statistics) is its own choice and is not added here.
 """
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import os
-import shutil
-import subprocess
-import tempfile
+import random
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
 
-from gpu_envs.benchmark import game_peers, swarm_peers
-from gpu_envs.benchmark.clock import Call
+from gpu_envs.benchmark import c_loop
+from gpu_envs.benchmark.cases import Case, Subject, find, open_case, warmed
+from gpu_envs.benchmark.loop import Bench
 from gpu_envs.benchmark.machine import cores
-from gpu_envs.benchmark.subjects import PREPARED, Subject
+from gpu_envs.benchmark.report import Table, si
+from gpu_envs.benchmark.worlds import PREPARED
 
-_LOOP = Path(__file__).parents[2] / "tests" / "oracles" / "cartpole_loop.c"
-_SCANNED = 64  # steps per call of a peer that runs many steps in one
+_JAX_STEPS = 16  # of one compiled call
+Open = Callable[..., Subject]
 
 
 class MissingError(Exception):
     """Why a peer cannot run here, in a few words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """A peer, the largest batch worth trying, and whether it uses all threads."""
-
-    name: str
-    open: Callable[[int], Subject]
-    most_worlds: int
-    threaded: bool = False
-
-
-def _require(package: str) -> Any:
+def require(package: str) -> Any:
+    """Import a package that may be missing."""
     try:
         return importlib.import_module(package)
     except Exception as problem:  # a broken installation is as absent as a missing one
@@ -53,48 +42,111 @@ def _require(package: str) -> Any:
         raise MissingError(f"{package} cannot be imported: {reason}") from problem
 
 
+def open_quietly(peer: dict[str, Any], worlds: int) -> Subject:
+    """Open a peer; whatever goes wrong in it becomes a `MissingError` of one line."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return warmed(PROGRAMS[peer["program"]](worlds, **peer.get("with", {})))
+        except MissingError:
+            raise
+        except Exception as problem:  # a peer's failure must not end our run
+            text = (str(problem).splitlines() or [""])[0]
+            raise MissingError(f"it failed with {type(problem).__name__}: {text}") from problem
+
+
+# ---- beside ours
+
+
+def show(bench: Bench) -> None:
+    """Peers' rates, and ours over theirs with as many threads as they use."""
+    peers = bench.plan.data.get("peers", ())
+    results: dict[str, Any] = {}
+    table = Table("Peers: world steps per second (ours over theirs)", [""])
+    table.note = (
+        "Ours: Simulator.step with all outputs in fresh arrays, measured in turns with the peer; "
+        "the best N of ours where the peer has another. One thread against one, all against all."
+    )
+    rows: dict[str, dict[int, str]] = {}
+    for peer in peers:
+        entry = results.setdefault(peer["label"], {})
+        row = rows.setdefault(peer["label"], {})
+        for worlds, own in _batches(bench, peer):
+            try:
+                entry[str(worlds)] = found = _beside(bench, peer, worlds, own)
+            except MissingError as reason:
+                bench.report.say(f"{peer['label']} is missing at N = {worlds:,}: {reason}")
+                entry["missing"] = str(reason)
+                break
+            row[worlds] = f"{si(found['per_second'])} ({found['ours_over_theirs']:.3g}x)"
+    columns = sorted({worlds for row in rows.values() for worlds in row})
+    table.header += [f"N = {n:,}" for n in columns]
+    table.rows = [[name, *(row.get(n, "-") for n in columns)] for name, row in rows.items()]
+    bench.report.results["peers"] = results
+    if columns:
+        bench.report.show(table)
+
+
+def _batches(bench: Bench, peer: dict[str, Any]) -> list[tuple[int, int]]:
+    """Numbers of worlds of the peer, and of ours."""
+    form = _form(bench, peer)
+    most = peer.get("worlds", 1)
+    shared = [(n, n) for n in form.worlds if n <= most]
+    threads = cores() if peer.get("threads") == "all" else 1
+    points = list(find(bench.points, form=form.label, threads=threads))
+    best = max(points, key=lambda point: point.get("world_steps") or 0.0).case.worlds
+    return shared or [(most, best)]
+
+
+def _form(bench: Bench, peer: dict[str, Any]) -> Any:
+    forms = bench.plan.forms()
+    return next((form for form in forms if form.label == peer.get("form", "")), forms[0])
+
+
+def _beside(bench: Bench, peer: dict[str, Any], worlds: int, own: int) -> dict[str, float]:
+    plan, threads = bench.plan, cores() if peer.get("threads") == "all" else 1
+    how = {"entry": "Simulator", "arrays": "numpy", "memory": "fresh", "threads": threads}
+    case: Case = plan.case(_form(bench, peer), own, **how)
+    theirs = open_quietly(peer, worlds)
+    ours = open_case(case, bool(plan.data.get("drawn")))
+    timings = plan.clock.race([theirs.step, ours.step])
+    theirs.close()
+    ours.close()
+    rate, own_rate = theirs.units / timings[0].median, own / timings[1].median
+    ratio = {"ours_per_second": own_rate, "ours_over_theirs": own_rate / rate}
+    return timings[0].as_json(theirs.units) | ratio
+
+
+# ---- programs: batches of worlds with two actions
+
+
 def _actions(worlds: int, dtype: Any = np.int64) -> list[Any]:
-    random = np.random.default_rng(0)
-    return [random.integers(0, 2, worlds).astype(dtype) for _ in range(PREPARED)]
+    dice = np.random.default_rng(0)
+    return [dice.integers(0, 2, worlds).astype(dtype) for _ in range(PREPARED)]
 
 
-def _in_turn(step: Callable[[Any], object], actions: list[Any]) -> Call:
-    return lambda i: step(actions[i % PREPARED])
+def _stepped(env: Any, worlds: int, actions: list[Any]) -> Subject:
+    return Subject(lambda i: env.step(actions[i % PREPARED]), worlds, env.close)
 
 
-def _warmed(subject: Subject) -> Subject:
-    for i in range(4):
-        subject.step(i)
-    return subject
+def _gymnasium(worlds: int, *, id: str, mode: str) -> Subject:
+    env = gymnasium.make_vec(id, num_envs=worlds, vectorization_mode=mode)
+    env.reset(seed=0)
+    return _stepped(env, worlds, _actions(worlds))
 
 
-def _gymnasium(mode: str) -> Callable[[int], Subject]:
-    def open_peer(worlds: int) -> Subject:
-        env = gymnasium.make_vec("CartPole-v1", num_envs=worlds, vectorization_mode=mode)
-        env.reset(seed=0)
-        return _warmed(Subject(_in_turn(env.step, _actions(worlds)), worlds, env.close))
-
-    return open_peer
-
-
-def _envpool(threads: int) -> Callable[[int], Subject]:
-    def open_peer(worlds: int) -> Subject:
-        envpool = _require("envpool")
-        env = envpool.make(
-            "CartPole-v1", env_type="gymnasium", num_envs=worlds, num_threads=threads, seed=0
-        )
-        env.reset()
-        return _warmed(Subject(_in_turn(env.step, _actions(worlds, np.int32)), worlds, env.close))
-
-    return open_peer
+def _envpool(worlds: int, *, id: str, threads: int) -> Subject:
+    make = require("envpool").make
+    count = threads or cores()
+    env = make(id, env_type="gymnasium", num_envs=worlds, num_threads=count, seed=0)
+    env.reset()
+    return _stepped(env, worlds, _actions(worlds, np.int32))
 
 
-def _gymnax(worlds: int, steps: int) -> Subject:
+def _gymnax(worlds: int, *, id: str, steps: int) -> Subject:
     """`steps` 1: a call per step; more: that many steps inside one compiled loop."""
-    os.environ.setdefault("JAX_PLATFORMS", "cpu")
-    jax = _require("jax")
-    gymnax = _require("gymnax")
-    env, parameters = gymnax.make("CartPole-v1")
+    jax = _jax()
+    env, parameters = require("gymnax").make(id)
     each = jax.vmap(env.step, in_axes=(0, 0, 0, None))
 
     def advance(key: Any, state: Any, action: Any) -> Any:
@@ -111,149 +163,149 @@ def _gymnax(worlds: int, steps: int) -> Subject:
         (key, state), sums = jax.lax.scan(body, (key, state), None, length=steps)
         return key, state, sums
 
-    run = jax.jit(advance if steps == 1 else advance_many)
-    reset = jax.vmap(env.reset, in_axes=(0, None))
     key = jax.random.PRNGKey(0)
-    held = [key, reset(jax.random.split(key, worlds), parameters)[1]]
+    first = jax.vmap(env.reset, in_axes=(0, None))(jax.random.split(key, worlds), parameters)[1]
     actions = [jax.numpy.asarray(a) for a in _actions(worlds, np.int32)]
+    run = jax.jit(advance if steps == 1 else advance_many)
+    return _carried(run, [key, first], actions, worlds * steps)
+
+
+def _carried(run: Any, held: list[Any], actions: list[Any], units: int) -> Subject:
+    """Call a compiled function that takes what it returned before."""
+    ready = require("jax").block_until_ready
 
     def step(i: int) -> None:
-        held[0], held[1], shown = run(held[0], held[1], actions[i % PREPARED])
-        jax.block_until_ready(shown)
+        *held[:], shown = run(*held, actions[i % len(actions)])
+        ready(shown)
 
-    return _warmed(Subject(step, worlds * steps, lambda: None))
-
-
-def compile_loop(folder: Path, flags: tuple[str, ...] = ()) -> ctypes.CDLL:
-    """Compile the plain C loop with `cc -O3` and load it."""
-    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-    if compiler is None:
-        raise MissingError("there is no C compiler")
-    if not _LOOP.exists():
-        raise MissingError(f"its source {_LOOP.name} comes with the source tree only")
-    library = folder / f"loop{''.join(flags).replace('=', '-')}.so"
-    command = [compiler, "-O3", *flags, "-shared", "-fPIC", "-o", str(library), str(_LOOP), "-lm"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise MissingError(f"its compilation failed: {(done.stderr.splitlines() or ['?'])[0]}")
-    loop = ctypes.CDLL(str(library))
-    loop.world_bytes.restype = ctypes.c_int64
-    return loop
+    return Subject(step, units, lambda: None)
 
 
-def _c_loop(*flags: str) -> Callable[[int], Subject]:
-    def open_peer(worlds: int) -> Subject:
-        with tempfile.TemporaryDirectory() as folder:
-            loop = compile_loop(Path(folder), flags)
-        memory = np.zeros(worlds * loop.world_bytes(), np.uint8)
-        outputs = (
-            np.empty((worlds, 4), np.float32),
-            np.empty(worlds, np.float32),
-            np.empty(worlds, np.uint8),
-            np.empty(worlds, np.uint8),
-        )
-        pointers = [ctypes.c_void_p(array.ctypes.data) for array in outputs]
-        state, count = ctypes.c_void_p(memory.ctypes.data), ctypes.c_int64(worlds)
-        loop.reset_all(state, count, ctypes.c_uint32(0), pointers[0])
-        actions = _actions(worlds)
-        places = [ctypes.c_void_p(array.ctypes.data) for array in actions]
-        kept = (memory, outputs, actions)
-
-        def step(i: int, kept: object = kept) -> None:
-            loop.step_all(state, count, places[i % PREPARED], *pointers)
-
-        subject = Subject(step, worlds, lambda: None)
-        for i in range(64):
-            step(i)
-        return subject
-
-    return open_peer
+def _jax() -> Any:
+    """Import JAX for the CPU, whose results are compared with the CPU's."""
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    return require("jax")
 
 
-_CARTPOLE = (
-    Peer("C loop, cc -O3", _c_loop(), 1 << 20),
-    Peer("C loop, cc -O3 -march=native", _c_loop("-march=native"), 1 << 20),
-    Peer("Gymnasium SyncVectorEnv", _gymnasium("sync"), 4096),
-    Peer("Gymnasium NumPy vector class", _gymnasium("vector_entry_point"), 1 << 20),
-    Peer("EnvPool, 1 thread", _envpool(1), 1 << 16),
-    Peer(f"EnvPool, {cores()} threads", _envpool(cores()), 1 << 16, threaded=True),
-    Peer("gymnax (jax CPU), a call per step", lambda n: _gymnax(n, 1), 1 << 20, threaded=True),
-    Peer(
-        f"gymnax (jax CPU), {_SCANNED} steps per call",
-        lambda n: _gymnax(n, _SCANNED),
-        1 << 16,
-        threaded=True,
-    ),
-)
-_HANABI = (
-    Peer("OpenSpiel, Python, one core", lambda _: game_peers.open_spiel_hanabi(_require), 1),
-    Peer(
-        "JaxMARL (jax CPU), compiled",
-        lambda _: game_peers.jaxmarl_hanabi(_require),
-        1024,
-        threaded=True,
-    ),
-)
-_OVERCOOKED = (
-    Peer("overcooked-ai, Python, one core", lambda _: game_peers.overcooked_ai(_require), 1),
-    Peer(
-        "JaxMARL (jax CPU), compiled",
-        lambda _: game_peers.jaxmarl_overcooked(_require),
-        1024,
-        threaded=True,
-    ),
-)
-# Their names end as the forms of gpu_envs.benchmark.herds are called.
-_TAG_GRID = (
-    Peer(
-        "WarpDrive, NumPy: 5 agents, full observation",
-        lambda _: swarm_peers.warpdrive_grid(_require, 4),
-        1,
-    ),
-    Peer(
-        "WarpDrive, NumPy: 1,000 agents, full observation",
-        lambda _: swarm_peers.warpdrive_grid(_require, 999),
-        1,
-    ),
-)
-_TAG_CONTINUOUS = (
-    Peer(
-        "WarpDrive, NumPy: 5 agents, full observation",
-        lambda _: swarm_peers.warpdrive_square(_require, 1, 4),
-        1,
-    ),
-    Peer(
-        "WarpDrive, NumPy: 1,000 agents, full observation",
-        lambda _: swarm_peers.warpdrive_square(_require, 100, 900),
-        1,
-    ),
-)
-_FLOCKING = (
-    Peer(
-        "floxs (jax CPU), compiled: 1,024 agents",
-        lambda _: swarm_peers.floxs_flock(_require, 1024),
-        1,
-        threaded=True,
-    ),
-)
-PEERS = {
-    "CartPole-v0": _CARTPOLE,
-    "Hanabi-v0": _HANABI,
-    "Overcooked-v0": _OVERCOOKED,
-    "TagGrid-v0": _TAG_GRID,
-    "TagContinuous-v0": _TAG_CONTINUOUS,
-    "Flocking-v0": _FLOCKING,
+# ---- programs: several agents
+
+
+def _open_spiel(worlds: int, *, name: str, **options: Any) -> Subject:
+    """Play a card game: the observation vectors of all players after every move."""
+    game = require("pyspiel").load_game(name, options)
+    dice = random.Random(0)
+    held = [game.new_initial_state()]
+
+    def deal(state: Any) -> None:
+        while state.is_chance_node():
+            cards, odds = zip(*state.chance_outcomes(), strict=True)
+            state.apply_action(dice.choices(cards, odds)[0])
+
+    def step(_: int) -> None:
+        if held[0].is_terminal():
+            held[0] = game.new_initial_state()
+        state = held[0]
+        deal(state)
+        state.apply_action(dice.choice(state.legal_actions()))
+        deal(state)
+        if not state.is_terminal():
+            for player in range(game.num_players()):
+                state.observation_tensor(player)
+
+    return Subject(step, 1, lambda: None)
+
+
+def _overcooked_ai(worlds: int, *, layout: str, horizon: int) -> Subject:
+    """Step the reference's rules and both lossless encodings."""
+    actions = require("overcooked_ai_py.mdp.actions").Action.INDEX_TO_ACTION
+    rules = require("overcooked_ai_py.mdp.overcooked_mdp").OvercookedGridworld
+    world = rules.from_layout_name(layout)
+    dice = random.Random(0)
+    held = [world.get_standard_start_state(), 0]
+
+    def step(_: int) -> None:
+        if held[1] == horizon:
+            held[:] = [world.get_standard_start_state(), 0]
+        chosen = [dice.choice(actions), dice.choice(actions)]
+        held[0], _infos = world.get_state_transition(held[0], chosen)
+        held[1] += 1
+        world.lossless_state_encoding(held[0], horizon=horizon)
+
+    return Subject(step, 1, lambda: None)
+
+
+def _jaxmarl(worlds: int, *, name: str, masked: bool = False, **options: Any) -> Subject:
+    """Play a compiled batch, moves drawn from all, or where there are masks from the legal ones."""
+    jax = _jax()
+    if "layout" in options:
+        layouts = require(f"jaxmarl.environments.{name}")
+        options["layout"] = getattr(layouts, f"{name}_layouts")[options["layout"]]
+    env = require("jaxmarl").make(name, **options)
+
+    def choose(key: Any, agent: str, state: Any) -> Any:
+        if not masked:
+            return jax.random.randint(key, (), 0, env.action_space(agent).n)
+        legal = env.get_legal_moves(state)[agent]
+        return jax.random.categorical(key, jax.numpy.where(legal > 0, 0.0, -1e9))
+
+    def one(key: Any, state: Any) -> Any:
+        draw, own = jax.random.split(key)
+        keys = zip(env.agents, jax.random.split(draw, env.num_agents), strict=True)
+        chosen = {agent: choose(k, agent, state) for agent, k in keys}
+        observations, state, rewards, *_ = env.step(own, state, chosen)
+        return state, (observations, rewards)
+
+    def many(key: Any, states: Any, _: Any) -> Any:
+        def body(carry: Any, _: Any) -> Any:
+            key, own = jax.random.split(carry[0])
+            states, shown = jax.vmap(one)(jax.random.split(own, worlds), carry[1])
+            return (key, states), [leaf.sum() for leaf in jax.tree_util.tree_leaves(shown)]
+
+        (key, states), total = jax.lax.scan(body, (key, states), None, length=_JAX_STEPS)
+        return key, states, total
+
+    key = jax.random.PRNGKey(0)
+    states = jax.jit(jax.vmap(env.reset))(jax.random.split(key, worlds))[1]
+    return _carried(jax.jit(many), [key, states], [0], worlds * _JAX_STEPS)
+
+
+def _warpdrive(
+    worlds: int, *, module: str, name: str, choices: list[int], **options: Any
+) -> Subject:
+    """Play one of WarpDrive's NumPy classes with full observations."""
+    env = getattr(require(f"example_envs.{module}"), name)(episode_length=100, seed=1, **options)
+    env.reset()
+    shape = (PREPARED, env.num_agents, len(choices))
+    drawn = np.random.default_rng(0).integers(0, choices, shape).tolist()
+    rows = [[tuple(row) if len(row) > 1 else row[0] for row in rows] for rows in drawn]
+    actions = [dict(enumerate(row)) for row in rows]
+
+    def step(i: int) -> None:
+        if env.step(actions[i % PREPARED])[2]["__all__"]:
+            env.reset()
+
+    return Subject(step, 1, lambda: None)
+
+
+def _floxs(worlds: int, *, agents: int) -> Subject:
+    """Step floxs's flock, compiled for the CPU."""
+    jax = _jax()
+    generator = require("floxs.flock.generator").RandomGenerator(num_boids=agents)
+    env = require("floxs.flock").Flock(generator=generator)
+    drawn = np.random.default_rng(0).uniform(-1, 1, (PREPARED, agents, 2))
+    actions = [jax.numpy.asarray(array, dtype="float32") for array in drawn]
+    first = jax.jit(env.reset)(jax.random.PRNGKey(0))[0]
+    return _carried(jax.jit(env.step), [first], actions, 1)
+
+
+PROGRAMS: dict[str, Open] = {
+    "c_loop": c_loop.open_loop,
+    "envpool": _envpool,
+    "floxs": _floxs,
+    "gymnasium": _gymnasium,
+    "gymnax": _gymnax,
+    "jaxmarl": _jaxmarl,
+    "open_spiel": _open_spiel,
+    "overcooked_ai": _overcooked_ai,
+    "warpdrive": _warpdrive,
 }
-
-
-def open_quietly(peer: Peer, worlds: int) -> Subject:
-    """Open a peer; whatever goes wrong in it becomes a `MissingError` of one line."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return peer.open(worlds)
-        except MissingError:
-            raise
-        except Exception as problem:  # a peer's failure must not end our run
-            text = (str(problem).splitlines() or [""])[0]
-            raise MissingError(f"it failed with {type(problem).__name__}: {text}") from problem

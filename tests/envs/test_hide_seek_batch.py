@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gpu_envs import Simulator
+from gpu_envs import Simulator, measures
 from tests.envs.hide_seek_scenes import NEUTRAL, random_actions
 
 PROFILES = pytest.mark.parametrize("profile", ["fixed", "port", "openai"])
@@ -94,8 +93,8 @@ def test_idle_play_of_fixed_is_at_its_baseline() -> None:
 
 
 def test_benchmark_of_throughput_is_there() -> None:
-    # Rates belong to `python -m gpu_envs benchmark`; here it is only there and knows its subject.
-    assert importlib.util.find_spec("gpu_envs.benchmark.throughput") is not None
+    # Rates belong to `python -m gpu_envs bench`; here it only knows its subject.
+    assert measures.of("HideSeek-v0")["benchmark"]["bars"]
     for worlds in (1, 100):
         simulator = made(worlds, "fixed")
         simulator.reset(seed=0)

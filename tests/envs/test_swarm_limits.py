@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gpu_envs
-from gpu_envs.benchmark.subjects import prepared_actions
+from gpu_envs.benchmark.entries import actions_for
 
 Make = Callable[..., gpu_envs.Simulator]
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -77,7 +77,7 @@ def test_the_fewest_agents_play(make_simulator: Make, name, parameters, agents) 
     simulator = make_simulator(name, 3, **parameters)
     first = simulator.reset(seed=1)
     assert simulator.agents_per_world == agents
-    for actions in prepared_actions(simulator.single_action_space, 3 * agents):
+    for actions in actions_for(simulator):
         result = simulator.step(actions)
         assert np.isfinite(result.obs).all() and np.isfinite(result.reward).all()
     assert result.obs.shape == first.obs.shape
@@ -98,7 +98,7 @@ def test_more_agents_than_cells_share_them(make_simulator: Make, full) -> None:
         "TagGrid-v0", 2, num_taggers=200, grid_length=2, use_full_observation=full
     )
     simulator.reset(seed=1)
-    for actions in prepared_actions(simulator.single_action_space, 402):
+    for actions in actions_for(simulator):
         result = simulator.step(actions)
         assert 0 <= result.obs.min() and result.obs.max() <= 1
     simulator.check()
@@ -132,9 +132,8 @@ def test_what_no_memory_holds_is_refused_with_what_would_fit(
 
 def play(simulator: gpu_envs.Simulator, disturb: Callable[[], None]) -> tuple[bytes, list[bytes]]:
     """Returns the worlds after a few steps, and all that was seen on the way."""
-    rows = simulator.num_worlds * simulator.agents_per_world
     seen = [simulator.reset(seed=5).obs.tobytes()]
-    for actions in prepared_actions(simulator.single_action_space, rows):
+    for actions in actions_for(simulator):
         disturb()
         result = simulator.step(actions)
         seen += [np.asarray(result.obs).tobytes(), np.asarray(result.reward).tobytes()]
@@ -160,7 +159,7 @@ def test_actions_that_are_no_numbers_change_nothing(make_simulator: Make, name, 
 def test_calls_that_are_refused_change_nothing(make_simulator: Make, name) -> None:
     plain, disturbed = (make_simulator(name, 3, **SMALL[name]) for _ in range(2))
     rows = 3 * disturbed.agents_per_world
-    good = prepared_actions(disturbed.single_action_space, rows)[0]
+    good = actions_for(disturbed)[0]
     beyond = np.full_like(good, 100)
 
     def disturb() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import json
 import math
-import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +15,16 @@ import numpy as np
 import pytest
 
 import gpu_envs
-from gpu_envs import benchmark, native
-from gpu_envs.benchmark import cuda, machine, peers, subjects, traffic
-from gpu_envs.benchmark.clock import Clock
+from gpu_envs import benchmark, measures, native
+from gpu_envs.benchmark import bars, c_loop, cases, limits, loop, machine, memory, peers, plan
+from gpu_envs.benchmark.cases import Case, Point
+from gpu_envs.benchmark.clock import Clock, Timing
+from gpu_envs.benchmark.plan import Plan
 from gpu_envs.benchmark.report import Bar, Report, Table, si
 
 SHORT = ("--quick", "--seconds", "0.0005", "--repeats", "2", "--device", "cpu")
+NAMES = list(gpu_envs.environments())
+CLOCK = Clock(0.0005, 1)
 
 
 def run(folder: Path, *arguments: str) -> tuple[dict[str, Any], str]:
@@ -28,99 +34,199 @@ def run(folder: Path, *arguments: str) -> tuple[dict[str, Any], str]:
     return json.loads(data.read_text()), text.read_text()
 
 
-def rates_in(tree: Any) -> list[float]:
-    """Every rate anywhere in a result."""
-    if isinstance(tree, dict):
-        own = [tree["per_second"]] if "per_second" in tree else []
-        return own + [rate for value in tree.values() for rate in rates_in(value)]
-    return [rate for item in tree for rate in rates_in(item)] if isinstance(tree, list) else []
+def planned(name: str, **options: Any) -> Plan:
+    return Plan(name, native.cpu_target(), CLOCK, **options)
 
 
-def test_cartpole_writes_consistent_results(
+def chosen(data: dict[str, Any], **labels: Any) -> dict[str, Any]:
+    """The one point with these labels; those that are not named are as by default."""
+    usual = {"threads": machine.cores(), **labels}
+    keys = ("entry", "memory", "outputs", "dtype", "form", "sweep", "value", "arrays")
+    plain = {"entry": "native", "memory": "reuse", "outputs": "default"}
+    wanted = {key: plain.get(key) for key in keys} | usual
+    (found,) = [p for p in data["points"] if all(p.get(k) == v for k, v in wanted.items())]
+    return found
+
+
+def check_figures(data: dict[str, Any]) -> None:
+    """What holds for the points of any environment."""
+    for point in data["points"]:
+        rates = point["world_steps"]
+        assert 0 < rates["per_second_worst"] <= rates["per_second"] <= rates["per_second_best"]
+        expected = rates["per_second"] * point["agents"]
+        assert point["agent_steps_per_second"] == pytest.approx(expected)
+        if "limit" in point:
+            assert point["of_limit"] == pytest.approx(rates["per_second"] / point["limit"])
+
+
+def test_one_agent_a_world_is_stepped_in_every_way(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data, text = run(tmp_path, "CartPole", "--worlds", "1,48", "--no-peers")
 
     assert data["environment"] == "CartPole-v0" and data["machine"]["cores"] >= 1
-    assert all(rate > 0 for rate in rates_in(data)) and len(rates_in(data)) > 30
-    for row in data["steps_per_second"].values():
-        assert set(row) == {"1", "48"}
-        for entry in row.values():
-            assert entry["per_second_worst"] <= entry["per_second"] <= entry["per_second_best"]
-    for lean in ("default", "lean"):
-        counted = data["traffic"][lean]
-        lines = sum(line["read"] + line["written"] for line in counted["lines"])
-        assert math.isclose(lines, counted["bytes_per_step"])
-    for share in data["traffic"]["shares"]:
-        counted = data["traffic"]["lean" if share["lean"] else "default"]["bytes_per_step"]
-        expected = counted / share["ns_per_step"] * 1e9
-        assert math.isclose(share["bytes_per_second"], expected, rel_tol=1e-9)
+    check_figures(data)
+    assert len(data["points"]) > 30 and {p["worlds"] for p in data["points"]} == {1, 48}
+    for how in ({"threads": 1}, {"outputs": "lean"}, {"entry": "make_vec", "memory": "fresh"}):
+        arrays = {"arrays": "numpy"} if "entry" in how else {}
+        assert chosen(data, worlds=48, **how, **arrays)["agents"] == 1
     overhead = data["overhead_us"]
-    native = overhead["native step alone"]["total"]
+    native_step = overhead["native step alone"]["total"]
     for entry in overhead.values():
-        assert math.isclose(entry["total"] - native, entry["beyond_native"], abs_tol=1e-6)
-    assert {bar["verdict"] for bar in data["bars"]} <= {"ok", "short", "not measured"}
+        assert math.isclose(entry["total"] - native_step, entry["beyond_native"], abs_tol=1e-6)
+    moved = chosen(data, worlds=48)["bytes_moved"]
+    assert math.isclose(sum(map(sum, data["bytes"].values())), moved)
+    assert sum(data["parts"].values()) > 0
+    promised = len(measures.of("CartPole-v0")["benchmark"]["bars"])
+    assert [bar["verdict"] for bar in data["bars"][-promised:]] == ["not measured"] * promised
     printed = capsys.readouterr().out
     for bar in data["bars"]:
         assert f"bar: {bar['what']}" in printed and f"bar: {bar['what']}" in text
 
 
-def test_byte_table_of_cartpole_is_what_its_columns_say() -> None:
+def test_curves_are_drawn_and_moves_are_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="needs matplotlib")
+    data, text = run(tmp_path, "Hanabi", "--no-peers", "--worlds", "64")
+    check_figures(data)
+    assert all(point["share_of_drawing"] > 0 for point in data["points"] if "entry" not in point)
+    lean, bits = (chosen(data, worlds=64, outputs="lean", dtype=d) for d in (None, "bits"))
+    assert lean["bytes_handed_out"] > bits["bytes_handed_out"]
+    curve = [p["value"] for p in data["points"] if p.get("sweep") == "player_count"]
+    assert sorted(set(curve)) == [2, 4]
+    (name,) = data["figures"]
+    assert (tmp_path / name).read_bytes().startswith(b"\x89PNG") and name in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_forms_and_sweeps_of_the_data_can_be_made(name: str) -> None:
+    made = planned(name)
+    for form in made.forms():
+        case = made.case(form, 1)
+        one = cases.probe(case)
+        said = form.label.replace(",", "").split()
+        pairs = itertools.pairwise([*said, ""])
+        counts = [
+            int(n) for n, of in pairs if n.isdecimal() and of not in ("worlds", "nearest", "m")
+        ]
+        assert sum(counts) in (0, one.units)
+        assert (limits.pairs_in_range(case, form) > 0) == bool(form.ranges)
+        assert sum(x.read + x.written for x in limits.byte_table(case)) > 4 * one.units
+        one.close()
+    for _, curve in made.sweeps():
+        assert all(case.batch >= case.worlds >= 1 for case in curve)
+    labels = [form.label for form in made.forms()]
+    for peer in made.data.get("peers", ()):
+        assert peer["program"] in peers.PROGRAMS and peer.get("form", labels[0]) in labels
+    for bar in made.data.get("bars", ()):
+        assert bar["of"] in bars.UNITS and bar.get("form", labels[0]) in labels
+        assert bars.unmeasured(name, made.data, bar.get("on", "cpu"))
+
+
+def test_an_environment_without_data_is_measured_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measures, "of", lambda name: {"benchmark": {}})
+    (form,) = planned("Micro-v0").forms()
+    assert (form.label, form.parameters, form.worlds) == ("", {}, plan.WORLDS)
+
+
+def test_byte_table_is_what_the_columns_say() -> None:
     for name, real in (("CartPole-v0", 4), ("CartPole64-v0", 8)):
-        simulator = gpu_envs.Simulator(name, 32, device="cpu", outputs=["episode_return"])
-        counted = traffic.count(simulator, ends_per_step=0.25)
+        lines = limits.byte_table(Case(name, native.cpu_target(), 1))
+        by_name = {line.what: (line.read, line.written) for line in lines}
         used = 4 * real + 4 * 4  # motion; step, over, return, fate
-        by_name = {line.what: (line.read, line.written) for line in counted.lines}
-        assert by_name["columns that every step uses"] == (used, used)
-        assert by_name["seed and episode, where one begins"] == (4, 1)
-        assert by_name["actions"] == (8, 0)
-        outputs = {"obs": 16, "reward": 4, "terminated": 1, "truncated": 1}
-        outputs |= {"ended": 1, "episode_return": 4}
-        assert {n: w for n, (_, w) in by_name.items() if n in outputs} == outputs
-        assert counted.total == 2 * used + 5 + 8 + sum(outputs.values())
-        simulator.close()
+        assert by_name.pop("columns that every step uses") == (used, used)
+        assert by_name.pop("actions") == (8, 0)
+        outputs = {"obs": 16, "reward": 4, "terminated": 1, "truncated": 1, "final_obs": 16}
+        outputs |= {"ended": 1, "episode_return": 4, "episode_length": 4}
+        assert by_name == {name: (0, size) for name, size in outputs.items()}
 
 
 def test_byte_table_counts_the_agents_that_exist_not_their_capacity() -> None:
-    simulator = gpu_envs.Simulator("Micro-v0", 4, device="cpu", agent_count=9)
-    line = traffic.count(simulator, ends_per_step=0).lines[0]
+    line = limits.byte_table(Case("Micro-v0", native.cpu_target(), 1, {"agent_count": 9}))[0]
     assert line.read == 9 * (16 + 4 + 4) + 4 + 4
-    simulator.close()
 
 
-def test_micro_writes_both_sweeps_and_their_plots(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="needs matplotlib")
-    data, text = run(tmp_path, "Micro")
-    for parameter in ("agent_count", "work"):
-        for points in data[f"by_{parameter}"].values():
-            assert [point[parameter] for point in points] == sorted(p[parameter] for p in points)
-            assert all(rate > 0 for rate in rates_in(points))
-    assert len(data["figures"]) == 2
-    for name in data["figures"]:
-        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG") and name in text
-    ratio = data.get("two_threads_over_one")
-    (bar,) = data["bars"]
-    assert bar["measured"] == ratio and bar["verdict"] != ("not measured" if ratio else "ok")
+def test_pairs_in_range_are_those_of_an_even_spread() -> None:
+    form = planned("Flocking-v0").forms()[0]
+    expected = 1024 * 1023 * math.pi * 0.1**2
+    case = planned("Flocking-v0").case(form, 1)
+    assert limits.pairs_in_range(case, form) == pytest.approx(expected)
+
+
+# ---- bars
+
+
+def point(rate: float, worlds: int = 64, **labels: Any) -> Point:
+    case = Case("A-v0", "cpu_v4", worlds, **{"threads": machine.cores(), **labels})
+    seconds = worlds / rate
+    return Point(case, Timing(seconds, seconds, seconds), 3, 8, 8, 8)
+
+
+@pytest.mark.parametrize(
+    ("bar", "expected"),
+    [
+        ({"of": "world_steps"}, 9.0),
+        ({"of": "world_steps", "worlds": 8}, 4.0),
+        ({"of": "agent_steps", "worlds": 8}, 12.0),
+        ({"of": "calls", "worlds": 8}, 0.5),
+        ({"of": "world_steps", "threads": 1}, 5.0 if machine.cores() > 1 else 9.0),
+        ({"of": "world_steps", "outputs": "lean"}, 20.0),
+        ({"of": "world_steps", "worlds": 8, "over": {"outputs": "lean"}}, 0.2),
+        ({"of": "world_steps", "form": "large"}, None),
+        ({"of": "world_steps", "on": "device"}, None),
+        ({"of": "of_limit"}, None),
+    ],
+)
+def test_bars_find_what_they_are_about(
+    monkeypatch: pytest.MonkeyPatch, bar: dict[str, Any], expected: float | None
+) -> None:
+    points = [point(9.0), point(4.0, 8), point(5.0, threads=1), point(20.0, 8, outputs="lean")]
+    points.append(point(99.0, lanes=8))
+    data = {"benchmark": {"bars": [bar | {"least": 1.0}]}}
+    monkeypatch.setattr(measures, "of", lambda name: data)
+    for plan_of, found in ((planned("A-v0"), expected), (planned("A-v0", quick=True), None)):
+        report = Report("A-v0", {}, "test")
+        bars.judge(plan_of, report, points)
+        measured = report.bars[0].measured
+        assert measured == (None if found is None else pytest.approx(found))
+
+
+def test_bars_say_ok_short_or_not_measured() -> None:
+    assert Bar("speed", 2.0, 3.0, "x").verdict == "ok"
+    assert Bar("speed", 2.0, 1.0, "x").verdict == "short"
+    assert Bar("delay", 5.0, 7.0, " us", at_least=False).verdict == "short"
+    assert Bar("delay", 5.0, None, " us", at_least=False).verdict == "not measured"
+    assert Bar("speed", 6e7, 6.13e7, "/s").line() == (
+        "bar: speed: at least 60 M/s; measured 61.3 M/s: ok"
+    )
+    assert (si(0.5), si(1234.0), si(5e10)) == ("0.5", "1.23 k", "50 G")
+
+
+# ---- peers
 
 
 def test_a_missing_peer_gets_a_line_and_the_others_a_ratio(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def absent(worlds: int) -> subjects.Subject:
+    def absent(worlds: int) -> cases.Subject:
         raise peers.MissingError("it is not here")
 
-    def broken(worlds: int) -> subjects.Subject:
+    def broken(worlds: int) -> cases.Subject:
         raise KeyError("inside")
 
-    present = next(p for p in peers.PEERS["CartPole-v0"] if "NumPy" in p.name)
-    chosen = (peers.Peer("absent", absent, 99), peers.Peer("broken", broken, 99), present)
-    monkeypatch.setattr(peers, "PEERS", {"CartPole-v0": chosen})
-    data, _ = run(tmp_path, "CartPole", "--worlds", "2,16")
+    there = peers.PROGRAMS["gymnasium"]
+    programs = {"absent": absent, "broken": broken, "there": there}
+    monkeypatch.setattr(peers, "PROGRAMS", programs)
+    listed = [{"label": name, "program": name, "worlds": 99} for name in programs]
+    listed[-1]["with"] = {"id": "CartPole-v1", "mode": "vector_entry_point"}
+    data = measures.of("CartPole-v0")
+    held = data["benchmark"] | {"peers": listed}
+    monkeypatch.setattr(measures, "of", lambda name: {**data, "benchmark": held})
+    report, _ = run(tmp_path, "CartPole", "--worlds", "2,16")
     printed = capsys.readouterr().out
     assert "absent is missing at N = 2: it is not here" in printed
     assert "broken is missing at N = 2: it failed with KeyError: 'inside'" in printed
-    assert set(data["peers"][present.name]) == {"2", "16"}
-    for entry in data["peers"][present.name].values():
+    assert set(report["peers"]["there"]) == {"2", "16"}
+    for entry in report["peers"]["there"].values():
         expected = entry["ours_per_second"] / entry["per_second"]
         assert math.isclose(entry["ours_over_theirs"], expected, rel_tol=1e-9)
 
@@ -128,8 +234,8 @@ def test_a_missing_peer_gets_a_line_and_the_others_a_ratio(
 def test_the_plain_c_loop_plays_the_same_game(tmp_path: Path) -> None:
     """One step of the peer from our own states: the same rules, to float32 rounding."""
     try:
-        loop = peers.compile_loop(tmp_path)
-    except peers.MissingError as reason:
+        loop = c_loop.compile_loop("tests/oracles/cartpole_loop.c", tmp_path)
+    except (OSError, ValueError) as reason:
         pytest.skip(f"needs the C loop: {reason}")
     worlds, steps = 512, 40
     obs = np.empty((worlds, 4), np.float32)
@@ -157,6 +263,9 @@ def test_the_plain_c_loop_plays_the_same_game(tmp_path: Path) -> None:
     simulator.close()
 
 
+# ---- the loop
+
+
 def test_clock_divides_by_the_calls_it_made() -> None:
     calls: list[int] = []
     ran: list[int] = []
@@ -170,17 +279,6 @@ def test_clock_divides_by_the_calls_it_made() -> None:
     timing = Clock(seconds=2.0, repeats=3, run=fake).time(calls.append)
     assert timing.median == timing.fastest == timing.slowest == 0.25
     assert sum(ran) == len(calls) and ran[-3:] == [8, 8, 8]
-
-
-def test_bars_say_ok_short_or_not_measured() -> None:
-    assert Bar("speed", 2.0, 3.0, "x").verdict == "ok"
-    assert Bar("speed", 2.0, 1.0, "x").verdict == "short"
-    assert Bar("delay", 5.0, 7.0, " us", at_least=False).verdict == "short"
-    assert Bar("delay", 5.0, None, " us", at_least=False).verdict == "not measured"
-    assert Bar("speed", 6e7, 6.13e7, "/s").line() == (
-        "bar: speed: at least 60 M/s; measured 61.3 M/s: ok"
-    )
-    assert (si(0.5), si(1234.0), si(5e10)) == ("0.5", "1.23 k", "50 G")
 
 
 def test_tables_print_without_rich(
@@ -201,67 +299,36 @@ def test_unknown_environments_and_options_are_refused(
         assert "error" in capsys.readouterr().err
 
 
-class StandIn:
-    """As much of torch.cuda as the suite uses, on the CPU: it shows that the suite runs."""
-
-    cuda_stream = 0
-    L2_cache_size = 1 << 20
-
-    def __init__(self, *_: object, **__: object) -> None:
-        self.at = 0.0
-
-    def __enter__(self) -> StandIn:
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def record(self) -> None:
-        self.at = time.perf_counter()
-
-    def elapsed_time(self, other: StandIn) -> float:
-        return (other.at - self.at) * 1e3
-
-    def synchronize(self) -> None: ...
-
-    wait_stream = replay = __init__
+# ---- a GPU's part, as far as a CPU shows that it runs
 
 
-def test_cuda_suite_runs_on_a_stand_in(
-    torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Plan]:
+    """Makes plans whose CPU stands in for a GPU: all that a GPU's machine is asked for is here."""
+    monkeypatch.setattr(Case, "on_gpu", property(lambda case: case.threads is None))
+    monkeypatch.setattr(Plan, "on_gpu", property(lambda plan: True))
+    monkeypatch.setattr(memory, "ordinal", lambda on_gpu: 0)
+    monkeypatch.setattr(limits, "COPIED", 1 << 16)
+    monkeypatch.setattr(memory, "cache_bytes", lambda on_gpu: 1 << 20)
+    zeros = memory.zeros
+    monkeypatch.setattr(memory, "zeros", lambda size, _: zeros(size, False))
+    return lambda name: replace(planned(name), chosen=(64, 30_000), through_package=False)
+
+
+def test_on_a_gpu_lanes_graphs_and_the_cache_count(
+    as_on_a_gpu: Callable[[str], Plan], tmp_path: Path
 ) -> None:
-    names = ("Event", "device", "Stream", "stream", "current_stream", "CUDAGraph", "graph")
-    fake: dict[str, Any] = dict.fromkeys((*names, "get_device_properties"), StandIn)
-    fake["synchronize"] = lambda *_: None
-    for name, value in fake.items():
-        monkeypatch.setattr(torch.cuda, name, value)
-    make = native.make
-    monkeypatch.setattr(native, "make", lambda _, *args, **options: make("cpu", *args, **options))
-    monkeypatch.setattr(cuda, "_COPIED", 1 << 16)
-    monkeypatch.setattr(cuda, "_BARS", {"CartPole-v0": (30_000, 5e10)})
     report = Report("CartPole-v0", machine.describe("cpu"), "test")
-    clock = cuda.device_clock(0.0005, 2, "cpu")
-    cuda.run(cuda.Plan("CartPole-v0", (64, 30_000), clock, "cpu", {}), report)
+    bench = loop.Bench(as_on_a_gpu("CartPole-v0"), report)
+    forms = bench.plan.forms()
+    bench.show_rates(forms)
+    bench.show_limits(forms)
+    bench.finish()
     report.write(tmp_path)
 
-    assert set(report.results["lanes_per_world"]) == {"1", "8", "32"}
-    assert len(report.bars) == 3 and all(bar.measured for bar in report.bars)
-    limits = report.results["traffic"]["limits"]
-    assert [entry["records_fit_cache"] for entry in limits] == [True, False] * 2
-    assert limits[0]["bytes_per_step"] < limits[1]["bytes_per_step"]
-    assert len(rates_in(report.results)) > 20
-
-
-@pytest.mark.parametrize("name", ["Hanabi", "Overcooked"])
-def test_games_report_steps_of_worlds_copies_and_a_curve(tmp_path, name) -> None:
-    arguments = ["--quick", "--worlds", "64", "--repeats", "1", "--seconds", "0.002"]
-    benchmark.main([name, *arguments, "--no-peers", "--out", str(tmp_path)])
-    report = json.loads(next(tmp_path.glob("*.json")).read_text())
-    rates = report["world_steps_per_second"]
-    assert {"uint8 reuse, all threads", "uint8 fresh, all threads"} <= set(rates)
-    assert all(row["64"]["per_second"] > 0 for row in rates.values())
-    share = report["against_a_copy"]["64"]
-    assert share["share_of_drawing"] > 0 and share["bytes_per_world_step"] > 1000
-    agents = [point["agents"] for point in report["by_agents"]]
-    assert agents == sorted(agents) and len(agents) == 2
-    assert report["bars"][0]["required"] == {"Hanabi": 3e6, "Overcooked": 6e6}[name]
-    assert list(tmp_path.glob("*_agents.png"))
+    points = report.results["points"]
+    assert {point.get("lanes") for point in points} == {None, 1, 8, 32}
+    assert {point.get("graph") for point in points} == {None, 1, 32}
+    judged = [point for point in points if "limit" in point]
+    assert [point["records_fit_cache"] for point in judged] == [True, False] * 2
+    assert judged[0]["bytes_moved"] < judged[1]["bytes_moved"]

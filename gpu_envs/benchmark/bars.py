@@ -1,0 +1,80 @@
+"""Judges promises of the data: finds the points that each is about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpu_envs.benchmark.cases import Point, find
+from gpu_envs.benchmark.machine import cores
+from gpu_envs.benchmark.plan import Plan
+from gpu_envs.benchmark.report import Bar, Report
+from gpu_envs.errors import unknown
+
+UNITS = {
+    "world_steps": "world steps/s",
+    "agent_steps": "agent-steps/s",
+    "calls": "steps of all worlds/s",
+    "of_limit": "share of what the machine allows",
+    "of_copy": "bytes handed out over a plain copy of as many",
+}
+_OWN = ("of", "least", "on", "name", "over", "why")  # all others are labels of what was measured
+
+
+def judge(plan: Plan, report: Report, points: list[Point]) -> None:
+    """Judge the bars of this machine; those of the other are not measured."""
+    for bar in plan.data.get("bars", ()):
+        is_here = (bar.get("on") == "device") == plan.on_gpu
+        found = _measured(bar, points, plan.on_gpu) if is_here and plan.is_judged else None
+        report.judge(Bar(_words(plan.name, bar), bar["least"], found, ""))
+
+
+def unmeasured(name: str, data: dict[str, Any], on: str) -> list[Bar]:
+    """Bars of a machine where there is nothing to measure them on."""
+    bars = data.get("bars", ())
+    return [Bar(_words(name, b), b["least"], None, "") for b in bars if b.get("on", "cpu") == on]
+
+
+def _measured(bar: dict[str, Any], points: list[Point], on_gpu: bool) -> float | None:
+    """The best of the points that a bar is about; over another's where it says so."""
+    if bar["of"] not in UNITS:
+        raise ValueError(unknown("measure of a bar (of)", bar["of"], UNITS))
+    labels = {key: value for key, value in bar.items() if key not in _OWN}
+    value = _best(bar["of"], labels, points, on_gpu)
+    if "over" not in bar or value is None:
+        return value
+    other = _best(bar["of"], labels | bar["over"], points, on_gpu)
+    return value / other if other else None
+
+
+def _best(of: str, labels: dict[str, Any], points: list[Point], on_gpu: bool) -> float | None:
+    threads = labels.get("threads", "all")
+    wanted = {**labels, "threads": cores() if threads == "all" else threads}
+    if on_gpu:
+        wanted["threads"] = None
+    if "entry" in wanted:
+        wanted.setdefault("arrays", "torch" if on_gpu else "numpy")
+    found = [point.get(of) for point in find(points, **wanted)]
+    return max((value for value in found if value is not None), default=None)
+
+
+def _words(name: str, bar: dict[str, Any]) -> str:
+    """What is promised, in words."""
+    said = [name, *filter(None, [bar.get("form")])]
+    said += ["on a GPU"] if bar.get("on") == "device" else []
+    said += _labels({key: value for key, value in bar.items() if key not in (*_OWN, "form")})
+    text = f"{', '.join(said)}: {UNITS.get(bar['of'], bar['of'])}"
+    text += f" over that with {', '.join(_labels(bar['over']))}" if "over" in bar else ""
+    return f"{text} ({bar['name']})" if "name" in bar else text
+
+
+def _labels(labels: dict[str, Any]) -> list[str]:
+    """Labels of a measurement in words."""
+    forms = {
+        "worlds": "N = {:,}",
+        "threads": "{} thread(s)",
+        "outputs": "{} outputs",
+        "entry": "{}.step",
+        "graph": "{} steps in a graph",
+        "value": "{:,}",
+    }
+    return [forms.get(key, "{}").format(value) for key, value in labels.items()]

@@ -1,0 +1,113 @@
+"""Memory, streams, graphs and timing of one machine: torch on a GPU, NumPy on the CPU.
+
+Nothing here needs Gymnasium: scripts/gpu_check.sh measures on machines without it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gpu_envs.benchmark.clock import Call, run_on_host
+
+Array = Any  # of NumPy or torch
+
+
+def has(package: str) -> bool:
+    """Whether a Python package is installed."""
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ValueError:  # somebody has put something else in its place
+        return False
+
+
+def torch() -> Any:
+    """Import torch, only where it is used."""
+    return importlib.import_module("torch")
+
+
+def ordinal(on_gpu: bool) -> int:
+    """Number of the GPU that is torch's current one."""
+    return int(torch().cuda.current_device()) if on_gpu else 0
+
+
+def zeros(size: int, on_gpu: bool) -> Array:
+    """Zeroed bytes."""
+    if on_gpu:
+        return torch().zeros(size, dtype=torch().uint8, device="cuda")
+    return np.zeros(size, np.uint8)
+
+
+def on_device(array: Array) -> Array:
+    """Copy an array to the GPU."""
+    return torch().from_numpy(array).to("cuda")
+
+
+def on_host(array: Array) -> Array:
+    """Copy a tensor to the host; an array is there."""
+    return array if isinstance(array, np.ndarray) else np.asarray(array.cpu())
+
+
+def address(array: Array) -> int:
+    """Where an array or a tensor begins."""
+    return int(array.ctypes.data if isinstance(array, np.ndarray) else array.data_ptr())
+
+
+def copy_into(target: Array, source: Array) -> None:
+    """Copy on the current stream."""
+    if isinstance(target, np.ndarray):
+        np.copyto(target, source)
+    else:
+        target.copy_(source)
+
+
+def stream(on_gpu: bool) -> int:
+    """The current stream's handle."""
+    return int(torch().cuda.current_stream().cuda_stream) if on_gpu else 0
+
+
+def synchronize(on_gpu: bool) -> None:
+    """Wait for the GPU."""
+    if on_gpu:
+        torch().cuda.synchronize()
+
+
+def capture(work: Callable[[], None], on_gpu: bool) -> Callable[[], None]:
+    """Capture work in a CUDA graph and return its replay; on the CPU the work itself."""
+    if not on_gpu:
+        return work
+    synchronize(on_gpu)
+    graph = torch().cuda.CUDAGraph()
+    with torch().cuda.graph(graph):
+        work()
+    replay: Callable[[], None] = graph.replay
+    return replay
+
+
+def _run_on_device(call: Call, count: int) -> float:
+    """Seconds that the device takes between two events, once all before is done."""
+    cuda = torch().cuda
+    first, last = (cuda.Event(enable_timing=True) for _ in range(2))
+    cuda.synchronize()
+    first.record()
+    for i in range(count):
+        call(i)
+    last.record()
+    last.synchronize()
+    return float(first.elapsed_time(last)) / 1e3
+
+
+def timed(on_gpu: bool) -> Callable[[Call, int], float]:
+    """What a clock of this machine runs calls with."""
+    return _run_on_device if on_gpu else run_on_host
+
+
+def cache_bytes(on_gpu: bool) -> int:
+    """Bytes of a GPU's second-level cache; 0 on the CPU, whose records travel anyhow."""
+    if not on_gpu:
+        return 0
+    return int(getattr(torch().cuda.get_device_properties(ordinal(True)), "L2_cache_size", 0))
