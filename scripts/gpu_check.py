@@ -23,10 +23,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import gpu_bodies
 import gpu_native as native
+import gpu_speed
 import gpu_steps as steps
-import gpu_swarms
 import gpu_train
 from gpu_steps import Result
 
@@ -49,8 +48,8 @@ _EPILOG = """steps, in this order (those with * decide the exit status):
   bench        native steps/s, byte table, bandwidth, bars, captured graphs, many agents
   bodies       world steps/s with rigid bodies against the bars
   swarms       agent-steps/s with 5 to 17,600 agents in a world against the bars
-  package      the package's own benchmarks: CartPole, Hanabi, Overcooked (needs gymnasium)
-  train        the trainer: graphs against plain calls, steps/s, CartPole to 475 (needs gymnasium)
+  package      the package's own benchmarks of other environments (needs gymnasium)
+  train        the trainer: graphs against plain calls, steps/s, to the goal (needs gymnasium)
   tune         lanes, threads per block and dependent launch: the fastest on this GPU
 exit status: 0 all is well, 1 a step with * failed, 2 there is no GPU"""
 
@@ -100,7 +99,7 @@ def build(dry_run: bool) -> Result:
     except (OSError, RuntimeError) as problem:
         text = str(problem)
         return Result("fail", text.partition("\n")[0], data={"output": text[-6000:]})
-    reason = native.engine("cuda").device_problem()
+    reason = native.native.at("cuda").device_problem()
     if reason:
         return Result("fail", f"CUDA is built but cannot be used: {reason}")
     reports = native.places.build_folder() / "cuda"
@@ -174,27 +173,18 @@ def _summary(text: str) -> str:
     return next((x for x in lines[::-1] if "SUMMARY" in x), (lines or ["silent"])[-1])
 
 
-# Numbers of worlds that the package's benchmark measures on a GPU.
-_PACKAGE_WORLDS = {
-    "CartPole": "1,4096,65536,1048576",
-    "Hanabi": "1024,16384,131072",
-    "Overcooked": "1024,16384,131072,1048576",
-}
-
-
 def package(dry_run: bool) -> Result:
     """The package's benchmark, whose report is kept whole."""
     if not native.has("gymnasium") or not native.has("pettingzoo"):
         return Result("skip", "gymnasium or pettingzoo is not installed: bench has native figures")
     reports, texts = [], []
-    for name, worlds in _PACKAGE_WORLDS.items():
+    for name in gpu_speed.names_of("package"):
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, "scripts/benchmark.py", name, "--no-peers"]
             if dry_run:
                 command += ["--device", "cpu", "--quick", "--worlds", "64", "--repeats", "1"]
             else:
                 command += ["--device", "cuda", "--repeats", "3", "--seconds", "0.03"]
-                command += ["--worlds", worlds]
             done = _run([*command, "--out", folder])
             files = sorted(Path(folder).glob("*.json"))
             if done.returncode or not files:
@@ -259,9 +249,9 @@ STEPS: dict[str, tuple[Step, int, bool]] = {  # function, seconds, whether it de
     "capture": (steps.capture, 100, True),
     "tests": (tests, 100, True),
     "sanitizer": (sanitizer, 150, True),
-    "bench": (steps.bench, 90, False),
-    "bodies": (gpu_bodies.bodies, 90, False),
-    "swarms": (gpu_swarms.swarms, 90, False),
+    "bench": (gpu_speed.bench, 90, False),
+    "bodies": (gpu_speed.bodies, 90, False),
+    "swarms": (gpu_speed.swarms, 90, False),
     "package": (package, 60, False),
     "train": (train, 120, False),
     "tune": (tune, 90, False),
@@ -314,17 +304,11 @@ def run_all(arguments: argparse.Namespace) -> list[dict[str, Any]]:
         if result.status == "fail" and "output" in result.data:
             print(result.data["output"][-2000:], flush=True)
         for bar in result.bars:
-            print(bar_line(bar), flush=True)
+            print(bar["line"], flush=True)
     return done
 
 
 # ---- the report
-
-
-def bar_line(bar: dict[str, Any]) -> str:
-    """A bar in one line."""
-    found = "" if bar["measured"] is None else f"measured {steps.si(bar['measured'])}: "
-    return f"bar: {bar['what']}: at least {steps.si(bar['least'])}, {found}{bar['verdict']}"
 
 
 def write(folder: Path, gpu: str, command: str, done: list[dict[str, Any]]) -> list[Path]:
@@ -347,7 +331,7 @@ def markdown(report: dict[str, Any]) -> str:
     total = sum(step["seconds"] for step in report["steps"])
     parts = [f"# {report['gpu']}, {report['date']}", f"`{report['command']}`, {total:.0f} seconds"]
     parts += ["## Steps", _table(["step", "", "seconds", ""], rows)]
-    bars = [f"- {bar_line(bar)}" for step in report["steps"] for bar in step["bars"]]
+    bars = [f"- {bar['line']}" for step in report["steps"] for bar in step["bars"]]
     parts += ["## Bars", "\n".join(bars)] if bars else []
     for step in report["steps"]:
         for table in step["tables"]:
@@ -409,9 +393,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     gpu = native.find_gpu()
     if gpu is None and not arguments.dry_run:
         print(f"gpu_check: {native.NO_GPU} (--dry-run tries the script on the CPU)")
-        for bar in gpu_swarms.unmeasured().bars:
-            print(bar_line(bar))
+        print("\n".join(gpu_speed.unmeasured()))
         return 2
+    if arguments.small or arguments.step not in (None, "build"):
+        native.take_as_built()
     if arguments.small:
         steps.small(arguments.small, arguments.dry_run)
         return 0

@@ -1,4 +1,4 @@
-"""The steps of scripts/gpu_check.py that work on native modules: correctness, then speed.
+"""The steps of scripts/gpu_check.py that work on native modules: correctness.
 
 Each takes `dry_run`: then a CPU module stands in for CUDA and sizes shrink, so that the steps
 themselves can be tested without a GPU.
@@ -7,21 +7,22 @@ themselves can be tested without a GPU.
 from __future__ import annotations
 
 import itertools
-import json
 import re
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import golden_cases
 import gpu_native as native
 import numpy as np
 
-LANES = (0, 1, 8, 32)  # per world; 0 is the tuned choice
+from gpu_envs.benchmark import cases, memory
+from gpu_envs.benchmark.report import Report
+from gpu_envs.benchmark.worlds import Run
+
+LANES = (0, *cases.LANES)  # per world; 0 is the tuned choice
 WAYS = (*(("group", lanes) for lanes in LANES), ("flat", 0))  # schedules and their lanes
 CAPTURED = ((1, "SameStep"), (1, "Disabled"), (32, "NextStep"), (32, "SameStep"))
-_BAR = ("CartPole-v0", 0.5, 5e10)  # share of the memory's limit, steps/s with lean outputs
 
 
 @dataclass
@@ -38,12 +39,13 @@ class Result:
         """Add a table for the Markdown file."""
         self.tables.append({"title": title, "header": header, "rows": rows, "note": note})
 
-    def bar(self, what: str, least: float, measured: float | None) -> None:
-        """Add a promise on speed and what was measured; None: nothing was."""
-        verdict = "not measured"
-        if measured is not None:
-            verdict = "ok" if measured >= least else "short"
-        self.bars.append({"what": what, "least": least, "measured": measured, "verdict": verdict})
+    def take(self, report: Report) -> None:
+        """Add what a benchmark's report says."""
+        self.tables += [asdict(table) for table in report.tables]
+        self.bars += [
+            {**asdict(bar), "verdict": bar.verdict, "line": bar.line()} for bar in report.bars
+        ]
+        self.data[report.environment] = {"notes": report.notes, **report.results}
 
 
 def verdict(problems: list[str], good: str) -> Result:
@@ -53,14 +55,6 @@ def verdict(problems: list[str], good: str) -> Result:
             "fail", f"{len(problems)} wrong, first: {problems[0]}", data={"all": problems}
         )
     return Result("pass", good)
-
-
-def si(value: float) -> str:
-    """A number with its thousands as a letter: 61.3 M."""
-    for scale, letter in ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if abs(value) >= scale:
-            return f"{value / scale:.3g}{letter}"
-    return f"{value:.3g}"
 
 
 def with_lanes(module: Any, name: str, worlds: int, **options: Any) -> Any:
@@ -152,8 +146,8 @@ def save(dry_run: bool) -> Result:
         worlds = native.worlds_of(module, description["id"], 777, 5_000 if dry_run else 100_000)
         for source, target, way in ((other, module, "from CPU"), (module, other, "to CPU")):
             options: dict[str, Any] = {"max_episode_steps": 9}
-            first = native.Run(source, description["id"], worlds, **options)
-            second = native.Run(target, description["id"], worlds, **options)
+            first = Run(source, description["id"], worlds, **options)
+            second = Run(target, description["id"], worlds, **options)
             first.reset(5)
             for i in range(25):
                 first.step(first.actions[i % 8])
@@ -165,7 +159,7 @@ def save(dry_run: bool) -> Result:
     return verdict(problems, f"{count} saves carried over, 25 more steps each: all equal")
 
 
-def _go_on(first: native.Run, second: native.Run, steps: int) -> list[str]:
+def _go_on(first: Run, second: Run, steps: int) -> list[str]:
     """Step both with the same actions; what differs, in words."""
     for i in range(steps):
         for run in (first, second):
@@ -175,7 +169,7 @@ def _go_on(first: native.Run, second: native.Run, steps: int) -> list[str]:
     return []
 
 
-def _differing(first: native.Run, second: native.Run) -> str:
+def _differing(first: Run, second: Run) -> str:
     expected, found = first.slot.read(), second.slot.read()
     names = [name for name in expected if expected[name] != found[name]]
     if first.records() != second.records():
@@ -198,9 +192,7 @@ def capture(dry_run: bool) -> Result:
             if with_lanes(module, description["id"], 1, **options) is None:
                 continue
             name = f"{description['id']}, {mode}, {schedule}, {steps} in the graph"
-            eager, captured = (
-                native.Run(module, description["id"], worlds, **options) for _ in range(2)
-            )
+            eager, captured = (Run(module, description["id"], worlds, **options) for _ in range(2))
             problems += [f"{name}: {p}" for p in _replay(eager, captured, steps, replays)]
     detail = f"1 and 32 steps captured, replayed {replays} times with new actions: equal to eager"
     result = verdict(problems, detail)
@@ -212,7 +204,7 @@ def capture(dry_run: bool) -> Result:
     return result
 
 
-def _replay(eager: native.Run, captured: native.Run, steps: int, replays: int) -> list[str]:
+def _replay(eager: Run, captured: Run, steps: int, replays: int) -> list[str]:
     """Step one eagerly and the other in a graph, with actions that change; what differs."""
     runs = []
     for run in (eager, captured):
@@ -222,17 +214,17 @@ def _replay(eager: native.Run, captured: native.Run, steps: int, replays: int) -
         for i in range(3):
             run.step(run.actions[i], slots[0])
 
-        def roll(run: native.Run = run, given: Any = given, slots: Any = slots) -> None:
+        def roll(run: Run = run, given: Any = given, slots: Any = slots) -> None:
             for actions, slot in zip(given, slots, strict=True):
                 run.step(actions, slot)
 
         runs.append((run, given, slots, roll))
-    replay = native.capture(runs[1][3], captured.on_gpu)
+    replay = memory.capture(runs[1][3], captured.on_gpu)
     found = []
     for i in range(replays):
         for (run, given, _, _), go in zip(runs, (runs[0][3], replay), strict=True):
             for k, place in enumerate(given):
-                native.copy_into(place, run.actions[(i + 3 * k) % 8])
+                memory.copy_into(place, run.actions[(i + 3 * k) % 8])
             go()
         if i % 33 == 0 or i + 1 == replays:
             pairs = zip(runs[0][2], runs[1][2], strict=True)
@@ -240,7 +232,7 @@ def _replay(eager: native.Run, captured: native.Run, steps: int, replays: int) -
             if wrong or eager.records() != captured.records():
                 found.append(f"replay {i + 1}: outputs of steps {wrong[:3]} or records differ")
                 break
-    native.synchronize(eager.on_gpu)
+    memory.synchronize(eager.on_gpu)
     eager.close()
     captured.close()
     return found
@@ -253,8 +245,9 @@ def _like(actions: Any) -> Any:
 
 def _waits(module: Any) -> str:
     """Empty if steps return while earlier work keeps the stream busy, else what was seen."""
-    cuda = native.torch().cuda
-    run = native.Run(module, "CartPole-v0", 4096)
+    cuda = memory.torch().cuda
+    name = next(d["id"] for d in native.environments(module) if d["agents"] == "1")
+    run = Run(module, name, 4096)
     run.reset(0)
     for i in range(16):
         run.step(run.actions[i % 8])
@@ -292,165 +285,3 @@ def small(name: str, dry_run: bool) -> None:
             simulator.load(copy)
             simulator.faults()
             simulator.close()
-
-
-# ---- speed
-
-
-def bench(dry_run: bool) -> Result:
-    """Steps per second by worlds, outputs and lanes, against what the memory allows."""
-    module = native.tested(dry_run)
-    worlds = (64, 1024) if dry_run else (4096, 65_536, 1_048_576)
-    header = ["", *(f"N = {n:,}" for n in worlds)]
-    result, rates, rows = Result("pass", ""), {}, []
-    names = [d["id"] for d in native.environments(module) if d["agents"].isdecimal()]
-    for name in names:
-        for lean in (False, True):
-            label = f"{name}, {'lean' if lean else 'all'} outputs"
-            rates[label] = {n: _rate(module, name, n, dry_run, lean=lean) for n in worlds}
-            rows.append([label, *(si(rate) for rate in rates[label].values())])
-    result.table("Native steps per second", header, rows)
-    rows = []
-    for lanes in LANES:
-        one = with_lanes(module, names[0], 1, lanes=lanes)
-        if one is None:
-            rows.append([str(lanes), *(["not compiled"] * len(worlds))])
-            continue
-        one.close()
-        found = [_rate(module, names[0], n, dry_run, options={"lanes": lanes}) for n in worlds]
-        rates[f"{names[0]}, {lanes} lanes"] = dict(zip(worlds, found, strict=True))
-        rows.append([str(lanes or "tuned"), *map(si, found)])
-    result.table(f"{names[0]} by lanes per world, all outputs", header, rows)
-    result.data["steps_per_second"] = rates
-    _limits(result, module, rates, worlds, dry_run)
-    _graphs(result, module, 64 if dry_run else 4096)
-    _crowds(result, module, dry_run)
-    best = rates[f"{names[0]}, lean outputs"][worlds[-1]]
-    result.detail = f"{names[0]}: {si(best)} steps/s, lean, N = {worlds[-1]:,}"
-    return result
-
-
-def _rate(
-    module: Any, name: str, worlds: int, dry_run: bool, *, lean: bool = False, options: Any = None
-) -> float:
-    run = native.Run(module, name, worlds, lean=lean, **(options or {}))
-    run.reset(0)
-    step = run.stepper()
-    for i in range(64):  # until episodes no longer end together
-        step(i)
-    seconds = native.time_call(step, run.on_gpu, 0.002 if dry_run else 0.05)
-    run.close()
-    return run.units / seconds
-
-
-def byte_table(name: str, outputs: dict[str, int], worlds: int) -> list[tuple[str, float]]:
-    """Bytes that a step of one world must move: columns in and out, actions in, outputs out.
-
-    Seeds and counters of episodes are used only where an episode begins, and are left out.
-    """
-    simulator = native.reference().Simulator(name, 1)
-    fields = json.loads(simulator.instance)["columns"]
-    at_reset = {"world.seed_low", "world.seed_high", "world.identity", "world.episode"}
-    used = {f["name"] for f in fields} - at_reset
-    columns = sum(simulator.get_column(column).nbytes for column in used)
-    simulator.close()
-    lines = [("columns read", columns), ("columns written", columns), ("actions (int64)", 8)]
-    return [*lines, *((output, size / worlds) for output, size in outputs.items())]
-
-
-def _limits(
-    result: Result, module: Any, rates: dict[str, Any], worlds: tuple[int, ...], dry_run: bool
-) -> None:
-    name, share, goal = _BAR
-    on_gpu, size = module.MACHINE == "cuda", 1 << (22 if dry_run else 30)
-    source, target = (native.zeros(size, on_gpu) for _ in range(2))
-    bandwidth = 2 * size / native.time_call(lambda _: native.copy_into(target, source), on_gpu)
-    cache = 0
-    if on_gpu:
-        cache = int(getattr(native.torch().cuda.get_device_properties(0), "L2_cache_size", 0))
-    run = native.Run(module, name, 4096)
-    record, outputs = run.simulator.record_bytes, run.outputs
-    run.close()
-    rows, last = [], worlds[-1]
-    for lean in (False, True):
-        kept = {o: n for o, n in outputs.items() if not lean or o in native.LEAN}
-        lines = byte_table(name, kept, 4096)
-        label, kind = f"{name}, {'lean' if lean else 'all'} outputs", "lean" if lean else "all"
-        title = f"Bytes per step of {name}, {kind} outputs"
-        cells = [[what, f"{n:g}"] for what, n in lines]
-        result.table(title, ["", "bytes"], [*cells, ["sum", f"{sum(n for _, n in lines):g}"]])
-        for n in worlds:
-            fits = record * n <= cache
-            moved = sum(size for _, size in (lines[2:] if fits else lines))
-            limit, rate = bandwidth / moved, rates[label][n]
-            where = f"{si(record * n)}B, {'fit' if fits else 'do not fit'} the cache"
-            row = [f"{kind}, {n:,}", f"{moved:g}", where, si(limit), si(rate)]
-            rows.append([*row, f"{rate / limit:.0%}"])
-            if n == last:
-                result.bar(
-                    f"{name}, {kind} outputs, N = {n:,}: share of limit", share, rate / limit
-                )
-    result.bar(f"{name}, lean outputs, N = {last:,}: steps/s", goal, rates[label][last])
-    header = ["outputs, N", "bytes per step", "records", "limit, steps/s", "measured", "share"]
-    note = f"A copy moves {si(bandwidth)}B/s, read and written; the cache holds {si(cache)}B."
-    result.table(f"{name} against what the memory allows", header, rows, note)
-    result.data |= {"copy_bytes_per_second": bandwidth, "cache_bytes": cache}
-
-
-def _graphs(result: Result, module: Any, worlds: int) -> None:
-    rows = []
-    for steps in (1, 32):
-        run = native.Run(module, "CartPole-v0", worlds)
-        run.reset(0)
-        for i in range(64):
-            run.step(run.actions[i % 8])
-
-        def roll(run: native.Run = run, steps: int = steps) -> None:
-            for i in range(steps):
-                run.step(run.actions[i % 8])
-
-        replay = native.capture(roll, run.on_gpu)
-
-        def call(_: int, replay: Callable[[], None] = replay) -> None:
-            replay()
-
-        seconds = native.time_call(call, run.on_gpu) / steps
-        rows.append([str(steps), f"{seconds * 1e6:.2f}", si(worlds / seconds)])
-        result.data[f"captured_{steps}"] = worlds / seconds
-        native.synchronize(run.on_gpu)
-        run.close()
-    header = ["steps in the graph", "microseconds per step", "steps/s"]
-    result.table(f"CartPole-v0 captured in a CUDA graph, N = {worlds:,}", header, rows)
-
-
-def _crowds(result: Result, module: Any, dry_run: bool) -> None:
-    rows, total = [], 2_000 if dry_run else 1_000_000
-    for description in native.environments(module):
-        name = description["id"]
-        for agents in _agent_counts(module, description):
-            worlds, cells = max(1, total // agents), []
-            for lanes in LANES:
-                options = {"parameters": native.crowd(description, agents), "lanes": lanes}
-                one = with_lanes(module, name, 1, **options)
-                cells.append(_rate(module, name, worlds, dry_run, options=options) if one else 0.0)
-            result.data[f"{name}, {agents} agents"] = dict(zip(LANES, cells, strict=True))
-            shown = [si(cell) if cell else "not compiled" for cell in cells]
-            rows.append([name, f"{agents:,}", f"{worlds:,}", *shown])
-    header = ["", "agents per world", "worlds", *(f"lanes {n or 'tuned'}" for n in LANES)]
-    result.table("Agent-steps per second", header, rows)
-
-
-def _agent_counts(module: Any, description: dict[str, Any]) -> list[int]:
-    """Its own number of agents and powers of ten, as far as it can have them."""
-    if description["agents"].isdecimal():
-        return []
-    found = []
-    for agents in sorted({native.own_agents(module, description["id"]), 1, 10, 100, 1000}):
-        try:
-            module.Simulator(
-                description["id"], 1, parameters=native.crowd(description, agents)
-            ).close()
-        except ValueError:
-            continue  # more or fewer agents than it can have
-        found.append(agents)
-    return found

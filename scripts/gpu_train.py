@@ -1,33 +1,22 @@
-"""The trainer's step of scripts/gpu_check.py: graphs against plain calls, speed, CartPole."""
+"""The trainer's step of scripts/gpu_check.py: graphs against plain calls, speed, to a goal."""
 
 from __future__ import annotations
 
 import time
 from typing import Any
 
-from gpu_steps import Result, si
+from gpu_steps import Result
 
-# Worlds by which each environment fills a GPU; the other options are the environment's own.
-_CARTPOLE = {"num_envs": 16_384, "rollout": 32, "minibatch": 32_768, "epochs": 3}
-_CARTPOLE |= {"learning_rate": 3e-3}
-LARGE: dict[str, dict[str, Any]] = {
-    "CartPole-v0": _CARTPOLE,
-    "CartPoleContinuous-v0": _CARTPOLE,
-    "Hanabi-v0": {"num_envs": 4_096, "rollout": 32, "minibatch": 32_768},
-    "Overcooked-v0": {"num_envs": 4_096, "rollout": 32, "minibatch": 65_536},
-}
-# Captured training is compared with plain calls for each.
-_KINDS: list[tuple[str, dict[str, Any]]] = [
-    ("CartPole-v0", {}),
-    ("CartPole-v0", {"memory": 32}),
-    ("CartPole-v0", {"algorithm": "a2c"}),
-    ("CartPole-v0", {"optimizer": "lamb"}),
-    ("CartPoleContinuous-v0", {}),
-    ("Hanabi-v0", {}),
-    ("Overcooked-v0", {"policies": "agent", "past_worlds": 0.5, "past_every": 2}),
-]
-GOAL = 20e6  # steps/s of CartPole, end to end, with the options that reach 475
+from gpu_envs import measures, registration
+from gpu_envs.benchmark.report import Bar, Report, si
+
 _COMPARED, _TIMED, _PATIENCE = 8, 20, 60.0  # updates, updates, seconds
+
+
+def trained() -> dict[str, dict[str, Any]]:
+    """What the data of environments says of training on a GPU, where it says how to fill one."""
+    known = {name: measures.of(name)["training"] for name in registration.environments()}
+    return {name: training for name, training in known.items() if "device" in training}
 
 
 def _trainer(name: str, device: str, is_small: bool, **choices: Any) -> Any:
@@ -37,7 +26,7 @@ def _trainer(name: str, device: str, is_small: bool, **choices: Any) -> Any:
     from gpu_envs.train.ranks import Ranks
 
     # The schedules of a run are for its own length; here it has none.
-    large = {**LARGE[name], "schedule": "constant", **choices}
+    large = {**trained()[name]["device"], "schedule": "constant", **choices}
     if is_small:
         large |= {"num_envs": 64, "minibatch": 512}
     config = make(name, device=device, **large)
@@ -65,15 +54,15 @@ def _rate(trainer: Any, updates: int) -> tuple[float, float]:
     return rate, updates * trainer.steps_per_update / (trainer._now() - begin)
 
 
-def _until_475(trainer: Any, patience: float) -> tuple[float, float, int]:
-    """Return the score, the seconds and the steps when 100 episodes first reach 475 on average."""
+def _until(goal: float, trainer: Any, patience: float) -> tuple[float, float, int]:
+    """Return the score, the seconds and the steps when 100 episodes first reach it on average."""
     from gpu_envs.train import evaluate, worlds
 
     config = trainer.config
     test = worlds.for_evaluation(config, str(trainer.device), 100)
     of_row = evaluate.rows_of([0], 100, str(trainer.device))
     begin, score = time.perf_counter(), 0.0
-    while score < 475 and time.perf_counter() - begin < patience:
+    while score < goal and time.perf_counter() - begin < patience:
         trainer.iterate()
         if trainer.updates % 4 == 0:
             policies = [trainer.learners[0].policy]
@@ -86,7 +75,8 @@ def _unequal(device: str, dry_run: bool) -> list[str]:
     import torch
 
     problems = []
-    for name, choices in _KINDS[:1] if dry_run else _KINDS:
+    kinds = [(name, choices) for name, t in trained().items() for choices in t.get("compared", [])]
+    for name, choices in kinds[:1] if dry_run else kinds:
         pair = [_trainer(name, device, True, graphs=on, **choices) for on in (True, False)]
         for _ in range(_COMPARED):
             for trainer in pair:
@@ -106,29 +96,35 @@ def _unequal(device: str, dry_run: bool) -> list[str]:
 
 def train(dry_run: bool) -> Result:
     """Compare captured training with plain calls, then measure it."""
-    device = "cpu" if dry_run else "cuda"
-    names = ["CartPole-v0"] if dry_run else list(LARGE)
+    device, known = "cpu" if dry_run else "cuda", trained()
     problems = _unequal(device, dry_run)
     detail = problems[0] if problems else "captured training equals plain calls"
-    result = Result("fail" if problems else "pass", detail)
-    rows = []
-    for name in names:
+    result, rows = Result("fail" if problems else "pass", detail), []
+    for name in list(known)[:1] if dry_run else known:
         cells = []
         for on in (True, False):
             trainer = _trainer(name, device, dry_run, graphs=on)
             rate, simulated = _rate(trainer, 1 if dry_run else _TIMED)
             cells += [si(rate), si(simulated)] if on else [si(rate)]
             if on:
-                result.data[name] = rate
-                if name == "CartPole-v0":
-                    result.bar("CartPole-v0, PPO end to end: steps/s", GOAL, rate)
+                result.data[name] = {"steps_per_second": rate}
             trainer.env.close()
-        rows.append([name, f"{LARGE[name]['num_envs']:,}", *cells])
+        rows.append([name, f"{known[name]['device']['num_envs']:,}", *cells])
+        if "least" in known[name]:
+            _reach(result, name, device, dry_run)
     header = ["", "worlds", "PPO, steps/s", "simulator alone", "PPO without graphs"]
     result.table("Training end to end", header, rows)
-    score, seconds, steps = _until_475(
-        _trainer("CartPole-v0", device, dry_run), 1.0 if dry_run else _PATIENCE
-    )
-    result.data["cartpole"] = {"score": score, "seconds": seconds, "steps": steps}
-    result.detail += f"; CartPole {score:.0f} after {seconds:.1f} s and {si(steps)} steps"
     return result
+
+
+def _reach(result: Result, name: str, device: str, dry_run: bool) -> None:
+    """Judge the promised rate, and train until the goal of the environment."""
+    report, rate = Report(name, {}, ""), result.data[name]["steps_per_second"]
+    least = trained()[name]["least"]
+    report.judge(Bar(f"{name}, PPO end to end: steps/s", least, rate, ""))
+    goal = registration.find(name)["reward_threshold"]
+    trainer = _trainer(name, device, dry_run)
+    score, seconds, taken = _until(goal, trainer, 1.0 if dry_run else _PATIENCE)
+    report.results |= {"steps_per_second": rate, "score": score, "seconds": seconds, "steps": taken}
+    result.take(report)
+    result.detail += f"; {name} {score:.0f} after {seconds:.1f} s and {si(taken)} steps"

@@ -24,8 +24,13 @@ from typing import Any
 
 import gpu_native as native
 
+from gpu_envs.benchmark import memory
+from gpu_envs.benchmark.cases import LANES
+from gpu_envs.benchmark.clock import Clock
+from gpu_envs.benchmark.worlds import Run
+
 TABLE = native.ROOT / "kernels" / "engine" / "cuda" / "tuning_table.hpp"
-LANES, BLOCKS = (1, 8, 32), (64, 128, 256)
+BLOCKS = (64, 128, 256)
 CROWDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)  # agents per world, for every tier
 AGENTS, QUICK_AGENTS = 1 << 20, 1 << 17  # of all worlds together
 DEFAULT_BLOCK = 128
@@ -85,9 +90,9 @@ def cases(module: Any, quick: bool, dry_run: bool) -> Iterator[Case]:
         yield from tiers.values()
 
 
-def start(module: Any, case: Case, **tuning: Any) -> native.Run:
+def start(module: Any, case: Case, **tuning: Any) -> Run:
     """Make a simulator and step it until its worlds have spread out."""
-    run = native.Run(module, case.environment, case.worlds, parameters=case.parameters, **tuning)
+    run = Run(module, case.environment, case.worlds, parameters=case.parameters, **tuning)
     run.reset(0)
     step = run.stepper()
     for i in range(64 if run.units == run.worlds else 8):
@@ -95,21 +100,25 @@ def start(module: Any, case: Case, **tuning: Any) -> native.Run:
     return run
 
 
-def time_phases(run: native.Run, seconds: float) -> list[Timing]:
+def time_phases(run: Run, seconds: float) -> list[Timing]:
     """Time each launch of a step; a step as a whole where the launches cannot be told apart."""
     step = run.stepper()
     launches = run.facts.get("launches", [])
     if run.on_gpu and (found := _profile(step, len(launches))):
         pairs = zip(launches, found, strict=True)
         return [Timing(x["phase"], x["lanes"], x["threads"], t) for x, t in pairs]
-    whole = native.time_call(step, run.on_gpu, seconds)
+    whole = _timed(run, step, seconds)
     shown = launches or [{"phase": "step", "lanes": 1, "threads": DEFAULT_BLOCK}]
     return [Timing(x["phase"], x["lanes"], x["threads"], whole) for x in shown]
 
 
+def _timed(run: Run, step: Any, seconds: float) -> float:
+    return Clock(seconds, 3, memory.timed(run.on_gpu)).time(step).median
+
+
 def _profile(step: Any, launches: int) -> list[float]:
     """Mean seconds of each launch of a step; empty where the profiler sees something else."""
-    torch = native.torch()
+    torch = memory.torch()
     try:
         with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
             for i in range(_PROFILED):
@@ -168,7 +177,7 @@ def _dependent_pays(module: Any, case: Case, seconds: float) -> bool:
         if dependent and not any(x["dependent"] for x in run.facts.get("launches", [])):
             run.close()
             return False
-        spent.append(native.time_call(run.stepper(), run.on_gpu, seconds))
+        spent.append(_timed(run, run.stepper(), seconds))
         run.close()
     return spent[0] <= spent[1] / WORTH
 
@@ -266,6 +275,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if gpu is None and not arguments.dry_run:
             print(f"tune: {native.NO_GPU}\n{plan()}")
             return 2
+        native.take_as_built()
         module = native.tested(arguments.dry_run)
         architecture = 0 if arguments.dry_run or gpu is None else int(gpu["architecture"])
         seconds = 0.001 if arguments.dry_run else 0.01 if arguments.quick else 0.05

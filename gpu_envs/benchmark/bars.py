@@ -20,9 +20,11 @@ UNITS = {
 _OWN = ("of", "least", "on", "name", "over", "why")  # all others are labels of what was measured
 
 
-def judge(plan: Plan, report: Report, points: list[Point]) -> None:
-    """Judge the bars of this machine; those of the other are not measured."""
+def judge(plan: Plan, report: Report, points: list[Point], on: str = "") -> None:
+    """Judge the bars of this machine; those of the other are not measured, or not asked for."""
     for bar in plan.data.get("bars", ()):
+        if on and bar.get("on", "cpu") != on:
+            continue
         is_here = (bar.get("on") == "device") == plan.on_gpu
         found = _measured(bar, points, plan.on_gpu) if is_here and plan.is_judged else None
         report.judge(Bar(_words(plan.name, bar), bar["least"], found, ""))

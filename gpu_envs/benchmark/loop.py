@@ -14,7 +14,7 @@ from gpu_envs import native
 from gpu_envs.benchmark import bars, plots
 from gpu_envs.benchmark.cases import Case, Point, measure, open_case
 from gpu_envs.benchmark.limits import PAIR_OPERATIONS, Limits, byte_table
-from gpu_envs.benchmark.plan import Form, Plan
+from gpu_envs.benchmark.plan import PLAIN_OUTPUTS, Form, Plan
 from gpu_envs.benchmark.report import Report, Table, si
 
 _WATCHED_WORLDS, _MOST_STAGES, _MOST_LETTERS = 64, 12, 60
@@ -41,11 +41,13 @@ class Bench:
         self.points += found
         return found
 
-    def show_rates(self, forms: list[Form], details: bool = True) -> None:
+    def show_rates(
+        self, forms: list[Form], *, details: bool = True, outputs: tuple[str, ...] = PLAIN_OUTPUTS
+    ) -> None:
         """World steps per second of every form, and other ways of the first."""
         found = []
         for form in forms:
-            cases = list(self.plan.plain(form))
+            cases = [case for case in self.plan.plain(form) if case.outputs in outputs]
             cases += list(self.plan.detailed(form)) if details and form == forms[0] else []
             found += self.measure([*cases, *self.plan.graphs(form)])
         actions = "drawn, legal" if self.plan.data.get("drawn") else "random"
@@ -126,9 +128,9 @@ class Bench:
             if folder is not None:
                 plots.draw(self.report, folder, name, found)
 
-    def finish(self) -> None:
-        """Judge the bars and hand over all points."""
-        bars.judge(self.plan, self.report, self.points)
+    def finish(self, on: str = "") -> None:
+        """Judge the bars, those of one kind of machine or all, and hand over all points."""
+        bars.judge(self.plan, self.report, self.points, on)
         self.report.results["points"] = [point.as_json() for point in self.points]
 
 

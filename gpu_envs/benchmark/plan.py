@@ -14,6 +14,7 @@ from gpu_envs.benchmark.worlds import output_bytes
 
 WORLDS = (1, 64, 4096)  # of an environment without data
 QUICK_WORLDS, QUICK_WHOLE_WORLDS = 1024, 64  # at most, in a quick run; of whole episodes
+PLAIN_OUTPUTS = ("default", "lean")
 MOST_AGENTS, QUICK_MOST_AGENTS = 1 << 20, 1 << 14  # in one batch of a sweep
 _MOST_BYTES = 1 << 28  # of observations in one batch of a sweep
 _CAPTURED_WORLDS = 4096
@@ -90,7 +91,7 @@ class Plan:
     def plain(self, form: Form) -> Iterator[Case]:
         """Threads and outputs, of every form."""
         for threads in self.threads():
-            for outputs in ("default", "lean"):
+            for outputs in PLAIN_OUTPUTS:
                 for worlds in form.worlds:
                     yield self.case(form, worlds, threads=threads, outputs=outputs)
 

@@ -1,4 +1,4 @@
-"""Draws the curves of a sweep: agent-steps per second, and what is handed out."""
+"""Draws the curves of a sweep: steps of worlds and of agents, and what is handed out."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ def draw(report: Report, folder: Path, name: str, points: list[Point]) -> None:
     from matplotlib import pyplot
 
     figure, panels = pyplot.subplots(3, figsize=(7, 9), layout="constrained", sharex=True)
-    panels[0].set_ylabel("million agent-steps per second")
-    panels[1].set_ylabel("nanoseconds per agent and step")
+    panels[0].set_ylabel("thousand world steps per second")
+    panels[1].set_ylabel("million agent-steps per second")
     panels[2].set_ylabel("gigabytes handed out per second")
     for label, curve in _curves(points).items():
         values = [point.case.value for point in curve]
-        rates = [point.get("agent_steps") or 0.0 for point in curve]
-        handed = [(p.get("world_steps") or 0.0) * p.handed / 1e9 for p in curve]
-        lists = ([rate / 1e6 for rate in rates], [1e9 / rate for rate in rates], handed)
+        rates = [point.get("world_steps") or 0.0 for point in curve]
+        both = list(zip(rates, curve, strict=True))
+        lists = [[rate / 1e3 for rate in rates], [rate * p.agents / 1e6 for rate, p in both]]
+        lists.append([rate * p.handed / 1e9 for rate, p in both])
         for panel, heights in zip(panels, lists, strict=True):
             panel.plot(values, heights, marker="o", markersize=4, label=label)
     _lay_out(panels, sorted({point.case.value or 0 for point in points}))
@@ -67,5 +68,5 @@ def _lay_out(panels: Any, values: list[int]) -> None:
         low, high = panel.get_ylim()
         marks = [mark for mark in _MARKS if low <= mark <= high]
         marks = marks[:: max(1, len(marks) // 8)]
-        panel.set_yticks(marks, [f"{mark:.3g}" for mark in marks], fontsize=8)
+        panel.set_yticks(marks, [f"{mark:,g}" for mark in marks], fontsize=8)
         panel.grid(True, which="major", alpha=0.3)

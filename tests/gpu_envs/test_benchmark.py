@@ -332,3 +332,35 @@ def test_on_a_gpu_lanes_graphs_and_the_cache_count(
     judged = [point for point in points if "limit" in point]
     assert [point["records_fit_cache"] for point in judged] == [True, False] * 2
     assert judged[0]["bytes_moved"] < judged[1]["bytes_moved"]
+
+
+def test_a_gpu_is_timed_by_events_and_replays_what_it_captured(
+    torch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    class StandIn:
+        """As much of torch.cuda as is used; it keeps what it was asked for."""
+
+        def __init__(self, *_: object, **__: object) -> None: ...
+
+        def __getattr__(self, name: str) -> Callable[..., float]:
+            return lambda *_: said.append(name) or 2.0
+
+        def __enter__(self) -> None:
+            said.append("begin")
+
+        def __exit__(self, *_: object) -> None:
+            said.append("end")
+
+    for name in ("Event", "CUDAGraph", "graph"):
+        monkeypatch.setattr(torch.cuda, name, StandIn)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: said.append("wait"))
+    step = said.append
+    assert memory.timed(True)(lambda i: step(f"step {i}"), 2) == 2e-3
+    events = ["wait", "record", "step 0", "step 1", "record", "synchronize", "elapsed_time"]
+    assert said == events
+    said.clear()
+    replay = memory.capture(lambda: step("step"), True)
+    replay()
+    assert said == ["wait", "begin", "step", "end", "replay"]

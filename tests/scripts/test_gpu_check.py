@@ -24,8 +24,7 @@ def load(name):
 golden_cases = load("golden_cases")
 native = load("gpu_native")
 steps = load("gpu_steps")
-gpu_bodies = load("gpu_bodies")
-gpu_swarms = load("gpu_swarms")
+gpu_speed = load("gpu_speed")
 gpu_train = load("gpu_train")
 gpu_check = load("gpu_check")
 tune = load("tune")
@@ -59,7 +58,33 @@ def test_a_dry_run_passes_and_writes_both_files(tmp_path):
         assert title in text
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| golden")]
     assert rows[0][1] == "pass"
-    assert done.stdout.count("bar: ") == 4 + len(gpu_swarms.unmeasured().bars)
+    known = gpu_speed.registration.environments()
+    measured = {name for name, facts in known.items() if facts["agents"] == "1"}
+    measured |= {*gpu_speed.names_of("bodies"), *gpu_speed.names_of("swarms")}
+    bars = [bar.split()[1].strip(",:") in measured for bar in gpu_speed.unmeasured()]
+    trained = ["least" in training for training in gpu_train.trained().values()]
+    assert done.stdout.count("bar: ") == sum(bars) + sum(trained)
+
+
+WITHOUT = """
+import runpy, sys
+sys.modules.update(gymnasium=None, pettingzoo=None)
+sys.argv[0] = "gpu_check.py"
+sys.path.insert(0, {scripts!r})
+runpy.run_path({script!r}, run_name="__main__")
+"""
+
+
+def test_steps_measure_where_gymnasium_is_missing(tmp_path):
+    program = WITHOUT.format(scripts=str(SCRIPTS), script=str(SCRIPTS / "gpu_check.py"))
+    for step, status in (("swarms", "pass"), ("package", "skip")):
+        file = tmp_path / f"{step}.json"
+        arguments = ["--dry-run", "--step", step, "--result", file]
+        done = run(sys.executable, "-c", program, *arguments)
+        assert done.returncode == 0, done.stdout + done.stderr
+        found = json.loads(file.read_text())
+        assert found["status"] == status
+        assert set(found["data"]) == {name for name in gpu_speed.names_of(step) if step == "swarms"}
 
 
 @without_gpu
@@ -71,8 +96,8 @@ def test_without_a_gpu_one_clear_line_and_status_2(program):
     assert not done.stderr
     if program == "gpu_check.sh":
         bars = [line for line in done.stdout.splitlines() if line.startswith("bar: ")]
-        assert len(bars) == 7 and all(line.endswith("not measured") for line in bars)
-        assert bars[0].startswith("bar: TagGrid-v0, 5 agents")
+        assert bars == gpu_speed.unmeasured() and len(bars) > 7
+        assert all(line.endswith("not measured") for line in bars)
     if program == "tune.py":
         assert "would time lanes 1, 8, 32" in done.stdout
         assert "CartPole-v0, tier 0: 1,048,576 worlds" in done.stdout
@@ -131,17 +156,15 @@ def test_a_wrong_hash_is_found(monkeypatch):
 
 
 def test_crowds_are_timed_with_as_many_agents_as_the_row_says(monkeypatch):
-    timed = []
+    timed, measure = [], gpu_speed.cases.measure
 
-    def rate(module, name, worlds, dry_run, *, options):
-        simulator = module.Simulator(name, 1, **options)
-        timed.append((name, json.loads(simulator.instance)["agents_per_world"], worlds))
-        return 1.0
+    def watched(case, clock):
+        point = measure(case, gpu_speed.Clock(1e-9, 1))
+        timed.append((case.name, point.agents, case.worlds))
+        return point
 
-    monkeypatch.setattr(steps, "_rate", rate)
-    result = steps.Result("pass", "")
-    steps._crowds(result, native.tested(True), True)
-    rows = result.tables[0]["rows"]
+    monkeypatch.setattr(gpu_speed.cases, "measure", watched)
+    rows = gpu_speed.crowds(native.environments(native.tested(True)), True).rows
     said = [(row[0], int(row[1].replace(",", "")), int(row[2].replace(",", ""))) for row in rows]
     assert [case for case in said for _ in steps.LANES] == timed
     assert {("Hanabi-v0", 2, 1000), ("Micro-v0", 1000, 2), ("Overcooked-v0", 1, 2000)} < set(said)
