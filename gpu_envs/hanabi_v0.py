@@ -45,6 +45,7 @@ _NUMBERS = {
 class HanabiEnv(TurnEnv):
     """A `TurnEnv` whose observations are float64, as those of PettingZoo's game."""
 
+    # lint: allow environment-id: this module is an interface to that environment alone
     def __init__(self, name: str = "Hanabi-v0", **keywords: Any) -> None:
         super().__init__(name, **keywords)
         own: dict[str, Any] = self.observation_spaces
@@ -86,6 +87,7 @@ def parallel_env(**keywords: Any) -> ParallelEnv:
     Args:
         **keywords: See the module.
     """
+    # lint: allow environment-id: as above
     return ParallelEnv("Hanabi-v0", **{"illegal": "terminate", **_translated(keywords)})
 
 

@@ -72,6 +72,7 @@ NAMED_PATH = re.compile(
     r"(?![\w<{$-])"
 )
 ENVIRONMENT_ID = re.compile(r"gpu_envs/[A-Z]\w*-v\d+")
+EXACT_ID = re.compile(r"(?:gpu_envs/)?[A-Z]\w*-v\d+")
 GENERATED = {"gpu_envs/modules*", "gpu_envs/kernels*", "benchmarks/results/*"}
 NAMED_TARGET = re.compile(r"(?:`|^\s*|&& )make ([a-z][\w-]*)", re.MULTILINE)
 VARIABLE = re.compile(r"\bGPU_ENVS_[A-Z_]+\b")
@@ -263,6 +264,15 @@ def bindings(tree: Tree) -> Iterator[Problem]:
         yield from search(files, pattern, "bindings", "no environment is named in the bindings")
 
 
+def environment_ids(tree: Tree) -> Iterator[Problem]:
+    """The package names no environment: what is known of one is data beside its header."""
+    for file in tree.under("gpu_envs", suffixes=(".py",)):
+        for node in ast.walk(ast.parse(file.text)):
+            if isinstance(node, ast.Constant) and EXACT_ID.fullmatch(str(node.value)):
+                message = f"{node.value} belongs into data (docs/measures.md)"
+                yield Problem(file.path, node.lineno, "environment-id", message)
+
+
 def stale_names(tree: Tree) -> Iterator[Problem]:
     """Paths and make targets that text names exist; a result keeps the command of its day."""
     makefile = next((file.text for file in tree.files if file.path == "Makefile"), "")
@@ -352,6 +362,7 @@ RULES: list[Callable[[Tree], Iterator[Problem]]] = [
     flags,
     builder,
     bindings,
+    environment_ids,
     stale_names,
     foreign_names,
     variables,

@@ -62,7 +62,8 @@ class Case:
 
     def labels(self) -> dict[str, Any]:
         """What tells it from others, for a file."""
-        return {k: v for k, v in asdict(self).items() if v not in ("", None, 0) and k != "name"}
+        held = {k: v for k, v in asdict(self).items() if k != "name" and v is not None}
+        return {k: v for k, v in held.items() if k == "value" or v not in ("", 0)}
 
 
 @dataclass(slots=True)

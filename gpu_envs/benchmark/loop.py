@@ -106,11 +106,11 @@ class Bench:
         table = Table("Parts of a step", ["", "us per world step", "share"])
         table.note = f"Clocks around the stages, N = {worlds}, one thread; they add a little."
         for part, seconds in sorted(spent.items(), key=lambda item: -item[1])[:_MOST_STAGES]:
-            each = seconds / steps / worlds * 1e6
-            table.rows.append([_short(part), f"{each:.3g}", f"{seconds / whole:.0%}"])
-        each_step = steps * worlds
-        self.report.results["parts"] = {part: x / each_step for part, x in spent.items()}
-        self.report.results["stages"] = {stage: x / each_step for stage, x in stages}
+            each = f"{seconds / steps / worlds * 1e6:.3g}"
+            table.rows.append([_short(part), each, f"{seconds / whole:.0%}"])
+        taken = steps * worlds
+        self.report.results["parts"] = {part: x / taken for part, x in spent.items()}
+        self.report.results["stages"] = {stage: x / taken for stage, x in stages}
         self.report.show(table)
 
     def show_sweeps(self, folder: Path | None) -> None:

@@ -67,16 +67,15 @@ class Plan:
     def forms(self) -> list[Form]:
         """Sizes that are measured here; the first one in detail."""
         found = []
-        for form in self.data.get("forms", [{"worlds": WORLDS}]):
-            own = form.get("device_worlds", ()) if self.on_gpu else form["worlds"]
+        for form in self.data.get("forms") or [{"worlds": WORLDS}]:
+            own = form.get("device_worlds" if self.on_gpu else "worlds", form["worlds"])
             worlds = self.chosen or tuple(own)
             if self.quick and not self.chosen:
                 most = QUICK_WHOLE_WORLDS if self.clock.steps else QUICK_WORLDS
                 worlds = tuple(n for n in worlds if n <= most) or (min(64, *worlds),)
             parameters = {**form.get("parameters", {}), **self.parameters}
             ranges = tuple((count, reach) for count, reach in form.get("ranges", ()))
-            if own:
-                found.append(Form(form.get("label", ""), parameters, worlds, ranges))
+            found.append(Form(form.get("label", ""), parameters, worlds, ranges))
         return found
 
     def threads(self) -> list[int | None]:
@@ -89,9 +88,10 @@ class Plan:
         return Case(self.name, self.target, worlds, form.parameters, form.label, **{**usual, **how})
 
     def plain(self, form: Form) -> Iterator[Case]:
-        """Threads and outputs, of every form."""
+        """Threads of every form, and fewer outputs of the first."""
+        first = form == self.forms()[0]
         for threads in self.threads():
-            for outputs in PLAIN_OUTPUTS:
+            for outputs in PLAIN_OUTPUTS if first else PLAIN_OUTPUTS[:1]:
                 for worlds in form.worlds:
                     yield self.case(form, worlds, threads=threads, outputs=outputs)
 

@@ -76,7 +76,7 @@ def test_one_agent_a_world_is_stepped_in_every_way(
         assert math.isclose(entry["total"] - native_step, entry["beyond_native"], abs_tol=1e-6)
     moved = chosen(data, worlds=48)["bytes_moved"]
     assert math.isclose(sum(map(sum, data["bytes"].values())), moved)
-    assert sum(data["parts"].values()) > 0
+    assert sum(data["parts"].values()) > 0 and set(data["parts"]) == set(data["stages"])
     promised = len(measures.of("CartPole-v0")["benchmark"]["bars"])
     assert [bar["verdict"] for bar in data["bars"][-promised:]] == ["not measured"] * promised
     printed = capsys.readouterr().out
@@ -88,7 +88,8 @@ def test_curves_are_drawn_and_moves_are_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs matplotlib")
     data, text = run(tmp_path, "Hanabi", "--no-peers", "--worlds", "64")
     check_figures(data)
-    assert all(point["share_of_drawing"] > 0 for point in data["points"] if "entry" not in point)
+    drawing = [p["share_of_drawing"] for p in data["points"] if p["entry"] == "native"]
+    assert len(drawing) > 8 and all(share > 0 for share in drawing)
     lean, bits = (chosen(data, worlds=64, outputs="lean", dtype=d) for d in (None, "bits"))
     assert lean["bytes_handed_out"] > bits["bytes_handed_out"]
     curve = [p["value"] for p in data["points"] if p.get("sweep") == "player_count"]

@@ -94,6 +94,7 @@ FAULTS = [
     ("builder", "gpu_envs/building/other.py", "def f():\n    from gpu_envs import native\n"),
     ("builder", "gpu_envs/building/other.py", "from .. import native\n"),
     ("bindings", "kernels/bindings/module.cpp", "int pole = 1;\n"),
+    ("environment-id", "gpu_envs/play.py", '"""Such as Pole-v0."""\nbars = {"Pole-v0": 3}\n'),
     ("stale-path", "README.md", "GPU_ENVS_CPU: see kernels/envs/gone.hpp.\n"),
     ("stale-path", "Makefile", "test:\n\tscripts/gone\n"),
     ("stale-target", "README.md", "GPU_ENVS_CPU: run `make gone`.\n"),
