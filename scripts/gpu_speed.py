@@ -90,7 +90,7 @@ def crowds(described: list[dict[str, Any]], dry_run: bool) -> Table:
                     continue
                 case = cases.Case(name, native.target(dry_run), worlds, parameters, lanes=lanes)
                 clock = Clock(clock.seconds, 3, memory.timed(case.on_gpu))
-                cells.append(si(cases.measure(case, clock).get("agent_steps") or 0.0))
+                cells.append(si(cases.measure([case], clock)[0].get("agent_steps") or 0.0))
             table.rows.append([name, f"{agents:,}", f"{worlds:,}", *cells])
     return table
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ LANES = (1, 8, 32)  # per world
 GRAPHS = (1, 32)  # steps in a CUDA graph
 _WARM_STEPS, _WARM_SECONDS = 64, 0.2  # until worlds no longer end their episodes together
 _WHOLE_PREPARED = 61  # where episodes are measured: prime, so that none repeats another's actions
-_PREPARED_BYTES = 1 << 28
+_PREPARED_BYTES, _ACTION_BYTES = 1 << 28, 256  # of all arrays; of a world, about
 _MEASURED_ONCE = 2_000_000  # world steps of a repeat
 
 
@@ -137,7 +137,7 @@ def open_case(case: Case, drawn: bool = False, whole: bool = False) -> Subject:
         options["device"] = memory.ordinal(True)
     prepared = PREPARED
     if whole:
-        prepared = max(4, min(_WHOLE_PREPARED, _PREPARED_BYTES // (case.worlds * 256)))
+        prepared = max(4, min(_WHOLE_PREPARED, _PREPARED_BYTES // (case.worlds * _ACTION_BYTES)))
     run = Run(
         bindings(case),
         case.name,
@@ -174,22 +174,23 @@ def _captured(run: Run, steps: int) -> Call:
     return lambda _: replay()
 
 
-def measure(case: Case, clock: Clock, drawn: bool = False) -> Point:
-    """Time one case."""
-    if clock.steps and case.worlds * clock.steps > _MEASURED_ONCE and not case.on_gpu:
+def measure(cases: Sequence[Case], clock: Clock, drawn: bool = False) -> list[Point]:
+    """Time cases in turns, so that a disturbance of the machine meets all of them."""
+    largest = max(case.worlds for case in cases)
+    if clock.steps and largest * clock.steps > _MEASURED_ONCE and not cases[0].on_gpu:
         clock = replace(clock, repeats=1)
-    subject = open_case(case, drawn, whole=bool(clock.steps))
-    run, draw = subject.run, None
-    calls = [subject.step]
-    if drawn and run is not None:
-        draw = run.drawer()
-        calls.append(draw)
-    timings = clock.race(calls)
-    step = timings[0] if not case.graph else timings[0].over(case.graph)
-    point = Point(case, step, *_sizes(run, case))
-    point.drawing = timings[1].median / step.median if draw else 0.0
-    subject.close()
-    return point
+    subjects = [open_case(case, drawn, whole=bool(clock.steps)) for case in cases]
+    runs = [subject.run for subject in subjects]
+    draws = [run.drawer() for run in runs if drawn and run is not None]
+    timings = clock.race([*(subject.step for subject in subjects), *draws])
+    points = []
+    for case, run, timing in zip(cases, runs, timings, strict=False):
+        points.append(Point(case, timing.over(case.graph or 1), *_sizes(run, case)))
+    for point, draw in zip(points, timings[len(points) :], strict=False):
+        point.drawing = draw.median / point.timing.median
+    for subject in subjects:
+        subject.close()
+    return points
 
 
 def _sizes(run: Run | None, case: Case) -> tuple[int, int, int, int]:

@@ -29,15 +29,21 @@ class Bench:
         self.limits = Limits(plan.clock, plan.on_gpu, plan.quick)
 
     def measure(self, cases: Iterable[Case]) -> list[Point]:
-        """Measure cases and keep the points; what is not compiled gets a line."""
-        found = []
+        """Measure cases, those that differ in threads alone in turns: their ratio is looked at.
+
+        What is not compiled gets a line.
+        """
+        groups: dict[str, list[Case]] = {}
         for case in cases:
+            groups.setdefault(repr(replace(case, threads=None)), []).append(case)
+        found = []
+        for group in groups.values():
             try:
-                found.append(measure(case, self.plan.clock, bool(self.plan.data.get("drawn"))))
+                found += measure(group, self.plan.clock, bool(self.plan.data.get("drawn")))
             except (ValueError, RuntimeError) as problem:
-                if not case.lanes:
+                if not group[0].lanes:
                     raise
-                self.report.say(f"{case.way} are not available: {problem}")
+                self.report.say(f"{group[0].way} are not available: {problem}")
         self.points += found
         return found
 

@@ -158,10 +158,10 @@ def test_a_wrong_hash_is_found(monkeypatch):
 def test_crowds_are_timed_with_as_many_agents_as_the_row_says(monkeypatch):
     timed, measure = [], gpu_speed.cases.measure
 
-    def watched(case, clock):
-        point = measure(case, gpu_speed.Clock(1e-9, 1))
-        timed.append((case.name, point.agents, case.worlds))
-        return point
+    def watched(cases, clock):
+        (point,) = measure(cases, gpu_speed.Clock(1e-9, 1))
+        timed.append((point.case.name, point.agents, point.case.worlds))
+        return [point]
 
     monkeypatch.setattr(gpu_speed.cases, "measure", watched)
     rows = gpu_speed.crowds(native.environments(native.tested(True)), True).rows
