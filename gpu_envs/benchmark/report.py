@@ -142,7 +142,8 @@ def _markdown(table: Table) -> str:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+    shown = (f"`{cell}`" if "<" in cell else cell for cell in cells)  # else it would be a tag
+    return "| " + " | ".join(shown) + " |"
 
 
 def _print(table: Table) -> None:
