@@ -94,9 +94,9 @@ def file_of(name: str) -> Path:
     home = registration.home(registration.find(name)["id"])
     if home.header is not None:
         return beside(home.header)
-    folder = places.kernels() / "envs"
-    alone = folder / f"{home.stem}{SUFFIX}"
-    return alone if alone.exists() else folder / home.stem / alone.name
+    folder, name = places.kernels() / "envs", f"{home.stem}{SUFFIX}"
+    found = (*folder.glob(f"*/{name}"), *folder.glob(f"*/{places.TASKS}/{name}"))
+    return next(iter(found), folder / name)
 
 
 def of(name: str) -> Data:

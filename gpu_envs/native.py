@@ -248,7 +248,7 @@ def _own_headers() -> dict[str, Path]:
 
 
 def data_folders(machine: str, name: str) -> list[str]:
-    """Return where the data files of an environment lie, in the order in which they are looked for."""
+    """Return where an environment's data files lie, the first to be looked in first."""
     home = registration.home(name)
     header = home.header or _own_headers().get(home.stem)
     if header is not None and header.exists():

@@ -28,7 +28,7 @@ MAX_COLUMNS = 100  # of C++, comments included, which clang-format leaves as the
 MAX_ENVIRONMENT_HEADER, MAX_ENVIRONMENT_FOLDER = 350, 900
 MAX_VARIABLES = 5
 
-COUNTED_FOLDERS = ("kernels/bindings", "kernels/engine", "kernels/envs", "tests")  # whose columns are counted
+COUNTED_FOLDERS = ("kernels/bindings", "kernels/engine", "kernels/envs", "tests")  # by columns
 RULE_FOLDERS = ("envs", "physics", "spatial", "pictures")  # code that is compiled for both machines
 
 MACHINE_TEST = re.compile(

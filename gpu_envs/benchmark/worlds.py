@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpu_envs.benchmark import memory
+from gpu_envs.layout import OUTPUTS
 
 LEAN = ("obs", "reward", "terminated", "truncated")
 PREPARED = 8  # arrays of actions, taken in turn
@@ -25,8 +26,7 @@ class Slot:
         self.on_gpu = on_gpu
         self.buffers = {name: memory.zeros(size, on_gpu) for name, size in outputs.items()}
         places = [
-            memory.address(self.buffers[name]) if name in self.buffers else 0
-            for name in module.OUTPUTS
+            memory.address(self.buffers[name]) if name in self.buffers else 0 for name in OUTPUTS
         ]
         self.addresses = module.Addresses(places)
 

@@ -91,7 +91,7 @@ def own_folders(header: Path) -> list[Path]:
 
 
 def data_folders(header: Path) -> list[Path]:
-    """Return where the data files of an environment lie: `data/` beside its header, or its family's."""
+    """Return where an environment's data files lie: `data/` beside its header, or its family's."""
     found = (folder / "data" for folder in own_folders(header))
     return [folder for folder in found if folder.is_dir()]
 
