@@ -66,11 +66,17 @@ def environments(folder: Path | None = None) -> dict[str, Path]:
     """Return the headers of environments by stem.
 
     One is `<stem>.hpp`, `<stem>/<stem>.hpp`, or a task of a family whose headers its tasks share:
-    `<family>/tasks/<stem>.hpp`. A folder of tasks may be asked about by itself.
+    `<family>/tasks/<stem>.hpp`. A family's own headers are none, whatever they are called.
     """
     folder = folder or kernels() / "envs"
-    paths = [*folder.glob("*.hpp"), *folder.glob("tasks/*.hpp"), *folder.glob("*/tasks/*.hpp")]
-    paths += [path for path in folder.glob("*/*.hpp") if path.stem == path.parent.name]
+    if (folder / TASKS).is_dir():  # a family by itself
+        folder = folder / TASKS
+    paths = [*folder.glob("*.hpp"), *folder.glob(f"*/{TASKS}/*.hpp")]
+    paths += [
+        path
+        for path in folder.glob("*/*.hpp")
+        if path.stem == path.parent.name and not (path.parent / TASKS).is_dir()
+    ]
     found: dict[str, Path] = {}
     for path in paths:
         if is_hidden(path.name):

@@ -13,6 +13,9 @@ function(ge_find_environments stems folder prefix)
   foreach(header ${flat} ${nested})
     get_filename_component(stem "${header}" NAME_WE)
     file(RELATIVE_PATH relative "${folder}" "${header}")
+    if(relative STREQUAL "${stem}/${stem}.hpp" AND IS_DIRECTORY "${folder}/${stem}/tasks")
+      continue()  # what a family's tasks share
+    endif()
     if(NOT relative STREQUAL "${stem}.hpp" AND NOT relative STREQUAL "${stem}/${stem}.hpp"
        AND NOT relative MATCHES "^[^/]+/tasks/[^/]+$")
       continue()

@@ -60,7 +60,6 @@ FAULTS = [
     ("columns", "tests/kernels/f_test.cpp", f"int x;\n// {'x' * 98}\n"),
     ("columns", "tests/kernels/f.hpp", f"int {'x' * 96};\n"),
     ("columns", "tests/oracles/f.c", f"int {'x' * 96};\n"),
-    ("include-direction", "kernels/engine/f.hpp", '#include "envs/pole.hpp"\n'),
     ("include-direction", "kernels/physics/f.hpp", '#include "render/camera.hpp"\n'),
     ("include-direction", "kernels/envs/other.hpp", '#include "envs/pole.hpp"\n'),
     ("include-direction", "kernels/envs/other.hpp", '#include "../engine/world.hpp"\n'),

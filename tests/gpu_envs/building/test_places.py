@@ -61,6 +61,25 @@ def test_environments_are_headers_or_folders_of_one_name(tmp_path: Path) -> None
         places.environments(tmp_path)
 
 
+def test_environments_of_a_family_are_its_tasks(tmp_path: Path) -> None:
+    family = tmp_path / "maze"
+    (family / "tasks").mkdir(parents=True)
+    for name in ("maze.hpp", "walls.hpp", "tasks/flee.hpp", "tasks/seek.hpp"):
+        (family / name).touch()
+    (tmp_path / "a.hpp").touch()
+    found = places.environments(tmp_path)
+    assert list(found) == ["a", "flee", "seek"]
+    assert list(places.environments(family)) == ["flee", "seek"]
+    assert places.own_folders(found["flee"]) == [family / "tasks", family]
+    assert places.data_folders(found["flee"]) == []
+    for folder in (family / "data", family / "tasks" / "data"):
+        folder.mkdir()
+    assert places.data_folders(found["flee"]) == [family / "tasks" / "data", family / "data"]
+    (family / "tasks" / "a.hpp").touch()
+    with pytest.raises(ValueError, match="two environment headers are called a: "):
+        places.environments(tmp_path)
+
+
 def test_a_header_says_how_many_units_it_is(tmp_path: Path) -> None:
     header = tmp_path / "a.hpp"
     header.write_text("int x;\n")
@@ -76,6 +95,8 @@ def test_the_engines_hash_is_of_contents(tmp_path: Path, monkeypatch: pytest.Mon
     header.write_text("one")
     (tmp_path / "engine" / "a.cpp").write_text("none of it")
     (tmp_path / "flags.txt").write_text("-O3")
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures" / "scene.hpp").write_text("of both")
     first = places.engine_hash()
     header.touch()
     assert places.engine_hash() == first
@@ -94,6 +115,8 @@ def test_what_editors_and_systems_leave_is_no_source(
     (tmp_path / "engine").mkdir()
     (tmp_path / "envs" / "other").mkdir(parents=True)
     (tmp_path / "flags.txt").touch()
+    (tmp_path / "pictures").mkdir()
+    (tmp_path / "pictures" / "scene.hpp").touch()
     (tmp_path / "envs" / "one.hpp").touch()
     monkeypatch.setattr(places, "kernels", lambda: tmp_path)
     before = places.engine_hash()

@@ -60,12 +60,24 @@ struct Players : Agents<5, Push, Fuse, Parts> {
 struct Board : Single<Pushes> {
   static constexpr const char* name = "board";
 };
+/// What rows of bytes begin with.
+struct Assets {
+  Asset<uint8_t> row, state;
+};
 struct Schema {
   using Params = wide::Params;
+  using Assets = wide::Assets;
   using Action = Push;
   using Agent = Players;
   using tables = Types<Players, Board>;
   static constexpr Tuning tuning{.rare_resets = true};
+  static Assets make_assets(const Params& p, AssetMaker& make) {
+    const auto row = make.array<uint8_t>("row", p.length);
+    const auto state = make.array<uint8_t>("state", p.length + 3);
+    for (size_t i = 0; i < row.size(); ++i) row[i] = uint8_t(i % 251);
+    for (size_t i = 0; i < state.size(); ++i) state[i] = uint8_t(i % 7);
+    return {row, state};
+  }
 };
 using W = World<Schema>;
 
@@ -102,9 +114,7 @@ struct Observation : WideRow<Element> {
   }
 };
 struct Bytes : Observation<uint8_t> {
-  static void background(const Params& p, uint8_t* row) {
-    for (int i = 0; i < p.length; ++i) row[i] = uint8_t(i % 251);
-  }
+  static GE_FN const Asset<uint8_t>& background(const Assets& assets) { return assets.row; }
 };
 struct Mask : WideRow<bool> {
   static constexpr int capacity = 10;
@@ -120,9 +130,7 @@ struct State : WideRow<uint8_t> {
     return {wide_field("row", {p.length}, "zeros but for one", 0, 255),
             wide_field("sum", {3}, "of all pushes", 0, 255)};
   }
-  static void background(const Params& p, uint8_t* row) {
-    for (int i = 0; i < p.length + 3; ++i) row[i] = uint8_t(i % 7);
-  }
+  static GE_FN const Asset<uint8_t>& background(const Assets& assets) { return assets.state; }
 };
 
 /// The same elements are set whatever their type: three at run-time places, the last one among
