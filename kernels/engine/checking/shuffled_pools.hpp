@@ -1,9 +1,7 @@
-// Shuffled: stages that no shipped environment uses. Slots of Pools that are taken and freed (live
-// bits and generations are the engine's, so a task of their own), pairs of rows, and loops that
-// each world leaves on its own.
+// Shuffled: stages that no shipped environment uses. Slots of Pools that are taken and freed (live bits
+// and generations are the engine's, so a task of their own), and pairs of rows.
 #pragma once
 
-#include "engine/checking/shuffled_control.hpp"
 #include "engine/checking/shuffled_emission.hpp"
 
 namespace ge {
@@ -71,15 +69,6 @@ void stage(Trial<E>& trial, EmitPairs<A, C, Test, Make, T>) {
       [&trial, &pairs](int row, int i) {
         return maker<Make, T>(trial, row, pairs[size_t(i)].a, pairs[size_t(i)].b);
       });
-}
-
-template <class E, auto P, class... X>
-void stage(Trial<E>& trial, RepeatWhile<P, X...>) {
-  const std::string_view own = trial.images.stage;
-  while (trial.template has<P>()) {
-    run_stages(trial, Types<X...>{});
-    trial.images.stage = own;  // the inner stages have put themselves there
-  }
 }
 
 }  // namespace ge

@@ -1,9 +1,8 @@
-// Stages of the tile that no shipped environment uses: slots of Pools that are taken and freed,
-// pairs of rows, and loops that each world leaves on its own.
+// Stages of the tile that no shipped environment uses: slots of Pools that are taken and freed, and
+// pairs of rows.
 #pragma once
 
 #include "engine/base/platform_numbers.hpp"
-#include "engine/cpu/tile_control.hpp"
 #include "engine/cpu/tile_emission.hpp"
 
 namespace ge {
@@ -67,23 +66,6 @@ inline void stage(Tile<E>& tile, EmitPairs<A, C, Test, Make, T>, const Set& set)
         const Pair p = pair(i);
         make_row<Make, T>(cells, row, p.a, p.b);
       });
-}
-
-template <class E, auto P, class... X>
-inline void stage(Tile<E>& tile, RepeatWhile<P, X...>, const Set& set) {
-  int32_t* const mark = tile.free;
-  // Two spaces in turn: each round's worlds are chosen from the last round's, who has left does
-  // not come back.
-  int32_t* spaces[2] = {tile.free, tile.free + index_room(tile, set)};
-  Set inner = subset<P>(tile, set, spaces[0]);
-  tile.crew.meet();
-  tile.free = spaces[1] + index_room(tile, set);
-  for (int turn = 1; !inner.empty(); turn ^= 1) {
-    run_stages(tile, Types<X...>{}, inner);
-    inner = subset<P>(tile, inner, spaces[turn]);
-    tile.crew.meet();
-  }
-  tile.free = mark;
 }
 
 }  // namespace ge

@@ -72,7 +72,7 @@ struct Tile {
     return WorldFinder<S>::scratch_block(params);
   }
   static int64_t index_count(int blocks) { return (int64_t{blocks} * (B + 1) + B + 1) * kDepth; }
-  static constexpr int kDepth = 8;  // nested sets: tile, When in When in RepeatWhile, ...
+  static constexpr int kDepth = 8;  // nested sets: tile, When in When, ...
 
   WorldFinder<S> finder() const { return {shared, scratch, first}; }
 

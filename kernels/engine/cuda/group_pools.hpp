@@ -1,8 +1,7 @@
 // Stages of the group that no shipped environment uses: slots of Pools that are taken and freed,
-// pairs of rows, and loops that each world leaves on its own.
+// and pairs of rows.
 #pragma once
 
-#include "engine/cuda/group_control.hpp"
 #include "engine/cuda/group_emission.hpp"
 
 namespace ge {
@@ -115,7 +114,7 @@ GE_FN void clear_pool(const Group& group, bool on) {
   for (int word = group.lane; word * 32 < rows; word += G) set_header<T>(group, word, 0);
 }
 
-// ---- pairs, and loops
+// ---- pairs
 
 template <bool kFinal, AnyGroup Group, class A, class C, auto Test, auto Make, class T>
 GE_FN void stage(Group& group, EmitPairs<A, C, Test, Make, T>, bool on) {
@@ -139,21 +138,4 @@ GE_FN void stage(Group& group, EmitPairs<A, C, Test, Make, T>, bool on) {
         make_row<Make, T>(cells, row, p.a, p.b);
       });
 }
-template <bool kFinal, AnyGroup Group, auto P, class... X>
-GE_FN void stage(Group& group, RepeatWhile<P, X...>, bool on) {
-  bool p = on && bool(ask<P>(group.cells));
-  if constexpr (runs_alone<Group, X...>) {
-    while (p) {
-      run_stages<kFinal>(group, Types<X...>{}, true);
-      p = bool(ask<P>(group.cells));
-    }
-  } else {
-    GE_NO_UNROLL
-    while (group.any(p)) {
-      run_stages<kFinal>(group, Types<X...>{}, p);
-      p = p && bool(ask<P>(group.cells));
-    }
-  }
-}
-
 }  // namespace ge

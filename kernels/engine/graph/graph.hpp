@@ -83,10 +83,6 @@ struct Reduce {};
 template <auto N, class... Stages>
 struct Repeat {};
 
-/// The inner stages for as long as a world has p.
-template <auto P, class... Stages>
-struct RepeatWhile {};
-
 /// The inner stages for worlds with p(World, const C& of singletons...).
 template <auto P, class... Stages>
 struct When {};
@@ -165,10 +161,6 @@ struct InnerOf {
 };
 template <auto N, class... X>
 struct InnerOf<Repeat<N, X...>> {
-  using type = Types<X...>;
-};
-template <auto P, class... X>
-struct InnerOf<RepeatWhile<P, X...>> {
   using type = Types<X...>;
 };
 template <auto P, class... X>

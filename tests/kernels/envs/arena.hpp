@@ -424,6 +424,7 @@ GE_FN void count_sparks(const W&, int32_t count, Pass& pass) {
 GE_FN void plan_cooling(const W& w, Pass& pass) {
   pass.left = pass.sparks + int32_t(w.step() % 3);
 }
+constexpr int kMostRounds = Sparks::capacity + 2;
 GE_FN bool is_cooling(const W&, const Pass& pass) {
   return pass.left > 0;
 }
@@ -627,7 +628,7 @@ using Move = Stages<
     Destroy<&is_cold, Sparks>, Spawn<&late_spark_count, &make_late_spark, Sparks>,
     Reduce<&spark_heat, SumOf<double>, &store_spark_heat>,
     Reduce<&one_spark, SumInt, &count_sparks>, EachWorld<&plan_cooling>,
-    RepeatWhile<&is_cooling, Each<&cool>, EachWorld<&end_round>>>;
+    Repeat<kMostRounds, When<&is_cooling, Each<&cool>, EachWorld<&end_round>>>>;
 using Judge =
     Stages<For<&ray_count, &cast_ray, Rays>, Reduce<&ray_length, Min, &store_nearest>,
            Reduce<&ray_length, Max, &store_farthest>,
