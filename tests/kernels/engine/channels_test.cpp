@@ -1,4 +1,4 @@
-// Actions on their way in, bits on their way out.
+// Actions on their way in, rows on their way out.
 #include <cmath>
 
 #include "engine/cpu/entry.hpp"
@@ -47,14 +47,9 @@ void echo(const W&, Echo& echo, const Thrust& thrust) {
 void silence(const W&, Echo& echo) {
   echo = Echo{};
 }
-/// Numbers, then bits over two words, then a list of small sets.
+/// Single numbers and lists, of one type.
 struct Row {
-  using Element = int32_t;
-  int32_t number;
-  Bits<40> flags;
-  Bits<3> sets[2];
-  uint8_t tail;
-  uint8_t rest[3];
+  int32_t number, flags[40], sets[2][3], tail, rest[3];
   static constexpr auto describe() {
     return fields(field("number", &Row::number, "one"), field("flags", &Row::flags, "many"),
                   field("sets", &Row::sets, "two"), field("tail", &Row::tail, "one"),
@@ -63,10 +58,10 @@ struct Row {
 };
 void observe(const W& w, Row& row, Slot agent, const Echo& echo) {
   row.number = -7;
-  row.flags.set(0), row.flags.set(31), row.flags.set(32 + agent.row), row.flags.set(39);
-  row.sets[0].set(2), row.sets[1].set(0, echo.turn > 0);
+  row.flags[0] = row.flags[31] = row.flags[32 + agent.row] = row.flags[39] = 1;
+  row.sets[0][2] = 1, row.sets[1][0] = echo.turn > 0 ? 1 : 0;
   row.tail = 200;
-  row.rest[2] = uint8_t(w.step());
+  row.rest[2] = int32_t(w.step());
 }
 struct Environment {
   using Schema = ::Schema;
@@ -208,16 +203,7 @@ GE_TEST(bad_actions_are_refused_by_name_before_any_world_moves) {
                "actions must be int64, int32 or uint8, got float32");
 }
 
-GE_TEST(bits_are_kept_apart_over_words) {
-  Bits<40> bits{};
-  for (const int bit : {0, 31, 32, 39}) bits.set(bit);
-  for (int bit = 0; bit < 40; ++bit)
-    CHECK_EQ(bits.test(bit), bit == 0 || bit == 31 || bit == 32 || bit == 39);
-  bits.set(31, false);
-  CHECK(!bits.test(31) && bits.test(32));
-}
-
-GE_TEST(observation_row_with_bits_is_expanded_in_the_order_of_its_fields) {
+GE_TEST(observation_row_goes_out_in_the_order_of_its_fields) {
   CHECK_EQ(RowShape<Row>::elements, 1 + 40 + 6 + 1 + 3);
   Simulation s(make(19));
   s.reset(1);

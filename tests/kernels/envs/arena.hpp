@@ -564,23 +564,20 @@ GE_FN void make_first_mark(const W&, int i, Mark& mark) {
 // ---- observation
 
 struct Observation {
-  using Element = float;
-  float body[4];
-  Bits<9> flags;
-  float marks[2];
+  float body[4], flags[9], marks[2];
 
   static constexpr auto describe() {
     return fields(field("body", &Observation::body, "position and speed"),
                   field("flags", &Observation::flags,
-                        "gun ready, last shot flies, walls; which fighters are near"),
+                        "gun ready, last shot flies, walls; which fighters are near")
+                      .within(0, 1),
                   field("marks", &Observation::marks, "how many; born when").within(0, 1e9));
   }
 };
 struct ActionMask {
-  using Element = uint8_t;
-  Bits<7> legal;
+  uint8_t legal[7];
   static constexpr auto describe() {
-    return fields(field("legal", &ActionMask::legal, "moves, then fire"));
+    return fields(field("legal", &ActionMask::legal, "moves, then fire").within(0, 1));
   }
 };
 struct State {
@@ -595,19 +592,18 @@ struct State {
 GE_FN void observe(const W& w, Observation& row, Slot slot, const Body& body, const Speed& speed,
                    const Ammo& ammo, const Lock& lock) {
   row.body[0] = body.x, row.body[1] = body.y, row.body[2] = speed.x, row.body[3] = speed.y;
-  row.flags.set(0, (ammo.cooldown == 0) & (ammo.shots != 0));
-  row.flags.set(1, w.alive(Handle<Shots>{lock.slot, lock.generation}));
-  row.flags.set(2, w.params().walls);
+  row.flags[0] = (ammo.cooldown == 0) & (ammo.shots != 0) ? 1.0f : 0.0f;
+  row.flags[1] = w.alive(Handle<Shots>{lock.slot, lock.generation}) ? 1.0f : 0.0f;
+  row.flags[2] = w.params().walls ? 1.0f : 0.0f;
   for (int i = 0; i < w.count<Fighters>(); ++i)
-    row.flags.set(3 + i, (i != slot.row) & overlap(body, w.get<Fighters, Body>(i)));
+    row.flags[3 + i] = (i != slot.row) & overlap(body, w.get<Fighters, Body>(i)) ? 1.0f : 0.0f;
   const int marks = w.count<Marks>();
   row.marks[0] = float(marks);
   row.marks[1] = marks > 0 ? float(w.get<Marks, Mark>(marks - 1).born) : 0.0f;
 }
 GE_FN void mask_actions(const W&, ActionMask& row, const Body&, const Ammo& ammo) {
-  for (int move = 0; move < 5; ++move) row.legal.set(move);
-  row.legal.set(5);
-  row.legal.set(6, (ammo.cooldown == 0) & (ammo.shots != 0));
+  for (int choice = 0; choice < 6; ++choice) row.legal[choice] = 1;
+  row.legal[6] = (ammo.cooldown == 0) & (ammo.shots != 0) ? 1 : 0;
 }
 GE_FN void show_state(const W& w, State& row, const Tally& tally, const Ledger& ledger) {
   int shots = 0;
