@@ -86,10 +86,6 @@ void rows_out(Trial<E>& trial, Output output) {
 
 // ---- rows of fixed length
 
-template <class Row>
-void put_elements(typename RowShape<Row>::Element* to, const Row& row) {
-  for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = element_at(row, k);
-}
 template <auto F, class Row, class E>
 void rows_out(Trial<E>& trial, Output output) {
   static_assert(std::is_same_v<Row, RowOf<F>>);
@@ -107,7 +103,7 @@ void rows_out(Trial<E>& trial, Output output) {
         },
         row_name<Agent>(row));
     if (wanted)
-      put_elements(to + (int64_t(trial.world) * agents + row) * RowShape<Row>::elements, values);
+      put_host_row(to + (int64_t(trial.world) * agents + row) * RowShape<Row>::elements, values);
   }
 }
 
@@ -121,7 +117,7 @@ void world_row_out(Trial<E>& trial, Output output) {
   } else {
     auto* const to = static_cast<typename RowShape<Row>::Element*>(trial.shared.bound.at[output]);
     if (to == nullptr) return;
-    put_elements(
+    put_host_row(
         to + int64_t(trial.world) * RowShape<Row>::elements,
         trial.template agreed<Row>([](const CellsOf<E>& cells) { return state_row<F>(cells); }));
   }

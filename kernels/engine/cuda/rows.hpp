@@ -10,8 +10,7 @@
 //                  |w3 r4|w3 r5|   |w9 r4|w9 r5|  ...
 //
 // A run is staged at the caller's address modulo 16, so that its 16-byte pieces lie alike on both
-// sides; what precedes the first and follows the last goes element by element. Rows with Bits are
-// staged packed and expanded while they are copied.
+// sides; what precedes the first and follows the last goes element by element.
 //
 // Rows of 4, 8 or 16 bytes need none of this: the lane that makes one stores it. A row above
 // kLargestRow is written by its lane element by element; images, which are that large, are rendered
@@ -49,22 +48,21 @@ struct StagingPlan {
   using Element = typename Shape::Element;
   static constexpr int team = G < 32 ? 32 : G;
   static constexpr int worlds = team / G;
-  static constexpr int bytes = Shape::elements * int(sizeof(Element));  // in the caller's array
-  static constexpr int staged = int(sizeof(Row));
+  static constexpr int bytes = int(sizeof(Row));
   static constexpr bool vector_sized = bytes == 4 || bytes == 8 || bytes == 16;
   /// The owner of a row stores it: one lane per world leaves several rows of one world to one lane,
   /// far apart.
-  static constexpr bool direct = !Shape::packed && vector_sized && (G > 1 || kRows == 1);
+  static constexpr bool direct = vector_sized && (G > 1 || kRows == 1);
 
   static constexpr int kBudget = 8 * 1024, kLargestRow = 16 * 1024;  // bytes of a team
-  static constexpr bool staging = !direct && staged <= kLargestRow;
+  static constexpr bool staging = !direct && bytes <= kLargestRow;
 
   static constexpr int at_least_one(int n, int most) { return n < 1 ? 1 : n < most ? n : most; }
   static constexpr int chunk =
-      at_least_one(kBudget / (worlds * staged), kRows);  // rows of a world at a time
+      at_least_one(kBudget / (worlds * bytes), kRows);  // rows of a world at a time
   static constexpr int together =
-      at_least_one(kBudget / (chunk * staged + 16), worlds);  // worlds at a time
-  static constexpr int slot = int(round_up(chunk * staged, 16)) + 16;
+      at_least_one(kBudget / (chunk * bytes + 16), worlds);  // worlds at a time
+  static constexpr int slot = int(round_up(chunk * bytes, 16)) + 16;
   // Per world: its number and a byte per row that says whether the caller's row is to be written.
   static constexpr int head = int(round_up(4 + chunk, 4));
   static constexpr int heads = int(round_up(together * head, 16));
@@ -83,16 +81,12 @@ struct WidePlan {
 template <class Row>
 GE_FN void put_row(typename RowShape<Row>::Element* to, const Row& row) {
   GE_WATCH(to, int(sizeof(*to)) * RowShape<Row>::elements, true);
-  if constexpr (RowShape<Row>::packed) {
-    for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = element_at(row, k);
-  } else {
-    struct Plain {
-      typename RowShape<Row>::Element at[RowShape<Row>::elements];
-    };
-    const Plain plain = __builtin_bit_cast(Plain, row);
-    GE_UNROLL
-    for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = plain.at[k];
-  }
+  struct Plain {
+    typename RowShape<Row>::Element at[RowShape<Row>::elements];
+  };
+  const Plain plain = __builtin_bit_cast(Plain, row);
+  GE_UNROLL
+  for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = plain.at[k];
 }
 /// The same by one instruction, where the caller's address allows it.
 template <class Row>
@@ -150,41 +144,6 @@ GE_FN void clear_run(Element* to, int64_t count, int lane, int lanes) {
   }
   GE_NO_UNROLL
   for (int64_t i = head + vectors * each + lane; i < count; i += lanes) clear(i);
-}
-
-/// Expands `rows` packed rows into a run of elements.
-template <class Row>
-GE_FN void expand_run(typename RowShape<Row>::Element* to, const Row* from, int rows, int lane,
-                      int lanes) {
-  using Element = typename RowShape<Row>::Element;
-  constexpr int elements = RowShape<Row>::elements, each = 16 / int(sizeof(Element));
-  const int count = rows * elements;
-  const int lead = ((16 - offset_in_vector(to)) & 15) / int(sizeof(Element));
-  const int head = lead < count ? lead : count;
-  const int vectors = (count - head) / each;
-  const auto element = [&](int i) GE_LAMBDA {
-    GE_WATCH(from + i / elements, sizeof(Row), false);
-    return element_at(from[i / elements], i % elements);
-  };
-  const auto store = [&](int i) GE_LAMBDA {
-    GE_WATCH(to + i, sizeof(Element), true);
-    to[i] = element(i);
-  };
-  struct Items {
-    Element at[each];
-  };
-  GE_NO_UNROLL
-  for (int i = lane; i < head; i += lanes) store(i);
-  GE_NO_UNROLL
-  for (int i = lane; i < vectors; i += lanes) {
-    Items items;
-    GE_UNROLL
-    for (int k = 0; k < each; ++k) items.at[k] = element(head + i * each + k);
-    GE_WATCH(to + head + i * each, 16, true);
-    reinterpret_cast<Vector*>(to + head)[i] = __builtin_bit_cast(Vector, items);
-  }
-  GE_NO_UNROLL
-  for (int i = head + vectors * each + lane; i < count; i += lanes) store(i);
 }
 
 }  // namespace ge

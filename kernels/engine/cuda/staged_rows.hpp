@@ -68,13 +68,12 @@ struct StagedRows {
     else
       Service::sync_warp();
   }
-  /// Large rows and bits are made where they are staged: indexed at run time, they would lie in
-  /// local memory.
+  /// Large rows are made where they are staged: indexed at run time, they would lie in local memory.
   template <class Make>
   GE_FN bool fill(char* at, int row, const Make& make) const {
     GE_WATCH(at, sizeof(Row), true);
     Row& staged = *reinterpret_cast<Row*>(at);
-    if constexpr (sizeof(Row) > 64 || Rows::Shape::packed) {
+    if constexpr (sizeof(Row) > 64) {
       return make(row, staged);
     } else {
       Row out;
@@ -84,14 +83,11 @@ struct StagedRows {
     }
   }
   GE_FN void flush(Element* target, const char* from, int count) const {
-    if constexpr (Rows::Shape::packed)
-      expand_run(target, reinterpret_cast<const Row*>(from), count, place.team_lane, Rows::team);
-    else
-      copy_run(target, reinterpret_cast<const Element*>(from), count * elements, place.team_lane,
-               Rows::team);
+    copy_run(target, reinterpret_cast<const Element*>(from), count * elements, place.team_lane,
+             Rows::team);
   }
   GE_FN char* area(const void* target) const {
-    return place.stage + Rows::heads + (Rows::Shape::packed ? 0 : offset_in_vector(target));
+    return place.stage + Rows::heads + offset_in_vector(target);
   }
 
   // ---- all rows of worlds that follow one another
@@ -103,8 +99,8 @@ struct StagedRows {
   GE_FN void fill_dense(const Part& part, bool on, const Make& make) const {
     const int slot = place.group - part.first;
     const int mine = on && slot >= 0 && slot < Rows::together ? rows : 0;
-    char* const from = area(dense_target(part)) + slot * rows * Rows::staged;
-    for (int row = place.lane; row < mine; row += G) fill(from + row * Rows::staged, row, make);
+    char* const from = area(dense_target(part)) + slot * rows * Rows::bytes;
+    for (int row = place.lane; row < mine; row += G) fill(from + row * Rows::bytes, row, make);
   }
   GE_FN void flush_dense(const Part& part, int left) const {
     Element* const target = dense_target(part);
@@ -130,7 +126,7 @@ struct StagedRows {
     char* const from = area(slot_target(part, world)) + slot * Rows::slot;
     const int mine = on ? part.count : 0;
     for (int k = place.lane; k < mine; k += G) {
-      const bool wanted = fill(from + k * Rows::staged, part.row + k, make);
+      const bool wanted = fill(from + k * Rows::bytes, part.row + k, make);
       if constexpr (kFinal) {
         GE_WATCH(head + 4 + k, 1, true);
         head[4 + k] = wanted ? 1 : 0;
@@ -152,7 +148,7 @@ struct StagedRows {
         GE_NO_UNROLL
         for (int k = 0; k < part.count; ++k) {
           GE_WATCH(head + 4 + k, 1, false);
-          if (head[4 + k] != 0) flush(target + int64_t{k} * elements, from + k * Rows::staged, 1);
+          if (head[4 + k] != 0) flush(target + int64_t{k} * elements, from + k * Rows::bytes, 1);
         }
       } else {
         flush(target, from, part.count);

@@ -19,28 +19,6 @@
 
 namespace ge {
 
-/// N booleans of an observation row, packed until the row is flushed; each becomes one element of
-/// the output.
-template <int N>
-struct Bits {
-  uint32_t words[(N + 31) / 32];
-  GE_FN void set(int bit, bool on = true) {
-    const uint32_t mask = 1u << (bit & 31);
-    words[bit >> 5] = on ? words[bit >> 5] | mask : words[bit >> 5] & ~mask;
-  }
-  GE_FN bool test(int bit) const { return (words[bit >> 5] >> (bit & 31)) & 1u; }
-  static constexpr int size = N;
-};
-
-template <class T>
-struct BitsOf {
-  static constexpr int value = 0;
-};
-template <int N>
-struct BitsOf<Bits<N>> {
-  static constexpr int value = N;
-};
-
 inline constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 /// One described member of C.

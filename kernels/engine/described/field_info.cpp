@@ -48,10 +48,6 @@ FieldInfo described(const FieldData& field) {
   info.choices = field.choices;
   info.type = field.type;
   info.shape.assign(field.extents, field.extents + field.rank);
-  if (field.bits > 0) {
-    info.shape.push_back(field.bits);
-    info.low = 0, info.high = 1;
-  }
   for (const char* name : field.names)
     if (name != nullptr) info.names.push_back(name);
   info.bytes = field.bytes;
@@ -68,10 +64,10 @@ std::vector<FieldInfo> list_fields(const FieldData* fields, size_t count, const 
     const FieldData& field = fields[k];
     FieldInfo info = described(field);
     info.offset = static_cast<const char*>(at[k]) - static_cast<const char*>(owner);
-    if (field.bits == 0 && field.type == Type::text) {
+    if (field.type == Type::text) {
       info.has_default = defaults;
       info.default_text = *static_cast<const std::string*>(at[k]);
-    } else if (field.bits == 0 && field.rank == 0) {
+    } else if (field.rank == 0) {
       info.has_default = defaults;
       info.default_value = number_at(field.type, at[k]);
     }

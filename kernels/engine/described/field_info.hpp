@@ -57,7 +57,6 @@ struct FieldData {
   const char* names[kNames];  // of the choices; null from the first that is none
   double low, high;
   int choices;
-  int bits;   // of a field of Bits, else 0
   Type type;  // of an element
   int rank;   // extents of an array, 0 of a single value
   int64_t extents[kExtents];
@@ -73,18 +72,13 @@ constexpr void append_extents(FieldData& data) {
 }
 template <class C, class M>
 constexpr FieldData field_data(const Field<C, M>& field) {
-  using Element = typename Field<C, M>::Element;
   static_assert(Field<C, M>::kNames == FieldData::kNames);
   FieldData data{};
   data.name = field.name, data.unit = field.unit, data.doc = field.doc;
   for (int k = 0; k < FieldData::kNames; ++k) data.names[k] = field.names[k];
   data.low = field.low, data.high = field.high, data.choices = field.choices;
   append_extents<M>(data);
-  data.bits = BitsOf<Element>::value;
-  if constexpr (BitsOf<Element>::value > 0)
-    data.type = Type::boolean;
-  else
-    data.type = type_of<Element>();
+  data.type = type_of<typename Field<C, M>::Element>();
   data.bytes = int64_t(sizeof(M));
   return data;
 }

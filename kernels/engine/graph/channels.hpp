@@ -176,64 +176,24 @@ struct WideRow {
 template <class Row>
 concept Wide = requires { Row::wide; };
 
-/// A row type: its fields share one element type; a field of Bits counts one element per bit.
+/// A row type: an array of elements, which its fields name in the order in which they lie.
 template <class Row>
 struct RowShape {
-  template <class F>
-  static constexpr int bits = BitsOf<typename F::Element>::value;
-  static constexpr int elements = std::apply(
-      [](auto... f) {
-        return (0 + ... +
-                (bits<decltype(f)> > 0
-                     ? bits<decltype(f)> * int(sizeof(typename decltype(f)::Member) /
-                                               sizeof(typename decltype(f)::Element))
-                     : int(sizeof(typename decltype(f)::Member) /
-                           sizeof(typename decltype(f)::Element))));
-      },
-      Row::describe());
-  static constexpr bool packed =
-      std::apply([](auto... f) { return ((bits<decltype(f)> > 0) || ...); }, Row::describe());
   template <class... Fs>
   static consteval auto element_of(std::tuple<Fs...>) {
-    if constexpr (requires { typename Row::Element; }) {
-      return typename Row::Element{};
-    } else {
-      using First = typename std::tuple_element_t<0, std::tuple<Fs...>>::Element;
-      static_assert(((std::is_same_v<typename Fs::Element, First>) && ...),
-                    "GE: the fields of an observation row share one element type; with Bits name "
-                    "it: using Element = uint8_t");
-      return First{};
-    }
+    using First = typename std::tuple_element_t<0, std::tuple<Fs...>>::Element;
+    static_assert((std::is_same_v<typename Fs::Element, First> && ...),
+                  "GE: the fields of an observation row share one element type");
+    return First{};
   }
   using Element = decltype(element_of(Row::describe()));
+  static_assert(
+      !requires { typename Row::Element; },
+      "GE: the element type of an observation row is that of its fields: name no Element");
+  static_assert(described_bytes<Row>() == sizeof(Row),
+                "GE: the described fields of this observation row do not cover it");
+  static constexpr int elements = int(sizeof(Row) / sizeof(Element));
 };
-
-/// Element k of a row, bits expanded. Field by field at compile time: neither a tuple nor a table
-/// of members exists on a GPU. Fields lie in the order in which they are described.
-template <class Row, int kField = 0, int kFirst = 0, int kOffset = 0>
-GE_FN typename RowShape<Row>::Element element_at(const Row& row, int k) {
-  using Element = typename RowShape<Row>::Element;
-  if constexpr (!RowShape<Row>::packed) {
-    return reinterpret_cast<const Element*>(&row)[k];
-  } else {
-    using Fields = decltype(Row::describe());
-    using F = std::tuple_element_t<kField, Fields>;
-    using Item = typename F::Element;
-    constexpr int bits = BitsOf<Item>::value, each = bits > 0 ? bits : 1;
-    constexpr int count = int(sizeof(typename F::Member) / sizeof(Item)) * each;
-    if constexpr (kField + 1 < int(std::tuple_size_v<Fields>)) {
-      if (k >= kFirst + count)
-        return element_at<Row, kField + 1, kFirst + count,
-                          kOffset + int(sizeof(typename F::Member))>(row, k);
-    }
-    const Item* items =
-        reinterpret_cast<const Item*>(reinterpret_cast<const char*>(&row) + kOffset);
-    if constexpr (bits > 0)
-      return Element(items[(k - kFirst) / each].test((k - kFirst) % each));
-    else
-      return Element(items[k - kFirst]);
-  }
-}
 
 /// Runs an observation function into a row of zeros, wherever the row lies.
 template <auto F, class T, class Row, class S, class... Args>

@@ -12,16 +12,12 @@ namespace ge {
 /// A row of fixed length as the elements that the caller receives.
 template <class Row>
 GE_FN void put_host_row(typename RowShape<Row>::Element* to, const Row& row) {
-  if constexpr (RowShape<Row>::packed) {
-    for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = element_at(row, k);
-  } else {
-    struct Plain {
-      typename RowShape<Row>::Element at[RowShape<Row>::elements];
-    };
-    const Plain plain = __builtin_bit_cast(Plain, row);
-    GE_UNROLL
-    for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = plain.at[k];
-  }
+  struct Plain {
+    typename RowShape<Row>::Element at[RowShape<Row>::elements];
+  };
+  const Plain plain = __builtin_bit_cast(Plain, row);
+  GE_UNROLL
+  for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = plain.at[k];
 }
 
 // ---- rows whose length the parameters decide (wide_rows.hpp)
