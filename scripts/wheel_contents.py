@@ -22,7 +22,7 @@ _KINDS = {  # the first that matches
     "modules, CPU": r"gpu_envs/modules/\w+\.cpu_\w+\.so",
     "modules, CUDA": r"gpu_envs/modules/\w+\.cuda\.so",
     "headers for `build`": r"gpu_envs/kernels/(.*\.hpp|flags\.txt|cmake/templates/\w+\.in)",
-    "data of environments": r"gpu_envs/(kernels/envs/.*\.measures\.json|modules/\w+\.data/.+)",
+    "data of environments": r"gpu_envs/kernels/envs/.*\.measures\.json|gpu_envs/modules/\w+\.data/.+",
     "catalogue": r"gpu_envs/catalogue/\w+\.json",
     "Python": r"gpu_envs/.*\.(py|pyi|typed)",
     "about the package": r"gpu_envs-[^/]+\.dist-info/.+",

@@ -1,5 +1,5 @@
-// Shuffled: stages that no shipped environment uses. Slots of Pools that are taken and freed (live bits
-// and generations are the engine's, so a task of their own), and pairs of rows.
+// Shuffled: stages that no shipped environment uses. Slots of Pools that are taken and freed (live
+// bits and generations are the engine's, so a task of their own), and pairs of rows.
 #pragma once
 
 #include "engine/checking/shuffled_emission.hpp"

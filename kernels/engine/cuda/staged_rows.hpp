@@ -68,7 +68,8 @@ struct StagedRows {
     else
       Service::sync_warp();
   }
-  /// Large rows are made where they are staged: indexed at run time, they would lie in local memory.
+  /// Large rows are made where they are staged: indexed at run time, they would lie in local
+  /// memory.
   template <class Make>
   GE_FN bool fill(char* at, int row, const Make& make) const {
     GE_WATCH(at, sizeof(Row), true);

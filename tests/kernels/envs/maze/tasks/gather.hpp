@@ -1,5 +1,5 @@
-// Gather: a task of the maze family. Walkers are paid for each cell that they are the first to enter,
-// by its worth.
+// Gather: a task of the maze family. Walkers are paid for each cell that they are the first to
+// enter, by its worth.
 #pragma once
 
 #include "envs/maze/maze.hpp"
