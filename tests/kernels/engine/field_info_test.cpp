@@ -186,12 +186,14 @@ GE_TEST(instance_tells_shapes_parameters_and_limits) {
   config.autoreset = Autoreset::disabled;
   config.parameters["size"] = 3.5;
   const std::string text = make_simulator("Arena-v0", config)->instance();
-  for (const char* part : {"\"id\": \"Arena-v0\"", "\"num_worlds\": 3", "\"agents_per_world\": 4",
-                           "\"time_limit\": 77", "\"autoreset_mode\": \"Disabled\"",
-                           "\"obs\": {\"type\": \"float32\", \"shape\": [3, 4, 15]}",
-                           "\"action_mask\": {\"type\": \"int8\", \"shape\": [3, 4, 7]}",
-                           "\"state\": {\"type\": \"float64\", \"shape\": [3, 3]}", "\"size\": 3.5",
-                           "\"walls\": true"})
+  for (const char* part :
+       {"\"id\": \"Arena-v0\"", "\"num_worlds\": 3", "\"agents_per_world\": 4",
+        "\"time_limit\": 77", "\"autoreset_mode\": \"Disabled\"",
+        "\"obs\": {\"type\": \"float32\", \"shape\": [3, 4, 15], \"per_agent\": true, "
+        "\"by_a_step\": false}",
+        "\"action_mask\": {\"type\": \"int8\", \"shape\": [3, 4, 7], \"per_agent\": true",
+        "\"state\": {\"type\": \"float64\", \"shape\": [3, 3], \"per_agent\": false",
+        "\"size\": 3.5", "\"walls\": true"})
     if (text.find(part) == std::string::npos)
       fail("instance", 0, std::string("no ") + part + " in " + text);
 }
