@@ -13,6 +13,7 @@ from gpu_envs import build, native, registration
 from gpu_envs.building import outside, places, upkeep
 
 COUNTER = Path(__file__).parent / "building" / "counter.hpp"
+FAMILY = Path(__file__).parents[1] / "kernels" / "envs" / "maze"
 
 MAKE = textwrap.dedent("""
     import gymnasium, gpu_envs
@@ -68,6 +69,49 @@ def test_a_header_elsewhere_lives_beside_an_installed_package(package, tmp_path)
     assert again.returncode == 1
     assert "has no module in" in again.stderr
     assert _snapshot(package.root) == before
+
+
+PLAY = textwrap.dedent("""
+    import gpu_envs
+    for name in ("Reach-v0", "Gather-v0"):
+        one = gpu_envs.Simulator(name, 1, device="cpu")
+        one.reset(seed=0)
+        print(name, one.instance["assets"], one.step([0] * one.agents_per_world).reward.tolist())
+""")
+
+
+def test_a_family_elsewhere_shares_headers_and_data(package, tmp_path) -> None:
+    family = tmp_path / "mine"
+    shutil.copytree(FAMILY, family)
+    for task in family.glob("tasks/*.hpp"):
+        task.write_text(task.read_text().replace("envs/maze/maze.hpp", "../maze.hpp"))
+    done = package.command("build", str(family))
+    assert done.returncode == 0, done.stderr
+    assert "Gather-v0 can be made" in done.stdout
+    assert "Reach-v0 can be made" in done.stdout
+    first = package.run(PLAY)
+    assert first.returncode == 0, first.stderr
+    _, assets, reward = first.stdout.splitlines()[0].split(" ", 2)
+    assert assets in first.stdout.splitlines()[1]  # of one file and the same parameters
+    assert reward == "[[1.5]]"
+
+    # Data is read where it lies, a shared header rebuilds its tasks, and both outlive their folder.
+    (family / "data" / "mazes.bin").write_bytes(bytes(96))
+    shared = family / "maze.hpp"
+    shared.write_text(shared.read_text().replace("richness = 3", "richness = 4"))
+    second = package.run(PLAY)
+    assert second.stderr.count("building") == 2, second.stderr
+    assert "[[2.0]]" in second.stdout
+    assert assets not in second.stdout
+    shutil.rmtree(family)
+    third = package.run(PLAY)
+    assert third.stdout == second.stdout, third.stderr
+
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    refused = package.command("build", str(empty))
+    assert refused.returncode == 1
+    assert f"{empty} has no environment: one is <name>.hpp" in refused.stderr
 
 
 def test_a_mistake_in_a_header_is_told_in_few_lines(package, tmp_path) -> None:

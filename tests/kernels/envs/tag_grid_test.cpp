@@ -177,6 +177,23 @@ GE_TEST(given_starts_hold_for_every_episode) {
   }
 }
 
+GE_TEST(starts_can_be_given_to_any_number_of_agents) {
+  constexpr int kAgents = 3000;
+  std::string x, y;
+  for (int agent = 0; agent < kAgents; ++agent)
+    x += std::to_string(agent % 97) + ",", y += std::to_string(agent % 89) + ",";
+  Chase chase({{"num_taggers", int64_t{kAgents - 1}},
+               {"grid_length", int64_t{100}},
+               {"starting_location_x", x},
+               {"starting_location_y", y}});
+  const auto found_x = chase.world.get<int32_t>("agents.x"),
+             found_y = chase.world.get<int32_t>("agents.y");
+  for (int agent = 0; agent < kAgents; ++agent) {
+    CHECK_EQ(found_x[size_t(agent)], agent % 97);
+    CHECK_EQ(found_y[size_t(agent)], agent % 89);
+  }
+}
+
 GE_TEST(wrong_starts_are_refused_by_name) {
   const auto says = [](const Values& parameters, const char* words) {
     return refusal(parameters).find(words) != std::string::npos;
@@ -190,7 +207,7 @@ GE_TEST(wrong_starts_are_refused_by_name) {
   CHECK(says({{"num_taggers", int64_t{1}}, {x, std::string("1,-2")}, {y, std::string("0,0")}},
              "'-2'"));
   CHECK(says({{"num_taggers", int64_t{64}}, {x, std::string("1")}, {y, std::string("1")}},
-             "at most 64 agents"));
+             "starting_location_x has 1 numbers, and there are 65 agents"));
   CHECK(says({{"num_taggers", int64_t{1}},
               {x, std::string("1,2")},
               {y, std::string("1,2")},
