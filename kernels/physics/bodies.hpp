@@ -17,9 +17,11 @@
 #pragma once
 
 #include "engine/world/table.hpp"
-#include "physics/vectors.hpp"
+#include "geometry/vectors.hpp"
 
 namespace ge::physics {
+
+using namespace geometry;  // its vectors are what physics speaks of
 
 inline constexpr int kKinds = 8;  // of bodies and statics
 

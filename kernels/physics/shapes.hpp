@@ -39,16 +39,6 @@ GE_FN bool is_hull(const Placed& p) {
 GE_FN Vec3 to_world(const Placed& p, Vec3 point) {
   return p.at + p.turn * point;
 }
-GE_FN float sign_of(float x) {
-  return select(x < 0.0f, -1.0f, 1.0f);
-}
-GE_FN Vec3 choose(bool condition, Vec3 a, Vec3 b) {
-  return {select(condition, a.x, b.x), select(condition, a.y, b.y), select(condition, a.z, b.z)};
-}
-GE_FN Vec3 unit_axis(int axis) {
-  return {select(axis == 0, 1.0f, 0.0f), select(axis == 1, 1.0f, 0.0f),
-          select(axis == 2, 1.0f, 0.0f)};
-}
 
 // ---- the wedge's cross-section
 

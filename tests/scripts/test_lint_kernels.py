@@ -113,7 +113,7 @@ def test_fault_is_found_by_its_rule_alone(tmp_path, rule, path, text):
 @pytest.mark.parametrize(
     ("room", "below", "message"),
     [
-        ("engine/maths", {"pictures"}, "circle: engine/maths - pictures"),
+        ("engine/maths", {"pictures"}, "circle: engine/maths - geometry - pictures"),
         ("engine/maths", {"cellar"}, "engine/maths names cellar, which has no row"),
     ],
 )

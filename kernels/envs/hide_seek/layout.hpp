@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "envs/hide_seek/params.hpp"
-#include "physics/vectors.hpp"
+#include "geometry/vectors.hpp"
 
 namespace gpu_envs::envs::hide_seek {
 

@@ -1,49 +1,90 @@
 // Vectors, quaternions and matrices of three dimensions, in plain IEEE operations of a fixed order.
-// `F` is float, or a pack of floats (engine/maths/packs.hpp) where several rays are cast at once.
+// A vector's numbers are floats, or packs of floats (engine/maths/packs.hpp) where rays are cast
+// side by side; both may meet in one sum or product. Physics and pictures speak of these as their
+// own (`using namespace geometry`).
 #pragma once
 
-#include "engine/maths/math.hpp"
+#include <type_traits>
 
-namespace ge::physics {
+#include "engine/maths/math.hpp"
+#include "engine/maths/packs.hpp"
+
+namespace ge::geometry {
+
+using ge::abs;  // not hidden by those of vectors
+using ge::spread;
 
 template <class F>
 struct Vector {
   F x, y, z;
 };
 using Vec3 = Vector<float>;
+using Vecs = Vector<Floats>;
 
-template <class F>
-GE_FN Vector<F> operator+(Vector<F> a, Vector<F> b) {
+template <class F, class G>
+GE_FN auto operator+(const Vector<F>& a, const Vector<G>& b) -> Vector<decltype(a.x + b.x)> {
   return {a.x + b.x, a.y + b.y, a.z + b.z};
 }
-template <class F>
-GE_FN Vector<F> operator-(Vector<F> a, Vector<F> b) {
+template <class F, class G>
+GE_FN auto operator-(const Vector<F>& a, const Vector<G>& b) -> Vector<decltype(a.x - b.x)> {
   return {a.x - b.x, a.y - b.y, a.z - b.z};
 }
 template <class F>
-GE_FN Vector<F> operator-(Vector<F> a) {
+GE_FN Vector<F> operator-(const Vector<F>& a) {
   return {-a.x, -a.y, -a.z};
 }
-template <class F>
-GE_FN Vector<F> operator*(Vector<F> a, float s) {
+template <class F, class G>
+GE_FN auto operator*(const Vector<F>& a, const G& s) -> Vector<decltype(a.x * s)> {
   return {a.x * s, a.y * s, a.z * s};
 }
 template <class F>
-GE_FN void operator+=(Vector<F>& a, Vector<F> b) {
+GE_FN void operator+=(Vector<F>& a, const Vector<F>& b) {
   a = a + b;
 }
 template <class F>
-GE_FN void operator-=(Vector<F>& a, Vector<F> b) {
+GE_FN void operator-=(Vector<F>& a, const Vector<F>& b) {
   a = a - b;
 }
-template <class F>
-GE_FN F dot(Vector<F> a, Vector<F> b) {
+template <class F, class G>
+GE_FN auto dot(const Vector<F>& a, const Vector<G>& b) -> decltype(a.x * b.x) {
   return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 template <class F>
-GE_FN Vector<F> cross(Vector<F> a, Vector<F> b) {
+GE_FN Vector<F> cross(const Vector<F>& a, const Vector<F>& b) {
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
+/// `condition` is a bool, or a Mask where the vectors are packs.
+template <class C, class F>
+GE_FN Vector<F> choose(const C& condition, const Vector<F>& a, const Vector<F>& b) {
+  return {select(condition, a.x, b.x), select(condition, a.y, b.y), select(condition, a.z, b.z)};
+}
+/// The same in every lane.
+GE_FN Vecs spread(const Vec3& a) {
+  return {spread(a.x), spread(a.y), spread(a.z)};
+}
+/// As F, which is a float or a pack.
+template <class F>
+GE_FN F all_lanes(float value) {
+  if constexpr (std::is_same_v<F, float>)
+    return value;
+  else
+    return spread(value);
+}
+template <class F>
+GE_FN Vector<F> all_lanes(const Vec3& a) {
+  return {all_lanes<F>(a.x), all_lanes<F>(a.y), all_lanes<F>(a.z)};
+}
+/// Square roots, of a float or lane by lane.
+template <class F>
+GE_FN F roots(F x) {
+  if constexpr (std::is_same_v<F, float>) {
+    return sqrt(x);
+  } else {
+    for (int i = 0; i < kPack; ++i) set_lane(x, i, sqrt(lane(x, i)));
+    return x;
+  }
+}
+
 GE_FN float length(Vec3 a) {
   return sqrt(dot(a, a));
 }
@@ -55,9 +96,13 @@ GE_FN Vec3 normalized(Vec3 a) {
 GE_FN float component(Vec3 a, int axis) {
   return select(axis == 0, a.x, select(axis == 1, a.y, a.z));
 }
-using ge::abs;  // not hidden by the next
 GE_FN Vec3 abs(Vec3 a) {
   return {abs(a.x), abs(a.y), abs(a.z)};
+}
+
+GE_FN Vec3 unit_axis(int axis) {
+  return {select(axis == 0, 1.0f, 0.0f), select(axis == 1, 1.0f, 0.0f),
+          select(axis == 2, 1.0f, 0.0f)};
 }
 
 GE_FN Vec3 vec(const float (&a)[3]) {
@@ -98,7 +143,7 @@ GE_FN Quat yaw_quat(float yaw) {
   sincos_bounded(0.5f * yaw, sine, cosine);
   return {cosine, 0.0f, 0.0f, sine};
 }
-/// The orientation after turning with angular velocity `spin` [rad/s] for `time` [s], to first order.
+/// The orientation after turning at `spin` [rad/s] for `time` [s], to first order.
 GE_FN Quat turned(Quat q, Vec3 spin, float time) {
   const Quat d = Quat{0.0f, spin.x, spin.y, spin.z} * q;
   const float h = 0.5f * time;
@@ -120,11 +165,13 @@ GE_FN Mat3 matrix(Quat q) {
           {2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)},
           {2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)}};
 }
-GE_FN Vec3 operator*(const Mat3& m, Vec3 v) {
+template <class F>
+GE_FN Vector<F> operator*(const Mat3& m, const Vector<F>& v) {
   return m.x * v.x + m.y * v.y + m.z * v.z;
 }
 /// Transposed m times v: world to body.
-GE_FN Vec3 to_body(const Mat3& m, Vec3 v) {
+template <class F>
+GE_FN Vector<F> to_body(const Mat3& m, const Vector<F>& v) {
   return {dot(m.x, v), dot(m.y, v), dot(m.z, v)};
 }
 GE_FN Mat3 identity() {
@@ -170,4 +217,4 @@ GE_FN Tangents tangents(Vec3 n) {
   return {first, cross(n, first)};
 }
 
-}  // namespace ge::physics
+}  // namespace ge::geometry
