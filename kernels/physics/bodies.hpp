@@ -2,30 +2,18 @@
 // kinds from which a body takes its shape, mass and friction. An environment fills `Setup` on the
 // host, once; kind 0 is the floor.
 //
-//   shape     half / size                                            origin
-//   floor     the half-space z <= 0
-//   plane     static only: half-space behind `normal`                a point of it
-//   box       half: half extents                                     centre
-//   wedge     half[0]: half width along x; half[1]: run L along y;   centroid of mass
-//             half[2]: height H. Vertices (y, z): (-2L/3, -H/3), (L/3, -H/3), (L/3, 2H/3): the slope
-//             rises towards +y and ends in a vertical face
-//   sphere    half[0]: radius                                        centre
-//   capsule   half[0]: radius, half[2]: half of the segment along z  centre
-//
 // Units: metres, kilograms, seconds, radians. Body frames are principal or not: inertia is a full
 // symmetric matrix about the origin, which is the centre of mass.
 #pragma once
 
 #include "engine/world/table.hpp"
-#include "geometry/vectors.hpp"
+#include "geometry/shapes.hpp"
 
 namespace ge::physics {
 
-using namespace geometry;  // its vectors are what physics speaks of
+using namespace geometry;  // its vectors and shapes are what physics speaks of
 
 inline constexpr int kKinds = 8;  // of bodies and statics
-
-enum Shape : int32_t { kFloor, kPlane, kBox, kWedge, kSphere, kCapsule };
 
 /// State of a body, as bits.
 enum State : uint32_t {
@@ -112,7 +100,7 @@ enum JointType : uint32_t { kNoJoint, kFixedJoint, kBallJoint };
 // ---- what does not change within a simulator
 
 struct Kind {
-  int32_t shape;  // Shape
+  int32_t shape;  // Shape, whose measures `half` are (geometry/measures.hpp)
   float half[3];
   float slope[2];            // wedge: (y, z) of the slope's unit normal
   float bound;               // radius of the sphere around the origin that holds the shape

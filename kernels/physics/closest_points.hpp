@@ -25,22 +25,6 @@ GE_FN float along_segment(Vec3 p, Vec3 d, Vec3 q) {
                 clamp(dot(q - p, d) / select(square > 0.0f, square, 1.0f), 0.0f, 1.0f), 0.0f);
 }
 
-/// Of a point inside a hull or close to it: the face whose plane is farthest out.
-GE_FN Nearest nearest_face(const Placed& hull, Vec3 p, int& index) {
-  Nearest best = {p, {0, 0, 1}, -1e30f};
-  index = 0;
-  for (int i = 0; i < face_count(hull); ++i) {
-    const Face f = face(hull, i);
-    const float s = dot(p - f.centre, f.normal);
-    const bool better = s > best.distance;
-    index = select(better, i, index);
-    best.distance = select(better, s, best.distance);
-    best.normal = choose(better, f.normal, best.normal);
-  }
-  best.point = p - best.normal * best.distance;
-  return best;
-}
-
 /// The nearest point of a solid hull to p (body frame); p itself where it is inside.
 GE_FN Vec3 clamped_to(const Placed& hull, Vec3 p) {
   const Vec3 h = hull.half;
@@ -73,8 +57,8 @@ GE_FN Nearest nearest_on_hull(const Placed& hull, Vec3 p) {
     const float distance = sqrt(square);
     return {on, out * (1.0f / distance), distance};
   }
-  int index;
-  return nearest_face(hull, p, index);
+  const Exit<float> face = nearest_face(hull, p);
+  return {p - face.normal * face.distance, face.normal, face.distance};
 }
 
 struct PointPair {

@@ -1,10 +1,10 @@
 // Questions to a whole world: what a ray, or a shape on its way, meets first. Bodies asleep and
 // locked are met like any others; one row can be left out, mostly that of who asks. For many rays
-// of one origin cast hit_distance over packs instead (ray_cast.hpp).
+// of one origin cast hit_distance over packs instead (geometry/ray_cast.hpp).
 #pragma once
 
+#include "geometry/ray_cast.hpp"
 #include "physics/broad_phase.hpp"
-#include "physics/ray_cast.hpp"
 #include "physics/shape_cast.hpp"
 
 namespace ge::physics {

@@ -36,8 +36,8 @@ inline Kind box_kind(double x, double y, double z, double mass) {
 /// triangle's second moments are L^2/18, H^2/18 and L H/36.
 inline Kind wedge_kind(double half_width, double run, double height, double mass) {
   Kind kind = shape_kind(kWedge, half_width, run, height);
-  const double slope = ge::sqrt(run * run + height * height);
-  kind.slope[0] = float(-height / slope), kind.slope[1] = float(run / slope);
+  const Corner slope = wedge_slope(run, height);
+  kind.slope[0] = slope.y, kind.slope[1] = slope.z;
   const double x = half_width * half_width / 3, y = run * run / 18, z = height * height / 18;
   kind.bound = float(ge::sqrt(half_width * half_width + 4 * (run * run + height * height) / 9));
   kind.inverse_mass = float(1 / mass);

@@ -5,7 +5,8 @@
 #pragma once
 
 #include "envs/hide_seek/tables.hpp"
-#include "physics/ray_cast.hpp"
+#include "geometry/ray_cast.hpp"
+#include "physics/shapes.hpp"
 
 namespace gpu_envs::envs::hide_seek {
 

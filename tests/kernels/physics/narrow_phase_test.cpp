@@ -3,7 +3,7 @@
 // who is b, and they stay the same contacts while bodies creep.
 #include "physics/narrow_phase.hpp"
 
-#include "physics/geometry.hpp"
+#include "geometry/slow_shapes.hpp"
 #include "test.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 // there the shapes touch.
 #include "physics/shape_cast.hpp"
 
-#include "physics/geometry.hpp"
+#include "geometry/slow_shapes.hpp"
 #include "test.hpp"
 
 namespace {

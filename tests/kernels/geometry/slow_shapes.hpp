@@ -1,16 +1,17 @@
-// Shapes at random places for the tests of kernels/physics, and slow plain geometry in double that
-// shares no table or formula with what is tested: a hull is the list of its vertices here.
+// Shapes at random places for the tests of kernels/geometry and kernels/physics, and slow plain
+// geometry in double that shares no table or formula with what is tested: a hull is the list of its
+// vertices here.
 #pragma once
 
 #include <cmath>
 #include <vector>
 
-#include "physics/shapes.hpp"
+#include "geometry/shapes.hpp"
 #include "split_mix.hpp"
 
 namespace ge::test {
 
-using namespace ge::physics;
+using namespace ge::geometry;
 
 struct Source : SplitMix {
   float within(float low, float high) {
@@ -34,9 +35,7 @@ struct Source : SplitMix {
 };
 
 inline Placed shape(int32_t kind, Vec3 half, Vec3 at = {0, 0, 0}, Mat3 turn = identity()) {
-  const float s = std::sqrt(half.y * half.y + half.z * half.z);
-  const bool wedge = kind == kWedge;
-  return {kind, half, wedge ? -half.z / s : 0.0f, wedge ? half.y / s : 0.0f, at, turn};
+  return geometry::placed(kind, half, at, turn);
 }
 inline Placed random_shape(Source& source, int32_t kind, float spread) {
   const Vec3 half = {source.within(0.2f, 1.5f), source.within(0.2f, 1.5f),
@@ -77,7 +76,7 @@ inline double norm(Point a) {
   return std::sqrt(inner(a, a));
 }
 
-/// Vertices as bodies.hpp describes the shapes.
+/// Vertices as geometry/measures.hpp describes the shapes.
 inline std::vector<Point> corners(const Placed& p) {
   std::vector<Vec3> local;
   for (float x : {-p.half.x, p.half.x}) {
@@ -168,7 +167,7 @@ inline double separation_of(const std::vector<Point>& a, const std::vector<Point
 inline double distance_to(const Placed& p, Point x) {
   const Point d = x - wide(p.at);
   if (p.shape == kPlane) return inner(d, wide(p.half));
-  if (p.shape == kFloor) return x.z;
+  if (p.shape == kFloor) return d.z;
   if (p.shape == kSphere) return norm(d) - p.half.x;
   if (p.shape == kCapsule) {
     const Point axis = wide(p.turn.z);

@@ -1,15 +1,16 @@
-// Rays against a march in small steps through what is inside of a shape; packs of rays against
-// single ones, bit by bit; and rays along sides, which divide by zero if anything does.
-#include "physics/ray_cast.hpp"
+// Rays against a march in small steps through what is inside of a shape; packs of rays and
+// single ones against each other, bit by bit; and rays along sides, which divide by
+// zero if anything does.
+#include "geometry/ray_cast.hpp"
 
 #include <functional>
 
-#include "physics/geometry.hpp"
+#include "geometry/slow_shapes.hpp"
 #include "test.hpp"
 
 namespace {
 
-using namespace ge::physics;
+using namespace ge::geometry;
 using namespace ge::test;
 
 constexpr int32_t kShapes[6] = {kBox, kWedge, kSphere, kCapsule, kPlane, kFloor};
@@ -61,29 +62,44 @@ GE_TEST(the_first_hit_is_where_a_march_enters) {
   CHECK(hits > 500);
 }
 
+void set(Vecs& pack, int i, Vec3 v) {
+  ge::set_lane(pack.x, i, v.x), ge::set_lane(pack.y, i, v.y), ge::set_lane(pack.z, i, v.z);
+}
+Vec3 lane_of(const Vecs& pack, int i) {
+  return {ge::lane(pack.x, i), ge::lane(pack.y, i), ge::lane(pack.z, i)};
+}
+Placed upright_or_turned(Source& source, int trial) {
+  Placed p = some_shape(source, kShapes[trial % 6]);
+  if (trial % 4 == 1) p.turn = identity();
+  if (trial % 4 == 2) p.turn = matrix(yaw_quat(source.within(-3, 3)));
+  return p;
+}
+
 GE_TEST(packs_give_the_bits_of_single_rays) {
   Source source{2};
   for (int trial = 0; trial < 600; ++trial) {
-    Placed p = some_shape(source, kShapes[trial % 6]);
-    if (trial % 4 == 1) p.turn = identity();
-    if (trial % 4 == 2) p.turn = matrix(yaw_quat(source.within(-3, 3)));
-    Rays<ge::Floats> rays;
-    rays.origin = source.point(3.0f);
-    Vec3 single[ge::kPack];
+    const Placed p = upright_or_turned(source, trial);
+    Rays<ge::Floats> fan;  // of one origin, as lidar's
+    Rays<ge::Floats, ge::Floats> any;
+    fan.origin = source.point(3.0f);
     for (int i = 0; i < ge::kPack; ++i) {
-      single[i] = i == 0 ? Vec3{1, 0, 0} : source.direction();
-      if (trial % 8 == 2) single[i].z = 0.0f;
-      ge::set_lane(rays.direction.x, i, single[i].x);
-      ge::set_lane(rays.direction.y, i, single[i].y);
-      ge::set_lane(rays.direction.z, i, single[i].z);
+      Vec3 way = i == 0 ? Vec3{1, 0, 0} : source.direction();
+      if (trial % 8 == 2) way.z = 0.0f;
+      set(fan.direction, i, way);
+      set(any.origin, i, source.point(3.0f));
     }
-    const ge::Floats packed = hit_distance(rays, p, ge::spread(kLimit));
-    for (int i = 0; i < ge::kPack; ++i)
-      CHECK_EQ(ge::lane(packed, i), hit(rays.origin, single[i], p));
+    any.direction = fan.direction;
+    const ge::Floats limit = ge::spread(kLimit);
+    const ge::Floats fanned = hit_distance(fan, p, limit), packed = hit_distance(any, p, limit);
+    for (int i = 0; i < ge::kPack; ++i) {
+      const Vec3 way = lane_of(fan.direction, i);
+      CHECK_EQ(ge::lane(fanned, i), hit(fan.origin, way, p));
+      CHECK_EQ(ge::lane(packed, i), hit(lane_of(any.origin, i), way, p));
+    }
     if (trial % 8 == 2) {
-      const ge::Floats flat = hit_distance<true>(rays, p, ge::spread(kLimit));
+      const ge::Floats flat = hit_distance<true>(fan, p, limit);
       for (int i = 0; i < ge::kPack; ++i)
-        CHECK(std::abs(ge::lane(flat, i) - ge::lane(packed, i)) < 1e-5f);
+        CHECK(std::abs(ge::lane(flat, i) - ge::lane(fanned, i)) < 1e-5f);
     }
   }
 }
@@ -111,6 +127,7 @@ GE_TEST(rays_along_an_axis_hit_what_stands_in_their_way) {
   CHECK_EQ(hit({0, 0, 2}, {0, 0, -1}, ground, 10), 2.0f);
   CHECK_EQ(hit({0, 0, 2}, {1, 0, 0}, ground, 10), 10.0f);
   CHECK_EQ(hit({0, 0, -2}, {0, 0, -1}, ground, 10), 10.0f);
+  CHECK_EQ(hit({0, 0, 1e-20f}, {1, 0, 1}, ground, 10), 10.0f);  // from the ground upwards
 }
 
 }  // namespace

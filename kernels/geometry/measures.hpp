@@ -1,0 +1,25 @@
+// The shapes of bodies, statics, solids of pictures and whatever a ray can meet: their numbers, and
+// what the three lengths `half` of each of them mean [m].
+//
+//   shape     half                                                   origin
+//   floor     the half-space below                                   a point of it
+//   plane     the half-space behind `half`, a normal of length 1     a point of it
+//   box       half: half extents                                     centre
+//   wedge     half[0]: half width along x; half[1]: run L along y;   centroid of mass
+//             half[2]: height H. Vertices (y, z): (-2L/3, -H/3), (L/3, -H/3), (L/3, 2H/3): the
+//             slope rises towards +y and ends in a vertical face
+//   sphere    half[0]: radius                                        centre
+//   capsule   half[0]: radius, half[2]: half of the segment along z  centre
+//
+// A new one (a cylinder, a cone) is a row and a number here, `extent` in shapes.hpp, `hit_distance`
+// and `normal_at` in ray_cast.hpp; three lengths are room for a scale per axis. Physics has more to
+// say of it: mass and contacts.
+#pragma once
+
+#include <cstdint>
+
+namespace ge::geometry {
+
+enum Shape : int32_t { kFloor, kPlane, kBox, kWedge, kSphere, kCapsule };
+
+}  // namespace ge::geometry

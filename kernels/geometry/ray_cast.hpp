@@ -1,0 +1,203 @@
+// The ray caster: where rays enter a shape, for lidar, pictures and cameras. Rays are cast by packs
+// (F = Floats), or one at a time (F = float). Every lane meets the same shape, so what depends on
+// the shape alone is computed once, and branches on it are taken by all rays together. Where all
+// rays have one origin (O = float: lidar, an eye), what depends on that is computed once as well.
+//
+// A convex shape is an intersection of half-spaces: a ray enters it at the latest of its entries
+// and leaves it at the earliest of its exits. A ray along a side is given the slope kTinySlope
+// across it, so that its entry or exit lies very far away and no 0 / 0 arises.
+//
+// Casting says how far; `normal_at` says which way the one shape faces that was met first.
+//
+// Ids and ties are the caller's. Who casts at shapes in the order of their ids, with the nearest
+// distance so far as the limit, and takes what is nearer (not what is as near) ends with the lowest
+// id of the nearest. A height field is not a Placed: it comes as a function of its own, with the
+// same rays and limit. What a new shape needs stands in measures.hpp.
+#pragma once
+
+#include "geometry/shapes.hpp"
+
+namespace ge::geometry {
+
+/// `direction` need not be unit: distances are multiples of it.
+template <class F, class O = float>
+struct Rays {
+  Vector<O> origin;
+  Vector<F> direction;
+};
+
+namespace detail {
+
+inline constexpr float kTinySlope = 1e-12f;
+
+GE_FN bool in_all_lanes(bool condition) {
+  return condition;
+}
+template <class M>
+GE_FN bool in_all_lanes(const M& condition) {
+  return !any_of(is_not(condition));
+}
+template <class F>
+GE_FN F safe_slope(F x) {
+  return select(x * x < all_lanes<F>(kTinySlope * kTinySlope), all_lanes<F>(kTinySlope), x);
+}
+
+/// Where rays are inside of something convex.
+template <class F>
+struct Span {
+  F enter, leave;
+};
+
+/// Keeps what is between -half and half, for rays at `start + slope t`.
+template <class F, class O>
+GE_FN void cut_slab(Span<F>& span, O start, F slope, float half) {
+  const F inverse = 1.0f / safe_slope(slope);
+  const F low = inverse * (-half - start), high = inverse * (half - start);
+  span.enter = max(span.enter, min(low, high));
+  span.leave = min(span.leave, max(low, high));
+}
+/// Keeps what is below zero.
+template <class F, class O>
+GE_FN void cut_side(Span<F>& span, O start, F slope) {
+  const F safe = safe_slope(slope);
+  const F t = -start / safe, none = all_lanes<F>(1e30f);
+  span.enter = max(span.enter, select(safe < 0.0f, t, -none));
+  span.leave = min(span.leave, select(safe < 0.0f, none, t));
+}
+template <class F>
+GE_FN Span<F> everywhere() {
+  return {all_lanes<F>(-1e30f), all_lanes<F>(1e30f)};
+}
+template <class F>
+GE_FN F entry(const Span<F>& span, F limit) {
+  const F hit = select(span.enter < span.leave, span.enter, limit);
+  return min(limit, select(hit > 0.0f, hit, limit));
+}
+
+/// `kHorizontal`: direction.z is 0 and there is one origin, so an upright box is a rectangle or is
+/// passed over.
+template <bool kHorizontal, class F, class O>
+GE_FN F hit_box(const Rays<F, O>& rays, const Placed& box, F limit) {
+  const Vector<O> from = rays.origin - box.at;
+  const bool upright = abs(box.turn.z.z) == 1.0f;
+  Span<F> span = everywhere<F>();
+  if (upright) {
+    if constexpr (kHorizontal) {
+      if (abs(from.z) >= box.half.z) return limit;
+    } else {
+      cut_slab(span, from.z, rays.direction.z, box.half.z);
+    }
+    const Vec3 x = box.turn.x, y = box.turn.y;
+    if (x.x == 1.0f) {
+      cut_slab(span, from.x, rays.direction.x, box.half.x);
+      cut_slab(span, from.y, rays.direction.y, box.half.y);
+    } else {
+      const F dx = rays.direction.x * x.x + rays.direction.y * x.y;
+      const F dy = rays.direction.x * y.x + rays.direction.y * y.y;
+      cut_slab(span, from.x * x.x + from.y * x.y, dx, box.half.x);
+      cut_slab(span, from.x * y.x + from.y * y.y, dy, box.half.y);
+    }
+    return entry(span, limit);
+  }
+  const Vector<O> start = to_body(box.turn, from);
+  const Vector<F> slope = to_body(box.turn, rays.direction);
+  cut_slab(span, start.x, slope.x, box.half.x);
+  cut_slab(span, start.y, slope.y, box.half.y);
+  cut_slab(span, start.z, slope.z, box.half.z);
+  return entry(span, limit);
+}
+
+template <class F, class O>
+GE_FN F hit_wedge(const Rays<F, O>& rays, const Placed& wedge, F limit) {
+  const Vector<O> start = to_body(wedge.turn, rays.origin - wedge.at);
+  const Vector<F> slope = to_body(wedge.turn, rays.direction);
+  const Corner wall = wedge_corner(wedge.half, 1);
+  Span<F> span = everywhere<F>();
+  cut_slab(span, start.x, slope.x, wedge.half.x);
+  cut_side(span, start.y - wall.y, slope.y);
+  cut_side(span, wall.z - start.z, -slope.z);
+  const O over = wedge.slope_y * start.y + wedge.slope_z * start.z - slope_offset(wedge);
+  cut_side(span, over, slope.y * wedge.slope_y + slope.z * wedge.slope_z);
+  return entry(span, limit);
+}
+
+/// a t t + 2 b t + c = 0: the first root where there are two, else `none`. c > 0 is outside.
+template <class F, class O>
+GE_FN F first_root(F a, F b, O c, F none) {
+  const F discriminant = b * b - a * c;
+  const F big = select(a > 0.0f, a, all_lanes<F>(1.0f));
+  const F t = (-b - roots(max(discriminant, all_lanes<F>(0.0f)))) / big;
+  const F hit =
+      select(discriminant > 0.0f, select(a > 0.0f, select(b < 0.0f, t, none), none), none);
+  return select(c > 0.0f, hit, none);
+}
+
+template <class F, class O>
+GE_FN F hit_ball(const Vector<O>& from, const Vector<F>& d, float radius, F limit) {
+  return min(limit, first_root(dot(d, d), dot(d, from), dot(from, from) - radius * radius, limit));
+}
+
+template <class F, class O>
+GE_FN F hit_capsule(const Rays<F, O>& rays, const Placed& capsule, F limit) {
+  const float r = capsule.half.x, h = capsule.half.z;
+  const Vector<O> start = to_body(capsule.turn, rays.origin - capsule.at);
+  const O beyond = start.z - min(all_lanes<O>(h), max(all_lanes<O>(-h), start.z));
+  const O across = start.x * start.x + start.y * start.y;
+  // From inside of one part, a ray would enter the others.
+  const auto inside = across + beyond * beyond <= r * r;
+  if (in_all_lanes(inside)) return limit;
+  const Vector<F> d = to_body(capsule.turn, rays.direction);
+  const F a = d.x * d.x + d.y * d.y;
+  F side = first_root(a, d.x * start.x + d.y * start.y, across - r * r, limit);
+  const F z = d.z * side + start.z;
+  side = select(z * z <= all_lanes<F>(h * h), side, limit);
+  const F top = hit_ball(Vector<O>{start.x, start.y, start.z - h}, d, r, limit);
+  const F bottom = hit_ball(Vector<O>{start.x, start.y, start.z + h}, d, r, limit);
+  return select(inside, limit, min(limit, min(side, min(top, bottom))));
+}
+
+template <class F, class O>
+GE_FN F hit_plane(const Rays<F, O>& rays, const Plane& plane, F limit) {
+  const O height = dot(rays.origin, plane.normal) - plane.offset;
+  const auto below = height <= 0.0f;
+  if (in_all_lanes(below)) return limit;
+  const F slope = dot(rays.direction, plane.normal);
+  const auto falls = slope < -kTinySlope;
+  const F safe = select(falls, slope, all_lanes<F>(-kTinySlope));
+  return select(below, limit, select(falls, min(limit, height / -safe), limit));
+}
+
+}  // namespace detail
+
+/// Where each ray first enters the shape, in multiples of its direction: within (0, limit), else
+/// the limit. A ray that starts inside ignores the shape. `kHorizontal` promises that direction.z
+/// is 0 and saves a third of a box.
+template <bool kHorizontal = false, class F, class O>
+GE_FN F hit_distance(const Rays<F, O>& rays, const Placed& p, F limit) {
+  switch (p.shape) {
+    case kBox:
+      return detail::hit_box<kHorizontal>(rays, p, limit);
+    case kWedge:
+      return detail::hit_wedge(rays, p, limit);
+    case kSphere:
+      return detail::hit_ball(rays.origin - p.at, rays.direction, p.half.x, limit);
+    case kCapsule:
+      return detail::hit_capsule(rays, p, limit);
+    default:
+      return detail::hit_plane(rays, plane_of(p), limit);
+  }
+}
+
+/// The outward normal of a shape at points of its surface.
+template <class F>
+GE_FN Vector<F> normal_at(const Placed& p, const Vector<F>& point) {
+  if (p.shape == kFloor || p.shape == kPlane) return all_lanes<F>(plane_of(p).normal);
+  const Vector<F> from = point - p.at;
+  if (is_hull(p)) return p.turn * nearest_face(p, to_body(p.turn, from)).normal;
+  const float half = select(p.shape == kCapsule, p.half.z, 0.0f);
+  const F height = dot(p.turn.z, from);
+  const F along = min(all_lanes<F>(half), max(all_lanes<F>(-half), height));
+  return (from - p.turn.z * along) * (1.0f / p.half.x);
+}
+
+}  // namespace ge::geometry
