@@ -15,8 +15,8 @@ struct Camera {
 
 /// Looks along `forward`; `upward` appears upwards.
 inline Camera look_along(Vec3 eye, Vec3 forward, Vec3 upward, float spread, bool is_flat) {
-  const Vec3 ahead = unit(forward);
-  const Vec3 right = unit(cross(ahead, upward));
+  const Vec3 ahead = normalized(forward);
+  const Vec3 right = normalized(cross(ahead, upward));
   return {eye, right, cross(right, ahead), ahead, spread, is_flat};
 }
 

@@ -21,11 +21,11 @@ inline Light light_of(const Camera& camera, const Vec3& low, const Vec3& high) {
   const float largest = ge::max(span.x, ge::max(span.y, span.z));
   // Behind the eye and to its left: fronts are lit, and shadows fall where they can be seen.
   const Vec3 ahead =
-      camera.is_flat ? Vec3{0, 1, 0} : unit({camera.forward.x, camera.forward.y, 0.0f});
+      camera.is_flat ? Vec3{0, 1, 0} : normalized(Vec3{camera.forward.x, camera.forward.y, 0.0f});
   const Vec3 right{ahead.y, -ahead.x, 0};
   const float height = camera.is_flat ? 2.4f : 1.5f;  // long shadows hide much from above
-  const Vec3 sun = unit(Vec3{0, 0, height} - ahead * 0.45f - right * 0.75f);
-  const Vec3 side = unit(cross(sun, {0, 0, 1}));
+  const Vec3 sun = normalized(Vec3{0, 0, height} - ahead * 0.45f - right * 0.75f);
+  const Vec3 side = normalized(cross(sun, {0, 0, 1}));
   return {sun, side, cross(side, sun), 0.03f, 0.035f * largest, low.z, 1e-4f * largest};
 }
 
@@ -37,19 +37,19 @@ inline constexpr float kReach = 2.5f;
 /// The share of the sky that a body hides from points on level ground beside it: that of a long
 /// wall, whose angle of elevation alone counts, and less from farther away.
 GE_FN Floats hidden_sky(const Body& body, const Vecs& p) {
-  const Vecs offset = p - body.centre;
-  const Floats x = dot(body.axis_x, offset), y = dot(body.axis_y, offset);
-  const Floats across = at_least(max(body.low.x - x, x - body.high.x), 0.0f);
-  const Floats along = at_least(max(body.low.y - y, y - body.high.y), 0.0f);
-  Floats top = spread(body.high.z - body.low.z);
-  if (body.solid.shape == Solid::kWedge)
-    top = top * unit_range((y - body.low.y) / (body.high.y - body.low.y));
-  const Floats base = body.centre.z + body.low.z - p.z;
-  const Floats high = at_least(base + top, 0.0f), gap = at_least(base, 0.0f);
+  const Vec3 low = body.own.low, high = body.own.high;
+  const Vecs offset = p - body.shape.at;
+  const Floats x = dot(body.shape.turn.x, offset), y = dot(body.shape.turn.y, offset);
+  const Floats across = at_least(max(low.x - x, x - high.x), 0.0f);
+  const Floats along = at_least(max(low.y - y, y - high.y), 0.0f);
+  Floats top = spread(high.z - low.z);
+  if (body.shape.shape == kWedge) top = top * unit_range((y - low.y) / (high.y - low.y));
+  const Floats base = body.shape.at.z + low.z - p.z;
+  const Floats over = at_least(base + top, 0.0f), gap = at_least(base, 0.0f);
   const Floats square = across * across + along * along + 1e-6f, away = roots(square);
-  const float reach = kReach * (body.high.z - body.low.z);
+  const float reach = kReach * (high.z - low.z);
   const Floats near = at_least(1.0f - square / (reach * reach), 0.0f);
-  const Floats hidden = away / roots(square + gap * gap) - away / roots(square + high * high);
+  const Floats hidden = away / roots(square + gap * gap) - away / roots(square + over * over);
   return 0.5f * hidden * near * near;
 }
 

@@ -51,8 +51,8 @@ class Painter {
       seen_.push_back(seen_in(panel.camera, body));
       shadows_.push_back(widened(covered(body, light_.sun), light_.softness * 4.0f));
       // What leans or hangs too high hides no sky from the ground beside it.
-      const bool stands = ge::abs(body.axis_z.z) > 0.95f;
-      const float reach = detail::kReach * (body.high.z - body.low.z);
+      const bool stands = ge::abs(body.shape.turn.z.z) > 0.95f;
+      const float reach = detail::kReach * (body.own.high.z - body.own.low.z);
       feet_.push_back(stands ? widened(covered(body, below), reach) : Rectangle{});
     }
     const float size = ge::max(1.0f, float(request.height) / 540.0f) * 0.8f;
@@ -145,7 +145,7 @@ class Painter {
     for (const int k : in_tile_) {
       const Mask here = hits.body == float(k);
       if (!any_of(here)) continue;
-      const Surface one = surface_of(things_.bodies[size_t(k)], p, hits.face, pixel);
+      const Surface one = surface_of(things_.bodies[size_t(k)], p, pixel);
       s.normal = choose(here, one.normal, s.normal);
       s.colour = choose(here, one.colour, s.colour);
       s.line = select(here, one.line, s.line);

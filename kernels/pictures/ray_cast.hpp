@@ -11,7 +11,7 @@
 namespace ge::pictures {
 
 struct Hits {
-  Floats depth, body, face;  // body: its number among all, -1 for none
+  Floats depth, body;  // body: its number among all, -1 for none
 };
 
 /// Which bodies a tile or pack looks at, by number.
@@ -19,13 +19,11 @@ using Numbers = std::vector<int>;
 
 /// The nearest of the bodies listed.
 inline Hits nearest(const std::vector<Body>& bodies, const Numbers& listed, const Rays& rays) {
-  Hits hits{spread(kFar), spread(-1.0f), spread(0.0f)};
+  Hits hits{spread(kFar), spread(-1.0f)};
   for (const int k : listed) {
-    const Entry entry = enter(bodies[size_t(k)], rays);
-    const Mask nearer = entry.depth < hits.depth;
-    hits.depth = select(nearer, entry.depth, hits.depth);
-    hits.body = select(nearer, spread(float(k)), hits.body);
-    hits.face = select(nearer, entry.face, hits.face);
+    const Floats depth = hit_distance(rays, bodies[size_t(k)].shape, hits.depth);
+    hits.body = select(depth < hits.depth, spread(float(k)), hits.body);
+    hits.depth = depth;
   }
   return hits;
 }
@@ -34,10 +32,15 @@ inline Hits nearest(const std::vector<Body>& bodies, const Numbers& listed, cons
 inline Floats lit(const std::vector<Body>& bodies, const Numbers& listed, const Rays& rays) {
   Floats free = spread(1.0f);
   for (const int k : listed) {
-    const Entry entry = enter(bodies[size_t(k)], rays);
-    free = select(entry.depth < kFar, spread(0.0f), free);
+    const Floats depth = hit_distance(rays, bodies[size_t(k)].shape, spread(kFar));
+    free = select(depth < kFar, spread(0.0f), free);
   }
   return free;
+}
+
+/// Corner k of what holds the body, in the world.
+inline Vec3 corner_of(const Body& body, int k) {
+  return to_world(body.shape, corner(body.own.low, body.own.high, k));
 }
 
 /// The part of a picture in which a body can appear; everything where it reaches behind the eye.
@@ -46,7 +49,7 @@ inline Rectangle seen_in(const Camera& camera, const Body& body) {
   if (body.is_endless) return all;
   Rectangle out;
   for (int k = 0; k < 8; ++k) {
-    const Vec3 p = projected(camera, body.to_world(corner(body.low, body.high, k)));
+    const Vec3 p = projected(camera, corner_of(body, k));
     if (p.z < kNear && !camera.is_flat) return all;
     out.add(p.x, p.y);
   }
@@ -65,7 +68,7 @@ inline Rectangle covered(const Body& body, const Vec3& sun) {
   Rectangle out;
   if (body.is_endless) return out;
   for (int k = 0; k < 8; ++k) {
-    const Vec3 p = on_ground(body.to_world(corner(body.low, body.high, k)), sun);
+    const Vec3 p = on_ground(corner_of(body, k), sun);
     out.add(p.x, p.y);
   }
   return out;

@@ -1,64 +1,22 @@
-// Vectors, and rays side by side: a pack of rays is cast at once (engine/maths/packs.hpp), as SIMD lanes
-// here and as threads where the same code runs on a GPU.
+// Rays of pictures, each with an origin of its own, and what is computed with packs of numbers
+// (engine/maths/packs.hpp) beside vectors.
 #pragma once
 
-#include "engine/maths/math.hpp"
-#include "engine/maths/packs.hpp"
+#include "geometry/ray_cast.hpp"
 
 namespace ge::pictures {
 
-using ge::spread;
+using namespace geometry;  // its vectors and shapes are what pictures speak of
 
-/// Three numbers, or three packs of them.
-template <class F>
-struct Vector {
-  F x, y, z;
-};
-using Vec3 = Vector<float>;
-using Vecs = Vector<Floats>;
+using Rays = geometry::Rays<Floats, Floats>;
 
-GE_FN Vec3 vec(const float (&a)[3]) {
-  return {a[0], a[1], a[2]};
-}
-template <class F, class G>
-GE_FN auto operator+(const Vector<F>& a, const Vector<G>& b) -> Vector<decltype(a.x + b.x)> {
-  return {a.x + b.x, a.y + b.y, a.z + b.z};
-}
-template <class F, class G>
-GE_FN auto operator-(const Vector<F>& a, const Vector<G>& b) -> Vector<decltype(a.x - b.x)> {
-  return {a.x - b.x, a.y - b.y, a.z - b.z};
-}
-template <class F, class G>
-GE_FN auto operator*(const Vector<F>& a, const G& s) -> Vector<decltype(a.x * s)> {
-  return {a.x * s, a.y * s, a.z * s};
-}
-template <class F, class G>
-GE_FN auto dot(const Vector<F>& a, const Vector<G>& b) -> decltype(a.x * b.x) {
-  return a.x * b.x + a.y * b.y + a.z * b.z;
-}
-GE_FN Vec3 cross(const Vec3& a, const Vec3& b) {
-  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-GE_FN Vec3 unit(const Vec3& a) {
-  return a * (1.0f / ge::sqrt(dot(a, a)));
-}
-GE_FN Vecs spread(const Vec3& a) {
-  return {ge::spread(a.x), ge::spread(a.y), ge::spread(a.z)};
-}
-GE_FN Vecs choose(const Mask& mask, const Vecs& a, const Vecs& b) {
-  return {select(mask, a.x, b.x), select(mask, a.y, b.y), select(mask, a.z, b.z)};
-}
+inline constexpr float kFar = 1e30f;  // the limit of rays: nothing is met
+
 /// From a at 0 to b at 1.
-template <class F, class G>
-GE_FN auto mix(const Vector<F>& a, const Vector<G>& b, const Floats& share) -> Vecs {
-  return {a.x + (b.x - a.x) * share, a.y + (b.y - a.y) * share, a.z + (b.z - a.z) * share};
+GE_FN Vecs mix(const Vecs& a, const Vecs& b, const Floats& share) {
+  return a + (b - a) * share;
 }
 
-GE_FN Floats roots(const Floats& a) {
-  Floats out{};
-  for (int k = 0; k < kPack; ++k) set_lane(out, k, ge::sqrt(lane(a, k)));
-  return out;
-}
 GE_FN Floats floors(const Floats& a) {
   Floats out{};
   for (int k = 0; k < kPack; ++k) set_lane(out, k, ge::floor(lane(a, k)));
@@ -86,11 +44,6 @@ GE_FN float most(const Floats& a) {
   for (int k = 1; k < kPack; ++k) out = ge::max(out, lane(a, k));
   return out;
 }
-
-/// Where rays begin and where they go; directions need not have length one.
-struct Rays {
-  Vecs origin, direction;
-};
 
 /// An axis-aligned rectangle of a plane.
 struct Rectangle {

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "geometry/measures.hpp"
+
 namespace ge {
 
 /// A colour as displays show it (sRGB), from 0 to 1.
@@ -45,16 +47,12 @@ inline Rgb of_heading(float heading) {
 }
 }  // namespace palette
 
-/// A rigid thing. The shapes have the numbers and measures of kernels/physics/bodies.hpp.
+/// A rigid thing: one of the shapes of geometry/measures.hpp.
 struct Solid {
-  enum Shape : int32_t {
-    kFloor,    // half-space below `position`; half[0]: side of its squares, 0: plain
-    kPlane,    // half-space behind the normal `half`, through `position`
-    kBox,      // half extents
-    kWedge,    // half width along x, run along y, height along z; origin at the centroid
-    kSphere,   // half[0]: radius
-    kCapsule,  // half[0]: radius, half[2]: half of the segment along z
-  };
+  // Not `using enum`, which g++ 12 fails at within templates.
+  static constexpr geometry::Shape kFloor = geometry::kFloor, kPlane = geometry::kPlane,
+                                   kBox = geometry::kBox, kWedge = geometry::kWedge,
+                                   kSphere = geometry::kSphere, kCapsule = geometry::kCapsule;
   /// Bits of `marks`, drawn in `second`.
   enum Mark : uint32_t {
     kBanded = 1,   // a band along the edges of box or wedge
@@ -63,7 +61,7 @@ struct Solid {
   };
 
   int32_t shape = kBox;
-  float half[3] = {};
+  float half[3] = {};  // of a floor, half[0]: side of its squares, 0: plain
   float position[3] = {};
   float orientation[4] = {1, 0, 0, 0};  // w, x, y, z
   Rgb colour = palette::kWall;

@@ -13,37 +13,24 @@ struct Surface {
 
 namespace detail {
 
-/// Normals of the faces, and the distance within the face to its nearest edge.
-GE_FN void face_at(const Body& body, const Vecs& p, const Floats& face, Vecs& normal, Floats& rim) {
-  rim = spread(kFar);
-  normal = spread(body.face[0].normal);
-  for (int a = 0; a < body.faces; ++a) {
-    const Mask here = face == float(a);
-    if (!any_of(here)) continue;
-    normal = choose(here, spread(body.face[a].normal), normal);
-    for (int b = 0; b < body.faces; ++b) {
-      if (body.edge[a][b] == 0.0f) continue;
-      const Floats room = (body.face[b].offset - dot(body.face[b].normal, p)) * body.edge[a][b];
-      rim = select(here, min(rim, room), rim);
-    }
+/// Of points on a hull: the distance within their face, whose normal is given, to its nearest edge.
+GE_FN Floats rim_at(const Body& body, const Vecs& p, const Vecs& normal) {
+  Floats rim = spread(kFar);
+  for (int k = 0; k < body.faces; ++k) {
+    const Plane& face = body.face[k];
+    const Floats cosine = dot(normal, face.normal), square = 1.0f - cosine * cosine;
+    const Mask meets = square > 0.001f;  // not the face itself, nor the opposite one
+    const Floats room = (face.offset - dot(face.normal, p)) / roots(at_least(square, 0.001f));
+    rim = select(meets, min(rim, room), rim);
   }
-}
-
-GE_FN Vecs round_normal(const Body& body, const Vecs& p) {
-  const Vecs offset = p - body.centre;
-  const Floats height = dot(body.axis_z, offset);
-  const float half = body.solid.shape == Solid::kCapsule ? body.solid.half[2] : 0.0f;
-  const Floats along = min(at_least(height, -half), spread(half));
-  const Vecs from{offset.x - along * body.axis_z.x, offset.y - along * body.axis_z.y,
-                  offset.z - along * body.axis_z.z};
-  return from * (1.0f / body.solid.half[0]);
+  return rim;
 }
 
 /// A padlock seen from above, upright in a picture whose top is +y.
 GE_FN Mask in_padlock(const Body& body, const Vecs& p, const Vecs& normal) {
-  const Vec3 extent = (body.high - body.low) * 0.5f;
+  const Vec3 extent = (body.own.high - body.own.low) * 0.5f;
   const float scale = 1.0f / (0.62f * ge::min(extent.x, ge::min(extent.y, 1.4f * extent.z)));
-  const Vec3 middle = body.to_world((body.low + body.high) * 0.5f);
+  const Vec3 middle = to_world(body.shape, (body.own.low + body.own.high) * 0.5f);
   const Floats u = (p.x - middle.x) * scale, v = (p.y - middle.y) * scale + 0.12f;
   const Mask plate = both(size(u) < 0.62f, both(v > -0.66f, v < 0.26f));
   const Floats y = at_least(v - 0.42f, 0.0f);
@@ -56,10 +43,11 @@ GE_FN Mask in_padlock(const Body& body, const Vecs& p, const Vecs& normal) {
 /// White eyes with dark pupils on the side of +y, high enough to be seen from above.
 GE_FN Vecs with_eyes(const Body& body, const Vecs& p, const Vecs& colour) {
   const bool is_round = body.faces == 0;
-  const float r = ge::min(body.high.x, body.high.z);
-  const Vec3 ahead = is_round ? Vec3{0.36f * r, 0.72f * r, body.high.z - 0.41f * r}
-                              : Vec3{0.40f * r, body.high.y, 0.45f * body.high.z};
-  const Vecs q = body.to_body(p);
+  const Vec3 high = body.own.high;
+  const float r = ge::min(high.x, high.z);
+  const Vec3 ahead = is_round ? Vec3{0.36f * r, 0.72f * r, high.z - 0.41f * r}
+                              : Vec3{0.40f * r, high.y, 0.45f * high.z};
+  const Vecs q = to_body(body.shape.turn, p - body.shape.at);
   Vecs out = colour;
   for (const float side : {-1.0f, 1.0f}) {
     const Vecs white = q - Vec3{side * ahead.x, ahead.y, ahead.z};
@@ -80,21 +68,16 @@ GE_FN Mask on_second_square(const Vecs& p, float rate) {
 }  // namespace detail
 
 /// `pixel`: how wide a line is at the point [m].
-inline Surface surface_of(const Body& body, const Vecs& p, const Floats& face,
-                          const Floats& pixel) {
+inline Surface surface_of(const Body& body, const Vecs& p, const Floats& pixel) {
   const uint32_t marks = body.solid.marks;
-  Surface out{{}, spread(body.colour), spread(0.0f)};
-  Floats rim = spread(kFar);
-  if (body.faces > 0)
-    detail::face_at(body, p, face, out.normal, rim);
-  else
-    out.normal = detail::round_normal(body, p);
-  if (!body.is_endless) out.line = unit_range(1.4f - rim / pixel);
+  Surface out{normal_at(body.shape, p), spread(body.colour), spread(0.0f)};
+  const Floats rim = detail::rim_at(body, p, out.normal);
+  if (body.faces > 0) out.line = unit_range(1.4f - rim / pixel);
   const Vecs second = spread(body.second);
-  if (body.solid.shape == Solid::kFloor && body.solid.half[0] > 0.0f)
+  if (body.shape.shape == kFloor && body.solid.half[0] > 0.0f)
     out.colour = choose(detail::on_second_square(p, 1.0f / body.solid.half[0]), second, out.colour);
   if ((marks & Solid::kBanded) != 0) {
-    const Vec3 extent = body.high - body.low;
+    const Vec3 extent = body.own.high - body.own.low;
     const float band = 0.09f * ge::min(extent.x, ge::min(extent.y, extent.z));
     out.colour = choose(rim < band, second, out.colour);
   }

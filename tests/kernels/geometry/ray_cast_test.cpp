@@ -1,11 +1,14 @@
-// Rays against a march in small steps through what is inside of a shape; packs of rays and
-// single ones against each other, bit by bit; and rays along sides, which divide by
+// Rays against a march in small steps through what is inside of a shape; lidar's packs, those of
+// pictures and single rays against each other, bit by bit; and rays along sides, which divide by
 // zero if anything does.
 #include "geometry/ray_cast.hpp"
 
 #include <functional>
 
 #include "geometry/slow_shapes.hpp"
+#include "physics/setup.hpp"
+#include "physics/shapes.hpp"
+#include "pictures/ray_cast.hpp"
 #include "test.hpp"
 
 namespace {
@@ -102,6 +105,58 @@ GE_TEST(packs_give_the_bits_of_single_rays) {
         CHECK(std::abs(ge::lane(flat, i) - ge::lane(fanned, i)) < 1e-5f);
     }
   }
+}
+
+ge::physics::Kind kind_of(const Placed& p) {
+  using namespace ge::physics;
+  if (p.shape == kWedge) return wedge_kind(p.half.x, p.half.y, p.half.z, 1);
+  return shape_kind(Shape(p.shape), p.half.x, p.half.y, p.half.z);
+}
+ge::Solid solid_of(const Placed& p, Quat turn) {
+  ge::Solid solid;
+  solid.shape = p.shape;
+  put(solid.half, p.half), put(solid.position, p.at), put(solid.orientation, turn);
+  return solid;
+}
+
+GE_TEST(lidar_and_pictures_meet_the_same_bodies_at_the_same_distance) {
+  Source source{3};
+  int hits = 0;
+  for (int trial = 0; trial < 1200; ++trial) {
+    Placed p = some_shape(source, kShapes[trial % 6]);
+    if (p.shape == kPlane) p.half = Vec3{trial % 12 == 4 ? 1.0f : -1.0f, 0, 0};
+    const Quat turn = source.turn();
+    p.turn = matrix(turn);
+    const Vec3 eye = source.point(3.0f), aim = p.at + source.point(0.5f) - eye;
+    const Vec3 way = trial & 1 ? normalized(aim) : source.direction();
+    const auto distance = distance_from(p);
+    const Placed body = ge::physics::placed(kind_of(p), p.at, p.turn);
+    const float lidar =
+        ge::lane(hit_distance(Rays<ge::Floats>{eye, spread(way)}, body, ge::spread(kLimit)), 0);
+    const std::vector<ge::pictures::Body> bodies = {ge::pictures::body_of(solid_of(p, turn))};
+    const auto seen = ge::pictures::nearest(bodies, {0}, {spread(eye), spread(way)});
+    const float depth = ge::lane(seen.depth, 0);
+    CHECK_EQ(lidar, ge::min(depth, kLimit));
+    CHECK_EQ(ge::lane(seen.body, 0), depth < ge::pictures::kFar ? 0.0f : -1.0f);
+    if (lidar == kLimit) continue;
+    ++hits;
+    CHECK(std::abs(distance(at(eye, way, lidar))) < 1e-4);
+    // The normal leads straight out, against the ray.
+    const Vec3 point = eye + way * lidar, normal = normal_at(p, point);
+    CHECK(std::abs(length(normal) - 1.0f) < 1e-4f);
+    CHECK(dot(normal, way) < 1e-3f);
+    CHECK(std::abs(distance(wide(point + normal * 0.1f)) - 0.1) < 1e-3);
+  }
+  CHECK(hits > 200);
+}
+
+GE_TEST(of_two_at_one_distance_pictures_show_the_first) {
+  const ge::Solid box = solid_of(shape(kBox, {1, 1, 1}, {5, 0, 0}), {1, 0, 0, 0});
+  const std::vector<ge::pictures::Body> bodies(3, ge::pictures::body_of(box));
+  const auto seen =
+      ge::pictures::nearest(bodies, {1, 2, 0}, {spread(Vec3{0, 0, 0}), spread(Vec3{1, 0, 0})});
+  CHECK_EQ(ge::lane(seen.body, 0), 1.0f);
+  CHECK_EQ(ge::lane(seen.depth, 0), 4.0f);
 }
 
 GE_TEST(rays_along_an_axis_hit_what_stands_in_their_way) {
