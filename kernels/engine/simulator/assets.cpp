@@ -114,8 +114,8 @@ void AssetMaker::refuse(const std::string& why) const {
   throw Error(Fault::value, id_ + ": assets: " + why);
 }
 
-void* AssetMaker::add(const std::string& name, std::vector<FieldInfo> fields,
-                      int64_t element_bytes, int64_t count) {
+void* AssetMaker::add(const std::string& name, std::vector<FieldInfo> fields, int64_t element_bytes,
+                      int64_t count) {
   if (count < 1) refuse(name + " needs at least one element, got " + std::to_string(count));
   for (const AssetArray& array : arrays_)
     if (array.name == name) refuse("two arrays are called " + name);
@@ -125,11 +125,8 @@ void* AssetMaker::add(const std::string& name, std::vector<FieldInfo> fields,
     throw Error(Fault::memory, id_ + ": assets: the system gave no " + std::to_string(bytes) +
                                    " bytes for " + name);
   std::memset(memory, 0, size_t(bytes));
-  arrays_.push_back({name,
-                     std::move(fields),
-                     element_bytes,
-                     count,
-                     {static_cast<char*>(memory), &std::free}});
+  arrays_.push_back(
+      {name, std::move(fields), element_bytes, count, {static_cast<char*>(memory), &std::free}});
   return memory;
 }
 

@@ -98,9 +98,9 @@ void check_fits(const PlanFacts& plan, const Lodgers& worlds, const Memory& memo
           std::to_string(plan.agents_) + (plan.agents_ == 1 ? " agent" : " agents") + " has " +
           digits(double(world.record)) + " bytes of state, " + digits(double(world.scratch)) +
           " to work with and " + digits(double(world.observation)) + " of observations" +
-          (plan.shelf_ == nullptr ? ""
-                                  : ", all worlds share " + digits(double(plan.asset_bytes())) +
-                                        " of assets") +
+          (plan.shelf_ == nullptr
+               ? ""
+               : ", all worlds share " + digits(double(plan.asset_bytes())) + " of assets") +
           what_would_fit(plan, worlds, memory));
 }
 

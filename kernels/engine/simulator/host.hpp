@@ -83,7 +83,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     shared_.assets = plan_.assets_;
   }
 
-  int64_t memory_bytes() const override { 
+  int64_t memory_bytes() const override {
     return this->held_bytes() + runner_.memory_bytes() + plan_.asset_bytes();
   }
 

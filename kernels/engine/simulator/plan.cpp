@@ -223,17 +223,16 @@ void PlanFacts::write_instance(const BuildFacts& build, const void* values,
     settings += (settings.empty() ? "" : ", ") + json(info.name) + ": " + json_value(info, values);
   std::string agents;
   for (const std::string& name : agent_names) agents += (agents.empty() ? "" : ", ") + json(name);
-  instance_ = "{" + describe_build(build) + ", \"num_worlds\": " + std::to_string(config_.worlds) +
-              ", \"agents_per_world\": " + std::to_string(agents_) + ", \"agent_names\": [" +
-              agents + "]" +
-              ", \"autoreset_mode\": " + json(std::string(name_of(config_.autoreset))) +
-              ", \"time_limit\": " + std::to_string(max_steps_) +
-              ", \"packed\": " + flag(format_ == Elements::bits) +
-              ", \"record_bytes\": " + std::to_string(record_bytes) +
-              ", \"layout\": " + json(layout_) +
-              (shelf_ == nullptr ? "" : ", \"assets\": " + json(shelf_->hash())) +
-              ", \"tier\": " + std::to_string(tier_) +
-              ", \"outputs\": {" + outputs + "}, \"values\": {" + settings + "}}";
+  instance_ =
+      "{" + describe_build(build) + ", \"num_worlds\": " + std::to_string(config_.worlds) +
+      ", \"agents_per_world\": " + std::to_string(agents_) + ", \"agent_names\": [" + agents + "]" +
+      ", \"autoreset_mode\": " + json(std::string(name_of(config_.autoreset))) +
+      ", \"time_limit\": " + std::to_string(max_steps_) +
+      ", \"packed\": " + flag(format_ == Elements::bits) +
+      ", \"record_bytes\": " + std::to_string(record_bytes) + ", \"layout\": " + json(layout_) +
+      (shelf_ == nullptr ? "" : ", \"assets\": " + json(shelf_->hash())) +
+      ", \"tier\": " + std::to_string(tier_) + ", \"outputs\": {" + outputs + "}, \"values\": {" +
+      settings + "}}";
 }
 
 }  // namespace ge

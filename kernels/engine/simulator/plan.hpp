@@ -84,7 +84,7 @@ struct PlanFacts {
   std::vector<double> ranges_;
   std::string layout_, instance_;
   OutputShape outputs_[kOutputCount];
-  Elements format_ = Elements::uint8;  // of observations that are wide rows
+  Elements format_ = Elements::uint8;        // of observations that are wide rows
   std::shared_ptr<const AssetShelf> shelf_;  // null: the environment has no assets
   int64_t asset_bytes() const { return shelf_ == nullptr ? 0 : shelf_->bytes(); }
 

@@ -147,7 +147,7 @@ struct Shared {
   const uint64_t* seeds;      // null: unseeded
   int32_t seed_count;
   Counters* counters;
-  Elements format;                  // of the observations' wide rows
+  Elements format;  // of the observations' wide rows
   Bound bound;
   typename S::Params params;
   typename AssetsOf<S>::type assets;

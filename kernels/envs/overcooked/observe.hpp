@@ -78,9 +78,7 @@ struct Observation : WideRow<uint8_t> {
   static constexpr int capacity = T::cells * (5 * T::chefs + kPlanes26);
   static GE_FN int elements(const Params& p) { return p.cell_count * p.planes; }
   static std::vector<FieldInfo> describe(const Params& p) { return {planes_field(p)}; }
-  static GE_FN const Asset<uint8_t>& background(const Assets& assets) {
-    return assets.background;
-  }
+  static GE_FN const Asset<uint8_t>& background(const Assets& assets) { return assets.background; }
 };
 template <class T>
 struct State : WideRow<uint8_t> {
@@ -90,9 +88,7 @@ struct State : WideRow<uint8_t> {
     return {planes_field(p),
             wide_field("time", {2}, "time step, high byte first; 65535 at most", 0, 255)};
   }
-  static GE_FN const Asset<uint8_t>& background(const Assets& assets) {
-    return assets.background;
-  }
+  static GE_FN const Asset<uint8_t>& background(const Assets& assets) { return assets.background; }
 };
 
 /// What lies or is held on a cell; `at` is the first element of the cell behind the chefs' planes.
