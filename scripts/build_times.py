@@ -59,17 +59,6 @@ def _measure(what: str, command: list[str], folder: Path) -> None:
     print(f"{what:<58} {wall:7.1f} {processor:7.1f}", flush=True)
 
 
-def _single_build(folder: Path) -> Path:
-    """Write a header of CartPole's size with one build."""
-    text = (folder / "kernels/envs/cartpole.hpp").read_text(encoding="utf-8")
-    head, _, tail = text.partition("using Builds = ")
-    text = head + 'using Builds = ge::Builds<Build<"OnePole-v0", Environment<float>>>;\n'
-    text += tail[tail.index("\n}  // namespace") :]
-    header = folder / "one_pole.hpp"
-    header.write_text(text.replace("cartpole", "one_pole"), encoding="utf-8")
-    return header
-
-
 def main() -> None:
     """Clone and measure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -86,7 +75,7 @@ def main() -> None:
             _measure(f"the first make of {name}", make, folder)
         again = [*python, "-c", MAKE.format(id="CartPole-v0")]
         _measure("a make of what is built", again, folder)
-        header = str(_single_build(folder))
+        header = str(folder / "examples/snow_plough/snow_plough.hpp")
         build = [*python, "-m", "gpu_envs", "build", header]
         _measure("build of a header of CartPole's size, one build", build, folder)
         target = subprocess.run(

@@ -48,6 +48,8 @@ foreach(folder ${GE_EXTRA_ENVS})
   list(APPEND GE_ENVS ${extra})
 endforeach()
 ge_find_environments(GE_TEST_ENVS "${GE_ROOT}/tests/kernels/envs" "envs")
+ge_find_environments(examples "${GE_ROOT}/examples" "")  # run wherever the tests' own do
+list(APPEND GE_TEST_ENVS ${examples})
 if(GE_SANITIZE AND NOT GE_SANITIZED_ENVS STREQUAL "all")
   set(GE_ENVS ${GE_SANITIZED_ENVS})
 elseif(GE_ENVS_WANTED)

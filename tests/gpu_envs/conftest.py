@@ -104,7 +104,7 @@ def tree(tmp_path: Path) -> Copy:
     kernels = made.root / "kernels"
     shutil.copytree(places.kernels(), kernels, ignore=shutil.ignore_patterns("envs"))
     (kernels / "envs").mkdir()
-    shutil.copy2(places.environments()["cartpole"], kernels / "envs")
+    shutil.copytree(places.environments()["cartpole"].parent, kernels / "envs" / "cartpole")
     shutil.copy2(COUNTER, kernels / "envs")
     shutil.copy2(COUNTER.with_suffix(".json"), made.root / "gpu_envs" / "catalogue")
     return made

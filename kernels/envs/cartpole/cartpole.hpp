@@ -1,0 +1,119 @@
+// CartPole: a cart on a frictionless track carries a pole on a hinge; keep the pole upright.
+//
+//   who acts    one agent: pushes the cart to the left or to the right, with 10 N, at every step
+//   reward      1 for every step, the last one included (sutton_barto_reward: 0, -1 for falling)
+//   ends        when the pole leans more than 12 degrees or the cart is more than 2.4 m off; cut
+//               short after 500 steps
+//   rules from  Gymnasium's CartPole-v1; Barto, Sutton, Anderson 1983, equations as corrected by
+//               Florian 2007 (physics.hpp)
+#pragma once
+
+#include "envs/cartpole/physics.hpp"
+#include "envs/cartpole/picture.hpp"
+
+namespace gpu_envs::envs::cartpole {
+
+using namespace ge;
+
+struct Params {
+  bool sutton_barto_reward = false, velocities = true;
+  static constexpr auto describe() {
+    return fields(
+        field("sutton_barto_reward", &Params::sutton_barto_reward,
+              "reward 0 for every step and -1 for the one that ends the episode by its rules"),
+        field("velocities", &Params::velocities,
+              "observations show the velocities of cart and pole; false: they show 0 instead"));
+  }
+};
+struct Options {
+  float low = -0.05f, high = 0.05f;
+  const char* problem() const { return low > high ? "low must not be above high" : nullptr; }
+  static constexpr auto describe() {
+    return fields(field("low", &Options::low, "each number of the start state is at least this")
+                      .within(-1e6, 1e6),
+                  field("high", &Options::high, "and less than this").within(-1e6, 1e6));
+  }
+};
+struct Push {
+  int32_t direction;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(
+        field("direction", &Push::direction, "0 pushes the cart to the left, 1 to the right")
+            .one_of(2));
+  }
+};
+struct Motion {
+  float x, velocity, angle, spin;
+  static constexpr auto describe() {
+    return fields(
+        field("x", &Motion::x, "position of the cart").in("m"),
+        field("velocity", &Motion::velocity, "of the cart, positive to the right").in("m/s"),
+        field("angle", &Motion::angle, "of the pole, 0 upright, positive leaning right").in("rad"),
+        field("spin", &Motion::spin, "angular velocity of the pole").in("rad/s"));
+  }
+};
+// Bounds are twice the limits: an episode's last observation lies beyond them.
+struct Observation {
+  float x, velocity, angle, spin;
+  static constexpr auto describe() {
+    return fields(
+        field("x", &Observation::x, "position of the cart").in("m").within(-4.8, 4.8),
+        field("velocity", &Observation::velocity, "of the cart, positive to the right").in("m/s"),
+        field("angle", &Observation::angle, "of the pole, 0 upright")
+            .in("rad")
+            .within(-0.41887903, 0.41887903),
+        field("spin", &Observation::spin, "angular velocity of the pole").in("rad/s"));
+  }
+};
+
+struct Cart : Agents<1, Motion, Push> {
+  static constexpr const char* name = "cart";
+};
+struct Schema {
+  using Params = cartpole::Params;
+  using Options = cartpole::Options;
+  using Action = Push;
+  using Agent = Cart;
+  using tables = Types<Cart>;
+};
+using W = World<Schema>;
+
+GE_FN void push_cart(const W&, Motion& m, const Push& push) {
+  swing(push.direction == 1 ? 10.0f : -10.0f, m.x, m.velocity, m.angle, m.spin);
+}
+GE_FN float reward_of(const Params& p, bool fell) {
+  return p.sutton_barto_reward ? (fell ? -1.0f : 0.0f) : 1.0f;
+}
+GE_FN void judge(const W& w, Reward& reward, Ending& ending, const Motion& m) {
+  const bool fell = has_fallen(m.x, m.angle);
+  ending.terminated = fell ? 1u : 0u;
+  reward.value = reward_of(w.params(), fell);
+}
+GE_FN void place_cart(const W& w, Motion& m) {
+  const Draw d = w.draw<"start">(0);
+  const float low = w.options().low, range = w.options().high - low;
+  m = {low + range * d.uniform(0), low + range * d.uniform(1), low + range * d.uniform(2),
+       low + range * d.uniform(3)};
+}
+GE_FN void observe(const W& w, Observation& row, const Motion& m) {
+  const bool shown = w.params().velocities;
+  row = {m.x, select(shown, m.velocity, 0.0f), m.angle, select(shown, m.spin, 0.0f)};
+}
+
+struct Environment {
+  using Schema = cartpole::Schema;
+  using Observation = cartpole::Observation;
+  using Reset = Stages<Each<&place_cart>>;
+  using Step = Stages<Each<&push_cart>, Each<&judge>>;
+  using Observe = Stages<ge::Observe<&observe>>;
+  static constexpr Card card{.doc = "Balance a pole on a cart by pushing the cart left or right.",
+                             .max_episode_steps = 500,
+                             .reward_threshold = 475,
+                             .render_fps = 50};
+  static constexpr Hooks<Schema> hooks{
+      .scene = [](const W& w) { return picture(w.get<Motion>().x, w.get<Motion>().angle); }};
+};
+using Builds = ge::Builds<Build<"CartPole-v0", Environment>>;
+
+}  // namespace gpu_envs::envs::cartpole

@@ -1,0 +1,46 @@
+// CartPole as people see it: a cart on a track between two posts, the pole before it.
+#pragma once
+
+#include "envs/cartpole/physics.hpp"
+
+namespace gpu_envs::envs::cartpole {
+
+inline ge::Solid box(float x, float y, float z) {
+  ge::Solid solid;
+  solid.half[0] = x, solid.half[1] = y, solid.half[2] = z;
+  return solid;
+}
+
+inline ge::Scene picture(float x, float angle) {
+  using namespace ge;
+  const float length = Physics<float>::half_length, limit = Physics<float>::x_limit;
+  constexpr float kTrack = 0.30f, kTop = 0.55f;  // heights of the track and of the cart's hinge [m]
+  Scene scene;
+  Solid floor = box(0.5f, 0, 0);
+  floor.shape = Solid::kFloor, floor.colour = palette::kFloor, floor.second = palette::kFloorSquare;
+  Solid track = box(limit + 0.25f, 0.03f, 0.03f);
+  track.position[2] = kTrack, track.colour = palette::kDark;
+  Solid cart = box(0.25f, 0.16f, 0.12f);
+  cart.position[0] = x, cart.position[2] = kTop - 0.12f, cart.colour = palette::kBlue;
+  Solid pole = box(0.045f, 0, length - 0.045f);
+  float sine, cosine;
+  ge::sincos(angle, sine, cosine);
+  pole.shape = Solid::kCapsule, pole.colour = palette::kBox;
+  pole.position[0] = x + length * sine, pole.position[1] = -0.2f;
+  pole.position[2] = kTop - 0.1f + length * cosine;
+  ge::sincos(0.5f * angle, sine, cosine);
+  pole.orientation[0] = cosine, pole.orientation[2] = sine;
+  scene.solids = {floor, track, cart, pole};
+  for (const float side : {-1.0f, 1.0f}) {
+    Solid post = box(0.04f, 0.1f, 0.5f * kTrack + 0.06f);
+    post.position[0] = side * (limit + 0.29f), post.position[2] = post.half[2];
+    scene.solids.push_back(post);
+  }
+  const float low[3] = {-limit - 0.4f, -0.3f, 0}, high[3] = {limit + 0.4f, 0.3f, 1.7f};
+  for (int k = 0; k < 3; ++k) scene.low[k] = low[k], scene.high[k] = high[k];
+  scene.look[0] = 0, scene.look[1] = 1, scene.look[2] = -0.22f;
+  scene.view = "perspective";
+  return scene;
+}
+
+}  // namespace gpu_envs::envs::cartpole

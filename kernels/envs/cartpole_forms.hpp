@@ -1,0 +1,141 @@
+// Two forms of CartPole that change one thing each, over its own parts:
+//
+//   CartPole64-v0          float64 state, which follows Gymnasium's to 1e-15
+//   CartPoleContinuous-v0  any force from -10 N to 10 N instead of two pushes
+//
+// One template over what they differ in, where cartpole.hpp shows how an environment is written
+// without any.
+#pragma once
+
+// lint: allow include-direction: forms of one environment, kept out of the file that teaches
+#include "envs/cartpole/cartpole.hpp"
+
+namespace gpu_envs::envs::cartpole_forms {
+
+using namespace ge;
+using cartpole::Observation, cartpole::Params, cartpole::Physics, cartpole::Push;
+
+struct Force {
+  float force;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(
+        field("force", &Force::force,
+              "on the cart, in units of 10 N: -1 pushes it fully to the left, 1 to the right")
+            .within(-1, 1));
+  }
+};
+
+/// cartpole::Options and cartpole::Motion in float64.
+struct Options64 {
+  double low = -0.05, high = 0.05;
+  const char* problem() const { return low > high ? "low must not be above high" : nullptr; }
+  static constexpr auto describe() {
+    return fields(field("low", &Options64::low, "each number of the start state is at least this")
+                      .within(-1e6, 1e6),
+                  field("high", &Options64::high, "and less than this").within(-1e6, 1e6));
+  }
+};
+struct Motion64 {
+  double x, velocity, angle, spin;
+  static constexpr auto describe() {
+    return fields(
+        field("x", &Motion64::x, "position of the cart").in("m"),
+        field("velocity", &Motion64::velocity, "of the cart, positive to the right").in("m/s"),
+        field("angle", &Motion64::angle, "of the pole, 0 upright, positive leaning right")
+            .in("rad"),
+        field("spin", &Motion64::spin, "angular velocity of the pole").in("rad/s"));
+  }
+};
+
+/// What a form is made of.
+struct In64 {
+  using Real = double;
+  using Motion = Motion64;
+  using Options = Options64;
+  using Action = Push;
+  static constexpr auto doc = "Balance a pole on a cart by pushing the cart left or right.";
+};
+struct Continuous {
+  using Real = float;
+  using Motion = cartpole::Motion;
+  using Options = cartpole::Options;
+  using Action = Force;
+  static constexpr auto doc = "Balance a pole on a cart by pushing it with up to 10 N.";
+};
+
+template <class Form>
+struct Cart : Agents<1, typename Form::Motion, typename Form::Action> {
+  static constexpr const char* name = "cart";
+};
+template <class Form>
+struct Schema {
+  using Params = cartpole::Params;
+  using Options = typename Form::Options;
+  using Action = typename Form::Action;
+  using Agent = Cart<Form>;
+  using tables = Types<Agent>;
+};
+template <class Form>
+using W = World<Schema<Form>>;
+
+// ---- rules
+
+GE_FN double newtons(const Push& push) {
+  return push.direction == 1 ? Physics<double>::force : -Physics<double>::force;
+}
+GE_FN float newtons(const Force& force) {
+  return Physics<float>::force * force.force;
+}
+template <class Form>
+GE_FN void push_cart(const W<Form>&, typename Form::Motion& m,
+                     const typename Form::Action& action) {
+  cartpole::swing(newtons(action), m.x, m.velocity, m.angle, m.spin);
+}
+template <class Form>
+GE_FN void judge(const W<Form>& w, Reward& reward, Ending& ending, const typename Form::Motion& m) {
+  const bool fell = cartpole::has_fallen(m.x, m.angle);
+  ending.terminated = fell ? 1u : 0u;
+  reward.value = cartpole::reward_of(w.params(), fell);
+}
+/// A double takes two words of a draw.
+template <class Form>
+GE_FN void place_cart(const W<Form>& w, typename Form::Motion& m) {
+  const auto low = w.options().low, range = w.options().high - low;
+  const Draw a = w.template draw<"start">(0), b = w.template draw<"start">(0, 1);
+  if constexpr (std::is_same_v<typename Form::Real, double>)
+    m = {low + range * a.uniform64(0), low + range * a.uniform64(1), low + range * b.uniform64(0),
+         low + range * b.uniform64(1)};
+  else
+    m = {low + range * a.uniform(0), low + range * a.uniform(1), low + range * a.uniform(2),
+         low + range * a.uniform(3)};
+}
+template <class Form>
+GE_FN void observe(const W<Form>& w, Observation& row, const typename Form::Motion& m) {
+  const bool shown = w.params().velocities;
+  row = {float(m.x), select(shown, float(m.velocity), 0.0f), float(m.angle),
+         select(shown, float(m.spin), 0.0f)};
+}
+template <class Form>
+Scene scene(const W<Form>& w) {
+  const auto m = w.template get<Cart<Form>, typename Form::Motion>(0);
+  return cartpole::picture(float(m.x), float(m.angle));
+}
+
+// ---- the graphs
+
+template <class Form>
+struct Environment {
+  using Schema = cartpole_forms::Schema<Form>;
+  using Observation = cartpole::Observation;
+  using Reset = Stages<Each<&place_cart<Form>>>;
+  using Step = Stages<Each<&push_cart<Form>>, Each<&judge<Form>>>;
+  using Observe = Stages<ge::Observe<&observe<Form>>>;
+  static constexpr Card card{
+      .doc = Form::doc, .max_episode_steps = 500, .reward_threshold = 475, .render_fps = 50};
+  static constexpr Hooks<Schema> hooks{.scene = &scene<Form>};
+};
+using Builds = ge::Builds<Build<"CartPole64-v0", Environment<In64>>,
+                          Build<"CartPoleContinuous-v0", Environment<Continuous>>>;
+
+}  // namespace gpu_envs::envs::cartpole_forms
