@@ -317,14 +317,73 @@ std::string hash_of(const std::vector<Blake2b>& worlds, size_t digest) {
   return all.hex_digest();
 }
 
+/// Random actions, each a function of seed, step, and the world's number under its seed: a world
+/// alone acts as it does in a batch.
+class GoldenActions {
+ public:
+  explicit GoldenActions(Simulator& simulator)
+      : simulator_(simulator),
+        words_(int64_t(simulator.action_ranges().size()) / 2),
+        per_world_(simulator.agents() * words_),
+        is_float_(simulator.action_is_float()),
+        drawn_(size_t(simulator.worlds() * per_world_)) {}
+
+  int64_t bytes() const { return int64_t(drawn_.size()) * 4; }
+  Type type() const { return is_float_ ? Type::float32 : Type::int32; }
+  const void* draw_step(int step, uint64_t seed) {
+    constexpr uint32_t stream = Name("golden_actions").hash();
+    for (size_t at = 0; at < drawn_.size(); ++at) {
+      const int64_t world = int64_t(at) / per_world_, k = int64_t(at) % per_world_;
+      const uint32_t identity = uint32_t(simulator_.config().first_world + world);
+      const Draw d = draw(uint32_t(seed), uint32_t(seed >> 32), identity, 0, uint32_t(step), stream,
+                          uint32_t(k), 0);
+      const double low = simulator_.action_ranges()[size_t(2 * (k % words_))],
+                   high = simulator_.action_ranges()[size_t(2 * (k % words_) + 1)];
+      drawn_[at] = is_float_ ? __builtin_bit_cast(uint32_t, number(d, low, high))
+                             : uint32_t(category(d, low, high));
+    }
+    return drawn_.data();
+  }
+
+ private:
+  static float number(const Draw& d, double low, double high) {
+    const float lo = low == -kUnbounded ? -1.0f : float(low),
+                hi = high == kUnbounded ? 1.0f : float(high);
+    const float x = lo + (hi - lo) * d.uniform(0);
+    return x < hi ? x : hi;
+  }
+  static int32_t category(const Draw& d, double low, double high) {
+    return int32_t(low) + int32_t(d.below(0, uint32_t(high - low) + 1));
+  }
+
+  Simulator& simulator_;
+  int64_t words_, per_world_;
+  bool is_float_;
+  std::vector<uint32_t> drawn_;
+};
+
+std::string hash_of_records(Simulator& simulator) {
+  const int64_t worlds = simulator.worlds(), bytes = simulator.record_bytes();
+  std::vector<Blake2b> records(size_t(worlds), Blake2b(8));
+  // Many at once: each reading waits for the machine.
+  const int64_t most =
+      std::clamp<int64_t>((int64_t{1} << 24) / std::max<int64_t>(bytes, 1), 1, worlds);
+  std::vector<char> some(size_t(most * bytes));
+  for (int64_t first = 0; first < worlds; first += most) {
+    const int64_t count = std::min(most, worlds - first);
+    simulator.read_records(first, count, some.data());
+    for (int64_t w = 0; w < count; ++w)
+      records[size_t(first + w)].update(some.data() + w * bytes, size_t(bytes));
+  }
+  return hash_of(records, 8);
+}
+
 }  // namespace
 
 Golden golden_run(Simulator& simulator, int steps, uint64_t seed) {
   Buffers buffers(simulator);
+  GoldenActions actions(simulator);
   const int64_t worlds = simulator.worlds();
-  const std::vector<double>& ranges = simulator.action_ranges();
-  const int64_t words = int64_t(ranges.size()) / 2;
-  const int64_t row_count = simulator.agents() * words;
   std::vector<Blake2b> outputs(size_t(worlds), Blake2b(8));
   const auto take = [&] {
     buffers.fetch();
@@ -335,50 +394,13 @@ Golden golden_run(Simulator& simulator, int steps, uint64_t seed) {
   request.seeds = seeds;
   simulator.reset(request, buffers.bound(), nullptr);
   take();
-  std::vector<int32_t> ints(size_t(worlds * row_count));
-  std::vector<float> floats(simulator.action_is_float() ? ints.size() : 0);
-  void* const device = buffers.actions(int64_t(ints.size()) * 4);
-  constexpr uint32_t stream = Name("golden_actions").hash();
+  void* const device = buffers.actions(actions.bytes());
   for (int step = 0; step < steps; ++step) {
-    for (int64_t w = 0; w < worlds; ++w) {
-      for (int64_t k = 0; k < row_count; ++k) {
-        // Of the world's number under its seed, so that a world alone acts as it does in a batch.
-        const uint32_t identity = uint32_t(simulator.config().first_world + w);
-        const Draw d = draw(uint32_t(seed), uint32_t(seed >> 32), identity, 0, uint32_t(step),
-                            stream, uint32_t(k), 0);
-        const double low = ranges[size_t(2 * (k % words))],
-                     high = ranges[size_t(2 * (k % words) + 1)];
-        const size_t at = size_t(w * row_count + k);
-        if (simulator.action_is_float()) {
-          const float lo = low == -kUnbounded ? -1.0f : float(low),
-                      hi = high == kUnbounded ? 1.0f : float(high);
-          const float x = lo + (hi - lo) * d.uniform(0);
-          floats[at] = x < hi ? x : hi;
-        } else {
-          ints[at] = int32_t(low) + int32_t(d.below(0, uint32_t(high - low) + 1));
-        }
-      }
-    }
-    const void* const host =
-        simulator.action_is_float() ? static_cast<const void*>(floats.data()) : ints.data();
-    simulator.copy_from_host(device, host, int64_t(ints.size()) * 4);
-    simulator.step({device, simulator.action_is_float() ? Type::float32 : Type::int32},
-                   buffers.bound(), nullptr);
+    simulator.copy_from_host(device, actions.draw_step(step, seed), actions.bytes());
+    simulator.step({device, actions.type()}, buffers.bound(), nullptr);
     take();
   }
-  std::vector<Blake2b> records(size_t(worlds), Blake2b(8));
-  // Many at once: each reading waits for the machine.
-  const int64_t bytes = simulator.record_bytes();
-  const int64_t most =
-      std::clamp<int64_t>((int64_t{1} << 24) / std::max<int64_t>(bytes, 1), 1, worlds);
-  std::vector<char> some(size_t(most * bytes));
-  for (int64_t first = 0; first < worlds; first += most) {
-    const int64_t count = std::min(most, worlds - first);
-    simulator.read_records(first, count, some.data());
-    for (int64_t w = 0; w < count; ++w)
-      records[size_t(first + w)].update(some.data() + w * bytes, size_t(bytes));
-  }
-  return {hash_of(records, 8), hash_of(outputs, 8)};
+  return {hash_of_records(simulator), hash_of(outputs, 8)};
 }
 
 }  // namespace ge
