@@ -1,5 +1,5 @@
-// How cart and pole move and when the pole has fallen, for float and double. The order of evaluation
-// is Gymnasium's, to the parenthesis: with doubles a step agrees with it to 1e-15.
+// How cart and pole move and when the pole has fallen, for float and double. The order of
+// evaluation is that of Gymnasium, to the parenthesis: with doubles a step agrees with it to 1e-15.
 #pragma once
 
 #include "engine/environment.hpp"

@@ -1,11 +1,10 @@
 // CartPole, rule by rule, for both number types; what a force of any size changes is at the end.
 // Expected values of float64 are those of Gymnasium 1.4.0 (float64 state); float32 keeps state in
 // float32 and is held to what that rounding allows.
-#include "envs/cartpole_forms.hpp"
-
 #include <bit>
 #include <cmath>
 
+#include "envs/cartpole_forms.hpp"
 #include "simulation.hpp"
 
 using namespace ge;
