@@ -7,9 +7,6 @@
 
 namespace ge {
 
-namespace {
-
-/// The value of a single number, as JSON tells it.
 double number_at(Type type, const void* at) {
   const auto read = [at]<class T>(Type_<T>) {
     T value;
@@ -17,10 +14,9 @@ double number_at(Type type, const void* at) {
     return double(value);
   };
   switch (type) {
-    case Type::boolean:
-      return read(Type_<bool>{});
     case Type::int8:
       return read(Type_<int8_t>{});
+    case Type::boolean:
     case Type::uint8:
       return read(Type_<uint8_t>{});
     case Type::int64:
@@ -37,6 +33,8 @@ double number_at(Type type, const void* at) {
       return read(Type_<int32_t>{});
   }
 }
+
+namespace {
 
 FieldInfo described(const FieldData& field) {
   FieldInfo info{};

@@ -36,6 +36,9 @@ struct FieldInfo {
   }
 };
 
+/// The value of a single number. A boolean's byte may come from a file and hold anything.
+double number_at(Type type, const void* at);
+
 template <class T>
 constexpr Type type_of() {
   if constexpr (std::is_same_v<T, bool>) return Type::boolean;

@@ -29,34 +29,6 @@ Asset<char> asset_at(const void* assets, size_t k) {
   return one;
 }
 
-template <class T>
-double number(const char* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return double(value);
-}
-double number_at(Type type, const char* at) {
-  switch (type) {
-    case Type::uint8:
-    case Type::boolean:
-      return number<uint8_t>(at);
-    case Type::int8:
-      return number<int8_t>(at);
-    case Type::int32:
-      return number<int32_t>(at);
-    case Type::uint32:
-      return number<uint32_t>(at);
-    case Type::int64:
-      return number<int64_t>(at);
-    case Type::uint64:
-      return number<uint64_t>(at);
-    case Type::float32:
-      return number<float>(at);
-    default:
-      return number<double>(at);
-  }
-}
-
 }  // namespace
 
 // ---- the shelf

@@ -11,12 +11,6 @@ using namespace ge::test;
 
 constexpr double kTolerance = 1e-5;  // rounding of coordinates of some metres
 
-double nearest_corner(const std::vector<Point>& all, Vec3 p) {
-  double least = 1e30;
-  for (Point q : all) least = std::min(least, norm(q - wide(p)));
-  return least;
-}
-
 GE_TEST(vertices_and_face_corners_are_those_of_the_description) {
   Source source{1};
   for (int trial = 0; trial < 50; ++trial) {

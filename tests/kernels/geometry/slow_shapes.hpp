@@ -3,6 +3,7 @@
 // vertices here.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -97,6 +98,12 @@ inline std::vector<Point> corners(const Placed& p) {
     all.push_back({at.x + x.x + y.x + z.x, at.y + x.y + y.y + z.y, at.z + x.z + y.z + z.z});
   }
   return all;
+}
+/// How far a point lies from the nearest vertex.
+inline double nearest_corner(const std::vector<Point>& all, Vec3 p) {
+  double least = 1e30;
+  for (Point q : all) least = std::min(least, norm(q - wide(p)));
+  return least;
 }
 
 struct HalfSpace {

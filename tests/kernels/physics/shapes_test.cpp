@@ -11,12 +11,6 @@ using namespace ge::test;
 
 constexpr double kTolerance = 1e-5;  // rounding of coordinates of some metres
 
-double nearest_corner(const std::vector<Point>& all, Vec3 p) {
-  double least = 1e30;
-  for (Point q : all) least = std::min(least, norm(q - wide(p)));
-  return least;
-}
-
 GE_TEST(edges_join_vertices_and_the_supporting_one_is_farthest) {
   Source source{2};
   for (int trial = 0; trial < 200; ++trial) {
