@@ -130,8 +130,8 @@ class Learner:
         every = torch.arange(rollout.rows, device=device)
         self.worlds = (every if rows is None else rows) // rollout.agents
         self.optimiser = optimiser.make(config, self.parameters, device)
-        self.advantage, self.target = rollout._array(torch.float), rollout._array(torch.float)
-        self.known = rollout._array(torch.bool)  # what is learned from
+        self.advantage, self.target = rollout.array(torch.float), rollout.array(torch.float)
+        self.known = rollout.array(torch.bool)  # what is learned from
         self.entropy_weight = torch.zeros((), device=device)
         self.losses = torch.zeros(len(LOSSES) + 1, device=device)  # sums, and of how many
 

@@ -25,10 +25,10 @@ class Rollout:
         self.length, self.rows, self.agents = config.rollout, env.num_envs, env.agents_per_world
         self.device = torch.device(env.device)
         self.layout = env.simulator.layout
-        flags = [self._array(torch.bool) for _ in range(3)]
+        flags = [self.array(torch.bool) for _ in range(3)]
         self.terminated, self.truncated, self.ended = flags
-        self.reward, self.returns = self._array(torch.float), self._array(torch.float)
-        self.lengths, self.final_obs = self._array(torch.int32), self._output("final_obs")
+        self.reward, self.returns = self.array(torch.float), self.array(torch.float)
+        self.lengths, self.final_obs = self.array(torch.int32), self._output("final_obs")
         self.parts = self._output("reward_parts") if config.reward_weights else None
         self.obs, self.mask = self._output("obs", 1), self._output("action_mask", 1)
         self.active = self._output("agent_active", 1)
@@ -44,24 +44,25 @@ class Rollout:
             for t in range(self.length)
         ]
         # What the policies add.
-        self.action = self._array(actions.type, actions.shape)
-        self.log_prob, self.value = self._array(torch.float), self._array(torch.float)
-        self.memory = self._array(torch.float, (config.memory,), 1) if config.memory else None
-        self.begins = self._array(torch.bool, (), 1)  # an episode's first step: nothing to remember
-        self.gone = self._array(torch.bool)[0]  # agents whose episode is over and the world's not
+        self.action = self.array(actions.type, actions.shape)
+        self.log_prob, self.value = self.array(torch.float), self.array(torch.float)
+        self.memory = self.array(torch.float, (config.memory,), 1) if config.memory else None
+        self.begins = self.array(torch.bool, (), 1)  # an episode's first step: nothing to remember
+        self.gone = self.array(torch.bool)[0]  # agents whose episode is over and the world's not
         self.steps: list[tuple[Any, ...]] = [
             tuple(None if a is None else a[t] for a in (self.obs, self.mask, self.memory))
             for t in range(self.length + 1)
         ]
         self.answers = list(zip(self.action, self.log_prob, self.value, strict=True))
 
-    def _array(self, kind: torch.dtype, more: tuple[int, ...] = (), extra: int = 0) -> Tensor:
+    def array(self, kind: torch.dtype, more: tuple[int, ...] = (), extra: int = 0) -> Tensor:
+        """Return zeros for every row at every step."""
         shape = (self.length + extra, self.rows, *more)
         return torch.zeros(shape, dtype=kind, device=self.device)
 
     def _output(self, name: str, extra: int = 0) -> Any:
         output = self.layout.of(name)
-        return output and self._array(getattr(torch, output.type), output.shape[2:], extra)
+        return output and self.array(getattr(torch, output.type), output.shape[2:], extra)
 
     def _state(self) -> Tensor | None:
         output = self.layout.of("state")

@@ -139,6 +139,15 @@ def test_row_of_one_file_stands_above_its_folder():
     assert not rooms.allows("engine/world.hpp", "engine/all.hpp", rows)
 
 
+def test_rules_count_towards_the_size_of_an_environment_and_what_users_set_does_not(tmp_path):
+    long, folder = "int x;\n" * 600, "kernels/envs/rooms"
+    assert lint(tmp_path, {f"{folder}/rules.hpp": long, f"{folder}/layout.hpp": long}) == []
+    problems = lint(tmp_path, {f"{folder}/rules.hpp": long, f"{folder}/level.hpp": long})
+    assert [(problem.rule, problem.path) for problem in problems] == [
+        ("file-size", f"{folder}/rooms.hpp")
+    ]
+
+
 MACHINE_TEST = "#if defined(__CUDACC__)\n#endif\n"
 
 

@@ -1,6 +1,5 @@
 // Hanabi: a cooperative card game; everyone sees all hands but their own and plays fireworks of
 // each colour in order of rank.
-// lint: allow file-size: two encodings of sixteen sections, and the table as people read it
 //
 //   who acts    2 to 5 players in turn: play a card, discard one, or spend an information token to
 //               tell another player all their cards of one colour or rank

@@ -1,6 +1,5 @@
 // The kinds of bodies as physics sees them: shapes, masses, friction. Host only, once per
-// simulator. lint: allow file-size: three profiles whose every constant is a parameter, levels
-// drawn and by hand
+// simulator.
 #pragma once
 
 #include "envs/hide_seek/params.hpp"

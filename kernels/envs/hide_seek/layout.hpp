@@ -1,6 +1,5 @@
 // Levels by hand: the text of reset(options={"layout": ...}) becomes Options, which the reset lays
 // out instead of drawing a level. Host only.
-// lint: allow file-size: half of the lines read what a user may pass and say what is wrong with it
 //
 //   hider -5 0 yaw 0; hider -5 3; hider -5 6; seeker 4 4; seeker 4 8 yaw 3.14
 //   cube 0 0 5 roll 0.5 velocity 0 0 -3 spin 0 0 1

@@ -1,6 +1,5 @@
 // Layouts: the named ones, the reading of a text, and what is asked of a kitchen before anyone
-// cooks in it. Host only. lint: allow file-size: half of the lines read what a user may pass and
-// say what is wrong with it
+// cooks in it. Host only.
 #pragma once
 
 #include <algorithm>
