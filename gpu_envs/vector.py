@@ -127,7 +127,8 @@ class VectorEnv(_Base):
         if final_obs is not None:
             infos["final_obs"] = final_obs
             infos["_final_obs"] = ended
-        infos |= {name: getattr(results, name) for name in self._told}
+        for name in self._told:  # a comprehension would be a call, and this is every step
+            infos[name] = getattr(results, name)
         if (parts := results.reward_parts) is not None:
             names = self.simulator.reward_parts
             infos["reward_parts"] = {name: parts[:, k] for k, name in enumerate(names)}

@@ -3,6 +3,7 @@
 // which need memory, are elsewhere (described/values.hpp, error.hpp).
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string_view>
 
@@ -18,13 +19,17 @@ template <class E>
 constexpr auto name_of(E value) -> decltype(Words<E>::at[0]) {
   return Words<E>::at[int(value)];
 }
+/// Words with their lengths, which a step compares first when it is told a type.
+template <class E>
+inline constexpr auto kSpelt = [] {
+  std::array<std::string_view, std::size(Words<E>::at)> all;
+  for (size_t k = 0; k < all.size(); ++k) all[k] = Words<E>::at[k];
+  return all;
+}();
 template <class E>
 constexpr std::optional<E> named(std::string_view name) {
-  int k = 0;
-  for (const char* const word : Words<E>::at) {
-    if (name == word) return E(k);
-    ++k;
-  }
+  for (size_t k = 0; k < kSpelt<E>.size(); ++k)
+    if (name == kSpelt<E>[k]) return E(int(k));
   return std::nullopt;
 }
 

@@ -65,6 +65,32 @@ GE_FN void run_whole(const Cells<S>& cells, bool on, const F& run) {
   if (on) Walk<false, AllTables<S>>::run(end);
 }
 
+/// Where a team's scratch memory begins, if registers do not hold it: in the slab, or in shared
+/// memory behind what the teams stage.
+template <class Plan, bool kSlab, class Service, class S>
+GE_FN char* scratch_of_team(const Shared<S>& shared, const LaunchMemory& memory, int team,
+                            int teams) {
+  const int64_t bytes = Plan::scratch_of(shared.params);
+  if constexpr (kSlab)
+    return memory.slab + (int64_t(Service::block()) * teams + team) * bytes;
+  else
+    return Service::shared() + Plan::counts + teams * Plan::stage + team * bytes;
+}
+
+/// Where a thread finds a world and its scratch memory.
+template <class Plan, class S>
+GE_FN Cells<S> cells_of(const Shared<S>& shared, int world, char* scratch, int team_lane) {
+  constexpr int B = kBlock<S>;
+  const int64_t offset = int64_t(world / B) * block_bytes<AllTables<S>, B>(shared.params);
+  return {&shared,
+          world,
+          shared.base + offset,
+          world % B,
+          scratch,
+          Plan::stride,
+          Plan::stride == 1 ? 0 : team_lane};
+}
+
 /// The work of one thread of a launch. kSlab: scratch lies in the slab; then, and over a worklist,
 /// the grid is smaller than the work and its groups stride over it.
 template <class E, class L, int G, bool kSlab, int kListCount, class Service>
@@ -72,8 +98,8 @@ GE_FN void run_launch(const Shared<typename E::Schema>& shared, const LaunchMemo
   using S = typename E::Schema;
   using PhaseT = typename L::phase;
   using Plan = GroupPlan<E, PhaseT, G>;
-  constexpr int B = kBlock<S>;
-  constexpr bool strides = kSlab || L::from != kNoList;
+  constexpr bool listed = L::from != kNoList, strides = kSlab || listed;
+  constexpr int from = listed ? L::from : 0;
   Service::wait_for_previous();
 
   const int thread = Service::thread(), team = thread / Plan::team,
@@ -85,38 +111,23 @@ GE_FN void run_launch(const Shared<typename E::Schema>& shared, const LaunchMemo
   place.stage += Plan::counts + team * Plan::stage;
   alignas(16) char registers[Plan::registers && Plan::world_scratch > 0 ? Plan::world_scratch : 16];
   char* scratch = registers;
-  if constexpr (!Plan::registers) {
-    if constexpr (kSlab)
-      scratch = memory.slab +
-                (int64_t(Service::block()) * teams + team) * Plan::scratch_of(shared.params);
-    else
-      scratch = Service::shared() + Plan::counts + teams * Plan::stage +
-                team * Plan::scratch_of(shared.params);
-    if constexpr (G > 1) scratch += place.group * Plan::world_scratch_of(shared.params);
-  }
+  if constexpr (!Plan::registers)
+    scratch = scratch_of_team<Plan, kSlab, Service>(shared, memory, team, teams) +
+              (G > 1 ? place.group * Plan::world_scratch_of(shared.params) : 0);
 
-  const int32_t* const list =
-      memory.lists + int64_t(L::from == kNoList ? 0 : L::from) * shared.worlds;
-  const int total =
-      L::from == kNoList ? shared.worlds : memory.counts[L::from == kNoList ? 0 : L::from];
+  const int32_t* const list = memory.lists + int64_t(from) * shared.worlds;
+  const int total = listed ? memory.counts[from] : shared.worlds;
   const int64_t step = int64_t(Service::blocks()) * groups;
   for (int64_t first = int64_t(Service::block()) * groups; !strides || first < total;
        first += step) {
     const int64_t index = first + group;
     const bool on = index < total;
     int world = on ? int(index) : shared.worlds - 1;
-    if constexpr (L::from != kNoList)
+    if constexpr (listed)
       world = on ? list[index] : 0;
     else
       place.team_first = int(first) + team * Plan::worlds;
-    const Cells<S> cells{
-        &shared,
-        world,
-        shared.base + int64_t(world / B) * block_bytes<AllTables<S>, B>(shared.params),
-        world % B,
-        scratch,
-        Plan::stride,
-        Plan::stride == 1 ? 0 : place.team_lane};
+    const auto cells = cells_of<Plan>(shared, world, scratch, place.team_lane);
     const auto run = [&](const Cells<S>& own) GE_LAMBDA {
       LaneGroup<E, PhaseT, G, Service> executor(own, place);
       run_phase(executor, PhaseT{}, on);
