@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import ctypes
+import ctypes.util
 import pickle
 from typing import Any
 
@@ -279,3 +281,21 @@ def test_sampling_takes_masks_of_jax(make_simulator, jax) -> None:
     simulator = make_simulator("Micro-v0", 3, agent_count=2, arrays="jax")
     mask = jax.numpy.zeros((6, 4), "int8").at[:, 3].set(1)
     assert (simulator.sample_actions(mask) == 3).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_bits_do_not_depend_on_how_the_caller_rounds(make_simulator, threads) -> None:
+    libm = ctypes.CDLL(ctypes.util.find_library("m"))
+    nearest, upwards = 0, 0x800  # of x86-64
+    if libm.fegetround() != nearest or libm.fesetround(upwards) != 0:
+        pytest.skip("rounds in another way")
+    try:
+        simulator = make_simulator("CartPole-v0", 600, threads=threads)
+        first = simulator.reset(seed=3).obs.copy()
+        found = _run(simulator, 20)
+        assert libm.fegetround() == upwards
+    finally:
+        libm.fesetround(nearest)
+    simulator.reset(seed=3)
+    assert simulator.observe().obs.tobytes() == first.tobytes()
+    assert _run(simulator, 20).tobytes() == found.tobytes()

@@ -15,6 +15,7 @@
 // `fits`.
 #pragma once
 
+#include "engine/base/platform_float_mode.hpp"
 #include "engine/graph/channels.hpp"
 #include "engine/graph/episode.hpp"
 #include "engine/graph/outputs.hpp"
@@ -305,6 +306,7 @@ struct EntryOf<Factory, Builds<B...>> {
     if (made == nullptr && wanted == id.text) made = make_tier<Factory, Tiers...>(wanted, config);
   }
   GE_COLD static std::unique_ptr<Simulator> make(const std::string& id, const Config& config) {
+    const FloatMode standard;
     std::unique_ptr<Simulator> made;
     (make_one(made, B{}, id, config), ...);
     return made;

@@ -165,11 +165,13 @@ std::string HostBase::text(int64_t world, int viewer) const {
   if (viewer < -1 || viewer >= agents())
     throw Error(Fault::value, "viewer must be from -1 to " + std::to_string(agents() - 1) +
                                   ", got " + std::to_string(viewer));
+  const FloatMode standard;
   return text_of(world, viewer);
 }
 void HostBase::scene(int64_t world, Scene& into) const {
   need_reset("render");
   check_world(world);
+  const FloatMode standard;
   scene_of(world, into);
 }
 void HostBase::refuse_scene() const {

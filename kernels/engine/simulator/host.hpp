@@ -88,6 +88,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
   }
 
   void step(const Actions& actions, const Bound& out, void*) override {
+    const FloatMode standard;
     if constexpr (kReadsCallersType) {
       this->need_reset("step");
       check_action_type(*this, actions);
@@ -100,6 +101,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     runner_.run(StepGraph<E>{}, shared_);
   }
   void reset(const ResetRequest& request, const Bound& out, void*) override {
+    const FloatMode standard;
     this->take_request(request);
     shared_.seeds = request.seeds.empty() ? nullptr : request.seeds.data();
     this->clear_transient(out);
@@ -109,6 +111,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     this->begun_ = true;
   }
   void observe(const Bound& out, void*) override {
+    const FloatMode standard;
     this->need_reset("observe");
     this->clear_transient(out);
     shared_.bound = out;

@@ -98,6 +98,7 @@ class PlannedSimulator : public Machine {
  protected:
   /// What of a reset request goes into the kernels' parameters as it is.
   GE_COLD void take_request(const ResetRequest& request) {
+    const FloatMode standard;
     this->check_request(request);
     shared_.options = resolve_options<S>(request.options, plan_.params_);
     shared_.reset_mask = request.mask;

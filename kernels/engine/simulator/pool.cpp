@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/base/platform.hpp"
+#include "engine/base/platform_float_mode.hpp"
 
 namespace ge {
 namespace {
@@ -122,6 +123,7 @@ class Pool {
   }
 
   void serve(int worker, uint64_t seen) {
+    const FloatMode standard;
     const auto is_new = [&] { return job_of(gate_.load(std::memory_order_acquire)) != seen; };
     for (;;) {
       for (int spin = 0; spin < kSpins && !is_new(); ++spin) relax_processor();
