@@ -24,19 +24,23 @@ def read(known: Container[str], folder: Path = FOLDER) -> Iterator[Case]:
     """Yield each recorded run of a known id."""
     for file in sorted(folder.glob("*.txt")):
         for line in file.read_text(encoding="utf-8").splitlines():
-            parts = [part.strip() for part in line.split("|")]
-            if line.startswith("#") or parts[0] not in known:
-                continue
-            name, given, mode, worlds, steps, seed, records, outputs = parts
-            pairs = [] if given == "-" else [pair.split("=") for pair in given.split(",")]
-            parameters = {key: _value(text) for key, text in pairs}
-            options = {
-                "autoreset_mode": mode,
-                "max_episode_steps": parameters.pop("max_episode_steps", -1),
-                "dtype": parameters.pop("dtype", "own"),
-                "parameters": parameters,
-            }
-            yield Case(name, int(worlds), options, int(steps), int(seed), (records, outputs))
+            if not line.startswith("#") and line.partition("|")[0].strip() in known:
+                yield parse(line)
+
+
+def parse(line: str) -> Case:
+    """Read one line."""
+    name, given, mode, worlds, steps, seed, *hashes = [part.strip() for part in line.split("|")]
+    pairs = [] if given == "-" else [pair.split("=") for pair in given.split(",")]
+    parameters = {key: _value(text) for key, text in pairs}
+    options = {
+        "autoreset_mode": mode,
+        "max_episode_steps": parameters.pop("max_episode_steps", -1),
+        "dtype": parameters.pop("dtype", "own"),
+        "parameters": parameters,
+    }
+    records, outputs = hashes
+    return Case(name, int(worlds), options, int(steps), int(seed), (records, outputs))
 
 
 def _value(text: str) -> bool | int | float | str:
