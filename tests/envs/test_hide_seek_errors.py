@@ -73,6 +73,7 @@ BAD_VALUES: list[tuple[dict[str, Any], str]] = [
     ({"sight_half_angle": 4}, "'sight_half_angle' must be in -1 to 3.14159, got 4"),
     ({"outer_wall_probability": 2}, "'outer_wall_probability' must be in -1 to 1, got 2"),
     ({"placement_tries": 0}, "'placement_tries' must be at least 1, or -1 .*, got 0"),
+    ({"wall_height": -0.5}, "'wall_height' must be at least"),
     ({"wall_thickness": 0}, "'wall_thickness' must be at least 0.01, or -1 .*, got 0"),
 ]
 BAD_TYPES: list[tuple[dict[str, Any], str]] = [

@@ -213,7 +213,7 @@ def test_yaws_of_fixed_cover_the_whole_circle(drawn: dict[str, Levels]) -> None:
         tolerance = 0.03 if rows == AGENTS else 0.12
         np.testing.assert_allclose(counts / yaw.size, 1 / 8, rtol=tolerance)
     half_turns = drawn["port"].yaw[:, AGENTS] % (2 * np.pi)
-    assert half_turns.max() < np.pi + 1e-5
+    assert half_turns.max() < np.pi + 1e-5 and abs(half_turns.mean() - np.pi / 2) < 0.02
 
 
 @BOTH
@@ -224,6 +224,7 @@ def test_positions_are_uniform_over_the_arena(drawn: dict[str, Levels], profile:
         at = levels.at[:, rows, :2][levels.is_there[:, rows]]
         assert np.abs(at.mean(0)).max() < 0.1
         assert at.min() >= -18 and at.max() < 18
+    assert (levels.at[:, AGENTS, 2] == 1).all()  # on the floor
     agents = levels.at[:, AGENTS, :2].reshape(-1, 2)
     counts, _ = np.histogram(agents[:, 0], bins=6, range=(-18, 18))
     np.testing.assert_allclose(counts / counts.sum(), 1 / 6, rtol=0.15)
