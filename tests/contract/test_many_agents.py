@@ -213,36 +213,7 @@ def test_spaces_sample_what_the_mask_allows(make, noop) -> None:
         infos = env.step(np.asarray(actions))[4]  # strict: an illegal action would raise
 
 
-def test_hanabi_illegal_actions_are_counted_and_replaced(make) -> None:
-    env, other = make("Hanabi-v0"), make("Hanabi-v0")
-    mask = env.reset(seed=0)[1]["action_mask"]
-    other.reset(seed=0)
-    illegal, lowest = mask.argmin(axis=1), mask.argmax(axis=1)
-    assert np.array_equal(env.step(illegal)[0], other.step(lowest)[0])
-    with pytest.raises(ValueError, match=f"{env.num_envs} actions were illegal"):
-        env.check()
-    other.check()
-
-
 # Overcooked
-
-
-@every_library
-def test_overcooked_parts_sum_to_the_reward(make, arrays) -> None:
-    env = make("Overcooked-v0", 64, arrays=arrays, shaping_factor=0.5, random_start_objects=0.8)
-    env.reset(seed=2)
-    seen = {"sparse": 0.0, "shaped": 0.0}
-    for _ in range(200):
-        actions = np.asarray(env.simulator.sample_actions(seed=1)).ravel()
-        _, reward, *_, infos = env.step(actions)
-        parts = {key: np.asarray(part) for key, part in infos["reward_parts"].items()}
-        assert list(parts) == list(seen)
-        assert np.array_equal(np.asarray(reward), parts["sparse"] + 0.5 * parts["shaped"])
-        paid = parts["sparse"].reshape(64, -1)
-        assert (paid == paid[:, :1]).all()  # every chef is paid for every soup
-        for key in seen:
-            seen[key] += float(parts[key].sum())
-    assert all(total > 0 for total in seen.values())
 
 
 def test_overcooked_every_chef_acts_at_once_and_no_action_is_masked(make) -> None:

@@ -309,34 +309,6 @@ def test_hint_shows_in_the_last_move_and_in_the_knowledge(deal: Make) -> None:
 # ---- masks, turns, the no-op
 
 
-def test_those_not_on_turn_have_exactly_the_noop(make_simulator: Make) -> None:
-    outputs = make_simulator("Hanabi-v0", 3, player_count=4).reset(seed=2)
-    assert (outputs.agent_active == [True, False, False, False]).all()
-    assert (outputs.action_mask[:, 1:, -1] == 1).all() and outputs.action_mask[:, 0, -1].sum() == 0
-    assert outputs.action_mask[:, 1:, :-1].sum() == 0
-    outputs = make_simulator("Hanabi-v0", 3, player_count=4, noop=False).reset(seed=2)
-    assert outputs.action_mask[:, 1:].sum() == 0 and outputs.action_mask[:, 0].any()
-
-
-def test_turns_go_round(make_simulator: Make) -> None:
-    simulator = make_simulator("Hanabi-v0", 1, player_count=3)
-    simulator.reset(seed=3)
-    for step in range(4):
-        assert simulator.observe().agent_active[0].tolist() == [k == step % 3 for k in range(3)]
-        act(simulator, int(np.flatnonzero(simulator.observe().action_mask[0, step % 3])[-1]))
-
-
-def test_moves_of_those_not_on_turn_are_ignored_without_the_noop(make_simulator: Make) -> None:
-    results = []
-    for others in (0, 19):
-        simulator = make_simulator("Hanabi-v0", 2, noop=False)
-        legal = simulator.reset(seed=4).action_mask[:, 0]
-        hints = [int(np.flatnonzero(row)[-1]) for row in legal]
-        results.append(simulator.step([[hints[0], others], [hints[1], others]]).obs)
-        simulator.check()
-    assert (results[0] == results[1]).all()
-
-
 @pytest.mark.parametrize(
     ("actions", "culprit"),
     [
@@ -364,25 +336,7 @@ def test_illegal_moves_are_counted_and_replaced(
         strict.step(actions)
 
 
-def test_empty_hint_and_hint_without_tokens_become_the_oldest_discard(deal: Make) -> None:
-    simulator = deal(seventh_deck())
-    for _ in range(8):
-        legal = np.flatnonzero(simulator.observe().action_mask[0, column(simulator, "player")])
-        act(simulator, int(legal[-1]))
-    assert column(simulator, "information_tokens") == 0
-    act(simulator, 10)
-    assert column(simulator, "type") == 2 and column(simulator, "position") == 0
-    with pytest.raises(ValueError, match="1 action was illegal"):
-        simulator.check()
-
-
 # ---- options
-
-
-def test_kept_score_loses_nothing_with_the_last_life(deal: Make) -> None:
-    for keep_score, rewards in ((False, {0: 1, 11: -1}), (True, {0: 1})):
-        game = play_out(deal(seventh_deck(), keep_score=keep_score), mix)
-        assert {t: r for t, r in enumerate(game.rewards) if r} == rewards
 
 
 def test_a_random_player_begins_if_asked(make_simulator: Make) -> None:
@@ -483,29 +437,6 @@ def test_state_is_all_hands_and_the_public_part(make_simulator: Make, players: i
         assert (turn == outputs.agent_active).all()
         turns_left = simulator.get("table.turns_left")
         assert (outputs.state[:, -players:] == (np.arange(players) < turns_left)).all()
-
-
-@pytest.mark.parametrize("dtype", ["float32", "bits"])
-def test_elements_of_other_types_hold_the_same(make_simulator: Make, dtype: str) -> None:
-    plain = make_simulator("Hanabi-v0", 8, player_count=3)
-    other = make_simulator("Hanabi-v0", 8, player_count=3, dtype=dtype)
-    for step in random_course(plain, other, steps=20):
-        obs = step[1].obs
-        if dtype == "bits":
-            assert obs.shape == (8, 3, 120)
-            obs = np.unpackbits(obs, axis=-1, count=956, bitorder="little")
-        assert (obs == step[0].obs).all()
-
-
-def test_vector_env_has_masks_turns_and_one_state_per_world(make_vec: Callable[..., Any]) -> None:
-    env = make_vec("Hanabi-v0", 3, player_count=4)
-    _, infos = env.reset(seed=9)
-    assert env.num_envs == 12 and infos["action_mask"].shape == (12, 39)
-    assert infos["agent_active"].tolist() == [True, False, False, False] * 3
-    assert infos["state"].shape[0] == 3
-    actions = infos["action_mask"].argmax(axis=-1)
-    _, reward, *_ = env.step(actions)
-    assert (reward.reshape(3, 4) == reward.reshape(3, 4)[:, :1]).all()
 
 
 def test_text_hides_the_viewers_cards_alone(deal: Make) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_envs import Simulator, VectorEnv
+from gpu_envs import Simulator
 
 Make = Callable[..., Simulator]
 Array = np.ndarray[Any, Any]
@@ -261,21 +261,6 @@ def twenty_of(obs: Array, cook_time: int) -> Array:
     return np.stack([*planes, obs[..., 22], obs[..., 23]], axis=-1)
 
 
-def test_float_observations_have_the_values_of_the_bytes(make_simulator: Make) -> None:
-    bytes_, floats = (
-        make_simulator("Overcooked-v0", 3, dtype=dtype) for dtype in ("uint8", "float32")
-    )
-    random = np.random.default_rng(3)
-    first, second = bytes_.reset(seed=3), floats.reset(seed=3)
-    for _ in range(100):
-        assert second.obs.dtype == np.float32 and (first.obs == second.obs).all()
-        assert second.state.dtype == np.uint8
-        actions = lively(random, (3, 2))
-        first, second = bytes_.step(actions), floats.step(actions)
-    with pytest.raises(ValueError, match="dtype"):
-        make_simulator("Overcooked-v0", 1, dtype="bits")
-
-
 # ---- rules that hold of whole games
 
 
@@ -500,14 +485,6 @@ def test_layout_files_are_read_whatever_their_line_ends(
 
 
 # ---- faces
-
-
-def test_vector_env_has_a_learner_per_chef(make_vec: Callable[..., VectorEnv]) -> None:
-    env = make_vec("Overcooked-v0", 3, player_count=4, layout="multiplayer_schelling")
-    assert (env.num_envs, env.num_worlds, env.agents_per_world) == (12, 3, 4)
-    obs, infos = env.reset(seed=1)
-    assert obs.shape == (12, 7, 7, 36) and infos["state"].shape == (3, 7 * 7 * 36 + 2)
-    assert env.single_action_space.n == 6
 
 
 def test_text_shows_chefs_pots_orders_and_score(make_simulator: Make) -> None:

@@ -296,26 +296,3 @@ def test_policy_that_never_interacts_earns_nothing(make_simulator: Make) -> None
         outputs = simulator.step(random.integers(0, 5, (20, 2)))
         assert (outputs.reward == 0).all() and (outputs.truncated == (step == 399)).all()
     assert (outputs.episode_return == 0).all() and (outputs.episode_length == 400).all()
-
-
-def test_urgency_is_on_in_the_last_forty_steps(make_simulator: Make) -> None:
-    simulator = make_simulator("Overcooked-v0", 1)
-    obs = simulator.reset(seed=0).obs
-    for step in range(400):
-        assert (obs[..., 25] == (step > 360)).all()
-        outputs = simulator.step([[4, 4]])
-        obs = outputs.obs
-        assert outputs.truncated.all() == (step == 399)
-    assert (outputs.final_obs[..., 25] == 1).all() and (obs[..., 25] == 0).all()
-
-
-def test_state_is_the_first_players_planes_and_the_time(make_simulator: Make) -> None:
-    simulator = make_simulator("Overcooked-v0", 3, max_episode_steps=1000)
-    outputs = simulator.reset(seed=0)
-    random = np.random.default_rng(1)
-    for step in range(301):
-        planes = outputs.obs[:, 0].reshape(3, -1)
-        assert (outputs.state[:, :-2] == planes).all()
-        assert (outputs.state[:, -2] == step // 256).all()
-        assert (outputs.state[:, -1] == step % 256).all()
-        outputs = simulator.step(random.integers(0, 6, (3, 2)))

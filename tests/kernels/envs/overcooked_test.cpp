@@ -1,7 +1,5 @@
-// Overcooked, one rule per test, in kitchens laid out by hand.
-#include <filesystem>
-#include <fstream>
-
+// Overcooked, one rule per test, in kitchens laid out by hand. Layouts, random starts and what is
+// refused: tests/envs/test_overcooked*.py.
 #include "simulation.hpp"
 
 using namespace ge;
@@ -400,17 +398,6 @@ GE_TEST(rings_of_four_rotate) {
   CHECK(k.stands(0, 2, 1) && k.stands(1, 2, 2) && k.stands(2, 1, 2) && k.stands(3, 1, 1));
 }
 
-GE_TEST(reward_is_sparse_and_own_or_total_shaped) {
-  for (const bool total : {false, true}) {
-    Kitchen k(small({{"shaping_factor", 0.5}, {"shaped_total", total}}));
-    k.put(2, 0, kSoup + 12, 0);
-    k.place(0, 2, 1, kNorth, kDish), k.place(1, 3, 2, kEast, kSoup + 12);
-    k.step("II");
-    CHECK_EQ(k.reward(0), 22.5f);
-    CHECK_EQ(k.reward(1), total ? 22.5f : 20.0f);
-  }
-}
-
 GE_TEST(first_observation_of_cramped_room_is_as_specified) {
   Kitchen k({});
   CHECK_EQ(k.planes, 26);
@@ -487,16 +474,6 @@ GE_TEST(urgency_turns_on_in_the_last_forty_steps) {
   }
 }
 
-GE_TEST(state_is_the_first_players_planes_and_the_time) {
-  Kitchen k({}, 0);
-  k.steps(300, "S.");
-  const auto state = k.world.out<uint8_t>(kState), seen = k.world.out<uint8_t>(kObservation);
-  CHECK_EQ(state.size(), size_t(522));
-  CHECK(std::equal(state.begin(), state.begin() + 520, seen.begin()));
-  CHECK_EQ(int(state[520]), 1);
-  CHECK_EQ(int(state[521]), 44);
-}
-
 GE_TEST(starts_come_from_the_layout_and_then_from_free_floor) {
   Kitchen two({{"layout", std::string("coordination_ring")}});
   CHECK(two.stands(0, 2, 1) && two.stands(1, 1, 2));
@@ -528,49 +505,4 @@ GE_TEST(small_and_large_tier_play_alike) {
         for (int plane = 0; plane < 26; ++plane)
           CHECK_EQ(a.plane(1, x, y, plane), b.plane(1, x, y, plane));
   }
-}
-
-GE_TEST(random_starts_are_distinct_floor_cells_and_drawn_anew) {
-  Simulation world("Overcooked-v0", config_of({{"random_start_positions", true}}, 300));
-  world.reset(3);
-  const auto cells = world.get<uint8_t>("chefs.cell");
-  std::vector<int> seen(20);
-  for (size_t i = 0; i < 300; ++i) {
-    CHECK(cells[4 * i] != cells[4 * i + 1]);
-    ++seen[cells[4 * i]];
-  }
-  for (int x = 0; x < 5; ++x)
-    for (int y = 0; y < 4; ++y)
-      CHECK_EQ(seen[size_t(4 * x + y)] > 25, x > 0 && x < 4 && (y == 1 || y == 2));
-}
-
-GE_TEST(layout_files_are_read_with_either_line_end) {
-  for (const std::string end : {"\n", "\r\n"}) {
-    const std::string path = "build/overcooked_test.layout";
-    std::filesystem::create_directories("build");
-    std::ofstream(path, std::ios::binary)
-        << "XXPXX" + end + "O  2O" + end + "X1  X" + end + "XDXSX" + end;
-    Kitchen file({{"layout", path}, {"orders", std::string("OOO")}}), named({});
-    CHECK(file.world.out<uint8_t>(kObservation) == named.world.out<uint8_t>(kObservation));
-    std::filesystem::remove(path);
-  }
-}
-
-GE_TEST(broken_layouts_are_refused_with_line_and_column) {
-  const auto refused = [](const std::string& layout, const std::string& text) {
-    CHECK_THROWS(make_simulator("Overcooked-v0", config_of({{"layout", layout}})), Error, text);
-  };
-  refused("XXPXX\nO  2O\nX1 zX\nXDXSX", "line 3, column 4: unknown character 'z'");
-  refused("XXPXX\nO  2O\nX1  X \nXDXSX", "line 3 has 6 cells, line 1 has 5");
-  refused("XX XX\nO  2O\nX1 PX\nXDXSX", "line 1, column 3: floor on the border");
-  refused("XXPXX\nO   2\nX1  X\nXDXSX", "line 2, column 5: a start on the border");
-  refused("XXXXX\nO  2O\nX1  X\nXDXSX", "layout: no pot");
-  refused("XXPXX\nO  2O\nX1  X\nXXXSX", "layout: no dish dispenser");
-  refused("XXPXX\nO  2O\nX1  X\nXDXXX", "layout: no serving window");
-  refused("XXPXX\nX  2X\nX1  X\nXDXSX", "layout: no onion or tomato dispenser");
-  refused("PXXXX\nO  2O\nX1  X\nXDXSX", "no pot (P) that a chef can stand beside");
-  refused("XXPXX\nO  3O\nX1  X\nXDXSX", "but no start '2'");
-  refused("XXPXX\nO  1O\nX1  X\nXDXSX", "a second start '1'");
-  refused("XXPXX\nO   O\nX1  X\nXDXSX", "1 start, player_count=2");
-  refused("no_such_layout", "neither a layout");
 }
