@@ -149,6 +149,7 @@ def test_defaults_of_both_profiles_are_those_of_the_sources(make_simulator) -> N
     [
         ({"agent_count": 0}, "agent_count"),
         ({"min_speed": 0.03}, "is above max_speed"),
+        ({"vision_range": 0}, "vision_range"),
         ({"sector_count": 1}, "sector_count"),
         ({"view_angle": 0}, "view_angle"),
         ({"profile": "boids"}, "profile"),

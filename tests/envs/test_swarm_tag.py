@@ -89,11 +89,6 @@ def test_one_kind_alone_and_one_of_each_play(make_simulator, counts: tuple[int, 
     assert outputs.obs.shape == (2, sum(counts), 256)
 
 
-def test_nobody_at_all_is_refused(make_simulator) -> None:
-    with pytest.raises(ValueError, match="nobody would act"):
-        make_simulator(ID, 1, chaser_count=0, runner_count=0)
-
-
 def test_chasers_who_hunt_touch_more_than_chasers_at_random(make_simulator) -> None:
     """A policy that solves the task: turn to the nearest runner in view, and run."""
     counts = {"runner_count": 40, "chaser_count": 8, "touch_distance": 0.02, "agent_radius": 0.01}

@@ -54,14 +54,6 @@ def test_coasting_is_straight_and_acceleration_lasts() -> None:
     assert speeds == [(0.75, 0.5), (1.25, 0.5), (1.75, 0.5), (2.0, 0.0), (2.0, 0.0)]
 
 
-def test_braking_at_rest_leaves_no_acceleration() -> None:
-    simulator = made(TWO)
-    simulator.step(actions(simulator, (1, 0), (1, 0)))  # the lowest level, -1
-    assert not column(simulator, "speed").any() and not column(simulator, "acceleration").any()
-    simulator.step(actions(simulator, (10, 0), (0, 0)))
-    assert column(simulator, "speed")[0].tolist() == [1.0, 0.0]
-
-
 def test_walls_stop_and_cost_in_every_step() -> None:
     simulator = made("tagger 0.25 5 3.14159; runner 9 9 0", edge_hit_penalty=-0.5)
     put(simulator, "speed", [[1.0, 0.0]])

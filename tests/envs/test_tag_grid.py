@@ -83,38 +83,6 @@ def test_game_equals_the_recorded_one(make_simulator: Make, full: bool, total: f
     assert sight == pytest.approx(total, abs=1e-2)
 
 
-@pytest.mark.parametrize(
-    ("length", "cells", "ways", "rewards", "ends"),
-    [
-        (5, [(1, 1), (2, 1)], [RIGHT, LEFT], [-0.01, 0.01], False),
-        (5, [(0, 0), (3, 3)], [LEFT, STAY], [-0.11, 0.01], False),
-        (5, [(0, 0), (5, 5)], [STAY, UP], [-0.01, -0.09], False),
-        (
-            4,
-            [(0, 0)] * 4 + [(1, 1)],
-            [LEFT, STAY, UP, DOWN, LEFT],
-            [9.9, 10, 10, 9.9, -2],
-            True,
-        ),
-    ],
-    ids=["swap", "tagger_at_wall", "runner_at_wall", "tag_at_walls"],
-)
-def test_meetings_and_walls_pay_as_in_the_source(
-    make_simulator: Make,
-    length: int,
-    cells: list[tuple[int, int]],
-    ways: list[int],
-    rewards: list[float],
-    ends: bool,
-) -> None:
-    simulator = make_simulator("TagGrid-v0", 1, num_taggers=len(cells) - 1, grid_length=length)
-    simulator.reset(seed=0)
-    lay(simulator, *cells)
-    outputs = simulator.step(np.array([ways]))
-    assert (outputs.reward[0] == np.array(rewards, np.float32)).all()
-    assert (outputs.terminated == ends).all() and not outputs.truncated.any()
-
-
 @pytest.mark.parametrize("agents", [2, 5, 9, 33, 1000])
 def test_rows_have_their_length_and_bounds(make_simulator: Make, agents: int) -> None:
     random = np.random.default_rng(3)
@@ -145,51 +113,6 @@ def test_default_start_has_taggers_in_the_middle_and_the_runner_in_a_corner(
     simulator.reset(seed=0)
     assert (places(simulator)[:, :4] == middle).all()
     assert (places(simulator)[:, 4] == 0).all()
-
-
-@FORMS
-def test_tag_pays_all_and_ends_in_the_same_step(make_simulator: Make, full: bool) -> None:
-    simulator = make_simulator(
-        "TagGrid-v0", 1, num_taggers=6, use_full_observation=full, autoreset_mode="SameStep"
-    )
-    simulator.reset(seed=0)
-    stay = np.zeros((1, 7), np.int64)
-    for _ in range(3):
-        assert not simulator.step(stay).ended.any()
-    lay(simulator, *[(3 + k, 9) for k in range(6)], (4, 8))
-    ways = stay.copy()
-    ways[0, 6] = UP
-    outputs = simulator.step(ways)
-    assert outputs.terminated.all() and not outputs.truncated.any()
-    assert (outputs.reward[0] == np.array([10] * 6 + [-2], np.float32)).all()
-    assert (outputs.final_obs[..., -1] == np.float32(4 / 100)).all()
-    assert (outputs.obs[..., -1] == 0).all()
-
-
-@pytest.mark.parametrize(
-    ("way", "corner"), [(RIGHT, (6, 2)), (LEFT, (0, 2)), (UP, (2, 6)), (DOWN, (2, 0))]
-)
-def test_pushing_a_wall_costs_a_tenth_each_time(
-    make_simulator: Make, way: int, corner: tuple[int, int]
-) -> None:
-    simulator = make_simulator("TagGrid-v0", 1, num_taggers=1, grid_length=6)
-    simulator.reset(seed=0)
-    lay(simulator, corner, (3, 3))
-    total = 0.0
-    for pushes in range(1, 8):
-        total += float(simulator.step(np.array([[way, STAY]])).reward[0, 0])
-        assert total == pytest.approx(-0.11 * pushes, abs=1e-6)
-        assert (places(simulator)[0, 0] == corner).all()
-
-
-def test_of_equally_near_taggers_the_first_shows(make_simulator: Make) -> None:
-    simulator = make_simulator("TagGrid-v0", 1, num_taggers=3, use_full_observation=False)
-    around, runner = [(5, 2), (2, 5), (8, 5)], (5, 5)
-    for order in ((0, 1, 2), (1, 0, 2), (2, 1, 0), (1, 2, 0)):
-        simulator.reset(seed=0)
-        lay(simulator, *[around[k] for k in order], runner)
-        view = simulator.step(np.zeros((1, 4), np.int64)).obs[0, 3]
-        assert (view[2:4] == np.array(around[order[0]], np.float32) / np.float32(10)).all()
 
 
 @FORMS
@@ -393,6 +316,9 @@ def test_fields_of_a_row_show_places_types_and_time(make_simulator: Make, full: 
         assert (parts[name][0, 2] == np.array(values, np.float32)).all()
 
 
+ONE = {"num_taggers": 1}
+
+
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
@@ -401,7 +327,26 @@ def test_fields_of_a_row_show_places_types_and_time(make_simulator: Make, full: 
         ({"grid_length": 0}, "grid_length"),
         ({"grid_length": 40_000}, "in 1 to 32767"),
         ({"wall_hit_penalty": float("nan")}, "wall_hit_penalty"),
-        ({"starting_location_x": "1,2"}, "starting_location_x has 2 numbers"),
+        ({"starting_location_x": "1,2", **ONE}, "_y has 0 numbers, and there are 2 agents"),
+        (
+            {"starting_location_x": "1,11", "starting_location_y": "0,0", **ONE},
+            "starting_location_x: '11' is not a whole number from 0 to grid_length=10",
+        ),
+        ({"starting_location_x": "1,-2", "starting_location_y": "0,0", **ONE}, "'-2'"),
+        (
+            {"starting_location_x": "1", "starting_location_y": "1", "num_taggers": 64},
+            "starting_location_x has 1 numbers, and there are 65 agents",
+        ),
+        (
+            {
+                "starting_location_x": "1,2",
+                "starting_location_y": "1,2",
+                "reset_pool_size": 3,
+                **ONE,
+            },
+            "give one of them",
+        ),
+        ({"reset_pool_size": 3, "grid_length": 1}, "reset_pool_low=1 to reset_pool_high=0"),
         ({"reset_pool_size": 4, "reset_pool_low": 8, "reset_pool_high": 7}, "reset_pool_low=8"),
         ({"reset_pool_size": 5000}, "in 0 to 4096"),
     ],
@@ -423,17 +368,6 @@ def test_more_agents_than_cells_share_them(make_simulator: Make) -> None:
 def test_too_many_agents_for_the_memory_say_so(make_simulator: Make) -> None:
     with pytest.raises(MemoryError):
         make_simulator("TagGrid-v0", 1000, num_taggers=200_000).reset(seed=0)
-
-
-def test_illegal_actions_are_refused_before_anybody_moves(make_simulator: Make) -> None:
-    simulator = make_simulator("TagGrid-v0", 2, num_taggers=4)
-    simulator.reset(seed=0)
-    before = places(simulator)
-    ways = np.full((2, 5), RIGHT)
-    ways[1, 3] = 5
-    with pytest.raises(ValueError, match="world 1"):
-        simulator.step(ways)
-    assert (places(simulator) == before).all()
 
 
 def test_given_starts_begin_every_episode(make_simulator: Make) -> None:

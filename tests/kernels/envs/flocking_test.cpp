@@ -141,14 +141,7 @@ GE_TEST(touching_costs_one_each_in_vogue_and_is_no_company) {
                 {-2 + at_05, -1 + at_008 + at_46, -1 + at_008 + at_54, at_05 + at_46 + at_54},
                 1e-5));
 }
-GE_TEST(vogue_rows_end_with_the_own_speed) {
-  const auto sim = make_swarm("Flocking-v0", vogue(2));
-  lay(*sim, {{.1f, .6f}, {.5f, .5f}, {0, 0}, {.0125f, .025f}});
-  stand(*sim);
-  const auto rows = sim->observation();
-  CHECK_EQ(int64_t(rows.size()), int64_t{2 * 129});
-  CHECK(std::abs(rows[128] - 0.5f) < 1e-6f && rows[257] == 1.0f);
-}
+
 GE_TEST(neighbour_beyond_the_range_vanishes_from_view_and_reward) {
   for (float off : {.19999f, .20001f}) {
     const auto sim = make_swarm("Flocking-v0", floxs(2));
@@ -173,12 +166,6 @@ GE_TEST(one_agent_alone_sees_nobody_and_gets_nothing) {
   stand(*sim);
   CHECK(shows(sim->observation(), 0, 128, {}));
   CHECK(is_near(sim->reward(), {0}, 0));
-}
-GE_TEST(settings_that_contradict_each_other_are_refused) {
-  const auto made = [](const Values& values) { return make_swarm("Flocking-v0", values); };
-  CHECK_THROWS(made({{"min_speed", 0.03}}), Error, "is above max_speed");
-  CHECK_THROWS(made({{"agent_count", int64_t{0}}}), Error, "agent_count");
-  CHECK_THROWS(made({{"vision_range", 0.0}}), Error, "vision_range");
 }
 
 }  // namespace

@@ -52,12 +52,6 @@ class Chase {
   /// Levels of acceleration and turn, agent by agent; none: nobody changes anything.
   void step(std::vector<int32_t> levels = {0}) { world.step(std::move(levels)); }
   float reward(int agent) const { return world.reward()[size_t(agent)]; }
-  /// Feature f of the k-th other that an agent sees.
-  float seen(int observer, int f, int k) const {
-    const auto all = world.observation();
-    const size_t length = all.size() / world.reward().size(), others = (length - 1) / 7;
-    return all[size_t(observer) * length + size_t(f) * others + size_t(k)];
-  }
 
   Simulation world;
 };
@@ -104,17 +98,6 @@ GE_TEST(tag_continuous_the_first_of_equally_near_taggers_is_paid) {
   CHECK(chase.flag("in_game", 2) == 0 && chase.flag("in_game", 3) == 1);
 }
 
-GE_TEST(tag_continuous_who_left_shows_a_step_later_and_stands) {
-  Chase chase("tagger 5 5 0; runner 5.05 5 0; runner 9 9 0");
-  chase.step();
-  CHECK(chase.flag("seen", 1) == 1 && chase.seen(0, 6, 0) == 1);
-  CHECK(chase.world.terminated()[1] == 1 && chase.world.terminated()[0] == 0);
-  chase.put("speed", 1, 1);
-  chase.step({0, 0, 10, 10, 0, 0});
-  CHECK(chase.seen(0, 6, 0) == 0 && chase.seen(0, 6, 1) == 1);
-  CHECK(chase.at("x", 1) == 5.05f && chase.at("heading", 1) == 0 && chase.reward(1) == 0);
-}
-
 GE_TEST(tag_continuous_without_exits_the_same_pair_scores_again) {
   Chase chase("tagger 5 5 0; runner 5.05 5 0", {{"runner_exits_game_after_tagged", false}});
   for (int step = 0; step < 3; ++step) {
@@ -132,14 +115,4 @@ GE_TEST(tag_continuous_the_end_pays_runners_in_the_game) {
   chase.step();
   CHECK(chase.reward(0) == 0.5f && chase.reward(1) == 1.25f && chase.reward(2) == -0.75f);
   CHECK(chase.world.truncated()[1] == 1 && chase.world.terminated()[1] == 0);
-}
-
-GE_TEST(tag_continuous_the_nearest_come_first_ties_by_index) {
-  Chase chase("tagger 5 5 0; runner 7 5 0; runner 3 5 0; runner 6 5 0",
-              {{"use_full_observation", false}, {"num_other_agents_observed", int64_t{4}}});
-  chase.step();
-  const float unit = 1 / (10 * 1.41421356f);
-  const float wanted[] = {1 * unit, 2 * unit, -2 * unit, 0};
-  for (int k = 0; k < 4; ++k) CHECK(near(chase.seen(0, 0, k), wanted[k], 1e-6));
-  CHECK(chase.seen(0, 6, 2) == 1 && chase.seen(0, 6, 3) == 0);
 }

@@ -1,4 +1,5 @@
-// TagGrid, one rule per test, on boards laid out by hand.
+// TagGrid, one rule per test, on boards laid out by hand. Pools of starts, what is refused and
+// whole games: tests/envs/test_tag_grid.py.
 #include "pictures/scene.hpp"
 #include "simulation.hpp"
 
@@ -53,15 +54,6 @@ class Chase {
   Simulation world;
   int agents;
 };
-
-std::string refusal(const Values& parameters) {
-  try {
-    make_simulator("TagGrid-v0", config_of(parameters));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 }  // namespace
 
@@ -166,17 +158,6 @@ GE_TEST(distances_are_exact_on_the_largest_board) {
   CHECK_EQ(chase.seen(2, 3), 32766.0f / 32767.0f);
 }
 
-GE_TEST(given_starts_hold_for_every_episode) {
-  Chase chase({{"num_taggers", int64_t{2}},
-               {"starting_location_x", std::string("1, 2,3")},
-               {"starting_location_y", std::string("4 5 6")}});
-  for (int episode = 0; episode < 2; ++episode) {
-    CHECK(chase.stands(0, 1, 4) && chase.stands(1, 2, 5) && chase.stands(2, 3, 6));
-    chase.world.step({kUp});
-    chase.world.reset(ResetRequest{});
-  }
-}
-
 GE_TEST(starts_can_be_given_to_any_number_of_agents) {
   constexpr int kAgents = 3000;
   std::string x, y;
@@ -192,59 +173,6 @@ GE_TEST(starts_can_be_given_to_any_number_of_agents) {
     CHECK_EQ(found_x[size_t(agent)], agent % 97);
     CHECK_EQ(found_y[size_t(agent)], agent % 89);
   }
-}
-
-GE_TEST(wrong_starts_are_refused_by_name) {
-  const auto says = [](const Values& parameters, const char* words) {
-    return refusal(parameters).find(words) != std::string::npos;
-  };
-  const std::string x = "starting_location_x", y = "starting_location_y";
-  CHECK(says({{"num_taggers", int64_t{0}}}, "num_taggers"));
-  CHECK(says({{"num_taggers", int64_t{2}}, {x, std::string("1,2,3")}},
-             "starting_location_y has 0 numbers, and there are 3 agents"));
-  CHECK(says({{"num_taggers", int64_t{1}}, {x, std::string("1,11")}, {y, std::string("0,0")}},
-             "starting_location_x: '11' is not a whole number from 0 to grid_length=10"));
-  CHECK(says({{"num_taggers", int64_t{1}}, {x, std::string("1,-2")}, {y, std::string("0,0")}},
-             "'-2'"));
-  CHECK(says({{"num_taggers", int64_t{64}}, {x, std::string("1")}, {y, std::string("1")}},
-             "starting_location_x has 1 numbers, and there are 65 agents"));
-  CHECK(says({{"num_taggers", int64_t{1}},
-              {x, std::string("1,2")},
-              {y, std::string("1,2")},
-              {"reset_pool_size", int64_t{3}}},
-             "give one of them"));
-  CHECK(says({{"reset_pool_size", int64_t{3}}, {"grid_length", int64_t{1}}},
-             "reset_pool_low=1 to reset_pool_high=0"));
-}
-
-GE_TEST(a_pool_belongs_to_its_seed_and_every_row_of_it_occurs) {
-  Config config = config_of({{"num_taggers", int64_t{4}},
-                             {"grid_length", int64_t{50}},
-                             {"reset_pool_size", int64_t{5}},
-                             {"reset_pool_low", int64_t{40}},
-                             {"reset_pool_high", int64_t{50}}});
-  config.worlds = 64;
-  Simulation worlds("TagGrid-v0", config);
-  std::vector<std::vector<int32_t>> pools[2];
-  for (const uint64_t seed : {3, 4}) {
-    auto& pool = pools[seed - 3];
-    worlds.reset(seed);
-    for (int episode = 0; episode < 3; ++episode) {
-      const auto x = worlds.get<int32_t>("agents.x"), y = worlds.get<int32_t>("agents.y");
-      const size_t rows = x.size() / 64;
-      for (size_t world = 0; world < 64; ++world) {
-        std::vector<int32_t> start;
-        for (size_t agent = 0; agent < 5; ++agent)
-          start.push_back(x[world * rows + agent]), start.push_back(y[world * rows + agent]);
-        for (size_t k = 0; k < 8; ++k) CHECK(start[k] >= 40 && start[k] <= 50);
-        CHECK(start[8] == 0 && start[9] == 0);
-        if (std::find(pool.begin(), pool.end(), start) == pool.end()) pool.push_back(start);
-      }
-      worlds.reset(ResetRequest{});
-    }
-    CHECK_EQ(pool.size(), size_t(5));
-  }
-  CHECK(std::find(pools[0].begin(), pools[0].end(), pools[1][0]) == pools[0].end());
 }
 
 GE_TEST(a_scene_has_a_disc_for_everybody_and_nobody_hides_another) {
