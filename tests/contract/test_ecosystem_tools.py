@@ -21,10 +21,10 @@ from gpu_envs.measures import sizes
 from tests.contract.playing import (
     NAMES,
     REGISTERED,
+    SINGLES,
     address,
     every_environment,
     every_mode,
-    every_single,
     leaves,
     sampled,
     short,
@@ -45,9 +45,19 @@ def _exported(env: Any) -> list[Any]:
     return [leaf for part in (*parts, infos) for leaf in leaves(part)]
 
 
-@every_single
-def test_check_env_of_gymnasium_passes(name) -> None:
-    env = gymnasium.make(f"gpu_envs/{name}", **sizes(name, "alone"))
+# Every environment for one agent, and forms of them that check_env takes another way through.
+CHECKED: list[tuple[str, dict[str, Any]]] = [
+    *((name, sizes(name, "alone")) for name in SINGLES),
+    ("CartPole-v0", {"observation": "dict"}),
+    ("CartPole64-v0", {"sutton_barto_reward": True}),
+    ("CartPoleContinuous-v0", {"velocities": False}),
+    ("Overcooked-v0", {"observation": "dict"}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), CHECKED)
+def test_check_env_of_gymnasium_passes(name, options) -> None:
+    env = gymnasium.make(f"gpu_envs/{name}", **options)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # CartPole's velocities have no bound, as in Gymnasium's own.
@@ -256,8 +266,9 @@ def test_instruction_sets_agree_bit_for_bit(run_python, name) -> None:
 def test_cuda_without_a_driver_gives_a_reason_and_auto_takes_the_cpu() -> None:
     if native.cuda_is_available():
         pytest.skip("this machine has a GPU")
-    with pytest.raises(ValueError, match=r"^device 'cuda' is not available: [^\n]+$"):
+    with pytest.raises(ValueError, match=r"^device 'cuda' is not available: [^\n]+$") as caught:
         gpu_envs.VectorEnv("CartPole-v0", 1, device="cuda")
+    assert "undefined symbol" not in str(caught.value)  # a module that no machine could load
     env = gpu_envs.VectorEnv("CartPole-v0", 1)
     assert env.device == "cpu"
     env.close()

@@ -115,17 +115,20 @@ def test_libraries_agree_on_every_info(make, name, arrays) -> None:
             assert np.array_equal(part, np.asarray(right["reward_parts"][key])), key
 
 
-@every_crowd
-def test_infos_are_the_simulators_outputs_by_row(make, name) -> None:
+@pytest.mark.parametrize("name", DESCRIPTIONS)
+def test_results_are_the_simulators_outputs_by_row(make, name) -> None:
     env, simulator = (
         make(name),
         gpu_envs.Simulator(name, WORLDS, device="cpu", **sizes(name, "crowd")),
     )
-    pairs = [(env.reset(seed=3)[1], simulator.reset(seed=3))]
+    pairs = [(env.reset(seed=3), simulator.reset(seed=3))]
     for step in range(10):
         actions = _draw(env.simulator, pairs[-1][1].action_mask, step)
-        pairs.append((env.step(_by_row(actions))[4], simulator.step(actions)))
-    for infos, outputs in pairs:
+        pairs.append((env.step(_by_row(actions)), simulator.step(actions)))
+    for (obs, *flags, infos), outputs in pairs:
+        assert np.array_equal(obs, _by_row(outputs.obs))
+        for key, flag in zip(("reward", "terminated", "truncated"), flags, strict=False):
+            assert np.array_equal(flag, getattr(outputs, key).ravel()), key
         for key in ("action_mask", "agent_active"):
             if key in infos:
                 whole = getattr(outputs, key)

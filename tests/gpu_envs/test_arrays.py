@@ -66,36 +66,6 @@ def test_steps_share_no_memory_by_default(make_simulator, arrays) -> None:
     assert all(a[1] <= b[0] for a, b in itertools.pairwise(ordered))
 
 
-def test_kept_outputs_never_change(make_simulator, arrays) -> None:
-    simulator = make_simulator(arrays=arrays)
-    simulator.reset(seed=0)
-    kept = [simulator.step([0, 1, 0, 1]) for _ in range(30)]
-    copies = [{n: np.asarray(a).copy() for n, a in _fields(outputs).items()} for outputs in kept]
-    for _ in range(30):
-        simulator.step([1, 1, 1, 1])
-    for outputs, copy in zip(kept, copies, strict=True):
-        assert all(_same(array, copy[name]) for name, array in _fields(outputs).items())
-
-
-def test_editing_outputs_never_changes_the_simulation(make_simulator, arrays) -> None:
-    plain, edited = (make_simulator(arrays=arrays) for _ in range(2))
-    plain.reset(seed=3)
-    edited.reset(seed=3)
-    for _ in range(60):
-        expected, given = plain.step([0, 1, 1, 0]), edited.step([0, 1, 1, 0])
-        assert all(_same(a, getattr(given, n)) for n, a in _fields(expected).items())
-        for array in _fields(given).values():
-            array[...] = 1
-
-
-@pytest.mark.parametrize("worlds", [1, 3, 64, 1001])
-def test_outputs_are_aligned_to_cache_lines(make_simulator, arrays, worlds) -> None:
-    simulator = make_simulator(num_worlds=worlds, arrays=arrays)
-    simulator.reset(seed=0)
-    outputs = simulator.step(np.zeros(worlds, np.int64))
-    assert all(_address(array) % 64 == 0 for array in _fields(outputs).values())
-
-
 def test_dict_observations_are_views_of_the_row(make_simulator, library, arrays) -> None:
     simulator = make_simulator(arrays=arrays, observation="dict")
     out = _buffers(library, simulator, flat=False)
@@ -195,8 +165,11 @@ def test_out_is_not_kept_alive(make_simulator, library, arrays) -> None:
 
 def test_reuse_writes_the_same_arrays(make_simulator, arrays) -> None:
     simulator = make_simulator(arrays=arrays, reuse=True)
-    first, second = simulator.reset(seed=0), simulator.step([0, 1, 0, 1])
+    first = simulator.reset(seed=0)
+    before = np.asarray(first.obs).copy()
+    second = simulator.step([0, 1, 0, 1])
     assert _address(first.obs) == _address(second.obs)
+    assert not _same(first.obs, before)
     assert second.reward is simulator.step([0, 1, 0, 1]).reward
 
 
@@ -208,16 +181,6 @@ def test_reuse_with_out_writes_only_the_named_elsewhere(make_simulator, library,
     outputs = simulator.step([0, 1, 0, 1], out=out)
     assert outputs.obs is out["obs"]
     assert outputs.reward is own.reward
-
-
-def test_reused_tensors_made_in_inference_mode_serve_outside(make_vec, torch) -> None:
-    env = make_vec(arrays="torch", reuse=True)
-    with torch.inference_mode():
-        env.reset(seed=0)
-        env.step([0, 1, 0, 1])
-    obs, *_ = env.step([0, 1, 0, 1])
-    assert not obs.is_inference()
-    obs += 1
 
 
 def test_lean_outputs_leave_the_others_out(make_simulator, arrays) -> None:
@@ -279,12 +242,3 @@ def test_outputs_outlive_their_simulator(make_simulator, arrays) -> None:
     del simulator
     gc.collect()
     assert _same(outputs.obs, copy)
-
-
-def test_every_output_passes_through_dlpack(make_simulator, arrays, torch) -> None:
-    simulator = make_simulator(arrays=arrays)
-    simulator.reset(seed=0)
-    for array in _fields(simulator.step([0, 1, 0, 1])).values():
-        for other in (torch.from_dlpack(array), np.from_dlpack(array)):
-            assert _address(other) == _address(array)
-            other[...] = 0  # writable

@@ -95,7 +95,6 @@ def test_actions_by_agent_equal_one_array(make) -> None:
     [
         ({"player_0": np.zeros(3, int)}, "exactly"),
         ({"player_0": np.zeros(3, int), "player_9": np.zeros(3, int)}, "exactly"),
-        ({"player_0": np.zeros(3, int), "player_1": np.zeros(2, int)}, r"each \(3,\)"),
         ({"player_0": np.zeros(2, int), "player_1": np.zeros(2, int)}, r"got \(2, 2\)"),
         ({"player_0": np.zeros(3), "player_1": np.zeros(3)}, "must be integers"),
         (np.full((3, 2), 9), "actions"),
@@ -231,8 +230,9 @@ def test_use_after_close_is_refused(make) -> None:
     env.reset(seed=0)
     env.close()
     env.close()
-    with pytest.raises(RuntimeError, match="closed"):
-        env.step(_actions(env))
+    for actions in (_actions(env), {}):
+        with pytest.raises(RuntimeError, match="Micro-v0 is closed"):
+            env.step(actions)
 
 
 @pytest.mark.gpu
@@ -255,7 +255,7 @@ def test_actions_of_different_lengths_are_refused_with_their_shapes(make, arrays
     env = make(arrays=arrays)
     env.reset(seed=0)
     kind = {"dtype": library.int32}
-    with pytest.raises(ValueError, match=r"actions must be .*got \(3,\), \(2,\)"):
+    with pytest.raises(ValueError, match=r"actions must be .*each \(3,\).*got \(3,\), \(2,\)"):
         env.step({"player_0": library.zeros(3, **kind), "player_1": library.zeros(2, **kind)})
 
 
@@ -267,14 +267,6 @@ def test_integers_of_different_kinds_go_together(make) -> None:
     rewards = env.step(mixed)[1]
     expected = twin.step(np.array([[1, 1], [2, 0], [3, 1]]))[1]
     assert all(np.array_equal(rewards[agent], expected[agent]) for agent in env.agents)
-
-
-def test_step_after_close_says_so_whatever_the_actions(make) -> None:
-    env = make()
-    env.reset(seed=0)
-    env.close()
-    with pytest.raises(RuntimeError, match="Micro-v0 is closed"):
-        env.step({})
 
 
 def test_state_that_was_left_out_says_how_to_have_it(make) -> None:

@@ -57,14 +57,6 @@ def test_integers_of_different_kinds_go_together() -> None:
         env.step({"player_0": 1, "player_1": 0.5, "player_2": 1})
 
 
-def test_step_after_close_says_so_whatever_the_actions() -> None:
-    env = _micro()
-    env.reset(seed=0)
-    env.close()
-    with pytest.raises(RuntimeError, match="closed"):
-        env.step({})
-
-
 @pytest.mark.parametrize("action", [2, -1, 0.5, "1", [0, 1], None])
 def test_bad_actions_are_refused(action) -> None:
     env = gpu_envs.parallel_env("CartPole-v0")

@@ -6,7 +6,6 @@ import copy
 import ctypes
 import ctypes.util
 import pickle
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,12 +16,6 @@ from gpu_envs import faults
 
 X = "cart.x"
 ANGLE = "cart.angle"
-
-
-def _run(simulator: Any, steps: int, seed: int = 0) -> np.ndarray:
-    random = np.random.default_rng(seed)
-    shape = (simulator.num_worlds, simulator.agents_per_world)
-    return np.array([simulator.step(random.integers(0, 2, shape)).obs for _ in range(steps)])
 
 
 def test_description_is_readable(make_simulator) -> None:
@@ -48,44 +41,6 @@ def test_outputs_are_shaped_by_world_and_agent(make_simulator) -> None:
 def test_step_before_the_first_reset_is_refused(make_simulator) -> None:
     with pytest.raises(gpu_envs.ResetNeeded, match="call reset"):
         make_simulator().step([0, 0, 0, 0])
-
-
-def test_first_reset_takes_entropy_that_can_be_read(make_simulator) -> None:
-    simulator, twin = make_simulator(), make_simulator()
-    obs = simulator.reset().obs
-    assert isinstance(simulator.np_random_seed, int)
-    assert (twin.reset(seed=simulator.np_random_seed).obs == obs).all()
-
-
-def test_reset_without_seed_goes_on(make_simulator) -> None:
-    simulator, twin = make_simulator(), make_simulator()
-    first, second = simulator.reset(seed=4).obs, simulator.reset().obs
-    assert (first != second).any()
-    twin.reset(seed=4)
-    assert (twin.reset().obs == second).all()
-    assert simulator.np_random_seed == 4
-
-
-def test_seed_list_gives_each_world_its_own(make_simulator) -> None:
-    simulator = make_simulator(num_worlds=3)
-    obs = simulator.reset(seed=[7, 8, 7]).obs
-    assert (obs[0] == obs[2]).all()
-    assert (obs[0] != obs[1]).any()
-    assert (make_simulator(num_worlds=1).reset(seed=[8]).obs[0] == obs[1]).all()
-
-
-def test_first_world_shifts_the_batch(make_simulator) -> None:
-    whole = make_simulator(num_worlds=6)
-    part = make_simulator(num_worlds=2, first_world=3)
-    assert (whole.reset(seed=1).obs[3:5] == part.reset(seed=1).obs).all()
-
-
-def test_masked_reset_returns_the_whole_batch(make_simulator) -> None:
-    simulator = make_simulator()
-    simulator.reset(seed=0)
-    before = simulator.step([0, 1, 0, 1]).obs
-    after = simulator.reset(mask=[True, False, True, False]).obs
-    assert ((after != before).any(axis=(1, 2)) == [True, False, True, False]).all()
 
 
 def test_first_reset_cannot_be_masked(make_simulator) -> None:
@@ -135,28 +90,6 @@ def test_values_that_do_not_fit_a_column_are_refused(make_simulator, values) -> 
     simulator.reset(seed=0)
     with pytest.raises(ValueError, match=r"cart\.x"):
         simulator.set(X, values)
-
-
-@pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
-def test_save_and_load_continue_bit_for_bit(make_simulator, mode) -> None:
-    simulator, other = (make_simulator(autoreset_mode=mode) for _ in range(2))
-    simulator.reset(seed=3)
-    _run(simulator, 30)
-    saved = simulator.save()
-    expected = _run(simulator, 30, seed=1)
-    other.load(saved)
-    assert (_run(other, 30, seed=1) == expected).all()
-    simulator.load(saved)
-    assert (_run(simulator, 30, seed=1) == expected).all()
-
-
-def test_copied_worlds_share_their_future_until_reseeded(make_simulator) -> None:
-    simulator = make_simulator()
-    simulator.reset(seed=0)
-    simulator.copy_worlds([0], [2])
-    for _ in range(40):  # past the first episode's end
-        obs = simulator.step([1, 0, 1, 0]).obs
-        assert (obs[0] == obs[2]).all()
 
 
 def test_reseeded_copies_part_at_the_next_draw(make_simulator) -> None:
@@ -257,14 +190,6 @@ def mask_of(library: str, mask: np.ndarray) -> object:
 
         return torch.from_numpy(mask)
     return mask
-
-
-def test_sampling_refuses_other_shapes(make_simulator) -> None:
-    simulator = make_simulator("Micro-v0", 3, agent_count=2)
-    with pytest.raises(ValueError, match=r"mask must be .* of shape \(3, 2, 4\) or \(6, 4\)"):
-        simulator.sample_actions(np.ones((3, 4), np.int8))
-    with pytest.raises(TypeError, match="out must be a contiguous int32"):
-        simulator.sample_actions(out=np.zeros((3, 2), np.int64))
 
 
 @pytest.mark.parametrize("library", ["torch", "jax"])

@@ -3,34 +3,11 @@
 from __future__ import annotations
 
 import copy
-import warnings
 
-import gymnasium
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 
 import gpu_envs
-
-CASES = [
-    ("CartPole-v0", {}),
-    ("CartPole-v0", {"observation": "dict"}),
-    ("CartPole64-v0", {"sutton_barto_reward": True}),
-    ("CartPoleContinuous-v0", {"velocities": False}),
-    ("Micro-v0", {"agent_count": 1, "work": 3}),
-    ("Overcooked-v0", {"observation": "dict"}),
-]
-
-
-@pytest.mark.parametrize(("name", "options"), CASES)
-def test_gymnasium_check_passes_without_warnings(name, options) -> None:
-    env = gymnasium.make(f"gpu_envs/{name}", **options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        # CartPole's velocities have no bound, as in Gymnasium's own.
-        warnings.filterwarnings("ignore", message=".*infinity.*")
-        check_env(env.unwrapped)
-    env.close()
 
 
 def test_returns_python_scalars_and_own_arrays() -> None:
@@ -65,16 +42,6 @@ def test_infos_hold_state_and_parts_of_the_reward() -> None:
     assert reward == 1.5
 
 
-def test_equals_its_world_in_a_batch() -> None:
-    env = gpu_envs.Env("CartPole-v0")
-    batch = gpu_envs.VectorEnv("CartPole-v0", 3, device="cpu")
-    obs, _ = env.reset(seed=12)
-    rows, _ = batch.reset(seed=[3, 12, 4])
-    assert (obs == rows[1]).all()
-    for action in (0, 1, 1, 0, 1):
-        assert (env.step(action)[0] == batch.step([action] * 3)[0][1]).all()
-
-
 @pytest.mark.parametrize("action", [1, np.int64(1), np.array(1), np.int32(1), np.array([1])])
 def test_accepts_actions_of_every_form(action) -> None:
     env = gpu_envs.Env("CartPole-v0")
@@ -98,11 +65,6 @@ def test_truncates_at_the_limit_and_reports_the_episode() -> None:
     stats = steps[-1][4]["episode_stats"]
     assert stats["l"] == 7
     assert stats["r"] == pytest.approx(sum(step[1] for step in steps), rel=1e-5)
-
-
-def test_many_agents_are_refused_with_advice() -> None:
-    with pytest.raises(ValueError, match=r"agent_count is 5.*make_vec, or pass agent_count=1"):
-        gpu_envs.Env("Micro-v0", agent_count=5)
 
 
 def test_parameter_that_counts_the_agents_is_one() -> None:

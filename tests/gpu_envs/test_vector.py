@@ -144,20 +144,6 @@ def test_dict_observations_come_everywhere(make_vec) -> None:
     assert _equal(np.stack([obs[name] for name in names], axis=-1), rows)
 
 
-def test_agents_are_rows_in_world_order(make_vec) -> None:
-    env = make_vec("Micro-v0", 3, agent_count=5, work=4)
-    assert (env.num_envs, env.num_worlds, env.agents_per_world) == (15, 3, 5)
-    obs, _ = env.reset(seed=0)
-    assert obs.shape == (15, 4)
-    stepped = env.step(np.arange(15) % 4)
-    assert stepped[0].shape == (15, 4)
-    assert stepped[1].shape == stepped[2].shape == stepped[3].shape == (15,)
-    simulator = gpu_envs.Simulator("Micro-v0", 3, device="cpu", agent_count=5, work=4)
-    simulator.reset(seed=0)
-    nested = simulator.step((np.arange(15) % 4).reshape(3, 5)).obs
-    assert _equal(nested.reshape(15, 4), stepped[0])
-
-
 def test_outputs_of_several_agents_join_the_infos(make_vec) -> None:
     """Shapes, types and values in every library: tests/contract/test_many_agents.py."""
     hanabi, overcooked = make_vec("Hanabi-v0"), make_vec("Overcooked-v0")
@@ -231,6 +217,7 @@ def test_out_serves_reset_too(make_vec) -> None:
 
 def test_attributes_are_called_read_and_set_per_row(make_vec) -> None:
     env = make_vec()
+    assert env.autoreset_mode is AutoresetMode.SAME_STEP
     assert env.call("device") == env.get_attr("device") == ("cpu",) * 4
     assert env.call("render") == (None,) * 4
     env.set_attr("note", [7, 7, 7, 7])

@@ -167,8 +167,9 @@ def test_use_after_close_is_refused() -> None:
     env.reset(seed=0)
     env.close()
     env.close()
-    with pytest.raises(RuntimeError, match="closed"):
-        env.step({"player_0": 0})
+    for actions in ({"player_0": 0}, {}):
+        with pytest.raises(RuntimeError, match="closed"):
+            env.step(actions)
 
 
 def test_render_without_a_mode_warns() -> None:
