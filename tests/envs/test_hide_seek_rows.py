@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gymnasium
 import numpy as np
 import pytest
 from hide_seek_worlds import ALL, random_actions, simulate
@@ -120,25 +119,13 @@ def test_own_rows_of_fixed_show_pose_grip_and_locks():
     assert locks.any()
 
 
-@pytest.mark.parametrize("profile", ALL)
-def test_the_vector_environment_gives_the_state(profile):
-    env = gymnasium.make_vec(
-        "gpu_envs/HideSeek-v0", num_envs=3, device="cpu", profile=profile, observation="dict"
-    )
-    _, infos = env.reset(seed=21)
-    simulator = env.unwrapped.simulator
-    parts = state_parts(simulator, infos["state"])
-    assert np.array_equal(parts["agents"][..., :3], simulator.get("bodies.position")[:, :5])
-    assert env.single_action_space.nvec.tolist() == [11, 11, 11, 2, 2]
-    env.close()
-
-
 def test_pettingzoo_names_the_agents_by_team():
     env = make_parallel("HideSeek-v0", hider_count=2, seeker_count=3, device="cpu")
     names = ["hider_0", "hider_1", "seeker_0", "seeker_1", "seeker_2"]
     assert env.possible_agents == names
     observations, _ = env.reset(seed=1)
     assert list(observations) == names
+    assert env.action_space("hider_0").nvec.tolist() == [11, 11, 11, 2, 2]
     actions = {name: env.action_space(name).sample() for name in names}
     rewards = env.step(actions)[1]
     assert list(rewards) == names
