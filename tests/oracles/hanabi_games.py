@@ -58,6 +58,18 @@ class Tally:
             self.ended_by[how] += count
 
 
+def options_of(settings: dict[str, Any]) -> dict[str, int]:
+    """Return a game's numbers under the names that both references have for them."""
+    return {
+        "players": settings["player_count"],
+        "colors": settings["color_count"],
+        "ranks": settings["rank_count"],
+        "hand_size": settings["hand_size"],
+        "max_information_tokens": settings["max_information_tokens"],
+        "max_life_tokens": settings["max_life_tokens"],
+    }
+
+
 def sorted_deck(colors: int, ranks: int) -> list[int]:
     """All cards in index order."""
     copies = [3, *[2] * (ranks - 2), *[1] * (ranks > 1)]

@@ -23,6 +23,13 @@ DRIFT = {1: 2e-5, 2: 2e-5, 10: 2e-5, 50: 2e-4, 300: 1e-3}
 # Rays on the edge of a disc, of all rays.
 KNIFE_EDGES = 1e-5
 
+# By the recording's name of a game.
+LAID = {"flock": states.flock_states, "tag": states.tag_states}
+STANDING = {"flock": {"min_speed": 0}, "tag": {"runner_min_speed": 0, "chaser_min_speed": 0}}
+each_game = pytest.mark.parametrize(
+    ("name", "kind"), [("Flocking-v0", "flock"), ("SwarmTag-v0", "tag")]
+)
+
 Make = Callable[..., gpu_envs.Simulator]
 
 
@@ -88,40 +95,24 @@ def check_path(simulator: gpu_envs.Simulator, recorded: dict[str, np.ndarray], k
             assert (cells != filled).mean() <= 0.1
 
 
-def test_flocking_random_states_look_and_pay_as_in_floxs(
-    make_simulator: Make, recorded: dict[str, np.ndarray]
+@each_game
+def test_random_states_look_and_pay_as_in_floxs(
+    make_simulator: Make, recorded: dict[str, np.ndarray], name: str, kind: str
 ) -> None:
-    laid = states.flock_states()
-    result = stand_still(make_simulator, "Flocking-v0", laid, min_speed=0)
-    check_views(np.asarray(result.obs), recorded["flock_views"])
-    np.testing.assert_allclose(result.reward, recorded["flock_rewards"], rtol=0, atol=REWARD)
-
-
-def test_flocking_trajectory_is_that_of_floxs(
-    make_simulator: Make, recorded: dict[str, np.ndarray]
-) -> None:
-    simulator = make_simulator("Flocking-v0", 1, profile="floxs")
-    place(simulator, states.flock_states()[:1])
-    check_path(simulator, recorded, "flock")
-
-
-def test_swarm_tag_random_states_look_and_pay_as_in_floxs(
-    make_simulator: Make, recorded: dict[str, np.ndarray]
-) -> None:
-    laid = states.tag_states()
-    still = {"runner_min_speed": 0, "chaser_min_speed": 0}
-    result = stand_still(make_simulator, "SwarmTag-v0", laid, **still)
-    theirs = recorded["tag_views"]
+    laid = LAID[kind]()
+    result = stand_still(make_simulator, name, laid, **STANDING[kind])
+    theirs = recorded[f"{kind}_views"]
     check_views(np.asarray(result.obs).reshape(theirs.shape), theirs)
-    np.testing.assert_allclose(result.reward, recorded["tag_rewards"], rtol=0, atol=REWARD)
+    np.testing.assert_allclose(result.reward, recorded[f"{kind}_rewards"], rtol=0, atol=REWARD)
 
 
-def test_swarm_tag_trajectory_is_that_of_floxs(
-    make_simulator: Make, recorded: dict[str, np.ndarray]
+@each_game
+def test_trajectory_is_that_of_floxs(
+    make_simulator: Make, recorded: dict[str, np.ndarray], name: str, kind: str
 ) -> None:
-    simulator = make_simulator("SwarmTag-v0", 1, profile="floxs")
-    place(simulator, states.tag_states()[:1])
-    check_path(simulator, recorded, "tag")
+    simulator = make_simulator(name, 1, profile="floxs")
+    place(simulator, LAID[kind]()[:1])
+    check_path(simulator, recorded, kind)
 
 
 @pytest.mark.slow

@@ -24,17 +24,8 @@ class Dealer:
 
     def __init__(self, settings: dict[str, Any]) -> None:
         """Find the dealing moves: they can only be read back from histories."""
-        self.game = pyhanabi.HanabiGame(
-            {
-                "players": settings["player_count"],
-                "colors": settings["color_count"],
-                "ranks": settings["rank_count"],
-                "hand_size": settings["hand_size"],
-                "max_information_tokens": settings["max_information_tokens"],
-                "max_life_tokens": settings["max_life_tokens"],
-                "observation_type": TYPES[settings["observation_type"]],
-            }
-        )
+        shown = {"observation_type": TYPES[settings["observation_type"]]}
+        self.game = pyhanabi.HanabiGame(games.options_of(settings) | shown)
         self.encoder = pyhanabi.ObservationEncoder(self.game)
         self.ranks = settings["rank_count"]
         self.deals: dict[int, Any] = {}

@@ -27,18 +27,8 @@ class OpenSpielGame:
 
     def __init__(self, settings: dict[str, Any], deck: list[int]) -> None:
         """Deal the first hands."""
-        self.game = pyspiel.load_game(
-            "hanabi",
-            {
-                "players": settings["player_count"],
-                "colors": settings["color_count"],
-                "ranks": settings["rank_count"],
-                "hand_size": settings["hand_size"],
-                "max_information_tokens": settings["max_information_tokens"],
-                "max_life_tokens": settings["max_life_tokens"],
-                "observation_type": settings["observation_type"],
-            },
-        )
+        shown = {"observation_type": settings["observation_type"]}
+        self.game = pyspiel.load_game("hanabi", games.options_of(settings) | shown)
         self.state = self.game.new_initial_state()
         self.cards = iter(deck)
         self.deal()
