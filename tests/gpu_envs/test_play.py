@@ -199,19 +199,11 @@ def test_terminals_get_colors(monkeypatch) -> None:
 @pytest.fixture
 def checkpoint(tmp_path) -> Callable[..., str]:
     pytest.importorskip("torch", reason="needs torch")
-    evaluate = pytest.importorskip("gpu_envs.train.evaluate", reason="needs gpu_envs[train]")
-    from gpu_envs.train.config import make
-    from gpu_envs.train.distributions import of_space
-    from gpu_envs.train.networks import Policy, RowShape
+    pytest.importorskip("gpu_envs.train.evaluate", reason="needs gpu_envs[train]")
+    from tests.gpu_envs.train import fresh
 
     def checkpoint(name: str, memory: int = 0, **parameters: int) -> str:
-        config = make(name, memory=memory, parameters=parameters)
-        simulator = gpu_envs.Simulator(name, 1, device="cpu", **parameters)
-        actions = of_space(simulator.single_action_space, "cpu")
-        policy = Policy(RowShape.of(simulator), actions, config)
-        path = tmp_path / "best.ckpt"
-        evaluate.save(path, config, simulator, {"all": policy}, {"score": 0.0})
-        return str(path)
+        return str(fresh.write(tmp_path / "best.ckpt", name, parameters, memory=memory))
 
     return checkpoint
 

@@ -59,6 +59,9 @@ def test_cart_appears_where_it_is() -> None:
         ({"size": 5}, TypeError, r"size must be \(rows, columns\), got 5"),
         ({"size": (1, 2, 3)}, TypeError, r"size must be \(rows, columns\)"),
         ({"size": (4, 64)}, ValueError, "size must be from 8 to 8192 rows and columns, got 4 x 64"),
+        ({"size": (100000, 9)}, ValueError, "size must be from 8 to 8192 .*, got 100000 x 9"),
+        ({"size": "big"}, TypeError, r"size must be \(rows, columns\), got 'big'"),
+        ({"samples": 0}, ValueError, "samples must be between 1 and 8, got 0"),
         ({"samples": 9}, ValueError, "samples must be"),
         ({"view": "below"}, ValueError, "view must be 'perspective', 'top', 'both'"),
         ({"view": "agent:0"}, ValueError, "this scene has 0 agents to look with"),
@@ -218,15 +221,10 @@ def test_png_shows_the_step_and_world_asked_for(tmp_path) -> None:
 
 def test_saved_policy_acts(tmp_path, capsys) -> None:
     pytest.importorskip("torch", reason="needs torch")
-    evaluate = pytest.importorskip("gpu_envs.train.evaluate", reason="needs gpu_envs[train]")
-    from gpu_envs.train.config import make
-    from gpu_envs.train.distributions import of_space
-    from gpu_envs.train.networks import Policy, RowShape
+    pytest.importorskip("gpu_envs.train.evaluate", reason="needs gpu_envs[train]")
+    from tests.gpu_envs.train import fresh
 
-    config, simulator = make(NAME, memory=8), _simulator()
-    policy = Policy(RowShape.of(simulator), of_space(simulator.single_action_space, "cpu"), config)
-    path, out = tmp_path / "best.ckpt", tmp_path / "a.png"
-    evaluate.save(path, config, simulator, {"all": policy}, {"score": 0.0})
+    path, out = fresh.write(tmp_path / "best.ckpt", NAME, memory=8), tmp_path / "a.png"
     common = ["render", NAME, "--size", "48x32", "--policy", str(path), "--out", str(out)]
     assert main([*common, "--step", "5"]) == 0
     first = out.read_bytes()

@@ -173,8 +173,12 @@ def test_nonsense_is_one_line_with_option_value_and_remedy(
     [
         (["CartPole-v0", "--gamma", "2"], ["--gamma", "between 0 and 1"]),
         (["CartPole-v0", "--device", "gpu"], ["device", "'cpu'", "'gpu'"]),
-        (["CartPole-v0", "--encoder", "cnn"], ["--encoder cnn", "x scalar"]),
-        (["CartPole-v0", "--reward-weights", "a=1"], ["--reward-weights", "'a'"]),
+        (["CartPole-v0", "--out", "/dev/null/x"], ["/dev/null/x"]),
+        (["CartPole-v0", "--encoder", "cnn"], ["--encoder cnn", "three axes", "x scalar"]),
+        (["CartPole-v0", "--reward-weights", "a=1"], ["--reward-weights", "reward part", "'a'"]),
+        (["Overcooked-v0", "--reward-weights", "shaped"], ["--reward-weights", "'shaped'"]),
+        (["Overcooked-v0", "--layout", "nowhere"], ["layout", "nowhere"]),
+        (["Overcooked-v0", "--evaluate-with", "shape=0"], ["'shape'", "shaping_factor"]),
         (["CartPole-v0", "--past-worlds", "0.5"], ["--past-worlds", "several agents"]),
         (["CartPole-v0", "--num-envs", "10000000000"], ["num_envs", "10000000000"]),
         (["CartPole-v0", "--memory", "1000000000"], ["--memory", "out of memory"]),
@@ -193,8 +197,13 @@ def test_the_trainer_says_in_one_line_what_it_cannot_do(
     from gpu_envs.train.run import main
 
     device = [] if "--device" in arguments else ["--device", "cpu"]
-    assert main([*arguments, *device, "--out", str(tmp_path / "out")]) == 2
+    out = [] if "--out" in arguments else ["--out", str(tmp_path / "out")]
+    try:
+        status: object = main([*arguments, *device, *out])
+    except SystemExit as leaving:  # where the words alone are wrong
+        status = leaving.code
     line = capsys.readouterr().err
+    assert status == 2
     assert line.startswith("error: ") and line.count("\n") == 1
     assert all(word in line for word in words), line
 

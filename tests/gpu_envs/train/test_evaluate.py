@@ -18,7 +18,7 @@ from gpu_envs.train import checkpoint, evaluate, match, worlds
 from gpu_envs.train.config import Config, make
 from gpu_envs.train.distributions import Categorical, of_space
 from gpu_envs.train.networks import Policy, RowShape
-from gpu_envs.train.self_play import groups
+from tests.gpu_envs.train.fresh import write
 
 CPU = torch.device("cpu")
 
@@ -190,19 +190,6 @@ def test_policies_without_a_seat_are_not_asked(cartpole: VectorEnv) -> None:
 
 
 # ---- files
-
-
-def write(path: Path, env: str, parameters: dict[str, Any] | None = None, **choices: Any) -> Path:
-    """Write a file with fresh policies."""
-    choices = {"hidden": "4", **choices, "parameters": parameters or {}}
-    config = make(env, **choices)
-    alone = worlds.for_evaluation(config, "cpu", 1)
-    shape, actions = RowShape.of(alone.simulator), of_space(alone.single_action_space, CPU)
-    names = groups(config.policies, alone.agent_names)
-    policies = {name: Policy(shape, actions, config) for name in names}
-    evaluate.save(path, config, alone.simulator, policies, {"score": 1.0, "steps": 2})
-    alone.close()
-    return path
 
 
 def output(capsys: Any, *arguments: Any) -> tuple[int, str, str]:

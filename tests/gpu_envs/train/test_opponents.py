@@ -27,6 +27,7 @@ from gpu_envs.train.opponents import NOBODY, RandomPlayer
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.self_play import Seats, groups
+from tests.gpu_envs.train import fresh
 
 CPU = t.device("cpu")
 ROLES = ["hider_0", "hider_1", "seeker_0", "seeker_1", "seeker_2"]
@@ -225,14 +226,7 @@ def test_a_run_is_scored_by_those_that_learn(
 
 
 def write(path: Path, learn: str) -> Path:
-    config = make("HideSeek-v0", hidden="4", learn=learn, policies="role", encoder="mlp")
-    alone = worlds.for_evaluation(config, "cpu", 1)
-    shape, actions = RowShape.of(alone.simulator), of_space(alone.single_action_space, CPU)
-    names = groups("role", alone.agent_names, learn)
-    policies = {name: Policy(shape, actions, config) for name in names}
-    evaluate.save(path, config, alone.simulator, policies, {"score": 1.0, "steps": 2})
-    alone.close()
-    return path
+    return fresh.write(path, "HideSeek-v0", learn=learn, policies="role", encoder="mlp")
 
 
 def labels(capsys: Any, *arguments: Any) -> list[str]:

@@ -253,38 +253,6 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return line
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ((), ("ENV comes first",)),
-        (("CartPol-v0",), ("'CartPol-v0'", "did you mean 'CartPole-v0'?")),
-        (("CartPole-v0", "--num-env", "4"), ("'--num-env'", "did you mean '--num-envs'?")),
-        (("CartPole-v0", "--num-envs", "0"), ("--num-envs", "at least 1", "got 0")),
-        (("CartPole-v0", "--num-envs", "few"), ("--num-envs", "a whole number", "'few'")),
-        (("CartPole-v0", "--seed", "-1"), ("--seed", "between 0 and", "got -1")),
-        (("CartPole-v0", "--time-limit", "nan"), ("--time-limit", "at least 0", "nan")),
-        (("CartPole-v0", "--device", "gpu"), ("device", "'cpu'", "'gpu'")),
-        (("CartPole-v0", "--out", "/dev/null/x"), ("/dev/null/x",)),
-        (("CartPole-v0", "--encoder", "cnn"), ("cnn", "three axes", "angle")),
-        (("CartPole-v0", "--past-worlds", "0.5"), ("--past-worlds", "several agents")),
-        (("CartPole-v0", "--reward-weights", "shaped=1"), ("reward part", "'shaped'")),
-        (("Overcooked-v0", "--reward-weights", "shaped"), ("--reward-weights", "'shaped'")),
-        (("Overcooked-v0", "--layout", "nowhere"), ("layout", "nowhere")),
-        (("Overcooked-v0", "--evaluate-with", "shape=0"), ("'shape'", "shaping_factor")),
-    ],
-)
-def test_errors_are_one_line_that_names_the_cause(
-    arguments: tuple[str, ...],
-    words: tuple[str, ...],
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> None:
-    if arguments and "--out" not in arguments:
-        arguments = (*arguments, "--out", str(tmp_path))
-    line = refused(capsys, *arguments)
-    assert all(word in line for word in words), line
-
-
 def test_only_what_fits_is_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, here = str(tmp_path), ("--resume", "--out", str(tmp_path))
     line = refused(capsys, "CartPole-v0", *here)

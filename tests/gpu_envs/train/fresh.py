@@ -1,0 +1,28 @@
+"""Files of policies that nobody has trained, for tests of what reads them and plays them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from gpu_envs.train import evaluate, worlds
+from gpu_envs.train.config import make
+from gpu_envs.train.distributions import of_space
+from gpu_envs.train.networks import Policy, RowShape
+from gpu_envs.train.self_play import groups
+
+
+def write(path: Path, env: str, parameters: dict[str, Any] | None = None, **choices: Any) -> Path:
+    """Write a file with fresh policies of those agents that learn."""
+    choices = {"hidden": "4", **choices, "parameters": parameters or {}}
+    config = make(env, **choices)
+    alone = worlds.for_evaluation(config, "cpu", 1)
+    shape = RowShape.of(alone.simulator)
+    actions = of_space(alone.single_action_space, torch.device("cpu"))
+    names = groups(config.policies, alone.agent_names, config.learn)
+    policies = {name: Policy(shape, actions, config) for name in names}
+    evaluate.save(path, config, alone.simulator, policies, {"score": 1.0, "steps": 2})
+    alone.close()
+    return path
