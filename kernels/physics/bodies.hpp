@@ -41,6 +41,8 @@ struct Velocity {
   }
 };
 
+/// What is locked or asleep keeps its row and is collided with like a static; that its Frame has
+/// neither inverse mass nor inverse inertia tells the solver that it cannot be pushed.
 struct Body {
   uint32_t kind;   // row of Setup::kinds
   uint32_t state;  // bits of State
@@ -66,6 +68,8 @@ GE_FN bool awake(const Body& b) {
 }
 
 /// Static geometry: an axis-aligned box, or a plane through `centre` with outward normal `half`.
+/// It has neither frame, velocity nor sleep: what is turned, or may ever move, is a body, if need
+/// be a locked one.
 struct Static {
   float centre[3];
   float half[3];
@@ -82,7 +86,8 @@ struct Joint {
   uint32_t type;  // kNoJoint, kFixedJoint, kBallJoint
   uint32_t a, b;  // rows of the bodies
   float anchor_a[3], anchor_b[3];
-  float relative[4];        // orientation of b in a's frame
+  float relative[4];  // orientation of b in a's frame; a ball leaves it unread
+  // What the next substep begins with (warm start): zero in a new joint.
   float pull[3], twist[3];  // impulses of the last substep
   static constexpr auto describe() {
     return fields(field("type", &Joint::type, "0: none, 1: fixed, 2: ball").one_of(3),
@@ -114,7 +119,12 @@ struct Kind {
   float spin_damping;  // [N m s]
 };
 
-/// The two coefficients of a soft constraint in one substep (Catto, "Soft constraints", GDC 2011).
+/// The coefficients of a soft constraint in one substep, made and derived by `soft` (setup.hpp).
+/// With C the error, C' its rate, K = J M^-1 J^T, L the impulse so far, a sweep changes L by
+///
+///   dL = -mass (C' + bias C) / K - impulse L
+///
+/// (0, 1, 0) is the rigid constraint: it stops C' and leaves the error as it is.
 struct Soft {
   float bias;     // share of the error that is corrected, per second
   float mass;     // scales the impulse
@@ -123,6 +133,8 @@ struct Soft {
 
 struct Setup {
   Kind kinds[kKinds];
+  // Entry pair_of(a, b); both orders are written, so a contact need not sort its sides. Unless set,
+  // 0: no friction, no bounce.
   float friction[kKinds * kKinds];     // Coulomb coefficient of a pair, symmetric
   float restitution[kKinds * kKinds];  // symmetric
   float gravity;                       // [m/s^2], downwards

@@ -10,6 +10,7 @@
 namespace ge::physics {
 
 /// How fast any point of a body may move for its turning; that of a ball changes nothing.
+/// Of the torque only what turns about z counts: that of a walker, who cannot turn otherwise. [m/s]
 GE_FN float sweep_speed(const Kind& kind, const Velocity& v, const Load& load, float time) {
   const float arm = select(kind.shape == kSphere, 0.0f, kind.bound);
   return arm * (length(vec(v.angular)) + abs(load.torque[2]) * kind.inverse_inertia[2] * time);
@@ -26,11 +27,14 @@ GE_FN void bound_body(const WorldOf<M>& w, Bounds& bounds, const Pose& pose,
   if (movable(body)) {
     const float t = s.round_time;
     // The way under a constant force, in substeps of which each moves with the speed after it.
+    // Of n = substeps / rounds: sum over i = 1..n of h i h F/m is (1/2 + 1/(2 n)) F/m t^2, with t =
+    // n h.
     const float share = 0.5f + 0.5f * float(s.rounds) / float(s.substeps);
     const float pushed = (length(vec(load.force)) * share * t) * t;
     const float turned = sweep_speed(kind, velocity, load, t);
     const float grown = s.sweep + s.margin + length(vec(velocity.linear)) * t +
                         pushed * kind.inverse_mass + 0.5f * (turned * t);
+    // Gravity takes it down alone; what throws it up is in its velocity, or in `sweep`.
     box.low -= Vec3{grown, grown, grown + 0.5f * s.gravity * t * t};
     box.high += Vec3{grown, grown, grown};
   }
@@ -48,6 +52,8 @@ GE_FN bool overlap(const Bounds& a, const Static& b) {
          a.low[2] < b.centre[2] + b.half[2] && b.centre[2] - b.half[2] < a.high[2];
 }
 /// A plane is near where the bounds reach behind it.
+/// `half` of a plane is its normal, so the corner that reaches farthest against it is the one to
+/// ask.
 GE_FN bool behind(const Bounds& a, const Static& plane) {
   float lowest = 0.0f;
   for (int k = 0; k < 3; ++k) {
@@ -62,6 +68,7 @@ GE_FN bool meets(const Setup& s, const Bounds& a, const Static& b) {
 }
 
 /// The later bodies near this one, asleep or not: sleepers are woken along these pairs.
+/// Pairs of which neither may move are left out: they could neither collide nor wake.
 template <class M>
 GE_FN void find_bodies(const WorldOf<M>& w, Slot self, typename M::Physics::NearOf& near,
                        const Bounds& bounds, const Body& body) {
@@ -73,9 +80,11 @@ GE_FN void find_bodies(const WorldOf<M>& w, Slot self, typename M::Physics::Near
     if (!overlap(bounds, w.template get<T, Bounds>(other))) continue;
     const Body b = w.template get<T, Body>(other);
     if (present(b) && (movable(body) || movable(b)))
+      // With one word the index is a constant, and the bitmap stays in a register.
       near.bodies[kWords > 1 ? other >> 5 : 0] |= 1u << (other & 31);
   }
 }
+/// For the awake alone, so after wake(); the bits of the others are the zeros of find_bodies().
 template <class M>
 GE_FN void find_statics(const WorldOf<M>& w, typename M::Physics::NearOf& near,
                         const Bounds& bounds, const Body& body) {
@@ -92,6 +101,8 @@ GE_FN void find_statics(const WorldOf<M>& w, typename M::Physics::NearOf& near,
 
 /// Lists the pairs with an awake body: bodies in order, then what is near each. Pairs beyond the
 /// capacity are counted, not listed.
+/// One lane does it for a world: the order of this list is the order of contacts and colours, and
+/// with it every bit of the result.
 template <class M>
 GE_FN void list_pairs(const WorldOf<M>& w, Counts& counts,
                       Rows<typename M::Physics::Pairs, Pairing> pairs) {
@@ -101,6 +112,7 @@ GE_FN void list_pairs(const WorldOf<M>& w, Counts& counts,
   uint32_t count = 0;
   const auto add = [&](int a, int b) GE_LAMBDA {
     if (count < uint32_t(M::Physics::kPairs)) pairs.set(int(count), {uint32_t(a), uint32_t(b)});
+    // On past the capacity: the message names the size that would have sufficed.
     ++count;
   };
   for (int a = 0; a < T::capacity; ++a) {
@@ -126,6 +138,8 @@ GE_FN int pair_count(const WorldOf<M>&, const Counts& counts) {
 }
 
 /// Bounds for this substep alone.
+/// Each body is grown by the margin and its own reach, and `touch` looks as far as the margin and
+/// both reaches: what does not overlap here has no contacts there. Setup::reach caps both.
 GE_FN void bound_substep(const Setup& s, Bounds& bounds, const Kind& kind, Vec3 at,
                          const Mat3& turn, float reach) {
   const float grown = min(s.reach, s.margin + reach);
@@ -133,6 +147,7 @@ GE_FN void bound_substep(const Setup& s, Bounds& bounds, const Kind& kind, Vec3 
   put(bounds.low, box.low - Vec3{grown, grown, grown});
   put(bounds.high, box.high + Vec3{grown, grown, grown});
 }
+/// Rows of pairs and contacts count statics on from the last body.
 template <class M>
 GE_FN bool is_static(uint32_t row) {
   return row >= uint32_t(M::Physics::kBodies);

@@ -39,6 +39,7 @@ GE_FN Vec3 clamped_to(const Placed& hull, Vec3 p) {
     const Corner from = wedge_corner(h, i), to = wedge_corner(h, (i + 1) % 3);
     const Vec3 start = {0, from.y, from.z}, d = {0, to.y - from.y, to.z - from.z};
     const Vec3 q = {0, p.y, p.z};
+    // The corners run counter-clockwise in (y, z), so inside is left of all three sides.
     inside = inside & (d.y * (q.z - start.z) - d.z * (q.y - start.y) >= 0.0f);
     const Vec3 on = start + d * along_segment(start, d, q);
     const float square = dot(q - on, q - on);
@@ -50,6 +51,8 @@ GE_FN Vec3 clamped_to(const Placed& hull, Vec3 p) {
 }
 
 /// In the frame of the hull.
+/// From outside by the clamped point; inside, or within 10 um of the surface, where that point
+/// gives no direction, by the face that is least deep.
 GE_FN Nearest nearest_on_hull(const Placed& hull, Vec3 p) {
   const Vec3 on = clamped_to(hull, p), out = p - on;
   const float square = dot(out, out);
@@ -70,6 +73,9 @@ GE_FN PointPair nearest_of_segments(Vec3 middle_a, Vec3 axis_a, Vec3 middle_b, V
   const Vec3 r = middle_a - middle_b;
   const float aa = dot(axis_a, axis_a), bb = dot(axis_b, axis_b), ab = dot(axis_a, axis_b);
   const float ra = dot(axis_a, r), rb = dot(axis_b, r);
+  // |p(s) - q(t)|^2 has zero derivatives where aa s - ab t = -ra and ab s - bb t = -rb; s from
+  // that, t the best for it, then s again for the clamped t. Parallel lines have no one s: the
+  // middle will do.
   const float determinant = aa * bb - ab * ab;
   const bool crossed = determinant > 1e-6f * aa * bb;
   float s = clamp((ab * rb - bb * ra) / select(crossed, determinant, 1.0f), -1.0f, 1.0f);
@@ -89,6 +95,7 @@ struct SegmentOnHull {
   float face_distance;               // its plane's distance from the segment
 };
 
+/// Takes a pair of points if it is nearer than the best so far; of equals the first stays.
 GE_FN void offer(SegmentOnHull& best, Vec3 on_segment, Vec3 on_hull) {
   const Vec3 out = on_segment - on_hull;
   const float square = dot(out, out);
@@ -101,6 +108,7 @@ GE_FN void offer(SegmentOnHull& best, Vec3 on_segment, Vec3 on_hull) {
 /// Where a segment has entered the hull: the shallowest way out, over faces and crossed edges.
 GE_FN void shallowest_exit(const Placed& hull, Vec3 middle, Vec3 axis, SegmentOnHull& best) {
   const Vec3 normal = face(hull, best.face).normal;
+  // The end that lies deeper behind the face.
   const Vec3 low = middle + axis * select(dot(axis, normal) > 0.0f, -1.0f, 1.0f);
   best.normal = normal;
   best.distance = best.face_distance;
@@ -110,12 +118,14 @@ GE_FN void shallowest_exit(const Placed& hull, Vec3 middle, Vec3 axis, SegmentOn
   for (int i = 0; i < edge_direction_count(hull); ++i) {
     Vec3 n = cross(edge_direction(hull, i), axis);
     const float length_squared = dot(n, n);
+    // The segment runs along this edge: their product gives no direction that a face does not.
     if (length_squared <= 1e-4f * square) continue;
     n = n * (1.0f / sqrt(length_squared));
     const Interval e = hull_extent(hull, n);
     const float centre = dot(middle, n);
     const bool down = e.low - centre > centre - e.high;
     const float s = max(centre - e.high, e.low - centre);
+    // By a millimetre, or contacts would jump between a face and an edge that are as deep.
     if (s <= best.distance + 1e-3f) continue;
     n = choose(down, -n, n);
     const Edge on = support_edge(hull, i, n);
@@ -145,6 +155,8 @@ GE_NOINLINE inline void nearest_segment_on_hull(const Placed& hull, Vec3 middle,
     const PointPair pair = nearest_of_segments(e.middle, e.direction * e.half, middle, axis);
     offer(best, pair.b, pair.a);
   }
+  // Nearest points of a segment outside lie at one of its ends or at an edge. One that pierces the
+  // hull may be far from both, and is told by clipping it: something remains inside.
   // Through two faces, past all edges and with both ends outside: every plane is then crossed.
   const Vec3 out = best.on_segment - best.on_hull;
   bool apart = best.distance > 1e-10f;

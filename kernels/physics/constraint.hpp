@@ -11,12 +11,38 @@
 //
 // The spring's softness keeps heavy stacks and squeezes stable; the cap on its push keeps bodies
 // that were put into each other from flying apart.
+//
+// The equations, in the code's signs. n is the unit normal from a to b, t1 and t2 = n x t1 span the
+// plane across it, r_a and r_b are the arms from the centres of mass to the point, x the centres, v
+// and w the velocities, m and I masses and inertias (in the world). An impulse acts on b as it is
+// and on a reversed; what cannot move has 1/m = 0 and I^-1 = 0 and drops out of every sum.
+//
+//   slip      u = (v_b + w_b x r_b) - (v_a + w_a x r_a)                                     [m/s]
+//
+//   normal    C = (x_b + r_b - x_a - r_a) . n >= 0      the gap; negative is overlap          [m]
+//             J = [-n, -(r_a x n), n, r_b x n]          so C' = J [v_a w_a v_b w_b] = u . n
+//             K = 1/m_a + 1/m_b + (r_a x n) . I_a^-1 (r_a x n) + (r_b x n) . I_b^-1 (r_b x n)
+//             L >= 0, and L (C' + bias) = 0 in a rigid sweep: it pushes or it is open       [N s]
+//
+//   friction  C' = [u . t1, u . t2]                     stops; there is no error to correct
+//             J = [-t, -(r_a x t), t, r_b x t]          a row for t1, one for t2
+//             K_ij = (1/m_a + 1/m_b) d_ij + (r_a x t_i) . I_a^-1 (r_a x t_j)
+//                                         + (r_b x t_i) . I_b^-1 (r_b x t_j)
+//             |L_t| <= mu L_n                           Coulomb's disc, with the L_n of this sweep
+//
+//   bounce    u . n = -e u0 . n                         u0: the slip before the substep's push
+//
+// Each point, one after the other, gets the dL that satisfies its own row, and the velocities
+// change by M^-1 J^T dL before the next one looks (projected Gauss-Seidel). What is clamped is the
+// sum L of a substep, not the change: a later point may take back what an earlier one gave too
+// much.
 #pragma once
 
 #include "physics/tables.hpp"
 
 namespace ge::physics {
 
+/// The biased sweep shapes the positions, the relaxed one the velocities that the step ends with.
 enum Sweep { kBiased, kRelaxed };
 
 /// What a sweep has to know of the substep.
@@ -25,11 +51,15 @@ struct Sweeping {
   float push;
 };
 
-/// The change of a normal impulse that the sweep wants. `gap` is the distance now.
+/// The change of a normal impulse that the sweep wants. `gap` is the distance at this moment,
+/// `speed` is C', `mass` 1 / K. Where bodies are apart, C' may close the gap within one substep but
+/// no more: C' + gap / h >= 0. Where they overlap, the spring wants C' = -bias gap, at most `push`,
+/// in the biased sweep; 0 in the relaxed one. L' = max(L - scale (C' + bias) / K - given_up L, 0).
 GE_FN float normal_change(const Sweeping& sweep, const Soft& soft, bool biased, float gap,
                           float speed, float mass, float impulse) {
   const bool apart = gap > 0.0f;
   const bool springs = biased & !apart;
+  // gap <= 0 here, so the bias is negative: a wish to part at up to `push`.
   const float pushed = max(soft.bias * gap, -sweep.push);
   const float bias = select(apart, gap * sweep.rate, select(springs, pushed, 0.0f));
   const float scale = select(springs, soft.mass, 1.0f);
@@ -50,15 +80,19 @@ GE_FN int normal_passes(const Setup& s, const float (&approach)[4], uint32_t cou
 struct Slip {
   float first, second;
 };
-/// The friction impulse that stops the slip, or the largest on the disc of radius `most`. A result
-/// beyond the disc is not scaled back, which would bend it away from the slip, but replaced by a step
-/// along the slip.
+/// The friction impulse that stops the slip, or the largest on the disc of radius `most` = mu L_n.
+/// First L - K^-1 slip, the 2x2 block solved at once. A result beyond the disc is not scaled back,
+/// which would bend it away from the slip (slides come out 6 to 15 % too long, and yaw), but
+/// replaced by a step along the slip, L - slip / k, clamped to the disc. With k the larger
+/// eigenvalue of K no direction is stepped too far, and what repeats itself has L opposite to the
+/// slip: Coulomb.
 GE_FN Slip friction_impulse(Slip old, Slip slip, float xx, float xy, float yy, float most) {
   const float determinant = xx * yy - xy * xy;
   const float scale = select(determinant > 1e-12f, 1.0f / determinant, 0.0f);
   Slip now = {old.first - scale * (yy * slip.first - xy * slip.second),
               old.second - scale * (xx * slip.second - xy * slip.first)};
   if (now.first * now.first + now.second * now.second <= most * most) return now;
+  // Of [xx xy; xy yy]: mean of the diagonal plus the root of half its difference squared and xy^2.
   const float half = 0.5f * (xx - yy);
   const float stiffest = 0.5f * (xx + yy) + sqrt(half * half + xy * xy);
   const float step = select(stiffest > 0.0f, 1.0f / stiffest, 0.0f);
@@ -84,15 +118,17 @@ GE_FN void share_load(float (&normal)[4], int count) {
 }
 
 /// 1 / x, or 0 where nothing moves.
+/// An effective mass of 0 asks for no impulse, so two sides that cannot move need no branch.
 GE_FN float inverse_or_zero(float x) {
   return select(x > 0.0f, 1.0f / x, 0.0f);
 }
-/// Mass seen along n at `arm`, inverted: what the rotation adds.
+/// What the rotation of one side adds to K: (r x n) . I^-1 (r x n) [1/kg].
 GE_FN float turning(const Sym3& inverse_inertia, Vec3 arm_cross_n) {
   return dot(arm_cross_n, inverse_inertia * arm_cross_n);
 }
 
-/// Where a body stands in a sweep.
+/// A body's velocities while rows of a sweep change them, with what they are changed by: a copy,
+/// so that the points of one contact see each other's impulses before anything is stored.
 struct Moving {
   Vec3 v, w;
   float inverse_mass;

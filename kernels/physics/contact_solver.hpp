@@ -10,6 +10,9 @@ template <class M>
 using VelocityRows = Rows<BodiesOf<M>, Velocity>;
 
 /// Both bodies of a contact or joint while it is solved.
+/// It copies velocities in, the rows of a contact change the copies, `store` writes them back: no
+/// other row of the same colour reads or writes these two bodies meanwhile. n and impulses point
+/// from a to b throughout.
 template <class M>
 struct Couple {
   Moving a, b;
@@ -24,6 +27,7 @@ struct Couple {
         moves_a(a.inverse_mass > 0.0f),
         moves_b(b.inverse_mass > 0.0f) {}
   static GE_FN Moving load(const WorldOf<M>& w, const VelocityRows<M>& rows, uint32_t row) {
+    // Rows from kBodies on have no Velocity to read: zeros, with no inverse mass.
     if (is_static<M>(row)) return Moving{};
     return moving(rows.get(int(row)), w.template get<BodiesOf<M>, Frame>(int(row)));
   }
@@ -36,6 +40,8 @@ struct Couple {
     if (moves_a) a.push(arm_a, -impulse);
     if (moves_b) b.push(arm_b, impulse);
   }
+  /// u of constraint.hpp. Velocities of what does not move are taken as zero, whatever its row
+  /// says: a locked body may have been written one.
   GE_FN Vec3 slip(Vec3 arm_a, Vec3 arm_b) const {
     Vec3 speed = {0, 0, 0};
     if (moves_b) speed = b.at(arm_b);
@@ -44,6 +50,8 @@ struct Couple {
   }
 };
 
+/// The impulses that recall() found are applied whole before the first sweep. That sweep then only
+/// corrects them, which is why one sweep of each kind suffices for what lies still.
 template <class M>
 GE_FN void warm_contact(const WorldOf<M>& w, const Manifold& m, const Impulse& impulse,
                         VelocityRows<M> rows) {
@@ -69,6 +77,7 @@ GE_FN Stride stride_of(const WorldOf<M>& w, uint32_t row) {
 struct MovedArm {
   Vec3 arm, way;
 };
+/// To first order in the rotation, which is at most top_spin times the substep.
 GE_FN MovedArm moved_arm(const Stride& stride, Vec3 arm) {
   const Vec3 turned = cross(vec(stride.turn), arm);
   return {arm + turned, vec(stride.shift) + turned};
@@ -78,6 +87,7 @@ GE_FN MovedArm moved_arm(const Stride& stride, Vec3 arm) {
 template <Sweep kSweep, class M>
 GE_FN void press_contact(const Setup& s, Couple<M>& pair, Impulse& impulse, const Manifold& m,
                          const Stride& moved_a, const Stride& moved_b) {
+  // Stiffer against what cannot move: a push squeezes bodies into it, and no other side yields.
   const bool hard = !pair.moves_a || !pair.moves_b;
   const Soft soft = hard ? s.hard_contact : s.contact;
   const Sweeping sweep = {1.0f / s.substep, s.push};
@@ -90,6 +100,8 @@ GE_FN void press_contact(const Setup& s, Couple<M>& pair, Impulse& impulse, cons
     if constexpr (kSweep == kRelaxed) {
       const MovedArm a = moved_arm(moved_a, arm_a), b = moved_arm(moved_b, arm_b);
       arm_a = a.arm, arm_b = b.arm;
+      // C after the motion: C0 + (d_b - d_a) . n, the d being the ways of the two ends of the arms.
+      // The normal is kept.
       gap += dot(b.way - a.way, n);
     }
     const float change =
@@ -100,6 +112,8 @@ GE_FN void press_contact(const Setup& s, Couple<M>& pair, Impulse& impulse, cons
   }
 }
 
+/// One sweep over one contact: its normals, then its friction, whose disc is as large as the normal
+/// impulses are by then.
 template <Sweep kSweep, class M>
 GE_FN void solve_contact(const WorldOf<M>& w, Impulse& impulse, const Manifold& m,
                          VelocityRows<M> rows) {
@@ -133,6 +147,8 @@ GE_FN void solve_contact(const WorldOf<M>& w, Impulse& impulse, const Manifold& 
   pair.store(rows);
 }
 
+/// Wants u . n = -e u0 . n, so dL = -(u . n + e u0 . n) / K, L + dL >= 0. A point with L = 0 after
+/// the sweeps holds nothing, so it has nothing to give back.
 template <class M>
 GE_FN void bounce_points(Couple<M>& pair, Impulse& impulse, const Manifold& m, float least) {
   const Vec3 n = vec(m.normal);

@@ -13,6 +13,7 @@
 namespace ge::physics {
 
 /// A body's shape in place, and how it takes part.
+/// A static is a side that does not move: zero velocities, zero inverse mass, no reach.
 struct Side {
   Placed shape;
   uint32_t kind;
@@ -45,6 +46,8 @@ GE_FN int find_kept(const WorldOf<M>& w, int row, uint32_t a, uint32_t b) {
     const Memory old = w.template get<K, Memory>(k);
     return old.a == a && old.b == b;
   };
+  // Both lists follow the order of the pairs, so a row shifts only when a pair before it comes or
+  // goes.
   if (row < count && same(row)) return row;
   for (int k = 0; k < count; ++k)
     if (same(k)) return k;
@@ -61,6 +64,8 @@ GE_FN void recall(const WorldOf<M>& w, int row, const Manifold& m, const Feature
   if (kept < 0) return;
   const Memory old = w.template get<typename M::Physics::Kept, Memory>(kept);
   const Vec3 first = vec(m.tangent);
+  // Bits: old points that gave their impulses, new points that got some. No impulse is given twice,
+  // or the warm start would push harder than the last substep did.
   uint32_t taken = 0, served = 0;
   const auto take = [&](int k, int j) GE_LAMBDA {
     const Vec3 slip = point(old.slip, j);
@@ -76,6 +81,8 @@ GE_FN void recall(const WorldOf<M>& w, int row, const Manifold& m, const Feature
     if (uint32_t(k) < m.count && uint32_t(j) < old.count && feature.key[k] == old.key[j] &&
         (taken >> j & 1u) == 0 && (served >> k & 1u) == 0)
       take(k, j);
+  // The second search is by place, in the frame of a, which the pair's common motion does not
+  // change.
   const float match = setup_of<M>(w).match;
   GE_UNROLL
   for (int k = 0; k < 4; ++k) {
@@ -92,11 +99,16 @@ GE_FN void recall(const WorldOf<M>& w, int row, const Manifold& m, const Feature
     }
     GE_UNROLL
     for (int j = 0; j < 4; ++j)
+      // `best` as an index into registers would send `old` to memory: the loop names each j.
       if (best == j) take(k, j);
   }
 }
 
-/// Effective masses and approach of each point.
+/// Effective masses and approach of each point, as constraint.hpp has them:
+///
+///   mass     1 / K along n
+///   slide    K_11, K_12, K_22 in the tangents; the masses are not in K_12, for t1 . t2 = 0
+///   approach u0 . n, the slip before gravity and loads: what lies at rest does not count as a hit
 GE_FN void prepare(Manifold& m, const Moving& a, const Moving& b, Vec3 second) {
   const Vec3 n = vec(m.normal), first = vec(m.tangent);
   const float masses = a.inverse_mass + b.inverse_mass;
@@ -116,6 +128,7 @@ GE_FN void prepare(Manifold& m, const Moving& a, const Moving& b, Vec3 second) {
   }
 }
 
+/// True of upright bodies and of all that does not move.
 GE_FN bool cannot_tilt(const Moving& m) {
   return m.inverse_inertia.xx + m.inverse_inertia.yy == 0.0f;
 }
@@ -132,6 +145,7 @@ GE_FN void touch(const WorldOf<M>& w, int row, Manifold& m, Impulse& impulse, Fe
   const CollideOptions options = {min(s.reach, s.margin + a.reach + b.reach), s.edge_margin,
                                   s.step_height, s.kinds[a.kind].upright == 1,
                                   s.kinds[b.kind].upright == 1};
+  // Its points are where the bodies are now; all sweeps of the substep use them, moved along.
   ContactSet found;
   collide(a.shape, b.shape, options, found);
   m.count = uint32_t(found.count);
@@ -154,6 +168,7 @@ GE_FN void touch(const WorldOf<M>& w, int row, Manifold& m, Impulse& impulse, Fe
   }
   prepare(m, a.moving, b.moving, across.second);
   recall<M>(w, row, m, feature, across.second, impulse);
+  // One upright body on another, or on what is fixed: the points press along z and none can tilt.
   if (abs(found.normal.z) > 0.999f && cannot_tilt(a.moving) && cannot_tilt(b.moving))
     share_load(impulse.normal, found.count);
 }
@@ -167,6 +182,8 @@ GE_FN void colour_contacts(const WorldOf<M>& w, Counts& counts,
   const int rows = w.template count<C>();
   for (int k = 0; k < M::Physics::kBodies; ++k) used.set(k, Used{0});
   int last = 0;
+  // Nothing a sweep does moves it: a static, a locked body or a sleeper. Its rows may be read by
+  // many contacts of one colour, since `Couple::store` does not write them.
   const auto heavy = [&](uint32_t row) GE_LAMBDA {
     return is_static<M>(row) || w.template get<BodiesOf<M>, Frame>(int(row)).inverse_mass == 0.0f;
   };
@@ -182,6 +199,8 @@ GE_FN void colour_contacts(const WorldOf<M>& w, Counts& counts,
     colours.set(k, {uint32_t(colour)});
     last = max(last, colour + 1);
   }
+  // Contacts with one heavy side need no bits, only a turn among those of their body; they come
+  // after all others, so that what cannot give way has the last word on what can.
   const int first = last;
   for (int k = 0; k < M::Physics::kBodies; ++k) used.set(k, Used{0});
   for (int k = 0; k < rows; ++k) {
@@ -202,6 +221,7 @@ GE_FN int colour_count(const WorldOf<M>&, const Counts& counts) {
 }
 
 /// Row i of Kept: contact i after this substep.
+/// After the bounce, so that the warm start of the next substep knows its impulses too.
 template <class M>
 GE_FN void keep(const WorldOf<M>& w, int row, Memory& memory) {
   using C = typename M::Physics::Contacts;

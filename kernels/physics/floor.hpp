@@ -3,7 +3,17 @@
 // arithmetic. A point is a vertex, and finds its impulse again by the vertex's number.
 //
 // An upright body stands on one point under its centre: it cannot tilt, so several would say the
-// same, and it turns without friction. One that slides on its base (Kind::upright 2) has its corners.
+// same, and it turns without friction. One that slides on its base (Kind::upright 2) has its
+// corners.
+//
+// The equations are those of constraint.hpp with the floor as a, which does not move, the body as
+// b, n = z, t1 = x, t2 = y, and r the arm. i is I^-1 in the world:
+//
+//   C  = height of the point        C' = v_z + w_x r_y - w_y r_x
+//   r x z = (r_y, -r_x, 0)          K    = 1/m + i_xx r_y^2 + i_yy r_x^2 - 2 i_xy r_x r_y
+//   r x x = (0, r_z, -r_y)          K_xx = 1/m + i_yy r_z^2 + i_zz r_y^2 - 2 i_yz r_y r_z
+//   r x y = (-r_z, 0, r_x)          K_yy = 1/m + i_xx r_z^2 + i_zz r_x^2 - 2 i_xz r_x r_z
+//                                   K_xy = i_yz r_x r_z + i_xz r_y r_z - i_xy r_z^2 - i_zz r_x r_y
 #pragma once
 
 #include "physics/broad_phase.hpp"
@@ -12,6 +22,7 @@
 
 namespace ge::physics {
 
+/// Number of the vertex + 1 in slot k of Sole::vertices.
 GE_FN uint32_t sole_vertex(uint32_t vertices, int k) {
   return vertices >> (8 * k) & 255u;
 }
@@ -45,6 +56,7 @@ GE_FN void sole_points(const Kind& kind, const Placed& shape, float reach, SoleP
     if (touching == 0) break;
     out.vertex[k] = lowest_one(touching);
     touching &= touching - 1;
+    // In the order of their numbers, so that slots do not change places between substeps.
     out.at[k] = shape.at + plane_arm(shape, {0, 0, 1}, out.vertex[k]);
     out.count = k + 1;
   }
@@ -55,12 +67,16 @@ template <class M>
 GE_FN void touch_floor(const WorldOf<M>& w, Sole& sole, Floor& floor, Stride& stride,
                        Bounds& bounds, const Pose& pose, const Velocity& velocity, const Body& body,
                        const Frame& frame, const Load& load) {
+  // Before any way out: all that follows of the substep reads the count and nothing else without
+  // it.
   floor.count = 0;
   const Sole old = sole;
   if (!awake(body)) {
+    // Its sole is left as it is: a sleeper that wakes begins with what carried it.
     stride = Stride{};
     return;
   }
+  // Filled again below from `old`, by number of vertex: what has left the floor is forgotten.
   sole = Sole{};
   const Setup& s = setup_of<M>(w);
   const Kind& kind = s.kinds[body.kind];
@@ -90,6 +106,7 @@ GE_FN void touch_floor(const WorldOf<M>& w, Sole& sole, Floor& floor, Stride& st
         i.yz * r.x * r.z + i.xz * r.y * r.z - i.xy * r.z * r.z - i.zz * r.x * r.y;
     floor.slide[3 * k + 2] =
         m.inverse_mass + i.xx * r.z * r.z + i.zz * r.x * r.x - 2.0f * i.xz * r.x * r.z;
+    // Before gravity: what rests is not hit, though gravity moves it down in every substep.
     floor.approach[k] = m.v.z + (m.w.x * r.y - m.w.y * r.x);
     const uint32_t vertex = uint32_t(points.vertex[k]) + 1u;
     sole.vertices |= vertex << (8 * k);
@@ -126,18 +143,22 @@ GE_FN void press_floor(const Setup& s, Moving& m, Sole& sole, const Floor& floor
     if constexpr (kSweep == kRelaxed) {
       const Vec3 turned = cross(vec(stride.turn), r);
       r += turned;
+      // Of the motion only its z changes the height.
       gap += stride.shift[2] + turned.z;
     }
     const float change =
         normal_change(sweep, s.hard_contact, kSweep == kBiased, gap,
                       m.v.z + (m.w.x * r.y - m.w.y * r.x), floor.mass[k], sole.normal[k]);
     sole.normal[k] += change;
+    // Moving::push of (0, 0, change), less the products with 0.
     m.v.z += change * m.inverse_mass;
     const float x = r.y * change, y = -r.x * change;  // of the torque
     m.w += Vec3{i.xx * x + i.xy * y, i.xy * x + i.yy * y, i.xz * x + i.yz * y};
   }
 }
 
+/// After contacts and joints: of all that may be violated at a substep's end, the floor is the
+/// last.
 template <Sweep kSweep, class M>
 GE_FN void solve_floor(const WorldOf<M>& w, Velocity& velocity, Sole& sole, const Floor& floor,
                        const Frame& frame, const Stride& stride) {

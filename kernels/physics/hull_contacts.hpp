@@ -20,7 +20,9 @@ namespace ge::physics {
 struct ContactPoint {
   Vec3 on_a, on_b;  // in the world, on the surfaces [m]
   float gap;        // (on_b - on_a) . normal [m]
-  uint32_t key;     // which features touch; steady from step to step
+  // Within a pair; of faces: slot, face of the reference << 4, other face << 7, whose it is << 10;
+  // of edges bit 11 and the two directions.
+  uint32_t key;  // which features touch; steady from step to step
 };
 struct ContactSet {
   Vec3 normal;  // from a to b, unit; undefined where count is 0
@@ -42,6 +44,8 @@ inline constexpr float kParallel = 1e-3f;  // squared sine below which edges giv
 inline constexpr float kFar = 1e30f;
 
 /// The best axis of each family: separation, and which.
+/// Separation: how far apart the projections are along the axis; negative, the overlap. Hulls are
+/// apart by at least the greatest of all, and touch if none is positive.
 struct Axes {
   float a, b, edge;
   int face_a, face_b, edge_a, edge_b;
@@ -83,7 +87,8 @@ GE_FN bool box_axes(const Placed& a, const Placed& b, float reach, Axes& best) {
     best.b = select(better, s, best.b);
   }
   if (best.b > reach) return false;
-  // Where both stand upright, crossed edges are the faces' normals again.
+  // Where both stand upright, crossed edges are the faces' normals again: nine axes less in a world
+  // of boxes on a floor.
   if (m[2][2] > 1.0f - 1e-6f) return true;
   GE_UNROLL
   for (int i = 0; i < 3; ++i) {
@@ -91,10 +96,13 @@ GE_FN bool box_axes(const Placed& a, const Placed& b, float reach, Axes& best) {
     GE_UNROLL
     for (int j = 0; j < 3; ++j) {
       const int j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+      // The axis is a_i x b_j, in a's frame (0, -r[i2][j], r[i1][j]): all its sums have two terms.
+      // It is not of unit length; `square` is that of its length.
       const float square = r[i1][j] * r[i1][j] + r[i2][j] * r[i2][j];
       const float along = abs(t[i2] * r[i1][j] - t[i1] * r[i2][j]);
       const float radii =
           ha[i1] * m[i2][j] + ha[i2] * m[i1][j] + hb[j1] * m[i][j2] + hb[j2] * m[i][j1];
+      // Their cross product is rounding then, and faces have asked the same already.
       const bool parallel = square < kParallel;
       const float s = (along - radii) / sqrt(select(parallel, 1.0f, square));
       const bool better = (s > best.edge) & !parallel;
@@ -108,6 +116,8 @@ GE_FN bool box_axes(const Placed& a, const Placed& b, float reach, Axes& best) {
 }
 
 /// The same of any two hulls, in the frame of a.
+/// A wedge is not symmetric about its origin, so extents are intervals and faces are asked one by
+/// one.
 GE_FN bool hull_axes(const Placed& a, const Placed& b, float reach, Axes& best) {
   const Mat3 relative = relative_turn(a, b);
   const Vec3 offset = to_body(a.turn, b.at - a.at);
@@ -148,6 +158,7 @@ GE_FN bool hull_axes(const Placed& a, const Placed& b, float reach, Axes& best) 
 }
 
 /// Corner i of an incident face in the frame of a reference face.
+/// `depth` is the height over the reference face: negative inside, so the gap of a contact there.
 struct Incident {
   float x[4], y[4], depth[4];
   float slope_x, slope_y, level;  // depth = level + slope_x x + slope_y y
@@ -164,6 +175,8 @@ GE_FN Incident seen_from(const Face& reference, const Face& face) {
   GE_UNROLL
   for (int i = 0; i < 4; ++i)
     out.x[i] = corner[i].x, out.y[i] = corner[i].y, out.depth[i] = corner[i].z;
+  // The incident face looks against the reference, normal.z < 0; were it edge-on, its slope would
+  // be infinite, so that is bounded.
   const float scale = -1.0f / min(normal.z, -1e-3f);
   out.slope_x = normal.x * scale, out.slope_y = normal.y * scale;
   out.level = centre.z - out.slope_x * centre.x - out.slope_y * centre.y;
@@ -179,6 +192,7 @@ GE_FN void cut(Part& part, float start, float rate) {
   const float t = -start / select(flat, 1.0f, rate);
   part.leave = select(rate > 0.0f, min(part.leave, t), part.leave);
   part.enter = select(rate < 0.0f, max(part.enter, t), part.enter);
+  // Along the side and outside of it: nothing is left of an edge, which begins at 0.
   part.leave = select(flat & (start > 0.0f), -1.0f, part.leave);
 }
 
@@ -199,6 +213,7 @@ GE_FN void clip_edges(const Face& ref, const Incident& incident, bool triangle, 
     cut(part, -x - (ref.half_u + kSlack), -dx);
     cut(part, y - (ref.half_v + kSlack), dy);
     cut(part, -y - (ref.half_v + kSlack), -dy);
+    // The hypotenuse runs from (-u, -v) to (u, v); the corner (-u, v) beyond it is missing.
     if (ref.triangle) {
       const float u = ref.half_u, v = ref.half_v;
       cut(part, y * u - x * v - kSlack * (u + v), dy * u - dx * v);
@@ -223,6 +238,7 @@ GE_FN void add_reference_corners(const Face& ref, const Incident& in, Candidates
     for (int e = 0; e < 4; ++e) {  // the incident face runs clockwise here
       const int next = (e + 1) % 4;
       const float dx = in.x[next] - in.x[e], dy = in.y[next] - in.y[e];
+      // Of a triangle one edge has no length: left is 0 and the bound too, so it refuses nothing.
       const float left = dx * (y - in.y[e]) - dy * (x - in.x[e]);
       inside = inside & (left <= -kSlack * max(abs(dx), abs(dy)));
     }
@@ -233,6 +249,8 @@ GE_FN void add_reference_corners(const Face& ref, const Incident& in, Candidates
 
 /// Bits of the slots to keep: all within reach if they are at most four; otherwise the deepest, the
 /// one farthest from it, and the extremes on either side of the line through these two.
+/// A manifold of four carries torques about both axes, as more points would. The factors 1.001 and
+/// kTie keep equal candidates from changing places by rounding: impulses are found by slot.
 GE_FN uint32_t keep_four(const Candidates& c, float reach) {
   int count = 0, first = 0;
   uint32_t all = 0;
@@ -289,6 +307,7 @@ GE_FN void face_contacts(const Placed& reference, int index, const Placed& other
   GE_UNROLL
   for (int i = 0; i < kSlots; ++i) {
     if ((keep >> i & 1u) == 0) continue;
+    // Both points lie on the normal through the incident point, so the gap is the depth.
     const Vec3 under = ref.centre + ref.u * c.x[i] + ref.v * c.y[i];
     const Vec3 over = under + ref.normal * c.depth[i];
     out.at[count] = {choose(flipped, over, under), choose(flipped, under, over), c.depth[i],
@@ -303,6 +322,7 @@ GE_FN void face_contacts(const Placed& reference, int index, const Placed& other
 GE_FN bool edge_contact(const Placed& a, const Placed& b, const Axes& axes, ContactSet& out) {
   const Vec3 da = a.turn * edge_direction(a, axes.edge_a);
   const Vec3 db = b.turn * edge_direction(b, axes.edge_b);
+  // Not zero: axes.edge is of a pair of directions that are not parallel.
   Vec3 normal = normalized(cross(da, db));
   // Of the two ways to look along the axis, the one that separates.
   const Interval ea = extent(a, normal), eb = extent(b, normal);
@@ -311,11 +331,14 @@ GE_FN bool edge_contact(const Placed& a, const Placed& b, const Axes& axes, Cont
   const Edge on_b = support_edge(b, axes.edge_b, -to_body(b.turn, normal));
   const Vec3 pa = to_world(a, on_a.middle), pb = to_world(b, on_b.middle), r = pa - pb;
   const float c = dot(da, db), ra = dot(da, r), rb = dot(db, r);
+  // Nearest points of the lines pa + da s and pb + db t, unit directions; then either clamped to
+  // its edge, s anew for the clamped t.
   float s = clamp((c * rb - ra) / max(1.0f - c * c, 0.5f * kParallel), -on_a.half, on_a.half);
   const float t = clamp(rb + c * s, -on_b.half, on_b.half);
   s = clamp(c * t - ra, -on_a.half, on_a.half);
   const Vec3 qa = pa + da * s, qb = pb + db * t;
   const float gap = dot(qb - qa, normal);
+  // Edges that supported the axis would be just as far apart as their projections.
   if (gap > axes.edge + 1e-3f) return false;
   out.normal = normal;
   out.count = 1;
@@ -337,10 +360,13 @@ GE_FN bool steps_onto(const Placed& upright, const Placed& other, float step_hei
 GE_FN int walkable_face(const Placed& upright, const Placed& wedge, float separation,
                         float step_height, float reach) {
   int found = -1;
+  // Worse than the best axis by at most step_height: a slope within that is preferred to what
+  // separates.
   float best = separation - step_height;
   for (int i = 0; i < face_count(wedge); ++i) {
     const Face f = in_world(wedge, face(wedge, i));
     const float s = extent(upright, f.normal).low - dot(f.normal, f.centre);
+    // No steeper than 60 degrees.
     const bool better = (f.normal.z > 0.5f) & (s > best) & (s <= reach);
     found = select(better, i, found);
     best = select(better, s, best);
@@ -359,6 +385,7 @@ GE_FN Passing passing(const Placed& upright, const Placed& other, float slack) {
   for (int i = 0; i < face_count(other); ++i) {
     const Face f = in_world(other, face(other, i));
     const float s = extent(upright, f.normal).low - dot(f.normal, f.centre);
+    // Sides are the faces that stand upright, within 6 degrees.
     const bool outside = (abs(f.normal.z) < 0.1f) & (s >= -slack);
     found.grazes = found.grazes | (outside & (found.side >= 0));
     const bool better = outside & (s >= best);
@@ -415,6 +442,7 @@ GE_FN void collide_hulls(const Placed& a, const Placed& b, const CollideOptions&
   bool edges = axes.edge > max(axes.a, axes.b) + options.edge_margin;
   if (options.upright_a != options.upright_b)
     if (!let_walk(a, b, options, axes, flipped, edges)) return;
+  // Where the edges fail the best face still separates, if by a little less.
   if (edges && edge_contact(a, b, axes, out)) return;
   const Placed& reference = flipped ? b : a;
   face_contacts(reference, select(flipped, axes.face_b, axes.face_a), flipped ? a : b, flipped,

@@ -10,6 +10,8 @@
 
 namespace ge::physics {
 
+/// I^-1 in the world is R I^-1 R^T. An upright body has only its zz, which turning about z leaves
+/// alone: no torque tilts it, and every K sees it as infinitely stiff about x and y.
 GE_FN void set_frame(Frame& frame, const Kind& kind, const Body& body, Quat orientation) {
   const Mat3 turn = matrix(orientation);
   set_turn(frame, turn);
@@ -29,6 +31,8 @@ GE_FN void frame_body(const WorldOf<M>& w, Frame& frame, const Pose& pose, const
 }
 
 /// Gravity, loads and damping; then the floor's impulses of the last substep.
+/// Velocities before positions (symplectic Euler): the sweeps in between see the forces of this
+/// substep, so what rests does not sink and come back.
 template <class M>
 GE_FN void integrate_velocity(const WorldOf<M>& w, Velocity& velocity, const Body& body,
                               const Frame& frame, const Load& load, const Sole& sole,
@@ -40,9 +44,11 @@ GE_FN void integrate_velocity(const WorldOf<M>& w, Velocity& velocity, const Bod
   Moving m = moving(velocity, frame);
   m.v += vec(load.force) * (h * m.inverse_mass);
   m.v.z -= h * s.gravity;
+  // No term w x I w: spin_free() turns the body by its momentum instead.
   m.w += (m.inverse_inertia * vec(load.torque)) * h;
   if (kind.damping[0] + kind.damping[1] + kind.spin_damping > 0.0f) {
     // Implicit, so that no damping is too strong.
+    // v' = v - h d v' / m, solved for v'.
     const float level = 1.0f / (1.0f + h * kind.damping[0] * m.inverse_mass);
     m.v.x *= level;
     m.v.y *= level;
@@ -54,6 +60,8 @@ GE_FN void integrate_velocity(const WorldOf<M>& w, Velocity& velocity, const Bod
 }
 
 /// The rotation of a free body through time h: keeps the angular momentum, gives the spin after it.
+/// L = R I R^T w stays, so with R at the middle w = R I^-1 R^T L is the mean spin, and with R at
+/// the end the spin after it: the midpoint rule, second order in h.
 GE_FN Quat spin_free(const Kind& kind, Quat q, const Mat3& turn, Vec3& spin, float h) {
   const Sym3 inverse = sym(kind.inverse_inertia);
   const Vec3 momentum = turn * (sym(kind.inertia) * to_body(turn, spin));
@@ -66,6 +74,7 @@ GE_FN Quat spin_free(const Kind& kind, Quat q, const Mat3& turn, Vec3& spin, flo
 }
 
 /// No faster than Setup::top_speed and top_spin.
+/// Scaled, not cut by components: the direction stays.
 GE_FN void limit(const Setup& s, Vec3& v, Vec3& spin) {
   const float speed = length(v), turning = length(spin);
   if (speed > s.top_speed) v = v * (s.top_speed / speed);
@@ -78,6 +87,8 @@ GE_FN void limit(const Setup& s, Velocity& velocity) {
   put(velocity.angular, spin);
 }
 /// Before a step: whatever was written from outside becomes something that can be computed with.
+/// A kind beyond the table would be read past its end by every stage; a quaternion that is of unit
+/// length but for rounding is left, so that a saved pose goes on with the same bits.
 template <class M>
 GE_FN void mend_body(const WorldOf<M>& w, Pose& pose, Velocity& velocity, Body& body) {
   limit(setup_of<M>(w), velocity);
@@ -86,6 +97,7 @@ GE_FN void mend_body(const WorldOf<M>& w, Pose& pose, Velocity& velocity, Body& 
   const float square = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
   if (!(abs(square - 1.0f) < 1e-3f)) put(pose.orientation, normalized(q));
 }
+/// All later stages index bodies by a joint's rows without asking again.
 template <class M>
 GE_FN void mend_joint(const WorldOf<M>& w, Joint& joint) {
   if (joint.type == kNoJoint) return;
@@ -97,18 +109,22 @@ GE_FN void mend_joint(const WorldOf<M>& w, Joint& joint) {
 }
 
 /// The last word on the velocities of a step.
+/// The relaxed sweep and the bounce of the last substep come after the limit of its positions.
 template <class M>
 GE_FN void limit_velocity(const WorldOf<M>& w, Velocity& velocity, const Body& body) {
   if (awake(body)) limit(setup_of<M>(w), velocity);
 }
 
 /// The part of a rotation that moves a body's points of contact: a round one rolls under them.
+/// A contact's arm turned with a ball would lift off the ground it rolls on.
 GE_FN Vec3 rolled(const Kind& kind, const Mat3& turn, Vec3 rotation) {
   if (kind.shape == kSphere) return {0, 0, 0};
   if (kind.shape == kCapsule) return rotation - turn.z * dot(turn.z, rotation);
   return rotation;
 }
 
+/// Writes the frame too: joints and the next substep's contacts read arms and inertias from it. The
+/// way is limited here, where it is made, since contacts are looked for within Setup::reach alone.
 template <class M>
 GE_FN void integrate_position(const WorldOf<M>& w, Pose& pose, Velocity& velocity, Frame& frame,
                               Stride& stride, const Body& body) {
@@ -122,6 +138,7 @@ GE_FN void integrate_position(const WorldOf<M>& w, Pose& pose, Velocity& velocit
   put(stride.shift, v * h);
   put(stride.turn, rolled(kind, turn_of(frame), spin * h));
   const Quat q = quat(pose.orientation);
+  // What does not turn keeps its quaternion to the bit.
   if (dot(spin, spin) > 0.0f) {
     const Quat end =
         kind.upright != 0 ? turned(q, spin, h) : spin_free(kind, q, turn_of(frame), spin, h);

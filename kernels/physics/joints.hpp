@@ -1,5 +1,17 @@
 // Joints: b held to a by a point (ball), or by a point and its orientation (fixed). Solved before
 // the contacts, each by two blocks of three rows, so that contacts have the last word.
+//
+//   orientation  C = -e                           e: the rotation vector that would take b to
+//                                                 a's orientation times `relative`          [rad]
+//                J = [0, -1, 0, 1]                C' = w_b - w_a
+//                K = I_a^-1 + I_b^-1              3x3, in the world
+//
+//   point        C = (x_b + r_b) - (x_a + r_a)    the anchors, apart                            [m]
+//                J = [-1, [r_a], 1, -[r_b]]       [r] y = r x y, so C' = u, the slip
+//                K = (1/m_a + 1/m_b) 1 - [r_a] I_a^-1 [r_a] - [r_b] I_b^-1 [r_b]
+//
+// Both are soft in the biased sweep (Setup::joint; dL = -mass K^-1 (C' + bias C) - impulse L) and
+// rigid without a bias in the relaxed one. L is unbounded: a joint pulls as it pushes.
 #pragma once
 
 #include "physics/contact_solver.hpp"
@@ -7,6 +19,7 @@
 namespace ge::physics {
 
 /// Makes a joint at the point `at` of the world that keeps the bodies as they are.
+/// Its errors are zero by construction, so it starts without a pull.
 GE_FN Joint joint_between(uint32_t type, uint32_t a, uint32_t b, const Pose& pose_a,
                           const Pose& pose_b, Vec3 at) {
   Joint joint{};
@@ -19,6 +32,7 @@ GE_FN Joint joint_between(uint32_t type, uint32_t a, uint32_t b, const Pose& pos
 }
 
 /// Joints that share a body run one after the other.
+/// In every step, for joints come and go with what the environment does; contacts in every substep.
 template <class M>
 GE_FN void colour_joints(const WorldOf<M>& w, Counts& counts,
                          Rows<typename M::Physics::Joints, Colour> colours,
@@ -46,6 +60,7 @@ GE_FN int joint_colour_count(const WorldOf<M>&, const Counts& counts) {
   return int(counts.joint_colours);
 }
 
+/// As for contacts. `twist` is 0 in a ball, which never adds to it.
 template <class M>
 GE_FN void warm_joint(const WorldOf<M>& w, const Joint& joint, VelocityRows<M> rows) {
   using T = BodiesOf<M>;
@@ -63,8 +78,10 @@ GE_FN void warm_joint(const WorldOf<M>& w, const Joint& joint, VelocityRows<M> r
 template <class M>
 GE_FN void hold_orientation(Couple<M>& pair, Joint& joint, const Soft& soft, Vec3 error) {
   const Sym3 k = pair.a.inverse_inertia + pair.b.inverse_inertia;
+  // C' + bias C with C = -error.
   const Vec3 rate = pair.b.w - pair.a.w - error * soft.bias;
   Vec3 change;
+  // K has but zz then, and a 3x3 solution would divide by zero.
   if (k.xx + k.yy == 0.0f) {
     // Neither can tilt, so only the yaw can be held.
     change = {0.0f, 0.0f, -rate.z * inverse_or_zero(k.zz)};
@@ -78,10 +95,12 @@ GE_FN void hold_orientation(Couple<M>& pair, Joint& joint, const Soft& soft, Vec
   pair.b.w += pair.b.inverse_inertia * change;
 }
 
-/// One column of the matrix that turns an impulse into a change of the slip.
+/// One column of the matrix that turns an impulse into a change of the slip: of K, what one side
+/// adds to it, axis / m - r x I^-1 (r x axis).
 GE_FN Vec3 response(const Moving& m, Vec3 arm, Vec3 axis) {
   return axis * m.inverse_mass + cross(m.inverse_inertia * cross(arm, axis), arm);
 }
+/// K cannot be singular here: one side moves, so its diagonal has at least that 1/m.
 template <class M>
 GE_FN void hold_point(Couple<M>& pair, Joint& joint, const Soft& soft, Vec3 arm_a, Vec3 arm_b,
                       Vec3 error) {
@@ -103,11 +122,13 @@ GE_FN void solve_joint(const WorldOf<M>& w, Joint& joint, VelocityRows<M> rows) 
   if (!pair.moves_a && !pair.moves_b) return;
   const Pose pose_a = w.template get<T, Pose>(int(joint.a));
   const Pose pose_b = w.template get<T, Pose>(int(joint.b));
+  // From the frames as they are now, so the relaxed sweep needs no `Stride`: it sees moved arms.
   const Vec3 arm_a = turn_of(w.template get<T, Frame>(int(joint.a))) * vec(joint.anchor_a);
   const Vec3 arm_b = turn_of(w.template get<T, Frame>(int(joint.b))) * vec(joint.anchor_b);
   const Soft rigid = {0.0f, 1.0f, 0.0f};
   const Soft soft = kSweep == kBiased ? setup_of<M>(w).joint : rigid;
   if (joint.type == kFixedJoint) {
+    // wanted = e * q_b, so e = wanted * conjugate(q_b), turned about axes of the world.
     const Quat wanted = quat(pose_a.orientation) * quat(joint.relative);
     hold_orientation<M>(pair, joint, soft,
                         small_rotation(wanted * conjugate(quat(pose_b.orientation))));

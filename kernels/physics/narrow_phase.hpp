@@ -13,6 +13,7 @@ namespace ge::physics {
 namespace detail {
 
 /// Pairs are computed with the higher rank first: spheres, capsules, hulls, planes.
+/// So that each of the mixed pairs is written once, and its mirror is swap_sides().
 GE_FN int rank(const Placed& p) {
   return select(p.shape == kSphere, 3, select(p.shape == kCapsule, 2, select(is_hull(p), 1, 0)));
 }

@@ -1,10 +1,20 @@
 // One step of a world of bodies, as stages: `Pipeline<Model>::Step`. Loads are written before it by
 // the environment; what it wants of velocities and poses afterwards is its own matter.
 //
-// Once per step: what was written from outside is mended, and joints get their turns. Once per round,
-// of which a long step has several: who is awake, what may touch what. Then in every substep
+// Once per step: what was written from outside is mended, and joints get their turns. Once per
+// round, of which a long step has several: who is awake, what may touch what. Then in every substep
 // contacts are found anew, and solved as constraint.hpp tells. Bodies' own contact with the floor
 // runs by bodies; contacts and joints of two bodies run by colours.
+//
+// What the order rests on:
+//
+//   touch before push       approach speeds are those before gravity, or what rests would bounce
+//   floor before pairs      touch_floor narrows the bounds that is_close tests pairs by
+//   warm start in push      after the loads: the first sweep corrects a guess that knows them
+//   joints, contacts, floor who comes later overrules: joints stretch before walls are entered
+//   positions between       the biased sweep's push moves bodies apart, the relaxed sweep takes it
+//   the sweeps              out of their velocities: overlap is undone without adding speed
+//   bounce last             it must not be relaxed away; kept after it, for the warm start
 #pragma once
 
 #include "physics/broad_phase.hpp"
@@ -29,13 +39,18 @@ struct Pipeline {
   }
   static GE_FN bool sleeps(const W& w) { return setup_of<M>(w).quiet_steps > 0; }
 
+  // Joints after bodies, whose presence they ask for; colours after both.
   using Prepare = Stages<Each<&mend_body<M>>, Each<&mend_joint<M>>, Each<&stir<M>>,
                          EachWorld<&colour_joints<M>>>;
-  // Sleepers are woken along the pairs of bodies before it is known who meets which wall.
+  // Sleepers are woken along the pairs of bodies before it is known who meets which wall: statics
+  // are looked up for the awake alone. Frames come after waking, since a sleeper's has no inverse
+  // mass.
   using Begin =
       Stages<Each<&bound_body<M>>, Each<&find_bodies<M>>, When<&sleeps, EachWorld<&wake<M>>>,
              Each<&find_statics<M>>, Each<&frame_body<M>>, EachWorld<&list_pairs<M>>>;
 
+  // For clears a row before it writes it: a contact without points, or without impulses to recall,
+  // has zeros.
   using Touch =
       Stages<Each<&touch_floor<M>>,
              Emit<&pair_count<M>, &is_close<M>, &bring_close<M>, typename P::Close>,
@@ -50,6 +65,7 @@ struct Pipeline {
   using Bounce = Stages<Coloured<&colour_count<M>, &bounce_contact<M>>, Each<&bounce_floor<M>>,
                         For<&close_count<M>, &keep<M>, typename P::Kept>>;
 
+  // Repeat takes its stages one by one, so the list is opened up.
   template <class L>
   struct Substeps;
   template <class... X>

@@ -26,7 +26,9 @@ GE_FN Hit nearest_of(const WorldOf<M>& w, float limit, int skip, const F& distan
   const Setup& s = setup_of<M>(w);
   Hit hit = {limit, kNothing};
   const auto meet = [&](const Placed& shape, int row) GE_LAMBDA {
+    // The nearest so far is the limit, which a shape that is not nearer gives back.
     const float distance = distance_of(shape, hit.distance);
+    // Strictly less: of equals the first stays, on every machine.
     hit.row = select(distance < hit.distance, row, hit.row);
     hit.distance = min(hit.distance, distance);
   };
@@ -56,6 +58,7 @@ GE_FN Hit first_hit(const WorldOf<M>& w, const Rays<float>& ray, float limit, in
 /// something has to be lifted a little.
 template <class M>
 GE_FN Hit first_touch(const WorldOf<M>& w, const Placed& moving, Vec3 path, int skip) {
+  // cast() says 1 where nothing is met, which is no nearer than the limit.
   return nearest_of<M>(w, 1.0f, skip, [&](const Placed& shape, float) GE_LAMBDA {
     return cast(moving, path, shape);
   });

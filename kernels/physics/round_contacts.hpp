@@ -20,6 +20,8 @@ GE_FN void add(ContactSet& out, const ContactPoint& point, float reach) {
 }
 
 /// Segments that run side by side touch at both ends of their common part. False where they don't.
+/// One contact would let the upper of two stacked capsules see-saw on it. Parallel: a squared sine
+/// below 1e-3, about 2 degrees.
 GE_FN bool collide_parallel(const Segment& a, const Segment& b, float reach, ContactSet& out) {
   const float aa = dot(a.axis, a.axis), bb = dot(b.axis, b.axis), ab = dot(a.axis, b.axis);
   if ((aa < 1e-8f) | (bb < 1e-8f) | (aa * bb - ab * ab > 1e-3f * aa * bb)) return false;
@@ -27,11 +29,13 @@ GE_FN bool collide_parallel(const Segment& a, const Segment& b, float reach, Con
   const Vec3 offset = b.middle - a.middle;
   const float centre = dot(offset, a.axis) / aa, half = abs(ab) / aa;
   const float low = max(-1.0f, centre - half), high = min(1.0f, centre + half);
+  // Shares of a's half-length: two contacts closer than that would be one.
   if (high - low < 0.05f) return false;
   const Vec3 low_a = a.middle + a.axis * low, high_a = a.middle + a.axis * high;
   const Vec3 low_b = b.middle + b.axis * clamp(dot(low_a - b.middle, b.axis) / bb, -1.0f, 1.0f);
   const Vec3 high_b = b.middle + b.axis * clamp(dot(high_a - b.middle, b.axis) / bb, -1.0f, 1.0f);
   const Vec3 middle = (low_b + high_b - low_a - high_a) * 0.5f;
+  // One normal for both, across a's axis; where the axes coincide, any across it.
   const Vec3 across = middle - a.axis * (dot(middle, a.axis) / aa);
   out.normal = direction_or(across, tangents(a.axis * (1.0f / sqrt(aa))).first);
   add(out, between(low_a, a.radius, low_b, b.radius, out.normal, 0), reach);
@@ -39,6 +43,8 @@ GE_FN bool collide_parallel(const Segment& a, const Segment& b, float reach, Con
   return true;
 }
 
+/// Where the axes cross, any direction along the line between nearest points is lost: they part
+/// across both axes.
 GE_FN void collide_segments(const Segment& a, const Segment& b, float reach, ContactSet& out) {
   if (collide_parallel(a, b, reach, out)) return;
   const PointPair pair = nearest_of_segments(a.middle, a.axis, b.middle, b.axis);
@@ -47,6 +53,8 @@ GE_FN void collide_segments(const Segment& a, const Segment& b, float reach, Con
   add(out, between(pair.a, a.radius, pair.b, b.radius, out.normal, 2), reach);
 }
 
+/// The hull is b, so the way out of it, turned round, is the normal from a to b. A centre inside of
+/// the hull has a negative distance, and leaves by the nearest face.
 GE_FN void collide_sphere_hull(const Placed& sphere, const Placed& hull, float reach,
                                ContactSet& out) {
   const Nearest near = nearest_on_hull(hull, to_body(hull.turn, sphere.at - hull.at));
@@ -70,6 +78,7 @@ GE_FN bool collide_capsule_face(const Placed& hull, const Segment& body, int ind
   if (f.triangle) cut(part, y * f.half_u - x * f.half_v, dy * f.half_u - dx * f.half_v);
   if (part.enter > part.leave) return false;
   out.normal = hull.turn * -f.normal;
+  // Of the axis's own half-length: the ends of a shorter part would be one contact twice.
   const bool two = part.leave - part.enter > 0.05f;
   for (int i = 0; i < (two ? 2 : 1); ++i) {
     const float t = i == 0 ? part.enter : part.leave;
@@ -96,6 +105,7 @@ GE_FN void collide_capsule_hull(const Placed& capsule, const Placed& hull, float
   const float tilt = dot(body.axis, n);
   const bool flat =
       (dot(near.normal, n) > 0.999f) & (tilt * tilt <= 0.01f * dot(body.axis, body.axis));
+  // Beside the face, or with both ends of the part out of reach: the nearest point alone.
   if (flat && collide_capsule_face(hull, body, near.face, reach, out) && out.count > 0) return;
   out.count = 0;
   out.normal = hull.turn * -near.normal;
@@ -111,6 +121,8 @@ GE_FN void collide_capsule_hull(const Placed& capsule, const Placed& hull, float
 /// vertex numbers. Ties, within 10 um, go to the lower number. Of a sphere bit 0; of a capsule bits
 /// 0 and 1, the ends of its segment. A caller that keeps impulses per (body, bit) needs no matching.
 GE_FN uint32_t plane_vertices(const Placed& p, const Plane& plane, float reach) {
+  // Height of the origin; `down` is the normal in the body's frame, so its product with a vertex is
+  // the height above the origin.
   const float centre = dot(p.at, plane.normal) - plane.offset;
   const Vec3 down = to_body(p.turn, plane.normal);
   if (!is_hull(p)) {
@@ -124,6 +136,8 @@ GE_FN uint32_t plane_vertices(const Placed& p, const Plane& plane, float reach) 
   int count = 0;
   GE_UNROLL
   for (int i = 0; i < 8; ++i) {
+    // A wedge has six: 6 and 7 ask for vertex 0 and are then not valid, which spares a branch per
+    // lane.
     height[i] = centre + dot(down, vertex(p, select(i < vertex_count(p), i, 0)));
     const bool valid = (height[i] <= reach) & (i < vertex_count(p));
     within |= uint32_t(valid) << i;
@@ -159,6 +173,7 @@ GE_FN Vec3 plane_arm(const Placed& p, Vec3 normal, int i) {
 }
 
 /// Any body with a plane (or the floor), which is b.
+/// The key is the vertex, as in Sole.
 GE_FN void collide_plane(const Placed& a, const Placed& b, float reach, ContactSet& out) {
   const Plane plane = plane_of(b);
   out.normal = -plane.normal;

@@ -15,6 +15,7 @@ namespace ge::physics {
 namespace detail {
 
 inline constexpr float kTouch = 1e-4f;  // [m]
+// Steps of Newton's method; those that graze a rounded edge need the most, and end short of it.
 inline constexpr int kAdvances = 24;
 
 /// Distance, and the unit vector from a to b along it.
@@ -37,6 +38,7 @@ GE_FN Apart round_to_hull(const Placed& round, const Placed& hull) {
   nearest_segment_on_hull(hull, middle, to_body(hull.turn, s.axis), near);
   return {near.distance - s.radius, hull.turn * -near.normal};
 }
+/// The lowest point's height; towards the plane is against its normal.
 GE_FN Apart to_plane(const Placed& p, const Placed& plane) {
   const Plane side = plane_of(plane);
   return {extent(p, side.normal).low - side.offset, -side.normal};
@@ -47,6 +49,7 @@ GE_FN Apart round_to_round(const Placed& a, const Placed& b) {
   const Vec3 offset = pair.b - pair.a;
   return {length(offset) - s.radius - t.radius, direction_or(offset, {0, 0, 1})};
 }
+/// The floor is one whose place and normal are known.
 GE_FN bool is_plane(const Placed& p) {
   return (p.shape == kPlane) | (p.shape == kFloor);
 }
@@ -82,8 +85,12 @@ struct Overlap {
   float first, last;
 };
 /// One axis: a covers `a` and moves at `speed`, b covers `b`.
+/// They begin to overlap when a's front reaches b's back: a.high + speed t = b.low, and end at
+/// a.low + speed t = b.high; a negative speed changes the two about, hence min and max. Without
+/// speed they overlap always or, with `first` past the end of the path, never.
 GE_FN void restrict_to(Overlap& time, Interval a, Interval b, float speed) {
   const bool still = speed == 0.0f;
+  // No division by zero even where the result is not used: both sides of a select are computed.
   const float inverse = 1.0f / select(still, 1.0f, speed);
   const float s = (b.low - a.high) * inverse, t = (b.high - a.low) * inverse;
   const bool apart = (b.low >= a.high) | (a.low >= b.high);
@@ -107,9 +114,11 @@ GE_NOINLINE inline float cast_hull(const Placed& moving, Vec3 path, const Placed
   for (int i = 0; i < edge_direction_count(moving); ++i) {
     for (int j = 0; j < edge_direction_count(target); ++j) {
       const Vec3 axis = cross(edge_direction(moving, i), relative * edge_direction(target, j));
+      // Axes need no unit length here: intervals and speed scale alike.
       if (dot(axis, axis) >= kParallel) restrict_along(axis);
     }
   }
+  // What touches at the start and parts has last = 0, so it does not meet.
   const bool meet = (time.first < time.last) & (time.last > 0.0f) & (time.first < 1.0f);
   return select(meet, max(time.first, 0.0f), 1.0f);
 }
@@ -118,6 +127,8 @@ GE_NOINLINE inline float advance(Placed moving, Vec3 path, const Placed& target)
   const Vec3 start = moving.at;
   float time = 0.0f;
   for (int i = 0; i < kAdvances; ++i) {
+    // The gap closes at no more than `closing` at any later time (convexity), so time + gap /
+    // closing is not past the first touch.
     const Apart now = apart(moving, target);
     if (now.distance < 0.0f) return time;
     const float closing = dot(path, now.towards);

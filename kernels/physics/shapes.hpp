@@ -20,6 +20,8 @@ GE_FN int face_towards(const Placed& p, Vec3 direction) {
   if (p.shape == kWedge) {
     int best = select(d.x > 0.0f, 1, 0);
     float most = abs(d.x);
+    // The products of d with the five normals; -x and +x share one, the sign has chosen between
+    // them.
     const float down = -d.z, slope = p.slope_y * d.y + p.slope_z * d.z;
     best = select(down > most, 2, best), most = max(most, down);
     best = select(d.y > most, 3, best), most = max(most, d.y);
@@ -51,6 +53,9 @@ GE_FN int edge_count(const Placed& p) {
 }
 
 /// An edge of a wedge that lies across x, on the side x.
+/// The origin is the centroid, so the corners in (y, z) are thirds of run and height away (corner
+/// table of geometry/shapes.hpp) and the middles of the sides sixths; `half.y` and `half.z` of a
+/// wedge are the whole run and height.
 GE_FN Edge wedge_side_edge(const Placed& p, int direction, float x) {
   const Vec3 h = p.half;
   const float y = h.y * select(direction == 2, 1.0f / 3.0f, -1.0f / 6.0f);
@@ -60,6 +65,8 @@ GE_FN Edge wedge_side_edge(const Placed& p, int direction, float x) {
 }
 
 /// Edge i of edge_count, in the body's frame.
+/// Wedge: 0 to 2 along x, one per corner; then two, -x and +x, per direction 1, 2, 3. Box: four per
+/// axis, whose two low bits are the signs along the other two axes, in order.
 GE_FN Edge edge(const Placed& p, int i) {
   if (p.shape == kWedge) {
     const Corner c = wedge_corner(p.half, i);
@@ -76,6 +83,7 @@ GE_FN Edge edge(const Placed& p, int i) {
 }
 
 /// Of the edges along edge_direction(direction), the one farthest along `towards`.
+/// Its middle stands for all of it: where along it two edges touch, the caller finds out.
 GE_FN Edge support_edge(const Placed& p, int direction, Vec3 towards) {
   const float x = select(towards.x < 0.0f, -p.half.x, p.half.x);
   if (p.shape == kWedge) {
@@ -101,6 +109,8 @@ GE_FN Edge support_edge(const Placed& p, int direction, Vec3 towards) {
 // ---- the segment of a capsule
 
 /// From middle - axis to middle + axis, and a radius around it; a sphere's has no length.
+/// A sphere as a segment of length zero goes through the same arithmetic, so whoever divides by the
+/// axis's square guards it (closest_points.hpp).
 struct Segment {
   Vec3 middle, axis;
   float radius;

@@ -33,6 +33,9 @@ GE_FN void each_near(const WorldOf<M>& w, const F& f) {
   }
 }
 
+/// A load counts even if it moves nothing: who pushes against a wall is not to miss its giving way.
+/// A load counts even where it moves nothing: who leans on a wall is to fall when the wall gives
+/// way.
 GE_FN bool at_rest(const Setup& s, const Velocity& v, const Load& load) {
   const float limit = s.quiet_speed * s.quiet_speed;
   const Vec3 force = vec(load.force), torque = vec(load.torque);
@@ -40,6 +43,8 @@ GE_FN bool at_rest(const Setup& s, const Velocity& v, const Load& load) {
          dot(force, force) == 0.0f && dot(torque, torque) == 0.0f;
 }
 
+/// From 0 again: it has to rest for quiet_steps once more, or it would nod off at the first blow.
+/// From 0 again: it has to rest for quiet_steps anew.
 GE_FN void rouse(Body& body) {
   body.state &= ~kAsleep;
   body.quiet = 0;
@@ -61,13 +66,17 @@ GE_FN void wake(const WorldOf<M>& w, Rows<BodiesOf<M>, Body> bodies) {
     const Body body = bodies.get(k);
     if ((body.state & kAsleep) != 0) {
       const Vec3 at = vec(w.template get<BodiesOf<M>, Pose>(k).position), rest = vec(body.rest);
+      // To the bit: nothing in a step moves a sleeper.
+      // To the bit: nothing in a step moves a sleeper, so any difference is the environment's.
       moved = moved || at.x != rest.x || at.y != rest.y || at.z != rest.z;
     }
     if (awake(body)) up.add(k);
     if (movable(body)) all.add(k);
     sleepers = sleepers || (movable(body) && !awake(body));
   }
+  // The common case, at the price of one pass over the bodies.
   if (!sleepers) return;
+  // Bounds are of where the bodies are, so no pair tells where the moved one has been.
   // Who knows what stood on it.
   if (moved) up = all;
   for (int k = 0; k < P::kJoints; ++k) {
@@ -94,6 +103,7 @@ GE_FN void wake(const WorldOf<M>& w, Rows<BodiesOf<M>, Body> bodies) {
 }
 
 /// Counts the steps at rest.
+/// Up to 1000, well above any quiet_steps, so that the counter never wraps.
 template <class M>
 GE_FN void count_quiet(const WorldOf<M>& w, Body& body, const Velocity& velocity,
                        const Load& load) {
@@ -102,6 +112,8 @@ GE_FN void count_quiet(const WorldOf<M>& w, Body& body, const Velocity& velocity
 }
 
 /// Groups whose bodies have all been at rest for long enough fall asleep.
+/// The reverse of wake(): one restless body keeps all that are linked to it awake. Repeated to a
+/// fixed point in both, so neither depends on the order of the rows.
 template <class M>
 GE_FN void sleep(const WorldOf<M>& w, Rows<BodiesOf<M>, Body> bodies,
                  Rows<BodiesOf<M>, Velocity> velocities) {
@@ -139,6 +151,7 @@ GE_FN void sleep(const WorldOf<M>& w, Rows<BodiesOf<M>, Body> bodies,
     body.state |= kAsleep;
     put(body.rest, vec(w.template get<BodiesOf<M>, Pose>(k).position));
     bodies.set(k, body);
+    // Below quiet_speed, but not zero: it would move on by itself when it wakes.
     velocities.set(k, Velocity{});
   }
 }

@@ -61,7 +61,9 @@ GE_FN void set_inertia(Frame& f, const Sym3& s) {
   f.inverse_inertia[3] = s.xy, f.inverse_inertia[4] = s.xz, f.inverse_inertia[5] = s.yz;
 }
 
-/// Where a body can get within this round, or (from its first substep on) within this substep.
+/// Where a body can get within this round, or (from its first substep on) within this substep. Two
+/// stages write it: `bound_body` for the broad phase, `touch_floor` for those that are awake; of
+/// others the round's bounds stay, which are wider and so still true.
 struct Bounds {
   float low[3], high[3];
   static constexpr bool transient = true;
@@ -72,6 +74,7 @@ struct Bounds {
 };
 
 /// Bit k: body k of those behind this one, or static k, is within bounds.
+/// Pairs of bodies stand once, in the lower row, which gives the list of pairs its order.
 template <int kBodyWords, int kStaticWords>
 struct Near {
   uint32_t bodies[kBodyWords];
@@ -84,6 +87,8 @@ struct Near {
 };
 
 /// How a body moved in this substep, and how far it may move in one.
+/// `shift` and `turn` are this substep's from `integrate_position` on, and read by the relaxed
+/// sweep alone, which moves a contact's arms and gap along; zero where a body is not awake.
 struct Stride {
   float shift[3];
   float turn[3];
@@ -97,6 +102,7 @@ struct Stride {
 };
 
 /// Colours of a body's contacts so far, as bits.
+/// `colour_contacts` goes on to count with it: how many turns a body has among its fixed contacts.
 struct Used {
   uint32_t colours;
   static constexpr bool transient = true;
@@ -106,6 +112,8 @@ struct Used {
 };
 
 /// Impulses between a body and the floor, per vertex that touched it.
+/// Kept from step to step, as `Kept` is: else each step would begin as if nothing lay on anything,
+/// and a saved world would not go on with the same bits.
 struct Sole {
   uint32_t vertices;  // four of 8 bits: number of the vertex + 1; 0: none
   float normal[4], first[4], second[4];
@@ -117,6 +125,8 @@ struct Sole {
   }
 };
 /// The same contact's geometry in this substep.
+/// Filled by `touch_floor`; what the equations call K is here 1 / mass along z, and in the plane
+/// [slide0 slide1; slide1 slide2]. [kg], [1/kg]
 struct Floor {
   uint32_t count;
   float friction, restitution;
@@ -148,6 +158,8 @@ struct Pairing {
 };
 
 /// Geometry of a contact, fixed within a substep. Up to four points; the normal leads from a to b.
+/// Filled by `touch`, read by all sweeps; `slide` is K in the tangents [1/kg], `mass` 1 / K along
+/// the normal [kg], 0 where neither side moves. The second tangent is normal x tangent, not stored.
 struct Manifold {
   uint32_t a, b, count;
   float friction, restitution;
@@ -192,6 +204,8 @@ struct Feature {
                   field("feature_point", &Feature::local, "in the frame of a").in("m"));
   }
 };
+/// The tangents of a contact may turn from one substep to the next, so friction is remembered as a
+/// vector of the world and laid into the new ones.
 struct Memory {
   uint32_t a, b, count;
   uint32_t key[4];
@@ -219,6 +233,8 @@ struct Counts {
   }
 };
 
+/// N bodies, M statics, J joints, P pairs within a round, C contacts within a substep. What is no
+/// scratch table and not transient is a world's state: poses, soles, joints and Kept.
 template <int N, int M, int J, int P, int C, class... Extra>
 struct Tables {
   static constexpr int kBodies = N, kStatics = M, kJoints = J, kPairs = P;
@@ -246,6 +262,7 @@ struct Tables {
     static constexpr const char* name = "contacts";
     static constexpr bool scratch = true;
   };
+  // No scratch: read in the next substep, whose first may lie in the next step.
   struct Kept : List<C, Memory> {
     static constexpr const char* name = "kept";
   };
