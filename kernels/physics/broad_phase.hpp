@@ -79,8 +79,8 @@ GE_FN void find_bodies(const WorldOf<M>& w, Slot self, typename M::Physics::Near
   for (int other = self.row + 1; other < T::capacity; ++other) {
     if (!overlap(bounds, w.template get<T, Bounds>(other))) continue;
     const Body b = w.template get<T, Body>(other);
+    // With one word the index is a constant, and the bitmap stays in a register.
     if (present(b) && (movable(body) || movable(b)))
-      // With one word the index is a constant, and the bitmap stays in a register.
       near.bodies[kWords > 1 ? other >> 5 : 0] |= 1u << (other & 31);
   }
 }

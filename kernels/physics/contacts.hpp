@@ -97,9 +97,9 @@ GE_FN void recall(const WorldOf<M>& w, int row, const Manifold& m, const Feature
       nearest = select(nearer, distance, nearest);
       best = select(nearer, j, best);
     }
+    // `best` as an index into registers would send `old` to memory: the loop names each j.
     GE_UNROLL
     for (int j = 0; j < 4; ++j)
-      // `best` as an index into registers would send `old` to memory: the loop names each j.
       if (best == j) take(k, j);
   }
 }
