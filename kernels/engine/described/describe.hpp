@@ -30,6 +30,7 @@ struct Field {
   const char* unit = "";
   double low = -kUnbounded, high = kUnbounded;
   int choices = 0;
+  // A fixed number, so that a Field is a constant: no list of it is made while the program runs.
   static constexpr int kNames = 8;
   const char* names[kNames] = {};  // of the choices, for parameters
 
@@ -37,6 +38,7 @@ struct Field {
   using Member = M;
   using Element = std::remove_all_extents_t<M>;
 
+  // Each of these gives back a changed copy: descriptions are written as one expression.
   constexpr Field in(const char* text) const {
     Field copy = *this;
     copy.unit = text;
@@ -71,6 +73,7 @@ constexpr Field<C, M> field(const char* name, M C::* member, const char* doc) {
   return {name, member, doc};
 }
 
+/// In the order of the members: columns, spaces and recorded hashes follow it.
 template <class... Fs>
 constexpr std::tuple<Fs...> fields(Fs... all) {
   return {all...};
@@ -87,6 +90,8 @@ consteval std::size_t described_bytes() {
       C::describe());
 }
 
+/// Saves and hashes take components as bytes, so a component is nothing but its described fields:
+/// padding would hold whatever was there before, and two equal worlds would differ.
 template <class C>
 struct Checked {
   static_assert(Described<C>, "GE: this component has no describe() that lists its fields");

@@ -8,6 +8,7 @@
 namespace ge {
 
 double number_at(Type type, const void* at) {
+  // By memcpy: the address may be any byte of a record, so neither aligned nor of a T.
   const auto read = [at]<class T>(Type_<T>) {
     T value;
     std::memcpy(&value, at, sizeof value);
@@ -78,6 +79,7 @@ void refuse_problem(const char* kind, const char* problem) {
   if (problem != nullptr) throw Error(Fault::value, std::string(kind) + "s: " + problem);
 }
 
+// Nine digits tell any two floats apart.
 std::string spelled(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.9g", value);
@@ -86,6 +88,8 @@ std::string spelled(double value) {
 
 namespace {
 
+// JSON has no infinity and no NaN, so a bound that is none is null. Seventeen digits tell any two
+// doubles apart; whole numbers below 1e15 are exact and look like what they are.
 std::string number(double value) {
   if (std::isinf(value) || std::isnan(value)) return "null";
   char text[40];
@@ -96,6 +100,7 @@ std::string number(double value) {
   return text;
 }
 
+/// As Python spells it, since messages are read there.
 std::string shown(const Value& value) {
   struct Show {
     std::string operator()(bool v) const { return v ? "True" : "False"; }
@@ -132,6 +137,7 @@ std::string range_of(const FieldInfo& info) {
                          shown(value));
 }
 
+/// T has to be the field's own type: that many bytes are written.
 template <class T>
 void put(void* target, const FieldInfo& info, T value) {
   std::memcpy(static_cast<char*>(target) + info.offset, &value, sizeof value);
@@ -144,6 +150,7 @@ void set_field(void* target, const FieldInfo& info, const Value& value, const ch
     *reinterpret_cast<std::string*>(static_cast<char*>(target) + info.offset) = *text;
     return;
   }
+  // A choice with names is an int32_t (Field::named), and accepts its number as well as its name.
   if (text != nullptr && !info.names.empty()) {
     for (size_t k = 0; k < info.names.size(); ++k)
       if (info.names[k] == *text) return put(target, info, int32_t(k));
@@ -163,8 +170,11 @@ void set_field(void* target, const FieldInfo& info, const Value& value, const ch
   } else {
     refuse(Fault::type, kind, info, value);
   }
+  // 3.0 is welcome as a whole number, 3.5 is not. Numbers pass through double, which is exact for
+  // whole ones up to 2^53.
   const bool floating = info.type == Type::float32 || info.type == Type::float64;
   if (!floating && x != std::floor(x)) refuse(Fault::type, kind, info, value);
+  // Written so that NaN is refused too.
   if (!(x >= info.low && x <= info.high) || std::isinf(x)) refuse(Fault::value, kind, info, value);
   switch (info.type) {
     case Type::float32:
@@ -193,6 +203,7 @@ void set_field(void* target, const FieldInfo& info, const Value& value, const ch
 void set_fields(void* target, const std::vector<FieldInfo>& infos, const Values& values,
                 const char* kind) {
   for (const auto& [name, value] : values) {
+    // A handful of names, once per simulator or reset: a map would cost more than it saves.
     const FieldInfo* found = nullptr;
     for (const FieldInfo& info : infos)
       if (info.name == name) found = &info;
@@ -208,6 +219,7 @@ void set_fields(void* target, const std::vector<FieldInfo>& infos, const Values&
   }
 }
 
+// Bytes from 0x20 on pass as they are: texts are UTF-8, and so is JSON.
 std::string json(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -239,6 +251,8 @@ std::string shortest(const char* format, double value) {
 }
 }  // namespace
 
+// Unlike a default, the value of a simulator is told to the last bit (%.9g of a float, %.17g of a
+// double): saves are compared by it.
 std::string json_value(const FieldInfo& info, const void* owner) {
   if (!info.names.empty()) {
     const auto k = size_t(value_at<int32_t>(info, owner));

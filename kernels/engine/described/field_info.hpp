@@ -16,12 +16,15 @@
 
 namespace ge {
 
+/// One field as whoever reads JSON or sets a parameter needs it; it owns its texts, for it outlives
+/// the struct that was described.
 struct FieldInfo {
   std::string name;
   Type type;
   std::vector<int64_t> shape;
   double low, high;
   int choices;
+  // Of the next two, and of default_text: only then do they mean anything.
   bool has_default;
   double default_value;
   std::string unit, doc;
@@ -39,6 +42,8 @@ struct FieldInfo {
 /// The value of a single number. A boolean's byte may come from a file and hold anything.
 double number_at(Type type, const void* at);
 
+/// No `else` at the end: of a type that is not in the list the function returns nothing, which the
+/// compiler refuses.
 template <class T>
 constexpr Type type_of() {
   if constexpr (std::is_same_v<T, bool>) return Type::boolean;
@@ -54,6 +59,8 @@ constexpr Type type_of() {
 }
 
 /// What is known of a field before the program runs.
+/// Plain pointers into the program's constants, so a table of these needs no code to be made; it is
+/// of one type whatever the struct, so that one function makes FieldInfos of all (list_fields).
 struct FieldData {
   static constexpr int kNames = 8, kExtents = 4;
   const char *name, *unit, *doc;
@@ -65,6 +72,7 @@ struct FieldData {
   int64_t extents[kExtents];
   int64_t bytes;
 };
+/// From the outermost on, as NumPy counts them: `float a[2][3]` has shape (2, 3).
 template <class M>
 constexpr void append_extents(FieldData& data) {
   if constexpr (std::is_array_v<M>) {
@@ -92,6 +100,7 @@ inline constexpr auto kFieldData = std::apply(
 
 /// A list of `count` fields, which lie at `at[k]` in the struct at `owner`. defaults: what single
 /// numbers and texts are there is worth telling.
+/// Offsets come from a living struct, by subtraction: of a pointer to a member C++ gives none.
 std::vector<FieldInfo> list_fields(const FieldData* fields, size_t count, const void* owner,
                                    const void* const* at, bool defaults);
 
@@ -101,6 +110,7 @@ GE_COLD std::vector<FieldInfo> field_infos(bool defaults = false) {
   const C sample{};
   return std::apply(
       [&](auto... f) {
+        // The null is never read: without it the list of a struct without fields would be empty.
         const void* const at[] = {static_cast<const void*>(&(sample.*(f.member)))..., nullptr};
         return list_fields(kFieldData<C>.data(), sizeof...(f), &sample, at, defaults);
       },

@@ -1,4 +1,6 @@
-// Parameters and options as a caller spells them: values by name.
+// Parameters and options as a caller spells them: values by name. What a value may be, and what it
+// becomes in a struct, is field_info.hpp's matter; this file needs no description, so that
+// simulator.hpp can speak of values without one.
 #pragma once
 
 #include <cstdint>
