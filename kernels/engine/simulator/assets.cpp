@@ -23,6 +23,8 @@ std::string type_text(const AssetArray& array) {
 }
 
 /// The k-th of the assets in a struct of nothing else.
+/// All Assets are alike in memory, an address each, whatever they point to; by memcpy, since they
+/// were made as assets of other types.
 Asset<char> asset_at(const void* assets, size_t k) {
   Asset<char> one;
   std::memcpy(&one, static_cast<const char*>(assets) + k * sizeof one, sizeof one);
@@ -96,6 +98,7 @@ void* AssetMaker::add(const std::string& name, std::vector<FieldInfo> fields, in
   if (memory == nullptr)
     throw Error(Fault::memory, id_ + ": assets: the system gave no " + std::to_string(bytes) +
                                    " bytes for " + name);
+  // The bytes that round up to the alignment too: they go to a GPU with the rest.
   std::memset(memory, 0, size_t(bytes));
   arrays_.push_back(
       {name, std::move(fields), element_bytes, count, {static_cast<char*>(memory), &std::free}});
@@ -103,6 +106,7 @@ void* AssetMaker::add(const std::string& name, std::vector<FieldInfo> fields, in
 }
 
 std::span<const std::byte> AssetMaker::file(const std::string& name) {
+  // A name may come from a parameter, so it may not lead out of the folder.
   if (name.empty() || name[0] == '.' || name.find_first_of("/\\") != std::string::npos)
     refuse("'" + name + "' is no plain name of a file in data/");
   std::string looked;
@@ -129,6 +133,7 @@ void AssetMaker::check_values(const AssetArray& array) const {
   for (const FieldInfo& field : array.fields) {
     const double low = field.type == Type::boolean ? 0 : field.low,
                  high = field.type == Type::boolean ? 1 : field.high;
+    // Nothing to hold against it, which spares large tables of numbers a walk.
     if (low == -kUnbounded && high == kUnbounded) continue;
     const int64_t each = field.bytes / field.elements();
     for (int64_t k = 0; k < array.count; ++k)

@@ -16,6 +16,8 @@
 namespace ge {
 
 /// One array: described elements side by side.
+/// The memory is owned by a pointer with a function for its deleter, since it comes from
+/// aligned_alloc; it does not move when the array does, so addresses handed out stay.
 struct AssetArray {
   std::string name;
   std::vector<FieldInfo> fields;  // of an element; one without a name where it is a number
@@ -25,6 +27,7 @@ struct AssetArray {
 };
 
 /// The assets of one simulator, on the host.
+/// Immutable once made, and shared: a plan that is copied holds on to the same arrays.
 class AssetShelf {
  public:
   AssetShelf(std::vector<AssetArray> arrays, bool has_files);
@@ -44,6 +47,7 @@ class AssetShelf {
   void check(const void* assets, size_t count) const;
 
  private:
+  // An asset is known by its address, so one that points into the middle of an array is refused.
   const AssetArray& array_at(const void* address, int64_t& offset) const;
 
   std::vector<AssetArray> arrays_;
@@ -78,6 +82,7 @@ class AssetMaker {
   template <class T>
   static std::vector<FieldInfo> fields_of() {
     if constexpr (Described<T>) {
+      // No padding, so that the hash of its bytes is the same on every machine.
       static_assert(Checked<T>::value);
       return field_infos<T>();
     } else {
@@ -96,6 +101,7 @@ class AssetMaker {
   std::string id_;
   const std::vector<std::string>& folders_;
   std::vector<AssetArray> arrays_;
+  // Moved about as the list grows, but a vector's bytes stay where they are: spans of them hold.
   std::vector<std::vector<std::byte>> files_;
 };
 

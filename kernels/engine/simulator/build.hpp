@@ -29,6 +29,8 @@ namespace ge {
 template <class E>
 inline constexpr bool has_flat = kTuning<typename E::Schema>.flat;
 
+/// These two hold nothing: an environment's builds are a list of types, from which the entry of a
+/// machine (EntryOf, below) is generated.
 template <Name kId, class... Tiers>
 struct Build {};
 template <class... B>
@@ -42,6 +44,8 @@ std::string table_name() {
     return short_name(type_name<T>());
 }
 
+/// Visited by Walk with each header and column at its offset. Only what types tell is done here;
+/// the texts are plan.cpp's, so that an environment's object stays small.
 template <class Params>
 struct ListColumns : ColumnList {
   const Params& params;
@@ -121,6 +125,7 @@ GE_COLD std::string name_of_agent([[maybe_unused]] const typename E::Schema::Par
 template <class Row, class Params>
 GE_COLD std::vector<FieldInfo> row_fields(const Params& params) {
   if constexpr (Wide<Row>) {
+    // A wide row describes itself for given parameters, and its elements are of one type.
     std::vector<FieldInfo> all = Row::describe(params);
     for (FieldInfo& info : all)
       info.type = std::is_same_v<typename Row::Element, float> ? Type::float32 : Type::uint8;
@@ -135,6 +140,7 @@ template <class A, class Params>
 GE_COLD std::vector<FieldInfo> action_fields(const Params& params) {
   std::vector<FieldInfo> all = field_infos<A>();
   if constexpr (has_choices<A, Params>) {
+    // Fields and words are then numbered alike.
     static_assert(ActionShape<A>::words == int(std::tuple_size_v<decltype(A::describe())>),
                   "GE: choices(params) is for an action whose fields are one category each");
     for (size_t k = 0; k < all.size(); ++k) {
@@ -178,6 +184,8 @@ class Plan : public PlanFacts {
         settings_(settings),
         params_(params) {
     using Observation = typename E::Observation;
+    // In this order: shapes need the format, the JSON needs all that is above it. Assets are made
+    // before anything is allocated, since their bytes count when it is asked whether worlds fit.
     check_config(Wide<Observation>, E::card.max_episode_steps);
     list_columns<false, AllTables<S>>(columns_, segments_, params_);
     hash_layout();
@@ -193,6 +201,7 @@ class Plan : public PlanFacts {
                    record_bytes<AllTables<S>>(params_));
   }
 
+  /// Before there is a Plan, too (fitting.hpp): how many agents a world of these parameters has.
   static int agents_of_params(const Params& params) {
     if constexpr (requires { S::Agent::count(params); }) return int(S::Agent::count(params));
     return S::Agent::capacity;
@@ -211,6 +220,7 @@ class Plan : public PlanFacts {
   struct ElementOf<Row> {
     using type = typename Row::Element;
   };
+  /// What a caller gets who asks for nothing: floats where the row has floats, else bytes.
   template <class Row>
   static constexpr Elements own_format() {
     return std::is_same_v<typename ElementOf<Row>::type, float> ? Elements::float32
@@ -263,6 +273,8 @@ GE_COLD std::unique_ptr<Simulator> make_planned(Plan<E> plan) {
 }
 
 /// Makes the simulator of the smallest tier that fits.
+/// All tiers have the same settings and parameters, so they are read by the first one's types;
+/// tiers differ in capacities, and with them in layout, alone.
 template <template <class> class Factory, class... Tiers>
 GE_COLD std::unique_ptr<Simulator> make_tier(const std::string& id, const Config& config) {
   using First = typename Tail<Types<Tiers...>>::first;
@@ -286,6 +298,7 @@ GE_COLD std::unique_ptr<Simulator> make_tier(const std::string& id, const Config
 
 template <template <class> class Factory, class L>
 struct EntryOf;
+/// One machine's face of a header: descriptions of all its ids, and simulators by id.
 template <template <class> class Factory, class... B>
 struct EntryOf<Factory, Builds<B...>> {
   template <Name id, class First, class... Rest>

@@ -42,6 +42,8 @@ bool make_fewer(Values& parameters, const std::vector<std::string>& names, doubl
 int64_t agents_that_fit(const PlanFacts& plan, const Lodgers& worlds, int64_t available) {
   const std::vector<std::string> names = agent_parameters(worlds.sum);
   int64_t best = 0;
+  // By halves, since what a world needs need not be a line in the number of agents. Each round
+  // makes settings anew, as a user would, and nothing is allocated.
   double low = 0, high = 1;  // of what was asked for
   for (int round = 0; round < 40 && !names.empty(); ++round) {
     const double part = (low + high) / 2;
@@ -69,6 +71,7 @@ std::string what_would_fit(const PlanFacts& plan, const Lodgers& worlds, const M
   const WorldBytes& world = worlds.world;
   const int64_t block = (world.record + worlds.each) * worlds.block,
                 scratch = world.scratch * worlds.block;
+  // Worlds are stored in blocks, so they fit by the block.
   const int64_t by_state =
       memory.free > scratch ? (memory.free - scratch) / block * worlds.block : 0;
   const int64_t by_sight = world.observation > 0 ? memory.total / world.observation : memory.total;
@@ -85,6 +88,7 @@ void check_fits(const PlanFacts& plan, const Lodgers& worlds, const Memory& memo
                 const std::string& place) {
   const WorldBytes& world = worlds.world;
   const int64_t count = plan.config_.worlds, blocks = (count + worlds.block - 1) / worlds.block;
+  // As doubles: the products of what a user may ask for do not fit into 64 bits.
   const double own = double((world.record + worlds.each) * worlds.block) * double(blocks) +
                      double(world.scratch * worlds.block);
   const double seen = double(world.observation) * double(count);

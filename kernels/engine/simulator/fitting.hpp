@@ -15,6 +15,7 @@ struct WorldBytes {
   int64_t record = 0, scratch = 0, observation = 0;
   int64_t all() const { return record + scratch + observation; }
 };
+/// Needs no simulator: it is asked of settings that were refused, too (world_needs).
 template <class E>
 GE_COLD WorldBytes world_bytes(const typename E::Schema::Params& params, const Config& config,
                                Elements format) {
@@ -47,6 +48,8 @@ struct Memory {
 };
 
 /// What is to be found a place for.
+/// Plain numbers and one function, so that the search in fitting.cpp is compiled once and not per
+/// environment.
 struct Lodgers {
   WorldBytes world;
   int64_t each;     // bytes that a world needs besides

@@ -39,6 +39,7 @@ void judge(const Simulator& simulator, const From* values, int64_t count, To* to
   using Wide = std::conditional_t<std::is_floating_point_v<From>, float, Whole>;
   const std::vector<double>& ranges = simulator.action_ranges();
   const int64_t words = int64_t(ranges.size()) / 2;
+  // Written so that NaN is bad.
   const auto bad = [&](int64_t i) {
     const int64_t k = i % words;
     const Wide value = Wide(values[i]);
@@ -47,6 +48,7 @@ void judge(const Simulator& simulator, const From* values, int64_t count, To* to
   constexpr int64_t kBlock = 1024;
   for (int64_t first = 0; first < count; first += kBlock) {
     const int64_t last = first + kBlock < count ? first + kBlock : count;
+    // Gathered with | and not by leaving the loop, which would not vectorise.
     uint32_t any = 0;
     if (words == 1) {
       const Wide low = Wide(ranges[0]), high = Wide(ranges[1]);
@@ -87,6 +89,7 @@ const void* own_actions(const Simulator& simulator, const Actions& actions,
       simulator.worlds() * simulator.agents() * int64_t(simulator.action_ranges().size()) / 2;
   const auto take = [&]<class From, class To>(Type_<From>, Type_<To>) -> const void* {
     constexpr bool own = std::is_same_v<From, To>;
+    // Kept by the simulator from step to step: only the first step allocates.
     if (!own) room.resize(size_t(count) * sizeof(To));
     judge(simulator, static_cast<const From*>(actions.data), count,
           reinterpret_cast<To*>(room.data()));
@@ -114,9 +117,11 @@ HostBase::~HostBase() {
 
 void HostBase::allocate_records() {
   const int64_t bytes = arena_bytes();
+  // A cache line, so that blocks begin on one and vector loads are aligned.
   base_ = static_cast<char*>(std::aligned_alloc(64, size_t(bytes)));
   if (base_ == nullptr)
     throw Error(Fault::memory, "the system gave no " + std::to_string(bytes) + " bytes");
+  // Bytes that no column covers stay zero, and the pages are there before the first step is timed.
   std::memset(base_, 0, size_t(bytes));
 }
 int64_t HostBase::held_bytes() const {
@@ -143,6 +148,7 @@ void HostBase::read_records(int64_t first, int64_t count, void* to) {
 void HostBase::write_records(int64_t first, int64_t count, const void* from) {
   check_range(first, count);
   pack_records(blocks(), first, count, static_cast<const char*>(from));
+  // A load stands for the first reset.
   begun_ = true;
 }
 void HostBase::copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
@@ -150,6 +156,8 @@ void HostBase::copy_worlds(std::span<const int64_t> from, std::span<const int64_
   check_copy(from, to, worlds());
   std::vector<char> record(size_t(shape_.record_bytes));
   for (size_t i = 0; i < from.size(); ++i) {
+    // Who a world is, its seed and number, which reseed leaves to the destination: its draws then
+    // differ from the source's.
     Identity kept;
     read_records(to[i], 1, record.data());
     std::memcpy(&kept, record.data() + shape_.identity, sizeof kept);
@@ -183,6 +191,7 @@ void HostBase::sample_actions(const Sampling& sampling, int32_t* to, void*) {
 }
 FaultReport HostBase::faults() {
   const FaultReport report = this->report(counters_);
+  // Told once: the next report counts from here.
   counters_ = Counters{};
   return report;
 }
@@ -202,6 +211,7 @@ void HostBase::copy_from_host(void* to, const void* from, int64_t bytes) {
 
 // ---- memory of the system
 
+/// MemAvailable, not MemFree: caches of files are given up when memory is asked for.
 int64_t available_memory() {
   if (std::FILE* file = std::fopen("/proc/meminfo", "r")) {
     char line[128];
@@ -227,6 +237,8 @@ void sample_on_host(const Sampling& sampling, int32_t* to, int threads) {
                  const int64_t first = part * kRows;
                  const int64_t last = std::min(first + kRows, sampling.rows);
                  for (int64_t row = first; row < last; row += kSampledTogether) {
+                   // One draw serves kSampledTogether rows, and parts begin at multiples of it:
+                   // which thread draws changes nothing.
                    const Draw words = sampling_draw(sampling, row);
                    const int64_t left = std::min<int64_t>(last - row, kSampledTogether);
                    for (int k = 0; k < left; ++k)

@@ -60,6 +60,7 @@ class GE_API HostBase : public PlannedBase {
   void clear_transient(const Bound& out) const;
   [[noreturn]] void refuse_scene() const;
 
+  // Owned; allocated only after the plan was found to fit, so null in a simulator that was refused.
   char* base_ = nullptr;
   Counters counters_{};
 
@@ -68,6 +69,8 @@ class GE_API HostBase : public PlannedBase {
   std::vector<char> actions_;  // in the rules' type, where the caller's is another
 };
 
+/// Every call runs to its end before it returns, so what shared_ points to (actions, outputs,
+/// masks) has to live no longer than the call.
 template <class E, template <class> class Runner>
 class HostSimulator final : public PlannedSimulator<E, HostBase> {
  public:
@@ -89,6 +92,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
 
   void step(const Actions& actions, const Bound& out, void*) override {
     const FloatMode standard;
+    // Then the rules read each action as it comes, and judge it themselves.
     if constexpr (kReadsCallersType) {
       this->need_reset("step");
       check_action_type(*this, actions);
@@ -103,6 +107,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
   void reset(const ResetRequest& request, const Bound& out, void*) override {
     const FloatMode standard;
     this->take_request(request);
+    // The caller's memory: forget_request() takes it away again.
     shared_.seeds = request.seeds.empty() ? nullptr : request.seeds.data();
     this->clear_transient(out);
     shared_.bound = out;
@@ -124,6 +129,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
   using Base::plan_;
   using Base::shared_;
 
+  /// Called in the list of initialisers: before the base, and so before anything is allocated.
   static Plan<E>&& checked(Plan<E>&& plan) {
     check_fits(plan, {available_memory(), total_memory()}, later_bytes(plan));
     return std::move(plan);
@@ -141,6 +147,8 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
   World<S> seen(int64_t world) const {
     const int lane = int(world % B);
     char* const at = this->base_ + world / B * this->block_bytes();
+    // No scratch memory: between calls there is none, and what looks at a world has no business
+    // there.
     return World<S>(Cells<S>{&shared_, int32_t(world), at, lane, nullptr, B, lane});
   }
   GE_COLD std::string text_of([[maybe_unused]] int64_t world,
@@ -156,6 +164,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
       this->refuse_scene();
   }
 
+  // After the base: its plan is what the runner is made from.
   Runner<E> runner_;
 };
 

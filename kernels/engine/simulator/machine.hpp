@@ -1,4 +1,5 @@
-// The machine that a binary's simulators run on; each machine defines these once.
+// The machine that a binary's simulators run on, in questions that need no simulator. Each machine
+// defines these once (cpu/machine.cpp, cuda/runtime.cpp); who asks need not know which is linked.
 #pragma once
 
 #include <string>

@@ -36,6 +36,7 @@ T symbol(void* library, const char* name) {
 }
 
 /// The ids that a description names: `"id": "..."` is the first member of each object.
+/// By search, not by a parser of JSON: the text was written by describe_build, which begins so.
 std::vector<std::string> ids_of(const std::string& description) {
   const std::string key = "{\"id\": \"";
   std::vector<std::string> ids;
@@ -52,6 +53,7 @@ const Entry* entry_of(void* library, const std::string& path) {
   const auto entry = symbol<const Entry* (*)()>(library, "ge_module_entry");
   if (stamp == nullptr || entry == nullptr)
     refuse_unused(library, path + " is no module of gpu_envs");
+  // Before any function of it runs: with another layout of Config even the first would go astray.
   if (std::string(stamp) != engine_stamp())
     refuse_unused(library, path + " was made for another engine (" + stamp +
                                "; this one: " + engine_stamp() + "): build it anew");
@@ -94,6 +96,7 @@ std::unique_ptr<Simulator> make_loaded(const std::string& id, const Config& conf
       for (const std::string& own : one.ids)
         if (own == id) found = one.entry;
   }
+  // Outside of the lock: making a simulator may take seconds.
   return found == nullptr ? nullptr : found->make(id, config);
 }
 

@@ -24,6 +24,7 @@ const char* engine_instruction_set();
 /// Loads the module at `path` and returns its entry; a module that is loaded stays so, and a second
 /// call for it does nothing. Throws where the file cannot be opened, is no module, was made for
 /// another engine, or brings an id that another module has brought.
+/// The reference holds to the end of the process, since no module is ever closed.
 const Entry& load_module(const std::string& path);
 
 /// A simulator of an environment of the loaded modules; null where none is called so.

@@ -54,6 +54,7 @@ void ColumnList::component(const std::string& table, const Segment& row, int64_t
   for (const FieldInfo& info : fields) {
     columns.push_back({table + "." + info.name, info.type, info.shape, rows,
                        row.offset + info.offset, row.bytes, info.bytes, info.unit, info.doc});
+    // One bound alone is told to people but not enforced when a column is set.
     if (info.low > -kUnbounded && info.high < kUnbounded)
       columns.back().low = int64_t(info.low), columns.back().high = int64_t(info.high);
   }
@@ -127,6 +128,7 @@ void PlanFacts::check_config(bool wide, int card_steps) {
     throw Error(Fault::value,
                 "at most 2^31 agents in all are possible: " + std::to_string(config_.worlds) +
                     " worlds have " + std::to_string(agents_) + " each");
+  // The number of a world, first_world added, is 32 bits of the key of its draws.
   if (config_.first_world < 0 || config_.first_world > 0xffffffffll - config_.worlds)
     throw Error(Fault::value, "first_world must be from 0 to 2^32 less the number of worlds, got " +
                                   std::to_string(config_.first_world));
@@ -138,6 +140,7 @@ void PlanFacts::check_config(bool wide, int card_steps) {
 
 void PlanFacts::hash_layout() {
   std::string text;
+  // All that says where a byte lies and what it means: equal hashes, equal records.
   for (const Column& column : columns_)
     text += column.name + " " + name_of(column.type) + " " + shape_json(column.shape) + " " +
             std::to_string(column.rows) + " " + std::to_string(column.offset) + " " +
@@ -173,6 +176,7 @@ std::vector<int64_t> PlanFacts::wide_shape(Elements format, const WideShape& row
   if (described != row.elements)
     throw Error(Fault::runtime, id_ + ": a row of " + std::to_string(row.elements) +
                                     " elements is described as " + std::to_string(described));
+  // Packed bits have lost the shape that a row of one field would keep.
   if (format == Elements::bits) return {wide_bytes(format, row.elements)};
   if (row.fields.size() == 1 && !row.fields[0].shape.empty()) return row.fields[0].shape;
   return {row.elements};

@@ -30,6 +30,7 @@ struct Card {
 std::string short_name(std::string_view type);
 
 /// The columns and segments of a record, in the order of their offsets.
+/// References into the lists that are filled: it lives for one walk over the tables.
 struct ColumnList {
   std::vector<Column>& columns;
   std::vector<Segment>& segments;
@@ -42,6 +43,8 @@ struct ColumnList {
 std::string shape_json(const std::vector<int64_t>& shape);
 
 /// What is known of a build without a simulator.
+/// Constructors and destructor are in plan.cpp, here and below: an environment's object would
+/// otherwise hold code for every string and vector.
 struct BuildFacts {
   BuildFacts(const std::string& name, const Card& build_card);
   ~BuildFacts();
@@ -82,6 +85,7 @@ struct PlanFacts {
   std::vector<Column> columns_;
   std::vector<Segment> segments_;
   std::vector<double> ranges_;
+  // layout_: hash of the columns; instance_: JSON that answers whatever Python asks, written once.
   std::string layout_, instance_;
   OutputShape outputs_[kOutputCount];
   Elements format_ = Elements::uint8;        // of observations that are wide rows

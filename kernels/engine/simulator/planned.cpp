@@ -57,6 +57,7 @@ std::vector<std::string> PlannedBase::of_each_action(std::string (PlannedBase::*
                                                          const) const {
   std::vector<std::string> texts;
   const std::vector<double>& ranges = facts_->ranges_;
+  // Low and high of one word: anything else has no list of categories.
   if (ranges.size() != 2 || action_is_float_) return texts;
   for (int k = 0; k <= int(ranges[1]); ++k) {
     texts.push_back((this->*text)(k));
@@ -94,6 +95,8 @@ void PlannedBase::check_world(int64_t world) const {
 FaultReport PlannedBase::report(const Counters& counters) const {
   FaultReport report;
   report.bad_actions = int64_t(counters.bad_actions);
+  // Kept as ~row, the largest of which is the lowest row: 0 means none, and a maximum needs no
+  // value to begin with.
   if (counters.first_bad != 0) {
     const int64_t row = int64_t(~counters.first_bad);
     report.first_bad_world = row / agents(), report.first_bad_agent = row % agents();
@@ -107,6 +110,7 @@ FaultReport PlannedBase::report(const Counters& counters) const {
   bool dropped = false;
   for (const unsigned long long rows : counters.dropped) dropped = dropped || rows != 0;
   if (!dropped) return report;  // callers ask after every step
+  // Counters are numbered as the tables are, which rooms() lists in the same order.
   size_t table = 0;
   for (const Room& room : rooms()) {
     if (counters.dropped[table] != 0)

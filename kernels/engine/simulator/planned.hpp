@@ -11,6 +11,7 @@
 namespace ge {
 
 /// Where the records of a simulator's worlds lie, whatever is in them.
+/// Copied out of the types at construction, so that the code that moves records is not a template.
 struct RecordShape {
   int64_t record_bytes;  // of one world, canonical
   int64_t block_bytes;   // of the worlds that are stored together
@@ -64,6 +65,7 @@ class GE_API PlannedBase : public Simulator {
   void check_world(int64_t world) const;
   FaultReport report(const Counters& counters) const;
 
+  // Set by the derived class: the plan is its member, and does not exist while this base is made.
   const PlanFacts* facts_ = nullptr;
   const bool action_is_float_;
   const RecordShape shape_;
@@ -125,6 +127,7 @@ class PlannedSimulator : public Machine {
   }
   GE_COLD std::vector<PlannedBase::Room> rooms() const override { return rooms_of(Tables{}); }
 
+  // Never moved from here on: facts_ points into it.
   Plan<E> plan_;
   Shared<S> shared_{};
 

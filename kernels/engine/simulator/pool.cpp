@@ -59,13 +59,19 @@ class Pool {
   // helper enters by counting itself in; the caller shuts the gate when the parts have run out and
   // waits only for those inside, so a helper that wakes late, as it will on a busy machine, costs
   // nobody anything.
+  // Bits: 0 to 14 how many are inside, 15 shut, 16 to 31 helpers wanted, 32 on the number of the
+  // job. A number of its own for each job, so that a helper that slept through one does not take
+  // the next for it.
   static constexpr uint64_t kInside = 0x7fff, kShut = 0x8000;
   static uint64_t job_of(uint64_t gate) { return gate >> 32; }
   static uint64_t helpers_of(uint64_t gate) { return gate >> 16 & 0xffff; }
 
   void post(int64_t parts, int helpers, PartFunction fn, void* context, bool crew) {
+    // Threads are made when first needed and kept; a helper that is not wanted this time sleeps on.
     grow(helpers);
     crew_ = crew;
+    // Plain members: no helper is inside, and the store to the gate releases them to those that
+    // enter.
     fn_ = fn;
     context_ = context;
     parts_ = parts;
@@ -78,6 +84,7 @@ class Pool {
     }
     if (sleeping_.load() > 0) wake_.notify_all();
     work(0);
+    // From here on nobody enters, so what the parts use may die when those inside have left.
     gate_.fetch_or(kShut, std::memory_order_acq_rel);
     spin_until([&] { return (gate_.load(std::memory_order_acquire) & kInside) == 0; });
     if (failure_) {
@@ -96,6 +103,8 @@ class Pool {
   }
 
   void work(int worker) {
+    // Each worker has the part of its own number: members wait for one another, so none may take
+    // two.
     if (crew_) return run_part(worker, worker);
     for (;;) {
       const int64_t part = next_.fetch_add(1, std::memory_order_relaxed);
@@ -126,6 +135,7 @@ class Pool {
     const FloatMode standard;
     const auto is_new = [&] { return job_of(gate_.load(std::memory_order_acquire)) != seen; };
     for (;;) {
+      // Some microseconds: the next step is likely to come within them, and waking costs more.
       for (int spin = 0; spin < kSpins && !is_new(); ++spin) relax_processor();
       if (!is_new()) {
         std::unique_lock lock(sleep_mutex_);
@@ -166,6 +176,7 @@ std::mutex g_pool_mutex;
 // pool and begins anew.
 void forget_pool() {
   g_pool.store(nullptr);
+  // Not unlocked: the thread that may hold it does not exist in the child.
   new (&g_pool_mutex) std::mutex();
 }
 
@@ -209,8 +220,10 @@ bool run_crew(int size, PartFunction fn, void* context) {
 }
 
 void CrewBarrier::meet() {
+  // Read before arriving: afterwards the last one may begin the next round at any moment.
   const uint32_t round = round_.load(std::memory_order_relaxed);
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
+    // Before the round: whoever sees the new round may arrive again.
     arrived_.store(0, std::memory_order_relaxed);
     round_.store(round + 1, std::memory_order_release);
     return;

@@ -16,6 +16,7 @@ namespace ge {
 namespace {
 
 /// Words of a segment, side by side in `plain` and `stride` words apart in a block.
+/// By memcpy of a known size, which is one move: neither address need be aligned to the word.
 template <class Word, bool kUnpack>
 void move_words(char* plain, char* words, int64_t count, int64_t stride) {
   constexpr int64_t size = sizeof(Word);
@@ -47,6 +48,7 @@ void move_records(const RecordBlocks& blocks, int64_t first, int64_t count, char
     const int64_t world = first + i, lane = world % blocks.block;
     char* const block = blocks.base + world / blocks.block * blocks.block_bytes;
     char* const plain = canonical + i * blocks.record_bytes;
+    // What lies between columns is zero in every canonical record, so that equal worlds hash alike.
     if (kUnpack) std::memset(plain, 0, size_t(blocks.record_bytes));
     for (const Segment& segment : blocks.segments)
       move_segment<kUnpack>(segment, plain + segment.offset,
@@ -73,6 +75,7 @@ void check_copy(std::span<const int64_t> from, std::span<const int64_t> to, int6
       if (world < 0 || world >= worlds)
         throw Error(Fault::value, "copy_worlds: world " + std::to_string(world) +
                                       " is not one of 0 to " + std::to_string(worlds - 1));
+  // No world may be both, so the order in which worlds are copied means nothing.
   std::unordered_set<int64_t> written;
   for (const int64_t world : to)
     if (!written.insert(world).second)
@@ -98,6 +101,8 @@ std::vector<std::pair<std::string, std::string>> save_facts(const Simulator& sim
   const std::string& instance = simulator.instance();
   // The parameters' values come last, and may be called like the facts.
   const auto values = instance.rfind("\"values\": ");
+  // The text of one member of the JSON, up to the comma or bracket that ends it; searched from
+  // behind, since what a plan adds comes after what describes the build.
   const auto member = [&](const std::string& key) {
     const auto at = instance.rfind("\"" + key + "\": ", values);
     const auto begin = at + key.size() + 4;
@@ -157,6 +162,7 @@ std::string save(Simulator& simulator) {
   const std::string header = save_header(simulator);
   const int64_t records = simulator.record_bytes() * simulator.worlds();
   std::string out(kMagic, sizeof kMagic);
+  // Byte by byte, the lowest first: saves are the same on every machine.
   const uint64_t length = header.size();
   for (int k = 0; k < 8; ++k) out += char(length >> (8 * k));
   out += header;
@@ -178,6 +184,8 @@ void load(Simulator& simulator, const char* data, int64_t bytes) {
     throw Error(Fault::value, "load: the save is truncated: " + std::to_string(bytes) +
                                   " bytes are not all of it");
   const auto digest = Blake2b(kDigest).update(data, size_t(bytes - kDigest)).digest();
+  // Facts are compared only in an intact header, but a difference is told before a wrong length:
+  // the number of worlds is one of them, and says more.
   const bool intact = std::memcmp(digest.data(), data + bytes - kDigest, size_t(kDigest)) == 0;
   const std::string header(data + kPrefix, size_t(length));
   for (const auto& [key, value] : save_facts(simulator)) {
@@ -209,8 +217,9 @@ const Column& find_column(const Simulator& simulator, const std::string& name) {
 }
 
 namespace {
+// Worlds whose whole records are held at once, to read one column of them.
 constexpr int64_t kChunk = 4096;
-}
+}  // namespace
 
 void get_column(Simulator& simulator, const Column& column, void* to) {
   const int64_t record = simulator.record_bytes();
@@ -255,6 +264,7 @@ void set_column(Simulator& simulator, const Column& column, const void* from,
     if (world < 0 || world >= simulator.worlds())
       throw Error(Fault::value, "set: world " + std::to_string(world) + " is not one of 0 to " +
                                     std::to_string(simulator.worlds() - 1));
+  // Before the first world is written: a refused call changes nothing.
   check_values(column, from, count);
   const char* in = static_cast<const char*>(from);
   for (int64_t i = 0; i < count; ++i) {
@@ -334,6 +344,7 @@ class GoldenActions {
     constexpr uint32_t stream = Name("golden_actions").hash();
     for (size_t at = 0; at < drawn_.size(); ++at) {
       const int64_t world = int64_t(at) / per_world_, k = int64_t(at) % per_world_;
+      // Not the index: a world keeps its actions in whatever simulator it runs.
       const uint32_t identity = uint32_t(simulator_.config().first_world + world);
       const Draw d = draw(uint32_t(seed), uint32_t(seed >> 32), identity, 0, uint32_t(step), stream,
                           uint32_t(k), 0);
@@ -349,6 +360,7 @@ class GoldenActions {
   static float number(const Draw& d, double low, double high) {
     const float lo = low == -kUnbounded ? -1.0f : float(low),
                 hi = high == kUnbounded ? 1.0f : float(high);
+    // At most `hi`, though the sum may round beyond it.
     const float x = lo + (hi - lo) * d.uniform(0);
     return x < hi ? x : hi;
   }
@@ -362,6 +374,7 @@ class GoldenActions {
   std::vector<uint32_t> drawn_;
 };
 
+/// A hash of the worlds' hashes: worlds may be read in any portions.
 std::string hash_of_records(Simulator& simulator) {
   const int64_t worlds = simulator.worlds(), bytes = simulator.record_bytes();
   std::vector<Blake2b> records(size_t(worlds), Blake2b(8));

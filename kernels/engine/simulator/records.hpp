@@ -13,6 +13,7 @@ namespace ge {
 
 /// Where a simulator's records lie in host memory: in blocks, interleaved word by word
 /// (record.hpp).
+/// For the length of a call: it refers to the simulator's list of segments.
 struct RecordBlocks {
   const std::vector<Segment>& segments;
   int64_t record_bytes, block_bytes;
@@ -28,6 +29,7 @@ void check_copy(std::span<const int64_t> from, std::span<const int64_t> to, int6
 
 /// All of a simulator's state: magic, JSON header, canonical records, BLAKE2b-128 of everything
 /// before it.
+/// Scratch memory is no part of it: between steps it means nothing.
 std::string save(Simulator& simulator);
 /// Restores what `save` wrote; refuses anything else by name, before it writes a byte.
 void load(Simulator& simulator, const char* data, int64_t bytes);

@@ -33,6 +33,7 @@ struct Words<Schedule> {
   static constexpr const char* at[] = {"own", "group", "flat"};
 };
 
+/// Machines read what concerns them and leave the rest. Threads, device, tuning change no result.
 struct Config {
   int64_t worlds = 1;
   int64_t first_world = 0;
@@ -59,6 +60,8 @@ struct Actions {
   Type type = Type::int64;
 };
 
+/// For the length of the call, on a CPU; on a GPU the mask has to live until the stream has come
+/// by.
 struct ResetRequest {
   /// None: unseeded. One: world i gets (seed, first_world + i). Else one per world.
   std::span<const uint64_t> seeds;
@@ -68,6 +71,7 @@ struct ResetRequest {
 };
 
 /// What went wrong inside the worlds since the last call of `faults`.
+/// Worlds are those of this simulator, without first_world; -1: there was none.
 struct FaultReport {
   int64_t bad_actions = 0;
   int64_t first_bad_world = -1, first_bad_agent = -1;
@@ -97,6 +101,8 @@ class AssetShelf;
 struct Scene;
 
 /// One simulator: N worlds of one environment on one machine.
+/// Not for two threads at once: calls change counters and addresses in it, and the bindings refuse
+/// a second caller. Different simulators may run at once.
 class GE_API Simulator {
  public:
   virtual ~Simulator() = default;
@@ -151,6 +157,7 @@ class GE_API Simulator {
 };
 
 /// One registered environment on one machine.
+/// Two plain functions, so that a module needs no type of the environment's to be asked.
 struct Entry {
   std::string (*describe)();  // JSON objects, one per id, between commas: no brackets around them
   std::unique_ptr<Simulator> (*make)(const std::string& id, const Config& config);
