@@ -12,10 +12,13 @@
 
 namespace ge {
 
+/// Stands where the device's grid does in flat_walk.hpp: what a launch would spread over threads is
+/// done by loops, so that one job may be stepped through in a debugger.
 class EmulatedGrid {
  public:
   using Service = EmulatedLanes;
 
+  // Not in the order of rows, which a GPU does not promise either.
   template <class Job, class Work>
   void rows(const Work& work) {
     int64_t i = 0;
@@ -41,6 +44,7 @@ class EmulatedGrid {
                           [&] { Job::run(work, world); });
   }
   void zero(void* at, int64_t bytes) { std::memset(at, 0, size_t(bytes)); }
+  // Stable, as the radix sort of the device is: rows of one key keep their order.
   void sort(const FlatMemory& memory, int64_t count, int) {
     std::vector<int64_t> order(static_cast<size_t>(count));
     std::iota(order.begin(), order.end(), 0);
@@ -54,6 +58,7 @@ class EmulatedGrid {
 
  private:
   /// A step through `count` indices that comes by all of them.
+  // Any step that shares no factor with count visits every index once; 5/8 keeps neighbours apart.
   static int64_t scattered(int64_t count) {
     int64_t step = count * 5 / 8 + 1;
     while (std::gcd(step, count) != 1) ++step;
@@ -70,6 +75,8 @@ class FlatRunner {
 
   FlatRunner(const Config& config, const typename S::Params& params) {
     const int64_t worlds = config.worlds, rows = Sizes::sort(params).rows * worlds;
+    // In words of 8 bytes, so that every column is aligned; every world has scratch of its own,
+    // since a stage runs over all of them before the next begins.
     scratch_.resize(size_t(Sizes::scratch_bytes(params) * worlds / 8));
     masks_.resize(size_t(kFlatLevels * worlds));
     parts_.resize(size_t(Sizes::chunks(params) * worlds));

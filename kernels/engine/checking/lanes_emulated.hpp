@@ -44,10 +44,13 @@ class LaneEmulator {
  public:
   static constexpr int kWarp = 32;
 
+  /// Of the whole process: tests set them before they make a simulator.
   static EmulationOptions& options() {
     static EmulationOptions all;
     return all;
   }
+  /// Whose lanes run on this thread, for the free functions that rules call; null outside of a
+  /// block.
   static LaneEmulator*& current() {
     static thread_local LaneEmulator* emulator = nullptr;
     return emulator;
@@ -60,6 +63,7 @@ class LaneEmulator {
     threads_ = threads, block_ = block, blocks_ = blocks;
     body_ = std::move(body);
     random_ = options().seed * 0x9e3779b97f4a7c15u + uint64_t(block) + 1;
+    // Not zeros: a real block finds what the one before it left.
     shared_.assign(size_t(shared_bytes) / 16 + 1, Vector{});
     std::memset(shared_.data(), 0xcd, shared_.size() * sizeof(Vector));
     shadow_.clear();
@@ -68,7 +72,10 @@ class LaneEmulator {
     meetings_.assign(size_t(threads / kWarp), 0);
     barriers_.assign(size_t(threads / kWarp), 0);
     block_barriers_ = 0;
+    // Kept from block to block for their stacks.
     while (int(lanes_.size()) < threads) lanes_.push_back(std::make_unique<Lane>());
+    // Restored on every way out, since an Error of a lane leaves by here while others stand
+    // half-way; their stacks are simply begun anew.
     LaneEmulator* const outer = current();
     current() = this;
     for (int t = 0; t < threads; ++t) start(t);
@@ -101,6 +108,7 @@ class LaneEmulator {
     change(lane.place, scheduler_);
   }
   /// What lane `lane` of this warp brought to the meeting that has just ended.
+  // `result` and not `value`: a lane that goes on may be at its next meeting already.
   uint64_t brought(int lane) const {
     return lanes_[size_t(running_ / kWarp * kWarp + lane)]->result;
   }
@@ -112,6 +120,7 @@ class LaneEmulator {
   }
 
  private:
+  // As much as the widest load of a kernel wants.
   struct alignas(16) Vector {
     char byte[16];
   };
@@ -147,6 +156,7 @@ class LaneEmulator {
   static constexpr uintptr_t kPage = 64;
   using Page = std::array<Shadow, kPage>;
 
+  // A fibre never returns: its last act is to jump to the scheduler, which counts it as done.
   static void trampoline() {
     LaneEmulator& self = *current();
     arrive(nullptr, &self.scheduler_);
@@ -155,6 +165,8 @@ class LaneEmulator {
     leave(nullptr, self.scheduler_);
     jump(self.scheduler_);
   }
+  // Not inlined, and neither are the next two: setjmp and longjmp of one place may not share a
+  // frame.
   [[noreturn]] __attribute__((noinline)) static void jump(Place& to) {
     __builtin_longjmp(to.registers, 1);
   }
@@ -198,6 +210,8 @@ class LaneEmulator {
     lane.stage = "the beginning of the kernel";
   }
 
+  /// One lane at a time, picked at random among those that may run, up to its next meeting. None
+  /// may run, though some are not done: they wait for each other.
   void schedule() {
     std::vector<int> ready(static_cast<size_t>(threads_));
     for (int t = 0; t < threads_; ++t) ready[size_t(t)] = t;
@@ -214,6 +228,7 @@ class LaneEmulator {
         change(scheduler_, lane.place);
       else
         begin(scheduler_, lane);
+      // -1 outside of lanes: what the scheduler itself touches is not watched.
       const int ran = running_;
       running_ = -1;
       if (!problem_.empty()) throw Error(Fault::runtime, problem_);
@@ -238,6 +253,7 @@ class LaneEmulator {
       lane.state = State::ready;
       ready.push_back(t);
     }
+    // A barrier of the block is one of each of its warps too.
     const bool orders = one.kind == Meeting::barrier || whole;
     for (int warp = first / kWarp; warp < last / kWarp; ++warp) {
       ++meetings_[size_t(warp)];
@@ -269,10 +285,12 @@ class LaneEmulator {
   /// Whether nothing stands between an earlier touch of another lane and this one.
   bool races(const Touch& earlier, const Touch& later, bool write_after_read) const {
     if (earlier.lane < 0 || earlier.lane == later.lane) return false;
+    // Between warps the barrier of the block alone orders anything.
     if (earlier.lane / kWarp != later.lane / kWarp)
       return earlier.block_barrier == later.block_barrier;
     return write_after_read ? earlier.meeting == later.meeting : earlier.barrier == later.barrier;
   }
+  // By the byte, in pages that are found by one look when the last one is meant again.
   void touch(uintptr_t at, bool written) {
     if (last_page_ == nullptr || last_key_ != at / kPage) {
       last_key_ = at / kPage;
@@ -292,6 +310,7 @@ class LaneEmulator {
     }
   }
   void report(const Touch& earlier, const Touch& later, const char* did, const char* does) {
+    // Only noted here: an exception may not leave a fibre, so the scheduler throws it.
     if (!problem_.empty()) return;
     problem_ = "hazard: thread " + std::to_string(later.lane) + " in " + std::string(later.stage) +
                " " + does + " what thread " + std::to_string(earlier.lane) + " in " +
@@ -320,6 +339,7 @@ inline void watch(const void* address, int bytes, bool written) {
 inline void meet_warp() {
   LaneEmulator::current()->meet(LaneEmulator::Meeting::barrier, 0);
 }
+// Every lane adds all values in the same order, so all have the same sum.
 inline int64_t sum_of_warp(int64_t value) {
   LaneEmulator& here = *LaneEmulator::current();
   here.meet(LaneEmulator::Meeting::shuffle, uint64_t(value));
@@ -372,11 +392,13 @@ struct EmulatedLanes {
     const int lane = thread() % LaneEmulator::kWarp;
     return shuffle(value, lane + distance < LaneEmulator::kWarp ? lane + distance : lane);
   }
+  // Atomic as it is: no other lane runs meanwhile. Unwatched, since atomics may meet.
   static int32_t add(int32_t* counter, int32_t n) {
     const int32_t before = *counter;
     *counter = before + n;
     return before;
   }
+  // Launches follow one another here; nothing of the one before is still under way.
   static void wait_for_previous() {}
   template <class Stage>
   static void enter() {

@@ -21,6 +21,8 @@ class LanesRunner {
         seed_(config.shuffle_seed),
         counts_(size_t(kListRoom) + 1, 0),
         lists_(size_t(kListRoom) * size_t(config.worlds)) {
+    // Each is compiled into every environment of the tests, so the list is short: one lane, several
+    // groups in a warp, a warp, and two warps that share a world.
     const int known[] = {0, 1, 2, 8, 32, 64};
     for (const int lanes : known)
       if (lanes == lanes_) return;
@@ -31,6 +33,7 @@ class LanesRunner {
 
   template <class Graph>
   void run(Graph, const Shared<S>& shared) {
+    // Set anew for every run: another simulator of this process may have its own.
     LaneEmulator::options().seed = seed_;
     for_each_type(launches_of<Graph>{}, [&](auto l) {
       using L = typename decltype(l)::type;

@@ -58,6 +58,8 @@ void run_stages(Trial<E>& trial, Types<X...>) {
   (run_stage(trial, X{}), ...);
 }
 
+/// Scratch memory lives within a phase, so each begins with poison. Lists that lie there are
+/// emptied by the engine, in every image: their lengths are not unwritten memory.
 template <class E, Name kName, class L, class... X>
 void run_phase(Trial<E>& trial, Phase<kName, L, X...>) {
   trial.images.phase = kName.text;
@@ -90,6 +92,7 @@ class ShuffledRunner {
     trial_.shuffle(order);
     for (const int world : order) {
       trial_.world = world;
+      // With one world per block the stored record is the canonical one: an image is a plain copy.
       char* const record = shared.base + world * block_bytes<AllTables<S>, 1>(shared.params);
       trial_.images.load(record);
       (run_phase(trial_, P{}), ...);

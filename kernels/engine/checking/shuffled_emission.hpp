@@ -22,8 +22,11 @@ void emit(Trial<E>& trial, int count, Test test, Maker make) {
     const bool hit =
         trial.template agreed<bool>([&](const CellsOf<E>& cells) { return test(cells, i); }, name);
     Task<E> task{[](const CellsOf<E>&) {}, name, {}};
+    // Beyond the table's room a hit is counted, not made; its test still runs in the shuffled
+    // orders.
     if (hit && hits < room_in<T>(trial)) task = make(hits, i);
     hits += hit ? 1 : 0;
+    // Copied before task.run is replaced by what calls it.
     const auto fill = task.run;
     task.run = [test, fill, i, hit](const CellsOf<E>& cells) {
       if (test(cells, i) != hit) refuse_dependent_test();
@@ -46,6 +49,7 @@ void stage(Trial<E>& trial, Emit<Count, Test, Make, T>) {
       },
       [&trial](int row, int i) { return maker<Make, T>(trial, row, i); });
 }
+/// No rule runs in it, so there is nothing to shuffle.
 template <class E>
 void stage(Trial<E>& trial, ClearTables) {
   trial.engine([](const CellsOf<E>& cells) { clear_tables<false>(cells); });

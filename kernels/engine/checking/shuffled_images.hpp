@@ -23,6 +23,8 @@ inline void copy_range(const ByteRange& range, const std::string& from, std::str
 
 struct WorldImages {
   static constexpr int kCount = 3;
+  // Zeros are what fresh memory often is; the others are, as numbers, large and negative, as flags
+  // set, as counts beyond any table. What is the same under all three does not depend on it.
   static constexpr char kPoison[kCount] = {'\x00', '\x7f', '\xa5'};
 
   int64_t record, image;   // bytes: the canonical record; with scratch memory behind it
@@ -37,15 +39,18 @@ struct WorldImages {
   }
   int64_t memory_bytes() const { return kCount * image; }
 
+  // Three copies of the same record: from here on they may differ through scratch memory alone.
   void load(const char* from) {
     for (std::string& bytes : at) std::memcpy(bytes.data(), from, size_t(record));
   }
+  // Any would do: had they come to differ, a check would have thrown.
   void store(char* to) const { std::memcpy(to, at[0].data(), size_t(record)); }
   void poison_scratch() {
     for (int k = 0; k < kCount; ++k)
       std::memset(at[k].data() + record, kPoison[k], size_t(image - record));
   }
   /// Whether image k still has its poison there.
+  /// Told by its value: one that was written with just this byte counts as unwritten.
   bool poisoned(int k, int64_t byte) const {
     return byte >= record && at[k][size_t(byte)] == kPoison[k];
   }
@@ -71,6 +76,7 @@ struct WorldImages {
 
   // ---- messages
 
+  // A search through all rows, for messages alone.
   std::string column_at(int64_t byte) const {
     for (const Column& column : columns)
       for (int64_t row = 0; row < column.rows; ++row) {

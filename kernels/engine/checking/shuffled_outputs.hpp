@@ -49,6 +49,7 @@ template <class Row, class E, class Make>
 void wide_row_out(Trial<E>& trial, WideTarget target, int64_t index, bool shows,
                   const std::string& name, Make&& make) {
   WorldImages& images = trial.images;
+  // `target` is a copy, whose address is turned to a row of our own; the caller's is written last.
   const int64_t bytes = wide_bytes(target.format, target.elements);
   char* const to = target.to + index * bytes;
   std::string first;

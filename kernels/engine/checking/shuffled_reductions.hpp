@@ -20,6 +20,7 @@ void stage(Trial<E>& trial, Reduce<F, Op, Into>) {
     });
     const R total = trial.template agreed<R>(
         [](const CellsOf<E>& cells) { return reduce_world<F, Op>(cells); });
+    // Into's first argument is the total, the others are singletons that it may write.
     using Rest = typename Tail<Arguments<Into>>::type;
     trial.rows({{[total](const CellsOf<E>& cells) { call_into<Into>(cells, total); }, "the world",
                  written_singles(trial, Rest{})}});

@@ -31,6 +31,7 @@ int count_of(Trial<E>& trial) {
 
 // ---- bytes
 
+/// Of columns of a kAny table the parameters decide, so the offset is no constant.
 template <class T, class C, class E>
 int64_t offset_in_image(const Trial<E>& trial) {
   using Tables = typename Trial<E>::Tables;
@@ -103,6 +104,7 @@ Task<E> maker(const Trial<E>& trial, int row, Index... index) {
   return {[row, index...](const CellsOf<E>& cells) { make_row<Make, T>(cells, row, index...); },
           row_name<T>(row), whole_row<T>(trial, row, typename T::components{})};
 }
+/// Once per stage, on the one image that counts, however often its tasks run.
 template <class T, class E>
 void overflow(Trial<E>& trial, int needed) {
   count_overflow<T>(trial.cells_of(trial.images.at[0], true), needed, room_in<T>(trial));

@@ -18,6 +18,7 @@ struct Task {
   std::string row;
   std::vector<ByteRange> grants;
 
+  /// Grants may lie side by side, and a range may need several: it is walked from grant to grant.
   bool granted(const ByteRange& range) const {
     int64_t at = range.begin;
     for (bool moved = true; moved && at < range.end;) {
@@ -45,6 +46,7 @@ struct Trial {
 
   Trial(uint64_t seed, const typename S::Params& params)
       : images(record_bytes<Tables>(params), scratch_bytes<Tables>(params)), random_(seed) {
+    // Scratch columns have offsets of their own; in an image their memory lies behind the record.
     writer_.assign(size_t(images.image), -1);
     std::vector<Segment> segments;
     list_columns<false, Tables>(images.columns, segments, params);
@@ -55,6 +57,7 @@ struct Trial {
   }
   void take(const Shared<S>& all) {
     shared = quiet = all;
+    // A stage's tasks run five times over; what they count is to be told once.
     quiet.counters = &ignored_;
   }
   Cells<S> cells_of(std::string& image, bool counts) const {
@@ -72,6 +75,8 @@ struct Trial {
 
   /// Runs the tasks of a stage.
   void rows(const TaskList<E>& tasks) {
+    // Image 0 goes through all checks, and is left as the shuffled order left it; the others
+    // follow, with their own poison, in the reversed one.
     const std::string before = images.at[0];
     const std::string expected = alone(tasks, before);
     std::vector<int> order;
@@ -89,6 +94,7 @@ struct Trial {
   /// A value that must be the same whatever the poison, from a function that only reads.
   template <class V, class F>
   V agreed(F&& f, const std::string& row = "the world") {
+    // A copy, so that a write shows without harm.
     std::string image = images.at[0];
     const V value = images.guarded(row, [&] { return f(cells_of(image, false)); });
     if (image != images.at[0]) images.breach(row + " writes while it should only read");
@@ -148,6 +154,7 @@ struct Trial {
       other = task;
     }
   }
+  // Only where something was noted: images are large, and most stages change little.
   void forget_writers() {
     for (const ByteRange& range : touched_)
       std::fill(writer_.begin() + range.begin, writer_.begin() + range.end, -1);
@@ -162,6 +169,7 @@ struct Trial {
                const std::string& expected) const {
     for (const ByteRange& range : images.changes(expected, found)) {
       std::string reader = "a row";
+      // Who may write there is taken for who did.
       for (const Task<E>& task : tasks)
         if (task.granted({range.begin, range.begin + 1})) reader = task.row;
       images.breach("order dependence: " + reader + " leaves another " +
