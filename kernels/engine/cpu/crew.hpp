@@ -21,6 +21,8 @@ struct Crew {
   struct Range {
     int begin, end;
   };
+  /// Contiguous, in the order of the members, and equal but for one row: what one member writes
+  /// lies together, and a hit's place follows from the counts of the members before.
   Range share(int n) const {
     return {int(int64_t{n} * member / size), int(int64_t{n} * (member + 1) / size)};
   }

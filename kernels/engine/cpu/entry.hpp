@@ -1,4 +1,5 @@
-// The `cpu` machine: tiles over threads.
+// The `cpu` machine: tiles over threads. What an environment's types tell is turned into sizes and
+// one function per graph here; who runs it, and on what, is tile_threads.hpp's.
 #pragma once
 
 #include <algorithm>
@@ -24,12 +25,14 @@ class TileRunner {
     return TileThreads::crew_bytes(config, sizes_of(config, params, AllTables<S>{}));
   }
 
+  /// `shared` is read by all threads until this returns, and by none afterwards.
   template <class Graph>
   void run(Graph, const Shared<S>& shared) {
     threads_.run(&run_tile<Graph>, &shared);
   }
 
  private:
+  // The type that was given up at run() is the one taken up again: both stand in this class.
   template <class Graph>
   static void run_tile(const void* shared, const TileSpace& space) {
     Tile<E> tile(*static_cast<const Shared<S>*>(shared), space);

@@ -1,3 +1,4 @@
+// See stage_clock.hpp.
 #include "engine/cpu/stage_clock.hpp"
 
 #include <pthread.h>
@@ -35,6 +36,8 @@ uint64_t StageClock::now() {
   return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
 }
 
+// The clock is read before the lock is waited for. Nanoseconds of all threads are added up: a stage
+// may have more of them than the step took.
 void StageClock::note() const {
   const uint64_t end = now();
   Spent& found = spent();

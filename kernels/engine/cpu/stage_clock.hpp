@@ -32,6 +32,7 @@ class StageClock {
   StageClock(const StageClock&) = delete;
 
  private:
+  // Counted from the machine's start, so never 0, which says that nobody watches.
   static uint64_t now();  // [ns]
   void note() const;
 

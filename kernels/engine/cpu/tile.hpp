@@ -54,6 +54,8 @@ inline void run_stages(Tile<E>& tile, Types<X...>, const Set& set) {
   (run_stage(tile, X{}, set), ...);
 }
 
+/// Lists in scratch memory begin each phase empty; the rest of scratch is left as it is, since no
+/// rule may read what its phase has not written (checking/shuffled.hpp).
 template <class E, Name kName, class L, class... X>
 inline void run_phase(Tile<E>& tile, Phase<kName, L, X...>, const Set& set) {
   tile.each_world(set, [](const CellsOf<E>& cells) GE_LAMBDA { clear_tables<true>(cells); });

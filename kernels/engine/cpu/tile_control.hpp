@@ -13,6 +13,7 @@ inline int64_t index_room(const Tile<E>&, const Set& set) {
 }
 
 /// The worlds of `set` with P, in `space`. Compiled once for all stages that ask.
+/// Each member of a crew makes the same set for itself, in index space of its own.
 template <auto P, class E>
 GE_NOINLINE Set subset(const Tile<E>& tile, const Set& set, int32_t* space) {
   constexpr int B = Tile<E>::B;
@@ -48,6 +49,7 @@ GE_NOINLINE Set subset(const Tile<E>& tile, const Set& set, int32_t* space) {
 /// Calls f with the worlds of `set` that have P, if there are any.
 template <auto P, class E, class F>
 inline void run_within(Tile<E>& tile, const Set& set, F&& f) {
+  // Index space is a stack: what an inner set took is given back when its stages have run.
   int32_t* const mark = tile.free;
   tile.free += index_room(tile, set);
   const Set inner = subset<P>(tile, set, mark);

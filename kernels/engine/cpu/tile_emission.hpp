@@ -14,6 +14,8 @@ GE_FN void emit_in(const Tile<E>& tile, const CellsOf<E>& cells, int count, Test
   const Crew::Range mine = crew.share(count);
   int place = 0, hits = 0;
   if (crew.size > 1) {
+    // Tested twice, and not kept: a test is cheap, and a list of hits has no bound. No row is made
+    // before all members have counted, so both times find the same.
     for (int i = mine.begin; i < mine.end; ++i) hits += test(cells, i) ? 1 : 0;
     crew.counts[crew.member] = hits;
     crew.meet();
@@ -37,6 +39,7 @@ template <class T, class E, class Test, class Make>
 GE_FN void emit_in_block(const WorldFinder<typename E::Schema>& here, int block, int count,
                          Test test, Make make) {
   constexpr int B = Tile<E>::B;
+  // Indices outside, worlds inside: each world still meets its hits in order.
   int hits[B] = {};
   for (int i = 0; i < count; ++i) {
     uint32_t hit[B];

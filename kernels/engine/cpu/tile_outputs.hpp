@@ -41,6 +41,7 @@ template <class E>
 inline void stage(Tile<E>& tile, ClearFinal, const Set& set) {
   constexpr int B = Tile<E>::B;
   char* const to = static_cast<char*>(tile.shared.bound.at[kFinalObservation]);
+  // All members leave by a meeting, or those that stay would wait for ever.
   if (to == nullptr || !tile.crew.first()) return tile.crew.meet();
   const int64_t bytes = row_bytes<typename E::Observation>(tile.shared) * agents_of(tile.shared);
   // The tile's set is whole here: contiguous blocks, then contiguous loose worlds.

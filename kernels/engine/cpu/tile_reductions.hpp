@@ -18,6 +18,7 @@ inline void reduce_shared(const Tile<E>& tile, const CellsOf<E>& cells) {
   static_assert(sizeof(R) <= 8);
   const Crew& crew = tile.crew;
   const int chunks = chunks_of(cells.shared->params, Matching{});
+  // Who takes which chunk means nothing: parts are folded in the order of the chunks.
   for (int k = crew.member; k < chunks; k += crew.size) {
     const R part = reduce_kth_chunk<F, Op>(cells, k, Matching{});
     std::memcpy(crew.parts + 8 * k, &part, sizeof part);
@@ -37,6 +38,7 @@ inline void reduce_shared(const Tile<E>& tile, const CellsOf<E>& cells) {
 template <auto F, class Op, auto Into, class T, class E>
 inline void reduce_blocks(const Tile<E>& tile, const Set& set) {
   using R = decltype(Op::identity());
+  // One chunk of at most 64 rows, so that accumulators and halves are all of the canonical order.
   constexpr int W = reduce_width(T::capacity), B = Tile<E>::B;
   const WorldFinder<typename E::Schema> here = tile.finder();
   const int rows = uniform_rows<T>(tile);

@@ -8,6 +8,7 @@
 
 namespace ge {
 
+/// Rows of one stage are independent by contract, so neither their order nor the thread shows.
 template <auto F, class T, class E>
 inline void run_rows(Tile<E>& tile, const Set& set) {
   if constexpr (T::kind == Kind::fixed) {

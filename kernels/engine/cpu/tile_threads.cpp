@@ -18,6 +18,7 @@ double seconds_since(SteadyClock::time_point begin) {
   return std::chrono::duration<double>(SteadyClock::now() - begin).count();
 }
 
+// More threads than processors are allowed, for tests of the barriers, but not without end.
 int threads_of(const Config& config) {
   const int available = available_threads();
   return config.threads > 0 ? std::min(config.threads, available * 8) : available;
@@ -93,6 +94,7 @@ TileThreads::Memory TileThreads::zeroed(int64_t bytes) {
 
 void TileThreads::run(TileFunction graph, const void* shared) {
   const int crew = crew_size();
+  // Where the pool is busy with another simulator, tiles do the same work by the caller alone.
   if (crew > 1 && run_as_crew(graph, shared, crew)) return;
   run_tiles(graph, shared);
 }
@@ -131,6 +133,7 @@ int TileThreads::crew_size() const {
 /// Members read what others wrote in the stage before, so one tile holds all blocks and one scratch
 /// serves all. Returns false where the threads cannot be had.
 bool TileThreads::run_as_crew(TileFunction graph, const void* shared, int size) {
+  // A set of indices for each member, scratch for all: members write disjoint rows of it.
   const int64_t indices = sizes_.index_count(all_);
   if (crew_scratch_ == nullptr) {
     crew_indices_.resize(size_t(size * indices));

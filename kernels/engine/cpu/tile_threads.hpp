@@ -13,6 +13,8 @@
 namespace ge {
 
 /// Where a thread runs the stages of a graph.
+/// Scratch and indices belong to the thread, not to the tile: the next tile finds what this one
+/// left.
 struct TileSpace {
   char* scratch;
   int32_t* indices;
@@ -62,10 +64,12 @@ class TileThreads {
 
   const Sizes sizes_;
   const int all_;  // blocks
+  // Of the config, 0 where that leaves the choice; below, worked out once.
   int crew_;
   int threads_;
   int blocks_;         // of a tile
   double work_ = 1.0;  // [s] of one thread, estimated
+  // Empty until a crew runs for the first time: most simulators never have one.
   std::vector<int32_t> crew_indices_, crew_counts_;
   std::vector<char> crew_parts_;
   Memory crew_scratch_;  // made last: who has it has the rest

@@ -10,6 +10,7 @@
 namespace ge {
 
 /// Worlds of one tile: blocks to run whole, and worlds to run alone.
+/// It points into the tile's index space, and lives as long as what is above it on that stack.
 struct Set {
   const int32_t* blocks;
   int block_count;
@@ -32,6 +33,8 @@ struct WorldFinder {
   static GE_FN int64_t scratch_block(const typename S::Params& params) {
     return ge::scratch_bytes<AllTables<S>>(params) * B;
   }
+  // Scratch is interleaved as records are, B worlds of a block side by side, and begins with the
+  // tile's first block.
   GE_FN Cells<S> at(int block, int lane) const {
     return {&shared,
             block * B + lane,
@@ -71,6 +74,7 @@ struct Tile {
   static int64_t scratch_block(const typename S::Params& params) {
     return WorldFinder<S>::scratch_block(params);
   }
+  // Per level: every block whole, every world loose, and the ragged end.
   static int64_t index_count(int blocks) { return (int64_t{blocks} * (B + 1) + B + 1) * kDepth; }
   static constexpr int kDepth = 8;  // nested sets: tile, When in When, ...
 
@@ -135,6 +139,7 @@ struct Tile {
         }
       }
     }
+    // Loose worlds have no common stride, so this loop gathers at best.
     for (int row = mine.begin; row < mine.end; ++row) {
       GE_INDEPENDENT
       for (int i = 0; i < set.loose_count; ++i) f(here.of(set.loose[i]), row);
