@@ -22,6 +22,8 @@ const Tuning* find_tuning(const std::string& environment, int tier, const std::s
   return nullptr;
 }
 
+/// Dynamic shared memory of a block: once its counts, then for each of its teams the staging area
+/// and, unless that lies in the slab, the scratch of the team's worlds.
 int64_t shared_bytes(const KernelVariant& variant, int threads) {
   return variant.counts +
          threads / variant.team * (variant.stage + (variant.slab ? 0 : variant.scratch));
@@ -46,7 +48,9 @@ PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
                   : tuning != nullptr ? tuning->threads
                                       : kThreads;
     threads = std::min(threads, variant.threads);
+    // Such a block is one team: it has as many threads as a world has lanes, no more and no fewer.
     if (variant.lanes > 32) threads = variant.lanes;
+    // Fewer teams share a block then; below one team there is nothing to halve.
     while (threads > variant.team && !fits(variant, threads)) threads /= 2;
     if (!fits(variant, threads)) continue;
     const int groups = threads / variant.team * variant.worlds;
@@ -60,6 +64,7 @@ PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
       throw Error(Fault::device, id_ + ": no block of phase '" + choice.phase + "' with " +
                                      std::to_string(threads) + " threads fits on this GPU");
     int grid = choice.empty ? 1 : all;
+    // The slab has room for the blocks that run at once, which then stride over the worlds.
     if (variant.slab) grid = std::min(all, resident * processors_);
     // A worklist is short, and nobody on the host knows how short.
     if (choice.from_list) grid = std::min(all, std::min(resident, 4) * processors_);
@@ -84,9 +89,11 @@ std::vector<PreparedLaunch> DeviceStore::prepare(const std::vector<LaunchChoice>
   int64_t slab = 0;
   for (const LaunchChoice& choice : choices) {
     made.push_back(choose(choice));
+    // With the attributes set above: whatever may allocate or wait happens here, not in a step.
     load(made.back().function);
     slab = std::max(slab, made.back().slab_bytes);
   }
+  // One slab for all launches: those of a simulator run one after the other.
   if (slab > slab_.bytes()) slab_ = DeviceMemory(slab);
   return made;
 }

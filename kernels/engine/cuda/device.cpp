@@ -63,6 +63,7 @@ DeviceStore::DeviceStore(const std::string& id, int tier, const Config& config,
   const int64_t blocks = (config.worlds + layout.block - 1) / layout.block;
   const int64_t record_bytes = blocks * layout.block_bytes,
                 list_bytes = int64_t{lists} * config.worlds * 4;
+  // Asked before the first allocation, so that who wants too many worlds hears how many would fit.
   size_t free = 0, total = 0;
   GE_CUDA(cudaMemGetInfo(&free, &total));
   layout.check_fits(int64_t(free), int64_t(total));
@@ -70,6 +71,7 @@ DeviceStore::DeviceStore(const std::string& id, int tier, const Config& config,
   lists_ = zeroed(list_bytes);
   list_counts_ = zeroed(int64_t{lists} * 4);
   counters_ = zeroed(sizeof(Counters));
+  // 0 where no column lies: such bytes are read as zeros and never written.
   std::vector<uint8_t> units(size_t(layout.record_bytes), 0);
   for (const Segment& segment : layout.segments)
     std::fill_n(units.begin() + segment.offset, segment.bytes, uint8_t(segment.unit));
@@ -98,6 +100,7 @@ void DeviceStore::examine() {
   code_ = std::min(architecture_, found.ptxVersion);
 }
 
+/// Without a DeviceGuard, which throws: a destructor may not.
 DeviceStore::~DeviceStore() {
   if (was_forked()) return;
   // Work on any stream may still use the memory. A failed device answers here too; there is nobody
@@ -127,6 +130,8 @@ void DeviceStore::load(const void* kernel) const {
 
 void DeviceStore::launch(const void* kernel, const LaunchShape& shape, void** arguments,
                          cudaStream_t stream) const {
+  // With programmatic serialization a kernel may be set up while the one before it still runs; it
+  // waits by itself before it touches anything (DeviceLanes::wait_for_previous).
   cudaLaunchAttribute early;
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
@@ -165,6 +170,8 @@ void DeviceStore::take_counters(void* to, int64_t bytes) {
   const DeviceGuard guard(device_);
   GE_CUDA(cudaDeviceSynchronize());
   GE_CUDA(cudaMemcpy(to, counters_.as(), size_t(bytes), cudaMemcpyDeviceToHost));
+  // Between the copy and this nothing runs: every stream was waited for, and the caller steps in no
+  // other thread.
   GE_CUDA(cudaMemset(counters_.as(), 0, size_t(bytes)));
   // Callers' streams do not wait for this one.
   finish(nullptr);

@@ -132,7 +132,9 @@ class DeviceStore {
   Config config_;
   Layout layout_;
   Kernels kernels_;
+  // architecture_ is the device's, code_ the one that the kernels were compiled for; 90 for 9.0.
   int device_, architecture_ = 0, code_ = 0, processors_ = 0, shared_limit_ = 0;
+  // units_: the word size of each byte of a record, for the kernels that move records (records.cu).
   DeviceMemory records_, list_counts_, lists_, slab_, counters_, units_, seeds_;
 };
 

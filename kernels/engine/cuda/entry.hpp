@@ -33,6 +33,8 @@ using GraphOf =
     std::conditional_t<kGraph == kStepGraph, StepGraph<E>,
                        std::conditional_t<kGraph == kResetGraph, ResetGraph<E>, ObserveGraph<E>>>;
 
+/// Parameters stay in constant memory (__grid_constant__): every lane reads the same, and a copy of
+/// them would be each thread's own.
 template <class E, int kGraph, int kIndex, int G, bool kSlab>
 __global__ void __launch_bounds__(G > 32 ? G : most_threads<E>, 2)
     phase_kernel(const __grid_constant__ Shared<typename E::Schema> shared,
@@ -69,6 +71,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
       reset_ = store_.prepare(choices<kResetGraph>());
       observe_ = store_.prepare(choices<kObserveGraph>());
     }
+    // The plan's JSON ends with a brace: what the launches are goes in front of it.
     instance_ = plan_.instance_;
     instance_.insert(instance_.size() - 1, std::string(", \"schedule\": \"") +
                                                (flat_ == nullptr ? "group" : "flat") +
@@ -77,6 +80,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     shared_.counters = static_cast<Counters*>(store_.counters());
     if constexpr (has_assets<S>) {
       assets_ = cuda::uploaded(store_.device(), plan_.shelf_->packed());
+      // Addresses of the host first, then, one by one, those of the copy on the device.
       shared_.assets = plan_.assets_;
       plan_.shelf_->move(&shared_.assets, sizeof shared_.assets / sizeof(Asset<char>),
                          assets_.template as<char>());
@@ -100,6 +104,8 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     check_action_type(*this, actions);
     shared_.actions = actions.data;
     shared_.action_type = actions.type;
+    // Enqueued and not waited for: shared_ is copied with the launch, so the next call may change
+    // it.
     enqueue<kStepGraph>(step_, out, static_cast<cudaStream_t>(stream));
   }
   void reset(const ResetRequest& request, const Bound& out, void* stream) override {
@@ -201,6 +207,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
                           Sizes::scratch_of(plan_.params_), G > 32 ? G : most_threads<E>});
     };
     constexpr int bytes = Sizes::counts + Sizes::stage + Sizes::scratch;
+    // Between the two bounds both are compiled, and the device's limit decides (choosing.cpp).
     if constexpr (Sizes::any || bytes <= kNeverShared) add(std::false_type{});
     if constexpr (Sizes::any || bytes > kSurelyShared) add(std::true_type{});
   }

@@ -43,6 +43,7 @@ template <class E, class M, Output O, auto F, class... Rest>
 void run_stages(FlatWalk<E, M>& walk, Types<Write<O, F>, Rest...>) {
   run_writes(walk, Types<Write<O, F>>{}, Types<Rest...>{});
 }
+/// Gathers the writes up to the first stage that is none.
 template <class E, class M, class... W, Output O, auto F, class... Rest>
 void run_writes(FlatWalk<E, M>& walk, Types<W...>, Types<Write<O, F>, Rest...>) {
   run_writes(walk, Types<W..., Write<O, F>>{}, Types<Rest...>{});
@@ -53,6 +54,7 @@ void run_writes(FlatWalk<E, M>& walk, Types<W...>, Types<Rest...> rest) {
   run_stages(walk, rest);
 }
 
+/// L, the numbers of lanes, is the group executor's; a phase is no launch here, its stages are.
 template <class E, class M, Name kName, class L, class... X>
 void run_phase(FlatWalk<E, M>& walk, Phase<kName, L, X...>) {
   if constexpr (has_dynamic<true>(typename FlatWalk<E, M>::Tables{}))

@@ -12,6 +12,7 @@ namespace flat {
 template <class E, auto P>
 struct MaskJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {
+    // P is not asked of a world that the level above has left out.
     const int world = int(i);
     const bool p = work.on(world) && bool(ask<P>(work.cells(world)));
     work.memory.masks[int64_t(work.level) * work.shared.worlds + world] = p ? 1 : 0;
@@ -22,6 +23,7 @@ struct MaskJob {
 
 template <auto P, class E, class M, class F>
 void run_within(FlatWalk<E, M>& walk, F&& f) {
+  // Masks were allocated for so many (FlatMemory).
   if (walk.work.level == kFlatLevels)
     throw Error(Fault::runtime, "the stages of this graph are nested too deeply");
   enqueue_worlds<flat::MaskJob<E, P>>(walk);

@@ -49,6 +49,7 @@ class DeviceGrid {
 
   DeviceGrid(const cuda::DeviceStore& store, void* sorting, int64_t sorting_bytes)
       : store_(store), sorting_(sorting), sorting_bytes_(sorting_bytes) {}
+  // What runs before the first job is none of ours, and does not say when the next may start.
   void begin(cudaStream_t stream) { stream_ = stream, first_ = true; }
   /// While it is on, kernels are loaded rather than launched: a step must not be the first to ask
   /// for one, since it may be captured.
@@ -111,9 +112,11 @@ class DeviceFlat {
         scratch_(Sizes::scratch_bytes(params) * config.worlds),
         masks_(kFlatLevels * config.worlds),
         parts_(8 * Sizes::chunks(params) * config.worlds),
+        // Keys and rows, sorted and not: four words of four bytes for each.
         sorting_(16 * rows_),
         space_(rows_ > 0 ? cuda::sort_bytes(rows_) : 0),
         grid_(store, space_.as(), space_.bytes()) {
+    // The radix sort takes world and key in one word (KeyJob).
     if (Sizes::sort(params).keys * config.worlds >= int64_t{1} << 32)
       throw Error(Fault::value,
                   "too many worlds to sort at once: worlds times cells must be below "

@@ -15,11 +15,13 @@ struct ChunkJob {
   static GE_FN void run(const Work<E>& work, int64_t i, int lane) {
     const FlatPlace at = flat_place(i, chunks_of(work.shared.params, Tables{}));
     if (!work.on(at.world)) return;
+    // A warp stands for a group of 32 lanes; a chunk needs neither staging nor counts.
     const GroupPlace place{lane, 0, lane, kNoList, nullptr, nullptr};
     Executor group(work.cells(at.world), place);
     const auto part = reduce_kth_chunk<F, Op>(group, true, at.row, Tables{});
     static_assert(sizeof part <= sizeof(uint64_t),
                   "GE: a reduction's value has eight bytes at most");
+    // A result of four bytes leaves the rest zero: parts are words of eight.
     uint64_t word = 0;
     __builtin_memcpy(&word, &part, sizeof part);
     if (lane == 0) work.memory.parts[i] = word;

@@ -9,6 +9,7 @@ namespace ge {
 
 namespace flat {
 
+/// Whether a row is there is asked on the device, for the host does not know how long a list is.
 template <class E, auto F, class T>
 struct RowJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {

@@ -7,6 +7,7 @@
 
 namespace ge::cuda {
 
+/// With no memory given CUB only says how much it wants; for all 32 bits, which is the most.
 int64_t sort_bytes(int64_t count) {
   size_t bytes = 0;
   const uint32_t* const none = nullptr;

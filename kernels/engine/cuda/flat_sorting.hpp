@@ -20,6 +20,7 @@ struct KeyJob {
   }
 };
 /// Hands out a world's part: the row at each place, and where each key begins.
+/// Rows of T and starts of keys are handed out by one job, whichever are more.
 template <class E, class T, class Order, class Starts>
 struct PlaceJob {
   static GE_FN int64_t per_world(const typename SchemaOf<E>::Params& params) {
@@ -65,6 +66,7 @@ void stage(FlatWalk<E, M>& walk, SortRows<Key, T, Order, Starts>) {
   const auto& params = walk.work.shared.params;
   enqueue_rows<flat::KeyJob<E, Key, T, Starts>>(walk, rows_of<T>(params));
   const int64_t keys = walk.work.shared.worlds * (rows_of<Starts>(params) - 1);
+  // As few as the largest (world, key) has: each bit that is left out shortens the sort.
   int bits = 1;
   while (keys > int64_t{1} << bits) ++bits;
   walk.machine.sort(walk.work.memory, walk.work.count, bits);

@@ -18,6 +18,7 @@ struct TeamJob {
     GroupPlace place{lane, 0, lane, world, Service::shared(), nullptr};
     place.counts = reinterpret_cast<int32_t*>(place.stage);
     place.stage += Plan::counts;
+    // All threads of the block run, also where the world is off: they meet inside.
     LaneGroup<E, PhaseT, kFlatTeam, Service> group(work.cells(world), place);
     run_stages<false>(group, Types<X>{}, work.on(world));
   }

@@ -32,6 +32,7 @@ struct FlatWork {
   GE_FN bool on(int world) const {
     return level == 0 || memory.masks[int64_t(level - 1) * shared.worlds + world] != 0;
   }
+  // Records are interleaved by B as ever, scratch is not: each world's lies by itself.
   GE_FN Cells<S> cells(int world, int lane = 0, int lanes = 1) const {
     return {&shared,
             world,
@@ -49,6 +50,7 @@ struct FlatWork {
 struct FlatPlace {
   int world, row;
 };
+// The division in 64 bits: worlds times rows may pass 2^31.
 GE_FN FlatPlace flat_place(int64_t i, int rows) {
   const int64_t world = i / rows;
   return {int(world), int(i - world * rows)};

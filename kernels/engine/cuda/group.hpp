@@ -79,6 +79,7 @@ GE_FN void run_phase(Group& group, Phase<kName, L, X...> phase, bool on) {
 }
 
 /// Appends the group's world to a list if it has P: one atomic per warp.
+/// In any order, since worlds are independent: no result shows who came first.
 template <auto P, AnyGroup Group>
 GE_FN void append_world(const Group& group, bool on, int32_t* count, int32_t* worlds) {
   using Service = typename Group::Service;

@@ -30,6 +30,7 @@ GE_FN void stage(Group& group, Repeat<N, X...>, bool on) {
     times = N;
   else
     times = N(group.cells.shared->params);
+  // Unrolled, the stages of a long step would be compiled once per turn.
   GE_NO_UNROLL
   for (int i = 0; i < times; ++i) run_stages<kFinal>(group, Types<X...>{}, on);
 }
@@ -44,6 +45,7 @@ GE_FN void stage(Group& group, WhenRunning<X...>, bool on) {
                         bool(ask<&Life<typename Group::Environment>::running>(group.cells)));
   run_within<kFinal>(group, Types<X...>{}, p);
 }
+/// The mode is the same for the whole launch, so this branch is uniform without a vote.
 template <bool kFinal, AnyGroup Group, int Mode, class... X>
 GE_FN void stage(Group& group, InMode<Mode, X...>, bool on) {
   if (int(group.cells.shared->autoreset) == Mode) run_stages<kFinal>(group, Types<X...>{}, on);

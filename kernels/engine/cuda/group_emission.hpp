@@ -7,6 +7,8 @@
 namespace ge {
 
 /// kSame: the count is that of every world.
+/// No barrier between the tests and the rows that are made: a test may not look at the list that it
+/// fills, whose old rows are overwritten while others still test.
 template <class T, bool kSame, AnyGroup Group, class Test, class Make>
 GE_FN void emit(Group& group, bool on, int count, const Test& test, const Make& make) {
   static_assert(T::kind == Kind::list, "GE: Emit appends to a List");

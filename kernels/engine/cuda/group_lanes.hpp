@@ -8,6 +8,7 @@
 
 namespace ge {
 
+/// For bits 0 to 31; of 32 the shift would be undefined.
 GE_FN uint32_t bits_below(int bit) {
   return (1u << bit) - 1u;
 }
@@ -31,6 +32,7 @@ struct LaneGroup {
       : cells(own), place(where), lane(where.lane) {}
 
   /// The barrier inside a stage.
+  // One lane alone has nobody to wait for.
   GE_FN void settle() const {
     if constexpr (G > 1) sync_team();
   }
@@ -118,6 +120,7 @@ GE_FN void my_rows(const Group& group, bool on, int rows, const F& f) {
 template <AnyGroup Group, class F>
 GE_FN void squad_rows(const Group& group, bool on, int rows, const F& f) {
   auto cells = group.cells;
+  // A copy of the cells, so that a system knows its place in the squad and not in the group.
   cells.squad_lane = group.lane % Squad::kLanes;
   cells.squad_size = Squad::kLanes;
   const int count = on ? rows : 0;

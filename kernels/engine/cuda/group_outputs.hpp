@@ -50,6 +50,7 @@ GE_FN void rows_out(const Group& group, Output output, int rows, bool on, const 
     const Staged staged{group.place, to, rows, cells.world};
     staged.run(on, make);
   } else {
+    // The caller's array may begin anywhere; the same for all rows, whose size is the store's.
     const bool aligned = Rows::direct && offset_in_vector(to) % Rows::bytes == 0;
     my_rows<kRows>(group, on, rows, [&](int row) GE_LAMBDA {
       Row out;
@@ -81,6 +82,7 @@ GE_FN void wide_rows_out(const Group& group, Output output, bool on) {
   const auto& cells = group.cells;
   const WideTarget target = wide_target<Row>(*cells.shared, output);
   if (target.to == nullptr) return;
+  // Such rows need no staging: a squad's lanes write neighbours at once.
   if constexpr (wants_squad<F>) return squad_rows_out<kFinal, F, Row>(group, target, on);
   using Staged = StagedWideRows<Row, Group::kLanes, typename Group::Service>;
   const Staged staged{group.place, target, group.agents(), cells.world};

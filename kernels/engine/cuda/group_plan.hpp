@@ -131,6 +131,7 @@ struct GroupPlan<E, Phase<kName, L, X...>, G> {
   static GE_FN int64_t scratch_of(const Params& params) {
     return registers ? 0 : worlds * world_scratch_of(params);
   }
+  // Of 256 lanes, the most, eight warps of four bytes.
   static constexpr int counts = G > 32 ? 64 : 0;  // bytes of a block: hits of its warps, twice
 };
 

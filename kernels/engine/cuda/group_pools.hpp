@@ -31,6 +31,7 @@ GE_FN void stage(Group& group, Spawn<Count, Make, T>, bool on) {
     const int missing = wanted - made, found = count_bits(free);
     const int now = missing < found ? (missing < 0 ? 0 : missing) : found;
     group.settle();  // all have read the word that lane 0 is about to write
+    // The lowest `now` bits of `free`, one by one.
     uint32_t taken = 0, rest = free;
     GE_NO_UNROLL
     for (int k = 0; k < now; ++k) {

@@ -16,6 +16,7 @@ GE_FN auto fold_own(const Leaf& leaf) {
     return fold_halves<Op>(W, leaf);
 }
 /// The chunk that begins at row `first`.
+/// Lanes that are off or beyond W hold identities and shuffle along: every lane of the warp has to.
 template <auto F, class Op, class T, AnyGroup Group>
 GE_FN auto reduce_chunk(const Group& group, bool on, int first) {
   using R = decltype(Op::identity());

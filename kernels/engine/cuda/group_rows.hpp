@@ -80,6 +80,7 @@ GE_FN void stage(Group& group, Coloured<Count, F>, bool on) {
   constexpr int G = Group::kLanes;
   const auto& cells = group.cells;
   const int colours = on ? int(ask<Count>(cells)) : 0;
+  // Asked once: a system of Coloured may write rows, not lengths.
   const int rows = on ? cells.template rows<T>() : 0;
   group.settle();
   GE_NO_UNROLL

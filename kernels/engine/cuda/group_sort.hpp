@@ -45,9 +45,12 @@ struct GroupSort {
     else
       Service::sync_warp();
   }
+  /// Starts is worked in one place further on: entry key + 1 first counts the rows of `key`, is
+  /// then where they begin, and has moved to their end once all have taken places.
   GE_FN int32_t* next_of(int key) const {
     return reinterpret_cast<int32_t*>(cells.template at<Starts, First>(key + 1));
   }
+  /// The second word of Sorted: a row as it came, while the first takes the sorted ones.
   GE_FN uint32_t loose(int at) const {
     const char* const word = cells.template at<Order, Sorted>(at) + 4 * cells.scratch_stride;
     GE_WATCH(word, 4, false);

@@ -29,6 +29,7 @@ __device__ char* byte_address(const RecordMap& map, int64_t world, int64_t at, i
 template <bool kRead>
 __device__ void move_word(const RecordMap& map, int64_t world, int64_t at, char* plain) {
   const int unit = map.units[at];
+  // Four bytes of one word, or half of one of eight: aligned on both sides.
   if (unit >= 4) {
     auto* const stored = reinterpret_cast<uint32_t*>(byte_address(map, world, at, unit));
     auto* const word = reinterpret_cast<uint32_t*>(plain);
@@ -70,6 +71,7 @@ __global__ void __launch_bounds__(256)
        i += int64_t(gridDim.x) * blockDim.x) {
     const int64_t at = i % words * 4;
     if (at >= keep && at < keep + keep_bytes) continue;
+    // Through registers: source and destination may lie in different lanes of blocks.
     alignas(4) char word[4];
     move_word<true>(map, from[i / words], at, word);
     move_word<false>(map, to[i / words], at, word);
@@ -114,6 +116,7 @@ void DeviceStore::move_records(int64_t first, int64_t count, char* host) {
   const DeviceGuard guard(device_);
   GE_CUDA(cudaDeviceSynchronize());
   const int64_t record = layout_.record_bytes, most = std::max<int64_t>(1, kTransfer / record);
+  // On the device in canonical order, a part of the worlds at a time: one copy each way per part.
   const DeviceMemory plain(std::min(most, count) * record);
   const RecordMap map{records_.as(), units_.as<uint8_t>(), record, layout_.block_bytes,
                       layout_.block};

@@ -31,6 +31,7 @@
 namespace ge {
 
 /// What one store instruction moves.
+/// It may alias whatever elements it carries.
 template <int Bytes>
 struct __attribute__((may_alias, aligned(Bytes))) StoreWidth {
   uint32_t word[Bytes / 4];
@@ -62,6 +63,7 @@ struct StagingPlan {
       at_least_one(kBudget / (worlds * bytes), kRows);  // rows of a world at a time
   static constexpr int together =
       at_least_one(kBudget / (chunk * bytes + 16), worlds);  // worlds at a time
+  // 16 bytes more than the rows, for what the target's address leaves over.
   static constexpr int slot = int(round_up(chunk * bytes, 16)) + 16;
   // Per world: its number and a byte per row that says whether the caller's row is to be written.
   static constexpr int head = int(round_up(4 + chunk, 4));
@@ -101,6 +103,7 @@ GE_FN void put_vector(typename RowShape<Row>::Element* to, const Row& row, bool 
 }
 
 /// Lane `lane` of `lanes` takes its part in copying a run; both addresses are equal modulo 16.
+/// head: elements up to the first multiple of 16; they and what is left at the end go one by one.
 template <class Element>
 GE_FN void copy_run(Element* to, const Element* from, int count, int lane, int lanes) {
   constexpr int each = 16 / int(sizeof(Element));

@@ -22,6 +22,7 @@ constexpr const char* kForked =
     "with the 'spawn' or 'forkserver' method, or use CUDA in the workers alone";
 
 /// From the first call of the runtime on, a fork makes the child's copy of it useless.
+/// Registered once, however many threads come by.
 void note_use() {
   if (used.exchange(true)) return;
   pthread_atfork(nullptr, nullptr, [] { forked.store(true); });
@@ -53,6 +54,7 @@ DeviceGuard::~DeviceGuard() {
 DeviceMemory::DeviceMemory(int64_t bytes) : bytes_(bytes) {
   if (bytes > 0) GE_CUDA(cudaMalloc(&at_, size_t(bytes)));
 }
+/// Of a fork's copy nothing is freed: the memory is the parent's.
 DeviceMemory::~DeviceMemory() {
   if (at_ != nullptr && !was_forked()) cudaFree(at_);
 }

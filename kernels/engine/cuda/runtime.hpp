@@ -44,6 +44,7 @@ class DeviceMemory {
   ~DeviceMemory();
   DeviceMemory(DeviceMemory&& other) noexcept
       : at_(std::exchange(other.at_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  // Swapped: what was here ends with `other`.
   DeviceMemory& operator=(DeviceMemory&& other) noexcept {
     std::swap(at_, other.at_);
     std::swap(bytes_, other.bytes_);

@@ -12,6 +12,7 @@ struct Run {
   bool whole;
   int worlds;
 };
+/// The votes of the first worlds, without a gap, are a number of the form 2^k - 1.
 template <int G, class Service>
 GE_FN Run team_run(const GroupPlace& place, bool on) {
   if constexpr (G >= 32) {
@@ -43,6 +44,7 @@ struct StagedRows {
   template <class Make>
   GE_FN void run(bool on, const Make& make) const {
     const Run run = team_run<G, Service>(place, on);
+    // Uniform over the team, as all conditions here are: every lane comes by every barrier.
     const bool dense = !kFinal && run.whole && rows <= Rows::chunk;
     for (int first = 0; first < Rows::worlds; first += Rows::together) {
       for (int row = 0; row < rows; row += Rows::chunk) {
@@ -87,6 +89,7 @@ struct StagedRows {
     copy_run(target, reinterpret_cast<const Element*>(from), count * elements, place.team_lane,
              Rows::team);
   }
+  /// Behind the heads, as far from a multiple of 16 as the target: vectors then lie alike.
   GE_FN char* area(const void* target) const {
     return place.stage + Rows::heads + offset_in_vector(target);
   }

@@ -37,6 +37,7 @@ struct StagedWideRows {
   GE_FN void run(bool on, const FateOf& fate, const Make& make) const {
     const int total = worlds * rows;
     if (bits || staged_row() <= WidePlan::budget) {
+      // Rows of a pass: as many as the bytes and the heads hold.
       const int most = WidePlan::budget / staged_row();
       const int fit = most < WidePlan::slots ? most : WidePlan::slots;
       GE_NO_UNROLL
@@ -84,6 +85,7 @@ struct StagedWideRows {
     sync();
     const int skew = skew_of(p);
     if constexpr (!bits) {
+      // Before the rows are made: a writer only sets what differs from the background.
       begin_rows(p, skew);
       sync();
     }
