@@ -15,6 +15,7 @@ namespace ge::python {
 namespace py = pybind11;
 
 // NumPy's type numbers, the same in every version.
+// 7 is `long`, 9 `long long`: which of them an int64 array has depends on the platform.
 inline bool type_numbered(int number, Type& type) {
   switch (number) {
     case 2:
@@ -58,12 +59,15 @@ class ActionReader {
         is_choice_(words_ == 1 && !is_float_) {}
 
   Actions read(const py::object& object) const {
+    // pybind11's views of NumPy's own structs: casting to py::array would convert what is no array,
+    // and cost several times the step of a small simulator.
     if (!py::detail::npy_api::get().PyArray_Check_(object.ptr()))
       throw Error(Fault::type, "actions must be a NumPy array here, got " +
                                    py::str(py::type::of(object)).cast<std::string>());
     const auto* array = py::detail::array_proxy(object.ptr());
     const auto* descriptor = py::detail::array_descriptor1_proxy(array->descr);
     Type type;
+    // Engines run on little-endian machines only.
     const bool native = descriptor->byteorder != '>';
     const bool known = type_numbered(descriptor->type_num, type) && native;
     const bool floats = known && (type == Type::float32 || type == Type::float64);
@@ -75,6 +79,7 @@ class ActionReader {
                                        .cast<std::string>());
     if (!fits(array->nd, array->dimensions) || (array->flags & py::array::c_style) == 0)
       refuse_shape(object);
+    // Not owned: the caller holds the array until the step has returned.
     return {array->data, type};
   }
 

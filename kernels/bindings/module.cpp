@@ -26,16 +26,20 @@ Type action_type(const std::string& name) {
   return *found;
 }
 
+/// Where a call writes, made once by Python for arrays that it reuses and handed over in each step.
 struct Addresses {
   Bound bound;
 };
 
+/// A simulator as Python holds it. Calls that may be long let go of the interpreter's lock, so all
+/// that needs Python (actions, options, arrays) is read before and made after.
 class NativeSimulator {
  public:
   NativeSimulator(const std::string& id, const Wish& wish) {
     simulator_ = make_loaded(id, wish.config);
     if (simulator_ == nullptr)
       throw Error(Fault::value, "no module that is loaded has an environment '" + id + "'");
+    // Needs the shapes of outputs and actions, so both come after the simulator.
     pool_ = std::make_shared<OutputPool>(*simulator_, wanted_outputs(wish.outputs));
     actions_.emplace(*simulator_);
   }
@@ -69,6 +73,7 @@ class NativeSimulator {
     simulator->step(given, addresses.bound, reinterpret_cast<void*>(stream));
   }
 
+  /// The fast path: actions as an array in, fresh arrays out, one call from Python for a step.
   py::object step_numpy(const py::object& object, bool flat) {
     const Busy simulator(*this);
     const Actions actions = actions_->read(object);
@@ -95,6 +100,7 @@ class NativeSimulator {
              const Addresses& addresses, uintptr_t stream) {
     const Busy simulator(*this);
     std::vector<uint64_t> list;
+    // A number seeds the batch, a list each world; see ResetRequest.
     if (PyLong_Check(seeds.ptr())) {
       list.push_back(seeds.cast<uint64_t>());
     } else if (!seeds.is_none()) {
@@ -122,6 +128,7 @@ class NativeSimulator {
 
   py::bytes read_records(int64_t first, int64_t count) {
     const Busy simulator(*this);
+    // A negative count is the simulator's to refuse, in words.
     std::string bytes(size_t(count < 0 ? 0 : count * simulator->record_bytes()), '\0');
     simulator->read_records(first, count, bytes.data());
     return bytes;
@@ -154,6 +161,7 @@ class NativeSimulator {
     std::vector<int64_t> list;
     if (!worlds.is_none()) {
       list = worlds.cast<std::vector<int64_t>>();
+      // To the engine an empty list means all worlds; a caller who chose none means none.
       if (list.empty()) return;
     }
     const int64_t count = worlds.is_none() ? simulator->worlds() : int64_t(list.size());
@@ -230,6 +238,7 @@ class NativeSimulator {
     const Golden hashes = golden_run(*simulator, steps, seed);
     return {hashes.records, hashes.outputs};
   }
+  /// A second close finds nothing and does nothing; results that are still held keep their memory.
   void close() {
     if (simulator_ == nullptr) return;
     const Busy simulator(*this);
@@ -267,6 +276,7 @@ class NativeSimulator {
     Scene scene;
     simulator->scene(world, scene);
     py::array_t<uint8_t> picture({height, width, 3});
+    // The scene is a copy, so drawing needs neither the world nor Python.
     uint8_t* const to = picture.mutable_data();
     const py::gil_scoped_release unlocked;
     pictures::draw(scene, request, to);
@@ -283,12 +293,15 @@ class NativeSimulator {
   std::vector<std::string> outputs() const { return pool_->names(); }
 
  private:
+  // Null once closed. The pool outlives it where results do; busy_ is taken by every call.
   std::unique_ptr<Simulator> simulator_;
   std::shared_ptr<OutputPool> pool_;
   std::optional<ActionReader> actions_;
   std::atomic<bool> busy_{false};
 };
 
+/// An Error's kind says which of Python's exceptions it is; others pass on to pybind11's
+/// translator.
 void translate(std::exception_ptr pointer) {
   try {
     if (pointer) std::rethrow_exception(pointer);

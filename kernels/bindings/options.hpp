@@ -13,6 +13,8 @@ namespace ge::python {
 
 namespace py = pybind11;
 
+/// bool before whole numbers, of which it is one in Python; what is none of the four kinds is asked
+/// for its __index__, as NumPy's integers have one.
 inline Value value_of(const py::handle& value, const std::string& name) {
   if (PyBool_Check(value.ptr())) return value.ptr() == Py_True;
   if (PyFloat_Check(value.ptr())) return PyFloat_AS_DOUBLE(value.ptr());
@@ -30,6 +32,7 @@ inline Value value_of(const py::handle& value, const std::string& name) {
     if (!index) throw py::error_already_set();
     int overflow = 0;
     const long long n = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+    // Outside of every range, so it is refused by name with the rest.
     if (overflow != 0) return overflow > 0 ? 1e300 : -1e300;
     return int64_t(n);
   }
@@ -81,6 +84,7 @@ inline Wish wish_of(int64_t num_worlds, const py::kwargs& options) {
   Config& config = wish.config;
   config.worlds = num_worlds;
   using Take = std::function<void(const py::handle& value, const std::string& name)>;
+  // The targets are members of `wish`, which outlives the table.
   const auto number = [](auto& target, int64_t low) -> Take {
     return [&target, low](const py::handle& value, const std::string& name) {
       target = std::remove_reference_t<decltype(target)>(whole(value, name, low));

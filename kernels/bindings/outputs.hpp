@@ -17,12 +17,15 @@ namespace ge::python {
 
 namespace py = pybind11;
 
+/// The engine's names of types are NumPy's.
 inline py::dtype dtype_of(Type type) {
   return type == Type::boolean ? py::dtype("bool") : py::dtype(name_of(type));
 }
 
 /// The named tuple that outputs are handed over in, which Python defines (gpu_envs/layout.py): made
 /// here like a plain tuple, its fields found by their names.
+/// Adopted once, when the module is loaded (use_results); the reference is never given up, for
+/// arrays may outlive the module's own objects at the end of a process.
 struct ResultType {
   PyTypeObject* type = nullptr;
   int place[kOutputCount] = {};
@@ -58,6 +61,8 @@ inline std::vector<bool> wanted_outputs(const py::object& names) {
   return wanted;
 }
 
+/// Guarded by the interpreter's lock: blocks are taken and given back by threads that hold it.
+/// Shared with every living result, so that arrays outlive their simulator.
 class OutputPool : public std::enable_shared_from_this<OutputPool> {
  public:
   OutputPool(Simulator& simulator, const std::vector<bool>& wanted) {
@@ -71,6 +76,7 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
       bytes_ += (shape.bytes + 63) / 64 * 64;
       slot.dtype = dtype_of(shape.type);
       const int64_t worlds = simulator.worlds(), agents = simulator.agents();
+      // Both shapes of the same bytes, made once: a step only picks one.
       slot.nested = shape.per_agent ? std::vector<Py_intptr_t>{worlds, agents}
                                     : std::vector<Py_intptr_t>{worlds};
       slot.flat = {shape.per_agent ? worlds * agents : worlds};
@@ -101,6 +107,8 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
       bound.at[o] = slots_[o].wanted ? memory + slots_[o].offset : nullptr;
     return memory;
   }
+  /// A few are kept for the caller who holds on to some results; a caller who dropped hundreds
+  /// gives their memory back to the system.
   void give_back(char* memory) {
     if (free_.size() < kKept)
       free_.push_back(memory);
@@ -110,6 +118,7 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
 
   /// Arrays over a block, which goes back to the pool with the last of them.
   py::object arrays(char* memory, bool flat) {
+    // The capsule is the base of every array: NumPy drops its references as the views die.
     PyObject* owner =
         PyCapsule_New(new Lease{shared_from_this(), memory}, nullptr, [](PyObject* capsule) {
           Lease* lease = static_cast<Lease*>(PyCapsule_GetPointer(capsule, nullptr));
@@ -136,6 +145,7 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
           py::detail::npy_api::NPY_ARRAY_WRITEABLE_ | py::detail::npy_api::NPY_ARRAY_ALIGNED_,
           nullptr);
       if (array == nullptr) throw py::error_already_set();
+      // The tuple owns the array from here on, and with it whatever fails below is released.
       PyTuple_SET_ITEM(all.ptr(), place, array);
       if (numpy.PyArray_SetBaseObject_(array, held.inc_ref().ptr()) < 0)
         throw py::error_already_set();
