@@ -30,6 +30,8 @@ struct Area {
 };
 
 /// Where the board's metres are in the picture.
+/// One scale for both axes, up to the rounding of the board to whole pixels; y is turned, since
+/// rows count downwards.
 struct Map {
   Area area;               // of the board
   float x, y, across, up;  // a point's column is x + across * its x, its row y - up * its y
@@ -62,6 +64,8 @@ Floats column_centres(int first) {
   return lane_numbers() + (float(first) + 0.5f);
 }
 
+/// Always a whole pack, of which the band has room for one beyond its last column; by memcpy, since
+/// a row may begin anywhere.
 void blend(const Band& band, int at, const Vec3& colour, const Floats& share) {
   const float mixed[3] = {colour.x, colour.y, colour.z};
   for (int c = 0; c < 3; ++c) {
@@ -79,6 +83,7 @@ void fill(const Band& band, float left, float top, float right, float bottom, co
   const int first = int(ge::clamp(left, 0.0f, float(band.width)));
   for (int row = 0; row < band.rows; ++row) {
     const float y = float(row + band.top);
+    // A pixel is covered by as much as its square and the rectangle share: width times height.
     const float tall = ge::min(bottom, y + 1) - ge::max(top, y);
     if (tall <= 0) continue;
     for (int column = first; column < band.width && float(column) < right; column += kPack) {
@@ -104,6 +109,7 @@ struct Cover {
   Floats inside, with_rim;
 };
 
+/// A point counts by its distance, over a slope one sample wide: smooth with few samples.
 Cover cover_of(const Mark& mark, const Floats& x, float y, int samples) {
   const float step = 1.0f / float(samples), first = 0.5f * step - 0.5f, sharp = float(samples);
   Cover cover{spread(0.0f), spread(0.0f)};
@@ -129,6 +135,7 @@ void lay_over(const Band& band, const Mark& mark, const Area& clip, int samples)
     for (int column = left; column < right; column += kPack) {
       const Floats x = column_centres(column);
       const Cover cover = cover_of(mark, x - o.x, float(row) + 0.5f - o.y, samples);
+      // What lies beyond the clip in the last pack is left as it is.
       const Mask here = x < float(right);
       const int at = (row - band.top) * band.stride + column;
       if (mark.rim_width > 0) {
@@ -155,6 +162,7 @@ class BoardPainter {
     const Area& a = map_.area;
     const float room = float(a.right - a.left) * float(a.bottom - a.top);
     const float spacing = ge::sqrt(room / float(std::max<int64_t>(count, 1)));
+    // A disc of less than about a pixel would flicker as it moves.
     least_ = ge::clamp(0.3f * spacing, 1.1f, 10.0f * unit_);
     marks_.reserve(board.views.size() + board.pieces.size());
     for (const FieldOfView& view : board.views) add(mark_of(view));
@@ -171,6 +179,7 @@ class BoardPainter {
     fill(band, left - line, top - line, right + line, bottom + line, edge, 1);
     fill(band, left, top, right, bottom, {1, 1, 1}, 1);
     paint_grid(band);
+    // Where the board wraps a piece must not be seen twice, beyond the edge and at the other.
     const Area& clip = board_.wraps ? a : whole_;
     for (const Mark& mark : marks_) lay_over(band, mark, clip, samples_);
   }
@@ -270,6 +279,8 @@ void resolve(const Band& band, const Display& display, uint8_t* to) {
 void draw_board(const Board& board, const Request& request, uint8_t* to) {
   const BoardPainter painter(board, request);
   const Display display;
+  // Bands are painted one after the other into the same memory, each with all marks: those that
+  // miss it cost a comparison.
   Band band{request.width, request.width + kPack, 0, 0, {}};
   const size_t plane = size_t(band.stride) * size_t(kBandRows);
   std::vector<float> memory(3 * plane);

@@ -20,6 +20,8 @@ inline Camera look_along(Vec3 eye, Vec3 forward, Vec3 upward, float spread, bool
   return {eye, right, cross(right, ahead), ahead, spread, is_flat};
 }
 
+/// Directions are not of unit length but have 1 along `forward`: distances along a ray, in its
+/// lengths, are depths.
 GE_FN Rays rays_of(const Camera& c, const Floats& x, const Floats& y) {
   const Vecs shift = c.right * (x * c.spread) + c.up * (y * c.spread);
   if (c.is_flat) return {c.eye + shift, spread(c.forward)};
@@ -42,6 +44,8 @@ inline Vec3 corner(const Vec3& low, const Vec3& high, int k) {
 }
 
 /// Sees the whole box, as near as it can be.
+/// Two steps in turn, six times: as near as all corners allow, then the middle of what is seen into
+/// the middle of the picture.
 inline Camera framed(const Vec3& low, const Vec3& high, const Vec3& look, float aspect) {
   constexpr float kSpread = 0.36f, kMargin = 0.96f;  // 40 degrees from bottom to top
   Vec3 target = (low + high) * 0.5f;
@@ -70,6 +74,7 @@ inline Camera framed(const Vec3& low, const Vec3& high, const Vec3& look, float 
 
 /// The box from straight above, +y upwards.
 inline Camera above(const Vec3& low, const Vec3& high, float aspect) {
+  // Flat, so the height changes nothing but what counts as behind the camera.
   constexpr float kMargin = 0.96f, kHeight = 10.0f;
   const float half = ge::max((high.y - low.y) * 0.5f, (high.x - low.x) * 0.5f / aspect) / kMargin;
   const Vec3 eye{(low.x + high.x) * 0.5f, (low.y + high.y) * 0.5f, high.z + kHeight};

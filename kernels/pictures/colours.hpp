@@ -8,6 +8,7 @@
 
 namespace ge::pictures {
 
+/// The curve of sRGB (IEC 61966-2-1): a straight foot, then a power of 2.4.
 inline float linear(float shown) {
   if (shown <= 0.04045f) return shown / 12.92f;
   return ge::exp(2.4f * ge::log((shown + 0.055f) / 1.055f));
@@ -17,6 +18,8 @@ inline Vec3 linear(const Rgb& shown) {
 }
 
 /// From light to bytes of sRGB.
+/// A table, since the power costs more than the rest of a pixel; of 8,192 steps, which keep the
+/// darkest bytes apart.
 class Display {
  public:
   Display() : bytes_(kSteps + 1) {

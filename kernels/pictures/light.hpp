@@ -18,6 +18,7 @@ struct Light {
 
 inline Light light_of(const Camera& camera, const Vec3& low, const Vec3& high) {
   const Vec3 span = high - low;
+  // Lengths follow the size of the world, so that a table and a field look alike.
   const float largest = ge::max(span.x, ge::max(span.y, span.z));
   // Behind the eye and to its left: fronts are lit, and shadows fall where they can be seen.
   const Vec3 ahead =
@@ -49,6 +50,7 @@ GE_FN Floats hidden_sky(const Body& body, const Vecs& p) {
   const Floats square = across * across + along * along + 1e-6f, away = roots(square);
   const float reach = kReach * (high.z - low.z);
   const Floats near = at_least(1.0f - square / (reach * reach), 0.0f);
+  // Differences of cosines of the elevations of its foot and its top, faded out at kReach.
   const Floats hidden = away / roots(square + gap * gap) - away / roots(square + over * over);
   return 0.5f * hidden * near * near;
 }
@@ -61,6 +63,7 @@ inline Floats sky(const std::vector<Body>& bodies, const Numbers& listed, const 
   Floats open = spread(1.0f);
   for (const int k : listed) {
     const Floats part = 1.0f - 0.95f * detail::hidden_sky(bodies[size_t(k)], p);
+    // A body does not shade itself: its own walls stand on what it would hide.
     open = select(hits.body == float(k), open, open * part);
   }
   return open;
@@ -69,6 +72,8 @@ inline Floats sky(const std::vector<Body>& bodies, const Numbers& listed, const 
 /// Light that a surface sends to the eye.
 GE_FN Vecs shaded(const Surface& s, const Light& light, const Floats& height, const Floats& open,
                   const Floats& free) {
+  // What looks up sees all of the sky, what looks down the ground; walls darken at their foot,
+  // level ground by what stands beside it. White level ground in the sun sends about 1.
   constexpr float kSun = 0.54f, kSky = 0.60f, kBelow = 0.28f;
   const Floats up = 0.5f + 0.5f * s.normal.z;
   const Floats level = unit_range(s.normal.z);

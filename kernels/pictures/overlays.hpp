@@ -10,6 +10,7 @@
 namespace ge::pictures {
 
 /// A fan, ready for rays.
+/// It refers to the scene's fan, which outlives the picture.
 struct Sector {
   const Fan* fan;
   Vec3 colour;
@@ -48,6 +49,7 @@ GE_FN Mask in_triangle(const float* a, const float* b, const float* c, const Flo
 /// Lays a fan over what the rays saw at `depth`.
 inline void lay_over(const Sector& sector, const Rays& rays, const Floats& depth, Vecs& colour) {
   const Fan& fan = *sector.fan;
+  // Where a ray crosses the fan's height; of a level ray infinite or no number, so not `seen`.
   const Floats at = (fan.apex[2] - rays.origin.z) / rays.direction.z;
   const Mask seen = both(at > 0.0f, at < depth * 1.0005f);
   if (!any_of(seen)) return;
@@ -55,6 +57,7 @@ inline void lay_over(const Sector& sector, const Rays& rays, const Floats& depth
   const Floats y = select(seen, rays.origin.y + rays.direction.y * at, spread(sector.bounds.low_y));
   const Rectangle here{least(x), least(y), most(x), most(y)};
   if (!here.meets(sector.bounds)) return;
+  // No lane yet.
   Mask inside = at < at;
   for (size_t k = 0; k < sector.parts.size(); ++k)
     if (here.meets(sector.parts[k])) {
@@ -90,6 +93,7 @@ inline bool ends_of(const Camera& camera, const Line& line, End (&ends)[2], floa
   if (ahead[0] < kNear && ahead[1] < kNear) return false;
   for (int k = 0; k < 2; ++k)
     if (ahead[k] < kNear)
+      // Up to where its depth is kNear: nearer, the projection would send it to the far side.
       points[k] = points[1 - k] + (points[k] - points[1 - k]) *
                                       ((ahead[1 - k] - kNear) / (ahead[1 - k] - ahead[k]));
   for (int k = 0; k < 2; ++k) {
@@ -116,6 +120,7 @@ inline void paint(const Samples& to, int at, const Vec3& colour, float share) {
 }
 
 inline float depth_at(const Stroke& s, float along) {
+  // In perspective 1 / depth is what changes linearly along the picture.
   if (s.is_flat) return s.from.depth + (s.to.depth - s.from.depth) * along;
   return 1.0f / (1.0f / s.from.depth + (1.0f / s.to.depth - 1.0f / s.from.depth) * along);
 }
@@ -125,6 +130,7 @@ inline float depth_at(const Stroke& s, float along) {
 /// Draws the part of a stroke that lies in these rows.
 inline void draw(const Stroke& s, const Samples& to) {
   const float half = ge::max(0.5f * s.width, 0.5f) + 0.5f;
+  // Thinner than a sample a line is drawn as wide as one, and weaker.
   const float strength = s.opacity * ge::min(1.0f, s.width);
   const float dx = s.to.x - s.from.x, dy = s.to.y - s.from.y, square = dx * dx + dy * dy;
   const float low = ge::min(s.from.y, s.to.y) - half, high = ge::max(s.from.y, s.to.y) + half;
@@ -133,6 +139,7 @@ inline void draw(const Stroke& s, const Samples& to) {
   for (int row = int(first); row <= int(last) && last >= 0.0f; ++row) {
     const float y = float(row + to.top) + 0.5f;
     float begin = ge::min(s.from.x, s.to.x) - half, end = ge::max(s.from.x, s.to.x) + half;
+    // Of a steep line only the columns near it are visited in each row.
     if (ge::abs(dy) > 0.01f) {
       const float x = s.from.x + (y - s.from.y) * dx / dy;
       const float reach = half * ge::sqrt(square) / ge::abs(dy);

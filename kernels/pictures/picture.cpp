@@ -12,6 +12,7 @@
 namespace ge::pictures {
 namespace {
 
+// Samples of all colours and depths of a band of 640 columns, 2 x 2 each, take 320 KiB.
 constexpr int kBandRows = 8;      // of pixels
 constexpr int kTileColumns = 64;  // of samples; a multiple of kPack
 
@@ -21,6 +22,7 @@ struct Panel {
   int left, width;
 };
 
+/// Of a scene, whatever the panel: made once where two panels show it.
 struct Prepared {
   std::vector<Body> bodies;
   std::vector<Sector> sectors;
@@ -36,6 +38,8 @@ Prepared prepared(const Scene& scene) {
 
 // ---- one panel
 
+/// Draws one panel. What can matter to a pack is narrowed in steps: bodies whose rectangle meets
+/// the tile, then those whose shadow, or whose foot, meets the ground under its points.
 class Painter {
  public:
   Painter(const Scene& scene, const Prepared& things, const Panel& panel, const Request& request)
@@ -55,6 +59,7 @@ class Painter {
       const float reach = detail::kReach * (body.own.high.z - body.own.low.z);
       feet_.push_back(stands ? widened(covered(body, below), reach) : Rectangle{});
     }
+    // Edges of solids are 0.8 pixels wide, and from 540 rows on grow with the picture.
     const float size = ge::max(1.0f, float(request.height) / 540.0f) * 0.8f;
     line_ = 2.0f * panel.camera.spread / float(request.height) * size;
     prepare_columns();
@@ -78,11 +83,13 @@ class Painter {
   float y_of(int row) const { return 1.0f - 2.0f * (float(row) + 0.5f) / float(height_); }
 
   void prepare_columns() {
+    // The last tile may reach beyond the panel: its lanes are computed, and not stored.
     const size_t padded = size_t(columns_ + kTileColumns);
     x_.resize(padded), jitter_.resize(padded);
     for (size_t k = 0; k < padded; ++k) x_[k] = x_of(int(k)), jitter_[k] = jitter(int(k));
   }
   /// Where on the sun's disc a sample looks, by its place in its pixel: -1 to 1.
+  // Not random: pictures are the same bytes everywhere.
   float jitter(int k) const { return (2.0f * float(k % samples_) + 1.0f) / float(samples_) - 1.0f; }
 
   void prepare_strokes(float scale) {
@@ -141,6 +148,7 @@ class Painter {
   Vecs colour_of(const Vecs& p, const Hits& hits, const Mask& hit, const Floats& side,
                  const Floats& rise) {
     const Floats pixel = panel_.camera.is_flat ? spread(line_) : hits.depth * line_;
+    // Lanes of a pack may have met different bodies: each body gives its lanes their surface.
     Surface s{};
     for (const int k : in_tile_) {
       const Mask here = hits.body == float(k);
@@ -243,6 +251,7 @@ void check_view(const Request& request) {
 void resolve(const Samples& from, int samples, const Display& display, uint8_t* to) {
   const float* const planes[3] = {from.red, from.green, from.blue};
   const int width = from.width / samples;
+  // Averaged as light, before the display's curve: edges between dark and bright stay even.
   const float share = 1.0f / float(samples * samples);
   std::vector<float> sums;
   for (int row = 0; row < from.rows / samples; ++row)
@@ -286,6 +295,7 @@ void draw(const Scene& scene, const Request& request, uint8_t* to) {
   }
   const Prepared things = prepared(scene);
   const std::vector<Panel> panels = panels_of(scene, request);
+  // Reserved, so that they do not move: each holds references and lists of its own.
   std::vector<Painter> painters;
   painters.reserve(panels.size());
   for (const Panel& panel : panels) painters.emplace_back(scene, things, panel, request);

@@ -18,6 +18,8 @@ struct Hits {
 using Numbers = std::vector<int>;
 
 /// The nearest of the bodies listed.
+/// `depth` passes on as the limit, so a body behind the nearest so far gives the limit back; of two
+/// as near the first listed wins.
 inline Hits nearest(const std::vector<Body>& bodies, const Numbers& listed, const Rays& rays) {
   Hits hits{spread(kFar), spread(-1.0f)};
   for (const int k : listed) {

@@ -17,6 +17,7 @@ GE_FN Vecs mix(const Vecs& a, const Vecs& b, const Floats& share) {
   return a + (b - a) * share;
 }
 
+/// Lane by lane, as everything that packs have no operator for.
 GE_FN Floats floors(const Floats& a) {
   Floats out{};
   for (int k = 0; k < kPack; ++k) set_lane(out, k, ge::floor(lane(a, k)));
@@ -46,6 +47,7 @@ GE_FN float most(const Floats& a) {
 }
 
 /// An axis-aligned rectangle of a plane.
+/// Empty until something is added, and then meets nothing.
 struct Rectangle {
   float low_x = 1e30f, low_y = 1e30f, high_x = -1e30f, high_y = -1e30f;
 

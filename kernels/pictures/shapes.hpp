@@ -8,6 +8,7 @@
 
 namespace ge::pictures {
 
+/// It copies what it needs of the solid.
 struct Body {
   Solid solid;
   Placed shape;
@@ -25,6 +26,7 @@ inline Body body_of(const Solid& solid) {
   const Vec3 half = vec(solid.half);
   body.shape = placed(solid.shape, solid.shape == kPlane ? normalized(half) : half,
                       vec(solid.position), matrix(quat(solid.orientation)));
+  // Bounds of the shape in place would be the world's axes'; the box in its own frame is tighter.
   Placed unmoved = body.shape;
   unmoved.at = {}, unmoved.turn = identity();
   if (!body.is_endless) body.own = bounds(unmoved);

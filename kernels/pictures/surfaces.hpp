@@ -19,6 +19,8 @@ GE_FN Floats rim_at(const Body& body, const Vecs& p, const Vecs& normal) {
   for (int k = 0; k < body.faces; ++k) {
     const Plane& face = body.face[k];
     const Floats cosine = dot(normal, face.normal), square = 1.0f - cosine * cosine;
+    // The plane of another face cuts this one in a line: its distance along this face is the
+    // distance from the plane over the sine of the angle between them.
     const Mask meets = square > 0.001f;  // not the face itself, nor the opposite one
     const Floats room = (face.offset - dot(face.normal, p)) / roots(at_least(square, 0.001f));
     rim = select(meets, min(rim, room), rim);
@@ -31,6 +33,7 @@ GE_FN Mask in_padlock(const Body& body, const Vecs& p, const Vecs& normal) {
   const Vec3 extent = (body.own.high - body.own.low) * 0.5f;
   const float scale = 1.0f / (0.62f * ge::min(extent.x, ge::min(extent.y, 1.4f * extent.z)));
   const Vec3 middle = to_world(body.shape, (body.own.low + body.own.high) * 0.5f);
+  // In units of the padlock's own size, upright whichever way the body is turned.
   const Floats u = (p.x - middle.x) * scale, v = (p.y - middle.y) * scale + 0.12f;
   const Mask plate = both(size(u) < 0.62f, both(v > -0.66f, v < 0.26f));
   const Floats y = at_least(v - 0.42f, 0.0f);
