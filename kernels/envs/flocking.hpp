@@ -176,6 +176,7 @@ GE_FN void pay(const W& w, const Squad& squad, Slot me, Reward& reward, const Po
   spatial::Look<Model> look(w, squad, me.row, at.x, at.y, c.range, c.range_squared);
   const spatial::Company found = spatial::company(look, squad, c);
   const float penalised = found.worth - p.touch_penalty * float(found.touches);
+  // Both modes are computed and one is chosen: a branch would part the lanes of a warp.
   const float overridden = select(found.touches > 0, -p.touch_penalty, found.worth);
   reward.value = select(p.overrides != 0, overridden, penalised) * p.reward_scale;
 }
@@ -189,6 +190,7 @@ GE_FN void observe(const W& w, FloatRow& row, const Squad& squad, Slot me, const
   spatial::SpanMinima<kMostSectors> view(row, squad, count);
   spatial::see<Model>(w, view, squad, me.row, at, course.heading, p.sectors);
   view.finish(p.sectors.empty);
+  // One lane writes what all know.
   if (p.speed_element != 0 && squad.lane() == 0)
     row.set(count,
             select(p.abilities.max_speed > 0.0f, course.speed / p.abilities.max_speed, 0.0f));

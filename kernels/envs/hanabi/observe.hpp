@@ -105,6 +105,7 @@ struct ActionMask : WideRow<bool> {
 };
 
 /// What a critic may know: all hands, by seat, and what is public, as seen from seat 0.
+/// Knowledge in it is what the players were told, not what a seer knows: the hands say that.
 template <int N>
 struct State : WideRow<bool> {
   static constexpr int capacity = most_elements(N);
@@ -147,6 +148,7 @@ GE_FN void write_hand(const W<N>& w, Bits& bits, int seat) {
   const int row = seat * p.hand_size;
   for (int i = 0; i < p.hand_size; ++i) {
     const HandCard card = w.template get<Hands<N>, HandCard>(row + i);
+    // A place without a card is all zeros, as the encoding has it.
     bits.append((is_held(card) ? 1u : 0u) << card.card, p.kind_count);
   }
 }
@@ -161,6 +163,7 @@ GE_FN void write_last_move(const Params& p, Bits& bits, int observer, const Last
   const uint32_t any = last.type != LastMove::kNone ? 1u : 0u;
   const uint32_t hints_color = last.type == LastMove::kTellColor ? 1u : 0u;
   const uint32_t hints_rank = last.type == LastMove::kTellRank ? 1u : 0u;
+  // Play or discard: the sections below are zeros after a hint, and the hint's after a move.
   const uint32_t moved = any ^ (hints_color | hints_rank);
   const int players = p.player_count;
   // Actor, type, target, colour and rank are 24 bits at most.
@@ -260,6 +263,7 @@ GE_FN void write_beliefs(const W<N>& w, FloatBits& bits, int seat, bool seer, ui
     const uint32_t plausible = plausible_cards(p, card);
     int sum = 0;
     for (int k = 0; k < p.kind_count; ++k)
+      // Copies in hands count too, the own ones among them: those are what is asked about.
       sum += (plausible >> k & 1u) != 0 ? int(copies >> 2 * k & 3u) : 0;
     for (int k = 0; k < p.kind_count; ++k) {
       const int count = (plausible >> k & 1u) != 0 ? int(copies >> 2 * k & 3u) : 0;

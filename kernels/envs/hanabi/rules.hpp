@@ -146,6 +146,7 @@ using W = World<Schema<N>>;
 
 // ---- cards and hands
 
+/// card / rank_count by a multiplication, exact for all cards that there are.
 GE_FN int color_of(const Params& p, int card) {
   return card * p.rank_magic >> 16;
 }
@@ -187,8 +188,10 @@ GE_FN uint64_t legal_moves(const Params& p, const Board& board, const Hands& han
   const int player = player_of(p, board);
   const Blocks first = move_blocks(p);
   const uint64_t own = ones(hand_count(p, board, player));
+  // A discard brings a token, and without room for one it is not allowed.
   const bool can_discard = board.information_tokens < p.max_information_tokens;
   uint64_t legal = own << first.play | (can_discard ? own : 0);
+  // Every hint costs a token, and has to name a card at least: hence the cards' own values below.
   if (board.information_tokens == 0) return legal;
   for (int offset = 1; offset < p.player_count; ++offset) {
     const int row = seat_after(p, player, offset) * p.hand_size;
@@ -231,11 +234,13 @@ GE_FN void play_card(const Params& p, Board& board, Discards& discards, LastMove
   const int color = color_of(p, last.card), rank = rank_of(p, last.card);
   const int place = color * p.rank_count;
   const uint32_t firework = board.fireworks >> place & p.all_ranks;
+  // The rank below has to be on show; for the lowest, nothing: 1 >> 1 is 0.
   if (firework != (1u << rank) >> 1) {
     board.life_tokens = uint8_t(max(board.life_tokens - 1, 0));
     discard(p, discards, color, rank);
     return;
   }
+  // The old rank's bit goes, the new one's comes: one bit per colour.
   board.fireworks ^= (firework | 1u << rank) << place;
   board.points = uint8_t(board.points + 1);
   last.scored = 1;
@@ -257,6 +262,7 @@ GE_FN void close_hand(const W<N>& w, Board& board, const Held<N>& hands, int sea
     hands.set(row + newest, HandCard{});
     return;
   }
+  // The deck's rows are in the order of dealing, so what is left are its last ones.
   const int next = max(p.deck_size - int(board.deck_left), 0);
   const uint8_t card = w.template get<Deck, DeckCard>(next).card;
   board.deck_left = uint8_t(board.deck_left - 1);
@@ -274,6 +280,7 @@ GE_FN void tell(const Params& p, LastMove& last, const Held<N>& hands, bool colo
     const bool match = (color ? own_color : own_rank) == last.value && is_held(card);
     // Selected by value: a reference to either would put the card into memory.
     const uint32_t before = color ? card.colors : card.ranks;
+    // A hint tells of all cards: named ones have the value, the others do not.
     const uint8_t known = uint8_t(match ? hint : before & ~hint);
     card.colors = color ? known : card.colors;
     card.ranks = color ? card.ranks : known;
@@ -354,6 +361,7 @@ GE_FN void take_turn(const W<N>& w, Board& board, Discards& discards, LastMove& 
   board.player = uint8_t(seat_after(p, player_of(p, board), 1));
   board.ended_by = end_of(p, board);
   const bool lost = board.ended_by == Board::kLives && !p.keep_score;
+  // Rewards add up to the score, which is 0 after the last life: it is taken back at once.
   outcome.reward = float((lost ? 0 : int(board.points)) - before);
   verdict.terminated = board.ended_by != 0 ? 1u : 0u;
 }

@@ -34,6 +34,8 @@ struct LaidWall {
   float centre[3], half[3];  // of a plane: a point and its normal
 };
 /// What a reset lays out; generation where `laid` is 0.
+/// A struct of fixed size, since it goes to the kernels as a parameter: hence the limits on bodies
+/// and walls.
 struct Options {
   int32_t laid, body_count, wall_count;
   uint32_t planes;  // bit k: wall k is a plane
@@ -115,6 +117,8 @@ inline float take_number(TextLine& line, const char* what, double most) {
   double value = 0;
   const auto read = std::from_chars(begin, end, value);
   const bool huge = read.ec == std::errc::result_out_of_range;
+  // from_chars knows no leading +, and would take "+-1" for a number once it is skipped. It knows
+  // no locale either: a comma is never a decimal point.
   const bool two_signs = word[0] == '+' && begin != end && (*begin == '-' || *begin == '+');
   if ((read.ec != std::errc() && !huge) || read.ptr != end || two_signs)
     line.wrong(std::string(what) + " must be a number, got " + quoted(word));
@@ -235,6 +239,7 @@ inline void read_wall(Layout& scene, TextLine& line) {
   const float along_x = ge::abs(at[2] - at[0]), along_y = ge::abs(at[3] - at[1]);
   if ((along_x > 0) == (along_y > 0))
     line.wrong("a wall runs along x or along y: from (x0, y0) to (x1, y0) or (x0, y1)");
+  // As thick as walls of the level are, about the line that was given.
   wall = {{0.5f * (at[0] + at[2]), 0.5f * (at[1] + at[3]), 0.5f * height},
           {max(0.5f * along_x, p.wall_half), max(0.5f * along_y, p.wall_half), 0.5f * height}};
 }
@@ -296,6 +301,7 @@ inline void scale(Layout& scene, float unit) {
     const bool plane = (scene.options.planes >> k & 1u) != 0;
     wall.centre[0] *= unit, wall.centre[1] *= unit;
     if (plane) wall.centre[2] *= unit;
+    // Its length scales; thickness and height are those of the simulator's walls.
     const int along = wall.half[0] > wall.half[1] ? 0 : 1;
     if (!plane) wall.half[along] *= unit;
   }

@@ -29,6 +29,7 @@ struct WallPlan {
   }
   /// Puts what is left of wall k in its place.
   GE_FN void replace(int k, const Segment& first, const Segment& second) {
+    // Where nothing is left the last wall takes its place: rows have no gaps.
     const bool one = first.end > first.start, two = second.end > second.start;
     if (one | two)
       rows.set(k, one ? first : second);
@@ -37,6 +38,7 @@ struct WallPlan {
     if (one & two) add(second);
   }
   GE_FN Draw draw(int operation, int block) const {
+    // 32 numbers per attempt: operations are fewer (fill_level), and 31 is that of the counts.
     return w.template draw<"hide_seek_walls">(attempt * 32 + operation, block);
   }
 };
@@ -49,6 +51,8 @@ GE_FN Segment part(Segment wall, float start, float end) {
 template <class T>
 GE_FN void cut_door(WallPlan<T>& plan, int k, float width, float place) {
   const Segment wall = plan.get(k);
+  // Its middle is a door's width from either end at least, in the middle four tenths of what is
+  // left.
   const float a = wall.start + width, b = wall.end - width;
   const float centre = a + (0.3f + 0.4f * place) * (b - a), half = 0.5f * width;
   plan.replace(k, part(wall, wall.start, centre - half), part(wall, centre + half, wall.end));
@@ -63,6 +67,7 @@ GE_FN void begin_walls(WallPlan<T>& plan, float side) {
 /// Whether walls a and b can be joined: long enough, side by side, and nothing between them.
 template <class T>
 GE_FN bool can_join(const WallPlan<T>& plan, const Segment& a, const Segment& b) {
+  // As the batch version has it: walls along x may be shorter.
   const float least = a.across == 0 ? 0.3f : 0.5f;
   const float start = max(a.start, b.start), end = min(a.end, b.end);
   if ((a.across != b.across) | (end <= start) | (a.at == b.at) | (a.end - a.start < least) |
@@ -83,6 +88,7 @@ template <class T>
 GE_FN void join_walls(WallPlan<T>& plan, int a, int b, float place, float door_place) {
   const Segment first = plan.get(a), second = plan.get(b);
   const float start = max(first.start, second.start), end = min(first.end, second.end);
+  // Near the middle of the part that both have, so that no room is a corridor.
   const float at = start + (0.4f + 0.2f * place) * (end - start);
   plan.rows.set(a, part(first, first.start, at));
   plan.rows.set(b, part(second, second.start, at));
@@ -191,12 +197,15 @@ GE_FN void plan_grid(WallPlan<T>& plan) {
       plan.add(wall);
       break;
     }
+  // Doors are cut last: a wall that would end in a door must be seen while the door's wall is
+  // whole.
   const int whole = plan.count;
   for (int k = 0; k < whole; ++k) {
     const Segment wall = plan.get(k);
     if (wall.door < 0.0f) continue;
     plan.replace(k, part(wall, wall.start, wall.door), part(wall, wall.door + p.door, wall.end));
   }
+  // The first four are the border; without it the arena is open, and leaving it is fined.
   if (counts.uniform(2) >= p.outer_wall_probability) {
     for (int k = 4; k < plan.count; ++k) plan.rows.set(k - 4, plan.get(k));
     plan.count -= 4;
@@ -237,6 +246,8 @@ GE_FN physics::Static wall_of(const Params& p, const Segment& s) {
 GE_FN Footprint footprint_of(const physics::Kind& kind, float x, float y, float yaw) {
   float sine, cosine;
   sincos_bounded(yaw, sine, cosine);
+  // Of what is turned: the box around a turned rectangle, a little too large for places between
+  // walls.
   const bool wedge = kind.shape == physics::kWedge, sphere = kind.shape == physics::kSphere;
   const float half_x = kind.half[0];
   const float half_y =
@@ -289,6 +300,8 @@ GE_FN bool find_place(Ground<T>& g, uint32_t kind, int row, int tries, int tag) 
   const Params& p = g.w.params();
   bool free = false;
   for (int k = 0; k < tries && !free; ++k) {
+    // By row and try, so that the place of one thing does not depend on how often another was
+    // tried.
     const Draw d = g.w.template draw<"hide_seek_places">(tag * 128 + row, k);
     const float x = (2.0f * d.uniform(0) - 1.0f) * p.arena_half;
     const float y = (2.0f * d.uniform(1) - 1.0f) * p.arena_half;
@@ -297,6 +310,7 @@ GE_FN bool find_place(Ground<T>& g, uint32_t kind, int row, int tries, int tag) 
         quarters ? float(d.below(2, 4)) * 0x1.921fb6p+0f : d.uniform(2) * p.turn_range;
     const Footprint print = footprint_of(p.physics.kinds[kind], x, y, yaw);
     free = g.is_free(print, row);
+    // Also of a try that failed: the last one is where the body stands if it is kept.
     g.prints.set(row, print);
     Pose pose{};
     physics::put(pose.position, {x, y, standing_height(p.physics.kinds[kind])});

@@ -107,6 +107,7 @@ struct State : WideRow<float> {
 };
 
 /// Sets one element after the other; all of them where `shows`, else zeros.
+/// Hidden rows are written too, as zeros: every element of a row has its place whatever is seen.
 struct Pen {
   FloatRow& row;
   int at;
@@ -152,6 +153,8 @@ GE_FN float flag(bool on) {
 GE_FN float yaw_of(physics::Quat q) {
   return atan2(2.0f * (q.w * q.z + q.x * q.y), 1.0f - 2.0f * (q.y * q.y + q.z * q.z));
 }
+/// The port counts down from one more than it freezes (Params::countdown). Unsigned numbers are
+/// compared before they are subtracted: the step may be beyond it.
 template <class T>
 GE_FN float prep_left(const W<T>& w) {
   const Params& p = w.params();
@@ -188,6 +191,7 @@ GE_FN void put_object(const Viewer<T>& v, Pen& pen, int body, bool ramp) {
     pen.put(2.0f * kind.half[0]);
     pen.put(2.0f * kind.half[1]);
   }
+  // Own yaw less its yaw, wrapped: as a product of rotations it cannot leave (-pi, pi].
   pen.put(yaw_of(physics::quat(v.pose.orientation) *
                  physics::conjugate(physics::quat(pose.orientation))));
   put_locks(v, pen, body);

@@ -147,12 +147,14 @@ inline void fill_physics(Settings& s) {
   fill(s.ramp_damping, small ? 0.1 : 0, "ramp_damping");
 }
 
+/// Rows of boxes that a level does not have stay empty, so that ramps are found at the same rows.
 inline void set_rows(const Settings& s, Params& p) {
   p.hider_count = s.hider_count, p.seeker_count = s.seeker_count;
   p.agent_count = s.hider_count + s.seeker_count;
   p.box_slots = s.box_slots, p.ramp_count = s.ramp_count;
   p.first_box = p.agent_count, p.first_ramp = p.first_box + p.box_slots;
   p.body_count = p.first_ramp + p.ramp_count;
+  // The widest pack: a pack of targets is then one observer's.
   p.sight_slots = int32_t(round_up(p.body_count, 16));
 }
 
@@ -165,6 +167,7 @@ inline void set_level(const Settings& s, Params& p) {
   p.division_low = s.division_count_low, p.division_high = s.division_count_high;
   p.cut_low = s.cut_count_low, p.cut_high = s.cut_count_high;
   p.cells = small ? 30 : 0;
+  // Walls are planned in cells, 30 to a side, or on the unit square (level.hpp).
   const float unit = small ? s.arena_size / 30.0f : s.arena_size;
   p.door = s.door_width / unit, p.cut = s.cut_width / unit;
   p.box_low = s.box_count_low, p.box_high = s.box_count_high, p.long_low = s.long_count_low;

@@ -24,6 +24,7 @@ using OwnerRows = Rows<Bodies<T>, Owner>;
 template <class T>
 using JointRows = Rows<Joints<T>, Joint>;
 
+/// The step that runs is counted already, so the first is 1.
 template <class T>
 GE_FN bool preparing(const W<T>& w) {
   return int64_t(w.step()) <= int64_t(w.params().preparation_steps);
@@ -45,11 +46,13 @@ GE_FN void apply_loads(const W<T>& w, Slot self, physics::Load& load, const Pose
   const Act act = w.template get<Players<T>, Act>(self.row);
   Vec3 ahead = facing(pose);
   if (p.world_frame != 0) ahead = {0.0f, 1.0f, 0.0f};
+  // Right is (ahead.y, -ahead.x). In the openai profile `ahead` is +y, so right is +x.
   const float x = float(act.x - kNeutral) * p.force, y = float(act.y - kNeutral) * p.force;
   load.force[0] = ahead.y * x + ahead.x * y;
   load.force[1] = ahead.y * y - ahead.x * x;
   load.torque[2] = float(act.turn - kNeutral) * p.torque;
 }
+/// For note_travel(): after the step agents have no velocity to show.
 template <class T>
 GE_FN void remember(const W<T>& w, Slot agent, Before& before) {
   const Pose pose = w.template get<Bodies<T>, Pose>(agent.row);
@@ -81,6 +84,7 @@ GE_FN void aim_ahead(const W<T>& w, int agent, Aim& aim) {
   const physics::Hit met =
       physics::first_hit<Model<T>>(w, ray, max(p.grab_reach, p.lock_reach), agent);
   if (met.row < p.first_box || met.row >= p.body_count) return;  // an agent, a wall, nothing
+  // The ray ends at the first surface of any kind: nothing is grabbed through a wall or an agent.
   aim.distance = met.distance;
   aim.grab = select(met.distance < p.grab_reach, met.row, -1);
   aim.lock = select(met.distance < p.lock_reach, met.row, -1);
@@ -95,6 +99,8 @@ GE_FN float distance_to(const W<T>& w, int row, Vec3 point) {
   return physics::length(local - physics::clamped_to(hull, local));
 }
 /// Every object that is near and seen can be locked, the nearest of them grabbed.
+/// As the original has it: reach is from the centre, whichever way the agent faces, but what it
+/// cannot see it cannot take.
 template <class T>
 GE_FN void aim_around(const W<T>& w, int agent, Aim& aim) {
   const Params& p = w.params();
@@ -115,6 +121,7 @@ GE_FN void aim_around(const W<T>& w, int agent, Aim& aim) {
       if (lane(seen, k) == 0.0f) continue;
       const int object = first + k - p.first_box;
       if (distance[k] < p.lock_reach) aim.near[object >> 5] |= 1u << (object & 31);
+      // Of two as near the lower row.
       const bool best = (distance[k] < p.grab_reach) & (distance[k] < nearest);
       aim.grab = select(best, first + k, aim.grab);
       nearest = select(best, distance[k], nearest);
@@ -136,6 +143,8 @@ GE_FN void take_aim(const W<T>& w, Slot agent, Aim& aim) {
 // ---- locks and grips
 
 /// Everything that hands change.
+/// It is handed to the functions below, so that what hands do reads as rules; one lane calls them,
+/// agent after agent, since two may want the same box.
 template <class T>
 struct Grips {
   const W<T>& w;
@@ -147,6 +156,7 @@ struct Grips {
   /// Locked and unlocked things begin at rest and awake.
   GE_FN void set_lock(int row, bool locked, Owner owner) const {
     Body body = bodies.get(row);
+    // Without kAsleep, or what is unlocked in the air would hang there.
     body.state = physics::kPresent | (locked ? uint32_t(physics::kLocked) : 0u);
     body.quiet = 0;
     bodies.set(row, body);
@@ -165,6 +175,7 @@ struct Grips {
   }
   GE_FN void release(int agent) const {
     Joint none{};
+    // The quaternion of no rotation, as in a new level.
     none.relative[0] = 1.0f;
     joints.set(agent, none);
   }
@@ -172,6 +183,7 @@ struct Grips {
 };
 
 /// A press locks what nobody owns, and unlocks what the own team has locked.
+/// What is held may be locked: the grip stays, and then holds the agent to it.
 template <class T>
 GE_FN void toggle_lock(const Grips<T>& grips, int agent, int row) {
   const Owner owner = grips.owners.get(row);
@@ -216,6 +228,7 @@ GE_FN void vote_lock(const Grips<T>& grips, int object) {
   if (owner.team != kNobody) owners = Team(owner.team);  // locked by a layout
   int first = -1;
   bool declined = false;
+  // Backwards, so that `first` ends as the lowest who wants it: the lock is that agent's.
   for (int agent = p.agent_count - 1; agent >= 0; --agent) {
     const Aim aim = grips.w.template get<Players<T>, Aim>(agent);
     if ((aim.near[object >> 5] >> (object & 31) & 1u) == 0) continue;
@@ -256,6 +269,7 @@ template <class T>
 GE_FN void stop_agents(const W<T>& w, Slot self, Velocity& velocity) {
   const Params& p = w.params();
   if ((self.row >= p.agent_count) | (p.stops == 0)) return;
+  // As in the batch version, so an action is a way to go; what was pushed keeps its speed.
   velocity = {{0.0f, 0.0f, min(velocity.linear[2], 0.0f)}, {0.0f, 0.0f, 0.0f}};
 }
 template <class T>
@@ -272,6 +286,7 @@ GE_FN void note_travel(const W<T>& w, Slot agent, Travel& travel, const Before& 
   const Vec3 way = physics::vec(pose.position) - physics::vec(before.position);
   physics::put(travel.velocity, way * rate);
   const Vec3 ahead = facing(pose);
+  // From the two directions, not from yaws, whose difference would jump at a half turn.
   const float sine = before.ahead[0] * ahead.y - before.ahead[1] * ahead.x;
   const float cosine = before.ahead[0] * ahead.x + before.ahead[1] * ahead.y;
   travel.turn = atan2(sine, cosine) * rate;
@@ -298,6 +313,7 @@ GE_FN void pay(const W<T>& w, Slot agent, Reward& reward) {
   if (preparing<T>(w)) return;
   const Pose pose = w.template get<Bodies<T>, Pose>(agent.row);
   const float hiders = w.template get<Watch>().seen != 0 ? -1.0f : 1.0f;
+  // Paid to the whole team, whoever was seen or saw.
   reward.value = is_hider(p, agent.row) ? hiders : -hiders;
   const bool outside =
       (abs(pose.position[0]) >= p.penalty_bound) | (abs(pose.position[1]) >= p.penalty_bound);

@@ -31,6 +31,7 @@ GE_FN bool is_there(const W<T>& w, int row) {
 
 /// The upright faces of a wall, met by horizontal rays; 1 / direction is given. Rays from inside
 /// see nothing of it.
+/// Slabs: a ray is within a wall while it is within both its x and its y range.
 GE_FN Floats wall_distance(const physics::Static& wall, Vec3 origin, const Floats& over_x,
                            const Floats& over_y, const Floats& limit) {
   const Floats x0 = (wall.centre[0] - wall.half[0] - origin.x) * over_x;
@@ -73,6 +74,8 @@ GE_FN int lidar_rows(const W<T>& w) {
 template <class T>
 GE_FN void cast_lidar(const W<T>& w, int first, Floats& value) {
   const Params& p = w.params();
+  // kRaySlots is a multiple of every pack, so a pack's rays are one agent's; the last slots are
+  // spare.
   const int agent = first / kRaySlots, ray = first % kRaySlots;
   const Pose pose = w.template get<Bodies<T>, Pose>(agent);
   const Vec3 origin = physics::vec(pose.position);
@@ -92,6 +95,7 @@ GE_FN void cast_lidar(const W<T>& w, int first, Floats& value) {
     if (row == agent || !is_there<T>(w, row)) continue;
     const physics::Kind& kind = kind_of(p, w.template get<Bodies<T>, Body>(row));
     const physics::Placed body = placed_body<T>(w, row, kind);
+    // Rays are level: what lies wholly above or below them is missed by all.
     if (abs(body.at.z - origin.z) > kind.bound) continue;
     nearest = min(nearest, physics::hit_distance<true>(rays, body, nearest));
   }
@@ -108,6 +112,7 @@ GE_FN Mask in_cone(const Params& p, Vec3 ahead, const Directions& to) {
   // along >= cosine * length, without the root: the sign of `along` decides on which side.
   const Floats bound = p.sight_cosine * p.sight_cosine * square;
   const Mask forward = along >= 0.0f;
+  // Wider than a half turn the cone has all ahead, and behind what is not too straight behind.
   if (p.sight_cosine > 0.0f) return both(forward, along * along >= bound);
   return either(forward, along * along <= bound);
 }
@@ -141,6 +146,7 @@ GE_FN Floats look(const W<T>& w, int observer, int first) {
     if (row == observer || !is_there<T>(w, row)) continue;
     const physics::Kind& kind = kind_of(p, w.template get<Bodies<T>, Body>(row));
     const Floats hit = physics::hit_distance(rays, placed_body<T>(w, row, kind), end);
+    // Each lane has a target of its own: the body that is one lane's target blocks the others'.
     const Mask mine = rows == float(row);
     own = select(mine, hit, own);
     others = select(mine, others, min(others, hit));

@@ -66,6 +66,8 @@ inline std::string layout_names() {
 
 constexpr size_t kMostBytes = 65536;  // of a text
 
+/// A name that is neither a layout nor a text may be anything, so a file is looked at with care: of
+/// the kind that ends, and no longer than a layout can be.
 inline std::string read_layout_file(const std::string& path) {
   std::error_code ignored;
   const bool plain =
@@ -96,6 +98,7 @@ inline std::string find_layout(Settings& s) {
   }
   for (const NamedLayout& layout : kLayouts) {
     if (s.layout != layout.name) continue;
+    // Before the orders are filled in: bonuses of the layout belong to its own orders.
     if (s.orders.empty() && s.bonus_orders.empty()) s.bonus_orders = layout.bonus_orders;
     if (s.orders.empty()) s.orders = layout.orders;
     if (s.delivery_reward == 0 && s.recipe_values.empty() && s.onion_value == 0 &&
@@ -232,6 +235,8 @@ inline std::vector<int> neighbours(const Floorplan& plan, int cell) {
 }
 
 /// Floor cells that some chef can walk to.
+/// Chefs pass one another on no cell, but may hand things over counters: so it is asked of all of
+/// them together whether a place can be reached.
 inline std::vector<bool> reachable_floor(const Floorplan& plan, bool from_anywhere) {
   std::vector<bool> reached(plan.grid.size(), false);
   std::vector<int> open = plan.starts;
@@ -280,6 +285,7 @@ inline void check_solvable(const Floorplan& plan, bool from_anywhere) {
 inline void fill_grid(const Floorplan& plan, Params& p) {
   p.width = plan.width, p.height = plan.height, p.cell_count = plan.width * plan.height;
   const std::vector<bool> floor = reachable_floor(plan, true);
+  // From reading order to columns, x * height + y: the order of the planes of an observation.
   const auto number = [&](int cell) {
     return uint8_t(cell % plan.width * plan.height + cell / plan.width);
   };

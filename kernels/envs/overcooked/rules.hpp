@@ -185,6 +185,7 @@ using CellsOf = CellSet<(T::cells + 63) / 64>;
 
 /// Pots that a dish may soon be needed for: cooking, ready, or with one or two ingredients.
 template <class T>
+/// A full pot that nobody has started (new dynamics) does not count, as in overcooked_ai.
 GE_FN int useful_pots(const Params& p, const Things<T>& things) {
   int useful = 0;
   for (int k = 0; k < p.pot_count; ++k) {
@@ -196,6 +197,8 @@ GE_FN int useful_pots(const Params& p, const Things<T>& things) {
 
 /// What taking a dish pays: nothing where dishes enough are in hands or one lies on a counter.
 template <class T>
+/// As overcooked_ai's is_dish_pickup_useful has it, which knows two players only: else a chef could
+/// earn by taking dishes and putting them down.
 GE_FN int dish_pay(const Params& p, const ChefRows<T>& chefs, const Things<T>& things, int useful) {
   if (p.player_count != 2) return 0;
   const int dishes = (chefs.get(0).held == kDish ? 1 : 0) + (chefs.get(1).held == kDish ? 1 : 0);
@@ -208,6 +211,7 @@ GE_FN int dish_pay(const Params& p, const ChefRows<T>& chefs, const Things<T>& t
 /// A chef at a pot; the shaped reward.
 GE_FN int use_pot(const Params& p, Chef& chef, Thing& pot) {
   if (chef.held == kNothing) {
+    // Started by hand; in the old dynamics cook() starts a pot of three by itself.
     if (p.dynamics == kNew && is_open(pot.item))
       pot = {uint8_t(kSoup + recipe_of(pot.item)), p.time[recipe_of(pot.item)]};
     return 0;
@@ -218,6 +222,7 @@ GE_FN int use_pot(const Params& p, Chef& chef, Thing& pot) {
     pot = Thing{};
     return p.soup_reward;
   }
+  // A pot that cooks, or has three, takes no more.
   if (is_soup(chef.held) || is_soup(pot.item) || filling_of(pot.item) == 3) return 0;
   pot.item = uint8_t(kOpen + recipe_of(pot.item) + (chef.held == kOnion ? 4 : 1));
   chef.held = kNothing;
@@ -233,6 +238,7 @@ GE_FN int use_place(const Params& p, int me, const ChefRows<T>& chefs, const Thi
   int shaped = 0;
   if (place == kCounter) {
     const Thing lying = things.get(ahead);
+    // Both full or both empty: nothing to put, nothing to take.
     if ((chef.held == kNothing) == (lying.item == kNothing)) return 0;
     things.set(ahead, {chef.held, 0});
     chef.held = lying.item;
@@ -242,8 +248,10 @@ GE_FN int use_place(const Params& p, int me, const ChefRows<T>& chefs, const Thi
     things.set(ahead, pot);
   } else if (place == kWindow) {
     if (!is_soup(chef.held)) return 0;
+    // A soup that nobody ordered is worth 0, and gone all the same.
     const int value = p.value[recipe_of(chef.held)];
     takings.sparse += value;
+    // Stops at the most, in episodes without a limit.
     score.score += min(value, 0x7fffffff - score.score);
     score.soups += value != 0 ? 1 : 0;
     chef.held = kNothing;
@@ -260,6 +268,7 @@ template <class T>
 GE_FN void interact(const W<T>& w, Takings& takings, Score& score, ChefRows<T> chefs,
                     Things<T> things, Rows<Chefs<T>, Earned> earned) {
   const Params& p = w.params();
+  // As the step found it: overcooked_ai looks at the pots once, before anyone acts.
   const int useful = p.player_count == 2 ? useful_pots<T>(p, things) : 0;
   takings = Takings{};
   for (int me = 0; me < p.player_count; ++me) {
@@ -296,8 +305,10 @@ GE_FN void walk(const W<T>& w, ChefRows<T> chefs) {
     const int to = wanted_cell(p, chef, move), border = to < chef.cell ? to : chef.cell;
     collide = collide | wanted.add(to);
     if (to == chef.cell) continue;
+    // East and west are 2 and 3: they cross a border across, the others one along.
     collide = collide | (move >= kEast ? crossed_across.add(border) : crossed_along.add(border));
   }
+  // One collision stops all chefs, also those far from it: so overcooked_ai has it.
   if (collide) return;
   for (int me = 0; me < p.player_count; ++me) {
     Chef chef = chefs.get(me);
@@ -316,6 +327,7 @@ GE_FN void cook(const W<T>& w, Things<T> things) {
     const int recipe = recipe_of(pot.item);
     if (p.dynamics == kOld && is_open(pot.item) && filling_of(pot.item) == 3)
       pot = {uint8_t(kSoup + recipe), p.time[recipe]};
+    // Also in the step in which cooking begins.
     pot.left = uint8_t(pot.left - (pot.left != 0 ? 1 : 0));
     things.set(p.surface[k], pot);
   }
@@ -335,6 +347,7 @@ GE_FN void pay(const W<T>& w, Reward& reward, Parts& parts, const Earned& earned
 // ---- a new episode
 
 /// A recipe with 1 to 3 onions and up to 3 ingredients, from two words of a draw.
+/// 4 * onions + tomatoes, as recipes are numbered.
 GE_FN int random_recipe(const Draw& draw, int first) {
   const uint32_t onions = 1 + draw.below(first, 3);
   return int(4 * onions + draw.below(first + 1, 4 - onions));

@@ -64,6 +64,7 @@ GE_FN void judge(const W<N>&, int32_t touched, Verdict& verdict) {
   verdict.terminated = uint32_t(touched);
 }
 
+/// Four cases for each side, as the table of rewards names them.
 template <int N>
 GE_FN void pay(const W<N>& w, Slot agent, Reward& reward, const Bump& bump) {
   const Pay tagger = w.params().tagger, runner = w.params().runner;
@@ -77,6 +78,7 @@ GE_FN void pay(const W<N>& w, Slot agent, Reward& reward, const Bump& bump) {
 
 // ---- observation
 
+/// Divided once per agent, not once per observer.
 template <int N>
 GE_FN void take_shares(const W<N>& w, ShareX& x, ShareY& y, const Position& at) {
   const float length = float(w.params().grid_length);
@@ -101,6 +103,8 @@ GE_FN uint64_t closeness(const W<N>& w, Slot agent, const Position& at) {
   const int runner = w.params().num_taggers;
   const Position its = w.template get<Players<N>, Position>(runner);
   const int x = at.x - its.x, y = at.y - its.y;
+  // One number, so that the least is the nearest and of equals the lowest, in any order of
+  // reduction.
   const uint64_t key = uint64_t(uint32_t(x * x + y * y)) << 32 | uint32_t(agent.row);
   return agent.row == runner ? Closest::identity() : key;
 }
