@@ -45,6 +45,7 @@ def _measured(bar: dict[str, Any], points: list[Point], on_gpu: bool) -> float |
     if "over" not in bar or value is None:
         return value
     other = _best(bar["of"], labels | bar["over"], points, on_gpu)
+    # Only points of this run are compared: a bar over another's never mixes two runs.
     return value / other if other else None
 
 
@@ -52,8 +53,9 @@ def _best(of: str, labels: dict[str, Any], points: list[Point], on_gpu: bool) ->
     threads = labels.get("threads", "all")
     wanted = {**labels, "threads": cores() if threads == "all" else threads}
     if on_gpu:
-        wanted["threads"] = None
+        wanted["threads"] = None  # as its points have it
     if "entry" in wanted:
+        # A way through the package without a word on arrays means the usual ones of the machine.
         wanted.setdefault("arrays", "torch" if on_gpu else "numpy")
     found = [point.get(of) for point in find(points, **wanted)]
     return max((value for value in found if value is not None), default=None)

@@ -24,18 +24,21 @@ def compile_loop(source: str, folder: Path, flags: str = "") -> ctypes.CDLL:
     path = _ROOT / source
     if not path.exists():
         raise FileNotFoundError(f"its source {path.name} comes with the source tree only")
+    # A name per set of flags: ctypes gives the same library again for the same path.
     library = folder / f"loop{flags.replace('=', '-')}.so"
     command = [compiler, "-O3", *flags.split(), "-shared", "-fPIC", "-o", str(library), str(path)]
     done = subprocess.run([*command, "-lm"], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise ValueError(f"its compilation failed: {(done.stderr.splitlines() or ['?'])[0]}")
     loop = ctypes.CDLL(str(library))
+    # C integers are 32 bits to ctypes unless it is told.
     loop.world_bytes.restype = ctypes.c_int64
     return loop
 
 
 def open_loop(worlds: int, *, source: str, flags: str) -> Subject:
     """Step `worlds` worlds of four observed numbers and two actions."""
+    # The file may go once it is loaded: the process holds its pages.
     with tempfile.TemporaryDirectory() as folder:
         loop = compile_loop(source, Path(folder), flags)
     memory = np.zeros(worlds * loop.world_bytes(), np.uint8)
@@ -52,6 +55,7 @@ def open_loop(worlds: int, *, source: str, flags: str) -> Subject:
     actions = [dice.integers(0, 2, worlds) for _ in range(PREPARED)]
     places = [ctypes.c_void_p(array.ctypes.data) for array in actions]
 
+    # `kept` holds the arrays: the pointers alone would not keep them alive.
     def step(i: int, kept: object = (memory, outputs, actions)) -> None:
         loop.step_all(state, count, places[i % PREPARED], *pointers)
 

@@ -80,6 +80,7 @@ def _resolved(name: str) -> str:
     """Accept CartPole for CartPole-v0."""
     known = registration.environments()
     bare = name.removeprefix(f"{registration.NAMESPACE}/")
+    # An id is taken as it is, and an unknown one goes on to be refused with those that there are.
     resolved: str = registration.find(f"{bare}-v0" if f"{bare}-v0" in known else bare)["id"]
     return resolved
 
@@ -118,6 +119,7 @@ def clock_of(
     """A clock for an environment: of so many seconds, or of whole episodes where its data says."""
     steps = int(data.get("device_steps" if on_gpu else "steps", 0))
     if steps:
+        # Whole episodes take long, so fewer of them are repeated.
         repeats, steps = (1, min(60, steps)) if quick else (min(3, repeats), steps)
     return Clock(seconds, repeats, memory.timed(on_gpu), steps)
 
@@ -127,6 +129,7 @@ def _run(name: str, device: str, arguments: argparse.Namespace, report: Report) 
     kind, _, ordinal = device.partition(":")
     on_gpu = kind == "cuda"
     if on_gpu:
+        # Events and arrays of torch are of the current device, where nothing else is said.
         memory.torch().cuda.set_device(int(ordinal))
     clock = clock_of(
         measures.of(name)["benchmark"],

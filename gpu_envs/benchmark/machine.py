@@ -11,6 +11,7 @@ from typing import Any
 from gpu_envs import native
 
 _PACKAGES = ("gpu_envs", "numpy", "gymnasium", "torch", "envpool", "gymnax", "jax")
+# Cores of one machine may differ; the first one's caches stand for all.
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
@@ -25,6 +26,7 @@ def version(package: str) -> str | None:
 def cores() -> int:
     """Cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
+        # What a container or `taskset` leaves, as the engine counts too (simulator/pool.hpp).
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 

@@ -30,12 +30,15 @@ def measure(plan: Plan, report: Report) -> None:
     assert bare.run is not None
     simulator = bare.run.simulator
 
+    # The cheapest call there is into the module: what it takes, every call takes.
     def nothing(_: int) -> None:
         _ = simulator.record_bytes
 
+    # In turns, since differences of a microsecond drown in what else the machine does.
     timings = clock.race([bare.step, nothing, *(subject.step for subject in opened)])
     for subject in [bare, *opened]:
         subject.close()
+    # Noise may make the difference negative, where a step takes hardly longer than a call.
     native = max(timings[0].median - timings[1].median, 0.0)
     rows = [("native step alone", native), ("native step, called from Python", timings[0].median)]
     labels = ["Simulator.step, numpy fresh", *(f"VectorEnv.step, {a} {m}" for a, m in kinds)]

@@ -68,6 +68,7 @@ def _batches(bench: Bench, peer: dict[str, Any]) -> list[tuple[int, int]]:
     threads = cores() if peer.get("threads") == "all" else 1
     points = list(find(bench.points, form=form.label, threads=threads))
     best = max(points, key=lambda point: point.get("world_steps") or 0.0).case.worlds
+    # A peer of few worlds is held against our best, not against as few of ours.
     return shared or [(most, best)]
 
 
@@ -82,6 +83,7 @@ def _beside(bench: Bench, peer: dict[str, Any], worlds: int, own: int) -> dict[s
     case: Case = plan.case(_form(bench, peer), own, **how)
     theirs = open_quietly(peer, worlds)
     ours = open_case(case, bool(plan.data.get("drawn")))
+    # In turns, so that a busy machine is unfair to neither.
     timings = plan.clock.race([theirs.step, ours.step])
     theirs.close()
     ours.close()

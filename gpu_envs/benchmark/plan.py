@@ -72,6 +72,7 @@ class Plan:
             worlds = self.chosen or tuple(own)
             if self.quick and not self.chosen:
                 most = QUICK_WHOLE_WORLDS if self.clock.steps else QUICK_WORLDS
+                # At least one size is left, however large the least of the data is.
                 worlds = tuple(n for n in worlds if n <= most) or (min(64, *worlds),)
             parameters = {**form.get("parameters", {}), **self.parameters}
             ranges = tuple((count, reach) for count, reach in form.get("ranges", ()))
@@ -108,6 +109,8 @@ class Plan:
             ways += [{"lanes": lanes} for lanes in LANES]
         for way in ways:
             for worlds in form.worlds:
+                # Of whole episodes in large batches each way would take minutes and say little
+                # more.
                 if worlds * self.clock.steps <= _BRIEF or worlds == form.worlds[0]:
                     yield self.case(form, worlds, **way)
 
@@ -140,6 +143,7 @@ class Plan:
         one = probe(case)
         most = QUICK_MOST_AGENTS if self.quick else MOST_AGENTS
         shown = output_bytes(one.facts)["obs"]
+        # Asked of one world: agents and bytes depend on parameters in ways that only it knows.
         fitting = min(worlds, most // one.units, _MOST_BYTES // shown)
         one.close()
         return replace(case, worlds=max(1, fitting), value=value, batch=worlds)

@@ -19,6 +19,7 @@ def draw(report: Report, folder: Path, name: str, points: list[Point]) -> None:
         return
     import matplotlib
 
+    # Before pyplot: on a machine without a screen any other would fail.
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
@@ -61,6 +62,7 @@ def _curves(points: list[Point]) -> dict[str, list[Point]]:
 def _lay_out(panels: Any, values: list[int]) -> None:
     """Logarithmic axes with the values marked; heights that a decade may not separate, too."""
     for panel in panels:
+        # A sweep may begin at 0, of which there is no logarithm.
         panel.set_xscale("symlog" if values[0] == 0 else "log")
         panel.set_xticks(values, [f"{value:,}" for value in values], fontsize=7)
         panel.set_yscale("log")

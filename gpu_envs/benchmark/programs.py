@@ -22,6 +22,7 @@ from gpu_envs.benchmark.cases import Subject
 from gpu_envs.benchmark.machine import cores
 from gpu_envs.benchmark.worlds import PREPARED
 
+# Enough to hide the call, few enough to be compiled soon.
 _JAX_STEPS = 16  # of one compiled call
 
 
@@ -79,6 +80,7 @@ def _gymnax(worlds: int, *, id: str, steps: int) -> Subject:
     def advance_many(key: Any, state: Any, action: Any) -> Any:
         def body(carry: Any, _: Any) -> Any:
             key, state, shown = advance(carry[0], carry[1], action)
+            # Summed, so that the compiler cannot leave out what nobody looks at.
             return (key, state), [array.sum() for array in shown]
 
         (key, state), sums = jax.lax.scan(body, (key, state), None, length=steps)
@@ -97,6 +99,7 @@ def _carried(run: Any, held: list[Any], actions: list[Any], units: int) -> Subje
 
     def step(i: int) -> None:
         *held[:], shown = run(*held, actions[i % len(actions)])
+        # JAX returns before the work is done; a step counts when its results are there.
         ready(shown)
 
     return Subject(step, units, lambda: None)
@@ -199,6 +202,7 @@ def _warpdrive(
     shape = (PREPARED, env.num_agents, len(choices))
     drawn = np.random.default_rng(0).integers(0, choices, shape).tolist()
     rows = [[tuple(row) if len(row) > 1 else row[0] for row in rows] for rows in drawn]
+    # Made before the clock runs: the program wants a dictionary per step.
     actions = [dict(enumerate(row)) for row in rows]
 
     def step(i: int) -> None:

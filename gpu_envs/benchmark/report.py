@@ -84,6 +84,7 @@ class Report:
 
     def stem(self) -> str:
         """Name of this run's files: one per environment and machine."""
+        # One more run on the same machine replaces the files, so that history is git's.
         where = re.sub(r"[^A-Za-z0-9]+", "-", self.machine["device_name"]).strip("-")
         return f"{self.environment}_{where}-x{self.machine['cores']}"
 
@@ -147,6 +148,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _print(table: Table) -> None:
+    # A bare GPU machine has no more than NumPy.
     if importlib.util.find_spec("rich") is None:
         _print_plain(table)
         return
