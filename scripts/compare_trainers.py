@@ -71,6 +71,7 @@ class Watch:
             }
             raise Reached
         self._due = samples + EVERY
+        # The time of the evaluation is taken out by moving the beginning.
         self._begun += time.perf_counter() - now
         self._begun_cpu += time.process_time() - cpu
 
@@ -86,6 +87,7 @@ def evaluate(act: Callable[[Any], Any], seed: int) -> float:
     while alive.any():
         obs, reward, terminated, truncated, _ = env.step(act(np.asarray(obs, np.float32)))
         returns += np.where(alive, reward, 0)
+        # Worlds begin anew by themselves, and what they earn then does not count.
         alive &= ~(terminated | truncated)
     return float(returns.mean())
 
@@ -136,6 +138,7 @@ def cleanrl(seed: int, is_sampled: bool, script: str) -> dict[str, Any]:
 
         def __init__(self, *arguments: Any, **keywords: Any) -> None:
             super().__init__(*arguments, **keywords)
+            # The script is run as it is published, so its agent is found among its globals.
             variables = inspect.currentframe().f_back.f_globals  # type: ignore[union-attr]
 
             def act(obs: Any) -> Any:
@@ -185,6 +188,7 @@ WORKERS = {"stable-baselines3": stable_baselines3, "cleanrl": cleanrl}
 
 
 def _run(command: Sequence[str], folder: str) -> str:
+    # Each run in a process of its own: neither imports nor caches of another count.
     path = os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
         command, cwd=folder, env=path, capture_output=True, text=True, check=False

@@ -33,6 +33,7 @@ def parse(line: str) -> Case:
     name, given, mode, worlds, steps, seed, *hashes = [part.strip() for part in line.split("|")]
     pairs = [] if given == "-" else [pair.split("=") for pair in given.split(",")]
     parameters = {key: _value(text) for key, text in pairs}
+    # Two of them are options of the simulator beside its parameters.
     options = {
         "autoreset_mode": mode,
         "max_episode_steps": parameters.pop("max_episode_steps", -1),
@@ -46,6 +47,7 @@ def parse(line: str) -> Case:
 def _value(text: str) -> bool | int | float | str:
     if text in ("true", "false"):
         return text == "true"
+    # A name of a choice, or a layout.
     if text[0].isalpha() or " " in text:
         return text
     return float(text) if "." in text or "e" in text else int(text)

@@ -111,6 +111,7 @@ def build(dry_run: bool) -> Result:
 
 def tests(dry_run: bool) -> Result:
     """Run the tests that use CUDA, where what they import is installed."""
+    # A bare machine lacks them: the other steps work on native modules alone.
     missing = [p for p in ("gymnasium", "pettingzoo", "pytest") if not native.has(p)]
     if missing:
         return Result("skip", f"not installed: {', '.join(missing)}")
@@ -149,6 +150,7 @@ def sanitizer(dry_run: bool) -> Result:
             took = time.perf_counter() - begin
             summary = _summary(done.stdout)
             said = "clean" if done.returncode == 0 else summary
+            # The tool's own failure says nothing about our kernels.
             if done.returncode and re.search("not supported|Unable to|Internal San", done.stdout):
                 said = f"refused: {summary}"
                 refused.add(tool)
@@ -268,6 +270,8 @@ def run_step(name: str, limit: float, dry_run: bool) -> Result:
         command = [sys.executable, str(SCRIPT), "--step", name, "--result", str(file)]
         command += ["--dry-run"] if dry_run else []
         with log.open("wb") as output:
+            # In a session of its own, so that what it starts can be ended with it; its output goes
+            # to a file, since a full pipe would stop it.
             child = subprocess.Popen(
                 command, cwd=ROOT, stdout=output, stderr=output, start_new_session=True
             )
@@ -293,6 +297,7 @@ def run_all(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     for name in arguments.only or STEPS:
         _, own, decides = STEPS[name]
         begin = time.perf_counter()
+        # A step has its own time, or what is left of all: a slow machine still ends with a report.
         limit = min(arguments.seconds or own, end - begin)
         if limit < 5:
             result = Result("skip", f"no time left of {arguments.total} s")

@@ -48,6 +48,7 @@ class Result:
         self.data[report.environment] = {"notes": report.notes, **report.results}
 
 
+# Of many problems the first is told; all are in the JSON.
 def verdict(problems: list[str], good: str) -> Result:
     """Pass if there are no problems; else name the first."""
     if problems:
@@ -65,6 +66,7 @@ def with_lanes(module: Any, name: str, worlds: int, **options: Any) -> Any:
     try:
         return module.Simulator(name, worlds, **options)
     except ValueError as problem:
+        # Any other refusal is a fault of this script or of the build, and is not passed over.
         if re.search("lanes must be one of|not built for the flat schedule", str(problem)):
             return None
         raise
@@ -118,6 +120,7 @@ def large(dry_run: bool) -> Result:
         name, found = description["id"], []
         worlds = native.worlds_of(module, name, *most)
         for each in (other, module):
+            # One after the other: records of two would not fit into small GPUs.
             simulator = each.Simulator(name, worlds)
             hashes = tuple(simulator.golden(20, 11))
             found.append((hashes, simulator.read_records(0, worlds)))
@@ -135,6 +138,7 @@ def _first_difference(expected: bytes, found: bytes, worlds: int) -> str:
         return f"{len(found)} bytes of records, on the CPU {len(expected)}"
     first, second = (np.frombuffer(b, np.uint8).reshape(worlds, -1) for b in (expected, found))
     wrong = np.flatnonzero((first != second).any(axis=1))
+    # Of the first world alone: the byte's place in a record names its column.
     byte = int(np.flatnonzero(first[wrong[0]] != second[wrong[0]])[0])
     return f"{wrong.size} records differ, first world {wrong[0]} at byte {byte}"
 
@@ -145,6 +149,7 @@ def save(dry_run: bool) -> Result:
     for description in native.environments(module):
         worlds = native.worlds_of(module, description["id"], 777, 5_000 if dry_run else 100_000)
         for source, target, way in ((other, module, "from CPU"), (module, other, "to CPU")):
+            # Short episodes, so that the 25 steps cross several resets.
             options: dict[str, Any] = {"max_episode_steps": 9}
             first = Run(source, description["id"], worlds, **options)
             second = Run(target, description["id"], worlds, **options)
@@ -208,6 +213,7 @@ def _replay(eager: Run, captured: Run, steps: int, replays: int) -> list[str]:
     """Step one eagerly and the other in a graph, with actions that change; what differs."""
     runs = []
     for run in (eager, captured):
+        # A graph replays addresses: actions are copied into buffers that it was captured with.
         given = [_like(run.actions[0]) for _ in range(steps)]
         slots = [run.new_slot() for _ in range(steps)]
         run.reset(3)
@@ -226,6 +232,7 @@ def _replay(eager: Run, captured: Run, steps: int, replays: int) -> list[str]:
             for k, place in enumerate(given):
                 memory.copy_into(place, run.actions[(i + 3 * k) % 8])
             go()
+        # Reading back takes longer than the replay; a difference stays once it is there.
         if i % 33 == 0 or i + 1 == replays:
             pairs = zip(runs[0][2], runs[1][2], strict=True)
             wrong = [k for k, (a, b) in enumerate(pairs) if a.differing(b)]
@@ -252,6 +259,7 @@ def _waits(module: Any) -> str:
     for i in range(16):
         run.step(run.actions[i % 8])
     cuda.synchronize()
+    # torch raises where it would wait; that the engine does not is seen by the time.
     cuda.set_sync_debug_mode("error")
     try:
         cuda._sleep(1_000_000_000)  # cycles: about half a second

@@ -82,6 +82,7 @@ def _unequal(device: str, dry_run: bool) -> list[str]:
             for trainer in pair:
                 trainer.iterate()
         for mine, plain in zip(*(x.learners[0].parameters for x in pair), strict=True):
+            # Not equal to the bit: captured kernels of a library may add up in another order.
             if not torch.allclose(mine, plain, rtol=1e-3, atol=1e-4):
                 gap = float((mine - plain).abs().max())
                 problems.append(f"{name} {choices}: captured weights differ by {gap}")

@@ -62,6 +62,7 @@ class Tree:
         found: dict[str, list[File]] = {}
         for file in self.under("kernels/envs"):
             own = 4 if file.parts[3:4] == ["tasks"] else 2
+            # By the folder, or by the header where there is none.
             found.setdefault(file.parts[own].removesuffix(".hpp"), []).append(file)
         return found
 
@@ -79,6 +80,7 @@ def read_tree(root: Path) -> Tree:
             try:
                 files.append(File("/".join(parts), path.read_text(encoding="utf-8")))
             except UnicodeDecodeError:
+                # Not a text after all, whatever its name.
                 continue
     return Tree(root, files)
 
@@ -114,6 +116,7 @@ def without_comments(text: str, keep_literals: bool = False) -> str:
             return whole if keep_literals else '"' + re.sub(r"[^\n]", " ", whole[1:-1]) + '"'
         return re.sub(r"[^\n]", " ", whole)
 
+    # What an include names looks like a literal, and is what most rules ask about.
     def keep_includes(found: re.Match[str]) -> str:
         start = text.rfind("\n", 0, found.start()) + 1
         is_include = text[start : found.start()].lstrip().startswith("#include")
@@ -147,6 +150,8 @@ def split_parameters(text: str) -> list[str]:
 
 def parse_head(head: str) -> tuple[str, list[str]] | None:
     """Name and parameters if `head`, the text before a brace, begins a function."""
+    # What stands before a function's name and is in brackets, but no list of parameters, goes
+    # first.
     head = re.sub(r"^\s*#[^\n]*$", "", head, flags=re.MULTILINE)
     head = re.sub(r"\b(?:public|private|protected)\s*:", "", head)
     head = re.sub(
@@ -172,6 +177,7 @@ def functions_of(text: str) -> list[Function]:
     scopes: list[Function | None] = []
     inside = 0  # braces inside the current function
     last = 0  # where the head of the next scope begins
+    # No parser: braces and semicolons are enough for code that clang-format has laid out.
     for mark in re.finditer(r"[{};]", text):
         at, letter = mark.start(), mark.group()
         current = scopes[-1] if scopes else None

@@ -86,6 +86,7 @@ def cases(module: Any, quick: bool, dry_run: bool) -> Iterator[Case]:
                 continue  # more or fewer agents than it can have
             tier = int(json.loads(simulator.instance)["tier"])
             simulator.close()
+            # Crowds are in rising order, so the largest of a tier is the last.
             tiers[tier] = Case(description["id"], tier, worlds, parameters)
         yield from tiers.values()
 
@@ -128,6 +129,7 @@ def _profile(step: Any, launches: int) -> list[float]:
         events = [e for e in profile.events() if e.device_type == cuda and "phase_kernel" in e.name]
     except (RuntimeError, AttributeError):
         return []
+    # Kernels cannot be told apart by name; by their order they can, if none is missing.
     if not launches or len(events) != launches * _PROFILED:
         return []
     events.sort(key=lambda event: event.time_range.start)
@@ -141,6 +143,8 @@ def tune(module: Any, case: Case, architecture: int, seconds: float) -> tuple[li
     defaults: dict[str, tuple[int, int]] = {}
     for lanes in (0, *LANES):
         for block in (0, *BLOCKS):
+            # Lanes of the engine's own choice are only needed once, as what the others are compared
+            # with.
             if not lanes and block not in (0, DEFAULT_BLOCK):
                 continue
             tuning = {"lanes": lanes, "block": block, "dependent_launch": False}
@@ -154,6 +158,8 @@ def tune(module: Any, case: Case, architecture: int, seconds: float) -> tuple[li
                 shape = (timing.lanes, timing.threads)
                 defaults.setdefault(timing.phase, shape)
                 known = timings.setdefault(timing.phase, {})
+                # A shape may run more than once, where a block was made smaller to fit: the fastest
+                # counts.
                 known[shape] = min(timing.seconds, known.get(shape, timing.seconds))
             run.close()
     dependent = _dependent_pays(module, case, seconds)

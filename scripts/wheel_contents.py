@@ -42,6 +42,7 @@ def problems(names: set[str]) -> Iterator[str]:
     if not any(target.startswith("cpu_") for target in targets):
         yield "there is no engine for a CPU"
     environments = places.environments(ROOT / "kernels" / "envs")
+    # From the sources, not from a list: an environment that the build forgot is missed here.
     wanted = {f"gpu_envs/catalogue/{stem}.json" for stem in environments}
     modules = {f"{stem}.{target}" for stem in environments for target in targets}
     wanted |= {f"gpu_envs/modules/{module}.so" for module in modules}
@@ -52,6 +53,7 @@ def problems(names: set[str]) -> Iterator[str]:
     headers += (ROOT / "kernels" / "cmake" / "templates").glob("*.in")
     measures = (ROOT / "kernels" / "envs").rglob("*.measures.json")
     wanted |= {f"gpu_envs/{path.relative_to(ROOT).as_posix()}" for path in measures}
+    # `build` compiles environments of others against these; ours come as modules.
     inside = {path.relative_to(ROOT).parts[1] for path in headers} - {"envs", "bindings"}
     for path in headers:
         if path.relative_to(ROOT).parts[1] in inside:
