@@ -20,6 +20,8 @@
 namespace ge::python {
 namespace {
 
+/// Of arrays that are given by address, so that their type is a word; NumPy's own are read by
+/// number (actions.hpp).
 Type action_type(const std::string& name) {
   const auto found = named<Type>(name);
   if (!found) throw Error(Fault::type, "actions of dtype " + name + " are not accepted");
@@ -48,6 +50,7 @@ class NativeSimulator {
   class Busy {
    public:
     explicit Busy(NativeSimulator& owner) : owner_(owner) {
+      // An exchange, not a lock: who waits for it would hold the interpreter's lock meanwhile.
       if (owner.busy_.exchange(true, std::memory_order_acquire))
         throw Error(Fault::runtime,
                     "this simulator is in use by another thread: give each thread its own");
@@ -56,6 +59,7 @@ class NativeSimulator {
         throw Error(Fault::runtime, "this simulator is closed");
       }
     }
+    // Also where a call throws: a refused step leaves the simulator usable.
     ~Busy() { owner_.busy_.store(false, std::memory_order_release); }
     Busy(const Busy&) = delete;
     Simulator* operator->() const { return owner_.simulator_.get(); }
@@ -65,6 +69,7 @@ class NativeSimulator {
     NativeSimulator& owner_;
   };
 
+  /// Arrays of torch, JAX or CuPy by address: Python has judged their shape and where they lie.
   void step(uintptr_t actions, const std::string& type, const Addresses& addresses,
             uintptr_t stream) {
     const Busy simulator(*this);
@@ -89,6 +94,7 @@ class NativeSimulator {
     return pool_->arrays(memory, flat);
   }
 
+  /// Arrays for reuse: the same addresses in each step, until the last of the views dies.
   py::tuple allocate(bool flat) {
     const Busy simulator(*this);
     Addresses addresses;
@@ -116,6 +122,7 @@ class NativeSimulator {
     ResetRequest request;
     request.seeds = list;
     request.mask = reinterpret_cast<const uint8_t*>(mask);
+    // While Python may still be asked; `list` and the options live until the call has returned.
     request.options = values_of(options);
     const py::gil_scoped_release unlocked;
     simulator->reset(request, addresses.bound, reinterpret_cast<void*>(stream));
@@ -151,6 +158,7 @@ class NativeSimulator {
     const Column& column = find_column(*simulator, name);
     std::vector<py::ssize_t> shape{simulator->worlds(), column.rows};
     shape.insert(shape.end(), column.shape.begin(), column.shape.end());
+    // A copy: records are interleaved, and on a GPU not here at all.
     py::array out(dtype_of(column.type), shape);
     ge::get_column(*simulator, column, out.mutable_data());
     return out;
@@ -167,6 +175,7 @@ class NativeSimulator {
     const int64_t count = worlds.is_none() ? simulator->worlds() : int64_t(list.size());
     std::vector<py::ssize_t> shape{count, column.rows};
     shape.insert(shape.end(), column.shape.begin(), column.shape.end());
+    // Nothing is converted here: simulator.py brings values into this very form first.
     const bool fits =
         values.dtype().is(dtype_of(column.type)) && (values.flags() & py::array::c_style) != 0 &&
         std::vector<py::ssize_t>(values.shape(), values.shape() + values.ndim()) == shape;
@@ -208,7 +217,9 @@ class NativeSimulator {
     const std::vector<double>& ranges = simulator->action_ranges();
     if (ranges.size() != 2 || simulator->action_is_float())
       throw Error(Fault::value, "sample_actions: only for actions of one category");
+    // Categories count from 0, so the highest says how many there are.
     const int choices = int(ranges[1]) + 1;
+    // A mask is gathered into one word (maths/sampling.hpp).
     if (mask != 0 && choices > 64)
       throw Error(Fault::value, "sample_actions: a mask has at most 64 categories, not " +
                                     std::to_string(choices));
@@ -228,6 +239,7 @@ class NativeSimulator {
   }
   void load(const py::bytes& data) {
     const Busy simulator(*this);
+    // The bytes of the Python object itself: a save may be large, and a copy of it as large again.
     char* bytes = nullptr;
     py::ssize_t size = 0;
     if (PyBytes_AsStringAndSize(data.ptr(), &bytes, &size) != 0) throw py::error_already_set();
@@ -240,6 +252,7 @@ class NativeSimulator {
   }
   /// A second close finds nothing and does nothing; results that are still held keep their memory.
   void close() {
+    // Asked before Busy, which would refuse a closed simulator.
     if (simulator_ == nullptr) return;
     const Busy simulator(*this);
     simulator_.reset();
@@ -272,6 +285,7 @@ class NativeSimulator {
   py::array render(int64_t world, int height, int width, const std::string& view, int samples) {
     const Busy simulator(*this);
     pictures::Request request{width, height, view, samples};
+    // Before the picture is allocated: its size is the caller's.
     pictures::check(request);
     Scene scene;
     simulator->scene(world, scene);
@@ -317,6 +331,7 @@ void translate(std::exception_ptr pointer) {
         PyErr_SetString(PyExc_MemoryError, error.what());
         return;
       case Fault::reset_needed: {
+        // Looked up when it is needed: the package imports this module, not the other way round.
         const py::object type = py::module_::import("gpu_envs.errors").attr("ResetNeeded");
         PyErr_SetString(type.ptr(), error.what());
         return;
@@ -337,6 +352,7 @@ PYBIND11_MODULE(_native, m) {
   m.doc() = "Native simulators of gpu_envs.";
   // Local, as the classes are: the bindings of several engines live in one process.
   py::register_local_exception_translator(&translate);
+  // Of the engine that this is linked with: Python chooses among several by them.
   m.attr("MACHINE") = ge::engine_machine();
   m.attr("INSTRUCTION_SET") = ge::engine_instruction_set();
   m.def("use_results", [](const py::type& type) { result_type.adopt(type); });
@@ -356,11 +372,14 @@ PYBIND11_MODULE(_native, m) {
                           "Addresses: one per output, got " + std::to_string(list.size()));
         Addresses addresses;
         for (int o = 0; o < ge::kOutputCount; ++o)
+          // The list is in the order of the results' fields, which is Python's; see ResultType.
           addresses.bound.at[o] = reinterpret_cast<void*>(list[size_t(result_type.place[o])]);
         return addresses;
       }));
 
   py::class_<NativeSimulator>(m, "Simulator", py::module_local())
+      // Options by name, read in options.hpp: there are many, and Python passes on what it was
+      // given.
       .def(py::init([](const std::string& id, int64_t num_worlds, const py::kwargs& options) {
         return std::make_unique<NativeSimulator>(id, wish_of(num_worlds, options));
       }))

@@ -21,6 +21,8 @@ inline Value value_of(const py::handle& value, const std::string& name) {
   if (PyUnicode_Check(value.ptr())) {
     py::ssize_t size = 0;
     const char* const text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+    // A lone surrogate, as from a broken file name; pybind11's own error would not say which
+    // option.
     if (text == nullptr) {
       PyErr_Clear();
       throw Error(Fault::value, "'" + name + "' is no text that UTF-8 can hold");
@@ -36,6 +38,7 @@ inline Value value_of(const py::handle& value, const std::string& name) {
     if (overflow != 0) return overflow > 0 ? 1e300 : -1e300;
     return int64_t(n);
   }
+  // Asked last, and its answer judged anew: `item` gives a plain Python number.
   // NumPy scalars and arrays or tensors of one number.
   if (PyObject_HasAttrString(value.ptr(), "item")) return value_of(value.attr("item")(), name);
   throw Error(Fault::type, "'" + name + "' must be a bool, a number or a string, got " +
@@ -51,6 +54,7 @@ inline Values values_of(const py::dict& dict) {
   return values;
 }
 
+/// A bool is no number here, nor is 3.0: both would hide a slip of the caller's.
 inline int64_t whole(const py::handle& value, const std::string& name, int64_t low) {
   const Value number = value_of(value, name);
   const int64_t* n = std::get_if<int64_t>(&number);
@@ -83,6 +87,7 @@ inline Wish wish_of(int64_t num_worlds, const py::kwargs& options) {
   Wish wish;
   Config& config = wish.config;
   config.worlds = num_worlds;
+  // A table from names to what is done with the value: an option is one line of it.
   using Take = std::function<void(const py::handle& value, const std::string& name)>;
   // The targets are members of `wish`, which outlives the table.
   const auto number = [](auto& target, int64_t low) -> Take {
