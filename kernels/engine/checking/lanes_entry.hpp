@@ -76,6 +76,7 @@ class LanesRunner {
     slab_.resize(slab ? size_t(grid) * teams * size_t(scratch) / 8 : 0);
     const LaunchMemory memory{counts_.data(), lists_.data(), reinterpret_cast<char*>(slab_.data())};
     for (int block = 0; block < grid; ++block) {
+      // Blocks one after the other: on a GPU they may not rely on each other's progress anyway.
       emulator_.run_block(threads, block, grid, bytes, [&] {
         if (slab)
           run_launch<E, L, G, may_slab, kListCount, EmulatedLanes>(shared, memory);

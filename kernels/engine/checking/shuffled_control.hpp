@@ -15,6 +15,7 @@ void stage(Trial<E>& trial, Repeat<N, X...>) {
     times = N(trial.shared.params);
   for (int i = 0; i < times; ++i) run_stages(trial, Types<X...>{});
 }
+/// P is asked of the world in three images: what it decides may not depend on poison.
 template <class E, auto P, class... X>
 void stage(Trial<E>& trial, When<P, X...>) {
   if (trial.template has<P>()) run_stages(trial, Types<X...>{});
@@ -28,6 +29,7 @@ template <class E, int Mode, class... X>
 void stage(Trial<E>& trial, InMode<Mode, X...>) {
   if (int(trial.shared.autoreset) == Mode) run_stages(trial, Types<X...>{});
 }
+/// A flag on the trial, since the stages inside are the same types as outside.
 template <class E, class... X>
 void stage(Trial<E>& trial, IntoFinal<X...>) {
   trial.into_final = true;

@@ -34,6 +34,7 @@ void stage(Trial<E>& trial, Write<O, F>) {
         [row](const CellsOf<E>& cells) { return value_of_row<F, Agent>(cells, row); },
         row_name<Agent>(row));
 }
+/// Straight into the caller's array: no rule runs, and nobody reads what was there.
 template <class E>
 void stage(Trial<E>& trial, ClearFinal) {
   char* const to = static_cast<char*>(trial.shared.bound.at[kFinalObservation]);
@@ -75,6 +76,7 @@ void rows_out(Trial<E>& trial, Output output) {
   const int agents = agents_of(trial.shared);
   const bool final = trial.into_final;
   for (int row = 0; row < agents; ++row) {
+    // Whether a row is wanted comes from columns too, so it is asked like any other value.
     const auto fate = trial.template agreed<RowFate>(
         [row, final](const CellsOf<E>& cells) { return row_fate<Agent>(cells, row, final); },
         row_name<Agent>(row));

@@ -26,6 +26,7 @@ template <class E, auto F>
 void stage(Trial<E>& trial, EachTogether<F>) {
   stage(trial, Each<F>{});
 }
+/// One task: there is nothing to shuffle, but what it reads and writes is held against its grant.
 template <class E, auto F>
 void stage(Trial<E>& trial, EachWorld<F>) {
   trial.rows({{[](const CellsOf<E>& cells) { call_world<F>(cells); }, "the world",
