@@ -27,8 +27,7 @@ GE_FN void bound_body(const WorldOf<M>& w, Bounds& bounds, const Pose& pose,
   if (movable(body)) {
     const float t = s.round_time;
     // The way under a constant force, in substeps of which each moves with the speed after it.
-    // Of n = substeps / rounds: sum over i = 1..n of h i h F/m is (1/2 + 1/(2 n)) F/m t^2, with t =
-    // n h.
+    // n = substeps / rounds, t = n h: the sum of h i h F/m, i = 1..n, is (1/2 + 1/(2 n)) F/m t^2.
     const float share = 0.5f + 0.5f * float(s.rounds) / float(s.substeps);
     const float pushed = (length(vec(load.force)) * share * t) * t;
     const float turned = sweep_speed(kind, velocity, load, t);
@@ -52,8 +51,7 @@ GE_FN bool overlap(const Bounds& a, const Static& b) {
          a.low[2] < b.centre[2] + b.half[2] && b.centre[2] - b.half[2] < a.high[2];
 }
 /// A plane is near where the bounds reach behind it.
-/// `half` of a plane is its normal, so the corner that reaches farthest against it is the one to
-/// ask.
+/// `half` of a plane is its normal: the corner that reaches farthest against it is asked.
 GE_FN bool behind(const Bounds& a, const Static& plane) {
   float lowest = 0.0f;
   for (int k = 0; k < 3; ++k) {

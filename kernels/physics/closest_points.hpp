@@ -73,9 +73,8 @@ GE_FN PointPair nearest_of_segments(Vec3 middle_a, Vec3 axis_a, Vec3 middle_b, V
   const Vec3 r = middle_a - middle_b;
   const float aa = dot(axis_a, axis_a), bb = dot(axis_b, axis_b), ab = dot(axis_a, axis_b);
   const float ra = dot(axis_a, r), rb = dot(axis_b, r);
-  // |p(s) - q(t)|^2 has zero derivatives where aa s - ab t = -ra and ab s - bb t = -rb; s from
-  // that, t the best for it, then s again for the clamped t. Parallel lines have no one s: the
-  // middle will do.
+  // |p(s) - q(t)|^2 has zero derivatives where aa s - ab t = -ra and ab s - bb t = -rb: s from
+  // that, t for it, s again for the clamped t. Parallel lines have no one s: the middle will do.
   const float determinant = aa * bb - ab * ab;
   const bool crossed = determinant > 1e-6f * aa * bb;
   float s = clamp((ab * rb - bb * ra) / select(crossed, determinant, 1.0f), -1.0f, 1.0f);

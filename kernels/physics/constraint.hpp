@@ -34,8 +34,7 @@
 //
 // Each point, one after the other, gets the dL that satisfies its own row, and the velocities
 // change by M^-1 J^T dL before the next one looks (projected Gauss-Seidel). What is clamped is the
-// sum L of a substep, not the change: a later point may take back what an earlier one gave too
-// much.
+// sum L of a substep, not the change: a point may later take back what it gave too much.
 #pragma once
 
 #include "physics/tables.hpp"

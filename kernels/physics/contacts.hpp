@@ -46,8 +46,7 @@ GE_FN int find_kept(const WorldOf<M>& w, int row, uint32_t a, uint32_t b) {
     const Memory old = w.template get<K, Memory>(k);
     return old.a == a && old.b == b;
   };
-  // Both lists follow the order of the pairs, so a row shifts only when a pair before it comes or
-  // goes.
+  // Both lists follow the order of the pairs: a row shifts only when one before it comes or goes.
   if (row < count && same(row)) return row;
   for (int k = 0; k < count; ++k)
     if (same(k)) return k;
@@ -81,8 +80,7 @@ GE_FN void recall(const WorldOf<M>& w, int row, const Manifold& m, const Feature
     if (uint32_t(k) < m.count && uint32_t(j) < old.count && feature.key[k] == old.key[j] &&
         (taken >> j & 1u) == 0 && (served >> k & 1u) == 0)
       take(k, j);
-  // The second search is by place, in the frame of a, which the pair's common motion does not
-  // change.
+  // The second search is by place in the frame of a, where the pair's common motion does not show.
   const float match = setup_of<M>(w).match;
   GE_UNROLL
   for (int k = 0; k < 4; ++k) {

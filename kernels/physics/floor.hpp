@@ -3,8 +3,7 @@
 // arithmetic. A point is a vertex, and finds its impulse again by the vertex's number.
 //
 // An upright body stands on one point under its centre: it cannot tilt, so several would say the
-// same, and it turns without friction. One that slides on its base (Kind::upright 2) has its
-// corners.
+// same, and it turns without friction. One that slides on its base (Kind::upright 2) has corners.
 //
 // The equations are those of constraint.hpp with the floor as a, which does not move, the body as
 // b, n = z, t1 = x, t2 = y, and r the arm. i is I^-1 in the world:
@@ -67,8 +66,7 @@ template <class M>
 GE_FN void touch_floor(const WorldOf<M>& w, Sole& sole, Floor& floor, Stride& stride,
                        Bounds& bounds, const Pose& pose, const Velocity& velocity, const Body& body,
                        const Frame& frame, const Load& load) {
-  // Before any way out: all that follows of the substep reads the count and nothing else without
-  // it.
+  // Before any way out: where it is 0, the rest of the substep reads nothing else of the row.
   floor.count = 0;
   const Sole old = sole;
   if (!awake(body)) {
@@ -157,8 +155,7 @@ GE_FN void press_floor(const Setup& s, Moving& m, Sole& sole, const Floor& floor
   }
 }
 
-/// After contacts and joints: of all that may be violated at a substep's end, the floor is the
-/// last.
+/// After contacts and joints: of all that may be violated at a substep's end, it is the last.
 template <Sweep kSweep, class M>
 GE_FN void solve_floor(const WorldOf<M>& w, Velocity& velocity, Sole& sole, const Floor& floor,
                        const Frame& frame, const Stride& stride) {

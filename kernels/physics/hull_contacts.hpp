@@ -116,8 +116,7 @@ GE_FN bool box_axes(const Placed& a, const Placed& b, float reach, Axes& best) {
 }
 
 /// The same of any two hulls, in the frame of a.
-/// A wedge is not symmetric about its origin, so extents are intervals and faces are asked one by
-/// one.
+/// A wedge is not symmetric about its origin: extents are intervals, faces are asked one by one.
 GE_FN bool hull_axes(const Placed& a, const Placed& b, float reach, Axes& best) {
   const Mat3 relative = relative_turn(a, b);
   const Vec3 offset = to_body(a.turn, b.at - a.at);
@@ -360,8 +359,7 @@ GE_FN bool steps_onto(const Placed& upright, const Placed& other, float step_hei
 GE_FN int walkable_face(const Placed& upright, const Placed& wedge, float separation,
                         float step_height, float reach) {
   int found = -1;
-  // Worse than the best axis by at most step_height: a slope within that is preferred to what
-  // separates.
+  // Worse than the best axis by at most step_height: within that a slope is preferred.
   float best = separation - step_height;
   for (int i = 0; i < face_count(wedge); ++i) {
     const Face f = in_world(wedge, face(wedge, i));

@@ -136,8 +136,7 @@ GE_FN uint32_t plane_vertices(const Placed& p, const Plane& plane, float reach) 
   int count = 0;
   GE_UNROLL
   for (int i = 0; i < 8; ++i) {
-    // A wedge has six: 6 and 7 ask for vertex 0 and are then not valid, which spares a branch per
-    // lane.
+    // A wedge has six: 6 and 7 ask for vertex 0 and are then not valid, which spares a branch.
     height[i] = centre + dot(down, vertex(p, select(i < vertex_count(p), i, 0)));
     const bool valid = (height[i] <= reach) & (i < vertex_count(p));
     within |= uint32_t(valid) << i;

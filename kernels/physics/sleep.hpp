@@ -33,9 +33,7 @@ GE_FN void each_near(const WorldOf<M>& w, const F& f) {
   }
 }
 
-/// A load counts even if it moves nothing: who pushes against a wall is not to miss its giving way.
-/// A load counts even where it moves nothing: who leans on a wall is to fall when the wall gives
-/// way.
+/// A load counts even where it moves nothing: who leans on a wall is to fall when the wall goes.
 GE_FN bool at_rest(const Setup& s, const Velocity& v, const Load& load) {
   const float limit = s.quiet_speed * s.quiet_speed;
   const Vec3 force = vec(load.force), torque = vec(load.torque);
@@ -43,7 +41,6 @@ GE_FN bool at_rest(const Setup& s, const Velocity& v, const Load& load) {
          dot(force, force) == 0.0f && dot(torque, torque) == 0.0f;
 }
 
-/// From 0 again: it has to rest for quiet_steps once more, or it would nod off at the first blow.
 /// From 0 again: it has to rest for quiet_steps anew.
 GE_FN void rouse(Body& body) {
   body.state &= ~kAsleep;
@@ -66,7 +63,6 @@ GE_FN void wake(const WorldOf<M>& w, Rows<BodiesOf<M>, Body> bodies) {
     const Body body = bodies.get(k);
     if ((body.state & kAsleep) != 0) {
       const Vec3 at = vec(w.template get<BodiesOf<M>, Pose>(k).position), rest = vec(body.rest);
-      // To the bit: nothing in a step moves a sleeper.
       // To the bit: nothing in a step moves a sleeper, so any difference is the environment's.
       moved = moved || at.x != rest.x || at.y != rest.y || at.z != rest.z;
     }
