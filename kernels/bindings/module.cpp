@@ -378,8 +378,7 @@ PYBIND11_MODULE(_native, m) {
       }));
 
   py::class_<NativeSimulator>(m, "Simulator", py::module_local())
-      // Options by name, read in options.hpp: there are many, and Python passes on what it was
-      // given.
+      // Options by name, read in options.hpp: there are many, and Python only passes them on.
       .def(py::init([](const std::string& id, int64_t num_worlds, const py::kwargs& options) {
         return std::make_unique<NativeSimulator>(id, wish_of(num_worlds, options));
       }))

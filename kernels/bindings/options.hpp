@@ -21,8 +21,7 @@ inline Value value_of(const py::handle& value, const std::string& name) {
   if (PyUnicode_Check(value.ptr())) {
     py::ssize_t size = 0;
     const char* const text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
-    // A lone surrogate, as from a broken file name; pybind11's own error would not say which
-    // option.
+    // A lone surrogate, as from a broken file name; pybind11's own error names no option.
     if (text == nullptr) {
       PyErr_Clear();
       throw Error(Fault::value, "'" + name + "' is no text that UTF-8 can hold");

@@ -43,14 +43,12 @@ struct Pipeline {
   using Prepare = Stages<Each<&mend_body<M>>, Each<&mend_joint<M>>, Each<&stir<M>>,
                          EachWorld<&colour_joints<M>>>;
   // Sleepers are woken along the pairs of bodies before it is known who meets which wall: statics
-  // are looked up for the awake alone. Frames come after waking, since a sleeper's has no inverse
-  // mass.
+  // are looked up for the awake alone. Frames come after waking, as a sleeper's has no inverse mass.
   using Begin =
       Stages<Each<&bound_body<M>>, Each<&find_bodies<M>>, When<&sleeps, EachWorld<&wake<M>>>,
              Each<&find_statics<M>>, Each<&frame_body<M>>, EachWorld<&list_pairs<M>>>;
 
-  // For clears a row before it writes it: a contact without points, or without impulses to recall,
-  // has zeros.
+  // For clears a row before it writes it: what has no points, or nothing to recall, has zeros.
   using Touch =
       Stages<Each<&touch_floor<M>>,
              Emit<&pair_count<M>, &is_close<M>, &bring_close<M>, typename P::Close>,

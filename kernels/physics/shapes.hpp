@@ -20,8 +20,7 @@ GE_FN int face_towards(const Placed& p, Vec3 direction) {
   if (p.shape == kWedge) {
     int best = select(d.x > 0.0f, 1, 0);
     float most = abs(d.x);
-    // The products of d with the five normals; -x and +x share one, the sign has chosen between
-    // them.
+    // The products of d with the five normals; -x and +x share one, the sign has chosen.
     const float down = -d.z, slope = p.slope_y * d.y + p.slope_z * d.z;
     best = select(down > most, 2, best), most = max(most, down);
     best = select(d.y > most, 3, best), most = max(most, d.y);

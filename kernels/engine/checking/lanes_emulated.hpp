@@ -49,8 +49,7 @@ class LaneEmulator {
     static EmulationOptions all;
     return all;
   }
-  /// Whose lanes run on this thread, for the free functions that rules call; null outside of a
-  /// block.
+  /// Whose lanes run on this thread, for the free functions that rules call; else null.
   static LaneEmulator*& current() {
     static thread_local LaneEmulator* emulator = nullptr;
     return emulator;
@@ -165,8 +164,7 @@ class LaneEmulator {
     leave(nullptr, self.scheduler_);
     jump(self.scheduler_);
   }
-  // Not inlined, and neither are the next two: setjmp and longjmp of one place may not share a
-  // frame.
+  // Not inlined, and neither are the next two: setjmp and its longjmp may not share a frame.
   [[noreturn]] __attribute__((noinline)) static void jump(Place& to) {
     __builtin_longjmp(to.registers, 1);
   }

@@ -22,8 +22,7 @@ void emit(Trial<E>& trial, int count, Test test, Maker make) {
     const bool hit =
         trial.template agreed<bool>([&](const CellsOf<E>& cells) { return test(cells, i); }, name);
     Task<E> task{[](const CellsOf<E>&) {}, name, {}};
-    // Beyond the table's room a hit is counted, not made; its test still runs in the shuffled
-    // orders.
+    // Beyond the table's room a hit is counted, not made; its test still runs, shuffled.
     if (hit && hits < room_in<T>(trial)) task = make(hits, i);
     hits += hit ? 1 : 0;
     // Copied before task.run is replaced by what calls it.

@@ -10,8 +10,7 @@ template <class E, auto Count, auto Make, class T>
 void stage(Trial<E>& trial, Spawn<Count, Make, T>) {
   const int wanted = count_of<Count>(trial);
   std::vector<int> taken;
-  // The k-th new row has the k-th lowest free slot, so which rows they are is known before any is
-  // made.
+  // The k-th new row has the k-th lowest free slot, so the rows are known before any is made.
   for (int row = 0; row < T::capacity && int(taken.size()) < wanted; ++row)
     if (!trial.cells(0).template alive<T>(row)) taken.push_back(row);
   TaskList<E> tasks;

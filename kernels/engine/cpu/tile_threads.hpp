@@ -13,7 +13,7 @@
 namespace ge {
 
 /// Where a thread runs the stages of a graph.
-/// Scratch and indices belong to the thread, not to the tile: the next tile finds what this one
+/// Scratch and indices belong to the thread, not to the tile: the next one finds what this one
 /// left.
 struct TileSpace {
   char* scratch;

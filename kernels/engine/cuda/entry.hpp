@@ -104,8 +104,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     check_action_type(*this, actions);
     shared_.actions = actions.data;
     shared_.action_type = actions.type;
-    // Enqueued and not waited for: shared_ is copied with the launch, so the next call may change
-    // it.
+    // Enqueued and not waited for: shared_ is copied with the launch, so the next may change it.
     enqueue<kStepGraph>(step_, out, static_cast<cudaStream_t>(stream));
   }
   void reset(const ResetRequest& request, const Bound& out, void* stream) override {

@@ -147,8 +147,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
   World<S> seen(int64_t world) const {
     const int lane = int(world % B);
     char* const at = this->base_ + world / B * this->block_bytes();
-    // No scratch memory: between calls there is none, and what looks at a world has no business
-    // there.
+    // No scratch memory: between calls there is none, and who looks at a world needs none.
     return World<S>(Cells<S>{&shared_, int32_t(world), at, lane, nullptr, B, lane});
   }
   GE_COLD std::string text_of([[maybe_unused]] int64_t world,

@@ -70,7 +70,7 @@ class Pool {
     // Threads are made when first needed and kept; a helper that is not wanted this time sleeps on.
     grow(helpers);
     crew_ = crew;
-    // Plain members: no helper is inside, and the store to the gate releases them to those that
+    // Plain members: no helper is inside, and the store to the gate releases them to all that
     // enter.
     fn_ = fn;
     context_ = context;
@@ -103,8 +103,7 @@ class Pool {
   }
 
   void work(int worker) {
-    // Each worker has the part of its own number: members wait for one another, so none may take
-    // two.
+    // Each worker has the part of its own number: members wait for each other, none takes two.
     if (crew_) return run_part(worker, worker);
     for (;;) {
       const int64_t part = next_.fetch_add(1, std::memory_order_relaxed);

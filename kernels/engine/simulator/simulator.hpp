@@ -60,8 +60,7 @@ struct Actions {
   Type type = Type::int64;
 };
 
-/// For the length of the call, on a CPU; on a GPU the mask has to live until the stream has come
-/// by.
+/// For the length of the call, on a CPU; on a GPU the mask lives until the stream has come by.
 struct ResetRequest {
   /// None: unseeded. One: world i gets (seed, first_world + i). Else one per world.
   std::span<const uint64_t> seeds;

@@ -51,8 +51,7 @@ GE_FN Segment part(Segment wall, float start, float end) {
 template <class T>
 GE_FN void cut_door(WallPlan<T>& plan, int k, float width, float place) {
   const Segment wall = plan.get(k);
-  // Its middle is a door's width from either end at least, in the middle four tenths of what is
-  // left.
+  // Its middle is a door's width from either end at least, in the middle 0.4 of the rest.
   const float a = wall.start + width, b = wall.end - width;
   const float centre = a + (0.3f + 0.4f * place) * (b - a), half = 0.5f * width;
   plan.replace(k, part(wall, wall.start, centre - half), part(wall, centre + half, wall.end));
@@ -197,8 +196,7 @@ GE_FN void plan_grid(WallPlan<T>& plan) {
       plan.add(wall);
       break;
     }
-  // Doors are cut last: a wall that would end in a door must be seen while the door's wall is
-  // whole.
+  // Doors are cut last: where a wall ends is found while the walls it meets are whole.
   const int whole = plan.count;
   for (int k = 0; k < whole; ++k) {
     const Segment wall = plan.get(k);
@@ -246,8 +244,7 @@ GE_FN physics::Static wall_of(const Params& p, const Segment& s) {
 GE_FN Footprint footprint_of(const physics::Kind& kind, float x, float y, float yaw) {
   float sine, cosine;
   sincos_bounded(yaw, sine, cosine);
-  // Of what is turned: the box around a turned rectangle, a little too large for places between
-  // walls.
+  // Of what is turned: the box around a turned rectangle, a little too large.
   const bool wedge = kind.shape == physics::kWedge, sphere = kind.shape == physics::kSphere;
   const float half_x = kind.half[0];
   const float half_y =
@@ -300,8 +297,7 @@ GE_FN bool find_place(Ground<T>& g, uint32_t kind, int row, int tries, int tag) 
   const Params& p = g.w.params();
   bool free = false;
   for (int k = 0; k < tries && !free; ++k) {
-    // By row and try, so that the place of one thing does not depend on how often another was
-    // tried.
+    // By row and try, so that the place of one thing does not depend on the tries of others.
     const Draw d = g.w.template draw<"hide_seek_places">(tag * 128 + row, k);
     const float x = (2.0f * d.uniform(0) - 1.0f) * p.arena_half;
     const float y = (2.0f * d.uniform(1) - 1.0f) * p.arena_half;

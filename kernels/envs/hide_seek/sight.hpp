@@ -74,8 +74,7 @@ GE_FN int lidar_rows(const W<T>& w) {
 template <class T>
 GE_FN void cast_lidar(const W<T>& w, int first, Floats& value) {
   const Params& p = w.params();
-  // kRaySlots is a multiple of every pack, so a pack's rays are one agent's; the last slots are
-  // spare.
+  // kRaySlots is a multiple of every pack, so a pack is one agent's; the last slots are spare.
   const int agent = first / kRaySlots, ray = first % kRaySlots;
   const Pose pose = w.template get<Bodies<T>, Pose>(agent);
   const Vec3 origin = physics::vec(pose.position);

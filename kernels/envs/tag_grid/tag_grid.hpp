@@ -103,8 +103,7 @@ GE_FN uint64_t closeness(const W<N>& w, Slot agent, const Position& at) {
   const int runner = w.params().num_taggers;
   const Position its = w.template get<Players<N>, Position>(runner);
   const int x = at.x - its.x, y = at.y - its.y;
-  // One number, so that the least is the nearest and of equals the lowest, in any order of
-  // reduction.
+  // One number, so that the least is the nearest and of equals the lowest, in any order.
   const uint64_t key = uint64_t(uint32_t(x * x + y * y)) << 32 | uint32_t(agent.row);
   return agent.row == runner ? Closest::identity() : key;
 }
