@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Records the golden hashes of environments anew: `scripts/record_golden.py NAME ... [--records]`.
 
-NAME is an environment's file without its ending, such as cartpole. Every line of
-its file in tests/golden/ is run by the module that users load, and says what changed: its records (the
-rules or what they store) or its outputs alone (what is shown of them). Lines whose records changed
-are written only with --records; a new line has zeros for its hashes, and is always written.
+NAME is an environment's file without its ending, such as cartpole. Every line of its file in
+tests/golden/ is run by the module that users load, and says what changed: its records (the rules or
+what they store) or its outputs alone (what is shown of them). Lines whose records changed are
+written only with --records; a new line has zeros for its hashes, and is always written.
 """
 
 from __future__ import annotations
