@@ -1,4 +1,4 @@
-"""What is known of an environment beside its rules: sizes for tests, what to measure, training.
+"""What is known of an environment beside its rules: for tests, measurements, training, checks.
 
 It is data, `<header>.measures.json` beside the header: in this tree, in an installed package, and
 where a header of a user's own lies. docs/measures.md says what stands in it, `FORM` below what is
@@ -81,7 +81,8 @@ _TRAINING: Data = {
     "least": (int, float),
 }
 _SECTIONS: Data = {"tests": _TESTS, "benchmark": _BENCHMARK, "training": _TRAINING}
-FORM: Data = {**_SECTIONS, "ids": {"*": _SECTIONS}}
+_SPILL: Data = {"kernel!": str, "bytes!": int, "why!": str}
+FORM: Data = {**_SECTIONS, "spills": [_SPILL], "ids": {"*": _SECTIONS}}
 
 
 def beside(header: Path) -> Path:

@@ -3,13 +3,13 @@
 Usage: scripts/check_spills.py FOLDER [--verbose]
 
 FOLDER, `build/cuda`, holds the `*.ptxas.txt` that the CUDA build put beside its objects. A kernel
-that may spill is listed in scripts/allowed_spills.txt, one per line: a regular expression for the
-demangled name, the bytes allowed (stack frame, spill stores and spill loads each), and the reason.
+that may spill is listed beside its environment's header, under "spills" (docs/measures.md).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import shutil
 import subprocess
@@ -17,7 +17,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-ALLOWED = Path(__file__).with_name("allowed_spills.txt")
+ENVIRONMENTS = Path(__file__).resolve().parents[1] / "kernels" / "envs"
 _ENTRY = re.compile(r"Compiling entry function '(?P<name>\S+)' for '(?P<arch>\w+)'")
 _PROPERTIES = re.compile(r"Function properties for (?P<name>\S+)")
 _BYTES = re.compile(
@@ -61,17 +61,10 @@ def read_report(text: str) -> list[Function]:
     return functions
 
 
-def read_allowed(text: str) -> list[tuple[re.Pattern[str], int, str]]:
-    """Parse the list of exceptions."""
-    allowed = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        parts = line.split(maxsplit=2)
-        if len(parts) < 3 or not parts[1].isdigit():
-            raise SystemExit(f"{ALLOWED.name}:{number}: expected `expression bytes reason`")
-        allowed.append((re.compile(parts[0]), int(parts[1]), parts[2]))
-    return allowed
+def read_allowed(folder: Path) -> list[tuple[str, int]]:
+    """Return the expressions and bytes that stand in the data of all environments."""
+    held = [json.loads(path.read_text()) for path in sorted(folder.rglob("*.measures.json"))]
+    return [(one["kernel"], one["bytes"]) for data in held for one in data.get("spills", ())]
 
 
 def demangle(functions: list[Function]) -> None:
@@ -98,10 +91,10 @@ def main() -> int:
         )
         return 1
     demangle(functions)
-    allowed = read_allowed(ALLOWED.read_text())
+    allowed = read_allowed(ENVIRONMENTS)
     bad = 0
     for f in functions:
-        known = [limit for pattern, limit, _ in allowed if pattern.search(f.name)]
+        known = [limit for pattern, limit in allowed if re.search(pattern, f.name)]
         ok = f.worst <= max(known, default=0)
         bad += not ok
         if options.verbose or not ok:

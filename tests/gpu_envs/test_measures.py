@@ -59,6 +59,7 @@ def test_a_header_elsewhere_has_its_data_beside_it(
         ({"benchmark": {"forms": [{"worlds": [True]}]}}, "forms[0]: worlds[0] must be int, got Tr"),
         ({"tests": {"crowd": {"agents": [1]}}}, "crowd: agents must be bool or int or float or st"),
         ({"ids": {"A-v0": {"tests": []}}}, "here: ids: A-v0: tests must be an object, got []"),
+        ({"spills": [{"kernel": "step", "bytes": 8}]}, "here: spills[0]: 'why' is missing"),
         ({"training": {"why": 3}}, "here: training: why must be str, got 3"),
     ],
 )
