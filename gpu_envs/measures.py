@@ -80,7 +80,19 @@ _TRAINING: Data = {
     "compared": [_VALUES],
     "least": (int, float),
 }
-_SECTIONS: Data = {"tests": _TESTS, "benchmark": _BENCHMARK, "training": _TRAINING}
+_TASK: Data = {
+    **dict.fromkeys(("who!", "what!", "measure!", "role"), str),
+    **dict.fromkeys(("penalty", "times", "least", "most"), (int, float)),
+    "episodes!": int,
+    "options!": _VALUES,
+    "evaluation": _VALUES,
+}
+_SECTIONS: Data = {
+    "tests": _TESTS,
+    "benchmark": _BENCHMARK,
+    "training": _TRAINING,
+    "learning": {"*": _TASK},
+}
 _SPILL: Data = {"kernel!": str, "bytes!": int, "why!": str}
 FORM: Data = {**_SECTIONS, "spills": [_SPILL], "ids": {"*": _SECTIONS}}
 

@@ -39,7 +39,8 @@ def test_a_header_elsewhere_has_its_data_beside_it(
 ) -> None:
     monkeypatch.setattr(registration, "home", lambda name: Home("my", tmp_path / "my.hpp"))
     monkeypatch.setattr(registration, "find", lambda name: {"id": name})
-    assert measures.of("My-v0") == {"tests": {}, "benchmark": {}, "training": {}}
+    nothing: dict[str, Any] = {"tests": {}, "benchmark": {}, "training": {}, "learning": {}}
+    assert measures.of("My-v0") == nothing
     file = tmp_path / "my.measures.json"
     own = {"My-v0": {"training": {"least": 2}}, "Other-v0": {"training": {"least": 3}}}
     file.write_text(json.dumps({"training": {"least": 1, "defaults": {"seed": 5}}, "ids": own}))
