@@ -119,6 +119,14 @@ def home(name: str) -> Home:
     return _known()[name][1]
 
 
+def firsts() -> list[str]:
+    """Return the first id of every module of the package."""
+    found: dict[Home, str] = {}
+    for name in environments():
+        found.setdefault(home(name), name)
+    return [name for own, name in found.items() if own.header is None]
+
+
 def find(name: str) -> Description:
     """Return the description of `name`, with or without the namespace."""
     if not isinstance(name, str):

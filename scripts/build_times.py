@@ -1,9 +1,10 @@
 """What building costs a user, in seconds of this machine: a fresh clone, step by step.
 
-Usage: .venv/bin/python scripts/build_times.py [--keep FOLDER]
+Usage: .venv/bin/python scripts/build_times.py [ID ...] [--keep FOLDER]
 
-The clone is of the last commit, in a temporary folder, with this interpreter's packages (so that
-pip and downloads are not counted); each line is a process of its own, as a user starts it.
+The first ID is trained, the others are made; without any, one of every module. The clone is of the
+last commit, in a temporary folder, with this interpreter's packages (so that pip and downloads are
+not counted); each line is a process of its own, as a user starts it.
 """
 
 from __future__ import annotations
@@ -19,22 +20,18 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TRAINING = (
-    "gpu_envs.train",
-    "CartPole-v0",
-    "--total-steps",
-    "1",
-    "--device",
-    "cpu",
-    "--out",
-    "run",
-)
+sys.path.insert(0, str(ROOT))
+
+from gpu_envs import native, registration  # noqa: E402
+
+TRAINING = "gpu_envs.train {id} --total-steps 1 --device cpu --out run"
 MAKE = "import gymnasium, gpu_envs; gymnasium.make_vec('gpu_envs/{id}', 2, device='cpu').close()"
 UNIT = """
 import os, subprocess, sys
 sys.path.insert(0, "gpu_envs")
 from building import places, recipes
-unit = recipes.module("cartpole", places.environments()["cartpole"], sys.argv[1], places.MODULES)
+stem, target = sys.argv[1:]
+unit = recipes.module(stem, places.environments()[stem], target, places.MODULES)
 job = unit.objects[0]
 sys.exit(subprocess.run([*job.command, "-c", job.source, "-o", os.devnull]).returncode)
 """
@@ -62,31 +59,25 @@ def _measure(what: str, command: list[str], folder: Path) -> None:
 def main() -> None:
     """Clone and measure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("ids", nargs="*", metavar="ID", help="default: one of every module")
     parser.add_argument("--keep", type=Path, help="clone into this folder and leave it there")
     options = parser.parse_args()
     folder = options.keep or Path(tempfile.mkdtemp()) / "gpu_envs"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
     python = [sys.executable]
+    first, *others = options.ids or registration.firsts()
     print(f"{'in a fresh clone, one after the other':<58} {'wall s':>7} {'CPU s':>7}")
     try:
-        _measure("CartPole's first training step", [*python, "-m", *TRAINING], folder)
-        for name in ("TagGrid-v0", "Hanabi-v0", "HideSeek-v0"):
-            make = [*python, "-c", MAKE.format(id=name)]
-            _measure(f"the first make of {name}", make, folder)
-        again = [*python, "-c", MAKE.format(id="CartPole-v0")]
-        _measure("a make of what is built", again, folder)
+        training = TRAINING.format(id=first).split()
+        _measure(f"the first training step of {first}", [*python, "-m", *training], folder)
+        for name in [*others, first]:
+            what = "the first make of" if name != first else "another make of"
+            _measure(f"{what} {name}", [*python, "-c", MAKE.format(id=name)], folder)
         header = str(folder / "examples/snow_plough/snow_plough.hpp")
         build = [*python, "-m", "gpu_envs", "build", header]
-        _measure("build of a header of CartPole's size, one build", build, folder)
-        target = subprocess.run(
-            [*python, "-c", "from gpu_envs import native; print(native.cpu_target())"],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=True,
-            env=os.environ | {"PYTHONPATH": str(folder)},
-        ).stdout.strip()
-        _measure("CartPole's unit alone (three builds)", [*python, "-c", UNIT, target], folder)
+        _measure("build of a header outside of the package, one build", build, folder)
+        unit = [*python, "-c", UNIT, registration.home(first).stem, native.cpu_target()]
+        _measure(f"the unit of {first} alone", unit, folder)
     finally:
         if not options.keep:
             shutil.rmtree(folder.parent)

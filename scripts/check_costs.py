@@ -99,7 +99,7 @@ def _python(stem: str) -> float:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stems", nargs="+", metavar="STEM", help="such as hide_seek")
+    parser.add_argument("stems", nargs="+", metavar="STEM", help="a header's name")
     known = places.environments()
     for stem in parser.parse_args().stems:
         if stem not in known:

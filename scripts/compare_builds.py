@@ -2,10 +2,11 @@
 """How fast one build steps against another: `scripts/compare_builds.py BEFORE AFTER [CASE ...]`.
 
 BEFORE and AFTER are folders that hold a built package `gpu_envs`; a CASE is an environment and its
-number of worlds, `CartPole-v0:4096`. Each folder gets a process of its own. The two take turns, in
-short slices of equally many steps from the same seed with the same actions, so that what else the
-machine does meets both; the answer is the median of the slices' ratios, above 1 where AFTER is
-faster. Compare a folder with itself to learn how far that wavers.
+number of worlds, `CartPole-v0:4096`. Without one, AFTER says: of every module the first id, with a
+middling number of worlds of its benchmark. Each folder gets a process of its own. The two take
+turns, in short slices of equally many steps from the same seed with the same actions, so that what
+else the machine does meets both; the answer is the median of the slices' ratios, above 1 where
+AFTER is faster. Compare a folder with itself to learn how far that wavers.
 
 One thread is timed by its processor's time, which others on the machine cannot take; more threads
 by the clock on the wall.
@@ -27,18 +28,7 @@ from typing import Any
 
 import numpy as np
 
-CASES = (
-    "CartPole-v0:4096",
-    "CartPole-v0:65536",
-    "TagGrid-v0:4096",
-    "Hanabi-v0:4096",
-    "Overcooked-v0:4096",
-    "HideSeek-v0:64",
-    "Flocking-v0:16",
-    "TagContinuous-v0:64",
-    "SwarmTag-v0:16",
-    "Micro-v0:4096",
-)
+CASES = "cases"  # the request for them
 BATCHES = 16  # of actions, drawn before the clock runs
 SEED = 7
 
@@ -93,8 +83,20 @@ class Loop:
         return self.clock() - begin
 
 
+def usual_cases() -> list[str]:
+    """Return the first id of every module, with the worlds in the middle of its first form."""
+    registration = importlib.import_module("gpu_envs.registration")
+    measures = importlib.import_module("gpu_envs.measures")
+    found = []
+    for name in registration.firsts():
+        forms = measures.of(name)["benchmark"].get("forms", [{"worlds": [4096]}])
+        worlds = forms[0]["worlds"]
+        found.append(f"{name}:{worlds[len(worlds) // 2]}")
+    return found
+
+
 def work(folder: str, pipe: Connection) -> None:
-    """Answer requests from the package in `folder`: a case is begun, a number is stepped."""
+    """Answer what is asked of the package in `folder`: CASES, to begin a case, to take steps."""
     sys.path.insert(0, folder)
     package = importlib.import_module("gpu_envs")
     assert package.__file__ is not None
@@ -105,6 +107,8 @@ def work(folder: str, pipe: Connection) -> None:
         if isinstance(request, Case):
             loop = Loop(request)
             pipe.send(0.0)
+        elif request == CASES:
+            pipe.send(usual_cases())
         else:
             assert loop is not None
             pipe.send(loop.seconds(request))
@@ -121,10 +125,10 @@ class Worker:
         self.process.start()
         theirs.close()  # or the end of the process would never be seen here
 
-    def ask(self, request: Case | int) -> float:
-        """Return the seconds of so many steps, or 0 once a case has begun."""
+    def ask(self, request: Case | int | str) -> Any:
+        """Return the seconds of so many steps, 0 once a case has begun, or what the cases are."""
         self.pipe.send(request)
-        return float(self.pipe.recv())
+        return self.pipe.recv()
 
     def end(self) -> None:
         """Let the process go."""
@@ -171,7 +175,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("before", help="folder with a built package gpu_envs")
     parser.add_argument("after", help="the same of the build that is judged")
-    parser.add_argument("cases", nargs="*", default=CASES, metavar="CASE", help="ID:WORLDS")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="ID:WORLDS")
     parser.add_argument("--slices", type=int, default=40, help="of each build (default 40)")
     parser.add_argument("--seconds", type=float, default=0.1, help="of a slice (default 0.1)")
     parser.add_argument("--threads", type=int, default=1, help="of each build (default 1)")
@@ -180,7 +184,7 @@ def main() -> None:
     before, after = Worker(given.before), Worker(given.after)
     titles = ("worlds", "M steps/s", "after", "ratio")
     print("{:18} {:>8} {:>10} {:>10} {:>7}  quartiles".format("environment", *titles))
-    for text in given.cases:
+    for text in given.cases or after.ask(CASES):
         name, _, worlds = text.partition(":")
         case = Case(name, int(worlds), given.threads, given.dtype)
         before.ask(case), after.ask(case)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What one step of a rollout costs besides kernels and torch: `scripts/trainer_overhead.py [ID]`.
+"""What one step of a rollout costs besides kernels and torch: `scripts/trainer_overhead.py ID`.
 
 Python's share does not depend on the number of worlds, so it is taken where kernels cost next to
 nothing: with one world, as a step of the trainer less the same operations recorded by
@@ -77,7 +77,7 @@ def torch_step(trainer: Trainer) -> float:
 def main() -> None:
     """Print the parts of a step, and Python's."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("env", nargs="?", default="CartPole-v0", help="id of the environment")
+    parser.add_argument("env", metavar="ID", help="of the environment")
     parser.add_argument("--num-envs", type=int, default=1024, help="worlds (default 1024)")
     given = parser.parse_args()
     torch.set_num_threads(1)
