@@ -19,10 +19,10 @@ from gpu_envs import VectorEnv
 from gpu_envs.simulator import Simulator
 from gpu_envs.train import checkpoint
 from gpu_envs.train.config import Config
-from gpu_envs.train.distributions import of_space
+from gpu_envs.train.distributions import Distribution, of_space
 from gpu_envs.train.networks import Policy, RowShape
 from gpu_envs.train.noise import EVALUATION, OPPONENTS, Noise
-from gpu_envs.train.opponents import NOBODY, RandomPlayer
+from gpu_envs.train.opponents import NOBODY
 from gpu_envs.train.self_play import groups
 
 _LOOK = 16  # steps between two looks at whether all episodes are over: a look waits for the device
@@ -103,66 +103,90 @@ class Team:
 
     def together(self) -> Callable[[Any, Any], Any]:
         """Return what answers the observations of all agents of one world at once."""
-        return _Together(self)
+        return self._answering(slice(None))
 
     def players(self) -> list[Callable[[Any, Any], Any]]:
         """Return for each agent what answers its observations, one after the other, by itself."""
-        actions = self.policies[0].actions
-        return [
-            RandomPlayer(actions, agent) if k == NOBODY else _Player(self.policies[k])
-            for agent, k in enumerate(self.of_agent)
-        ]
+        return [self._alone(agent) for agent in range(len(self.of_agent))]
+
+    def _alone(self, agent: int) -> Callable[[Any, Any], Any]:
+        answer = self._answering(slice(agent, agent + 1))
+
+        def choose(observation: Any, mask: Any) -> Any:
+            chosen = answer(np.asarray(observation)[None], None if mask is None else mask[None])[0]
+            return chosen if chosen.shape else int(chosen)
+
+        return choose
+
+    def _answering(self, agents: slice) -> Callable[[Any, Any], Any]:
+        """Return what answers some agents of one world, as the environment takes it."""
+        of_row, noise = (
+            torch.tensor(self.of_agent)[agents],
+            Noise(0, OPPONENTS, torch.device("cpu")),
+        )
+        actions, first = self.policies[0].actions, agents.start or 0
+        crowd = _Crowd(self.policies, of_row, actions, noise, first)
+
+        def answer(observations: Any, masks: Any) -> Any:
+            legal = None if masks is None else torch.as_tensor(masks)
+            return crowd(torch.as_tensor(observations), legal).numpy().copy()
+
+        return answer
 
 
-class _Together:
-    """All agents of one world, with their memories."""
+class _Crowd:
+    """Who answers all rows at once: some policies with their memories, and chance.
 
-    def __init__(self, team: Team) -> None:
-        of_row = torch.tensor(team.of_agent)
-        self.rows = [
-            (policy, (of_row == k).nonzero().squeeze(-1)) for k, policy in enumerate(team.policies)
-        ]
+    Args:
+        policies: Who plays.
+        of_row: The number of each row's policy; NOBODY acts at random.
+        actions: What can be done.
+        noise: Where draws come from.
+        first_row: Number of the first row among those that draw.
+        is_sampled: Draw all actions, instead of taking the likeliest.
+    """
+
+    def __init__(
+        self,
+        policies: Sequence[Policy],
+        of_row: Tensor,
+        actions: Distribution,
+        noise: Noise,
+        first_row: int = 0,
+        is_sampled: bool = False,
+    ) -> None:
+        parts = [(policy, (of_row == k).nonzero().squeeze(-1)) for k, policy in enumerate(policies)]
+        self.parts = [(policy, at) for policy, at in parts if len(at)]
         self.others = (of_row == NOBODY).nonzero().squeeze(-1)
-        self.actions, self.step, self.count = team.policies[0].actions, 0, len(of_row)
-        self.noise = Noise(0, OPPONENTS, torch.device("cpu"))
+        self.actions, self.noise, self.first_row = actions, noise, first_row
+        self.is_sampled, self.is_drawn = is_sampled, is_sampled or len(self.others) > 0
         self.memories = [
-            torch.zeros((len(at), p.memory_size)) if p.memory_size else None for p, at in self.rows
+            torch.zeros((len(at), p.memory_size), device=of_row.device) if p.memory_size else None
+            for p, at in self.parts
         ]
+        shape = (len(of_row), *actions.shape)
+        self.action = torch.zeros(shape, dtype=actions.type, device=of_row.device)
+        self.step = 0
 
     @torch.no_grad()
-    def __call__(self, observations: Any, mask: Any) -> Any:
-        """Return the likeliest actions, as the environment takes them."""
-        obs, legal = torch.as_tensor(observations), None if mask is None else torch.as_tensor(mask)
-        action = torch.zeros((self.count, *self.actions.shape), dtype=self.actions.type)
+    def __call__(self, obs: Tensor, mask: Tensor | None) -> Tensor:
+        """Return the actions of all rows, as the environment takes them, until the next."""
+        rows, actions = len(self.action), self.actions
+        if self.is_drawn:
+            number = torch.tensor(self.step, device=self.action.device)
+            drawn = self.noise.uniform(number, 1, self.first_row, rows, actions.draws)[0]
         if len(self.others):
-            number = torch.tensor(self.step)
-            drawn = self.noise.uniform(number, 1, 0, self.count, self.actions.draws)[0]
-            allowed = None if legal is None else legal[self.others]
-            action[self.others] = self.actions.uniform(drawn[self.others], allowed)
-        for k, (policy, at) in enumerate(self.rows):
-            allowed = None if legal is None else legal[at]
-            outputs, _, self.memories[k] = policy(obs[at], allowed, self.memories[k])
-            action[at] = self.actions.likeliest(outputs)
+            legal = None if mask is None else mask[self.others]
+            self.action[self.others] = actions.uniform(drawn[self.others], legal)
+        for k, (policy, at) in enumerate(self.parts):
+            legal = None if mask is None else mask[at]
+            outputs, _, self.memories[k] = policy(obs[at], legal, self.memories[k])
+            if self.is_sampled:
+                self.action[at] = actions.sample(outputs, drawn[at])
+            else:
+                self.action[at] = actions.likeliest(outputs)
         self.step += 1
-        return self.actions.for_env(action).numpy()
-
-
-class _Player:
-    """One agent of one world, with its memory."""
-
-    def __init__(self, policy: Policy) -> None:
-        self.policy = policy
-        self.memory = torch.zeros((1, policy.memory_size)) if policy.memory_size else None
-
-    @torch.no_grad()
-    def __call__(self, observation: Any, mask: Any) -> Any:
-        """Return the likeliest action, as the environment takes it."""
-        legal = None if mask is None else torch.as_tensor(mask)[None]
-        obs = torch.as_tensor(observation)[None]
-        outputs, _, self.memory = self.policy(obs, legal, self.memory)
-        actions = self.policy.actions
-        chosen = actions.for_env(actions.likeliest(outputs))[0].numpy()
-        return chosen if actions.shape else int(chosen)
+        return actions.for_env(self.action)
 
 
 def policies_of(tree: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,7 +197,6 @@ def policies_of(tree: Mapping[str, Any]) -> dict[str, Any]:
     return {learner["name"]: learner["policy"] for learner in tree["state"]["learners"]}
 
 
-@torch.no_grad()
 def play(
     env: VectorEnv,
     policies: Sequence[Policy],
@@ -198,39 +221,17 @@ def play(
     Returns:
         Return and length of each row's episode, shaped (worlds, agents).
     """
-    device, rows = torch.device(env.device), env.num_envs
-    first_row = first * env.agents_per_world
-    obs, infos = env.reset(seed=seed)
-    returns = torch.zeros(rows, device=device)
-    lengths = torch.zeros(rows, dtype=torch.int32, device=device)
-    waiting = torch.ones(rows, dtype=torch.bool, device=device)
+    device = torch.device(env.device)
     actions = policies[0].actions if policies else of_space(env.single_action_space, device)
     noise = Noise(seed, EVALUATION, device)
-    parts = [(p, (of_row == k).nonzero().squeeze(-1)) for k, p in enumerate(policies)]
-    parts = [(policy, at) for policy, at in parts if len(at)]
-    others = (of_row == NOBODY).nonzero().squeeze(-1)
-    is_drawn = is_sampled or len(others) > 0
-    memories: list[Tensor | None] = [
-        torch.zeros((len(at), p.memory_size), device=device) if p.memory_size else None
-        for p, at in parts
-    ]
-    action = torch.zeros((rows, *actions.shape), dtype=actions.type, device=device)
+    crowd = _Crowd(policies, of_row, actions, noise, first * env.agents_per_world, is_sampled)
+    obs, infos = env.reset(seed=seed)
+    returns = torch.zeros(env.num_envs, device=device)
+    lengths = torch.zeros(env.num_envs, dtype=torch.int32, device=device)
+    waiting = torch.ones(env.num_envs, dtype=torch.bool, device=device)
     step = 0
     while step % _LOOK or waiting.any():
-        mask = infos.get("action_mask")
-        if is_drawn:
-            number = torch.tensor(step, device=device)
-            drawn = noise.uniform(number, 1, first_row, rows, actions.draws)[0]
-        if len(others):
-            action[others] = actions.uniform(drawn[others], None if mask is None else mask[others])
-        for k, (policy, at) in enumerate(parts):
-            legal = None if mask is None else mask[at]
-            outputs, _, memories[k] = policy(obs[at], legal, memories[k])
-            if is_sampled:
-                action[at] = actions.sample(outputs, drawn[at])
-            else:
-                action[at] = actions.likeliest(outputs)
-        obs, reward, _, _, infos = env.step(actions.for_env(action))
+        obs, reward, _, _, infos = env.step(crowd(obs, infos.get("action_mask")))
         if watch is not None:
             watch(reward)
         over = waiting & infos["_episode_stats"]

@@ -23,7 +23,7 @@ from gpu_envs.train.config import Config, make
 from gpu_envs.train.distributions import Categorical, Distribution, of_space
 from gpu_envs.train.networks import Inputs, Policy, RowShape
 from gpu_envs.train.noise import ACTIONS, Noise
-from gpu_envs.train.opponents import NOBODY, RandomPlayer
+from gpu_envs.train.opponents import NOBODY
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.self_play import Seats, groups
@@ -127,14 +127,18 @@ def test_a_single_opponent_takes_legal_actions_of_its_own() -> None:
     kind = of_space(spaces.Discrete(6), CPU)
     mask = np.array([0, 1, 1, 0, 1, 1], dtype=np.int8)
 
-    def taken(agent: int, kind: Distribution = kind) -> list[Any]:
-        player = RandomPlayer(kind, agent)
-        return [player(None, mask) for _ in range(50)]
+    def players(kind: Distribution) -> list[Any]:
+        nobody: Any = SimpleNamespace(actions=kind)
+        return evaluate.Team([nobody], [NOBODY, NOBODY], {}).players()
+
+    def taken(agent: int) -> list[Any]:
+        player = players(kind)[agent]
+        return [player(np.zeros(1), mask) for _ in range(50)]
 
     assert all(isinstance(action, int) for action in taken(0))
     assert set(taken(0)) == {1, 2, 4, 5}
     assert taken(0) == taken(0) != taken(1)
-    several = RandomPlayer(of_space(spaces.MultiDiscrete(HEADS), CPU), 0)(None, None)
+    several = players(of_space(spaces.MultiDiscrete(HEADS), CPU))[0](np.zeros(1), None)
     assert several.shape == (5,)
 
 
@@ -280,7 +284,6 @@ def test_a_file_of_one_role_is_evaluated(tmp_path: Path, capsys: Any) -> None:
 def test_players_of_a_file_of_one_role_act_alone(tmp_path: Path) -> None:
     env = worlds.for_evaluation(make("HideSeek-v0"), "cpu", 1)
     players = evaluate.Team.load(write(tmp_path / "h", "hider"), env.simulator).players()
-    assert [isinstance(player, RandomPlayer) for player in players] == [False] * 3 + [True] * 2
     obs, _ = env.reset(seed=1)
     actions = np.stack([player(obs[k].numpy(), None) for k, player in enumerate(players)])
     assert actions.shape == (5, 5) and not np.array_equal(actions[3], actions[4])
