@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpu_envs.benchmark.cases import Point, find
 from gpu_envs.benchmark.machine import cores
 from gpu_envs.benchmark.plan import Plan
+from gpu_envs.benchmark.points import Point, find
 from gpu_envs.benchmark.report import Bar, Report
 from gpu_envs.errors import unknown
 

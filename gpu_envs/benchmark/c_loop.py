@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gpu_envs.benchmark.cases import Subject
+from gpu_envs.benchmark.points import Subject
 from gpu_envs.benchmark.worlds import PREPARED
 
 _ROOT = Path(__file__).parents[2]

@@ -1,15 +1,16 @@
-"""One thing that is measured, and what was found: every table, bar and plot is a view of these."""
+"""Opens and measures cases: their worlds are made, spread out, and timed in turns."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from gpu_envs import native
 from gpu_envs.benchmark import memory
-from gpu_envs.benchmark.clock import Call, Clock, Timing
+from gpu_envs.benchmark.clock import Call, Clock
+from gpu_envs.benchmark.points import Case, Point, Subject
 from gpu_envs.benchmark.worlds import PREPARED, Run
 
 LANES = (1, 8, 32)  # per world
@@ -18,97 +19,6 @@ _WARM_STEPS, _WARM_SECONDS = 64, 0.2  # until worlds no longer end their episode
 _WHOLE_PREPARED = 61  # where episodes are measured: prime, so that none repeats another's actions
 _PREPARED_BYTES, _ACTION_BYTES = 1 << 28, 256  # of all arrays; of a world, about
 _MEASURED_ONCE = 2_000_000  # world steps of a repeat
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """How which worlds are stepped. What a bar does not name is as it is here by default."""
-
-    name: str
-    target: str  # "cpu_v4", "cuda"
-    worlds: int
-    parameters: dict[str, Any] = field(default_factory=dict)
-    form: str = ""
-    sweep: str = ""
-    value: int | None = None  # of the sweep
-    batch: int = 0  # worlds that a sweep asks for; fewer may fit
-    entry: str = "native"  # "Simulator", "make_vec": through the package
-    arrays: str = ""  # the package's: "numpy", "torch"
-    memory: str = "reuse"  # "fresh", "out"
-    outputs: str = "default"  # "lean", or the name of one more
-    threads: int | None = None  # None: a GPU's
-    dtype: str = ""
-    lanes: int = 0
-    graph: int = 0
-
-    @property
-    def on_gpu(self) -> bool:
-        """Whether it runs on a GPU."""
-        return self.target == "cuda"
-
-    @property
-    def way(self) -> str:
-        """How it is stepped, in words for a table."""
-        said = [] if self.entry == "native" else [f"{self.entry}.step"]
-        if self.threads:
-            said.append(f"{self.threads} thread{'s' if self.threads > 1 else ''}")
-        said += [] if self.outputs == "default" else [self.outputs]
-        said += [self.dtype] if self.dtype else []
-        if self.entry != "native":
-            said.append(f"{self.arrays} {self.memory}")
-        said += [f"{self.lanes} lanes"] if self.lanes else []
-        said += [f"{self.graph} steps in a graph"] if self.graph else []
-        return ", ".join(said) or "default"
-
-    def labels(self) -> dict[str, Any]:
-        """What tells it from others, for a file."""
-        held = {k: v for k, v in asdict(self).items() if k != "name" and v is not None}
-        return {k: v for k, v in held.items() if k == "value" or v not in ("", 0)}
-
-
-@dataclass(slots=True)
-class Point:
-    """What one case came to. Sizes are bytes of one world."""
-
-    case: Case
-    timing: Timing  # of a step of all worlds
-    agents: int
-    handed: int  # written for the caller in a step
-    record: int
-    size: int  # of all memory
-    drawing: float = 0.0  # share of the time
-    found: dict[str, float] = field(default_factory=dict)  # limits, shares
-
-    def get(self, of: str) -> float | None:
-        """A measure by its name in a bar."""
-        rate = self.case.worlds / self.timing.median
-        calls = 1 / self.timing.median
-        rates = {"world_steps": rate, "agent_steps": rate * self.agents, "calls": calls}
-        return rates.get(of, self.found.get(of))
-
-    def as_json(self) -> dict[str, Any]:
-        """The point, for the file."""
-        return {
-            **self.case.labels(),
-            "agents": self.agents,
-            "world_steps": self.timing.as_json(self.case.worlds),
-            "agent_steps_per_second": self.get("agent_steps"),
-            "bytes_handed_out": self.handed,
-            "bytes_of_record": self.record,
-            "bytes_of_world": self.size,
-            **({"share_of_drawing": self.drawing} if self.drawing else {}),
-            **self.found,
-        }
-
-
-@dataclass(slots=True)
-class Subject:
-    """Something that steps `units` worlds per call."""
-
-    step: Call
-    units: int
-    close: Callable[[], object]
-    run: Run | None = None
 
 
 def bindings(case: Case) -> Any:
@@ -211,14 +121,3 @@ def probe(case: Case) -> Run:
     module = native.at(native.cpu_target(), case.name)
     options: dict[str, Any] = {"dtype": case.dtype} if case.dtype else {}
     return Run(module, case.name, 1, parameters=case.parameters, outputs=case.outputs, **options)
-
-
-def find(points: list[Point], **labels: Any) -> Iterator[Point]:
-    """Points with these labels, everything else as it is by default."""
-    usual = {"value": None, "threads": None, "lanes": 0, "graph": 0, "memory": "reuse"}
-    usual |= dict.fromkeys(("form", "sweep", "arrays", "dtype"), "")
-    usual |= {"entry": "native", "outputs": "default"}
-    wanted = usual | labels
-    for point in points:
-        if all(getattr(point.case, key) == value for key, value in wanted.items()):
-            yield point

@@ -10,8 +10,8 @@ import numpy as np
 
 from gpu_envs import registration
 from gpu_envs.benchmark import memory
-from gpu_envs.benchmark.cases import Case, Subject
 from gpu_envs.benchmark.clock import Call
+from gpu_envs.benchmark.points import Case, Subject
 from gpu_envs.benchmark.worlds import draw_actions
 from gpu_envs.layout import Layout
 from gpu_envs.simulator import Simulator

@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 
 from gpu_envs.benchmark import memory
-from gpu_envs.benchmark.cases import Case, Point, probe
+from gpu_envs.benchmark.cases import probe
 from gpu_envs.benchmark.clock import Clock
 from gpu_envs.benchmark.machine import cores
 from gpu_envs.benchmark.plan import Form
+from gpu_envs.benchmark.points import Case, Point
 from gpu_envs.benchmark.worlds import Run, output_bytes
 
 COPIED, QUICK_COPIED = 1 << 29, 1 << 25  # bytes; the former is larger than any cache

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from gpu_envs import native
 from gpu_envs.benchmark import bars, plots
-from gpu_envs.benchmark.cases import Case, Point, measure, open_case
+from gpu_envs.benchmark.cases import measure, open_case
 from gpu_envs.benchmark.limits import PAIR_OPERATIONS, Limits, byte_table
 from gpu_envs.benchmark.plan import PLAIN_OUTPUTS, Form, Plan
+from gpu_envs.benchmark.points import Case, Point
 from gpu_envs.benchmark.report import Report, Table, si
 
 _WATCHED_WORLDS, _MOST_STAGES, _MOST_LETTERS = 64, 12, 60
@@ -154,7 +155,7 @@ def run(plan: Plan, report: Report, folder: Path, with_peers: bool) -> None:
         if plan.has_one_agent:
             overhead.measure(plan, report)
         if with_peers:
-            peers.show(bench)
+            peers.show(plan, bench.points, report)
     bench.finish()
 
 

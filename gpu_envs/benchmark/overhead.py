@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpu_envs.benchmark import memory
-from gpu_envs.benchmark.cases import Case, open_case
+from gpu_envs.benchmark.cases import open_case
 from gpu_envs.benchmark.clock import Clock
 from gpu_envs.benchmark.plan import Plan
+from gpu_envs.benchmark.points import Case
 from gpu_envs.benchmark.report import Bar, Report, Table
 
 _MOST_MICROSECONDS = 5.0

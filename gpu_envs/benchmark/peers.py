@@ -8,11 +8,12 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from gpu_envs.benchmark.cases import Case, Subject, find, open_case, warmed
-from gpu_envs.benchmark.loop import Bench
+from gpu_envs.benchmark.cases import open_case, warmed
 from gpu_envs.benchmark.machine import cores
+from gpu_envs.benchmark.plan import Form, Plan
+from gpu_envs.benchmark.points import Point, Subject, find
 from gpu_envs.benchmark.programs import PROGRAMS, MissingError
-from gpu_envs.benchmark.report import Table, si
+from gpu_envs.benchmark.report import Report, Table, si
 
 
 def open_quietly(peer: dict[str, Any], worlds: int) -> Subject:
@@ -31,9 +32,9 @@ def open_quietly(peer: dict[str, Any], worlds: int) -> Subject:
 # ---- beside ours
 
 
-def show(bench: Bench) -> None:
+def show(plan: Plan, points: list[Point], report: Report) -> None:
     """Peers' rates, and ours over theirs with as many threads as they use."""
-    peers = bench.plan.data.get("peers", ())
+    peers = plan.data.get("peers", ())
     results: dict[str, Any] = {}
     table = Table("Peers: world steps per second (ours over theirs)", [""])
     table.note = (
@@ -44,43 +45,43 @@ def show(bench: Bench) -> None:
     for peer in peers:
         entry = results.setdefault(peer["label"], {})
         row = rows.setdefault(peer["label"], {})
-        for worlds, own in _batches(bench, peer):
+        for worlds, own in _batches(plan, points, peer):
             try:
-                entry[str(worlds)] = found = _beside(bench, peer, worlds, own)
+                entry[str(worlds)] = found = _beside(plan, peer, worlds, own)
             except MissingError as reason:
-                bench.report.say(f"{peer['label']} is missing at N = {worlds:,}: {reason}")
+                report.say(f"{peer['label']} is missing at N = {worlds:,}: {reason}")
                 entry["missing"] = str(reason)
                 break
             row[worlds] = f"{si(found['per_second'])} ({found['ours_over_theirs']:.3g}x)"
     columns = sorted({worlds for row in rows.values() for worlds in row})
     table.header += [f"N = {n:,}" for n in columns]
     table.rows = [[name, *(row.get(n, "-") for n in columns)] for name, row in rows.items()]
-    bench.report.results["peers"] = results
+    report.results["peers"] = results
     if columns:
-        bench.report.show(table)
+        report.show(table)
 
 
-def _batches(bench: Bench, peer: dict[str, Any]) -> list[tuple[int, int]]:
+def _batches(plan: Plan, points: list[Point], peer: dict[str, Any]) -> list[tuple[int, int]]:
     """Numbers of worlds of the peer, and of ours."""
-    form = _form(bench, peer)
+    form = _form(plan, peer)
     most = peer.get("worlds", 1)
     shared = [(n, n) for n in form.worlds if n <= most]
     threads = cores() if peer.get("threads") == "all" else 1
-    points = list(find(bench.points, form=form.label, threads=threads))
-    best = max(points, key=lambda point: point.get("world_steps") or 0.0).case.worlds
+    own = find(points, form=form.label, threads=threads)
+    best = max(own, key=lambda point: point.get("world_steps") or 0.0).case.worlds
     # A peer of few worlds is held against our best, not against as few of ours.
     return shared or [(most, best)]
 
 
-def _form(bench: Bench, peer: dict[str, Any]) -> Any:
-    forms = bench.plan.forms()
+def _form(plan: Plan, peer: dict[str, Any]) -> Form:
+    forms = plan.forms()
     return next((form for form in forms if form.label == peer.get("form", "")), forms[0])
 
 
-def _beside(bench: Bench, peer: dict[str, Any], worlds: int, own: int) -> dict[str, float]:
-    plan, threads = bench.plan, cores() if peer.get("threads") == "all" else 1
+def _beside(plan: Plan, peer: dict[str, Any], worlds: int, own: int) -> dict[str, float]:
+    threads = cores() if peer.get("threads") == "all" else 1
     how = {"entry": "Simulator", "arrays": "numpy", "memory": "fresh", "threads": threads}
-    case: Case = plan.case(_form(bench, peer), own, **how)
+    case = plan.case(_form(plan, peer), own, **how)
     theirs = open_quietly(peer, worlds)
     ours = open_case(case, bool(plan.data.get("drawn")))
     # In turns, so that a busy machine is unfair to neither.

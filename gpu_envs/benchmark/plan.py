@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gpu_envs import measures, registration
-from gpu_envs.benchmark.cases import GRAPHS, LANES, Case, probe
+from gpu_envs.benchmark.cases import GRAPHS, LANES, probe
 from gpu_envs.benchmark.clock import Clock
 from gpu_envs.benchmark.machine import cores
+from gpu_envs.benchmark.points import Case
 from gpu_envs.benchmark.worlds import output_bytes
 
 WORLDS = (1, 64, 4096)  # of an environment without data

@@ -18,8 +18,8 @@ import gymnasium
 import numpy as np
 
 from gpu_envs.benchmark import c_loop
-from gpu_envs.benchmark.cases import Subject
 from gpu_envs.benchmark.machine import cores
+from gpu_envs.benchmark.points import Subject
 from gpu_envs.benchmark.worlds import PREPARED
 
 # Enough to hide the call, few enough to be compiled soon.

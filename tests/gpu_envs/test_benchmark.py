@@ -17,9 +17,9 @@ import pytest
 import gpu_envs
 from gpu_envs import benchmark, measures, native
 from gpu_envs.benchmark import bars, c_loop, cases, limits, loop, machine, memory, peers, plan
-from gpu_envs.benchmark.cases import Case, Point
 from gpu_envs.benchmark.clock import Clock, Timing
 from gpu_envs.benchmark.plan import Plan
+from gpu_envs.benchmark.points import Case, Point, Subject
 from gpu_envs.benchmark.report import Bar, Report, Table, si
 
 SHORT = ("--quick", "--seconds", "0.0005", "--repeats", "2", "--device", "cpu")
@@ -208,10 +208,10 @@ def test_bars_say_ok_short_or_not_measured() -> None:
 def test_a_missing_peer_gets_a_line_and_the_others_a_ratio(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def absent(worlds: int) -> cases.Subject:
+    def absent(worlds: int) -> Subject:
         raise peers.MissingError("it is not here")
 
-    def broken(worlds: int) -> cases.Subject:
+    def broken(worlds: int) -> Subject:
         raise KeyError("inside")
 
     there = peers.PROGRAMS["gymnasium"]
