@@ -127,7 +127,7 @@ def _describe_apart(target: str, file: Path) -> list[dict[str, Any]]:
     return found
 
 
-def build_header(header: Path, targets: Sequence[str] = (), *, quiet: bool = False) -> list[str]:
+def build_header(header: Path, targets: Sequence[str] = ()) -> list[str]:
     """Make modules of a header outside the tree and return the ids of its environments."""
     header = header.resolve()
     if not header.is_file():
@@ -143,7 +143,7 @@ def build_header(header: Path, targets: Sequence[str] = (), *, quiet: bool = Fal
     for target in sorted(targets or _targets(), key=lambda target: target not in runnable):
         if places.is_source_tree():
             upkeep.ensure(target)
-        file = outside.build(header, target, quiet=quiet)
+        file = outside.build(header, target)
         if target not in runnable:
             continue  # an engine that this processor cannot run is not opened
         try:

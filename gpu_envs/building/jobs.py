@@ -18,8 +18,8 @@ from .toolchain import CannotBuild
 class Progress:
     """One line that is written over on a terminal; elsewhere a line per milestone."""
 
-    def __init__(self, title: str, total: int, quiet: bool = False) -> None:
-        self._title, self._total, self._quiet = title, total, quiet
+    def __init__(self, title: str, total: int) -> None:
+        self._title, self._total = title, total
         self._done, self._begin = 0, time.monotonic()
         self._out: TextIO = sys.stderr
         self._is_live = self._out.isatty()
@@ -58,8 +58,7 @@ class Progress:
             self._print("")
 
     def _print(self, text: str, end: str = "\n") -> None:
-        if not self._quiet:
-            print(text, end=end, file=self._out, flush=True)
+        print(text, end=end, file=self._out, flush=True)
 
 
 def worker_count() -> int:
@@ -70,7 +69,7 @@ def worker_count() -> int:
 Made = dict[Compile, tuple[Path, list[str]]]  # the object in the store, and its headers
 
 
-def run(wanted: Sequence[Compile], title: str, quiet: bool = False) -> Made:
+def run(wanted: Sequence[Compile], title: str) -> Made:
     """Make all objects that the store lacks; `CannotBuild` at the first failure."""
     made: Made = {}
     missing: list[Compile] = []
@@ -81,7 +80,7 @@ def run(wanted: Sequence[Compile], title: str, quiet: bool = False) -> Made:
         else:
             made[job] = _shown(job, found)
     missing.sort(key=lambda job: -job.weight)
-    progress = Progress(title, len(missing), quiet)
+    progress = Progress(title, len(missing))
     progress.begin()
     made |= _compile(missing, progress)
     progress.end()

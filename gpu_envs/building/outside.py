@@ -149,7 +149,7 @@ def module_of(header: Path, target: str) -> Path:
     return file
 
 
-def build(header: Path, target: str, *, quiet: bool = False) -> Path:
+def build(header: Path, target: str) -> Path:
     """Make the module of a header; the package is not touched."""
     file = module_file(header, target)
     _own_folder(file.parent)
@@ -157,6 +157,6 @@ def build(header: Path, target: str, *, quiet: bool = False) -> Path:
         for part in ("objects", "units"):  # what the linker takes is code too
             _own_folder(places.build_folder() / part)
     product = recipes.module(header.stem, header, target, file.parent, name=key_of(header))
-    upkeep.ensure_one(product, quiet=quiet)
+    upkeep.ensure_one(product)
     shipping.keep_data(header, file)
     return file

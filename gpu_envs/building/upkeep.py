@@ -46,13 +46,11 @@ def _inputs(product: Product, made: jobs.Made) -> dict[str, labels.Input]:
     }
 
 
-def build(
-    products: Sequence[Product], *, title: str = "", quiet: bool = False, shipped: bool = False
-) -> None:
+def build(products: Sequence[Product], *, title: str = "", shipped: bool = False) -> None:
     """Compile and link, engines before what needs them."""
     wanted = list(dict.fromkeys(job for product in products for job in product.objects))
     title = title or ", ".join(dict.fromkeys(product.title for product in products))
-    made = jobs.run(wanted, title, quiet)
+    made = jobs.run(wanted, title)
     order = {"engine": 0, "bindings": 1, "module": 2}
     for product in sorted(products, key=lambda product: order[product.kind]):
         inputs = {} if shipped else _inputs(product, made)
@@ -100,8 +98,6 @@ def ensure(
     stems: Sequence[str] = (),
     *,
     bindings: bool = True,
-    folder: Path = places.MODULES,
-    quiet: bool = False,
     exact: bool = False,
 ) -> list[Path]:
     """Build what of the engine, its bindings and these environments is missing or old.
@@ -110,8 +106,6 @@ def ensure(
         target: Such as "cpu_v4" or "cuda".
         stems: Environments of the source tree.
         bindings: Whether Python is going to load it.
-        folder: Where the results go.
-        quiet: Show no progress.
         exact: Whether files that other flags were given for are old too.
 
     Returns:
@@ -119,43 +113,43 @@ def ensure(
     """
 
     def products() -> list[Product]:
-        return list(_products(target, stems, bindings, folder))
+        return list(_products(target, stems, bindings))
 
     def old() -> list[Path]:
         if exact:
             return [p.file for p in products() if not is_current(p.file, target, recipes.made(p))]
-        files = _files(target, stems, bindings, folder)
+        files = _files(target, stems, bindings)
         return [file for file in files if not is_current(file, target)]
 
     if not old():
         return []
-    with lock(folder, target):
+    with lock(places.MODULES, target):
         if missing := old():
-            build([product for product in products() if product.file in missing], quiet=quiet)
+            build([product for product in products() if product.file in missing])
         return missing
 
 
-def ensure_one(product: Product, *, quiet: bool = False) -> None:
+def ensure_one(product: Product) -> None:
     """Build one module that is not of the package, where it is missing or old."""
     with lock(product.file.parent, product.file.name.removesuffix(".so")):
         if not is_current(product.file, product.target, recipes.made(product)):
-            build([product], quiet=quiet)
+            build([product])
 
 
-def _files(target: str, stems: Sequence[str], bindings: bool, folder: Path) -> Iterator[Path]:
-    yield places.engine_file(target, folder)
+def _files(target: str, stems: Sequence[str], bindings: bool) -> Iterator[Path]:
+    yield places.engine_file(target)
     if bindings:
-        yield places.bindings_file(target, folder)
+        yield places.bindings_file(target)
     for stem in stems:
-        yield places.module_file(stem, target, folder)
+        yield places.module_file(stem, target)
 
 
-def _products(target: str, stems: Sequence[str], bindings: bool, folder: Path) -> Iterator[Product]:
+def _products(target: str, stems: Sequence[str], bindings: bool) -> Iterator[Product]:
     known = places.environments()
-    yield recipes.engine(target, folder)
+    yield recipes.engine(target, places.MODULES)
     if bindings:
-        yield recipes.bindings(target, folder)
+        yield recipes.bindings(target, places.MODULES)
     for stem in stems:
         if stem not in known:
             raise CannotBuild(f"{places.kernels() / 'envs'} has no header of {stem} any more")
-        yield recipes.module(stem, known[stem], target, folder, engines=folder)
+        yield recipes.module(stem, known[stem], target, places.MODULES, engines=places.MODULES)

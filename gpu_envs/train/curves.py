@@ -145,9 +145,7 @@ def _axes(axes: Any, x: str, threshold: float | None) -> None:
     axes.margins(x=0.02)
 
 
-def draw(
-    rows: Sequence[Row], path: Path, title: str, threshold: float | None, goal_name: str
-) -> None:
+def draw(rows: Sequence[Row], path: Path, title: str, threshold: float | None) -> None:
     """Draw one run, over steps and over seconds."""
     from matplotlib.figure import Figure
 
@@ -156,7 +154,7 @@ def draw(
     for axes, x in zip(panels, ("steps", "seconds"), strict=True):
         for y, label, width, colour in (
             (TRAINING, "training", 0.9, _COLOURS[0]),
-            (EVALUATION, goal_name, 1.6, _COLOURS[1]),
+            (EVALUATION, "evaluation", 1.6, _COLOURS[1]),
         ):
             points = measured(rows, x, y)
             has_dots = len(points[0]) <= (_POINTS if y == EVALUATION else 1)

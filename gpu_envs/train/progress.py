@@ -37,10 +37,10 @@ def _decimal(value: float) -> str:
 
 
 class Screen:
-    """The lines and the bar of a run; with `is_quiet` only warnings, on stderr."""
+    """The lines and the bar of a run."""
 
-    def __init__(self, total_steps: int, goal_name: str, is_quiet: bool) -> None:
-        self.total_steps, self.goal_name, self.is_quiet = total_steps, goal_name, is_quiet
+    def __init__(self, total_steps: int) -> None:
+        self.total_steps = total_steps
         # Plain text: a title may hold what rich takes for markup.
         self.console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
         self._bar: Progress | None = None
@@ -49,24 +49,18 @@ class Screen:
         """Print a line, above the bar where there is one."""
         # A log on a full disk, or a reader that has left (SystemExit is rich's answer to that), is
         # no reason to stop.
-        if not self.is_quiet:
-            with contextlib.suppress(OSError, SystemExit):
-                self.console.print(terminal.for_stream(text, sys.stdout))
+        with contextlib.suppress(OSError, SystemExit):
+            self.console.print(terminal.for_stream(text, sys.stdout))
 
     def warn(self, text: str) -> None:
         """Print what is not as it should be."""
         self.line(f"warning: {text}")
-        if self.is_quiet:
-            with contextlib.suppress(OSError):
-                print(f"warning: {text}", file=sys.stderr, flush=True)
 
     def show(
         self, steps: int, seconds: float, speed: float, returns: tuple[float, float], is_news: bool
     ) -> None:
         """Say how far the run is; `returns` are of training and evaluation, NaN for none yet."""
-        if self.is_quiet:
-            return
-        known = f"return {_decimal(returns[0])}, {self.goal_name} {_decimal(returns[1])}"
+        known = f"return {_decimal(returns[0])}, evaluation {_decimal(returns[1])}"
         if self._bar is None and self._has_bar():
             self._bar = self._new_bar()
         if self._bar is not None:

@@ -41,13 +41,10 @@ class Report:
         threshold: float | None,
         tensorboard: bool = True,
         wandb: str = "",
-        is_quiet: bool = False,
         append: bool = False,
-        goal_name: str = "evaluation",
     ) -> None:
         self.folder, self.title, self.settings = folder, title, dict(settings)
-        self.threshold, self.goal_name = threshold, goal_name
-        self.screen = Screen(total_steps, goal_name, is_quiet)
+        self.threshold, self.screen = threshold, Screen(total_steps)
         self._troubles: set[str] = set()  # what cannot be written right now
         self._is_closed = False
         folder.mkdir(parents=True, exist_ok=True)
@@ -187,9 +184,9 @@ class Report:
             self.screen.warn(f"W&B gets nothing more from this run: {_first_line(problem)}")
 
     def _draw(self) -> None:
-        path, goals = self.folder / "curve.png", (self.threshold, self.goal_name)
+        path = self.folder / "curve.png"
         try:
-            curves.draw(self.table.rows, path, self.title, *goals)
+            curves.draw(self.table.rows, path, self.title, self.threshold)
         except Exception as problem:  # a picture is no reason to lose the run's last words
             self.screen.warn(f"{path} could not be drawn: {_first_line(problem)}")
 

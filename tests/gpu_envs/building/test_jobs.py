@@ -39,7 +39,7 @@ def test_a_failure_says_the_engines_rule_first_and_names_the_line(tmp_path: Path
     text = '\nint broken = "x";\nstatic_assert(false, "GE: a rule is broken");\n'
     job = _job(tmp_path, "a", text)
     with pytest.raises(toolchain.CannotBuild) as caught:
-        jobs.run([job], "one", quiet=True)
+        jobs.run([job], "one")
     lines = str(caught.value).splitlines()
     assert lines[0] == f"compiling {job.source} failed:"
     assert "GE: a rule is broken" in lines[1]
@@ -51,7 +51,7 @@ def test_a_failure_says_the_engines_rule_first_and_names_the_line(tmp_path: Path
 def test_a_long_failure_is_cut_and_says_where_the_rest_is(tmp_path: Path) -> None:
     job = _job(tmp_path, "a", "\n".join(f'int v{k} = "x";' for k in range(60)))
     with pytest.raises(toolchain.CannotBuild) as caught:
-        jobs.run([job], "one", quiet=True)
+        jobs.run([job], "one")
     lines = str(caught.value).splitlines()
     assert len(lines) < 50
     assert lines[-1].endswith(f"lines: {job.object.with_suffix('.log')})")

@@ -102,7 +102,7 @@ def test_an_engine_edited_while_a_module_is_built_is_found(tree, monkeypatch) ->
     unread = tree.root / "kernels" / "engine" / "cuda" / "lanes_device.hpp"
     unread.write_text(unread.read_text() + "// another engine\n")
     with pytest.raises(toolchain.CannotBuild, match="counter changed while it was built"):
-        upkeep.build([product], quiet=True)
+        upkeep.build([product])
 
 
 def test_sixteen_processes_build_a_missing_module_once(counted) -> None:

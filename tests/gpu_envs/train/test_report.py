@@ -194,12 +194,12 @@ def test_waiting_rows_are_written_at_the_end_or_told_to_be_missing(
 def test_no_space_from_the_first_row_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], file_limit: Any
 ) -> None:
-    report = make(tmp_path, is_quiet=True)
+    report = make(tmp_path)
     file_limit(0)
     fill(report, 2)
     assert os.listdir(tmp_path) == []
     shown = capsys.readouterr()
-    assert shown.out == "" and shown.err.count("warning: curve.csv") == 1
+    assert shown.out.count("warning: curve.csv") == 1 and shown.err == ""
     file_limit(None)
     fill(report, 1, first=3)
     assert len(lines(tmp_path)) == 4
@@ -389,14 +389,14 @@ def test_wandb_that_fails_later_is_told_once(
 def test_without_a_terminal_each_evaluation_is_a_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    report = make(tmp_path / ("long" * 40), goal_name="score")
+    report = make(tmp_path / ("long" * 40))
     report.line("[bold]CartPole[/bold] :smile: " + "x" * 200)
     fill(report, 3)
     report.close()
     report.close()
     first, second, third = capsys.readouterr().out.splitlines()
     assert first == "[bold]CartPole[/bold] :smile: " + "x" * 200  # as it came, in one line
-    assert second == "200 steps, 200/s, return 20.0, score 40.0, 1.0 s"
+    assert second == "200 steps, 200/s, return 20.0, evaluation 40.0, 1.0 s"
     assert third == f"results are in {tmp_path / ('long' * 40)}"
 
 
@@ -405,14 +405,6 @@ def test_before_a_return_is_known_a_dash_stands_for_it(
 ) -> None:
     make(tmp_path).row(100, 0.0, {RETURN: NAN, EVALUATION: 1.0})
     assert capsys.readouterr().out == "100 steps, -/s, return -, evaluation 1.0, 0.0 s\n"
-
-
-def test_quiet_means_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with make(tmp_path, is_quiet=True) as report:
-        report.line("a")
-        fill(report, 2)
-    assert capsys.readouterr() == ("", "")
-    assert (tmp_path / "curve.png").exists()
 
 
 @pytest.fixture
@@ -497,7 +489,7 @@ def test_the_end_draws_training_evaluation_and_threshold(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     figures = drawn(monkeypatch)
-    with make(tmp_path, goal_name="score") as report:
+    with make(tmp_path) as report:
         fill(report, 6)
     assert size_of(tmp_path / "curve.png") == (1300, 546)
     steps, seconds = figures[0].axes
@@ -511,7 +503,7 @@ def test_the_end_draws_training_evaluation_and_threshold(
     assert list(threshold.get_ydata()) == [475, 475] and threshold.get_linestyle() == "--"
     assert list(seconds.get_lines()[1].get_xdata()) == [1, 2, 3]
     shown = [text.get_text() for text in figures[0].legends[0].get_texts()]
-    assert shown == ["training", "score", "threshold"]
+    assert shown == ["training", "evaluation", "threshold"]
 
 
 def test_a_run_without_rows_draws_nothing(tmp_path: Path) -> None:
