@@ -8,23 +8,21 @@ batch is the one world there, for the same seed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
-from gymnasium import Space, spaces
 
 from gpu_envs import arrays, errors, options
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.layout import Outputs
 from gpu_envs.simulator import Simulator
-from gpu_envs.world import state_space
+from gpu_envs.world import AgentSpaces
 
 Arrays = dict[str, Any]
 _OBSERVED = ("action_mask", "agent_active")
 
 
-class BatchedParallelEnv:
+class BatchedParallelEnv(AgentSpaces):
     """Many worlds of one environment, by agents.
 
     All values are arrays whose first axis is the world, in the library and on the device asked
@@ -61,19 +59,6 @@ class BatchedParallelEnv:
         self.action_spaces = dict.fromkeys(self.agents, action_space)
         self._is_same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         self._last: Outputs | None = None
-
-    def observation_space(self, agent: str) -> Space[Any]:
-        """Return the space of one world's observations of an agent."""
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> Space[Any]:
-        """Return the space of one world's actions of an agent."""
-        return self.action_spaces[agent]
-
-    @cached_property
-    def state_space(self) -> spaces.Box:
-        """Space of one world's state."""
-        return state_space(self.simulator)
 
     def state(self) -> Any:
         """Return the states, (worlds, S), as the last call wrote them.

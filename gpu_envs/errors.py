@@ -1,9 +1,12 @@
-"""The package's own exception, and the wording of messages about names that do not exist."""
+"""The package's own exception, those that commands expect, and the wording of messages."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+
+# What a command ends with a line for; anything else is for a developer.
+TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError, OSError)
 
 
 class ResetNeeded(RuntimeError):

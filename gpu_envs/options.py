@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpu_envs import errors, pictures
+from gpu_envs import errors
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.fields import Value, checked_values
 from gpu_envs.fields import read as read_fields
@@ -79,13 +79,12 @@ def parameters(description: Mapping[str, Any], given: Mapping[str, object]) -> d
     return checked_values(fields, given, f"parameter of {description['id']}", TypeError)
 
 
-def render_mode(mode: object, description: Mapping[str, Any]) -> str | None:
-    """Check `render_mode` against the modes that the environment lists; None is always valid."""
-    modes = pictures.modes(description)
+def render_mode(mode: str | None, name: str, modes: Sequence[str]) -> str | None:
+    """Check `render_mode` against the modes that there are; None is always valid."""
     if mode is None or mode in modes:
         return mode
     listed = ", ".join(["None", *map(repr, modes)])
-    raise ValueError(f"render_mode of {description['id']} must be one of: {listed}; got {mode!r}")
+    raise ValueError(f"render_mode of {name} must be one of: {listed}; got {mode!r}")
 
 
 def for_one_agent(description: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, Value]:

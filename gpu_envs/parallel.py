@@ -8,7 +8,7 @@ from typing import Any
 import pettingzoo
 
 from gpu_envs.errors import ResetNeeded
-from gpu_envs.world import ILLEGAL_REWARD, World
+from gpu_envs.world import World
 
 Dicts = tuple[
     dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]
@@ -65,15 +65,7 @@ class ParallelEnv(World, pettingzoo.ParallelEnv):  # type: ignore[misc]  # Petti
             raise ResetNeeded(f"{self.name}: no agent is left: call reset()")
         live = {self.possible_agents.index(agent): agent for agent in self.agents}
         offenders = self._move(self._by_number(actions, live))
-        rows = self._rows
-        if offenders:
-            rewards = {a: ILLEGAL_REWARD if i in offenders else 0.0 for i, a in live.items()}
-            terminations = dict.fromkeys(live.values(), True)
-            truncations = dict.fromkeys(live.values(), True)
-        else:
-            rewards = {agent: float(rows["reward"][i]) for i, agent in live.items()}
-            terminations = {agent: bool(rows["terminated"][i]) for i, agent in live.items()}
-            truncations = {agent: bool(rows["truncated"][i]) for i, agent in live.items()}
+        rewards, terminations, truncations = self._results(live, offenders)
         self.agents = [a for a in self.agents if not (terminations[a] or truncations[a])]
         observations = {agent: self._observation(i) for i, agent in live.items()}
         infos = {agent: self._info(i) for i, agent in live.items()}

@@ -21,6 +21,11 @@ def modes(description: Mapping[str, Any]) -> list[str]:
     return [MODE] if description.get("scene") else []
 
 
+def metadata(description: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what Gymnasium wants to know of an environment's pictures."""
+    return {"render_modes": modes(description), "render_fps": description.get("render_fps", 50)}
+
+
 def checked_size(size: Any, name: str = "size") -> tuple[int, int] | None:
     """Return rows and columns as ints, or None; the native code knows the limits."""
     if size is None:

@@ -29,7 +29,6 @@ _HELP = "Type {what} and Enter; q quits, ? shows this."
 _KEY_HELP = "Press {what}; q quits, ? shows this."
 _SPACE = "space"  # how that key is written
 _MOST_SCORES = 16  # shown one by one
-_TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError)
 
 
 class Quit(Exception):
@@ -329,7 +328,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             choose = random_policy(env, options.seed)
         else:
             choose = saved_policy(env, options.opponent, "--opponent")
-    except _TROUBLE as problem:
+    except errors.TROUBLE as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     game = Game(env, people, choose)

@@ -23,7 +23,6 @@ from gpu_envs.vector import VectorEnv
 
 _ROWS = 720  # at least, where nobody chooses a size
 _FPS = 25  # where the environment has no time of its own
-_TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError, OSError)
 Tick = Callable[[], None]
 Choose = Callable[[Any, Any], Any]  # observations, action masks or None -> actions, by row
 
@@ -211,7 +210,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             is_picture = chosen.out.suffix.lower() == ".png"
             what = (_write_picture if is_picture else _write_film)(env, chosen, steps)
         print(f"{chosen.out}: {what}")
-    except _TROUBLE as problem:
+    except errors.TROUBLE as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -54,13 +54,11 @@ class Env(gymnasium.Env[Any, Any]):
         if device == "cpu":  # elsewhere nothing is touched yet: a process may fork first
             native.prepare(device, name)
         description = registration.find(name)
-        self.render_mode = options.render_mode(render_mode, description)
         self.name: str = description["id"]
+        self.metadata = pictures.metadata(description)
+        modes = self.metadata["render_modes"]
+        self.render_mode = options.render_mode(render_mode, self.name, modes)
         self._style = pictures.Style.of(render_size, render_view)
-        self.metadata = {
-            "render_modes": pictures.modes(description),
-            "render_fps": description.get("render_fps", 50),
-        }
         self.device = device
         self._simulator: Simulator | None = None
         self._is_closed = False

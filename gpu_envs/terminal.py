@@ -1,4 +1,4 @@
-"""The terminal: whether it shows colours, text without them, and single key presses."""
+"""The terminal: whether it shows colours, text without them, tables, and single key presses."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 import select
 import sys
+from collections.abc import Sequence
 from typing import TextIO
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
@@ -26,6 +27,14 @@ def shows_colors(stream: TextIO) -> bool:
 def for_stream(text: str, stream: TextIO) -> str:
     """Return text as a stream should get it."""
     return text if shows_colors(stream) else plain(text)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return lines whose columns stand below each other, all but the first to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
+    ]
 
 
 def silence(stream: TextIO) -> None:

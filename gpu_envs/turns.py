@@ -11,7 +11,7 @@ from pettingzoo.utils import parallel_to_aec
 from gpu_envs import registration
 from gpu_envs.errors import ResetNeeded
 from gpu_envs.parallel import ParallelEnv
-from gpu_envs.world import ILLEGAL_REWARD, World
+from gpu_envs.world import World
 
 
 class TurnEnv(World, pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo is untyped
@@ -65,24 +65,13 @@ class TurnEnv(World, pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo is 
             raise ValueError(f"{agent} is on turn and needs a move: None is for those who ended")
         self._cumulative_rewards[agent] = 0.0
         offenders = self._move({self.possible_agents.index(agent): action})
-        self._note_results(agent if offenders else None)
+        live = {self.possible_agents.index(agent): agent for agent in self.agents}
+        self.rewards, self.terminations, self.truncations = self._results(live, offenders)
         self._update_infos()
         self.agent_selection = self._on_turn()
         self._accumulate_rewards()
         self._deads_step_first()
         self._check_strict()
-
-    def _note_results(self, offender: str | None) -> None:
-        numbers = {agent: self.possible_agents.index(agent) for agent in self.agents}
-        rows = self._rows
-        if offender is not None:
-            self.rewards = dict.fromkeys(numbers, 0.0) | {offender: ILLEGAL_REWARD}
-            self.terminations = dict.fromkeys(numbers, True)
-            self.truncations = dict.fromkeys(numbers, True)
-            return
-        self.rewards = {agent: float(rows["reward"][i]) for agent, i in numbers.items()}
-        self.terminations = {agent: bool(rows["terminated"][i]) for agent, i in numbers.items()}
-        self.truncations = {agent: bool(rows["truncated"][i]) for agent, i in numbers.items()}
 
     def _update_infos(self) -> None:
         self.infos = {agent: self._info(self.possible_agents.index(agent)) for agent in self.agents}

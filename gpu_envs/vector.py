@@ -65,7 +65,6 @@ class VectorEnv(_Base):
         worlds = errors.whole(num_envs, "num_envs", 1, options.WORLD_LIMIT)
         self.simulator = simulator = Simulator(name, worlds, **keywords)
         description = registration.find(name)  # up to date now
-        self.render_mode = options.render_mode(render_mode, description)
         self.num_worlds = simulator.num_worlds
         self.agents_per_world = simulator.agents_per_world
         self.agent_names = simulator.agent_names[:]
@@ -74,11 +73,10 @@ class VectorEnv(_Base):
         self.single_action_space = simulator.single_action_space
         self.autoreset_mode = simulator.autoreset_mode
         self.device = simulator.device
-        self.metadata = {
-            "render_modes": pictures.modes(description),
-            "render_fps": description.get("render_fps", 50),
-            "autoreset_mode": simulator.autoreset_mode,
-        }
+        self.metadata = pictures.metadata(description)
+        self.metadata["autoreset_mode"] = simulator.autoreset_mode
+        modes = self.metadata["render_modes"]
+        self.render_mode = options.render_mode(render_mode, simulator.name, modes)
         self._step_arrays = simulator.step_arrays
         self._views = simulator.views
         written = simulator.layout.of

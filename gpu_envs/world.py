@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import deepcopy
 from functools import cached_property, partial
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from gymnasium import Space, spaces
 
-from gpu_envs import errors, fields, native, pictures, registration, resets, terminal
+from gpu_envs import errors, fields, native, options, pictures, registration, resets, terminal
 from gpu_envs.layout import Outputs
 from gpu_envs.simulator import Simulator
 from gpu_envs.spaces import box
@@ -42,7 +42,28 @@ def state_space(simulator: Simulator) -> spaces.Box:
     return spaces.Box(np.minimum(low, zero), np.maximum(high, zero), dtype=low.dtype.type)
 
 
-class World:
+class AgentSpaces:
+    """The spaces of something with named agents."""
+
+    simulator: Simulator
+    observation_spaces: dict[str, Space[Any]]  # each of one world
+    action_spaces: dict[str, Space[Any]]
+
+    def observation_space(self, agent: str) -> Space[Any]:
+        """Return the space of an agent's observations; the same object at each call."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Space[Any]:
+        """Return the space of an agent's actions; the same object at each call."""
+        return self.action_spaces[agent]
+
+    @cached_property
+    def state_space(self) -> spaces.Box:
+        """Space of one world's state."""
+        return state_space(self.simulator)
+
+
+class World(AgentSpaces):
     """One world of any environment.
 
     Args:
@@ -91,7 +112,8 @@ class World:
         # Checked when this class knows what the step has done, not in the midst of it.
         self._is_strict = bool(keywords.pop("strict", False))
         self.metadata = _metadata(self.description, device)
-        self.render_mode = _checked_mode(render_mode, self.metadata["render_modes"], self.name)
+        modes, here = self.metadata["render_modes"], f"{self.name} on this device"
+        self.render_mode = options.render_mode(render_mode, here, modes)
         self._style = pictures.Style.of(render_size, render_view)
         self.simulator = _simulator(self.name, device, keywords)
         self.max_cycles = self.simulator.max_episode_steps
@@ -108,20 +130,7 @@ class World:
         self._mask: NDArray | None = None
         self._state: NDArray | None = None
 
-    # Spaces and state
-
-    def observation_space(self, agent: str) -> Space[Any]:
-        """Return the space of an agent's observations; the same object at each call."""
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> Space[Any]:
-        """Return the space of an agent's actions; the same object at each call."""
-        return self.action_spaces[agent]
-
-    @cached_property
-    def state_space(self) -> spaces.Box:
-        """Space of `state()`."""
-        return state_space(self.simulator)
+    # State and spaces
 
     def state(self) -> NDArray:
         """Return the state of the world; where it has none, the observations of all agents."""
@@ -205,6 +214,20 @@ class World:
         self._adopt(self.simulator.step_arrays(np.stack(rows)[np.newaxis], False))
         self._show()
         return []
+
+    def _results(
+        self, live: Mapping[int, str], offenders: Collection[int]
+    ) -> tuple[dict[str, float], dict[str, bool], dict[str, bool]]:
+        """Return rewards, terminations and truncations; where there are offenders, all is over."""
+        if offenders:
+            rewards = {a: ILLEGAL_REWARD if i in offenders else 0.0 for i, a in live.items()}
+            return rewards, dict.fromkeys(rewards, True), dict.fromkeys(rewards, True)
+        rows = self._rows
+        return (
+            {agent: float(rows["reward"][i]) for i, agent in live.items()},
+            {agent: bool(rows["terminated"][i]) for i, agent in live.items()},
+            {agent: bool(rows["truncated"][i]) for i, agent in live.items()},
+        )
 
     def _action(self, agent: int, action: Any) -> NDArray:
         if action is None:
@@ -311,13 +334,6 @@ def _metadata(description: Mapping[str, Any], device: str) -> dict[str, Any]:
         "render_fps": description.get("render_fps", 4),
         "is_parallelizable": True,
     }
-
-
-def _checked_mode(mode: str | None, modes: list[str], name: str) -> str | None:
-    if mode is None or mode in modes:
-        return mode
-    listed = ", ".join(["None", *map(repr, modes)])
-    raise ValueError(f"render_mode of {name} on this device must be one of: {listed}; got {mode!r}")
 
 
 def _checked_illegal(illegal: str, name: str, has_mask: bool) -> str:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gpu_envs import terminal
+
 
 def si(value: float) -> str:
     """A number with its thousands as a letter: 61.3 M."""
@@ -165,15 +167,5 @@ def _print(table: Table) -> None:
 
 
 def _print_plain(table: Table) -> None:
-    rows = [table.header, *table.rows]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(table.header))]
-    print(f"\n{table.title}")
-    for row in rows:
-        cells = [
-            cell.rjust(width) if index else cell.ljust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        print("  ".join(cells).rstrip())
-    if table.note:
-        print(table.note)
-    print(flush=True)
+    lines = terminal.aligned([table.header, *table.rows])
+    print("", table.title, *lines, *filter(None, [table.note]), "", sep="\n", flush=True)

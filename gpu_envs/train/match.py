@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gpu_envs import VectorEnv, errors, fields, flags, options, registration, resets
+from gpu_envs import VectorEnv, errors, fields, flags, options, registration, resets, terminal
 from gpu_envs.train import evaluate, worlds
 from gpu_envs.train.config import Config
 from gpu_envs.train.opponents import NOBODY
@@ -22,7 +22,6 @@ from gpu_envs.train.self_play import groups
 
 Played = tuple[Tensor, Tensor]  # returns and lengths, (worlds, agents)
 _HEAD = ("who plays", "mean return", "error", "median", "least", "most", "length")
-_TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError, OSError)
 
 
 def _parser(described: Sequence[fields.Field]) -> flags.Parser:
@@ -54,14 +53,6 @@ def _row(label: str, returns: Tensor, lengths: Tensor) -> list[str]:
     error = world.std(ddof=1) / len(world) ** 0.5 if len(world) > 1 else 0.0
     numbers = (world.mean(), error, np.median(world), world.min(), world.max())
     return [label, *(f"{n:.3f}" for n in numbers), f"{float(lengths.double().mean()):.1f}"]
-
-
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines whose columns stand below each other, numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
-    ]
 
 
 def _played(
@@ -140,7 +131,7 @@ def _play(argv: Sequence[str]) -> list[str]:
         actions = "sampled" if given.sampled else "likeliest"
         episodes = f"{given.episodes} episode{'s' if given.episodes > 1 else ''}"
         title = f"{config.env}: {episodes} on {env.device}, {actions} actions, seed {given.seed}"
-        return [title, *_table(rows)]
+        return [title, *terminal.aligned(rows)]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -153,7 +144,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     torch.set_num_threads(1)
     try:
         print("\n".join(_play(given)))
-    except _TROUBLE as problem:
+    except errors.TROUBLE as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     return 0

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gpu_envs import errors
 from gpu_envs.train import checkpoint
 from gpu_envs.train.command import parse
 from gpu_envs.train.config import Config, flag_of, folder_of, make
@@ -16,7 +17,6 @@ _FREE = frozenset(
     "out resume total_steps time_limit goal device threads graphs compile evaluation_every "
     "evaluation_episodes sampled_evaluation checkpoint_seconds tensorboard wandb".split()
 )
-_TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError, OSError)
 
 
 def configure(env: str, choices: Mapping[str, Any]) -> tuple[Config, dict[str, Any] | None]:
@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("error: stopped at once; --resume goes on from the last checkpoint", file=sys.stderr)
         return 130
-    except _TROUBLE as problem:
+    except errors.TROUBLE as problem:
         return _failed(problem, session)
     finally:
         if session is not None:
