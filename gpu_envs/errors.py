@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 # What a command ends with a line for; anything else is for a developer.
 TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError, OSError)
@@ -24,6 +24,13 @@ def unknown(what: str, name: object, candidates: Iterable[str]) -> str:
     names = list(candidates)
     listed = ", ".join(names) if names else "none"
     return f"unknown {what} {name!r}{suggestion(name, names)} (valid: {listed})"
+
+
+def refuse(fixed: Iterable[str], keywords: Container[str], why: str) -> None:
+    """Refuse keywords that a form of the environment has settled."""
+    for name in fixed:
+        if name in keywords:
+            raise TypeError(f"{name} cannot be chosen for {why}")
 
 
 def whole(value: object, argument: str, low: int, high: int) -> int:

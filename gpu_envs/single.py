@@ -14,7 +14,7 @@ import gymnasium
 import numpy as np
 from gymnasium import Space
 
-from gpu_envs import native, options, pictures, registration, resets
+from gpu_envs import errors, native, options, pictures, registration, resets
 from gpu_envs.layout import Outputs
 from gpu_envs.simulator import Simulator
 
@@ -62,9 +62,7 @@ class Env(gymnasium.Env[Any, Any]):
         self.device = device
         self._simulator: Simulator | None = None
         self._is_closed = False
-        for fixed in _FIXED:
-            if fixed in keywords:
-                raise TypeError(f"{fixed} cannot be chosen for a single environment: use make_vec")
+        errors.refuse(_FIXED, keywords, "a single environment: use make_vec")
         own = {k: v for k, v in keywords.items() if k not in options.KEYWORDS}
         self._keywords = keywords | options.for_one_agent(description, own)
 

@@ -345,9 +345,7 @@ def _checked_illegal(illegal: str, name: str, has_mask: bool) -> str:
 
 
 def _simulator(name: str, device: str, keywords: Mapping[str, Any]) -> Simulator:
-    for fixed in _FIXED:
-        if fixed in keywords:
-            raise TypeError(f"{fixed} cannot be chosen for one world: use batched_parallel_env")
+    errors.refuse(_FIXED, keywords, "one world: use batched_parallel_env")
     arrays = "numpy" if device == "cpu" else "torch"
     options: dict[str, Any] = {"arrays": arrays, "threads": 1, "autoreset_mode": "Disabled"}
     return Simulator(name, 1, device=device, **options, **keywords)

@@ -13,6 +13,7 @@ from typing import Any
 from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
 from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
 
+from gpu_envs import errors
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.vector import VectorEnv
 
@@ -32,9 +33,7 @@ def configure(config: AlgorithmConfig, name: str, **keywords: Any) -> AlgorithmC
             given, and `outputs` is empty: RLlib keeps statistics itself, and takes every info apart
             row by row.
     """
-    for fixed in _FIXED:
-        if fixed in keywords:
-            raise TypeError(f"{fixed} cannot be chosen for RLlib: its env runner decides it")
+    errors.refuse(_FIXED, keywords, "RLlib: its env runner decides it")
     given = {"name": name, "device": "cpu", "outputs": (), **keywords}
     config = config.environment(Rows, env_config=given)
     return config.env_runners(env_runner_cls=EnvRunner, gym_env_vectorize_mode="vector_entry_point")

@@ -14,6 +14,7 @@ from gymnasium import spaces
 from tianshou.data import Batch
 from tianshou.env import BaseVectorEnv
 
+from gpu_envs import errors
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.vector import VectorEnv
 
@@ -41,9 +42,7 @@ class TianshouVectorEnv(BaseVectorEnv):
 
     # Without the base constructor, whose workers hold one environment each.
     def __init__(self, name: str, num_envs: int = 1, **keywords: Any) -> None:
-        for fixed in _FIXED:
-            if fixed in keywords:
-                raise TypeError(f"{fixed} cannot be chosen for Tianshou: its collectors decide it")
+        errors.refuse(_FIXED, keywords, "Tianshou: its collectors decide it")
         self.env = VectorEnv(name, num_envs, autoreset_mode=AutoresetMode.DISABLED, **keywords)
         self.env_num = self.env.num_envs
         self.is_async = self.is_closed = False

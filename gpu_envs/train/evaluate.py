@@ -83,9 +83,7 @@ class Team:
     def load(cls, path: Path, simulator: Simulator) -> Team:
         """Read a policy file, or a run's checkpoint, for an environment like its own."""
         tree = read(path)
-        for what, expected in outlook(simulator).items():
-            if tree["outlook"][what] != expected:
-                raise checkpoint.mismatch(path, what, tree["outlook"][what], expected)
+        checkpoint.require(path, tree["outlook"], outlook(simulator))
         config, device = Config(**tree["config"]), torch.device(simulator.device)
         actions = of_space(simulator.single_action_space, device)
         team = cls([], [], tree)

@@ -83,9 +83,7 @@ class Session:
 
     def _continue(self, tree: Mapping[str, Any]) -> None:
         path = self.folder / CHECKPOINT
-        for what, expected in evaluate.outlook(self.env.simulator).items():
-            if tree["outlook"][what] != expected:
-                raise checkpoint.mismatch(path, what, tree["outlook"][what], expected)
+        checkpoint.require(path, tree["outlook"], evaluate.outlook(self.env.simulator))
         if not self.trainer.load(tree["state"]):
             self._say(
                 f"{len(tree['state']['worlds'])} ranks wrote {path} and {self.ranks.count} go on: "
