@@ -17,6 +17,13 @@ _SECTIONS = (
     ("reset_options", "Reset options"),
     ("columns", "Columns (get and set)"),
 )
+_MODULES = {  # of commands whose options are a module's own
+    "build": "gpu_envs.build",
+    "bench": "gpu_envs.benchmark",
+    "play": "gpu_envs.play",
+    "render": "gpu_envs.render",
+    "evaluate": "gpu_envs.train.match",
+}
 
 
 def _list() -> None:
@@ -117,31 +124,22 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _run(command: str, arguments: list[str]) -> int:
+    try:
+        module = importlib.import_module(_MODULES[command])
+    except ModuleNotFoundError as problem:
+        if problem.name != "torch":
+            raise
+        print(f"error: {command} needs torch: pip install 'gpu_envs[train]'", file=sys.stderr)
+        return 1
+    return module.main(arguments) or 0
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     given = list(sys.argv[1:] if argv is None else argv)
-    if given[:1] == ["build"]:
-        built: int = importlib.import_module("gpu_envs.build").main(given[1:])
-        return built
-    if given[:1] == ["bench"]:  # its options belong to the benchmark
-        importlib.import_module("gpu_envs.benchmark").main(given[1:])
-        return 0
-    if given[:1] == ["play"]:
-        status: int = importlib.import_module("gpu_envs.play").main(given[1:])
-        return status
-    if given[:1] == ["render"]:
-        status = importlib.import_module("gpu_envs.render").main(given[1:])
-        return status
-    if given[:1] == ["evaluate"]:
-        try:
-            match = importlib.import_module("gpu_envs.train.match")
-        except ModuleNotFoundError as problem:
-            if problem.name != "torch":
-                raise
-            print("error: evaluate needs torch: pip install 'gpu_envs[train]'", file=sys.stderr)
-            return 1
-        status = match.main(given[1:])
-        return status
+    if given and given[0] in _MODULES:
+        return _run(given[0], given[1:])
     arguments = _parser().parse_args(given)
     try:
         if arguments.command == "list":
