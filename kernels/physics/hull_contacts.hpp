@@ -191,8 +191,9 @@ GE_FN void cut(Part& part, float start, float rate) {
   const float t = -start / select(flat, 1.0f, rate);
   part.leave = select(rate > 0.0f, min(part.leave, t), part.leave);
   part.enter = select(rate < 0.0f, max(part.enter, t), part.enter);
-  // Along the side and outside of it: nothing is left of an edge, which begins at 0.
-  part.leave = select(flat & (start > 0.0f), -1.0f, part.leave);
+  // Along the side and outside of it: nothing is left, of an edge, which begins at 0, or of a
+  // capsule's segment, which begins at -1.
+  part.leave = select(flat & (start > 0.0f), -2.0f, part.leave);
 }
 
 inline constexpr int kSlots = 12;

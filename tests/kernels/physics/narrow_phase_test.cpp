@@ -205,6 +205,17 @@ GE_TEST(capsules_are_as_far_from_hulls_as_sampled_points_say) {
   }
 }
 
+GE_TEST(a_capsule_along_an_edge_and_beyond_it_touches_the_edge_alone) {
+  const Mat3 lying = {{1, 0, 0}, {0, 0, -1}, {0, 1, 0}};  // along y
+  const Placed box = shape(kBox, {1, 1, 0.5f}, {0, 0, 0.5f});
+  for (const float x : {1.005f, 1.01f, 1.015f}) {
+    const Placed capsule = shape(kCapsule, {0.25f, 0, 0.5f}, {x, 0, 1.2499f}, lying);
+    const ContactSet set = contacts(capsule, box);
+    CHECK(set.count > 0);
+    check_points(capsule, box, set);
+  }
+}
+
 GE_TEST(a_lying_capsule_touches_in_two_points) {
   const Mat3 lying = {{0, 0, -1}, {0, 1, 0}, {1, 0, 0}};
   const Placed capsule = shape(kCapsule, {0.25f, 0, 1}, {0.5f, 0, 1.2499f}, lying);
