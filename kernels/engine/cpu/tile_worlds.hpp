@@ -76,7 +76,7 @@ struct Tile {
   }
   // Per level: every block whole, every world loose, and the ragged end.
   static int64_t index_count(int blocks) { return (int64_t{blocks} * (B + 1) + B + 1) * kDepth; }
-  static constexpr int kDepth = 8;  // nested sets: tile, When in When, ...
+  static constexpr int kDepth = 1 + kMostNested;  // the tile, and When in When in ...
 
   WorldFinder<S> finder() const { return {shared, scratch, first}; }
 

@@ -23,9 +23,6 @@ struct MaskJob {
 
 template <auto P, class E, class M, class F>
 void run_within(FlatWalk<E, M>& walk, F&& f) {
-  // Masks were allocated for so many (FlatMemory).
-  if (walk.work.level == kFlatLevels)
-    throw Error(Fault::runtime, "the stages of this graph are nested too deeply");
   enqueue_worlds<flat::MaskJob<E, P>>(walk);
   ++walk.work.level;
   f();

@@ -13,7 +13,7 @@
 
 namespace ge {
 
-inline constexpr int kFlatLevels = 8;
+inline constexpr int kFlatLevels = kMostNested;  // of masks: outside of all, nobody is left out
 /// Lanes that a world gets in a stage that runs as a group does.
 inline constexpr int kFlatTeam = 64;
 

@@ -180,6 +180,22 @@ struct InnerOf<IntoFinal<X...>> {
   using type = Types<X...>;
 };
 
+/// How deeply stages lie in one another. Executors keep room for a set of worlds per level.
+inline constexpr int kMostNested = 7;
+template <class... X>
+consteval int nesting(Types<X...>);
+template <class X>
+consteval int nesting_within() {
+  using Inner = typename InnerOf<X>::type;
+  return Inner::size == 0 ? 0 : 1 + nesting(Inner{});
+}
+template <class... X>
+consteval int nesting(Types<X...>) {
+  int most = 0;
+  ((most = most < nesting_within<X>() ? nesting_within<X>() : most), ...);
+  return most;
+}
+
 /// When a row of a Coloured stage runs.
 struct Colour {
   uint32_t value;

@@ -55,6 +55,8 @@ consteval auto lanes_of() {
 }
 template <Name kName, LaneCounts kLanes, class... X>
 consteval Phase<kName, decltype(lanes_of<kLanes>()), X...> phase(Stages<X...>) {
+  static_assert(nesting(Types<X...>{}) <= kMostNested,
+                "GE: stages are nested too deeply: When in When, ..., the life cycle's included");
   return {};
 }
 template <auto P, class... Inner>

@@ -34,6 +34,13 @@ struct Hit {
   }
 };
 
+// How deeply stages lie in one another: that of the deepest, not their sum.
+bool always(const int&);
+static_assert(nesting(Types<>{}) == 0 && nesting(Types<TakeActions, ClearTables>{}) == 0);
+static_assert(nesting(Types<When<&always>, Repeat<3, When<&always, TakeActions>>>{}) == 2);
+static_assert(nesting(Types<WhenRunning<When<&always, IntoFinal<ClearTables>>>,
+                            When<&always, ClearTables>>{}) == 3);
+
 struct One : Agents<1, Nothing> {
   static constexpr const char* name = "one";
 };
