@@ -74,8 +74,8 @@ wheel: setup ## build a wheel, install it in an empty environment and play
 release: setup ## build the release wheel, measure it, and run the golden hashes of what is in it
 	scripts/check_release
 
-bench: setup ## steps per second of CartPole on this machine
-	$(PYTHON) scripts/benchmark.py CartPole
+bench: setup ## all measurements and bars of CartPole on this machine, into benchmarks/results
+	$(PYTHON) scripts/benchmark.py CartPole --full --bars --out benchmarks/results
 
 docs: setup ## the list of environments with their parameters
 	$(PYTHON) -m gpu_envs list

@@ -128,14 +128,15 @@ def firsts() -> list[str]:
 
 
 def find(name: str) -> Description:
-    """Return the description of `name`, with or without the namespace."""
+    """Return the description of `name`, with or without the namespace and the version."""
     if not isinstance(name, str):
         raise TypeError(f"name must be a str, got {name!r} of type {type(name).__name__}")
     known = environments()
     bare = name.removeprefix(f"{NAMESPACE}/")
-    if bare not in known:
+    versions = [full for full in known if full.rpartition("-v")[0] == bare]
+    if bare not in known and not versions:
         raise ValueError(errors.unknown("environment", name, known))
-    return known[bare]
+    return known[bare if bare in known else versions[-1]]
 
 
 def register_all() -> None:

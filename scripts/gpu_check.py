@@ -182,7 +182,8 @@ def package(dry_run: bool) -> Result:
     reports, texts = [], []
     for name in gpu_speed.names_of("package"):
         with tempfile.TemporaryDirectory() as folder:
-            command = [sys.executable, "scripts/benchmark.py", name, "--no-peers"]
+            command = [sys.executable, "scripts/benchmark.py", name, "--full", "--bars"]
+            command += ["--no-peers"]
             if dry_run:
                 command += ["--device", "cpu", "--quick", "--worlds", "64", "--repeats", "1"]
             else:

@@ -10,15 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from gpu_envs import measures, native, registration
-from gpu_envs.benchmark import loop, machine, memory
+from gpu_envs.benchmark import look, loop, machine, memory
 from gpu_envs.benchmark.clock import Clock
 from gpu_envs.benchmark.plan import Plan
 from gpu_envs.benchmark.report import Report
 
 _BUSY = 0.5  # load per core at the start from which figures are worth a warning
+_OF_FULL = ("quick", "bars", "no_peers")
 _EPILOG = """
-What is measured of an environment, and what is promised, is data beside its header
-(docs/measures.md): sizes, numbers of worlds, curves, bars, programs of others. Of each:
+Within ten seconds: steps per second as a loop around gpu_envs.Simulator gets them, for more and
+more worlds of the environment as it is made by default. --full takes minutes. What it measures, and
+what is promised, is data beside the header (docs/measures.md): sizes, numbers of worlds, curves,
+bars, programs of others. Of each:
 steps/s by form, threads and outputs, by element type and kind of array, through Simulator.step
 and gymnasium.make_vec where a world is one agent; bytes per step, or pairs of agents in range,
 against what this machine does in the same run; where the time of a step goes; curves with plots;
@@ -37,19 +40,15 @@ def parser(program: str) -> argparse.ArgumentParser:
     )
     add = options.add_argument
     add("id", help="environment, such as CartPole or CartPole64-v0")
-    add("--quick", action="store_true", help="a short run: small batches, rough figures")
-    add(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        default=Path("benchmarks/results"),
-        help="folder of the results (default: %(default)s)",
-    )
+    add("--full", action="store_true", help="measure everything; minutes")
+    add("--quick", action="store_true", help="with --full: small batches, rough figures")
+    add("--bars", action="store_true", help="with --full: judge what its data promises")
+    add("--no-peers", action="store_true", help="with --full: leave programs of others out")
+    add("--out", type=Path, metavar="DIR", help="write the results into this folder")
     add("--device", default="auto", help="auto, cpu, cuda or cuda:<n> (default: %(default)s)")
     add("--worlds", type=_counts, metavar="N,N,...", help="numbers of worlds to measure")
     add("--seconds", type=float, help="length of one repeat (default: 0.1; 0.005 with --quick)")
     add("--repeats", type=int, default=5, help="the median counts (default: %(default)s)")
-    add("--no-peers", action="store_true", help="leave the peers out")
     add(
         "--set",
         action="append",
@@ -76,39 +75,42 @@ def _setting(text: str) -> tuple[str, Any]:
     return name, json.loads(value)
 
 
-def _resolved(name: str) -> str:
-    """Accept CartPole for CartPole-v0."""
-    known = registration.environments()
-    bare = name.removeprefix(f"{registration.NAMESPACE}/")
-    # An id is taken as it is, and an unknown one goes on to be refused with those that there are.
-    resolved: str = registration.find(f"{bare}-v0" if f"{bare}-v0" in known else bare)["id"]
-    return resolved
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse options that would do nothing."""
+    for name in _OF_FULL:
+        if getattr(arguments, name) and not arguments.full:
+            raise ValueError(f"--{name.replace('_', '-')} is of the full run: add --full")
 
 
 def main(argv: Sequence[str] | None = None, program: str = "python -m gpu_envs bench") -> None:
-    """Measure, print, and write the results."""
+    """Measure and print, and write the results where a folder is named."""
     given = list(sys.argv[1:] if argv is None else argv)
     options = parser(program)
     arguments = options.parse_args(given)
     try:
-        name = _resolved(arguments.id)
+        _check(arguments)
+        name = str(registration.find(arguments.id)["id"])
         device_machine, ordinal = native.parse_device(arguments.device)
     except (ValueError, RuntimeError) as problem:
         options.error(str(problem))
     device = "cpu" if device_machine == "cpu" else f"cuda:{ordinal}"
     report = Report(name, machine.describe(device), " ".join([program, *given]))
+    report.is_followed, report.is_judged = arguments.full, arguments.bars
     _introduce(report)
     _run(name, device, arguments, report)
     report.machine["load_at_end"] = round(machine.load(), 2)
-    for path in report.write(arguments.out):
-        print(f"wrote {path}")
+    if arguments.out is not None:
+        for path in report.write(arguments.out):
+            print(f"wrote {path}")
 
 
 def _introduce(report: Report) -> None:
     facts = report.machine
-    print(f"{report.environment} on {facts['device_name']}, {facts['cores']} cores")
-    versions = ", ".join(f"{name} {v}" for name, v in facts["versions"].items())
-    print(f"instruction set {facts['instruction_set']}; {versions}; load {facts['load_at_start']}")
+    level = f"instruction set {facts['instruction_set']}"
+    print(f"{report.environment} on {facts['device_name']}, {facts['cores']} cores, {level}")
+    if report.is_followed:
+        versions = ", ".join(f"{name} {v}" for name, v in facts["versions"].items())
+        print(f"{versions}; load {facts['load_at_start']}", flush=True)
     if facts["load_at_start"] > _BUSY * facts["cores"]:
         report.say("other work is running on this machine: figures are lower than it could give")
 
@@ -146,4 +148,7 @@ def _run(name: str, device: str, arguments: argparse.Namespace, report: Report) 
         arguments.worlds or (),
         dict(arguments.parameters),
     )
-    loop.run(plan, report, arguments.out, not arguments.no_peers)
+    if arguments.full:
+        loop.run(plan, report, arguments.out, not arguments.no_peers)
+    else:
+        look.run(plan, report)

@@ -40,11 +40,15 @@ class Bench:
         found = []
         for group in groups.values():
             try:
-                found += measure(group, self.plan.clock, bool(self.plan.data.get("drawn")))
+                points = measure(group, self.plan.clock, bool(self.plan.data.get("drawn")))
             except (ValueError, RuntimeError) as problem:
                 if not group[0].lanes:
                     raise
                 self.report.say(f"{group[0].way} are not available: {problem}")
+                continue
+            for point in points:
+                self.report.follow(point)
+            found += points
         self.points += found
         return found
 
@@ -138,10 +142,10 @@ class Bench:
     def finish(self, on: str = "") -> None:
         """Judge the bars, those of one kind of machine or all, and hand over all points."""
         bars.judge(self.plan, self.report, self.points, on)
-        self.report.results["points"] = [point.as_json() for point in self.points]
+        self.report.keep(self.points)
 
 
-def run(plan: Plan, report: Report, folder: Path, with_peers: bool) -> None:
+def run(plan: Plan, report: Report, folder: Path | None, with_peers: bool) -> None:
     """Measure everything and fill the report."""
     bench, forms = Bench(plan, report), plan.forms()
     bench.show_rates(forms)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_envs import terminal
+from gpu_envs.benchmark.points import Point
 
 
 def si(value: float) -> str:
@@ -68,6 +69,20 @@ class Report:
     notes: list[str] = field(default_factory=list)
     figures: list[str] = field(default_factory=list)
     results: dict[str, Any] = field(default_factory=dict)
+    is_followed: bool = False  # a line for each point when it is measured
+    is_judged: bool = True  # else bars are nobody's business
+
+    def follow(self, point: Point) -> None:
+        """Print a point before its table is complete."""
+        if self.is_followed:
+            case, rate = point.case, si(point.get("world_steps") or 0.0)
+            label = f"{case.sweep} {case.value:,}" if case.sweep else case.form
+            label = ": ".join(filter(None, (label, case.way)))
+            print(f"  {case.worlds:>9,} worlds  {rate:>7} world steps/s  {label}", flush=True)
+
+    def keep(self, points: Sequence[Point]) -> None:
+        """Keep what was measured, for the file."""
+        self.results["points"] = [point.as_json() for point in points]
 
     def show(self, table: Table) -> None:
         """Keep a table and print it at once, so that a long run can be followed."""
@@ -80,7 +95,9 @@ class Report:
         print(note, flush=True)
 
     def judge(self, bar: Bar) -> None:
-        """Keep a bar and print it."""
+        """Keep a bar and print it, where bars are asked for."""
+        if not self.is_judged:
+            return
         self.bars.append(bar)
         print(bar.line(), flush=True)
 

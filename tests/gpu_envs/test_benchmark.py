@@ -16,13 +16,14 @@ import pytest
 
 import gpu_envs
 from gpu_envs import benchmark, measures, native
-from gpu_envs.benchmark import bars, c_loop, cases, limits, loop, machine, memory, peers, plan
+from gpu_envs.benchmark import bars, c_loop, cases, limits, look, loop, machine, memory, peers, plan
 from gpu_envs.benchmark.clock import Clock, Timing
 from gpu_envs.benchmark.plan import Plan
 from gpu_envs.benchmark.points import Case, Point, Subject
 from gpu_envs.benchmark.report import Bar, Report, Table, si
 
-SHORT = ("--quick", "--seconds", "0.0005", "--repeats", "2", "--device", "cpu")
+BRIEF = ("--seconds", "0.0005", "--repeats", "2", "--device", "cpu")
+SHORT = ("--full", "--bars", "--quick", "--seconds", "0.0005", "--repeats", "2", "--device", "cpu")
 NAMES = list(gpu_envs.environments())
 CLOCK = Clock(0.0005, 1)
 
@@ -82,6 +83,67 @@ def test_one_agent_a_world_is_stepped_in_every_way(
     printed = capsys.readouterr().out
     for bar in data["bars"]:
         assert f"bar: {bar['what']}" in printed and f"bar: {bar['what']}" in text
+
+
+@pytest.mark.parametrize("name", ["CartPole", "Hanabi-v0"])
+def test_a_first_look_is_one_small_table_and_writes_nothing(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(look, "WORLDS", (1, 8))
+    benchmark.main([name, *BRIEF])
+    said = capsys.readouterr().out.splitlines()
+    rows = [line.split() for line in said if line.startswith(" ")]
+    assert rows[0][:2] == ["worlds", "agents"]
+    assert [row[:2] for row in rows[1:]] == (
+        [["1", "1"], ["8", "8"]] if name == "CartPole" else [["1", "2"], ["8", "16"]]
+    )
+    assert "agent-steps/s" in said[-1] and "--full" in said[-1] and len(said) <= 6
+    assert "bar:" not in "".join(said) and not list(tmp_path.iterdir())
+
+
+def test_a_first_look_ends_before_a_row_that_would_take_long() -> None:
+    half_a_second = point(64 / 0.5, 64)
+    assert look._fits([], 1, 0.0)
+    assert look._fits([half_a_second], 64, 9.0)
+    assert not look._fits([half_a_second], 1024, 9.0)
+
+
+def test_rows_are_printed_when_they_are_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said: list[str] = []
+
+    def slow(group: list[Case], *_: object) -> list[Point]:
+        said.append(capsys.readouterr().out)
+        return [replace(point(1e5, case.worlds), case=case) for case in group]
+
+    monkeypatch.setattr(look, "WORLDS", (1, 8))
+    monkeypatch.setattr(look, "measure", slow)
+    look.run(planned("CartPole-v0"), Report("CartPole-v0", {}, "test"))
+    assert "agent-steps/s" in said[0] and said[1].split()[0] == "1"
+    monkeypatch.setattr(loop, "measure", slow)
+    report = Report("CartPole-v0", {}, "test", is_followed=True)
+    made = planned("CartPole-v0", chosen=(1, 8))
+    loop.Bench(made, report).measure(list(made.plain(made.forms()[0])))
+    assert "1 worlds" in said[-1] and "world steps/s" in said[-1]
+
+
+def test_bars_are_judged_where_they_are_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [option for option in SHORT if option != "--bars"]
+    benchmark.main(["CartPole", *options, "--worlds", "1", "--no-peers"])
+    printed = capsys.readouterr().out
+    assert "bar:" not in printed and "wrote" not in printed
+    assert "microseconds per step" in printed
+
+
+@pytest.mark.parametrize("option", ["--bars", "--quick", "--no-peers"])
+def test_options_of_the_full_run_say_so(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        benchmark.main(["CartPole", option])
+    assert f"{option} is of the full run: add --full" in capsys.readouterr().err
 
 
 def test_curves_are_drawn_and_moves_are_drawn(tmp_path: Path) -> None:
