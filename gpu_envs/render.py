@@ -6,11 +6,10 @@ One world is played, all of its agents by one policy, and drawn after each step.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import itertools
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,12 @@ import numpy as np
 
 from gpu_envs import errors, fields, films, flags, options, pictures, registration
 from gpu_envs.play import saved_team
+from gpu_envs.progress import Progress
 from gpu_envs.resets import SEED_LIMIT
 from gpu_envs.vector import VectorEnv
 
 _ROWS = 720  # at least, where nobody chooses a size
 _FPS = 25  # where the environment has no time of its own
-Tick = Callable[[], None]
 Choose = Callable[[Any, Any], Any]  # observations, action masks or None -> actions, by row
 
 
@@ -135,21 +134,6 @@ def _last_step(env: VectorEnv, chosen: argparse.Namespace) -> int | None:
     return min(limits)
 
 
-@contextmanager
-def _progress(total: int | None) -> Iterator[Tick]:
-    """Show a bar on a terminal, where rich is installed."""
-    if not sys.stderr.isatty() or importlib.util.find_spec("rich") is None:
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda: bar.advance(task)
-
-
 def _choose_size(env: VectorEnv, chosen: argparse.Namespace) -> None:
     if chosen.size is None:
         rows, columns = env.simulator.picture_size()
@@ -177,14 +161,14 @@ def _write_film(env: VectorEnv, chosen: argparse.Namespace, steps: Iterator[int]
     last, made = _last_step(env, chosen), 0
     first = _draw_first(env, chosen, steps)
     with (
-        _progress(None if last is None else last + 1) as tick,
+        Progress(f"drawing {env.simulator.name}", None if last is None else last + 1) as progress,
         films.film(chosen.out, chosen.size, chosen.fps) as add,
     ):
         add(first)
-        tick()
+        progress.step()
         for _ in itertools.islice(steps, last):
             add(_draw(env, chosen))
-            tick()
+            progress.step()
             made += 1
     return f"{made + 1} pictures, {(made + 1) / chosen.fps:.1f} s"
 

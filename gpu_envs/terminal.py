@@ -24,6 +24,11 @@ def shows_colors(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
+def rewrites_lines(stream: TextIO) -> bool:
+    """Whether a line of a stream can be written over."""
+    return shows_colors(stream) and os.environ.get("TERM") != "dumb"
+
+
 def for_stream(text: str, stream: TextIO) -> str:
     """Return text as a stream should get it."""
     return text if shows_colors(stream) else plain(text)

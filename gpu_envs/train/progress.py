@@ -11,25 +11,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
 from gpu_envs import terminal
+from gpu_envs.progress import clock, short
 
 _TEXT_WIDTH = 84  # of what stands beside the bar
-
-
-def short(value: float) -> str:
-    """Return a count in a few characters: 61.3M."""
-    for scale, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= 0.9995 * scale:
-            return f"{value / scale:.3g}{letter}"
-    return f"{value:.3g}" if math.isfinite(value) else "-"
-
-
-def clock(seconds: float) -> str:
-    """Return a time as 0:05 or 1:02:03."""
-    if not math.isfinite(seconds):
-        return "-:--"
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def _decimal(value: float) -> str:
