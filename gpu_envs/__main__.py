@@ -7,16 +7,8 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from gpu_envs import fields, native, registration
+from gpu_envs import registration
 
-_SECTIONS = (
-    ("parameters", "Parameters"),
-    ("action", "Action"),
-    ("observation", "Observation"),
-    ("state", "State"),
-    ("reset_options", "Reset options"),
-    ("columns", "Columns (get and set)"),
-)
 _MODULES = {  # of commands whose options are a module's own
     "build": "gpu_envs.build",
     "bench": "gpu_envs.benchmark",
@@ -36,41 +28,6 @@ def _list() -> None:
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, [*widths, 0], strict=True)]
         print("  ".join(cells).rstrip())
-
-
-def _field_lines(described: Sequence[fields.Field]) -> list[str]:
-    width = max(len(field.name) for field in described)
-    kinds = [_kind(field) for field in described]
-    kind_width = max(map(len, kinds))
-    lines = []
-    for field, kind in zip(described, kinds, strict=True):
-        unit = f" [{field.unit}]" if field.unit else ""
-        default = "" if field.default is None else f"; default {field.default_text()}"
-        values = f"{field.bounds()}{unit}{default}"
-        lines.append(
-            f"  {field.name:<{width}}  {kind:<{kind_width}}  {values}  {field.doc}".rstrip()
-        )
-    return lines
-
-
-def _kind(field: fields.Field) -> str:
-    shape = "x".join(map(str, field.shape))
-    return field.type + (f"[{shape}]" if shape else "")
-
-
-def _info(name: str) -> None:
-    entry = native.described(name)
-    print(f"{registration.NAMESPACE}/{entry['id']}\n")
-    print(entry["doc"].strip())
-    print(f"\nAgents per world: {entry['agents']}")
-    print(f"Time limit: {entry['max_episode_steps'] or 'none'}")
-    if entry["reward_threshold"] is not None:
-        print(f"Reward threshold: {entry['reward_threshold']:g}")
-    for key, title in _SECTIONS:
-        described = fields.read(entry.get(key, ()))
-        if described:
-            print(f"\n{title}:")
-            print("\n".join(_field_lines(described)))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -145,7 +102,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.command == "list":
             _list()
         else:
-            _info(arguments.id)
+            print(importlib.import_module("gpu_envs.info").text(arguments.id))
     except (ValueError, RuntimeError, ImportError) as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gpu_envs import layout
 from gpu_envs.arrays import address_of_numpy
 from gpu_envs.fields import Field
 
@@ -53,6 +54,7 @@ class ActionReader:
             shapes.insert(0, (worlds, *row))
         self._shapes = frozenset(shapes)
         self._expected = " or ".join(str(shape) for shape in dict.fromkeys(shapes))
+        self._expected += f" ({layout.told(worlds, agents)})"
         self._kinds = "f" if fields[0].type.startswith("float") else "iu"
         self.dtype = np.dtype("float32" if self._kinds == "f" else "int64")
         self._dtype_name = self.dtype.name

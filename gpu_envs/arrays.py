@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpu_envs import errors
-from gpu_envs.layout import OUTPUTS, Layout, Output, Outputs
+from gpu_envs.layout import OUTPUTS, Layout, Output, Outputs, told
 
 if TYPE_CHECKING:
     from gpu_envs._native import Addresses
@@ -66,12 +66,14 @@ class Wanted:
     types: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]
     is_written: bool = True
+    size: str = ""  # of the batch, in words
 
     def mismatch(self, array_type: object, shape: object, where: str) -> str:
         """Return the message for an array that is something else."""
+        size = f" ({self.size})" if self.size else ""
         types, shapes = (" or ".join(map(str, known)) for known in (self.types, self.shapes))
         return (
-            f"{self.label} must be a contiguous {types} array of shape {shapes} on {where}, "
+            f"{self.label} must be a contiguous {types} array of shape {shapes}{size} on {where}, "
             f"got {array_type} of shape {shape}"
         )
 
@@ -192,7 +194,11 @@ class Arrays(ABC):
         if output is None:
             written = [o.name for o in self.layout.outputs if o is not None]
             raise ValueError(errors.unknown("output in out=", name, written))
-        self.check(array, _as_output(output, flat))
+        self.check(array, self._wanted(output, flat))
+
+    def _wanted(self, output: Output, flat: bool) -> Wanted:
+        shapes, size = (output.view(flat),), told(self.layout.worlds, self.layout.agents)
+        return Wanted(f"out[{output.name!r}]", (output.type,), shapes, size=size)
 
     def _addresses_in_block(self, base: int) -> Addresses:
         offsets = [0 if o is None else base + o.offset for o in self.layout.outputs]
@@ -208,10 +214,6 @@ def address_of_numpy(array: np.ndarray[Any, Any]) -> int:
     except (TypeError, ValueError):  # read-only or empty
         address: int = array.__array_interface__["data"][0]
         return address
-
-
-def _as_output(output: Output, flat: bool) -> Wanted:
-    return Wanted(f"out[{output.name!r}]", (output.type,), (output.view(flat),))
 
 
 def check_numpy(array: Any, wanted: Wanted) -> None:

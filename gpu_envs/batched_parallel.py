@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from gpu_envs import arrays, errors, options
+from gpu_envs import arrays, errors, layout, options
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.layout import Outputs
 from gpu_envs.simulator import Simulator
@@ -194,7 +194,8 @@ class BatchedParallelEnv(AgentSpaces):
 
     def __repr__(self) -> str:
         """Return name, size and device."""
-        return f"<BatchedParallelEnv {self.name}: {self.num_envs} worlds on {self.device}>"
+        size = layout.told(self.num_envs, self.num_agents)
+        return f"<BatchedParallelEnv {self.name}: {size} on {self.device}>"
 
 
 def _shape_of(array: Any) -> str:

@@ -6,6 +6,8 @@ checks keyword arguments against them. What a value means is the native code's b
 
 from __future__ import annotations
 
+import ctypes
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -55,10 +57,35 @@ class Field:
         return f"{low} to {high}"
 
     def default_text(self) -> str:
-        """Return the default as it would be typed; '' for a text that is empty."""
-        if isinstance(self.default, bool):
-            return str(self.default).lower()
-        return "''" if self.default == "" else str(self.default)
+        """Return the default as it would be typed."""
+        return spelt(short(self.default, self.type))
+
+
+def short(value: Any, kind: str) -> Any:
+    """Return the float with the fewest digits that is the same float32: 0.1 for 0.10000000149."""
+    if kind != "float32" or isinstance(value, bool | str) or value is None:
+        return value
+    number = float(value)
+    if not math.isfinite(number):
+        return number
+    wanted = ctypes.c_float(number).value
+    texts = (f"{number:.{digits}g}" for digits in range(1, 10))  # nine digits tell all apart
+    return next(float(text) for text in texts if ctypes.c_float(float(text)).value == wanted)
+
+
+def shortened(fields: Iterable[Field], values: Mapping[str, Any]) -> dict[str, Value]:
+    """Return values of these fields with their floats as short as can be."""
+    kinds = {field.name: field.type for field in fields}
+    return {name: short(value, kinds.get(name, "")) for name, value in values.items()}
+
+
+def spelt(value: Any) -> str:
+    """Return a value as it would be typed; '' for a text that is empty."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return repr(value).removesuffix(".0")
+    return "''" if value == "" else str(value)
 
 
 def read(descriptions: Iterable[Mapping[str, Any]]) -> tuple[Field, ...]:

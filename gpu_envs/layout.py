@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gpu_envs import errors
+
+if TYPE_CHECKING:
+    from gpu_envs._native import Simulator as NativeSimulator
 
 
 class Outputs(NamedTuple):
@@ -69,6 +73,23 @@ class Layout:
         """Return the output of that name, None where it is not written."""
         found: Output | None = getattr(self.outputs, name)
         return found
+
+
+def told(worlds: int, agents: int) -> str:
+    """Return the size of a batch in words: 64 worlds x 5 agents = 320 rows."""
+    return f"{_counted(worlds, 'world')} x {_counted(agents, 'agent')} = " + _counted(
+        worlds * agents, "row"
+    )
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def instance(simulator: NativeSimulator) -> dict[str, Any]:
+    """Read what a native simulator says of itself."""
+    found: dict[str, Any] = json.loads(simulator.instance)
+    return found
 
 
 def read(instance: Mapping[str, Any], written: Collection[str], alignment: int) -> Layout:

@@ -242,6 +242,15 @@ def described(name: str) -> dict[str, Any]:
     return registration.find(name)
 
 
+def is_built(name: str) -> bool:
+    """Whether an environment can be made on this CPU without being compiled from nothing."""
+    home = registration.home(name)
+    try:
+        return home.header is not None or places.module_file(home.stem, cpu_target()).exists()
+    except ImportError:
+        return False
+
+
 @functools.cache
 def _own_headers() -> dict[str, Path]:
     return places.environments() if places.is_source_tree() else {}

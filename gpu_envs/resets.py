@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_envs import errors
+from gpu_envs import errors, layout
 from gpu_envs.fields import Field, Value, checked_values
 
 NDArray = np.ndarray[Any, Any]
@@ -121,7 +121,8 @@ class MaskReader:
             raise TypeError(f"{key} must be a bool array, got {dtype}")
         if shape not in ((self._worlds,), (rows,)):
             raise ValueError(
-                f"{key} must have shape ({self._worlds},) (worlds) or ({rows},) (rows), got {shape}"
+                f"{key} must have shape ({self._worlds},) (worlds) or ({rows},) (rows), "
+                f"got {shape} for {layout.told(self._worlds, self._agents)}"
             )
 
     def _rows_from_indices(self, indices: NDArray) -> NDArray:
@@ -134,7 +135,8 @@ class MaskReader:
             )
         if indices.min() < 0 or indices.max() >= rows:
             raise ValueError(
-                f"env_idx must be in [0, {rows}), got {indices.min()}..{indices.max()}"
+                f"env_idx must be in [0, {rows}), got {indices.min()}..{indices.max()}: "
+                f"it numbers rows, {layout.told(self._worlds, self._agents)}"
             )
         mask = np.zeros(rows, np.bool_)
         mask[indices] = True

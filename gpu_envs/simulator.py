@@ -7,7 +7,6 @@ those layers as rows.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -106,13 +105,14 @@ class Simulator:
 
     def _adopt(self, machine: str, ordinal: int, wanted: Sequence[str]) -> None:
         """Read the native description and build what every step uses."""
-        self.instance: dict[str, Any] = json.loads(self._native.instance)
+        self.instance: dict[str, Any] = layout.instance(self._native)
         self.num_worlds: int = self.instance["num_worlds"]
         self.agents_per_world: int = self.instance["agents_per_world"]
         self.agent_names: list[str] = self.instance["agent_names"]
         self.autoreset_mode = AutoresetMode(self.instance["autoreset_mode"])
         self.max_episode_steps: int = self.instance["time_limit"]
-        self.parameters: dict[str, Value] = self.instance["values"]
+        described = read_fields(self.instance["parameters"])
+        self.parameters: dict[str, Value] = fields.shortened(described, self.instance["values"])
         self.np_random_seed: int | tuple[int, ...] | None = None
         layout.check_existing(self.instance, wanted)
         written = self._native.outputs
@@ -428,7 +428,8 @@ class Simulator:
 
     def __repr__(self) -> str:
         """Return name, size and device."""
-        state = "closed" if self.is_closed else f"{self.num_worlds} worlds on {self.device}"
+        size = layout.told(self.num_worlds, self.agents_per_world)
+        state = "closed" if self.is_closed else f"{size} on {self.device}"
         return f"<Simulator {self.name}: {state}>"
 
     # Helpers.

@@ -17,7 +17,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import VectorEnv as GymnasiumVectorEnv
 from gymnasium.vector.utils import batch_space
 
-from gpu_envs import errors, options, pictures, registration
+from gpu_envs import errors, layout, options, pictures, registration
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.simulator import Simulator
 
@@ -211,4 +211,5 @@ class VectorEnv(_Base):
 
     def __repr__(self) -> str:
         """Return name, size and device."""
-        return f"<VectorEnv {self.simulator.name}: {self.num_envs} rows on {self.device}>"
+        size = layout.told(self.num_worlds, self.agents_per_world)
+        return f"<VectorEnv {self.simulator.name}: {size} on {self.device}>"

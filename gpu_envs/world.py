@@ -322,8 +322,9 @@ class World(AgentSpaces):
         return partial(type(self), self.name, **self._recipe), ()
 
     def __repr__(self) -> str:
-        """Return the name."""
-        return f"<{type(self).__name__} {self.name}>"
+        """Return the name and how many play."""
+        count = len(self.possible_agents)
+        return f"<{type(self).__name__} {self.name}: {count} agent{'' if count == 1 else 's'}>"
 
 
 def _metadata(description: Mapping[str, Any], device: str) -> dict[str, Any]:

@@ -100,7 +100,13 @@ class ActionReader {
     throw Error(Fault::value, "actions must be a contiguous array of shape (" +
                                   std::to_string(worlds_ * agents_) + (k.empty() ? "," : k) +
                                   ") or (" + std::to_string(worlds_) + ", " +
-                                  std::to_string(agents_) + k + "), got " + shape_of(array));
+                                  std::to_string(agents_) + k + ") (" + counted(worlds_, " world") +
+                                  " x " + counted(agents_, " agent") + " = " +
+                                  counted(worlds_ * agents_, " row") + "), got " + shape_of(array));
+  }
+
+  static std::string counted(int64_t count, const char* what) {
+    return std::to_string(count) + what + (count == 1 ? "" : "s");
   }
 
   int64_t worlds_, agents_, words_;

@@ -243,7 +243,11 @@ def good(*more: int) -> Any:
 @pytest.mark.parametrize(
     ("actions", "error", "message"),
     [
-        (good()[:1], ValueError, r"actions must have shape .*\(2, 5, 5\), got \(1, 5, 5\)"),
+        (
+            good()[:1],
+            ValueError,
+            r"actions must have shape .*\(2, 5, 5\).*10 rows\), got \(1, 5, 5\)",
+        ),
         (good()[..., :4], ValueError, r"actions must have shape .*, got \(2, 5, 4\)"),
         (good().ravel(), ValueError, r"actions must have shape .*, got \(50,\)"),
         ([[1], [2, 3]], ValueError, "actions must have shape .*, got a ragged list"),

@@ -48,14 +48,17 @@ def test_agents_come_by_world_or_by_row(shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("shape", [(3, 1), (3, 1, 1)])
 def test_lone_number_has_an_axis_of_its_own(shape: tuple[int, ...]) -> None:
     assert _reader(LONE).host(np.zeros(shape, np.float32)).shape == shape
-    with pytest.raises(ValueError, match=r"actions must have shape \(3, 1\) or \(3, 1, 1\), got"):
+    with pytest.raises(
+        ValueError,
+        match=r"actions must have shape \(3, 1\) or \(3, 1, 1\) \(3 worlds x 1 agent.*, got",
+    ):
         _reader(LONE).host(np.zeros(3, np.float32))
     assert _reader(LONE, agents=2).host(np.zeros((6, 1), np.float32)).shape == (6, 1)
 
 
 @pytest.mark.parametrize("shape", [(), (2,), (4,), (3, 2), (1, 3), (3, 1, 1)])
 def test_wrong_shape_names_expected_and_actual(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match=r"actions must have shape \(3,\) or \(3, 1\), got"):
+    with pytest.raises(ValueError, match=r"actions must have shape \(3,\) or \(3, 1\) \(3 .*, got"):
         _reader(DISCRETE).host(np.zeros(shape, np.int64))
 
 

@@ -50,7 +50,7 @@ def test_names_and_sizes(make) -> None:
     assert env.metadata == {"name": "micro_v0", "autoreset_mode": AutoresetMode.SAME_STEP}
     assert env.observation_space("player_0") is env.observation_space("player_0")
     assert env.action_space("player_1") is env.action_space("player_1")
-    assert repr(env) == "<BatchedParallelEnv Micro-v0: 3 worlds on cpu>"
+    assert repr(env) == "<BatchedParallelEnv Micro-v0: 3 worlds x 2 agents = 6 rows on cpu>"
 
 
 def test_values_have_a_world_axis(make) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from gpu_envs import fields
 from gpu_envs.fields import Field, checked_values, read
 
 FIELDS = (
@@ -83,3 +86,25 @@ def test_bounds_are_spelled() -> None:
         "true | false",
         "text",
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "expected"),
+    [
+        (0.10000000149011612, "float32", 0.1),
+        (-0.0500000007, "float32", -0.05),
+        (3.4028234663852886e38, "float32", 3.4028235e38),
+        (0.1 + 0.2, "float64", 0.1 + 0.2),
+        (7, "int32", 7),
+        (True, "bool", True),
+        ("a", "string", "a"),
+        (float("inf"), "float32", float("inf")),
+    ],
+)
+def test_floats_are_as_short_as_their_type_allows(value: Any, kind: str, expected: Any) -> None:
+    assert fields.short(value, kind) == expected
+
+
+def test_values_are_spelt_as_they_are_typed() -> None:
+    spelt = [fields.spelt(value) for value in (True, 0.1, 36.0, 3, "", "a")]
+    assert spelt == ["true", "0.1", "36", "3", "''", "a"]

@@ -109,3 +109,8 @@ def test_rows_flatten_worlds_and_agents_but_not_the_state() -> None:
 def test_bad_names_are_refused(outputs: object, error: type[Exception]) -> None:
     with pytest.raises(error, match="outputs"):
         layout.checked_names(outputs)
+
+
+def test_sizes_are_told_as_worlds_and_agents() -> None:
+    assert layout.told(64, 5) == "64 worlds x 5 agents = 320 rows"
+    assert layout.told(1, 1) == "1 world x 1 agent = 1 row"

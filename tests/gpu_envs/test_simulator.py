@@ -27,7 +27,7 @@ def test_description_is_readable(make_simulator) -> None:
     assert simulator.autoreset_mode is AutoresetMode.SAME_STEP
     assert simulator.max_episode_steps == 200
     assert simulator.memory_bytes > 0
-    assert repr(simulator) == "<Simulator Micro-v0: 3 worlds on cpu>"
+    assert repr(simulator) == "<Simulator Micro-v0: 3 worlds x 7 agents = 21 rows on cpu>"
 
 
 def test_outputs_are_shaped_by_world_and_agent(make_simulator) -> None:

@@ -24,7 +24,7 @@ def test_metadata_and_names_are_pettingzoos() -> None:
     assert env.possible_agents == ["player_0", "player_1", "player_2"]
     assert (env.max_num_agents, env.num_agents) == (3, 0)
     assert env.unwrapped is env
-    assert repr(env) == "<ParallelEnv Micro-v0>"
+    assert repr(env) == "<ParallelEnv Micro-v0: 3 agents>"
 
 
 def test_spaces_are_the_same_objects_and_each_agents_own() -> None:
