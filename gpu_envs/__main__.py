@@ -7,7 +7,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from gpu_envs import registration
+from gpu_envs import extras, registration
 
 _MODULES = {  # of commands whose options are a module's own
     "build": "gpu_envs.build",
@@ -87,7 +87,7 @@ def _run(command: str, arguments: list[str]) -> int:
     except ModuleNotFoundError as problem:
         if problem.name != "torch":
             raise
-        print(f"error: {command} needs torch: pip install 'gpu_envs[train]'", file=sys.stderr)
+        print(f"error: {extras.needs(command, 'torch', 'train')}", file=sys.stderr)
         return 1
     return module.main(arguments) or 0
 

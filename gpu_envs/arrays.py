@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_envs import errors
+from gpu_envs import errors, extras
 from gpu_envs.layout import OUTPUTS, Layout, Output, Outputs, told
 
 if TYPE_CHECKING:
@@ -53,9 +53,10 @@ def require(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as problem:
-        raise ImportError(
-            f"arrays={name!r} needs {name}: install it or choose other arrays"
-        ) from problem
+        library = name.partition(".")[0]
+        extra = "train" if library == "torch" else ""
+        message = extras.needs(f"arrays={library!r}", library, extra)
+        raise ImportError(f"{message}, or choose other arrays") from problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+from gpu_envs import extras
 from gpu_envs.pictures import Picture
 
 FORMATS = (".mp4", ".gif", ".png")
@@ -51,8 +52,7 @@ def check(path: Path, size: tuple[int, int]) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as problem:
-        message = f"an {kind} needs {package}: pip install 'gpu_envs[render]'"
-        raise ImportError(message) from problem
+        raise ImportError(extras.needs(f"an {kind}", package, "render")) from problem
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Discrete, Space
 
-from gpu_envs import errors, fields, flags, terminal
+from gpu_envs import errors, extras, fields, flags, terminal
 from gpu_envs.parallel import ParallelEnv
 from gpu_envs.simulator import Simulator
 from gpu_envs.spaces import FieldViews
@@ -80,7 +80,7 @@ def saved_team(simulator: Simulator, path: str, option: str) -> Any:
     try:
         from gpu_envs.train.evaluate import Team
     except ImportError as problem:
-        message = f"a saved policy needs {problem.name}: pip install 'gpu_envs[train]'"
+        message = extras.needs("a saved policy", str(problem.name), "train")
         raise ValueError(message) from problem
     return Team.load(Path(path), simulator)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from gpu_envs import extras
 from gpu_envs.benchmark.memory import has
 from gpu_envs.benchmark.points import Point
 from gpu_envs.benchmark.report import Report
@@ -15,7 +16,7 @@ _MARKS = [m * 10.0**e for e in range(-3, 13) for m in (1, 1.5, 2, 3, 4, 5, 7)]
 def draw(report: Report, folder: Path, name: str, points: list[Point]) -> None:
     """Write one picture with three panels over the values of a sweep."""
     if not has("matplotlib"):
-        report.say("matplotlib is not installed: no plots")
+        report.say(extras.needs("a plot", "matplotlib", "train"))
         return
     import matplotlib
 

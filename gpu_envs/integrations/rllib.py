@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
-from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
-
-from gpu_envs import errors
+from gpu_envs import errors, extras
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.vector import VectorEnv
+
+try:
+    from ray.rllib.algorithms.algorithm_config import AlgorithmConfig
+    from ray.rllib.env.single_agent_env_runner import SingleAgentEnvRunner
+except ModuleNotFoundError as problem:
+    raise extras.adapter_needs("'ray[rllib]'", problem) from problem
 
 _FIXED = ("arrays", "autoreset_mode", "num_envs", "reuse")
 

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
-from skrl import config
-from skrl.envs.wrappers.torch import MultiAgentEnvWrapper
-from skrl.utils.spaces.torch import (
-    flatten_tensorized_space,
-    tensorize_space,
-    unflatten_tensorized_space,
-)
-
+from gpu_envs import extras
 from gpu_envs.batched_parallel import BatchedParallelEnv
+
+try:
+    import torch
+    from skrl import config
+    from skrl.envs.wrappers.torch import MultiAgentEnvWrapper
+    from skrl.utils.spaces.torch import (
+        flatten_tensorized_space,
+        tensorize_space,
+        unflatten_tensorized_space,
+    )
+except ModuleNotFoundError as problem:
+    raise extras.adapter_needs("skrl", problem) from problem
 
 Tensors = dict[str, torch.Tensor]
 

@@ -12,17 +12,22 @@ from typing import Any
 
 import numpy as np
 from gymnasium import Wrapper
-from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import VecEnv
-from stable_baselines3.common.vec_env.base_vec_env import (
-    VecEnvIndices,
-    VecEnvObs,
-    VecEnvStepReturn,
-)
 
+from gpu_envs import extras
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.integrations.host import fetch
 from gpu_envs.vector import VectorEnv
+
+try:
+    from stable_baselines3.common.monitor import Monitor
+    from stable_baselines3.common.vec_env import VecEnv
+    from stable_baselines3.common.vec_env.base_vec_env import (
+        VecEnvIndices,
+        VecEnvObs,
+        VecEnvStepReturn,
+    )
+except ModuleNotFoundError as problem:
+    raise extras.adapter_needs("stable-baselines3", problem) from problem
 
 _MASKS = "action_masks"  # MaskablePPO looks for a method of this name
 _NEEDED = ("final_obs", "episode_return", "episode_length")

@@ -11,12 +11,16 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from tianshou.data import Batch
-from tianshou.env import BaseVectorEnv
 
-from gpu_envs import errors
+from gpu_envs import errors, extras
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.vector import VectorEnv
+
+try:
+    from tianshou.data import Batch
+    from tianshou.env import BaseVectorEnv
+except ModuleNotFoundError as problem:
+    raise extras.adapter_needs("tianshou", problem) from problem
 
 NDArray = np.ndarray[Any, Any]
 Rows = int | Sequence[int] | NDArray | None

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from gymnasium import spaces
-from tensordict import TensorDict, TensorDictBase
-from torchrl.data import Bounded, Categorical, Composite, MultiCategorical, Unbounded
-from torchrl.envs import EnvBase
 
-from gpu_envs import errors, options, resets
+from gpu_envs import errors, extras, options, resets
 from gpu_envs.layout import Outputs
 from gpu_envs.simulator import Simulator
+
+try:
+    import torch
+    from tensordict import TensorDict, TensorDictBase
+    from torchrl.data import Bounded, Categorical, Composite, MultiCategorical, Unbounded
+    from torchrl.envs import EnvBase
+except ModuleNotFoundError as problem:
+    raise extras.adapter_needs("torchrl", problem) from problem
 
 GROUP = "agents"
 _ENDS = ("done", "terminated", "truncated")

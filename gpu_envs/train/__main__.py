@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 
+from gpu_envs import extras
+
 try:
     from gpu_envs.train.run import main
 except ModuleNotFoundError as problem:
     missing = str(problem.name).partition(".")[0]
     if missing not in ("torch", "matplotlib", "rich"):
         raise
-    sys.exit(f"error: training needs {missing}: pip install 'gpu_envs[train]'")
+    sys.exit(f"error: {extras.needs('training', missing, 'train')}")
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gpu_envs import flags
+from gpu_envs import extras, flags
 from gpu_envs.train import curves
 from gpu_envs.train.curves import EVALUATION, TRAINING, plot
 from gpu_envs.train.events import Events
@@ -148,8 +148,8 @@ class Report:
             importlib.import_module("torch.utils.tensorboard")
         except ImportError:
             self.line(
-                "TensorBoard is not installed, its files are not written: pip install "
-                "tensorboard, or --tensorboard false"
+                "TensorBoard is not installed, its files are not written: "
+                f"{extras.command('train')}, or --tensorboard false"
             )
             return False
         return True
@@ -166,7 +166,8 @@ class Report:
         try:
             wandb = importlib.import_module("wandb")
         except ImportError as problem:
-            raise ValueError(f"W&B's project {project!r} needs: pip install wandb") from problem
+            message = extras.needs(f"W&B's project {project!r}", "wandb")
+            raise ValueError(message) from problem
         try:
             return wandb.init(
                 project=project, name=self.title, config=self.settings, dir=str(self.folder)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gpu_envs
-from gpu_envs import films, pictures
+from gpu_envs import extras, films, pictures
 from gpu_envs.__main__ import main
 
 NAME = "CartPole-v0"
@@ -237,7 +237,7 @@ def test_saved_policy_acts(tmp_path, capsys) -> None:
 def test_library_that_is_missing_names_the_extra(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     assert main(["render", NAME, "--out", str(tmp_path / "a.mp4")]) == 2
-    assert "pip install 'gpu_envs[render]'" in capsys.readouterr().err
+    assert extras.command("render") in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ pytest.importorskip("rich", reason="needs gpu_envs[train]")
 
 import torch as t
 
-from gpu_envs import environments
+from gpu_envs import environments, extras
 from gpu_envs.train import checkpoint, run
 from gpu_envs.train import session as sessions
 
@@ -311,7 +311,7 @@ def test_help_lists_options_and_missing_packages_are_named() -> None:
     )
     missing = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert missing.returncode == 1
-    assert missing.stderr == "error: training needs rich: pip install 'gpu_envs[train]'\n"
+    assert missing.stderr == f"error: {extras.needs('training', 'rich', 'train')}\n"
 
 
 # ---- what it reaches

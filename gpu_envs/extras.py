@@ -1,0 +1,59 @@
+"""Says how to install what is optional and missing, in the words of this copy of the package.
+
+A clone is installed in place, by the pip of the interpreter that runs; a wheel by its name.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from gpu_envs.building import places
+
+
+def command(extra: str) -> str:
+    """Return what installs the libraries of an extra of ours, such as "train"."""
+    if not places.is_source_tree():
+        return f'{_pip()} install "gpu_envs[{extra}]"'
+    root = places.PACKAGE.parent
+    where = "." if Path.cwd() == root else str(root)
+    return f'{_pip()} install -e "{where}[{extra}]"'
+
+
+def library_command(library: str) -> str:
+    """Return what installs a library that is in none of our extras, by its name in the registry."""
+    return f"{_pip()} install {library}"
+
+
+def needs(what: str, library: str, extra: str = "") -> str:
+    """Return the message for a library that is missing.
+
+    Args:
+        what: Needs it; the beginning of the message.
+        library: Its name in the registry.
+        extra: The extra of ours that brings it, "" where none does.
+    """
+    return f"{what} needs {library}: {command(extra) if extra else library_command(library)}"
+
+
+def adapter_needs(library: str, problem: ModuleNotFoundError) -> ImportError:
+    """Return the error of an adapter whose library, or what that leans on, is missing."""
+    return ModuleNotFoundError(
+        f"{needs('this adapter', library)} ({problem})", name=problem.name, path=problem.path
+    )
+
+
+def _pip() -> str:
+    """Return the pip of this interpreter as one would type it here."""
+    own = Path(sys.prefix) / "bin" / "pip"
+    if not own.exists():
+        return f"{_typed(Path(sys.executable))} -m pip"
+    found = shutil.which("pip")
+    return "pip" if found and os.path.samefile(found, own) else _typed(own)
+
+
+def _typed(path: Path) -> str:
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
