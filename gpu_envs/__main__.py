@@ -6,6 +6,7 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from gpu_envs import extras, registration
 
@@ -30,11 +31,16 @@ def _list() -> None:
         print("  ".join(cells).rstrip())
 
 
+def _doctor() -> Any:
+    return importlib.import_module("gpu_envs.doctor")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m gpu_envs",
         description="RL environments that run thousands of worlds at once in one native simulator.",
     )
+    parser.add_argument("--version", action="store_true", help="print the version and leave")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("list", help="list all environments", description="List all environments.")
     info = commands.add_parser(
@@ -57,6 +63,11 @@ def _parser() -> argparse.ArgumentParser:
         add_help=False,
     )
     bench.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID [options]")
+    commands.add_parser(
+        "doctor",
+        help="say what can be used on this machine, and what to do else",
+        description="Look through modules, instruction sets, devices and libraries.",
+    )
     play = commands.add_parser(
         "play",
         help="play an environment by hand",
@@ -97,10 +108,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if argv is None else argv)
     if given and given[0] in _MODULES:
         return _run(given[0], given[1:])
+    if given == ["--version"]:
+        print(f"gpu_envs {_doctor().version()}")
+        return 0
     arguments = _parser().parse_args(given)
     try:
         if arguments.command == "list":
             _list()
+        elif arguments.command == "doctor":
+            found, is_usable = _doctor().text()
+            print(found)
+            return 0 if is_usable else 1
         else:
             print(importlib.import_module("gpu_envs.info").text(arguments.id))
     except (ValueError, RuntimeError, ImportError) as problem:
