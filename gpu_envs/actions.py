@@ -193,4 +193,6 @@ class ActionReader:
 
 
 def _kind_of(actions: object) -> str:
-    return f"{type(actions).__module__}.{type(actions).__qualname__}"
+    kind = type(actions)
+    name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    return "None" if actions is None else name

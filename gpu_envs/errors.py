@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Container, Iterable
+import re
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 # What a command ends with a line for; anything else is for a developer.
 TROUBLE = (ValueError, TypeError, RuntimeError, ImportError, MemoryError, OSError)
+_COUNTS = {"count", "num", "number", "n", "total"}
 
 
 class ResetNeeded(RuntimeError):
@@ -15,8 +17,56 @@ class ResetNeeded(RuntimeError):
 
 def suggestion(name: object, candidates: Iterable[str]) -> str:
     """Return `; did you mean 'x'?` for the closest candidate, or nothing."""
-    close = difflib.get_close_matches(str(name), list(candidates), n=1, cutoff=0.6)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    close = closest(str(name), list(candidates))
+    return "" if close is None else f"; did you mean {close!r}?"
+
+
+def closest(name: str, candidates: Sequence[str]) -> str | None:
+    """Return the candidate that is meant by a name: spelt alike, or of the same words.
+
+    Case and underscores do not count: `same_step` is SameStep. A typing error comes before words,
+    and words before what merely looks alike: `hiders` is `hider_count`.
+    """
+    by_letters = {_letters(candidate): candidate for candidate in reversed(candidates)}
+    for look in (_alike(0.8), _by_words, _alike(0.6)):
+        found = look(name, by_letters)
+        if found is not None:
+            return found
+    return None
+
+
+def _alike(cutoff: float) -> Callable[[str, Mapping[str, str]], str | None]:
+    def look(name: str, by_letters: Mapping[str, str]) -> str | None:
+        close = difflib.get_close_matches(_letters(name), by_letters, n=1, cutoff=cutoff)
+        return by_letters[close[0]] if close else None
+
+    return look
+
+
+def _by_words(name: str, by_letters: Mapping[str, str]) -> str | None:
+    """Return the candidate with the largest share of words in common, more than a third of them."""
+    wanted = _words(name, is_asked=True)
+    best, most = None, 1 / 3
+    for candidate in by_letters.values():
+        words = _words(candidate)
+        share = len(wanted & words) / len(wanted | words)
+        if share > most and not (wanted & words) <= _COUNTS:
+            best, most = candidate, share
+    return best
+
+
+def _letters(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def _words(name: str, is_asked: bool = False) -> set[str]:
+    """Return the words of a name; of one that is asked for, a plural is a count."""
+    parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+", name)
+    words = {part.lower() for part in parts}
+    found = {re.sub(r"(?<=[sxh])es$|(?<=[^s])s$", "", word) for word in words}
+    if found & _COUNTS or (is_asked and found != words):
+        found = {*(found - _COUNTS), "count"}
+    return found
 
 
 def unknown(what: str, name: object, candidates: Iterable[str]) -> str:

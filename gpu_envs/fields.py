@@ -153,7 +153,8 @@ def _named(field: Field, scalar: object, label: str) -> str:
         return field.names[scalar]
     listed = ", ".join(map(repr, field.names))
     error = ValueError if isinstance(scalar, int | str) else TypeError
-    raise error(f"{label} must be one of {listed}, got {scalar!r}")
+    close = errors.suggestion(scalar, field.names) if isinstance(scalar, str) else ""
+    raise error(f"{label} must be one of {listed}, got {scalar!r}{close}")
 
 
 def _integral(scalar: int | float, label: str) -> int:

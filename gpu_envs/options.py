@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpu_envs import errors
+from gpu_envs import errors, pictures
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.fields import Value, checked_values
 from gpu_envs.fields import read as read_fields
@@ -36,9 +36,11 @@ def autoreset(mode: object) -> AutoresetMode:
     for member in AutoresetMode:
         if member.value == mode:
             return member
-    listed = ", ".join(repr(member.value) for member in AutoresetMode)
+    values = [member.value for member in AutoresetMode]
+    listed = ", ".join(map(repr, values))
     raise ValueError(
         f"autoreset_mode must be a member of AutoresetMode or one of {listed}, got {mode!r}"
+        f"{errors.suggestion(mode, values)}"
     )
 
 
@@ -84,7 +86,9 @@ def render_mode(mode: str | None, name: str, modes: Sequence[str]) -> str | None
     if mode is None or mode in modes:
         return mode
     listed = ", ".join(["None", *map(repr, modes)])
-    raise ValueError(f"render_mode of {name} must be one of: {listed}; got {mode!r}")
+    lack = "" if pictures.MODE in modes else f"{name.partition(' ')[0]} has no pictures; "
+    close = errors.suggestion(mode, modes)
+    raise ValueError(f"{lack}render_mode of {name} must be one of: {listed}; got {mode!r}{close}")
 
 
 def for_one_agent(description: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, Value]:

@@ -26,6 +26,14 @@ def metadata(description: Mapping[str, Any]) -> dict[str, Any]:
     return {"render_modes": modes(description), "render_fps": description.get("render_fps", 50)}
 
 
+def lack(description: Mapping[str, Any]) -> str:
+    """Return in words that an environment has no pictures, and what it has instead."""
+    name = description["id"]
+    if not description.get("text"):
+        return f"{name} has no pictures"
+    return f"{name} has no pictures, but is text: `python -m gpu_envs play {name}`"
+
+
 def checked_size(size: Any, name: str = "size") -> tuple[int, int] | None:
     """Return rows and columns as ints, or None; the native code knows the limits."""
     if size is None:

@@ -71,7 +71,7 @@ def parse(argv: Sequence[str]) -> tuple[argparse.Namespace, dict[str, Any]]:
 def _check(chosen: argparse.Namespace) -> None:
     description = registration.find(chosen.id)
     if not description.get("scene"):
-        raise ValueError(f"{description['id']} cannot be drawn: it describes no scene")
+        raise ValueError(pictures.lack(description))
     errors.whole(chosen.seed, "--seed", 0, SEED_LIMIT - 1)
     errors.whole(chosen.world, "--world", 0, options.WORLD_NUMBERS - 1)
     errors.whole(chosen.step, "--step", 0, options.WORLD_LIMIT)

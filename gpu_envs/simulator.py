@@ -337,6 +337,8 @@ class Simulator:
     def _looked_at(self, world: int) -> tuple[Any, int]:
         """Return a native simulator in host memory that has a world, and its number there."""
         self._require_ready("render")
+        if not self.instance["scene"]:
+            raise ValueError(pictures.lack(self.instance))
         (number,) = self._world_numbers([world], "world")
         if self.device == "cpu":
             return self._native, number

@@ -73,7 +73,7 @@ CONSTRUCTION = [
     ({"threads": "two"}, TypeError, "threads must be an int"),
     ({"first_world": -1}, ValueError, "first_world must be between 0"),
     ({"first_world": 2**32}, ValueError, "first_world must be between 0"),
-    ({"autoreset_mode": "same_step"}, ValueError, "'NextStep', 'SameStep', 'Disabled'"),
+    ({"autoreset_mode": "same_step"}, ValueError, r"'Disabled', .* did you mean 'SameStep'"),
     *[({"autoreset_mode": mode}, ValueError, "autoreset_mode must be") for mode in (1, None, True)],
     ({"max_episode_steps": -1}, ValueError, "max_episode_steps must be between 0"),
     ({"max_episode_steps": 1.5}, TypeError, "max_episode_steps must be an int"),

@@ -14,6 +14,33 @@ def test_suggestion_names_the_closest_candidate() -> None:
     )
 
 
+NAMES = ["agent_size", "hider_count", "box_count_low", "box_size", "max_life_tokens"]
+OPTIONS = ["threads", "autoreset_mode", "max_episode_steps", "SameStep", "HideSeek-v0", "layout"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("hiders", "hider_count"),
+        ("num_hiders", "hider_count"),
+        ("n_hiders", "hider_count"),
+        ("hider_cuont", "hider_count"),
+        ("boxes", "box_count_low"),
+        ("life_tokens", "max_life_tokens"),
+        ("num_threads", "threads"),
+        ("autoreset", "autoreset_mode"),
+        ("max_steps", "max_episode_steps"),
+        ("same_step", "SameStep"),
+        ("SAMESTEP", "SameStep"),
+        ("hide_seek", "HideSeek-v0"),
+        ("hideseek-v0", "HideSeek-v0"),
+        ("layout_name", "layout"),
+    ],
+)
+def test_suggestion_knows_words_and_not_their_case(name: str, meant: str | None) -> None:
+    assert errors.closest(name, [*NAMES, *OPTIONS]) == meant
+
+
 def test_suggestion_is_empty_without_a_close_candidate() -> None:
     assert errors.suggestion("zzz", ["work"]) == ""
 

@@ -45,14 +45,15 @@ def test_registering_twice_changes_nothing(recwarn: pytest.WarningsRecorder) -> 
     assert not recwarn.list
 
 
-@pytest.mark.parametrize("name", ["CartPole-v0", "gpu_envs/CartPole-v0"])
+@pytest.mark.parametrize("name", ["CartPole-v0", "gpu_envs/CartPole-v0", "CartPole"])
 def test_find_takes_ids_with_and_without_namespace(name: str) -> None:
     assert registration.find(name)["id"] == "CartPole-v0"
 
 
 def test_find_suggests_the_closest_id() -> None:
-    with pytest.raises(ValueError, match=r"did you mean 'CartPole-v0'"):
-        registration.find("CartPol-v0")
+    for name in ("CartPol-v0", "cartpole", "cart_pole-v0", "CartPole-v1"):
+        with pytest.raises(ValueError, match=r"did you mean 'CartPole-v0'"):
+            registration.find(name)
 
 
 def test_an_unknown_id_lists_all() -> None:

@@ -78,10 +78,22 @@ def test_environments_without_a_scene_say_so() -> None:
     with pytest.raises(gpu_envs.errors.ResetNeeded):
         simulator.render()
     simulator.reset(seed=0)
-    with pytest.raises(ValueError, match="Micro-v0 cannot be drawn: it describes no scene"):
+    with pytest.raises(ValueError, match="Micro-v0 has no pictures"):
         simulator.render()
-    with pytest.raises(ValueError, match="render_mode of Micro-v0 must be one of: None; got"):
+    with pytest.raises(ValueError, match="Micro-v0 has no pictures; render_mode"):
         gpu_envs.make_vec("Micro-v0", 2, render_mode="rgb_array")
+
+
+def test_games_without_pictures_name_what_they_have() -> None:
+    for mode in ("rgb_array", "human"):
+        with pytest.raises(ValueError, match="Hanabi-v0 has no pictures; render_mode of"):
+            gpu_envs.make_vec("Hanabi-v0", 2, render_mode=mode)
+    with pytest.raises(ValueError, match=r"Hanabi-v0 has no pictures; .*'ansi'"):
+        gpu_envs.parallel_env("Hanabi-v0", render_mode="rgb_array")
+    simulator = gpu_envs.Simulator("Hanabi-v0", 1, device="cpu")
+    simulator.reset(seed=0)
+    with pytest.raises(ValueError, match=r"no pictures, but is text: .*play Hanabi-v0"):
+        simulator.render()
 
 
 def test_mirror_shows_a_world_of_another_simulator() -> None:
@@ -243,7 +255,7 @@ def test_library_that_is_missing_names_the_extra(tmp_path, monkeypatch, capsys) 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["Micro-v0", "--out", "a.png"], "Micro-v0 cannot be drawn"),
+        (["Micro-v0", "--out", "a.png"], "Micro-v0 has no pictures"),
         (["CartPol-v0", "--out", "a.png"], "did you mean 'CartPole-v0'"),
         ([NAME, "--out", "a.avi"], "--out must end in .mp4, .gif, .png, got 'a.avi'"),
         ([NAME, "--out", "nowhere/a.png"], "there is no folder 'nowhere'"),
