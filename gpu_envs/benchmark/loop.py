@@ -17,6 +17,7 @@ from gpu_envs.benchmark.limits import PAIR_OPERATIONS, Limits, byte_table
 from gpu_envs.benchmark.plan import PLAIN_OUTPUTS, Form, Plan
 from gpu_envs.benchmark.points import Case, Point
 from gpu_envs.benchmark.report import Report, Table, si
+from gpu_envs.progress import Progress
 
 _WATCHED_WORLDS, _MOST_STAGES, _MOST_LETTERS = 64, 12, 60
 
@@ -38,19 +39,27 @@ class Bench:
         for case in cases:
             groups.setdefault(repr(replace(case, threads=None)), []).append(case)
         found = []
-        for group in groups.values():
-            try:
-                points = measure(group, self.plan.clock, bool(self.plan.data.get("drawn")))
-            except (ValueError, RuntimeError) as problem:
-                if not group[0].lanes:
-                    raise
-                self.report.say(f"{group[0].way} are not available: {problem}")
-                continue
-            for point in points:
-                self.report.follow(point)
-            found += points
+        with Progress(f"measuring {self.plan.name}", total=len(groups)) as progress:
+            for group in groups.values():
+                progress.step(0, note=f"{group[0].worlds:,} worlds, {group[0].way}")
+                points = self._measure(group)
+                progress.clear()
+                for point in points:
+                    self.report.follow(point)
+                progress.step()
+                found += points
         self.points += found
         return found
+
+    def _measure(self, group: list[Case]) -> list[Point]:
+        """Measure cases in turns; none where they are not compiled."""
+        try:
+            return measure(group, self.plan.clock, bool(self.plan.data.get("drawn")))
+        except (ValueError, RuntimeError) as problem:
+            if not group[0].lanes:
+                raise
+            self.report.say(f"{group[0].way} are not available: {problem}")
+            return []
 
     def show_rates(
         self, forms: list[Form], *, details: bool = True, outputs: tuple[str, ...] = PLAIN_OUTPUTS

@@ -14,9 +14,14 @@ from . import objects
 from .objects import Compile
 from .toolchain import CannotBuild
 
+_LINE_EVERY = 10.0  # [s], where lines are not written over
+
 
 class Progress:
-    """One line that is written over on a terminal; elsewhere a line per milestone."""
+    """One line that is written over on a terminal; elsewhere one at most every ten seconds.
+
+    `gpu_envs.progress` is the same for what may import the package.
+    """
 
     def __init__(self, title: str, total: int) -> None:
         self._title, self._total = title, total
@@ -24,6 +29,7 @@ class Progress:
         self._out: TextIO = sys.stderr
         self._is_live = self._out.isatty()
         self._shown = False
+        self._last = self._begin
 
     def begin(self) -> None:
         """Say what is going to happen, where nobody sees the line change."""
@@ -33,13 +39,18 @@ class Progress:
 
     def at(self, running: Sequence[str]) -> None:
         """Show what runs now."""
-        if self._total and self._is_live:
-            names = ", ".join(running)
-            line = f"gpu_envs: building {self._title}: {self._done} of {self._total}"
-            line = f"{line}, {time.monotonic() - self._begin:.0f} s ({names})"
+        now = time.monotonic()
+        if not self._total or (not self._is_live and now - self._last < _LINE_EVERY):
+            return
+        self._last = now
+        line = f"gpu_envs: building {self._title}: {self._done} of {self._total}"
+        line = f"{line}, {now - self._begin:.0f} s ({', '.join(running)})"
+        if self._is_live:
             width = os.get_terminal_size(self._out.fileno()).columns
             self._print("\r\x1b[K" + line[: width - 1], end="")
             self._shown = True
+        else:
+            self._print(line)
 
     def step(self) -> None:
         """Count one file that is done."""

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import gpu_envs
-from gpu_envs import benchmark, measures, native
+from gpu_envs import benchmark, measures, native, progress
 from gpu_envs.benchmark import bars, c_loop, cases, limits, look, loop, machine, memory, peers, plan
 from gpu_envs.benchmark.clock import Clock, Timing
 from gpu_envs.benchmark.plan import Plan
@@ -127,6 +127,18 @@ def test_rows_are_printed_when_they_are_measured(
     made = planned("CartPole-v0", chosen=(1, 8))
     loop.Bench(made, report).measure(list(made.plain(made.forms()[0])))
     assert "1 worlds" in said[-1] and "world steps/s" in said[-1]
+
+
+def test_a_long_measurement_says_where_it_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "_PATIENCE", -1.0)
+    made = planned("CartPole-v0", chosen=(8,))
+    cases_of = list(made.plain(made.forms()[0]))[:1]
+    loop.Bench(made, Report("CartPole-v0", {}, "test", is_followed=True)).measure(cases_of)
+    said = capsys.readouterr()
+    assert said.err.startswith("measuring CartPole-v0: 0 of 1, -:-- left, 8 worlds, 1 thread")
+    assert "8 worlds" in said.out
 
 
 def test_bars_are_judged_where_they_are_asked_for(

@@ -35,6 +35,15 @@ def test_objects_are_made_once_and_the_line_says_so(tmp_path: Path, capfd) -> No
     assert capfd.readouterr().err == ""
 
 
+def test_a_long_build_says_where_it_is(tmp_path: Path, capfd, monkeypatch) -> None:
+    """Where lines are not written over, as in a log."""
+    jobs.run([_job(tmp_path, "a", "int a;\n")], "one")
+    assert "0 of 1" not in capfd.readouterr().err
+    monkeypatch.setattr(jobs, "_LINE_EVERY", 0.0)
+    jobs.run([_job(tmp_path, "b", "int b;\n")], "one")
+    assert capfd.readouterr().err.splitlines()[1].startswith("gpu_envs: building one: 0 of 1, 0 s")
+
+
 def test_a_failure_says_the_engines_rule_first_and_names_the_line(tmp_path: Path) -> None:
     text = '\nint broken = "x";\nstatic_assert(false, "GE: a rule is broken");\n'
     job = _job(tmp_path, "a", text)
