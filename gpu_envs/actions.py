@@ -1,8 +1,8 @@
 """Accepts actions: what speaks DLPack, NumPy arrays and lists, checked and located in memory.
 
-What an action may be follows from its description: integers where it has choices, else floats;
-shaped (worlds, agents[, k]), (worlds * agents[, k]), or (worlds[, k]) with one agent. Values are
-checked by the native code.
+What an action may be follows from its description: integers where it has choices, booleans too
+where it has two, else floats; shaped (worlds, agents[, k]), (worlds * agents[, k]), or
+(worlds[, k]) with one agent. Values are checked by the native code.
 """
 
 from __future__ import annotations
@@ -37,6 +37,11 @@ def row_shape(fields: Sequence[Field]) -> tuple[int, ...]:
     return () if size == 1 and not fields[0].type.startswith("float") else (size,)
 
 
+def takes_bools(fields: Sequence[Field]) -> bool:
+    """Whether every number of an action chooses between two, so that booleans say it too."""
+    return all(field.choices == 2 for field in fields)
+
+
 class ActionReader:
     """Checks and locates the actions of one simulator."""
 
@@ -56,6 +61,7 @@ class ActionReader:
         self._expected = " or ".join(str(shape) for shape in dict.fromkeys(shapes))
         self._expected += f" ({layout.told(worlds, agents)})"
         self._kinds = "f" if fields[0].type.startswith("float") else "iu"
+        self._takes_bools = takes_bools(fields)
         self.dtype = np.dtype("float32" if self._kinds == "f" else "int64")
         self._dtype_name = self.dtype.name
         self._machine, self._ordinal = device
@@ -66,9 +72,10 @@ class ActionReader:
     def host(self, actions: object) -> NDArray:
         """Return actions as a contiguous array that the native code takes."""
         array = self._host_array(actions)
+        if self._takes_bools and array.dtype.kind == "b":
+            array = array.view(np.uint8)
         if array.dtype.kind not in self._kinds:
-            wanted = "floats" if self._kinds == "f" else "integers"
-            raise TypeError(f"actions must be {wanted} such as {self.dtype}, got {array.dtype}")
+            raise self._wrong_kind(array.dtype)
         if array.shape not in self._shapes:
             raise ValueError(f"actions must have shape {self._expected}, got {array.shape}")
         if array.dtype.name not in _NATIVE[self._kinds] or not array.dtype.isnative:
@@ -107,6 +114,8 @@ class ActionReader:
     def _adopt_torch(self, torch: Any) -> None:
         names = _NATIVE[self._kinds]
         self._torch_names = {getattr(torch, n): n for n in names if hasattr(torch, n)}
+        if self._takes_bools:
+            self._torch_names[torch.bool] = "uint8"  # a byte, 0 or 1
         self._torch = torch
 
     def _locate_tensor(self, tensor: Any) -> Located | None:
@@ -123,12 +132,10 @@ class ActionReader:
         return None if self._machine == "cpu" else self._convert_tensor(tensor)
 
     def _convert_tensor(self, tensor: Any) -> Located:
-        if bool(tensor.is_floating_point()) != (self._kinds == "f") or tensor.dtype in (
-            self._torch.bool,
-            self._torch.complex64,
-        ):
-            wanted = "floats" if self._kinds == "f" else "integers"
-            raise TypeError(f"actions must be {wanted} such as {self.dtype}, got {tensor.dtype}")
+        is_bool = tensor.dtype is self._torch.bool
+        is_float = bool(tensor.is_floating_point())
+        if tensor.is_complex() or is_float != (self._kinds == "f") or is_bool > self._takes_bools:
+            raise self._wrong_kind(tensor.dtype)
         if tuple(tensor.shape) not in self._shapes:
             raise ValueError(f"actions must have shape {self._expected}, got {tuple(tensor.shape)}")
         tensor = tensor.detach().to(getattr(self._torch, self.dtype.name)).contiguous()
@@ -144,6 +151,8 @@ class ActionReader:
                 f"actions must be an array on {self._place()} or a list, got {_kind_of(actions)}"
             )
         dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
+        if self._takes_bools and dtype.kind == "b":
+            dtype = np.dtype("uint8")
         if dtype.name not in _NATIVE[self._kinds]:
             raise TypeError(f"actions must be of type {_NATIVE[self._kinds]}, got {dtype}")
         if shape not in self._shapes:
@@ -187,6 +196,13 @@ class ActionReader:
         if self._kinds == "f" and array.dtype.kind in "iu":
             return array.astype(self.dtype)
         return array
+
+    def _wrong_kind(self, dtype: object) -> TypeError:
+        wanted = "floats" if self._kinds == "f" else "integers"
+        hint = ""
+        if str(dtype).endswith("bool") and self._kinds != "f":
+            hint = ": booleans are for actions of two choices"
+        return TypeError(f"actions must be {wanted} such as {self.dtype}, got {dtype}{hint}")
 
     def _place(self) -> str:
         return "cpu" if self._machine == "cpu" else f"cuda:{self._ordinal}"

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from gymnasium import Space, spaces
 
+from gpu_envs import actions as action_reading
 from gpu_envs import errors, fields, native, options, pictures, registration, resets, terminal
 from gpu_envs.layout import Outputs
 from gpu_envs.simulator import Simulator
@@ -125,6 +126,8 @@ class World(AgentSpaces):
         self.observation_spaces = _each(self.possible_agents, self._observation_space())
         self.action_spaces = _each(self.possible_agents, self.simulator.single_action_space)
         self._idle = _idle(self.simulator.single_action_space)
+        described = fields.read(self.simulator.instance["action"])
+        self._kinds = "iufb" if action_reading.takes_bools(described) else "iuf"
         self._rows: dict[str, NDArray] = {}
         # Copies that nobody else can write to: what is legal, and the state where it is the rows.
         self._mask: NDArray | None = None
@@ -235,7 +238,7 @@ class World(AgentSpaces):
                 return np.asarray(self._mask_of(agent).argmax())
             return self._idle
         array = np.asarray(action)
-        if array.size != self._idle.size or array.dtype.kind not in "iuf":
+        if array.size != self._idle.size or array.dtype.kind not in self._kinds:
             raise ValueError(
                 f"action of {self.possible_agents[agent]} must be one of "
                 f"{self.simulator.single_action_space}, got {action!r}"

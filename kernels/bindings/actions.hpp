@@ -7,12 +7,15 @@
 #include <pybind11/pybind11.h>
 
 #include <string>
+#include <vector>
 
 #include "engine/simulator/simulator.hpp"
 
 namespace ge::python {
 
 namespace py = pybind11;
+
+inline constexpr int kNumpyBool = 0;
 
 // NumPy's type numbers, the same in every version.
 // 7 is `long`, 9 `long long`: which of them an int64 array has depends on the platform.
@@ -56,7 +59,8 @@ class ActionReader {
         agents_(simulator.agents()),
         words_(int64_t(simulator.action_ranges().size()) / 2),
         is_float_(simulator.action_is_float()),
-        is_choice_(words_ == 1 && !is_float_) {}
+        is_choice_(words_ == 1 && !is_float_),
+        takes_bools_(!is_float_ && chooses_between_two(simulator.action_ranges())) {}
 
   Actions read(const py::object& object) const {
     // pybind11's views of NumPy's own structs: casting to py::array would convert what is no array,
@@ -69,7 +73,11 @@ class ActionReader {
     Type type;
     // Engines run on little-endian machines only.
     const bool native = descriptor->byteorder != '>';
-    const bool known = type_numbered(descriptor->type_num, type) && native;
+    bool known = type_numbered(descriptor->type_num, type) && native;
+    if (takes_bools_ && descriptor->type_num == kNumpyBool) {
+      known = true;
+      type = Type::uint8;  // a byte, 0 or 1
+    }
     const bool floats = known && (type == Type::float32 || type == Type::float64);
     if (!known || floats != is_float_)
       throw Error(Fault::type, std::string("actions must be ") +
@@ -94,6 +102,11 @@ class ActionReader {
     return (nd == 1 && shape[0] == worlds_ * agents_) ||
            (nd == 2 && shape[0] == worlds_ && shape[1] == agents_);
   }
+  static bool chooses_between_two(const std::vector<double>& ranges) {
+    for (size_t word = 0; 2 * word < ranges.size(); ++word)
+      if (ranges[2 * word] != 0.0 || ranges[2 * word + 1] != 1.0) return false;
+    return true;
+  }
   [[noreturn]] void refuse_shape(const py::object& object) const {
     const std::string k = !is_choice_ ? ", " + std::to_string(words_) : "";
     const py::array array = py::reinterpret_borrow<py::array>(object);
@@ -112,6 +125,7 @@ class ActionReader {
   int64_t worlds_, agents_, words_;
   bool is_float_;
   bool is_choice_;  // the action is one category: its rows have no axis
+  bool takes_bools_;
 };
 
 }  // namespace ge::python

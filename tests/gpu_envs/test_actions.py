@@ -12,6 +12,7 @@ from gpu_envs.arrays import address_of_numpy
 from gpu_envs.fields import Field
 
 DISCRETE = [Field("a", "int32", choices=4)]
+TWO = [Field("a", "int32", choices=2)]
 FORCE = [Field("force", "float32", (2,), low=-1, high=1)]
 LONE = [Field("force", "float32", low=-1, high=1)]
 
@@ -91,6 +92,28 @@ def test_every_float_type_is_accepted_for_numbers(dtype: str) -> None:
 def test_wrong_dtype_names_expected_and_actual(fields: list[Field], array: object) -> None:
     with pytest.raises(TypeError, match=r"actions must be (integers|floats) such as"):
         _reader(fields).host(array)
+
+
+@pytest.mark.parametrize("actions", [np.array([True, False, True]), [True, False, True]])
+def test_booleans_choose_between_two(actions: object) -> None:
+    assert _reader(TWO).host(actions).tolist() == [1, 0, 1]
+    pairs = _reader([Field("a", "int32", (2,), choices=2)]).host(np.eye(3, 2, dtype=bool))
+    assert pairs.tolist() == [[1, 0], [0, 1], [0, 0]]
+
+
+def test_boolean_tensors_are_used_where_they_are(torch) -> None:
+    tensor = torch.tensor([True, False, True])
+    assert _reader(TWO).locate(tensor)[:2] == (tensor.data_ptr(), "uint8")
+    wide = torch.tensor([[True, False]] * 3)
+    assert _reader(TWO).host(wide[:, 0]).tolist() == [1, 1, 1]
+
+
+def test_booleans_for_more_than_two_are_refused_in_words(torch) -> None:
+    for actions in (np.zeros(3, bool), [True, False, True], torch.zeros(3, dtype=torch.bool)):
+        with pytest.raises(TypeError, match="got bool: booleans are for actions of two choices"):
+            _reader(DISCRETE).host(actions)
+    with pytest.raises(TypeError, match=r"must be floats such as float32, got bool$"):
+        _reader(LONE).host(np.zeros((3, 1), bool))
 
 
 def test_lists_of_whole_numbers_serve_as_numbers() -> None:

@@ -111,7 +111,6 @@ ACTIONS = [
     (np.zeros(4, np.float32), TypeError, "actions must be.*int64.*got float32"),
     (np.full(4, NAN), TypeError, "actions must be.*got float64"),
     ([0, NAN, 1, 0], TypeError, "actions must be.*got float64"),
-    (np.zeros(4, bool), TypeError, "actions must be.*got bool"),
     ("0101", TypeError, "actions must be an array or a list"),
     (None, TypeError, "actions must be an array or a list"),
     (np.array([0, 1, 2, 0]), ValueError, "actions: world 2, agent 0: 2 is not"),
@@ -134,6 +133,29 @@ def test_actions_are_refused_before_any_world_moves(
     with pytest.raises(error, match=message):
         env.step(actions)
     assert (np.asarray(env.step(GOOD)[0]) == twin.step(GOOD)[0]).all()
+
+
+@pytest.mark.parametrize("options", [{}, {"reuse": True}, {"arrays": "torch"}], ids=str)
+def test_booleans_are_actions_of_two_choices(make_vec, options) -> None:
+    if options.get("arrays") == "torch":
+        pytest.importorskip("torch")
+    env, twin = make_vec(**options), make_vec()
+    env.reset(seed=1)
+    twin.reset(seed=1)
+    for given in (np.array(GOOD, bool), np.array(GOOD, bool).tolist()):
+        assert (np.asarray(env.step(given)[0]) == twin.step(GOOD)[0]).all()
+
+
+def test_native_step_takes_booleans_for_two_choices_alone(make_simulator) -> None:
+    for name, taken in (("CartPole-v0", True), ("Micro-v0", False)):
+        simulator = make_simulator(name, 4, device="cpu")
+        simulator.reset(seed=1)
+        given = np.zeros((4, simulator.agents_per_world), bool)
+        if taken:
+            assert simulator._native.step_numpy(given, True).reward.tolist() == [1.0] * 4
+            continue
+        with pytest.raises(TypeError, match="int64, int32 or uint8, got bool"):
+            simulator._native.step_numpy(given, True)
 
 
 def test_tensor_actions_of_wrong_kind_are_refused(env, torch) -> None:

@@ -40,11 +40,18 @@ def test_equals_the_simulator() -> None:
         assert list(rewards.values()) == outputs.reward[0].tolist()
 
 
-@pytest.mark.parametrize("action", [1, np.int64(1), np.array(1), np.int32(1), np.array([1])])
+@pytest.mark.parametrize("action", [1, np.int64(1), np.array(1), np.int32(1), np.array([1]), True])
 def test_accepts_actions_of_every_form(action) -> None:
     env = gpu_envs.parallel_env("CartPole-v0")
     env.reset(seed=0)
     assert env.step({"player_0": action})[1] == {"player_0": 1.0}
+
+
+def test_booleans_for_more_than_two_choices_are_refused() -> None:
+    env = _micro()
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="action of player_0 must be one of Discrete"):
+        env.step(dict.fromkeys(env.agents, True))
 
 
 def test_integers_of_different_kinds_go_together() -> None:
