@@ -8,11 +8,12 @@ batch is the one world there, for the same seed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from gpu_envs import arrays, errors, layout, options
+from gpu_envs import arrays, copies, errors, layout, options
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.layout import Outputs
 from gpu_envs.simulator import Simulator
@@ -41,6 +42,7 @@ class BatchedParallelEnv(AgentSpaces):
     """
 
     def __init__(self, name: str, num_envs: int = 1, **keywords: Any) -> None:
+        self._make_again = partial(type(self), name, num_envs, **keywords)
         worlds = errors.whole(num_envs, "num_envs", 1, options.WORLD_LIMIT)
         self.simulator = simulator = Simulator(name, worlds, **keywords)
         self.name = simulator.name
@@ -185,12 +187,10 @@ class BatchedParallelEnv(AgentSpaces):
         is_whole = host.dtype.kind in "iu" and np.dtype(kind).kind in "iu"
         return host.astype(kind, copy=False) if is_whole else host
 
-    def __reduce__(self) -> NoReturn:
-        """Refuse to be pickled or copied."""
-        raise TypeError(
-            "cannot pickle or copy a BatchedParallelEnv: it holds native memory; make another one, "
-            "and move the state with simulator.save() and load()"
-        )
+    def __reduce__(self) -> copies.Recipe:
+        """Return how to make another one, which is all there is before the first reset."""
+        simulator = self.simulator
+        return copies.recipe(self, self._make_again, simulator.has_begun, simulator.is_closed)
 
     def __repr__(self) -> str:
         """Return name, size and device."""

@@ -8,13 +8,15 @@ those layers as rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from functools import partial
+from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Discrete
 
 from gpu_envs import arrays as array_libraries
 from gpu_envs import (
+    copies,
     errors,
     faults,
     fields,
@@ -76,6 +78,21 @@ class Simulator:
         dtype: str | None = None,
         **parameters: Any,
     ) -> None:
+        given = {
+            "device": device,
+            "arrays": arrays,
+            "threads": threads,
+            "first_world": first_world,
+            "autoreset_mode": autoreset_mode,
+            "max_episode_steps": max_episode_steps,
+            "strict": strict,
+            "reuse": reuse,
+            "outputs": outputs,
+            "observation": observation,
+            "dtype": dtype,
+            **parameters,
+        }
+        self._make_again = partial(type(self), name, num_worlds, **given)
         machine, ordinal = native.prepare(device, name)
         description = registration.find(name)
         self.name: str = description["id"]
@@ -147,7 +164,7 @@ class Simulator:
         self._own: dict[bool, array_libraries.Binding] = {}
         self._pooled = self._arrays.pooled and not self.reuse
         self._mirror: pictures.Mirror | None = None
-        self._is_ready = False
+        self._is_ready = self._is_written = False
         self._sampled = 0
         self._step: Callable[..., Any] = faults.refuse_unready
         self._step_numpy: Callable[..., Any] = faults.refuse_unready
@@ -373,6 +390,7 @@ class Simulator:
         if full.dtype.kind == "f" and not np.isfinite(full).all():
             raise ValueError(f"values of column {column!r} must be finite, got nan or inf")
         self._native.set_column(column, full, chosen)
+        self._is_written = True
 
     def save(self) -> bytes:
         """Return the state of all worlds; loads on any machine."""
@@ -421,12 +439,14 @@ class Simulator:
         """Whether `close` was called."""
         return isinstance(self._native, faults.Closed)
 
-    def __reduce__(self) -> NoReturn:
-        """Refuse to be pickled or copied."""
-        raise TypeError(
-            f"cannot pickle or copy a {type(self).__name__}: it holds native memory; make it in "
-            f"the process that uses it, and move its state with save() and load()"
-        )
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything was done to the worlds that another simulator would have to repeat."""
+        return self._is_ready or self._is_written or self._sampled > 0
+
+    def __reduce__(self) -> copies.Recipe:
+        """Return how to make another one, which is all there is before the first reset."""
+        return copies.recipe(self, self._make_again, self.has_begun, self.is_closed)
 
     def __repr__(self) -> str:
         """Return name, size and device."""

@@ -7,14 +7,14 @@ process forks.
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any, NoReturn
+from functools import cached_property, partial
+from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium import Space
 
-from gpu_envs import errors, native, options, pictures, registration, resets
+from gpu_envs import copies, errors, native, options, pictures, registration, resets
 from gpu_envs.layout import Outputs
 from gpu_envs.simulator import Simulator
 
@@ -51,6 +51,13 @@ class Env(gymnasium.Env[Any, Any]):
         device: str = "cpu",
         **keywords: Any,
     ) -> None:
+        own: dict[str, Any] = {
+            "render_mode": render_mode,
+            "render_size": render_size,
+            "render_view": render_view,
+            "device": device,
+        }
+        self._make_again = partial(type(self), name, **own, **keywords)
         if device == "cpu":  # elsewhere nothing is touched yet: a process may fork first
             native.prepare(device, name)
         description = registration.find(name)
@@ -63,8 +70,8 @@ class Env(gymnasium.Env[Any, Any]):
         self._simulator: Simulator | None = None
         self._is_closed = False
         errors.refuse(_FIXED, keywords, "a single environment: use make_vec")
-        own = {k: v for k, v in keywords.items() if k not in options.KEYWORDS}
-        self._keywords = keywords | options.for_one_agent(description, own)
+        chosen = {k: v for k, v in keywords.items() if k not in options.KEYWORDS}
+        self._keywords = keywords | options.for_one_agent(description, chosen)
 
     @property
     def simulator(self) -> Simulator:
@@ -151,9 +158,10 @@ class Env(gymnasium.Env[Any, Any]):
         if self._simulator is not None:
             self._simulator.close()
 
-    def __reduce__(self) -> NoReturn:
-        """Refuse to be pickled or copied."""
-        raise TypeError("cannot pickle or copy an Env: it holds native memory; make another one")
+    def __reduce__(self) -> copies.Recipe:
+        """Return how to make another one, which is all there is before the first reset."""
+        has_begun = self._simulator is not None and self._simulator.has_begun
+        return copies.recipe(self, self._make_again, has_begun, self._is_closed)
 
     def __repr__(self) -> str:
         """Return the name."""

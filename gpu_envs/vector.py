@@ -9,15 +9,15 @@ world).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from gymnasium import Space
 from gymnasium.utils import seeding
 from gymnasium.vector import VectorEnv as GymnasiumVectorEnv
 from gymnasium.vector.utils import batch_space
 
-from gpu_envs import errors, layout, options, pictures, registration
+from gpu_envs import copies, errors, layout, options, pictures, registration
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.simulator import Simulator
 
@@ -61,6 +61,12 @@ class VectorEnv(_Base):
         render_view: str | None = None,
         **keywords: Any,
     ) -> None:
+        drawn: dict[str, Any] = {
+            "render_mode": render_mode,
+            "render_size": render_size,
+            "render_view": render_view,
+        }
+        self._make_again = partial(type(self), name, num_envs, **drawn, **keywords)
         self._style = pictures.Style.of(render_size, render_view)
         worlds = errors.whole(num_envs, "num_envs", 1, options.WORLD_LIMIT)
         self.simulator = simulator = Simulator(name, worlds, **keywords)
@@ -205,9 +211,10 @@ class VectorEnv(_Base):
         if "simulator" in vars(self):
             self.simulator.close()
 
-    def __reduce__(self) -> NoReturn:
-        """Refuse to be pickled or copied."""
-        self.simulator.__reduce__()
+    def __reduce__(self) -> copies.Recipe:
+        """Return how to make another one, which is all there is before the first reset."""
+        simulator = self.simulator
+        return copies.recipe(self, self._make_again, simulator.has_begun, simulator.is_closed)
 
     def __repr__(self) -> str:
         """Return name, size and device."""

@@ -17,7 +17,17 @@ import numpy as np
 from gymnasium import Space, spaces
 
 from gpu_envs import actions as action_reading
-from gpu_envs import errors, fields, native, options, pictures, registration, resets, terminal
+from gpu_envs import (
+    copies,
+    errors,
+    fields,
+    native,
+    options,
+    pictures,
+    registration,
+    resets,
+    terminal,
+)
 from gpu_envs.layout import Outputs
 from gpu_envs.simulator import Simulator
 from gpu_envs.spaces import box
@@ -315,14 +325,10 @@ class World(AgentSpaces):
         if not self._rows:
             raise errors.ResetNeeded(f"{self.name}: call reset() before {call}()")
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> copies.Recipe:
         """Return how to make another one, which is all there is before the first reset."""
-        if self._rows or self.simulator.is_closed:
-            raise TypeError(
-                f"cannot pickle or copy a {type(self).__name__} once it was reset: it holds native "
-                "memory; make another one, and move the state with simulator.save() and load()"
-            )
-        return partial(type(self), self.name, **self._recipe), ()
+        make, simulator = partial(type(self), self.name, **self._recipe), self.simulator
+        return copies.recipe(self, make, simulator.has_begun, simulator.is_closed)
 
     def __repr__(self) -> str:
         """Return the name and how many play."""

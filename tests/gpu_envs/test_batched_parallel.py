@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -219,8 +220,18 @@ def test_reward_parts_come_by_name(make) -> None:
     assert {name: array.shape for name, array in parts.items()} == {"sparse": (3,), "shaped": (3,)}
 
 
-def test_copies_are_refused(make) -> None:
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_copies_before_the_first_reset_are_equal(make, duplicate) -> None:
+    env = make("Overcooked-v0")
+    twin = duplicate(env)
+    first, other = env.reset(seed=1)[0], twin.reset(seed=1)[0]
+    assert all(np.array_equal(first[agent], other[agent]) for agent in env.agents)
+    twin.close()
+
+
+def test_copies_are_refused_after_the_first_reset(make) -> None:
     env = make()
+    env.reset(seed=0)
     with pytest.raises(TypeError, match="cannot pickle or copy a BatchedParallelEnv"):
         copy.copy(env)
 

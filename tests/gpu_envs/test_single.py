@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -91,6 +93,22 @@ def test_unseeded_reset_takes_a_readable_seed_and_goes_on() -> None:
     second, _ = env.reset()
     assert (twin.reset(seed=env.np_random_seed)[0] == first).all()
     assert (twin.reset()[0] == second).all()
+
+
+@pytest.mark.parametrize("make", [gpu_envs.Env, gpu_envs.make])
+def test_copies_before_the_first_reset_are_equal_and_later_ones_refused(make) -> None:
+    env = make("CartPole-v0", sutton_barto_reward=True)
+    env.action_space.seed(7)
+    copies = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+    observation, _ = env.reset(seed=1)
+    for twin in copies:
+        assert twin.spec == env.spec
+        assert np.array_equal(twin.reset(seed=1)[0], observation)
+        assert twin.step(1)[1] == env.unwrapped.simulator.step([[1]]).reward[0, 0]
+        env.reset(seed=1)
+    for refused in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="cannot pickle or copy an Env that has begun"):
+            refused(env)
 
 
 def test_use_after_close_and_copies_are_refused() -> None:

@@ -248,10 +248,31 @@ def test_metadata_belongs_to_the_instance(make_vec) -> None:
     assert gpu_envs.VectorEnv.metadata == {}
 
 
-@pytest.mark.parametrize("duplicate", [pickle.dumps, copy.deepcopy])
-def test_copies_and_pickles_are_refused(make_vec, duplicate) -> None:
-    with pytest.raises(TypeError, match="cannot pickle or copy"):
-        duplicate(make_vec())
+DUPLICATES = [copy.copy, copy.deepcopy, lambda original: pickle.loads(pickle.dumps(original))]
+
+
+@pytest.mark.parametrize("duplicate", DUPLICATES)
+def test_copies_before_the_first_reset_are_equal(duplicate) -> None:
+    keywords = {"device": "cpu", "autoreset_mode": "NextStep", "max_episode_steps": 5}
+    env = gymnasium.make_vec("gpu_envs/CartPole-v0", num_envs=3, **keywords)
+    env.action_space.seed(7)
+    twin = duplicate(env)
+    assert twin.spec == env.spec
+    assert twin.autoreset_mode is env.autoreset_mode
+    assert np.array_equal(twin.action_space.sample(), env.action_space.sample())
+    assert np.array_equal(twin.reset(seed=1)[0], env.reset(seed=1)[0])
+    env.close()
+    for _ in range(5):
+        truncated = twin.step(twin.action_space.sample())[3]
+    assert truncated.all()
+
+
+@pytest.mark.parametrize("duplicate", DUPLICATES)
+def test_copies_are_refused_after_the_first_reset(make_vec, duplicate) -> None:
+    env = make_vec()
+    env.reset(seed=0)
+    with pytest.raises(TypeError, match=r"cannot pickle or copy a VectorEnv.*simulator\.save\(\)"):
+        duplicate(env)
 
 
 def test_dropped_environment_is_freed_at_once() -> None:
