@@ -83,6 +83,17 @@ def refuse(fixed: Iterable[str], keywords: Container[str], why: str) -> None:
             raise TypeError(f"{name} cannot be chosen for {why}")
 
 
+def unexpected(who: str, keyword: str, candidates: Iterable[str]) -> str:
+    """Return the message for a keyword that is not among `candidates`, as Python words it.
+
+    Libraries that try keywords out read these words: TorchRL's GymEnv goes on without a keyword
+    that is refused so.
+    """
+    names = list(candidates)
+    said = f"{who} got an unexpected keyword argument {keyword!r}"
+    return f"{said}{suggestion(keyword, names)} (valid: {', '.join(names)})"
+
+
 def whole(value: object, argument: str, low: int, high: int) -> int:
     """Return `value` as an int in [low, high]; any other raises an error with the name."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):

@@ -76,8 +76,7 @@ def parameters(description: Mapping[str, Any], given: Mapping[str, object]) -> d
     names = [field.name for field in fields]
     for name in given:
         if name not in names:
-            what = f"keyword for {description['id']}:"
-            raise TypeError(errors.unknown(what, name, [*names, *KEYWORDS]))
+            raise TypeError(errors.unexpected(description["id"], name, [*names, *KEYWORDS]))
     return checked_values(fields, given, f"parameter of {description['id']}", TypeError)
 
 

@@ -3,7 +3,8 @@
 `num_envs` asks for worlds; the environment's own `num_envs` counts rows = worlds x agents, and
 everything it returns has that many. Every info key `k` has its mask `_k`, except `action_mask`,
 `agent_active`, `reward_parts` and `state`, which are valid everywhere (`state` has one row per
-world).
+world). With `infos="rows"` every entry is one array with a row per row, for tools that know nothing
+else.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.simulator import Simulator
 
 Infos = dict[str, Any]
+_NESTED = ("episode_stats", "_episode_stats", "reward_parts")
 _TOLD = ("action_mask", "agent_active", "state")  # of every call, a reset too
 
 if TYPE_CHECKING:
@@ -40,6 +42,10 @@ class VectorEnv(_Base):
             a picture per row, the rows of a world sharing one.
         render_size: Rows and columns of a picture; None for the environment's own.
         render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
+        infos: "nested", or "rows", where `state` is repeated for the agents of a world, and
+            `episode_return`, `episode_length` and `reward_<part>` stand in the place of
+            `episode_stats` and `reward_parts`; `final_info` alone holds arrays of its own, the
+            fields of the last observations too.
         **keywords: Those of `Simulator` (`device`, `arrays`, `threads`, `first_world`,
             `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `observation`,
             `dtype`) and the environment's parameters.
@@ -59,14 +65,18 @@ class VectorEnv(_Base):
         render_mode: str | None = None,
         render_size: tuple[int, int] | None = None,
         render_view: str | None = None,
+        infos: str = "nested",
         **keywords: Any,
     ) -> None:
+        if infos not in ("nested", "rows"):
+            raise ValueError(f"infos must be 'nested' or 'rows', got {infos!r}")
         drawn: dict[str, Any] = {
             "render_mode": render_mode,
             "render_size": render_size,
             "render_view": render_view,
         }
-        self._make_again = partial(type(self), name, num_envs, **drawn, **keywords)
+        self._make_again = partial(type(self), name, num_envs, infos=infos, **drawn, **keywords)
+        self._has_row_infos = infos == "rows"
         self._style = pictures.Style.of(render_size, render_view)
         worlds = errors.whole(num_envs, "num_envs", 1, options.WORLD_LIMIT)
         self.simulator = simulator = Simulator(name, worlds, **keywords)
@@ -136,6 +146,8 @@ class VectorEnv(_Base):
         if (parts := results.reward_parts) is not None:
             names = self.simulator.reward_parts
             infos["reward_parts"] = {name: parts[:, k] for k, name in enumerate(names)}
+        if self._has_row_infos:
+            infos = self._by_row(infos)
         return obs, results.reward, results.terminated, results.truncated, infos
 
     def reset(
@@ -160,7 +172,23 @@ class VectorEnv(_Base):
         results = self.simulator.reset_arrays(seed, options, True, out)
         self._note_seed()
         obs = results.obs if self._views is None else self._views(results.obs)
-        return obs, {name: getattr(results, name) for name in self._told}
+        infos = {name: getattr(results, name) for name in self._told}
+        return obs, self._by_row(infos) if self._has_row_infos else infos
+
+    def _by_row(self, infos: Infos) -> Infos:
+        """Return the same infos without dictionaries and without rows of worlds."""
+        flat = {name: info for name, info in infos.items() if name not in _NESTED}
+        if (state := infos.get("state")) is not None and self.agents_per_world > 1:
+            repeat = getattr(state, "repeat_interleave", state.repeat)
+            flat["state"] = repeat(self.agents_per_world, 0)
+        if (stats := infos.get("episode_stats")) is not None:
+            for name, key in (("episode_return", "r"), ("episode_length", "l")):
+                flat[name], flat[f"_{name}"] = stats[key], infos["_episode_stats"]
+        if isinstance(final := infos.get("final_obs"), dict):  # where TorchRL looks for fields
+            flat["final_info"] = {**infos.get("final_info", {}), **final}
+            flat["_final_info"] = infos["_final_obs"]
+        parts = infos.get("reward_parts", {})
+        return flat | {f"reward_{name}": part for name, part in parts.items()}
 
     def _note_seed(self) -> None:
         """Keep Gymnasium's generator in step with the seed of the last seeded reset."""

@@ -135,7 +135,9 @@ def test_unknown_render_mode_and_keyword_list_the_valid_ones(make_vec, name) -> 
     with pytest.raises(ValueError, match=r"render_mode .* must be one of: None"):
         make_vec(name, render_mode="video")
     parameters = [field["name"] for field in REGISTERED[name]["parameters"]]
-    with pytest.raises(TypeError, match=f"unknown keyword .*valid: {', '.join(parameters)}"):
+    with pytest.raises(
+        TypeError, match=f"unexpected keyword argument .*valid: {', '.join(parameters)}"
+    ):
         make_vec(name, speed=3)
 
 
@@ -266,6 +268,34 @@ def test_infos_are_arrays_with_masks(make_vec, name, mode) -> None:
 
     look(infos, covered=False)
     look(first_infos, covered=False)
+
+
+@every_environment
+@every_mode
+def test_infos_by_row_have_a_row_per_row_and_say_the_same(make_vec, name, mode) -> None:
+    options = {"autoreset_mode": mode, "max_episode_steps": 2, **sizes(name, "crowd")}
+    env, twin = make_vec(name, 3, infos="rows", **options), make_vec(name, 3, **options)
+    listing = gymnasium.wrappers.vector.DictInfoToList(env)
+    nested = [twin.reset(seed=0)[1]]
+    listed = [listing.reset(seed=0)[1]]
+    for actions in sampled(env, 2):
+        nested.append(twin.step(actions)[4])
+        listed.append(listing.step(actions)[4])
+    agents, nobody = env.agents_per_world, np.zeros(env.num_envs, bool)
+    for infos, rows in zip(nested, listed, strict=True):
+        assert len(rows) == env.num_envs
+        for row, one in enumerate(rows):
+            for key in {"action_mask", "agent_active", "state"} & infos.keys():
+                where = row // agents if key == "state" else row
+                assert np.array_equal(one[key], infos[key][where]), key
+            for part, values in infos.get("reward_parts", {}).items():
+                assert one[f"reward_{part}"] == values[row]
+            assert not any(isinstance(one[k], dict) for k in one if k != "final_info")
+            if infos.get("_episode_stats", nobody)[row]:
+                stats = {key: values[row] for key, values in infos["episode_stats"].items()}
+                assert stats == {"r": one["episode_return"], "l": one["episode_length"]}
+            else:
+                assert "episode_return" not in one
 
 
 MEMORY = """

@@ -82,8 +82,11 @@ BAD_TYPES: list[tuple[dict[str, Any], str]] = [
     ({"seeker_count": True}, r"'seeker_count' must be a number \(int32\), got True"),
     ({"arena_size": np.array([3.0, 4.0])}, r"'arena_size' must be a number .*, got array"),
     ({"profile": 1.5}, "'profile' must be one of 'fixed', 'openai', 'port', got 1.5"),
-    ({"gravty": 3}, "unknown keyword for HideSeek-v0: 'gravty'; did you mean 'gravity'"),
-    ({"hiders": 3}, "unknown keyword for HideSeek-v0: 'hiders'.*hider_count"),
+    (
+        {"gravty": 3},
+        "HideSeek-v0 got an unexpected keyword argument 'gravty'; did you mean 'gravity'",
+    ),
+    ({"hiders": 3}, "HideSeek-v0 got an unexpected keyword argument 'hiders'.*hider_count"),
 ]
 
 # Layouts, what the message says.

@@ -84,7 +84,11 @@ CONSTRUCTION = [
     ({"render_mode": "human"}, ValueError, "render_mode of CartPole-v0 must be one of: None"),
     ({"autoreset_mod": "Disabled"}, TypeError, "did you mean 'autoreset_mode'"),
     ({"sutton_barto": True}, TypeError, "did you mean 'sutton_barto_reward'"),
-    ({"gravity": 3.0}, TypeError, r"unknown keyword for CartPole-v0: 'gravity' \(valid: sutton"),
+    (
+        {"gravity": 3.0},
+        TypeError,
+        r"CartPole-v0 got an unexpected keyword argument 'gravity' \(valid: sutton",
+    ),
     ({"sutton_barto_reward": "yes"}, TypeError, "parameter 'sutton_barto_reward' must be"),
     ({"name": "Micro-v0", "agent_count": 0}, ValueError, "parameter 'agent_count' must be in 1"),
     ({"name": "Micro-v0", "agent_count": 1001}, ValueError, "parameter 'agent_count' must be"),

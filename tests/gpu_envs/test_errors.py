@@ -52,6 +52,13 @@ def test_unknown_lists_all_candidates() -> None:
     assert errors.unknown("option", "x", []).endswith("(valid: none)")
 
 
+def test_unexpected_keyword_is_worded_as_by_python() -> None:
+    assert errors.unexpected("Some-v0", "wrok", ["work", "agent_count"]) == (
+        "Some-v0 got an unexpected keyword argument 'wrok'; did you mean 'work'? "
+        "(valid: work, agent_count)"
+    )
+
+
 @pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])
 def test_whole_accepts_integers_of_any_library(value: object) -> None:
     assert errors.whole(value, "count", 1, 5) == 3

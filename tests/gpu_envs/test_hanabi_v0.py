@@ -49,7 +49,7 @@ def test_keywords_have_pettingzoos_defaults() -> None:
         ({"hand_size": 0}, ValueError, "hand_size must be between 1"),
         ({"max_life_tokens": 0}, ValueError, "max_life_tokens must be between 1"),
         ({"ranks": 2.0}, TypeError, "ranks must be an int"),
-        ({"colours": 3}, TypeError, "unknown keyword"),
+        ({"colours": 3}, TypeError, "unexpected keyword argument"),
         ({"player_count": 3}, TypeError, "player_count .*: use players="),
         ({"color_count": 3}, TypeError, "color_count .*: use colors="),
         ({"rank_count": 3}, TypeError, "rank_count .*: use ranks="),

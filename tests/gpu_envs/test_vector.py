@@ -248,6 +248,20 @@ def test_metadata_belongs_to_the_instance(make_vec) -> None:
     assert gpu_envs.VectorEnv.metadata == {}
 
 
+def test_infos_by_row_stay_in_their_library(make_vec, torch) -> None:
+    env = make_vec("Overcooked-v0", 3, arrays="torch", infos="rows")
+    plain = make_vec("Overcooked-v0", 3)
+    infos, expected = env.reset(seed=0)[1], plain.reset(seed=0)[1]
+    assert infos["state"].shape == (6, 522)
+    for row in range(6):
+        assert (infos["state"][row].numpy() == expected["state"][row // 2]).all()
+    infos = env.step(torch.zeros(6, dtype=torch.int64))[4]
+    assert infos["episode_length"].dtype == torch.int32
+    assert {"reward_sparse", "reward_shaped", "_episode_return"} < infos.keys()
+    with pytest.raises(ValueError, match="infos must be 'nested' or 'rows', got 'flat'"):
+        make_vec(infos="flat")
+
+
 DUPLICATES = [copy.copy, copy.deepcopy, lambda original: pickle.loads(pickle.dumps(original))]
 
 

@@ -44,7 +44,7 @@ def test_options_of_batches_are_refused(name) -> None:
 @pytest.mark.parametrize(
     ("keywords", "error", "message"),
     [
-        ({"speed": 3}, TypeError, "unknown keyword"),
+        ({"speed": 3}, TypeError, "unexpected keyword argument"),
         (
             {"illegal": "ignore"},
             ValueError,

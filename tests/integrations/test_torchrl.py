@@ -15,7 +15,15 @@ pytest.importorskip("torchrl", reason="needs torchrl: pip install torchrl")
 from tensordict.nn import TensorDictModule  # noqa: E402  # after the check that it is there
 from torchrl.collectors import Collector  # noqa: E402
 from torchrl.data import Bounded, Unbounded  # noqa: E402
-from torchrl.envs import Compose, PettingZooWrapper, RewardSum, TransformedEnv, check_env_specs  # noqa: E402
+from torchrl.envs import (  # noqa: E402
+    Compose,
+    GymEnv,
+    GymWrapper,
+    PettingZooWrapper,
+    RewardSum,
+    TransformedEnv,
+    check_env_specs,
+)
 from torchrl.envs.transforms import ActionMask  # noqa: E402
 from torchrl.modules import ProbabilisticActor  # noqa: E402
 from torchrl.objectives import ClipPPOLoss  # noqa: E402
@@ -94,6 +102,53 @@ def test_specs_say_what_spaces_say(make) -> None:
         ("sparse", "shaped"), (WORLDS, 2, 1)
     )
     assert env.observation_spec["state"].shape == (WORLDS, 522)
+
+
+# TorchRL's own environments over Gymnasium's interfaces
+
+
+@pytest.mark.parametrize("name", ["CartPole-v0", "CartPoleContinuous-v0", "Overcooked-v0"])
+def test_gym_env_makes_single_environments(name) -> None:
+    env = GymEnv(f"gpu_envs/{name}")
+    check_env_specs(env, seed=0)
+    env.close()
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "Disabled"])
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_gym_wrapper_takes_batches_with_infos_by_row(make_vec, subject, mode) -> None:
+    name, options = SUBJECTS[subject]
+    env = GymWrapper(make_vec(name, 3, autoreset_mode=mode, infos="rows", **options))
+    check_env_specs(env, seed=0)
+
+
+def test_gym_wrapper_finds_the_last_observations_of_episodes(make_vec) -> None:
+    options = {"max_episode_steps": 4, "infos": "rows"}
+    env = GymWrapper(make_vec("Overcooked-v0", 3, **options))
+    twin = make_vec("Overcooked-v0", 3, **options)
+    env.set_seed(5)
+    data = env.rollout(12, break_when_any_done=False)
+    assert data["next", "done"][:, 3::4].all()
+    seen, _ = twin.reset(seed=5)
+    for t in range(12):
+        assert (data["observation"][:, t].numpy() == seen).all()
+        seen, *_, infos = twin.step(data["action"][:, t].argmax(-1).numpy())
+        last = infos["final_obs"] if t % 4 == 3 else seen
+        assert (data["next", "observation"][:, t].numpy() == last).all()
+        if t % 4 != 3:
+            assert (data["next", "state"][:, t].numpy() == infos["state"]).all()
+
+
+def test_gym_wrapper_finds_the_fields_of_last_observations(make_vec) -> None:
+    options = {"max_episode_steps": 3, "infos": "rows"}
+    fields = GymWrapper(make_vec("CartPole-v0", 3, observation="dict", **options))
+    rows = GymWrapper(make_vec("CartPole-v0", 3, **options))
+    seen = []
+    for env in (fields, rows):
+        env.set_seed(5)
+        torch.manual_seed(0)
+        seen.append(env.rollout(6, break_when_any_done=False)["next"])
+    assert torch.equal(seen[0]["x"].flatten(), seen[1]["observation"][..., 0].flatten())
 
 
 # Trajectories
