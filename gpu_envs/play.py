@@ -176,11 +176,12 @@ def described(env: ParallelEnv, observation: Any) -> str:
     described = env.simulator.observation_fields
     views = FieldViews(described, observation.shape)(observation)
     width = max(len(field.name) for field in described)
-    return "\n".join(
-        f"{field.name:<{width}}  {np.array2string(np.asarray(views[field.name]), precision=4)}"
-        f" {field.unit}".rstrip()
-        for field in described
-    )
+    lines = []
+    for field in described:
+        value = np.asarray(views[field.name]).reshape(field.shape)
+        shown = np.array2string(value, precision=4)
+        lines.append(f"{field.name:<{width}}  {shown} {field.unit}".rstrip())
+    return "\n".join(lines)
 
 
 def _read(by_key: bool, prompt: str) -> str:

@@ -40,13 +40,18 @@ def box(fields: Sequence[Field], shape: tuple[int, ...], dtype: str) -> spaces.B
     return spaces.Box(low.reshape(shape), high.reshape(shape), dtype=kind.type)
 
 
+def _extent(field: Field) -> tuple[int, ...]:
+    """Return the shape of a field by itself: a lone number is (1,), since learners take vectors."""
+    return field.shape or (1,)
+
+
 def observation_space(
     fields: Sequence[Field], shape: tuple[int, ...], dtype: str, layout: str
 ) -> Space:
     """Return the space of one agent's observation; `layout` is "flat" or "dict"."""
     if layout == "flat":
         return box(fields, shape, dtype)
-    return spaces.Dict({field.name: box([field], field.shape, dtype) for field in fields})
+    return spaces.Dict({field.name: box([field], _extent(field), dtype) for field in fields})
 
 
 def action_space(fields: Sequence[Field]) -> Space:
@@ -68,8 +73,8 @@ class FieldViews:
         self._plan: list[tuple[str, Any, tuple[int, ...]]] = []
         start = 0
         for field in fields:
-            part: Any = slice(start, start + field.size) if field.shape else start
-            self._plan.append((field.name, (..., part), field.shape))
+            part = (..., slice(start, start + field.size))
+            self._plan.append((field.name, part, _extent(field)))
             start += field.size
 
     def __call__(self, rows: Any) -> dict[str, Any]:

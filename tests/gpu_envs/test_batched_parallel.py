@@ -165,9 +165,9 @@ def test_dictionary_observations(make) -> None:
     env = make("CartPole-v0", observation="dict")
     observations, _ = env.reset(seed=0)
     assert list(observations["player_0"]) == ["x", "velocity", "angle", "spin"]
-    assert observations["player_0"]["x"].shape == (3,)
+    assert observations["player_0"]["x"].shape == (3, 1)
     infos = env.step(np.zeros((3, 1), int))[4]
-    assert infos["player_0"]["final_obs"]["spin"].shape == (3,)
+    assert infos["player_0"]["final_obs"]["spin"].shape == (3, 1)
 
 
 def test_first_world_names_the_same_worlds(make) -> None:

@@ -29,9 +29,9 @@ def test_dict_observation_has_a_box_per_field() -> None:
     space = observation_space(FIELDS, (8,), "float32", "dict")
     assert isinstance(space, spaces.Dict)
     assert {name: part.shape for name, part in space.items()} == {
-        "x": (),
+        "x": (1,),  # a vector, as learners take a Box for one
         "grid": (2, 3),
-        "speed": (),
+        "speed": (1,),
     }
 
 
@@ -66,7 +66,7 @@ def test_action_space_follows_the_fields(fields: list[Field], expected: spaces.S
 def test_views_share_the_memory_of_the_rows() -> None:
     rows = np.arange(16, dtype=np.float32).reshape(2, 8)
     views = FieldViews(FIELDS, (8,))(rows)
-    assert views["x"].tolist() == [0, 8]
+    assert views["x"].tolist() == [[0], [8]]
     assert views["grid"].shape == (2, 2, 3)
     assert views["grid"][1].ravel().tolist() == [9, 10, 11, 12, 13, 14]
     assert all(np.shares_memory(view, rows) for view in views.values())
@@ -77,7 +77,7 @@ def test_views_keep_leading_axes_and_work_on_tensors(torch) -> None:
     views = FieldViews(FIELDS, (8,))(rows)
     assert views["grid"].shape == (3, 2, 2, 3)
     assert views["grid"].data_ptr() == rows.data_ptr() + 4
-    assert views["speed"].shape == (3, 2)
+    assert views["speed"].shape == (3, 2, 1)
 
 
 def test_lone_field_is_the_row_itself() -> None:

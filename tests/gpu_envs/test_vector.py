@@ -141,7 +141,7 @@ def test_dict_observations_come_everywhere(make_vec) -> None:
     flat = make_vec()
     flat.reset(seed=0)
     rows = flat.step(ACTIONS)[0]
-    assert _equal(np.stack([obs[name] for name in names], axis=-1), rows)
+    assert _equal(np.concatenate([obs[name] for name in names], axis=-1), rows)
 
 
 def test_outputs_of_several_agents_join_the_infos(make_vec) -> None:

@@ -135,7 +135,7 @@ def test_dictionary_observations_have_the_state_of_flat_ones() -> None:
     rows, _ = flat.reset(seed=3)
     fields, _ = split.reset(seed=3)
     assert fields["player_0"] in split.observation_space("player_0")
-    assert [float(value) for value in fields["player_0"].values()] == rows["player_0"].tolist()
+    assert [value.item() for value in fields["player_0"].values()] == rows["player_0"].tolist()
     assert np.array_equal(split.state(), flat.state())
 
 

@@ -162,7 +162,7 @@ CASES = [
         NO_SAME_STEP,
         NO_SAME_STEP,
         lambda plain, wrapped: (
-            list(wrapped[0]) == ["x"] and _near(wrapped[0]["x"], np.asarray(plain[0])[:, 0])
+            list(wrapped[0]) == ["x"] and _near(wrapped[0]["x"], np.asarray(plain[0])[:, :1])
         ),
         options={"observation": "dict"},
     ),

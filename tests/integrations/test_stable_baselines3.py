@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ torch = pytest.importorskip("torch", reason="needs torch")
 pytest.importorskip("stable_baselines3", reason="needs stable-baselines3")
 
 from stable_baselines3 import A2C, DQN, PPO  # noqa: E402  # after the check that it is there
+from stable_baselines3.common.env_checker import check_env  # noqa: E402
 from stable_baselines3.common.evaluation import evaluate_policy  # noqa: E402
 from stable_baselines3.common.monitor import Monitor  # noqa: E402
 from stable_baselines3.common.vec_env import (  # noqa: E402
@@ -25,6 +27,7 @@ from stable_baselines3.common.vec_env import (  # noqa: E402
 )
 
 from gpu_envs.integrations.stable_baselines3 import SB3VecEnv  # noqa: E402
+from tests.contract.playing import every_single  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "stable_baselines3_ppo.py"
 SMALL: dict[str, Any] = {"n_steps": 16, "device": "cpu", "seed": 3}
@@ -142,6 +145,23 @@ def test_algorithm_runs(make, algorithm, arrays) -> None:
 
 def test_continuous_actions_run(make) -> None:
     PPO("MlpPolicy", make("CartPoleContinuous-v0"), batch_size=32, **SMALL).learn(128)
+
+
+def test_named_numbers_run(make) -> None:
+    env = make("CartPole-v0", 2, observation="dict")
+    assert {part.shape for part in env.observation_space.spaces.values()} == {(1,)}
+    PPO("MultiInputPolicy", env, batch_size=32, **SMALL).learn(128)
+
+
+@pytest.mark.parametrize("observation", ["flat", "dict"])
+@every_single
+def test_single_environments_pass_its_check(name, observation) -> None:
+    env = gpu_envs.Env(name, observation=observation)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error")
+        warnings.filterwarnings("ignore", message=".*image.*")  # planes that are small
+        check_env(env)
+    env.close()
 
 
 def test_named_observations_run(make) -> None:
