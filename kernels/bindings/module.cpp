@@ -11,6 +11,7 @@
 #include "bindings/actions.hpp"
 #include "bindings/options.hpp"
 #include "bindings/outputs.hpp"
+#include "bindings/unlocked.hpp"
 #include "engine/maths/sampling.hpp"
 #include "engine/simulator/machine.hpp"
 #include "engine/simulator/modules.hpp"
@@ -74,7 +75,7 @@ class NativeSimulator {
             uintptr_t stream) {
     const Busy simulator(*this);
     const Actions given{reinterpret_cast<const void*>(actions), action_type(type)};
-    const py::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     simulator->step(given, addresses.bound, reinterpret_cast<void*>(stream));
   }
 
@@ -85,7 +86,7 @@ class NativeSimulator {
     Bound bound;
     char* const memory = pool_->take(bound);
     try {
-      const py::gil_scoped_release unlocked;
+      const Unlocked unlocked;
       simulator->step(actions, bound, nullptr);
     } catch (...) {
       pool_->give_back(memory);
@@ -124,12 +125,12 @@ class NativeSimulator {
     request.mask = reinterpret_cast<const uint8_t*>(mask);
     // While Python may still be asked; `list` and the options live until the call has returned.
     request.options = values_of(options);
-    const py::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     simulator->reset(request, addresses.bound, reinterpret_cast<void*>(stream));
   }
   void observe(const Addresses& addresses, uintptr_t stream) {
     const Busy simulator(*this);
-    const py::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     simulator->observe(addresses.bound, reinterpret_cast<void*>(stream));
   }
 
@@ -229,7 +230,7 @@ class NativeSimulator {
                             uint32_t(seed),
                             uint32_t(seed >> 32),
                             number};
-    const py::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     simulator->sample_actions(sampling, reinterpret_cast<int32_t*>(to),
                               reinterpret_cast<void*>(stream));
   }
@@ -292,7 +293,7 @@ class NativeSimulator {
     py::array_t<uint8_t> picture({height, width, 3});
     // The scene is a copy, so drawing needs neither the world nor Python.
     uint8_t* const to = picture.mutable_data();
-    const py::gil_scoped_release unlocked;
+    const Unlocked unlocked;
     pictures::draw(scene, request, to);
     return picture;
   }
@@ -350,6 +351,7 @@ PYBIND11_MODULE(_native, m) {
   using namespace ge::python;
   using ge::python::NativeSimulator;
   m.doc() = "Native simulators of gpu_envs.";
+  Unlocked::watch_the_end();
   // Local, as the classes are: the bindings of several engines live in one process.
   py::register_local_exception_translator(&translate);
   // Of the engine that this is linked with: Python chooses among several by them.

@@ -6,6 +6,7 @@ import copy
 import ctypes
 import ctypes.util
 import pickle
+import textwrap
 
 import numpy as np
 import pytest
@@ -258,3 +259,48 @@ def test_bits_do_not_depend_on_how_the_caller_rounds(make_simulator, threads) ->
     simulator.reset(seed=3)
     assert simulator.observe().obs.tobytes() == first.tobytes()
     assert run() == found
+
+
+STEPPING = """
+    import os, sys, threading
+    import numpy as np
+    import gpu_envs
+
+    actions = np.zeros((2000, 2), np.int64)
+    started = threading.Barrier(5)
+
+    def play(reuse):
+        simulator = gpu_envs.Simulator(
+            "Micro-v0", 2000, device="cpu", threads=1, reuse=reuse, agent_count=2, work=64
+        )
+        simulator.reset(seed=0)
+        started.wait()
+        while True:
+            simulator.step(actions)
+
+    for number in range(4):
+        threading.Thread(target=play, args=(number % 2 == 0,), daemon=True).start()
+    started.wait()
+"""
+AT_THE_END = {
+    "threads step on": "",
+    "a child was forked meanwhile": """
+    child = os.fork()
+    if child:
+        _, status = os.waitpid(child, 0)
+        sys.exit(os.waitstatus_to_exitcode(status))
+    """,
+    "another hook steps too": """
+    import atexit
+    twin = gpu_envs.Simulator("CartPole-v0", 1, device="cpu")
+    twin.reset(seed=0)
+    atexit.register(twin.step, [0])
+    """,
+}
+
+
+@pytest.mark.parametrize("ending", AT_THE_END)
+def test_daemon_threads_in_a_step_let_the_process_end(run_python, ending) -> None:
+    program = textwrap.dedent(STEPPING) + textwrap.dedent(AT_THE_END[ending])
+    result = run_python(program, "-W", "ignore:.*multi-threaded.*")
+    assert (result.returncode, result.stderr) == (0, "")
