@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from gymnasium import logger
 
 from gpu_envs import native
 
@@ -32,6 +33,12 @@ def lack(description: Mapping[str, Any]) -> str:
     if not description.get("text"):
         return f"{name} has no pictures"
     return f"{name} has no pictures, but is text: `python -m gpu_envs play {name}`"
+
+
+def warn_without_mode(name: str, listed: Sequence[str], maker: str) -> None:
+    """Warn, as Gymnasium's environments do, who calls `render` and chose no mode."""
+    how = f'{maker}("gpu_envs/{name}", render_mode="{listed[0]}")' if listed else "it has none"
+    logger.warn(f"render() of {name} needs a render mode: {how}", stacklevel=3)
 
 
 def checked_size(size: Any, name: str = "size") -> tuple[int, int] | None:

@@ -147,8 +147,10 @@ class Env(gymnasium.Env[Any, Any]):
         return {name: _host_copy(rows[0]) for name, rows in pairs if rows is not None}
 
     def render(self) -> Any:
-        """Return a picture, uint8 (rows, columns, 3); None where `render_mode` is None."""
+        """Return a picture, uint8 (rows, columns, 3); None and a warning without a mode."""
         if self.render_mode is None:
+            modes = self.metadata["render_modes"]
+            pictures.warn_without_mode(self.name, modes, "gymnasium.make")
             return None
         return self.simulator.render(0, **self._style.keywords())
 

@@ -203,8 +203,10 @@ class VectorEnv(_Base):
         self.simulator.check()
 
     def render(self) -> tuple[pictures.Picture, ...] | None:
-        """Return a picture per row, uint8 (rows, columns, 3); None where `render_mode` is None."""
+        """Return a picture per row, uint8 (rows, columns, 3); None and a warning without a mode."""
         if self.render_mode is None:
+            modes = self.metadata["render_modes"]
+            pictures.warn_without_mode(self.simulator.name, modes, "gymnasium.make_vec")
             return None
         draw, how = self.simulator.render, self._style.keywords()
         drawn = [draw(world, **how) for world in range(self.num_worlds)]

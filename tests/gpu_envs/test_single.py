@@ -111,6 +111,16 @@ def test_copies_before_the_first_reset_are_equal_and_later_ones_refused(make) ->
             refused(env)
 
 
+def test_render_without_a_mode_warns() -> None:
+    for name, how in (
+        ("Micro-v0", "it has none"),
+        ("Flocking-v0", r'gymnasium.make\("gpu_envs/Flocking-v0", render_mode="rgb_array"\)'),
+    ):
+        env = gpu_envs.Env(name)
+        with pytest.warns(UserWarning, match=f"of {name} needs a render mode: {how}"):
+            assert env.render() is None
+
+
 def test_use_after_close_and_copies_are_refused() -> None:
     env = gpu_envs.Env("CartPole-v0")
     env.reset(seed=0)
@@ -120,5 +130,4 @@ def test_use_after_close_and_copies_are_refused() -> None:
         env.step(0)
     with pytest.raises(TypeError, match="cannot pickle or copy"):
         copy.deepcopy(env)
-    assert env.render() is None
     assert repr(env) == "<Env CartPole-v0>"
