@@ -16,6 +16,7 @@ from gymnasium.spaces import Discrete
 
 from gpu_envs import arrays as array_libraries
 from gpu_envs import (
+    columns,
     copies,
     errors,
     faults,
@@ -375,20 +376,21 @@ class Simulator:
         return values
 
     def set(self, column: str, values: object, worlds: Sequence[int] | None = None) -> None:
-        """Write a column of all worlds or of `worlds`; values broadcast to (worlds, rows, ...)."""
+        """Write a column of all worlds or of `worlds`, or nothing of it.
+
+        Values that the column's type cannot hold are refused (259 or 2.9 for a byte, NaN and
+        infinity for a float), and so are those that its description excludes, unless they
+        stand there already: what `get` returned can be written back where it is finite.
+
+        Args:
+            column: Its name.
+            values: Broadcast to (worlds, rows, ...).
+            worlds: Numbers of the worlds that are written; None for all.
+        """
         self._check_column(column)
         current = self._native.get_column(column)
         chosen = None if worlds is None else self._world_numbers(worlds, "worlds")
-        shape = current.shape if chosen is None else (len(chosen), *current.shape[1:])
-        try:
-            full = np.broadcast_to(np.asarray(values), shape).astype(current.dtype, order="C")
-        except (ValueError, TypeError) as problem:
-            raise ValueError(
-                f"values of column {column!r} must fit {shape} (rows behind the last agent mean "
-                f"nothing): {problem}"
-            ) from problem
-        if full.dtype.kind == "f" and not np.isfinite(full).all():
-            raise ValueError(f"values of column {column!r} must be finite, got nan or inf")
+        full = columns.values_for(column, values, current, chosen)
         self._native.set_column(column, full, chosen)
         self._is_written = True
 

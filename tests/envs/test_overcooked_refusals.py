@@ -100,7 +100,7 @@ def test_chefs_that_were_set_beyond_the_border_touch_no_other_memory(make_simula
     simulator = make_simulator("Overcooked-v0", 3, cook_time=1)
     simulator.reset(seed=1)
     others = [simulator.get("cells.item")[k].copy() for k in (0, 2)]
-    for cell, facing in ((0, 0), (0, 3), (19, 1), (19, 2), (255, 3), (200, 200)):
+    for cell, facing in ((0, 0), (0, 3), (19, 1), (19, 2), (255, 3), (200, 2)):
         simulator.set("chefs.cell", cell, worlds=[1])
         simulator.set("chefs.facing", facing, worlds=[1])
         simulator.set("chefs.held", 3, worlds=[1])
@@ -108,5 +108,10 @@ def test_chefs_that_were_set_beyond_the_border_touch_no_other_memory(make_simula
         simulator.step(np.array([[4, 4], [3, 0], [4, 4]]))
         for before, k in zip(others, (0, 2), strict=True):
             assert (simulator.get("cells.item")[k] == before).all()
+    for column, value, most in (("chefs.facing", 4, 3), ("chefs.cell", 259, 255)):
+        with pytest.raises(
+            ValueError, match=rf"{column}.* {most}.* got {value} for world 1, row 0"
+        ):
+            simulator.set(column, value, worlds=[1])
     simulator.set("cells.item", 31, worlds=[1])
     assert "pot" in simulator.text(1)

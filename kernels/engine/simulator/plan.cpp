@@ -29,7 +29,8 @@ std::string short_name(std::string_view type) {
 
 void ColumnList::list_header(const std::string& table, int64_t at, int64_t bytes, int64_t room) {
   segments.push_back({at, bytes, 4});
-  columns.push_back({table + ".count", Type::uint32, {}, 1, at, 4, 4, "", "live rows", 0, room});
+  columns.push_back(
+      {table + ".count", Type::uint32, {}, 1, at, 4, 4, "", "live rows", 0, double(room)});
 }
 
 void ColumnList::pool_header(const std::string& table, int64_t at, int64_t bytes, int words,
@@ -53,10 +54,11 @@ void ColumnList::component(const std::string& table, const Segment& row, int64_t
   segments.push_back({row.offset, row.bytes * rows, row.unit});
   for (const FieldInfo& info : fields) {
     columns.push_back({table + "." + info.name, info.type, info.shape, rows,
-                       row.offset + info.offset, row.bytes, info.bytes, info.unit, info.doc});
-    // One bound alone is told to people but not enforced when a column is set.
-    if (info.low > -kUnbounded && info.high < kUnbounded)
-      columns.back().low = int64_t(info.low), columns.back().high = int64_t(info.high);
+                       row.offset + info.offset, row.bytes, info.bytes, info.unit, info.doc,
+                       info.low, info.high});
+    if (info.type != Type::float32) continue;
+    columns.back().low = float(info.low);  // a bound is itself within, as the column holds it
+    columns.back().high = float(info.high);
   }
 }
 

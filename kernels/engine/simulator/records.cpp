@@ -237,20 +237,38 @@ void get_column(Simulator& simulator, const Column& column, void* to) {
 
 namespace {
 
-/// Whole numbers name rows, kinds and counts: one beyond its range would reach outside of tables.
-void check_values(const Column& column, const void* from, int64_t worlds) {
-  if (column.low > column.high || (column.type != Type::uint32 && column.type != Type::int32))
-    return;
-  const int64_t values = worlds * column.rows * column.bytes / 4;
-  for (int64_t i = 0; i < values; ++i) {
-    uint32_t word;
-    std::memcpy(&word, static_cast<const char*>(from) + 4 * i, 4);
-    const int64_t value = column.type == Type::int32 ? int64_t(int32_t(word)) : int64_t(word);
-    if (value < column.low || value > column.high)
-      throw Error(Fault::value, "set: " + column.name + " must be from " +
-                                    std::to_string(column.low) + " to " +
-                                    std::to_string(column.high) + ", got " + std::to_string(value));
+std::string exactly(Type type, const void* at) {
+  if (type == Type::int64 || type == Type::uint64) {
+    uint64_t word;
+    std::memcpy(&word, at, sizeof word);
+    return type == Type::int64 ? std::to_string(int64_t(word)) : std::to_string(word);
   }
+  return spelled(number_at(type, at));
+}
+
+/// Whole numbers name rows, kinds and counts: one beyond its range would reach outside of tables.
+/// What a world holds already may stay: rules may have left the range, and what `get_column` gave
+/// can be written back.
+void check_world(const Column& column, const char* values, const char* record, int64_t world) {
+  const int64_t one = bytes_of(column.type);
+  for (int64_t row = 0; row < column.rows; ++row)
+    for (int64_t at = 0; at < column.bytes; at += one) {
+      const char* const value = values + row * column.bytes + at;
+      const double x = number_at(column.type, value);
+      if (x >= column.low && x <= column.high) continue;
+      const char* const held = record + column.offset + row * column.stride + at;
+      if (std::memcmp(value, held, size_t(one)) == 0) continue;
+      const std::string low = spelled(column.low), high = spelled(column.high);
+      const std::string wanted = column.high == kUnbounded   ? "at least " + low
+                                 : column.low == -kUnbounded ? "at most " + high
+                                                             : "from " + low + " to " + high;
+      const std::string element =
+          column.shape.empty() ? "" : ", element " + std::to_string(at / one);
+      throw Error(Fault::value, "set: " + column.name + " must be " + wanted + ", got " +
+                                    exactly(column.type, value) + " for world " +
+                                    std::to_string(world) + ", row " + std::to_string(row) +
+                                    element);
+    }
 }
 
 }  // namespace
@@ -264,11 +282,15 @@ void set_column(Simulator& simulator, const Column& column, const void* from,
     if (world < 0 || world >= simulator.worlds())
       throw Error(Fault::value, "set: world " + std::to_string(world) + " is not one of 0 to " +
                                     std::to_string(simulator.worlds() - 1));
-  // Before the first world is written: a refused call changes nothing.
-  check_values(column, from, count);
+  const auto number = [&](int64_t i) { return worlds.empty() ? i : worlds[size_t(i)]; };
   const char* in = static_cast<const char*>(from);
+  if (column.low > -kUnbounded || column.high < kUnbounded)  // of all, before any is written
+    for (int64_t i = 0; i < count; ++i) {
+      simulator.read_records(number(i), 1, one.data());
+      check_world(column, in + i * column.rows * column.bytes, one.data(), number(i));
+    }
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t world = worlds.empty() ? i : worlds[size_t(i)];
+    const int64_t world = number(i);
     simulator.read_records(world, 1, one.data());
     for (int64_t row = 0; row < column.rows; ++row, in += column.bytes)
       std::memcpy(one.data() + column.offset + row * column.stride, in, size_t(column.bytes));

@@ -12,6 +12,7 @@
 
 #include "engine/base/boundary.hpp"
 #include "engine/base/error.hpp"
+#include "engine/described/describe.hpp"
 #include "engine/described/values.hpp"
 
 namespace ge {
@@ -91,8 +92,7 @@ struct Column {
   std::vector<int64_t> shape;  // of one element: () for a number
   int64_t rows, offset, stride, bytes;
   std::string unit, doc;
-  // What whole numbers of it may be; the first above the second: anything.
-  int64_t low = 1, high = 0;
+  double low = -kUnbounded, high = kUnbounded;  // what its description allows
 };
 
 struct Sampling;

@@ -299,7 +299,7 @@ GE_TEST(nonsense_from_outside_becomes_something_that_can_be_computed_with) {
   yard.run(3);
   CHECK(yard.speed(0) <= 30.01f && yard.at(0).z > 0 && yard.at(0).x < 10);
   CHECK_THROWS(yard.set("bodies.kind", std::vector<uint32_t>(sandbox::kBodies, 99)), Error,
-               "bodies.kind must be from 0 to 7, got 99");
+               "bodies.kind must be from 0 to 7, got 99 for world 0, row 0");
   CHECK_THROWS(yard.set("statics.count", std::vector<uint32_t>{4000000}), Error,
                "statics.count must be from 0 to 12");
 }
