@@ -91,27 +91,34 @@ def render_mode(mode: str | None, name: str, modes: Sequence[str]) -> str | None
 
 
 def for_one_agent(description: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, Value]:
-    """Check parameters of a world with one agent; where a parameter counts the agents, it is 1."""
+    """Check parameters of a world with one agent: no count of agents is changed in silence.
+
+    The description's "agents" is a sum of numbers and of parameters that count agents; a negative
+    value of one leaves it open, so that only the environment knows what it will be.
+    """
     checked = parameters(description, given)
     agents = str(description["agents"])
-    if agents == "1":
+    terms = agents.split(" + ")
+    counts = [field for field in read_fields(description["parameters"]) if field.name in terms]
+    known = {field.name: checked.get(field.name, field.default) for field in counts}
+    numbers = [known.get(term, term) for term in terms]
+    if all(int(n) >= 0 for n in numbers) and sum(int(n) for n in numbers) == 1:
         return checked
-    if agents.isdecimal():
-        raise ValueError(f"{description['id']} has {agents} agents per world, {_ONE_AGENT}")
-    field = next((f for f in read_fields(description["parameters"]) if f.name == agents), None)
-    if field is None:  # a sum of parameters, each at least 1
-        raise ValueError(
-            f"{description['id']} has {agents} agents per world, {_ONE_AGENT} or "
-            "gpu_envs.parallel_env"
-        )
-    if field.low is not None and field.low > 1:
-        raise ValueError(
-            f"{description['id']} has {field.low:g} agents or more per world, {_ONE_AGENT} or "
-            "gpu_envs.parallel_env"
-        )
-    if checked.setdefault(agents, 1) != 1:
-        raise ValueError(f"{agents} is {checked[agents]}, {_ONE_AGENT}, or pass {agents}=1")
-    return parameters(description, checked)
+    alone = _of_one_agent(terms, {field.name: field.low for field in counts})
+    who = f"{description['id']} has {agents} agents per world"
+    if len(terms) == 1 and agents in checked:
+        who = f"{agents} is {checked[agents]}"
+    instead = f"{_ONE_AGENT} or gpu_envs.parallel_env"
+    raise ValueError(f"{who}, {instead}" + (f", or pass {alone}" if alone else ""))
+
+
+def _of_one_agent(terms: Sequence[str], lows: Mapping[str, float | None]) -> str:
+    """Return the parameters that leave one agent, as they would be typed; "" if there are none."""
+    least = [max(int(lows[t] or 0), 0) if t in lows else int(t) for t in terms]
+    if sum(least) == 0:
+        least[-1] = 1
+    pairs = [f"{t}={n}" for t, n in zip(terms, least, strict=True) if t in lows]
+    return " and ".join(pairs) if sum(least) == 1 else ""
 
 
 def stream_handle(stream: Any) -> int:

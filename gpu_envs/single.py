@@ -24,9 +24,9 @@ _FIXED = ("arrays", "autoreset_mode", "outputs", "reuse", "threads")
 class Env(gymnasium.Env[Any, Any]):
     """One world with one agent; NumPy observations, Python scalars, no autoreset.
 
-    Where a parameter counts the agents, it is 1 here. A time limit longer than the environment's
-    own needs `max_episode_steps` here: `gymnasium.make` keeps that argument to itself and can only
-    shorten it.
+    Parameters that count the agents have to leave one: `agent_count=1`. A time limit longer than
+    the environment's own needs `max_episode_steps` here: `gymnasium.make` keeps that argument to
+    itself and can only shorten it.
 
     Args:
         name: Id of the environment, with or without "gpu_envs/".

@@ -26,7 +26,7 @@ def test_returns_python_scalars_and_own_arrays() -> None:
 
 
 def test_infos_hold_state_and_parts_of_the_reward() -> None:
-    env = gpu_envs.Env("Overcooked-v0", shaping_factor=0.5)
+    env = gpu_envs.Env("Overcooked-v0", player_count=1, shaping_factor=0.5)
     batch = gpu_envs.VectorEnv("Overcooked-v0", device="cpu", player_count=1, shaping_factor=0.5)
     _, info = env.reset(seed=7)
     _, infos = batch.reset(seed=[7])
@@ -68,9 +68,32 @@ def test_truncates_at_the_limit_and_reports_the_episode() -> None:
     assert stats["r"] == pytest.approx(sum(step[1] for step in steps), rel=1e-5)
 
 
-def test_parameter_that_counts_the_agents_is_one() -> None:
-    env = gpu_envs.Env("Micro-v0", work=1)
-    assert env.simulator.parameters == {"agent_count": 1, "work": 1}
+def test_many_agents_are_refused_with_advice() -> None:
+    with pytest.raises(ValueError, match=r"agent_count is 5.*make_vec .*, or pass agent_count=1"):
+        gpu_envs.Env("Micro-v0", agent_count=5)
+
+
+COUNTED = [
+    (
+        "Overcooked-v0",
+        {},
+        "has player_count agents per world, .*make_vec .*, or pass player_count=1",
+    ),
+    ("Overcooked-v0", {"player_count": 0}, "player_count is 0, .*, or pass player_count=1"),
+    ("Micro-v0", {"work": 1}, "has agent_count agents per world, .*, or pass agent_count=1"),
+    ("Flocking-v0", {}, "has agent_count agents per world"),
+    ("Hanabi-v0", {}, "has player_count agents per world, .* gpu_envs.parallel_env$"),
+    ("SwarmTag-v0", {}, "or pass chaser_count=0 and runner_count=1"),
+    ("SwarmTag-v0", {"chaser_count": 0}, "or pass chaser_count=0 and runner_count=1"),
+    ("HideSeek-v0", {}, "has hider_count . seeker_count agents .* gpu_envs.parallel_env$"),
+    ("TagGrid-v0", {"num_taggers": 1}, "has num_taggers . 1 agents .* gpu_envs.parallel_env$"),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "message"), COUNTED)
+def test_parameters_that_count_agents_are_not_changed_in_silence(name, options, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        gpu_envs.Env(name, **options)
 
 
 def test_construction_makes_no_simulator() -> None:
