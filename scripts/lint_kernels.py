@@ -19,7 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import rooms
-from sources import File, Tree, functions_of, read_tree, without_comments
+from sources import File, Tree, functions_of, read_tree
+
+from gpu_envs.building import rules
+from gpu_envs.building.rules import ALLOW, LIBM, NO_LIBM, occurrences
 
 MAX_CPP_FILE, MAX_CPP_FUNCTION = 800, 120
 MAX_PYTHON_MODULE, MAX_PYTHON_FUNCTION = 600, 80
@@ -48,12 +51,6 @@ MACHINE_FILES = (
     "kernels/engine/cpu/",
     "kernels/engine/cuda/",
     "kernels/engine/checking/",
-)
-LIBM = re.compile(
-    r"#\s*include\s*<(?:cmath|math\.h|tgmath\.h)>|"
-    r"\bstd::(?:a?(?:sin|cos|tan)h?|atan2|exp\w*|log\w*|pow|cbrt|hypot|sqrt|fma|fmod|remainder|"
-    r"l?l?round|l?l?rint|nearbyint|floor|ceil|trunc|fmin|fmax|lerp|[lt]gamma|erfc?)\s*[(<]|"
-    r"(?<![\w.:>])(?:a?(?:sin|cos|tan)h?|atan2|exp2?|log\d*|pow|hypot|sqrt|fma)f\s*\("
 )
 ATOMIC = re.compile(
     r"#\s*include\s*<atomic>|\bstd::atomic|\batomic[A-Z]\w*\s*\(|\b__(?:sync|atomic)_\w+|"
@@ -85,7 +82,6 @@ NAMED_TARGET = re.compile(r"(?:`|^\s*|&& )make ([a-z][\w-]*)", re.MULTILINE)
 VARIABLE = re.compile(r"\bGPU_ENVS_[A-Z_]+\b")
 MEASURING = {"GPU_ENVS_CUDA_LANES", "GPU_ENVS_CUDA_LINES"}  # what `build -h` says suffices
 BUILDER = "gpu_envs/building"  # runs before the package or anything else is installed
-ALLOW = re.compile(r"lint: allow ([\w-]+): \S+")
 
 
 @dataclass(frozen=True)
@@ -197,9 +193,8 @@ def search(
 ) -> Iterator[Problem]:
     """One problem per line of code on which the pattern occurs."""
     for file in files:
-        for number, line in enumerate(without_comments(file.text).splitlines(), start=1):
-            if found := pattern.search(line):
-                yield Problem(file.path, number, rule, f"`{found.group().strip()}`: {message}")
+        for number, words in occurrences(file.text, pattern):
+            yield Problem(file.path, number, rule, f"`{words}`: {message}")
 
 
 def machine_tests(tree: Tree) -> Iterator[Problem]:
@@ -218,9 +213,7 @@ def machine_tests(tree: Tree) -> Iterator[Problem]:
 def numbers(tree: Tree) -> Iterator[Problem]:
     """Equal bits everywhere: our own functions instead of libm's, nothing that depends on order."""
     files = tree.under(*(f"kernels/{folder}" for folder in RULE_FOLDERS))
-    yield from search(
-        files, LIBM, "libm", "use engine/maths/math.hpp, whose bits are equal everywhere"
-    )
+    yield from search(files, LIBM, "libm", NO_LIBM)
     yield from search(files, ATOMIC, "atomic", "rules never synchronise: use a stage of the engine")
 
 
@@ -379,8 +372,9 @@ RULES: list[Callable[[Tree], Iterator[Problem]]] = [
 
 def allows(file: File, rule: str, line: int) -> bool:
     """Whether a comment lifts `rule` for the 1-based `line`."""
-    around = file.lines[:10] if rule == "file-size" else file.lines[max(0, line - 2) : line]
-    return any(rule in ALLOW.findall(text) for text in around)
+    if rule == "file-size":
+        return any(rule in ALLOW.findall(text) for text in file.lines[:10])
+    return rules.allows(file.lines, rule, line)
 
 
 def lint(root: Path) -> list[Problem]:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import ast
 import io
 import re
+import sys
 import tokenize
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from gpu_envs.building.rules import without_comments
 
 SKIPPED_FOLDERS = {".git", "build", "dist", "runs", "__pycache__", "node_modules"}
 TEXT = {"", *".md .py .pyi .hpp .cpp .cu .c .cmake .txt .toml .json .sh".split()}
@@ -101,28 +106,6 @@ def without_docstrings(text: str) -> list[str]:
     except (SyntaxError, tokenize.TokenError):
         return lines
     return lines
-
-
-def without_comments(text: str, keep_literals: bool = False) -> str:
-    """C++ text with comments and the insides of literals blanked; lines stay where they are."""
-    pattern = re.compile(
-        r"//[^\n]*|/\*.*?\*/|R\"(?P<d>[^(\s]*)\(.*?\)(?P=d)\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'",
-        re.DOTALL,
-    )
-
-    def blank(found: re.Match[str]) -> str:
-        whole = found.group()
-        if whole[0] in "\"'R":
-            return whole if keep_literals else '"' + re.sub(r"[^\n]", " ", whole[1:-1]) + '"'
-        return re.sub(r"[^\n]", " ", whole)
-
-    # What an include names looks like a literal, and is what most rules ask about.
-    def keep_includes(found: re.Match[str]) -> str:
-        start = text.rfind("\n", 0, found.start()) + 1
-        is_include = text[start : found.start()].lstrip().startswith("#include")
-        return found.group() if is_include else blank(found)
-
-    return pattern.sub(keep_includes, text)
 
 
 @dataclass

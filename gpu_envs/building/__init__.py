@@ -13,6 +13,7 @@ load it from its folder.
     labels     what a built file says of itself: length, hash, engine, inputs
     toolchain  the compilers
     objects    objects named by what made them, so that every build of one tree shares them
+    rules      what rules may not say, such as the functions of libm
     jobs       commands side by side, with progress on one line
     recipes    what is compiled and linked for an engine and for a module
     upkeep     brings one file up to date, one process at a time

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import labels, places, recipes, shipping, toolchain, upkeep
+from . import labels, places, recipes, rules, shipping, toolchain, upkeep
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,8 @@ def module_of(header: Path, target: str) -> Path:
 
 def build(header: Path, target: str) -> Path:
     """Make the module of a header; the package is not touched."""
+    if said := rules.breaches(header):
+        raise toolchain.CannotBuild("\n".join([f"{header} cannot keep its bits:", *said]))
     file = module_file(header, target)
     _own_folder(file.parent)
     if not places.is_source_tree():

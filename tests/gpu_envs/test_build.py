@@ -129,6 +129,48 @@ def test_a_mistake_in_a_header_is_told_in_few_lines(package, tmp_path) -> None:
     assert not list(package.cache.rglob("*.so"))
 
 
+REFUSED = [
+    ('  static constexpr const char* name = "counter";\n', "", "a table says what its columns are"),
+    ('"Counter-v0"', '"Counter"', "an id is a name and a version, such as CartPole-v0"),
+    ('"Counter-v0"', '"Counter-v"', "an id is a name and a version"),
+    ("Build<", 'Build<"Counter-v0", Environment>, Build<', "an id stands twice in Builds"),
+    ("  static constexpr bool transient = true;\n", "", "an action is of one step"),
+]
+
+
+@pytest.mark.parametrize(("said", "instead", "message"), REFUSED)
+def test_what_an_author_must_not_leave_out_is_asked_for(
+    package, tmp_path, said: str, instead: str, message: str
+) -> None:
+    header = _header(tmp_path)
+    text = header.read_text()
+    assert said in text
+    header.write_text(text.replace(said, instead))
+    done = package.command("build", str(header))
+    assert done.returncode == 1
+    lines = done.stderr.splitlines()
+    first = next(k for k, line in enumerate(lines) if line.startswith("error: compiling "))
+    assert f"GE: {message}" in lines[first + 1]
+    assert len(lines) < 50
+
+
+def test_functions_of_libm_are_refused_with_file_and_line(package, tmp_path) -> None:
+    header = _header(tmp_path)
+    shared = header.parent / "waves.hpp"
+    shared.write_text("#include <cmath>  // std::sin(x) is no word of code here\n")
+    text = header.read_text().replace(
+        '#include "engine/environment.hpp"',
+        '#include "engine/environment.hpp"\n#include "waves.hpp"',
+    )
+    header.write_text(text.replace("total.sum + 1.0f", "total.sum + std::sin(1.0f)"))
+    done = package.command("build", str(header))
+    assert done.returncode == 1
+    number = 1 + header.read_text()[: header.read_text().index("std::sin")].count("\n")
+    assert f"counter.hpp:{number}: GE: `std::sin(`: use engine/maths/math.hpp" in done.stderr
+    assert "waves.hpp:1: GE: `#include <cmath>`" in done.stderr
+    assert "gpu_envs: building" not in done.stderr
+
+
 def test_a_syntax_error_names_file_and_line(package, tmp_path) -> None:
     header = _header(tmp_path)
     lines = header.read_text().splitlines()

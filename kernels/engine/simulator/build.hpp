@@ -38,10 +38,43 @@ struct Builds {};
 
 template <class T>
 std::string table_name() {
-  if constexpr (requires { T::name; })
-    return T::name;
-  else
-    return short_name(type_name<T>());
+  static_assert(
+      requires { std::string(T::name); },
+      "GE: a table says what its columns are called: static constexpr const char* name");
+  return T::name;
+}
+
+/// Whether an id is a name and a version, as CartPole-v0 is.
+consteval bool is_versioned(const Name& id) {
+  size_t end = 0, digits = 0;
+  while (id.text[end] != 0) ++end;
+  while (digits < end && id.text[end - digits - 1] >= '0' && id.text[end - digits - 1] <= '9')
+    ++digits;
+  return digits > 0 && end > digits + 2 && id.text[end - digits - 1] == 'v' &&
+         id.text[end - digits - 2] == '-';
+}
+consteval bool are_equal(const Name& a, const Name& b) {
+  for (size_t i = 0; i < Name::kMost; ++i)
+    if (a.text[i] != b.text[i]) return false;
+  return true;
+}
+template <class B>
+struct IdOf;
+template <Name kId, class... Tiers>
+struct IdOf<Build<kId, Tiers...>> {
+  static constexpr Name id = kId;
+};
+template <class... B>
+consteval bool are_versioned() {
+  return (is_versioned(IdOf<B>::id) && ...);
+}
+template <class... B>
+consteval bool are_distinct() {
+  const Name ids[] = {IdOf<B>::id...};
+  for (size_t i = 0; i < sizeof...(B); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (are_equal(ids[i], ids[j])) return false;
+  return true;
 }
 
 /// Visited by Walk with each header and column at its offset. Only what types tell is done here;
@@ -177,6 +210,8 @@ class Plan : public PlanFacts {
   using S = typename E::Schema;
   using Params = typename S::Params;
   using Settings = typename SettingsOf<S>::type;
+  static_assert(is_transient<typename S::Action>(),
+                "GE: an action is of one step: say static constexpr bool transient = true in it");
 
   GE_COLD Plan(const std::string& id, const Config& config, const Settings& settings,
                const Params& params, int tier)
@@ -301,6 +336,10 @@ struct EntryOf;
 /// One machine's face of a header: descriptions of all its ids, and simulators by id.
 template <template <class> class Factory, class... B>
 struct EntryOf<Factory, Builds<B...>> {
+  static_assert(sizeof...(B) > 0, "GE: Builds lists what is made: Build<\"Name-v0\", Environment>");
+  static_assert(are_versioned<B...>(), "GE: an id is a name and a version, such as CartPole-v0");
+  static_assert(are_distinct<B...>(), "GE: an id stands twice in Builds");
+
   template <Name id, class First, class... Rest>
   GE_COLD static void describe_one(std::string& out, Build<id, First, Rest...>) {
     typename SettingsOf<typename First::Schema>::type settings{};

@@ -17,14 +17,6 @@ PlanFacts::PlanFacts(const PlanFacts&) = default;
 PlanFacts::PlanFacts(PlanFacts&&) noexcept = default;
 PlanFacts::~PlanFacts() = default;
 
-std::string short_name(std::string_view type) {
-  std::string name(type.substr(0, type.find('<')));
-  const auto colon = name.rfind(':');
-  name = colon == std::string::npos ? name : name.substr(colon + 1);
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-  return name;
-}
-
 // ---- columns
 
 void ColumnList::list_header(const std::string& table, int64_t at, int64_t bytes, int64_t room) {

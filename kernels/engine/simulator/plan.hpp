@@ -26,9 +26,6 @@ struct Card {
   int render_fps = 0;                    // steps per second of the world's own time, if it has one
 };
 
-/// "herd" of gpu_envs::envs::Herd<3>: a table without a name of its own.
-std::string short_name(std::string_view type);
-
 /// The columns and segments of a record, in the order of their offsets.
 /// References into the lists that are filled: it lives for one walk over the tables.
 struct ColumnList {
