@@ -141,10 +141,11 @@ struct Setup {
   float time_step;                     // [s]
   float substep;                       // time_step / substeps
   int32_t substeps;
-  int32_t rounds;     // of a step: pairs are found anew in each
-  float round_time;   // time_step / rounds
-  Soft contact;       // between movable bodies
-  Soft hard_contact;  // with what does not move
+  int32_t solver_sweeps;  // of a substep's solver: biased, and as many relaxed
+  int32_t rounds;         // of a step: pairs are found anew in each
+  float round_time;       // time_step / rounds
+  Soft contact;           // between movable bodies
+  Soft hard_contact;      // with what does not move
   Soft joint;
   float push;          // fastest separation of overlapping bodies [m/s]
   float bounce_speed;  // slower impacts do not bounce [m/s]

@@ -37,6 +37,9 @@ struct Pipeline {
   static GE_FN int substeps_of_round(const typename M::Schema::Params& params) {
     return M::setup(params).substeps / M::setup(params).rounds;
   }
+  static GE_FN int sweeps(const typename M::Schema::Params& params) {
+    return M::setup(params).solver_sweeps;
+  }
   static GE_FN bool sleeps(const W& w) { return setup_of<M>(w).quiet_steps > 0; }
 
   // Joints after bodies, whose presence they ask for; colours after both.
@@ -56,10 +59,12 @@ struct Pipeline {
   using Push =
       Stages<Each<&integrate_velocity<M>>, Coloured<&joint_colour_count<M>, &warm_joint<M>>,
              Coloured<&colour_count<M>, &warm_contact<M>>>;
+  // One sweep carries a push one contact far; the impulses of the last substep do the rest. In a high
+  // stack they come too late, and feed its sway: it wants a second one.
   template <Sweep kSweep>
-  using Solve =
-      Stages<Coloured<&joint_colour_count<M>, &solve_joint<kSweep, M>>,
-             Coloured<&colour_count<M>, &solve_contact<kSweep, M>>, Each<&solve_floor<kSweep, M>>>;
+  using Solve = Stages<
+      Repeat<&Pipeline::sweeps, Coloured<&joint_colour_count<M>, &solve_joint<kSweep, M>>,
+             Coloured<&colour_count<M>, &solve_contact<kSweep, M>>, Each<&solve_floor<kSweep, M>>>>;
   using Bounce = Stages<Coloured<&colour_count<M>, &bounce_contact<M>>, Each<&bounce_floor<M>>,
                         For<&close_count<M>, &keep<M>, typename P::Kept>>;
 

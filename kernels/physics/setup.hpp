@@ -124,6 +124,7 @@ inline void finish(Setup& s, double time_step, int substeps, double gravity, dou
   s.time_step = float(time_step);
   s.substep = float(h);
   s.substeps = substeps;
+  s.solver_sweeps = 1;
   s.rounds = rounds_of(time_step, substeps);
   s.round_time = float(time_step / s.rounds);
   // Shares of an overlap, or of a joint's error, that one substep takes back (bias h): 7, 14, 76 %.

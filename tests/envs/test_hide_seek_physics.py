@@ -63,6 +63,17 @@ def test_stack_of_three_cubes_stands() -> None:
     np.testing.assert_allclose(end, [0, 0, 5], atol=0.02)
 
 
+@pytest.mark.parametrize("height", [4, 5, 6, 8])
+def test_high_stack_comes_to_rest_with_two_sweeps(height: int) -> None:
+    layout = "; ".join(f"cube 0 0 {1 + 2 * k}" for k in range(height))
+    scene = Scene(layout, quiet_steps=0, solver_sweeps=2)
+    cubes = slice(scene.box, scene.box + height)
+    for _ in range(240):
+        scene.step(scene.drive())
+    assert np.linalg.norm(scene.get("velocity", cubes), axis=-1).max() < 0.01
+    assert np.abs(scene.get("position", cubes)[0, :, :2]).max() < 0.01
+
+
 @pytest.mark.parametrize("profile", ["fixed", "port", "openai"])
 def test_resting_things_do_not_creep(profile: str) -> None:
     scene = Scene("cube 0 0; long 9 0; ramp 0 9", profile=profile, quiet_steps=0)

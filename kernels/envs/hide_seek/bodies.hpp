@@ -61,6 +61,7 @@ inline physics::Setup make_setup(const Settings& s) {
   make_friction(s, setup);
   // Lengths of the solver follow the size of the boxes.
   physics::finish(setup, s.time_step, s.substeps, s.gravity, 0.5 * s.box_size);
+  setup.solver_sweeps = s.solver_sweeps;
   setup.quiet_steps = s.quiet_steps;
   // Damped agents keep their speed: they may reach it, on a diagonal too, as far as contacts are
   // found in time.

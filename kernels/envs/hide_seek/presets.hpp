@@ -130,6 +130,7 @@ inline void fill_physics(Settings& s) {
   fill(s.time_step, small ? 0.075 : 1.0 / 30, "time_step", 1e-4);
   fill(s.gravity, small ? 50 : 9.8, "gravity");
   fill(s.substeps, small ? 15 : 4, "substeps", 1);
+  fill(s.solver_sweeps, 1, "solver_sweeps", 1);
   fill(s.quiet_steps, 12, "quiet_steps");
   fill(s.floor_box_friction, small ? 0.2 : 0.9, "floor_box_friction");
   fill(s.floor_ramp_friction, small ? 0.2 : 0.22, "floor_ramp_friction");

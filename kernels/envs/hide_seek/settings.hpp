@@ -49,7 +49,7 @@ struct Settings {
   int32_t penalty_mode = kPenaltyOfProfile;
   // Physics.
   float time_step = kOpen, gravity = kOpen;
-  int32_t substeps = kOpen, quiet_steps = kOpen;
+  int32_t substeps = kOpen, solver_sweeps = kOpen, quiet_steps = kOpen;
   float floor_box_friction = kOpen, floor_ramp_friction = kOpen, box_friction = kOpen;
   float wall_friction = kOpen, agent_friction = kOpen, agent_ramp_friction = kOpen;
   float agent_floor_friction = kOpen;
@@ -206,6 +206,9 @@ struct Settings {
         field("substeps", &Settings::substeps,
               "of a step; more are stiffer and slower; -1: as the profile says")
             .within(kOpen, 64),
+        field("solver_sweeps", &Settings::solver_sweeps,
+              "of the solver in a substep; 2 bring high stacks to rest; -1: as the profile says")
+            .within(kOpen, 16),
         field("quiet_steps", &Settings::quiet_steps,
               "steps at rest before an object sleeps; 0: never; -1: as the profile says")
             .within(kOpen, 1000000),

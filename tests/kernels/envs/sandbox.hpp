@@ -19,7 +19,7 @@ enum KindNumber { kFloorKind, kWall, kPlaneKind, kCube, kLong, kRamp, kRound, kP
 struct Settings {
   bool mixed = false;
   float gravity = 9.8f, friction = 0.5f, restitution = 0.0f, time_step = 1.0f / 30.0f;
-  int32_t substeps = 4, quiet_steps = 0;
+  int32_t substeps = 4, solver_sweeps = 1, quiet_steps = 0;
   float mass = 2.0f, long_mass = 0.0f, radius = 1.0f, length = 0.0f;
   static constexpr auto describe() {
     return fields(
@@ -29,6 +29,7 @@ struct Settings {
         field("restitution", &Settings::restitution, "of every pair").within(0, 1),
         field("time_step", &Settings::time_step, "of one step").in("s").within(0.001, 1),
         field("substeps", &Settings::substeps, "of one step").within(1, 64),
+        field("solver_sweeps", &Settings::solver_sweeps, "of a substep").within(1, 16),
         field("quiet_steps", &Settings::quiet_steps, "before a body sleeps").within(0, 100),
         field("mass", &Settings::mass, "of every body").in("kg").within(0.01, 1000),
         field("long_mass", &Settings::long_mass, "of the long kind; 0: as the others")
@@ -101,6 +102,7 @@ struct Schema {
         ph::set_restitution(u, a, b, player ? 0 : s.restitution);
       }
     ph::finish(u, s.time_step, s.substeps, s.gravity);
+    u.solver_sweeps = s.solver_sweeps;
     u.quiet_steps = s.quiet_steps;
     return p;
   }

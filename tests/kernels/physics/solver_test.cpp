@@ -254,6 +254,16 @@ GE_TEST(floor_and_a_plane_in_its_place_agree) {
     CHECK_BELOW(ph::length(floor[row] - plane[row]), 0.01);
 }
 
+// One sweep leaves the upper cubes swaying at tenths of a metre per second, for ever.
+GE_TEST(high_stacks_rest_with_two_sweeps) {
+  for (const int height : {4, 6}) {
+    Yard yard({{"solver_sweeps", int64_t{2}}});
+    for (int k = 0; k < height; ++k) yard.upright(kCube, 0, 0, 1 + 2.0f * float(k));
+    yard.run(240);
+    for (int k = 0; k < height; ++k) CHECK_BELOW(double(yard.speed(k)), 0.01);
+  }
+}
+
 GE_TEST(queries_name_what_they_meet_first) {
   Yard yard;
   const int player = yard.upright(kPlayer, 0, 0, 1);
