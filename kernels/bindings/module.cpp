@@ -344,6 +344,16 @@ void translate(std::exception_ptr pointer) {
   }
 }
 
+/// From a list in the order of the results' fields, which is Python's; see ResultType.
+Addresses addresses_of(const std::vector<uintptr_t>& list) {
+  if (list.size() != size_t{kOutputCount})
+    throw Error(Fault::value, "Addresses: one per output, got " + std::to_string(list.size()));
+  Addresses addresses;
+  for (int o = 0; o < kOutputCount; ++o)
+    addresses.bound.at[o] = reinterpret_cast<void*>(list[size_t(result_type.place[o])]);
+  return addresses;
+}
+
 }  // namespace
 }  // namespace ge::python
 
@@ -367,17 +377,7 @@ PYBIND11_MODULE(_native, m) {
   m.def("watch_stages", &ge::watch_stages, py::arg("on"));
   m.def("stage_seconds", &ge::stage_seconds);
 
-  py::class_<Addresses>(m, "Addresses", py::module_local())
-      .def(py::init([](const std::vector<uintptr_t>& list) {
-        if (list.size() != size_t(ge::kOutputCount))
-          throw ge::Error(ge::Fault::value,
-                          "Addresses: one per output, got " + std::to_string(list.size()));
-        Addresses addresses;
-        for (int o = 0; o < ge::kOutputCount; ++o)
-          // The list is in the order of the results' fields, which is Python's; see ResultType.
-          addresses.bound.at[o] = reinterpret_cast<void*>(list[size_t(result_type.place[o])]);
-        return addresses;
-      }));
+  py::class_<Addresses>(m, "Addresses", py::module_local()).def(py::init(&addresses_of));
 
   py::class_<NativeSimulator>(m, "Simulator", py::module_local())
       // Options by name, read in options.hpp: there are many, and Python only passes them on.

@@ -211,7 +211,10 @@ struct Settings {
             .within(kOpen, 16),
         field("quiet_steps", &Settings::quiet_steps,
               "steps at rest before an object sleeps; 0: never; -1: as the profile says")
-            .within(kOpen, 1000000),
+            .within(kOpen, 1000000));
+  }
+  static constexpr auto describe_surfaces() {
+    return fields(
         field("floor_box_friction", &Settings::floor_box_friction,
               "Coulomb coefficient; -1: as the profile says")
             .within(kOpen, 10),
@@ -266,7 +269,8 @@ struct Settings {
                    .within(1, kMostOfATeam),
                field("seeker_count", &Settings::seeker_count, "the agents behind the hiders")
                    .within(1, kMostOfATeam)),
-        describe_level(), describe_objects(), describe_play(), describe_physics());
+        describe_level(), describe_objects(), describe_play(), describe_physics(),
+        describe_surfaces());
   }
 };
 
