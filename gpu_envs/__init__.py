@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from gpu_envs import registration, zoo_registry
+from gpu_envs import extras, registration, zoo_registry
 
 if TYPE_CHECKING:
     from gpu_envs.batched_parallel import BatchedParallelEnv, batched_parallel_env
@@ -59,7 +59,10 @@ __all__ = [
     "parallel_env",
 ]
 
-registration.register_all()
+try:
+    registration.register_all()
+except ModuleNotFoundError as _problem:
+    raise extras.wrong_interpreter(_problem) from None
 zoo_registry.register_all()
 
 

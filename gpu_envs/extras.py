@@ -45,6 +45,17 @@ def adapter_needs(library: str, problem: ModuleNotFoundError) -> ImportError:
     )
 
 
+def wrong_interpreter(problem: ModuleNotFoundError) -> ModuleNotFoundError:
+    """Return the error of an interpreter that lacks what the package cannot do without."""
+    message = f"gpu_envs needs {problem.name}, which {sys.executable} does not have"
+    if places.is_source_tree():
+        root = places.PACKAGE.parent
+        own, setup = root / ".venv" / "bin" / "python", root / "scripts" / "setup"
+        remedy = f"call {_typed(own)}" if own.exists() else f"run {_typed(setup)} first"
+        message += f": {remedy}"
+    return ModuleNotFoundError(message, name=problem.name, path=problem.path)
+
+
 def _pip() -> str:
     """Return the pip of this interpreter as one would type it here."""
     own = Path(sys.prefix) / "bin" / "pip"

@@ -43,8 +43,8 @@ class Progress:
         if not self._total or (not self._is_live and now - self._last < _LINE_EVERY):
             return
         self._last = now
-        line = f"gpu_envs: building {self._title}: {self._done} of {self._total}"
-        line = f"{line}, {now - self._begin:.0f} s ({', '.join(running)})"
+        line = f"gpu_envs: building {self._done} of {self._total}, {now - self._begin:.0f} s"
+        line = f"{line} ({', '.join(running)})"  # the title may be longer than a line
         if self._is_live:
             width = os.get_terminal_size(self._out.fileno()).columns
             self._print("\r\x1b[K" + line[: width - 1], end="")

@@ -83,3 +83,12 @@ def test_adapters_name_their_library(adapter: str, module: str, library: str) ->
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert f"this adapter needs {library}: " in run.stderr.splitlines()[-1]
     assert f"install {library}" in run.stderr.splitlines()[-1]
+
+
+def test_an_interpreter_without_gymnasium_is_told_which_has_it(tmp_path: Path) -> None:
+    program = "import sys\nsys.modules['gymnasium'] = None\nimport gpu_envs\n"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
+    last = run.stderr.splitlines()[-1]
+    has = (ROOT / ".venv").exists()
+    assert f"gpu_envs needs gymnasium, which {sys.executable} does not have" in last
+    assert last.endswith("call .venv/bin/python" if has else "run scripts/setup first")

@@ -41,7 +41,7 @@ def test_a_long_build_says_where_it_is(tmp_path: Path, capfd, monkeypatch) -> No
     assert "0 of 1" not in capfd.readouterr().err
     monkeypatch.setattr(jobs, "_LINE_EVERY", 0.0)
     jobs.run([_job(tmp_path, "b", "int b;\n")], "one")
-    assert capfd.readouterr().err.splitlines()[1].startswith("gpu_envs: building one: 0 of 1, 0 s")
+    assert capfd.readouterr().err.splitlines()[1].startswith("gpu_envs: building 0 of 1, 0 s")
 
 
 def test_a_failure_says_the_engines_rule_first_and_names_the_line(tmp_path: Path) -> None:
