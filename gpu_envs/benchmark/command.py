@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gpu_envs import measures, native, registration
+from gpu_envs import errors, fields, flags, measures, native
 from gpu_envs.benchmark import look, loop, machine, memory
 from gpu_envs.benchmark.clock import Clock
 from gpu_envs.benchmark.plan import Plan
@@ -30,9 +30,9 @@ On a GPU the same comes from CUDA events, with lanes per world and captured grap
 """
 
 
-def parser(program: str) -> argparse.ArgumentParser:
+def parser(program: str) -> flags.Parser:
     """The options."""
-    options = argparse.ArgumentParser(
+    options = flags.Parser(
         prog=program,
         description="Measure an environment's speed on this machine.",
         epilog=_EPILOG,
@@ -62,17 +62,20 @@ def parser(program: str) -> argparse.ArgumentParser:
 
 
 def _counts(text: str) -> tuple[int, ...]:
-    counts = tuple(int(part) for part in text.split(","))
-    if any(count < 1 for count in counts):
-        raise ValueError(text)
-    return counts
+    parts = text.split(",")
+    if not all(part.isdecimal() and int(part) for part in parts):
+        raise argparse.ArgumentTypeError(f"must be numbers such as 1,64,4096, got {text!r}")
+    return tuple(map(int, parts))
 
 
 def _setting(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise ValueError(text)
-    return name, json.loads(value)
+        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, got {text!r}")
+    try:
+        return name, json.loads(value)
+    except ValueError:  # a text needs no quotes
+        return name, value
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -89,7 +92,14 @@ def main(argv: Sequence[str] | None = None, program: str = "python -m gpu_envs b
     arguments = options.parse_args(given)
     try:
         _check(arguments)
-        name = str(registration.find(arguments.id)["id"])
+        described = native.described(arguments.id)
+        name = str(described["id"])
+        fields.checked_values(
+            fields.read(described["parameters"]),
+            dict(arguments.parameters),
+            f"parameter of {name}",
+            ValueError,
+        )
         device_machine, ordinal = native.parse_device(arguments.device)
     except (ValueError, RuntimeError) as problem:
         options.error(str(problem))
@@ -97,7 +107,12 @@ def main(argv: Sequence[str] | None = None, program: str = "python -m gpu_envs b
     report = Report(name, machine.describe(device), " ".join([program, *given]))
     report.is_followed, report.is_judged = arguments.full, arguments.bars
     _introduce(report)
-    _run(name, device, arguments, report)
+    try:
+        _run(name, device, arguments, report)
+    except errors.TROUBLE as problem:
+        options.error(str(problem))
+    except KeyboardInterrupt:
+        options.exit(130)
     report.machine["load_at_end"] = round(machine.load(), 2)
     if arguments.out is not None:
         for path in report.write(arguments.out):

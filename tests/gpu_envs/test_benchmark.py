@@ -368,10 +368,18 @@ def test_tables_print_without_rich(
 def test_unknown_environments_and_options_are_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for arguments in (["Cartpol"], ["CartPole", "--worlds", "0"], ["CartPole", "--set", "x"]):
+    for arguments, words in (
+        (["Cartpol"], "did you mean 'CartPole-v0'"),
+        (["CartPole", "--worlds", "0"], "--worlds: must be numbers such as"),
+        (["CartPole", "--set", "x"], "--set: must be NAME=VALUE"),
+        (["HideSeek", "--set", "hiders=4"], "did you mean 'hider_count'"),
+        (["HideSeek", "--set", "profile=openia"], "did you mean 'openai'"),
+        (["HideSeek", "--set", "hider_count=99"], "must be in 1 to 20"),
+        (["HideSeek", "--set", "box_count_low=7", "--set", "box_count_high=3"], "is above"),
+    ):
         with pytest.raises(SystemExit):
-            benchmark.main(arguments)
-        assert "error" in capsys.readouterr().err
+            benchmark.main([*arguments, "--device", "cpu"])
+        assert words in capsys.readouterr().err.splitlines()[-1]
 
 
 # ---- a GPU's part, as far as a CPU shows that it runs
