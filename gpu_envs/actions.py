@@ -25,6 +25,7 @@ _NATIVE = {
     "iu": ("int64", "int32", "uint8"),
     "f": ("float32", "float64"),
 }
+_LARGEST = np.iinfo(np.int64).max
 _HOST_DLPACK = (1, 3, 11, 13)  # CPU, CUDA and ROCm pinned host memory, CUDA managed memory
 
 
@@ -78,6 +79,8 @@ class ActionReader:
             raise self._wrong_kind(array.dtype)
         if array.shape not in self._shapes:
             raise ValueError(f"actions must have shape {self._expected}, got {array.shape}")
+        if array.dtype == np.uint64 and (array > _LARGEST).any():
+            raise ValueError(f"actions: {array.max()} is too large for {self.dtype}")
         if array.dtype.name not in _NATIVE[self._kinds] or not array.dtype.isnative:
             array = array.astype(self.dtype)
         return np.ascontiguousarray(array)
@@ -202,6 +205,8 @@ class ActionReader:
         hint = ""
         if str(dtype).endswith("bool") and self._kinds != "f":
             hint = ": booleans are for actions of two choices"
+        elif dtype is np.dtype(object):
+            hint = ": something in it is no number, or too large a one"
         return TypeError(f"actions must be {wanted} such as {self.dtype}, got {dtype}{hint}")
 
     def _place(self) -> str:

@@ -37,7 +37,7 @@ Binding = tuple["Addresses", Outputs]
 def library(arrays: str | None, machine: str) -> str:
     """Resolve `arrays=`: numpy on the CPU and torch on a GPU unless the caller says otherwise."""
     name = arrays if arrays is not None else ("numpy" if machine == "cpu" else "torch")
-    if name not in LIBRARIES:
+    if not isinstance(name, str) or name not in LIBRARIES:
         raise ValueError(errors.unknown("arrays", name, LIBRARIES))
     if machine == "cuda" and name in ("numpy", "jax"):
         raise ValueError(f"arrays={name!r} needs device='cpu': use 'torch' or 'cupy' on 'cuda'")

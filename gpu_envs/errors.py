@@ -96,9 +96,13 @@ def unexpected(who: str, keyword: str, candidates: Iterable[str]) -> str:
 
 def whole(value: object, argument: str, low: int, high: int) -> int:
     """Return `value` as an int in [low, high]; any other raises an error with the name."""
+    wrong = f"{argument} must be an int, got {value!r} of type {type(value).__name__}"
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{argument} must be an int, got {value!r} of type {type(value).__name__}")
-    number = int(value.__index__())
+        raise TypeError(wrong)
+    try:
+        number = int(value.__index__())
+    except TypeError as problem:  # arrays have the method, but are not all one number
+        raise TypeError(wrong) from problem
     if not low <= number <= high:
         raise ValueError(f"{argument} must be between {low} and {high}, got {number}")
     return number

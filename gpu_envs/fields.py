@@ -135,7 +135,7 @@ def _checked(field: Field, value: object, what: str) -> Value:
             raise TypeError(f"{label} must be a str, got {value!r}")
         return scalar
     if field.type in ("bool", "boolean"):
-        if isinstance(scalar, bool) or scalar in (0, 1):
+        if isinstance(scalar, int | float) and scalar in (0, 1):
             return bool(scalar)
         raise TypeError(f"{label} must be a bool, got {value!r}")
     if isinstance(scalar, bool) or not isinstance(scalar, int | float):

@@ -34,7 +34,7 @@ def autoreset(mode: object) -> AutoresetMode:
     if isinstance(mode, AutoresetMode):
         return mode
     for member in AutoresetMode:
-        if member.value == mode:
+        if isinstance(mode, str) and member.value == mode:
             return member
     values = [member.value for member in AutoresetMode]
     listed = ", ".join(map(repr, values))
@@ -44,11 +44,9 @@ def autoreset(mode: object) -> AutoresetMode:
     )
 
 
-def step_limit(max_episode_steps: object) -> int:
+def step_limit(steps: object, argument: str = "max_episode_steps") -> int:
     """Return the native form of `max_episode_steps`: -1 for the environment's own limit."""
-    if max_episode_steps is None:
-        return -1
-    return errors.whole(max_episode_steps, "max_episode_steps", 0, _STEP_LIMIT)
+    return -1 if steps is None else errors.whole(steps, argument, 0, _STEP_LIMIT)
 
 
 def thread_limit(threads: object) -> int:
@@ -58,7 +56,7 @@ def thread_limit(threads: object) -> int:
 
 def element_type(dtype: object, observation: object) -> str:
     """Check `observation` and `dtype`, which the environment may yet refuse; "own" for None."""
-    if observation not in ("flat", "dict"):
+    if not isinstance(observation, str) or observation not in ("flat", "dict"):
         raise ValueError(f"observation must be 'flat' or 'dict', got {observation!r}")
     if dtype is None:
         return "own"
@@ -80,9 +78,9 @@ def parameters(description: Mapping[str, Any], given: Mapping[str, object]) -> d
     return checked_values(fields, given, f"parameter of {description['id']}", TypeError)
 
 
-def render_mode(mode: str | None, name: str, modes: Sequence[str]) -> str | None:
+def render_mode(mode: object, name: str, modes: Sequence[str]) -> str | None:
     """Check `render_mode` against the modes that there are; None is always valid."""
-    if mode is None or mode in modes:
+    if mode is None or (isinstance(mode, str) and mode in modes):
         return mode
     listed = ", ".join(["None", *map(repr, modes)])
     lack = "" if pictures.MODE in modes else f"{name.partition(' ')[0]} has no pictures; "

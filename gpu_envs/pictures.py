@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from gymnasium import logger
 
-from gpu_envs import native
+from gpu_envs import errors, native
 
 MODE = "rgb_array"
 Picture = np.ndarray[Any, np.dtype[np.uint8]]
@@ -49,7 +49,8 @@ def checked_size(size: Any, name: str = "size") -> tuple[int, int] | None:
         rows, columns = map(operator.index, size)
     except (TypeError, ValueError) as problem:
         raise TypeError(f"{name} must be (rows, columns), got {size!r}") from problem
-    return rows, columns
+    limit, what = 2**31 - 1, f"{name}: rows and columns"
+    return errors.whole(rows, what, 1, limit), errors.whole(columns, what, 1, limit)
 
 
 def checked_view(view: object, name: str = "view") -> str | None:

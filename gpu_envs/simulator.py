@@ -321,7 +321,9 @@ class Simulator:
             viewer: The agent whose knowledge is shown; -1 shows everything.
         """
         self._require_ready("text")
-        return str(self._native.text(int(world), int(viewer)))
+        number = errors.whole(world, "world", 0, self.num_worlds - 1)
+        eyes = errors.whole(viewer, "viewer", -1, self.agents_per_world - 1)
+        return str(self._native.text(number, eyes))
 
     def render(
         self,
@@ -357,7 +359,7 @@ class Simulator:
         self._require_ready("render")
         if not self.instance["scene"]:
             raise ValueError(pictures.lack(self.instance))
-        (number,) = self._world_numbers([world], "world")
+        number = errors.whole(world, "world", 0, self.num_worlds - 1)
         if self.device == "cpu":
             return self._native, number
         if self._mirror is None:

@@ -68,7 +68,7 @@ class VectorEnv(_Base):
         infos: str = "nested",
         **keywords: Any,
     ) -> None:
-        if infos not in ("nested", "rows"):
+        if not isinstance(infos, str) or infos not in ("nested", "rows"):
             raise ValueError(f"infos must be 'nested' or 'rows', got {infos!r}")
         drawn: dict[str, Any] = {
             "render_mode": render_mode,

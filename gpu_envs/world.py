@@ -116,7 +116,9 @@ class World(AgentSpaces):
             **keywords,
         }
         if max_cycles is not None:
-            if keywords.get("max_episode_steps") not in (None, max_cycles):
+            limits = max_cycles, keywords.get("max_episode_steps")
+            max_cycles, other = map(options.step_limit, limits, ("max_cycles", "max_episode_steps"))
+            if other not in (-1, max_cycles):
                 raise TypeError("max_cycles and max_episode_steps are the same: pass one of them")
             keywords["max_episode_steps"] = max_cycles
             self._recipe |= {"max_episode_steps": max_cycles}
@@ -347,7 +349,7 @@ def _metadata(description: Mapping[str, Any], device: str) -> dict[str, Any]:
 
 
 def _checked_illegal(illegal: str, name: str, has_mask: bool) -> str:
-    if illegal not in ILLEGAL:
+    if not isinstance(illegal, str) or illegal not in ILLEGAL:
         raise ValueError(f"illegal must be 'replace', 'terminate' or 'raise', got {illegal!r}")
     if illegal != "replace" and not has_mask:
         raise ValueError(f"illegal={illegal!r}: {name} has no action mask, every action is legal")

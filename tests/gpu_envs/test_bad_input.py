@@ -50,6 +50,8 @@ def env(make_vec: Any) -> gpu_envs.VectorEnv:
     return env
 
 
+PAIR = np.array([0, 1])
+
 CONSTRUCTION = [
     ({"num_envs": 0}, ValueError, "num_envs must be between 1 and"),
     ({"num_envs": -4}, ValueError, "num_envs must be between 1 and"),
@@ -68,6 +70,13 @@ CONSTRUCTION = [
     ({"device": "cuda:77"}, ValueError, "device 'cuda"),
     ({"arrays": "tensorflow"}, ValueError, "unknown arrays 'tensorflow'"),
     ({"arrays": "cupy"}, ValueError, "arrays='cupy' needs device='cuda'"),
+    ({"num_envs": np.array([4])}, TypeError, r"num_envs must be an int, got array\(\[4\]\)"),
+    ({"autoreset_mode": PAIR}, ValueError, "autoreset_mode must be a member .*got array"),
+    ({"observation": PAIR}, ValueError, "observation must be 'flat' or 'dict', got array"),
+    ({"arrays": PAIR}, ValueError, "unknown arrays array"),
+    ({"infos": PAIR}, ValueError, "infos must be 'nested' or 'rows', got array"),
+    ({"render_mode": PAIR}, ValueError, "render_mode of CartPole-v0 must be one of.*got array"),
+    ({"sutton_barto_reward": PAIR}, TypeError, "'sutton_barto_reward' must be a bool, got array"),
     ({"threads": 0}, ValueError, "threads must be between 1"),
     ({"threads": -2}, ValueError, "threads must be between 1"),
     ({"threads": "two"}, TypeError, "threads must be an int"),
@@ -121,6 +130,12 @@ ACTIONS = [
     (np.array([0, -1, 0, 0]), ValueError, "actions: world 1, agent 0: -1 is not"),
     (np.array([2**40, 0, 0, 0]), ValueError, "actions: world 0"),
     ([0, 1, 0, 9], ValueError, "actions: world 3"),
+    (
+        np.array([0, 1, 0, 2**63], np.uint64),
+        ValueError,
+        "actions: 9223372036854775808 is too large for int64",
+    ),
+    ([0, 1, 0, 2**70], TypeError, "got object: something in it is no number, or too large"),
 ]
 
 

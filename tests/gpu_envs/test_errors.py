@@ -64,7 +64,7 @@ def test_whole_accepts_integers_of_any_library(value: object) -> None:
     assert errors.whole(value, "count", 1, 5) == 3
 
 
-@pytest.mark.parametrize("value", [True, 3.0, "3", None])
+@pytest.mark.parametrize("value", [True, 3.0, "3", None, np.array([3]), np.array([3, 4])])
 def test_whole_refuses_other_types_by_name(value: object) -> None:
     with pytest.raises(TypeError, match="count must be an int"):
         errors.whole(value, "count", 1, 5)

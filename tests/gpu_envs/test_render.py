@@ -65,7 +65,7 @@ def test_cart_appears_where_it_is() -> None:
         ({"samples": 9}, ValueError, "samples must be"),
         ({"view": "below"}, ValueError, "view must be 'perspective', 'top', 'both'"),
         ({"view": "agent:0"}, ValueError, "this scene has 0 agents to look with"),
-        ({"world": 1}, ValueError, "world must be in"),
+        ({"world": 1}, ValueError, "world must be between 0 and 0"),
     ],
 )
 def test_bad_options_are_refused(options, error, message) -> None:

@@ -328,6 +328,37 @@ def test_bits_do_not_depend_on_how_the_caller_rounds(make_simulator, threads) ->
     assert run() == found
 
 
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((2,), ValueError, "world must be between 0 and 1, got 2"),
+        ((2**70,), ValueError, "world must be between 0 and 1, got"),
+        (("a",), TypeError, "world must be an int, got 'a'"),
+        ((0.5,), TypeError, "world must be an int, got 0.5"),
+        (([0],), TypeError, r"world must be an int, got \[0\]"),
+        ((0, 2), ValueError, "viewer must be between -1 and 1, got 2"),
+        ((0, 2**70), ValueError, "viewer must be between -1 and 1, got"),
+        ((0, None), TypeError, "viewer must be an int, got None"),
+    ],
+)
+def test_text_is_refused_by_name(make_simulator, arguments, error, message) -> None:
+    simulator = make_simulator("Hanabi-v0", 2)
+    simulator.reset(seed=0)
+    with pytest.raises(error, match=message):
+        simulator.text(*arguments)
+
+
+def test_numbers_too_large_for_a_column_or_a_picture_are_refused(make_simulator) -> None:
+    simulator = make_simulator()
+    simulator.reset(seed=0)
+    with pytest.raises(ValueError, match=r"values of column 'world.step' must fit .*too large"):
+        simulator.set("world.step", 2**70)
+    with pytest.raises(ValueError, match="size: rows and columns must be between 1 and"):
+        simulator.render(0, size=(2**70, 9))
+    with pytest.raises(TypeError, match="world must be an int, got None"):
+        simulator.render(None)
+
+
 STEPPING = """
     import os, sys, threading
     import numpy as np

@@ -53,7 +53,17 @@ def test_options_of_batches_are_refused(name) -> None:
         ({"illegal": "raise"}, ValueError, "has no action mask"),
         ({"render_mode": "ansi"}, ValueError, "render_mode.*None"),
         ({"max_cycles": 5, "max_episode_steps": 6}, TypeError, "pass one of them"),
-        ({"max_cycles": -1}, ValueError, "max_episode_steps"),
+        ({"max_cycles": -1}, ValueError, "max_cycles must be between 0 and"),
+        ({"max_cycles": 2**70}, ValueError, "max_cycles must be between 0 and"),
+        ({"max_cycles": np.array([5])}, TypeError, "max_cycles must be an int, got array"),
+        ({"max_cycles": np.array([5, 6])}, TypeError, "max_cycles must be an int, got array"),
+        (
+            {"max_cycles": 5, "max_episode_steps": np.array([5, 6])},
+            TypeError,
+            "max_episode_steps must be an int, got array",
+        ),
+        ({"illegal": np.array([5, 6])}, ValueError, "illegal must be .* got array"),
+        ({"render_mode": np.array([5, 6])}, ValueError, "render_mode of .* got array"),
     ],
 )
 def test_bad_arguments_are_refused(keywords, error, message) -> None:
