@@ -65,6 +65,12 @@ struct TextLine {
   [[noreturn]] void wrong(const std::string& what) const {
     refuse("layout: " + where + ": " + what);
   }
+  /// The thing as it stands there, from its name up to the word that was read last.
+  std::string thing() const {
+    std::string text;
+    for (size_t k = 0; k < at && text.size() < 80; ++k) text += (k == 0 ? "" : " ") + words[k];
+    return text;
+  }
 };
 
 inline std::vector<TextLine> layout_lines(const std::string& text) {
@@ -100,7 +106,7 @@ inline std::vector<TextLine> layout_lines(const std::string& text) {
 
 inline std::string quoted(const std::string& word) {
   std::string shown;
-  for (const char c : word.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
+  for (const char c : word.substr(0, 80)) shown += c >= ' ' && c <= '~' ? c : '?';
   return "'" + shown + "'";
 }
 
@@ -123,8 +129,9 @@ inline float take_number(TextLine& line, const char* what, double most) {
   if ((read.ec != std::errc() && !huge) || read.ptr != end || two_signs)
     line.wrong(std::string(what) + " must be a number, got " + quoted(word));
   if (huge || !(value >= -most && value <= most))
-    line.wrong(std::string(what) + " must be from -" + std::to_string(int(most)) + " to " +
-               std::to_string(int(most)) + ", got " + quoted(word));
+    line.wrong(std::string(what) + " of " + quoted(line.thing()) + " must be from -" +
+               std::to_string(int(most)) + " to " + std::to_string(int(most)) + ", got " +
+               quoted(word));
   return float(value);
 }
 
@@ -210,7 +217,8 @@ inline void read_body(Layout& scene, TextLine& line, const std::string& thing, u
   if (!line.done() && is_number(line.words[line.at]))
     body.pose.position[2] = take_number(line, "z", 1000);
   if (!(body.pose.position[2] > 0))
-    line.wrong("z must be above the floor, 0, got " + shown(body.pose.position[2]));
+    line.wrong("z of " + quoted(line.thing()) + " must be above the floor, 0, got " +
+               shown(body.pose.position[2]));
   Angles angles;
   read_body_words(line, thing, shape.upright != 0, angles, body);
   physics::put(body.pose.orientation, orientation_of(angles));
