@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpu_envs import errors, pictures
+from gpu_envs import errors
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.fields import Value, checked_values
 from gpu_envs.fields import read as read_fields
@@ -76,16 +76,6 @@ def parameters(description: Mapping[str, Any], given: Mapping[str, object]) -> d
         if name not in names:
             raise TypeError(errors.unexpected(description["id"], name, [*names, *KEYWORDS]))
     return checked_values(fields, given, f"parameter of {description['id']}", TypeError)
-
-
-def render_mode(mode: object, name: str, modes: Sequence[str]) -> str | None:
-    """Check `render_mode` against the modes that there are; None is always valid."""
-    if mode is None or (isinstance(mode, str) and mode in modes):
-        return mode
-    listed = ", ".join(["None", *map(repr, modes)])
-    lack = "" if pictures.MODE in modes else f"{name.partition(' ')[0]} has no pictures; "
-    close = errors.suggestion(mode, modes)
-    raise ValueError(f"{lack}render_mode of {name} must be one of: {listed}; got {mode!r}{close}")
 
 
 def for_one_agent(description: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, Value]:

@@ -14,17 +14,41 @@ from gymnasium import logger
 from gpu_envs import errors, native
 
 MODE = "rgb_array"
+TEXT_MODE = "ansi"
 Picture = np.ndarray[Any, np.dtype[np.uint8]]
 
 
-def modes(description: Mapping[str, Any]) -> list[str]:
-    """Return the render modes that an environment has by its scene."""
-    return [MODE] if description.get("scene") else []
+def modes(
+    description: Mapping[str, Any], device: str, texts: Sequence[str] = (TEXT_MODE,)
+) -> list[str]:
+    """Return the render modes that an environment has: of its text, which is the host's, and scene.
+
+    Args:
+        description: What the environment says of itself.
+        device: Where its worlds are.
+        texts: The modes that a text gives.
+    """
+    has_text = bool(description.get("text")) and device == "cpu"
+    return [*(texts if has_text else ()), *([MODE] if description.get("scene") else [])]
 
 
-def metadata(description: Mapping[str, Any]) -> dict[str, Any]:
+def metadata(description: Mapping[str, Any], device: str) -> dict[str, Any]:
     """Return what Gymnasium wants to know of an environment's pictures."""
-    return {"render_modes": modes(description), "render_fps": description.get("render_fps", 50)}
+    fps = description.get("render_fps", 50)
+    return {"render_modes": modes(description, device), "render_fps": fps}
+
+
+def checked_mode(mode: Any, modes: Sequence[str], description: Mapping[str, Any]) -> str | None:
+    """Return `mode` if it is one of `modes` or None, which always is valid."""
+    if mode is None or (isinstance(mode, str) and mode in modes):
+        return mode
+    name, why = description["id"], ""
+    if mode == TEXT_MODE:
+        why = f"{name} has no text{' on this device' if description.get('text') else ''}; "
+    elif MODE not in modes:
+        why = f"{name} has no pictures; "
+    listed, close = ", ".join(["None", *map(repr, modes)]), errors.suggestion(mode, modes)
+    raise ValueError(f"{why}render_mode of {name} must be one of: {listed}; got {mode!r}{close}")
 
 
 def lack(description: Mapping[str, Any]) -> str:

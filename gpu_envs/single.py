@@ -30,7 +30,8 @@ class Env(gymnasium.Env[Any, Any]):
 
     Args:
         name: Id of the environment, with or without "gpu_envs/".
-        render_mode: None, or "rgb_array" where the environment describes a scene.
+        render_mode: None, "ansi" where it describes a text, or "rgb_array" where it describes a
+            scene.
         render_size: Rows and columns of a picture; None for the environment's own.
         render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
         device: As in `Simulator`, but "cpu" by default.
@@ -39,7 +40,7 @@ class Env(gymnasium.Env[Any, Any]):
     """
 
     # On the class, where `gymnasium.make` looks for it, and copied to each instance.
-    metadata = {"render_modes": [pictures.MODE], "render_fps": 50}  # noqa: RUF012 - as the base class has it
+    metadata = {"render_modes": [pictures.TEXT_MODE, pictures.MODE], "render_fps": 50}  # noqa: RUF012 - as the base class has it
 
     def __init__(
         self,
@@ -62,9 +63,9 @@ class Env(gymnasium.Env[Any, Any]):
             native.prepare(device, name)
         description = registration.find(name)
         self.name: str = description["id"]
-        self.metadata = pictures.metadata(description)
+        self.metadata = pictures.metadata(description, device)
         modes = self.metadata["render_modes"]
-        self.render_mode = options.render_mode(render_mode, self.name, modes)
+        self.render_mode = pictures.checked_mode(render_mode, modes, description)
         self._style = pictures.Style.of(render_size, render_view)
         self.device = device
         self._simulator: Simulator | None = None
@@ -147,11 +148,13 @@ class Env(gymnasium.Env[Any, Any]):
         return {name: _host_copy(rows[0]) for name, rows in pairs if rows is not None}
 
     def render(self) -> Any:
-        """Return a picture, uint8 (rows, columns, 3); None and a warning without a mode."""
+        """Return a picture, uint8 (rows, columns, 3), or a text; without a mode, warn."""
         if self.render_mode is None:
             modes = self.metadata["render_modes"]
             pictures.warn_without_mode(self.name, modes, "gymnasium.make")
             return None
+        if self.render_mode == pictures.TEXT_MODE:
+            return self.simulator.text()
         return self.simulator.render(0, **self._style.keywords())
 
     def close(self) -> None:

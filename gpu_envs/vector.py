@@ -38,8 +38,9 @@ class VectorEnv(_Base):
     Args:
         name: Id of the environment, with or without "gpu_envs/".
         num_envs: How many worlds.
-        render_mode: None, or "rgb_array" where the environment describes a scene: `render` returns
-            a picture per row, the rows of a world sharing one.
+        render_mode: None, "ansi" where the environment describes a text (on the CPU), or
+            "rgb_array" where it describes a scene: `render` returns a text or a picture per row,
+            the rows of a world sharing one.
         render_size: Rows and columns of a picture; None for the environment's own.
         render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
         infos: "nested", or "rows", where `state` is repeated for the agents of a world, and
@@ -89,10 +90,10 @@ class VectorEnv(_Base):
         self.single_action_space = simulator.single_action_space
         self.autoreset_mode = simulator.autoreset_mode
         self.device = simulator.device
-        self.metadata = pictures.metadata(description)
+        self.metadata = pictures.metadata(description, simulator.device)
         self.metadata["autoreset_mode"] = simulator.autoreset_mode
         modes = self.metadata["render_modes"]
-        self.render_mode = options.render_mode(render_mode, simulator.name, modes)
+        self.render_mode = pictures.checked_mode(render_mode, modes, description)
         self._step_arrays = simulator.step_arrays
         self._views = simulator.views
         written = simulator.layout.of
@@ -202,14 +203,21 @@ class VectorEnv(_Base):
         """Raise what went wrong inside the worlds since the last check."""
         self.simulator.check()
 
-    def render(self) -> tuple[pictures.Picture, ...] | None:
-        """Return a picture per row, uint8 (rows, columns, 3); None and a warning without a mode."""
+    def render(self) -> tuple[pictures.Picture | str, ...] | None:
+        """Return a picture per row, uint8 (rows, columns, 3), or a text per row.
+
+        Without a mode: None, and a warning.
+        """
         if self.render_mode is None:
             modes = self.metadata["render_modes"]
             pictures.warn_without_mode(self.simulator.name, modes, "gymnasium.make_vec")
             return None
-        draw, how = self.simulator.render, self._style.keywords()
-        drawn = [draw(world, **how) for world in range(self.num_worlds)]
+        worlds, look, how = range(self.num_worlds), self.simulator, self._style.keywords()
+        drawn: list[pictures.Picture | str]
+        if self.render_mode == pictures.TEXT_MODE:
+            drawn = [look.text(world) for world in worlds]
+        else:
+            drawn = [look.render(world, **how) for world in worlds]
         return tuple(picture for picture in drawn for _ in range(self.agents_per_world))
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:

@@ -35,7 +35,7 @@ from gpu_envs.spaces import box
 NDArray = np.ndarray[Any, Any]
 ILLEGAL = ("replace", "terminate", "raise")
 ILLEGAL_REWARD = -1.0  # as PettingZoo's TerminateIllegalWrapper is used by its own games
-_TEXT_MODES = ("ansi", "human")
+_TEXT_MODES = (pictures.TEXT_MODE, "human")
 _FIXED = ("arrays", "autoreset_mode", "outputs", "reuse", "threads")
 
 
@@ -125,8 +125,8 @@ class World(AgentSpaces):
         # Checked when this class knows what the step has done, not in the midst of it.
         self._is_strict = bool(keywords.pop("strict", False))
         self.metadata = _metadata(self.description, device)
-        modes, here = self.metadata["render_modes"], f"{self.name} on this device"
-        self.render_mode = options.render_mode(render_mode, here, modes)
+        modes = self.metadata["render_modes"]
+        self.render_mode = pictures.checked_mode(render_mode, modes, self.description)
         self._style = pictures.Style.of(render_size, render_view)
         self.simulator = _simulator(self.name, device, keywords)
         self.max_cycles = self.simulator.max_episode_steps
@@ -339,10 +339,9 @@ class World(AgentSpaces):
 
 
 def _metadata(description: Mapping[str, Any], device: str) -> dict[str, Any]:
-    has_text = bool(description.get("text")) and device == "cpu"
     return {
         "name": description["id"].lower().replace("-v", "_v"),
-        "render_modes": [*(_TEXT_MODES if has_text else ()), *pictures.modes(description)],
+        "render_modes": pictures.modes(description, device, _TEXT_MODES),
         "render_fps": description.get("render_fps", 4),
         "is_parallelizable": True,
     }

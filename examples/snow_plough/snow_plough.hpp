@@ -179,19 +179,11 @@ inline std::string text(const W& w, int) {
 inline Scene scene(const W& w) {
   const Snow snow = w.get<Snow>();
   const Plough at = w.get<Plough>();
-  Board board;
-  board.high[0] = board.high[1] = float(kSide);
-  board.cell = 1;
-  const auto add = [&](int x, int y, int32_t kind, float radius, Rgb colour) {
-    Piece piece;
-    piece.x = float(x) + 0.5f, piece.y = float(kSide - y) - 0.5f;  // a board's y goes upwards
-    piece.radius = radius, piece.kind = kind, piece.colour = colour;
-    board.pieces.push_back(piece);
-  };
+  Board board = Board::of_cells(kSide, kSide);
   for (int k = 0; k < kCells; ++k)
     if (snow.lies[k / kSide][k % kSide] != 0)
-      add(k % kSide, k / kSide, Piece::kSquare, 0.5f, palette::kFaded);
-  add(at.x, at.y, Piece::kDisc, 0.35f, palette::kRed);
+      board.put(k % kSide, k / kSide, Piece::kSquare, 0.5f, palette::kFaded);
+  board.put(at.x, at.y, Piece::kDisc, 0.35f, palette::kRed);
   Scene scene;
   scene.board = board;
   return scene;

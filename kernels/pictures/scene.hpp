@@ -127,6 +127,21 @@ struct Board {
   bool wraps = false;  // opposite edges are one: what crosses an edge is seen at both
   std::vector<FieldOfView> views;  // under all pieces
   std::vector<Piece> pieces;       // later ones cover earlier ones
+
+  /// Of cells of 1 m, counted as a text counts them: columns to the right, rows downwards.
+  static Board of_cells(int columns, int rows) {
+    Board board;
+    board.high[0] = float(columns), board.high[1] = float(rows);
+    board.cell = 1;
+    return board;
+  }
+  /// Puts a piece onto the middle of a cell and returns it.
+  Piece& put(int column, int row, Piece::Kind kind, float radius, Rgb colour) {
+    Piece piece;
+    piece.x = low[0] + float(column) + 0.5f, piece.y = high[1] - float(row) - 0.5f;
+    piece.kind = kind, piece.radius = radius, piece.colour = colour;
+    return pieces.emplace_back(piece);
+  }
 };
 
 struct Scene {

@@ -487,6 +487,35 @@ def test_layout_files_are_read_whatever_their_line_ends(
 # ---- faces
 
 
+def test_picture_shows_what_lies_cooks_and_is_held(make_simulator: Make) -> None:
+    simulator = make_simulator("Overcooked-v0", 1, layout=SCHELLING, player_count=4)
+    simulator.reset(seed=1)
+    plain = simulator.render(size=(700, 700)).astype(int)
+
+    def changed() -> set[tuple[int, int]]:
+        """Cells, column and row, that look unlike the plain picture, and become plain."""
+        nonlocal plain
+        now = simulator.render(size=(700, 700)).astype(int)
+        rows, columns = np.nonzero(np.abs(now - plain).max(axis=2) > 60)
+        plain = now
+        return {
+            (int(x), int(y))
+            for x, y in zip((columns - 17) * 7 // 666, (rows - 17) * 7 // 666, strict=True)
+        }
+
+    item = simulator.get("cells.item")
+    for column, row, value in ((0, 0, DISH), (0, 1, ONION), (3, 0, SOUP + 12)):  # a pot, the last
+        item[0, 7 * column + row] = value
+        simulator.set("cells.item", item)
+        simulator.set("cells.left", 5 * (item >= SOUP))
+        assert changed() == {(column, row)}
+    simulator.set("cells.left", 0)
+    assert changed() == {(3, 0)}  # done
+    simulator.set("chefs.held", [[TOMATO, 0, 0, 0]])
+    (chef,) = changed()
+    assert chef == divmod(int(simulator.get("chefs.cell")[0, 0]), 7)
+
+
 def test_text_shows_chefs_pots_orders_and_score(make_simulator: Make) -> None:
     simulator = make_simulator("Overcooked-v0", 2, layout=SCHELLING, player_count=4)
     simulator.reset(seed=1)

@@ -80,20 +80,46 @@ def test_environments_without_a_scene_say_so() -> None:
     simulator.reset(seed=0)
     with pytest.raises(ValueError, match="Micro-v0 has no pictures"):
         simulator.render()
-    with pytest.raises(ValueError, match="Micro-v0 has no pictures; render_mode"):
+    with pytest.raises(
+        ValueError,
+        match=r"Micro-v0 has no pictures; render_mode of Mic.* must be one of: None; got",
+    ):
         gpu_envs.make_vec("Micro-v0", 2, render_mode="rgb_array")
 
 
+def test_text_and_picture_are_modes_of_every_grid() -> None:
+    for name in ("Overcooked-v0", "TagGrid-v0"):
+        env = gpu_envs.make_vec(name, 2, device="cpu", render_mode="ansi")
+        assert env.metadata["render_modes"] == ["ansi", "rgb_array"]
+        env.reset(seed=1)
+        texts = env.render()
+        assert type(texts) is tuple and len(texts) == env.num_envs
+        assert texts[0] == texts[env.agents_per_world - 1] == env.simulator.text(0)
+        assert texts[-1] == env.simulator.text(1)
+        drawn = gpu_envs.make_vec(name, 1, device="cpu", render_mode="rgb_array", render_size=SMALL)
+        drawn.reset(seed=1)
+        assert all(_is_picture(frame, SMALL) for frame in drawn.render())
+
+
+def test_single_shows_its_text() -> None:
+    env = gpu_envs.make("Overcooked-v0", player_count=1, render_mode="ansi")
+    env.reset(seed=1)
+    assert env.render() == env.unwrapped.simulator.text()
+
+
 def test_games_without_pictures_name_what_they_have() -> None:
-    for mode in ("rgb_array", "human"):
-        with pytest.raises(ValueError, match="Hanabi-v0 has no pictures; render_mode of"):
-            gpu_envs.make_vec("Hanabi-v0", 2, render_mode=mode)
-    with pytest.raises(ValueError, match=r"Hanabi-v0 has no pictures; .*'ansi'"):
-        gpu_envs.parallel_env("Hanabi-v0", render_mode="rgb_array")
     simulator = gpu_envs.Simulator("Hanabi-v0", 1, device="cpu")
     simulator.reset(seed=0)
     with pytest.raises(ValueError, match=r"no pictures, but is text: .*play Hanabi-v0"):
         simulator.render()
+
+
+@pytest.mark.parametrize("make", [gpu_envs.make_vec, gpu_envs.parallel_env, gpu_envs.aec_env])
+def test_who_has_no_pictures_or_no_text_says_so(make) -> None:
+    with pytest.raises(ValueError, match=r"^Hanabi-v0 has no pictures; .* None, 'ansi'.* got 'rgb"):
+        make("Hanabi-v0", render_mode="rgb_array")
+    with pytest.raises(ValueError, match=r"^Flocking-v0 has no text; .* None, 'rgb_array'; got 'a"):
+        make("Flocking-v0", render_mode="ansi")
 
 
 def test_mirror_shows_a_world_of_another_simulator() -> None:

@@ -183,7 +183,7 @@ void HostBase::scene(int64_t world, Scene& into) const {
   scene_of(world, into);
 }
 void HostBase::refuse_scene() const {
-  throw Error(Fault::value, id() + " cannot be drawn: it describes no scene");
+  throw Error(Fault::value, id() + " has no pictures: it describes no scene");
 }
 
 void HostBase::sample_actions(const Sampling& sampling, int32_t* to, void*) {

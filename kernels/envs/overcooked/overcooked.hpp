@@ -8,12 +8,13 @@
 //               Human-AI Coordination", NeurIPS 2019), both generations: `dynamics`
 //
 // Parts: settings.hpp (what a user sets), layout.hpp and recipes.hpp (what becomes of it),
-// rules.hpp, observe.hpp, text.hpp.
+// rules.hpp, observe.hpp, text.hpp and scene.hpp (for people).
 #pragma once
 
 #include "envs/overcooked/layout.hpp"
 #include "envs/overcooked/observe.hpp"
 #include "envs/overcooked/recipes.hpp"
+#include "envs/overcooked/scene.hpp"
 #include "envs/overcooked/text.hpp"
 
 namespace gpu_envs::envs::overcooked {
@@ -56,7 +57,8 @@ struct Environment {
           [](const Params& p) { return p.cell_count <= T::cells && p.player_count <= T::chefs; },
       .action_name = [](const Params&, int action) { return std::string(kActionNames[action]); },
       .action_key = [](const Params&, int action) { return std::string(1, "wsda. "[action]); },
-      .text = &world_text<T>};
+      .text = &world_text<T>,
+      .scene = &kitchen_scene<T>};
 };
 
 using Builds =

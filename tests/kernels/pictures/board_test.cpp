@@ -66,6 +66,19 @@ GE_TEST(pieces_stand_where_they_are_and_later_ones_cover_earlier_ones) {
   CHECK_EQ(picture.at(0.3f, 0.2f), 'w');
 }
 
+GE_TEST(cells_are_counted_as_a_text_counts_them) {
+  Board cells = Board::of_cells(4, 4);
+  cells.put(1, 0, Piece::kSquare, 0.5f, kRed);
+  cells.put(3, 2, Piece::kDisc, 0.4f, kBlue);
+  Scene scene;
+  scene.board = cells;
+  const Picture picture = drawn(scene);
+  CHECK_EQ(picture.at(0.375f, 0.875f), 'r');
+  CHECK_EQ(picture.at(0.45f, 0.8f), 'r');
+  CHECK_EQ(picture.at(0.875f, 0.375f), 'b');
+  CHECK_EQ(picture.at(0.875f, 0.625f), 'w');
+}
+
 GE_TEST(arrows_point_along_their_heading) {
   constexpr float kQuarter = 1.5707964f;
   for (int turn = 0; turn < 4; ++turn) {
