@@ -63,13 +63,10 @@ class Field:
 
 def short(value: Any, kind: str) -> Any:
     """Return the float with the fewest digits that is the same float32: 0.1 for 0.10000000149."""
-    if kind != "float32" or isinstance(value, bool | str) or value is None:
+    if kind != "float32" or not isinstance(value, float) or not math.isfinite(value):
         return value
-    number = float(value)
-    if not math.isfinite(number):
-        return number
-    wanted = ctypes.c_float(number).value
-    texts = (f"{number:.{digits}g}" for digits in range(1, 10))  # nine digits tell all apart
+    wanted = ctypes.c_float(value).value
+    texts = (f"{value:.{digits}g}" for digits in range(1, 10))  # nine digits tell all apart
     return next(float(text) for text in texts if ctypes.c_float(float(text)).value == wanted)
 
 

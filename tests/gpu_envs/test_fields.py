@@ -108,3 +108,7 @@ def test_floats_are_as_short_as_their_type_allows(value: Any, kind: str, expecte
 def test_values_are_spelt_as_they_are_typed() -> None:
     spelt = [fields.spelt(value) for value in (True, 0.1, 36.0, 3, "", "a")]
     assert spelt == ["true", "0.1", "36", "3", "''", "a"]
+
+
+def test_a_whole_number_that_a_float_holds_stays_whole() -> None:
+    assert fields.spelt(fields.short(3, "float32")) == str(fields.short(3, "float32")) == "3"
