@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import pytest
 
@@ -67,3 +69,22 @@ def test_info_aligns_long_names_and_spells_values(capsys) -> None:
     assert len({len(line) - len(line.split(None, 1)[1]) for line in lines}) == 1
     assert any("true | false; default false" in line for line in lines)
     assert any("text; default ''" in line for line in lines)
+
+
+_ORDER = ("scripts/train", "source .venv", "python -m", "pip install", "python -m gpu_envs render")
+README = Path(__file__).resolve().parents[2] / "README.md"
+
+
+def test_readme_has_an_interpreter_before_it_calls_one() -> None:
+    blocks = re.findall(r"^```\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    first = {word: next(i for i, x in enumerate(lines) if x.startswith(word)) for word in _ORDER}
+    assert list(first.values()) == sorted(first.values())
+
+
+def test_readme_names_commands_that_there_are(capsys) -> None:
+    named = set(re.findall(r"python -m gpu_envs ([a-z]+)", README.read_text()))
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    known = re.findall(r"^    ([a-z]+)  ", capsys.readouterr().out, re.MULTILINE)
+    assert named <= set(known) and {"doctor", "info", "bench", "render"} <= named
