@@ -63,6 +63,25 @@ def test_stack_of_three_cubes_stands() -> None:
     np.testing.assert_allclose(end, [0, 0, 5], atol=0.02)
 
 
+def test_angles_of_a_layout_roll_then_pitch_then_yaw() -> None:
+    scene = Scene(
+        "long 0 0 9 roll 0.3; long 9 0 9 pitch 0.4; long 18 0 9 yaw 0.5 pitch 0.4 roll 0.3"
+    )
+
+    def turned(row: int, axis: int) -> Array:
+        """An axis of a body: 0 to its right, 1 ahead, 2 up."""
+        w, *vector = scene.get("orientation", scene.box + row)[0]
+        v, u = np.array(vector), np.eye(3)[axis]
+        return u + 2 * np.cross(v, np.cross(v, u) + w * u)
+
+    c, s = np.cos((0.3, 0.4, 0.5)), np.sin((0.3, 0.4, 0.5))
+    np.testing.assert_allclose(turned(0, 2), (s[0], 0, c[0]), atol=1e-6)  # leans to the right
+    np.testing.assert_allclose(turned(1, 1), (0, c[1], s[1]), atol=1e-6)  # its front rises
+    pitched = np.array((s[0], -s[1] * c[0], c[1] * c[0]))  # what points up, rolled and pitched
+    yawed = (c[2] * pitched[0] - s[2] * pitched[1], s[2] * pitched[0] + c[2] * pitched[1])
+    np.testing.assert_allclose(turned(2, 2), (*yawed, pitched[2]), atol=1e-6)
+
+
 @pytest.mark.parametrize("height", [4, 5, 6, 8])
 def test_high_stack_comes_to_rest_with_two_sweeps(height: int) -> None:
     layout = "; ".join(f"cube 0 0 {1 + 2 * k}" for k in range(height))

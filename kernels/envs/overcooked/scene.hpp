@@ -11,8 +11,8 @@ inline constexpr Rgb kPlaceColours[] = {// by Place; the floor is the board's
                                         palette::kPale, palette::kFaded, palette::kDark,
                                         rgb(0xf7dc9b),  rgb(0xf3b5b0),   rgb(0xcfe0f2),
                                         palette::kRamp};
-inline constexpr Rgb kOnionColour = palette::kBox, kTomatoColour = palette::kRed;
-inline constexpr Rgb kDishColour = rgb(0xf8fafc), kSoupColour = rgb(0x9a4b1f);
+inline constexpr Rgb kOnionColour = palette::kBox, kTomatoColour = palette::kRed,
+                     kSoupColour = rgb(0x9a4b1f);
 
 /// What lies on a counter or in a hand, `dx` and `dy` from the middle of a cell: an onion or a
 /// tomato, or a plate, which is a rim and what it holds.
