@@ -16,6 +16,7 @@
 #include "engine/simulator/machine.hpp"
 #include "engine/simulator/modules.hpp"
 #include "engine/simulator/records.hpp"
+#include "pictures/memory.hpp"
 #include "pictures/picture.hpp"
 
 namespace ge::python {
@@ -294,7 +295,7 @@ class NativeSimulator {
     // The scene is a copy, so drawing needs neither the world nor Python.
     uint8_t* const to = picture.mutable_data();
     const Unlocked unlocked;
-    pictures::draw(scene, request, to);
+    pictures::draw(scene, request, to, &pictures_);
     return picture;
   }
   std::pair<int, int> picture_size(int64_t world) {
@@ -312,6 +313,7 @@ class NativeSimulator {
   std::unique_ptr<Simulator> simulator_;
   std::shared_ptr<OutputPool> pool_;
   std::optional<ActionReader> actions_;
+  pictures::Memory pictures_;  // of the picture drawn last
   std::atomic<bool> busy_{false};
 };
 

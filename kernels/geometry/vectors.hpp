@@ -80,8 +80,11 @@ GE_FN F roots(F x) {
   if constexpr (std::is_same_v<F, float>) {
     return sqrt(x);
   } else {
-    for (int i = 0; i < kPack; ++i) set_lane(x, i, sqrt(lane(x, i)));
-    return x;
+    float lanes[kPack];
+    store_pack(lanes, x);
+    GE_LANES_LOOP
+    for (int k = 0; k < kPack; ++k) lanes[k] = sqrt(lanes[k]);
+    return load_pack(lanes);
   }
 }
 

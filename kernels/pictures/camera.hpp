@@ -3,6 +3,9 @@
 // depth of a point is its distance along the camera's forward axis.
 #pragma once
 
+#include <cstddef>
+#include <cstring>
+
 #include "pictures/rays.hpp"
 
 namespace ge::pictures {
@@ -12,6 +15,12 @@ struct Camera {
   float spread;  // half the height of the picture at depth 1, or everywhere if it is flat
   bool is_flat;  // orthographic
 };
+
+/// To the bit.
+inline bool is_same(const Camera& a, const Camera& b) {
+  constexpr size_t kNumbers = offsetof(Camera, is_flat);  // all floats lie before it
+  return std::memcmp(&a, &b, kNumbers) == 0 && a.is_flat == b.is_flat;
+}
 
 /// Looks along `forward`; `upward` appears upwards.
 inline Camera look_along(Vec3 eye, Vec3 forward, Vec3 upward, float spread, bool is_flat) {
@@ -26,6 +35,38 @@ GE_FN Rays rays_of(const Camera& c, const Floats& x, const Floats& y) {
   const Vecs shift = c.right * (x * c.spread) + c.up * (y * c.spread);
   if (c.is_flat) return {c.eye + shift, spread(c.forward)};
   return {spread(c.eye), c.forward + shift};
+}
+
+/// The same in perspective, all from one point: cheaper to cast.
+GE_FN geometry::Rays<Floats> rays_from_eye(const Camera& c, const Floats& x, const Floats& y) {
+  return {c.eye, c.forward + (c.right * (x * c.spread) + c.up * (y * c.spread))};
+}
+
+/// What a part of a picture shows, up to a depth, of the level plane at height z, or more:
+/// everything where the horizon is in it, nothing where all of it looks away from the plane or meets
+/// it farther away.
+inline Rectangle level_in(const Camera& c, const Rectangle& part, float z, float depth) {
+  constexpr float kLevel = 1e-5f, kRounding = 1e-4f;  // of slopes, and of coordinates
+  Rectangle out;
+  int seen = 0;
+  float first = kFar;
+  for (int k = 0; k < 4; ++k) {
+    const float x = (k & 1) != 0 ? part.high_x : part.low_x;
+    const float y = (k & 2) != 0 ? part.high_y : part.low_y;
+    const Vec3 shift = c.right * (x * c.spread) + c.up * (y * c.spread);
+    const Vec3 from = c.is_flat ? c.eye + shift : c.eye;
+    const Vec3 along = c.is_flat ? c.forward : c.forward + shift;
+    if (ge::abs(along.z) < kLevel) return Rectangle::all();
+    const float at = (z - from.z) / along.z;
+    if (at > 0.0f) ++seen, first = ge::min(first, at);
+    out.add(from.x + along.x * at, from.y + along.y * at);
+  }
+  // Slopes change linearly between the corners, so one of these is the nearest.
+  if (seen == 0 || first > 1.01f * depth) return {};
+  if (seen < 4) return Rectangle::all();
+  const float x = ge::max(ge::abs(out.low_x), ge::abs(out.high_x));
+  const float y = ge::max(ge::abs(out.low_y), ge::abs(out.high_y));
+  return out.widened(kRounding * (1.0f + x + y));
 }
 
 /// Picture coordinates and depth of a point; in perspective only where the depth is positive.

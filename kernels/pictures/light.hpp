@@ -43,19 +43,42 @@ GE_FN Floats hidden_sky(const Body& body, const Vecs& p) {
   const Floats x = dot(body.shape.turn.x, offset), y = dot(body.shape.turn.y, offset);
   const Floats across = at_least(max(low.x - x, x - high.x), 0.0f);
   const Floats along = at_least(max(low.y - y, y - high.y), 0.0f);
+  const Floats square = across * across + along * along + 1e-6f;
+  const float reach = kReach * (high.z - low.z);
+  if (!any_of(square < reach * reach)) return spread(0.0f);
   Floats top = spread(high.z - low.z);
   if (body.shape.shape == kWedge) top = top * unit_range((y - low.y) / (high.y - low.y));
   const Floats base = body.shape.at.z + low.z - p.z;
   const Floats over = at_least(base + top, 0.0f), gap = at_least(base, 0.0f);
-  const Floats square = across * across + along * along + 1e-6f, away = roots(square);
-  const float reach = kReach * (high.z - low.z);
+  const Floats away = roots(square), raised = square + gap * gap;
+  // What stands on the ground begins at the horizon: away / away.
+  const Floats first = any_of(raised != square) ? away / roots(raised) : spread(1.0f);
   const Floats near = at_least(1.0f - square / (reach * reach), 0.0f);
   // Differences of cosines of the elevations of its foot and its top, faded out at kReach.
-  const Floats hidden = away / roots(square + gap * gap) - away / roots(square + over * over);
+  const Floats hidden = first - away / roots(square + over * over);
   return 0.5f * hidden * near * near;
 }
 
 }  // namespace detail
+
+/// The ground, seen along the sun, on which some part of the sun may be hidden by a body: the more
+/// the higher it is, since rays to the rim of the sun's disc lean away from `light.sun`.
+inline Rectangle shadow_of(const Body& body, const Light& light) {
+  float top = 0;
+  for (int k = 0; k < 8; ++k) top = ge::max(top, corner_of(body, k).z - light.ground);
+  return covered(body, light.sun).widened(light.softness * ge::max(4.0f, 3.0f * top));
+}
+
+/// The ground beside a body from where it hides some of the sky; nothing where it leans or hangs
+/// too high. `hidden_sky` measures along the body's own axes, which miss the vertical by `lean`.
+inline Rectangle foot_of(const Body& body, const Light& light) {
+  const float upright = ge::abs(body.shape.turn.z.z);
+  if (!(upright > 0.95f)) return {};
+  const float lean = ge::sqrt(ge::max(1.0f - upright * upright, 0.0f));
+  const float reach = detail::kReach * (body.own.high.z - body.own.low.z);
+  const float top = ge::max(body.shape.at.z + body.own.high.z - light.ground, 0.0f);
+  return covered(body, {0, 0, 1}).widened(reach + 1.2f * lean * (top + reach));
+}
 
 /// The share of the sky's light that reaches the points.
 inline Floats sky(const std::vector<Body>& bodies, const Numbers& listed, const Vecs& p,

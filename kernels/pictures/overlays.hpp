@@ -46,27 +46,34 @@ GE_FN Mask in_triangle(const float* a, const float* b, const float* c, const Flo
 
 }  // namespace detail
 
-/// Lays a fan over what the rays saw at `depth`.
-inline void lay_over(const Sector& sector, const Rays& rays, const Floats& depth, Vecs& colour) {
+/// Which of a sector's triangles may be seen, where `ground` is all that is seen of their plane.
+inline void list_parts(const Sector& sector, const Rectangle& ground, std::vector<int>& out) {
+  out.clear();
+  if (!ground.meets(sector.bounds)) return;
+  for (size_t k = 0; k < sector.parts.size(); ++k)
+    if (ground.meets(sector.parts[k])) out.push_back(int(k));
+}
+
+/// Lays those triangles of a fan over what the rays saw at `depth`.
+template <class R>
+GE_FN void lay_over(const Sector& sector, const std::vector<int>& listed, const R& rays,
+                    const Floats& depth, Vecs& colour) {
   const Fan& fan = *sector.fan;
   // Where a ray crosses the fan's height; of a level ray infinite or no number, so not `seen`.
   const Floats at = (fan.apex[2] - rays.origin.z) / rays.direction.z;
   const Mask seen = both(at > 0.0f, at < depth * 1.0005f);
-  if (!any_of(seen)) return;
-  const Floats x = select(seen, rays.origin.x + rays.direction.x * at, spread(sector.bounds.low_x));
-  const Floats y = select(seen, rays.origin.y + rays.direction.y * at, spread(sector.bounds.low_y));
-  const Rectangle here{least(x), least(y), most(x), most(y)};
-  if (!here.meets(sector.bounds)) return;
-  // No lane yet.
+  const Floats x = rays.origin.x + rays.direction.x * at;
+  const Floats y = rays.origin.y + rays.direction.y * at;
   Mask inside = at < at;
-  for (size_t k = 0; k < sector.parts.size(); ++k)
-    if (here.meets(sector.parts[k])) {
-      const float* const rim = fan.rim.data() + 2 * k;
-      inside = either(inside, detail::in_triangle(fan.apex, rim, rim + 2, x, y));
-    }
+  for (const int k : listed) {
+    const float* const rim = fan.rim.data() + 2 * k;
+    inside = either(inside, detail::in_triangle(fan.apex, rim, rim + 2, x, y));
+  }
+  inside = both(inside, seen);
+  if (!any_of(inside)) return;
   const Floats u = (x - fan.apex[0]) / fan.fade, v = (y - fan.apex[1]) / fan.fade;
   const Floats share = fan.opacity / (1.0f + u * u + v * v);
-  colour = mix(colour, spread(sector.colour), select(both(inside, seen), share, spread(0.0f)));
+  colour = mix(colour, spread(sector.colour), select(inside, share, spread(0.0f)));
 }
 
 /// Rows of samples of one part of a picture; light, and the depth of what sent it.
@@ -119,6 +126,10 @@ inline void paint(const Samples& to, int at, const Vec3& colour, float share) {
   to.blue[at] += (colour.z - to.blue[at]) * share;
 }
 
+inline float half_of(const Stroke& s) {
+  return ge::max(0.5f * s.width, 0.5f) + 0.5f;
+}
+
 inline float depth_at(const Stroke& s, float along) {
   // In perspective 1 / depth is what changes linearly along the picture.
   if (s.is_flat) return s.from.depth + (s.to.depth - s.from.depth) * along;
@@ -127,10 +138,30 @@ inline float depth_at(const Stroke& s, float along) {
 
 }  // namespace detail
 
+/// Columns of samples from which on and up to which a stroke may be drawn in some rows.
+struct Stretch {
+  float begin = 1, end = 0;  // empty
+};
+inline Stretch stretch_of(const Stroke& s, int top, int rows) {
+  const float half = detail::half_of(s) + 1.0f;  // rounding
+  const float above = float(top), below = float(top + rows);
+  const float dx = s.to.x - s.from.x, dy = s.to.y - s.from.y;
+  if (ge::min(s.from.y, s.to.y) - half > below || ge::max(s.from.y, s.to.y) + half < above)
+    return {};
+  Stretch out{ge::min(s.from.x, s.to.x) - half, ge::max(s.from.x, s.to.x) + half + 1.0f};
+  if (ge::abs(dy) > 0.01f) {
+    const float first = s.from.x + (above - s.from.y) * dx / dy;
+    const float last = s.from.x + (below - s.from.y) * dx / dy;
+    const float reach = half * ge::sqrt(dx * dx + dy * dy) / ge::abs(dy);
+    out.begin = ge::max(out.begin, ge::min(first, last) - reach);
+    out.end = ge::min(out.end, ge::max(first, last) + reach + 1.0f);
+  }
+  return out;
+}
+
 /// Draws the part of a stroke that lies in these rows.
 inline void draw(const Stroke& s, const Samples& to) {
-  const float half = ge::max(0.5f * s.width, 0.5f) + 0.5f;
-  // Thinner than a sample a line is drawn as wide as one, and weaker.
+  const float half = detail::half_of(s);
   const float strength = s.opacity * ge::min(1.0f, s.width);
   const float dx = s.to.x - s.from.x, dy = s.to.y - s.from.y, square = dx * dx + dy * dy;
   const float low = ge::min(s.from.y, s.to.y) - half, high = ge::max(s.from.y, s.to.y) + half;

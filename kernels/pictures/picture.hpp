@@ -25,7 +25,10 @@ struct Request {
 /// Throws where size or samples are out of range.
 void check(const Request& request);
 
-/// Writes height x width x 3 bytes of sRGB. The same bytes for the same scene everywhere.
-void draw(const Scene& scene, const Request& request, uint8_t* to);
+class Memory;
+
+/// Writes height x width x 3 bytes of sRGB. The same bytes for the same scene everywhere; whoever
+/// draws one picture after the other passes a memory (memory.hpp), which saves time and no more.
+void draw(const Scene& scene, const Request& request, uint8_t* to, Memory* memory = nullptr);
 
 }  // namespace ge::pictures

@@ -17,17 +17,12 @@ struct Hits {
 /// Which bodies a tile or pack looks at, by number.
 using Numbers = std::vector<int>;
 
-/// The nearest of the bodies listed.
-/// `depth` passes on as the limit, so a body behind the nearest so far gives the limit back; of two
-/// as near the first listed wins.
-inline Hits nearest(const std::vector<Body>& bodies, const Numbers& listed, const Rays& rays) {
-  Hits hits{spread(kFar), spread(-1.0f)};
-  for (const int k : listed) {
-    const Floats depth = hit_distance(rays, bodies[size_t(k)].shape, hits.depth);
-    hits.body = select(depth < hits.depth, spread(float(k)), hits.body);
-    hits.depth = depth;
-  }
-  return hits;
+/// What is nearest to each ray, once the bodies have been met one after the other by their numbers.
+template <class R>
+GE_FN void meet(const Body& body, int number, const R& rays, Hits& hits) {
+  const Floats depth = hit_distance(rays, body.shape, hits.depth);
+  hits.body = select(depth < hits.depth, spread(float(number)), hits.body);
+  hits.depth = depth;
 }
 
 /// 1 where nothing stands between a ray's origin and the sun, else 0.
@@ -47,12 +42,11 @@ inline Vec3 corner_of(const Body& body, int k) {
 
 /// The part of a picture in which a body can appear; everything where it reaches behind the eye.
 inline Rectangle seen_in(const Camera& camera, const Body& body) {
-  const Rectangle all{-kFar, -kFar, kFar, kFar};
-  if (body.is_endless) return all;
+  if (body.is_endless) return Rectangle::all();
   Rectangle out;
   for (int k = 0; k < 8; ++k) {
     const Vec3 p = projected(camera, corner_of(body, k));
-    if (p.z < kNear && !camera.is_flat) return all;
+    if (p.z < kNear && !camera.is_flat) return Rectangle::all();
     out.add(p.x, p.y);
   }
   return out;

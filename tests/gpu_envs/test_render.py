@@ -43,6 +43,18 @@ def test_simulator_draws_each_world() -> None:
     assert np.array_equal(drawn[2], simulator.render(2, size=SMALL))
 
 
+def test_what_was_drawn_before_changes_no_picture() -> None:
+    busy = _simulator(2)
+    for world, x in ((1, 0.1), (1, 0.1), (1, 0.4), (0, 0.4), (1, -2.0)):
+        alone = _simulator(2)
+        for simulator in (busy, alone):
+            simulator.set("cart.x", [[x]], worlds=[world])
+            simulator.set("cart.angle", [[0.1]], worlds=[world])
+        for view in ("perspective", "perspective", "top"):
+            drawn = busy.render(world, size=(90, 160), view=view)
+            assert np.array_equal(drawn, alone.render(world, size=(90, 160), view=view))
+
+
 def test_cart_appears_where_it_is() -> None:
     simulator = _simulator()
     columns = []

@@ -68,6 +68,14 @@
 #define GE_NO_UNROLL
 #endif
 
+// The following loop over the lanes of a pack stays a loop: g++ 12 makes one wide instruction of
+// it, and of an unrolled one as many as there are lanes.
+#if defined(__clang__) || defined(__CUDACC__)
+#define GE_LANES_LOOP
+#else
+#define GE_LANES_LOOP _Pragma("GCC unroll 1")
+#endif
+
 // Cheap invariants, in debug and test builds, on both machines.
 #if defined(GE_ASSERT)  // the tests' executors throw instead
 #elif defined(GE_CHECKED)
