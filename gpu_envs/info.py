@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from gpu_envs import fields, layout, native, registration
+from gpu_envs import fields, layout, native, registration, terminal
 
 _SECTIONS = (
     ("parameters", "Parameters"),
@@ -152,7 +152,4 @@ def _rows(
 def _table(rows: Mapping[str, Sequence[str]], header: Sequence[str]) -> Iterator[str]:
     lines = [("", *header)] if header else []
     lines += [(label, *row) for label, row in rows.items()]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for label, *cells in lines:
-        shown = [c.rjust(width) for c, width in zip(cells, widths[1:], strict=True)]
-        yield "  ".join(["", label.ljust(widths[0]), *shown]).rstrip()
+    yield from (f"  {line}".rstrip() for line in terminal.aligned(lines))
