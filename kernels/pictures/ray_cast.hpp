@@ -40,14 +40,44 @@ inline Vec3 corner_of(const Body& body, int k) {
   return to_world(body.shape, corner(body.own.low, body.own.high, k));
 }
 
-/// The part of a picture in which a body can appear; everything where it reaches behind the eye.
+namespace detail {
+
+inline constexpr float kSlice =
+    1e-4f;  // [m], what is seen of a body in front of it is not enlarged
+
+/// Whether the eye is in a body or so close to it that some of it may fill any part of a picture.
+inline bool is_close(const Camera& camera, const Body& body) {
+  constexpr float kClose = 0.1f;
+  const Vec3 p = to_body(body.shape.turn, camera.eye - body.shape.at);
+  const Vec3 low = body.own.low - p, high = p - body.own.high;
+  return ge::max(low.x, high.x) < kClose && ge::max(low.y, high.y) < kClose &&
+         ge::max(low.z, high.z) < kClose;
+}
+
+/// Where an edge of what holds a body comes from behind the eye.
+inline void add_cut(const Camera& camera, const Vec3& a, const Vec3& b, Rectangle& out) {
+  constexpr float kRounding = 0.1f;  // of coordinates in the slice, where they are enlarged
+  const float from = dot(a - camera.eye, camera.forward) - kSlice;
+  const float to = dot(b - camera.eye, camera.forward) - kSlice;
+  if ((from > 0.0f) == (to > 0.0f)) return;
+  const Vec3 offset = a + (b - a) * (from / (from - to)) - camera.eye;
+  const float scale = 1.0f / (camera.spread * kSlice);
+  const float x = dot(offset, camera.right) * scale, y = dot(offset, camera.up) * scale;
+  out.add(x - kRounding, y - kRounding), out.add(x + kRounding, y + kRounding);
+}
+
+}  // namespace detail
+
+/// The part of a picture in which a body can appear.
 inline Rectangle seen_in(const Camera& camera, const Body& body) {
   if (body.is_endless) return Rectangle::all();
+  if (!camera.is_flat && detail::is_close(camera, body)) return Rectangle::all();
   Rectangle out;
   for (int k = 0; k < 8; ++k) {
-    const Vec3 p = projected(camera, corner_of(body, k));
-    if (p.z < kNear && !camera.is_flat) return Rectangle::all();
-    out.add(p.x, p.y);
+    const Vec3 here = corner_of(body, k), p = projected(camera, here);
+    if (camera.is_flat || p.z > detail::kSlice) out.add(p.x, p.y);
+    for (int bit = 1; bit < 8 && !camera.is_flat; bit *= 2)
+      if ((k & bit) == 0) detail::add_cut(camera, here, corner_of(body, k | bit), out);
   }
   return out;
 }
