@@ -43,7 +43,7 @@ def checked_mode(mode: Any, modes: Sequence[str], description: Mapping[str, Any]
     if mode is None or (isinstance(mode, str) and mode in modes):
         return mode
     name, why = description["id"], ""
-    if mode == TEXT_MODE:
+    if isinstance(mode, str) and mode == TEXT_MODE:
         why = f"{name} has no text{' on this device' if description.get('text') else ''}; "
     elif MODE not in modes:
         why = f"{name} has no pictures; "

@@ -51,7 +51,7 @@ CHECKED: list[tuple[str, dict[str, Any]]] = [
     ("CartPole-v0", {"observation": "dict"}),
     ("CartPole64-v0", {"sutton_barto_reward": True}),
     ("CartPoleContinuous-v0", {"velocities": False}),
-    ("Overcooked-v0", {"observation": "dict"}),
+    ("Overcooked-v0", {"player_count": 1, "observation": "dict"}),
 ]
 
 

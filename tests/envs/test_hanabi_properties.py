@@ -241,13 +241,21 @@ def test_calls_that_fail_leave_the_worlds_as_they_were(
 
 
 @pytest.mark.parametrize(
-    "column", ["table.player", "table.deck_left", "table.short_hands", "table.information_tokens"]
+    ("column", "value"),
+    [
+        ("table.player", 4),  # of two
+        ("table.deck_left", 50),
+        ("table.short_hands", 255),
+        ("table.information_tokens", 32),
+    ],
 )
-def test_columns_out_of_range_harm_nobody_else(make_simulator: Make, column: str) -> None:
+def test_numbers_that_no_game_has_harm_nobody_else(
+    make_simulator: Make, column: str, value: int
+) -> None:
     simulator, twin = make_simulator(ID, 3), make_simulator(ID, 3)
     for each in (simulator, twin):
         each.reset(seed=4)
-    simulator.set(column, np.full((1, 1), 255, np.uint8), worlds=[1])
+    simulator.set(column, np.full((1, 1), value, np.uint8), worlds=[1])
     for _ in range(20):
         rows = [each.step([[5, 20], [5, 20], [5, 20]]).obs[[0, 2]] for each in (simulator, twin)]
         assert (rows[0] == rows[1]).all()

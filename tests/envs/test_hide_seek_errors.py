@@ -290,7 +290,7 @@ def test_bad_actions_are_refused(
         ({"view": "agent:-1"}, ValueError, "view.*agent:-1"),
         ({"view": "agent:"}, ValueError, "view.*agent:"),
         ({"view": 3}, TypeError, "view must be a str or None, got 3"),
-        ({"world": 0.5}, TypeError, "world must be a list of world numbers"),
+        ({"world": 0.5}, TypeError, "world must be an int, got 0.5"),
     ],
 )
 def test_bad_pictures_are_refused(

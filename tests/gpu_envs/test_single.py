@@ -138,7 +138,7 @@ def test_render_without_a_mode_warns() -> None:
         ("Micro-v0", "it has none"),
         ("Flocking-v0", r'gymnasium.make\("gpu_envs/Flocking-v0", render_mode="rgb_array"\)'),
     ):
-        env = gpu_envs.Env(name)
+        env = gpu_envs.Env(name, agent_count=1)
         with pytest.warns(UserWarning, match=f"of {name} needs a render mode: {how}"):
             assert env.render() is None
 

@@ -27,6 +27,7 @@ from stable_baselines3.common.vec_env import (  # noqa: E402
 )
 
 from gpu_envs.integrations.stable_baselines3 import SB3VecEnv  # noqa: E402
+from gpu_envs.measures import sizes  # noqa: E402
 from tests.contract.playing import every_single  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "stable_baselines3_ppo.py"
@@ -156,7 +157,7 @@ def test_named_numbers_run(make) -> None:
 @pytest.mark.parametrize("observation", ["flat", "dict"])
 @every_single
 def test_single_environments_pass_its_check(name, observation) -> None:
-    env = gpu_envs.Env(name, observation=observation)
+    env = gpu_envs.Env(name, observation=observation, **sizes(name, "alone"))
     with warnings.catch_warnings():
         warnings.filterwarnings("error")
         warnings.filterwarnings("ignore", message=".*image.*")  # planes that are small

@@ -29,6 +29,8 @@ from torchrl.modules import ProbabilisticActor  # noqa: E402
 from torchrl.objectives import ClipPPOLoss  # noqa: E402
 
 from gpu_envs.integrations.torchrl import TorchRLEnv  # noqa: E402
+from gpu_envs.measures import sizes  # noqa: E402
+from tests.contract.playing import every_single  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "torchrl_ppo.py"
 WORLDS = 4
@@ -107,9 +109,9 @@ def test_specs_say_what_spaces_say(make) -> None:
 # TorchRL's own environments over Gymnasium's interfaces
 
 
-@pytest.mark.parametrize("name", ["CartPole-v0", "CartPoleContinuous-v0", "Overcooked-v0"])
+@every_single
 def test_gym_env_makes_single_environments(name) -> None:
-    env = GymEnv(f"gpu_envs/{name}")
+    env = GymEnv(f"gpu_envs/{name}", **sizes(name, "alone"))
     check_env_specs(env, seed=0)
     env.close()
 

@@ -119,6 +119,14 @@ ge::Solid solid_of(const Placed& p, Quat turn) {
   return solid;
 }
 
+/// What pictures see of those bodies, which they meet in that order.
+ge::pictures::Hits nearest(const std::vector<ge::pictures::Body>& bodies,
+                           const std::vector<int>& order, const ge::pictures::Rays& rays) {
+  ge::pictures::Hits hits{spread(ge::pictures::kFar), spread(-1.0f)};
+  for (const int k : order) ge::pictures::meet(bodies[size_t(k)], k, rays, hits);
+  return hits;
+}
+
 GE_TEST(lidar_and_pictures_meet_the_same_bodies_at_the_same_distance) {
   Source source{3};
   int hits = 0;
@@ -134,7 +142,7 @@ GE_TEST(lidar_and_pictures_meet_the_same_bodies_at_the_same_distance) {
     const float lidar =
         ge::lane(hit_distance(Rays<ge::Floats>{eye, spread(way)}, body, ge::spread(kLimit)), 0);
     const std::vector<ge::pictures::Body> bodies = {ge::pictures::body_of(solid_of(p, turn))};
-    const auto seen = ge::pictures::nearest(bodies, {0}, {spread(eye), spread(way)});
+    const auto seen = nearest(bodies, {0}, {spread(eye), spread(way)});
     const float depth = ge::lane(seen.depth, 0);
     CHECK_EQ(lidar, ge::min(depth, kLimit));
     CHECK_EQ(ge::lane(seen.body, 0), depth < ge::pictures::kFar ? 0.0f : -1.0f);
@@ -153,8 +161,7 @@ GE_TEST(lidar_and_pictures_meet_the_same_bodies_at_the_same_distance) {
 GE_TEST(of_two_at_one_distance_pictures_show_the_first) {
   const ge::Solid box = solid_of(shape(kBox, {1, 1, 1}, {5, 0, 0}), {1, 0, 0, 0});
   const std::vector<ge::pictures::Body> bodies(3, ge::pictures::body_of(box));
-  const auto seen =
-      ge::pictures::nearest(bodies, {1, 2, 0}, {spread(Vec3{0, 0, 0}), spread(Vec3{1, 0, 0})});
+  const auto seen = nearest(bodies, {1, 2, 0}, {spread(Vec3{0, 0, 0}), spread(Vec3{1, 0, 0})});
   CHECK_EQ(ge::lane(seen.body, 0), 1.0f);
   CHECK_EQ(ge::lane(seen.depth, 0), 4.0f);
 }
