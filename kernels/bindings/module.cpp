@@ -11,6 +11,7 @@
 #include "bindings/actions.hpp"
 #include "bindings/options.hpp"
 #include "bindings/outputs.hpp"
+#include "bindings/sketch.hpp"
 #include "bindings/unlocked.hpp"
 #include "engine/maths/sampling.hpp"
 #include "engine/simulator/machine.hpp"
@@ -28,6 +29,22 @@ Type action_type(const std::string& name) {
   const auto found = named<Type>(name);
   if (!found) throw Error(Fault::type, "actions of dtype " + name + " are not accepted");
   return *found;
+}
+
+/// What a grid shows where the environment says nothing; none where it is no grid.
+std::optional<Sketch> sketch_of(Simulator& simulator, int64_t world) {
+  const auto grid = find_grid(simulator.columns());
+  if (!grid) return {};
+  std::vector<char> record(size_t(simulator.record_bytes()));
+  simulator.read_records(world, 1, record.data());
+  return sketch(*grid, record.data());
+}
+Scene scene_of_world(Simulator& simulator, int64_t world) {
+  Scene scene;
+  if (simulator.scene(world, scene)) return scene;
+  const auto drawn = sketch_of(simulator, world);
+  if (!drawn) throw Error(Fault::value, simulator.id() + " has no pictures: it describes no scene");
+  return scene_of(*drawn);
 }
 
 /// Where a call writes, made once by Python for arrays that it reuses and handed over in each step.
@@ -282,15 +299,16 @@ class NativeSimulator {
   }
   std::string text(int64_t world, int viewer) {
     const Busy simulator(*this);
-    return simulator->text(world, viewer);
+    const std::string text = simulator->text(world, viewer);
+    const auto drawn = text.empty() ? sketch_of(*simulator, world) : std::nullopt;
+    return drawn ? text_of(*drawn) : text;
   }
   py::array render(int64_t world, int height, int width, const std::string& view, int samples) {
     const Busy simulator(*this);
     pictures::Request request{width, height, view, samples};
     // Before the picture is allocated: its size is the caller's.
     pictures::check(request);
-    Scene scene;
-    simulator->scene(world, scene);
+    const Scene scene = scene_of_world(*simulator, world);
     py::array_t<uint8_t> picture({height, width, 3});
     // The scene is a copy, so drawing needs neither the world nor Python.
     uint8_t* const to = picture.mutable_data();
@@ -300,8 +318,7 @@ class NativeSimulator {
   }
   std::pair<int, int> picture_size(int64_t world) {
     const Busy simulator(*this);
-    Scene scene;
-    simulator->scene(world, scene);
+    const Scene scene = scene_of_world(*simulator, world);
     const pictures::Size size = pictures::default_size(scene);
     return {size.rows, size.columns};
   }

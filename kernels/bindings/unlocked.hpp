@@ -27,7 +27,7 @@ class Unlocked {
     if (thread_ == nullptr) return;
     PyEval_RestoreThread(thread_);
     running_.fetch_sub(1);
-    running_.notify_all();
+    if (is_ending_.load()) running_.notify_all();
   }
   Unlocked(const Unlocked&) = delete;
   Unlocked& operator=(const Unlocked&) = delete;

@@ -1,4 +1,4 @@
-"""The guide's example: built as any user's header, and solved by a policy that looks."""
+"""The guide's example: built as any header of one's own, solved by a policy, and shown bare."""
 
 from __future__ import annotations
 
@@ -48,3 +48,43 @@ def test_example_is_built_as_a_header_of_ones_own_and_can_be_solved(package) -> 
     assert paid == "True"
     assert stays.split()[1:] == ["0", "False"]
     assert any("P" in line and len(line) == 8 for line in shown)
+
+
+UNDESCRIBED = textwrap.dedent("""
+    import re
+    import gymnasium
+    import gpu_envs
+
+    env = gymnasium.make("gpu_envs/BarePlough-v0", device="cpu", render_mode="rgb_array")
+    assert {"ansi", "rgb_array"} <= set(env.metadata["render_modes"])
+    env.reset(seed=0)
+    look = env.unwrapped.simulator
+    text = re.sub(r"\\x1b\\[[0-9;]*m", "", look.text(0))
+    *rows, legend = text.splitlines()
+    snow = look.get("square.lies").reshape(8, 8)
+    x, y = int(look.get("driver.x")[0, 0]), int(look.get("driver.y")[0, 0])
+    wanted = [["#" if lies else "." for lies in row] for row in snow]
+    wanted[y][x] = "D"
+    assert rows == ["".join(row) for row in wanted], text
+    assert legend == "# square.lies  D driver"
+    picture = env.render()
+    side = picture.shape[0] // 8
+    middle = picture[side // 2 :: side, side // 2 :: side].astype(int)
+    assert picture.shape[0] == picture.shape[1]
+    other = [(r, c) for r in range(8) for c in range(8) if (r, c) != (y, x)]
+    kinds = {bool(snow[cell]): tuple(middle[cell]) for cell in other}
+    assert kinds[True] != kinds[False]
+    assert all(tuple(middle[cell]) == kinds[bool(snow[cell])] for cell in other)
+    assert tuple(middle[y, x]) not in kinds.values()
+""")
+
+
+def test_grid_that_describes_no_text_and_no_picture_has_both(package, tmp_path: Path) -> None:
+    bare = HEADER.read_text().replace("SnowPlough-v0", "BarePlough-v0")
+    bare = bare.replace("\n      .text = &text,\n      .scene = &scene};", "};")
+    assert "&scene" not in bare
+    (tmp_path / "bare_plough.hpp").write_text(bare.replace("snow_plough", "bare_plough"))
+    done = package.command("build", str(tmp_path / "bare_plough.hpp"))
+    assert done.returncode == 0, done.stderr
+    seen = package.run(UNDESCRIBED)
+    assert seen.returncode == 0, seen.stderr

@@ -49,7 +49,8 @@ struct Hooks {
   Hook<std::string(const Params& params, int action)> action_key = {};
   /// One world as text for a terminal: as agent `viewer` knows it, or all of it with -1.
   Hook<std::string(const W& w, int viewer)> text = {};
-  /// One world as a picture shows it (pictures/scene.hpp).
+  /// One world as a picture shows it (pictures/scene.hpp). A grid has both without
+  /// (simulator/sketch.hpp).
   Hook<Scene(const W& w)> scene = {};
 };
 

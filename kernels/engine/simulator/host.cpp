@@ -176,14 +176,11 @@ std::string HostBase::text(int64_t world, int viewer) const {
   const FloatMode standard;
   return text_of(world, viewer);
 }
-void HostBase::scene(int64_t world, Scene& into) const {
+bool HostBase::scene(int64_t world, Scene& into) const {
   need_reset("render");
   check_world(world);
   const FloatMode standard;
-  scene_of(world, into);
-}
-void HostBase::refuse_scene() const {
-  throw Error(Fault::value, id() + " has no pictures: it describes no scene");
+  return scene_of(world, into);
 }
 
 void HostBase::sample_actions(const Sampling& sampling, int32_t* to, void*) {

@@ -35,7 +35,7 @@ class GE_API HostBase : public PlannedBase {
   void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
                    bool reseed) override;
   std::string text(int64_t world, int viewer) const override;
-  void scene(int64_t world, Scene& into) const override;
+  bool scene(int64_t world, Scene& into) const override;
   void sample_actions(const Sampling& sampling, int32_t* to, void* stream) override;
   FaultReport faults() override;
 
@@ -49,7 +49,7 @@ class GE_API HostBase : public PlannedBase {
 
   /// The hooks behind `text` and `scene`, of a world that exists.
   virtual std::string text_of(int64_t world, int viewer) const = 0;
-  virtual void scene_of(int64_t world, Scene& into) const = 0;
+  virtual bool scene_of(int64_t world, Scene& into) const = 0;
 
   void allocate_records();
   /// Bytes of records, and of actions once they had to be converted.
@@ -58,7 +58,6 @@ class GE_API HostBase : public PlannedBase {
   const void* actions_of_step(const Actions& actions);
   // What only a step can fill: a reset shows no reward and no flags.
   void clear_transient(const Bound& out) const;
-  [[noreturn]] void refuse_scene() const;
 
   // Owned; allocated only after the plan was found to fit, so null in a simulator that was refused.
   char* base_ = nullptr;
@@ -155,12 +154,10 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     if constexpr (kHooks<E>.text.given) return kHooks<E>.text.call(seen(world), viewer);
     return "";
   }
-  GE_COLD void scene_of([[maybe_unused]] int64_t world,
+  GE_COLD bool scene_of([[maybe_unused]] int64_t world,
                         [[maybe_unused]] Scene& into) const override {
-    if constexpr (kHooks<E>.scene.given)
-      into = kHooks<E>.scene.call(seen(world));
-    else
-      this->refuse_scene();
+    if constexpr (kHooks<E>.scene.given) into = kHooks<E>.scene.call(seen(world));
+    return kHooks<E>.scene.given;
   }
 
   // After the base: its plan is what the runner is made from.

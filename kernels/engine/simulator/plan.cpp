@@ -5,6 +5,7 @@
 
 #include "engine/graph/wide_rows.hpp"
 #include "engine/maths/blake2b.hpp"
+#include "engine/simulator/sketch.hpp"
 
 namespace ge {
 
@@ -84,6 +85,7 @@ std::string columns_json(const std::vector<Column>& columns) {
 
 std::string describe_build(const BuildFacts& facts) {
   const Card& card = facts.card;
+  const bool is_grid = find_grid(facts.columns).has_value();  // which shows itself
   char threshold[40] = "null";
   if (card.reward_threshold != kUnbounded)
     std::snprintf(threshold, sizeof threshold, "%.17g", card.reward_threshold);
@@ -98,8 +100,8 @@ std::string describe_build(const BuildFacts& facts) {
          ", \"reset_options\": " + json(facts.reset_options) +
          ", \"action\": " + json(facts.action) + ", \"observation\": " + rows(kObservation) +
          ", \"state\": " + rows(kState) + ", \"reward_parts\": " + rows(kRewardParts) +
-         ", \"turns\": " + flag(facts.turns) + ", \"text\": " + flag(facts.text) +
-         ", \"scene\": " + flag(facts.scene) +
+         ", \"turns\": " + flag(facts.turns) + ", \"text\": " + flag(facts.text || is_grid) +
+         ", \"scene\": " + flag(facts.scene || is_grid) +
          (card.render_fps > 0 ? ", \"render_fps\": " + std::to_string(card.render_fps) : "") +
          ", \"action_mask\": " + flag(facts.rows[kActionMask].has_value()) +
          ", \"columns\": " + columns_json(facts.columns);

@@ -42,7 +42,7 @@ int64_t PlannedBase::record_bytes() const {
 std::string PlannedBase::text(int64_t, int) const {
   throw Error(Fault::value, "text of a world: only with device='cpu'");
 }
-void PlannedBase::scene(int64_t, Scene&) const {
+bool PlannedBase::scene(int64_t, Scene&) const {
   throw Error(Fault::value, "scene of a world: only with device='cpu'");
 }
 

@@ -37,7 +37,7 @@ class GE_API PlannedBase : public Simulator {
   std::vector<std::string> action_names() const override;
   std::vector<std::string> action_keys() const override;
   std::string text(int64_t world, int viewer) const override;
-  void scene(int64_t world, Scene& into) const override;
+  bool scene(int64_t world, Scene& into) const override;
   int64_t record_bytes() const override;
 
  protected:
