@@ -129,6 +129,26 @@ GE_FN void squad_rows(const Group& group, bool on, int rows, const F& f) {
     f(cells, row);
 }
 
+/// The cells of world `world`, that of group `of` of this team; not where a lane has its world in
+/// registers. What its own lanes wrote is seen behind a barrier of the team.
+template <AnyGroup Group>
+GE_FN auto cells_of_team(const Group& group, int of, int world) {
+  using Plan = typename Group::Plan;
+  static_assert(!Plan::registers && !Plan::whole_record);
+  auto cells = group.cells;
+  constexpr int B = decltype(cells)::B;
+  const auto& params = cells.shared->params;
+  cells.world = world;
+  cells.block =
+      cells.shared->base + int64_t(world / B) * block_bytes<typename Group::Tables, B>(params);
+  cells.lane = world % B;
+  if constexpr (Plan::stride > 1)
+    cells.scratch_lane = of;
+  else
+    cells.scratch += (of - group.place.group) * Plan::world_scratch_of(params);
+  return cells;
+}
+
 template <class T, AnyGroup Group>
 GE_FN void set_header(const Group& group, int word, uint32_t value) {
   uint32_t* const at = group.cells.template header<T>(word);

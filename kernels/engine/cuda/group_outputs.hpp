@@ -79,16 +79,15 @@ GE_FN void squad_rows_out(const Group& group, const WideTarget& target, bool on)
 template <bool kFinal, auto F, class Row, AnyGroup Group>
 GE_FN void wide_rows_out(const Group& group, Output output, bool on) {
   using Agent = typename Group::Agent;
-  const auto& cells = group.cells;
-  const WideTarget target = wide_target<Row>(*cells.shared, output);
+  const WideTarget target = wide_target<Row>(*group.cells.shared, output);
   if (target.to == nullptr) return;
   // Such rows need no staging: a squad's lanes write neighbours at once.
   if constexpr (wants_squad<F>) return squad_rows_out<kFinal, F, Row>(group, target, on);
-  using Staged = StagedWideRows<Row, Group::kLanes, typename Group::Service>;
-  const Staged staged{group.place, target, group.agents(), cells.world};
+  const StagedWideRows<Row, Group> staged{group, target, group.agents()};
   staged.run(
-      on, [&](int row) GE_LAMBDA { return row_fate<Agent>(cells, row, kFinal); },
-      [&](int row, auto& writer) GE_LAMBDA { write_row<F, Agent>(cells, row, writer); });
+      on, [](const auto& cells, int row) GE_LAMBDA { return row_fate<Agent>(cells, row, kFinal); },
+      [](const auto& cells, int row, auto& writer)
+          GE_LAMBDA { write_row<F, Agent>(cells, row, writer); });
 }
 /// Rows of agents, whatever their length.
 template <bool kFinal, auto F, class Row, AnyGroup Group>
@@ -109,11 +108,10 @@ GE_FN void world_rows_out(const Group& group, Output output, bool on) {
   if constexpr (Wide<Row>) {
     const WideTarget target = wide_target<Row>(*cells.shared, output);
     if (target.to == nullptr) return;
-    using Staged = StagedWideRows<Row, Group::kLanes, typename Group::Service>;
-    const Staged staged{group.place, target, 1, cells.world};
+    const StagedWideRows<Row, Group> staged{group, target, 1};
     staged.run(
-        on, [](int) GE_LAMBDA { return RowFate{true, true}; },
-        [&](int, auto& writer) GE_LAMBDA { write_state<F>(cells, writer); });
+        on, [](const auto&, int) GE_LAMBDA { return RowFate{true, true}; },
+        [](const auto& world, int, auto& writer) GE_LAMBDA { write_state<F>(world, writer); });
   } else {
     rows_out<false, RowOf<F>, 1>(group, output, 1, on, [&](int, RowOf<F>& out) GE_LAMBDA {
       out = state_row<F>(cells);

@@ -73,7 +73,7 @@ struct StagingPlan {
 
 /// The same for wide rows (staged_wide.hpp), whose length is known at run time.
 struct WidePlan {
-  static constexpr int budget = 8 * 1024;
+  static constexpr int budget = 4 * 1024;
   static constexpr int slots = 64;
   static constexpr int heads = 4 * slots;
   static constexpr int shared = heads + 16 + budget;  // bytes
