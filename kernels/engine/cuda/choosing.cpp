@@ -1,6 +1,5 @@
-// Which kernel runs each launch, and in which shape: what the caller asks for, else what tuning has
-// found, else the phase's first number of lanes; in shared memory where it fits, and a smaller
-// block before a slab. See device.hpp.
+// Which kernel runs each launch, and in which shape: shapes.hpp chooses, with what the caller asks
+// for, what tuning has found and what the device says. See device.hpp.
 #include <algorithm>
 #include <set>
 
@@ -11,71 +10,64 @@ namespace ge::cuda {
 
 namespace {
 
-constexpr int kThreads = 128;  // of a block, where nobody has found better
-
+/// Of the rows that hold for so many worlds the narrowest.
 const Tuning* find_tuning(const std::string& environment, int tier, const std::string& phase,
-                          int architecture) {
-  for (const Tuning& tuning : kTuning)
-    if (environment == tuning.environment && tier == tuning.tier && phase == tuning.phase &&
-        architecture == tuning.architecture)
-      return &tuning;
-  return nullptr;
-}
-
-/// Dynamic shared memory of a block: once its counts, then for each of its teams the staging area
-/// and, unless that lies in the slab, the scratch of the team's worlds.
-int64_t shared_bytes(const KernelVariant& variant, int threads) {
-  return variant.counts +
-         threads / variant.team * (variant.stage + (variant.slab ? 0 : variant.scratch));
+                          int architecture, int64_t worlds) {
+  const Tuning* best = nullptr;
+  for (const Tuning& tuning : kTuning) {
+    if (environment != tuning.environment || tier != tuning.tier || phase != tuning.phase ||
+        architecture != tuning.architecture)
+      continue;
+    const int64_t most = tuning.most_worlds;
+    if (most != 0 && most < worlds) continue;
+    if (best == nullptr || best->most_worlds == 0 || (most != 0 && most < best->most_worlds))
+      best = &tuning;
+  }
+  return best;
 }
 
 }  // namespace
 
-bool DeviceStore::fits(const KernelVariant& variant, int threads) const {
-  return shared_bytes(variant, threads) <= shared_limit_;
-}
-
 PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
-  const Tuning* const tuning = find_tuning(id_, tier_, choice.phase, architecture_);
-  int lanes = config_.lanes > 0 ? config_.lanes : tuning != nullptr ? tuning->lanes : 0;
-  const auto has = [&](const KernelVariant& variant) { return variant.lanes == lanes; };
-  if (std::none_of(choice.variants.begin(), choice.variants.end(), has))
-    lanes = choice.variants.front().lanes;
-  // Shared memory before the slab, and a smaller block before a slab.
-  for (const KernelVariant& variant : choice.variants) {
-    if (variant.lanes != lanes) continue;
-    int threads = config_.block > 0   ? config_.block
-                  : tuning != nullptr ? tuning->threads
-                                      : kThreads;
-    threads = std::min(threads, variant.threads);
-    // Such a block is one team: it has as many threads as a world has lanes, no more and no fewer.
-    if (variant.lanes > 32) threads = variant.lanes;
-    // Fewer teams share a block then; below one team there is nothing to halve.
-    while (threads > variant.team && !fits(variant, threads)) threads /= 2;
-    if (!fits(variant, threads)) continue;
-    const int groups = threads / variant.team * variant.worlds;
-    const int all = int((config_.worlds + groups - 1) / groups);
-    const int shared = int(shared_bytes(variant, threads));
-    // The most that may be asked for, not what this simulator asks: others share the kernel.
-    GE_CUDA(kernels_.allow_shared(device_, variant.function, shared_limit_));
-    int resident = 0;
-    GE_CUDA(kernels_.resident(device_, variant.function, threads, shared, &resident));
-    if (resident < 1)
-      throw Error(Fault::device, id_ + ": no block of phase '" + choice.phase + "' with " +
-                                     std::to_string(threads) + " threads fits on this GPU");
-    int grid = choice.empty ? 1 : all;
-    // The slab has room for the blocks that run at once, which then stride over the worlds.
-    if (variant.slab) grid = std::min(all, resident * processors_);
-    // A worklist is short, and nobody on the host knows how short.
-    if (choice.from_list) grid = std::min(all, std::min(resident, 4) * processors_);
-    const int64_t slab =
-        variant.slab ? int64_t{grid} * (threads / variant.team) * variant.scratch : 0;
-    const bool early = dependent() && (tuning == nullptr || tuning->dependent);
-    return {choice.phase, variant.function, lanes, {grid, threads, shared, early}, slab};
-  }
-  throw Error(Fault::device,
-              id_ + ": phase '" + choice.phase + "' needs more shared memory than the " +
-                  std::to_string(shared_limit_) + " bytes that this GPU gives a block");
+  const Tuning* const tuning = find_tuning(id_, tier_, choice.phase, architecture_, config_.worlds);
+  const auto wanted = [&](int asked, int Tuning::* tuned) {
+    return asked > 0 ? asked : tuning != nullptr ? tuning->*tuned : 0;
+  };
+  const Multiprocessors gpu{
+      processors_, shared_limit_, [&](const KernelVariant& variant, int threads, int shared) {
+        // The most that may be asked for, not what this simulator asks: others share the kernel.
+        GE_CUDA(kernels_.allow_shared(device_, variant.function, shared_limit_));
+        int blocks = 0;
+        GE_CUDA(kernels_.resident(device_, variant.function, threads, shared, &blocks));
+        return blocks;
+      }};
+  const auto shape =
+      best_shape(choice.variants,
+                 {config_.worlds, choice.from_list || choice.empty,
+                  wanted(config_.lanes, &Tuning::lanes), wanted(config_.block, &Tuning::threads)},
+                 gpu);
+  if (!shape)
+    throw Error(Fault::device,
+                id_ + ": phase '" + choice.phase + "' needs more shared memory than the " +
+                    std::to_string(shared_limit_) + " bytes that this GPU gives a block");
+  if (shape->resident < 1)
+    throw Error(Fault::device, id_ + ": no block of phase '" + choice.phase + "' with " +
+                                   std::to_string(shape->threads) + " threads fits on this GPU");
+  const KernelVariant& variant = *shape->variant;
+  const int teams = shape->threads / variant.team, groups = teams * variant.worlds;
+  const int all = int((config_.worlds + groups - 1) / groups);
+  int grid = choice.empty ? 1 : all;
+  // The slab has room for the blocks that run at once, which then stride over the worlds.
+  if (variant.slab) grid = std::min(all, shape->resident * processors_);
+  // A worklist is short, and nobody on the host knows how short.
+  if (choice.from_list) grid = std::min(all, std::min(shape->resident, 4) * processors_);
+  const int64_t slab = variant.slab ? int64_t{grid} * teams * variant.scratch : 0;
+  const bool early = dependent() && (tuning == nullptr || tuning->dependent);
+  return {choice.phase,
+          variant.function,
+          variant.lanes,
+          {grid, shape->threads, shape->shared, early},
+          slab};
 }
 
 std::vector<PreparedLaunch> DeviceStore::prepare(const std::vector<LaunchChoice>& choices) {

@@ -12,23 +12,11 @@
 
 #include "engine/cuda/kernels.hpp"
 #include "engine/cuda/runtime.hpp"
+#include "engine/cuda/shapes.hpp"
 #include "engine/simulator/simulator.hpp"
 #include "engine/world/record.hpp"
 
 namespace ge::cuda {
-
-/// One kernel that can run a launch.
-struct KernelVariant {
-  const void* function;
-  int lanes;        // per world
-  bool slab;        // scratch memory in the slab instead of shared memory
-  int team;         // lanes that meet
-  int worlds;       // of a team
-  int counts;       // bytes of shared memory: of a block,
-  int stage;        // of a team,
-  int64_t scratch;  // and of a team's worlds
-  int threads;      // of a block, at most
-};
 
 /// A launch of a graph before its kernel is chosen.
 struct LaunchChoice {
@@ -61,7 +49,8 @@ struct Tuning {
   const char* environment;
   int tier;
   const char* phase;
-  int architecture;  // 90 for compute capability 9.0
+  int architecture;     // 90 for compute capability 9.0
+  int64_t most_worlds;  // for which it holds; 0: any number of them
   int lanes, threads;
   bool dependent;
 };
@@ -125,7 +114,6 @@ class DeviceStore {
   void move_records(int64_t first, int64_t count, char* host);
   void examine();
   PreparedLaunch choose(const LaunchChoice& choice) const;
-  bool fits(const KernelVariant& variant, int threads) const;
 
   std::string id_;
   int tier_;

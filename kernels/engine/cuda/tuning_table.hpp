@@ -1,6 +1,6 @@
-// Which compiled variant of a phase is fastest on which GPU. Written by scripts/tune.py from
-// timings on the GPU at hand; a phase that is not listed runs with the first of its Lanes, 128
-// threads per block and dependent launch.
+// Which compiled variant of a phase is fastest on which GPU, for so many worlds. Written by
+// scripts/tune.py from timings on the GPU at hand; a phase that is not listed runs as shapes.hpp
+// chooses, with dependent launch.
 #pragma once
 
 #include "engine/cuda/device.hpp"
@@ -9,8 +9,9 @@ namespace ge::cuda {
 
 // clang-format off
 inline constexpr Tuning kTuning[] = {
-    // environment, tier, phase, architecture, lanes per world, threads per block, dependent launch
-    {"", 0, "", 0, 0, 0, true},
+    // environment, tier, phase, architecture, most worlds (0: any), lanes per world, threads per
+    // block, dependent launch
+    {"", 0, "", 0, 0, 0, 0, true},
 };
 // clang-format on
 
