@@ -81,4 +81,4 @@ docs: setup ## the list of environments with their parameters
 	$(PYTHON) -m gpu_envs list
 
 gpu-check: ## everything that needs a GPU, in one command
-	scripts/gpu_check.sh
+	scripts/gpu_check.sh --out benchmarks/results/gpu

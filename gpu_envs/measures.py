@@ -62,7 +62,6 @@ _PEER: Data = {
     "form": str,
 }
 _BENCHMARK: Data = {
-    "gpu_check": str,
     "drawn": bool,
     "formats": [str],
     "steps": int,

@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
-# Everything that needs a GPU, in one command of under eight minutes on a bare machine: builds the CUDA module for the GPU
-# at hand, compares it with the recorded hashes, runs compute-sanitizer's four tools, captures and replays steps in a CUDA
-# graph, runs the tests, measures and tunes; writes one JSON and one Markdown file into benchmarks/results.
-# Usage: scripts/gpu_check.sh [--out DIR] [--only STAGE,...] [--list]; PYTHON names the interpreter (default: .venv's, else
-# python3). What is missing is skipped and named: torch, gymnasium with pettingzoo, compute-sanitizer, the GPU itself.
+# Everything that needs a GPU, in an order by value, so that a short visit to one brings the most home: what each launch
+# looks like, recorded hashes, bars, profiles, choices one against the other, graphs, sanitizers, then the rest.
+# Usage: scripts/gpu_check.sh --out DIR [--plan first|second|third] [--only STEP,...] [--environments NAME,...]
+#        [--budget SECONDS] [--list] [--dry-run]; $OUT is DIR where it is set; --help says what each step does.
+# DIR gets rows.jsonl and report.md, renewed with every row that is found: a kill at any second loses one row. What one
+# command found stays when the next adds to it. scripts/gpu_bundle makes beforehand what a bare machine lacks (compiled
+# modules, wheels); the first line says whether it is for this machine, and what is missing is built from source.
+# PYTHON names the interpreter (default: the first of .venv's and python3 whose torch sees the GPU). What else is missing
+# is skipped and named: torch, ncu, compute-sanitizer, the GPU itself.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

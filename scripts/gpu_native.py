@@ -1,8 +1,6 @@
 """What the scripts for a GPU machine share: engines, modules and the sizes of small batches.
 
-A bare GPU machine may lack Gymnasium, which the package imports when it registers environments.
-Then an empty module stands in for the package itself, whose files are found as ever: what is
-imported of it here does without. NumPy is needed; memory on the GPU, graphs and events are torch's.
+NumPy is needed; memory on the GPU, graphs and events are torch's.
 """
 
 from __future__ import annotations
@@ -12,23 +10,15 @@ import ctypes
 import importlib
 import json
 import os
-import sys
-import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-try:
-    import gpu_envs
-except ImportError:
-    gpu_envs = types.ModuleType("gpu_envs")
-    gpu_envs.__path__ = [str(ROOT / "gpu_envs")]
-    sys.modules["gpu_envs"] = gpu_envs
-from gpu_envs import native, registration  # noqa: E402
-from gpu_envs.benchmark.worlds import output_bytes  # noqa: E402
-from gpu_envs.building import labels, places, processor, recipes, upkeep  # noqa: E402
+from gpu_package import ROOT
+
+from gpu_envs import native, registration
+from gpu_envs.benchmark.worlds import output_bytes
+from gpu_envs.building import labels, places, processor, recipes, upkeep
 
 TEST_ENVIRONMENT = "arena"  # of the native tests: it uses every stage of the engine
 TEST_BUILD = ROOT / "build" / "gpu"
@@ -72,16 +62,21 @@ def has(package: str) -> bool:
 # ---- building and loading
 
 
-def build_all() -> None:
+def build_all(level: str) -> None:
     """Build what this machine runs, for CPU and CUDA; raises where something cannot be built.
 
     What ships has the lanes that GPU_ENVS_CUDA_LANES asks for; the tests' own environment has all.
     """
-    for target in (f"cpu_{processor.runnable_levels()[0]}", "cuda"):
+    for target in (f"cpu_{level}", "cuda"):
         upkeep.ensure(target, list(places.environments()), exact=True)
+    build_test_environment(TEST_BUILD)
+
+
+def build_test_environment(folder: Path) -> None:
+    """Build the module of the tests' own environment, with every number of lanes."""
     with _settings(GPU_ENVS_CUDA_LANES="all", GPU_ENVS_BUILD_DIR=str(TEST_BUILD)):
         header = places.environments(ROOT / "tests" / "kernels" / "envs")[TEST_ENVIRONMENT]
-        upkeep.ensure_one(recipes.module(TEST_ENVIRONMENT, header, "cuda", TEST_BUILD))
+        upkeep.ensure_one(recipes.module(TEST_ENVIRONMENT, header, "cuda", folder))
 
 
 @contextlib.contextmanager
@@ -129,42 +124,57 @@ def target(dry_run: bool) -> str:
     return _cpu(-1) if dry_run else "cuda"
 
 
-def tested(dry_run: bool, only: str = "") -> Any:
-    """The bindings of what is under test, with all modules that are built, or that of one id."""
-    return _load(target(dry_run), only)
+def names(dry_run: bool, *, tests: bool = False) -> list[str]:
+    """Ids whose modules are built, and the tests' own environment if asked for; loads nothing."""
+    of = target(dry_run)
+    return _ids_of(of) + [TEST_ENVIRONMENT] * (tests and _test_module(of) is not None)
 
 
-def reference() -> Any:
+def built() -> list[str]:
+    """Ids whose modules are built for this processor."""
+    return _ids_of(_cpu(0)) if cpu_levels() else []
+
+
+def _ids_of(target: str) -> list[str]:
+    stems = {
+        stem
+        for stem in places.environments()
+        if _is_of_this_engine(places.module_file(stem, target))
+    }
+    return [name for name in registration.environments() if registration.home(name).stem in stems]
+
+
+def tested(dry_run: bool, name: str) -> Any:
+    """The bindings of what is under test, with the module of an id, or the tests' own."""
+    return _load(target(dry_run), name)
+
+
+def reference(name: str) -> Any:
     """The best CPU engine, which everything is compared with."""
-    return _load(_cpu(0))
+    return _load(_cpu(0), name)
 
 
-def _load(of: str, only: str = "") -> Any:
-    module = native.at(of)
-    for description in environments(module):
-        if only in ("", description["id"]):
-            native.at(of, description["id"])
-    if _test_module(of) is not None:
-        native.describe(of, _test_module(of))
-    return module
+def _load(of: str, name: str) -> Any:
+    if name == TEST_ENVIRONMENT:
+        file = _test_module(of)
+        assert file is not None
+        native.describe(of, file)
+        return native.at(of)
+    return native.at(of, name)
+
+
+def ids(dry_run: bool, name: str) -> list[str]:
+    """Ids of an environment: one, but for the tests' own."""
+    file = _test_module(target(dry_run))
+    if name != TEST_ENVIRONMENT or file is None:
+        return [name]
+    return [found["id"] for found in native.describe(target(dry_run), file)]
 
 
 def _test_module(of: str) -> Path | None:
     """The module of the tests' own environment where it is built."""
     file = places.module_file(TEST_ENVIRONMENT, of, TEST_BUILD)
     return file if _is_of_this_engine(file) else None
-
-
-def environments(module: Any, *, tests: bool = False) -> list[dict[str, Any]]:
-    """Descriptions of what an engine can make, the tests' own environment too if asked for."""
-    of = module.__name__.rpartition("._")[2]
-    stems = {
-        stem for stem in places.environments() if _is_of_this_engine(places.module_file(stem, of))
-    }
-    known = registration.environments().items()
-    found = [entry for name, entry in known if registration.home(name).stem in stems]
-    own = _test_module(of) if tests else None
-    return found + ([] if own is None else native.describe(of, own))
 
 
 # ---- sizes
@@ -181,20 +191,21 @@ def crowd(description: dict[str, Any], agents: int) -> dict[str, int]:
     return dict(zip(names, reversed(shares), strict=True))
 
 
-def own_agents(module: Any, name: str) -> int:
-    """How many agents a world has when nobody asks for another number."""
-    return _own(module, name)[0]
-
-
 def worlds_of(module: Any, name: str, worlds: int, agents: int, megabytes: float = 1e6) -> int:
     """So many worlds, or fewer where they would hold more agents than that, or show more."""
     own, outputs = _own(module, name)
     return max(1, min(worlds, agents // own, int(megabytes * 1e6 / outputs)))
 
 
+def facts(simulator: Any) -> dict[str, Any]:
+    """What a simulator says of itself."""
+    found: dict[str, Any] = json.loads(simulator.instance)
+    return found
+
+
 def _own(module: Any, name: str) -> tuple[int, int]:
     """Agents of a world by default, and the bytes of its outputs; found without torch."""
     simulator = module.Simulator(name, 1)
-    facts = json.loads(simulator.instance)
+    own = facts(simulator)
     simulator.close()
-    return facts["agents_per_world"], sum(output_bytes(facts).values())
+    return own["agents_per_world"], sum(output_bytes(own).values())

@@ -1,133 +1,224 @@
 """The steps of scripts/gpu_check.py that measure: the package's loop on native modules alone.
 
 What is measured and promised is the environments' own data (docs/measures.md). In a dry run a CPU
-module stands in for CUDA, and sizes shrink.
+module stands in for CUDA, sizes shrink, and nothing is judged.
 """
 
 from __future__ import annotations
 
+import importlib
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import gpu_native as native
 import gpu_steps as steps
-from gpu_steps import Result
+from gpu_evidence import Evidence
 
 from gpu_envs import measures, registration
-from gpu_envs.benchmark import bars, cases, memory
+from gpu_envs.benchmark import bars as promises
+from gpu_envs.benchmark import cases, memory
 from gpu_envs.benchmark.clock import Clock
 from gpu_envs.benchmark.loop import Bench
-from gpu_envs.benchmark.plan import Plan
-from gpu_envs.benchmark.report import Report, Table, si
+from gpu_envs.benchmark.plan import Form, Plan
+from gpu_envs.benchmark.points import Case, Point
+from gpu_envs.benchmark.report import Bar, Report, Table, si
+
+BLOCKS = (32, 64, 128, 256)  # threads; 128 where nobody asks
+SHAPES = (  # lanes and threads of a block, by what they are likely to tell; 0: the engine's choice
+    *((0, 0), (0, 32), (0, 64), (0, 256), (8, 0), (1, 0), (32, 0)),
+    *((lanes, block) for lanes in (8, 1, 32) for block in BLOCKS if block != 128),
+)
+FEWER = (2_048, 16_384)  # worlds, beside those of a bar
+_GRAPH = 32  # steps in a graph, where a launch may take longer than a step
+_SHORT = 4_096  # worlds: with fewer a step may be shorter than its launch
 
 
-def names_of(step: str) -> list[str]:
-    """Environments whose data asks for a step of the check."""
-    return [
-        name
-        for name in registration.environments()
-        if measures.of(name)["benchmark"].get("gpu_check") == step
-    ]
+def device_bars(name: str) -> list[dict[str, Any]]:
+    """Promises of an environment on a GPU."""
+    found = measures.of(name)["benchmark"].get("bars", ())
+    return [bar for bar in found if bar.get("on") == "device"]
+
+
+def promising(dry_run: bool) -> list[str]:
+    """Environments with promises on a GPU, of those that are built; the first bar first."""
+    return [name for name in native.names(dry_run) if device_bars(name)]
 
 
 def unmeasured() -> list[str]:
     """All bars, where there is nothing to measure them on."""
     known = {name: measures.of(name)["benchmark"] for name in registration.environments()}
-    found = [bar for name, data in known.items() for bar in bars.unmeasured(name, data, "device")]
+    found = [b for name, data in known.items() for b in promises.unmeasured(name, data, "device")]
     return [bar.line() for bar in found]
 
 
-def _bench(name: str, dry_run: bool) -> Bench:
+class Rows(Report):
+    """A report whose points become rows as they are found; tables are made of those."""
+
+    def __init__(self, found: Evidence, name: str) -> None:
+        super().__init__(name, {}, "scripts/gpu_check.sh")
+        self.found = found
+
+    def follow(self, point: Point) -> None:
+        """Add a point."""
+        case = point.case
+        label = f"{case.sweep} {case.value:,}" if case.sweep else case.form
+        cells = {"form": label, "way": case.way, "worlds": f"{case.worlds:,}"}
+        cells["us a step"] = f"{point.timing.median * 1e6:.4g}"
+        cells["world steps/s"] = si(point.get("world_steps") or 0.0)
+        cells["agent-steps/s"] = si(point.get("agent_steps") or 0.0)
+        self.found.row(cells, data=point.as_json())
+
+    def show(self, table: Table) -> None:
+        """Leave it: its points are rows."""
+
+    def say(self, note: str) -> None:
+        """Add a remark."""
+        self.found.row(status="skip", detail=note)
+
+    def judge(self, bar: Bar) -> None:
+        """Add a bar: a short one is no fault of the code, and its verdict stands in its line."""
+        told = {"line": bar.line(), "least": bar.required, "measured": bar.measured}
+        self.found.row(bar={**told, "verdict": bar.verdict, "what": bar.what})
+
+
+def _bench(found: Evidence, name: str, dry_run: bool, **how: Any) -> Bench:
     data = measures.of(name)["benchmark"]
     whole = (20 if dry_run else data["device_steps"]) if "device_steps" in data else 0
     seconds, run = 0.002 if dry_run else 0.05, memory.timed(not dry_run)
     clock = Clock(seconds, 1 if whole else 3, run, whole)
-    plan = Plan(name, native.target(dry_run), clock, quick=dry_run, through_package=False)
-    return Bench(plan, Report(name, {}, "scripts/gpu_check.sh"))
+    plan = Plan(name, native.target(dry_run), clock, quick=dry_run, **how)
+    bench = Bench(plan, Rows(found, name))
+    bench.limits.instructions = instructions
+    return bench
 
 
-def _best(bench: Bench) -> str:
-    """The highest rate so far, in words."""
-    point = max(bench.points, key=lambda point: point.get("world_steps") or 0.0)
-    rate, form = (
-        si(point.get("world_steps") or 0.0),
-        f", {point.case.form}" if point.case.form else "",
-    )
-    return f"{bench.plan.name}{form}: {rate} world steps/s, N = {point.case.worlds:,}"
-
-
-def bench(dry_run: bool) -> Result:
-    """Steps per second by worlds, outputs and lanes, against what the memory allows."""
-    module, result = native.tested(dry_run), Result("pass", "")
-    described = native.environments(module)
-    for number, name in enumerate(d["id"] for d in described if d["agents"] == "1"):
-        bench = _bench(name, dry_run)
-        forms = bench.plan.forms()
-        bench.show_rates(forms, details=not number)
-        if not number:
-            bench.show_limits(forms)
-            result.detail = _best(bench)
-        bench.finish("device")
-        result.take(bench.report)
-    report = Report("crowds", {}, "")
-    report.show(crowds(described, dry_run))
-    result.take(report)
-    return result
-
-
-def crowds(described: list[dict[str, Any]], dry_run: bool) -> Table:
-    """Agent-steps per second by number of agents and lanes, of all that can have several."""
-    header = ["", "agents per world", "worlds", *(f"lanes {n or 'tuned'}" for n in steps.LANES)]
-    table, total = Table("Agent-steps per second", header), 2_000 if dry_run else 1_000_000
-    module, clock = native.tested(dry_run), Clock(0.002 if dry_run else 0.05, 3)
-    for description in described:
-        name = description["id"]
-        for agents in _agent_counts(module, description):
-            parameters, worlds = native.crowd(description, agents), max(1, total // agents)
-            cells = []
-            for lanes in steps.LANES:
-                if steps.with_lanes(module, name, 1, parameters=parameters, lanes=lanes) is None:
-                    cells.append("not compiled")
-                    continue
-                case = cases.Case(name, native.target(dry_run), worlds, parameters, lanes=lanes)
-                clock = Clock(clock.seconds, 3, memory.timed(case.on_gpu))
-                cells.append(si(cases.measure([case], clock)[0].get("agent_steps") or 0.0))
-            table.rows.append([name, f"{agents:,}", f"{worlds:,}", *cells])
-    return table
-
-
-def _agent_counts(module: Any, description: dict[str, Any]) -> list[int]:
-    """Its own number of agents and powers of ten, as far as it can have them."""
-    if description["agents"].isdecimal():
-        return []
-    name, found = description["id"], []
-    for agents in sorted({native.own_agents(module, name), 1, 10, 100, 1000}):
-        try:
-            module.Simulator(name, 1, parameters=native.crowd(description, agents)).close()
-        except ValueError:
-            continue  # more or fewer agents than it can have
-        found.append(agents)
+def instructions(case: Case) -> float | None:
+    """Warp instructions of a step of one world, where scripts/occupancy.py estimates them."""
+    try:
+        estimates = importlib.import_module("occupancy")
+    except ImportError:
+        return None
+    found: float | None = estimates.instructions(case)
     return found
 
 
-def _forms(step: str, dry_run: bool) -> Result:
-    """Rates of environments that ask for a step, judged where there is a bar."""
-    result = Result("pass", "")
-    for name in names_of(step):
-        bench = _bench(name, dry_run)
-        forms = bench.plan.forms()
-        whole = bool(bench.plan.clock.steps)  # takes long: the first form alone
-        bench.show_rates(forms[:1] if whole else forms, details=False, outputs=("default",))
-        bench.finish("device")
-        result.take(bench.report)
-        result.detail = result.detail or _best(bench)
-    return result
+# ---- the bars
 
 
-def bodies(dry_run: bool) -> Result:
-    """Rates of whole episodes with rigid bodies, by number of worlds."""
-    return _forms("bodies", dry_run)
+def bars(found: Evidence, name: str, dry_run: bool) -> None:
+    """What is promised on a GPU, each bar judged as soon as it is measured, against the limits."""
+    bench = _bench(found, name, dry_run, through_package=False)
+    for bar in device_bars(name):
+        for case in promises.cases(bench.plan, bar):
+            if case not in [point.case for point in bench.points]:
+                _judge(bench, bench.measure([case]))
+        bench.report.judge(promises.judged(bench.plan, bar, bench.points))
 
 
-def swarms(dry_run: bool) -> Result:
-    """Rates of every size of worlds with many agents."""
-    return _forms("swarms", dry_run)
+def _judge(bench: Bench, points: list[Point]) -> None:
+    forms = {form.label: form for form in bench.plan.forms()}
+    for point in points:
+        bench.limits.judge(point, forms[point.case.form])
+
+
+def largest(name: str, dry_run: bool) -> Case:
+    """The case of an environment's first bar on a GPU, with most worlds."""
+    clock = Clock(0.0, 1, steps=20 if dry_run else 0)
+    plan = Plan(name, native.target(dry_run), clock, quick=dry_run, through_package=False)
+    return max(promises.cases(plan, device_bars(name)[0]), key=lambda case: case.worlds)
+
+
+# ---- what runs in a step
+
+
+def launches(found: Evidence, name: str, dry_run: bool) -> None:
+    """What each launch of a step looks like, for each size that is measured here."""
+    plan = Plan(name, native.target(dry_run), Clock(0.0, 1), quick=dry_run, through_package=False)
+    for form in plan.forms():
+        worlds = max(form.worlds)
+        options: dict[str, Any] = {"parameters": form.parameters}
+        simulator = native.tested(dry_run, name).Simulator(name, worlds, **options)
+        facts = native.facts(simulator)
+        size = {"form": form.label, "worlds": f"{worlds:,}"}
+        size |= {"MB": f"{simulator.memory_bytes / 1e6:,.1f}"}
+        simulator.close()
+        for launch in facts.get("launches", [{}]):
+            shown = {k.replace("_", " "): v for k, v in launch.items()}
+            found.row({**size, "schedule": facts.get("schedule", "CPU"), **shown})
+
+
+# ---- choices of a launch, one against the other
+
+
+def choices(found: Evidence, name: str, dry_run: bool) -> None:
+    """Steps by lanes, threads of a block and number of worlds, against the engine's own choice."""
+    base = largest(name, dry_run)
+    counts = [base.worlds, *(n for n in FEWER if n < base.worlds and not dry_run)]
+    clock = Clock(0.002 if dry_run else 0.02, 1 if dry_run else 3, memory.timed(not dry_run))
+    drawn = bool(measures.of(name)["benchmark"].get("drawn"))
+    for worlds in counts:
+        own: float | None = None
+        for lanes, block in SHAPES[: 4 if dry_run else None]:
+            how = {"worlds": worlds, "lanes": lanes, "block": block}
+            how["graph"] = _GRAPH if worlds < _SHORT and not drawn else 0
+            taken = _timed(base, how, clock, drawn)
+            own = own or taken
+            if taken is None or own is None:
+                continue
+            cells = {"worlds": f"{worlds:,}", "lanes": lanes or "own", "threads": block or "own"}
+            found.row({**cells, "us a step": f"{taken * 1e6:.4g}", "speed": f"{own / taken:.3f}"})
+
+
+def _timed(base: Case, how: dict[str, Any], clock: Clock, drawn: bool) -> float | None:
+    """Seconds of a step; None where it is not compiled or does not fit."""
+    try:
+        return cases.measure([replace(base, **how)], clock, drawn)[0].timing.median
+    except (ValueError, RuntimeError) as problem:
+        if not re.search("lanes must be|fits on this GPU|shared memory", str(problem)):
+            raise
+        return None
+
+
+# ---- the rest
+
+
+def rates(found: Evidence, name: str, dry_run: bool) -> None:
+    """Steps per second of every size, by outputs, lanes and graphs; and of crowds."""
+    bench = _bench(found, name, dry_run, through_package=False)
+    whole = bool(bench.plan.clock.steps)  # takes long: the first form alone
+    for form in bench.plan.forms()[: 1 if whole else None]:
+        _measure(bench, form)
+    bench.measure(_crowds(name, dry_run))
+
+
+def _measure(bench: Bench, form: Form) -> None:
+    plan = bench.plan
+    found = [*plan.plain(form), *plan.graphs(form)]
+    found += plan.detailed(form) if form == plan.forms()[0] else []
+    bench.measure(case for case in found if not bench.plan.clock.steps or not case.lanes)
+
+
+def _crowds(name: str, dry_run: bool) -> Iterator[Case]:
+    """Powers of ten agents in a world, with every number of lanes, as far as there can be."""
+    description, module = registration.find(name), native.tested(dry_run, name)
+    total = 2_000 if dry_run else 200_000
+    if description["agents"].isdecimal() or "device_steps" in measures.of(name)["benchmark"]:
+        return
+    for agents, lanes in itertools.product((10, 100, 1000), steps.LANES):
+        parameters = native.crowd(description, agents)
+        try:
+            module.Simulator(name, 1, parameters=parameters, lanes=lanes).close()
+        except ValueError:
+            continue  # more or fewer agents than it can have, or lanes that are not compiled
+        worlds, label = max(1, total // agents), f"{agents:,} agents in a world"
+        yield Case(name, native.target(dry_run), worlds, parameters, label, lanes=lanes)
+
+
+def package(found: Evidence, name: str, dry_run: bool) -> None:
+    """Steps per second through the package: Simulator, make_vec, and every way of its arrays."""
+    bench = _bench(found, name, dry_run)
+    form = bench.plan.forms()[0]
+    bench.measure(case for case in bench.plan.detailed(form) if case.entry != "native")

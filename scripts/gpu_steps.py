@@ -1,7 +1,7 @@
 """The steps of scripts/gpu_check.py that work on native modules: correctness.
 
-Each takes `dry_run`: then a CPU module stands in for CUDA and sizes shrink, so that the steps
-themselves can be tested without a GPU.
+Each checks one environment in a process of its own, and adds rows as it finds them. In a dry run a
+CPU module stands in for CUDA and sizes shrink, so that steps can be tested without a GPU.
 """
 
 from __future__ import annotations
@@ -9,53 +9,21 @@ from __future__ import annotations
 import itertools
 import re
 import time
-from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import golden_cases
 import gpu_native as native
 import numpy as np
+from gpu_evidence import Evidence
 
+from gpu_envs import registration
 from gpu_envs.benchmark import cases, memory
-from gpu_envs.benchmark.report import Report
 from gpu_envs.benchmark.worlds import Run
 
 LANES = (0, *cases.LANES)  # per world; 0 is the tuned choice
 WAYS = (*(("group", lanes) for lanes in LANES), ("flat", 0))  # schedules and their lanes
+MODES = ("SameStep", "NextStep", "Disabled")
 CAPTURED = ((1, "SameStep"), (1, "Disabled"), (32, "NextStep"), (32, "SameStep"))
-
-
-@dataclass
-class Result:
-    """What a step found. Every table has a title, a header and rows of strings."""
-
-    status: str  # "pass", "fail" or "skip"
-    detail: str
-    tables: list[dict[str, Any]] = field(default_factory=list)
-    bars: list[dict[str, Any]] = field(default_factory=list)
-    data: dict[str, Any] = field(default_factory=dict)
-
-    def table(self, title: str, header: list[str], rows: list[list[str]], note: str = "") -> None:
-        """Add a table for the Markdown file."""
-        self.tables.append({"title": title, "header": header, "rows": rows, "note": note})
-
-    def take(self, report: Report) -> None:
-        """Add what a benchmark's report says."""
-        self.tables += [asdict(table) for table in report.tables]
-        self.bars += [
-            {**asdict(bar), "verdict": bar.verdict, "line": bar.line()} for bar in report.bars
-        ]
-        self.data[report.environment] = {"notes": report.notes, **report.results}
-
-
-# Of many problems the first is told; all are in the JSON.
-def verdict(problems: list[str], good: str) -> Result:
-    """Pass if there are no problems; else name the first."""
-    if problems:
-        return Result(
-            "fail", f"{len(problems)} wrong, first: {problems[0]}", data={"all": problems}
-        )
-    return Result("pass", good)
 
 
 def with_lanes(module: Any, name: str, worlds: int, **options: Any) -> Any:
@@ -72,65 +40,61 @@ def with_lanes(module: Any, name: str, worlds: int, **options: Any) -> Any:
         raise
 
 
+def status_of(problems: list[str]) -> dict[str, str]:
+    """Of a row: it passes if there are no problems; else the first is named."""
+    if not problems:
+        return {"status": "pass"}
+    return {"status": "fail", "detail": f"{len(problems)} wrong, first: {problems[0]}"}
+
+
 # ---- recorded hashes
 
 
-def golden(dry_run: bool) -> Result:
+def golden(found: Evidence, name: str, dry_run: bool) -> None:
     """Recorded hashes of records and outputs, for compiled lanes, kinds of launch and schedules."""
-    module, problems, rows = native.tested(dry_run), [], []
-    known = {description["id"] for description in native.environments(module, tests=True)}
-    cases = list(golden_cases.read(known))
-    for schedule, lanes in WAYS:
-        for dependent in (True, False):
-            equal = ran = 0
-            for case in cases:
-                tuning: dict[str, Any] = {"lanes": lanes, "dependent_launch": dependent}
-                tuning["schedule"] = schedule
-                simulator = with_lanes(module, case.id, case.worlds, **(case.options | tuning))
-                if simulator is None:
-                    continue
-                ran += 1
-                found = tuple(simulator.golden(case.steps, case.seed))
-                simulator.close()
-                equal += found == case.hashes
-                if found != case.hashes:
-                    problems.append(f"{case} {tuning}: {found}")
-            launch = "dependent" if dependent else "plain"
-            shown = "flat" if schedule == "flat" else str(lanes or "tuned")
-            rows.append([shown, launch, str(ran), str(equal)])
-    result = verdict(
-        problems, f"{len(cases)} recorded runs, {len(rows)} kinds of launch, all equal"
-    )
-    if not cases:
-        result = Result("fail", "no recorded run belongs to an environment of this build")
-    result.table("Recorded hashes", ["lanes", "launch", "runs", "equal"], rows)
-    return result
+    module = native.tested(dry_run, name)
+    recorded = list(golden_cases.read(native.ids(dry_run, name)))
+    if not recorded:
+        found.row(status="fail", detail="it has no recorded run")
+    for (schedule, lanes), dependent in itertools.product(WAYS, (True, False)):
+        tuning = {"lanes": lanes, "dependent_launch": dependent, "schedule": schedule}
+        ran, problems = 0, []
+        for case in recorded:
+            simulator = with_lanes(module, case.id, case.worlds, **(case.options | tuning))
+            if simulator is None:
+                continue
+            ran += 1
+            hashes = tuple(simulator.golden(case.steps, case.seed))
+            simulator.close()
+            if hashes != case.hashes:
+                problems.append(f"{case} {tuning}: {hashes}")
+        shown = "flat" if schedule == "flat" else str(lanes or "tuned")
+        cells = {"lanes": shown, "launch": "dependent" if dependent else "plain", "runs": ran}
+        if ran:
+            found.row({**cells, "equal": ran - len(problems)}, **status_of(problems))
 
 
 # ---- against the CPU
 
 
-def large(dry_run: bool) -> Result:
+def large(found: Evidence, name: str, dry_run: bool) -> None:
     """Many worlds: records and hashes of outputs equal those of the CPU, byte by byte."""
     # Worlds, agents, megabytes of outputs: a thread hashes some 500 of those in a second.
     most = (5_000, 20_000, 50) if dry_run else (100_000, 1_000_000, 100)
-    module, other = native.tested(dry_run), native.reference()
-    problems, names = [], []
-    for description in native.environments(module):
-        name, found = description["id"], []
-        worlds = native.worlds_of(module, name, *most)
-        for each in (other, module):
-            # One after the other: records of two would not fit into small GPUs.
-            simulator = each.Simulator(name, worlds)
-            hashes = tuple(simulator.golden(20, 11))
-            found.append((hashes, simulator.read_records(0, worlds)))
-            simulator.close()
-        names.append(f"{worlds:,} of {name}")
-        if found[0][0] != found[1][0]:
-            problems.append(f"{name}: hashes {found[1][0]}, on the CPU {found[0][0]}")
-        if found[0][1] != found[1][1]:
-            problems.append(f"{name}: {_first_difference(found[0][1], found[1][1], worlds)}")
-    return verdict(problems, f"worlds after 20 steps: {', '.join(names)}: all equal")
+    module, other, both = native.tested(dry_run, name), native.reference(name), []
+    worlds = native.worlds_of(module, name, *most)
+    for each in (other, module):
+        # One after the other: records of two would not fit into small GPUs.
+        simulator = each.Simulator(name, worlds)
+        hashes = tuple(simulator.golden(20, 11))
+        both.append((hashes, simulator.read_records(0, worlds)))
+        simulator.close()
+    problems = []
+    if both[0][0] != both[1][0]:
+        problems.append(f"hashes {both[1][0]}, on the CPU {both[0][0]}")
+    if both[0][1] != both[1][1]:
+        problems.append(_first_difference(both[0][1], both[1][1], worlds))
+    found.row({"worlds": f"{worlds:,}", "steps": 20}, **status_of(problems))
 
 
 def _first_difference(expected: bytes, found: bytes, worlds: int) -> str:
@@ -143,25 +107,22 @@ def _first_difference(expected: bytes, found: bytes, worlds: int) -> str:
     return f"{wrong.size} records differ, first world {wrong[0]} at byte {byte}"
 
 
-def save(dry_run: bool) -> Result:
+def save(found: Evidence, name: str, dry_run: bool) -> None:
     """A save made on one machine loads on the other, which goes on as the first does."""
-    module, other, problems, count = native.tested(dry_run), native.reference(), [], 0
-    for description in native.environments(module):
-        worlds = native.worlds_of(module, description["id"], 777, 5_000 if dry_run else 100_000)
-        for source, target, way in ((other, module, "from CPU"), (module, other, "to CPU")):
-            # Short episodes, so that the 25 steps cross several resets.
-            options: dict[str, Any] = {"max_episode_steps": 9}
-            first = Run(source, description["id"], worlds, **options)
-            second = Run(target, description["id"], worlds, **options)
-            first.reset(5)
-            for i in range(25):
-                first.step(first.actions[i % 8])
-            second.simulator.load(first.simulator.save())
-            problems += [f"{description['id']} {way}: {p}" for p in _go_on(first, second, 25)]
-            count += 1
-            first.close()
-            second.close()
-    return verdict(problems, f"{count} saves carried over, 25 more steps each: all equal")
+    module, other = native.tested(dry_run, name), native.reference(name)
+    worlds = native.worlds_of(module, name, 777, 5_000 if dry_run else 100_000)
+    for source, target, way in ((other, module, "from the CPU"), (module, other, "to the CPU")):
+        # Short episodes, so that the 25 steps cross several resets.
+        options: dict[str, Any] = {"max_episode_steps": 9}
+        first, second = (Run(machine, name, worlds, **options) for machine in (source, target))
+        first.reset(5)
+        for i in range(25):
+            first.step(first.actions[i % 8])
+        second.simulator.load(first.simulator.save())
+        problems = _go_on(first, second, 25)
+        first.close()
+        second.close()
+        found.row({"worlds": worlds, "carried": way, "more steps": 25}, **status_of(problems))
 
 
 def _go_on(first: Run, second: Run, steps: int) -> list[str]:
@@ -185,28 +146,23 @@ def _differing(first: Run, second: Run) -> str:
 # ---- capture, and that a step waits for nothing
 
 
-def capture(dry_run: bool) -> Result:
+def capture(found: Evidence, name: str, dry_run: bool) -> None:
     """Captured steps replay bit for bit what eager ones do; a step never waits for the device."""
-    module, problems = native.tested(dry_run), []
-    most: tuple[int, ...]
-    most, replays = ((20, 200), 5) if dry_run else ((3_000, 50_000, 20), 100)
-    for description in native.environments(module):
-        worlds = native.worlds_of(module, description["id"], *most)
-        for (steps, mode), schedule in itertools.product(CAPTURED, ("group", "flat")):
-            options = {"max_episode_steps": 50, "autoreset_mode": mode, "schedule": schedule}
-            if with_lanes(module, description["id"], 1, **options) is None:
-                continue
-            name = f"{description['id']}, {mode}, {schedule}, {steps} in the graph"
-            eager, captured = (Run(module, description["id"], worlds, **options) for _ in range(2))
-            problems += [f"{name}: {p}" for p in _replay(eager, captured, steps, replays)]
-    detail = f"1 and 32 steps captured, replayed {replays} times with new actions: equal to eager"
-    result = verdict(problems, detail)
-    if not dry_run and result.status == "pass":
-        waited = _waits(module)
-        if waited:
-            return Result("fail", waited)
-        result.detail += "; steps are enqueued while the device is busy"
-    return result
+    module, most = native.tested(dry_run, name), (20, 200, 1e6) if dry_run else (3_000, 50_000, 20)
+    worlds = native.worlds_of(module, name, *most)
+    for (steps, mode), schedule in itertools.product(CAPTURED, ("group", "flat")):
+        options = {"max_episode_steps": 50, "autoreset_mode": mode, "schedule": schedule}
+        if with_lanes(module, name, 1, **options) is None:
+            continue
+        # Worlds of many agents take milliseconds a step.
+        replays = 5 if dry_run else 100 if steps == 1 else 20
+        eager, captured = (Run(module, name, worlds, **options) for _ in range(2))
+        problems = _replay(eager, captured, steps, replays)
+        cells = {"worlds": f"{worlds:,}", "mode": mode, "schedule": schedule}
+        found.row({**cells, "steps in it": steps, "replays": replays}, **status_of(problems))
+    if not dry_run and registration.find(name)["agents"] == "1":
+        waited = _waits(module, name)
+        found.row({"waits": "yes" if waited else "never"}, **status_of([waited] if waited else []))
 
 
 def _replay(eager: Run, captured: Run, steps: int, replays: int) -> list[str]:
@@ -250,10 +206,9 @@ def _like(actions: Any) -> Any:
     return actions.copy() if isinstance(actions, np.ndarray) else actions.clone()
 
 
-def _waits(module: Any) -> str:
+def _waits(module: Any, name: str) -> str:
     """Empty if steps return while earlier work keeps the stream busy, else what was seen."""
     cuda = memory.torch().cuda
-    name = next(d["id"] for d in native.environments(module) if d["agents"] == "1")
     run = Run(module, name, 4096)
     run.reset(0)
     for i in range(16):
@@ -279,12 +234,12 @@ def _waits(module: Any) -> str:
 def small(name: str, dry_run: bool) -> None:
     """A short run of one environment without torch, for compute-sanitizer to watch."""
     module = native.tested(dry_run, name)
-    worlds = max(4, native.worlds_of(module, name, 70, 1_000))
-    for mode in ("SameStep", "NextStep", "Disabled"):
-        for schedule, lanes in WAYS[1:]:
+    for one in native.ids(dry_run, name):
+        worlds = max(4, native.worlds_of(module, one, 70, 1_000))
+        for mode, (schedule, lanes) in itertools.product(MODES, WAYS[1:]):
             options: dict[str, Any] = {"max_episode_steps": 5, "schedule": schedule}
             options |= {"autoreset_mode": mode, "lanes": lanes}
-            simulator = with_lanes(module, name, worlds, **options)
+            simulator = with_lanes(module, one, worlds, **options)
             if simulator is None:
                 continue
             simulator.golden(8, 1)

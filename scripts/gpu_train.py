@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from gpu_steps import Result
+from gpu_evidence import Evidence
+from gpu_speed import Rows
+from gpu_steps import status_of
 
 from gpu_envs import measures, registration
-from gpu_envs.benchmark.report import Bar, Report, si
+from gpu_envs.benchmark.report import Bar, si
 
 _COMPARED, _TIMED, _PATIENCE = 8, 20, 60.0  # updates, updates, seconds
 
@@ -70,62 +72,54 @@ def _until(goal: float, trainer: Any, patience: float) -> tuple[float, float, in
     return score, time.perf_counter() - begin, trainer.steps
 
 
-def _unequal(device: str, dry_run: bool) -> list[str]:
+def _unequal(name: str, device: str, choices: dict[str, Any]) -> list[str]:
     """Return where captured training does not end with the weights of plain calls."""
     import torch
 
     problems = []
-    kinds = [(name, choices) for name, t in trained().items() for choices in t.get("compared", [])]
-    for name, choices in kinds[:1] if dry_run else kinds:
-        pair = [_trainer(name, device, True, graphs=on, **choices) for on in (True, False)]
-        for _ in range(_COMPARED):
-            for trainer in pair:
-                trainer.iterate()
-        for mine, plain in zip(*(x.learners[0].parameters for x in pair), strict=True):
-            # Not equal to the bit: captured kernels of a library may add up in another order.
-            if not torch.allclose(mine, plain, rtol=1e-3, atol=1e-4):
-                gap = float((mine - plain).abs().max())
-                problems.append(f"{name} {choices}: captured weights differ by {gap}")
-                break
-        learner = pair[0].learners[0]
-        parts = {"rollout": pair[0]._play, "gradient": learner.gradient, "step": learner.apply}
-        missing = [part for part, captured in parts.items() if not captured.graphs]
-        if missing and not dry_run:
-            problems.append(f"{name} {choices}: not captured: {', '.join(missing)}")
+    pair = [_trainer(name, device, True, graphs=on, **choices) for on in (True, False)]
+    for _ in range(_COMPARED):
+        for trainer in pair:
+            trainer.iterate()
+    for mine, plain in zip(*(x.learners[0].parameters for x in pair), strict=True):
+        # Not equal to the bit: captured kernels of a library may add up in another order.
+        if not torch.allclose(mine, plain, rtol=1e-3, atol=1e-4):
+            problems.append(f"captured weights differ by {float((mine - plain).abs().max())}")
+            break
+    learner = pair[0].learners[0]
+    parts = {"rollout": pair[0]._play, "gradient": learner.gradient, "step": learner.apply}
+    missing = [part for part, captured in parts.items() if not captured.graphs]
+    if missing and device != "cpu":
+        problems.append(f"not captured: {', '.join(missing)}")
     return problems
 
 
-def train(dry_run: bool) -> Result:
+def train(found: Evidence, name: str, dry_run: bool) -> None:
     """Compare captured training with plain calls, then measure it."""
-    device, known = "cpu" if dry_run else "cuda", trained()
-    problems = _unequal(device, dry_run)
-    detail = problems[0] if problems else "captured training equals plain calls"
-    result, rows = Result("fail" if problems else "pass", detail), []
-    for name in list(known)[:1] if dry_run else known:
-        cells = []
-        for on in (True, False):
-            trainer = _trainer(name, device, dry_run, graphs=on)
-            rate, simulated = _rate(trainer, 1 if dry_run else _TIMED)
-            cells += [si(rate), si(simulated)] if on else [si(rate)]
-            if on:
-                result.data[name] = {"steps_per_second": rate}
-            trainer.env.close()
-        rows.append([name, f"{known[name]['device']['num_envs']:,}", *cells])
-        if "least" in known[name]:
-            _reach(result, name, device, dry_run)
-    header = ["", "worlds", "PPO, steps/s", "simulator alone", "PPO without graphs"]
-    result.table("Training end to end", header, rows)
-    return result
+    device, training = "cpu" if dry_run else "cuda", trained()[name]
+    compared = training.get("compared", [])
+    for choices in compared[:1] if dry_run else compared:
+        cells = {"captured against plain": choices or "as by default", "updates": _COMPARED}
+        found.row(cells, **status_of(_unequal(name, device, choices)))
+    rates = []
+    for on in (True, False):
+        trainer = _trainer(name, device, dry_run, graphs=on)
+        rate, simulated = _rate(trainer, 1 if dry_run else _TIMED)
+        trainer.env.close()
+        rates.append(rate)
+        cells = {"worlds": f"{training['device']['num_envs']:,}", "graphs": "yes" if on else "no"}
+        found.row({**cells, "PPO, steps/s": si(rate), "simulator alone": si(simulated)})
+    if "least" in training:
+        measured = None if dry_run else rates[0]
+        bar = Bar(f"{name}, PPO end to end: steps/s", training["least"], measured, "")
+        Rows(found, name).judge(bar)
+        _reach(found, name, device, dry_run)
 
 
-def _reach(result: Result, name: str, device: str, dry_run: bool) -> None:
-    """Judge the promised rate, and train until the goal of the environment."""
-    report, rate = Report(name, {}, ""), result.data[name]["steps_per_second"]
-    least = trained()[name]["least"]
-    report.judge(Bar(f"{name}, PPO end to end: steps/s", least, rate, ""))
+def _reach(found: Evidence, name: str, device: str, dry_run: bool) -> None:
+    """Train until the goal of the environment."""
     goal = registration.find(name)["reward_threshold"]
     trainer = _trainer(name, device, dry_run)
     score, seconds, taken = _until(goal, trainer, 1.0 if dry_run else _PATIENCE)
-    report.results |= {"steps_per_second": rate, "score": score, "seconds": seconds, "steps": taken}
-    result.take(report)
-    result.detail += f"; {name} {score:.0f} after {seconds:.1f} s and {si(taken)} steps"
+    cells = {"goal": goal, "score": f"{score:.0f}", "after": f"{seconds:.1f} s"}
+    found.row({**cells, "steps": si(taken)})

@@ -17,20 +17,21 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import gpu_native as native
 
+from gpu_envs import registration
 from gpu_envs.benchmark import memory
 from gpu_envs.benchmark.cases import LANES
 from gpu_envs.benchmark.clock import Clock
 from gpu_envs.benchmark.worlds import Run
 
 TABLE = native.ROOT / "kernels" / "engine" / "cuda" / "tuning_table.hpp"
-BLOCKS = (64, 128, 256)
+BLOCKS = (32, 64, 128, 256)
 CROWDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)  # agents per world, for every tier
 AGENTS, QUICK_AGENTS = 1 << 20, 1 << 17  # of all worlds together
 DEFAULT_BLOCK = 128
@@ -71,24 +72,23 @@ class Timing:
     seconds: float
 
 
-def cases(module: Any, quick: bool, dry_run: bool) -> Iterator[Case]:
-    """Every environment in every tier of capacity; of a tier the largest crowd counts."""
+def cases(name: str, quick: bool, dry_run: bool) -> list[Case]:
+    """An environment in every tier of capacity; of a tier the largest crowd counts."""
     agents_of_all = 512 if dry_run else QUICK_AGENTS if quick else AGENTS
-    for description in native.environments(module):
-        tiers: dict[int, Case] = {}
-        alone = description["agents"].isdecimal()
-        for agents in (1,) if alone else CROWDS:
-            parameters = native.crowd(description, agents)
-            worlds = max(1, agents_of_all // agents)
-            try:
-                simulator = module.Simulator(description["id"], 1, parameters=parameters)
-            except ValueError:
-                continue  # more or fewer agents than it can have
-            tier = int(json.loads(simulator.instance)["tier"])
-            simulator.close()
-            # Crowds are in rising order, so the largest of a tier is the last.
-            tiers[tier] = Case(description["id"], tier, worlds, parameters)
-        yield from tiers.values()
+    module, description = native.reference(name), registration.find(name)
+    tiers: dict[int, Case] = {}
+    for agents in (1,) if description["agents"].isdecimal() else CROWDS:
+        parameters = native.crowd(description, agents)
+        worlds = max(1, agents_of_all // agents)
+        try:
+            simulator = module.Simulator(name, 1, parameters=parameters)
+        except ValueError:
+            continue  # more or fewer agents than it can have
+        tier = int(native.facts(simulator)["tier"])
+        simulator.close()
+        # Crowds are in rising order, so the largest of a tier is the last.
+        tiers[tier] = Case(name, tier, worlds, parameters)
+    return list(tiers.values())
 
 
 def start(module: Any, case: Case, **tuning: Any) -> Run:
@@ -218,14 +218,19 @@ def merge(text: str, rows: Sequence[Row]) -> str:
 
 
 def read_rows(file: Path) -> list[Row]:
-    """Rows of a file that --json or scripts/gpu_check.sh wrote."""
-    found = json.loads(file.read_text(encoding="utf-8"))
-    for step in found.get("steps", []):
-        if step["name"] == "tune":
-            found = step["data"]
-    if "rows" not in found:
+    """Rows of a file that --json wrote, or of the rows.jsonl of scripts/gpu_check.sh."""
+    lines = file.read_text(encoding="utf-8")
+    if file.suffix == ".jsonl":
+        found = [row["data"]["row"] for row in map(json.loads, lines.splitlines()) if _is_row(row)]
+    else:
+        found = json.loads(lines).get("rows", [])
+    if not found:
         raise SystemExit(f"tune: {file} has no rows of a tuning table")
-    return [Row(**row) for row in found["rows"]]
+    return [Row(**row) for row in found]
+
+
+def _is_row(found: dict[str, Any]) -> bool:
+    return found["step"] == "tune" and found["kind"] == "row" and "row" in found.get("data", {})
 
 
 # ---- the command line
@@ -236,7 +241,7 @@ def parser() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(
         prog="scripts/tune.py",
         description="Times the compiled variants of each phase on the GPU at hand: lanes per "
-        "world, threads per block, dependent launch. Exit status 2: there is no GPU.",
+        "world, threads per block, dependent launch. Exit status 3: there is no GPU.",
     )
     add = options.add_argument
     add("--quick", action="store_true", help="fewer worlds and shorter runs")
@@ -249,11 +254,9 @@ def parser() -> argparse.ArgumentParser:
 
 def plan() -> str:
     """What would be timed."""
-    try:
-        module = native.reference()
-    except FileNotFoundError:
+    found = [case for name in native.built() for case in cases(name, quick=False, dry_run=False)]
+    if not found:
         return "nothing is built here"
-    found = list(cases(module, quick=False, dry_run=False))
     shapes = f"lanes {', '.join(map(str, LANES))}; threads per block {', '.join(map(str, BLOCKS))}"
     lines = [f"would time {shapes}; dependent launch on and off, for"]
     lines += [f"  {c.environment}, tier {c.tier}: {c.worlds:,} worlds" for c in found]
@@ -280,15 +283,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         gpu = native.find_gpu()
         if gpu is None and not arguments.dry_run:
             print(f"tune: {native.NO_GPU}\n{plan()}")
-            return 2
+            return 3
         native.take_as_built()
-        module = native.tested(arguments.dry_run)
         architecture = 0 if arguments.dry_run or gpu is None else int(gpu["architecture"])
         seconds = 0.001 if arguments.dry_run else 0.01 if arguments.quick else 0.05
-        for case in cases(module, arguments.quick, arguments.dry_run):
-            more, timed = tune(module, case, architecture, seconds)
-            rows += more
-            timings += timed
+        for name in native.names(arguments.dry_run):
+            for case in cases(name, arguments.quick, arguments.dry_run):
+                module = native.tested(arguments.dry_run, name)
+                more, timed = tune(module, case, architecture, seconds)
+                rows += more
+                timings += timed
         show(timings)
     print("\n".join(line(row) for row in rows))
     if arguments.json:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from gpu_envs.benchmark.machine import cores
-from gpu_envs.benchmark.plan import Plan
-from gpu_envs.benchmark.points import Point, find
+from gpu_envs.benchmark.plan import CAPTURED_WORLDS, Plan
+from gpu_envs.benchmark.points import Case, Point, find
 from gpu_envs.benchmark.report import Bar, Report
 from gpu_envs.errors import unknown
 
@@ -25,9 +26,17 @@ def judge(plan: Plan, report: Report, points: list[Point], on: str = "") -> None
     for bar in plan.data.get("bars", ()):
         if on and bar.get("on", "cpu") != on:
             continue
-        is_here = (bar.get("on") == "device") == plan.on_gpu
-        found = _measured(bar, points, plan.on_gpu) if is_here and plan.is_judged else None
-        report.judge(Bar(_words(plan.name, bar), bar["least"], found, ""))
+        report.judge(judged(plan, bar, points))
+
+
+def judged(plan: Plan, bar: dict[str, Any], points: list[Point]) -> Bar:
+    """One promise, and what was measured of it."""
+    is_here = (bar.get("on") == "device") == plan.on_gpu
+    found, point = None, None
+    if is_here and plan.is_judged:
+        found, point = _measured(bar, points, plan.on_gpu)
+    note = point.against() if point is not None else ""
+    return Bar(_words(plan.name, bar), bar["least"], found, "", note=note)
 
 
 def unmeasured(name: str, data: dict[str, Any], on: str) -> list[Bar]:
@@ -36,20 +45,40 @@ def unmeasured(name: str, data: dict[str, Any], on: str) -> list[Bar]:
     return [Bar(_words(name, b), b["least"], None, "") for b in bars if b.get("on", "cpu") == on]
 
 
-def _measured(bar: dict[str, Any], points: list[Point], on_gpu: bool) -> float | None:
+def labels(bar: dict[str, Any]) -> dict[str, Any]:
+    """What a bar says of the measurement that it is about."""
+    return {key: value for key, value in bar.items() if key not in _OWN}
+
+
+def cases(plan: Plan, bar: dict[str, Any]) -> Iterator[Case]:
+    """What has to be measured for a bar of this machine, and nothing else."""
+    own = labels(bar)
+    for how in (own, {**own, **bar["over"]}) if "over" in bar else (own,):
+        form = next(form for form in plan.forms() if form.label == how.get("form", ""))
+        worlds = (how["worlds"],) if "worlds" in how and plan.is_judged else form.worlds
+        if "graph" in how:
+            worlds = (min(CAPTURED_WORLDS, max(worlds)),)
+        kept = {key: how[key] for key in ("outputs", "dtype", "lanes", "graph") if key in how}
+        yield from (plan.case(form, count, **kept) for count in worlds)
+
+
+def _measured(
+    bar: dict[str, Any], points: list[Point], on_gpu: bool
+) -> tuple[float | None, Point | None]:
     """The best of the points that a bar is about; over another's where it says so."""
     if bar["of"] not in UNITS:
         raise ValueError(unknown("measure of a bar (of)", bar["of"], UNITS))
-    labels = {key: value for key, value in bar.items() if key not in _OWN}
-    value = _best(bar["of"], labels, points, on_gpu)
+    value, point = _best(bar["of"], labels(bar), points, on_gpu)
     if "over" not in bar or value is None:
-        return value
-    other = _best(bar["of"], labels | bar["over"], points, on_gpu)
+        return value, point
+    other, _ = _best(bar["of"], labels(bar) | bar["over"], points, on_gpu)
     # Only points of this run are compared: a bar over another's never mixes two runs.
-    return value / other if other else None
+    return (value / other if other else None), point
 
 
-def _best(of: str, labels: dict[str, Any], points: list[Point], on_gpu: bool) -> float | None:
+def _best(
+    of: str, labels: dict[str, Any], points: list[Point], on_gpu: bool
+) -> tuple[float | None, Point | None]:
     threads = labels.get("threads", "all")
     wanted = {**labels, "threads": cores() if threads == "all" else threads}
     if on_gpu:
@@ -57,15 +86,15 @@ def _best(of: str, labels: dict[str, Any], points: list[Point], on_gpu: bool) ->
     if "entry" in wanted:
         # A way through the package without a word on arrays means the usual ones of the machine.
         wanted.setdefault("arrays", "torch" if on_gpu else "numpy")
-    found = [point.get(of) for point in find(points, **wanted)]
-    return max((value for value in found if value is not None), default=None)
+    found = [(value, point) for point in find(points, **wanted) if (value := point.get(of))]
+    return max(found, key=lambda pair: pair[0], default=(None, None))
 
 
 def _words(name: str, bar: dict[str, Any]) -> str:
     """What is promised, in words."""
     said = [name, *filter(None, [bar.get("form")])]
     said += ["on a GPU"] if bar.get("on") == "device" else []
-    said += _labels({key: value for key, value in bar.items() if key not in (*_OWN, "form")})
+    said += _labels({key: value for key, value in labels(bar).items() if key != "form"})
     text = f"{', '.join(said)}: {UNITS.get(bar['of'], bar['of'])}"
     text += f" over that with {', '.join(_labels(bar['over']))}" if "over" in bar else ""
     return f"{text} ({bar['name']})" if "name" in bar else text

@@ -43,6 +43,8 @@ def open_case(case: Case, drawn: bool = False, whole: bool = False) -> Subject:
         options["dtype"] = case.dtype
     if case.lanes:
         options["lanes"] = case.lanes
+    if case.block:
+        options["block"] = case.block
     if case.on_gpu:
         options["device"] = memory.ordinal(True)
     prepared = PREPARED

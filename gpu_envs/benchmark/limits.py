@@ -3,9 +3,11 @@
 Every column that a step uses is read once and written once, every output is written, every action
 read: what a machine moves that keeps nothing between steps. Random seeds and the episode's number
 are used only where an episode begins, and are left out. What a cache fetches beyond that (whole
-lines, lines about to be overwritten) is not counted. Records that fit a GPU's second-level cache
-need not travel, so then only actions and outputs count. Where agents see their neighbours, a step
-is pairs: those in range, as many as uniformly spread agents have.
+lines, lines about to be overwritten) is not counted. Where half of a GPU's second-level cache
+holds all that a step of all worlds moves, records need not travel, and only actions and outputs
+count; else outputs stream through the cache and push them out. Where agents see their neighbours, a
+step is pairs as well: those in range, as many as uniformly spread agents have. Where its
+instructions are known, so is the time to issue them. The tighter limit counts.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -106,12 +109,18 @@ def copy_bandwidth(moved: int, threads: int, clock: Clock) -> float:
         return max(alone, 2 * half / clock.time(copy).median)
 
 
+# Warp instructions of a step of one world, where somebody has counted them.
+Instructions = Callable[[Case], float | None]
+
+
 class Limits:
     """Measures what this machine's memory and arithmetic can do, each once."""
 
-    def __init__(self, clock: Clock, on_gpu: bool, quick: bool) -> None:
+    def __init__(
+        self, clock: Clock, on_gpu: bool, quick: bool, instructions: Instructions | None = None
+    ) -> None:
         self.clock = Clock(clock.seconds, clock.repeats, clock.run)
-        self.on_gpu = on_gpu
+        self.on_gpu, self.instructions = on_gpu, instructions
         self.size = QUICK_COPIED if quick else COPIED
         self.cache = memory.cache_bytes(on_gpu)
         self.copied = functools.cache(self._copied)
@@ -142,18 +151,26 @@ class Limits:
         case = point.case
         lines = byte_table(case)
         pairs = pairs_in_range(case, form)
-        fits = 0 < point.record * case.worlds <= self.cache
-        moved = sum(line.read + line.written for line in lines[1 if fits else 0 :])
+        moved = sum(line.read + line.written for line in lines)
+        fits = 0 < moved * case.worlds <= self.cache / 2
+        if fits:
+            moved -= lines[0].read + lines[0].written
         bandwidth = self.copied(max(1, round(moved * case.worlds)), case.threads)
-        limit = bandwidth / moved
+        limits = {"memory": bandwidth / moved}
         if pairs:
-            limit = self.operations(case.threads) / PAIR_OPERATIONS / pairs
-        rate = case.worlds / point.timing.median
+            limits["arithmetic"] = self.operations(case.threads) / PAIR_OPERATIONS / pairs
+        issued = self.instructions(case) if self.instructions else None
+        if issued:
+            limits["issuing"] = memory.issue_rate() / issued
+            point.found["instructions"] = issued
+        by = min(limits, key=lambda name: limits[name])
+        limit, rate = limits[by], case.worlds / point.timing.median
         point.found |= {
             "bytes_moved": moved,
             "pairs_in_range": pairs,
             "records_fit_cache": float(fits),
             "limit": limit,
+            "limited_by": by,
             "of_limit": rate / limit,
             "of_memory": rate * moved / self.copied(self.size, case.threads),
             "of_copy": rate * point.handed / (bandwidth / 2),

@@ -106,6 +106,16 @@ def timed(on_gpu: bool) -> Callable[[Call, int], float]:
     return _run_on_device if on_gpu else run_on_host
 
 
+def issue_rate() -> float:
+    """Warp instructions per second that all schedulers of a GPU can issue, four on each processor.
+
+    By the clock that the driver states, in kHz.
+    """
+    facts = torch().cuda.get_device_properties(ordinal(True))
+    clock = getattr(facts, "clock_rate", 0) or torch().cuda.clock_rate() * 1000
+    return float(4 * facts.multi_processor_count * clock * 1e3)
+
+
 def cache_bytes(on_gpu: bool) -> int:
     """Bytes of a GPU's second-level cache; 0 on the CPU, whose records travel anyhow."""
     if not on_gpu:

@@ -18,7 +18,7 @@ QUICK_WORLDS, QUICK_WHOLE_WORLDS = 1024, 64  # at most, in a quick run; of whole
 PLAIN_OUTPUTS = ("default", "lean")
 MOST_AGENTS, QUICK_MOST_AGENTS = 1 << 20, 1 << 14  # in one batch of a sweep
 _MOST_BYTES = 1 << 28  # of observations in one batch of a sweep
-_CAPTURED_WORLDS = 4096
+CAPTURED_WORLDS = 4096
 _BRIEF = 100_000  # world steps: of whole episodes in larger batches the threads alone are measured
 
 
@@ -90,10 +90,11 @@ class Plan:
         return Case(self.name, self.target, worlds, form.parameters, form.label, **{**usual, **how})
 
     def plain(self, form: Form) -> Iterator[Case]:
-        """Threads of every form, and fewer outputs of the first."""
-        first = form == self.forms()[0]
+        """Threads of every form; fewer outputs of the first, and where a bar is about them."""
+        bars = [bar for bar in self.data.get("bars", ()) if bar.get("form", "") == form.label]
+        is_lean = form == self.forms()[0] or any("outputs" in bar for bar in bars)
         for threads in self.threads():
-            for outputs in PLAIN_OUTPUTS if first else PLAIN_OUTPUTS[:1]:
+            for outputs in PLAIN_OUTPUTS if is_lean else PLAIN_OUTPUTS[:1]:
                 for worlds in form.worlds:
                     yield self.case(form, worlds, threads=threads, outputs=outputs)
 
@@ -125,7 +126,7 @@ class Plan:
             graphs |= set(GRAPHS)
         if self.on_gpu and not self.data.get("drawn"):
             for graph in sorted(graphs):
-                yield self.case(form, min(_CAPTURED_WORLDS, max(form.worlds)), graph=graph)
+                yield self.case(form, min(CAPTURED_WORLDS, max(form.worlds)), graph=graph)
 
     def sweeps(self) -> Iterator[tuple[str, list[Case]]]:
         """Curves: cases by value and number of worlds, with one thread."""

@@ -29,6 +29,7 @@ class Case:
     threads: int | None = None  # None: a GPU's
     dtype: str = ""
     lanes: int = 0
+    block: int = 0  # threads of a block on a GPU; 0: the tuned choice
     graph: int = 0
 
     @property
@@ -47,6 +48,7 @@ class Case:
         if self.entry != "native":
             said.append(f"{self.arrays} {self.memory}")
         said += [f"{self.lanes} lanes"] if self.lanes else []
+        said += [f"{self.block} threads a block"] if self.block else []
         said += [f"{self.graph} steps in a graph"] if self.graph else []
         return ", ".join(said) or "default"
 
@@ -67,7 +69,7 @@ class Point:
     record: int
     size: int  # of all memory
     drawing: float = 0.0  # share of the time
-    found: dict[str, float] = field(default_factory=dict)  # limits, shares
+    found: dict[str, Any] = field(default_factory=dict)  # limits, shares
 
     def get(self, of: str) -> float | None:
         """A measure by its name in a bar."""
@@ -75,6 +77,16 @@ class Point:
         calls = 1 / self.timing.median
         rates = {"world_steps": rate, "agent_steps": rate * self.agents, "calls": calls}
         return rates.get(of, self.found.get(of))
+
+    def against(self) -> str:
+        """What a step of a world takes, and its share of the tighter limit, in words."""
+        if "limit" not in self.found:
+            return ""
+        said = [f"{self.found['bytes_moved']:,.0f} B"]
+        known = self.found.get("instructions")
+        said += [f"{known:,.0f} warp instructions"] if known else []
+        share, by = self.found["of_limit"], self.found["limited_by"]
+        return f"{', '.join(said)} a world step; {share:.0%} of what {by} allows"
 
     def as_json(self) -> dict[str, Any]:
         """The point, for the file."""
@@ -103,7 +115,7 @@ class Subject:
 
 def find(points: list[Point], **labels: Any) -> Iterator[Point]:
     """Points with these labels, everything else as it is by default."""
-    usual = {"value": None, "threads": None, "lanes": 0, "graph": 0, "memory": "reuse"}
+    usual = {"value": None, "threads": None, "lanes": 0, "block": 0, "graph": 0, "memory": "reuse"}
     usual |= dict.fromkeys(("form", "sweep", "arrays", "dtype"), "")
     usual |= {"entry": "native", "outputs": "default"}
     wanted = usual | labels

@@ -41,6 +41,7 @@ class Bar:
     measured: float | None
     unit: str
     at_least: bool = True
+    note: str = ""  # what it takes, and how near to a limit it is
 
     @property
     def verdict(self) -> str:
@@ -54,7 +55,8 @@ class Bar:
         """The bar in one line."""
         wanted = f"at {'least' if self.at_least else 'most'} {si(self.required)}{self.unit}"
         got = "" if self.measured is None else f"measured {si(self.measured)}{self.unit}: "
-        return f"bar: {self.what}: {wanted}; {got}{self.verdict}"
+        note = f" ({self.note})" if self.note else ""
+        return f"bar: {self.what}: {wanted}; {got}{self.verdict}{note}"
 
 
 @dataclass(slots=True)
@@ -124,6 +126,7 @@ class Report:
                 "unit": bar.unit.strip(),
                 "at_least": bar.at_least,
                 "verdict": bar.verdict,
+                "note": bar.note,
             }
             for bar in self.bars
         ]

@@ -395,7 +395,7 @@ def as_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Plan]:
     monkeypatch.setattr(memory, "cache_bytes", lambda on_gpu: 1 << 20)
     zeros = memory.zeros
     monkeypatch.setattr(memory, "zeros", lambda size, _: zeros(size, False))
-    return lambda name: replace(planned(name), chosen=(64, 30_000), through_package=False)
+    return lambda name: replace(planned(name), chosen=(64, 15_000), through_package=False)
 
 
 def test_on_a_gpu_lanes_graphs_and_the_cache_count(
