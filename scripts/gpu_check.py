@@ -41,6 +41,10 @@ def _once(_: bool) -> list[str]:
     return [""]
 
 
+def _trained(dry_run: bool) -> list[str]:
+    return [name for name in native.names(dry_run) if name in trainer.trained()]
+
+
 _tested = functools.partial(native.names, tests=True)
 
 
@@ -74,7 +78,7 @@ STEPS: dict[str, Step] = {
     "large": Step(steps.large, native.names, 60, 60, at_once=2, decides=True),
     "save": Step(steps.save, native.names, 30, 30, at_once=4, decides=True),
     "tests": Step(programs.tests, _once, 90, 200, decides=True),
-    "train": Step(trainer.train, lambda _: list(trainer.trained()), 90, 90, decides=True),
+    "train": Step(trainer.train, _trained, 90, 90, decides=True),
     "rates": Step(speed.rates, native.names, 100, 45),
     "tune": Step(programs.tune, native.names, 110, 60),
     "package": Step(speed.package, speed.promising, 40, 30),

@@ -165,9 +165,12 @@ def _tables(step: str, rows: list[Row]) -> list[str]:
         if row["cells"] and row["kind"] == "row":
             cells = [row["of"], *row["cells"].values(), _verdict(row)]
             tables.setdefault(tuple(row["cells"]), []).append(cells)
+    # Processes that ran side by side wrote in turns.
+    order = list(dict.fromkeys(row["of"] for row in rows))
     parts = []
     for number, (columns, cells) in enumerate(tables.items()):
         title = step if not number else f"{step} ({number + 1})"
+        cells.sort(key=lambda row: order.index(row[0]))
         parts += [f"## {title}", _table(["", *columns, ""], cells)]
     return parts
 

@@ -96,7 +96,7 @@ def _bench(found: Evidence, name: str, dry_run: bool, **how: Any) -> Bench:
 
 
 def instructions(case: Case) -> float | None:
-    """Warp instructions of a step of one world, where scripts/occupancy.py estimates them."""
+    """Warp instructions of a step of one world, where a module `occupancy` here estimates them."""
     try:
         estimates = importlib.import_module("occupancy")
     except ImportError:
@@ -219,6 +219,10 @@ def _crowds(name: str, dry_run: bool) -> Iterator[Case]:
 
 def package(found: Evidence, name: str, dry_run: bool) -> None:
     """Steps per second through the package: Simulator, make_vec, and every way of its arrays."""
+    missing = [p for p in ("gymnasium", "pettingzoo") if not native.has(p)]
+    if missing:
+        found.row(status="skip", detail=f"not installed: {', '.join(missing)}")
+        return
     bench = _bench(found, name, dry_run)
     form = bench.plan.forms()[0]
     bench.measure(case for case in bench.plan.detailed(form) if case.entry != "native")

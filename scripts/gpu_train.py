@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import gpu_native as native
 from gpu_evidence import Evidence
 from gpu_speed import Rows
 from gpu_steps import status_of
@@ -96,6 +97,10 @@ def _unequal(name: str, device: str, choices: dict[str, Any]) -> list[str]:
 
 def train(found: Evidence, name: str, dry_run: bool) -> None:
     """Compare captured training with plain calls, then measure it."""
+    missing = [p for p in ("torch", "gymnasium", "pettingzoo") if not native.has(p)]
+    if missing:
+        found.row(status="skip", detail=f"not installed: {', '.join(missing)}")
+        return
     device, training = "cpu" if dry_run else "cuda", trained()[name]
     compared = training.get("compared", [])
     for choices in compared[:1] if dry_run else compared:

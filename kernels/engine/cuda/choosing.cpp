@@ -59,15 +59,18 @@ PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
   int grid = choice.empty ? 1 : all;
   // The slab has room for the blocks that run at once, which then stride over the worlds.
   if (variant.slab) grid = std::min(all, shape->resident * processors_);
-  // A worklist is short, and nobody on the host knows how short.
-  if (choice.from_list) grid = std::min(all, std::min(shape->resident, 4) * processors_);
+  // A worklist is short, and nobody on the host knows how short: 16 warps of a multiprocessor.
+  const int some = std::max(1, std::min(shape->resident, 16 * 32 / shape->threads));
+  if (choice.from_list) grid = std::min(all, some * processors_);
   const int64_t slab = variant.slab ? int64_t{grid} * teams * variant.scratch : 0;
   const bool early = dependent() && (tuning == nullptr || tuning->dependent);
+  const int warps = shape->resident * shape->threads / 32;
   return {choice.phase,
           variant.function,
           variant.lanes,
           {grid, shape->threads, shape->shared, early},
-          slab};
+          slab,
+          warps};
 }
 
 std::vector<PreparedLaunch> DeviceStore::prepare(const std::vector<LaunchChoice>& choices) {
@@ -119,6 +122,7 @@ std::string describe(const std::vector<PreparedLaunch>& launches) {
             ", \"blocks\": " + std::to_string(launch.shape.blocks) +
             ", \"shared_bytes\": " + std::to_string(launch.shape.shared) +
             ", \"slab_bytes\": " + std::to_string(launch.slab_bytes) +
+            ", \"resident_warps\": " + std::to_string(launch.resident_warps) +
             ", \"dependent\": " + (launch.shape.dependent ? "true" : "false") + "}";
   }
   return text + "]";

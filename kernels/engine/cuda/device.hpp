@@ -41,6 +41,7 @@ struct PreparedLaunch {
   int lanes;
   LaunchShape shape;
   int64_t slab_bytes;
+  int resident_warps;  // of a multiprocessor, at most
 };
 
 /// What the tuning table (tuning_table.hpp) says of one phase of an environment's tier on one
