@@ -29,6 +29,23 @@ def device_name(device: int) -> str: ...
 def device_problem() -> str:
     """Empty where a device can be used, else one line that says why not."""
 
+def device_of(address: int) -> int:
+    """Return the GPU that has an address; -1: none."""
+
+# Streams of a GPU by handle; on a CPU these do nothing.
+
+def is_capturing(stream: int) -> bool:
+    """Whether a stream is being captured into a CUDA graph."""
+
+def follow(device: int, stream: int, other: int) -> None:
+    """Let later work of a stream wait for what another one has so far.
+
+    Refused where a capture has the one and not the other.
+    """
+
+def wait_for(device: int, stream: int, call: str) -> None:
+    """Wait for all work of a stream, for the sake of `call`; refused while it is captured."""
+
 def watch_stages(on: bool) -> None:
     """Turn the clocks around the stages of a step on, from zero, or off."""
 
@@ -128,8 +145,11 @@ class Simulator:
     def picture_size(self, world: int) -> tuple[int, int]:
         """Rows and columns of a picture of one world where nobody chooses them (CPU)."""
 
-    def sample_actions(self, mask: int, seed: int, number: int, to: int, stream: int) -> None:
-        """Draw one legal category per row into int32 at `to`; `mask` 0 allows all."""
+    def sample_actions(self, mask: int, seed: int, to: int, stream: int) -> None:
+        """Draw one legal category per row into int32 at `to`; `mask` 0 allows all.
+
+        The simulator numbers its draws, where a replay of a captured one counts too.
+        """
 
     def save(self) -> bytes: ...
     def load(self, data: bytes) -> None: ...

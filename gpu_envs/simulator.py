@@ -166,7 +166,7 @@ class Simulator:
         self._pooled = self._arrays.pooled and not self.reuse
         self._mirror: pictures.Mirror | None = None
         self._is_ready = self._is_written = False
-        self._sampled = 0
+        self._has_sampled = False
         self._step: Callable[..., Any] = faults.refuse_unready
         self._step_numpy: Callable[..., Any] = faults.refuse_unready
 
@@ -284,14 +284,10 @@ class Simulator:
         if out is not None:
             self._arrays.check(out, array_libraries.Wanted("out", ("int32",), (shape,)))
         self._native.sample_actions(
-            address,
-            whole_seed,
-            self._sampled,
-            self._arrays.address(actions),
-            self._arrays.stream(),
+            address, whole_seed, self._arrays.address(actions), self._arrays.stream()
         )
         del kept  # lived until the native call had read the mask
-        self._sampled += 1
+        self._has_sampled = True
         return actions
 
     # What a person reads.
@@ -446,7 +442,7 @@ class Simulator:
     @property
     def has_begun(self) -> bool:
         """Whether anything was done to the worlds that another simulator would have to repeat."""
-        return self._is_ready or self._is_written or self._sampled > 0
+        return self._is_ready or self._is_written or self._has_sampled
 
     def __reduce__(self) -> copies.Recipe:
         """Return how to make another one, which is all there is before the first reset."""

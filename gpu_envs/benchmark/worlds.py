@@ -94,7 +94,7 @@ class Run:
         kept = (*LEAN, outputs, *(["action_mask"] if drawn else []))
         sizes = output_bytes(self.facts)
         self.outputs = {o: n for o, n in sizes.items() if outputs == "default" or o in kept}
-        self.slot, self.drawn, self._number = self.new_slot(), drawn, 0
+        self.slot, self.drawn = self.new_slot(), drawn
         if drawn:
             self.action_type, self.actions = "int32", [memory.zeros(4 * self.units, self.on_gpu)]
             return
@@ -126,11 +126,7 @@ class Run:
         to, draw = memory.address(self.actions[0]), self.simulator.sample_actions
         on = memory.stream(self.on_gpu)
 
-        def call(_: int) -> None:
-            self._number += 1
-            draw(legal, 0, self._number, to, on)
-
-        return call
+        return lambda _: draw(legal, 0, to, on)
 
     def stepper(self) -> Callable[[int], None]:
         """A step with as little Python around it as can be, on the stream that is current now."""

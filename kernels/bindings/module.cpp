@@ -230,8 +230,7 @@ class NativeSimulator {
     out["tables"] = tables;
     return out;
   }
-  void sample_actions(uintptr_t mask, uint64_t seed, uint32_t number, uintptr_t to,
-                      uintptr_t stream) {
+  void sample_actions(uintptr_t mask, uint64_t seed, uintptr_t to, uintptr_t stream) {
     const Busy simulator(*this);
     const std::vector<double>& ranges = simulator->action_ranges();
     if (ranges.size() != 2 || simulator->action_is_float())
@@ -243,11 +242,8 @@ class NativeSimulator {
       throw Error(Fault::value, "sample_actions: a mask has at most 64 categories, not " +
                                     std::to_string(choices));
     const Sampling sampling{reinterpret_cast<const int8_t*>(mask),
-                            simulator->worlds() * simulator->agents(),
-                            choices,
-                            uint32_t(seed),
-                            uint32_t(seed >> 32),
-                            number};
+                            simulator->worlds() * simulator->agents(), choices, uint32_t(seed),
+                            uint32_t(seed >> 32)};
     const Unlocked unlocked;
     simulator->sample_actions(sampling, reinterpret_cast<int32_t*>(to),
                               reinterpret_cast<void*>(stream));
@@ -393,6 +389,17 @@ PYBIND11_MODULE(_native, m) {
   m.def("device_count", &ge::device_count);
   m.def("device_name", &ge::device_name);
   m.def("device_problem", &ge::device_problem);
+  m.def("device_of",
+        [](uintptr_t address) { return ge::device_of(reinterpret_cast<const void*>(address)); });
+  m.def("is_capturing",
+        [](uintptr_t stream) { return ge::is_capturing(reinterpret_cast<void*>(stream)); });
+  m.def("follow", [](int device, uintptr_t stream, uintptr_t other) {
+    ge::follow(device, reinterpret_cast<void*>(stream), reinterpret_cast<void*>(other));
+  });
+  m.def("wait_for", [](int device, uintptr_t stream, const std::string& call) {
+    const Unlocked unlocked;
+    ge::wait_for(device, reinterpret_cast<void*>(stream), call.c_str());
+  });
   m.def("watch_stages", &ge::watch_stages, py::arg("on"));
   m.def("stage_seconds", &ge::stage_seconds);
 

@@ -85,11 +85,13 @@ set(GE_ENTRY_HEADER_cpu "engine/cpu/entry.hpp")
 set(GE_ENTRY_HEADER_shuffled "engine/checking/shuffled_entry.hpp")
 set(GE_ENTRY_HEADER_lanes "engine/checking/lanes_entry.hpp")
 set(GE_ENTRY_HEADER_flat "engine/checking/flat_entry.hpp")
+set(GE_ENTRY_HEADER_cuda "engine/cuda/entry.hpp")
 
 set(GE_FACTORY_cpu CpuFactory)
 set(GE_FACTORY_shuffled ShuffledFactory)
 set(GE_FACTORY_lanes LanesFactory)
 set(GE_FACTORY_flat FlatFactory)
+set(GE_FACTORY_cuda DeviceFactory)
 
 # ge_units(<list of files> <machine> <stems...>)
 function(ge_units files machine)

@@ -3,6 +3,7 @@
 #   x_test.cpp            build `plain`, the objects that users load
 #   x_blocks_test.cpp     `plain`, `block1` and `block32`
 #   x_shuffled_test.cpp, x_lanes_test.cpp, x_flat_test.cpp   the test executor of that name
+#   x_cuda_test.cpp       build `cuda`: the host's half of CUDA over a runtime that only writes down what it is asked for
 #   x_modules_test.cpp    no environment: the engine as a shared library, which loads real modules
 #   x_engine_test.cpp     the engine alone
 # Builds are never mixed in one binary: equal templates compiled with other macros would be merged by the linker.
@@ -81,6 +82,17 @@ ge_build(shuffled shuffled ${GE_LEVEL} tested GE_BLOCK=1)
 ge_build(lanes lanes ${GE_LEVEL} tested GE_CUDA_LAYOUT)
 ge_build(flat flat ${GE_LEVEL} flat GE_CUDA_LAYOUT)
 set_target_properties(ge_build_flat PROPERTIES GE_FEW_CHECKS ON)
+# Needs no CUDA: the folder `fake` stands before any other cuda_runtime.h. At -O0 kernels that nothing runs keep an
+# address each.
+set(device cartpole herd)
+ge_build(cuda cuda ${GE_LEVEL} device GE_CUDA_LAYOUT)
+file(GLOB host_half CONFIGURE_DEPENDS engine/cuda/*.cpp)
+set(records "${CMAKE_CURRENT_SOURCE_DIR}/engine/cuda/records.cu")
+set_source_files_properties("${records}" PROPERTIES LANGUAGE CXX)
+target_sources(ge_build_cuda PRIVATE ${host_half} "${records}" "${folder}/engine/cuda/fake_runtime.cpp")
+target_include_directories(ge_build_cuda BEFORE PUBLIC "${folder}/engine/cuda/fake")
+target_compile_options(ge_build_cuda PRIVATE -O0 -Wno-unused-parameter)
+set_target_properties(ge_build_cuda PROPERTIES GE_FEW_CHECKS ON)
 ge_build(planted_shuffled shuffled ${GE_LEVEL} planted GE_BLOCK=1)
 ge_build(planted_lanes lanes ${GE_LEVEL} planted GE_CUDA_LAYOUT)
 ge_static_library(ge_build_engine ${GE_LEVEL} tested "${folder}/main.cpp")
@@ -191,7 +203,7 @@ foreach(source ${sources})
     if(GE_SANITIZE)
       continue()
     endif()
-  elseif(name MATCHES "_(shuffled|lanes|flat|engine)$")
+  elseif(name MATCHES "_(shuffled|lanes|flat|cuda|engine)$")
     set(builds ${CMAKE_MATCH_1})
     if(GE_SANITIZE AND NOT GE_SANITIZED_ENVS STREQUAL "all" AND name MATCHES "_shuffled$|actions_flat$")
       continue()

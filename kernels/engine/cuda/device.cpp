@@ -77,7 +77,7 @@ DeviceStore::DeviceStore(const std::string& id, int tier, const Config& config,
     std::fill_n(units.begin() + segment.offset, segment.bytes, uint8_t(segment.unit));
   units_ = DeviceMemory(layout.record_bytes);
   GE_CUDA(cudaMemcpy(units_.as(), units.data(), units.size(), cudaMemcpyHostToDevice));
-  seeds_ = DeviceMemory(64);
+  draws_ = zeroed(sizeof(DrawCount));
   // The zeroes may still be on their way, and callers' streams do not wait for this one.
   finish(nullptr);
 }
@@ -96,27 +96,16 @@ void DeviceStore::examine() {
     check_code(cudaFuncGetAttributes(&found, own), properties);
   check_code(kernels_.attributes(device_, kernels_.one, &found), properties);
   // What a kernel may do follows from the architecture that it was compiled for, which may be older
-  // than the device.
-  code_ = std::min(architecture_, found.ptxVersion);
-}
-
-/// Without a DeviceGuard, which throws: a destructor may not.
-DeviceStore::~DeviceStore() {
-  if (was_forked()) return;
-  // Work on any stream may still use the memory. A failed device answers here too; there is nobody
-  // left to tell.
-  int before = 0;
-  if (cudaGetDevice(&before) == cudaSuccess && cudaSetDevice(device_) == cudaSuccess) {
-    cudaDeviceSynchronize();
-    cudaSetDevice(before);
-  }
-  cudaGetLastError();
+  // than the device. Machine code without PTX beside it need not say which PTX it comes from; ours
+  // is then of its own architecture's kind (architectures() in gpu_envs/building/toolchain.py).
+  const int compiled_for = found.ptxVersion > 0 ? found.ptxVersion : found.binaryVersion;
+  code_ = std::min(architecture_, compiled_for);
 }
 
 int64_t DeviceStore::memory_bytes() const {
   int64_t bytes = 0;
   for (const DeviceMemory* memory :
-       {&records_, &list_counts_, &lists_, &slab_, &counters_, &units_, &seeds_})
+       {&records_, &list_counts_, &lists_, &slab_, &counters_, &units_, &seeds_, &draws_})
     bytes += memory->bytes();
   return bytes;
 }
@@ -126,6 +115,27 @@ int64_t DeviceStore::memory_bytes() const {
 void DeviceStore::load(const void* kernel) const {
   cudaFuncAttributes found{};
   GE_CUDA(kernels_.attributes(device_, kernel, &found));
+}
+
+bool DeviceStore::follows_kernel(cudaStream_t stream) const {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const cudaGraphNode_t* before = nullptr;
+  const cudaGraphEdgeData* edges = nullptr;
+  size_t count = 0;
+#if CUDART_VERSION >= 13000
+  const cudaError_t code =
+      cudaStreamGetCaptureInfo(stream, &status, nullptr, nullptr, &before, &edges, &count);
+#else
+  const cudaError_t code =
+      cudaStreamGetCaptureInfo_v3(stream, &status, nullptr, nullptr, &before, &edges, &count);
+#endif
+  if (code == cudaSuccess && status == cudaStreamCaptureStatusNone) return true;
+  cudaGraphNodeType type = cudaGraphNodeTypeMemcpy;
+  const bool is_one =
+      code == cudaSuccess && count == 1 && cudaGraphNodeGetType(before[0], &type) == cudaSuccess;
+  // What is wrong with the stream is told by the launch.
+  if (!is_one) cudaGetLastError();
+  return is_one && type == cudaGraphNodeTypeKernel;
 }
 
 void DeviceStore::launch(const void* kernel, const LaunchShape& shape, void** arguments,
@@ -155,22 +165,29 @@ void DeviceStore::clear_transient(const Bound& out, const OutputShape* outputs,
 // ---- seeds and counters
 
 const uint64_t* DeviceStore::upload(std::span<const uint64_t> seeds, cudaStream_t stream) {
-  if (seeds.empty()) return nullptr;
+  if (seeds.size() < 2) return nullptr;
+  if (is_capturing(stream))
+    throw Error(Fault::runtime,
+                "seed: a list of seeds cannot be captured into a CUDA graph, which would read it "
+                "again at each replay: give one seed, or reset before the capture");
   const int64_t bytes = int64_t(seeds.size_bytes());
-  if (bytes > seeds_.bytes()) {
-    GE_CUDA(cudaDeviceSynchronize());  // an earlier reset may still read the smaller list
-    seeds_ = DeviceMemory(bytes);
-  }
+  // An earlier reset may still read the smaller list: its end waits for it.
+  if (bytes > seeds_.bytes()) seeds_ = DeviceMemory(bytes);
   // From pageable memory: the runtime has copied the seeds away when this returns.
   GE_CUDA(
       cudaMemcpyAsync(seeds_.as(), seeds.data(), size_t(bytes), cudaMemcpyHostToDevice, stream));
   return seeds_.as<uint64_t>();
 }
+void DeviceStore::settle(const char* call) const {
+  refuse_capture(nullptr, call);
+  finish(nullptr);
+}
 void DeviceStore::take_counters(void* to, int64_t bytes) {
   const DeviceGuard guard(device_);
-  GE_CUDA(cudaDeviceSynchronize());
+  const BesideCaptures beside;
+  settle("check()");
   GE_CUDA(cudaMemcpy(to, counters_.as(), size_t(bytes), cudaMemcpyDeviceToHost));
-  // Between the copy and this nothing runs: every stream was waited for, and the caller steps in no
+  // Between the copy and this nothing runs: the caller has waited for his streams, and steps in no
   // other thread.
   GE_CUDA(cudaMemset(counters_.as(), 0, size_t(bytes)));
   // Callers' streams do not wait for this one.

@@ -59,6 +59,13 @@ struct Tuning {
 /// JSON list of launches: what runs in a step, for tools that measure.
 std::string describe(const std::vector<PreparedLaunch>& launches);
 
+/// How many draws a simulator has made, in device memory: a captured draw is another one at every
+/// replay.
+struct DrawCount {
+  uint32_t number;
+  uint32_t finished;  // blocks of the draw that is running
+};
+
 /// Records of one simulator in the memory of one device, and everything around them.
 class DeviceStore {
  public:
@@ -73,7 +80,6 @@ class DeviceStore {
   /// The kernels are those of the environment.
   DeviceStore(const std::string& id, int tier, const Config& config, const Layout& layout,
               int lists, const Kernels& kernels);
-  ~DeviceStore();
   DeviceStore(const DeviceStore&) = delete;
 
   int device() const { return device_; }
@@ -95,6 +101,10 @@ class DeviceStore {
                    const std::vector<PreparedLaunch>& step) const;
   /// A step must not be the first to use a kernel, since it may be captured.
   void load(const void* kernel) const;
+  /// Whether the next launch on a stream may overlap what is before it: a kernel. Eagerly the
+  /// attribute speaks of "the previous kernel" alone and is safe behind anything else; in a capture
+  /// it becomes an edge between two nodes, which only kernels can have.
+  bool follows_kernel(cudaStream_t stream) const;
   /// Enqueues a launch. Allocates nothing and waits for nothing. The device is current:
   /// DeviceGuard.
   void launch(const void* kernel, const LaunchShape& shape, void** arguments,
@@ -102,15 +112,21 @@ class DeviceStore {
 
   /// Zeroes what only a step can fill, for a call that is none.
   void clear_transient(const Bound& out, const OutputShape* outputs, cudaStream_t stream) const;
-  /// Seeds in device memory, for a reset on this stream.
+  /// Seeds in device memory, for a reset on this stream; null for one seed, which goes with the
+  /// launch. Throws for a list in a capture.
   const uint64_t* upload(std::span<const uint64_t> seeds, cudaStream_t stream);
   void read_records(int64_t first, int64_t count, void* to);
   void write_records(int64_t first, int64_t count, const void* from);
   void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to, bool reseed);
   /// Copies the counters, then zeroes them.
   void take_counters(void* to, int64_t bytes);
+  /// Draws actions, and counts the draw where a replay counts it too.
+  void sample_actions(const Sampling& sampling, int32_t* to, cudaStream_t stream);
 
  private:
+  /// What this simulator does on the legacy stream waits for what was enqueued there; whoever
+  /// enqueues elsewhere has waited (simulator/machine.hpp). Throws where a capture is in the way.
+  void settle(const char* call) const;
   template <bool kRead>
   void move_records(int64_t first, int64_t count, char* host);
   void examine();
@@ -124,7 +140,7 @@ class DeviceStore {
   // architecture_ is the device's, code_ the one that the kernels were compiled for; 90 for 9.0.
   int device_, architecture_ = 0, code_ = 0, processors_ = 0, shared_limit_ = 0;
   // units_: the word size of each byte of a record, for the kernels that move records (records.cu).
-  DeviceMemory records_, list_counts_, lists_, slab_, counters_, units_, seeds_;
+  DeviceMemory records_, list_counts_, lists_, slab_, counters_, units_, seeds_, draws_;
 };
 
 /// The engine's own kernels: a step must not be the first to use one, since it may be captured.
@@ -133,8 +149,7 @@ std::array<const void*, 4> own_kernels();
 /// Memory for callers without an array library. `release` is called by destructors and ignores what
 /// goes wrong.
 void* allocate(int device, int64_t bytes);
-void release(int device, void* memory) noexcept;
-void sample_actions(int device, const Sampling& sampling, int32_t* to, cudaStream_t stream);
+void release(void* memory) noexcept;
 void copy(int device, void* to, const void* from, int64_t bytes);
 
 }  // namespace ge::cuda

@@ -105,14 +105,14 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     shared_.actions = actions.data;
     shared_.action_type = actions.type;
     // Enqueued and not waited for: shared_ is copied with the launch, so the next may change it.
-    enqueue<kStepGraph>(step_, out, static_cast<cudaStream_t>(stream));
+    enqueue<kStepGraph>(step_, out, static_cast<cudaStream_t>(stream), true);
   }
   void reset(const ResetRequest& request, const Bound& out, void* stream) override {
     this->take_request(request);
     const cuda::DeviceGuard guard(store_.device());
     shared_.seeds = store_.upload(request.seeds, static_cast<cudaStream_t>(stream));
     store_.clear_transient(out, plan_.outputs_, static_cast<cudaStream_t>(stream));
-    enqueue<kResetGraph>(reset_, out, static_cast<cudaStream_t>(stream));
+    enqueue<kResetGraph>(reset_, out, static_cast<cudaStream_t>(stream), false);
     this->forget_request();
     begun_ = true;
   }
@@ -120,7 +120,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     this->need_reset("observe");
     const cuda::DeviceGuard guard(store_.device());
     store_.clear_transient(out, plan_.outputs_, static_cast<cudaStream_t>(stream));
-    enqueue<kObserveGraph>(observe_, out, static_cast<cudaStream_t>(stream));
+    enqueue<kObserveGraph>(observe_, out, static_cast<cudaStream_t>(stream), false);
   }
 
   void read_records(int64_t first, int64_t count, void* to) override {
@@ -138,7 +138,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     store_.copy_worlds(from, to, reseed);
   }
   void sample_actions(const Sampling& sampling, int32_t* to, void* stream) override {
-    cuda::sample_actions(store_.device(), sampling, to, static_cast<cudaStream_t>(stream));
+    store_.sample_actions(sampling, to, static_cast<cudaStream_t>(stream));
   }
   FaultReport faults() override {
     Counters counters;
@@ -147,7 +147,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   }
 
   void* allocate(int64_t bytes) override { return cuda::allocate(store_.device(), bytes); }
-  void release(void* memory) override { cuda::release(store_.device(), memory); }
+  void release(void* memory) override { cuda::release(memory); }
   void copy_to_host(void* to, const void* from, int64_t bytes) override {
     cuda::copy(store_.device(), to, from, bytes);
   }
@@ -175,6 +175,9 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     }
     return wanted == Schedule::flat;
   }
+  static constexpr const char* kAdvice =
+      ". What PyTorch or CuPy keep for later counts as used: torch.cuda.empty_cache() and "
+      "cupy.get_default_memory_pool().free_all_blocks() give it back";
   static cuda::DeviceStore::Layout store_layout(const Plan<E>& plan) {
     return {plan.segments_,
             record_bytes<Tables>(plan.params_),
@@ -185,7 +188,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
             [&plan](int64_t free, int64_t total) {
               const int64_t own = record_bytes<Tables>(plan.params_);  // the map of its words
               const int64_t each = wants_flat(plan) ? DeviceFlat<E>::world_bytes(plan.params_) : 0;
-              check_fits(plan, {free - own - plan.asset_bytes(), total}, each,
+              check_fits(plan, {free - own - plan.asset_bytes(), total, kAdvice}, each,
                          " on cuda:" + std::to_string(plan.config_.device));
             }};
   }
@@ -235,19 +238,26 @@ class DeviceSimulator final : public PlannedSimulator<E> {
 
   // ---- launching
 
+  /// `early`: the first launch may begin before what is before it on the stream has ended, if that
+  /// is a kernel; not behind a copy or a set of ours.
   template <int kGraph>
   void enqueue(const std::vector<cuda::PreparedLaunch>& launches, const Bound& out,
-               cudaStream_t stream) {
+               cudaStream_t stream, bool early) {
     const cuda::DeviceGuard guard(store_.device());
     shared_.bound = out;
     if constexpr (has_flat<E>)
       if (flat_ != nullptr) return flat_->run(GraphOf<E, kGraph>{}, shared_, stream);
     LaunchMemory memory{store_.list_counts(), store_.lists(), store_.slab()};
     void* arguments[] = {&shared_, &memory};
-    for (const cuda::PreparedLaunch& launch : launches)
-      store_.launch(launch.function, launch.shape, arguments, stream);
+    early = early && !launches.empty() && launches.front().shape.dependent &&
+            store_.follows_kernel(stream);
+    for (const cuda::PreparedLaunch& launch : launches) {
+      cuda::LaunchShape shape = launch.shape;
+      shape.dependent = shape.dependent && early;
+      store_.launch(launch.function, shape, arguments, stream);
+      early = true;
+    }
   }
-  // Before the store, whose end waits for the device.
   cuda::DeviceMemory assets_;
   std::unique_ptr<DeviceFlat<E>> flat_;
   cuda::DeviceStore store_;
@@ -258,6 +268,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
 template <class E>
 struct DeviceFactory {
   static std::unique_ptr<Simulator> make(Plan<E> plan) {
+    const cuda::BesideCaptures beside;
     return std::make_unique<DeviceSimulator<E>>(std::move(plan));
   }
 };

@@ -1,6 +1,7 @@
 // Records in canonical order, and actions drawn on the device: the engine's own kernels, and what
 // launches them. The rest of device.hpp needs no compiler for a GPU.
 #include <algorithm>
+#include <type_traits>
 
 #include "engine/cuda/device.hpp"
 #include "engine/maths/sampling.hpp"
@@ -86,7 +87,9 @@ unsigned grid_of(int64_t threads) {
 // ---- actions
 
 __global__ void __launch_bounds__(256)
-    sample_kernel(const __grid_constant__ Sampling sampling, int32_t* to) {
+    sample_kernel(const __grid_constant__ Sampling given, DrawCount* count, int32_t* to) {
+  Sampling sampling = given;
+  sampling.number = count->number;
   const int64_t groups = (sampling.rows + kSampledTogether - 1) / kSampledTogether;
   for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < groups;
        i += int64_t(gridDim.x) * blockDim.x) {
@@ -97,6 +100,25 @@ __global__ void __launch_bounds__(256)
       if (row < sampling.rows) to[row] = sampled_action(sampling, row, words.word[k]);
     }
   }
+  // The block that is through last counts the draw: by then every thread has read its number.
+  __syncthreads();
+  if (threadIdx.x + 1 == blockDim.x) {
+    __threadfence();
+    if (atomicInc(&count->finished, gridDim.x - 1) == gridDim.x - 1)
+      count->number = sampling.number + 1;
+  }
+}
+
+/// Enqueues one of these kernels for so many threads, by the runtime that holds it.
+template <class... P>
+void launch_own(void (*kernel)(P...), unsigned blocks, cudaStream_t stream,
+                std::type_identity_t<P>... given) {
+  void* arguments[] = {const_cast<void*>(static_cast<const void*>(&given))...};
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(blocks);
+  config.blockDim = dim3(256);
+  config.stream = stream;
+  GE_CUDA(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), arguments));
 }
 
 }  // namespace
@@ -114,7 +136,8 @@ template <bool kRead>
 void DeviceStore::move_records(int64_t first, int64_t count, char* host) {
   if (count == 0) return;
   const DeviceGuard guard(device_);
-  GE_CUDA(cudaDeviceSynchronize());
+  const BesideCaptures beside;
+  settle("a look into the worlds");
   const int64_t record = layout_.record_bytes, most = std::max<int64_t>(1, kTransfer / record);
   // On the device in canonical order, a part of the worlds at a time: one copy each way per part.
   const DeviceMemory plain(std::min(most, count) * record);
@@ -124,12 +147,13 @@ void DeviceStore::move_records(int64_t first, int64_t count, char* host) {
     const int64_t now = std::min(most, count - done), bytes = now * record;
     if (!kRead)
       GE_CUDA(cudaMemcpy(plain.as(), host + done * record, size_t(bytes), cudaMemcpyHostToDevice));
-    move_kernel<kRead><<<grid_of(bytes / 4), 256>>>(map, first + done, now, plain.as());
-    GE_CUDA(cudaGetLastError());
+    launch_own(&move_kernel<kRead>, grid_of(bytes / 4), nullptr, map, first + done, now,
+               plain.as());
     if (kRead)
       GE_CUDA(cudaMemcpy(host + done * record, plain.as(), size_t(bytes), cudaMemcpyDeviceToHost));
   }
-  GE_CUDA(cudaDeviceSynchronize());
+  // Callers' streams do not wait for this one.
+  finish(nullptr);
 }
 void DeviceStore::read_records(int64_t first, int64_t count, void* to) {
   move_records<true>(first, count, static_cast<char*>(to));
@@ -142,24 +166,24 @@ void DeviceStore::copy_worlds(std::span<const int64_t> from, std::span<const int
                               bool reseed) {
   if (from.empty()) return;
   const DeviceGuard guard(device_);
-  GE_CUDA(cudaDeviceSynchronize());
+  const BesideCaptures beside;
+  settle("copy_worlds()");
   const int64_t count = int64_t(from.size());
   const DeviceMemory pairs(2 * count * 8);
   GE_CUDA(cudaMemcpy(pairs.as(), from.data(), from.size_bytes(), cudaMemcpyHostToDevice));
   GE_CUDA(cudaMemcpy(pairs.as() + count * 8, to.data(), to.size_bytes(), cudaMemcpyHostToDevice));
   const RecordMap map{records_.as(), units_.as<uint8_t>(), layout_.record_bytes,
                       layout_.block_bytes, layout_.block};
-  copy_kernel<<<grid_of(count * layout_.record_bytes / 4), 256>>>(
-      map, pairs.as<int64_t>(), pairs.as<int64_t>() + count, count, layout_.identity_offset,
-      reseed ? layout_.identity_bytes : 0);
-  GE_CUDA(cudaGetLastError());
-  GE_CUDA(cudaDeviceSynchronize());
+  launch_own(&copy_kernel, grid_of(count * layout_.record_bytes / 4), nullptr, map,
+             pairs.as<int64_t>(), pairs.as<int64_t>() + count, count, layout_.identity_offset,
+             reseed ? layout_.identity_bytes : 0);
+  finish(nullptr);
 }
-void sample_actions(int device, const Sampling& sampling, int32_t* to, cudaStream_t stream) {
-  const DeviceGuard guard(device);
+void DeviceStore::sample_actions(const Sampling& sampling, int32_t* to, cudaStream_t stream) {
+  const DeviceGuard guard(device_);
   const int64_t blocks = (sampling.rows / kSampledTogether + 256) / 256;
-  sample_kernel<<<unsigned(std::min<int64_t>(blocks, 1 << 16)), 256, 0, stream>>>(sampling, to);
-  GE_CUDA(cudaGetLastError());
+  launch_own(&sample_kernel, unsigned(std::min<int64_t>(blocks, 1 << 16)), stream, sampling,
+             draws_.as<DrawCount>(), to);
 }
 
 }  // namespace ge::cuda

@@ -5,7 +5,9 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "engine/cuda/device.hpp"
 #include "engine/simulator/machine.hpp"
@@ -51,21 +53,121 @@ DeviceGuard::DeviceGuard(int device) : device_(device) {
 DeviceGuard::~DeviceGuard() {
   if (before_ != device_) cudaSetDevice(before_);
 }
-DeviceMemory::DeviceMemory(int64_t bytes) : bytes_(bytes) {
-  if (bytes > 0) GE_CUDA(cudaMalloc(&at_, size_t(bytes)));
+BesideCaptures::BesideCaptures() {
+  is_changed_ = cudaThreadExchangeStreamCaptureMode(&mode_) == cudaSuccess;
+}
+BesideCaptures::~BesideCaptures() {
+  if (is_changed_) cudaThreadExchangeStreamCaptureMode(&mode_);
+}
+
+namespace {
+
+/// What could not be freed because of a capture; freed when memory is next asked for or given back.
+struct Kept {
+  std::mutex mutex;
+  std::vector<void*> memory;
+};
+/// Never destroyed: simulators may outlive the objects of this file.
+Kept& kept() {
+  static Kept* const one = new Kept;
+  return *one;
+}
+
+bool is_of_capture(cudaError_t code) {
+  return code >= cudaErrorStreamCaptureUnsupported && code <= cudaErrorStreamCaptureWrongThread;
+}
+
+/// Whatever still uses the memory has ended when cudaFree returns: "cudaMalloc and cudaFree cause
+/// the GPU to synchronize across all executing CUDA streams" (CUDA C++ Programming Guide, Stream
+/// Ordered Memory Allocator). A captured stream executes nothing.
+bool try_to_free(void* memory) noexcept {
+  const BesideCaptures beside;
+  const cudaError_t code = cudaFree(memory);
+  // A device that has failed says so at the next call that can.
+  if (code != cudaSuccess) cudaGetLastError();
+  return !is_of_capture(code);
+}
+void free_kept() noexcept {
+  Kept& all = kept();
+  const std::lock_guard lock(all.mutex);
+  std::erase_if(all.memory, try_to_free);
 }
 /// Of a fork's copy nothing is freed: the memory is the parent's.
+void give_back(void* memory) noexcept {
+  if (memory == nullptr || was_forked()) return;
+  free_kept();
+  if (try_to_free(memory)) return;
+  Kept& all = kept();
+  const std::lock_guard lock(all.mutex);
+  all.memory.push_back(memory);
+}
+cudaError_t take(void** at, int64_t bytes) {
+  free_kept();
+  const BesideCaptures beside;
+  return cudaMalloc(at, size_t(bytes));
+}
+
+/// Whether a stream is being captured; the legacy stream is with every stream that waits for it.
+bool is_captured(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const cudaError_t code = cudaStreamIsCapturing(stream, &status);
+  if (code == cudaErrorStreamCaptureImplicit) {
+    cudaGetLastError();
+    return true;
+  }
+  GE_CUDA(code);
+  return status != cudaStreamCaptureStatusNone;
+}
+/// Number of the capture that a stream takes part in; 0: none.
+unsigned long long capture_of(cudaStream_t stream) {
+  unsigned long long number = 0;
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const cudaError_t code = cudaStreamGetCaptureInfo(stream, &status, &number);
+  if (code == cudaErrorStreamCaptureImplicit) {
+    cudaGetLastError();
+    return 0;
+  }
+  GE_CUDA(code);
+  return status == cudaStreamCaptureStatusNone ? 0 : number;
+}
+
+/// What one stream tells another, for the length of a scope: who waits for it goes on waiting.
+class Event {
+ public:
+  Event() { GE_CUDA(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  cudaEvent_t get() const { return event_; }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+}  // namespace
+
+DeviceMemory::DeviceMemory(int64_t bytes) : bytes_(bytes) {
+  if (bytes > 0) GE_CUDA(take(&at_, bytes));
+}
 DeviceMemory::~DeviceMemory() {
-  if (at_ != nullptr && !was_forked()) cudaFree(at_);
+  give_back(at_);
 }
 void zero(void* at, int64_t bytes, cudaStream_t stream) {
   GE_CUDA(cudaMemsetAsync(at, 0, size_t(bytes), stream));
 }
 void finish(cudaStream_t stream) {
+  const BesideCaptures beside;
   GE_CUDA(cudaStreamSynchronize(stream));
+}
+void refuse_capture(cudaStream_t stream, const char* call) {
+  if (is_captured(stream))
+    throw Error(Fault::runtime,
+                std::string(call) +
+                    " waits for the GPU, and a CUDA graph is being captured on its stream, or on "
+                    "one that waits for the default stream: call it before or after the capture");
 }
 DeviceMemory uploaded(int device, std::span<const uint8_t> bytes) {
   const DeviceGuard guard(device);
+  const BesideCaptures beside;
   DeviceMemory memory(int64_t(bytes.size()));
   if (bytes.empty()) return memory;
   GE_CUDA(cudaMemcpy(memory.as(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice));
@@ -79,7 +181,7 @@ DeviceMemory uploaded(int device, std::span<const uint8_t> bytes) {
 void* allocate(int device, int64_t bytes) {
   const DeviceGuard guard(device);
   void* memory = nullptr;
-  const cudaError_t code = cudaMalloc(&memory, size_t(bytes < 1 ? 1 : bytes));
+  const cudaError_t code = take(&memory, bytes < 1 ? 1 : bytes);
   if (code == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     throw Error(Fault::memory, "cuda:" + std::to_string(device) + " has no " +
@@ -88,17 +190,13 @@ void* allocate(int device, int64_t bytes) {
   GE_CUDA(code);
   return memory;
 }
-void release(int device, void* memory) noexcept {
-  if (was_forked()) return;
-  try {
-    const DeviceGuard guard(device);
-    if (cudaFree(memory) != cudaSuccess) cudaGetLastError();
-  } catch (const Error&) {
-    // A device that has failed says so at the next call that can.
-  }
+void release(void* memory) noexcept {
+  give_back(memory);
 }
 void copy(int device, void* to, const void* from, int64_t bytes) {
   const DeviceGuard guard(device);
+  refuse_capture(nullptr, "a copy");
+  const BesideCaptures beside;
   GE_CUDA(cudaMemcpy(to, from, size_t(bytes), cudaMemcpyDefault));
 }
 
@@ -142,6 +240,35 @@ std::string device_name(int device) {
                                    ": this machine has " + std::to_string(count));
   GE_CUDA(cudaGetDeviceProperties(&properties, device));
   return properties.name;
+}
+int device_of(const void* address) {
+  cudaPointerAttributes found{};
+  GE_CUDA(cudaPointerGetAttributes(&found, address));
+  return found.type == cudaMemoryTypeDevice || found.type == cudaMemoryTypeManaged ? found.device
+                                                                                   : -1;
+}
+bool is_capturing(void* stream) {
+  return cuda::is_captured(static_cast<cudaStream_t>(stream));
+}
+void wait_for(int device, void* stream, const char* call) {
+  const cuda::DeviceGuard guard(device);
+  cuda::refuse_capture(static_cast<cudaStream_t>(stream), call);
+  cuda::finish(static_cast<cudaStream_t>(stream));
+}
+void follow(int device, void* stream, void* other) {
+  if (stream == other) return;
+  const cuda::DeviceGuard guard(device);
+  const auto late = static_cast<cudaStream_t>(stream), early = static_cast<cudaStream_t>(other);
+  const unsigned long long own = cuda::capture_of(late), before = cuda::capture_of(early);
+  // Found out here, since CUDA would end the capture with its refusal.
+  if (own != before && (own != 0 || late == nullptr || late == cudaStreamLegacy))
+    throw Error(Fault::runtime,
+                own != 0 ? "stream: it is being captured, and the array library's current stream "
+                           "is not captured with it: make it the current one"
+                         : "stream: the default stream cannot take part in a capture");
+  const cuda::Event event;
+  GE_CUDA(cudaEventRecord(event.get(), early));
+  GE_CUDA(cudaStreamWaitEvent(late, event.get(), 0));
 }
 void watch_stages(bool) {}
 std::vector<std::pair<std::string, double>> stage_seconds() {

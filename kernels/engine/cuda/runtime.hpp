@@ -36,7 +36,22 @@ class DeviceGuard {
   int device_, before_ = 0;
 };
 
-/// Device memory that ends with its owner.
+/// While it lives, this thread may do what CUDA forbids to all threads of a process in which
+/// somebody captures a graph, since it might belong into it: allocate, free, load a kernel, wait
+/// for a stream that is not captured. None of ours does. Without it such a call fails, and ends
+/// the capture.
+class BesideCaptures {
+ public:
+  BesideCaptures();
+  ~BesideCaptures();
+  BesideCaptures(const BesideCaptures&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+  bool is_changed_;
+};
+
+/// Device memory that ends with its owner, whoever captures meanwhile.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
@@ -63,8 +78,11 @@ class DeviceMemory {
 
 /// Zeroes device memory in the order of a stream.
 void zero(void* at, int64_t bytes, cudaStream_t stream);
-/// Waits for a stream.
+/// Waits for a stream of ours, or for the legacy one.
 void finish(cudaStream_t stream);
+/// Throws where `call` would wait for what a capture only writes down, before CUDA would end the
+/// capture for it.
+void refuse_capture(cudaStream_t stream, const char* call);
 /// A copy of host memory on a device; what is there is there when this returns.
 DeviceMemory uploaded(int device, std::span<const uint8_t> bytes);
 

@@ -151,8 +151,8 @@ struct Life {
   static GE_FN void begin_reset(const W& w, Identity& identity, Clock& clock, Progress& progress) {
     const Cells<S>& cells = w.engine();
     const Shared<S>& shared = *cells.shared;
-    if (shared.seeds != nullptr) {
-      const uint64_t seed = shared.seeds[shared.seed_count == 1 ? 0 : cells.world];
+    if (shared.seed_count > 0) {
+      const uint64_t seed = shared.seed_count == 1 ? shared.seed : shared.seeds[cells.world];
       identity.seed_low = uint32_t(seed);
       identity.seed_high = uint32_t(seed >> 32);
       identity.world = shared.seed_count == 1 ? shared.first_world + uint32_t(cells.world) : 0u;

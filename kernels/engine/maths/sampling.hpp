@@ -13,8 +13,9 @@ namespace ge {
 struct Sampling {
   const int8_t* mask;  // rows x choices, 0 or 1; null: every category is legal
   int64_t rows;
-  int choices;                           // at most 64 where there is a mask
-  uint32_t seed_low, seed_high, number;  // of the draw: another one for every call
+  int choices;  // at most 64 where there is a mask
+  uint32_t seed_low, seed_high;
+  uint32_t number = 0;  // of the draw: another one for every call, as the simulator counts them
 };
 
 inline constexpr uint32_t kSamplingStream = Name("sampled_actions").hash();

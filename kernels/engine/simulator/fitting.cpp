@@ -105,7 +105,8 @@ void check_fits(const PlanFacts& plan, const Lodgers& worlds, const Memory& memo
           (plan.shelf_ == nullptr
                ? ""
                : ", all worlds share " + digits(double(plan.asset_bytes())) + " of assets") +
-          what_would_fit(plan, worlds, memory));
+          what_would_fit(plan, worlds, memory) +
+          (own <= double(memory.total) ? memory.advice : ""));
 }
 
 }  // namespace ge

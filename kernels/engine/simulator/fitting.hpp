@@ -45,6 +45,7 @@ GE_COLD WorldNeeds world_needs(const Config& config, Elements format) {
 /// Bytes of a machine.
 struct Memory {
   int64_t free, total;
+  const char* advice = "";  // for who wants more than is free, and less than there is
 };
 
 /// What is to be found a place for.

@@ -184,7 +184,9 @@ bool HostBase::scene(int64_t world, Scene& into) const {
 }
 
 void HostBase::sample_actions(const Sampling& sampling, int32_t* to, void*) {
-  sample_on_host(sampling, to, facts_->config_.threads);
+  Sampling own = sampling;
+  own.number = draws_++;
+  sample_on_host(own, to, facts_->config_.threads);
 }
 FaultReport HostBase::faults() {
   const FaultReport report = this->report(counters_);

@@ -66,6 +66,7 @@ class GE_API HostBase : public PlannedBase {
  private:
   RecordBlocks blocks() const;
   std::vector<char> actions_;  // in the rules' type, where the caller's is another
+  uint32_t draws_ = 0;         // of random actions
 };
 
 /// Every call runs to its end before it returns, so what shared_ points to (actions, outputs,

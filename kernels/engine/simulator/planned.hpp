@@ -105,10 +105,12 @@ class PlannedSimulator : public Machine {
     shared_.options = resolve_options<S>(request.options, plan_.params_);
     shared_.reset_mask = request.mask;
     shared_.seed_count = int32_t(request.seeds.size());
+    shared_.seed = request.seeds.empty() ? 0 : request.seeds.front();
   }
   /// Options, mask and seeds hold for one reset only.
   GE_COLD void forget_request() {
     shared_.options = typename OptionsOf<S>::type{};
+    shared_.seed_count = 0;
     shared_.seeds = nullptr;
     shared_.reset_mask = nullptr;
   }

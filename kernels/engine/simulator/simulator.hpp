@@ -137,15 +137,17 @@ class GE_API Simulator {
   virtual void reset(const ResetRequest& request, const Bound& out, void* stream) = 0;
   virtual void observe(const Bound& out, void* stream) = 0;
 
-  /// Canonical records (B = 1) of worlds [first, first + count), `record_bytes` each; these wait
-  /// for the machine.
+  /// Canonical records (B = 1) of worlds [first, first + count), `record_bytes` each. These, and
+  /// `faults`, have happened when they return; on a GPU they wait for the legacy default stream,
+  /// and whoever enqueues on others waits for those first (machine.hpp).
   virtual int64_t record_bytes() const = 0;
   virtual void read_records(int64_t first, int64_t count, void* to) = 0;
   virtual void write_records(int64_t first, int64_t count, const void* from) = 0;
   virtual void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
                            bool reseed) = 0;
   virtual FaultReport faults() = 0;
-  /// Draws an action per row into `to`, int32 on the simulator's machine (sampling.hpp).
+  /// Draws an action per row into `to`, int32 on the simulator's machine (sampling.hpp); each call
+  /// draws others, and so does each replay of one that was captured.
   virtual void sample_actions(const Sampling& sampling, int32_t* to, void* stream) = 0;
 
   /// Memory of the simulator's machine, for callers without an array library (tests, golden runs).

@@ -144,8 +144,9 @@ struct Shared {
   Type action_type;
   const void* actions;
   const uint8_t* reset_mask;  // null: all
-  const uint64_t* seeds;      // null: unseeded
-  int32_t seed_count;
+  int32_t seed_count;         // of a reset. 0: the streams go on
+  uint64_t seed;              // 1: world i gets (seed, first_world + i)
+  const uint64_t* seeds;      // else one per world
   Counters* counters;
   Elements format;  // of the observations' wide rows
   Bound bound;

@@ -1,0 +1,313 @@
+// See fake_runtime.hpp.
+#include "engine/cuda/fake_runtime.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "engine/base/platform_lanes.hpp"
+#include "engine/cuda/flat_memory.hpp"
+
+thread_local dim3 blockIdx, threadIdx, blockDim, gridDim;
+
+namespace ge::test {
+
+FakeRuntime& FakeRuntime::get() {
+  static FakeRuntime one;
+  return one;
+}
+FakeRuntime& FakeRuntime::renew() {
+  return get() = FakeRuntime{};
+}
+std::vector<Call> FakeRuntime::named(const std::string& name) const {
+  std::vector<Call> found;
+  for (const Call& call : calls)
+    if (call.name == name) found.push_back(call);
+  return found;
+}
+cudaStream_t FakeRuntime::new_stream(bool is_blocking) {
+  streams.push_back(std::make_unique<FakeStream>(FakeStream{is_blocking, nullptr}));
+  return streams.back().get();
+}
+std::shared_ptr<FakeGraph> FakeRuntime::begin_capture(cudaStream_t stream) {
+  static unsigned long long captures = 0;
+  stream->capture = std::make_shared<FakeGraph>();
+  stream->capture->number = ++captures;
+  return stream->capture;
+}
+void FakeRuntime::end_capture(const std::shared_ptr<FakeGraph>& graph) {
+  for (const auto& stream : streams)
+    if (stream->capture == graph) stream->capture = nullptr;
+}
+
+namespace {
+
+thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+thread_local cudaError_t last = cudaSuccess;
+
+FakeRuntime& fake() {
+  return FakeRuntime::get();
+}
+cudaError_t with(cudaError_t code) {
+  if (code != cudaSuccess) last = code;
+  return code;
+}
+bool is_capturing(cudaStream_t stream) {
+  return stream != nullptr && stream->capture != nullptr;
+}
+bool is_anything_captured() {
+  for (const auto& stream : fake().streams)
+    if (is_capturing(stream.get())) return true;
+  return false;
+}
+cudaError_t forbidden(cudaError_t code = cudaErrorStreamCaptureUnsupported) {
+  for (const auto& stream : fake().streams)
+    if (is_capturing(stream.get())) stream->capture->is_whole = false;
+  return with(code);
+}
+/// Writes a call down; what it fails with.
+cudaError_t note(const Call& call) {
+  fake().calls.push_back(call);
+  return fake().is_lost ? with(cudaErrorIllegalAddress) : cudaSuccess;
+}
+/// A call that a capture forbids, unless this thread's mode is relaxed.
+cudaError_t note_unsafe(const Call& call) {
+  const cudaError_t code = note(call);
+  if (code != cudaSuccess) return code;
+  return mode != cudaStreamCaptureModeRelaxed && is_anything_captured() ? forbidden() : cudaSuccess;
+}
+/// Any use of the legacy stream is one of all blocking streams.
+bool is_legacy_captured() {
+  for (const auto& stream : fake().streams)
+    if (stream->is_blocking && is_capturing(stream.get())) return true;
+  return false;
+}
+cudaError_t enqueue(const Call& call, cudaGraphNodeType type, std::function<void()> work) {
+  if (const cudaError_t code = note(call); code != cudaSuccess) return code;
+  if (call.stream == nullptr && is_legacy_captured())
+    return forbidden(cudaErrorStreamCaptureImplicit);
+  if (is_capturing(call.stream)) {
+    call.stream->capture->nodes.push_back(
+        std::make_unique<FakeNode>(FakeNode{type, std::move(work)}));
+    return cudaSuccess;
+  }
+  if (call.stream == nullptr) fake().is_legacy_busy = true;
+  work();
+  return cudaSuccess;
+}
+cudaError_t enqueue_at_once(const char* name, void* at, const std::function<void()>& work) {
+  if (const cudaError_t code = note_unsafe({name, nullptr, at}); code != cudaSuccess) return code;
+  if (is_legacy_captured()) return forbidden(cudaErrorStreamCaptureImplicit);
+  // As copies from pageable memory and sets may: they return before the device is through.
+  fake().is_legacy_busy = true;
+  work();
+  return cudaSuccess;
+}
+
+}  // namespace
+}  // namespace ge::test
+
+using namespace ge::test;
+
+// ---- errors and devices
+
+cudaError_t cudaGetLastError() {
+  return std::exchange(last, fake().is_lost ? cudaErrorIllegalAddress : cudaSuccess);
+}
+const char* cudaGetErrorString(cudaError_t) {
+  return "words of a runtime";
+}
+const char* cudaGetErrorName(cudaError_t code) {
+  static char name[16];
+  std::snprintf(name, sizeof name, "error %d", int(code));
+  return name;
+}
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = fake().devices;
+  return note({"GetDeviceCount"});
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = fake().device;
+  return fake().is_lost ? with(cudaErrorIllegalAddress) : cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+  fake().device = device;
+  return note({"SetDevice"});
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  *properties = {"a GPU on paper", 9, 0, 132, 227 * 1024};
+  return note({"GetDeviceProperties"});
+}
+cudaError_t cudaDeviceSynchronize() {
+  const cudaError_t code = note({"DeviceSynchronize"});
+  if (code != cudaSuccess) return code;
+  // In no mode: the device encompasses the captured stream.
+  if (is_anything_captured()) return forbidden();
+  fake().is_legacy_busy = false;
+  return cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+  *free = fake().free_bytes, *total = fake().total_bytes;
+  return note({"MemGetInfo"});
+}
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* at) {
+  const auto found = fake().device_of.find(at);
+  const bool known = found != fake().device_of.end();
+  *attributes = {known ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered,
+                 known ? found->second : -1};
+  return note({"PointerGetAttributes", nullptr, at});
+}
+
+// ---- memory
+
+cudaError_t cudaMalloc(void** at, size_t bytes) {
+  if (const cudaError_t code = note_unsafe({"Malloc"}); code != cudaSuccess) return code;
+  if (bytes > fake().free_bytes) return with(cudaErrorMemoryAllocation);
+  *at = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  std::memset(*at, 0xcd, bytes);
+  fake().memory.insert(*at);
+  return cudaSuccess;
+}
+cudaError_t cudaFree(void* at) {
+  if (const cudaError_t code = note_unsafe({"Free", nullptr, at}); code != cudaSuccess) return code;
+  if (fake().refused_frees > 0) {
+    --fake().refused_frees;
+    return with(cudaErrorStreamCaptureUnsupported);
+  }
+  if (fake().memory.erase(at) == 0) return with(cudaErrorInvalidValue);
+  std::free(at);
+  return cudaSuccess;
+}
+cudaError_t cudaMemset(void* at, int value, size_t bytes) {
+  return enqueue_at_once("Memset", at, [=] { std::memset(at, value, bytes); });
+}
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
+  return enqueue_at_once("Memcpy", to, [=] { std::memcpy(to, from, bytes); });
+}
+cudaError_t cudaMemsetAsync(void* at, int value, size_t bytes, cudaStream_t stream) {
+  return enqueue({"MemsetAsync", stream, at}, cudaGraphNodeTypeMemset,
+                 [=] { std::memset(at, value, bytes); });
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind,
+                            cudaStream_t stream) {
+  // At a replay the memory of the host is read again, whatever is there by then.
+  return enqueue({"MemcpyAsync", stream, to}, cudaGraphNodeTypeMemcpy,
+                 [=] { std::memcpy(to, from, bytes); });
+}
+
+// ---- streams, events, captures
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (const cudaError_t code = note_unsafe({"StreamSynchronize", stream}); code != cudaSuccess)
+    return code;
+  if (is_capturing(stream)) return forbidden();
+  if (stream == nullptr && is_legacy_captured()) return forbidden(cudaErrorStreamCaptureImplicit);
+  if (stream == nullptr) fake().is_legacy_busy = false;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (const cudaError_t code = note({"StreamWaitEvent", stream, event}); code != cudaSuccess)
+    return code;
+  if (is_capturing(stream))
+    return stream->capture == event->capture ? cudaSuccess
+                                             : forbidden(cudaErrorStreamCaptureIsolation);
+  // A stream that waits for a captured one is captured with it.
+  if (event->capture == nullptr) return cudaSuccess;
+  if (stream == nullptr) return forbidden(cudaErrorStreamCaptureImplicit);
+  stream->capture = event->capture;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  *status = is_capturing(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  // Alone of all uses of the legacy stream this one harms nobody.
+  if (stream == nullptr && is_legacy_captured()) return with(cudaErrorStreamCaptureImplicit);
+  return fake().is_lost ? with(cudaErrorIllegalAddress) : cudaSuccess;
+}
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                     unsigned long long* id, cudaGraph_t*,
+                                     const cudaGraphNode_t** before, const cudaGraphEdgeData**,
+                                     size_t* count) {
+  static thread_local cudaGraphNode_t node;
+  if (count != nullptr) *count = 0;
+  const cudaError_t code = cudaStreamIsCapturing(stream, status);
+  if (code != cudaSuccess || !is_capturing(stream)) return code;
+  if (id != nullptr) *id = stream->capture->number;
+  if (count == nullptr || stream->capture->nodes.empty()) return cudaSuccess;
+  node = stream->capture->nodes.back().get();
+  *before = &node, *count = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* other) {
+  std::swap(mode, *other);
+  return cudaSuccess;
+}
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
+  *type = node->type;
+  return cudaSuccess;
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  *event = new FakeEvent;
+  ++fake().events;
+  return note({"EventCreate"});
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  event->capture = is_capturing(stream) ? stream->capture : nullptr;
+  return note({"EventRecord", stream, event});
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  --fake().events;
+  delete event;
+  return note({"EventDestroy"});
+}
+
+// ---- kernels
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* found, const void* kernel) {
+  *found = {fake().ptx_version, fake().binary_version};
+  fake().loaded.insert(kernel);
+  return note_unsafe({"FuncGetAttributes", nullptr, kernel});
+}
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute, int) {
+  return note_unsafe({"FuncSetAttribute", nullptr, kernel});
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int, size_t) {
+  *blocks = 4;
+  return note({"Occupancy"});
+}
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
+                                void** arguments) {
+  std::function<void()> work = [] {};
+  if (const auto found = fake().taught.find(kernel); found != fake().taught.end())
+    work = [grid = config->gridDim, block = config->blockDim, run = found->second(arguments)] {
+      gridDim = grid, blockDim = block;
+      for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x)
+        for (threadIdx.x = 0; threadIdx.x < block.x; ++threadIdx.x) run();
+    };
+  const bool dependent = config->numAttrs > 0;
+  return enqueue({"LaunchKernelExC", config->stream, kernel, dependent}, cudaGraphNodeTypeKernel,
+                 std::move(work));
+}
+
+// ---- instead of CUB, and of lanes, which never run here
+
+namespace ge {
+void watch(const void*, int, bool) {}
+void meet_warp() {}
+int64_t sum_of_warp(int64_t value) {
+  return value;
+}
+}  // namespace ge
+namespace ge::cuda {
+
+int64_t sort_bytes(int64_t count);
+void sort_pairs(const FlatMemory& memory, int64_t count, int bits, void* space, int64_t space_bytes,
+                cudaStream_t stream);
+
+int64_t sort_bytes(int64_t count) {
+  return 8 * count;
+}
+void sort_pairs(const FlatMemory& memory, int64_t, int, void*, int64_t, cudaStream_t stream) {
+  enqueue({"sort", stream, memory.keys}, cudaGraphNodeTypeKernel, [] {});
+}
+
+}  // namespace ge::cuda

@@ -1,0 +1,104 @@
+// A GPU that is not there: CUDA's runtime for the engine's host code, on which whatever is enqueued
+// happens at once and is written down. It knows what a real one would refuse: a call that may not
+// be made during a capture fails, and ends the capture with it. Its memory is the host's.
+//
+//   call                       what it does           what it refuses
+//   malloc, free, load, waits, as on the host         during any capture, unless the mode of this
+//   sets and copies at once                           thread is relaxed
+//   waits                      nothing                for a captured stream; for the device while
+//                                                     there is one
+//   launch                     runs a kernel that it  nothing
+//                              was taught
+//   on a captured stream       nothing until the      events from outside the capture
+//                              graph is replayed
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+struct FakeNode {
+  cudaGraphNodeType type;
+  std::function<void()> work;
+};
+struct FakeGraph {
+  unsigned long long number = 0;
+  bool is_whole = true;  // until a forbidden call
+  std::vector<std::unique_ptr<FakeNode>> nodes;
+  void replay() const {
+    for (const auto& node : nodes) node->work();
+  }
+};
+struct FakeStream {
+  bool is_blocking = false;  // the legacy stream waits for it
+  std::shared_ptr<FakeGraph> capture;
+};
+struct FakeEvent {
+  std::shared_ptr<FakeGraph> capture;  // in which it was recorded
+};
+
+namespace ge::test {
+
+/// One call that was made.
+struct Call {
+  std::string name;  // without "cuda": "Malloc", "LaunchKernelExC"
+  cudaStream_t stream = nullptr;
+  const void* what = nullptr;  // kernel, memory or event
+  bool dependent = false;      // a launch that may overlap the one before it
+};
+
+struct FakeRuntime {
+  /// The one of this process, and the same as it is at first.
+  static FakeRuntime& get();
+  static FakeRuntime& renew();
+
+  // ---- what a test looks at
+  std::vector<Call> calls;
+  std::set<const void*> loaded;  // kernels
+  std::set<void*> memory;        // that was given and not taken back
+  int events = 0;                // likewise
+  bool is_legacy_busy = false;   // has work that nobody has waited for
+  std::vector<Call> named(const std::string& name) const;
+
+  // ---- what a test sets
+  size_t free_bytes = size_t{1} << 30, total_bytes = size_t{1} << 31;
+  int devices = 1, ptx_version = 90, binary_version = 90;
+  std::map<const void*, int> device_of;  // memory that is not this device's
+  bool is_lost = false;                  // every call fails, as after an illegal address
+  int refused_frees = 0;                 // the next so many, in any mode
+
+  cudaStream_t new_stream(bool is_blocking = false);
+  std::shared_ptr<FakeGraph> begin_capture(cudaStream_t stream);
+  void end_capture(const std::shared_ptr<FakeGraph>& graph);
+
+  /// From here on a launch of the kernel runs it, thread by thread.
+  template <class... P>
+  void teach(void (*kernel)(P...)) {
+    taught[reinterpret_cast<const void*>(kernel)] = [kernel](void** given) {
+      return bound(kernel, given, std::index_sequence_for<P...>{});
+    };
+  }
+
+  std::map<const void*, std::function<std::function<void()>(void**)>> taught;
+  std::vector<std::unique_ptr<FakeStream>> streams;
+  int device = 0;
+
+ private:
+  // Parameters are copied when the kernel is launched or captured.
+  template <class... P, size_t... k>
+  static std::function<void()> bound(void (*kernel)(P...), void** given,
+                                     std::index_sequence<k...>) {
+    return [kernel, own = std::tuple<P...>{*static_cast<P*>(given[k])...}] {
+      std::apply(kernel, own);
+    };
+  }
+};
+
+}  // namespace ge::test
