@@ -18,7 +18,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ TABLE = native.ROOT / "kernels" / "engine" / "cuda" / "tuning_table.hpp"
 BLOCKS = (32, 64, 128, 256)
 CROWDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)  # agents per world, for every tier
 AGENTS, QUICK_AGENTS = 1 << 20, 1 << 17  # of all worlds together
+FEW, MOST_OF_FEW = 1 << 11, 1 << 13  # worlds of a small batch, and up to which it speaks for others
 DEFAULT_BLOCK = 128
 WORTH = 0.98  # of the default's time: what is hardly faster is noise
 _PROFILED = 20  # steps
@@ -47,6 +48,7 @@ class Row:
     tier: int
     phase: str
     architecture: int
+    most_worlds: int
     lanes: int
     threads: int
     dependent: bool
@@ -59,6 +61,7 @@ class Case:
     environment: str
     tier: int
     worlds: int
+    most_worlds: int  # what is found holds for so many; 0: for any number
     parameters: dict[str, Any]
 
 
@@ -87,8 +90,10 @@ def cases(name: str, quick: bool, dry_run: bool) -> list[Case]:
         tier = int(native.facts(simulator)["tier"])
         simulator.close()
         # Crowds are in rising order, so the largest of a tier is the last.
-        tiers[tier] = Case(name, tier, worlds, parameters)
-    return list(tiers.values())
+        tiers[tier] = Case(name, tier, worlds, 0, parameters)
+    large = [case for case in tiers.values() if case.worlds > MOST_OF_FEW]
+    small = [replace(case, worlds=FEW, most_worlds=MOST_OF_FEW) for case in large]
+    return [*tiers.values(), *small]
 
 
 def start(module: Any, case: Case, **tuning: Any) -> Run:
@@ -168,7 +173,8 @@ def tune(module: Any, case: Case, architecture: int, seconds: float) -> tuple[li
         best = min(found, key=lambda shape: found[shape])
         if found[best] > WORTH * found[defaults[phase]]:
             best = defaults[phase]
-        rows.append(Row(case.environment, case.tier, phase, architecture, *best, dependent))
+        facts = (case.environment, case.tier, phase, architecture, case.most_worlds)
+        rows.append(Row(*facts, *best, dependent))
         for (lanes, threads), spent in sorted(found.items(), key=lambda item: item[1]):
             timed = asdict(Timing(phase, lanes, threads, spent))
             shown.append({**asdict(case), **timed, "chosen": (lanes, threads) == best})
@@ -194,7 +200,7 @@ def _dependent_pays(module: Any, case: Case, seconds: float) -> bool:
 def line(row: Row) -> str:
     """A row as C++."""
     dependent = "true" if row.dependent else "false"
-    numbers = f"{row.architecture}, {row.lanes}, {row.threads}, {dependent}"
+    numbers = f"{row.architecture}, {row.most_worlds}, {row.lanes}, {row.threads}, {dependent}"
     return f'    {{"{row.environment}", {row.tier}, "{row.phase}", {numbers}}},'
 
 
@@ -206,7 +212,7 @@ def merge(text: str, rows: Sequence[Row]) -> str:
         raise SystemExit(f"tune: {TABLE.name} has no list of rows that could be replaced")
 
     def key(written: str) -> tuple[str, ...]:
-        return tuple(re.findall(r'"[^"]*"|\w+', written)[:4])
+        return tuple(re.findall(r'"[^"]*"|\w+', written)[:5])
 
     new = {key(line(row)): line(row) for row in rows}
     kept = [
