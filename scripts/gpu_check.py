@@ -179,6 +179,8 @@ class Run:
 def run(given: argparse.Namespace, command: str) -> int:
     """Run the steps and report; return the exit status."""
     gpu = native.find_gpu()
+    if given.dry_run:
+        os.environ.setdefault("OMP_NUM_THREADS", "1")  # processes side by side fill the cores
     first = gpu_bundle.take(gpu)
     run = Run(given, not gpu_bundle.problems(gpu))
     name = "dry run" if given.dry_run or gpu is None else gpu["name"]
@@ -257,7 +259,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add = options.add_argument
     out = os.environ.get("OUT")
-    add("--out", type=Path, metavar="DIR", default=out and Path(out), help="default: $OUT")
+    add("--out", type=Path, metavar="DIR", default=Path(out) if out else None, help="default: $OUT")
     add("--plan", choices=PLANS, help="the steps of one command; default: all, as time allows")
     add("--only", type=_steps_of, metavar="STEP,...", help="run these steps alone")
     add("--environments", type=_environments, metavar="NAME,...", help="of these alone: CartPole")

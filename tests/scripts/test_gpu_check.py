@@ -1,16 +1,24 @@
 """scripts/gpu_check.py and scripts/tune.py, as far as a machine without a GPU can try them."""
 
+import contextlib
 import importlib.util
 import json
 import os
+import random
+import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from gpu_envs.benchmark.clock import Timing
+
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "scripts"
+FAULTS = Path(__file__).with_name("gpu_check_faults.py")
 
 
 def load(name):
@@ -23,16 +31,19 @@ def load(name):
 
 golden_cases = load("golden_cases")
 native = load("gpu_native")
+evidence = load("gpu_evidence")
+bundle = load("gpu_bundle")
 steps = load("gpu_steps")
-gpu_speed = load("gpu_speed")
-gpu_train = load("gpu_train")
-gpu_check = load("gpu_check")
+speed = load("gpu_speed")
+profile = load("gpu_profile")
+trainer = load("gpu_train")
 tune = load("tune")
+gpu_check = load("gpu_check")
 without_gpu = pytest.mark.skipif(native.find_gpu() is not None, reason="this machine has a GPU")
 
 
-def run(*command):
-    environment = os.environ | {"PYTHON": sys.executable}
+def run(*command, **variables):
+    environment = os.environ | {"PYTHON": sys.executable} | variables
     return subprocess.run(
         [str(part) for part in command],
         capture_output=True,
@@ -42,28 +53,28 @@ def run(*command):
     )
 
 
+def found_in(folder, kind="row"):
+    return [row for row in evidence.read(folder) if row["kind"] == kind]
+
+
 @pytest.mark.long
-def test_a_dry_run_passes_and_writes_both_files(tmp_path):
-    chosen = [name for name in gpu_check.STEPS if name not in ("tests", "package")]
-    limits = ["--seconds", "1800", "--total", "3600"]  # its own are for a machine that is idle
-    command = [SCRIPTS / "gpu_check.sh", "--dry-run", *limits, "--out", tmp_path, "--only", *chosen]
-    done = run(*command)
+def test_a_dry_run_passes_every_step_and_reports_it(tmp_path):
+    # Its own seconds are for a machine that is idle.
+    done = run(SCRIPTS / "gpu_check.sh", "--dry-run", "--budget", "3600", "--out", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
-    report = json.loads(next(tmp_path.glob("dry-run-*.json")).read_text())
-    assert {step["name"]: step["status"] for step in report["steps"]} == dict.fromkeys(
-        chosen, "pass"
-    )
-    text = next(tmp_path.glob("dry-run-*.md")).read_text()
-    for title in ("# dry run", "## Steps", "## Bars", "## Recorded hashes", "## Tuning"):
-        assert title in text
-    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| golden")]
-    assert rows[0][1] == "pass"
-    known = gpu_speed.registration.environments()
-    measured = {name for name, facts in known.items() if facts["agents"] == "1"}
-    measured |= {*gpu_speed.names_of("bodies"), *gpu_speed.names_of("swarms")}
-    bars = [bar.split()[1].strip(",:") in measured for bar in gpu_speed.unmeasured()]
-    trained = ["least" in training for training in gpu_train.trained().values()]
-    assert done.stdout.count("bar: ") == sum(bars) + sum(trained)
+    rows = found_in(tmp_path)
+    assert {row["step"] for row in rows} == set(gpu_check.STEPS)
+    assert {row["status"] for row in rows + found_in(tmp_path, "end")} == {"pass"}
+    assert {row["of"] for row in rows if row["step"] == "golden"} == set(native.names(True))
+    text = (tmp_path / "report.md").read_text()
+    assert text.startswith("# dry run")
+    assert all(f"\n## {step}\n" in text for step in ("Steps", "Bars", "golden", "choices", "tune"))
+    bars = [row["bar"]["line"] for row in rows if row.get("bar")]
+    trained = ["least" in training for training in trainer.trained().values()]
+    assert len(bars) == len(speed.unmeasured()) + sum(trained)
+    assert all(line in done.stdout for line in bars)
+    files = list(tmp_path.iterdir())
+    assert len(files) <= 8 and all(file.stat().st_size < 16 << 20 for file in files)
 
 
 WITHOUT = """
@@ -75,28 +86,37 @@ runpy.run_path({script!r}, run_name="__main__")
 """
 
 
-def test_steps_measure_where_gymnasium_is_missing(tmp_path):
+@pytest.mark.parametrize(
+    ("step", "name", "status"),
+    [
+        ("bars", "Overcooked-v0", "pass"),
+        ("rates", "Hanabi-v0", "pass"),
+        ("package", "CartPole-v0", "skip"),
+        ("train", "CartPole-v0", "skip"),
+    ],
+)
+def test_without_gymnasium_native_steps_measure_and_others_say_what_lacks(
+    tmp_path, step, name, status
+):
     program = WITHOUT.format(scripts=str(SCRIPTS), script=str(SCRIPTS / "gpu_check.py"))
-    for step, status in (("swarms", "pass"), ("package", "skip")):
-        file = tmp_path / f"{step}.json"
-        arguments = ["--dry-run", "--step", step, "--result", file]
-        done = run(sys.executable, "-c", program, *arguments)
-        assert done.returncode == 0, done.stdout + done.stderr
-        found = json.loads(file.read_text())
-        assert found["status"] == status
-        assert set(found["data"]) == {name for name in gpu_speed.names_of(step) if step == "swarms"}
+    arguments = ["--dry-run", "--step", step, "--of", name, "--out", tmp_path]
+    done = run(sys.executable, "-c", program, *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = found_in(tmp_path)
+    assert rows and {row["status"] for row in rows} == {status}
+    assert status == "pass" or "gymnasium" in rows[0]["detail"]
 
 
 @without_gpu
 @pytest.mark.parametrize("program", ["gpu_check.sh", "tune.py"])
-def test_without_a_gpu_one_clear_line_and_status_2(program):
+def test_without_a_gpu_one_clear_line_and_status_3(program):
     done = run(*([] if program.endswith("sh") else [sys.executable]), SCRIPTS / program)
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert "no NVIDIA GPU with a working driver was found" in done.stdout.splitlines()[0]
     assert not done.stderr
     if program == "gpu_check.sh":
         bars = [line for line in done.stdout.splitlines() if line.startswith("bar: ")]
-        assert bars == gpu_speed.unmeasured() and len(bars) > 7
+        assert bars == speed.unmeasured() and len(bars) > 7
         assert all(line.endswith("not measured") for line in bars)
     if program == "tune.py":
         assert "would time lanes 1, 8, 32" in done.stdout
@@ -110,64 +130,251 @@ def test_help_explains_itself(program):
     assert "--dry-run" in done.stdout and "GPU" in done.stdout
 
 
+# ---- what is asked for
+
+
+def test_options_that_the_usage_names_are_those_that_there_are():
+    head = (SCRIPTS / "gpu_check.sh").read_text().partition("set -euo")[0]
+    named = set(re.findall(r"--[a-z-]+", head)) - {"--help"}
+    assert named == set(re.findall(r"--[a-z-]+", gpu_check.parser().format_usage()))
+
+
+def test_the_list_has_every_step_and_plan():
+    done = run(SCRIPTS / "gpu_check.sh", "--list")
+    assert done.returncode == 0
+    assert all(f"  {name} " in done.stdout for name in (*gpu_check.STEPS, *gpu_check.PLANS))
+
+
+def test_plans_keep_to_a_command_and_two_of_them_hold_every_step():
+    for names in gpu_check.PLANS.values():
+        assert sum(gpu_check.STEPS[name].seconds for name in names) <= gpu_check.COMMAND
+    assert {*gpu_check.PLANS["first"], *gpu_check.PLANS["second"]} == set(gpu_check.STEPS)
+
+
+def test_shares_fill_the_budget_and_building_has_more_where_nothing_is_brought():
+    names = gpu_check.PLANS["first"]
+    for is_bundled in (True, False):
+        ends = gpu_check.shares(names, 300.0, is_bundled)
+        assert list(ends) == list(names) and list(ends.values()) == sorted(ends.values())
+        assert ends[names[-1]] == pytest.approx(300.0)
+    assert ends["build"] > 90.0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["--only", "golden,nonsense"], "'nonsense' is no step"), ([], "--out: name a folder")],
+)
+def test_wrong_usage_is_status_2_and_says_why(words, said):
+    done = run(SCRIPTS / "gpu_check.sh", "--dry-run", *words, OUT="")
+    assert done.returncode == 2 and said in done.stderr
+
+
 # ---- a step that goes wrong
 
 
-def _set(monkeypatch, name, decides=True):
-    monkeypatch.setattr(gpu_check, "STEPS", {name: (None, 30, decides)})
+def faulty(out, *words):
+    return [sys.executable, str(FAULTS), "--dry-run", "--out", str(out), *words]
 
 
-@pytest.mark.parametrize("decides", [True, False])
-def test_a_failure_decides_the_status_only_where_it_must(tmp_path, monkeypatch, decides, capsys):
-    _set(monkeypatch, "golden", decides)
-    failed = steps.Result("fail", "a | b", data={"output": "why"})
-    monkeypatch.setattr(gpu_check, "run_step", lambda *_: failed)
-    assert gpu_check.main(["--dry-run", "--out", str(tmp_path)]) == (1 if decides else 0)
-    assert ("failed: golden" in capsys.readouterr().out) == decides
-    text = next(tmp_path.glob("*.md")).read_text()
-    assert "| a \\\\| b |" in text
-    assert "## What golden printed last" in text
+def test_what_was_found_before_a_crash_or_a_hang_is_in_the_report(tmp_path):
+    done = run(*faulty(tmp_path, "--only", "crash,hang,good"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    text = (tmp_path / "report.md").read_text()
+    for said in ("before the crash", "before it hung", "the last words", "## What crash"):
+        assert said in text
+    ends = {row["step"]: row for row in found_in(tmp_path, "end")}
+    assert ends["crash"]["detail"] == "status -6: the last words"
+    assert ends["hang"]["detail"] == "stopped after 2 s: begun"
+    assert ends["good"]["status"] == "pass" and not left_over(tmp_path)
 
 
-def test_a_step_that_hangs_or_crashes_is_a_failure(tmp_path, monkeypatch):
-    script = tmp_path / "step.py"
-    monkeypatch.setattr(gpu_check, "SCRIPT", script)
-    script.write_text("import time\nprint('begun', flush=True)\ntime.sleep(60)\n")
-    hung = gpu_check.run_step("golden", 1.5, True)
-    assert (hung.status, hung.detail) == ("fail", "stopped after 2 s: begun")
-    script.write_text("raise SystemExit('a bad end')\n")
-    crashed = gpu_check.run_step("golden", 30, True)
-    assert (crashed.status, crashed.detail) == ("fail", "ended with status 1: a bad end")
+def test_a_deciding_step_that_fails_is_the_exit_status(tmp_path, monkeypatch, capsys):
+    for decides in (True, False):
+        folder = tmp_path / str(decides)
+        monkeypatch.setattr(gpu_check, "SCRIPT", tmp_path / "missing.py")
+        step = gpu_check.Step(steps.golden, gpu_check._once, 10, 60, decides=decides)
+        monkeypatch.setattr(gpu_check, "STEPS", {"golden": step})
+        monkeypatch.setattr(gpu_check, "PLANS", {})
+        monkeypatch.setattr(gpu_check.processes, "lead", lambda: lambda: None)
+        assert gpu_check.main(["--dry-run", "--out", str(folder)]) == (1 if decides else 0)
+        assert ("failed: golden" in capsys.readouterr().out) == decides
 
 
 def test_what_no_time_is_left_for_is_skipped(tmp_path):
-    arguments = ["--dry-run", "--out", str(tmp_path), "--total", "1", "--only", "golden"]
-    assert gpu_check.main(arguments) == 0
-    assert "no time left" in next(tmp_path.glob("*.md")).read_text()
+    done = run(*faulty(tmp_path, "--only", "good", "--budget", "0.5"))
+    assert done.returncode == 0
+    assert evidence.NO_TIME in (tmp_path / "report.md").read_text()
 
 
-def test_a_wrong_hash_is_found(monkeypatch):
+def test_a_second_command_adds_to_what_the_first_found(tmp_path):
+    for _ in range(2):
+        assert run(*faulty(tmp_path, "--only", "good")).returncode == 0
+    assert len(found_in(tmp_path)) == 4 and len(found_in(tmp_path, "run")) == 2
+
+
+# ---- a command that is ended
+
+
+def left_over(out):
+    """Processes that still work for a folder, a moment after their command has ended."""
+    for _ in range(100):
+        found = []
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdecimal():
+                with contextlib.suppress(OSError):
+                    if str(out).encode() in (entry / "cmdline").read_bytes():
+                        found.append(entry.name)
+        if not found:
+            break
+        time.sleep(0.05)
+    return found
+
+
+def shown(folder):
+    """Numbers in the report, by who found them."""
+    rows = re.findall(r"^\| (one|two) \| (\d+) \|", (folder / "report.md").read_text(), re.M)
+    return {name: [int(n) for one, n in rows if one == name] for name in ("one", "two")}
+
+
+def begun(out, *words):
+    """A command that counts, in whose folder there is a first row of either process."""
+    process = subprocess.Popen(
+        faulty(out, "--only", "count", *words), stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    for _ in range(1000):
+        if len({row["of"] for row in found_in(out)}) == 2:
+            return process
+        time.sleep(0.02)
+    raise AssertionError("it found nothing")
+
+
+def lost(out):
+    """Rows of each process that neither file has, of those that it was about to add."""
+    counts = []
+    for name in ("one", "two"):
+        truth = out.with_suffix(f".{name}").read_text().splitlines()
+        added = [int(r["cells"]["number"]) for r in found_in(out) if r["of"] == name]
+        reported = shown(out)[name]
+        assert added == [*range(1, len(added) + 1)] and reported == added[: len(reported)]
+        counts += [len(truth) - len(added), len(truth) - len(reported)]
+    return counts
+
+
+def kill(out, seconds):
+    process = begun(out)
+    time.sleep(seconds)
+    process.kill()
+    process.wait()
+    assert not left_over(out)
+    return lost(out)
+
+
+def test_a_kill_in_the_middle_loses_one_row_of_each_process_and_leaves_none(tmp_path):
+    assert max(kill(tmp_path / "out", 0.2)) <= 1
+
+
+@pytest.mark.slow
+def test_twenty_kills_at_random_times_lose_one_row_each_at_most(tmp_path):
+    drawn = random.Random()
+    losses = [kill(tmp_path / f"{i}", drawn.uniform(0.0, 2.0)) for i in range(20)]
+    print("rows lost by process, of rows.jsonl and of report.md:", losses)
+    assert max(max(each) for each in losses) <= 1
+
+
+def test_a_signal_ends_what_runs_and_is_said_in_the_report(tmp_path):
+    process = begun(tmp_path / "out")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(10) == gpu_check.STOPPED
+    assert not left_over(tmp_path / "out")
+    assert "stopped by SIGTERM" in (tmp_path / "out" / "report.md").read_text()
+
+
+def test_a_command_ends_with_the_shell_that_ran_it(tmp_path):
+    out = tmp_path / "out"
+    words = " ".join(faulty(out, "--only", "count"))
+    shell = subprocess.Popen(["bash", "-c", f"{words} >/dev/null; true"], start_new_session=True)
+    for _ in range(1000):
+        if found_in(out):
+            break
+        time.sleep(0.02)
+    shell.kill()
+    shell.wait()
+    assert found_in(out) and not left_over(out)
+
+
+# ---- the folder
+
+
+def test_half_a_line_is_passed_over_and_the_next_row_begins_anew(tmp_path):
+    found = evidence.Evidence(tmp_path, "golden")
+    found.row({"equal": 1})
+    with (tmp_path / evidence.ROWS).open("a") as file:
+        file.write('{"kind": "row", "ste')
+    found.row({"equal": 2})
+    assert [row["cells"]["equal"] for row in evidence.read(tmp_path)] == ["1", "2"]
+
+
+def test_a_row_that_is_too_long_loses_its_data_alone(tmp_path):
+    found = evidence.Evidence(tmp_path, "bars")
+    found.row({"rate": "a | b"}, status="fail", detail="why", data={"output": "x" * 100_000})
+    (row,) = evidence.read(tmp_path)
+    assert row["cells"] == {"rate": "a | b"} and row["data"] == {}
+    assert "| a \\| b | fail: why |" in (tmp_path / evidence.REPORT).read_text()
+
+
+# ---- steps
+
+
+def test_a_wrong_hash_is_found(tmp_path, monkeypatch):
     case = golden_cases.Case("CartPole-v0", 5, {"parameters": {}}, 3, 1, ("0" * 16, "0" * 16))
     monkeypatch.setattr(golden_cases, "read", lambda _: iter([case]))
-    result = steps.golden(True)
-    assert result.status == "fail"
-    launches = 2 * len(steps.WAYS)
-    assert f"{launches} wrong, first: Case(id='CartPole-v0', worlds=5" in result.detail
+    steps.golden(evidence.Evidence(tmp_path, "golden", "CartPole-v0"), "CartPole-v0", True)
+    rows = evidence.read(tmp_path)
+    assert len(rows) == 2 * len(steps.WAYS) and {row["status"] for row in rows} == {"fail"}
+    assert rows[0]["detail"].startswith("1 wrong, first: Case(id='CartPole-v0', worlds=5")
 
 
-def test_crowds_are_timed_with_as_many_agents_as_the_row_says(monkeypatch):
-    timed, measure = [], gpu_speed.cases.measure
+@pytest.mark.parametrize("name", ["Flocking-v0", "Hanabi-v0", "HideSeek-v0", "TagGrid-v0"])
+def test_every_promise_on_a_gpu_is_measured_at_its_size(monkeypatch, name):
+    monkeypatch.setattr(speed.Plan, "on_gpu", property(lambda plan: True))
+    plan = speed.Plan(name, "cuda", speed.Clock(0.0, 1), through_package=False)
+    for bar in speed.device_bars(name):
+        found = [*speed.promises.cases(plan, bar)]
+        points = [speed.Point(c, Timing(1e-3, 1e-3, 1e-3), 1, 1, 1, 1) for c in found]
+        assert speed.promises.judged(plan, bar, points).measured is not None
 
-    def watched(cases, clock):
-        (point,) = measure(cases, gpu_speed.Clock(1e-9, 1))
-        timed.append((point.case.name, point.agents, point.case.worlds))
-        return [point]
 
-    monkeypatch.setattr(gpu_speed.cases, "measure", watched)
-    rows = gpu_speed.crowds(native.environments(native.tested(True)), True).rows
-    said = [(row[0], int(row[1].replace(",", "")), int(row[2].replace(",", ""))) for row in rows]
-    assert [case for case in said for _ in steps.LANES] == timed
-    assert {("Hanabi-v0", 2, 1000), ("Micro-v0", 1000, 2), ("Overcooked-v0", 1, 2000)} < set(said)
+NCU = """==PROF== Connected to process 7
+"ID","Process ID","Kernel Name","gpu__time_duration.sum","launch__registers_per_thread",\
+"smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",\
+"smsp__average_warps_issue_stalled_selected_per_issue_active.ratio"
+"","","","ns","register/thread","",""
+"0","7","void ge::phase_kernel<ge::envs::Cart, 0>(ge::Shared, int)","12,500","48","3.25","9"
+"""
+
+
+def test_what_ncu_prints_becomes_a_row_of_a_kernel():
+    (kernel,) = profile.read_ncu(NCU.replace("\\\n", ""))
+    cells = profile.shown(kernel)
+    assert (cells["kernel"], cells["us"], cells["registers"]) == (
+        "phase_kernel<Cart, 0>",
+        "12.5",
+        "48",
+    )
+    assert cells["stalled by"] == "long_scoreboard 3.2" and cells["DRAM, %"] == ""
+
+
+def test_kernels_of_a_trace_are_told_by_name_and_shape():
+    known = {"grid": [2, 1, 1], "block": [64, 1, 1], "registers per thread": 40}
+    event = {"cat": "kernel", "name": "void ge::f<1>(int)", "args": known}
+    events = [{**event, "dur": dur} for dur in (4.0, 8.0)]
+    events += [{**event, "dur": 30.0, "name": "ge::g"}, {"cat": "cpu_op", "name": "x"}]
+    rows = [*profile.read_trace({"traceEvents": events}, 2)]
+    assert [(r["kernel"], r["us a step"], r["launches"]) for r in rows] == [
+        ("g", "15", "0.5"),
+        ("f<1>", "6", "1"),
+    ]
+    assert rows[1]["registers"] == "40"
 
 
 def test_records_that_differ_are_named():
@@ -197,13 +404,13 @@ def test_rows_replace_those_of_the_same_phase_and_leave_others():
     assert once.startswith(text.partition("{\n")[0])
 
 
-def test_rows_come_from_a_report_of_gpu_check(tmp_path):
+def test_rows_come_from_what_gpu_check_found(tmp_path):
     row = tune.Row("Some-v0", 0, "step", 90, 8, 256, True)
-    data = {"rows": [tune.asdict(row)], "timings": []}
-    file = tmp_path / "report.json"
-    file.write_text(json.dumps({"steps": [{"name": "golden"}, {"name": "tune", "data": data}]}))
-    assert tune.read_rows(file) == [row]
-    file.write_text(json.dumps(data))
+    evidence.Evidence(tmp_path, "golden").row({"equal": 1})
+    evidence.Evidence(tmp_path, "tune").row(data={"row": tune.asdict(row), "timings": []})
+    assert tune.read_rows(tmp_path / evidence.ROWS) == [row]
+    file = tmp_path / "rows.json"
+    file.write_text(json.dumps({"rows": [tune.asdict(row)], "timings": []}))
     assert tune.read_rows(file) == [row]
     file.write_text("{}")
     with pytest.raises(SystemExit, match="has no rows"):
