@@ -142,6 +142,7 @@ class Run:
                 running.remove(child)
                 self._end(found, child)
             self.show()
+            processes.look_for_parent()
             time.sleep(_POLL)
         if step.decides and worst([r for r in read(self.given.out) if r["step"] == name]) == "fail":
             self.failed.append(name)
@@ -211,7 +212,8 @@ def _close(run: Run) -> None:
 
 def work(given: argparse.Namespace) -> int:
     """Do a step's work for one name, as a process of its own."""
-    processes.end_with_parent()
+    if given.step:
+        processes.end_with_parent()
     if given.step != "build":
         native.take_as_built()
     if given.small:

@@ -1,8 +1,8 @@
 """Processes of scripts/gpu_check.sh: all of them end with the command, however it ends.
 
 They are one process group. A watcher in it kills the group when the command is gone without a
-word; the kernel kills each child whose parent has died (PR_SET_PDEATHSIG), and the command itself
-where it is part of another's pipeline. So nothing is left to disturb the next command.
+word, and the kernel kills each child whose parent has died (PR_SET_PDEATHSIG). The command itself
+ends with the shell or script that it is part of. So nothing is left to disturb the next command.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _LAST = 6000  # bytes of what a child printed
 _ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
+_parents: dict[int, int] = {}  # whose end is that of a command which is part of another
 _watchers: dict[int, int] = {}  # by whom they watch
 
 
@@ -31,20 +32,21 @@ class Stopped(BaseException):
     """The command was told to end."""
 
 
-def end_with_parent(how: int = signal.SIGKILL) -> None:
-    """Have the kernel send a signal to this process when its parent dies."""
-    parent = os.getppid()
+def end_with_parent() -> None:
+    """Have the kernel kill this process when its parent dies, or the thread that started it.
+
+    So it is for children of this script's main thread alone: other programs may start theirs from
+    a thread that ends.
+    """
     with contextlib.suppress(OSError, AttributeError):  # another system: the watcher alone
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, how, 0, 0, 0)
-    if os.getppid() != parent:  # it was dead before the kernel knew
-        os.kill(os.getpid(), how)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
 
 
 def lead() -> Callable[[], None]:
     """Make this process the leader of a group that ends with it; return what ends the watch."""
     if os.getpgrp() != os.getpid():
         os.setpgid(0, 0)
-        end_with_parent(signal.SIGTERM)
+        _parents[os.getpid()] = os.getppid()
     for one in _ENDS:
         signal.signal(one, _stop)
     watched, held = os.pipe()
@@ -60,6 +62,12 @@ def lead() -> Callable[[], None]:
         os.close(held)
 
     return leave
+
+
+def look_for_parent() -> None:
+    """Stop where what this command is part of has ended."""
+    if os.getppid() != _parents.get(os.getpid(), os.getppid()):
+        raise Stopped("stopped with what it was part of")
 
 
 def _stop(number: int, _: object) -> None:

@@ -45,7 +45,7 @@ _SHOWN = {  # columns, and the metrics of ncu that fill them; those that a versi
     "L2 hits, %": ("lts__t_sector_hit_rate.pct", 1),
 }
 _STALL = re.compile(r"smsp__average_warps?_(?:latency_)?issue_stalled_(\w+?)(?:_per_\w+)?\.\w+")
-_STEPS, _LAUNCHES = 3, 80
+_STEPS, _LAUNCHES, _PATIENCE = 3, 60, 28  # of them at most; seconds
 _LONGEST = 100  # letters of a kernel's name
 _PARTS = 12  # stages
 
@@ -56,15 +56,18 @@ def profile(found: Evidence, name: str, dry_run: bool) -> None:
         return _stages(found, name)
     program = shutil.which("ncu") or shutil.which("ncu", path="/usr/local/cuda/bin")
     if program:
-        said = _run_ncu(program, name)
+        said = _run_ncu(program, name)  # nothing before it has ended
         kernels = list(read_ncu(said))
         for kernel in kernels:
             found.row(shown(kernel), data=kernel)
         if kernels:
             return None
         found.row(status="skip", detail=f"ncu said: {said.strip()[-300:]}")
-    for cells in _traced(name):
+    traced = list(_traced(name))
+    for cells in traced:
         found.row(cells)
+    if not traced:
+        found.row(status="skip", detail="torch's profiler saw no kernels")
     return None
 
 
@@ -77,7 +80,13 @@ def _run_ncu(program: str, name: str) -> str:
     script = str(Path(__file__).with_name("gpu_check.py"))
     command += [sys.executable, script, "--profiled", name]
     out, err = subprocess.PIPE, subprocess.STDOUT
-    return subprocess.run(command, stdout=out, stderr=err, text=True, check=False).stdout
+    try:
+        done = subprocess.run(
+            command, stdout=out, stderr=err, text=True, check=False, timeout=_PATIENCE
+        )
+    except subprocess.TimeoutExpired:
+        return f"nothing in {_PATIENCE} s"
+    return done.stdout
 
 
 def read_ncu(text: str) -> Iterator[dict[str, str]]:

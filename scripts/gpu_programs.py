@@ -58,7 +58,7 @@ def _line(command: Sequence[str], at: str = "") -> str:
 
 def build(found: Evidence, _: str, dry_run: bool) -> None:
     """Have every module that this machine runs: from the bundle, else from source."""
-    if not dry_run and gpu_bundle.problems():
+    if not dry_run and gpu_bundle.problems(native.find_gpu()):
         native.build_all(native.processor.runnable_levels()[0])
         reports = str(native.places.build_folder() / "cuda")
         spills = _run([sys.executable, "scripts/check_spills.py", reports])
@@ -80,7 +80,8 @@ def tests(found: Evidence, _: str, dry_run: bool) -> None:
         found.row(status="skip", detail=f"not installed: {', '.join(missing)}")
         return
     command = [sys.executable, "-m", "pytest", "-v", "--color=no", "-p", "no:cacheprovider"]
-    command += ["--tb=line", *(["tests/gpu_envs/test_errors.py"] if dry_run else _CUDA_TESTS)]
+    command += ["--continue-on-collection-errors", "--tb=line"]
+    command += [*(["tests/gpu_envs/test_errors.py"] if dry_run else _CUDA_TESTS)]
     process = subprocess.Popen(
         command, cwd=native.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
