@@ -35,7 +35,8 @@ def machine(found: Evidence, _: str, dry_run: bool) -> None:
     facts["nvidia-smi"] = _line(["nvidia-smi", f"--query-gpu={query}", "--format=csv,noheader"])
     for tool in ("nvcc", "ncu", "compute-sanitizer"):
         path = shutil.which(tool, path=_CUDA_TOOLS)
-        facts[tool] = _line([path, "--version"], at="ersion") if path else "missing"
+        at = "release" if tool == "nvcc" else "ersion"
+        facts[tool] = _line([path, "--version"], at) if path else "missing"
     facts["compiler"] = _line(["c++", "--version"])
     for package in _PACKAGES:
         try:
@@ -115,9 +116,9 @@ def _by_file(lines: Any) -> Any:
 
 
 def watched(dry_run: bool) -> list[str]:
-    """What compute-sanitizer's tools watch, the most telling first."""
+    """What compute-sanitizer's tools watch, the most telling first; a dry run has no tools."""
     names = sorted(native.names(dry_run, tests=True), key=lambda n: n != native.TEST_ENVIRONMENT)
-    return [f"{tool} {name}" for tool in TOOLS for name in names]
+    return [f"{tool} {name}" for tool in (("none",) if dry_run else TOOLS) for name in names]
 
 
 def sanitizer(found: Evidence, what: str, dry_run: bool) -> None:

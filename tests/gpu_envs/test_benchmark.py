@@ -417,6 +417,23 @@ def test_on_a_gpu_lanes_graphs_and_the_cache_count(
     assert judged[0]["bytes_moved"] < judged[1]["bytes_moved"]
 
 
+@pytest.mark.parametrize(("rate", "by"), [(1e30, "memory"), (1.0, "issuing")])
+def test_a_bar_says_what_a_step_takes_and_its_share_of_the_tighter_limit(
+    as_on_a_gpu: Callable[[str], Plan], monkeypatch: pytest.MonkeyPatch, rate: float, by: str
+) -> None:
+    monkeypatch.setattr(Plan, "is_judged", property(lambda plan: True))
+    monkeypatch.setattr(memory, "issue_rate", lambda: rate)
+    plan, case = as_on_a_gpu("CartPole-v0"), Case("CartPole-v0", native.cpu_target(), 64)
+    (point,) = cases.measure([case], plan.clock)
+    bound = limits.Limits(plan.clock, True, True, lambda _: 260.0)
+    bound.judge(point, plan.forms()[0])
+    promise = {"of": "of_limit", "on": "device", "least": 0.5, "worlds": 64}
+    line = bars.judged(plan, promise, [point]).line()
+    moved, share = point.found["bytes_moved"], point.found["of_limit"]
+    taken = f"{moved:,.0f} B, 260 warp instructions a world step"
+    assert line.endswith(f"({taken}; {share:.0%} of what {by} allows)")
+
+
 def test_a_gpu_is_timed_by_events_and_replays_what_it_captured(
     torch: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 from pathlib import Path
 
 import pytest
@@ -342,6 +343,15 @@ def test_every_promise_on_a_gpu_is_measured_at_its_size(monkeypatch, name):
         found = [*speed.promises.cases(plan, bar)]
         points = [speed.Point(c, Timing(1e-3, 1e-3, 1e-3), 1, 1, 1, 1) for c in found]
         assert speed.promises.judged(plan, bar, points).measured is not None
+
+
+def test_instructions_come_from_where_they_are_estimated(monkeypatch):
+    case = speed.Case("CartPole-v0", "cuda", 64)
+    monkeypatch.setitem(sys.modules, "occupancy", None)
+    assert speed.instructions(case) is None
+    estimates = types.SimpleNamespace(instructions=lambda case: 4.0 * case.worlds)
+    monkeypatch.setitem(sys.modules, "occupancy", estimates)
+    assert speed.instructions(case) == 256.0
 
 
 NCU = """==PROF== Connected to process 7
