@@ -24,7 +24,7 @@ import gpu_programs as programs
 import gpu_speed as speed
 import gpu_steps as steps
 import gpu_train as trainer
-from gpu_evidence import NO_TIME, Evidence, closing, line, read, worst
+from gpu_evidence import NO_TIME, ROWS, Evidence, Row, closing, line, read, worst
 
 ROOT = native.ROOT
 SCRIPT = Path(__file__).resolve()
@@ -116,6 +116,7 @@ class Run:
         self.names: list[str] = given.only or list(PLANS.get(given.plan, STEPS))
         self.ends = shares(self.names, given.budget, is_bundled)
         self.before = self.shown = len(read(given.out))
+        self.size = 0  # of the file when it was last looked into
         self.failed: list[str] = []
 
     def go(self) -> None:
@@ -144,7 +145,8 @@ class Run:
             self.show()
             processes.look_for_parent()
             time.sleep(_POLL)
-        if step.decides and worst([r for r in read(self.given.out) if r["step"] == name]) == "fail":
+        own = [row for row in self.rows() if row["step"] == name]
+        if step.decides and worst(own) == "fail":
             self.failed.append(name)
 
     def _wanted(self, step: Step) -> list[str]:
@@ -169,9 +171,16 @@ class Run:
         detail = f"{why}: {last}"
         found.row(cells, kind="end", status="fail", detail=detail, data={"output": printed})
 
+    def rows(self) -> list[Row]:
+        """What this command has found."""
+        return read(self.given.out)[self.before :]
+
     def show(self) -> None:
         """Print the rows that are new."""
-        rows = read(self.given.out)
+        size = (self.given.out / ROWS).stat().st_size
+        if size == self.size:
+            return
+        self.size, rows = size, read(self.given.out)
         for row in rows[self.shown :]:
             print(line(row), flush=True)
         self.shown = len(rows)
@@ -206,7 +215,7 @@ def run(given: argparse.Namespace, command: str) -> int:
 def _close(run: Run) -> None:
     """Print what is left, and the sum of this command last: of a long log the end is kept."""
     run.show()
-    print(closing(read(run.given.out)[run.before :]))
+    print(closing(run.rows()))
     print(f"wrote {run.given.out}")
 
 

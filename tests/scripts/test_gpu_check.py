@@ -201,6 +201,11 @@ def test_a_deciding_step_that_fails_is_the_exit_status(tmp_path, monkeypatch, ca
         assert ("failed: golden" in capsys.readouterr().out) == decides
 
 
+def test_what_failed_in_an_earlier_command_fails_no_later_one(tmp_path):
+    evidence.Evidence(tmp_path, "good").row(status="fail", detail="then")
+    assert run(*faulty(tmp_path, "--only", "good")).returncode == 0
+
+
 def test_what_no_time_is_left_for_is_skipped(tmp_path):
     done = run(*faulty(tmp_path, "--only", "good", "--budget", "0.5"))
     assert done.returncode == 0
