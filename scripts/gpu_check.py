@@ -191,7 +191,10 @@ def run(given: argparse.Namespace, command: str) -> int:
     gpu = native.find_gpu()
     if given.dry_run:
         os.environ.setdefault("OMP_NUM_THREADS", "1")  # processes side by side fill the cores
-    first = gpu_bundle.take(gpu)
+    if given.dry_run and native.cpu_levels():
+        first = "bundle: not looked at, this tree has modules of its own"
+    else:
+        first = gpu_bundle.take(gpu)
     run = Run(given, not gpu_bundle.problems(gpu))
     name = "dry run" if given.dry_run or gpu is None else gpu["name"]
     found = Evidence(given.out)
