@@ -62,21 +62,16 @@ def has(package: str) -> bool:
 # ---- building and loading
 
 
-def build_all(level: str) -> None:
+def build_all() -> None:
     """Build what this machine runs, for CPU and CUDA; raises where something cannot be built.
 
     What ships has the lanes that GPU_ENVS_CUDA_LANES asks for; the tests' own environment has all.
     """
-    for target in (f"cpu_{level}", "cuda"):
+    for target in (f"cpu_{processor.runnable_levels()[0]}", "cuda"):
         upkeep.ensure(target, list(places.environments()), exact=True)
-    build_test_environment(TEST_BUILD)
-
-
-def build_test_environment(folder: Path) -> None:
-    """Build the module of the tests' own environment, with every number of lanes."""
     with _settings(GPU_ENVS_CUDA_LANES="all", GPU_ENVS_BUILD_DIR=str(TEST_BUILD)):
         header = places.environments(ROOT / "tests" / "kernels" / "envs")[TEST_ENVIRONMENT]
-        upkeep.ensure_one(recipes.module(TEST_ENVIRONMENT, header, "cuda", folder))
+        upkeep.ensure_one(recipes.module(TEST_ENVIRONMENT, header, "cuda", TEST_BUILD))
 
 
 @contextlib.contextmanager

@@ -60,7 +60,7 @@ def _line(command: Sequence[str], at: str = "") -> str:
 def build(found: Evidence, _: str, dry_run: bool) -> None:
     """Have every module that this machine runs: from the bundle, else from source."""
     if not dry_run and gpu_bundle.problems(native.find_gpu()):
-        native.build_all(native.processor.runnable_levels()[0])
+        native.build_all()
         reports = str(native.places.build_folder() / "cuda")
         spills = _run([sys.executable, "scripts/check_spills.py", reports])
         said = (spills.stdout.strip().splitlines() or [""])[-1]

@@ -1,6 +1,6 @@
 """The one loop: measures the cases of a plan, section by section, and shows what was found.
 
-`run` is the whole of it, for `python -m gpu_envs bench`; scripts/gpu_check.sh takes sections.
+`run` is the whole of it, for `python -m gpu_envs bench`; scripts/gpu_check.sh takes parts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gpu_envs import native
 from gpu_envs.benchmark import bars, plots
 from gpu_envs.benchmark.cases import measure, open_case
 from gpu_envs.benchmark.limits import PAIR_OPERATIONS, Limits, byte_table
-from gpu_envs.benchmark.plan import PLAIN_OUTPUTS, Form, Plan
+from gpu_envs.benchmark.plan import Form, Plan
 from gpu_envs.benchmark.points import Case, Point
 from gpu_envs.benchmark.report import Report, Table, si
 from gpu_envs.progress import Progress
@@ -61,15 +61,12 @@ class Bench:
             self.report.say(f"{group[0].way} are not available: {problem}")
             return []
 
-    def show_rates(
-        self, forms: list[Form], *, details: bool = True, outputs: tuple[str, ...] = PLAIN_OUTPUTS
-    ) -> None:
+    def show_rates(self, forms: list[Form]) -> None:
         """World steps per second of every form, and other ways of the first."""
         found = []
         for form in forms:
-            cases = [case for case in self.plan.plain(form) if case.outputs in outputs]
-            cases += list(self.plan.detailed(form)) if details and form == forms[0] else []
-            found += self.measure([*cases, *self.plan.graphs(form)])
+            details = self.plan.detailed(form) if form == forms[0] else ()
+            found += self.measure([*self.plan.plain(form), *details, *self.plan.graphs(form)])
         actions = "drawn, legal" if self.plan.data.get("drawn") else "random"
         steps = f", {self.plan.clock.steps} steps" if self.plan.clock.steps else ""
         self.report.show(pivot(f"World steps per second, {actions} actions{steps}", found))

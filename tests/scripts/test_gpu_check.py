@@ -350,6 +350,19 @@ def test_every_promise_on_a_gpu_is_measured_at_its_size(monkeypatch, name):
         assert speed.promises.judged(plan, bar, points).measured is not None
 
 
+@pytest.mark.parametrize("wrong", [["it is for Python 2.9"], []])
+def test_what_no_bundle_brings_is_built_from_source(tmp_path, monkeypatch, wrong):
+    built, programs = [], gpu_check.programs
+    cuda = types.SimpleNamespace(device_problem=lambda: "")
+    monkeypatch.setattr(programs.gpu_bundle, "problems", lambda gpu: wrong)
+    monkeypatch.setattr(programs.native, "build_all", lambda: built.append("all"))
+    monkeypatch.setattr(programs.native.native, "at", lambda target: cuda)
+    monkeypatch.setattr(programs.native, "names", lambda dry_run, tests: ["CartPole-v0"])
+    programs.build(evidence.Evidence(tmp_path, "build"), "", False)
+    assert built == ["all"] * bool(wrong)
+    assert evidence.read(tmp_path)[-1]["status"] == "pass"
+
+
 def test_instructions_come_from_where_they_are_estimated(monkeypatch):
     case = speed.Case("CartPole-v0", "cuda", 64)
     monkeypatch.setitem(sys.modules, "occupancy", None)
