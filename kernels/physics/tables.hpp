@@ -253,14 +253,17 @@ struct Tables {
   struct Pairs : Fixed<P, Pairing> {
     static constexpr const char* name = "pairs";
     static constexpr bool scratch = true;
+    static constexpr int lifetime = 1;
   };
   struct Close : List<C, Pairing> {
     static constexpr const char* name = "close";
     static constexpr bool scratch = true;
+    static constexpr int lifetime = 1;
   };
   struct Contacts : List<C, Manifold, Impulse, Feature, Colour> {
     static constexpr const char* name = "contacts";
     static constexpr bool scratch = true;
+    static constexpr int lifetime = 1;
   };
   // No scratch: read in the next substep, whose first may lie in the next step.
   struct Kept : List<C, Memory> {
@@ -269,6 +272,7 @@ struct Tables {
   struct Solver : Single<Counts> {
     static constexpr const char* name = "solver";
     static constexpr bool scratch = true;
+    static constexpr int lifetime = 1;
   };
   using all = Types<Bodies, Statics, Joints, Pairs, Close, Contacts, Kept, Solver>;
 };

@@ -14,7 +14,8 @@
 //   poisoned  at the beginning of a phase scratch memory is filled with a pattern, a different one
 //             in each of three images (zeros among them). They go through the stages side by side;
 //             what differs in the end, in a record, an output or a decision, comes from scratch
-//             memory that no stage of the phase has written.
+//             memory that no stage of the phase has written. What shares memory with another
+//              lifetime is filled anew where a stage names another one.
 //
 // What the engine does by itself (lists' lengths, live bits, folding of reductions) is the plain
 // form of graph/tables.hpp, sorting.hpp and reduction.hpp.
@@ -40,6 +41,7 @@ namespace ge {
 #include "engine/checking/shuffled_reductions.hpp"
 #include "engine/checking/shuffled_rows.hpp"
 #include "engine/checking/shuffled_trial.hpp"
+#include "engine/graph/lifetimes.hpp"
 #include "engine/simulator/host.hpp"
 
 namespace ge {
@@ -51,6 +53,7 @@ namespace ge {
 template <class E, class X>
 void run_stage(Trial<E>& trial, X x) {
   trial.images.stage = type_name<X>();
+  trial.enter_lifetime(StageLifetimes<typename E::Schema, X>::mask);
   stage(trial, x);
 }
 template <class E, class... X>
@@ -64,6 +67,7 @@ template <class E, Name kName, class L, class... X>
 void run_phase(Trial<E>& trial, Phase<kName, L, X...>) {
   trial.images.phase = kName.text;
   trial.images.poison_scratch();
+  trial.lifetime = 0;
   trial.engine([](const auto& cells) { clear_tables<true>(cells); });
   run_stages(trial, Types<X...>{});
 }

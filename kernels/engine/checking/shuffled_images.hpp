@@ -45,10 +45,12 @@ struct WorldImages {
   }
   // Any would do: had they come to differ, a check would have thrown.
   void store(char* to) const { std::memcpy(to, at[0].data(), size_t(record)); }
-  void poison_scratch() {
+  /// So many bytes of scratch memory, from byte `from` on.
+  void poison_scratch(int64_t from, int64_t count) {
     for (int k = 0; k < kCount; ++k)
-      std::memset(at[k].data() + record, kPoison[k], size_t(image - record));
+      std::memset(at[k].data() + record + from, kPoison[k], size_t(count));
   }
+  void poison_scratch() { poison_scratch(0, image - record); }
   /// Whether image k still has its poison there.
   /// Told by its value: one that was written with just this byte counts as unwritten.
   bool poisoned(int k, int64_t byte) const {

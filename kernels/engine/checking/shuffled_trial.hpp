@@ -42,6 +42,7 @@ struct Trial {
   WorldImages images;
   Shared<S> shared{}, quiet{};  // quiet: what is counted while it runs is forgotten
   int world = 0;
+  uint32_t lifetime = 0;    // of scratch memory, as a bit; 0: none has begun
   bool into_final = false;  // rows are final observations, of agents that have just ended
 
   Trial(uint64_t seed, const typename S::Params& params)
@@ -69,6 +70,16 @@ struct Trial {
       random_ = random_ * 6364136223846793005u + 1442695040888963407u;
       std::swap(order[i - 1], order[size_t((random_ >> 33) % i)]);
     }
+  }
+
+  /// The lifetimes that a stage names; bit 0 is no lifetime.
+  void enter_lifetime(uint32_t mask) {
+    mask &= ~1u;
+    if (mask == 0 || mask == lifetime) return;
+    if ((mask & (mask - 1)) != 0) images.breach("names scratch memory of two lifetimes at once");
+    lifetime = mask;
+    constexpr int first = scratch_of_lifetimes<Tables>(0);
+    images.poison_scratch(first, kScratchBytes<Tables> - first);
   }
 
   // ---- the checks

@@ -108,7 +108,7 @@ void stage(FlatWalk<E, M>& walk, Show<kOutput, F>) {
     enqueue_worlds<flat::WorldRowJob<E, kOutput, F>>(walk);
   else if constexpr (!Wide<Row>)
     enqueue_rows<flat::ObserveJob<E, kOutput, F>>(walk, walk.agents());
-  else if constexpr (wants_squad<F>)
+  else if constexpr (wants_squad<F> && !has_trait(kOutput, kOfAWorld))
     enqueue_squads<flat::FloatRowTogetherJob<E, kOutput, F>>(walk, walk.agents());
   else if constexpr (std::is_same_v<typename Row::Element, float> && !has_trait(kOutput, kOfAWorld))
     enqueue_rows<flat::FloatRowJob<E, kOutput, F>>(walk, walk.agents());

@@ -108,6 +108,14 @@ GE_FN void world_rows_out(const Group& group, Output output, bool on) {
   if constexpr (Wide<Row>) {
     const WideTarget target = wide_target<Row>(*cells.shared, output);
     if (target.to == nullptr) return;
+    if constexpr (wants_squad<F>) {
+      const auto put = [&](const auto& own, int)
+                           GE_LAMBDA { put_state_together<F, Row>(own, target); };
+      if constexpr (Group::kLanes >= Squad::kLanes)
+        return squad_rows(group, on, 1, put);
+      else
+        return my_rows<1>(group, on, 1, [&](int row) GE_LAMBDA { put(cells, row); });
+    }
     const StagedWideRows<Row, Group> staged{group, target, 1};
     staged.run(
         on, [](const auto&, int) GE_LAMBDA { return RowFate{true, true}; },

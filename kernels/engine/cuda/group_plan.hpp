@@ -5,6 +5,7 @@
 
 #include "engine/cuda/launches.hpp"
 #include "engine/cuda/rows.hpp"
+#include "engine/graph/lifetimes.hpp"
 
 namespace ge {
 
@@ -99,11 +100,13 @@ struct GroupPlan<E, Phase<kName, L, X...>, G> {
   using Tables = AllTables<typename E::Schema>;
   static constexpr int team = G < 32 ? 32 : G;
   static constexpr int worlds = team / G;
-  // The bitmap of the rows that Destroy has found lies behind the tables. Sizes of tables of any
-  // number of rows come on top, below.
+  // Of scratch memory as much as the phase's stages name. The bitmap of the rows that Destroy has
+  // found lies behind it. Sizes of tables of any number of rows come on top, below.
   static constexpr bool any = has_any<Tables>;
-  static constexpr int world_scratch =
-      int(round_up(kScratchBytes<Tables> + 4 * largest_pool_words(Tables{}), 16));
+  static constexpr int tables =
+      any ? kScratchBytes<Tables>
+          : scratch_of_lifetimes<Tables>(lifetimes_of_stages<typename E::Schema>(Types<X...>{}));
+  static constexpr int world_scratch = int(round_up(tables + 4 * largest_pool_words(Tables{}), 16));
   static constexpr bool registers =
       G == 1 && !any && scratch_is_flat(Tables{}) && world_scratch <= 256;
   // A lane that owns a world brings a small record into registers, all loads at once, and stores
@@ -118,7 +121,8 @@ struct GroupPlan<E, Phase<kName, L, X...>, G> {
       StageNeeds<E, G, Stages<X...>>::most(Types<X...>{});  // bytes of a team
   static constexpr bool meets = StageNeeds<E, G, Stages<X...>>::any(Types<X...>{});
   template <class Params>
-  static GE_FN int64_t bitmap(const Params& params) {
+  static GE_FN int64_t bitmap([[maybe_unused]] const Params& params) {
+    if constexpr (!any) return tables;
     return ge::scratch_bytes<Tables>(params);
   }
   /// Bytes of a world's scratch and of a team's.

@@ -170,9 +170,16 @@ template <auto F, class T, class Writer, class S>
 GE_FN void write_row(const Cells<S>& cells, int row, Writer& writer) {
   write_row<F, T>(cells, row, writer, Arguments<F>{});
 }
+template <class Arg, class S>
+GE_FN bare<Arg> state_argument(const Cells<S>& cells) {
+  if constexpr (is_squad<Arg>)
+    return Squad{cells.squad_lane, cells.squad_size};
+  else
+    return argument<single_of<bare<Arg>, AllTables<S>>, Arg>(cells, 0);
+}
 template <auto F, class Writer, class S, class... Args>
 GE_FN void write_state(const Cells<S>& cells, Writer& writer, Types<Writer&, Args...>) {
-  F(World<S>(cells), writer, argument<single_of<bare<Args>, AllTables<S>>, Args>(cells, 0)...);
+  F(World<S>(cells), writer, state_argument<Args>(cells)...);
 }
 template <auto F, class Writer, class S>
 GE_FN void write_state(const Cells<S>& cells, Writer& writer) {
@@ -220,21 +227,33 @@ GE_FN WideTarget wide_target(const Shared<S>& shared, Output output) {
           Row::elements(shared.params), background};
 }
 
-/// A row made by the squad of `cells` where it belongs.
-template <auto F, class T, class Row, class S>
-GE_FN void put_together(const Cells<S>& cells, int row, const WideTarget& target, int64_t index,
-                        bool into_final) {
+/// The row of index `index`, for the squad of `cells` to fill: zeros, unless it is wanted as it is.
+template <class Row, class S>
+GE_FN FloatRow row_for_squad(const Cells<S>& cells, const WideTarget& target, int64_t index,
+                             bool as_it_is) {
   static_assert(std::is_same_v<typename Row::Element, float>,
                 "GE: a squad makes rows of floats only");
-  const RowFate fate = row_fate<T>(cells, row, into_final);
-  if (!fate.wanted) return;
   FloatRow writer(reinterpret_cast<float*>(target.to) + index * target.elements, 0, target.elements,
                   cells.squad_lane, cells.squad_size);
-  if (!fate.shows || !is_complete<Row>()) {
+  if (!as_it_is) {
     writer.fill(0, target.elements, [](int) GE_LAMBDA { return 0.0f; });
     Squad{cells.squad_lane, cells.squad_size}.meet();
   }
+  return writer;
+}
+/// A row made by the squad of `cells` where it belongs: of an agent, and of a world.
+template <auto F, class T, class Row, class S>
+GE_FN void put_together(const Cells<S>& cells, int row, const WideTarget& target, int64_t index,
+                        bool into_final) {
+  const RowFate fate = row_fate<T>(cells, row, into_final);
+  if (!fate.wanted) return;
+  FloatRow writer = row_for_squad<Row>(cells, target, index, fate.shows && is_complete<Row>());
   if (fate.shows) write_row<F, T>(cells, row, writer);
+}
+template <auto F, class Row, class S>
+GE_FN void put_state_together(const Cells<S>& cells, const WideTarget& target) {
+  FloatRow writer = row_for_squad<Row>(cells, target, cells.world, is_complete<Row>());
+  write_state<F>(cells, writer);
 }
 
 }  // namespace ge

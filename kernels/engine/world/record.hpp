@@ -99,6 +99,10 @@ consteval int header_bytes() {
   return 0;
 }
 
+/// Not in builds of one world per block, which are those of checking/shuffled: there a lifetime that
+/// has ended leaves poison, and not what another has written since.
+inline constexpr bool kLifetimesShare = kBlockOfBuild != 1;
+
 /// Walks the columns of all tables in order and hands each its offset. kScratch selects the memory.
 template <bool kScratch, class Tables>
 struct Walk;
@@ -110,7 +114,16 @@ struct Walk<kScratch, Types<Ts...>> {
   GE_FN static constexpr int run(Visitor& visit) {
     int at = 0;
     (table<Ts>(visit, at, typename Ts::components{}), ...);
-    return int(round_up(at, 8));
+    at = int(round_up(at, 8));
+    if constexpr (!kScratch) return at;
+    // Columns of each lifetime begin at the same place.
+    int end = at;
+    for (int lifetime = 1; lifetime <= kLifetimes; ++lifetime) {
+      int here = kLifetimesShare ? at : end;
+      (columns<Ts>(visit, here, lifetime, typename Ts::components{}), ...);
+      end = here > end ? here : end;
+    }
+    return int(round_up(end, 8));
   }
   /// The same of the tables of any number of rows, whose columns begin at `at` and each at a
   /// multiple of 8: visit.template header<T>(offset), visit.template column<T, C>(offset). Returns
@@ -150,12 +163,20 @@ struct Walk<kScratch, Types<Ts...>> {
       visit.template header<T>(at);
       at += header_bytes<T>();
     }
-    (column<T, Cs>(visit, at), ...);
+    columns<T>(visit, at, 0, Types<Cs...>{});
+  }
+  GE_EITHER_MACHINE
+  template <class T, class Visitor, class... Cs>
+  GE_FN static constexpr void columns(Visitor& visit, int& at, int lifetime, Types<Cs...>) {
+    (column<T, Cs>(visit, at, lifetime), ...);
   }
   GE_EITHER_MACHINE
   template <class T, class C, class Visitor>
-  GE_FN static constexpr void column(Visitor& visit, int& at) {
+  GE_FN static constexpr void column(Visitor& visit, int& at, [[maybe_unused]] int lifetime) {
     if constexpr (!is_any<T> && in_scratch<T, C> == kScratch) {
+      static_assert(lifetime_of<T, C>() >= 0 && lifetime_of<T, C>() <= kLifetimes,
+                    "GE: a lifetime is 0 (always) to 4");
+      if (kScratch && lifetime != lifetime_of<T, C>()) return;
       constexpr int unit = unit_of<C> < 4 ? 4 : unit_of<C>;
       at = int(round_up(at, unit));
       visit.template column<T, C>(at);
@@ -210,6 +231,29 @@ template <class Tables>
 inline constexpr int kRecordBytes = measure<false, Tables>();
 template <class Tables>
 inline constexpr int kScratchBytes = measure<true, Tables>();
+
+/// Where scratch memory of lifetime 0 ends, and all of it that a phase needs which names the
+/// lifetimes in `mask`, bit by bit.
+struct MeasureLifetimes {
+  uint32_t mask;
+  int64_t end = 0;
+  template <class T>
+  GE_FN constexpr void header(int64_t at) {
+    reach(at + header_bytes<T>());
+  }
+  template <class T, class C>
+  GE_FN constexpr void column(int64_t at) {
+    constexpr int lifetime = lifetime_of<T, C>();
+    if (lifetime == 0 || (mask >> lifetime & 1u) != 0) reach(at + int64_t(sizeof(C)) * T::capacity);
+  }
+  GE_FN constexpr void reach(int64_t at) { end = at > end ? at : end; }
+};
+template <class Tables>
+consteval int scratch_of_lifetimes(uint32_t mask) {
+  MeasureLifetimes visit{mask};
+  Walk<true, Tables>::run(visit);
+  return int(round_up(visit.end, 8));
+}
 
 template <class Tables>
 struct HasAny;

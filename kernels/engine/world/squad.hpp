@@ -1,6 +1,6 @@
 // The squad: the lanes that work on one row together. On the CPU it is one lane, on a GPU a warp
 // where a warp or more owns a world (Group) or a row (Flat). A system of EachTogether and the
-// function of an observation's wide row may ask for it:
+// functions of observations and states that are wide rows may ask for it:
 //
 //   void feel(const W& w, const Squad& squad, Slot me, Company& company) {
 //     int64_t sum = 0;

@@ -18,7 +18,10 @@
 //
 // Persistent tables live in the world's record. Scratch tables (`static constexpr bool scratch =
 // true`) and transient components (`static constexpr bool transient = true` in the component) live
-// within one phase of one step.
+// within one phase of one step. What is needed one after the other may share that memory: tables
+// (or transient components) say `static constexpr int lifetime = 1`, 2, 3 or 4. Those of one
+// lifetime live together, those of 0 always; a stage that names another lifetime than the stage
+// before it finds nothing of its own there, whatever it held before.
 #pragma once
 
 #include "engine/described/describe.hpp"
@@ -41,6 +44,7 @@ struct Table {
   static constexpr Kind kind = kKind;
   static constexpr int capacity = N;
   static constexpr bool scratch = false;
+  static constexpr int lifetime = 0;
   using components = Types<Cs...>;
 };
 
@@ -81,6 +85,15 @@ consteval bool is_transient() {
 
 template <class T, class C>
 inline constexpr bool in_scratch = T::scratch || is_transient<C>();
+
+inline constexpr int kLifetimes = 4;
+/// Of a column in scratch memory.
+template <class T, class C>
+consteval int lifetime_of() {
+  int lifetime = T::lifetime;
+  if constexpr (requires { C::lifetime; }) lifetime = C::lifetime;
+  return lifetime;
+}
 
 /// The row of T that a handle names; stale once the row has been destroyed, local to its world.
 template <class T>

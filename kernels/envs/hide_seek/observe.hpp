@@ -257,46 +257,71 @@ GE_FN int other_agent(const Params& p, int me, int k) {
   return me + 1 + k < p.agent_count ? me + 1 + k : me + 1 + k - p.agent_count;
 }
 
+// Whoever shares a row takes parts of it; each has its place.
+
 template <class T>
-GE_FN void put_rows(const Viewer<T>& v, Pen& pen) {
+GE_FN void put_others(const Viewer<T>& v, FloatRow& row, const Squad& squad, int first,
+                      int columns) {
   const Params& p = v.w.params();
-  const bool openai = p.absolute != 0;
-  for (int k = 0; k + 1 < p.agent_count; ++k) {
+  for (int k = squad.lane(); k + 1 < p.agent_count; k += squad.size()) {
     const int agent = other_agent(p, v.me, k);
-    pen.shows = v.shows(agent);
-    if (openai)
+    Pen pen{row, first + k * columns, v.shows(agent)};
+    if (p.absolute != 0)
       put_agent(v, pen, agent);
     else
       put_other(v, pen, agent);
   }
-  for (int body = p.first_box; body < p.body_count; ++body) {
-    pen.shows = v.shows(body);
-    if (openai)
-      put_absolute(v, pen, body, body >= p.first_ramp);
-    else
-      put_object(v, pen, body, body >= p.first_ramp);
-  }
-  pen.shows = true;
 }
 template <class T>
-GE_FN void observe(const W<T>& w, FloatRow& row, Slot me) {
+GE_FN void put_objects(const Viewer<T>& v, FloatRow& row, const Squad& squad, int first,
+                       const Columns& c) {
+  const Params& p = v.w.params();
+  for (int body = p.first_box + squad.lane(); body < p.body_count; body += squad.size()) {
+    const bool ramp = body >= p.first_ramp;
+    const int boxes = (ramp ? p.first_ramp : body) - p.first_box;
+    const int ramps = ramp ? body - p.first_ramp : 0;
+    Pen pen{row, first + boxes * c.box + ramps * c.ramp, v.shows(body)};
+    if (p.absolute != 0)
+      put_absolute(v, pen, body, ramp);
+    else
+      put_object(v, pen, body, ramp);
+  }
+}
+/// What there is (openai), what is seen, and how far it is all around: the row's end.
+template <class T>
+GE_FN void put_senses(const Viewer<T>& v, FloatRow& row, const Squad& squad, int first) {
+  const Params& p = v.w.params();
+  const int boxes = p.absolute != 0 ? p.box_slots : 0, others = p.agent_count - 1;
+  const int bodies = p.body_count - p.first_box;
+  for (int k = squad.lane(); k < boxes; k += squad.size())
+    row.set(first + k, flag(is_there<T>(v.w, p.first_box + k)));
+  for (int k = squad.lane(); k < others; k += squad.size())
+    row.set(first + boxes + k, flag(v.sees(other_agent(p, v.me, k))));
+  for (int k = squad.lane(); k < bodies; k += squad.size())
+    row.set(first + boxes + others + k, flag(v.sees(p.first_box + k)));
+  for (int ray = squad.lane(); ray < kRays; ray += squad.size())
+    row.set(first + boxes + others + bodies + ray,
+            v.w.template get<Lidar<T>, Range>(v.me * kRaySlots + ray).value);
+}
+template <class T>
+GE_FN void observe(const W<T>& w, FloatRow& row, const Squad& squad, Slot me) {
   const Params& p = w.params();
   const Viewer<T> v = viewer_of<T>(w, me.row);
-  Pen pen{row, 0, true};
-  if (p.absolute != 0) {
-    put_agent(v, pen, me.row);
-  } else {
-    pen.put(prep_left<T>(w));
-    pen.put(flag(is_hider(p, me.row)));
-    put_self(v, pen);
+  const Columns c = columns_of(p);
+  if (squad.lane() == 0) {
+    Pen pen{row, 0, true};
+    if (p.absolute != 0) {
+      put_agent(v, pen, me.row);
+    } else {
+      pen.put(prep_left<T>(w));
+      pen.put(flag(is_hider(p, me.row)));
+      put_self(v, pen);
+    }
   }
-  put_rows(v, pen);
-  if (p.absolute != 0)
-    for (int k = 0; k < p.box_slots; ++k) pen.put(flag(is_there<T>(w, p.first_box + k)));
-  for (int k = 0; k + 1 < p.agent_count; ++k) pen.put(flag(v.sees(other_agent(p, me.row, k))));
-  for (int body = p.first_box; body < p.body_count; ++body) pen.put(flag(v.sees(body)));
-  for (int ray = 0; ray < kRays; ++ray)
-    pen.put(w.template get<Lidar<T>, Range>(me.row * kRaySlots + ray).value);
+  const int others = c.head + c.self, objects = others + (p.agent_count - 1) * c.other;
+  put_others(v, row, squad, others, c.other);
+  put_objects(v, row, squad, objects, c);
+  put_senses(v, row, squad, objects + p.box_slots * c.box + p.ramp_count * c.ramp);
 }
 
 template <class T>
@@ -320,17 +345,19 @@ GE_FN Vec3 extents(const physics::Kind& kind) {
   return {2.0f * kind.half[0], share * kind.half[1], share * kind.half[2]};
 }
 template <class T>
-GE_FN void show_state(const W<T>& w, FloatRow& row) {
+GE_FN void show_state(const W<T>& w, FloatRow& row, const Squad& squad) {
   const Params& p = w.params();
-  Pen pen{row, 0, true};
-  pen.put(prep_left<T>(w));
-  for (int agent = 0; agent < p.agent_count; ++agent) {
+  constexpr int kAgent = kBodyColumns + 2, kObject = kBodyColumns + 6;
+  if (squad.lane() == 0) row.set(0, prep_left<T>(w));
+  for (int agent = squad.lane(); agent < p.agent_count; agent += squad.size()) {
+    Pen pen{row, 1 + agent * kAgent, true};
     put_body<T>(w, pen, agent);
     pen.put(flag(is_hider(p, agent)));
     pen.put(flag(holding<T>(w, agent)));
   }
-  for (int body = p.first_box; body < p.body_count; ++body) {
-    pen.shows = is_there<T>(w, body);
+  const int objects = 1 + p.agent_count * kAgent;
+  for (int body = p.first_box + squad.lane(); body < p.body_count; body += squad.size()) {
+    Pen pen{row, objects + (body - p.first_box) * kObject, is_there<T>(w, body)};
     put_body<T>(w, pen, body);
     pen.put(extents(kind_of(p, w.template get<Bodies<T>, Body>(body))));
     pen.put(1.0f);
@@ -338,10 +365,10 @@ GE_FN void show_state(const W<T>& w, FloatRow& row) {
     pen.put(flag(owner.team == kHiders));
     pen.put(flag(owner.team == kSeekers));
   }
-  const int walls = w.template count<Statics<T>>();
-  for (int k = 0; k < walls; ++k) {
+  const int walls = objects + (p.body_count - p.first_box) * kObject;
+  for (int k = squad.lane(); k < w.template count<Statics<T>>(); k += squad.size()) {
     const physics::Static wall = w.template get<Statics<T>, physics::Static>(k);
-    pen.shows = true;
+    Pen pen{row, walls + k * kWallColumns, true};
     pen.put(physics::vec(wall.centre));
     pen.put(physics::vec(wall.half));
   }

@@ -4,7 +4,7 @@
 //   bodies     agents, then boxes (long ones first), then ramps; absent ones have state 0
 //   joints     row k: what agent k holds
 //   statics    walls
-//   plan, footprints, lidar, sights, spots: scratch
+//   plan, footprints, lidar, sights, spots: scratch, in the memory of the physics' contacts
 #pragma once
 
 #include "envs/hide_seek/layout.hpp"
@@ -152,6 +152,9 @@ struct Spot {
 
 // ---- tables
 
+/// Of scratch memory; the physics' contacts have the first.
+inline constexpr int kSensing = 2, kPlanning = 3;
+
 template <class T>
 using PhysicsOf =
     physics::Tables<T::bodies, kMostWalls, T::agents, 10 * T::bodies, 3 * T::bodies, Owner>;
@@ -173,26 +176,31 @@ struct Match : Single<Level, Watch> {
 struct Plan : Fixed<kMostWalls, Segment> {
   static constexpr const char* name = "plan";
   static constexpr bool scratch = true;
+  static constexpr int lifetime = kPlanning;
 };
 template <class T>
 struct Footprints : Fixed<T::bodies, Footprint> {
   static constexpr const char* name = "footprints";
   static constexpr bool scratch = true;
+  static constexpr int lifetime = kPlanning;
 };
 template <class T>
 struct Lidar : List<T::agents * kRaySlots, Range> {
   static constexpr const char* name = "lidar";
   static constexpr bool scratch = true;
+  static constexpr int lifetime = kSensing;
 };
 template <class T>
 struct Sights : List<T::agents * T::sights, Sight> {
   static constexpr const char* name = "sights";
   static constexpr bool scratch = true;
+  static constexpr int lifetime = kSensing;
 };
 template <class T>
 struct Spots : List<T::agents * kSpots, Spot> {
   static constexpr const char* name = "spots";
   static constexpr bool scratch = true;
+  static constexpr int lifetime = kSensing;
 };
 
 Params resolve_settings(Settings& settings);

@@ -6,9 +6,13 @@
 
 namespace gpu_envs::envs::tag_grid {
 
+/// Of scratch memory: what a turn leaves is paid before anybody looks.
+inline constexpr int kMoving = 1, kLooking = 2;
+
 struct Step {
   int32_t direction;
   static constexpr bool transient = true;
+  static constexpr int lifetime = kMoving;
 
   static constexpr auto describe() {
     return fields(field("direction", &Step::direction, "0 stay, 1 x + 1, 2 x - 1, 3 y + 1, 4 y - 1")
@@ -30,6 +34,7 @@ struct Position {
 struct Bump {
   uint32_t hit;
   static constexpr bool transient = true;
+  static constexpr int lifetime = kMoving;
   static constexpr auto describe() { return fields(field("hit", &Bump::hit, "1: wall")); }
 };
 
@@ -37,6 +42,7 @@ struct Bump {
 struct ShareX {
   float value;
   static constexpr bool transient = true;
+  static constexpr int lifetime = kLooking;
   static constexpr auto describe() {
     return fields(field("share_x", &ShareX::value, "x / grid_length"));
   }
@@ -44,6 +50,7 @@ struct ShareX {
 struct ShareY {
   float value;
   static constexpr bool transient = true;
+  static constexpr int lifetime = kLooking;
   static constexpr auto describe() {
     return fields(field("share_y", &ShareY::value, "y / grid_length"));
   }

@@ -55,6 +55,9 @@ GE_TEST(transient_component_that_nobody_wrote_is_named) {
 GE_TEST(row_beyond_the_end_of_a_list_is_named) {
   check_names("UnwrittenRow-v0", {"unwritten scratch", "read_note", "board.total of row 0"});
 }
+GE_TEST(scratch_whose_lifetime_has_ended_is_named) {
+  check_names("EndedLifetime-v0", {"unwritten scratch", "read_draft", "board.total of row 0"});
+}
 GE_TEST(decision_on_unwritten_scratch_is_named) {
   check_names("UnwrittenDecision-v0", {"unwritten scratch", "has_notes", "what the world returns"});
 }

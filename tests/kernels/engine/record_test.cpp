@@ -213,3 +213,43 @@ GE_TEST(columns_of_any_number_of_rows_do_not_overlap) {
     CHECK_EQ((any_offset<Herd, herd::Beasts, herd::Spot>(params)), kRecordBytes<Herd>);
   }
 }
+
+// ---- scratch memory that tables share
+
+namespace {
+
+struct Word {
+  uint32_t value;
+  static constexpr auto describe() { return fields(field("value", &Word::value, "any")); }
+};
+template <int N, int kLifetime>
+struct Scratch : Fixed<N, Word> {
+  static constexpr const char* name = "scratch";
+  static constexpr bool scratch = true;
+  static constexpr int lifetime = kLifetime;
+};
+struct Late : List<6, Word> {
+  static constexpr const char* name = "late";
+  static constexpr bool scratch = true;
+  static constexpr int lifetime = 2;
+};
+using Sharing = Types<Scratch<10, 1>, Scratch<2, 0>, Late, Scratch<4, 1>>;
+
+}  // namespace
+
+GE_TEST(tables_of_two_lifetimes_share_memory_behind_what_is_always_there) {
+  // Two words and the length of the list, which is always there, up to a multiple of 8.
+  constexpr int begin = 16;
+  CHECK_EQ((kOffset<Sharing, Scratch<2, 0>, Word>), 0);
+  CHECK_EQ((kOffset<Sharing, Late, void>), 8);
+  CHECK_EQ((kOffset<Sharing, Scratch<10, 1>, Word>), begin);
+  CHECK_EQ((kOffset<Sharing, Scratch<4, 1>, Word>), begin + 40);
+  CHECK_EQ((kOffset<Sharing, Late, Word>), begin);
+  CHECK_EQ(kScratchBytes<Sharing>, begin + 56);
+}
+GE_TEST(phase_has_the_scratch_memory_of_the_lifetimes_that_it_names) {
+  CHECK_EQ(scratch_of_lifetimes<Sharing>(0), 16);
+  CHECK_EQ(scratch_of_lifetimes<Sharing>(1u << 1), 16 + 56);
+  CHECK_EQ(scratch_of_lifetimes<Sharing>(1u << 2), 16 + 24);
+  CHECK_EQ(scratch_of_lifetimes<Sharing>(1u << 1 | 1u << 2), kScratchBytes<Sharing>);
+}

@@ -16,6 +16,7 @@ enum class Mistake {
   dependent_destroy,
   unwritten_component,
   unwritten_row,
+  ended_lifetime,
   unwritten_decision,
   outside_grant,
   writing_count,
@@ -53,6 +54,18 @@ struct Note {
   int32_t index;
   static constexpr auto describe() { return fields(field("index", &Note::index, "of the hit")); }
 };
+struct Draft {
+  float value;
+  static constexpr auto describe() {
+    return fields(field("draft", &Draft::value, "written before the answer"));
+  }
+};
+struct Answer {
+  float value;
+  static constexpr auto describe() {
+    return fields(field("answer", &Answer::value, "in the memory of the draft"));
+  }
+};
 struct Observation {
   float value;
   static constexpr auto describe() {
@@ -70,6 +83,16 @@ struct Notes : List<2, Note> {
   static constexpr const char* name = "notes";
   static constexpr bool scratch = true;
 };
+struct Drafts : Fixed<2, Draft> {
+  static constexpr const char* name = "drafts";
+  static constexpr bool scratch = true;
+  static constexpr int lifetime = 1;
+};
+struct Answers : Fixed<2, Answer> {
+  static constexpr const char* name = "answers";
+  static constexpr bool scratch = true;
+  static constexpr int lifetime = 2;
+};
 struct Things : Pool<4, Note> {
   static constexpr const char* name = "things";
 };
@@ -77,7 +100,7 @@ struct Schema {
   using Params = None;
   using Action = Choice;
   using Agent = Group;
-  using tables = Types<Group, Board, Notes, Things>;
+  using tables = Types<Group, Board, Notes, Drafts, Answers, Things>;
 };
 using W = World<Schema>;
 
@@ -103,6 +126,15 @@ GE_FN void add_memo(const W&, Number& number, const Memo& memo) {
 }
 GE_FN void read_note(const W& w, Total& total) {
   total.value = float(w.get<Notes, Note>(1).index);
+}
+GE_FN void write_draft(const W&, Draft& draft) {
+  draft.value = 1.0f;
+}
+GE_FN void write_answer(const W&, Answer& answer) {
+  answer.value = 2.0f;
+}
+GE_FN void read_draft(const W& w, Total& total) {
+  total.value = w.get<Drafts, Draft>(1).value;
 }
 GE_FN bool has_notes(const W& w) {
   return w.get<Notes, Note>(0).index > 0;
@@ -155,6 +187,10 @@ struct Planted<Mistake::unwritten_component> {
 template <>
 struct Planted<Mistake::unwritten_row> {
   using type = Stages<Emit<1, &always, &make_note, Notes>, EachWorld<&read_note>>;
+};
+template <>
+struct Planted<Mistake::ended_lifetime> {
+  using type = Stages<Each<&write_draft>, Each<&write_answer>, EachWorld<&read_draft>>;
 };
 template <>
 struct Planted<Mistake::unwritten_decision> {
@@ -211,6 +247,7 @@ using Builds = ge::Builds<Build<"Faultless-v0", Environment<Mistake::none>>,
                           Build<"DependentDestroy-v0", Environment<Mistake::dependent_destroy>>,
                           Build<"UnwrittenComponent-v0", Environment<Mistake::unwritten_component>>,
                           Build<"UnwrittenRow-v0", Environment<Mistake::unwritten_row>>,
+                          Build<"EndedLifetime-v0", Environment<Mistake::ended_lifetime>>,
                           Build<"UnwrittenDecision-v0", Environment<Mistake::unwritten_decision>>,
                           Build<"OutsideGrant-v0", Environment<Mistake::outside_grant>>,
                           Build<"WritingCount-v0", Environment<Mistake::writing_count>>,

@@ -1,0 +1,132 @@
+// Which lifetimes of scratch memory (world/table.hpp) a stage names, as bits: from its tables, and
+// from what its functions take. A stage that holds stages is asked for its own functions alone.
+#pragma once
+
+#include "engine/graph/coloured.hpp"
+
+namespace ge {
+
+template <class T, class Tables, class... Cs>
+consteval uint32_t lifetimes_of_columns(Types<Cs...>) {
+  uint32_t mask = 0;
+  (..., [&] {
+    if constexpr (in_scratch<T, Cs>) mask |= 1u << lifetime_of<T, Cs>();
+  }());
+  return mask;
+}
+template <class T, class Tables>
+inline constexpr uint32_t kLifetimesOfTable =
+    lifetimes_of_columns<T, Tables>(typename T::components{});
+
+/// Of an argument: of its component in whichever table has it.
+template <class Arg, class... Ts>
+consteval uint32_t lifetimes_of_argument(Types<Ts...> tables) {
+  using A = bare<Arg>;
+  uint32_t mask = 0;
+  if constexpr (is_rows<A>) {
+    mask =
+        lifetimes_of_columns<typename A::Table, decltype(tables)>(Types<typename A::Component>{});
+  } else {
+    (..., [&] {
+      if constexpr (contains<A, typename Ts::components>)
+        mask |= lifetimes_of_columns<Ts, decltype(tables)>(Types<A>{});
+    }());
+  }
+  return mask;
+}
+template <class Tables, class... Args>
+consteval uint32_t lifetimes_of_arguments(Types<Args...>) {
+  return (0u | ... | lifetimes_of_argument<Args>(Tables{}));
+}
+template <auto F, class Tables>
+consteval uint32_t lifetimes_of_function() {
+  if constexpr (std::is_integral_v<decltype(F)>)
+    return 0;
+  else
+    return lifetimes_of_arguments<Tables>(Arguments<F>{});
+}
+template <class Tables, auto... F>
+inline constexpr uint32_t kLifetimesOf = (0u | ... | lifetimes_of_function<F, Tables>());
+
+template <class S, class X>
+struct StageLifetimes {
+  static constexpr uint32_t mask = 0;
+};
+template <class S, auto F>
+struct StageLifetimes<S, Each<F>> {
+  static constexpr uint32_t mask = kLifetimesOf<AllTables<S>, F>;
+};
+template <class S, auto F>
+struct StageLifetimes<S, EachTogether<F>> : StageLifetimes<S, Each<F>> {};
+template <class S, auto F>
+struct StageLifetimes<S, EachWorld<F>> : StageLifetimes<S, Each<F>> {};
+template <class S, auto Count, auto F>
+struct StageLifetimes<S, Coloured<Count, F>> {
+  using T = typename ColouredTable<F, AllTables<S>>::type;
+  static constexpr uint32_t mask =
+      kLifetimesOf<AllTables<S>, Count, F> | lifetimes_of_columns<T, AllTables<S>>(Types<Colour>{});
+};
+template <class S, auto Count, auto F, class T>
+struct StageLifetimes<S, For<Count, F, T>> {
+  static constexpr uint32_t mask =
+      kLifetimesOf<AllTables<S>, Count, F> | kLifetimesOfTable<T, AllTables<S>>;
+};
+template <class S, auto Count, auto F, class T>
+struct StageLifetimes<S, ForPacks<Count, F, T>> {
+  static constexpr uint32_t mask =
+      kLifetimesOf<AllTables<S>, Count> | kLifetimesOfTable<T, AllTables<S>>;
+};
+template <class S, auto Count, auto Test, auto Make, class T>
+struct StageLifetimes<S, Emit<Count, Test, Make, T>> {
+  static constexpr uint32_t mask =
+      kLifetimesOf<AllTables<S>, Count, Test, Make> | kLifetimesOfTable<T, AllTables<S>>;
+};
+template <class S, auto Key, class T, class Order, class Starts>
+struct StageLifetimes<S, SortRows<Key, T, Order, Starts>> {
+  static constexpr uint32_t mask = kLifetimesOf<AllTables<S>, Key> |
+                                   kLifetimesOfTable<Order, AllTables<S>> |
+                                   kLifetimesOfTable<Starts, AllTables<S>>;
+};
+template <class S, auto Count, auto Make, class T>
+struct StageLifetimes<S, Spawn<Count, Make, T>> {
+  static constexpr uint32_t mask =
+      kLifetimesOf<AllTables<S>, Count, Make> | kLifetimesOfTable<T, AllTables<S>>;
+};
+template <class S, auto Test, class T>
+struct StageLifetimes<S, Destroy<Test, T>> {
+  static constexpr uint32_t mask =
+      kLifetimesOf<AllTables<S>, Test> | kLifetimesOfTable<T, AllTables<S>>;
+};
+template <class S, auto F, class Op, auto Into>
+struct StageLifetimes<S, Reduce<F, Op, Into>> {
+  static constexpr uint32_t mask = kLifetimesOf<AllTables<S>, F, Into>;
+};
+template <class S, auto P, class... X>
+struct StageLifetimes<S, When<P, X...>> {
+  static constexpr uint32_t mask = kLifetimesOf<AllTables<S>, P>;
+};
+template <class S, Output kOutput, auto F>
+struct StageLifetimes<S, Show<kOutput, F>> {
+  static constexpr uint32_t mask = kLifetimesOf<AllTables<S>, F>;
+};
+template <class S, Output kOutput, auto F>
+struct StageLifetimes<S, Write<kOutput, F>> : StageLifetimes<S, Show<kOutput, F>> {};
+
+template <class S>
+struct StageLifetimes<S, TakeActions> {
+  static constexpr uint32_t mask = lifetimes_of_argument<typename S::Action>(AllTables<S>{});
+};
+
+/// Of stages and all that they hold.
+template <class S, class... X>
+consteval uint32_t lifetimes_of_stages(Types<X...>);
+template <class S, class X>
+consteval uint32_t lifetimes_within() {
+  return StageLifetimes<S, X>::mask | lifetimes_of_stages<S>(typename InnerOf<X>::type{});
+}
+template <class S, class... X>
+consteval uint32_t lifetimes_of_stages(Types<X...>) {
+  return (0u | ... | lifetimes_within<S, X>());
+}
+
+}  // namespace ge
