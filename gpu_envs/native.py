@@ -349,13 +349,22 @@ def cuda_is_available() -> bool:
     if _broken or (places.is_source_tree() and not toolchain.driver_answers()):
         return False
     try:
-        return int(cuda().device_count()) > 0
+        bindings = cuda()
+        if int(bindings.device_count()) > 0:
+            return True
+        # There was one when the engine was loaded: this is the child of a fork.
+        problem = _no_longer(bindings)
     except NoDevice:
         return False
-    except ValueError as problem:
-        _broken.append(str(problem))
-        warnings.warn(f"{problem}\n\ngpu_envs goes on with the CPU", stacklevel=2)
-        return False
+    except ValueError as found:
+        problem = found
+    _broken.append(str(problem))
+    warnings.warn(f"{problem}\n\ngpu_envs goes on with the CPU", stacklevel=2)
+    return False
+
+
+def _no_longer(bindings: Any) -> ValueError:
+    return ValueError(f"device 'cuda' is not available: {bindings.device_problem()}")
 
 
 def parse_device(device: str) -> tuple[str, int]:
@@ -369,7 +378,10 @@ def parse_device(device: str) -> tuple[str, int]:
     if machine != "cuda" or (colon and not ordinal.isdecimal()):
         raise ValueError(f"device must be 'auto', 'cpu', 'cuda' or 'cuda:<n>', got {device!r}")
     index = int(ordinal or 0)
-    count = int(cuda().device_count())
+    bindings = cuda()
+    count = int(bindings.device_count())
+    if count == 0:
+        raise _no_longer(bindings)
     if index >= count:
         raise ValueError(f"device {device!r} does not exist: {count} CUDA device(s) found")
     return "cuda", index

@@ -7,6 +7,7 @@ import textwrap
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -283,6 +284,28 @@ def test_an_engine_for_cuda_that_cannot_be_built_is_told_once_and_not_tried_agai
     assert tried == ["cuda"]
     with pytest.raises(ValueError, match="device 'cuda' is not available: a mistake"):
         native.parse_device("cuda")
+
+
+FORKED = "CUDA cannot be used in a process that was forked from one that has used it: start workers"
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_forked_child_says_once_why_it_goes_on_with_the_cpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    devices = 1
+    engine = SimpleNamespace(
+        device_count=lambda: devices, device_problem=lambda: "" if devices else FORKED
+    )
+    monkeypatch.setattr(native, "at", lambda target: engine)
+    assert native.parse_device("auto") == ("cuda", 0)
+    devices = 0  # as in the child
+    with pytest.warns(UserWarning, match=f"{FORKED}\n\ngpu_envs goes on with the CPU"):
+        assert native.parse_device("auto") == ("cpu", 0)
+    assert native.parse_device("auto") == ("cpu", 0)
+    with pytest.raises(ValueError, match=f"device 'cuda' is not available: {FORKED}"):
+        native.parse_device("cuda")
+    native.cuda.cache_clear()
 
 
 @pytest.mark.usefixtures("driver")

@@ -1,5 +1,8 @@
 // Memory, streams and captures: what the engine asks of CUDA's runtime, in which order, and that a
 // capture which somebody else has begun outlives it.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "engine/cuda/device.hpp"
 #include "engine/cuda/fake_runtime.hpp"
 #include "engine/cuda/runtime.hpp"
@@ -43,6 +46,27 @@ GE_TEST(nothing_throws_and_nothing_waits_when_memory_is_released_on_a_lost_devic
   }
   CHECK(fake.named("DeviceSynchronize").empty());
   FakeRuntime::renew();
+}
+
+GE_TEST(a_forked_child_frees_nothing_and_is_told_why_it_has_no_device) {
+  FakeRuntime& fake = FakeRuntime::renew();
+  CHECK_EQ(device_count(), 1);
+  void* const memory = cuda::allocate(0, 100);
+  cuda::DeviceMemory own(100);
+  const pid_t child = fork();
+  if (child == 0) {
+    {
+      const cuda::DeviceMemory ended = std::move(own);
+    }
+    cuda::release(memory);
+    const bool told = device_problem().find("forked from one that has used it") < 100;
+    _exit(told && device_count() == 0 && fake.memory.size() == 2 ? 0 : 1);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  CHECK_EQ(status, 0);
+  CHECK_EQ(device_problem(), std::string());
+  cuda::release(memory);
 }
 
 GE_TEST(a_mode_of_captures_is_left_as_it_was) {
