@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from gpu_envs import layout
+from gpu_envs import interface, layout
 from gpu_envs.arrays import address_of_numpy
 from gpu_envs.fields import Field
 
 NDArray = np.ndarray[Any, Any]
-Located = tuple[int, str, object]  # address, dtype name, what keeps the memory alive
+# Address, dtype name, what keeps the memory alive, stream that it is written on if that matters.
+Located = tuple[int, str, object, int | None]
 
 # Element types that the native code converts by itself.
 _NATIVE = {
@@ -53,6 +54,7 @@ class ActionReader:
         agents: int,
         device: tuple[str, int],
         to_device: Callable[[NDArray], tuple[int, object]],
+        device_of: Callable[[int], int] = lambda _: -1,
     ) -> None:
         row = row_shape(fields)
         shapes = [(worlds * agents, *row), (worlds, agents, *row)]
@@ -66,7 +68,7 @@ class ActionReader:
         self.dtype = np.dtype("float32" if self._kinds == "f" else "int64")
         self._dtype_name = self.dtype.name
         self._machine, self._ordinal = device
-        self._to_device = to_device
+        self._to_device, self._device_of = to_device, device_of
         self._torch: Any = None
         self._torch_names: dict[Any, str] = {}
 
@@ -94,9 +96,9 @@ class ActionReader:
         )
 
     def locate(self, actions: object) -> Located:
-        """Return where actions lie, their dtype, and what to keep alive meanwhile."""
+        """Return where actions lie, their dtype, what to keep alive meanwhile, and their stream."""
         if type(actions) is np.ndarray and self._machine == "cpu" and self.is_plain(actions):
-            return address_of_numpy(actions), self._dtype_name, actions
+            return address_of_numpy(actions), self._dtype_name, actions, None
         if self._is_tensor(actions):
             located = self._locate_tensor(actions)
             if located is not None:
@@ -105,7 +107,7 @@ class ActionReader:
             return self._locate_on_device(actions)
         array = self.host(actions)
         address, keep = self._to_device(array)
-        return address, array.dtype.name, keep
+        return address, array.dtype.name, keep, None
 
     def _is_tensor(self, actions: object) -> bool:
         if self._torch is None:
@@ -131,7 +133,7 @@ class ActionReader:
         if not here:
             raise ValueError(f"actions must be on {self._place()}, got {tensor.device}")
         if name is not None and tensor.shape in self._shapes and tensor.is_contiguous():
-            return tensor.data_ptr(), name, tensor
+            return tensor.data_ptr(), name, tensor, None
         return None if self._machine == "cpu" else self._convert_tensor(tensor)
 
     def _convert_tensor(self, tensor: Any) -> Located:
@@ -142,27 +144,27 @@ class ActionReader:
         if tuple(tensor.shape) not in self._shapes:
             raise ValueError(f"actions must have shape {self._expected}, got {tuple(tensor.shape)}")
         tensor = tensor.detach().to(getattr(self._torch, self.dtype.name)).contiguous()
-        return tensor.data_ptr(), self.dtype.name, tensor
+        return tensor.data_ptr(), self.dtype.name, tensor, None
 
     def _locate_on_device(self, actions: object) -> Located:
         """Locate an array of another library on the GPU, such as CuPy's."""
-        interface = getattr(actions, "__cuda_array_interface__", None)
-        if interface is None:
+        if not interface.has(actions):
             if self._torch is not None and hasattr(actions, "__dlpack__"):
-                return self._convert_tensor(self._torch.from_dlpack(actions))
+                # Orders the array's stream with torch's current one.
+                tensor = self._torch.from_dlpack(actions)
+                return self._locate_tensor(tensor) or self._convert_tensor(tensor)
             raise TypeError(
                 f"actions must be an array on {self._place()} or a list, got {_kind_of(actions)}"
             )
-        dtype, shape = np.dtype(interface["typestr"]), tuple(interface["shape"])
+        dtype, shape = interface.dtype_of(actions), interface.shape_of(actions)
         if self._takes_bools and dtype.kind == "b":
             dtype = np.dtype("uint8")
         if dtype.name not in _NATIVE[self._kinds]:
             raise TypeError(f"actions must be of type {_NATIVE[self._kinds]}, got {dtype}")
         if shape not in self._shapes:
             raise ValueError(f"actions must have shape {self._expected}, got {shape}")
-        if interface.get("strides") is not None:
-            raise ValueError("actions must be contiguous, got strides")
-        return interface["data"][0], dtype.name, actions
+        seen = interface.see(actions, "actions", self._ordinal, self._device_of)
+        return seen.address, dtype.name, actions, seen.maker
 
     def _host_array(self, actions: Any) -> NDArray:
         if isinstance(actions, np.ndarray):

@@ -1,9 +1,9 @@
 """Output arrays of each library: numpy, torch, cupy and jax.
 
 A back end allocates the arrays that one step writes and says where they are. Fresh torch and cupy
-outputs are views of one block per step from the library's own allocator; numpy's and jax's come
-from the engine's pool, and go back when their last view dies. Libraries are imported when the first
-simulator asks for them.
+outputs are views of two blocks per step from the library's own allocator, one of what is large and
+one of what is small; numpy's and jax's come from the engine's pool, and go back when their last
+view dies. Libraries are imported when the first simulator asks for them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import importlib
 import operator
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -137,6 +137,14 @@ class Arrays(ABC):
         """Handle of the stream that the library enqueues work on; 0 on the CPU."""
         return 0
 
+    def used_streams(self) -> Iterable[int]:
+        """Return the handles of the current stream, and of the one before; none on the CPU."""
+        return ()
+
+    def keep(self, handle: int, arrays: Iterable[Any]) -> None:
+        """Keep memory that a stream other than the current one uses until that has come by."""
+        return  # where there is one stream, or the pool sees to it
+
     def to_device(self, array: np.ndarray[Any, Any]) -> tuple[int, object]:
         """Return the address of a host array's data on the machine, and what keeps it alive."""
         return address_of_numpy(array), array
@@ -201,8 +209,8 @@ class Arrays(ABC):
         shapes, size = (output.view(flat),), told(self.layout.worlds, self.layout.agents)
         return Wanted(f"out[{output.name!r}]", (output.type,), shapes, size=size)
 
-    def _addresses_in_block(self, base: int) -> Addresses:
-        offsets = [0 if o is None else base + o.offset for o in self.layout.outputs]
+    def _addresses_in_blocks(self, bases: Sequence[int]) -> Addresses:
+        offsets = [0 if o is None else bases[o.block] + o.offset for o in self.layout.outputs]
         addresses: Addresses = self.new_addresses(offsets)
         return addresses
 
@@ -292,7 +300,11 @@ class TorchArrays(Arrays):
         if self._device.type == "cuda" and not self._torch.cuda.is_available():
             raise ValueError(f"arrays='torch' on {device!r} needs a torch build with CUDA")
         self._views = {flat: self._view_plan(flat) for flat in (False, True)}
-        self._types = {getattr(self._torch, o.type) for o in layout.outputs if o is not None}
+        self._types = [
+            {getattr(self._torch, o.type) for o in layout.outputs if o is not None and o.block == k}
+            for k in range(len(layout.block_bytes))
+        ]
+        self._last: Any = None  # stream: the library keeps it alive as long as its object
 
     def _view_plan(self, flat: bool) -> list[Any]:
         plan: list[Any] = []
@@ -303,20 +315,22 @@ class TorchArrays(Arrays):
             kind = getattr(self._torch, output.type)
             shape = output.view(flat)
             stride = self._torch.empty(shape, device="meta").stride()
-            plan.append((kind, shape, stride, output.offset // kind.itemsize))
+            first = output.offset // kind.itemsize
+            plan.append(((output.block, kind), shape, stride, first))
         return plan
 
     def fresh(self, flat: bool) -> Binding:
-        """Cut one block from torch's allocator."""
-        block = self._torch.empty(
-            self.layout.block_bytes, dtype=self._torch.uint8, device=self._device
-        )
-        typed = {kind: block.view(kind) for kind in self._types}
+        """Cut the blocks from torch's allocator."""
+        empty, byte, device = self._torch.empty, self._torch.uint8, self._device
+        blocks = [empty(size, dtype=byte, device=device) for size in self.layout.block_bytes]
+        typed = {
+            (k, kind): blocks[k].view(kind) for k, kinds in enumerate(self._types) for kind in kinds
+        }
         results = Outputs._make(
             None if plan is None else typed[plan[0]].as_strided(plan[1], plan[2], plan[3])
             for plan in self._views[flat]
         )
-        return self._addresses_in_block(block.data_ptr()), results
+        return self._addresses_in_blocks([block.data_ptr() for block in blocks]), results
 
     def own(self, flat: bool) -> Binding:
         """Allocate outside inference mode, whose tensors could not be updated after it."""
@@ -361,8 +375,26 @@ class TorchArrays(Arrays):
         """Return torch's current stream on the simulator's device."""
         if self._device.type == "cpu":
             return 0
-        handle: int = self._torch.cuda.current_stream(self._device).cuda_stream
+        self._last = self._torch.cuda.current_stream(self._device)
+        handle: int = self._last.cuda_stream
         return handle
+
+    def used_streams(self) -> Iterable[int]:
+        """Return the current stream, and the one that was current at the last call."""
+        if self._device.type == "cpu":
+            return ()
+        before = self._last  # not ended by the next line
+        now = self.stream()
+        return {now} if before is None else {before.cuda_stream, now}
+
+    def keep(self, handle: int, arrays: Iterable[Any]) -> None:
+        """Let torch's allocator know of the other stream."""
+        if self._device.type == "cpu":
+            return
+        stream = self._torch.cuda.ExternalStream(handle, self._device)
+        for array in arrays:
+            if isinstance(array, self._torch.Tensor):
+                array.record_stream(stream)
 
     def to_device(self, array: np.ndarray[Any, Any]) -> tuple[int, object]:
         """Copy a host array to the device; on the CPU, use it where it is."""
@@ -381,20 +413,27 @@ class CupyArrays(Arrays):
         super().__init__(native, new_addresses, layout)
         self._cupy = require("cupy")
         self._ordinal = ordinal
+        self._last: Any = None  # stream, kept alive
 
     def fresh(self, flat: bool) -> Binding:
-        """Cut one block from CuPy's memory pool."""
+        """Cut the blocks from CuPy's memory pool.
+
+        The pool gives memory back to the stream that was current when it was taken, which waits for
+        every call of ours (`streams.py`), so there is nothing to keep.
+        """
         with self._cupy.cuda.Device(self._ordinal):
-            block = self._cupy.empty(self.layout.block_bytes, dtype=np.uint8)
+            blocks = [self._cupy.empty(size, dtype=np.uint8) for size in self.layout.block_bytes]
         results = Outputs._make(
             None
             if output is None
             else self._cupy.ndarray(
-                output.view(flat), np.dtype(output.type), memptr=block.data + output.offset
+                output.view(flat),
+                np.dtype(output.type),
+                memptr=blocks[output.block].data + output.offset,
             )
             for output in self.layout.outputs
         )
-        return self._addresses_in_block(block.data.ptr), results
+        return self._addresses_in_blocks([block.data.ptr for block in blocks]), results
 
     def address(self, array: Any) -> int:
         """Return where the array begins."""
@@ -421,9 +460,17 @@ class CupyArrays(Arrays):
             raise ValueError(wanted.mismatch(array.dtype, array.shape, where))
 
     def stream(self) -> int:
-        """Return CuPy's current stream."""
-        handle: int = self._cupy.cuda.get_current_stream().ptr
+        """Return CuPy's current stream of the simulator's device: every device has its own."""
+        with self._cupy.cuda.Device(self._ordinal):
+            self._last = self._cupy.cuda.get_current_stream()
+        handle: int = self._last.ptr
         return handle
+
+    def used_streams(self) -> Iterable[int]:
+        """Return the current stream, and the one that was current at the last call."""
+        before = self._last  # not ended by the next line
+        now = self.stream()
+        return {now} if before is None else {before.ptr, now}
 
     def to_device(self, array: np.ndarray[Any, Any]) -> tuple[int, object]:
         """Copy a host array to the device."""

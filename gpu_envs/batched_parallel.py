@@ -86,6 +86,7 @@ class BatchedParallelEnv(AgentSpaces):
         seed: int | Sequence[int] | None = None,
         options: Mapping[str, Any] | None = None,
         out: Mapping[str, Any] | None = None,
+        stream: object = None,
     ) -> tuple[Arrays, dict[str, Arrays]]:
         """Begin new episodes in all worlds, or in those of `options["reset_mask"]`.
 
@@ -94,11 +95,12 @@ class BatchedParallelEnv(AgentSpaces):
                 streams.
             options: `reset_mask` (bool per world) and the environment's own options.
             out: As in `step`.
+            stream: As in `step`.
 
         Returns:
             Observations and infos by agent.
         """
-        outputs = self.simulator.reset(seed=seed, options=options, out=out)
+        outputs = self.simulator.reset(seed=seed, options=options, out=out, stream=stream)
         self._last = outputs
         infos = {agent: self._observed(outputs, i) for i, agent in enumerate(self.agents)}
         return self._by_agent(outputs.obs), infos
@@ -113,7 +115,8 @@ class BatchedParallelEnv(AgentSpaces):
                 which saves stacking them.
             out: Arrays to write into by output name, shaped (worlds, agents, ...); outputs that are
                 not named are fresh.
-            stream: CUDA stream to enqueue on; default the array library's current one.
+            stream: CUDA stream to enqueue on; default the array library's current one. It waits for
+                the current stream first, and that one for it afterwards.
 
         Returns:
             Observations, rewards, terminations, truncations and infos by agent.

@@ -37,6 +37,7 @@ class Outputs(NamedTuple):
 
 
 OUTPUTS = Outputs._fields
+_LARGE = ("obs", "final_obs", "state")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class Output:
     rows: tuple[int, ...]
     by_a_step: bool
     nbytes: int
+    block: int  # number of the block that it lies in
     offset: int
 
     def view(self, flat: bool) -> tuple[int, ...]:
@@ -62,12 +64,16 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The outputs that one simulator writes, and where they lie in a block that holds one step."""
+    """The outputs that one simulator writes, and where they lie in blocks that hold one step.
+
+    One block has the observations and the state, the other one all that is small: who keeps the
+    rewards of a thousand steps does not keep their observations.
+    """
 
     worlds: int
     agents: int
     outputs: Outputs  # of Output, None for what is not written
-    block_bytes: int
+    block_bytes: tuple[int, int]
 
     def of(self, name: str) -> Output | None:
         """Return the output of that name, None where it is not written."""
@@ -96,7 +102,7 @@ def read(instance: Mapping[str, Any], written: Collection[str], alignment: int) 
     """Read the layout of the outputs in `written` from a native instance."""
     worlds, agents = instance["num_worlds"], instance["agents_per_world"]
     outputs: dict[str, Output] = {}
-    offset = 0
+    sizes = [0, 0]
     for name, described in instance["outputs"].items():
         if name not in written:
             continue
@@ -104,9 +110,10 @@ def read(instance: Mapping[str, Any], written: Collection[str], alignment: int) 
         rows = (worlds * agents, *shape[2:]) if described["per_agent"] else shape
         nbytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(described["type"]).itemsize
         kind, by_a_step = described["type"], described["by_a_step"]
-        outputs[name] = Output(name, kind, shape, rows, by_a_step, nbytes, offset)
-        offset += -(-nbytes // alignment) * alignment
-    return Layout(worlds, agents, Outputs(**outputs), offset)
+        block = 0 if name in _LARGE else 1
+        outputs[name] = Output(name, kind, shape, rows, by_a_step, nbytes, block, sizes[block])
+        sizes[block] += -(-nbytes // alignment) * alignment
+    return Layout(worlds, agents, Outputs(**outputs), (sizes[0], sizes[1]))
 
 
 def checked_names(outputs: object) -> tuple[str, ...] | None:

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from gpu_envs import errors, layout
+from gpu_envs import errors, interface, layout
 from gpu_envs.fields import Field, Value, checked_values
 
 NDArray = np.ndarray[Any, Any]
 Seeds = int | list[int] | None
 SEED_LIMIT = 2**64
+Located = tuple[int, object, int | None]  # address, what keeps it alive, stream it is written on
 _MASKS = ("reset_mask", "env_idx")
 
 
@@ -81,19 +82,24 @@ class MaskReader:
         self,
         worlds: int,
         agents: int,
-        machine: str,
+        device: tuple[str, int],
         to_device: Callable[[NDArray], tuple[int, object]],
+        device_of: Callable[[int], int] = lambda _: -1,
     ) -> None:
-        self._worlds, self._agents, self._machine = worlds, agents, machine
-        self._to_device = to_device
+        self._worlds, self._agents = worlds, agents
+        self._machine, self._ordinal = device
+        self._to_device, self._device_of = to_device, device_of
 
-    def locate(self, key: str, mask: Any) -> tuple[int, object]:
-        """Return the address of the bytes and what keeps them alive."""
+    def locate(self, key: str, mask: Any) -> Located:
+        """Return the address of the bytes, what keeps them alive, and their stream."""
         if key == "env_idx":
-            return self._to_device(self._worlds_of(self._rows_from_indices(_host(mask, key)), key))
+            rows = self._rows_from_indices(_host(mask, key))
+            return *self._to_device(self._worlds_of(rows, key)), None
         if self._machine == "cuda" and getattr(mask, "is_cuda", False):
             return self._on_device(mask, key)
-        return self._to_device(self._worlds_of(_host(mask, key), key))
+        if self._machine == "cuda" and interface.has(mask):
+            return self._seen(mask, key)
+        return *self._to_device(self._worlds_of(_host(mask, key), key)), None
 
     def _worlds_of(self, mask: NDArray, key: str) -> NDArray:
         self._check(mask.dtype.kind == "b", mask.shape, mask.dtype, key)
@@ -107,13 +113,29 @@ class MaskReader:
                 )
         return np.ascontiguousarray(mask).view(np.uint8)
 
-    def _on_device(self, mask: Any, key: str) -> tuple[int, object]:
+    def _on_device(self, mask: Any, key: str) -> Located:
         """Take a torch mask on the GPU; whether rows of a world agree is not checked there."""
         self._check(str(mask.dtype) == "torch.bool", tuple(mask.shape), mask.dtype, key)
+        if mask.get_device() != self._ordinal:
+            raise ValueError(f"{key} must be on cuda:{self._ordinal}, got {mask.device}")
         if mask.shape[0] != self._worlds:
             mask = mask.view(self._worlds, self._agents)[:, 0]
         mask = mask.contiguous()
-        return mask.data_ptr(), mask
+        return mask.data_ptr(), mask, None
+
+    def _seen(self, mask: Any, key: str) -> Located:
+        """Take a mask of another library on the GPU, such as CuPy's; likewise."""
+        dtype, shape = interface.dtype_of(mask), interface.shape_of(mask)
+        self._check(dtype.kind == "b", shape, dtype, key)
+        if shape[0] != self._worlds:
+            if not hasattr(mask, "reshape") or not hasattr(mask, "copy"):
+                raise TypeError(
+                    f"{key} must have shape ({self._worlds},), a bool per world, where it is a "
+                    f"{type(mask).__name__} on a GPU"
+                )
+            mask = mask.reshape(self._worlds, self._agents)[:, 0].copy()
+        seen = interface.see(mask, key, self._ordinal, self._device_of)
+        return seen.address, mask, seen.maker
 
     def _check(self, boolean: bool, shape: tuple[int, ...], dtype: object, key: str) -> None:
         rows = self._worlds * self._agents
@@ -151,6 +173,10 @@ def _host(mask: Any, key: str) -> NDArray:
     if hasattr(mask, "detach"):  # torch, on whichever device: a reset may wait for it
         array: NDArray = mask.detach().cpu().numpy()
         return array
+    if interface.has(mask):
+        copied = interface.on_host(mask)
+        if copied is not None:
+            return copied
     if hasattr(mask, "__dlpack__") or hasattr(mask, "__array__"):
         return np.asarray(mask)
     raise TypeError(f"{key} must be an array or a list, got {type(mask).__name__}")

@@ -34,6 +34,7 @@ from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.fields import Value
 from gpu_envs.fields import read as read_fields
 from gpu_envs.layout import Outputs
+from gpu_envs.streams import Streams
 
 _MASK_TYPES = ("int8", "uint8", "bool")
 
@@ -135,18 +136,16 @@ class Simulator:
         layout.check_existing(self.instance, wanted)
         written = self._native.outputs
         self.layout = layout.read(self.instance, written, array_libraries.ALIGNMENT[machine])
+        bindings, place = native.module(machine), (machine, ordinal)
         self._arrays = array_libraries.make(
-            self.arrays,
-            self._native,
-            native.module(machine).Addresses,
-            self.layout,
-            (machine, ordinal),
+            self.arrays, self._native, bindings.Addresses, self.layout, place
         )
+        self._streams = Streams(bindings, ordinal, self._arrays)
         shape = (self.num_worlds, self.agents_per_world)
         action_fields = read_fields(self.instance["action"])
-        to_device = self._arrays.to_device
-        self._actions = ActionReader(action_fields, *shape, (machine, ordinal), to_device)
-        self._masks = resets.MaskReader(*shape, machine, to_device)
+        to_device, device_of = self._arrays.to_device, bindings.device_of
+        self._actions = ActionReader(action_fields, *shape, place, to_device, device_of)
+        self._masks = resets.MaskReader(*shape, place, to_device, device_of)
         self._reset_fields = read_fields(self.instance["reset_options"])
         self.observation_fields = read_fields(self.instance["observation"])
         observation = self.layout.of("obs")
@@ -178,7 +177,8 @@ class Simulator:
         Args:
             actions: (worlds, agents[, k]); anything that speaks DLPack, or a list.
             out: Arrays to write into by output name; outputs not named are fresh.
-            stream: CUDA stream to enqueue on; default the array library's current one.
+            stream: CUDA stream to enqueue on; default the array library's current one. It waits for
+                the current stream first, and that one for it afterwards.
         """
         return self._presented(self.step_arrays(actions, False, out, stream))
 
@@ -189,6 +189,7 @@ class Simulator:
         mask: object = None,
         options: Mapping[str, Any] | None = None,
         out: object = None,
+        stream: object = None,
     ) -> Outputs:
         """Begin new episodes in all worlds, or in those of `mask`; the whole batch comes back.
 
@@ -198,17 +199,20 @@ class Simulator:
             mask: Bool per world, or per row with the rows of a world equal.
             options: Described options of the environment, for this call only.
             out: As in `step`.
+            stream: As in `step`.
         """
         request = dict(resets.checked_options(options))
         if mask is not None:
             request["reset_mask"] = mask
-        return self._presented(self.reset_arrays(seed, request, False, out))
+        return self._presented(self.reset_arrays(seed, request, False, out, stream))
 
-    def observe(self, out: object = None) -> Outputs:
-        """Return the current observation again."""
+    def observe(self, out: object = None, *, stream: object = None) -> Outputs:
+        """Return the current observation again; arguments as in `step`."""
         self._require_ready("observe")
         addresses, results = self._destination(False, out)
-        self._native.observe(addresses, self._arrays.stream())
+        with self._streams.ordered(stream) as handle:
+            self._native.observe(addresses, handle)
+        self._streams.kept(handle, *results)
         finished = zip(self.layout.outputs, self._arrays.finish(results), strict=True)
         return self._presented(
             Outputs(*(None if o is None or o.by_a_step else array for o, array in finished))
@@ -227,10 +231,14 @@ class Simulator:
                 actions = self._actions.host(actions)
             results: Outputs = self._step_numpy(actions, flat)
         else:
-            address, kind, _alive = self._actions.locate(actions)
+            address, kind, alive, maker = self._actions.locate(actions)
             addresses, results = self._destination(flat, out)
-            handle = self._arrays.stream() if stream is None else options.stream_handle(stream)
-            self._step(address, kind, addresses, handle)
+            if stream is None and maker is None:
+                self._step(address, kind, addresses, self._arrays.stream())
+            else:
+                with self._streams.ordered(stream, maker) as handle:
+                    self._step(address, kind, addresses, handle)
+                self._streams.kept(handle, alive, *results)
         if self._arrays.converts:
             results = self._arrays.finish(results)
         if self.strict:
@@ -238,33 +246,43 @@ class Simulator:
         return results
 
     def reset_arrays(
-        self, seed: object, options: Mapping[str, Any] | None, flat: bool, out: object = None
+        self,
+        seed: object,
+        options: Mapping[str, Any] | None,
+        flat: bool,
+        out: object = None,
+        stream: object = None,
     ) -> Outputs:
         """Reset as `reset` does, with the mask among the options, and return all outputs."""
         seeds = resets.checked_seed(seed, self.num_worlds)
         key, mask, values = resets.split_options(options, self._reset_fields, self.name)
-        address, alive = (0, None) if key is None else self._masks.locate(key, mask)
+        address, alive, maker = (0, None, None) if key is None else self._masks.locate(key, mask)
         if not self._is_ready:
             if key is not None:
                 raise errors.ResetNeeded(f"{key}: the first reset has to be of all worlds")
             seeds = resets.fresh_seed() if seeds is None else seeds
         addresses, results = self._destination(flat, out)
-        self._native.reset(seeds, address, values, addresses, self._arrays.stream())
-        del alive  # lived until the native call had read the mask
+        with self._streams.ordered(stream, maker) as handle:
+            self._native.reset(seeds, address, values, addresses, handle)
+        self._streams.kept(handle, alive, *results)
         if seeds is not None:
             self.np_random_seed = tuple(seeds) if isinstance(seeds, list) else seeds
         self._set_ready()
         return self._arrays.finish(results)
 
-    def sample_actions(self, mask: Any = None, *, seed: int = 0, out: Any = None) -> Any:
+    def sample_actions(
+        self, mask: Any = None, *, seed: int = 0, out: Any = None, stream: object = None
+    ) -> Any:
         """Draw a uniformly random action for every agent, natively, on the simulator's machine.
 
         Args:
             mask: The `action_mask` of the last call, whose zeros are not drawn; None allows all.
                 Where a row has none, the action is 0. Contiguous int8, uint8 or bool of the
                 simulator's library and device; NumPy's do for any on the CPU.
-            seed: Of the draws, in [0, 2^64); each call draws other actions, by its number.
+            seed: Of the draws, in [0, 2^64); each call draws other actions, by its number, and so
+                does each replay of a call that was captured into a CUDA graph.
             out: int32 array of shape (worlds, agents) to write into, of the same library.
+            stream: As in `step`.
 
         Returns:
             int32 actions of shape (worlds, agents), for `step`.
@@ -283,10 +301,9 @@ class Simulator:
         actions = self._arrays.empty(shape) if out is None else out
         if out is not None:
             self._arrays.check(out, array_libraries.Wanted("out", ("int32",), (shape,)))
-        self._native.sample_actions(
-            address, whole_seed, self._arrays.address(actions), self._arrays.stream()
-        )
-        del kept  # lived until the native call had read the mask
+        with self._streams.ordered(stream) as handle:
+            self._native.sample_actions(address, whole_seed, self._arrays.address(actions), handle)
+        self._streams.kept(handle, kept, actions)
         self._has_sampled = True
         return actions
 
@@ -358,6 +375,7 @@ class Simulator:
         number = errors.whole(world, "world", 0, self.num_worlds - 1)
         if self.device == "cpu":
             return self._native, number
+        self._streams.settle("render()")
         if self._mirror is None:
             limit = self.max_episode_steps
             self._mirror = pictures.Mirror(
@@ -370,6 +388,7 @@ class Simulator:
     def get(self, column: str) -> np.ndarray[Any, Any]:
         """Return a copy of a described column, (worlds, rows, ...)."""
         self._check_column(column)
+        self._streams.settle("get()")
         values: np.ndarray[Any, Any] = self._native.get_column(column)
         return values
 
@@ -386,6 +405,7 @@ class Simulator:
             worlds: Numbers of the worlds that are written; None for all.
         """
         self._check_column(column)
+        self._streams.settle("set()")
         current = self._native.get_column(column)
         chosen = None if worlds is None else self._world_numbers(worlds, "worlds")
         full = columns.values_for(column, values, current, chosen)
@@ -395,6 +415,7 @@ class Simulator:
     def save(self) -> bytes:
         """Return the state of all worlds; loads on any machine."""
         self._require_ready("save")
+        self._streams.settle("save()")
         data: bytes = self._native.save()
         return data
 
@@ -402,6 +423,7 @@ class Simulator:
         """Continue from a save of the same environment, parameters and number of worlds."""
         if not isinstance(data, bytes | bytearray | memoryview):
             raise TypeError(f"data must be bytes, got {type(data).__name__}")
+        self._streams.settle("load()")
         self._native.load(bytes(data))
         self._set_ready()
 
@@ -411,10 +433,16 @@ class Simulator:
         source, destination = self._world_numbers(src, "src"), self._world_numbers(dst, "dst")
         if len(source) != len(destination):
             raise ValueError(f"dst must be as long as src ({len(source)}), got {len(destination)}")
+        self._streams.settle("copy_worlds()")
         self._native.copy_worlds(source, destination, bool(reseed))
 
     def check(self) -> None:
-        """Raise what went wrong since the last check: bad actions, full tables, frozen steps."""
+        """Raise what went wrong since the last check: bad actions, full tables, frozen steps.
+
+        On a GPU this, `get`, `set`, `save`, `load`, `copy_worlds` and `render` wait for the array
+        library's current stream, and for the one that was current at the call before.
+        """
+        self._streams.settle("check()")
         faults.raise_faults(self._native.faults(), self.name)
 
     @property

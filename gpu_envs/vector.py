@@ -121,7 +121,8 @@ class VectorEnv(_Base):
             actions: One per row; anything that speaks DLPack, or a list.
             out: Arrays to write into by output name (`obs`, `reward`, `terminated`, `truncated`,
                 `final_obs`, ...), shaped by rows; outputs that are not named are fresh.
-            stream: CUDA stream to enqueue on; default the array library's current one.
+            stream: CUDA stream to enqueue on; default the array library's current one. It waits for
+                the current stream first, and that one for it afterwards.
 
         Returns:
             Observations, rewards, terminations, truncations and infos.
@@ -157,6 +158,7 @@ class VectorEnv(_Base):
         seed: int | Sequence[int] | None = None,
         options: Mapping[str, Any] | None = None,
         out: Mapping[str, Any] | None = None,
+        stream: object = None,
     ) -> tuple[Any, Infos]:
         """Begin new episodes in all worlds, or in those of `options["reset_mask"]`.
 
@@ -166,11 +168,12 @@ class VectorEnv(_Base):
             options: `reset_mask` (bool per world or row; `env_idx` with row numbers is accepted
                 too) and the environment's own options; read, never changed.
             out: As in `step`.
+            stream: As in `step`.
 
         Returns:
             Observations of the whole batch, and infos.
         """
-        results = self.simulator.reset_arrays(seed, options, True, out)
+        results = self.simulator.reset_arrays(seed, options, True, out, stream)
         self._note_seed()
         obs = results.obs if self._views is None else self._views(results.obs)
         infos = {name: getattr(results, name) for name in self._told}

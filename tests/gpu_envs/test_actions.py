@@ -142,7 +142,7 @@ def test_strided_arrays_are_straightened(torch) -> None:
     reader = _reader(DISCRETE)
     wide = np.arange(6).reshape(3, 2)
     for actions in (wide[:, 1], torch.as_tensor(wide)[:, 1]):
-        address, dtype, keep = reader.locate(actions)
+        address, dtype, keep, _ = reader.locate(actions)
         assert dtype == "int64"
         assert np.asarray(keep).tolist() == [1, 3, 5]
         assert address == address_of_numpy(np.asarray(keep))

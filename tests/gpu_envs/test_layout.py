@@ -88,12 +88,18 @@ def test_results_in_another_order_are_filled_by_name() -> None:
 @pytest.mark.parametrize("alignment", [64, 256])
 def test_offsets_are_aligned_and_disjoint(alignment: int) -> None:
     read = layout.read(INSTANCE, layout.OUTPUTS, alignment)
-    end = 0
+    ends = [0, 0]
     for output in filter(None, read.outputs):
         assert output.offset % alignment == 0
-        assert output.offset >= end
-        end = output.offset + output.nbytes
-    assert read.block_bytes >= end
+        assert output.offset >= ends[output.block]
+        ends[output.block] = output.offset + output.nbytes
+    assert all(size >= end for size, end in zip(read.block_bytes, ends, strict=True))
+
+
+def test_what_is_large_and_what_is_small_lie_apart() -> None:
+    read = layout.read(INSTANCE, layout.OUTPUTS, 64)
+    large = {output.name for output in filter(None, read.outputs) if output.block == 0}
+    assert large == {"obs", "final_obs", "state"}
 
 
 def test_rows_flatten_worlds_and_agents_but_not_the_state() -> None:

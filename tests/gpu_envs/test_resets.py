@@ -17,7 +17,7 @@ class Masks(resets.MaskReader):
     """Masks on the CPU, handed back as arrays."""
 
     def __init__(self, worlds: int, agents: int) -> None:
-        super().__init__(worlds, agents, "cpu", lambda array: (0, array))
+        super().__init__(worlds, agents, ("cpu", 0), lambda array: (0, array))
 
     def read(self, key: str, mask: Any) -> list[int]:
         array: Any = self.locate(key, mask)[1]
