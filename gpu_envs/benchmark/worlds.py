@@ -145,6 +145,7 @@ class Run:
 
     def records(self) -> bytes:
         """All records, in canonical order."""
+        memory.synchronize(self.on_gpu)
         found: bytes = self.simulator.read_records(0, self.worlds)
         return found
 

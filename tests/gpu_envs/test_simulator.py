@@ -281,6 +281,13 @@ def test_sampled_actions_are_legal_and_differ_by_call(make_simulator, library) -
     assert free.min() > 300
 
 
+def test_draws_are_those_of_seed_and_number_of_the_call(make_simulator) -> None:
+    for _ in range(2):
+        simulator = make_simulator("Micro-v0", 2, agent_count=3)
+        drawn = [simulator.sample_actions(seed=5).ravel().tolist() for _ in range(3)]
+        assert drawn == [[1, 2, 0, 1, 0, 3], [1, 1, 1, 1, 2, 1], [0, 0, 0, 0, 2, 3]]
+
+
 def mask_of(library: str, mask: np.ndarray) -> object:
     if library == "torch":
         import torch
