@@ -8,10 +8,21 @@
 
 namespace ge {
 
+/// What accumulator k of W has become when only kLeft are left; in a tree of known size, which needs
+/// no counting.
+template <int W, class Op, int kLeft, class Leaf>
+GE_FN auto fold_tree(const Leaf& leaf, int k) {
+  if constexpr (kLeft == W)
+    return leaf(k);
+  else
+    return Op::combine(fold_tree<W, Op, 2 * kLeft>(leaf, k),
+                       fold_tree<W, Op, 2 * kLeft>(leaf, k + kLeft));
+}
 template <int W, class Op, class Leaf>
 GE_FN auto fold_own(const Leaf& leaf) {
-  if constexpr (W == 1)
-    return leaf(0);
+  constexpr int kFew = 8;  // more, and the code of a leaf would stand there too often
+  if constexpr (W <= kFew)
+    return fold_tree<W, Op, 1>(leaf, 0);
   else
     return fold_halves<Op>(W, leaf);
 }
@@ -30,6 +41,9 @@ GE_FN auto reduce_chunk(const Group& group, bool on, int first) {
     if constexpr (T::capacity == 1) {
       if (k == 0 && last > 0 && cells.template alive<T>(0))
         sum = Op::combine(sum, R(value_of_row<F, T>(cells, 0)));
+    } else if constexpr (T::capacity <= W) {  // an accumulator has a row, or none
+      if (k < last && cells.template alive<T>(k))
+        sum = Op::combine(sum, R(value_of_row<F, T>(cells, k)));
     } else {
       GE_UNROLL_ROWS
       for (int row = k < W ? first + k : last; row < last; row += W)
