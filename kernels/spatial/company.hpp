@@ -25,7 +25,7 @@ namespace detail {
 
 GE_FN void add_company(const Closeness& c, const Offsets& hits, int64_t& worth, int64_t& touches) {
   WholeSum worths, touched;
-  for (int base = 0; base < hits.count; base += kPack) {
+  for (int base = 0; base < hits.known(); base += kPack) {
     alignas(64) float values[kPack], near[kPack];
     GE_INDEPENDENT
     for (int k = base; k < base + kPack; ++k) {

@@ -94,18 +94,43 @@ GE_FN int wrapped_cell(int cell, int count) {
   return select(cell < 0, cell + count, select(cell >= count, cell - count, cell));
 }
 
-/// The rows that a circle touches, and the columns of each, as at most two runs of cells.
-class CircleRuns {
+/// The rows of the grid that a circle touches, and the columns of each.
+class Circle {
  public:
-  GE_FN CircleRuns(const Grid& grid, float x, float y, float range)
+  GE_FN Circle(const Grid& grid, float x, float y, float range)
       // Whatever was written into a position from outside, no cell is beyond the last.
       : grid_(grid),
         x_(clamp(x, 0.0f, grid.square.side)),
         y_(clamp(y, 0.0f, grid.square.side)),
-        range_(range + grid.slack) {
-    rows_ = stretch(grid.square, y_ - range_, y_ + range_, grid.rows_per_length, grid.rows);
-    row_ = rows_.first - 1;
+        range_(range + grid.slack),
+        rows_(stretch(grid.square, y_ - range_, y_ + range_, grid.rows_per_length, grid.rows)) {}
+
+  /// On a torus rows and columns may be counted on beyond the edges.
+  GE_FN Stretch rows() const { return rows_; }
+  GE_FN Stretch columns(int row) const {
+    // With every row in the list none is its nearest image: the whole width then.
+    const bool all = rows_.last - rows_.first == grid_.rows - 1 && wraps(grid_.square);
+    const float low = float(row) * grid_.row_height, high = low + grid_.row_height;
+    const float off = max(0.0f, max(low - y_, y_ - high) - grid_.slack);
+    const float chord = sqrt(max(0.0f, range_ * range_ - off * off)) + grid_.slack;
+    const float half = select(all, range_, chord);
+    return stretch(grid_.square, x_ - half, x_ + half, grid_.columns_per_length, grid_.columns);
   }
+  /// The first cell of a row, and how many a row has.
+  GE_FN int first_cell(int row) const { return wrapped_cell(row, grid_.rows) * grid_.columns; }
+  GE_FN int row_length() const { return grid_.columns; }
+
+ private:
+  const Grid& grid_;
+  float x_, y_, range_;
+  Stretch rows_;
+};
+
+/// The cells of a circle as runs, at most two of each row, one after the other.
+class CircleRuns {
+ public:
+  GE_FN explicit CircleRuns(const Circle& circle)
+      : circle_(circle), row_(circle.rows().first - 1) {}
   /// Whether there is another run; cells() has it then.
   GE_FN bool next() {
     if (rest_.first <= rest_.last) {
@@ -113,7 +138,7 @@ class CircleRuns {
       rest_ = {0, -1};
       return true;
     }
-    if (row_ >= rows_.last) return false;
+    if (row_ >= circle_.rows().last) return false;
     ++row_;
     take_row();
     return true;
@@ -122,25 +147,18 @@ class CircleRuns {
 
  private:
   GE_FN void take_row() {
-    // With every row in the list none is its nearest image: the whole width then.
-    const bool all = rows_.last - rows_.first == grid_.rows - 1 && wraps(grid_.square);
-    const float low = float(row_) * grid_.row_height, high = low + grid_.row_height;
-    const float off = max(0.0f, max(low - y_, y_ - high) - grid_.slack);
-    const float chord = sqrt(max(0.0f, range_ * range_ - off * off)) + grid_.slack;
-    const float half = select(all, range_, chord);
-    const Stretch columns =
-        stretch(grid_.square, x_ - half, x_ + half, grid_.columns_per_length, grid_.columns);
-    const int base = wrapped_cell(row_, grid_.rows) * grid_.columns, most = grid_.columns - 1;
+    const Stretch columns = circle_.columns(row_);
+    const int length = circle_.row_length(), most = length - 1;
+    const int base = circle_.first_cell(row_);
     const bool left = columns.first<0, right = columns.last> most;
     cells_ = {base + max(columns.first, 0), base + min(columns.last, most)};
-    rest_ = {base + select(left, columns.first + grid_.columns, 0),
-             base + select(left, most, select(right, columns.last - grid_.columns, -1))};
+    rest_ = {base + select(left, columns.first + length, 0),
+             base + select(left, most, select(right, columns.last - length, -1))};
     if (!left && !right) rest_ = {0, -1};
   }
 
-  const Grid& grid_;
-  float x_, y_, range_;
-  Stretch rows_, cells_{0, -1}, rest_{0, -1};
+  Circle circle_;
+  Stretch cells_{0, -1}, rest_{0, -1};
   int row_;
 };
 

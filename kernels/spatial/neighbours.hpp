@@ -17,14 +17,15 @@
 //   for (Hits hits; look.fill(hits);)
 //     for (int k = 0; k < hits.count; ++k) ... hits.dx[k], hits.dy[k], hits.row(k)
 //
-// Each lane of a squad meets its share of the hits; together they meet each once. Their order is
-// that of the grid, which differs from machine to machine: what is made of them must not depend on
-// it. Whole numbers may be added (fixed.hpp), minima taken.
+// Each lane of a squad meets its share of the hits, sometimes none in a turn; together they meet each
+// once. All lanes fill the same number of times. The order of hits is that of the grid, which differs
+// from machine to machine: what is made of them must not depend on it. Whole numbers may be added
+// (fixed.hpp), minima taken.
 #pragma once
 
 #include "engine/graph/call.hpp"
 #include "engine/world/pack_reads.hpp"
-#include "spatial/grid.hpp"
+#include "spatial/shared_runs.hpp"
 
 namespace ge::spatial {
 
@@ -153,7 +154,7 @@ GE_FN constexpr int room_of_hit(int k) {
 /// Agents in range, as seen from where one looks; with their rows, or (Offsets) without.
 template <bool kRows>
 struct HitsOf {
-  // One at a time where lanes look side by side: each goes on until it has one.
+  // One at a time where lanes look side by side.
   static constexpr int kRoom = kPack == 1 ? 1 : 64;
   alignas(64) float dx[kRoom + kPack], dy[kRoom + kPack], rows[kRows ? kRoom + kPack : 1];
   int count = 0;
@@ -161,6 +162,8 @@ struct HitsOf {
   GE_FN HitsOf() {
     if constexpr (kPack == 1) dx[0] = dy[0] = rows[0] = 0.0f;
   }
+  /// `count`, of which the compiler knows that it is no more than the room for one.
+  GE_FN int known() const { return kRoom == 1 ? select(count != 0, 1, 0) : count; }
   GE_FN uint32_t row(int k) const { return __builtin_bit_cast(uint32_t, rows[room_of_hit(k)]); }
 };
 using Hits = HitsOf<true>;
@@ -177,6 +180,31 @@ enum Filter : int32_t {
   kSomeRows = 2  // agents that are none of some rows
 };
 
+/// The agents of all runs, by packs on the CPU and one by one for a lane that looks alone.
+template <class Starts>
+class OwnRuns {
+ public:
+  GE_FN OwnRuns(const Circle& circle, const Starts& starts) : runs_(circle), starts_(starts) {}
+  GE_FN bool next() {
+    at_ += kPack;
+    while (at_ >= end_) {
+      if (!runs_.next()) return false;
+      const Stretch cells = runs_.cells();
+      at_ = int(starts_.get(cells.first).place);
+      end_ = int(starts_.get(cells.last + 1).place);
+    }
+    return true;
+  }
+  GE_FN int place() const { return at_; }
+  GE_FN Mask there() const { return first_lanes(end_ - at_); }
+
+ private:
+  CircleRuns runs_;
+  Starts starts_;
+  int at_ = 0, end_ = 0;
+};
+
+/// All lanes of a squad make the same looks, and fill the same number of times.
 template <class M, int32_t kFilter = kNoFilter>
 class Look {
  public:
@@ -188,25 +216,23 @@ class Look {
       : Look(w, squad, me, x, y, range, range * range) {}
   GE_FN Look(const W& w, const Squad& squad, int me, float x, float y, float range,
              float range_squared)
-      : w_(w),
-        square_(M::grid(w.params()).square),
-        runs_(M::grid(w.params()), x, y, range),
-        x_(x),
-        y_(y),
-        squared_(range_squared),
-        me_(uint32_t(me)),
-        stride_(squad.size() * kPack),
-        at_((squad.lane() - squad.size()) * kPack) {}
+      : Look(w, squad, me, x, y, range_squared, Circle(M::grid(w.params()), x, y, range)) {}
 
   /// Before the first hits: what kOneSide and kSomeRows let pass.
   GE_FN void only(const HalfPlane& half) { half_ = half; }
   GE_FN void only(int first, int end) { first_ = uint32_t(first), end_row_ = uint32_t(end); }
 
-  /// The next hits, as many as there is room for; false: there are none left.
+  /// The next hits, as many as there is room for, which may be none of this lane's; false, in all
+  /// lanes: there are none left.
   template <bool kRows>
   GE_FN bool fill(HitsOf<kRows>& hits) {
+    if constexpr (kPack == 1) {
+      if (squad_.size() > 1)
+        return (kFilter & kOneSide) != 0 ? fill_closed_up(hits) : fill_side_by_side(hits);
+    }
     int count = 0;
-    while (count <= HitsOf<kRows>::kRoom - kPack && next_pack()) count += keep_hits(hits, count);
+    while (count <= HitsOf<kRows>::kRoom - kPack && own_.next())
+      count += keep_hits(hits, count, judge(own_.place(), own_.there()));
     if constexpr (kPack > 1) {  // whole packs of numbers, whoever computes beyond the last
       store_pack(hits.dx + count, Floats{});
       store_pack(hits.dy + count, Floats{});
@@ -216,44 +242,101 @@ class Look {
   }
 
  private:
-  /// Agents at_ to end_ - 1 come next; lanes take turns also across the ends of runs.
-  GE_FN bool next_pack() {
-    at_ += stride_;
-    while (at_ >= end_) {
-      const int beyond = kPack == 1 ? at_ - end_ : 0;
-      if (!runs_.next()) return false;
-      const Stretch cells = runs_.cells();
-      at_ = int(w_.template get<typename T::Starts, First>(cells.first).place) + beyond;
-      end_ = int(w_.template get<typename T::Starts, First>(cells.last + 1).place);
-    }
-    return true;
-  }
-  /// Keeps those of the pack at at_ that are hits behind the first `count`; how many there are.
-  template <bool kRows>
-  GE_FN int keep_hits(HitsOf<kRows>& hits, int count) const {
-    using Near = typename T::Near;
-    const Floats dx = shortest(square_, read_pack<Near, NearX>(w_, at_) - x_);
-    const Floats dy = shortest(square_, read_pack<Near, NearY>(w_, at_) - y_);
-    const Floats rows = read_pack<Near, NearRow>(w_, at_);
-    Mask hit = both(first_lanes(end_ - at_), differs(rows, me_));
-    if constexpr ((kFilter & kSomeRows) != 0) hit = both(hit, within(rows, first_, end_row_));
-    hit = both(hit, dx * dx + dy * dy <= squared_);
+  using Starts = WordColumn<typename T::Starts, First>;
+  template <class C>
+  using Near = WordColumn<typename T::Near, C>;
+  struct None {
+    GE_FN None(const Circle&, const Squad&, const Starts&) {}
+  };
+
+  GE_FN Look(const W& w, const Squad& squad, int me, float x, float y, float range_squared,
+             const Circle& circle)
+      : squad_(squad),
+        square_(M::grid(w.params()).square),
+        own_(circle, Starts(w)),
+        shared_(circle, squad, Starts(w)),
+        near_x_(w),
+        near_y_(w),
+        near_row_(w),
+        x_(x),
+        y_(y),
+        squared_(range_squared),
+        me_(uint32_t(me)) {}
+
+  struct Candidates {
+    Floats dx, dy, rows;
+    Mask hit;
+  };
+  /// Those at `place` and behind it, a pack of them.
+  GE_FN Candidates judge(int place, const Mask& there) const {
+    Candidates c;
+    c.dx = shortest(square_, near_x_.pack(place) - x_);
+    c.dy = shortest(square_, near_y_.pack(place) - y_);
+    c.rows = near_row_.pack(place);
+    c.hit = both(there, differs(c.rows, me_));
+    if constexpr ((kFilter & kSomeRows) != 0) c.hit = both(c.hit, within(c.rows, first_, end_row_));
+    c.hit = both(c.hit, c.dx * c.dx + c.dy * c.dy <= squared_);
     if constexpr ((kFilter & kOneSide) != 0)
-      hit = both(hit, dx * half_.x + dy * half_.y >= half_.least);
+      c.hit = both(c.hit, c.dx * half_.x + c.dy * half_.y >= half_.least);
+    return c;
+  }
+  /// Keeps those that are hits behind the first `count`; how many there are.
+  template <bool kRows>
+  static GE_FN int keep_hits(HitsOf<kRows>& hits, int count, const Candidates& c) {
     const int to = room_of_hit(count);
-    keep(hits.dx + to, dx, hit);
-    keep(hits.dy + to, dy, hit);
-    if constexpr (kRows) keep(hits.rows + to, rows, hit);
-    return lanes_in(hit);
+    keep(hits.dx + to, c.dx, c.hit);
+    keep(hits.dy + to, c.dy, c.hit);
+    if constexpr (kRows) keep(hits.rows + to, c.rows, c.hit);
+    return lanes_in(c.hit);
   }
 
-  const W& w_;
+  // ---- by a squad
+
+  /// Each lane keeps its own candidate, or none.
+  template <bool kRows>
+  GE_FN bool fill_side_by_side(HitsOf<kRows>& hits) {
+    if (!shared_.next()) return false;
+    hits.count = keep_hits(hits, 0, judge(shared_.place(), shared_.there()));
+    return true;
+  }
+  /// Where half of the candidates are passed over, and a hit is long work, hits close up: lanes go on
+  /// until each has one. Those of the last candidates for which there is no lane are kept for later.
+  template <bool kRows>
+  GE_FN bool fill_closed_up(HitsOf<kRows>& hits) {
+    const int lane = squad_.lane();
+    int count = later_count_;
+    hits.dx[0] = later_.dx, hits.dy[0] = later_.dy;
+    if constexpr (kRows) hits.rows[0] = later_.rows;
+    while (count < Squad::kLanes && shared_.next()) {
+      const Candidates mine = judge(shared_.place(), shared_.there());
+      const uint32_t votes = squad_.votes(mine.hit);
+      // The first hit goes to the first lane without one, the next to the one beside it, around.
+      const int rank = (lane - count) & (Squad::kLanes - 1), from = bit_of_rank(votes, rank);
+      const Candidates found{squad_.from(mine.dx, from), squad_.from(mine.dy, from),
+                             kRows ? squad_.from(mine.rows, from) : 0.0f, rank < count_bits(votes)};
+      if (lane >= count)
+        keep_hits(hits, 0, found);
+      else if (found.hit)
+        later_ = found;
+      count += count_bits(votes);
+    }
+    later_count_ = max(0, count - Squad::kLanes);
+    hits.count = lane < count ? 1 : 0;
+    return count > 0;
+  }
+
+  Squad squad_;
   Square square_;
-  CircleRuns runs_;
+  OwnRuns<Starts> own_;
+  std::conditional_t<kPack == 1, SharedRuns<Starts>, None> shared_;
+  Near<NearX> near_x_;
+  Near<NearY> near_y_;
+  Near<NearRow> near_row_;
   float x_, y_, squared_;
   HalfPlane half_{};
   uint32_t me_, first_ = 0, end_row_ = ~0u;
-  int stride_, at_, end_ = 0;
+  Candidates later_{};
+  int later_count_ = 0;
 };
 
 /// How many agents a look finds, the shares of all lanes of the squad together.

@@ -83,7 +83,7 @@ using Discs = Spans<Hits::kRoom>;
 template <bool kRows>
 GE_FN void find_discs(const Sectors& s, float heading, const HitsOf<kRows>& hits, Discs& discs) {
   discs.count = hits.count;
-  for (int base = 0; base < hits.count; base += kPack) {
+  for (int base = 0; base < hits.known(); base += kPack) {
     GE_INDEPENDENT
     for (int k = base; k < base + kPack; ++k) {
       const int at = room_of_hit(k);
@@ -111,7 +111,7 @@ GE_FN void see(const WorldOf<M>& w, View& view, const Squad& squad, int me, cons
   Discs discs;
   for (Hits hits; look.fill(hits);) {
     find_discs(s, heading, hits, discs);
-    for (int k = 0; k < hits.count; ++k) {
+    for (int k = 0; k < hits.known(); ++k) {
       const int to = channel(hits.row(k));
       discs.first[room_of_hit(k)] += to, discs.last[room_of_hit(k)] += to;
     }

@@ -34,6 +34,14 @@ GE_FN int64_t sum_of_warp(int64_t value) {
     value += __shfl_xor_sync(~0u, value, distance);
   return value;
 }
+/// The word that one of the warp's lanes brings, the same lane or another in each of them.
+GE_FN uint32_t word_of_lane(uint32_t word, int lane) {
+  return __shfl_sync(~0u, word, lane);
+}
+/// The votes of the warp's lanes, the lowest lane's in the lowest bit.
+GE_FN uint32_t votes_of_warp(bool mine) {
+  return __ballot_sync(~0u, mine);
+}
 
 #else
 
@@ -54,11 +62,19 @@ GE_FN void lower_float(float* at, float value) {
 #if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
 void meet_warp();  // checking/lanes_emulated.hpp
 int64_t sum_of_warp(int64_t value);
+uint32_t word_of_lane(uint32_t word, int lane);
+uint32_t votes_of_warp(bool mine);
 #else
 // A lane alone.
 GE_FN void meet_warp() {}
 GE_FN int64_t sum_of_warp(int64_t value) {
   return value;
+}
+GE_FN uint32_t word_of_lane(uint32_t word, int) {
+  return word;
+}
+GE_FN uint32_t votes_of_warp(bool mine) {
+  return mine ? 1 : 0;
 }
 #endif
 

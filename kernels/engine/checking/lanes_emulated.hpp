@@ -345,6 +345,19 @@ inline int64_t sum_of_warp(int64_t value) {
   for (int lane = 0; lane < LaneEmulator::kWarp; ++lane) sum += here.brought(lane);
   return int64_t(sum);
 }
+inline uint32_t word_of_lane(uint32_t word, int lane) {
+  LaneEmulator& here = *LaneEmulator::current();
+  here.meet(LaneEmulator::Meeting::shuffle, word);
+  return uint32_t(here.brought(lane & (LaneEmulator::kWarp - 1)));
+}
+inline uint32_t votes_of_warp(bool mine) {
+  LaneEmulator& here = *LaneEmulator::current();
+  here.meet(LaneEmulator::Meeting::vote, mine ? 1 : 0);
+  uint32_t votes = 0;
+  for (int lane = 0; lane < LaneEmulator::kWarp; ++lane)
+    votes |= uint32_t(here.brought(lane)) << lane;
+  return votes;
+}
 
 struct EmulatedLanes {
   using Meeting = LaneEmulator::Meeting;
@@ -367,13 +380,7 @@ struct EmulatedLanes {
     else
       sync_warp();
   }
-  static uint32_t ballot(bool mine) {
-    here().meet(Meeting::vote, mine ? 1 : 0);
-    uint32_t votes = 0;
-    for (int lane = 0; lane < LaneEmulator::kWarp; ++lane)
-      votes |= uint32_t(here().brought(lane)) << lane;
-    return votes;
-  }
+  static uint32_t ballot(bool mine) { return votes_of_warp(mine); }
   static bool any(bool mine) { return ballot(mine) != 0; }
   template <class T>
   static T shuffle(T value, int lane) {

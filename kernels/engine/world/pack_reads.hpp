@@ -9,25 +9,40 @@
 
 namespace ge {
 
-/// Rows first, first + 1, ... of component C of T, as floats of the same bits. All kPack of them
-/// must be rows of the table.
-template <class T, class C, class S>
-GE_FN Floats read_pack(const World<S>& w, int first) {
-  static_assert(sizeof(C) == 4, "GE: a pack is of components of one word");
-  if constexpr (kPack == 1) {
-    return __builtin_bit_cast(Floats, w.template get<T, C>(first));
-  } else {
-    const Cells<S>& cells = w.engine();
-    const int stride = in_scratch<T, C> ? cells.scratch_stride : Cells<S>::B;
-    Floats pack{};
-    if (stride == 1)
-      __builtin_memcpy(&pack, cells.template at<T, C>(first), sizeof pack);
-    else
-      for (int k = 0; k < kPack; ++k)
-        set_lane(pack, k, __builtin_bit_cast(float, w.template get<T, C>(first + k)));
-    return pack;
+/// A column of components of one word, for loops that read many rows: its address, which of a table
+/// of any number of rows is a sum of many products, is found once.
+template <class T, class C>
+class WordColumn {
+ public:
+  template <class S>
+  GE_FN explicit WordColumn(const World<S>& w)
+      : at_(w.engine().template at<T, C>(0)),
+        stride_(in_scratch<T, C> ? w.engine().scratch_stride : Cells<S>::B) {
+    static_assert(sizeof(C) == 4, "GE: a column is of components of one word");
   }
-}
+  GE_FN C get(int row) const { return load_words<C>(address(row), stride_); }
+  /// Rows first, first + 1, ... as floats of the same bits. All kPack of them must be rows of the
+  /// table.
+  GE_FN Floats pack(int first) const {
+    if constexpr (kPack == 1) {
+      return __builtin_bit_cast(Floats, get(first));
+    } else {
+      Floats pack{};
+      if (stride_ == 1)
+        __builtin_memcpy(&pack, address(first), sizeof pack);
+      else
+        for (int k = 0; k < kPack; ++k)
+          set_lane(pack, k, __builtin_bit_cast(float, get(first + k)));
+      return pack;
+    }
+  }
+
+ private:
+  GE_FN const char* address(int row) const { return at_ + int64_t{row} * (4 * stride_); }
+
+  const char* at_;
+  int stride_;
+};
 
 /// How many lanes are in `mask`.
 GE_FN int lanes_in(const Mask& mask) {

@@ -8,8 +8,9 @@
 //     company.sum = squad.sum(sum);                      // every lane has the total
 //   }
 //
-// All lanes run the function for the same row and meet the same number of times: `meet` and `sum`
-// stand outside of loops and branches that differ between lanes. Whole numbers add up to the same
+// All lanes run the function for the same row and meet the same number of times: `meet`, `sum`,
+// `from`, `votes` and `any` stand outside of loops and branches that differ between lanes. Whole
+// numbers add up to the same
 // sum in any order, so results do not know how many lanes there were; floats do not.
 #pragma once
 
@@ -32,6 +33,18 @@ class Squad {
   }
   /// The lanes' total, in every lane.
   GE_FN int64_t sum(int64_t value) const { return size_ == 1 ? value : sum_of_warp(value); }
+  /// What a lane brings, four bytes; `lane`, which may differ from lane to lane, counts modulo 32.
+  template <class T>
+  GE_FN T from(T value, int lane) const {
+    static_assert(sizeof(T) == 4);
+    if (size_ == 1) return value;
+    return __builtin_bit_cast(T, word_of_lane(__builtin_bit_cast(uint32_t, value), lane));
+  }
+  /// A bit of each lane, and whether any of them is set.
+  GE_FN uint32_t votes(bool mine) const {
+    return size_ == 1 ? uint32_t(mine) : votes_of_warp(mine);
+  }
+  GE_FN bool any(bool mine) const { return votes(mine) != 0; }
 
  private:
   int lane_, size_;
