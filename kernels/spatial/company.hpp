@@ -18,12 +18,12 @@ inline Closeness make_closeness(double range, double decay, double touch) {
 
 struct Company {
   float worth;
-  int64_t touches;
+  int32_t touches;
 };
 
 namespace detail {
 
-GE_FN void add_company(const Closeness& c, const Offsets& hits, int64_t& worth, int64_t& touches) {
+GE_FN void add_company(const Closeness& c, const Offsets& hits, int64_t& worth, int32_t& touches) {
   WholeSum worths, touched;
   for (int base = 0; base < hits.known(); base += kPack) {
     alignas(64) float values[kPack], near[kPack];
@@ -40,7 +40,7 @@ GE_FN void add_company(const Closeness& c, const Offsets& hits, int64_t& worth, 
     worths.add(load_pack(values), there);
     touched.add(load_pack(near), there);
   }
-  worth += worths.total(), touches += touched.total();
+  worth += worths.total(), touches += int32_t(touched.total());
 }
 
 }  // namespace detail
@@ -48,9 +48,10 @@ GE_FN void add_company(const Closeness& c, const Offsets& hits, int64_t& worth, 
 /// What a look finds, the shares of all lanes of the squad together.
 template <class M, int32_t kFilter>
 GE_FN Company company(Look<M, kFilter>& look, const Squad& squad, const Closeness& c) {
-  int64_t worth = 0, touches = 0;
+  int64_t worth = 0;
+  int32_t touches = 0;
   for (Offsets hits; look.fill(hits);) detail::add_company(c, hits, worth, touches);
-  return {from_fixed(squad.sum(worth)), squad.sum(touches)};
+  return {from_fixed(squad.sum(worth)), squad.count(touches)};
 }
 
 }  // namespace ge::spatial

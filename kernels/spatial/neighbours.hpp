@@ -299,30 +299,33 @@ class Look {
     hits.count = keep_hits(hits, 0, judge(shared_.place(), shared_.there()));
     return true;
   }
-  /// Where half of the candidates are passed over, and a hit is long work, hits close up: lanes go on
-  /// until each has one. Those of the last candidates for which there is no lane are kept for later.
+  /// Where half of the candidates are passed over, and a hit is long work, hits close up: a lane's
+  /// second hit goes to a lane that has none, and with the last of those all lanes have one. Hits of
+  /// the last candidates for which there was no lane wait where they are.
   template <bool kRows>
   GE_FN bool fill_closed_up(HitsOf<kRows>& hits) {
     const int lane = squad_.lane();
-    int count = later_count_;
-    hits.dx[0] = later_.dx, hits.dy[0] = later_.dy;
-    if constexpr (kRows) hits.rows[0] = later_.rows;
-    while (count < Squad::kLanes && shared_.next()) {
+    uint32_t full = waiting_lanes_;
+    waiting_.hit = full >> lane & 1;
+    keep_hits(hits, 0, waiting_);
+    waiting_lanes_ = 0;
+    while (full != ~0u && shared_.next()) {
       const Candidates mine = judge(shared_.place(), shared_.there());
       const uint32_t votes = squad_.votes(mine.hit);
-      // The first hit goes to the first lane without one, the next to the one beside it, around.
-      const int rank = (lane - count) & (Squad::kLanes - 1), from = bit_of_rank(votes, rank);
-      const Candidates found{squad_.from(mine.dx, from), squad_.from(mine.dy, from),
-                             kRows ? squad_.from(mine.rows, from) : 0.0f, rank < count_bits(votes)};
-      if (lane >= count)
-        keep_hits(hits, 0, found);
-      else if (found.hit)
-        later_ = found;
-      count += count_bits(votes);
+      uint32_t second = votes & full;
+      if ((full >> lane & 1) == 0) keep_hits(hits, 0, mine);
+      full |= votes;
+      while (second != 0 && full != ~0u) {
+        const int from = lowest_bit(second), to = lowest_bit(~full);
+        const Candidates moved{squad_.from(mine.dx, from), squad_.from(mine.dy, from),
+                               kRows ? squad_.from(mine.rows, from) : 0.0f, lane == to};
+        keep_hits(hits, 0, moved);
+        second &= second - 1, full |= full + 1;
+      }
+      waiting_ = mine, waiting_lanes_ = second;
     }
-    later_count_ = max(0, count - Squad::kLanes);
-    hits.count = lane < count ? 1 : 0;
-    return count > 0;
+    hits.count = int(full >> lane & 1);
+    return full != 0;
   }
 
   Squad squad_;
@@ -335,16 +338,16 @@ class Look {
   float x_, y_, squared_;
   HalfPlane half_{};
   uint32_t me_, first_ = 0, end_row_ = ~0u;
-  Candidates later_{};
-  int later_count_ = 0;
+  Candidates waiting_{};
+  uint32_t waiting_lanes_ = 0;
 };
 
 /// How many agents a look finds, the shares of all lanes of the squad together.
 template <class M, int32_t kFilter>
 GE_FN int64_t count(Look<M, kFilter>& look, const Squad& squad) {
-  int64_t found = 0;
+  int32_t found = 0;
   for (Offsets hits; look.fill(hits);) found += hits.count;
-  return squad.sum(found);
+  return squad.count(found);
 }
 
 }  // namespace ge::spatial

@@ -32,12 +32,13 @@ class SharedRuns {
     }
     // Lanes beyond the last candidate stay with it.
     const int mine = min(first_ + squad_.lane(), count_ - 1);
-    while (squad_.any(mine >= end_of_run_)) {
-      run_ += mine >= end_of_run_ ? 1 : 0;
-      end_of_run_ = squad_.from(end_, run_);
+    int end = squad_.from(end_, run_);
+    while (squad_.any(mine >= end)) {
+      run_ += mine >= end ? 1 : 0;
+      end = squad_.from(end_, run_);
     }
     place_ = mine + squad_.from(offset_, run_);
-    if (any_over_edge_) {
+    if (squad_.any(back_ != 0)) {
       const int edge = squad_.from(edge_, run_), back = squad_.from(back_, run_);
       place_ -= place_ >= edge ? back : 0;
     }
@@ -62,16 +63,9 @@ class SharedRuns {
       count = place_of(base + wrapped_cell(columns.last, length) + 1) - first;
       if (over) edge_ = place_of(base + length), back_ = edge_ - place_of(base), count += back_;
     }
-    any_over_edge_ = squad_.any(back_ != 0);
-    end_ = count;
-    GE_UNROLL
-    for (int distance = 1; distance < Squad::kLanes; distance *= 2) {
-      const int below = squad_.from(end_, squad_.lane() - distance);
-      end_ += squad_.lane() >= distance ? below : 0;
-    }
+    end_ = squad_.sum_so_far(count);
     offset_ = first - (end_ - count);
     count_ = squad_.from(end_, Squad::kLanes - 1);
-    end_of_run_ = squad_.from(end_, 0);
     next_row_ += Squad::kLanes, first_ = run_ = 0;
   }
   GE_FN int place_of(int cell) const { return int(starts_.get(cell).place); }
@@ -85,9 +79,8 @@ class SharedRuns {
   // Of this lane's row: the candidate behind its last, what lies between a candidate and its place,
   // and where and how far places jump back over the edge.
   int end_ = 0, offset_ = 0, edge_ = 0, back_ = 0;
-  bool any_over_edge_ = false;
-  // Of this lane's candidate: the lane whose row it is in, where that ends, and its place.
-  int run_ = 0, end_of_run_ = 0, place_ = 0;
+  // Of this lane's candidate: the lane whose row it is in, and its place.
+  int run_ = 0, place_ = 0;
 };
 
 }  // namespace ge::spatial

@@ -34,6 +34,29 @@ GE_FN int64_t sum_of_warp(int64_t value) {
     value += __shfl_xor_sync(~0u, value, distance);
   return value;
 }
+/// The same of counts, whose total is below 2^31.
+GE_FN int32_t count_of_warp(int32_t value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(~0u, value);
+#else
+  GE_UNROLL
+  for (int distance = kWarp / 2; distance > 0; distance /= 2)
+    value += __shfl_xor_sync(~0u, value, distance);
+  return value;
+#endif
+}
+/// The total of the warp's lanes up to this one.
+GE_FN int32_t sum_to_lane(int32_t value) {
+  GE_UNROLL
+  for (int distance = 1; distance < kWarp; distance *= 2)
+    // The shuffle itself says whether there is a lane so far below.
+    asm volatile(
+        "{ .reg .pred there; .reg .s32 below; shfl.sync.up.b32 below|there, %0, %1, 0, -1; "
+        "@there add.s32 %0, %0, below; }"
+        : "+r"(value)
+        : "r"(distance));
+  return value;
+}
 /// The word that one of the warp's lanes brings, the same lane or another in each of them.
 GE_FN uint32_t word_of_lane(uint32_t word, int lane) {
   return __shfl_sync(~0u, word, lane);
@@ -62,12 +85,20 @@ GE_FN void lower_float(float* at, float value) {
 #if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
 void meet_warp();  // checking/lanes_emulated.hpp
 int64_t sum_of_warp(int64_t value);
+int32_t count_of_warp(int32_t value);
+int32_t sum_to_lane(int32_t value);
 uint32_t word_of_lane(uint32_t word, int lane);
 uint32_t votes_of_warp(bool mine);
 #else
 // A lane alone.
 GE_FN void meet_warp() {}
 GE_FN int64_t sum_of_warp(int64_t value) {
+  return value;
+}
+GE_FN int32_t count_of_warp(int32_t value) {
+  return value;
+}
+GE_FN int32_t sum_to_lane(int32_t value) {
   return value;
 }
 GE_FN uint32_t word_of_lane(uint32_t word, int) {

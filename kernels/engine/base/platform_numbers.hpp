@@ -93,16 +93,4 @@ GE_FN double hardware_fma(double a, double b, double c) {
 
 #endif
 
-/// Position of the set bit above `rank` others; up to 31, whatever it is, where there is none.
-GE_FN int bit_of_rank(uint32_t word, int rank) {
-  int position = 0;
-  GE_UNROLL
-  for (int width = 16; width > 0; width /= 2) {
-    const int below = count_bits(word >> position & ((1u << width) - 1));
-    const bool beyond = rank >= below;
-    rank -= beyond ? below : 0, position += beyond ? width : 0;
-  }
-  return position;
-}
-
 }  // namespace ge

@@ -345,6 +345,16 @@ inline int64_t sum_of_warp(int64_t value) {
   for (int lane = 0; lane < LaneEmulator::kWarp; ++lane) sum += here.brought(lane);
   return int64_t(sum);
 }
+inline int32_t count_of_warp(int32_t value) {
+  return int32_t(sum_of_warp(int64_t{value}));
+}
+inline int32_t sum_to_lane(int32_t value) {
+  LaneEmulator& here = *LaneEmulator::current();
+  here.meet(LaneEmulator::Meeting::shuffle, uint64_t(value));
+  uint64_t sum = 0;
+  for (int lane = 0; lane <= here.thread() % LaneEmulator::kWarp; ++lane) sum += here.brought(lane);
+  return int32_t(sum);
+}
 inline uint32_t word_of_lane(uint32_t word, int lane) {
   LaneEmulator& here = *LaneEmulator::current();
   here.meet(LaneEmulator::Meeting::shuffle, word);

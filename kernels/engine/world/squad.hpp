@@ -8,10 +8,10 @@
 //     company.sum = squad.sum(sum);                      // every lane has the total
 //   }
 //
-// All lanes run the function for the same row and meet the same number of times: `meet`, `sum`,
-// `from`, `votes` and `any` stand outside of loops and branches that differ between lanes. Whole
-// numbers add up to the same
-// sum in any order, so results do not know how many lanes there were; floats do not.
+// All lanes run the function for the same row and meet the same number of times: `meet`, and what
+// tells of other lanes, stand outside of loops and branches that differ between lanes. Whole
+// numbers add up to the same sum in any order, so results do not know how many lanes there were;
+// floats do not.
 #pragma once
 
 #include "engine/base/platform_lanes.hpp"
@@ -33,6 +33,10 @@ class Squad {
   }
   /// The lanes' total, in every lane.
   GE_FN int64_t sum(int64_t value) const { return size_ == 1 ? value : sum_of_warp(value); }
+  /// The same of counts, whose total is below 2^31.
+  GE_FN int32_t count(int32_t mine) const { return size_ == 1 ? mine : count_of_warp(mine); }
+  /// The total of the lanes up to this one.
+  GE_FN int32_t sum_so_far(int32_t value) const { return size_ == 1 ? value : sum_to_lane(value); }
   /// What a lane brings, four bytes; `lane`, which may differ from lane to lane, counts modulo 32.
   template <class T>
   GE_FN T from(T value, int lane) const {
