@@ -65,12 +65,9 @@ PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
   const int64_t slab = variant.slab ? int64_t{grid} * teams * variant.scratch : 0;
   const bool early = dependent() && (tuning == nullptr || tuning->dependent);
   const int warps = shape->resident * shape->threads / 32;
-  return {choice.phase,
-          variant.function,
-          variant.lanes,
-          {grid, shape->threads, shape->shared, early},
-          slab,
-          warps};
+  return {choice.phase,  variant.function,
+          variant.lanes, {grid, shape->threads, shape->shared, early},
+          slab,          warps};
 }
 
 std::vector<PreparedLaunch> DeviceStore::prepare(const std::vector<LaunchChoice>& choices) {

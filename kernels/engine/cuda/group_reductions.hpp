@@ -8,7 +8,7 @@
 
 namespace ge {
 
-/// What accumulator k of W has become when only kLeft are left; in a tree of known size, which needs
+/// What accumulator k of W has become when only kLeft are left: a tree of known size, which needs
 /// no counting.
 template <int W, class Op, int kLeft, class Leaf>
 GE_FN auto fold_tree(const Leaf& leaf, int k) {

@@ -99,8 +99,8 @@ consteval int header_bytes() {
   return 0;
 }
 
-/// Not in builds of one world per block, which are those of checking/shuffled: there a lifetime that
-/// has ended leaves poison, and not what another has written since.
+/// Not in builds of one world per block, which are those of checking/shuffled: a lifetime that has
+/// ended leaves poison there, and not what another has written since.
 inline constexpr bool kLifetimesShare = kBlockOfBuild != 1;
 
 /// Walks the columns of all tables in order and hands each its offset. kScratch selects the memory.
