@@ -26,10 +26,10 @@ from gpu_envs.benchmark.plan import Form, Plan
 from gpu_envs.benchmark.points import Case, Point
 from gpu_envs.benchmark.report import Bar, Report, Table, si
 
-BLOCKS = (32, 64, 128, 256)  # threads; 128 where nobody asks
+BLOCKS = (128, 32, 64, 256)  # threads
 SHAPES = (  # lanes and threads of a block, by what they are likely to tell; 0: the engine's choice
-    *((0, 0), (0, 32), (0, 64), (0, 256), (8, 0), (1, 0), (32, 0)),
-    *((lanes, block) for lanes in (8, 1, 32) for block in BLOCKS if block != 128),
+    *((0, block) for block in (0, *BLOCKS)),
+    *((lanes, block) for block in (0, *BLOCKS) for lanes in (8, 1, 32)),
 )
 FEWER = (2_048, 16_384)  # worlds, beside those of a bar
 _GRAPH = 32  # steps in a graph, where a launch may take longer than a step

@@ -418,22 +418,24 @@ def test_records_that_differ_are_named():
 
 def test_rows_replace_those_of_the_same_phase_and_leave_others():
     text = tune.TABLE.read_text()
-    row = tune.Row("Some-v0", 1, "step", 90, 8, 256, True)
-    other = tune.Row("Some-v0", 1, "step", 80, 1, 64, False)
-    once = tune.merge(text, [row, other])
-    assert '    {"Some-v0", 1, "step", 90, 8, 256, true},\n' in once
+    row = tune.Row("Some-v0", 1, "step", 90, 0, 8, 256, True)
+    other = tune.Row("Some-v0", 1, "step", 80, 0, 1, 64, False)
+    small = tune.Row("Some-v0", 1, "step", 90, 8192, 32, 32, True)  # the same of few worlds
+    once = tune.merge(text, [row, other, small])
+    assert '    {"Some-v0", 1, "step", 90, 0, 8, 256, true},\n' in once
     assert '{"", 0' not in once
-    twice = tune.merge(once, [tune.Row("Some-v0", 1, "step", 90, 32, 64, True)])
-    assert '"step", 90, 8' not in twice
-    assert '    {"Some-v0", 1, "step", 90, 32, 64, true},\n' in twice
+    twice = tune.merge(once, [tune.Row("Some-v0", 1, "step", 90, 0, 32, 64, True)])
+    assert '"step", 90, 0, 8' not in twice
+    assert '    {"Some-v0", 1, "step", 90, 0, 32, 64, true},\n' in twice
     assert tune.line(other) in twice
-    back = twice.replace("90, 32, 64", "90, 8, 256")
+    assert tune.line(small) in twice
+    back = twice.replace("90, 0, 32, 64", "90, 0, 8, 256")
     assert sorted(back.splitlines()) == sorted(once.splitlines())
     assert once.startswith(text.partition("{\n")[0])
 
 
 def test_rows_come_from_what_gpu_check_found(tmp_path):
-    row = tune.Row("Some-v0", 0, "step", 90, 8, 256, True)
+    row = tune.Row("Some-v0", 0, "step", 90, 0, 8, 256, True)
     evidence.Evidence(tmp_path, "golden").row({"equal": 1})
     evidence.Evidence(tmp_path, "tune").row(data={"row": tune.asdict(row), "timings": []})
     assert tune.read_rows(tmp_path / evidence.ROWS) == [row]
