@@ -90,6 +90,13 @@ consteval bool record_is_flat(Types<Ts...>) {
   return ((Ts::scratch || (Ts::kind == Kind::fixed && Ts::capacity == 1)) && ...);
 }
 
+/// Whether a phase has all scratch memory, whatever its stages name: the flat executor makes a
+/// phase of each of them, and what one wrote the next reads.
+template <class PhaseT>
+inline constexpr bool has_all_scratch = false;
+template <class L, class... X>
+inline constexpr bool has_all_scratch<Phase<"flat", L, X...>> = true;
+
 /// Sizes of one phase with G lanes per world.
 template <class E, class PhaseT, int G>
 struct GroupPlan;
@@ -104,7 +111,8 @@ struct GroupPlan<E, Phase<kName, L, X...>, G> {
   // found lies behind it. Sizes of tables of any number of rows come on top, below.
   static constexpr bool any = has_any<Tables>;
   static constexpr int tables =
-      any ? kScratchBytes<Tables>
+      any || has_all_scratch<Phase<kName, L, X...>>
+          ? kScratchBytes<Tables>
           : scratch_of_lifetimes<Tables>(lifetimes_of_stages<typename E::Schema>(Types<X...>{}));
   static constexpr int world_scratch = int(round_up(tables + 4 * largest_pool_words(Tables{}), 16));
   static constexpr bool registers =
