@@ -53,7 +53,7 @@ namespace ge {
 template <class E, class X>
 void run_stage(Trial<E>& trial, X x) {
   trial.images.stage = type_name<X>();
-  trial.enter_lifetime(StageLifetimes<typename E::Schema, X>::mask);
+  trial.enter_lifetime(lifetimes_of_stage<typename E::Schema, X>());
   stage(trial, x);
 }
 template <class E, class... X>

@@ -72,11 +72,9 @@ struct Trial {
     }
   }
 
-  /// The lifetimes that a stage names; bit 0 is no lifetime.
+  /// That which a stage names, as a bit; 0: none.
   void enter_lifetime(uint32_t mask) {
-    mask &= ~1u;
     if (mask == 0 || mask == lifetime) return;
-    if ((mask & (mask - 1)) != 0) images.breach("names scratch memory of two lifetimes at once");
     lifetime = mask;
     constexpr int first = scratch_of_lifetimes<Tables>(0);
     images.poison_scratch(first, kScratchBytes<Tables> - first);

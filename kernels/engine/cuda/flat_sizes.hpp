@@ -14,8 +14,7 @@ struct FlatSizes {
   using Tables = AllTables<S>;
 
   static int64_t scratch_bytes(const Params& params) {
-    return round_up(
-        GroupPlan<E, Phase<"flat", Lanes<kFlatTeam>>, kFlatTeam>::world_scratch_of(params), 64);
+    return round_up(GroupPlan<E, FlatPhase<>, kFlatTeam>::world_scratch_of(params), 64);
   }
   static int64_t chunks(const Params& params) { return chunks_of(params, Tables{}); }
   /// Rows of a world that a stage sorts, at most, and their keys.

@@ -10,7 +10,7 @@ namespace flat {
 
 template <class E, class X, class Service>
 struct TeamJob {
-  using PhaseT = Phase<"flat", Lanes<kFlatTeam>, X>;
+  using PhaseT = FlatPhase<X>;
   using Plan = GroupPlan<E, PhaseT, kFlatTeam>;
   static constexpr int shared_bytes = Plan::counts + Plan::stage;
   static GE_FN void run(const Work<E>& work, int world) {

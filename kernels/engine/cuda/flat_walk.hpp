@@ -14,8 +14,6 @@
 namespace ge {
 
 inline constexpr int kFlatLevels = kMostNested;  // of masks: outside of all, nobody is left out
-/// Lanes that a world gets in a stage that runs as a group does.
-inline constexpr int kFlatTeam = 64;
 
 /// All that a job knows: the kernel's parameter.
 template <class S>

@@ -90,12 +90,17 @@ consteval bool record_is_flat(Types<Ts...>) {
   return ((Ts::scratch || (Ts::kind == Kind::fixed && Ts::capacity == 1)) && ...);
 }
 
-/// Whether a phase has all scratch memory, whatever its stages name: the flat executor makes a
-/// phase of each of them, and what one wrote the next reads.
+/// Lanes that a world gets in a stage that runs as a group does.
+inline constexpr int kFlatTeam = 64;
+/// What the flat executor runs by such teams: a stage by itself, or none.
+template <class... X>
+using FlatPhase = Phase<"flat", Lanes<kFlatTeam>, X...>;
+/// Whether a phase has all scratch memory, whatever its stages name. What one flat stage wrote the
+/// next reads.
 template <class PhaseT>
 inline constexpr bool has_all_scratch = false;
-template <class L, class... X>
-inline constexpr bool has_all_scratch<Phase<"flat", L, X...>> = true;
+template <class... X>
+inline constexpr bool has_all_scratch<FlatPhase<X...>> = true;
 
 /// Sizes of one phase with G lanes per world.
 template <class E, class PhaseT, int G>

@@ -6,7 +6,7 @@
 
 namespace ge {
 
-template <class T, class Tables, class... Cs>
+template <class T, class... Cs>
 consteval uint32_t lifetimes_of_columns(Types<Cs...>) {
   uint32_t mask = 0;
   (..., [&] {
@@ -14,22 +14,20 @@ consteval uint32_t lifetimes_of_columns(Types<Cs...>) {
   }());
   return mask;
 }
-template <class T, class Tables>
-inline constexpr uint32_t kLifetimesOfTable =
-    lifetimes_of_columns<T, Tables>(typename T::components{});
+template <class T>
+inline constexpr uint32_t kLifetimesOfTable = lifetimes_of_columns<T>(typename T::components{});
 
 /// Of an argument: of its component in whichever table has it.
 template <class Arg, class... Ts>
-consteval uint32_t lifetimes_of_argument(Types<Ts...> tables) {
+consteval uint32_t lifetimes_of_argument(Types<Ts...>) {
   using A = bare<Arg>;
   uint32_t mask = 0;
   if constexpr (is_rows<A>) {
-    mask =
-        lifetimes_of_columns<typename A::Table, decltype(tables)>(Types<typename A::Component>{});
+    mask = lifetimes_of_columns<typename A::Table>(Types<typename A::Component>{});
   } else {
     (..., [&] {
       if constexpr (contains<A, typename Ts::components>)
-        mask |= lifetimes_of_columns<Ts, decltype(tables)>(Types<A>{});
+        mask |= lifetimes_of_columns<Ts>(Types<A>{});
     }());
   }
   return mask;
@@ -64,38 +62,33 @@ template <class S, auto Count, auto F>
 struct StageLifetimes<S, Coloured<Count, F>> {
   using T = typename ColouredTable<F, AllTables<S>>::type;
   static constexpr uint32_t mask =
-      kLifetimesOf<AllTables<S>, Count, F> | lifetimes_of_columns<T, AllTables<S>>(Types<Colour>{});
+      kLifetimesOf<AllTables<S>, Count, F> | lifetimes_of_columns<T>(Types<Colour>{});
 };
 template <class S, auto Count, auto F, class T>
 struct StageLifetimes<S, For<Count, F, T>> {
-  static constexpr uint32_t mask =
-      kLifetimesOf<AllTables<S>, Count, F> | kLifetimesOfTable<T, AllTables<S>>;
+  static constexpr uint32_t mask = kLifetimesOf<AllTables<S>, Count, F> | kLifetimesOfTable<T>;
 };
 template <class S, auto Count, auto F, class T>
 struct StageLifetimes<S, ForPacks<Count, F, T>> {
-  static constexpr uint32_t mask =
-      kLifetimesOf<AllTables<S>, Count> | kLifetimesOfTable<T, AllTables<S>>;
+  static constexpr uint32_t mask = kLifetimesOf<AllTables<S>, Count> | kLifetimesOfTable<T>;
 };
 template <class S, auto Count, auto Test, auto Make, class T>
 struct StageLifetimes<S, Emit<Count, Test, Make, T>> {
   static constexpr uint32_t mask =
-      kLifetimesOf<AllTables<S>, Count, Test, Make> | kLifetimesOfTable<T, AllTables<S>>;
+      kLifetimesOf<AllTables<S>, Count, Test, Make> | kLifetimesOfTable<T>;
 };
 template <class S, auto Key, class T, class Order, class Starts>
 struct StageLifetimes<S, SortRows<Key, T, Order, Starts>> {
-  static constexpr uint32_t mask = kLifetimesOf<AllTables<S>, Key> |
-                                   kLifetimesOfTable<Order, AllTables<S>> |
-                                   kLifetimesOfTable<Starts, AllTables<S>>;
+  static constexpr uint32_t mask =
+      kLifetimesOf<AllTables<S>, Key> | kLifetimesOfTable<Order> | kLifetimesOfTable<Starts>;
 };
 template <class S, auto Count, auto Make, class T>
 struct StageLifetimes<S, Spawn<Count, Make, T>> {
-  static constexpr uint32_t mask =
-      kLifetimesOf<AllTables<S>, Count, Make> | kLifetimesOfTable<T, AllTables<S>>;
+  static constexpr uint32_t mask = kLifetimesOf<AllTables<S>, Count, Make> | kLifetimesOfTable<T>;
 };
 template <class S, auto Test, class T>
 struct StageLifetimes<S, Destroy<Test, T>> {
-  static constexpr uint32_t mask =
-      kLifetimesOf<AllTables<S>, Test> | kLifetimesOfTable<T, AllTables<S>>;
+  static constexpr uint32_t mask = kLifetimesOf<AllTables<S>, Test> | kLifetimesOfTable<T>;
 };
 template <class S, auto F, class Op, auto Into>
 struct StageLifetimes<S, Reduce<F, Op, Into>> {
@@ -117,12 +110,21 @@ struct StageLifetimes<S, TakeActions> {
   static constexpr uint32_t mask = lifetimes_of_argument<typename S::Action>(AllTables<S>{});
 };
 
+/// Of a stage, which may name one beside what is always there.
+template <class S, class X>
+consteval uint32_t lifetimes_of_stage() {
+  constexpr uint32_t mask = StageLifetimes<S, X>::mask & ~1u;
+  static_assert((mask & (mask - 1)) == 0,
+                "GE: this stage names scratch memory of two lifetimes, which share their place");
+  return mask;
+}
+
 /// Of stages and all that they hold.
 template <class S, class... X>
 consteval uint32_t lifetimes_of_stages(Types<X...>);
 template <class S, class X>
 consteval uint32_t lifetimes_within() {
-  return StageLifetimes<S, X>::mask | lifetimes_of_stages<S>(typename InnerOf<X>::type{});
+  return lifetimes_of_stage<S, X>() | lifetimes_of_stages<S>(typename InnerOf<X>::type{});
 }
 template <class S, class... X>
 consteval uint32_t lifetimes_of_stages(Types<X...>) {

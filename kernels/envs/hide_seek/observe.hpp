@@ -366,7 +366,8 @@ GE_FN void show_state(const W<T>& w, FloatRow& row, const Squad& squad) {
     pen.put(flag(owner.team == kSeekers));
   }
   const int walls = objects + (p.body_count - p.first_box) * kObject;
-  for (int k = squad.lane(); k < w.template count<Statics<T>>(); k += squad.size()) {
+  const int wall_count = w.template count<Statics<T>>();
+  for (int k = squad.lane(); k < wall_count; k += squad.size()) {
     const physics::Static wall = w.template get<Statics<T>, physics::Static>(k);
     Pen pen{row, walls + k * kWallColumns, true};
     pen.put(physics::vec(wall.centre));
