@@ -210,9 +210,8 @@ class Simulator:
         """Return the current observation again; arguments as in `step`."""
         self._require_ready("observe")
         addresses, results = self._destination(False, out)
-        with self._streams.ordered(stream) as handle:
-            self._native.observe(addresses, handle)
-        self._streams.kept(handle, *results)
+        native = self._native
+        self._streams.enqueue(lambda on: native.observe(addresses, on), stream, None, results)
         finished = zip(self.layout.outputs, self._arrays.finish(results), strict=True)
         return self._presented(
             Outputs(*(None if o is None or o.by_a_step else array for o, array in finished))
@@ -236,9 +235,12 @@ class Simulator:
             if stream is None and maker is None:
                 self._step(address, kind, addresses, self._arrays.stream())
             else:
-                with self._streams.ordered(stream, maker) as handle:
-                    self._step(address, kind, addresses, handle)
-                self._streams.kept(handle, alive, *results)
+                self._streams.enqueue(
+                    lambda on: self._step(address, kind, addresses, on),
+                    stream,
+                    maker,
+                    (alive, *results),
+                )
         if self._arrays.converts:
             results = self._arrays.finish(results)
         if self.strict:
@@ -262,9 +264,12 @@ class Simulator:
                 raise errors.ResetNeeded(f"{key}: the first reset has to be of all worlds")
             seeds = resets.fresh_seed() if seeds is None else seeds
         addresses, results = self._destination(flat, out)
-        with self._streams.ordered(stream, maker) as handle:
-            self._native.reset(seeds, address, values, addresses, handle)
-        self._streams.kept(handle, alive, *results)
+        self._streams.enqueue(
+            lambda on: self._native.reset(seeds, address, values, addresses, on),
+            stream,
+            maker,
+            (alive, *results),
+        )
         if seeds is not None:
             self.np_random_seed = tuple(seeds) if isinstance(seeds, list) else seeds
         self._set_ready()
@@ -301,9 +306,13 @@ class Simulator:
         actions = self._arrays.empty(shape) if out is None else out
         if out is not None:
             self._arrays.check(out, array_libraries.Wanted("out", ("int32",), (shape,)))
-        with self._streams.ordered(stream) as handle:
-            self._native.sample_actions(address, whole_seed, self._arrays.address(actions), handle)
-        self._streams.kept(handle, kept, actions)
+        to = self._arrays.address(actions)
+        self._streams.enqueue(
+            lambda on: self._native.sample_actions(address, whole_seed, to, on),
+            stream,
+            None,
+            (kept, actions),
+        )
         self._has_sampled = True
         return actions
 

@@ -12,7 +12,7 @@ beside the current stream makes another one current.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -34,14 +34,31 @@ class Streams:
     def __init__(self, bindings: Any, ordinal: int, arrays: Arrays) -> None:
         self._bindings, self._ordinal, self._arrays = bindings, ordinal, arrays
 
-    @contextmanager
-    def ordered(self, given: object, maker: int | None = None) -> Iterator[int]:
-        """Enqueue what stands within on the stream that is yielded, after and before the others.
+    def enqueue(
+        self,
+        call: Callable[[int], None],
+        given: object,
+        maker: int | None,
+        arrays: Iterable[Any],
+    ) -> None:
+        """Make a call on its stream, after and before the others, and keep its arrays meanwhile.
 
         Args:
-            given: The `stream=` of a call; None for the current one.
+            call: Takes the handle of the stream.
+            given: The `stream=` of the call; None for the current one.
             maker: Handle of the stream on which an argument is written.
+            arrays: What it reads and writes.
         """
+        if given is None and maker is None:
+            return call(self._arrays.stream())
+        with self._ordered(given, maker) as handle:
+            call(handle)
+        if handle != self._arrays.stream():
+            self._arrays.keep(handle, [array for array in arrays if array is not None])
+        return None
+
+    @contextmanager
+    def _ordered(self, given: object, maker: int | None) -> Iterator[int]:
         current = self._arrays.stream()
         handle = current if given is None else options.stream_handle(given)
         others = [] if handle == current else [current]
@@ -55,11 +72,6 @@ class Streams:
         finally:
             for other in reversed(others):
                 self._bindings.follow(self._ordinal, other, handle)
-
-    def kept(self, handle: int, *arrays: Any) -> None:
-        """Keep the memory of arrays until a stream other than the current one has come by."""
-        if handle != self._arrays.stream():
-            self._arrays.keep(handle, [array for array in arrays if array is not None])
 
     def settle(self, call: str) -> None:
         """Wait for what was enqueued on the library's streams; a capture has nothing to wait for.
