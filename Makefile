@@ -67,6 +67,7 @@ cuda: setup ## compile for CUDA, with NVIDIA's compiler wheels where there is no
 	$(PYTHON) -c 'from gpu_envs.building import toolchain; toolchain.nvcc()' 2>/dev/null || scripts/setup cuda-build
 	$(PYTHON) -m gpu_envs build --target cuda
 	$(PYTHON) scripts/check_spills.py $(BUILD)/cuda
+	$(PYTHON) scripts/occupancy.py
 
 wheel: setup ## build a wheel, install it in an empty environment and play
 	scripts/check_wheel

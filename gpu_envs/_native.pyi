@@ -5,7 +5,7 @@ Only the modules of this package that own a simulator call it. Errors arrive as 
 argument, what came and what would do.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,21 @@ def watch_stages(on: bool) -> None:
 
 def stage_seconds() -> list[tuple[str, float]]:
     """Every stage that ran since, with its seconds on all threads; empty on a GPU."""
+
+def kernels_on_paper(
+    id: str,
+    num_worlds: int,
+    architecture: int,
+    processors: int,
+    shared_limit: int,
+    resident: Callable[[str, int, int, int, bool, int, int], int],
+    **options: Any,
+) -> str:
+    """JSON list: kernels of a loaded module that a GPU would run, in the block that suits each best.
+
+    The GPU need not be there: `resident` says how many blocks a multiprocessor would hold, by
+    environment (its mangled type), graph, launch, lanes, slab, threads and bytes of shared memory.
+    """
 
 class Addresses:
     """One address per field of `Outputs`, 0 for what is not wanted; made once, for many steps.

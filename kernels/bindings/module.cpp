@@ -52,6 +52,21 @@ struct Addresses {
   Bound bound;
 };
 
+/// What a GPU that need not be there would run; `resident` is asked for blocks of a multiprocessor
+/// by environment, graph, launch, lanes, slab, threads and bytes of shared memory.
+std::string kernels(const std::string& id, const Wish& wish, int architecture, int processors,
+                    int64_t shared_limit, const py::function& resident) {
+  const auto list = launches_loaded(id, wish.config);
+  if (list == nullptr)
+    throw Error(Fault::value, "no module for GPUs that is loaded has an environment '" + id + "'");
+  return kernels_on_paper(
+      *list, wish.config.worlds, wish.config.lanes,
+      {architecture, processors, shared_limit, [&](const KernelName& k, int threads, int shared) {
+         return resident(k.environment, k.graph, k.launch, k.lanes, k.slab, threads, shared)
+             .template cast<int>();
+       }});
+}
+
 /// A simulator as Python holds it. Calls that may be long let go of the interpreter's lock, so all
 /// that needs Python (actions, options, arrays) is read before and made after.
 class NativeSimulator {
@@ -402,6 +417,12 @@ PYBIND11_MODULE(_native, m) {
   });
   m.def("watch_stages", &ge::watch_stages, py::arg("on"));
   m.def("stage_seconds", &ge::stage_seconds);
+  m.def("kernels_on_paper",
+        [](const std::string& id, int64_t num_worlds, int architecture, int processors,
+           int64_t shared_limit, const py::function& resident, const py::kwargs& options) {
+          return ge::python::kernels(id, wish_of(num_worlds, options), architecture, processors,
+                                     shared_limit, resident);
+        });
 
   py::class_<Addresses>(m, "Addresses", py::module_local()).def(py::init(&addresses_of));
 

@@ -5,6 +5,7 @@
 
 #include "engine/cuda/device.hpp"
 #include "engine/cuda/tuning_table.hpp"
+#include "engine/simulator/machine.hpp"
 
 namespace ge::cuda {
 
@@ -26,13 +27,19 @@ const Tuning* find_tuning(const std::string& environment, int tier, const std::s
   return best;
 }
 
+Wanted wanted_of(const LaunchChoice& choice, const Tuning* tuning, int64_t worlds, int lanes,
+                 int block) {
+  const auto or_tuned = [&](int asked, int Tuning::* tuned) {
+    return asked > 0 ? asked : tuning != nullptr ? tuning->*tuned : 0;
+  };
+  return {worlds, choice.from_list || choice.empty, or_tuned(lanes, &Tuning::lanes),
+          or_tuned(block, &Tuning::threads)};
+}
+
 }  // namespace
 
 PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
   const Tuning* const tuning = find_tuning(id_, tier_, choice.phase, architecture_, config_.worlds);
-  const auto wanted = [&](int asked, int Tuning::* tuned) {
-    return asked > 0 ? asked : tuning != nullptr ? tuning->*tuned : 0;
-  };
   const Multiprocessors gpu{
       processors_, shared_limit_, [&](const KernelVariant& variant, int threads, int shared) {
         // The most that may be asked for, not what this simulator asks: others share the kernel.
@@ -43,9 +50,7 @@ PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
       }};
   const auto shape =
       best_shape(choice.variants,
-                 {config_.worlds, choice.from_list || choice.empty,
-                  wanted(config_.lanes, &Tuning::lanes), wanted(config_.block, &Tuning::threads)},
-                 gpu);
+                 wanted_of(choice, tuning, config_.worlds, config_.lanes, config_.block), gpu);
   if (!shape)
     throw Error(Fault::device,
                 id_ + ": phase '" + choice.phase + "' needs more shared memory than the " +
@@ -126,3 +131,47 @@ std::string describe(const std::vector<PreparedLaunch>& launches) {
 }
 
 }  // namespace ge::cuda
+
+namespace ge {
+
+std::string kernels_on_paper(const cuda::LaunchList& list, int64_t worlds, int lanes,
+                             const PaperGpu& paper) {
+  std::string text = "[";
+  const auto add = [&](int graph, int launch, const cuda::LaunchChoice& choice) {
+    const auto name = [&](const cuda::KernelVariant& variant) {
+      return KernelName{list.environment, graph, launch, variant.lanes, variant.slab};
+    };
+    const cuda::Multiprocessors gpu{
+        paper.processors, paper.shared_limit,
+        [&](const cuda::KernelVariant& variant, int threads, int shared) {
+          return paper.resident(name(variant), threads, shared);
+        }};
+    const cuda::Tuning* const tuning =
+        cuda::find_tuning(list.id, list.tier, choice.phase, paper.architecture, worlds);
+    const cuda::Wanted wanted = cuda::wanted_of(choice, tuning, worlds, lanes, 0);
+    const auto chosen = cuda::best_shape(choice.variants, wanted, gpu);
+    for (const cuda::KernelVariant& variant : choice.variants) {
+      const auto shape = cuda::best_block(variant, wanted, gpu);
+      if (!shape) continue;
+      if (text.size() > 1) text += ", ";
+      text += std::string("{\"environment\": \"") + list.environment +
+              "\", \"graph\": " + std::to_string(graph) +
+              ", \"launch\": " + std::to_string(launch) + ", \"phase\": \"" + choice.phase +
+              "\", \"lanes\": " + std::to_string(variant.lanes) +
+              ", \"slab\": " + (variant.slab ? "true" : "false") +
+              ", \"threads\": " + std::to_string(shape->threads) +
+              ", \"shared_bytes\": " + std::to_string(shape->shared) +
+              ", \"resident_warps\": " + std::to_string(shape->resident * shape->threads / 32) +
+              ", \"chosen\": " +
+              (!list.flat && chosen && chosen->variant == &variant ? "true" : "false") + "}";
+    }
+  };
+  int graph = 0;
+  for (const auto& launches : list.graphs) {
+    for (size_t i = 0; i < launches.size(); ++i) add(graph, int(i), launches[i]);
+    ++graph;
+  }
+  return text + "]";
+}
+
+}  // namespace ge

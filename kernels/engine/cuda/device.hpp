@@ -27,6 +27,15 @@ struct LaunchChoice {
   std::vector<KernelVariant> variants;
 };
 
+/// All launches of a simulator before a device is known, by graph.
+struct LaunchList {
+  std::string id;
+  int tier;
+  const char* environment;  // the type, as the symbols of its kernels name it
+  bool flat;                // it runs none of these, but the flat executor's kernels
+  std::vector<LaunchChoice> graphs[3];
+};
+
 /// Grid and block of a launch.
 struct LaunchShape {
   int64_t blocks;

@@ -4,6 +4,8 @@
 // compiled into the environment's object, which has a copy of its own (kernels.hpp).
 #pragma once
 
+#include <typeinfo>
+
 #include "engine/cuda/device.hpp"
 #include "engine/cuda/flat_device.hpp"
 #include "engine/cuda/lanes_device.hpp"
@@ -44,6 +46,75 @@ __global__ void __launch_bounds__(G > 32 ? G : most_threads<E>, 2)
   run_launch<E, L, G, kSlab, kLists<Graph>, DeviceLanes>(shared, memory);
 }
 
+/// The kernels of an environment, compiled here: which there are for each launch of a graph, and
+/// what memory they need.
+template <class E>
+class KernelsOf {
+ public:
+  using Params = typename E::Schema::Params;
+
+  template <int kGraph>
+  static std::vector<cuda::LaunchChoice> choices(const Params& params) {
+    return [&params]<class... L>(Types<L...>) {
+      return [&params]<int... kIndex>(std::integer_sequence<int, kIndex...>) {
+        return std::vector<cuda::LaunchChoice>{
+            choice<kGraph, kIndex>(typename L::phase{}, params)...};
+      }(std::make_integer_sequence<int, int(sizeof...(L))>{});
+    }(launches_of<GraphOf<E, kGraph>>{});
+  }
+
+ private:
+  // Above the first bound a team's memory may not fit in shared memory (64 KiB with compute
+  // capability 7.5, 227 with 9.0), above the second one team would be all that a multiprocessor
+  // runs.
+  static constexpr int kSurelyShared = 64 * 1024, kNeverShared = 113 * 1024;
+
+  template <int kGraph, int kIndex, class PhaseT, int G>
+  static void add_variants(std::vector<cuda::KernelVariant>& variants, const Params& params) {
+    using Sizes = GroupPlan<E, PhaseT, G>;
+    const auto add = [&]<bool kSlab>(std::bool_constant<kSlab>) {
+      variants.push_back({reinterpret_cast<const void*>(&phase_kernel<E, kGraph, kIndex, G, kSlab>),
+                          G, kSlab, Sizes::team, Sizes::worlds, Sizes::counts, Sizes::stage,
+                          Sizes::scratch_of(params), G > 32 ? G : most_threads<E>});
+    };
+    constexpr int bytes = Sizes::counts + Sizes::stage + Sizes::scratch;
+    // Between the two bounds both are compiled, and the device's limit decides (choosing.cpp).
+    if constexpr (Sizes::any || bytes <= kNeverShared) add(std::false_type{});
+    if constexpr (Sizes::any || bytes > kSurelyShared) add(std::true_type{});
+  }
+  template <int kGraph, int kIndex, Name kName, int... G, class... X>
+  static cuda::LaunchChoice choice(Phase<kName, Lanes<G...>, X...> phase, const Params& params) {
+    using L = typename TypeAt<kIndex, launches_of<GraphOf<E, kGraph>>>::type;
+    static constexpr Name name = kName;
+    cuda::LaunchChoice made{name.text,
+                            L::from != kNoList,
+                            std::is_same_v<typename L::phase, detail::ClosePhase>,
+                            {G...},
+                            {}};
+    [&]<int... kKept>(Lanes<kKept...>) {
+      (add_variants<kGraph, kIndex, typename L::phase, kKept>(made.variants, params), ...);
+    }(lanes_kept<E, kGraph == kStepGraph>(phase));
+    return made;
+  }
+};
+
+/// Flat where it was asked for, or where worlds are few and large; who asks for lanes means
+/// groups of them.
+template <class E>
+bool wants_flat(const Plan<E>& plan) {
+  const Schedule wanted = plan.config_.schedule;
+  const bool lanes = plan.config_.lanes != 0;
+  if (wanted == Schedule::flat && lanes)
+    throw Error(Fault::value, "lanes are for the group schedule, not for 'flat'");
+  if constexpr (has_flat<E>) {
+    if (wanted == Schedule::own)
+      return !lanes && plan.config_.worlds < kManyWorlds && plan.agents_ >= kLargeWorld;
+  } else if (wanted == Schedule::flat) {
+    throw Error(Fault::value, plan.id_ + " is not built for the flat schedule");
+  }
+  return wanted == Schedule::flat;
+}
+
 template <class E>
 class DeviceSimulator final : public PlannedSimulator<E> {
  public:
@@ -51,13 +122,16 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   using Base::B;
   using typename Base::S;
   using typename Base::Tables;
+  using Kernels = KernelsOf<E>;
 
   explicit DeviceSimulator(Plan<E> plan)
       : Base(std::move(plan)),
-        store_(
-            plan_.id_, plan_.tier_, plan_.config_, store_layout(plan_),
-            kLists<GraphOf<E, kStepGraph>>,
-            cuda::kernels_of_this_object(choices<kStepGraph>().front().variants.front().function)) {
+        store_(plan_.id_, plan_.tier_, plan_.config_, store_layout(plan_),
+               kLists<GraphOf<E, kStepGraph>>,
+               cuda::kernels_of_this_object(Kernels::template choices<kStepGraph>(plan_.params_)
+                                                .front()
+                                                .variants.front()
+                                                .function)) {
     if constexpr (has_flat<E>) {
       if (wants_flat(plan_)) {
         const cuda::DeviceGuard guard(store_.device());
@@ -65,11 +139,11 @@ class DeviceSimulator final : public PlannedSimulator<E> {
       }
     }
     if (flat_ == nullptr) {
-      const std::vector<cuda::LaunchChoice> of_a_step = choices<kStepGraph>();
+      const auto of_a_step = Kernels::template choices<kStepGraph>(plan_.params_);
       step_ = store_.prepare(of_a_step);
       store_.check_lanes(of_a_step, step_);
-      reset_ = store_.prepare(choices<kResetGraph>());
-      observe_ = store_.prepare(choices<kObserveGraph>());
+      reset_ = store_.prepare(Kernels::template choices<kResetGraph>(plan_.params_));
+      observe_ = store_.prepare(Kernels::template choices<kObserveGraph>(plan_.params_));
     }
     // The plan's JSON ends with a brace: what the launches are goes in front of it.
     instance_ = plan_.instance_;
@@ -160,21 +234,6 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   using Base::plan_;
   using Base::shared_;
 
-  /// Flat where it was asked for, or where worlds are few and large; who asks for lanes means
-  /// groups of them.
-  static bool wants_flat(const Plan<E>& plan) {
-    const Schedule wanted = plan.config_.schedule;
-    const bool lanes = plan.config_.lanes != 0;
-    if (wanted == Schedule::flat && lanes)
-      throw Error(Fault::value, "lanes are for the group schedule, not for 'flat'");
-    if constexpr (has_flat<E>) {
-      if (wanted == Schedule::own)
-        return !lanes && plan.config_.worlds < kManyWorlds && plan.agents_ >= kLargeWorld;
-    } else if (wanted == Schedule::flat) {
-      throw Error(Fault::value, plan.id_ + " is not built for the flat schedule");
-    }
-    return wanted == Schedule::flat;
-  }
   static constexpr const char* kAdvice =
       ". What PyTorch or CuPy keep for later counts as used: torch.cuda.empty_cache() and "
       "cupy.get_default_memory_pool().free_all_blocks() give it back";
@@ -191,49 +250,6 @@ class DeviceSimulator final : public PlannedSimulator<E> {
               check_fits(plan, {free - own - plan.asset_bytes(), total, kAdvice}, each,
                          " on cuda:" + std::to_string(plan.config_.device));
             }};
-  }
-
-  // ---- which kernels there are
-
-  // Above the first bound a team's memory may not fit in shared memory (64 KiB with compute
-  // capability 7.5, 227 with 9.0), above the second one team would be all that a multiprocessor
-  // runs.
-  static constexpr int kSurelyShared = 64 * 1024, kNeverShared = 113 * 1024;
-
-  template <int kGraph, int kIndex, class PhaseT, int G>
-  void add_variants(std::vector<cuda::KernelVariant>& variants) const {
-    using Sizes = GroupPlan<E, PhaseT, G>;
-    const auto add = [&]<bool kSlab>(std::bool_constant<kSlab>) {
-      variants.push_back({reinterpret_cast<const void*>(&phase_kernel<E, kGraph, kIndex, G, kSlab>),
-                          G, kSlab, Sizes::team, Sizes::worlds, Sizes::counts, Sizes::stage,
-                          Sizes::scratch_of(plan_.params_), G > 32 ? G : most_threads<E>});
-    };
-    constexpr int bytes = Sizes::counts + Sizes::stage + Sizes::scratch;
-    // Between the two bounds both are compiled, and the device's limit decides (choosing.cpp).
-    if constexpr (Sizes::any || bytes <= kNeverShared) add(std::false_type{});
-    if constexpr (Sizes::any || bytes > kSurelyShared) add(std::true_type{});
-  }
-  template <int kGraph, int kIndex, Name kName, int... G, class... X>
-  cuda::LaunchChoice choice(Phase<kName, Lanes<G...>, X...> phase) const {
-    using L = typename TypeAt<kIndex, launches_of<GraphOf<E, kGraph>>>::type;
-    static constexpr Name name = kName;
-    cuda::LaunchChoice made{name.text,
-                            L::from != kNoList,
-                            std::is_same_v<typename L::phase, detail::ClosePhase>,
-                            {G...},
-                            {}};
-    [&]<int... kKept>(Lanes<kKept...>) {
-      (add_variants<kGraph, kIndex, typename L::phase, kKept>(made.variants), ...);
-    }(lanes_kept<E, kGraph == kStepGraph>(phase));
-    return made;
-  }
-  template <int kGraph>
-  std::vector<cuda::LaunchChoice> choices() const {
-    return [this]<class... L>(Types<L...>) {
-      return [this]<int... kIndex>(std::integer_sequence<int, kIndex...>) {
-        return std::vector<cuda::LaunchChoice>{choice<kGraph, kIndex>(typename L::phase{})...};
-      }(std::make_integer_sequence<int, int(sizeof...(L))>{});
-    }(launches_of<GraphOf<E, kGraph>>{});
   }
 
   // ---- launching
@@ -273,9 +289,31 @@ struct DeviceFactory {
   }
 };
 
+/// Launches in place of a simulator.
+template <class E>
+struct LaunchFactory {
+  static std::shared_ptr<const cuda::LaunchList> make(const Plan<E>& plan) {
+    using Kernels = KernelsOf<E>;
+    return std::make_shared<const cuda::LaunchList>(
+        cuda::LaunchList{plan.id_,
+                         plan.tier_,
+                         typeid(E).name(),
+                         wants_flat(plan),
+                         {Kernels::template choices<kStepGraph>(plan.params_),
+                          Kernels::template choices<kResetGraph>(plan.params_),
+                          Kernels::template choices<kObserveGraph>(plan.params_)}});
+  }
+};
+
 template <class B>
 const Entry& cuda_entry() {
-  return EntryOf<DeviceFactory, B>::entry();
+  static const Entry found = [] {
+    Entry made = EntryOf<DeviceFactory, B>::entry();
+    made.list_launches =
+        &EntryOf<LaunchFactory, B>::template make<std::shared_ptr<const cuda::LaunchList>>;
+    return made;
+  }();
+  return found;
 }
 
 }  // namespace ge

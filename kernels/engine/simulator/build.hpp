@@ -303,20 +303,20 @@ class Plan : public PlanFacts {
 /// The machine's part of making a simulator: Factory<E>::make(plan). A function of its own for each
 /// tier, so that a long environment is compiled as several units (units.hpp).
 template <template <class> class Factory, class E>
-GE_COLD std::unique_ptr<Simulator> make_planned(Plan<E> plan) {
+GE_COLD auto make_planned(Plan<E> plan) {
   return Factory<E>::make(std::move(plan));
 }
 
-/// Makes the simulator of the smallest tier that fits.
+/// Makes the simulator of the smallest tier that fits, or what else Factory makes.
 /// All tiers have the same settings and parameters, so they are read by the first one's types;
 /// tiers differ in capacities, and with them in layout, alone.
 template <template <class> class Factory, class... Tiers>
-GE_COLD std::unique_ptr<Simulator> make_tier(const std::string& id, const Config& config) {
+GE_COLD auto make_tier(const std::string& id, const Config& config) {
   using First = typename Tail<Types<Tiers...>>::first;
   auto settings = from_values<typename SettingsOf<typename First::Schema>::type>(config.parameters,
                                                                                  "parameter");
   const auto params = resolve<typename First::Schema>(settings);
-  std::unique_ptr<Simulator> made;
+  decltype(Factory<First>::make(std::declval<Plan<First>>())) made;
   int tier = 0;
   auto attempt = [&](auto t) {
     using E = typename decltype(t)::type;
@@ -352,19 +352,20 @@ struct EntryOf<Factory, Builds<B...>> {
     (describe_one(out, B{}), ...);
     return out;
   }
-  template <Name id, class... Tiers>
-  static void make_one(std::unique_ptr<Simulator>& made, Build<id, Tiers...>,
-                       const std::string& wanted, const Config& config) {
+  template <Name id, class Made, class... Tiers>
+  static void make_one(Made& made, Build<id, Tiers...>, const std::string& wanted,
+                       const Config& config) {
     if (made == nullptr && wanted == id.text) made = make_tier<Factory, Tiers...>(wanted, config);
   }
-  GE_COLD static std::unique_ptr<Simulator> make(const std::string& id, const Config& config) {
+  template <class Made>
+  GE_COLD static Made make(const std::string& id, const Config& config) {
     const FloatMode standard;
-    std::unique_ptr<Simulator> made;
+    Made made;
     (make_one(made, B{}, id, config), ...);
     return made;
   }
   static const Entry& entry() {
-    static const Entry found{&describe, &make};
+    static const Entry found{&describe, &make<std::unique_ptr<Simulator>>, nullptr};
     return found;
   }
 };

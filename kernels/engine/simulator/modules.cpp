@@ -60,6 +60,15 @@ const Entry* entry_of(void* library, const std::string& path) {
   return entry();
 }
 
+const Entry* find(const std::string& id) {
+  Modules& known = modules();
+  const std::lock_guard lock(known.mutex);
+  for (const Loaded& one : known.all)
+    for (const std::string& own : one.ids)
+      if (own == id) return one.entry;
+  return nullptr;
+}
+
 }  // namespace
 
 const Entry& load_module(const std::string& path) {
@@ -88,16 +97,16 @@ const Entry& load_module(const std::string& path) {
 }
 
 std::unique_ptr<Simulator> make_loaded(const std::string& id, const Config& config) {
-  const Entry* found = nullptr;
-  {
-    Modules& known = modules();
-    const std::lock_guard lock(known.mutex);
-    for (const Loaded& one : known.all)
-      for (const std::string& own : one.ids)
-        if (own == id) found = one.entry;
-  }
   // Outside of the lock: making a simulator may take seconds.
+  const Entry* const found = find(id);
   return found == nullptr ? nullptr : found->make(id, config);
+}
+
+std::shared_ptr<const cuda::LaunchList> launches_loaded(const std::string& id,
+                                                        const Config& config) {
+  const Entry* const found = find(id);
+  if (found == nullptr || found->list_launches == nullptr) return nullptr;
+  return found->list_launches(id, config);
 }
 
 }  // namespace ge

@@ -30,4 +30,9 @@ const Entry& load_module(const std::string& path);
 /// A simulator of an environment of the loaded modules; null where none is called so.
 std::unique_ptr<Simulator> make_loaded(const std::string& id, const Config& config);
 
+/// What a simulator would launch on a GPU, which need not be there; null where no environment is
+/// called so, or where it is one for CPUs.
+std::shared_ptr<const cuda::LaunchList> launches_loaded(const std::string& id,
+                                                        const Config& config);
+
 }  // namespace ge

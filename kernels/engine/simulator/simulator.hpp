@@ -157,11 +157,18 @@ class GE_API Simulator {
   virtual void copy_from_host(void* to, const void* from, int64_t bytes) = 0;
 };
 
+namespace cuda {
+struct LaunchList;
+}  // namespace cuda
+
 /// One registered environment on one machine.
-/// Two plain functions, so that a module needs no type of the environment's to be asked.
+/// Plain functions, so that a module needs no type of the environment's to be asked.
 struct Entry {
   std::string (*describe)();  // JSON objects, one per id, between commas: no brackets around them
   std::unique_ptr<Simulator> (*make)(const std::string& id, const Config& config);
+  /// What a GPU would be given to launch; null on the CPU.
+  std::shared_ptr<const cuda::LaunchList> (*list_launches)(const std::string& id,
+                                                           const Config& config);
 };
 
 }  // namespace ge

@@ -298,3 +298,30 @@ GE_TEST(worlds_that_fit_but_for_a_cache_are_refused_with_advice) {
     CHECK(std::string(error.what()).find(advice) == std::string::npos);
   }
 }
+
+GE_TEST(what_is_chosen_on_paper_is_what_a_simulator_launches) {
+  // As many blocks as the fake runtime has.
+  const PaperGpu paper{90, 132, 227 << 10, [](const KernelName&, int, int) { return 4; }};
+  FakeRuntime::renew();
+  for (const int64_t worlds : {5, 100'000}) {
+    Config config;
+    config.worlds = worlds;
+    config.data_folders = data_folders();
+    const std::string launched = make_simulator("CartPole-v0", config)->instance();
+    std::string told;
+    for (const Entry* entry : registry())
+      if (const auto list = entry->list_launches("CartPole-v0", config))
+        told = kernels_on_paper(*list, worlds, 0, paper);
+    const auto number = [](const std::string& text, const char* key) {
+      const std::string quoted = std::string("\"") + key + "\": ";
+      const size_t at = text.find(quoted, text.find("\"phase\": \"step\""));
+      CHECK(at != std::string::npos);
+      return std::atoi(text.c_str() + at + quoted.size());
+    };
+    for (const char* const key : {"lanes", "threads", "shared_bytes", "resident_warps"})
+      CHECK(number(told, key) == number(launched, key));
+    CHECK(told.find("\"chosen\": true") != std::string::npos);
+    // Few worlds go in the smallest blocks.
+    CHECK(number(told, "threads") == (worlds == 5 ? 32 : 256));
+  }
+}
