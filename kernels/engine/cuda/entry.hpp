@@ -287,12 +287,8 @@ struct DeviceFactory {
     const cuda::BesideCaptures beside;
     return std::make_unique<DeviceSimulator<E>>(std::move(plan));
   }
-};
-
-/// Launches in place of a simulator.
-template <class E>
-struct LaunchFactory {
-  static std::shared_ptr<const cuda::LaunchList> make(const Plan<E>& plan) {
+  /// Without a device.
+  static std::shared_ptr<const cuda::LaunchList> list(const Plan<E>& plan) {
     using Kernels = KernelsOf<E>;
     return std::make_shared<const cuda::LaunchList>(
         cuda::LaunchList{plan.id_,
@@ -309,8 +305,7 @@ template <class B>
 const Entry& cuda_entry() {
   static const Entry found = [] {
     Entry made = EntryOf<DeviceFactory, B>::entry();
-    made.list_launches =
-        &EntryOf<LaunchFactory, B>::template make<std::shared_ptr<const cuda::LaunchList>>;
+    made.list_launches = &EntryOf<DeviceFactory, B>::list;
     return made;
   }();
   return found;

@@ -303,26 +303,34 @@ class Plan : public PlanFacts {
 /// The machine's part of making a simulator: Factory<E>::make(plan). A function of its own for each
 /// tier, so that a long environment is compiled as several units (units.hpp).
 template <template <class> class Factory, class E>
-GE_COLD auto make_planned(Plan<E> plan) {
+GE_COLD std::unique_ptr<Simulator> make_planned(Plan<E> plan) {
   return Factory<E>::make(std::move(plan));
 }
+/// What a GPU would be given to launch; null where the machine is none.
+template <template <class> class Factory, class E>
+GE_COLD std::shared_ptr<const cuda::LaunchList> list_planned(const Plan<E>& plan) {
+  if constexpr (requires { Factory<E>::list(plan); })
+    return Factory<E>::list(plan);
+  else
+    return nullptr;
+}
 
-/// Makes the simulator of the smallest tier that fits, or what else Factory makes.
+/// What `use` makes of the plan of the smallest tier that fits.
 /// All tiers have the same settings and parameters, so they are read by the first one's types;
 /// tiers differ in capacities, and with them in layout, alone.
-template <template <class> class Factory, class... Tiers>
-GE_COLD auto make_tier(const std::string& id, const Config& config) {
+template <class Made, class... Tiers, class Use>
+GE_COLD Made make_tier(const std::string& id, const Config& config, const Use& use) {
   using First = typename Tail<Types<Tiers...>>::first;
   auto settings = from_values<typename SettingsOf<typename First::Schema>::type>(config.parameters,
                                                                                  "parameter");
   const auto params = resolve<typename First::Schema>(settings);
-  decltype(Factory<First>::make(std::declval<Plan<First>>())) made;
+  Made made;
   int tier = 0;
   auto attempt = [&](auto t) {
     using E = typename decltype(t)::type;
     bool fits = made == nullptr;
     if constexpr (kHooks<E>.fits.given) fits = fits && kHooks<E>.fits.call(params);
-    if (fits) made = make_planned<Factory, E>(Plan<E>(id, config, settings, params, tier));
+    if (fits) made = use(Plan<E>(id, config, settings, params, tier));
     ++tier;
   };
   for_each_type(Types<Tiers...>{}, attempt);
@@ -352,20 +360,29 @@ struct EntryOf<Factory, Builds<B...>> {
     (describe_one(out, B{}), ...);
     return out;
   }
-  template <Name id, class Made, class... Tiers>
+  template <Name id, class Made, class... Tiers, class Use>
   static void make_one(Made& made, Build<id, Tiers...>, const std::string& wanted,
-                       const Config& config) {
-    if (made == nullptr && wanted == id.text) made = make_tier<Factory, Tiers...>(wanted, config);
+                       const Config& config, const Use& use) {
+    if (made == nullptr && wanted == id.text) made = make_tier<Made, Tiers...>(wanted, config, use);
   }
-  template <class Made>
-  GE_COLD static Made make(const std::string& id, const Config& config) {
+  template <class Made, class Use>
+  GE_COLD static Made make_any(const std::string& id, const Config& config, const Use& use) {
     const FloatMode standard;
     Made made;
-    (make_one(made, B{}, id, config), ...);
+    (make_one(made, B{}, id, config, use), ...);
     return made;
   }
+  static std::unique_ptr<Simulator> make(const std::string& id, const Config& config) {
+    return make_any<std::unique_ptr<Simulator>>(id, config, []<class E>(Plan<E> plan) {
+      return make_planned<Factory, E>(std::move(plan));
+    });
+  }
+  static std::shared_ptr<const cuda::LaunchList> list(const std::string& id, const Config& config) {
+    return make_any<std::shared_ptr<const cuda::LaunchList>>(
+        id, config, []<class E>(const Plan<E>& plan) { return list_planned<Factory, E>(plan); });
+  }
   static const Entry& entry() {
-    static const Entry found{&describe, &make<std::unique_ptr<Simulator>>, nullptr};
+    static const Entry found{&describe, &make, nullptr};
     return found;
   }
 };

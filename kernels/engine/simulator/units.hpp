@@ -27,7 +27,10 @@ struct TiersOf<Builds<Build<kId, Tiers...>>> {
 #define GE_TIER(elsewhere, Factory, B, k)                                   \
   elsewhere template std::unique_ptr<ge::Simulator>                         \
       ge::make_planned<Factory, ge::TypeAt<k, ge::TiersOf<B>::type>::type>( \
-          ge::Plan<ge::TypeAt<k, ge::TiersOf<B>::type>::type>);
+          ge::Plan<ge::TypeAt<k, ge::TiersOf<B>::type>::type>);             \
+  elsewhere template std::shared_ptr<const ge::cuda::LaunchList>            \
+  ge::list_planned<Factory, ge::TypeAt<k, ge::TiersOf<B>::type>::type>(     \
+      const ge::Plan<ge::TypeAt<k, ge::TiersOf<B>::type>::type>&);
 
 /// Says in unit 0 that all other tiers of an environment of n units are compiled elsewhere.
 #define GE_TIERS_ELSEWHERE(n, Factory, B) GE_TIERS_ELSEWHERE_(n, Factory, B)

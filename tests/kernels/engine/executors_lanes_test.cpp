@@ -8,8 +8,8 @@ using namespace ge::test;
 
 namespace {
 
-// 64: a block of two warps owns a world.
-const int kLanes[] = {1, 2, 8, 32, 64};
+// 64: a block of two warps owns a world. 0: what each phase names first, 128 in swarms.
+const int kLanes[] = {1, 2, 8, 32, 64, 0};
 
 /// The environments that have recorded hashes; those with planted faults have none.
 std::vector<std::string> all_ids() {
