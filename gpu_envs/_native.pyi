@@ -61,7 +61,7 @@ def kernels_on_paper(
     resident: Callable[[str, int, int, int, bool, int, int], int],
     **options: Any,
 ) -> str:
-    """JSON list: kernels of a loaded module that a GPU would run, in the block that suits each best.
+    """JSON list: kernels of a loaded module for GPUs, each in the block that suits it best.
 
     The GPU need not be there: `resident` says how many blocks a multiprocessor would hold, by
     environment (its mangled type), graph, launch, lanes, slab, threads and bytes of shared memory.
