@@ -1,7 +1,7 @@
 """What the kernels of each environment need of a GPU, and what its bars would reach: on paper.
 
 Usage: scripts/occupancy.py [ID ...] [--all] [--worlds N] [--gpu H200] [--json FILE]
-       [--against FILE] [--bars]
+       [--against FILE] [--bars] [--count]
 
 Needs modules built for CUDA (`python -m gpu_envs build --target cuda`) and no GPU. Registers, stack
 and spills are what ptxas said; bytes of shared memory and the block are the engine's own choice for
@@ -11,7 +11,9 @@ counted. `--json` keeps the table, and `--against` shows another one's figures b
 
 `--bars` estimates for each promise what a step of a world moves and issues: bytes as
 gpu_envs/benchmark/limits.py counts them, over four fifths of the memory's speed; warp instructions
-where they were counted, over half of what all schedulers can issue. Latencies, launches and lanes
+where they were counted, over half of what all schedulers can issue. `--count` has them counted
+anew, by scripts/warp_instructions.py, and kept in benchmarks/instructions.json; of what the flat
+executor runs none are. Latencies, launches and lanes
 without work are in neither: a kernel may be slower than this for them, not faster.
 """
 
@@ -22,6 +24,7 @@ import json
 import re
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -250,30 +253,65 @@ def instructions(case: Any) -> float | None:
     return None
 
 
-def bars(name: str, gpu: Gpu) -> list[list[str]]:
-    """What each promise of an environment on a GPU asks for, and the paper's answer."""
+def cases(name: str) -> Iterator[tuple[dict[str, Any], Any]]:
+    """The promises of an environment that ask for steps on a GPU, and the largest case of each."""
     import gpu_speed
 
     from gpu_envs.benchmark import bars as promises
-    from gpu_envs.benchmark.cases import probe
     from gpu_envs.benchmark.clock import Clock
-    from gpu_envs.benchmark.limits import byte_table
     from gpu_envs.benchmark.plan import Plan
+
+    plan = Plan(name, "cuda", Clock(0.0, 1), through_package=False)
+    for bar in gpu_speed.device_bars(name):
+        if bar["of"] in ("world_steps", "agent_steps") and "over" not in bar:
+            yield bar, max(promises.cases(plan, bar), key=lambda case: case.worlds)
+
+
+def count(name: str) -> list[dict[str, Any]]:
+    """Warp instructions of a world's step for each promise whose kernels are the group's."""
+    import warp_instructions
+
+    from gpu_envs import native
+
+    gpu, known = GPUS["H200"], by_kernel(reports(ROOT / "build" / "cuda"))
+    made: list[dict[str, Any]] = []
+    for _, case in cases(name):
+        own = case.parameters
+        found = of_form(native.at("cuda", name), name, "", own, case.worlds, gpu, known)
+        if any(kernel.chosen for kernel in found) and all(own != one["parameters"] for one in made):
+            # A few thousand agents: fibres stand in for the lanes.
+            worlds = max(1, min(64, 4096 // units(case)))
+            phases = warp_instructions.of_step(name, own, worlds=worlds)
+            rounded = {phase: round(number, 1) for phase, number in phases.items()}
+            made.append({"parameters": own, "phases": rounded})
+    return made
+
+
+def here(case: Any) -> Any:
+    """The case on this processor: columns, actions and outputs are as large on every machine."""
     from gpu_envs.building import processor
 
+    return replace(case, target=f"cpu_{processor.runnable_levels()[0]}", threads=1)
+
+
+def units(case: Any) -> int:
+    """Agents of a world."""
+    from gpu_envs.benchmark.cases import probe
+
+    one = probe(here(case))
+    found = int(one.units)
+    one.close()
+    return found
+
+
+def bars(name: str, gpu: Gpu) -> list[list[str]]:
+    """What each promise of an environment on a GPU asks for, and the paper's answer."""
+    from gpu_envs.benchmark.limits import byte_table
+
     rows = []
-    plan = Plan(name, "cuda", Clock(0.0, 1), through_package=False)
-    target = f"cpu_{processor.runnable_levels()[0]}"
-    for bar in gpu_speed.device_bars(name):
-        if bar["of"] not in ("world_steps", "agent_steps") or "over" in bar:
-            continue  # a share of what is measured
-        case = max(promises.cases(plan, bar), key=lambda case: case.worlds)
-        # Columns, actions and outputs are as large on every machine.
-        here = replace(case, target=target, threads=1)
-        one = probe(here)
-        units = one.units if bar["of"] == "agent_steps" else 1
-        one.close()
-        moved = sum(line.read + line.written for line in byte_table(here))
+    for bar, case in cases(name):
+        agents = units(case) if bar["of"] == "agent_steps" else 1
+        moved = sum(line.read + line.written for line in byte_table(here(case)))
         limits = {"memory": _MEMORY_SHARE * gpu.bandwidth / moved}
         issued = instructions(case)
         if issued:
@@ -283,9 +321,9 @@ def bars(name: str, gpu: Gpu) -> list[list[str]]:
             [
                 name, bar.get("form", "") or "-", bar.get("name", "floor"), f"{case.worlds:,}",
                 bar.get("outputs", "default"), f"{bar['least']:.3g}", f"{moved:,.0f}",
-                f"{limits['memory'] * units:.3g}", f"{issued:,.0f}" if issued else "?",
-                f"{limits['issuing'] * units:.3g}" if issued else "?",
-                f"{limits[by] * units / bar['least']:.2f} ({by})",
+                f"{limits['memory'] * agents:.3g}", f"{issued:,.0f}" if issued else "?",
+                f"{limits['issuing'] * agents:.3g}" if issued else "?",
+                f"{limits[by] * agents / bar['least']:.2f} ({by})",
             ]
         )  # fmt: skip
     return rows
@@ -307,6 +345,7 @@ def main() -> int:
     parser.add_argument("--gpu", choices=GPUS, default="H200")
     parser.add_argument("--all", action="store_true", help="kernels of other shapes and executors")
     parser.add_argument("--bars", action="store_true", help="what the promises would reach")
+    parser.add_argument("--count", action="store_true", help="count instructions anew: minutes")
     parser.add_argument("--json", type=Path, help="file for the table")
     parser.add_argument("--against", type=Path, help="such a file, of before")
     options = parser.parse_args()
@@ -315,7 +354,11 @@ def main() -> int:
         chosen = [registration.find(name)["id"] for name in options.ids]
     except ValueError as problem:
         parser.error(str(problem))
-    if options.bars:
+    if options.count:
+        known = json.loads(COUNTED.read_text()) if COUNTED.exists() else {}
+        known |= {name: made for name in chosen or gpu_native.names(False) if (made := count(name))}
+        COUNTED.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
+    if options.bars or options.count:
         chosen = chosen or list(registration.environments())
         rows = [row for name in chosen for row in bars(name, gpu)]
         print(*terminal.aligned([_BARS, *rows]), sep="\n")

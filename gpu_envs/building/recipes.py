@@ -25,8 +25,12 @@ _LIBRARY = (
     "pictures",
 )  # folders of what is no template
 _HOST_ALONE = ("engine/cpu/machine.cpp", "engine/cpu/stage_clock.cpp")
-_ENTRY = {"cpu": "engine/cpu/entry.hpp", "cuda": "engine/cuda/entry.hpp"}
-_FACTORY = {"cpu": "CpuFactory", "cuda": "DeviceFactory"}
+_ENTRY = {
+    "cpu": "engine/cpu/entry.hpp",
+    "cuda": "engine/cuda/entry.hpp",
+    "lanes": "engine/checking/lanes_entry.hpp",
+}
+_FACTORY = {"cpu": "CpuFactory", "cuda": "DeviceFactory", "lanes": "LanesFactory"}
 
 
 @dataclass(frozen=True)
@@ -223,12 +227,15 @@ def _weight(stem: str, header: Path) -> int:
     return sum(path.stat().st_size for path in files)
 
 
-def _units(stem: str, header: Path, target: str, key: str) -> Iterator[Compile]:
+def _units(
+    stem: str, header: Path, target: str, key: str, machine: str = "", more: Sequence[str] = ()
+) -> Iterator[Compile]:
     """Describe an environment's own objects; `key` tells headers outside the tree apart."""
-    machine = machine_of(target)
+    machine = machine or machine_of(target)
     include = header if key else header.relative_to(places.kernels())
     count, weight = places.unit_count(header), _weight(stem, header)
     flags = toolchain.nvcc_flags() if machine == "cuda" else toolchain.host_flags(target)
+    flags = [*flags, *more]
     for part in range(count):
         text = _filled(
             "unit.in",
@@ -253,14 +260,19 @@ def module(
     strip: bool = False,
     engines: Path = places.MODULES,
     name: str | None = None,
+    machine: str = "",
+    more: Sequence[str] = (),
 ) -> Product:
-    """One environment as a shared object; the header may lie outside the tree."""
-    machine = machine_of(target)
+    """One environment as a shared object; the header may lie outside the tree.
+
+    With `machine` "lanes" it runs on emulated lanes of a CPU; `more` flags are for its units.
+    """
+    machine = machine or machine_of(target)
     inside = header.is_relative_to(places.kernels())
     key = "" if inside else "." + labels.hash_of(str(header).encode())[:8]
     face = _filled("module.in", stem=stem, machine=machine)
     stamped = [*toolchain.host_flags(target, "cold"), *_stamped(target)]
-    compiled = [*_units(stem, header, target, key)]
+    compiled = [*_units(stem, header, target, key, machine, more)]
     compiled.append(
         _compile(
             _written(f"{stem}_module_{machine}{key}.cpp", face),

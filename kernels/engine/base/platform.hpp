@@ -11,7 +11,7 @@
 #if defined(__CUDACC__)
 #define GE_FN __host__ __device__ __forceinline__
 #define GE_NOINLINE __host__ __device__ __noinline__
-#elif defined(GE_CUDA_LAYOUT)
+#elif defined(GE_CUDA_LAYOUT) && !defined(GE_COUNTED)
 // Emulated lanes need no speed, and forced inlining of whole phases compiles for minutes.
 #define GE_FN inline
 #define GE_NOINLINE
@@ -38,7 +38,7 @@
 
 // Behind a lambda's parameters: it is inlined into its loop whatever its size, or the loop would
 // not vectorise.
-#if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
+#if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__) && !defined(GE_COUNTED)
 #define GE_LAMBDA
 #else
 #define GE_LAMBDA __attribute__((always_inline))
@@ -88,7 +88,7 @@
 // The tests' build of the CUDA executor for emulated lanes learns here which lane touches which
 // word of a world, so that it can name the stages between which a barrier is missing
 // (engine/checking/lanes_emulated.hpp).
-#if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__)
+#if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__) && !defined(GE_COUNTED)
 namespace ge {
 void watch(const void* address, int bytes, bool written);
 }
