@@ -35,6 +35,8 @@ COPIED, QUICK_COPIED = 1 << 29, 1 << 25  # bytes; the former is larger than any 
 PAIR_OPERATIONS = 60
 _MATRIX = 1024  # rows of the matrices whose product shows what the arithmetic can do
 _AT_RESET = frozenset({"world.seed_low", "world.seed_high", "world.identity", "world.episode"})
+# With one agent nobody has ended and no episode is over where the next begins in the same step.
+_AT_END = frozenset({"world.over", "fate"})
 _AGENTS_OWN = "episode_return"  # the engine keeps it of every agent: names the agents' table
 
 
@@ -50,7 +52,10 @@ class Line:
 def byte_table(case: Case) -> list[Line]:
     """Count what a step of one world moves: columns, actions, outputs."""
     one = probe(case)
-    used = sum(size for name, size in _columns(one) if name not in _AT_RESET)
+    idle = _AT_RESET | (_AT_END if one.units == 1 else frozenset())
+    used = sum(
+        size for name, size in _columns(one) if idle.isdisjoint({name, name.rpartition(".")[2]})
+    )
     outputs = {name: size for name, size in output_bytes(one.facts).items() if name in one.outputs}
     read = sum(array.nbytes for array in one.actions[:1])
     one.close()

@@ -207,7 +207,7 @@ def test_byte_table_is_what_the_columns_say() -> None:
     for name, real in (("CartPole-v0", 4), ("CartPole64-v0", 8)):
         lines = limits.byte_table(Case(name, native.cpu_target(), 1))
         by_name = {line.what: (line.read, line.written) for line in lines}
-        used = 4 * real + 4 * 4  # motion; step, over, return, fate
+        used = 4 * real + 2 * 4  # motion; step, return
         assert by_name.pop("columns that every step uses") == (used, used)
         assert by_name.pop("actions") == (8, 0)
         outputs = {"obs": 16, "reward": 4, "terminated": 1, "truncated": 1, "final_obs": 16}

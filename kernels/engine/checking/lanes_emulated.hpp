@@ -24,6 +24,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -48,10 +49,18 @@ struct Executions {
 };
 #endif
 
+/// Sectors of memory, numbered by address, that lanes have read and written, but for their own
+/// stacks.
+struct Traffic {
+  static constexpr uintptr_t kSector = 32;  // [bytes]
+  std::unordered_set<uintptr_t> read, written;
+};
+
 /// What the tests vary.
 struct EmulationOptions {
-  uint64_t seed = 0;    // of the order of lanes
-  bool watched = true;  // look for hazards
+  uint64_t seed = 0;           // of the order of lanes
+  bool watched = true;         // look for hazards
+  Traffic* traffic = nullptr;  // where sectors are noted
   std::string
       skip_sync;  // leaves out the barrier after stages whose name begins so: a planted fault
 };
@@ -129,8 +138,16 @@ class LaneEmulator {
   }
 
   void watch(const void* address, int bytes, bool written) {
-    if (!options().watched || running_ < 0) return;
+    if (running_ < 0) return;
     const auto first = reinterpret_cast<uintptr_t>(address);
+    if (Traffic* const traffic = options().traffic) {
+      const auto stack = reinterpret_cast<uintptr_t>(lanes_[size_t(running_)]->stack.get());
+      if (first - stack >= Lane::kStack)
+        for (uintptr_t sector = first / Traffic::kSector;
+             sector <= (first + uintptr_t(bytes) - 1) / Traffic::kSector; ++sector)
+          (written ? traffic->written : traffic->read).insert(sector);
+    }
+    if (!options().watched) return;
     for (uintptr_t at = first; at < first + uintptr_t(bytes); ++at) touch(at, written);
   }
 

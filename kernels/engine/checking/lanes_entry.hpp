@@ -21,7 +21,8 @@ class LanesRunner {
       : lanes_(config.lanes),
         seed_(config.shuffle_seed),
         counts_(size_t(kListRoom) + 1, 0),
-        lists_(size_t(kListRoom) * size_t(config.worlds)) {
+        lists_(size_t(kListRoom) * size_t(config.worlds)),
+        common_(has_common<S> ? size_t(config.worlds + kInCommon - 1) / kInCommon : 0) {
     // Each is compiled into every environment of the tests, so the list is short: one lane, several
     // groups in a warp, a warp, and two warps that share a world.
     const int known[] = {0, 1, 2, 8, 32, 64};
@@ -30,7 +31,11 @@ class LanesRunner {
     throw Error(Fault::value, "lanes must be 1, 2, 8, 32 or 64, or 0 for each phase's first, got " +
                                   std::to_string(lanes_));
   }
-  int64_t memory_bytes() const { return int64_t(lists_.size() + counts_.size()) * 4; }
+  int64_t memory_bytes() const {
+    return int64_t(lists_.size() + counts_.size()) * 4 + int64_t(common_.size() * sizeof(Common));
+  }
+  /// Somebody else has written records.
+  void forget() { common_.assign(common_.size(), Common{}); }
 
   template <class Graph>
   void run(Graph, const Shared<S>& shared) {
@@ -100,7 +105,8 @@ class LanesRunner {
           std::string(type_name<E>()) + "|" + place + "|" + name + "|" + std::to_string(G),
           int64_t{grid} * (threads / LaneEmulator::kWarp));
     }
-    const LaunchMemory memory{counts_.data(), lists_.data(), reinterpret_cast<char*>(slab_.data())};
+    const LaunchMemory memory{counts_.data(), lists_.data(), reinterpret_cast<char*>(slab_.data()),
+                              common_.data()};
     for (int block = 0; block < grid; ++block) {
       // Blocks one after the other: on a GPU they may not rely on each other's progress anyway.
       emulator_.run_block(threads, block, grid, bytes, [&] {
@@ -118,6 +124,7 @@ class LanesRunner {
   int index_ = 0;      // of the launch
   bool step_ = false;  // whether it is of a step
   std::vector<int32_t> counts_, lists_;
+  std::vector<Common> common_;
   std::vector<uint64_t> slab_;
   LaneEmulator emulator_;
 };

@@ -78,6 +78,7 @@ DeviceStore::DeviceStore(const std::string& id, int tier, const Config& config,
   units_ = DeviceMemory(layout.record_bytes);
   GE_CUDA(cudaMemcpy(units_.as(), units.data(), units.size(), cudaMemcpyHostToDevice));
   draws_ = zeroed(sizeof(DrawCount));
+  common_ = zeroed(layout.common_bytes);
   // The zeroes may still be on their way, and callers' streams do not wait for this one.
   finish(nullptr);
 }
@@ -105,7 +106,7 @@ void DeviceStore::examine() {
 int64_t DeviceStore::memory_bytes() const {
   int64_t bytes = 0;
   for (const DeviceMemory* memory :
-       {&records_, &list_counts_, &lists_, &slab_, &counters_, &units_, &seeds_, &draws_})
+       {&records_, &list_counts_, &lists_, &slab_, &counters_, &units_, &seeds_, &draws_, &common_})
     bytes += memory->bytes();
   return bytes;
 }
@@ -181,6 +182,9 @@ const uint64_t* DeviceStore::upload(std::span<const uint64_t> seeds, cudaStream_
 void DeviceStore::settle(const char* call) const {
   refuse_capture(nullptr, call);
   finish(nullptr);
+}
+void DeviceStore::forget_common() const {
+  if (common_.bytes() > 0) zero(common_.as(), common_.bytes(), nullptr);
 }
 void DeviceStore::take_counters(void* to, int64_t bytes) {
   const DeviceGuard guard(device_);

@@ -83,6 +83,7 @@ class DeviceStore {
     int64_t record_bytes, block_bytes;
     int block;  // worlds per interleaved block
     int identity_offset, identity_bytes;
+    int64_t common_bytes;  // of Common (common.hpp), of all blocks
     /// Throws where so many bytes, free and in all, are too few.
     std::function<void(int64_t free, int64_t total)> check_fits;
   };
@@ -98,6 +99,7 @@ class DeviceStore {
   int32_t* list_counts() const { return list_counts_.as<int32_t>(); }
   int32_t* lists() const { return lists_.as<int32_t>(); }
   char* slab() const { return slab_.as(); }
+  void* common() const { return common_.as(); }
   void* counters() const { return counters_.as(); }
   int64_t memory_bytes() const;
 
@@ -136,6 +138,8 @@ class DeviceStore {
   /// What this simulator does on the legacy stream waits for what was enqueued there; whoever
   /// enqueues elsewhere has waited (simulator/machine.hpp). Throws where a capture is in the way.
   void settle(const char* call) const;
+  /// After records were written other than by launches of the environment.
+  void forget_common() const;
   template <bool kRead>
   void move_records(int64_t first, int64_t count, char* host);
   void examine();
@@ -149,7 +153,7 @@ class DeviceStore {
   // architecture_ is the device's, code_ the one that the kernels were compiled for; 90 for 9.0.
   int device_, architecture_ = 0, code_ = 0, processors_ = 0, shared_limit_ = 0;
   // units_: the word size of each byte of a record, for the kernels that move records (records.cu).
-  DeviceMemory records_, list_counts_, lists_, slab_, counters_, units_, seeds_, draws_;
+  DeviceMemory records_, list_counts_, lists_, slab_, counters_, units_, seeds_, draws_, common_;
 };
 
 /// The engine's own kernels: a step must not be the first to use one, since it may be captured.

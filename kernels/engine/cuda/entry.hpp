@@ -237,6 +237,10 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   static constexpr const char* kAdvice =
       ". What PyTorch or CuPy keep for later counts as used: torch.cuda.empty_cache() and "
       "cupy.get_default_memory_pool().free_all_blocks() give it back";
+  static int64_t common_bytes(const Plan<E>& plan) {
+    const int64_t blocks = (plan.config_.worlds + kInCommon - 1) / kInCommon;
+    return has_common<S> ? blocks * int64_t(sizeof(Common)) : 0;
+  }
   static cuda::DeviceStore::Layout store_layout(const Plan<E>& plan) {
     return {plan.segments_,
             record_bytes<Tables>(plan.params_),
@@ -244,8 +248,10 @@ class DeviceSimulator final : public PlannedSimulator<E> {
             B,
             kOffset<Tables, EpisodeTable, Identity>,
             int(sizeof(Identity)),
+            common_bytes(plan),
             [&plan](int64_t free, int64_t total) {
-              const int64_t own = record_bytes<Tables>(plan.params_);  // the map of its words
+              // The map of a record's words, and what blocks have in common.
+              const int64_t own = record_bytes<Tables>(plan.params_) + common_bytes(plan);
               const int64_t each = wants_flat(plan) ? DeviceFlat<E>::world_bytes(plan.params_) : 0;
               check_fits(plan, {free - own - plan.asset_bytes(), total, kAdvice}, each,
                          " on cuda:" + std::to_string(plan.config_.device));
@@ -263,7 +269,8 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     shared_.bound = out;
     if constexpr (has_flat<E>)
       if (flat_ != nullptr) return flat_->run(GraphOf<E, kGraph>{}, shared_, stream);
-    LaunchMemory memory{store_.list_counts(), store_.lists(), store_.slab()};
+    LaunchMemory memory{store_.list_counts(), store_.lists(), store_.slab(),
+                        static_cast<Common*>(store_.common())};
     void* arguments[] = {&shared_, &memory};
     early = early && !launches.empty() && launches.front().shape.dependent &&
             store_.follows_kernel(stream);

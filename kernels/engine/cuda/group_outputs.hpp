@@ -31,7 +31,10 @@ GE_FN void stage(Group& group, Write<O, F>, bool on) {
   my_rows<Agent::capacity>(group, on, rows, [&](int row) GE_LAMBDA {
     V* const at = to + (int64_t(cells.world) * rows + row);
     GE_WATCH(at, sizeof(V), true);
-    *at = value_of_row<F, Agent>(cells, row);
+    if constexpr (std::is_arithmetic_v<V>)
+      store_once(at, value_of_row<F, Agent>(cells, row));
+    else
+      *at = value_of_row<F, Agent>(cells, row);
   });
 }
 

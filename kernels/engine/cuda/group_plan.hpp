@@ -90,6 +90,9 @@ consteval bool record_is_flat(Types<Ts...>) {
   return ((Ts::scratch || (Ts::kind == Kind::fixed && Ts::capacity == 1)) && ...);
 }
 
+template <class Tables>
+inline constexpr bool is_small_record = record_is_flat(Tables{}) && kRecordBytes<Tables> <= 128;
+
 /// Lanes that a world gets in a stage that runs as a group does.
 inline constexpr int kFlatTeam = 64;
 /// What the flat executor runs by such teams: a stage by itself, or none.
@@ -125,8 +128,7 @@ struct GroupPlan<E, Phase<kName, L, X...>, G> {
   // A lane that owns a world brings a small record into registers, all loads at once, and stores
   // what has changed: stage by stage, each load would wait for a branch or for stores to the
   // caller's arrays, which might be the record for all that the compiler knows.
-  static constexpr bool whole_record =
-      G == 1 && record_is_flat(Tables{}) && kRecordBytes<Tables> <= 128;
+  static constexpr bool whole_record = G == 1 && is_small_record<Tables>;
   static constexpr int stride =
       G == 1 && !registers ? 32 : 1;  // worlds interleaved in scratch memory
   static constexpr int scratch = registers ? 0 : worlds * world_scratch;  // bytes of a team, known

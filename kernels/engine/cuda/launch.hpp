@@ -2,6 +2,7 @@
 // place among the others, and the loop over worlds where the grid is smaller than the work.
 #pragma once
 
+#include "engine/cuda/common.hpp"
 #include "engine/cuda/group.hpp"
 
 namespace ge {
@@ -43,26 +44,39 @@ struct LaunchMemory {
   int32_t* counts;  // lengths of the worklists
   int32_t* lists;   // their worlds: `worlds` entries each
   char* slab;       // scratch memory of the resident teams, where shared memory is too small for it
+  Common* common;   // of each block of worlds, where has_common
 };
 
 /// Runs a launch's work for one world on a copy of its record. The copies have the form of a block
 /// of which only the first place is used, so that all addresses are constants and the copies are
-/// registers.
-template <class S, class F>
-GE_FN void run_whole(const Cells<S>& cells, bool on, const F& run) {
-  constexpr int bytes = kRecordBytes<AllTables<S>> * Cells<S>::B;
+/// registers. `common` is of the block whose worlds are the warp's, lane by lane; else null.
+template <class Service, class S, class F>
+GE_FN void run_whole(const Cells<S>& cells, bool on, Common* common, int lane, const F& run) {
+  using Tables = AllTables<S>;
+  constexpr int bytes = kRecordBytes<Tables> * Cells<S>::B;
   alignas(16) char first[bytes], now[bytes];
   Cells<S> before = cells, own = cells;
   before.block = first, before.lane = 0;
   own.block = now, own.lane = 0;
-  CopyRecord<S> keep{cells, before}, begin{before, own};
-  StoreChanges<S> end{before, own, cells};
+  Common known{};
   if (on) {
-    Walk<false, AllTables<S>>::run(keep);
-    Walk<false, AllTables<S>>::run(begin);
+    if (common != nullptr) {
+      GE_WATCH(common, sizeof known, false);
+      known = *common;
+    }
+    BringRecord<S, false> keep{cells, before, known};
+    BringRecord<S, true> rest{cells, before, known};
+    CopyRecord<S> begin{before, own};
+    Walk<false, Tables>::run(keep);
+    Walk<false, Tables>::run(rest);
+    Walk<false, Tables>::run(begin);
   }
   run(own);
-  if (on) Walk<false, AllTables<S>>::run(end);
+  if (on) {
+    StoreChanges<S> end{before, own, cells};
+    Walk<false, Tables>::run(end);
+  }
+  if (common != nullptr) note_common<Service>(common, known, before, own, on, lane);
 }
 
 /// Where a team's scratch memory begins, if registers do not hold it: in the slab, or in shared
@@ -135,8 +149,14 @@ GE_FN void run_launch(const Shared<typename E::Schema>& shared, const LaunchMemo
         append_world<L::predicate>(executor, on, memory.counts + L::to,
                                    memory.lists + int64_t(L::to) * shared.worlds);
     };
+    // Lanes one by one through the worlds of a block know what these have in common; whoever else
+    // writes records leaves nothing known of them.
+    constexpr bool notes = has_common<S> && Plan::whole_record && !listed;
+    if constexpr (has_common<S> && !notes)
+      if (on && place.lane == 0) memory.common[world / kInCommon].known = 0;
     if constexpr (Plan::whole_record) {
-      run_whole(cells, on, run);
+      Common* const common = notes ? memory.common + place.team_first / kInCommon : nullptr;
+      run_whole<Service>(cells, on, common, place.team_lane, run);
     } else {
       run(cells);
     }

@@ -152,6 +152,7 @@ void DeviceStore::move_records(int64_t first, int64_t count, char* host) {
     if (kRead)
       GE_CUDA(cudaMemcpy(host + done * record, plain.as(), size_t(bytes), cudaMemcpyDeviceToHost));
   }
+  if (!kRead) forget_common();
   // Callers' streams do not wait for this one.
   finish(nullptr);
 }
@@ -177,6 +178,7 @@ void DeviceStore::copy_worlds(std::span<const int64_t> from, std::span<const int
   launch_own(&copy_kernel, grid_of(count * layout_.record_bytes / 4), nullptr, map,
              pairs.as<int64_t>(), pairs.as<int64_t>() + count, count, layout_.identity_offset,
              reseed ? layout_.identity_bytes : 0);
+  forget_common();
   finish(nullptr);
 }
 void DeviceStore::sample_actions(const Sampling& sampling, int32_t* to, cudaStream_t stream) {

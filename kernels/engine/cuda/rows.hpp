@@ -18,6 +18,7 @@
 #pragma once
 
 #include "engine/base/platform_numbers.hpp"
+#include "engine/base/platform_once.hpp"
 #include "engine/graph/channels.hpp"
 
 #if defined(__CUDACC__)
@@ -96,7 +97,7 @@ GE_FN void put_vector(typename RowShape<Row>::Element* to, const Row& row, bool 
   using P = StoreWidth<int(sizeof(Row))>;
   if (aligned) {
     GE_WATCH(to, sizeof(Row), true);
-    *reinterpret_cast<P*>(to) = __builtin_bit_cast(P, row);
+    store_once(to, __builtin_bit_cast(P, row));
   } else {
     put_row(to, row);
   }

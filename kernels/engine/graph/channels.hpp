@@ -2,6 +2,7 @@
 // arrays. Element types, conversions, legal ranges; the same functions on every executor.
 #pragma once
 
+#include "engine/base/platform_once.hpp"
 #include "engine/graph/call.hpp"
 #include "engine/graph/outputs.hpp"
 #include "engine/maths/math.hpp"
@@ -129,7 +130,8 @@ GE_FN void take_action(const Cells<typename E::Schema>& cells, int row, int agen
   for (int k = 0; k < Shape::words; ++k) {
     constexpr auto ranges = Shape::ranges;
     const double high = highest_action<A>(cells.shared->params, k, ranges.at[k].high);
-    const auto value = take_element<A>(from[k], ranges.at[k].low, high, bad);
+    GE_WATCH(from + k, sizeof(From), false);
+    const auto value = take_element<A>(load_once(from + k), ranges.at[k].low, high, bad);
     values.at[k] = gone ? typename Shape::Element(0) : value;
   }
   if constexpr (kCount) {

@@ -123,6 +123,11 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     runner_.run(ObserveGraph<E>{}, shared_);
   }
 
+  GE_COLD void write_records(int64_t first, int64_t count, const void* from) override {
+    Base::write_records(first, count, from);
+    if constexpr (requires { runner_.forget(); }) runner_.forget();
+  }
+
   Runner<E>& runner() { return runner_; }
 
  private:
