@@ -164,7 +164,7 @@ class Limits:
         limits = {"memory": bandwidth / moved}
         if pairs:
             limits["arithmetic"] = self.operations(case.threads) / PAIR_OPERATIONS / pairs
-        issued = self.instructions(case) if self.instructions else None
+        issued = self.instructions(case) if self.on_gpu and self.instructions else None
         if issued:
             limits["issuing"] = memory.issue_rate() / issued
             point.found["instructions"] = issued
