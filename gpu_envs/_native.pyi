@@ -75,6 +75,9 @@ class Addresses:
     """
 
     def __init__(self, addresses: Sequence[int]) -> None: ...
+    # Whether a step clears those rows of final_obs alone that `ended`, still of the step before,
+    # marks: for arrays that hold zeros elsewhere. False: it clears them all.
+    clear_ended: bool
 
 class Simulator:
     def __init__(
@@ -87,6 +90,7 @@ class Simulator:
         max_episode_steps: int = -1,  # -1: the header's, 0: none
         threads: int = 0,
         dtype: str = "own",  # of observations: "own", "uint8", "float32", "bits"
+        final_rows: str = "zero",  # of final_obs where no episode ended; "keep": as they are
         device: int = 0,
         parameters: Mapping[str, bool | int | float | str] = ...,
         data_folders: Sequence[str] = ...,  # where the environment's data files lie

@@ -129,6 +129,11 @@ class Arrays(ABC):
         """Allocate arrays that outlive every context they are used in (`reuse=True`)."""
         return self.fresh(flat)
 
+    def clear(self, array: Any) -> None:
+        """Fill an array of this library with zeros; None has none."""
+        if array is not None:
+            array[...] = 0
+
     def finish(self, results: Outputs) -> Outputs:
         """Turn written arrays into what the caller gets."""
         return results
@@ -444,6 +449,11 @@ class CupyArrays(Arrays):
         """Allocate."""
         with self._cupy.cuda.Device(self._ordinal):
             return self._cupy.empty(shape, dtype=np.int32)
+
+    def clear(self, array: Any) -> None:
+        """Fill an array of the simulator's device with zeros."""
+        with self._cupy.cuda.Device(self._ordinal):
+            super().clear(array)
 
     def check(self, array: Any, wanted: Wanted) -> None:
         """Accept contiguous arrays of exactly the dtype, shape and device."""

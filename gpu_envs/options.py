@@ -22,6 +22,7 @@ KEYWORDS = (
     "outputs",
     "observation",
     "dtype",
+    "final_rows",
 )
 WORLD_LIMIT = 2**31 - 64  # of one simulator; the native code counts worlds in 32 bits
 WORLD_NUMBERS = 2**32  # a world's number is one word of every random draw
@@ -66,6 +67,13 @@ def element_type(dtype: object, observation: object) -> str:
     if name == "bits" and observation == "dict":
         raise ValueError("dtype='bits' packs all fields into one row: use observation='flat'")
     return name
+
+
+def rows_kept(final_rows: object) -> str:
+    """Check `final_rows`."""
+    if not isinstance(final_rows, str) or final_rows not in ("zero", "keep"):
+        raise ValueError(f"final_rows must be 'zero' or 'keep', got {final_rows!r}")
+    return final_rows
 
 
 def parameters(description: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, Value]:

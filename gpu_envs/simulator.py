@@ -54,11 +54,14 @@ class Simulator:
             `AutoresetMode`.
         max_episode_steps: None for the environment's own limit, 0 for none.
         strict: Raise the errors of `check` after each step; on a GPU this waits for it.
-        reuse: Write every step into the same arrays, valid until the next call.
+        reuse: Write every step into the same arrays, valid until the next call and not to be
+            written by the caller.
         outputs: Names of the optional outputs to write; default all that exist.
         observation: "flat" for one array per agent, "dict" for views of its fields.
         dtype: Element type of the observations, where the environment has more than one: "uint8",
             "float32", or "bits" for eight booleans a byte, the first in the lowest bit.
+        final_rows: What the rows of `final_obs` hold in which no episode ended: "zero", or "keep"
+            for whatever was there before, so that nobody writes them.
         **parameters: The environment's own parameters (`python -m gpu_envs info ID`).
     """
 
@@ -78,6 +81,7 @@ class Simulator:
         outputs: Sequence[str] | None = None,
         observation: str = "flat",
         dtype: str | None = None,
+        final_rows: str = "zero",
         **parameters: Any,
     ) -> None:
         given = {
@@ -92,6 +96,7 @@ class Simulator:
             "outputs": outputs,
             "observation": observation,
             "dtype": dtype,
+            "final_rows": final_rows,
             **parameters,
         }
         self._make_again = partial(type(self), name, num_worlds, **given)
@@ -107,6 +112,7 @@ class Simulator:
             "max_episode_steps": options.step_limit(max_episode_steps),
             "threads": options.thread_limit(threads),
             "dtype": options.element_type(dtype, observation),
+            "final_rows": options.rows_kept(final_rows),
             "parameters": options.parameters(description, parameters),
         }
         wanted = layout.checked_names(outputs)
@@ -162,6 +168,7 @@ class Simulator:
             spaces.FieldViews(self.observation_fields, row) if self.observation == "dict" else None
         )
         self._own: dict[bool, array_libraries.Binding] = {}
+        self._owns_all = True  # no out= has split the outputs of a call
         self._pooled = self._arrays.pooled and not self.reuse
         self._mirror: pictures.Mirror | None = None
         self._is_ready = self._is_written = False
@@ -494,9 +501,8 @@ class Simulator:
     # Helpers.
 
     def _destination(self, flat: bool, out: object) -> array_libraries.Binding:
-        own = self._own_arrays(flat) if self.reuse else None
         if out is None:
-            return own if own is not None else self._arrays.fresh(flat)
+            return self._own_arrays(flat) if self.reuse else self._arrays.fresh(flat)
         if not self._arrays.rewritable:
             raise ValueError(
                 f"out= is not possible with arrays={self.arrays!r}: they are immutable"
@@ -507,12 +513,24 @@ class Simulator:
             raise TypeError(
                 f"out must be a dict of arrays by output name, got {type(out).__name__}"
             )
-        return self._arrays.bind(out, flat, own)
+        if not self.reuse:
+            return self._arrays.bind(out, flat, None)
+        self._owns_all = False
+        return self._arrays.bind(out, flat, self._own_arrays(flat))
 
     def _own_arrays(self, flat: bool) -> array_libraries.Binding:
-        if flat not in self._own:
-            self._own[flat] = self._arrays.own(flat)
-        return self._own[flat]
+        """Return the arrays of `reuse=`, of which a step clears no more than it has to.
+
+        Their `ended` says which rows of `final_obs` the step before has filled. Not so once a call
+        wrote one of the two elsewhere; nor for sure in a capture, which may be replayed after that.
+        """
+        own = self._own.get(flat)
+        if own is None:
+            own = self._own[flat] = self._arrays.own(flat)
+            self._arrays.clear(own[1].final_obs)
+            self._arrays.clear(own[1].ended)
+        own[0].clear_ended = self._owns_all and not self._streams.is_capturing()
+        return own
 
     def _presented(self, results: Outputs) -> Outputs:
         """Observations as views of their fields, where they were asked for as dicts."""

@@ -18,7 +18,7 @@ from gpu_envs import copies, errors, native, options, pictures, registration, re
 from gpu_envs.layout import Outputs
 from gpu_envs.simulator import Simulator
 
-_FIXED = ("arrays", "autoreset_mode", "outputs", "reuse", "threads")
+_FIXED = ("arrays", "autoreset_mode", "final_rows", "outputs", "reuse", "threads")
 
 
 class Env(gymnasium.Env[Any, Any]):

@@ -36,7 +36,7 @@ NDArray = np.ndarray[Any, Any]
 ILLEGAL = ("replace", "terminate", "raise")
 ILLEGAL_REWARD = -1.0  # as PettingZoo's TerminateIllegalWrapper is used by its own games
 _TEXT_MODES = (pictures.TEXT_MODE, "human")
-_FIXED = ("arrays", "autoreset_mode", "outputs", "reuse", "threads")
+_FIXED = ("arrays", "autoreset_mode", "final_rows", "outputs", "reuse", "threads")
 
 
 def state_space(simulator: Simulator) -> spaces.Box:

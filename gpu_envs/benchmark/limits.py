@@ -2,12 +2,13 @@
 
 Every column that a step uses is read once and written once, every output is written, every action
 read: what a machine moves that keeps nothing between steps. Random seeds and the episode's number
-are used only where an episode begins, and are left out. What a cache fetches beyond that (whole
-lines, lines about to be overwritten) is not counted. Where half of a GPU's second-level cache
-holds all that a step of all worlds moves, records need not travel, and only actions and outputs
-count; else outputs stream through the cache and push them out. Where agents see their neighbours, a
-step is pairs as well: those in range, as many as uniformly spread agents have. Where its
-instructions are known, so is the time to issue them. The tighter limit counts.
+are used only where an episode begins, and are left out, and so are final observations where arrays
+are reused: rows in which no episode ended are not written. What a cache fetches beyond that (whole
+lines, lines about to be overwritten) is not counted. Where half of a GPU's second-level cache holds
+all that a step of all worlds moves, records need not travel, and only actions and outputs count;
+else outputs stream through the cache and push them out. Where agents see their neighbours, a step
+is pairs as well: those in range, as many as uniformly spread agents have. Where its instructions
+are known, so is the time to issue them. The tighter limit counts.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ def byte_table(case: Case) -> list[Line]:
         size for name, size in _columns(one) if idle.isdisjoint({name, name.rpartition(".")[2]})
     )
     outputs = {name: size for name, size in output_bytes(one.facts).items() if name in one.outputs}
+    if case.memory == "reuse":
+        outputs.pop("final_obs", None)
     read = sum(array.nbytes for array in one.actions[:1])
     one.close()
     lines = [Line("columns that every step uses", used, used), Line("actions", read, 0)]

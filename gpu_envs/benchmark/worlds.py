@@ -29,6 +29,7 @@ class Slot:
             memory.address(self.buffers[name]) if name in self.buffers else 0 for name in OUTPUTS
         ]
         self.addresses = module.Addresses(places)
+        self.addresses.clear_ended = True  # as with `reuse=`: nobody but a step writes here
 
     def differing(self, other: Slot) -> list[str]:
         """The names of outputs that are not the same, compared where they are."""

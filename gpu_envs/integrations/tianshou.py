@@ -25,7 +25,7 @@ except ModuleNotFoundError as problem:
 NDArray = np.ndarray[Any, Any]
 Rows = int | Sequence[int] | NDArray | None
 
-_FIXED = ("autoreset_mode", "outputs", "reuse")
+_FIXED = ("autoreset_mode", "final_rows", "outputs", "reuse")
 
 
 class TianshouVectorEnv(BaseVectorEnv):

@@ -25,7 +25,12 @@ except ModuleNotFoundError as problem:
 
 GROUP = "agents"
 _ENDS = ("done", "terminated", "truncated")
-_FIXED = {"arrays": "torch", "autoreset_mode": "Disabled", "reuse": False}
+_FIXED = {
+    "arrays": "torch",
+    "autoreset_mode": "Disabled",
+    "final_rows": "zero",
+    "reuse": False,
+}
 
 
 class TorchRLEnv(EnvBase):

@@ -34,6 +34,7 @@ def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Ve
         worlds,
         first_world=first,
         outputs=names,
+        final_rows="keep",  # where no episode ended, nobody looks
         threads=cores(),
         device=device,
         arrays="torch",

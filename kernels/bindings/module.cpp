@@ -424,7 +424,16 @@ PYBIND11_MODULE(_native, m) {
                                      shared_limit, resident);
         });
 
-  py::class_<Addresses>(m, "Addresses", py::module_local()).def(py::init(&addresses_of));
+  py::class_<Addresses>(m, "Addresses", py::module_local())
+      .def(py::init(&addresses_of))
+      .def_property(
+          "clear_ended",
+          [](const Addresses& addresses) {
+            return addresses.bound.final_rows == ge::FinalRows::clear_ended;
+          },
+          [](Addresses& addresses, bool on) {
+            addresses.bound.final_rows = on ? ge::FinalRows::clear_ended : ge::FinalRows::zero;
+          });
 
   py::class_<NativeSimulator>(m, "Simulator", py::module_local())
       // Options by name, read in options.hpp: there are many, and Python only passes them on.

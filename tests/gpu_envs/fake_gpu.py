@@ -43,6 +43,7 @@ class Gpu:
         self.current = {number: Stream(DEFAULT) for number in range(3)}  # by device
         self.current_device = 0
         self.bindings = SimpleNamespace(
+            MACHINE="cuda",
             Addresses=native.cpu().Addresses,
             device_of=lambda address: self.elsewhere.get(address, self.device),
             is_capturing=lambda stream: stream in self.captured,
@@ -201,6 +202,9 @@ class Array:
 
     def __getitem__(self, key: Any) -> Array:
         return Array(self.values[key], self._stream)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.values[key] = value
 
     def copy(self) -> Array:
         return Array(self.values.copy(), self._stream)

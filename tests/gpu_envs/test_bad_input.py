@@ -58,6 +58,8 @@ CONSTRUCTION = [
     ({"num_envs": 2**40}, ValueError, "num_envs must be between 1 and"),
     ({"num_envs": 10**30}, ValueError, "num_envs must be between 1 and"),
     ({"num_envs": 2.5}, TypeError, "num_envs must be an int"),
+    ({"final_rows": "clear"}, ValueError, "final_rows must be 'zero' or 'keep', got 'clear'"),
+    ({"final_rows": None}, ValueError, "final_rows must be 'zero' or 'keep', got None"),
     ({"num_envs": True}, TypeError, "num_envs must be an int"),
     ({"num_envs": "4"}, TypeError, "num_envs must be an int"),
     ({"num_envs": None}, TypeError, "num_envs must be an int"),

@@ -205,7 +205,8 @@ def test_an_environment_without_data_is_measured_as_it_is(monkeypatch: pytest.Mo
 
 def test_byte_table_is_what_the_columns_say() -> None:
     for name, real in (("CartPole-v0", 4), ("CartPole64-v0", 8)):
-        lines = limits.byte_table(Case(name, native.cpu_target(), 1))
+        case = Case(name, native.cpu_target(), 1)
+        lines = limits.byte_table(replace(case, memory="fresh"))
         by_name = {line.what: (line.read, line.written) for line in lines}
         used = 4 * real + 2 * 4  # motion; step, return
         assert by_name.pop("columns that every step uses") == (used, used)
@@ -213,6 +214,8 @@ def test_byte_table_is_what_the_columns_say() -> None:
         outputs = {"obs": 16, "reward": 4, "terminated": 1, "truncated": 1, "final_obs": 16}
         outputs |= {"ended": 1, "episode_return": 4, "episode_length": 4}
         assert by_name == {name: (0, size) for name, size in outputs.items()}
+        # Who reuses arrays gets the rows of final_obs written in which an episode ended, no others.
+        assert limits.byte_table(case) == [line for line in lines if line.what != "final_obs"]
 
 
 def test_byte_table_counts_the_agents_that_exist_not_their_capacity() -> None:

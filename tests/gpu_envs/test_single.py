@@ -103,7 +103,9 @@ def test_construction_makes_no_simulator() -> None:
     assert env._simulator is not None
 
 
-@pytest.mark.parametrize("name", ["autoreset_mode", "arrays", "reuse", "outputs", "threads"])
+@pytest.mark.parametrize(
+    "name", ["autoreset_mode", "arrays", "reuse", "outputs", "threads", "final_rows"]
+)
 def test_options_of_batches_are_refused(name) -> None:
     with pytest.raises(TypeError, match=f"{name} cannot be chosen"):
         gpu_envs.Env("CartPole-v0", **{name: None})

@@ -35,7 +35,9 @@ def test_spaces_are_the_same_objects_and_each_agents_own() -> None:
         assert space_of("player_1") is not space_of("player_0")
 
 
-@pytest.mark.parametrize("name", ["arrays", "autoreset_mode", "outputs", "reuse", "threads"])
+@pytest.mark.parametrize(
+    "name", ["arrays", "autoreset_mode", "outputs", "reuse", "threads", "final_rows"]
+)
 def test_options_of_batches_are_refused(name) -> None:
     with pytest.raises(TypeError, match=f"{name} cannot be chosen for one world"):
         gpu_envs.parallel_env("CartPole-v0", **{name: None})

@@ -152,7 +152,7 @@ def test_a_policy_that_knows_masks_plays_only_legal_cards(make) -> None:
     assert collector.buffer.done.sum() > 10
 
 
-@pytest.mark.parametrize("keyword", ["autoreset_mode", "outputs", "reuse"])
+@pytest.mark.parametrize("keyword", ["autoreset_mode", "final_rows", "outputs", "reuse"])
 def test_what_collectors_decide_cannot_be_chosen(make, keyword: str) -> None:
     with pytest.raises(TypeError, match=keyword):
         make(**{keyword: None})

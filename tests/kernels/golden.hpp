@@ -118,6 +118,33 @@ inline std::vector<GoldenCase> golden_cases() {
   return cases;
 }
 
+/// The environments that have recorded hashes; those with planted faults have none.
+inline std::vector<std::string> all_ids() {
+  std::vector<std::string> ids;
+  for (const GoldenCase& one : golden_cases())
+    if (std::find(ids.begin(), ids.end(), one.id) == ids.end()) ids.push_back(one.id);
+  return ids;
+}
+
+/// A short run of each environment, its worlds as small as a recorded case has them.
+inline std::vector<std::pair<std::string, Values>> small_runs() {
+  std::vector<std::pair<std::string, Values>> runs;
+  for (const std::string& id : all_ids()) {
+    Values best;
+    int64_t least = -1;
+    for (const GoldenCase& one : golden_cases()) {
+      if (one.id != id) continue;
+      Config config = one.config();
+      config.worlds = 1;
+      const auto simulator = make_simulator(id, config);
+      const int64_t size = simulator->record_bytes() + simulator->output(kObservation).bytes;
+      if (least < 0 || size < least) least = size, best = config.parameters;
+    }
+    runs.push_back({id, best});
+  }
+  return runs;
+}
+
 /// Runs every case and compares, or writes.
 inline void check_golden() {
   for (const auto& file : golden_files()) {

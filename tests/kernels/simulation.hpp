@@ -52,6 +52,7 @@ class Simulation {
   Simulator& operator*() { return *simulator_; }
   Simulator* operator->() { return simulator_.get(); }
   const Bound& bound() const { return bound_; }
+  Bound& bound() { return bound_; }
   int64_t rows() const { return simulator_->worlds() * simulator_->agents(); }
 
   void reset(uint64_t seed) {
@@ -74,15 +75,19 @@ class Simulation {
     const auto& ranges = simulator_->action_ranges();
     const int64_t words = int64_t(ranges.size()) / 2, per_world = simulator_->agents() * words;
     std::vector<int32_t> actions(size_t(simulator_->worlds() * per_world));
+    const bool is_float = simulator_->action_is_float();
     for (int64_t i = 0; i < int64_t(actions.size()); ++i) {
       const uint32_t world = uint32_t(simulator_->config().first_world + i / per_world);
       const uint32_t slot = uint32_t(i % per_world);
       const Draw d = draw(uint32_t(seed), uint32_t(seed >> 32), world, 0, number, 0x7e57u, slot, 0);
       const double low = ranges[size_t(2 * (i % words))],
                    high = ranges[size_t(2 * (i % words) + 1)];
-      actions[size_t(i)] = int32_t(low) + int32_t(d.below(0, uint32_t(high - low) + 1));
+      const float number = is_float ? float(low) + float(high - low) * d.uniform(0) : 0.0f;
+      actions[size_t(i)] = is_float ? __builtin_bit_cast(int32_t, number)
+                                    : int32_t(low) + int32_t(d.below(0, uint32_t(high - low) + 1));
     }
-    step(actions);
+    if (!is_float) return step(actions);
+    simulator_->step({actions.data(), Type::float32}, bound_, nullptr);
   }
 
   /// One output, all rows.

@@ -103,9 +103,29 @@ GE_FN constexpr bool has_trait(Output output, OutputTrait trait) {
   return (all[output] & trait) != 0;
 }
 
+/// What a step does with the rows of final observations in which no episode ended.
+enum class FinalRows {
+  zero,         // clears them all
+  keep,         // leaves them as they are
+  clear_ended,  // clears those that the caller's `ended`, still of the step before, marks: for
+                // arrays that hold zeros elsewhere, since steps alone have written them
+};
+/// What a caller may ask for; which arrays need no more than `clear_ended`, their owner knows.
+template <>
+struct Words<FinalRows> {
+  static constexpr const char* at[] = {"zero", "keep"};
+};
+
 /// Where one call writes: an address per output, null for one that is not wanted.
 struct Bound {
   void* at[kOutputCount] = {};
+  FinalRows final_rows = FinalRows::zero;
+
+  GE_FN constexpr FinalRows rows_of_final() const {
+    if (at[kFinalObservation] == nullptr) return FinalRows::keep;
+    const bool blind = final_rows == FinalRows::clear_ended && at[kEnded] == nullptr;
+    return blind ? FinalRows::zero : final_rows;
+  }
 };
 
 }  // namespace ge

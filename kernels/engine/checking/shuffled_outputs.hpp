@@ -34,13 +34,12 @@ void stage(Trial<E>& trial, Write<O, F>) {
         [row](const CellsOf<E>& cells) { return value_of_row<F, Agent>(cells, row); },
         row_name<Agent>(row));
 }
-/// Straight into the caller's array: no rule runs, and nobody reads what was there.
+/// Straight into the caller's array: no rule runs.
 template <class E>
 void stage(Trial<E>& trial, ClearFinal) {
-  char* const to = static_cast<char*>(trial.shared.bound.at[kFinalObservation]);
-  if (to == nullptr) return;
-  const int64_t bytes = row_bytes<typename E::Observation>(trial.shared) * agents_of(trial.shared);
-  std::memset(to + trial.world * bytes, 0, size_t(bytes));
+  const int64_t agents = agents_of(trial.shared);
+  clear_final_rows(trial.shared.bound, trial.world * agents, agents,
+                   row_bytes<typename E::Observation>(trial.shared));
 }
 
 // ---- wide rows

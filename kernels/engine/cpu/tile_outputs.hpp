@@ -40,16 +40,17 @@ inline void stage(Tile<E>& tile, Write<O, F>, const Set& set) {
 template <class E>
 inline void stage(Tile<E>& tile, ClearFinal, const Set& set) {
   constexpr int B = Tile<E>::B;
-  char* const to = static_cast<char*>(tile.shared.bound.at[kFinalObservation]);
-  // All members leave by a meeting, or those that stay would wait for ever.
-  if (to == nullptr || !tile.crew.first()) return tile.crew.meet();
-  const int64_t bytes = row_bytes<typename E::Observation>(tile.shared) * agents_of(tile.shared);
-  // The tile's set is whole here: contiguous blocks, then contiguous loose worlds.
-  if (set.block_count > 0)
-    std::memset(to + set.blocks[0] * B * bytes, 0, size_t(set.block_count * B * bytes));
-  if (set.loose_count > 0)
-    std::memset(to + set.loose[0] * bytes, 0, size_t(set.loose_count * bytes));
-  tile.crew.meet();
+  if (tile.crew.first()) {
+    const int64_t bytes = row_bytes<typename E::Observation>(tile.shared);
+    const int64_t agents = agents_of(tile.shared);
+    const auto clear = [&](int64_t first, int64_t worlds) {
+      clear_final_rows(tile.shared.bound, first * agents, worlds * agents, bytes);
+    };
+    // The tile's set is whole here: contiguous blocks, then contiguous loose worlds.
+    if (set.block_count > 0) clear(set.blocks[0] * B, set.block_count * B);
+    if (set.loose_count > 0) clear(set.loose[0], set.loose_count);
+  }
+  tile.crew.meet();  // also whoever is not the first, or it would wait for ever
 }
 
 // ---- rows of agents

@@ -266,7 +266,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   void enqueue(const std::vector<cuda::PreparedLaunch>& launches, const Bound& out,
                cudaStream_t stream, bool early) {
     const cuda::DeviceGuard guard(store_.device());
-    shared_.bound = out;
+    this->take_bound(out);
     if constexpr (has_flat<E>)
       if (flat_ != nullptr) return flat_->run(GraphOf<E, kGraph>{}, shared_, stream);
     LaunchMemory memory{store_.list_counts(), store_.lists(), store_.slab(),

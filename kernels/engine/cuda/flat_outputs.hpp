@@ -38,6 +38,17 @@ struct WriteJob {
   }
 };
 
+/// Zeros for the rows of final_obs that `ended`, still of the step before, marks.
+template <class E>
+struct ClearEndedJob {
+  static GE_FN void run(const Work<E>& work, int64_t i) {
+    const Bound& bound = work.shared.bound;
+    if (static_cast<const uint8_t*>(bound.at[kEnded])[i] == 0) return;
+    const int64_t bytes = row_bytes<typename E::Observation>(work.shared);
+    clear_run(static_cast<uint8_t*>(bound.at[kFinalObservation]) + i * bytes, bytes, 0, 1);
+  }
+};
+
 template <class E, Output kOutput, auto F>
 struct WorldRowJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {
@@ -95,9 +106,12 @@ void stage(FlatWalk<E, M>& walk, TakeActions) {
 template <class E, class M>
 void stage(FlatWalk<E, M>& walk, ClearFinal) {
   const auto& shared = walk.work.shared;
-  if (walk.bound(kFinalObservation))
+  const FinalRows wanted = shared.bound.rows_of_final();
+  if (wanted == FinalRows::zero)
     walk.machine.zero(shared.bound.at[kFinalObservation],
                       row_bytes<typename E::Observation>(shared) * walk.agents() * shared.worlds);
+  else if (wanted == FinalRows::clear_ended)
+    enqueue_rows<flat::ClearEndedJob<E>>(walk, walk.agents());
 }
 template <class E, class M, Output kOutput, auto F>
 void stage(FlatWalk<E, M>& walk, Show<kOutput, F>) {

@@ -142,7 +142,7 @@ GE_FN void stage(Group& group, Show<kOutput, F>, bool on) {
   }
 }
 
-// ---- zeros for the rows of agents that have not ended
+// ---- zeros for the rows of agents that have not ended in this step
 
 /// Zeros for so many elements of every world that is on.
 template <class Element, AnyGroup Group>
@@ -158,13 +158,34 @@ GE_FN void clear_worlds(const Group& group, Element* to, int64_t elements, bool 
   if constexpr (G == 1)
     group.sync_team();  // the rows of final observations go to the same places from other lanes
 }
+/// Zeros for the rows that `ended`, still of the step before, marks: few, and each by the lane that
+/// will say what ends in this one.
+template <AnyGroup Group>
+GE_FN void clear_ended(const Group& group, const Bound& bound, bool on) {
+  using Row = typename Group::Environment::Observation;
+  const auto& cells = group.cells;
+  const uint8_t* const ended = static_cast<const uint8_t*>(bound.at[kEnded]);
+  uint8_t* const to = static_cast<uint8_t*>(bound.at[kFinalObservation]);
+  const int64_t bytes = row_bytes<Row>(*cells.shared);
+  const int rows = group.agents();
+  my_rows<Group::Agent::capacity>(group, on, rows, [&](int row) GE_LAMBDA {
+    const int64_t index = int64_t(cells.world) * rows + row;
+    GE_WATCH(ended + index, 1, false);
+    if (ended[index] != 0) clear_run(to + index * bytes, bytes, 0, 1);
+  });
+  if constexpr (Group::kLanes == 1 && StageNeeds<typename Group::Environment, 1, ClearFinal>::meets)
+    group.sync_team();  // as in clear_worlds
+}
 template <bool kFinal, AnyGroup Group>
 GE_FN void stage(Group& group, ClearFinal, bool on) {
   using Row = typename Group::Environment::Observation;
   using Agent = typename Group::Agent;
   const auto& cells = group.cells;
-  void* const to = cells.shared->bound.at[kFinalObservation];
-  if (to == nullptr) return;
+  const Bound& bound = cells.shared->bound;
+  const FinalRows wanted = bound.rows_of_final();  // the same for all, so the branch is uniform
+  if (wanted == FinalRows::keep) return;
+  if (wanted == FinalRows::clear_ended) return clear_ended(group, bound, on);
+  void* const to = bound.at[kFinalObservation];
   const int rows = group.agents();
   if constexpr (Wide<Row>) {
     clear_worlds(group, static_cast<uint8_t*>(to), row_bytes<Row>(*cells.shared) * rows, on);

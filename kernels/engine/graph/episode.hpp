@@ -170,6 +170,7 @@ struct Life {
 ///   step:     begin_step, [over: renew], TakeActions     whose turn it is, and what they do
 ///             clear                                      a clean slate for what the rules say
 ///             rules                                      the environment's Step
+///             clear final_obs                            SameStep alone
 ///             report                                     flags, returns, who is over
 ///             [any_ended: Observe into final_obs]        SameStep alone ...
 ///             [over: renew]                              ... in a branch, or phases of their own:
@@ -221,16 +222,16 @@ struct Sewn {
   }
 
   static consteval auto step() {
-    constexpr auto told = begin() + clear() + unless_resting(typename E::Step{}) + report();
+    constexpr auto told = begin() + clear() + unless_resting(typename E::Step{}) +
+                          in_mode<Autoreset::same_step>(Stages<ClearFinal>{}) + report();
     if constexpr (kTuned.rare_resets)
       return phases(phase<"step", kTuned.step_lanes>(
-                        told + in_mode<Autoreset::same_step>(Stages<ClearFinal>{} +
-                                                             when<&L::any_ended>(show_final()))),
+                        told + in_mode<Autoreset::same_step>(when<&L::any_ended>(show_final()))),
                     rare<&L::ended_same_step>(phase<"renew", kTuned.reset_lanes>(renew())),
                     phase<"observe", kTuned.observe_lanes>(show()));
     else
       return phases(phase<"step", kTuned.step_lanes>(
-          told + in_mode<Autoreset::same_step>(Stages<ClearFinal>{} + renew_at_once()) + show()));
+          told + in_mode<Autoreset::same_step>(renew_at_once()) + show()));
   }
   static consteval auto reset() {
     return phases(phase<"reset", kTuned.step_lanes>(

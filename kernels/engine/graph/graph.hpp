@@ -108,7 +108,8 @@ template <Output kOutput, auto F>
 struct Write {};
 /// Actions from the caller's array into the agents' action component.
 struct TakeActions {};
-/// Zeros in every row of final_obs.
+/// Zeros in the rows of final_obs that the caller wants cleared (FinalRows), before `ended` says
+/// what this step ends.
 struct ClearFinal {};
 /// Empties every persistent List and Pool of the world: a reset begins with a clean table.
 struct ClearTables {};

@@ -20,6 +20,30 @@ GE_FN void put_host_row(typename RowShape<Row>::Element* to, const Row& row) {
   for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = plain.at[k];
 }
 
+/// Clears rows [first, first + count) of the caller's final observations, as far as it wants them
+/// cleared, while `ended` is still that of the step before.
+inline void clear_final_rows(const Bound& bound, int64_t first, int64_t count, int64_t row_bytes) {
+  const FinalRows wanted = bound.rows_of_final();
+  if (wanted == FinalRows::keep) return;
+  char* const to = static_cast<char*>(bound.at[kFinalObservation]);
+  if (wanted == FinalRows::zero) {
+    std::memset(to + first * row_bytes, 0, size_t(count * row_bytes));
+    return;
+  }
+  const uint8_t* const ended = static_cast<const uint8_t*>(bound.at[kEnded]);
+  const int64_t end = first + count;
+  for (int64_t row = first; row < end;) {
+    // Episodes end seldom: eight rows at a look.
+    uint64_t eight = 0;
+    if (row + 8 <= end && (std::memcpy(&eight, ended + row, 8), eight == 0)) {
+      row += 8;
+      continue;
+    }
+    if (ended[row] != 0) std::memset(to + row * row_bytes, 0, size_t(row_bytes));
+    ++row;
+  }
+}
+
 // ---- rows whose length the parameters decide (wide_rows.hpp)
 
 namespace detail {

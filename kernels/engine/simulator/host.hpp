@@ -101,7 +101,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     } else {
       shared_.actions = this->actions_of_step(actions);
     }
-    shared_.bound = out;
+    this->take_bound(out);
     runner_.run(StepGraph<E>{}, shared_);
   }
   void reset(const ResetRequest& request, const Bound& out, void*) override {
@@ -110,7 +110,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     // The caller's memory: forget_request() takes it away again.
     shared_.seeds = request.seeds.empty() ? nullptr : request.seeds.data();
     this->clear_transient(out);
-    shared_.bound = out;
+    this->take_bound(out);
     runner_.run(ResetGraph<E>{}, shared_);
     this->forget_request();
     this->begun_ = true;
@@ -119,7 +119,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     const FloatMode standard;
     this->need_reset("observe");
     this->clear_transient(out);
-    shared_.bound = out;
+    this->take_bound(out);
     runner_.run(ObserveGraph<E>{}, shared_);
   }
 

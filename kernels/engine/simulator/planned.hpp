@@ -107,6 +107,11 @@ class PlannedSimulator : public Machine {
     shared_.seed_count = int32_t(request.seeds.size());
     shared_.seed = request.seeds.empty() ? 0 : request.seeds.front();
   }
+  /// Where a call writes, which goes into the kernels' parameters too.
+  void take_bound(const Bound& out) {
+    shared_.bound = out;
+    if (plan_.config_.final_rows == FinalRows::keep) shared_.bound.final_rows = FinalRows::keep;
+  }
   /// Options, mask and seeds hold for one reset only.
   GE_COLD void forget_request() {
     shared_.options = typename OptionsOf<S>::type{};

@@ -42,7 +42,8 @@ struct Config {
   int64_t max_episode_steps = -1;  // -1: the header's; 0: none
   int threads = 0;                 // 0: as many as the process may use
   Elements elements = Elements::own;
-  int device = 0;  // CUDA ordinal
+  FinalRows final_rows = FinalRows::zero;  // `keep` holds for every call
+  int device = 0;                          // CUDA ordinal
   Values parameters;
   std::vector<std::string> data_folders;  // where the environment's data files lie, in this order
   // Tuning, and what the tests vary; 0 leaves the choice to the engine.

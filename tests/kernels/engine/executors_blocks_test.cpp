@@ -1,6 +1,6 @@
 // What must not change a bit: worlds per block, instruction set, threads, tiles, batch size, save
 // and load, forks. Built once for each block size and instruction set.
-#include "golden.hpp"
+#include "final_rows.hpp"
 
 using namespace ge;
 using namespace ge::test;
@@ -49,6 +49,11 @@ GE_TEST(golden_cases_give_the_recorded_hashes) {
 
 GE_TEST(faults_of_all_worlds_are_counted) {
   CHECK_EQ(faults_of_arena(), kFaultsOfArena);
+}
+
+GE_TEST(rows_in_which_no_episode_ended_are_zero_or_kept) {
+  check_final_rows([](Config& config) { config.crew = 1; });
+  check_final_rows([](Config& config) { config.crew = 2, config.worlds = 2; });
 }
 
 GE_TEST(threads_of_any_number_give_the_same_bits) {

@@ -1,7 +1,7 @@
 // The jobs of the flat executor give the recorded hashes, row by row in a scattered order, squads
 // on emulated lanes; a step of one kernel per stage leaves the bits that a group of lanes leaves.
 #include "engine/checking/lanes_emulated.hpp"
-#include "golden.hpp"
+#include "final_rows.hpp"
 
 using namespace ge;
 using namespace ge::test;
@@ -22,6 +22,10 @@ GE_TEST(lanes_in_other_orders_give_the_same_bits) {
     CHECK_EQ(first, hashes.records + hashes.outputs);
   }
   LaneEmulator::options().seed = 0;
+}
+
+GE_TEST(rows_in_which_no_episode_ended_are_zero_or_kept) {
+  check_final_rows([](Config& config) { config.worlds = 5; });
 }
 
 GE_TEST(faults_are_counted_as_elsewhere) {

@@ -1,7 +1,7 @@
 // The CUDA executor's own code on emulated lanes gives the recorded hashes, with any number of
 // lanes per world and in any order of lanes; a barrier that is missing is found and named.
 #include "engine/checking/lanes_emulated.hpp"
-#include "golden.hpp"
+#include "final_rows.hpp"
 
 using namespace ge;
 using namespace ge::test;
@@ -10,14 +10,6 @@ namespace {
 
 // 64: a block of two warps owns a world. 0: what each phase names first, 128 in swarms.
 const int kLanes[] = {1, 2, 8, 32, 64, 0};
-
-/// The environments that have recorded hashes; those with planted faults have none.
-std::vector<std::string> all_ids() {
-  std::vector<std::string> ids;
-  for (const GoldenCase& one : golden_cases())
-    if (std::find(ids.begin(), ids.end(), one.id) == ids.end()) ids.push_back(one.id);
-  return ids;
-}
 
 Config config_of(int lanes, uint64_t seed, Autoreset mode = Autoreset::same_step) {
   Config config;
@@ -83,25 +75,6 @@ GE_TEST(golden_cases_on_emulated_lanes_give_the_recorded_hashes) {
   }
 }
 
-/// A short run of each environment, its worlds as small as a recorded case has them.
-std::vector<std::pair<std::string, Values>> small_runs() {
-  std::vector<std::pair<std::string, Values>> runs;
-  for (const std::string& id : all_ids()) {
-    Values best;
-    int64_t least = -1;
-    for (const GoldenCase& one : golden_cases()) {
-      if (one.id != id) continue;
-      Config config = one.config();
-      config.worlds = 1;
-      const auto simulator = make_simulator(id, config);
-      const int64_t size = simulator->record_bytes() + simulator->output(kObservation).bytes;
-      if (least < 0 || size < least) least = size, best = config.parameters;
-    }
-    runs.push_back({id, best});
-  }
-  return runs;
-}
-
 GE_TEST(any_number_of_lanes_gives_the_same_bits) {
   const auto runs = small_runs();
   CHECK(runs.size() >= 2);
@@ -121,6 +94,14 @@ GE_TEST(any_number_of_lanes_gives_the_same_bits) {
                    " against " + one_lane);
     }
   }
+}
+
+GE_TEST(rows_in_which_no_episode_ended_are_zero_or_kept) {
+  for (const auto& [lanes, worlds] : {std::pair{1, 37}, std::pair{8, 5}, std::pair{64, 2}})
+    check_final_rows([lanes, worlds](Config& config) {
+      config.lanes = lanes;
+      config.worlds = worlds;
+    });
 }
 
 GE_TEST(faults_on_emulated_lanes_are_counted_once) {

@@ -1,6 +1,6 @@
 // The environments do not depend on the order of rows: shuffled and isolated they give the recorded
 // hashes.
-#include "golden.hpp"
+#include "final_rows.hpp"
 
 using namespace ge;
 using namespace ge::test;
@@ -13,6 +13,10 @@ GE_TEST(golden_cases_in_shuffled_and_isolated_rows_give_the_recorded_hashes) {
       fail("tests/golden", 0,
            "the hashes of " + one.line() + " are now " + found.records + " | " + found.outputs);
   }
+}
+
+GE_TEST(rows_in_which_no_episode_ended_are_zero_or_kept) {
+  check_final_rows([](Config& config) { config.worlds = 5; });
 }
 
 GE_TEST(faults_in_shuffled_rows_are_counted_once) {

@@ -21,9 +21,10 @@ std::unique_ptr<Simulator> herd(Schedule schedule) {
   return made("Herd-v0", config);
 }
 /// Addresses that nothing reads or writes: no kernel runs.
-Bound everywhere(const Simulator& simulator) {
+Bound everywhere(const Simulator& simulator, FinalRows final_rows = FinalRows::zero) {
   static char memory[1 << 20];
   Bound bound;
+  bound.final_rows = final_rows;
   for (int o = 0; o < kOutputCount; ++o)
     bound.at[o] = simulator.output(Output(o)).exists ? memory : nullptr;
   return bound;
@@ -33,9 +34,10 @@ void reset(Simulator& simulator, std::vector<uint64_t> seeds, cudaStream_t strea
   request.seeds = seeds;
   simulator.reset(request, everywhere(simulator), stream);
 }
-void step(Simulator& simulator, cudaStream_t stream = nullptr, Type type = Type::int64) {
+void step(Simulator& simulator, cudaStream_t stream = nullptr, Type type = Type::int64,
+          FinalRows final_rows = FinalRows::zero) {
   static const int64_t actions[64] = {};
-  simulator.step({actions, type}, everywhere(simulator), stream);
+  simulator.step({actions, type}, everywhere(simulator, final_rows), stream);
 }
 std::vector<Call> launches() {
   return FakeRuntime::get().named("LaunchKernelExC");
@@ -58,6 +60,7 @@ GE_TEST(every_kernel_that_a_call_launches_was_loaded_with_the_simulator) {
     reset(*simulator, {1});
     simulator->observe(everywhere(*simulator), nullptr);
     for (const Type type : {Type::uint8, Type::int32, Type::int64}) step(*simulator, nullptr, type);
+    step(*simulator, nullptr, Type::int64, FinalRows::clear_ended);
     int32_t drawn[1];
     simulator->sample_actions({nullptr, 1, 2, 0, 0}, drawn, nullptr);
     CHECK(launches().size() > 5);

@@ -1,0 +1,99 @@
+// The rows of final observations in which no episode ended: zero, as they were, or cleared where
+// the step before has filled them.
+#pragma once
+
+#include "golden.hpp"
+
+namespace ge::test {
+
+/// Steps one environment in each of the three ways, and once with nothing to go by.
+class FinalRowsTrial {
+ public:
+  FinalRowsTrial(const std::string& id, Config config)
+      : id_(id),
+        zero_(id, config),
+        marked_(id, config),
+        blind_(id, config),
+        kept_(id, keeping(config)),
+        rows_(zero_.rows()),
+        bytes_(size_t(zero_->output(kFinalObservation).bytes / rows_)) {
+    marked_.bound().final_rows = blind_.bound().final_rows = FinalRows::clear_ended;
+    blind_.bound().at[kEnded] = nullptr;
+  }
+
+  void run(int steps) {
+    bool mixed = false;
+    for (Simulation* one : all()) one->reset(3);
+    for (int step = 0; step < steps; ++step) {
+      if (step == 1) reset_odd_worlds();  // from here on the worlds end at different steps
+      const std::vector<uint8_t> before = marked_.ended();
+      // Where nobody is to write, what is there stays: planted, and looked for behind the step.
+      planted_.assign(size_t(rows_), false);
+      for (int64_t row = step % 3; row < rows_; row += 3)
+        if (before[size_t(row)] == 0) plant(marked_, row), planted_[size_t(row)] = true;
+      for (int64_t row = 0; row < rows_; ++row) plant(kept_, row), plant(blind_, row);
+      for (Simulation* one : all()) one->step_random(8, uint32_t(step));
+      const std::vector<uint8_t> ended = zero_.ended();
+      for (int64_t row = 0; row < rows_; ++row) judge(step, row, ended[size_t(row)] != 0);
+      mixed = mixed || (std::count(ended.begin(), ended.end(), 0) > 0 &&
+                        std::count(ended.begin(), ended.end(), 1) > 0);
+      CHECK_EQ(zero_.outputs(), marked_.outputs());
+    }
+    CHECK(mixed);
+  }
+
+ private:
+  static constexpr char kPlant = 0x5a;
+  static Config keeping(Config config) {
+    config.final_rows = FinalRows::keep;
+    return config;
+  }
+  std::array<Simulation*, 4> all() { return {&zero_, &marked_, &blind_, &kept_}; }
+  char* row_of(Simulation& of, int64_t row) const {
+    return static_cast<char*>(of.bound().at[kFinalObservation]) + size_t(row) * bytes_;
+  }
+  void plant(Simulation& in, int64_t row) const { std::memset(row_of(in, row), kPlant, bytes_); }
+  void reset_odd_worlds() {
+    std::vector<uint8_t> mask(size_t(zero_->worlds()));
+    for (size_t world = 1; world < mask.size(); world += 2) mask[world] = 1;
+    ResetRequest request;
+    request.mask = mask.data();
+    for (Simulation* one : all()) one->reset(request);
+  }
+  void judge(int step, int64_t row, bool ended) {
+    const std::string shown(row_of(zero_, row), bytes_), plant(bytes_, kPlant);
+    const std::string nothing(bytes_, '\0');
+    const auto want = [&](Simulation& of, const char* name, const std::string& expected) {
+      if (std::string(row_of(of, row), bytes_) != expected)
+        fail(id_.c_str(), 0,
+             "row " + std::to_string(row) + " of step " + std::to_string(step) +
+                 (ended ? ", which ends an episode" : "") + ": final_obs is wrong (" + name + ")");
+    };
+    if (!ended) want(zero_, "zero", nothing);
+    want(blind_, "clear_ended without ended", shown);
+    want(kept_, "keep", ended ? shown : plant);
+    want(marked_, "clear_ended", ended || !planted_[size_t(row)] ? shown : plant);
+    if (!ended) std::memset(row_of(marked_, row), 0, bytes_);
+  }
+
+  std::string id_;
+  Simulation zero_, marked_, blind_, kept_;
+  int64_t rows_;
+  size_t bytes_;
+  std::vector<bool> planted_;
+};
+
+/// On every environment of this binary, its worlds small; `change` says how they are run.
+template <class F>
+void check_final_rows(F&& change) {
+  for (const auto& [id, parameters] : small_runs()) {
+    Config config;
+    config.worlds = 37;
+    config.max_episode_steps = 3;
+    config.parameters = parameters;
+    change(config);
+    FinalRowsTrial(id, config).run(8);
+  }
+}
+
+}  // namespace ge::test
