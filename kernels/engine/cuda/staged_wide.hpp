@@ -131,9 +131,11 @@ struct StagedWideRows {
   GE_FN void run(bool on, const FateOf& fate, const Make& make) const {
     const int total = worlds * rows;
     if (bits || staged_row() <= WidePlan::budget) {
-      // Rows of a pass: as many as the bytes and the heads hold.
+      // Rows of a pass: as many as the bytes and the heads hold. Where there are several passes no
+      // lane makes one row more than the others do, who would wait for it.
       const int most = WidePlan::budget / staged_row();
-      const int fit = most < WidePlan::slots ? most : WidePlan::slots;
+      const int held = most < WidePlan::slots ? most : WidePlan::slots;
+      const int fit = shares && held > team && held < total ? held / team * team : held;
       GE_NO_UNROLL
       for (int first = 0; first < total; first += fit)
         pass({first, total - first < fit ? total - first : fit, 0, target.elements}, on, fate,
