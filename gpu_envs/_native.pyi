@@ -174,8 +174,11 @@ class Simulator:
 
     def save(self) -> bytes: ...
     def load(self, data: bytes) -> None: ...
-    def golden(self, steps: int, seed: int) -> tuple[str, str]:
-        """Record hash and output hash of a run of random actions (tests/golden)."""
+    def golden(self, steps: int, seed: int, clear_ended: bool = False) -> tuple[str, str]:
+        """Record hash and output hash of a run of random actions (tests/golden).
+
+        `clear_ended` of the addresses comes to the same hashes.
+        """
 
     def close(self) -> None:
         """Free everything; a second call does nothing. Every other call raises afterwards."""

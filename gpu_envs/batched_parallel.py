@@ -38,7 +38,7 @@ class BatchedParallelEnv(AgentSpaces):
         num_envs: How many worlds.
         **keywords: Those of `Simulator` (`device`, `arrays`, `threads`, `first_world`,
             `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `observation`,
-            `dtype`) and the environment's parameters.
+            `dtype`, `final_rows`) and the environment's parameters.
     """
 
     def __init__(self, name: str, num_envs: int = 1, **keywords: Any) -> None:

@@ -55,13 +55,15 @@ class Simulator:
         max_episode_steps: None for the environment's own limit, 0 for none.
         strict: Raise the errors of `check` after each step; on a GPU this waits for it.
         reuse: Write every step into the same arrays, valid until the next call and not to be
-            written by the caller.
+            written by the caller: their `ended` tells the next step which rows of `final_obs` to
+            clear, unless an `out=` ever took one of the two.
         outputs: Names of the optional outputs to write; default all that exist.
         observation: "flat" for one array per agent, "dict" for views of its fields.
         dtype: Element type of the observations, where the environment has more than one: "uint8",
             "float32", or "bits" for eight booleans a byte, the first in the lowest bit.
         final_rows: What the rows of `final_obs` hold in which no episode ended: "zero", or "keep"
-            for whatever was there before, so that nobody writes them.
+            for what was in memory before, NaN perhaps, so that no step writes them; `reset` and
+            `observe` clear them all.
         **parameters: The environment's own parameters (`python -m gpu_envs info ID`).
     """
 
@@ -126,6 +128,7 @@ class Simulator:
         self.device = "cpu" if machine == "cpu" else f"cuda:{ordinal}"
         self._native: Any = native.make(machine, self.name, worlds, device=ordinal, **config)
         self.strict, self.reuse, self.observation = bool(strict), bool(reuse), observation
+        self._keeps_rows = config["final_rows"] == "keep"
         self._adopt(machine, ordinal, wanted or ())
 
     def _adopt(self, machine: str, ordinal: int, wanted: Sequence[str]) -> None:
@@ -168,7 +171,9 @@ class Simulator:
             spaces.FieldViews(self.observation_fields, row) if self.observation == "dict" else None
         )
         self._own: dict[bool, array_libraries.Binding] = {}
-        self._owns_all = True  # no out= has split the outputs of a call
+        # Whether the reused arrays tell which rows of final_obs a step has to clear.
+        final = self.layout.of("final_obs")
+        self._marks_rows = self.reuse and final is not None and not self._keeps_rows
         self._pooled = self._arrays.pooled and not self.reuse
         self._mirror: pictures.Mirror | None = None
         self._is_ready = self._is_written = False
@@ -513,10 +518,10 @@ class Simulator:
             raise TypeError(
                 f"out must be a dict of arrays by output name, got {type(out).__name__}"
             )
-        if not self.reuse:
-            return self._arrays.bind(out, flat, None)
-        self._owns_all = False
-        return self._arrays.bind(out, flat, self._own_arrays(flat))
+        binding = self._arrays.bind(out, flat, self._own_arrays(flat) if self.reuse else None)
+        if ("ended" in out) != ("final_obs" in out):
+            self._mark_rows(False)
+        return binding
 
     def _own_arrays(self, flat: bool) -> array_libraries.Binding:
         """Return the arrays of `reuse=`, of which a step clears no more than it has to.
@@ -524,13 +529,20 @@ class Simulator:
         Their `ended` says which rows of `final_obs` the step before has filled. Not so once a call
         wrote one of the two elsewhere; nor for sure in a capture, which may be replayed after that.
         """
-        own = self._own.get(flat)
-        if own is None:
+        if flat not in self._own:
             own = self._own[flat] = self._arrays.own(flat)
             self._arrays.clear(own[1].final_obs)
             self._arrays.clear(own[1].ended)
-        own[0].clear_ended = self._owns_all and not self._streams.is_capturing()
-        return own
+            # Cleared while a capture goes on, they are empty once it was replayed.
+            self._mark_rows(self._marks_rows and not self._streams.is_capturing())
+        elif self._marks_rows and self._streams.can_capture:
+            self._own[flat][0].clear_ended = not self._streams.is_capturing()
+        return self._own[flat]
+
+    def _mark_rows(self, on: bool) -> None:
+        self._marks_rows = on
+        for addresses, _ in self._own.values():
+            addresses.clear_ended = on
 
     def _presented(self, results: Outputs) -> Outputs:
         """Observations as views of their fields, where they were asked for as dicts."""

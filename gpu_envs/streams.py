@@ -33,7 +33,7 @@ class Streams:
 
     def __init__(self, bindings: Any, ordinal: int, arrays: Arrays) -> None:
         self._bindings, self._ordinal, self._arrays = bindings, ordinal, arrays
-        self._on_gpu = bindings.MACHINE == "cuda"
+        self.can_capture = bindings.MACHINE == "cuda"
 
     def enqueue(
         self,
@@ -76,7 +76,7 @@ class Streams:
 
     def is_capturing(self) -> bool:
         """Whether the current stream is captured into a CUDA graph."""
-        return self._on_gpu and bool(self._bindings.is_capturing(self._arrays.stream()))
+        return self.can_capture and bool(self._bindings.is_capturing(self._arrays.stream()))
 
     def settle(self, call: str) -> None:
         """Wait for what was enqueued on the library's streams; a capture has nothing to wait for.

@@ -49,7 +49,7 @@ class VectorEnv(_Base):
             fields of the last observations too.
         **keywords: Those of `Simulator` (`device`, `arrays`, `threads`, `first_world`,
             `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `observation`,
-            `dtype`) and the environment's parameters.
+            `dtype`, `final_rows`) and the environment's parameters.
     """
 
     # What Gymnasium before 1.0 sets in a constructor that would make the batched spaces.

@@ -275,9 +275,10 @@ class NativeSimulator {
     if (PyBytes_AsStringAndSize(data.ptr(), &bytes, &size) != 0) throw py::error_already_set();
     ge::load(*simulator, bytes, size);
   }
-  std::pair<std::string, std::string> golden(int steps, uint64_t seed) {
+  std::pair<std::string, std::string> golden(int steps, uint64_t seed, bool clear_ended) {
     const Busy simulator(*this);
-    const Golden hashes = golden_run(*simulator, steps, seed);
+    const Golden hashes =
+        golden_run(*simulator, steps, seed, clear_ended ? FinalRows::clear_ended : FinalRows::zero);
     return {hashes.records, hashes.outputs};
   }
   /// A second close finds nothing and does nothing; results that are still held keep their memory.
@@ -464,7 +465,8 @@ PYBIND11_MODULE(_native, m) {
       .def("sample_actions", &NativeSimulator::sample_actions)
       .def("save", &NativeSimulator::save)
       .def("load", &NativeSimulator::load)
-      .def("golden", &NativeSimulator::golden)
+      .def("golden", &NativeSimulator::golden, py::arg("steps"), py::arg("seed"),
+           py::arg("clear_ended") = false)
       .def("close", &NativeSimulator::close);
 }
 

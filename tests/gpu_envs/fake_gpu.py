@@ -167,6 +167,7 @@ class Array:
     """An array on a GPU; NumPy refuses it, as it refuses CuPy's."""
 
     __hash__ = None  # type: ignore[assignment]
+    gpu: Gpu | None = None  # where it has to be current to be written by its library
 
     def __init__(self, values: np.ndarray[Any, Any], stream: int | None = 1) -> None:
         self.values, self._stream = values, stream
@@ -204,6 +205,7 @@ class Array:
         return Array(self.values[key], self._stream)
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        assert self.gpu is None or self.gpu.current_device == self.gpu.device
         self.values[key] = value
 
     def copy(self) -> Array:
@@ -232,14 +234,16 @@ def install_cupy(monkeypatch: pytest.MonkeyPatch, gpu: Gpu) -> list[tuple[int, i
         gpu.current_device = before
 
     def empty(shape: Any, dtype: Any) -> Any:
-        values = np.empty(shape, dtype)
+        values = np.full(shape, 0xC5, dtype)  # as others left it
         taken.append((gpu.current_device, values.nbytes))
         return SimpleNamespace(values=values, data=Block(values))
 
     def view(shape: Any, dtype: Any, memptr: Block) -> Array:
         flat = memptr.values[memptr.offset :].view(np.uint8)
         count = int(np.prod(shape)) * np.dtype(dtype).itemsize
-        return Array(flat[:count].view(dtype).reshape(shape))
+        array = Array(flat[:count].view(dtype).reshape(shape))
+        array.gpu = gpu
+        return array
 
     def asarray(array: np.ndarray[Any, Any]) -> Array:
         taken.append((gpu.current_device, array.nbytes))

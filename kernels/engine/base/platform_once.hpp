@@ -11,7 +11,7 @@ namespace ge {
 namespace detail {
 
 // Volatile keeps stores to one address in order among themselves; whoever writes an address by
-// store_once writes it in no other way without a barrier between.
+// store_once, and writes or reads it in another way, puts a barrier or before_once() between.
 GE_FN void store_word(void* at, uint8_t value) {
   asm volatile("st.global.cs.u8 [%0], %1;" ::"l"(at), "r"(uint32_t(value)));
 }
@@ -80,8 +80,14 @@ GE_FN T load_once(const T* at) {
   return __builtin_bit_cast(T, word);
 }
 
+/// Keeps what a lane wrote and read so far in front of what it stores once.
+GE_FN void before_once() {
+  asm volatile("" ::: "memory");
+}
+
 #else
 
+GE_FN void before_once() {}
 template <class T>
 GE_FN void store_once(void* at, const T& value) {
   *static_cast<T*>(at) = value;

@@ -173,6 +173,7 @@ GE_FN void clear_ended(const Group& group, const Bound& bound, bool on) {
     GE_WATCH(ended + index, 1, false);
     if (ended[index] != 0) clear_run(to + index * bytes, bytes, 0, 1);
   });
+  before_once();  // the same lane may store the row's final observation, and `ended` itself
   if constexpr (Group::kLanes == 1 && StageNeeds<typename Group::Environment, 1, ClearFinal>::meets)
     group.sync_team();  // as in clear_worlds
 }

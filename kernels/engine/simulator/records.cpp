@@ -305,7 +305,8 @@ namespace {
 // Outputs in host and machine memory; freed with the run.
 class Buffers {
  public:
-  explicit Buffers(Simulator& simulator) : simulator_(simulator) {
+  Buffers(Simulator& simulator, FinalRows final_rows) : simulator_(simulator) {
+    bound_.final_rows = final_rows;
     for (int o = 0; o < kOutputCount; ++o) {
       const OutputShape& shape = simulator.output(Output(o));
       if (!shape.exists) continue;
@@ -415,8 +416,8 @@ std::string hash_of_records(Simulator& simulator) {
 
 }  // namespace
 
-Golden golden_run(Simulator& simulator, int steps, uint64_t seed) {
-  Buffers buffers(simulator);
+Golden golden_run(Simulator& simulator, int steps, uint64_t seed, FinalRows final_rows) {
+  Buffers buffers(simulator, final_rows);
   GoldenActions actions(simulator);
   const int64_t worlds = simulator.worlds();
   std::vector<Blake2b> outputs(size_t(worlds), Blake2b(8));

@@ -47,7 +47,8 @@ struct Golden {
   std::string records, outputs;
 };
 /// Resets with `seed`, then takes `steps` steps whose actions are drawn from the seed; api: every
-/// output, every step.
-Golden golden_run(Simulator& simulator, int steps, uint64_t seed);
+/// output, every step. FinalRows::clear_ended comes to the same as zero.
+Golden golden_run(Simulator& simulator, int steps, uint64_t seed,
+                  FinalRows final_rows = FinalRows::zero);
 
 }  // namespace ge
