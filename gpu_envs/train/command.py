@@ -34,7 +34,7 @@ def _number(kind: type) -> Callable[[str], Any]:
 
 
 def _add_options(parser: argparse.ArgumentParser, preset: Mapping[str, Any]) -> None:
-    hints, groups = get_type_hints(Config), {}
+    hints, groups, others = get_type_hints(Config), {}, []
     for field in dataclasses.fields(Config):
         if not field.metadata:
             continue
@@ -51,7 +51,13 @@ def _add_options(parser: argparse.ArgumentParser, preset: Mapping[str, Any]) -> 
             extra = {"type": _number(kind), "metavar": "N" if kind is int else "X"}
         elif kind is bool:
             extra = {"type": flags.truth, "metavar": "true|false", "nargs": "?", "const": True}
-        groups[name].add_argument(flag_of(field.name), help=doc.replace("%", "%%"), **extra)
+        flag, also = flag_of(field.name), field.metadata["also"]
+        groups[name].add_argument(flag, help=doc.replace("%", "%%"), **extra)
+        if also:  # read, and told of once, at the end
+            extra |= {"dest": field.name, "help": argparse.SUPPRESS}
+            groups[name].add_argument(*also, **extra)
+            others.append(f"{', '.join(also)} for {flag}")
+    parser.epilog = f"Names that other libraries use are taken too: {'; '.join(others)}."
 
 
 def parser_for(env: str | None) -> flags.Parser:

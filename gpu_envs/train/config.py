@@ -23,8 +23,10 @@ def _option(
     low: float | None = None,
     high: float | None = None,
     choices: tuple[str, ...] = (),
+    also: tuple[str, ...] = (),
 ) -> Any:
     facts = {"group": group, "help": doc, "low": low, "high": high, "choices": choices}
+    facts["also"] = also  # flags of other libraries' that mean the same
     return dataclasses.field(default=default, metadata=facts)
 
 
@@ -38,7 +40,11 @@ class Config:
     init: str = _option("", "run", "start from the policies of this best.ckpt or checkpoint.ckpt")
     resume: bool = _option(False, "run", "continue the run in that folder where it stopped")
     total_steps: int = _option(
-        10_000_000, "run", "at most so many, an agent's step counting as one", low=1
+        10_000_000,
+        "run",
+        "at most so many, an agent's step counting as one",
+        low=1,
+        also=("--total-timesteps",),
     )
     time_limit: float = _option(0.0, "run", "in seconds of training; 0 for none", low=0)
     goal: float = _option(
@@ -57,8 +63,16 @@ class Config:
     graphs: bool = _option(True, "machine", "capture rollouts and updates as CUDA graphs on a GPU")
     compile: bool = _option(False, "machine", "compile the networks with torch.compile")
 
-    num_envs: int = _option(64, "rollout", "worlds that run at once, over all ranks", low=1)
-    rollout: int = _option(64, "rollout", "steps of every world between two updates", low=1)
+    num_envs: int = _option(
+        64, "rollout", "worlds that run at once, over all ranks", low=1, also=("--n-envs",)
+    )
+    rollout: int = _option(
+        64,
+        "rollout",
+        "steps of every world between two updates",
+        low=1,
+        also=("--n-steps", "--num-steps"),
+    )
 
     hold_noise: int = _option(
         1,
@@ -74,9 +88,17 @@ class Config:
         "a2c is one unclipped step on the whole rollout: --epochs, --minibatch, --clip are ignored",
         choices=("ppo", "a2c"),
     )
-    epochs: int = _option(8, "update", "passes over a rollout", low=1)
-    minibatch: int = _option(512, "update", "samples of a gradient step, over all ranks", low=1)
-    learning_rate: float = _option(1e-3, "update", "at the start", low=0, high=1000)
+    epochs: int = _option(
+        8, "update", "passes over a rollout", low=1, also=("--n-epochs", "--update-epochs")
+    )
+    minibatch: int = _option(
+        512,
+        "update",
+        "samples of a gradient step, over all ranks",
+        low=1,
+        also=("--batch-size", "--minibatch-size"),
+    )
+    learning_rate: float = _option(1e-3, "update", "at the start", low=0, high=1000, also=("--lr",))
     schedule: str = _option(
         "linear",
         "update",
@@ -92,8 +114,12 @@ class Config:
     weight_decay: float = _option(0.0, "update", "of the optimiser", low=0, high=1000)
     gamma: float = _option(0.99, "update", "discount", low=0, high=1)
     gae_lambda: float = _option(0.95, "update", "trace of advantages", low=0, high=1)
-    clip: float = _option(0.2, "update", "bound of probability ratios", low=0)
-    entropy: float = _option(0.0, "update", "weight of the entropy at the start", low=0, high=1000)
+    clip: float = _option(
+        0.2, "update", "bound of probability ratios", low=0, also=("--clip-range", "--clip-coef")
+    )
+    entropy: float = _option(
+        0.0, "update", "weight of the entropy at the start", low=0, high=1000, also=("--ent-coef",)
+    )
     entropy_end: float = _option(
         float("nan"),
         "update",
@@ -101,7 +127,9 @@ class Config:
         low=0,
         high=1000,
     )
-    value_weight: float = _option(0.5, "update", "weight of the critic's loss", low=0, high=1000)
+    value_weight: float = _option(
+        0.5, "update", "weight of the critic's loss", low=0, high=1000, also=("--vf-coef",)
+    )
     max_grad_norm: float = _option(0.5, "update", "limit of a gradient's length", low=0)
     normalize_advantages: bool = _option(
         True, "update", "to mean 0 and deviation 1, for each policy over all ranks"

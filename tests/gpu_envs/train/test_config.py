@@ -90,6 +90,33 @@ def test_values_are_read_as_people_write_them(words: list[str], expected: dict[s
     assert command.parse(["gpu_envs/CartPole-v0", *words])[1] == expected
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("--lr 3e-4 --n-envs 8 --ent-coef 0.01", (3e-4, 8, 0.01)),
+        ("--learning-rate 3e-4 --num-envs 8 --entropy 0.01", (3e-4, 8, 0.01)),
+        ("--learning-rate 1 --lr 3e-4 --n-envs 8 --ent-coef 0.01", (3e-4, 8, 0.01)),
+    ],
+)
+def test_options_have_the_names_of_other_libraries_too(
+    words: str, expected: tuple[float, ...]
+) -> None:
+    _, choices = command.parse(["CartPole-v0", *words.split()])
+    names = ("learning_rate", "num_envs", "entropy")
+    assert choices == dict(zip(names, expected, strict=True))
+
+
+def test_other_names_are_told_and_mean_one_option_each(capsys: pytest.CaptureFixture[str]) -> None:
+    also = [flag for field in dataclasses.fields(Config) for flag in field.metadata.get("also", ())]
+    own = {flag_of(field.name) for field in dataclasses.fields(Config)}
+    assert len(set(also)) == len(also) > 8
+    assert own.isdisjoint(also)
+    with pytest.raises(SystemExit):
+        command.parse(["CartPole-v0", "--help"])
+    told = capsys.readouterr().out.replace("-\n", "-").split()
+    assert all(any(flag in word for word in told) for flag in also)
+
+
 def test_a_value_given_twice_is_the_last_one() -> None:
     assert command.parse(["CartPole-v0", "--seed", "1", "--seed", "2"])[1] == {"seed": 2}
 
