@@ -60,7 +60,7 @@ blocks-all: setup # both block sizes with every environment
 
 tidy: setup ## clang-tidy over the CPU build (slow, not part of check)
 	$(CMAKE) --preset dev
-	ls kernels/{engine/*,physics,spatial,pictures}/*.cpp build/dev/units/*_cpu_*.cpp 2>/dev/null | \
+	ls kernels/{engine/*,learning,physics,spatial,pictures}/*.cpp build/dev/units/*_cpu_*.cpp 2>/dev/null | \
 	  grep -v engine/cuda/ | xargs -n 1 -P $(JOBS) $(VENV)/clang-tidy -p build/dev --quiet
 
 cuda: setup ## compile for CUDA, with NVIDIA's compiler wheels where there is no nvcc, and look for spills

@@ -52,6 +52,35 @@ def watch_stages(on: bool) -> None:
 def stage_seconds() -> list[tuple[str, float]]:
     """Every stage that ran since, with its seconds on all threads; empty on a GPU."""
 
+# What a learner asks for (gpu_envs/train/fused.py); learning.hpp says what the keywords are.
+
+class Drawing:
+    def __init__(self, **what: Any) -> None: ...
+    def __call__(self, t: int, outputs: int, value: int, stream: int) -> None:
+        """Draw step t of a rollout and keep it there."""
+
+class Losing:
+    def __init__(self, **what: Any) -> None: ...
+    def __call__(
+        self,
+        index: int,
+        count: int,
+        steps: int,
+        outputs: int,
+        value: int,
+        known: int,
+        counted: int,
+        gradient: int,
+        log_std_gradient: int,
+        value_gradient: int,
+        stats: int,
+        stream: int,
+    ) -> None:
+        """Write the gradient of the loss by outputs and value, and what is reported of it."""
+
+def tanh(at: int, count: int) -> None:
+    """Replace float32 numbers in host memory by their hyperbolic tangents."""
+
 def kernels_on_paper(
     id: str,
     num_worlds: int,

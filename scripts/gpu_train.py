@@ -49,7 +49,7 @@ def _rate(trainer: Any, updates: int) -> tuple[float, float]:
         trainer.iterate()
     rate = (trainer.steps - steps) / (trainer._now() - begin)
     rollout, step = trainer.rollout, trainer.env.simulator.step_arrays
-    action = trainer.actions.for_env(rollout.answers[0][0])
+    action = rollout.taken[0]
     begin = trainer._now()
     for _ in range(updates):
         for slot in rollout.slots:

@@ -37,9 +37,11 @@ COUNTED_FOLDERS = (  # by columns
     "kernels/engine",
     "kernels/envs",
     "kernels/geometry",
+    "kernels/learning",
     "tests",
 )
-RULE_FOLDERS = ("envs", "geometry", "physics", "spatial", "pictures")  # compiled for both machines
+# Compiled for both machines.
+RULE_FOLDERS = ("envs", "geometry", "learning", "physics", "spatial", "pictures")
 
 MACHINE_TEST = re.compile(
     r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*\b(__CUDA\w*|__NVCC__|_WIN32|_MSC_VER|__GNUC__|__clang__|"

@@ -32,7 +32,9 @@ ROOMS: dict[str, set[str]] = {
     "spatial": {"engine/graph", "pictures"},
     "envs/*": {"engine/environment.hpp", "physics", "spatial"},
     "envs/*/tasks": {"envs/*"},
-    "bindings": {"engine/simulator", "pictures"},
+    "learning": {"engine/maths"},
+    "learning/cuda": {"engine/cuda", "learning"},
+    "bindings": {"engine/simulator", "learning", "pictures"},
 }
 HALLS = ("engine", "envs")
 

@@ -18,6 +18,7 @@ import torch
 
 from gpu_envs import VectorEnv
 from gpu_envs.train.config import make
+from gpu_envs.train.noise import ACTIONS, Noise
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
 
@@ -56,7 +57,9 @@ def torch_step(trainer: Trainer) -> float:
         action = learner.actions.sample(outputs, noise)
         log_prob = learner.actions.log_prob(outputs, action)
         for array, answer in zip(
-            rollout.answers[0], (action, log_prob, learner.policy.real(value)), strict=True
+            (rollout.action[0], rollout.log_prob[0], rollout.value[0]),
+            (action, log_prob, learner.policy.real(value)),
+            strict=True,
         ):
             array.copy_(answer)
         return action
@@ -70,7 +73,8 @@ def torch_step(trainer: Trainer) -> float:
         decision = fastest(lambda: traced(obs, noise, *mask), 200)
         # The noise of a rollout is drawn at once, in operations too large for Python to matter.
         shape = (trainer.clock, rollout.length, 0, rollout.rows, trainer.actions.draws)
-        drawing = fastest(lambda: trainer.noise.uniform(*shape), 5)
+        source = Noise(1, ACTIONS, rollout.device)
+        drawing = fastest(lambda: source.uniform(*shape), 5)
         return decision + drawing / rollout.length
 
 

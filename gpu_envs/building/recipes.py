@@ -23,8 +23,9 @@ _LIBRARY = (
     "physics",
     "spatial",
     "pictures",
+    "learning",
 )  # folders of what is no template
-_HOST_ALONE = ("engine/cpu/machine.cpp", "engine/cpu/stage_clock.cpp")
+_HOST_ALONE = ("engine/cpu/machine.cpp", "engine/cpu/stage_clock.cpp", "learning/host.cpp")
 _ENTRY = {
     "cpu": "engine/cpu/entry.hpp",
     "cuda": "engine/cuda/entry.hpp",

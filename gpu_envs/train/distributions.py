@@ -26,6 +26,7 @@ class Distribution(ABC):
     draws: int  # uniform numbers that a sample needs
     type: torch.dtype  # of a stored action
     shape: tuple[int, ...]  # of a stored action
+    is_bounded_later = False  # the environment takes another form of it
 
     @abstractmethod
     def normalised(self, outputs: Tensor, mask: Tensor | None) -> Tensor:
@@ -118,6 +119,7 @@ class Gaussian(Distribution):
     """Independent normal distributions; finite bounds of the space are mapped to [-1, 1]."""
 
     type = torch.float32
+    is_bounded_later = True
 
     def __init__(self, space: spaces.Box, device: torch.device) -> None:
         self.shape, size = space.shape, int(np.prod(space.shape))

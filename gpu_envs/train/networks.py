@@ -8,13 +8,15 @@ take what remains as numbers. A row may also come as a dict of its fields.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from gpu_envs import native
 from gpu_envs.simulator import Simulator
 from gpu_envs.train.config import Config
 from gpu_envs.train.distributions import Distribution
@@ -25,7 +27,24 @@ def _tanh(x: Tensor) -> Tensor:
     return torch.sigmoid(x + x).mul(2).sub(1) if x.device.type == "cpu" else torch.tanh(x)
 
 
+def _tanh_in_place(x: Tensor) -> Tensor:
+    if x.device.type != "cpu":
+        return x.tanh_()
+    native.module("cpu").tanh(x.data_ptr(), x.numel())
+    return x
+
+
+def _behind_tanh(slope: Tensor, y: Tensor) -> Tensor:
+    return torch.ops.aten.tanh_backward(slope, y)  # type: ignore[no-any-return]
+
+
+def _behind_relu(slope: Tensor, y: Tensor) -> Tensor:
+    return torch.ops.aten.threshold_backward(slope, y, 0)  # type: ignore[no-any-return]
+
+
 _ACTIVATIONS = {"tanh": _tanh, "relu": torch.relu}
+_IN_PLACE = {"tanh": _tanh_in_place, "relu": torch.relu_}
+_BEHIND = {"tanh": _behind_tanh, "relu": _behind_relu}  # from the slope and what came out
 _GAINS = {"tanh": 5 / 3, "relu": math.sqrt(2)}
 _CHANNELS = 32  # of convolutions
 _HEADS = 4  # of attention
@@ -82,6 +101,42 @@ def _linear(inputs: int, outputs: int, gain: float) -> nn.Linear:
     return layer
 
 
+class _Chain(torch.autograd.Function):
+    """Layers one after the other as one operation: small ones are cheaper than what joins them."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, activation: str, active: int, *weights: Tensor) -> Tensor:
+        """Return what comes out; `weights` are in pairs, `active` layers have an activation."""
+        kept = _through(rows, activation, active, weights)
+        ctx.save_for_backward(*kept, *weights)
+        ctx.activation, ctx.active = activation, active
+        return kept[-1]
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> Any:
+        """Return the slopes of rows and weights."""
+        count = (len(ctx.saved_tensors) - 1) // 3
+        kept, weights = ctx.saved_tensors[: count + 1], ctx.saved_tensors[count + 1 :]
+        found: list[Tensor] = []
+        for k in reversed(range(count)):
+            if k < ctx.active:
+                slope = _BEHIND[ctx.activation](slope, kept[k + 1])
+            found[:0] = (slope.t().mm(kept[k]), slope.sum(0))
+            if k > 0 or ctx.needs_input_grad[0]:
+                slope = slope.mm(weights[2 * k])
+        return (slope if ctx.needs_input_grad[0] else None, None, None, *found)
+
+
+def _through(rows: Tensor, activation: str, active: int, weights: Sequence[Tensor]) -> list[Tensor]:
+    """Return the rows and what each layer makes of them."""
+    kept, act = [rows], _IN_PLACE[activation]
+    for k in range(len(weights) // 2):
+        rows = torch.addmm(weights[2 * k + 1], rows, weights[2 * k].t())
+        kept.append(act(rows) if k < active else rows)
+        rows = kept[-1]
+    return kept
+
+
 class Mlp(nn.Module):
     """Layers one after the other."""
 
@@ -91,16 +146,23 @@ class Mlp(nn.Module):
         # tanh layers want the gain of their slope at zero; sqrt(2) is what PPO is tuned with.
         layers = [_linear(i, o, math.sqrt(2)) for i, o in pairwise(sizes)]
         self.layers = nn.ModuleList(layers)
-        self.activation = _ACTIVATIONS[activation]
-        self.outputs = sizes[-1]
+        self.activation, self.outputs = activation, sizes[-1]
         # A module's call and its look-up of parameters cost more than the products of small rows.
-        self.pairs = [(layer.weight, layer.bias) for layer in layers]
+        self.weights = [w for layer in layers for w in (layer.weight, layer.bias)]
 
-    def forward(self, rows: Tensor) -> Tensor:
-        """Return the last layer's activations."""
-        for weight, bias in self.pairs:
-            rows = self.activation(nn.functional.linear(rows, weight, bias))
-        return rows
+    def forward(self, rows: Tensor, head: nn.Linear | None = None) -> Tensor:
+        """Return the last layer's activations, or what a linear head makes of them."""
+        active = len(self.layers)
+        weights = self.weights if head is None else [*self.weights, head.weight, head.bias]
+        if torch.is_autocast_enabled(rows.device.type) or torch.compiler.is_compiling():
+            for k in range(len(weights) // 2):
+                rows = nn.functional.linear(rows, *weights[2 * k : 2 * k + 2])
+                rows = _ACTIVATIONS[self.activation](rows) if k < active else rows
+            return rows
+        if torch.is_grad_enabled():
+            chain: Callable[..., Tensor] = _Chain.apply
+            return chain(rows, self.activation, active, *weights)
+        return _through(rows, self.activation, active, weights)[-1]
 
 
 class Cnn(nn.Module):
@@ -135,15 +197,15 @@ class Cnn(nn.Module):
         self.last = Mlp(size, widths, activation)
         self.outputs = self.last.outputs
 
-    def forward(self, rows: Tensor) -> Tensor:
-        """Return the last layer's activations."""
+    def forward(self, rows: Tensor, head: nn.Linear | None = None) -> Tensor:
+        """Return the last layer's activations, or what a linear head makes of them."""
         parts = list(torch.split(rows, self.shape.sizes, -1))
         for k, stack in zip(self.images, self.stacks, strict=True):
             image = parts[k].view(-1, *self.shape.shapes[k]).movedim(-1, -3)
             for conv in stack:  # type: ignore[attr-defined]  # a list of modules
                 image = self.activation(conv(image))
             parts[k] = image.flatten(-3)
-        return self.last(torch.cat(parts, -1))  # type: ignore[no-any-return]
+        return self.last(torch.cat(parts, -1), head)  # type: ignore[no-any-return]
 
 
 class Attention(nn.Module):
@@ -171,8 +233,8 @@ class Attention(nn.Module):
         self.last = Mlp(2 * width, widths, activation)
         self.outputs = self.last.outputs
 
-    def forward(self, rows: Tensor) -> Tensor:
-        """Return the last layer's activations."""
+    def forward(self, rows: Tensor, head: nn.Linear | None = None) -> Tensor:
+        """Return the last layer's activations, or what a linear head makes of them."""
         parts = torch.split(rows, self.shape.sizes, -1)
         rest = [part for k, part in enumerate(parts) if k not in self.sets]
         own = torch.cat(rest, -1) if rest else torch.ones_like(rows[:, :1])
@@ -191,7 +253,7 @@ class Attention(nn.Module):
         x = self.norm_out(x + self.out(seen.transpose(1, 2).flatten(2)))
         weight = there[:, 1:, None].float()
         mean = (x[:, 1:] * weight).sum(1) / weight.sum(1).clamp(min=1)
-        return self.last(torch.cat((x[:, 0], mean), -1))  # type: ignore[no-any-return]
+        return self.last(torch.cat((x[:, 0], mean), -1), head)  # type: ignore[no-any-return]
 
 
 def _listed(shape: RowShape) -> str:
@@ -300,34 +362,43 @@ class Policy(nn.Module):
 
         A critic that sees the state says zero where none is given.
         """
-        rows = self._rows(obs, 1)
-        x = self.encoder(rows)
-        if self.memory_size:
-            memory = x = self.cell(x, memory)
-        if self.sees_state:
-            value = self._value_of(rows, state)
-        else:
-            value = self.critic(x if self.critic_encoder is None else self.critic_encoder(rows))
-        memory = None if memory is None else memory.float()
-        return self._outputs(x, mask), value.float().squeeze(-1), memory
+        outputs, value, memory = self.plain(obs, memory, state)
+        return self._normalised(outputs, mask), value, memory
 
-    def sequence(
-        self, obs: Tensor, mask: Tensor | None, memory: Tensor, begins: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """Return distributions and values over (time, rows); `begins` is 1 where memory is lost."""
+    def plain(
+        self,
+        obs: Tensor | Mapping[str, Tensor],
+        memory: Tensor | None = None,
+        state: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Return the network's own outputs (a normal distribution's means), value and memory."""
+        rows = self._rows(obs, 1)
+        if self.is_shared:
+            x = self.encoder(rows)
+            if self.memory_size:
+                memory = x = self.cell(x, memory)
+            outputs, value = self.actor(x), self.critic(x)
+        else:
+            outputs = self.encoder(rows, self.actor)
+            value = self._value_of(rows, state)
+        memory = None if memory is None else memory.float()
+        return outputs.float(), value.float().squeeze(-1), memory
+
+    def sequence(self, obs: Tensor, memory: Tensor, begins: Tensor) -> tuple[Tensor, Tensor]:
+        """Return plain outputs and values over (time, rows); `begins` is 1 where memory is lost."""
         x = self.encoder(self._rows(obs, 2).flatten(0, 1)).unflatten(0, begins.shape)
         keep, states = (~begins).to(x.dtype).unsqueeze(-1), []
         for step, kept in zip(x, keep, strict=True):
             memory = self.cell(step, memory * kept)
             states.append(memory)
         x = torch.stack(states)
-        return self._outputs(x, mask), self.critic(x).float().squeeze(-1)
+        return self.actor(x).float(), self.critic(x).float().squeeze(-1)
 
     def value(
         self, obs: Tensor, memory: Tensor | None = None, state: Tensor | None = None
     ) -> Tensor:
         """Return the value in the units of rewards."""
-        return self.real(self(obs, None, memory, state)[1])
+        return self.real(self.plain(obs, memory, state)[1])
 
     def real(self, value: Tensor) -> Tensor:
         """Return a value in the critic's units in those of rewards."""
@@ -351,18 +422,20 @@ class Policy(nn.Module):
         return Mlp(sum(self.shape.sizes) + self.shape.state, config.widths, config.activation)
 
     def _value_of(self, rows: Tensor, state: Tensor | None) -> Tensor:
-        if state is None:
-            return rows.new_zeros((len(rows), 1))
-        state = state.float() if self.state_inputs is None else self.state_inputs(state.float())
-        assert self.critic_encoder is not None  # or there would be an error
-        return self.critic(self.critic_encoder(torch.cat((rows, state), -1)))  # type: ignore[no-any-return]
+        assert self.critic_encoder is not None  # or actor and critic would share one
+        if self.sees_state:
+            if state is None:
+                return rows.new_zeros((len(rows), 1))
+            state = state.float() if self.state_inputs is None else self.state_inputs(state.float())
+            rows = torch.cat((rows, state), -1)
+        value: Tensor = self.critic_encoder(rows, self.critic)
+        return value
 
     def _rows(self, obs: Tensor | Mapping[str, Tensor], axes: int) -> Tensor:
         rows = self.shape.flat(obs, axes)
         return rows if self.inputs is None else self.inputs(rows)
 
-    def _outputs(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        outputs = self.actor(x).float()
+    def _normalised(self, outputs: Tensor, mask: Tensor | None) -> Tensor:
         if self.log_std is not None:
             outputs = torch.cat((outputs, self.log_std.expand_as(outputs)), -1)
         return self.actions.normalised(outputs, mask)

@@ -7,14 +7,15 @@ Lamb and the scaling of the rate by the batch are the large-batch recipe of Shac
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from gpu_envs.train.config import Config
 
+_EPSILON = 1e-5  # beside the root of a gradient's mean square
 _BASE_BATCH = 256  # samples of a gradient step for which the learning rate is meant
 
 
@@ -33,33 +34,95 @@ def learning_rate(config: Config, fraction: float) -> float:
     return low + (high - low) * 0.5 * (1 + math.cos(math.pi * part))
 
 
-def make(
-    config: Config, parameters: Iterable[Tensor], device: torch.device
-) -> torch.optim.Optimizer:
-    """Return the optimiser; its rate is a tensor, so that a captured step reads the present one."""
-    rate = torch.tensor(config.learning_rate, device=device)
-    is_cuda = device.type == "cuda"
-    if config.optimizer == "lamb":
-        return Lamb(parameters, rate, weight_decay=config.weight_decay)
-    common: dict[str, Any] = {"lr": rate, "eps": 1e-5, "fused": True, "capturable": is_cuda}
-    if config.weight_decay:
-        return torch.optim.AdamW(parameters, weight_decay=config.weight_decay, **common)
-    return torch.optim.Adam(parameters, **common)
+class Flat:
+    """Parameters side by side in one tensor, and their gradients in another.
+
+    One operation then clears, adds up or moves all of them; graphs and native code have their
+    addresses, which stay.
+    """
+
+    def __init__(self, parameters: Sequence[Tensor]) -> None:
+        self.parameters = list(parameters)
+        self.values = torch.cat([parameter.detach().flatten() for parameter in parameters])
+        self.gradient = torch.zeros_like(self.values)
+        sizes = [parameter.numel() for parameter in parameters]
+        parts = zip(torch.split(self.values, sizes), torch.split(self.gradient, sizes), strict=True)
+        for parameter, (value, gradient) in zip(parameters, parts, strict=True):
+            parameter.data = value.view_as(parameter)
+            parameter.grad = gradient.view_as(parameter)
 
 
-def load(optimiser: torch.optim.Optimizer, state: Mapping[str, Any]) -> None:
-    """Continue from a saved state, with the tensor of the rate and the flags of this machine."""
-    own = [
-        {name: group[name] for name in ("lr", "fused", "capturable") if name in group}
-        for group in optimiser.param_groups
-    ]
-    kept = zip(state["param_groups"], own, strict=True)
-    optimiser.load_state_dict({**state, "param_groups": [{**k, **mine} for k, mine in kept]})
-    for group, mine in zip(optimiser.param_groups, own, strict=True):
-        group["lr"] = mine["lr"]  # which captured graphs read, not a copy
+class Optimiser(Protocol):
+    """What moves parameters along their gradients, at a rate that is a tensor.
+
+    A captured step reads the present rate.
+    """
+
+    rate: Tensor
+
+    def step(self) -> None:
+        """Move all parameters."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps."""
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from there."""
 
 
-class Lamb(torch.optim.Optimizer):
+def make(config: Config, flat: Flat) -> Optimiser:
+    """Return the optimiser."""
+    rate = torch.tensor(config.learning_rate, device=flat.values.device)
+    kind = Lamb if config.optimizer == "lamb" else Adam
+    return kind(flat, rate, weight_decay=config.weight_decay)
+
+
+class _Moments:
+    """State of an optimiser: running means of gradients and of their squares, and how many."""
+
+    def __init__(self, flat: Flat, rate: Tensor) -> None:
+        self.flat, self.rate = flat, rate
+        self.first, self.second = torch.zeros_like(flat.values), torch.zeros_like(flat.values)
+        self.count = torch.zeros((), device=flat.values.device)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps."""
+        return {"first": self.first, "second": self.second, "count": self.count}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Continue from there, in the same places: captured graphs have them."""
+        for name, own in self.state_dict().items():
+            own.copy_(state[name])
+
+
+class Adam(_Moments):
+    """Adam (Kingma and Ba 2015), with weight decay apart (Loshchilov and Hutter 2019).
+
+    Torch's own fused step on one tensor, without what its class does around it in Python.
+    """
+
+    def __init__(self, flat: Flat, rate: Tensor, *, weight_decay: float = 0.0) -> None:
+        super().__init__(flat, rate)
+        self.weight_decay = weight_decay
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Move all parameters."""
+        self.count += 1
+        torch._fused_adamw_(
+            *([self.flat.values], [self.flat.gradient], [self.first], [self.second], []),
+            [self.count],
+            lr=self.rate,
+            beta1=0.9,
+            beta2=0.999,
+            weight_decay=self.weight_decay,
+            eps=_EPSILON,
+            amsgrad=False,
+            maximize=False,
+        )
+
+
+class Lamb(_Moments):
     """Adam's step, scaled for each tensor by its own size (You et al. 2020).
 
     The ratio of sizes is clipped to [rho, 1 / rho], and vectors (biases, norms) have none.
@@ -67,59 +130,32 @@ class Lamb(torch.optim.Optimizer):
 
     def __init__(
         self,
-        parameters: Iterable[Tensor],
-        lr: Tensor,
+        flat: Flat,
+        rate: Tensor,
         *,
         betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-5,
         weight_decay: float = 0.01,
         rho: float = 0.01,
     ) -> None:
-        defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "rho": rho}
-        defaults["capturable"] = lr.is_cuda  # the count of steps is kept beside the parameters
-        super().__init__(parameters, defaults)
+        super().__init__(flat, rate)
+        self.betas, self.weight_decay, self.rho = betas, weight_decay, rho
+        self.sizes = [parameter.numel() for parameter in flat.parameters]
 
     @torch.no_grad()
-    def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
-        """Move every parameter that has a gradient."""
-        for group in self.param_groups:
-            chosen = [p for p in group["params"] if p.grad is not None]
-            if not chosen:
-                continue
-            for p in chosen:
-                if not self.state[p]:
-                    zeros = {"exp_avg": torch.zeros_like(p), "exp_avg_sq": torch.zeros_like(p)}
-                    self.state[p] = {"step": torch.zeros((), device=p.device), **zeros}
-            first, second, count = (
-                [self.state[p][name] for p in chosen] for name in ("exp_avg", "exp_avg_sq", "step")
-            )
-            self._move(group, chosen, first, second, count)
-
-    def _move(
-        self,
-        group: dict[str, Any],
-        chosen: list[Tensor],
-        first: list[Tensor],
-        second: list[Tensor],
-        count: list[Tensor],
-    ) -> None:
-        low, high = group["betas"]
-        gradients = [p.grad for p in chosen if p.grad is not None]
-        torch._foreach_add_(count, 1)
-        torch._foreach_lerp_(first, gradients, 1 - low)
-        torch._foreach_mul_(second, high)
-        torch._foreach_addcmul_(second, gradients, gradients, 1 - high)
-        done = count[0]
-        size = torch._foreach_div(second, 1 - high**done)
-        torch._foreach_sqrt_(size)
-        torch._foreach_add_(size, group["eps"])
-        moves = torch._foreach_div(first, 1 - low**done)
-        torch._foreach_div_(moves, size)
-        torch._foreach_add_(moves, chosen, alpha=group["weight_decay"])
-        for p, move in zip(chosen, moves, strict=True):
-            ratio = torch.ones_like(group["lr"])
+    def step(self) -> None:
+        """Move all parameters."""
+        low, high = self.betas
+        gradient = self.flat.gradient
+        self.count += 1
+        self.first.lerp_(gradient, 1 - low)
+        self.second.mul_(high).addcmul_(gradient, gradient, value=1 - high)
+        move = (self.second / (1 - high**self.count)).sqrt_().add_(_EPSILON)
+        move = (self.first / (1 - low**self.count)).div_(move)
+        move.add_(self.flat.values, alpha=self.weight_decay)
+        for p, part in zip(self.flat.parameters, torch.split(move, self.sizes), strict=True):
+            ratio = torch.ones_like(self.rate)
             if p.dim() > 1:
-                weight, length = p.norm(), move.norm()
-                ratio = (weight.clamp(max=10) / length).clamp(group["rho"], 1 / group["rho"])
+                weight, length = p.norm(), part.norm()
+                ratio = (weight.clamp(max=10) / length).clamp(self.rho, 1 / self.rho)
                 ratio = torch.where((weight > 0) & (length > 0), ratio, torch.ones_like(ratio))
-            p.sub_(move * (group["lr"] * ratio))
+            p.sub_(part.view_as(p) * (self.rate * ratio))

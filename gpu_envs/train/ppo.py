@@ -19,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -28,10 +29,10 @@ from gpu_envs import VectorEnv
 from gpu_envs.train import optimiser
 from gpu_envs.train.config import Config
 from gpu_envs.train.distributions import Distribution, of_space
+from gpu_envs.train.fused import Drawing, Losing, Space
 from gpu_envs.train.graphs import Captured
 from gpu_envs.train.networks import Policy, RowShape
 from gpu_envs.train.noise import ACTIONS, OTHERS, SHUFFLES, Noise
-from gpu_envs.train.opponents import RandomRows
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.rewards import Rewards
 from gpu_envs.train.rollout import Rollout
@@ -88,6 +89,32 @@ def advantages(
 # ---- one learner
 
 
+@dataclass(frozen=True)
+class Stage:
+    """What all learners of a run share, and what they draw by."""
+
+    config: Config
+    ranks: Ranks
+    rollout: Rollout
+    shape: RowShape
+    actions: Distribution
+    space: Space
+    clock: Tensor  # number of the update, on the device: captured graphs read it
+    first_row: int  # of this process among those of all
+
+    def drawing(
+        self, rows: Tensor | None, policy: Policy | None, *, is_own: bool = False
+    ) -> Drawing:
+        """Return what draws for some rows; chance alone draws anew in every step."""
+        hold = 1 if policy is None else self.config.hold_noise
+        stream = OTHERS if hold != self.config.hold_noise else ACTIONS
+        noise = Noise(self.config.seed, stream, self.rollout.device)
+        where = (self.clock, self.first_row)
+        return Drawing(
+            self.space, self.rollout, rows, policy, noise, *where, hold=hold, is_own=is_own
+        )
+
+
 class Learner:
     """One policy with its optimiser, and the rows that it plays and learns from.
 
@@ -95,45 +122,42 @@ class Learner:
         name: Of its role.
         rows: Its rows; None for all.
         past: Those of its rows that an earlier version of it plays; None for none.
-        rollout: Where all rows are.
-        shape: Of an observation.
-        actions: What the policy's outputs mean.
-        config: The run.
-        ranks: The processes of the run.
+        stage: Where it plays.
     """
 
-    def __init__(
-        self,
-        name: str,
-        rows: Tensor | None,
-        past: Past | None,
-        rollout: Rollout,
-        shape: RowShape,
-        actions: Distribution,
-        config: Config,
-        ranks: Ranks,
-    ) -> None:
-        self.name, self.rows, self.past, self.rollout = name, rows, past, rollout
-        self.actions, self.config, self.ranks = actions, config, ranks
+    def __init__(self, name: str, rows: Tensor | None, past: Past | None, stage: Stage) -> None:
+        self.name, self.rows, self.past, self.rollout = name, rows, past, stage.rollout
+        self.actions, self.config, self.ranks = stage.actions, stage.config, stage.ranks
+        rollout, config = self.rollout, self.config
         self.device = device = rollout.device
-        self.policy = Policy(shape, actions, config).to(device)
-        if past is not None:
-            past.policy = Policy(shape, actions, config).to(device).requires_grad_(False)
-        self.forward: Callable[..., Any] = self.policy
-        if config.compile:
-            self.forward = torch.compile(self.policy)
+
+        def new() -> Policy:
+            return Policy(stage.shape, stage.actions, config).to(device)
+
+        self.policy = new()
+        # Before anything has the addresses of its parameters.
         self.parameters = list(self.policy.parameters())
-        # Captured graphs write into these.
-        self.gradients = [torch.zeros_like(parameter) for parameter in self.parameters]
-        for parameter, gradient in zip(self.parameters, self.gradients, strict=True):
-            parameter.grad = gradient
+        self.flat = optimiser.Flat(self.parameters)
+        self.optimiser = optimiser.make(config, self.flat)
+        self.draw = stage.drawing(rows, self.policy, is_own=True)
+        if past is not None:
+            past.policy = new().requires_grad_(False)
+            at = past.positions if rows is None else rows[past.positions]
+            past.draw = stage.drawing(at, past.policy)
+        self.forward: Callable[..., Any] = self.policy.plain
+        if config.compile:
+            self.forward = torch.compile(self.policy.plain)
         every = torch.arange(rollout.rows, device=device)
         self.worlds = (every if rows is None else rows) // rollout.agents
-        self.optimiser = optimiser.make(config, self.parameters, device)
         self.advantage, self.target = rollout.array(torch.float), rollout.array(torch.float)
         self.known = rollout.array(torch.bool)  # what is learned from
         self.entropy_weight = torch.zeros((), device=device)
         self.losses = torch.zeros(len(LOSSES) + 1, device=device)  # sums, and of how many
+        self.lose = Losing(
+            *(stage.space, rollout, self.policy, self.advantage, self.target, self.known),
+            self.entropy_weight,
+            config,
+        )
 
     def precision(self) -> contextlib.AbstractContextManager[Any]:
         """Return the context in which networks are evaluated."""
@@ -141,36 +165,29 @@ class Learner:
             return torch.autocast(self.device.type, torch.bfloat16)
         return contextlib.nullcontext()
 
-    def act(self, t: int, noise: Tensor) -> None:
+    def act(self, t: int) -> None:
         """Decide step t."""
         rows, rollout = self.rows, self.rollout
-        obs, mask, memory = rollout.steps[t]
+        obs, memory = rollout.steps[t]
         if rows is not None:
-            obs, noise = obs[rows], noise[rows]
-            mask = None if mask is None else mask[rows]
-            memory = None if memory is None else memory[rows]
+            obs, memory = obs[rows], None if memory is None else memory[rows]
         with self.precision():
-            outputs, value, after = self.forward(obs, mask, memory, rollout.states(t, self.worlds))
-        action = self.actions.sample(outputs, noise)
+            outputs, value, after = self.forward(obs, memory, rollout.states(t, self.worlds))
+        self.draw(t, outputs, value)
         if self.past is not None:
-            action, after = self.past.answer(action, after, obs, mask, memory, noise)
-        answers = (action, self.actions.log_prob(outputs, action), self.policy.real(value))
-        if rows is None:
-            for array, answer in zip(rollout.answers[t], answers, strict=True):
-                array.copy_(answer)
-            if after is not None:
-                rollout.steps[t + 1][2].copy_(after)
+            after = self.past.act(t, obs, memory, after)
+        if after is None:
             return
-        for array, answer in zip(rollout.answers[t], answers, strict=True):
-            array[rows] = answer
-        if after is not None:
-            rollout.steps[t + 1][2][rows] = after
+        if rows is None:
+            rollout.steps[t + 1][1].copy_(after)
+        else:
+            rollout.steps[t + 1][1][rows] = after
 
     @torch.no_grad()
     def values(self, value: Tensor, reward: Tensor) -> None:
         """Fill in the values behind the rollout, and add those behind episodes cut short."""
         rollout, rows = self.rollout, slice(None) if self.rows is None else self.rows
-        obs, _, memory = rollout.steps[-1]
+        obs, memory = rollout.steps[-1]
         memory = None if memory is None else memory[rows]
         with self.precision():
             state = rollout.states(-1, self.worlds)
@@ -185,7 +202,7 @@ class Learner:
             reward[step, row] += self.config.gamma * value[step, row]
             return
         if rollout.memory is not None:  # what was remembered when the last observation came
-            memory = self.policy(rollout.obs[step, row], None, rollout.memory[step, row])[2]
+            memory = self.policy.plain(rollout.obs[step, row], rollout.memory[step, row])[2]
         with self.precision():
             last = self.policy.value(rollout.final_obs[step, row], memory)
         reward[step, row] += self.config.gamma * last
@@ -244,70 +261,34 @@ class Learner:
         """Take one gradient step; captured in two parts, for ranks meet between them."""
         self.gradient(index)
         if self.ranks.count > 1:
-            flat = torch.cat([gradient.flatten() for gradient in self.gradients])
-            self.ranks.sum(flat).div_(self.ranks.count)
-            sizes = [gradient.numel() for gradient in self.gradients]
-            for gradient, part in zip(self.gradients, torch.split(flat, sizes), strict=True):
-                gradient.copy_(part.view_as(gradient))
+            self.ranks.sum(self.flat.gradient).div_(self.ranks.count)
         self.apply()
 
     def gradient(self, index: Tensor) -> None:
         """Put the gradient of the loss on some samples into the parameters."""
-        torch._foreach_zero_(self.gradients)
-        config = self.config
-        outputs, value, action, old, advantage, target, weight = self._evaluated(index)
-        log_ratio = self.actions.log_prob(outputs, action) - old
-        ratio = log_ratio.exp()
-        gain = ratio * advantage
-        if not config.is_a2c:
-            gain = torch.minimum(gain, ratio.clamp(1 - config.clip, 1 + config.clip) * advantage)
-        with torch.enable_grad() if config.has_entropy else torch.no_grad():
-            entropy = self.mean(self.actions.entropy(outputs), weight)
-        policy, critic = self.mean(-gain, weight), self.mean((value - target).square(), weight)
-        loss = policy + config.value_weight * critic
-        if config.has_entropy:
-            loss = loss - self.entropy_weight * entropy
-        loss.backward()  # type: ignore[no-untyped-call]  # torch does not say
-        with torch.no_grad():
-            far = self.mean(((ratio - 1).abs() > config.clip).float(), weight)
-            apart = self.mean(ratio - 1 - log_ratio, weight)
-            means = torch.stack((policy, critic, entropy, apart, far))
-            self.losses[:-1] += means
-            self.losses[-1] += 1
-
-    @staticmethod
-    def mean(numbers: Tensor, weight: Tensor | None) -> Tensor:
-        """Return the mean over the samples that count."""
-        if weight is None:
-            return numbers.mean()
-        return (numbers * weight).sum() / weight.sum().clamp(min=1)
-
-    def _evaluated(self, index: Tensor) -> tuple[Any, ...]:
         r = self.rollout
-
-        def flat(array: Tensor) -> Tensor:
-            return array[: r.length].flatten(0, 1)[index]
-
-        def rows(array: Tensor) -> Tensor:
-            return array[: r.length, index]
-
-        chosen = rows if self.policy.memory_size else flat
-        stored = [chosen(a) for a in (r.action, r.log_prob, self.advantage, self.target)]
-        obs, mask = chosen(r.obs), None if r.mask is None else chosen(r.mask)
+        self.flat.gradient.zero_()
+        counted, state = None, None
         with self.precision():
             if r.memory is None:
-                worlds = index // r.agents
-                state = None if r.state is None else r.state[: r.length].flatten(0, 1)[worlds]
-                outputs, value, _ = self.forward(obs, mask, None, state)
-                return outputs, value, *stored, None
-            begins = chosen(r.begins)
-            outputs, value = self.policy.sequence(obs, mask, r.memory[0, index], begins)
-        return outputs, value, *stored, rows(self.known).float()
+                obs = r.obs[: r.length].flatten(0, 1).index_select(0, index)
+                if r.state is not None:
+                    state = r.state[: r.length].flatten(0, 1)[index // r.agents]
+                outputs, value, _ = self.forward(obs, None, state)
+            else:
+                obs, begins = r.obs[: r.length, index], r.begins[: r.length, index]
+                outputs, value = self.policy.sequence(obs, r.memory[0, index], begins)
+                counted = self.known[:, index].sum(dtype=torch.float)
+        losses = self.lose(index, outputs, value, counted)
+        self.losses[:-1] += losses
+        self.losses[-1:] += 1
 
     def apply(self) -> None:
         """Move the parameters along their gradients."""
         if self.config.max_grad_norm > 0:
-            torch.nn.utils.clip_grad_norm_(self.parameters, self.config.max_grad_norm)
+            gradient = self.flat.gradient
+            size = torch.linalg.vector_norm(gradient)
+            gradient.mul_((self.config.max_grad_norm / (size + 1e-6)).clamp_(max=1))
         self.optimiser.step()
 
     def state(self) -> dict[str, Any]:
@@ -323,7 +304,7 @@ class Learner:
     def load(self, state: Mapping[str, Any]) -> None:
         """Continue from what a checkpoint kept."""
         self.policy.load_state_dict(state["policy"])
-        optimiser.load(self.optimiser, state["optimiser"])
+        self.optimiser.load_state_dict(state["optimiser"])
         if self.past is not None:
             self.past.load(state["past"])
 
@@ -349,17 +330,18 @@ class Trainer:
         actions = self.actions = of_space(env.single_action_space, self.device)
         torch.manual_seed(config.seed)  # of the weights alone: the same on every rank
         self.rollout = Rollout(env, actions, config)
-        self.first_row = ranks.share(config.num_envs)[0] * env.agents_per_world
-        shape, seats = RowShape.of(env.simulator), Seats(config, env, self.device, self.first_row)
-        self.learners = [
-            Learner(name, rows, past, self.rollout, shape, actions, config, ranks)
-            for name, rows, past in seats.learners()
-        ]
-        self.others = RandomRows(seats.without_policy(), self.rollout, actions)
-        self.rewards = Rewards(config, env.simulator, self.device)
-        self.noise = Noise(config.seed, ACTIONS, self.device)
-        self.other_noise = Noise(config.seed, OTHERS, self.device)
         self.clock = torch.zeros((), dtype=torch.int64, device=self.device)  # updates, for graphs
+        stage = Stage(
+            *(config, ranks, self.rollout, RowShape.of(env.simulator), actions),
+            space=Space(env.simulator, actions, self.device),
+            clock=self.clock,
+            first_row=ranks.share(config.num_envs)[0] * env.agents_per_world,
+        )
+        seats = Seats(config, env, self.device, stage.first_row)
+        self.learners = [Learner(*seat, stage) for seat in seats.learners()]
+        chance = seats.without_policy()
+        self.others = None if chance is None else stage.drawing(chance, None)
+        self.rewards = Rewards(config, env.simulator, self.device)
         self.updates = self.steps = 0
         # Agents that decide in a step: in games of turns one of each world.
         acting = 1 if env.simulator.instance["turns"] else env.agents_per_world
@@ -391,7 +373,7 @@ class Trainer:
         """
         step, rollout = self.env.simulator.step_arrays, self.rollout
         self.env.reset(seed=self.config.seed)
-        action = self.actions.for_env(rollout.answers[0][0])
+        action = rollout.taken[0]
         for _ in range(2):  # the first time loads kernels
             begin = self._now()
             for slot in rollout.slots:
@@ -418,7 +400,7 @@ class Trainer:
         rate = optimiser.learning_rate(self.config, fraction)
         self.rewards.set(fraction)
         for learner in self.learners:
-            learner.optimiser.param_groups[0]["lr"].fill_(rate)
+            learner.optimiser.rate.fill_(rate)
             learner.entropy_weight.fill_(self._entropy(fraction))
             if learner.past is not None:
                 learner.past.choose(learner.policy, self.updates)
@@ -440,30 +422,18 @@ class Trainer:
         rollout, step, clock = self.rollout, self.env.simulator.step_arrays, time.perf_counter
         rollout.turn()
         simulation = 0.0
-        drawn = self._drawn(self.noise, self.config.hold_noise).unbind()
-        others = drawn if self.config.hold_noise == 1 else self._drawn(self.other_noise, 1).unbind()
-        for t, noise in enumerate(drawn):
+        for t in range(rollout.length):
             for learner in self.learners:
-                learner.act(t, noise)
-            self.others.act(t, others[t])
-            action = self.actions.for_env(rollout.answers[t][0])
+                learner.act(t)
+            if self.others is not None:
+                self.others(t)
             begin = clock()
-            step(action, True, rollout.slots[t])
+            step(rollout.taken[t], True, rollout.slots[t])
             simulation += clock() - begin
             if rollout.memory is not None:
                 rollout.remember(t)
         if self.device.type == "cpu":
             self.seconds["simulation"] += simulation
-
-    def _drawn(self, source: Noise, hold: int) -> Tensor:
-        """Return the draws of a rollout, each for `hold` steps."""
-        r, count = self.rollout, -(-self.rollout.length // hold)
-        numbers = source.uniform(
-            self.clock * count, count, self.first_row, r.rows, self.actions.draws
-        )
-        if hold == 1:
-            return numbers
-        return numbers.unsqueeze(1).expand(-1, hold, -1, -1).flatten(0, 1)[: r.length]
 
     def _learn(self) -> list[int]:
         r, config = self.rollout, self.config

@@ -45,15 +45,17 @@ class Rollout:
         ]
         # What the policies add.
         self.action = self.array(actions.type, actions.shape)
+        # What the environment takes, where that is not what was drawn.
+        self.bounded = self.array(torch.float, actions.shape) if actions.is_bounded_later else None
+        self.taken = (self.action if self.bounded is None else self.bounded).unbind()
         self.log_prob, self.value = self.array(torch.float), self.array(torch.float)
         self.memory = self.array(torch.float, (config.memory,), 1) if config.memory else None
         self.begins = self.array(torch.bool, (), 1)  # an episode's first step: nothing to remember
         self.gone = self.array(torch.bool)[0]  # agents whose episode is over and the world's not
         self.steps: list[tuple[Any, ...]] = [
-            tuple(None if a is None else a[t] for a in (self.obs, self.mask, self.memory))
+            tuple(None if a is None else a[t] for a in (self.obs, self.memory))
             for t in range(self.length + 1)
         ]
-        self.answers = list(zip(self.action, self.log_prob, self.value, strict=True))
 
     def array(self, kind: torch.dtype, more: tuple[int, ...] = (), extra: int = 0) -> Tensor:
         """Return zeros for every row at every step."""

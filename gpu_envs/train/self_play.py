@@ -9,6 +9,7 @@ from torch import Tensor
 
 from gpu_envs import VectorEnv, errors
 from gpu_envs.train.config import Config
+from gpu_envs.train.fused import Drawing
 from gpu_envs.train.networks import Policy
 from gpu_envs.train.noise import OPPONENTS, Noise
 
@@ -47,6 +48,7 @@ class Past:
     """
 
     policy: Policy  # set by the learner, which knows how to make one
+    draw: Drawing  # its actions; set by the learner too
 
     def __init__(
         self, config: Config, number: int, positions: Tensor, learns: Tensor, device: torch.device
@@ -69,24 +71,16 @@ class Past:
         for name, tensor in self.kept[chosen].items():
             own[name].copy_(tensor)
 
-    def answer(
-        self,
-        action: Tensor,
-        after: Tensor | None,
-        obs: Tensor,
-        mask: Tensor | None,
-        memory: Tensor | None,
-        noise: Tensor,
-    ) -> tuple[Tensor, Tensor | None]:
-        """Replace the actions (and memories) of the rows that the earlier policy plays."""
+    def act(
+        self, t: int, obs: Tensor, memory: Tensor | None, after: Tensor | None
+    ) -> Tensor | None:
+        """Replace the actions of the rows that the earlier policy plays; return new memories."""
         at = self.positions
-        mask = None if mask is None else mask[at]
-        memory = None if memory is None else memory[at]
-        outputs, _, own = self.policy(obs[at], mask, memory)
-        action = action.index_copy(0, at, self.policy.actions.sample(outputs, noise[at]))
-        if after is not None and own is not None:
-            after = after.index_copy(0, at, own.to(after.dtype))
-        return action, after
+        outputs, _, own = self.policy.plain(obs[at], None if memory is None else memory[at])
+        self.draw(t, outputs)
+        if after is None or own is None:
+            return after
+        return after.index_copy(0, at, own.to(after.dtype))
 
     def state(self) -> list[dict[str, Tensor]]:
         """Return what a checkpoint keeps."""

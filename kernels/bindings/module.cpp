@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "bindings/actions.hpp"
+#include "bindings/learning.hpp"
 #include "bindings/options.hpp"
 #include "bindings/outputs.hpp"
 #include "bindings/sketch.hpp"
@@ -393,6 +394,7 @@ PYBIND11_MODULE(_native, m) {
   using ge::python::NativeSimulator;
   m.doc() = "Native simulators of gpu_envs.";
   Unlocked::watch_the_end();
+  add_learning(m);
   // Local, as the classes are: the bindings of several engines live in one process.
   py::register_local_exception_translator(&translate);
   // Of the engine that this is linked with: Python chooses among several by them.

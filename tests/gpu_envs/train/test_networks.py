@@ -217,21 +217,17 @@ def test_nobody_there_is_no_trouble() -> None:
 
 
 @pytest.mark.parametrize("encoder", ["mlp", "cnn", "attention"])
-@pytest.mark.parametrize("masked", [False, True])
-def test_a_sequence_equals_its_steps_with_memory_lost_where_episodes_begin(
-    encoder: str, masked: bool
-) -> None:
+def test_a_sequence_equals_its_steps_with_memory_lost_where_episodes_begin(encoder: str) -> None:
     shape, steps, count = SHAPES[encoder], 7, 4
     made = policy(shape, encoder=encoder, memory=5)
     obs = rows(shape, steps * count).unflatten(0, (steps, count))
     begins = torch.zeros(steps, count, dtype=torch.bool)
     begins[3, 1] = begins[0, 2] = begins[6, 3] = begins[5, 1] = True
-    mask = (torch.rand(steps, count, 3) < 0.6).index_fill(2, torch.tensor([1]), True)
     memory = start = torch.randn(count, 5)
-    found = made.sequence(obs, mask if masked else None, start, begins)
+    found = made.sequence(obs, start, begins)
     for step in range(steps):
         memory = memory.masked_fill(begins[step].unsqueeze(-1), 0)
-        outputs, value, memory = made(obs[step], mask[step] if masked else None, memory)
+        outputs, value, memory = made.plain(obs[step], memory)
         assert torch.allclose(found[0][step], outputs, atol=1e-5)
         assert torch.allclose(found[1][step], value, atol=1e-5)
 
@@ -243,7 +239,7 @@ def test_memory_carries_what_was_seen_and_begins_carry_nothing() -> None:
     begins[2, 0] = True
     other = obs.clone()
     other[0] += 1
-    one, two = (made.sequence(o, None, torch.zeros(2, 5), begins)[1] for o in (obs, other))
+    one, two = (made.sequence(o, torch.zeros(2, 5), begins)[1] for o in (obs, other))
     assert one[2, 0] == two[2, 0] and one[2, 1] != two[2, 1]
 
 
@@ -252,7 +248,7 @@ def test_gradients_flow_through_memory_to_its_beginning_alone() -> None:
     obs = rows(FLAT, 8).unflatten(0, (4, 2)).requires_grad_()
     begins = torch.zeros(4, 2, dtype=torch.bool)
     begins[2, 0] = True
-    made.sequence(obs, None, torch.zeros(2, 5), begins)[1][3].sum().backward()
+    made.sequence(obs, torch.zeros(2, 5), begins)[1][3].sum().backward()
     assert obs.grad is not None
     seen = obs.grad.abs().sum(-1) > 0
     assert seen.tolist() == [[False, True], [False, True], [True, True], [True, True]]

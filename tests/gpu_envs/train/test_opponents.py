@@ -345,8 +345,9 @@ def test_a_critic_sees_the_state_of_its_own_world() -> None:
         assert t.equal(blind[0], seen[0]) and not blind[1].any() and seen[1].any()
         # Rollout and update see the same.
         index = t.tensor([0, 5, 11, 16])
-        _, value, *_ = learner._evaluated(index)
-        assert t.allclose(policy.real(value), r.value.flatten()[index], atol=1e-4)
+        state = r.state[:-1].flatten(0, 1)[index // r.agents]
+        value = policy.value(r.obs[:-1].flatten(0, 1)[index], None, state)
+        assert t.allclose(value, r.value.flatten()[index], atol=1e-4)
 
 
 def test_where_the_last_state_is_not_known_the_one_before_serves() -> None:
@@ -385,13 +386,14 @@ def test_held_noise_draws_the_same_for_some_steps_and_leaves_others_alone() -> N
     choices = {"learn": "seeker", "rollout": 10, "learning_rate": 0.0, "entropy": 0.0}
     plain, held = (trainer_of(**choices, hold_noise=hold) for hold in (1, 4))
     for trainer in (plain, held):
+        for parameter in trainer.learners[0].parameters:
+            parameter.data.zero_()  # all actions as likely, whatever is seen
         trainer._play()
-        drawn = trainer._drawn(trainer.noise, trainer.config.hold_noise)
-        assert drawn.shape == (10, 10, 5)
-        same = [t.equal(a, b) for a, b in itertools.pairwise(drawn)]
-        hold = trainer.config.hold_noise
+        hold, action = trainer.config.hold_noise, trainer.rollout.action.view(10, 2, 5, 5)
+        same = [t.equal(a, b) for a, b in itertools.pairwise(action[:, :, SEEKERS])]
         assert same == [bool(step % hold) for step in range(1, 10)]
-        hiders = trainer.rollout.action.view(10, 2, 5, 5)[:, :, HIDERS]
-        assert not any(t.equal(a, b) for a, b in itertools.pairwise(hiders))
+        assert not any(t.equal(a, b) for a, b in itertools.pairwise(action[:, :, HIDERS]))
+    last = action[-1, :, SEEKERS].clone()
     held.clock += 1
-    assert not t.equal(held._drawn(held.noise, 4)[0], drawn[-1])
+    held._play()
+    assert not t.equal(held.rollout.action.view(10, 2, 5, 5)[0, :, SEEKERS], last)

@@ -1,4 +1,4 @@
-"""Lamb against numbers worked out by hand, and learning rates over a run."""
+"""Adam against torch's, Lamb against numbers worked out by hand, and learning rates over a run."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ import torch
 
 from gpu_envs.train import checkpoint, optimiser
 from gpu_envs.train.config import Config
-from gpu_envs.train.optimiser import Lamb, learning_rate, make
-
-CPU = torch.device("cpu")
+from gpu_envs.train.optimiser import Flat, Lamb, Optimiser, learning_rate, make
 
 
 def config(**choices: Any) -> Config:
@@ -58,9 +56,10 @@ def stepped(
     weight: torch.Tensor, gradients: list[list[float]], rate: float, **choices: Any
 ) -> torch.Tensor:
     parameter = torch.nn.Parameter(weight.clone())
-    lamb = Lamb([parameter], torch.tensor(rate), **choices)
+    flat = Flat([parameter])
+    lamb = Lamb(flat, torch.tensor(rate), **choices)
     for gradient in gradients:
-        parameter.grad = torch.tensor(gradient).view_as(parameter)
+        flat.gradient.copy_(torch.tensor(gradient))
         lamb.step()
     return parameter.detach()
 
@@ -72,7 +71,7 @@ def test_two_steps_by_hand() -> None:
     sqrt(2), the weight's 5, the ratio 5 / sqrt(2). Then w = (3, 4) - 0.1 * 5/sqrt(2) * (1, -1).
     """
     root = math.sqrt(2)
-    once = stepped(torch.tensor([[3.0, 4.0]]), [[1.0, -1.0]], 0.1, weight_decay=0.0, eps=0.0)
+    once = stepped(torch.tensor([[3.0, 4.0]]), [[1.0, -1.0]], 0.1, weight_decay=0.0)
     shift = 0.1 * 5 / root
     assert torch.allclose(once, torch.tensor([[3 - shift, 4 + shift]]), rtol=1e-4)
     # Second: m = (0.09, 0.11), v = (0.000999, 0.004999), divided by 0.19 and 0.001999.
@@ -80,9 +79,7 @@ def test_two_steps_by_hand() -> None:
              (0.11 / 0.19) / math.sqrt(0.004999 / 0.001999)]  # fmt: skip
     size, length = math.hypot(3 - shift, 4 + shift), math.hypot(*moves)
     expected = [w - 0.1 * size / length * s for w, s in zip((3 - shift, 4 + shift), moves)]  # noqa: B905
-    twice = stepped(
-        torch.tensor([[3.0, 4.0]]), [[1.0, -1.0], [0.0, 2.0]], 0.1, weight_decay=0.0, eps=0.0
-    )
+    twice = stepped(torch.tensor([[3.0, 4.0]]), [[1.0, -1.0], [0.0, 2.0]], 0.1, weight_decay=0.0)
     assert torch.allclose(twice, torch.tensor([expected]), rtol=1e-4)
 
 
@@ -122,8 +119,9 @@ def test_nothing_moves_without_gradient_and_decay_and_vectors_do_decay() -> None
 
 def test_a_new_rate_acts_without_a_new_optimiser() -> None:
     parameter, rate = torch.nn.Parameter(torch.ones(1, 1)), torch.tensor(0.0)
-    lamb = Lamb([parameter], rate, weight_decay=0.0)
-    parameter.grad = torch.ones(1, 1)
+    flat = Flat([parameter])
+    lamb = Lamb(flat, rate, weight_decay=0.0)
+    flat.gradient.fill_(1)
     lamb.step()
     assert parameter.item() == 1
     rate.fill_(0.5)
@@ -138,13 +136,14 @@ def test_a_saved_state_goes_on_like_the_uninterrupted_one(
 ) -> None:
     gradients = torch.randn(10, 3, 2)
 
-    def begin() -> tuple[list[torch.nn.Parameter], torch.optim.Optimizer]:
+    def begin() -> tuple[Flat, Optimiser]:
         parameters = [torch.nn.Parameter(torch.ones(3, 2)), torch.nn.Parameter(torch.zeros(2))]
-        return parameters, make(config(optimizer=kind, weight_decay=decay), parameters, CPU)
+        flat = Flat(parameters)
+        return flat, make(config(optimizer=kind, weight_decay=decay), flat)
 
-    def run(parameters: Any, chosen: torch.optim.Optimizer, part: torch.Tensor) -> None:
+    def run(flat: Flat, chosen: Optimiser, part: torch.Tensor) -> None:
         for gradient in part:
-            parameters[0].grad, parameters[1].grad = gradient.clone(), gradient[0].clone()
+            flat.gradient.copy_(torch.cat((gradient.flatten(), gradient[0])))
             chosen.step()
 
     whole, one = begin()
@@ -153,31 +152,45 @@ def test_a_saved_state_goes_on_like_the_uninterrupted_one(
     run(early, two, gradients[:4])
     checkpoint.save(tmp_path / "state", {"state": two.state_dict()})
     late, three = begin()
-    for parameter, kept in zip(late, early, strict=True):
-        parameter.data.copy_(kept.data)
+    late.values.copy_(early.values)
+    places = [tensor.data_ptr() for tensor in three.state_dict().values()]
     three.load_state_dict(checkpoint.load(tmp_path / "state")["state"])
+    assert [tensor.data_ptr() for tensor in three.state_dict().values()] == places
     run(late, three, gradients[4:])
-    for a, b in zip(whole, late, strict=True):
-        assert torch.equal(a, b)
+    assert torch.equal(whole.values, late.values)
     four = begin()[1]
     four.load_state_dict(copy.deepcopy(three.state_dict()))
     assert str(four.state_dict()) == str(three.state_dict())
 
 
-def test_weight_decay_and_rate_reach_the_optimiser() -> None:
-    parameter = torch.nn.Parameter(torch.ones(2, 2))
-    for kind, plain, decayed in (
-        ("adam", torch.optim.Adam, torch.optim.AdamW),
-        ("lamb", Lamb, Lamb),
-    ):
-        for decay, expected in ((0.0, plain), (0.02, decayed)):
-            choices = {"optimizer": kind, "weight_decay": decay, "learning_rate": 0.03}
-            chosen = make(config(**choices), [parameter], CPU)
-            assert type(chosen) is expected
-            group = chosen.param_groups[0]
-            assert group["weight_decay"] == decay
-            assert float(group["lr"]) == pytest.approx(0.03) and group["eps"] == 1e-5
-            assert isinstance(group["lr"], torch.Tensor)
+@pytest.mark.parametrize("decay", [0.0, 0.02])
+def test_adam_takes_the_steps_of_torch_s_own(decay: float) -> None:
+    parameters = [torch.nn.Parameter(torch.randn(3, 2)), torch.nn.Parameter(torch.randn(2))]
+    plain = [torch.nn.Parameter(parameter.detach().clone()) for parameter in parameters]
+    flat = Flat(parameters)
+    chosen = make(config(optimizer="adam", weight_decay=decay, learning_rate=0.03), flat)
+    assert float(chosen.rate) == pytest.approx(0.03)
+    theirs = torch.optim.AdamW(plain, lr=0.03, eps=1e-5, weight_decay=decay)
+    for _ in range(5):
+        gradient = torch.randn(8)
+        flat.gradient.copy_(gradient)
+        plain[0].grad, plain[1].grad = gradient[:6].view(3, 2), gradient[6:]
+        chosen.step()
+        theirs.step()
+    for mine, other in zip(parameters, plain, strict=True):
+        assert torch.allclose(mine, other, atol=1e-6)
+
+
+def test_parameters_and_gradients_lie_in_one_tensor_each() -> None:
+    module = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Linear(4, 2))
+    before = torch.nn.utils.parameters_to_vector(module.parameters()).detach().clone()
+    flat = Flat(list(module.parameters()))
+    assert torch.equal(flat.values, before)
+    module(torch.ones(1, 3)).sum().backward()
+    found = torch.cat([p.grad.flatten() for p in module.parameters() if p.grad is not None])
+    assert torch.equal(found, flat.gradient) and found.abs().sum() > 0
+    flat.values.zero_()
+    assert not module(torch.ones(1, 3)).any()
 
 
 # ---- learning rates

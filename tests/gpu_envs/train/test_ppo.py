@@ -156,13 +156,24 @@ def test_only_decisions_are_learned_from() -> None:
     assert trainer.steps == 16 * 16
 
 
+class Half(Ranks):
+    """One of two processes."""
+
+    def __init__(self, first: int, count: int) -> None:
+        super().__init__("cpu")
+        self.part = first, count
+
+    def share(self, total: int) -> tuple[int, int]:
+        return self.part
+
+
 def test_a_second_rank_s_rows_are_the_rest_of_one_process_s() -> None:
     whole = trainer_of("CartPole-v0", 64)
     whole._play()
     for first in (0, 32):
         env = VectorEnv("CartPole-v0", 32, device="cpu", arrays="torch", first_world=first)
-        half = trainer_over(env, whole.config)
-        half.first_row = first
+        half = Trainer(whole.config, env, Half(first, 32), print)
+        half.start()
         half._play()
         for name in ("obs", "action", "log_prob", "value", "reward"):
             mine, all_ = getattr(half.rollout, name), getattr(whole.rollout, name)
@@ -255,7 +266,8 @@ def test_sequences_give_what_the_rollout_gave() -> None:
         trainer.clock += 1
     r, learner = trainer.rollout, trainer.learners[0]
     with t.no_grad():
-        outputs, value = learner.policy.sequence(r.obs[:-1], None, r.memory[0], r.begins[:-1])
+        outputs, value = learner.policy.sequence(r.obs[:-1], r.memory[0], r.begins[:-1])
+        outputs = learner.actions.normalised(outputs, None)
     assert t.allclose(learner.actions.log_prob(outputs, r.action), r.log_prob, atol=1e-5)
     assert t.allclose(value, r.value, atol=1e-5)
 
@@ -402,7 +414,8 @@ def test_what_a_captured_gradient_reads_stays_where_it_is() -> None:
 
     def places() -> list[int]:
         read = [learner.known, learner.advantage, learner.target, learner.entropy_weight]
-        read += [*learner.parameters, *learner.gradients, *learner.policy.buffers()]
+        read += [*learner.parameters, learner.flat.gradient, *learner.policy.buffers()]
+        read += learner.optimiser.state_dict().values()
         read += [p.grad for p in learner.parameters]
         return [tensor.data_ptr() for tensor in read]
 

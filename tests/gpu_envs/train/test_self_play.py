@@ -207,20 +207,24 @@ def test_a_state_goes_on_with_the_same_choices() -> None:
         assert marks(one.kept) == marks(other.kept)
 
 
+def drawn(found: Past) -> list[tuple[int, torch.Tensor]]:
+    """Put a list in the place of the draws."""
+    calls: list[tuple[int, torch.Tensor]] = []
+    found.draw = lambda t, outputs: calls.append((t, outputs))  # type: ignore[assignment]
+    return calls
+
+
 @pytest.mark.parametrize("memory", [0, 5])
 def test_only_the_rows_of_earlier_policies_are_answered(memory: int) -> None:
     found = past([1, 4], memory=memory)
-    obs, noise = torch.randn(6, 3), torch.rand(6, 1)
-    mask = torch.ones(6, 3, dtype=torch.int8)
-    mask[:, 1] = 0
+    calls, obs = drawn(found), torch.randn(6, 3)
     before = torch.randn(6, memory) if memory else None
-    action, after = torch.full((6,), 7), None if before is None else before + 100
-    new, own = found.answer(action, after, obs, mask, before, noise)
+    after = None if before is None else before + 100
+    own = found.act(9, obs, before, after)
     at, others = torch.tensor([1, 4]), torch.tensor([0, 2, 3, 5])
-    assert (new[others] == 7).all() and (action == 7).all()
-    assert ((new[at] == 0) | (new[at] == 2)).all()
-    outputs, _, expected = found.policy(obs[at], mask[at], None if before is None else before[at])
-    assert torch.equal(new[at], found.policy.actions.sample(outputs, noise[at]))
+    outputs, _, expected = found.policy.plain(obs[at], None if before is None else before[at])
+    [(step, rows)] = calls
+    assert step == 9 and torch.equal(rows, outputs)
     if after is None:
         assert own is None
     else:
@@ -231,9 +235,9 @@ def test_only_the_rows_of_earlier_policies_are_answered(memory: int) -> None:
 @pytest.mark.parametrize("memory", [0, 5])
 def test_a_rank_without_such_worlds_changes_nothing(memory: int) -> None:
     found = past([], memory=memory)
-    action, after = torch.arange(6), torch.randn(6, memory) if memory else None
-    new, own = found.answer(action, after, torch.randn(6, 3), None, after, torch.rand(6, 1))
-    assert torch.equal(new, action)
+    calls, after = drawn(found), torch.randn(6, memory) if memory else None
+    own = found.act(0, torch.randn(6, 3), after, after)
+    assert [len(outputs) for _, outputs in calls] == [0]
     assert (own is None) == (after is None)
     if own is not None and after is not None:
         assert torch.equal(own, after)
