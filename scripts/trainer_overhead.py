@@ -3,7 +3,8 @@
 
 Python's share does not depend on the number of worlds, so it is taken where kernels cost next to
 nothing: with one world, as a step of the trainer less the same operations recorded by
-torch.jit.trace and replayed without Python. The rest of a step with many worlds is kernels.
+torch.jit.trace and replayed without Python: the network, and a draw made of torch's operations. The
+rest of a step with many worlds is kernels.
 """
 
 from __future__ import annotations
@@ -91,10 +92,11 @@ def main() -> None:
     for _ in range(3):
         whole = fastest(trainer._play_steps, 1, 20) / length
         small = fastest(single._play_steps, 1, 20) / length
-        parts.append((whole, small - torch_step(single)))
-    whole, python = map(statistics.median, zip(*parts, strict=True))
+        parts.append((whole, small, small - torch_step(single)))
+    whole, small, python = map(statistics.median, zip(*parts, strict=True))
     print(f"{given.env}, one thread, microseconds of a rollout step:")
     print(f"  all, {given.num_envs} worlds  {whole:8.1f}")
+    print(f"  all, 1 world      {small:8.1f}")
     print(f"  Python            {python:8.1f}  (limit {LIMIT:g})")
 
 

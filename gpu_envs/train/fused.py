@@ -8,6 +8,7 @@ draw has the same bits on both. Neither allocates or waits, so both can be captu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -117,6 +118,30 @@ class Drawing:
         self._call(t, _at(outputs), _at(value), self._stream() if self._is_cuda else 0)
 
 
+class _Known(torch.autograd.Function):
+    """A loss of which the gradient is known, and nothing else."""
+
+    @staticmethod
+    def forward(ctx: Any, outputs: Tensor, value: Tensor, *slopes: Tensor) -> Tensor:
+        """Return zero; `slopes` are those of the loss by outputs and value."""
+        ctx.save_for_backward(*slopes)
+        return outputs.new_zeros(())
+
+    @staticmethod
+    def backward(ctx: Any, _: Tensor) -> Any:
+        """Return the slopes."""
+        return *ctx.saved_tensors, None, None
+
+
+def follow(outputs: Tensor, value: Tensor, gradient: Tensor, slope: Tensor) -> None:
+    """Let autograd add to all gradients by the slopes of outputs and value.
+
+    Where it is handed slopes, torch loads a library of symbols first, for half a second.
+    """
+    known: Callable[..., Tensor] = _Known.apply
+    known(outputs, value, gradient, slope).backward()  # type: ignore[no-untyped-call]
+
+
 class Losing:
     """The gradient of PPO's loss of some samples of a rollout.
 
@@ -162,8 +187,10 @@ class Losing:
 
     def __call__(
         self, index: Tensor, outputs: Tensor, value: Tensor, counted: Tensor | None = None
-    ) -> Tensor:
-        """Add the gradient to that of the policy's parameters; return what is reported, summed.
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the slopes by outputs and value, and what is reported, summed.
+
+        What the loss says of the deviations, which have no outputs, is added to their gradient.
 
         Args:
             index: Numbers of samples; where outputs are (time, rows, ..), of rows.
@@ -189,8 +216,7 @@ class Losing:
             stats.data_ptr(),
             self._stream() if self._is_cuda else 0,
         )
-        torch.autograd.backward((outputs, value), (gradient, slope))
         if spread is not None and self._log_std is not None:
             assert self._log_std.grad is not None  # the learner's own, which stays where it is
             self._log_std.grad += spread.flatten(0, -2).sum(0)
-        return stats.sum(0)
+        return gradient, slope, stats.sum(0)

@@ -8,7 +8,7 @@ take what remains as numbers. A row may also come as a dict of its fields.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -118,13 +118,10 @@ class _Chain(torch.autograd.Function):
         count = (len(ctx.saved_tensors) - 1) // 3
         kept, weights = ctx.saved_tensors[: count + 1], ctx.saved_tensors[count + 1 :]
         found: list[Tensor] = []
-        for k in reversed(range(count)):
-            if k < ctx.active:
-                slope = _BEHIND[ctx.activation](slope, kept[k + 1])
-            found[:0] = (slope.t().mm(kept[k]), slope.sum(0))
-            if k > 0 or ctx.needs_input_grad[0]:
-                slope = slope.mm(weights[2 * k])
-        return (slope if ctx.needs_input_grad[0] else None, None, None, *found)
+        for k, after in _back(slope, kept, ctx.activation, ctx.active, weights):
+            found[:0] = (after.t().mm(kept[k]), after.sum(0))
+            slope = after
+        return (slope.mm(weights[0]) if ctx.needs_input_grad[0] else None, None, None, *found)
 
 
 def _through(rows: Tensor, activation: str, active: int, weights: Sequence[Tensor]) -> list[Tensor]:
@@ -135,6 +132,18 @@ def _through(rows: Tensor, activation: str, active: int, weights: Sequence[Tenso
         kept.append(act(rows) if k < active else rows)
         rows = kept[-1]
     return kept
+
+
+def _back(
+    slope: Tensor, kept: Sequence[Tensor], activation: str, active: int, weights: Sequence[Tensor]
+) -> Iterator[tuple[int, Tensor]]:
+    """Yield each layer's number and the slope of what it adds up, from the last to the first."""
+    for k in reversed(range(len(weights) // 2)):
+        if k < active:
+            slope = _BEHIND[activation](slope, kept[k + 1])
+        yield k, slope
+        if k > 0:
+            slope = slope.mm(weights[2 * k])
 
 
 class Mlp(nn.Module):
@@ -163,6 +172,24 @@ class Mlp(nn.Module):
             chain: Callable[..., Tensor] = _Chain.apply
             return chain(rows, self.activation, active, *weights)
         return _through(rows, self.activation, active, weights)[-1]
+
+    def traced(self, rows: Tensor, head: nn.Linear) -> tuple[Tensor, Callable[[Tensor], None]]:
+        """Return what a linear head makes of rows, and what adds to gradients by its slope.
+
+        That is what autograd would do, without what it costs to be told.
+        """
+        weights, active = [*self.weights, head.weight, head.bias], len(self.layers)
+        kept = _through(rows, self.activation, active, weights)
+        ones = rows.new_ones(len(rows))
+
+        def back(slope: Tensor) -> None:
+            for k, after in _back(slope, kept, self.activation, active, weights):
+                weight, bias = weights[2 * k].grad, weights[2 * k + 1].grad
+                assert weight is not None and bias is not None  # the learner's own, which stay
+                weight.addmm_(after.t(), kept[k])
+                bias.addmv_(after.t(), ones)
+
+        return kept[-1], back
 
 
 class Cnn(nn.Module):
@@ -384,6 +411,28 @@ class Policy(nn.Module):
         memory = None if memory is None else memory.float()
         return outputs.float(), value.float().squeeze(-1), memory
 
+    @property
+    def is_traced(self) -> bool:
+        """Whether the policy is made of layers alone, whose gradients `traced` can find."""
+        return isinstance(self.encoder, Mlp) and isinstance(self.critic_encoder, Mlp)
+
+    @torch.no_grad()
+    def traced(
+        self, obs: Tensor, state: Tensor | None
+    ) -> tuple[Tensor, Tensor, Callable[[Tensor, Tensor], None]]:
+        """Return plain outputs, value, and what adds to all gradients by the slopes of both."""
+        assert isinstance(self.encoder, Mlp) and isinstance(self.critic_encoder, Mlp)
+        rows = self._rows(obs, 1)
+        outputs, actor = self.encoder.traced(rows, self.actor)
+        value, critic = self.critic_encoder.traced(self._critic_rows(rows, state), self.critic)
+
+        @torch.no_grad()
+        def back(gradient: Tensor, slope: Tensor) -> None:
+            actor(gradient)
+            critic(slope.unsqueeze(-1))
+
+        return outputs, value.squeeze(-1), back
+
     def sequence(self, obs: Tensor, memory: Tensor, begins: Tensor) -> tuple[Tensor, Tensor]:
         """Return plain outputs and values over (time, rows); `begins` is 1 where memory is lost."""
         x = self.encoder(self._rows(obs, 2).flatten(0, 1)).unflatten(0, begins.shape)
@@ -423,13 +472,16 @@ class Policy(nn.Module):
 
     def _value_of(self, rows: Tensor, state: Tensor | None) -> Tensor:
         assert self.critic_encoder is not None  # or actor and critic would share one
-        if self.sees_state:
-            if state is None:
-                return rows.new_zeros((len(rows), 1))
-            state = state.float() if self.state_inputs is None else self.state_inputs(state.float())
-            rows = torch.cat((rows, state), -1)
-        value: Tensor = self.critic_encoder(rows, self.critic)
+        if self.sees_state and state is None:
+            return rows.new_zeros((len(rows), 1))
+        value: Tensor = self.critic_encoder(self._critic_rows(rows, state), self.critic)
         return value
+
+    def _critic_rows(self, rows: Tensor, state: Tensor | None) -> Tensor:
+        if not self.sees_state or state is None:
+            return rows
+        state = state.float() if self.state_inputs is None else self.state_inputs(state.float())
+        return torch.cat((rows, state), -1)
 
     def _rows(self, obs: Tensor | Mapping[str, Tensor], axes: int) -> Tensor:
         rows = self.shape.flat(obs, axes)

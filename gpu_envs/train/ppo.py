@@ -17,6 +17,7 @@ ends is left out: what it led to is not known yet.
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from gpu_envs import VectorEnv
 from gpu_envs.train import optimiser
 from gpu_envs.train.config import Config
 from gpu_envs.train.distributions import Distribution, of_space
-from gpu_envs.train.fused import Drawing, Losing, Space
+from gpu_envs.train.fused import Drawing, Losing, Space, follow
 from gpu_envs.train.graphs import Captured
 from gpu_envs.train.networks import Policy, RowShape
 from gpu_envs.train.noise import ACTIONS, OTHERS, SHUFFLES, Noise
@@ -152,7 +153,8 @@ class Learner:
         self.advantage, self.target = rollout.array(torch.float), rollout.array(torch.float)
         self.known = rollout.array(torch.bool)  # what is learned from
         self.entropy_weight = torch.zeros((), device=device)
-        self.losses = torch.zeros(len(LOSSES) + 1, device=device)  # sums, and of how many
+        self.losses = torch.zeros(len(LOSSES), device=device)  # sums over the update's steps
+        self.gradient_steps = 0  # of the update
         self.lose = Losing(
             *(stage.space, rollout, self.policy, self.advantage, self.target, self.known),
             self.entropy_weight,
@@ -228,8 +230,10 @@ class Learner:
         self.target.copy_((target - self.policy.scale.mean) / self.policy.scale.deviation)
         self.known.copy_(known)
         self.losses.zero_()
+        self.gradient_steps = 0
         for index in self._minibatches(known, update):
             self.step(index)
+            self.gradient_steps += 1
         if config.normalize_observations:  # behind the steps, which go by what the rollout saw
             state = self.rollout.state
             state = None if state is None else state[:-1].flatten(0, 1)
@@ -274,14 +278,24 @@ class Learner:
                 obs = r.obs[: r.length].flatten(0, 1).index_select(0, index)
                 if r.state is not None:
                     state = r.state[: r.length].flatten(0, 1)[index // r.agents]
-                outputs, value, _ = self.forward(obs, None, state)
+                outputs, value, back = self._traced(obs, state)
             else:
                 obs, begins = r.obs[: r.length, index], r.begins[: r.length, index]
                 outputs, value = self.policy.sequence(obs, r.memory[0, index], begins)
+                back = functools.partial(follow, outputs, value)
                 counted = self.known[:, index].sum(dtype=torch.float)
-        losses = self.lose(index, outputs, value, counted)
-        self.losses[:-1] += losses
-        self.losses[-1:] += 1
+        gradient, slope, losses = self.lose(index, outputs, value, counted)
+        back(gradient, slope)
+        self.losses += losses
+
+    def _traced(
+        self, obs: Tensor, state: Tensor | None
+    ) -> tuple[Tensor, Tensor, Callable[[Tensor, Tensor], None]]:
+        config = self.config
+        if self.policy.is_traced and not config.compile and config.precision != "bf16":
+            return self.policy.traced(obs, state)
+        outputs, value, _ = self.forward(obs, None, state)
+        return outputs, value, functools.partial(follow, outputs, value)
 
     def apply(self) -> None:
         """Move the parameters along their gradients."""
@@ -472,7 +486,8 @@ class Trainer:
             prefix, nan = (f"{learner.name}/" if many else ""), float("nan")
             results[f"charts/{prefix}episodic_return"] = total / episodes if episodes else nan
             results[f"charts/{prefix}episodic_length"] = steps / episodes if episodes else nan
-            *losses, times = self.ranks.sum(learner.losses.double()).tolist()
+            losses = self.ranks.sum(learner.losses.double()).tolist()
+            times = learner.gradient_steps * self.ranks.count
             for name, loss in zip(LOSSES, losses, strict=True):
                 results[f"losses/{prefix}{name}"] = loss / times if times else nan
             results[f"charts/{prefix}samples"] = count
