@@ -59,11 +59,12 @@ struct Params {
   int32_t masked, flat_cone, world_lidar, own_fields, absolute;
   int32_t moving_agents;  // observations show the velocity of agents as they moved in the step
   float lidar_range, lidar_miss;
-  float sight_cosine;
+  float sight_cosine, seeker_cosine;             // of half the angle of the cone
   float ray_cos[kRaySlots], ray_sin[kRaySlots];  // counter-clockwise from forward, or +x
   // Rewards.
   float penalty, penalty_bound;
   int32_t penalty_instead;
+  int32_t own_pay;  // for what oneself sees or shows, not for what the team does
 
   physics::Setup physics;
 };

@@ -119,6 +119,7 @@ inline void fill_play(Settings& s) {
   fill(s.lidar_range, 200, "lidar_range", 0.01);
   fill(s.lidar_miss, small ? s.arena_size : 0.0f, "lidar_miss");
   fill(s.sight_half_angle, 1.17809725, "sight_half_angle");  // 67.5 degrees
+  fill(s.seeker_half_angle, s.sight_half_angle, "seeker_half_angle");
   fill(s.penalty, 10, "penalty");
   fill(s.penalty_bound, small ? 1.5 * double(s.arena_size) : 0.5 * double(s.arena_size),
        "penalty_bound");
@@ -192,12 +193,14 @@ inline void set_play(const Settings& s, Params& p) {
   p.own_fields = s.profile == kFixed, p.moving_agents = !port;
   p.lidar_range = s.lidar_range, p.lidar_miss = s.lidar_miss;
   p.sight_cosine = ge::cos(s.sight_half_angle);
+  p.seeker_cosine = ge::cos(s.seeker_half_angle);
   for (int ray = 0; ray < kRaySlots; ++ray) {
     const int k = ray < kRays ? ray : 0;
     ge::sincos(float(k) * (0x1.921fb6p+2f / float(kRays)), p.ray_sin[ray], p.ray_cos[ray]);
   }
   p.penalty = s.penalty, p.penalty_bound = s.penalty_bound;
   p.penalty_instead = s.penalty_mode == kInstead;
+  p.own_pay = s.payment == kToOwn;
 }
 
 inline Params resolve_settings(Settings& s) {

@@ -306,14 +306,28 @@ template <class T>
 GE_FN void note_seen(const W<T>&, int32_t any, Watch& watch) {
   watch.seen = any;
 }
+/// Whether a hider is seen by anyone, or a seeker sees any.
+template <class T>
+GE_FN bool is_involved(const W<T>& w, int agent) {
+  const Params& p = w.params();
+  const bool hides = is_hider(p, agent);
+  bool found = false;
+  for (int other = 0; other < (hides ? p.seeker_count : p.hider_count); ++other) {
+    const int seeker = hides ? other : agent - p.hider_count, hider = hides ? agent : other;
+    found = found | (w.template get<Spots<T>, Spot>(seeker * kSpots + hider).value != 0.0f);
+  }
+  return found;
+}
 /// Hiders are paid for not being seen, seekers for seeing; who leaves the arena pays.
 template <class T>
 GE_FN void pay(const W<T>& w, Slot agent, Reward& reward) {
   const Params& p = w.params();
   if (preparing<T>(w)) return;
   const Pose pose = w.template get<Bodies<T>, Pose>(agent.row);
-  const float hiders = w.template get<Watch>().seen != 0 ? -1.0f : 1.0f;
-  // Paid to the whole team, whoever was seen or saw.
+  // Of the whole team, whoever was seen or saw; or of the agent alone.
+  const bool seen =
+      p.own_pay != 0 ? is_involved<T>(w, agent.row) : w.template get<Watch>().seen != 0;
+  const float hiders = seen ? -1.0f : 1.0f;
   reward.value = is_hider(p, agent.row) ? hiders : -hiders;
   const bool outside =
       (abs(pose.position[0]) >= p.penalty_bound) | (abs(pose.position[1]) >= p.penalty_bound);

@@ -83,7 +83,8 @@ void add_cone(const W<T>& w, int agent, Scene& scene) {
   constexpr int kRim = 96;
   const Pose pose = w.template get<Bodies<T>, Pose>(agent);
   const Vec3 from = physics::vec(pose.position), ahead = facing(pose);
-  const float half = atan2(sqrt(max(0.0f, 1.0f - p.sight_cosine * p.sight_cosine)), p.sight_cosine);
+  const float bound = cone_of(p, agent);
+  const float half = atan2(sqrt(max(0.0f, 1.0f - bound * bound)), bound);
   const float range = 0.7f * p.arena_half;
   Fan fan;
   set_point(fan.apex, {from.x, from.y, 0.015f * agent_half(p)});

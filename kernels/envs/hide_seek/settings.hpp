@@ -16,6 +16,7 @@ enum Profile : int32_t { kFixed, kOpenai, kPort };
 enum Hold : int32_t { kToggle, kWhileHeld, kHoldOfProfile };
 enum Freeze : int32_t { kAllHeads, kMovement, kFreezeOfProfile };
 enum Penalty : int32_t { kAdded, kInstead, kPenaltyOfProfile };
+enum Payment : int32_t { kToTeam, kToOwn };
 enum ObservationMode : int32_t { kMasked, kFull };
 
 inline constexpr int kMostOfATeam = 20, kMostBoxes = 40, kMostRamps = 8;
@@ -43,10 +44,11 @@ struct Settings {
   float grab_reach = kOpen, lock_reach = kOpen, reach_height = kOpen;
   int32_t grab = kHoldOfProfile, freeze = kFreezeOfProfile;
   float lidar_range = kOpen, lidar_miss = kOpen, sight_half_angle = kOpen;
+  float seeker_half_angle = kOpen;
   int32_t observation_mode = kMasked;
   // Rewards.
   float penalty = kOpen, penalty_bound = kOpen;
-  int32_t penalty_mode = kPenaltyOfProfile;
+  int32_t penalty_mode = kPenaltyOfProfile, payment = kToTeam;
   // Physics.
   float time_step = kOpen, gravity = kOpen;
   int32_t substeps = kOpen, solver_sweeps = kOpen, quiet_steps = kOpen;
@@ -181,6 +183,10 @@ struct Settings {
               "between the middle and the rim of the cone of sight; -1: as the profile says")
             .in("rad")
             .within(kOpen, 3.1415927),
+        field("seeker_half_angle", &Settings::seeker_half_angle,
+              "the same of seekers alone; -1: as sight_half_angle")
+            .in("rad")
+            .within(kOpen, 3.1415927),
         field("observation_mode", &Settings::observation_mode,
               "masked: zeros for what an agent does not see; full: everything")
             .named("masked", "full"),
@@ -193,7 +199,12 @@ struct Settings {
             .within(kOpen, 1e4),
         field("penalty_mode", &Settings::penalty_mode,
               "the penalty is added to the reward, or replaces it")
-            .named("added", "instead", "profile"));
+            .named("added", "instead", "profile"),
+        field(
+            "payment", &Settings::payment,
+            "team: to all alike, for whether any hider is seen; own: to a hider for whether it is "
+            "seen itself, to a seeker for whether it sees one")
+            .named("team", "own"));
   }
   static constexpr auto describe_physics() {
     return fields(

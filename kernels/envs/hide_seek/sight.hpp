@@ -103,16 +103,20 @@ GE_FN void cast_lidar(const W<T>& w, int first, Floats& value) {
 
 // ---- sight
 
-/// Which of the targets are inside the cone of one who looks `ahead`.
-GE_FN Mask in_cone(const Params& p, Vec3 ahead, const Directions& to) {
+GE_FN float cone_of(const Params& p, int observer) {
+  return is_hider(p, observer) ? p.sight_cosine : p.seeker_cosine;
+}
+/// Which of the targets are inside the cone of an observer who looks `ahead`.
+GE_FN Mask in_cone(const Params& p, int observer, Vec3 ahead, const Directions& to) {
+  const float cosine = cone_of(p, observer);
   const Floats rise = p.flat_cone != 0 ? spread(0.0f) : to.z;
   const Floats along = to.x * ahead.x + to.y * ahead.y + rise * ahead.z;
   const Floats square = to.x * to.x + to.y * to.y + rise * rise;
   // along >= cosine * length, without the root: the sign of `along` decides on which side.
-  const Floats bound = p.sight_cosine * p.sight_cosine * square;
+  const Floats bound = cosine * cosine * square;
   const Mask forward = along >= 0.0f;
   // Wider than a half turn the cone has all ahead, and behind what is not too straight behind.
-  if (p.sight_cosine > 0.0f) return both(forward, along * along >= bound);
+  if (cosine > 0.0f) return both(forward, along * along >= bound);
   return either(forward, along * along <= bound);
 }
 
@@ -135,7 +139,7 @@ GE_FN Floats look(const W<T>& w, int observer, int first) {
     set_lane(to.z, k, target.position[2] - eye.z);
     set_lane(there, k, 1.0f);
   }
-  const Mask wanted = both(in_cone(p, facing(pose), to), there > 0.0f);
+  const Mask wanted = both(in_cone(p, observer, facing(pose), to), there > 0.0f);
   if (!is_there<T>(w, observer) || !any_of(wanted)) return spread(0.0f);
   // In units of the way to the target, whose middle is at 1.
   const physics::Rays<Floats> rays{eye, to};

@@ -268,6 +268,53 @@ GE_TEST(reward_follows_sight) {
   }
 }
 
+GE_TEST(own_payment_is_for_what_oneself_shows_or_sees) {
+  for (const char* payment : {"team", "own"}) {
+    Yard yard(Values{{"preparation_steps", int64_t{0}}, {"payment", payment}});
+    // The first seeker sees the first hider, and that is all.
+    yard.lay("hider 0 10; hider -12 -8; hider -12 -4; seeker 0 0; seeker 12 8 yaw -1.5707963");
+    yard.step();
+    const bool own = payment[0] == 'o';
+    const float expected[] = {-1, own ? 1.0f : -1.0f, own ? 1.0f : -1.0f, 1, own ? -1.0f : 1.0f};
+    for (int agent = 0; agent < 5; ++agent) CHECK_EQ(yard.reward(agent), expected[agent]);
+  }
+}
+
+GE_TEST(own_payment_knows_every_hider_and_seeker_of_a_crowd) {
+  Yard yard(Values{{"preparation_steps", int64_t{0}},
+                   {"payment", "own"},
+                   {"hider_count", int64_t{18}},
+                   {"seeker_count", int64_t{3}},
+                   {"box_count_low", int64_t{0}},
+                   {"box_count_high", int64_t{0}},
+                   {"box_slots", int64_t{0}},
+                   {"ramp_count", int64_t{0}}});
+  std::string crowd;
+  for (int k = 0; k < 17; ++k)
+    crowd += "hider " + std::to_string(-16 + 2.5 * (k % 8)) + " -" +
+             std::to_string(10 + 2.5 * (k / 8)) + "; ";
+  yard.lay(crowd + "hider 10 10; seeker 0 0; seeker 2.5 0; seeker 10 5");  // all look along y
+  yard.step();
+  for (int agent = 0; agent < 18; ++agent) CHECK_EQ(yard.reward(agent), agent < 17 ? 1.0f : -1.0f);
+  CHECK_EQ(yard.reward(20), 1.0f);
+}
+
+GE_TEST(seekers_may_have_a_cone_of_their_own) {
+  constexpr int kVisible = 2 + 10 + 4 * 6 + 9 * 9 + 2 * 7;
+  for (const bool wide : {false, true}) {
+    Yard yard(
+        Values{{"preparation_steps", int64_t{0}}, {"seeker_half_angle", wide ? 3.1415926 : -1.0}});
+    // Hiders behind the seekers: only who sees behind sees them.
+    yard.lay(
+        "hider 0 10; hider -12 8; hider -12 4; seeker 0 0 yaw 3.1415926; "
+        "seeker 12 -15 yaw 3.1");
+    yard.step();
+    CHECK_EQ(yard.seen(0, kVisible + 2), 0.0f);
+    CHECK_EQ(yard.seen(3, kVisible), wide ? 1.0f : 0.0f);
+    CHECK_EQ(yard.reward(3), wide ? 1.0f : -1.0f);
+  }
+}
+
 // ---- layouts
 
 GE_TEST(named_scenes_can_be_laid_out_and_played) {
