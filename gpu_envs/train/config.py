@@ -58,10 +58,12 @@ class Config:
         1, "machine", "of the learner on the CPU, shared among ranks; 0: all", low=0
     )
     precision: str = _option(
-        "float32", "machine", "of the networks' products", choices=("float32", "tf32", "bf16")
+        "float32",
+        "machine",
+        "of the networks' products; less than float32 is for GPUs",
+        choices=("float32", "tf32", "bf16"),
     )
     graphs: bool = _option(True, "machine", "capture rollouts and updates as CUDA graphs on a GPU")
-    compile: bool = _option(False, "machine", "compile the networks with torch.compile")
 
     num_envs: int = _option(
         64, "rollout", "worlds that run at once, over all ranks", low=1, also=("--n-envs",)

@@ -163,7 +163,7 @@ class Mlp(nn.Module):
         """Return the last layer's activations, or what a linear head makes of them."""
         active = len(self.layers)
         weights = self.weights if head is None else [*self.weights, head.weight, head.bias]
-        if torch.is_autocast_enabled(rows.device.type) or torch.compiler.is_compiling():
+        if torch.is_autocast_enabled(rows.device.type):
             for k in range(len(weights) // 2):
                 rows = nn.functional.linear(rows, *weights[2 * k : 2 * k + 2])
                 rows = _ACTIVATIONS[self.activation](rows) if k < active else rows

@@ -145,9 +145,6 @@ class Learner:
             past.policy = new().requires_grad_(False)
             at = past.positions if rows is None else rows[past.positions]
             past.draw = stage.drawing(at, past.policy)
-        self.forward: Callable[..., Any] = self.policy.plain
-        if config.compile:
-            self.forward = torch.compile(self.policy.plain)
         every = torch.arange(rollout.rows, device=device)
         self.worlds = (every if rows is None else rows) // rollout.agents
         self.advantage, self.target = rollout.array(torch.float), rollout.array(torch.float)
@@ -174,7 +171,7 @@ class Learner:
         if rows is not None:
             obs, memory = obs[rows], None if memory is None else memory[rows]
         with self.precision():
-            outputs, value, after = self.forward(obs, memory, rollout.states(t, self.worlds))
+            outputs, value, after = self.policy.plain(obs, memory, rollout.states(t, self.worlds))
         self.draw(t, outputs, value)
         if self.past is not None:
             after = self.past.act(t, obs, memory, after)
@@ -291,10 +288,9 @@ class Learner:
     def _traced(
         self, obs: Tensor, state: Tensor | None
     ) -> tuple[Tensor, Tensor, Callable[[Tensor, Tensor], None]]:
-        config = self.config
-        if self.policy.is_traced and not config.compile and config.precision != "bf16":
+        if self.policy.is_traced and self.config.precision != "bf16":
             return self.policy.traced(obs, state)
-        outputs, value, _ = self.forward(obs, None, state)
+        outputs, value, _ = self.policy.plain(obs, None, state)
         return outputs, value, functools.partial(follow, outputs, value)
 
     def apply(self) -> None:

@@ -14,7 +14,7 @@ from gpu_envs.train.session import CHECKPOINT, Session
 
 # What may differ when a run is resumed: nothing that decides what is learned from what is kept.
 _FREE = frozenset(
-    "out resume total_steps time_limit goal device threads graphs compile evaluation_every "
+    "out resume total_steps time_limit goal device threads graphs evaluation_every "
     "evaluation_episodes sampled_evaluation checkpoint_seconds tensorboard wandb".split()
 )
 

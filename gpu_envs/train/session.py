@@ -49,6 +49,10 @@ class Session:
                 f"{config.num_envs}"
             )
         self.env = worlds.for_training(config, self.ranks.device, count, first)
+        if config.precision != "float32" and self.env.device == "cpu":
+            raise ValueError(
+                f"--precision {config.precision} is for GPUs: on a CPU it learns more slowly"
+            )
         self._set_up_torch()
         self.trainer = Trainer(config, self.env, self.ranks, self._say)
         self.first_episode, episodes = self.ranks.share(

@@ -69,7 +69,6 @@ def test_all_options_together() -> None:
         (["--resume"], {"resume": True}),
         (["--graphs", "no"], {"graphs": False}),
         (["--share", "TRUE"], {"share": True}),
-        (["--compile", "--seed", "3"], {"compile": True, "seed": 3}),
         (["--total-steps", "1_000_000"], {"total_steps": 1_000_000}),
         (["--total-steps", "1e6"], {"total_steps": 1_000_000}),
         (["--total-steps", "2.5E7"], {"total_steps": 25_000_000}),

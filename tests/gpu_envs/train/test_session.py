@@ -280,6 +280,15 @@ def test_a_folder_that_cannot_be_written_is_told_first(
     assert str(tmp_path) in refused(capsys, "CartPole-v0", "--out", str(tmp_path / "x"))
 
 
+@pytest.mark.parametrize("precision", ["tf32", "bf16"])
+def test_reduced_precision_is_refused_where_it_only_costs(
+    precision: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["CartPole-v0", "--device", "cpu", "--precision", precision, "--out", str(tmp_path)]
+    assert run.main(words) != 0
+    assert f"--precision {precision} is for GPUs" in capsys.readouterr().err
+
+
 def test_a_full_disk_costs_neither_the_run_nor_the_last_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
