@@ -188,6 +188,13 @@ class Config:
         8, "self-play", "earlier policies that are kept: the first and the latest", low=2
     )
 
+    ladder_every: int = _option(
+        0,
+        "self-play",
+        "steps between two policy files that are kept, ladder/<steps>.ckpt; 0: none",
+        low=0,
+    )
+
     evaluation_every: int = _option(5, "evaluation", "updates; 0: only at the end", low=0)
     evaluation_episodes: int = _option(100, "evaluation", "episodes of an evaluation", low=1)
     sampled_evaluation: bool = _option(
@@ -238,6 +245,12 @@ class Config:
     def facts(self) -> dict[str, Any]:
         """Return all choices as plain values."""
         return dataclasses.asdict(self)
+
+    def shaping(self) -> dict[str, Any]:
+        """Return those choices that say what the networks look like, whom and where they play."""
+        names = {"env", "seed", "policies", "learn", "parameters", "evaluation_parameters"}
+        names |= {f.name for f in dataclasses.fields(self) if f.metadata.get("group") == "network"}
+        return {name: value for name, value in self.facts().items() if name in names}
 
 
 def flag_of(name: str) -> str:

@@ -50,7 +50,7 @@ def save(
     tree = {
         "kind": "policy",
         "outlook": outlook(simulator),
-        "config": config.facts(),
+        "config": config.shaping(),  # no more, or a file would end with an option that goes
         "policies": {name: policy.state_dict() for name, policy in policies.items()},
         **facts,
     }

@@ -8,6 +8,7 @@ time, and at the end. Ctrl-C and SIGTERM end the run after the present update, a
 from __future__ import annotations
 
 import math
+import shutil
 import signal
 import sys
 import time
@@ -26,7 +27,7 @@ from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.report import Report
 
-CHECKPOINT, BEST = "checkpoint.ckpt", "best.ckpt"
+CHECKPOINT, BEST, LADDER = "checkpoint.ckpt", "best.ckpt", "ladder"
 
 
 class Session:
@@ -152,6 +153,7 @@ class Session:
             is_due = time.perf_counter() - saved >= config.checkpoint_seconds
             agreed = self.ranks.lowest(0 if self.signals else 1 if is_over else 2 if is_due else 3)
             self.is_interrupted, is_last = agreed == 0, agreed <= 1
+            self._climb()
             if self._is_evaluated(is_last):
                 results |= self._evaluate()
                 is_last |= self.score >= self.goal
@@ -202,23 +204,34 @@ class Session:
                 )
         if self.score >= self.best:
             self.best = self.score
-            if self.ranks.is_first:
-                facts = {"score": self.score, "steps": self.trainer.steps}
-                policies = {x.name: x.policy for x in self.trainer.learners}
-                self._write(
-                    lambda: evaluate.save(
-                        self.folder / BEST, self.config, self.env.simulator, policies, facts
-                    )
-                )
+            self._save_policies(self.folder / BEST, {"score": self.score})
         self.evaluating += time.perf_counter() - begin
         return results
 
+    def _climb(self) -> None:
+        """Keep the present policies for good where a rung of the ladder was passed."""
+        every, steps = self.config.ladder_every, self.trainer.steps
+        before = steps - self.trainer.steps_per_update
+        if every and steps // every > before // every:
+            (self.folder / LADDER).mkdir(exist_ok=True)
+            self._save_policies(self.folder / LADDER / f"{steps // every * every:012}.ckpt", {})
+
+    def _save_policies(self, path: Path, facts: dict[str, Any]) -> None:
+        if not self.ranks.is_first:
+            return
+        policies = {x.name: x.policy for x in self.trainer.learners}
+        facts = {**facts, "steps": self.trainer.steps, "seconds": self.seconds}
+        self._write(lambda: evaluate.save(path, self.config, self.env.simulator, policies, facts))
+
     def _set_aside(self) -> None:
         """Keep what an earlier run left in this folder, once, under other names."""
-        earlier = [self.folder / name for name in (CHECKPOINT, BEST, "curve.csv")]
+        earlier = [self.folder / name for name in (CHECKPOINT, BEST, "curve.csv", LADDER)]
         earlier = [path for path in earlier if path.exists()]
         for path in earlier:
-            path.replace(path.with_name(f"old_{path.name}"))
+            kept = path.with_name(f"old_{path.name}")
+            if kept.is_dir():
+                shutil.rmtree(kept)
+            path.replace(kept)
         if earlier:
             self._say(f"the files of an earlier run in {self.folder} are old_* now")
 

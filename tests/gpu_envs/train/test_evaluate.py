@@ -424,6 +424,12 @@ def test_files_that_hold_no_policies_are_named(tmp_path: Path, capsys: Any) -> N
     one_line(output(capsys, path), str(path), "damaged")
 
 
+def test_a_policy_file_names_no_option_that_a_policy_can_do_without(tmp_path: Path) -> None:
+    kept = checkpoint.load(write(tmp_path / "p", "CartPole-v0"))["config"]
+    assert {"env", "encoder", "hidden", "memory", "policies", "parameters"} <= kept.keys()
+    assert not {"epochs", "device", "graphs", "rollout", "wandb"} & kept.keys()
+
+
 def test_files_of_another_version_are_named(tmp_path: Path, capsys: Any) -> None:
     path = write(tmp_path / "p", "CartPole-v0")
     tree = checkpoint.load(path)

@@ -184,6 +184,24 @@ def test_an_earlier_run_in_the_folder_is_set_aside(tmp_path: Path) -> None:
     assert (tmp_path / "old_best.ckpt").exists() and (tmp_path / "old_curve.csv").exists()
 
 
+def test_a_ladder_keeps_policies_that_can_be_played(tmp_path: Path) -> None:
+    options = ("CartPole-v0", *SMALL, "--ladder-every", "500", "--schedule", "constant")
+    train(tmp_path / "whole", *options, "--total-steps", "1536")  # six updates
+    names = [f"{steps:012}.ckpt" for steps in (500, 1000, 1500)]
+    assert sorted(path.name for path in (tmp_path / "whole/ladder").iterdir()) == names
+    train(tmp_path / "parts", *options, "--total-steps", "768")
+    train(tmp_path / "parts", "CartPole-v0", "--total-steps", "1536", "--resume", "--goal", "inf")
+    for name in names:
+        one, other = (
+            checkpoint.load(tmp_path / run / "ladder" / name) for run in ("whole", "parts")
+        )
+        assert same(one["policies"], other["policies"])
+    assert checkpoint.load(tmp_path / "whole/ladder" / names[1])["steps"] == 1024
+    train(tmp_path / "whole", *options, "--total-steps", "512")
+    assert len([*(tmp_path / "whole/old_ladder").iterdir()]) == 3
+    assert len([*(tmp_path / "whole/ladder").iterdir()]) == 1
+
+
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "gpu_envs.train", *arguments, "--out", str(folder)]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}

@@ -1,0 +1,66 @@
+"""Who beats whom in self-play: ratings that are known, and a whole small ladder."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="needs torch")
+
+
+import ladder
+
+from gpu_envs.train import run
+
+
+def test_ratings_are_those_that_games_were_drawn_by() -> None:
+    rng = np.random.default_rng(1)
+    first, second = np.array([0, 100, 300, 500.0]), np.array([0, 250, 50, 400.0])
+    chance = 1 / (1 + 10 ** ((second[None] - first[:, None]) / 400))
+    wins = rng.random((4, 4, 4000)) < chance[..., None]
+    games = np.stack([wins, ~wins], -1).astype(float)
+    for found, true in zip(ladder.ratings(games), (first, second), strict=True):
+        assert found[0] == 0
+        assert np.abs(found - true).max() < 25
+
+
+def test_who_always_wins_has_a_rating() -> None:
+    games = np.zeros((2, 2, 50, 2))
+    games[1, ..., 0] = 1
+    first, second = ladder.ratings(games)
+    assert 400 < first[1] < 2000 and np.isfinite(second).all()
+
+
+def test_intervals_hold_the_mean_that_often() -> None:
+    rng = np.random.default_rng(2)
+    found = [ladder.interval(rng.normal(3, 2, 100)) for _ in range(1000)]
+    assert 0.92 < np.mean([abs(mean - 3) < half for mean, half in found]) < 0.98
+
+
+def test_a_ladder_is_played_and_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = "TagGrid-v0 --num-taggers 3 --grid-length 8"
+    words += " --policies role --past-worlds 0.25 --num-envs 8 --rollout 16 --minibatch 64"
+    words += " --total-steps 3000 --ladder-every 1000 --device cpu --evaluation-episodes 2"
+    assert run.main([*words.split(), "--goal", "inf", "--out", str(tmp_path / "run")]) == 0
+    arguments = [str(tmp_path / "run"), "--games", "5", "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", ["ladder.py", *arguments])
+    assert ladder.main() in (0, 1)
+    [path] = tmp_path.glob("TagGrid-ladder_*.json")
+    report = json.loads(path.read_text())
+    assert report["steps"] == [-1, 1000, 2000, 3000]
+    assert np.shape(report["returns"]) == (4, 4, 2)
+    assert [values[0] for values in report["ratings"]] == [0, 0]
+    assert len(report["bars"]) == 4 and path.with_suffix(".png").exists()
+    assert "against the whole ladder" in capsys.readouterr().out
+
+
+def test_a_run_without_a_ladder_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["ladder.py", str(tmp_path)])
+    with pytest.raises(SystemExit):
+        ladder.main()
