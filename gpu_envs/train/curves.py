@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from gpu_envs.train.checkpoint import replacing
+from gpu_envs.train.told import EVALUATION, TRAINING, Told, column
 
-TRAINING, EVALUATION = "charts/episodic_return", "evaluation/return"
 _COLOURS = ("#1f6fb4", "#d9541e", "#2b9348", "#8a4fbf", "#b0770a", "#0f8b8d", "#c2185b", "#555555")
 _POINTS = 40  # beyond so many evaluations a line says it without dots
 
@@ -145,33 +145,36 @@ def _axes(axes: Any, x: str, threshold: float | None) -> None:
     axes.margins(x=0.02)
 
 
-def draw(rows: Sequence[Row], path: Path, title: str, threshold: float | None) -> None:
+def draw(rows: Sequence[Row], path: Path, title: str, threshold: float | None, told: Told) -> None:
     """Draw one run, over steps and over seconds."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4.2), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     for axes, x in zip(panels, ("steps", "seconds"), strict=True):
-        for y, label, width, colour in (
-            (TRAINING, "training", 0.9, _COLOURS[0]),
-            (EVALUATION, "evaluation", 1.6, _COLOURS[1]),
-        ):
-            points = measured(rows, x, y)
-            has_dots = len(points[0]) <= (_POINTS if y == EVALUATION else 1)
-            axes.plot(
-                *points,
-                color=colour,
-                linewidth=width,
-                label=label,
-                marker="o" if has_dots else "",
-                markersize=3.5,
-            )
+        _draw_returns(axes, rows, x, told)
         _axes(axes, x, threshold)
     panels[0].set_ylabel("mean return of an episode")
     figure.suptitle(title)
     shown = [line for line in panels[0].get_lines() if len(line.get_xdata())]
-    figure.legend(handles=shown, loc="outside lower center", ncols=3, frameon=False)
+    columns = 3 if told.sides == ("",) else 2
+    figure.legend(handles=shown, loc="outside lower center", ncols=columns, frameon=False)
     _save(figure, path)
+
+
+def _draw_returns(axes: Any, rows: Sequence[Row], x: str, told: Told) -> None:
+    """Draw training thin and evaluations thick; of several sides each in a colour of its own."""
+    for number, side in enumerate(told.sides):
+        for y, name, width, colour in (
+            (TRAINING, "training", 0.9, _COLOURS[number % len(_COLOURS)]),
+            (EVALUATION, "evaluation", 1.6, _COLOURS[number % len(_COLOURS) if side else 1]),
+        ):
+            points = measured(rows, x, column(y, side))
+            has_dots = len(points[0]) <= (_POINTS if y == EVALUATION else 1)
+            style = {"marker": "o" if has_dots else "", "markersize": 3.5, "linewidth": width}
+            label = f"{side}, {name}" if side else name
+            alpha = 0.6 if side and y == TRAINING else 1.0
+            axes.plot(*points, color=colour, label=label, alpha=alpha, **style)
 
 
 def plot(
@@ -198,7 +201,8 @@ def plot(
         name = label if len(paths) == 1 else f"{label}, mean of {len(paths)}"
         axes.plot(*mean(seeds), color=colour, linewidth=2, label=name)
     _axes(axes, x, threshold)
-    axes.set(title=title, ylabel="mean return of an episode" if y in (TRAINING, EVALUATION) else y)
+    is_return = y.startswith((TRAINING, EVALUATION))
+    axes.set(title=title, ylabel="mean return of an episode" if is_return else y)
     axes.legend(loc="best", framealpha=0.85)
     _save(figure, out)
 

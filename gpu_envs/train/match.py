@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -73,14 +73,28 @@ def _counted(number: int) -> str:
 def _alone(
     label: str, env: VectorEnv, team: evaluate.Team, given: argparse.Namespace
 ) -> list[list[str]]:
-    """Return a row for the agents that have policies, and one for those that act at random."""
+    """Return rows for the agents that have policies, and for those that act at random."""
     found = _played(env, team.policies, team.of_agent, given)
     able = [agent for agent, k in enumerate(team.of_agent) if k != NOBODY]
     others = [agent for agent, k in enumerate(team.of_agent) if k == NOBODY]
-    if not able or not others:
-        return [_row(label, *found)]
-    rest = _row(f"  random as {_counted(len(others))}", *_of(found, others))
-    return [_row(label, *_of(found, able)), rest]
+    own = able or others
+    roles = groups("role", env.agent_names)
+    rows = _by_role(label, found, own, roles) if len(roles) > 1 else [_row(label, *_of(found, own))]
+    for row in rows[1:]:
+        row[0] = f"  {row[0]}"
+    return rows + _by_role("  random", found, others if able else [], roles)
+
+
+def _by_role(
+    label: str, found: Played, agents: Sequence[int], roles: Mapping[str, Sequence[int]]
+) -> list[list[str]]:
+    """Return a row for each role among some agents: a mean over opponents says nothing."""
+    if len(roles) == 1:
+        name = f"{label} as {_counted(len(agents))}"
+        return [_row(name, *_of(found, agents))] if agents else []
+    chosen = set(agents)
+    parts = {role: [a for a in members if a in chosen] for role, members in roles.items()}
+    return [_row(f"{label} as {role}", *_of(found, part)) for role, part in parts.items() if part]
 
 
 def _against(
@@ -102,7 +116,7 @@ def _against(
         found = _played(env, both, seats, given)
         rows.append(_row(f"FILE as {name}", *_of(found, members)))
         label = "other FILE" if any(seats[agent] != NOBODY for agent in others) else "random"
-        rows.append(_row(f"  {label} as {_counted(len(others))}", *_of(found, others)))
+        rows += _by_role(f"  {label}", found, others, roles)
     return rows
 
 

@@ -37,7 +37,8 @@ from gpu_envs.train.noise import ACTIONS, OTHERS, SHUFFLES, Noise
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.rewards import Rewards
 from gpu_envs.train.rollout import Rollout
-from gpu_envs.train.self_play import Past, Seats
+from gpu_envs.train.self_play import Past, Seats, sides
+from gpu_envs.train.told import TRAINING, TRAINING_LENGTH, column
 
 LOSSES = ("policy_loss", "value_loss", "entropy", "approx_kl", "clipfrac")
 _SCALE_MEMORY = 0.99  # of the running scale of values, per update
@@ -351,6 +352,14 @@ class Trainer:
         self.learners = [Learner(*seat, stage) for seat in seats.learners()]
         chance = seats.without_policy()
         self.others = None if chance is None else stage.drawing(chance, None)
+        self.sides = {
+            side: torch.tensor(agents, device=self.device)
+            for side, agents in sides(env.agent_names, config.learn).items()
+        }
+        self.learned = torch.zeros(self.rollout.rows, dtype=torch.bool, device=self.device)
+        for learner in self.learners:
+            part = slice(None) if learner.rows is None else learner.rows
+            self.learned[part] = True if learner.past is None else learner.past.learns[part]
         self.rewards = Rewards(config, env.simulator, self.device)
         self.updates = self.steps = 0
         # Agents that decide in a step: in games of turns one of each world.
@@ -468,25 +477,29 @@ class Trainer:
         return time.perf_counter()
 
     def _results(self, samples: list[int]) -> dict[str, float]:
-        r, results, many = self.rollout, {}, len(self.learners) > 1
-        ended = r.ended.double()
+        results, many = self._episodes(), len(self.learners) > 1
         for learner, count in zip(self.learners, samples, strict=True):
-            part = slice(None) if learner.rows is None else learner.rows
-            mine = ended[:, part]
-            if learner.past is not None:
-                mine = mine * learner.past.learns[part]
-            sums = torch.stack(
-                (mine.sum(), (mine * r.returns[:, part]).sum(), (mine * r.lengths[:, part]).sum())
-            )
-            episodes, total, steps = self.ranks.sum(sums).tolist()
             prefix, nan = (f"{learner.name}/" if many else ""), float("nan")
-            results[f"charts/{prefix}episodic_return"] = total / episodes if episodes else nan
-            results[f"charts/{prefix}episodic_length"] = steps / episodes if episodes else nan
             losses = self.ranks.sum(learner.losses.double()).tolist()
             times = learner.gradient_steps * self.ranks.count
             for name, loss in zip(LOSSES, losses, strict=True):
                 results[f"losses/{prefix}{name}"] = loss / times if times else nan
             results[f"charts/{prefix}samples"] = count
+        return results
+
+    def _episodes(self) -> dict[str, float]:
+        """Return what the episodes that ended came to for those who learn, side by side."""
+        r = self.rollout
+        counted = r.ended.double() * self.learned
+        sums = torch.stack([(counted * part).sum(0) for part in (1, r.returns, r.lengths)])
+        by_agent = sums.view(3, -1, r.agents).sum(1)
+        by_side = torch.stack([by_agent[:, agents].sum(1) for agents in self.sides.values()], 1)
+        results = {}
+        for side, found in zip(self.sides, self.ranks.sum(by_side).T.tolist(), strict=True):
+            episodes, total, steps = found
+            many = episodes or float("nan")
+            results[column(TRAINING, side)] = total / many
+            results[column(TRAINING_LENGTH, side)] = steps / many
         return results
 
     # What a checkpoint keeps.

@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on: a bar on a terminal, else a line for each evaluation."""
+"""What a person sees while a run goes on: a bar on a terminal, else a line every 15 seconds."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import math
 import os
 import sys
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
@@ -13,11 +14,9 @@ from rich.progress import BarColumn, Progress, TextColumn
 from gpu_envs import terminal
 from gpu_envs.progress import clock, short
 
-_TEXT_WIDTH = 84  # of what stands beside the bar
-
-
-def _decimal(value: float) -> str:
-    return f"{value:.1f}" if math.isfinite(value) else "-"
+_TEXT_WIDTH = 84  # of a line beside the bar, as a rule
+_BAR_WIDTHS = (5, 30)  # where there is less room there is no bar
+_LINE_EVERY = 15.0  # [s] of the run
 
 
 class Screen:
@@ -28,6 +27,8 @@ class Screen:
         # Plain text: a title may hold what rich takes for markup.
         self.console = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
         self._bar: Progress | None = None
+        self._due = -math.inf  # seconds of the run at which the next line is
+        self._waiting = ""  # the last line, as long as it is not shown
 
     def line(self, text: str) -> None:
         """Print a line, above the bar where there is one."""
@@ -40,35 +41,55 @@ class Screen:
         """Print what is not as it should be."""
         self.line(f"warning: {text}")
 
-    def show(
-        self, steps: int, seconds: float, speed: float, returns: tuple[float, float], is_news: bool
-    ) -> None:
-        """Say how far the run is; `returns` are of training and evaluation, NaN for none yet."""
-        known = f"return {_decimal(returns[0])}, evaluation {_decimal(returns[1])}"
+    def show(self, steps: int, seconds: float, speed: float, known: Sequence[str]) -> None:
+        """Say how far the run is; `known` are words on what it reached."""
         if self._bar is None and self._has_bar():
             self._bar = self._new_bar()
         if self._bar is not None:
             left = max(0, self.total_steps - steps) / speed if speed else math.nan
             counts = f"{short(steps)}/{short(self.total_steps)} steps, {short(speed)}/s"
-            text = f"{counts}, {known}, {clock(seconds)}, {clock(left)} left"
+            times = f"{clock(seconds)}, {clock(left)} left"
+            text = self._laid_out(counts, times, known)
             self._bar.update(self._bar.task_ids[0], completed=steps, description=text)
             self._bar.start()  # nothing once it runs
-        elif is_news:
-            pace = f"{speed:,.0f}" if math.isfinite(speed) else "-"
-            self.line(f"{steps:,} steps, {pace}/s, {known}, {seconds:.1f} s")
+            return
+        pace = f"{speed:,.0f}" if math.isfinite(speed) else "-"
+        self._waiting = f"{steps:,} steps, {pace}/s, {', '.join(known)}, {seconds:.1f} s"
+        if seconds >= self._due:
+            self._due = seconds + _LINE_EVERY
+            self._tell()
 
     def stop(self) -> None:
-        """Leave the bar as it is; lines may follow."""
+        """Leave the bar as it is, or say how far the run came; lines may follow."""
         if self._bar is not None:
             self._bar.stop()
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._waiting:
+            self.line(self._waiting)
+        self._waiting = ""
+
+    def _laid_out(self, counts: str, times: str, known: Sequence[str]) -> str:
+        """Return the text beside the bar, in as many lines as it needs."""
+        room = self.console.width - self._bar_width() - 1
+        whole, rest = ", ".join([counts, *known, times]), ", ".join(known)
+        if len(whole) <= room:
+            return whole
+        return "\n".join([f"{counts}, {times}", *([rest] if len(rest) <= room else known)])
 
     def _has_bar(self) -> bool:
         is_plain = self.console.is_dumb_terminal or os.environ.get("NO_COLOR")
         return self.console.is_terminal and not is_plain
 
+    def _bar_width(self) -> int:
+        least, most = _BAR_WIDTHS
+        width = min(most, self.console.width - _TEXT_WIDTH)
+        return width if width >= least else 0
+
     def _new_bar(self) -> Progress:
-        width = min(30, self.console.width - _TEXT_WIDTH)
-        bars = [BarColumn(width)] if width >= 5 else []
+        width = self._bar_width()
+        bars = [BarColumn(width)] if width else []
         text = TextColumn("{task.description}", markup=False)
         bar = Progress(*bars, text, console=self.console, refresh_per_second=5)
         bar.add_task("", total=self.total_steps)

@@ -21,11 +21,14 @@ from typing import Any
 
 from gpu_envs import extras, flags
 from gpu_envs.train import curves
-from gpu_envs.train.curves import EVALUATION, TRAINING, plot
+from gpu_envs.train.curves import plot
 from gpu_envs.train.events import Events
 from gpu_envs.train.progress import Screen
+from gpu_envs.train.told import EVALUATION, Told
 
 __all__ = ["Report", "main", "plot"]
+
+_USUAL = Told()
 
 
 class Report:
@@ -42,8 +45,9 @@ class Report:
         tensorboard: bool = True,
         wandb: str = "",
         append: bool = False,
+        told: Told = _USUAL,
     ) -> None:
-        self.folder, self.title, self.settings = folder, title, dict(settings)
+        self.folder, self.title, self.settings, self.told = folder, title, dict(settings), told
         self.threshold, self.screen = threshold, Screen(total_steps)
         self._troubles: set[str] = set()  # what cannot be written right now
         self._is_closed = False
@@ -76,29 +80,32 @@ class Report:
 
     def row(self, steps: int, seconds: float, values: Mapping[str, float]) -> None:
         """Take the values of one update; NaN is what it did not measure."""
-        numbers = {name: float(value) for name, value in values.items()}
-        numbers.setdefault(EVALUATION, math.nan)
+        numbers = dict.fromkeys(self.told.columns(), math.nan)
+        numbers |= {name: float(value) for name, value in values.items()}
         with self._trying("curve.csv"):
             self.table.add({"steps": int(steps), "seconds": float(seconds), **numbers})
         known = {name: value for name, value in numbers.items() if not math.isnan(value)}
         self._write_events(lambda events: events.row(steps, known))
         self._use_wandb(lambda run: run.log({**known, "seconds": seconds}, step=steps))
-        self._shown |= {name: known[name] for name in (TRAINING, EVALUATION) if name in known}
+        self._shown |= {name: known[name] for name in self._shown if name in known}
         passed = seconds - self._origin[1]
         speed = (steps - self._origin[0]) / passed if passed > 0 else math.nan
-        returns = self._shown[TRAINING], self._shown[EVALUATION]
-        self.screen.show(steps, seconds, speed, returns, EVALUATION in known)
+        self.screen.show(steps, seconds, speed, self.told.words(self._shown))
 
     def note(self, name: str, text: str) -> None:
         """Give TensorBoard a text in Markdown; the settings it has already."""
         self._write_events(lambda events: events.text(name, text))
+
+    def stop(self) -> None:
+        """Leave the bar as it is, or say how far the run came; lines may follow."""
+        self.screen.stop()
 
     def close(self) -> None:
         """Draw the curve, end what is open and say where the results are."""
         if self._is_closed:
             return
         self._is_closed = True
-        self.screen.stop()
+        self.stop()
         with self._trying("curve.csv"):
             self.table.flush()
         if self._events is not None:
@@ -118,7 +125,7 @@ class Report:
         """Begin where the table ends; older events from `first_step` on are void."""
         last = self.table.rows[-1] if self.table.rows else {"steps": 0, "seconds": 0.0}
         self._origin = last["steps"], last["seconds"]
-        self._shown = {TRAINING: math.nan, EVALUATION: math.nan}
+        self._shown = dict.fromkeys(self.told.columns(), math.nan)
         for name in self._shown:
             values = curves.measured(self.table.rows, "steps", name)[1]
             self._shown[name] = values[-1] if values else math.nan
@@ -187,7 +194,7 @@ class Report:
     def _draw(self) -> None:
         path = self.folder / "curve.png"
         try:
-            curves.draw(self.table.rows, path, self.title, self.threshold)
+            curves.draw(self.table.rows, path, self.title, self.threshold, self.told)
         except Exception as problem:  # a picture is no reason to lose the run's last words
             self.screen.warn(f"{path} could not be drawn: {_first_line(problem)}")
 

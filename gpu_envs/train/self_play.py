@@ -36,6 +36,12 @@ def groups(policies: str, names: Sequence[str], learn: str = "") -> dict[str, li
     return found
 
 
+def sides(names: Sequence[str], learn: str = "") -> dict[str, list[int]]:
+    """Return the agents of each role that learns; of the only one by the name ""."""
+    roles = groups("role", names, learn)
+    return roles if len(roles) > 1 else {"": next(iter(roles.values()))}
+
+
 class Past:
     """Earlier versions of a policy, one of which plays some of its rows.
 

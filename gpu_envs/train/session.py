@@ -22,10 +22,11 @@ import torch
 from gpu_envs import registration
 from gpu_envs.train import checkpoint, evaluate, worlds
 from gpu_envs.train.config import Config, as_options, folder_of
-from gpu_envs.train.opponents import NOBODY
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.report import Report
+from gpu_envs.train.told import EVALUATION, Told
+from gpu_envs.train.trials import Trials
 
 CHECKPOINT, BEST, LADDER = "checkpoint.ckpt", "best.ckpt", "ladder"
 
@@ -56,17 +57,11 @@ class Session:
             )
         self._set_up_torch()
         self.trainer = Trainer(config, self.env, self.ranks, self._say)
-        self.first_episode, episodes = self.ranks.share(
-            max(config.evaluation_episodes, self.ranks.count)
-        )
-        self.test = worlds.for_evaluation(config, self.env.device, episodes, self.first_episode)
-        agents = evaluate.agents_of(config, self.test.agent_names)
-        self.of_row = evaluate.rows_of(agents, episodes, self.env.device)
-        self.learns = [k != NOBODY for k in agents]
-        goal = self.entry["reward_threshold"] if math.isnan(config.goal) else config.goal
-        self.goal = math.inf if goal is None else float(goal)
+        self.trials = Trials(config, self.env.device, self.ranks)
+        self.told = Told(tuple(self.trials.sides))
+        self.goal = self._goal()
         self.best, self.score, self.seconds = -math.inf, math.nan, 0.0
-        self.evaluating = 0.0
+        self.reached: dict[str, float] = {}  # by the last evaluation
         if self.trainer.device.type == "cuda":
             self.trainer.time_simulation()
         if tree is not None:
@@ -77,6 +72,19 @@ class Session:
                 self.trainer.take_over(team.policies)
             self.trainer.start()
         self.report: Report | None = None
+
+    def _goal(self) -> float:
+        """Return the return that ends the run; none where a mean would be one over opponents."""
+        wanted, roles = self.config.goal, self.told.sides
+        if len(roles) > 1:
+            if math.isfinite(wanted):
+                raise ValueError(
+                    f"--goal must be inf where several roles learn ({', '.join(roles)}), got "
+                    f"{wanted:g}: no mean says who gets better; --learn ROLE trains one of them"
+                )
+            return math.inf
+        goal = self.entry["reward_threshold"] if math.isnan(wanted) else wanted
+        return math.inf if goal is None else float(goal)
 
     def _set_up_torch(self) -> None:
         torch.set_num_threads(self.config.threads or worlds.cores())
@@ -95,7 +103,7 @@ class Session:
                 "the worlds begin new episodes"
             )
         self.best, self.score, self.seconds = tree["best"], tree["score"], tree["seconds"]
-        self.evaluating = tree["evaluating"]
+        self.trials.spent = tree["evaluating"]
         self.trainer.seconds.update(tree["shares"])
 
     def _say(self, line: str) -> None:
@@ -125,6 +133,7 @@ class Session:
                 tensorboard=config.tensorboard,
                 wandb=config.wandb,
                 append=config.resume,
+                told=self.told,
             )
             if config.resume:
                 self.report.rewind(self.trainer.steps)
@@ -158,13 +167,15 @@ class Session:
                 results |= self._evaluate()
                 is_last |= self.score >= self.goal
                 self.seconds = time.perf_counter() - begin
-            results["time/evaluation"] = self.evaluating
+            results["time/evaluation"] = self.trials.spent
             results |= {f"time/{name}": spent for name, spent in trainer.seconds.items()}
             if self.report is not None:
                 self.report.row(trainer.steps, self.seconds, results)
             if is_last or agreed == 2:
                 self._save()
                 saved = time.perf_counter()
+        if self.report is not None:
+            self.report.stop()
         if self.is_interrupted:
             self._say("interrupted; --resume goes on from here")
         self._conclude()
@@ -176,37 +187,15 @@ class Session:
         return every > 0 and self.trainer.updates % every == 0
 
     def _evaluate(self) -> dict[str, float]:
-        begin = time.perf_counter()
-        returns, lengths = evaluate.play(
-            self.test,
-            [learner.policy for learner in self.trainer.learners],
-            self.of_row,
-            seed=self.config.seed + self.trainer.updates,
-            is_sampled=self.config.sampled_evaluation,
-            first=self.first_episode,
-        )
-        per_agent = torch.cat((returns.double().sum(0), lengths.double().sum(0)))
-        count = torch.tensor([float(len(returns))], dtype=torch.float64, device=returns.device)
-        sums = self.ranks.sum(torch.cat((per_agent, count)))
-        means = sums[:-1] / sums[-1]
-        agents = self.env.agents_per_world
-        learns = torch.tensor(self.learns, device=means.device)
-        self.score = float(means[:agents][learns].mean())
-        results = {
-            "evaluation/return": self.score,
-            "evaluation/length": float(means[agents:][learns].mean()),
-        }
-        if len(self.trainer.learners) > 1:
-            owner = self.of_row[:agents]
-            for k, learner in enumerate(self.trainer.learners):
-                results[f"evaluation/{learner.name}/return"] = float(
-                    means[:agents][owner == k].mean()
-                )
-        if self.score >= self.best:
-            self.best = self.score
+        """Evaluate, and keep the policies: the best, or the last where sides are opponents."""
+        policies = [learner.policy for learner in self.trainer.learners]
+        self.reached = self.trials(policies, self.trainer.updates)
+        self.score = self.reached.get(EVALUATION, math.nan)
+        self.best = max(self.best, self.score)
+        is_kept = self.score == self.best or len(self.told.sides) > 1
+        if is_kept:
             self._save_policies(self.folder / BEST, {"score": self.score})
-        self.evaluating += time.perf_counter() - begin
-        return results
+        return self.reached
 
     def _climb(self) -> None:
         """Keep the present policies for good where a rung of the ladder was passed."""
@@ -251,7 +240,7 @@ class Session:
             "best": self.best,
             "score": self.score,
             "seconds": self.seconds,
-            "evaluating": self.evaluating,
+            "evaluating": self.trials.spent,
             "shares": dict(self.trainer.seconds),
         }
         self._write(lambda: checkpoint.save(self.folder / CHECKPOINT, tree))
@@ -279,7 +268,8 @@ class Session:
         agents = f" of {env.agents_per_world} agents" if env.agents_per_world > 1 else ""
         ranks = f", {self.ranks.count} ranks" if self.ranks.count > 1 else ""
         goal = f"{self.goal:g}" if math.isfinite(self.goal) else "none"
-        others = f", {self.learns.count(False)} agents act at random" if config.learn else ""
+        learning = sum(map(len, self.trials.sides.values()))
+        others = f", {env.agents_per_world - learning} agents act at random" if config.learn else ""
         learners = self.trainer.learners
         size = sum(p.numel() for p in learners[0].parameters)
         self._say(
@@ -291,10 +281,13 @@ class Session:
 
     def _conclude(self) -> None:
         trainer, total = self.trainer, max(self.seconds, 1e-9)
-        shares = {**trainer.seconds, "evaluation": self.evaluating}
+        shares = {**trainer.seconds, "evaluation": self.trials.spent}
         shares["other"] = max(0.0, total - sum(shares.values()))
         parts = ", ".join(f"{name} {value / total:.0%}" for name, value in shares.items())
         self._say(f"{trainer.steps:,} steps in {self.seconds:.1f} s of training: {parts}")
-        if self.best > -math.inf:
-            episodes = max(self.config.evaluation_episodes, self.ranks.count)
-            self._say(f"mean return of {episodes} evaluation episodes: best {self.best:.1f}")
+        episodes = f"mean return of {self.trials.episodes} evaluation episodes"
+        if self.reached and len(self.told.sides) > 1:
+            last = self.told.words(self.reached)[1]
+            self._say(f"{episodes}: {last}; best.ckpt holds these policies, the last ones")
+        elif self.best > -math.inf:
+            self._say(f"{episodes}: best {self.best:.1f}")

@@ -13,7 +13,7 @@ pytest.importorskip("rich", reason="needs gpu_envs[train]")
 import learning
 import torch
 
-from gpu_envs.train import command, config, curves
+from gpu_envs.train import command, config, curves, told
 
 TASKS = learning.tasks()
 
@@ -78,5 +78,5 @@ def test_what_is_trained_reaches_its_bar(task: str, tmp_path: Path) -> None:
 def test_seekers_learn_in_every_profile(profile: str, tmp_path: Path) -> None:
     few = ["--total-steps", "1500000", "--time-limit", "120", "--evaluation-every", "10"]
     learning.train(TASKS["seekers"], 1, tmp_path, ["--profile", profile, *few])
-    rows = curves.measured(curves.read(tmp_path / "curve.csv"), "steps", curves.TRAINING)[1]
+    rows = curves.measured(curves.read(tmp_path / "curve.csv"), "steps", told.TRAINING)[1]
     assert max(rows) > rows[0] + 20  # of 145 paid steps; the first episodes are still at random

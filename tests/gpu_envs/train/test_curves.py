@@ -14,6 +14,7 @@ pytest.importorskip("matplotlib", reason="needs matplotlib")
 pytest.importorskip("rich", reason="needs rich")
 
 from gpu_envs.train import curves, report
+from gpu_envs.train.told import EVALUATION
 
 
 def size_of(picture: Path) -> tuple[int, int]:
@@ -44,7 +45,7 @@ def write_runs(folder: Path) -> list[str]:
     for number, path in enumerate(paths):
         table = curves.Table(path)
         for k in range(1, 5 + number):
-            score = {} if k % 2 else {curves.EVALUATION: 20.0 * k}
+            score = {} if k % 2 else {EVALUATION: 20.0 * k}
             table.add({"steps": 100 * k, "seconds": 0.5 * k, **score})
     return [str(path) for path in paths]
 

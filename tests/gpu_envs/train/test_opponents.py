@@ -260,24 +260,18 @@ def test_rows_without_policy_act_evenly_in_evaluations() -> None:
 
 def test_a_file_of_one_role_is_evaluated(tmp_path: Path, capsys: Any) -> None:
     hiders, seekers = write(tmp_path / "h", "hider"), write(tmp_path / "s", "seeker")
-    random = ["random as the other 2 agents", "FILE as hider", "random as the other 2 agents"]
-    alone = ["FILE", "random as the other 2 agents"]
+    alone = ["FILE as hider", "random as seeker"]
+    both = ["random as hider", "random as seeker"]
     assert labels(capsys, hiders) == alone
-    assert labels(capsys, hiders, "--against", "random") == [
-        "FILE",
-        random[0],
-        "random",
-        *random[1:],
-    ]
+    assert labels(capsys, hiders, "--against", "random") == [*alone, *both, *alone]
     assert labels(capsys, hiders, "--against", seekers) == [
-        *alone, "other FILE", "random as the other 3 agents",
-        "FILE as hider", "other FILE as the other 2 agents",
+        *alone, "other FILE as seeker", "random as hider",
+        "FILE as hider", "other FILE as seeker",
     ]  # fmt: skip
     everybody = write(tmp_path / "all", "")
     assert labels(capsys, everybody, "--against", "random") == [
-        "FILE", "random",
-        "FILE as hider", "random as the other 2 agents",
-        "FILE as seeker", "random as the other 3 agents",
+        "FILE as hider", "FILE as seeker", *both,
+        *alone, "FILE as seeker", "random as hider",
     ]  # fmt: skip
 
 

@@ -23,8 +23,10 @@ pytest.importorskip("rich", reason="needs rich")
 
 from rich.console import Console
 
+from gpu_envs import terminal
 from gpu_envs.train import curves, progress
 from gpu_envs.train.report import Report
+from gpu_envs.train.told import Told
 
 RETURN, EVALUATION, LOSS = "charts/episodic_return", "evaluation/return", "losses/value_loss"
 NAN = math.nan
@@ -52,13 +54,13 @@ def test_every_row_is_on_disk_at_once_and_nan_is_an_empty_cell(tmp_path: Path) -
     report = make(tmp_path)
     report.row(64, 0.25, {RETURN: NAN, LOSS: 1 / 3})
     assert lines(tmp_path) == [
-        f"steps,seconds,{RETURN},{LOSS},{EVALUATION}",
-        "64,0.25,,0.333333333,",
+        f"steps,seconds,{RETURN},{EVALUATION},{LOSS}",
+        "64,0.25,,,0.333333333",
     ]
     report.row(128, 0.5, {RETURN: 12, LOSS: math.inf, EVALUATION: 9.5})
-    assert lines(tmp_path)[2:] == ["128,0.5,12,inf,9.5"]
+    assert lines(tmp_path)[2:] == ["128,0.5,12,9.5,inf"]
     report.row(192, 0.75, {LOSS: 2})
-    assert lines(tmp_path)[3:] == ["192,0.75,,2,"]
+    assert lines(tmp_path)[3:] == ["192,0.75,,,2"]
 
 
 def test_a_late_name_becomes_a_column(tmp_path: Path) -> None:
@@ -67,8 +69,8 @@ def test_a_late_name_becomes_a_column(tmp_path: Path) -> None:
     report.row(300, 1.5, {"time/simulation, share": 0.5})
     fill(report, 1, first=4)
     head, *rows = lines(tmp_path)
-    assert head == f'steps,seconds,{RETURN},{LOSS},{EVALUATION},"time/simulation, share"'
-    assert rows == ["100,0.5,10,1,,", "200,1,20,0.5,40,", "300,1.5,,,,0.5", "400,2,40,0.25,80,"]
+    assert head == f'steps,seconds,{RETURN},{EVALUATION},{LOSS},"time/simulation, share"'
+    assert rows == ["100,0.5,10,,1,", "200,1,20,40,0.5,", "300,1.5,,,,0.5", "400,2,40,80,0.25,"]
     assert curves.read(tmp_path / "curve.csv")[2]["time/simulation, share"] == 0.5
 
 
@@ -386,18 +388,61 @@ def test_wandb_that_fails_later_is_told_once(
 # What a person sees
 
 
-def test_without_a_terminal_each_evaluation_is_a_line(
+def test_without_a_terminal_a_line_follows_every_15_seconds_and_at_the_end(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report = make(tmp_path / ("long" * 40))
     report.line("[bold]CartPole[/bold] :smile: " + "x" * 200)
-    fill(report, 3)
+    for k in range(1, 9):
+        report.row(100 * k, 5.0 * k, {RETURN: 10.0 * k, EVALUATION: 30.0 if k == 2 else NAN})
+    report.stop()
+    report.line("a line")
     report.close()
     report.close()
-    first, second, third = capsys.readouterr().out.splitlines()
+    first, *found = capsys.readouterr().out.splitlines()
     assert first == "[bold]CartPole[/bold] :smile: " + "x" * 200  # as it came, in one line
-    assert second == "200 steps, 200/s, return 20.0, evaluation 40.0, 1.0 s"
-    assert third == f"results are in {tmp_path / ('long' * 40)}"
+    assert found == [
+        "100 steps, 20/s, return 10.0, evaluation -, 5.0 s",
+        "400 steps, 20/s, return 40.0, evaluation 30.0, 20.0 s",
+        "700 steps, 20/s, return 70.0, evaluation 30.0, 35.0 s",
+        "800 steps, 20/s, return 80.0, evaluation 30.0, 40.0 s",
+        "a line",
+        f"results are in {tmp_path / ('long' * 40)}",
+    ]
+
+
+ROLES = Told(("hider", "seeker"))
+OF_ROLES = {f"{RETURN}_hider": -1.0, f"{RETURN}_seeker": 1.0, f"{EVALUATION}_hider": -3.0}
+
+
+def test_of_several_sides_each_has_words_and_columns_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = make(tmp_path, told=ROLES)
+    report.row(100, 1.0, {LOSS: 0.5, **OF_ROLES})
+    shown = capsys.readouterr().out
+    assert shown == (
+        "100 steps, 100/s, return hider -1.0 seeker 1.0, evaluation hider -3.0 seeker -, 1.0 s\n"
+    )
+    assert lines(tmp_path) == [
+        f"steps,seconds,{RETURN}_hider,{RETURN}_seeker,{EVALUATION}_hider,{EVALUATION}_seeker,"
+        f"{LOSS}",
+        "100,1,-1,1,-3,,0.5",
+    ]
+
+
+def test_of_several_sides_each_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = drawn(monkeypatch)
+    with make(tmp_path, told=ROLES, threshold=None) as report:
+        for k in range(1, 5):
+            report.row(100 * k, 1.0 * k, {name: k * value for name, value in OF_ROLES.items()})
+    found = figures[0].axes[0].get_lines()
+    assert [list(line.get_ydata()) for line in found] == [
+        [-1, -2, -3, -4], [-3, -6, -9, -12], [1, 2, 3, 4], [],
+    ]  # fmt: skip
+    assert found[0].get_color() == found[1].get_color() != found[2].get_color()
+    shown = [text.get_text() for text in figures[0].legends[0].get_texts()]
+    assert shown == ["hider, training", "hider, evaluation", "seeker, training"]
 
 
 def test_before_a_return_is_known_a_dash_stands_for_it(
@@ -435,12 +480,15 @@ def test_a_terminal_has_a_bar(tmp_path: Path, screen: Any, width: int) -> None:
     report.close()
     shown = stream.getvalue()
     assert ("━" in shown) is (width > 90)
-    wanted = "600k/1.2M steps, 5k/s, return 21.5, evaluation 33.3, 2:00, 2:00 left"
-    assert wanted[: width - 1] in shown
+    known = "return 21.5, evaluation 33.3"
+    wanted = [f"600k/1.2M steps, 5k/s, {known}, 2:00, 2:00 left"]
+    if width == 60:
+        wanted = ["600k/1.2M steps, 5k/s, 2:00, 2:00 left", known]
+    assert all(line in shown for line in wanted)
     assert "a line\n" in shown and f"results are in {tmp_path}" in shown
     assert "61.0 s" not in shown  # no plain line beside the bar
-    last = shown.rpartition("600k/1.2M")[0].splitlines()[-1]
-    assert len(last) < width + 60  # escapes aside, one line
+    bar = terminal.plain(shown).rpartition("600k/1.2M")[2].partition("results are")[0]
+    assert max(map(len, bar.splitlines())) <= width
 
 
 @pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
@@ -452,7 +500,7 @@ def test_plain_terminals_get_lines(
     with make(tmp_path) as report:
         fill(report, 2)
     shown = stream.getvalue()
-    assert shown.startswith("200 steps, 200/s, return 20.0, evaluation 40.0, 1.0 s\n")
+    assert shown.startswith("100 steps, 200/s, return 10.0, evaluation -, 0.5 s\n")
     assert "\x1b" not in shown
 
 

@@ -1,0 +1,52 @@
+"""What a run tells of itself: the names of its main columns, and the words of its lines.
+
+A side is a role that learns. Where there are several, each has columns and words of its own, since
+a mean over opponents says nothing; the only one's columns are called as they are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+TRAINING, EVALUATION = "charts/episodic_return", "evaluation/return"
+TRAINING_LENGTH, EVALUATION_LENGTH = "charts/episodic_length", "evaluation/length"
+
+
+def column(name: str, side: str) -> str:
+    """Return the column of a side."""
+    return f"{name}_{side}" if side else name
+
+
+def decimal(value: float) -> str:
+    """Return a return as people read it, a dash for none yet."""
+    return f"{value:.1f}" if math.isfinite(value) else "-"
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is told of a run.
+
+    Args:
+        sides: Roles that learn; "" for the only one.
+    """
+
+    sides: tuple[str, ...] = ("",)
+
+    def of(self, name: str) -> list[str]:
+        """Return the columns of all sides."""
+        return [column(name, side) for side in self.sides]
+
+    def columns(self) -> list[str]:
+        """Return the main columns, which are told, drawn, and the first of the table."""
+        return [*self.of(TRAINING), *self.of(EVALUATION)]
+
+    def words(self, known: Mapping[str, float]) -> list[str]:
+        """Return in words what is known, a dash for what is not yet."""
+        returns = self._each(TRAINING, known), self._each(EVALUATION, known)
+        return [f"return {returns[0]}", f"evaluation {returns[1]}"]
+
+    def _each(self, name: str, known: Mapping[str, float]) -> str:
+        pairs = [(side, decimal(known.get(column(name, side), math.nan))) for side in self.sides]
+        return " ".join(f"{side} {value}" if side else value for side, value in pairs)

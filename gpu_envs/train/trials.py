@@ -1,0 +1,65 @@
+"""The evaluations of a run: their worlds, and what each side reaches there.
+
+They have worlds and random numbers of their own, so that when and how often they are held changes
+nothing of what is learned.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from gpu_envs.train import evaluate, worlds
+from gpu_envs.train.config import Config
+from gpu_envs.train.networks import Policy
+from gpu_envs.train.ranks import Ranks
+from gpu_envs.train.self_play import sides
+from gpu_envs.train.told import EVALUATION, EVALUATION_LENGTH, column
+
+
+class Trials:
+    """Evaluates policies, on all ranks together.
+
+    Args:
+        config: The run.
+        device: Where the worlds are.
+        ranks: The processes of the run, each of which plays its share of the episodes.
+    """
+
+    def __init__(self, config: Config, device: str, ranks: Ranks) -> None:
+        self.config, self.ranks = config, ranks
+        self.episodes = max(config.evaluation_episodes, ranks.count)
+        self.first, count = ranks.share(self.episodes)
+        self.env = worlds.for_evaluation(config, device, count, self.first)
+        names = self.env.agent_names
+        self.sides = sides(names, config.learn)
+        self.of_row = evaluate.rows_of(evaluate.agents_of(config, names), count, device)
+        self.spent = 0.0  # seconds of all evaluations
+
+    def __call__(self, policies: Sequence[Policy], update: int) -> dict[str, float]:
+        """Play, and return what each side reaches."""
+        begin = time.perf_counter()
+        returns, lengths = evaluate.play(
+            self.env,
+            policies,
+            self.of_row,
+            seed=self.config.seed + update,
+            is_sampled=self.config.sampled_evaluation,
+            first=self.first,
+        )
+        results = {}
+        for name, found in ((EVALUATION, returns), (EVALUATION_LENGTH, lengths)):
+            means = self._means(found)
+            for side, agents in self.sides.items():
+                results[column(name, side)] = float(means[agents].mean())
+        self.spent += time.perf_counter() - begin
+        return results
+
+    def _means(self, found: Tensor) -> Tensor:
+        """Return the mean over the worlds of all ranks, of each agent."""
+        count = torch.tensor([float(len(found))], dtype=torch.float64, device=found.device)
+        sums = self.ranks.sum(torch.cat((found.double().sum(0), count)))
+        return sums[:-1] / sums[-1]
