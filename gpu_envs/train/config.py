@@ -46,7 +46,13 @@ class Config:
         low=1,
         also=("--total-timesteps",),
     )
-    time_limit: float = _option(0.0, "run", "in seconds of training; 0 for none", low=0)
+    time_limit: float = _option(
+        0.0,
+        "run",
+        "in seconds of the whole run; what the last update and the last evaluation took is kept "
+        "back for the last ones; 0 for none",
+        low=0,
+    )
     goal: float = _option(
         float("nan"),
         "run",
@@ -195,7 +201,17 @@ class Config:
         low=0,
     )
 
-    evaluation_every: int = _option(5, "evaluation", "updates; 0: only at the end", low=0)
+    evaluation_share: float = _option(
+        0.1,
+        "evaluation",
+        "of the time that evaluations may take, more at first; one is before the first update and "
+        "one at the end anyway",
+        low=0,
+        high=1,
+    )
+    evaluation_every: int = _option(
+        0, "evaluation", "updates between two evaluations; 0: by their share", low=0
+    )
     evaluation_episodes: int = _option(100, "evaluation", "episodes of an evaluation", low=1)
     sampled_evaluation: bool = _option(
         False, "evaluation", "draw actions instead of taking the likeliest"

@@ -59,6 +59,14 @@ class Ranks:
         dist.all_reduce(value, dist.ReduceOp.MIN, group=self._host)
         return int(value)
 
+    def agreed(self, number: int) -> int:
+        """Return the first rank's number on all of them."""
+        if self.count == 1:
+            return number
+        value = torch.tensor(number)
+        dist.broadcast(value, 0, group=self._host)
+        return int(value)
+
     def gather(self, data: bytes) -> list[bytes] | None:
         """Return the bytes of all ranks on the first one, None on the others."""
         if self.count == 1:

@@ -89,7 +89,8 @@ class Report:
         self._use_wandb(lambda run: run.log({**known, "seconds": seconds}, step=steps))
         self._shown |= {name: known[name] for name in self._shown if name in known}
         passed = seconds - self._origin[1]
-        speed = (steps - self._origin[0]) / passed if passed > 0 else math.nan
+        done = steps - self._origin[0]
+        speed = done / passed if done and passed > 0 else math.nan
         self.screen.show(steps, seconds, speed, self.told.words(self._shown))
 
     def note(self, name: str, text: str) -> None:

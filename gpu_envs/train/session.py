@@ -41,6 +41,7 @@ class Session:
 
     def __init__(self, config: Config, tree: Mapping[str, Any] | None) -> None:
         self.config, self.entry = config, registration.find(config.env)
+        self.is_new = tree is None
         self.ranks = Ranks(config.device)
         self.folder = folder_of(config)
         self.signals, self.is_interrupted = 0, False
@@ -104,6 +105,7 @@ class Session:
             )
         self.best, self.score, self.seconds = tree["best"], tree["score"], tree["seconds"]
         self.trials.spent = tree["evaluating"]
+        self.trials.lasted = tree.get("evaluation_lasted", 0.0)  # older checkpoints say nothing
         self.trainer.seconds.update(tree["shares"])
 
     def _say(self, line: str) -> None:
@@ -152,25 +154,30 @@ class Session:
         config, trainer = self.config, self.trainer
         begin, saved = time.perf_counter() - self.seconds, time.perf_counter()
         is_last = trainer.steps >= config.total_steps
+        if self.is_new:  # so that every curve begins with untrained play
+            results = self._evaluate()
+            is_last |= self.score >= self.goal
+            self.seconds = time.perf_counter() - begin
+            self._tell(results)
+            if is_last:
+                self._save()
         while not is_last:
             results = trainer.iterate()
-            self.seconds = time.perf_counter() - begin
+            lasted, self.seconds = self.seconds, time.perf_counter() - begin
             results["charts/SPS"] = trainer.steps / self.seconds
+            kept_back = self.seconds - lasted + self.trials.lasted
             is_over = trainer.steps >= config.total_steps
-            is_over |= 0 < config.time_limit <= self.seconds
+            is_over |= 0 < config.time_limit <= self.seconds + kept_back
             # What depends on this process alone, a signal or the clock, is agreed upon.
             is_due = time.perf_counter() - saved >= config.checkpoint_seconds
             agreed = self.ranks.lowest(0 if self.signals else 1 if is_over else 2 if is_due else 3)
             self.is_interrupted, is_last = agreed == 0, agreed <= 1
             self._climb()
-            if self._is_evaluated(is_last):
+            if agreed == 1 or self.trials.is_due(trainer.updates, self.seconds):
                 results |= self._evaluate()
                 is_last |= self.score >= self.goal
                 self.seconds = time.perf_counter() - begin
-            results["time/evaluation"] = self.trials.spent
-            results |= {f"time/{name}": spent for name, spent in trainer.seconds.items()}
-            if self.report is not None:
-                self.report.row(trainer.steps, self.seconds, results)
+            self._tell(results)
             if is_last or agreed == 2:
                 self._save()
                 saved = time.perf_counter()
@@ -180,11 +187,11 @@ class Session:
             self._say("interrupted; --resume goes on from here")
         self._conclude()
 
-    def _is_evaluated(self, is_last: bool) -> bool:
-        every = self.config.evaluation_every
-        if is_last and not self.is_interrupted:
-            return True
-        return every > 0 and self.trainer.updates % every == 0
+    def _tell(self, results: dict[str, float]) -> None:
+        results["time/evaluation"] = self.trials.spent
+        results |= {f"time/{name}": spent for name, spent in self.trainer.seconds.items()}
+        if self.report is not None:
+            self.report.row(self.trainer.steps, self.seconds, results)
 
     def _evaluate(self) -> dict[str, float]:
         """Evaluate, and keep the policies: the best, or the last where sides are opponents."""
@@ -241,6 +248,7 @@ class Session:
             "score": self.score,
             "seconds": self.seconds,
             "evaluating": self.trials.spent,
+            "evaluation_lasted": self.trials.lasted,
             "shares": dict(self.trainer.seconds),
         }
         self._write(lambda: checkpoint.save(self.folder / CHECKPOINT, tree))

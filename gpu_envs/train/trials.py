@@ -19,6 +19,10 @@ from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.self_play import sides
 from gpu_envs.train.told import EVALUATION, EVALUATION_LENGTH, column
 
+# At first evaluations may take more, since a short run has to notice its goal: so large a share of
+# the time on top, until that is the time of so many evaluations.
+_EARLY_SHARE, _EARLY_COUNT = 0.2, 3
+
 
 class Trials:
     """Evaluates policies, on all ranks together.
@@ -37,7 +41,7 @@ class Trials:
         names = self.env.agent_names
         self.sides = sides(names, config.learn)
         self.of_row = evaluate.rows_of(evaluate.agents_of(config, names), count, device)
-        self.spent = 0.0  # seconds of all evaluations
+        self.spent = self.lasted = 0.0  # seconds of all evaluations, and of the last one
 
     def __call__(self, policies: Sequence[Policy], update: int) -> dict[str, float]:
         """Play, and return what each side reaches."""
@@ -55,8 +59,18 @@ class Trials:
             means = self._means(found)
             for side, agents in self.sides.items():
                 results[column(name, side)] = float(means[agents].mean())
-        self.spent += time.perf_counter() - begin
+        self.lasted = time.perf_counter() - begin
+        self.spent += self.lasted
         return results
+
+    def is_due(self, updates: int, seconds: float) -> bool:
+        """Whether it is time for the next, by the updates or the seconds of the run so far."""
+        every, share = self.config.evaluation_every, self.config.evaluation_share
+        if every > 0:
+            return updates % every == 0
+        allowed = share * seconds + min(_EARLY_SHARE * seconds, _EARLY_COUNT * self.lasted)
+        # Clocks differ between ranks: the first one decides for all.
+        return bool(self.ranks.agreed(share > 0 and self.spent + self.lasted <= allowed))
 
     def _means(self, found: Tensor) -> Tensor:
         """Return the mean over the worlds of all ranks, of each agent."""

@@ -21,11 +21,13 @@ pytest.importorskip("rich", reason="needs gpu_envs[train]")
 import torch as t
 
 from gpu_envs import environments, extras
-from gpu_envs.train import checkpoint, run
+from gpu_envs.train import checkpoint, evaluate, ppo, run
 from gpu_envs.train import session as sessions
 
 SMALL = ("--num-envs", "16", "--rollout", "16", "--minibatch", "64", "--epochs", "2")
 SMALL += ("--evaluation-episodes", "10", "--goal", "inf")
+
+UNTIL_THE_END = ("--evaluation-every", "0", "--evaluation-share", "0")  # no evaluation between
 
 
 def train(folder: Path, *arguments: str) -> list[dict[str, str]]:
@@ -54,8 +56,10 @@ def same(left: Any, right: Any) -> bool:
 def test_a_short_run_learns_and_writes_its_results(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "folder"
     curve = train(folder, "CartPole-v0", "--total-steps", "20480", "--goal", "inf")
-    assert len(curve) == 20
-    assert float(curve[0]["charts/episodic_return"]) < 40  # a random policy's is about 22
+    assert len(curve) == 21
+    assert curve[0]["steps"] == "0" and curve[0]["charts/episodic_return"] == ""
+    assert float(curve[0]["evaluation/return"]) < 150  # of untrained play
+    assert float(curve[1]["charts/episodic_return"]) < 40  # a random policy's is about 22
     assert float(curve[-1]["evaluation/return"]) > 100
     assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
     best = checkpoint.load(folder / "best.ckpt")
@@ -88,7 +92,43 @@ def test_the_same_seed_gives_the_same_run_and_another_a_different_one(tmp_path: 
 
 def test_time_limit_ends_the_run_with_an_evaluation(tmp_path: Path) -> None:
     curve = train(tmp_path, "CartPole-v0", *SMALL, "--time-limit", "1e-9")
-    assert len(curve) == 1 and curve[0]["evaluation/return"] != ""
+    assert [row["evaluation/return"] != "" for row in curve] == [True, True]
+
+
+def test_time_for_the_last_update_and_evaluation_is_kept_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+
+    def lasting(seconds: float, function: Any) -> Any:
+        def call(*arguments: Any, **keywords: Any) -> Any:
+            now[0] += seconds
+            return function(*arguments, **keywords)
+
+        return call
+
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(ppo.Trainer, "iterate", lasting(1.0, ppo.Trainer.iterate))
+    monkeypatch.setattr(evaluate, "play", lasting(4.0, evaluate.play))
+    options = ("--time-limit", "20", *UNTIL_THE_END)
+    curve = train(tmp_path, "CartPole-v0", *SMALL, *options)
+    assert [float(row["seconds"]) for row in curve] == [4, *range(5, 15), 19]
+    assert [row["evaluation/return"] != "" for row in curve] == [True, *[False] * 10, True]
+
+
+def test_when_evaluations_are_held_changes_nothing_of_what_is_learned(tmp_path: Path) -> None:
+    options, often = ("--total-steps", "1024", "--memory", "4"), ("--evaluation-every", "1")
+    for name, chosen, count in (("often", often, 5), ("seldom", UNTIL_THE_END, 2)):
+        curve = train(tmp_path / name, "CartPole-v0", *SMALL, *options, *chosen)
+        assert len([row for row in curve if row["evaluation/return"]]) == count
+    assert same(learned(tmp_path / "often"), learned(tmp_path / "seldom"))
+
+
+def test_a_goal_that_is_reached_before_the_first_update_ends_the_run(tmp_path: Path) -> None:
+    curve = train(tmp_path, "CartPole-v0", *SMALL, "--goal", "1")
+    assert [row["steps"] for row in curve] == ["0"]
+    kept = checkpoint.load(tmp_path / "checkpoint.ckpt")
+    assert kept["best"] == kept["score"] >= 1 and kept["state"]["steps"] == 0
 
 
 def test_a_run_says_what_it_does_and_where_the_time_goes(
@@ -151,6 +191,7 @@ def test_a_resumed_run_equals_the_uninterrupted_one(
     )
     assert same(learned(tmp_path / "whole"), learned(tmp_path / "parts"))
     assert [row["steps"] for row in found] == [row["steps"] for row in whole]
+    assert [row["steps"] for row in found].count("0") == 1
     clocks = ("seconds", "charts/SPS", "time/")
     own = [n for n in whole[0] if not n.startswith(clocks)]
     # An evaluation ends each part: the first part's is one more.
@@ -225,7 +266,7 @@ def updates(folder: Path) -> int:
 def test_an_interrupted_run_goes_on_as_if_it_had_not_been(
     tmp_path: Path, number: signal.Signals
 ) -> None:
-    options = ("CartPole-v0", *SMALL, "--evaluation-every", "0", "--total-steps", "100_000_000")
+    options = ("CartPole-v0", *SMALL, *UNTIL_THE_END, "--total-steps", "100_000_000")
     process = start(tmp_path / "parts", *options, "--schedule", "constant")
     wait_for(lambda: updates(tmp_path / "parts") >= 3)
     process.send_signal(number)
@@ -323,7 +364,7 @@ def test_a_full_disk_costs_neither_the_run_nor_the_last_checkpoint(
     monkeypatch.setattr(checkpoint, "save", full)
     options = ("--checkpoint-seconds", "0", "--total-steps", "1536", "--evaluation-every", "2")
     curve = train(tmp_path, "CartPole-v0", *SMALL, *options)
-    assert len(curve) == 6 and len(calls) > 4
+    assert len(curve) == 7 and len(calls) > 4
     assert "warning: " in capsys.readouterr().out
     assert 0 < learned(tmp_path)["steps"] < 1536
 

@@ -21,6 +21,7 @@ from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.self_play import sides
 from gpu_envs.train.trials import Trials
 
+ONE = Ranks("cpu")
 TAG = ("TagGrid-v0", "--num-envs", "4", "--rollout", "8", "--hidden", "4", "--tensorboard", "false")
 TAG += ("--evaluation-episodes", "4", "--device", "cpu", "--total-steps", "512")
 
@@ -46,7 +47,7 @@ def test_returns_of_training_are_those_of_each_role(policies: str, past: float) 
     small = {"rollout": 64, "minibatch": 64, "epochs": 1, "hidden": "4", "num_envs": 4}
     config = make("TagGrid-v0", policies=policies, past_worlds=past, **small)
     env = VectorEnv("TagGrid-v0", 4, device="cpu", arrays="torch", max_episode_steps=20)
-    trainer = Trainer(config, env, Ranks("cpu"), print)
+    trainer = Trainer(config, env, ONE, print)
     trainer.start()
     results, r = trainer.iterate(), trainer.rollout
     learns = t.ones(r.rows, dtype=t.bool)
@@ -67,7 +68,7 @@ def test_returns_of_training_are_those_of_each_role(policies: str, past: float) 
 def test_teammates_have_one_return_whoever_plays_them() -> None:
     config = make("Overcooked-v0", policies="agent", num_envs=2, rollout=8, hidden="4")
     env = VectorEnv("Overcooked-v0", 2, device="cpu", arrays="torch", max_episode_steps=5)
-    trainer = Trainer(config, env, Ranks("cpu"), print)
+    trainer = Trainer(config, env, ONE, print)
     trainer.start()
     names = [name for name in trainer.iterate() if "episodic" in name]
     assert names == ["charts/episodic_return", "charts/episodic_length"]
@@ -85,8 +86,8 @@ def test_each_role_is_evaluated_by_itself(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(evaluate, "play", play)
     config = make("TagGrid-v0", evaluation_episodes=2)
-    found = Trials(config, "cpu", Ranks("cpu"))([], 3)
-    names = Trials(config, "cpu", Ranks("cpu")).env.agent_names
+    found = Trials(config, "cpu", ONE)([], 3)
+    names = Trials(config, "cpu", ONE).env.agent_names
     runner = names.index("runner_0")
     taggers = [k for k in range(len(names)) if k != runner]
     assert found == {
@@ -96,8 +97,39 @@ def test_each_role_is_evaluated_by_itself(monkeypatch: pytest.MonkeyPatch) -> No
         "evaluation/length_runner": 6 + runner,
     }
     config = make("TagGrid-v0", evaluation_episodes=2, learn="runner")
-    found = Trials(config, "cpu", Ranks("cpu"))([], 3)
+    found = Trials(config, "cpu", ONE)([], 3)
     assert found == {"evaluation/return": 5 + runner, "evaluation/length": 6 + runner}
+
+
+def test_evaluations_take_their_share_of_the_time() -> None:
+    trials = Trials(make("CartPole-v0", evaluation_episodes=1, evaluation_every=0), "cpu", ONE)
+    trials.spent = trials.lasted = 1.0
+
+    def first(seconds: float) -> float:
+        return next(k for k in range(10_000) if trials.is_due(1, seconds + k / 10)) / 10 + seconds
+
+    assert first(0.0) == pytest.approx(2 / 0.3, abs=0.1)  # at first three in ten
+    trials.spent = 9.0
+    assert first(0.0) == pytest.approx((10 - 3) / 0.1, abs=0.1)
+    trials.spent = 99.0
+    assert first(500.0) == pytest.approx((100 - 3) / 0.1, abs=0.1)
+    none = make("CartPole-v0", evaluation_episodes=1, evaluation_every=0, evaluation_share=0.0)
+    assert not Trials(none, "cpu", ONE).is_due(1, 1e9)
+
+
+def test_evaluations_may_be_counted_in_updates() -> None:
+    trials = Trials(make("CartPole-v0", evaluation_episodes=1, evaluation_every=3), "cpu", ONE)
+    trials.spent = 1e9
+    assert [k for k in range(1, 10) if trials.is_due(k, 1.0)] == [3, 6, 9]
+
+
+def test_the_first_rank_decides_by_its_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    ranks = Ranks("cpu")
+    trials = Trials(make("CartPole-v0", evaluation_episodes=1, evaluation_every=0), "cpu", ranks)
+    asked: list[int] = []
+    monkeypatch.setattr(ranks, "agreed", lambda number: bool(asked.append(number)) or 1)
+    trials.spent = trials.lasted = 1e9
+    assert trials.is_due(1, 1.0) and asked == [0]
 
 
 @pytest.mark.parametrize("policies", ["shared", "role"])
@@ -125,7 +157,7 @@ def test_opponents_have_no_goal(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "--learn ROLE" in line and line.count("\n") == 1
     most = ("--total-steps", "100000")
     rows = train(tmp_path, *TAG, *most, "--goal", "-100", "--learn", "runner")
-    assert rows[-1]["steps"] < 100_000
+    assert rows[-1]["steps"] == 0  # untrained play reaches it
 
 
 def test_an_environments_own_threshold_is_none_for_opponents(
