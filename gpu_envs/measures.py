@@ -72,7 +72,13 @@ _BENCHMARK: Data = {
     "bars": [_BAR],
     "peers": [_PEER],
 }
+_MEASURE: Data = {
+    **dict.fromkeys(("what!", "measure!", "role"), str),
+    **dict.fromkeys(("penalty", "per"), (int, float)),
+    "unless": [str],
+}
 _TRAINING: Data = {
+    "measure": _MEASURE,
     "defaults": _VALUES,
     "evaluation": _VALUES,
     "device": _VALUES,
@@ -80,7 +86,7 @@ _TRAINING: Data = {
     "least": (int, float),
 }
 _TASK: Data = {
-    **dict.fromkeys(("who!", "what!", "measure!", "role"), str),
+    **dict.fromkeys(("who!", "what", "measure", "role"), str),
     **dict.fromkeys(("penalty", "times", "least", "most"), (int, float)),
     "episodes!": int,
     "options!": _VALUES,

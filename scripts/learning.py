@@ -14,12 +14,10 @@ error is that of the mean over episodes. The status is 1 where a policy misses t
 from __future__ import annotations
 
 import argparse
-import math
 import resource
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,57 +25,25 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the tree this script belongs to
 
 import torch  # noqa: E402
-from torch import Tensor  # noqa: E402
 
 from gpu_envs import measures, registration  # noqa: E402
 from gpu_envs.benchmark import machine  # noqa: E402
 from gpu_envs.benchmark.report import Bar, Report, Table  # noqa: E402
 from gpu_envs.train import command, config, curves, evaluate, run, worlds  # noqa: E402
+from gpu_envs.train.measured import Measure  # noqa: E402
 from gpu_envs.train.opponents import NOBODY  # noqa: E402
-from gpu_envs.train.self_play import groups  # noqa: E402
 
 Task = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Played:
-    """What those agents got whose doing is measured: an episode per world, (worlds, agents)."""
-
-    returns: Tensor
-    lengths: Tensor
-    rewarded: Tensor  # steps with a reward
-    positive: Tensor  # of them
-
-
-MEASURES: dict[str, Callable[[Played], Tensor]] = {  # of each world
-    "return": lambda played: played.returns.sum(1),
-    "reward per step": lambda played: (played.returns / played.lengths).mean(1),
-    "share of positive rewards": lambda played: played.positive.sum(1) / played.rewarded.sum(1),
-}
-
-
-class Signs:
-    """Counts steps of each row: with a reward, with a positive one, with the game's penalty.
-
-    A penalty comes on top of the other reward, which is what is counted as rewarded or positive.
-    """
-
-    def __init__(self, rows: int, penalty: float) -> None:
-        self.penalty, self.counts = penalty, torch.zeros(3, rows)
-
-    def __call__(self, reward: Tensor) -> None:
-        """Take the rewards of one step."""
-        is_penalised = reward < -self.penalty / 2
-        other = reward.where(~is_penalised, reward + self.penalty)
-        self.counts += torch.stack([other != 0, other > 0, is_penalised])
 
 
 def tasks() -> dict[str, Task]:
     """Return what there is to learn, by name; each knows the id of its environment."""
     found: dict[str, Task] = {}
     for name in registration.environments():
-        for task, data in measures.of(name)["learning"].items():
-            found.setdefault(task, {"id": name, **data})
+        held = measures.of(name)
+        for task, data in held["learning"].items():
+            usual = {} if "measure" in data else held["training"]["measure"]
+            found.setdefault(task, {"id": name, **usual, **data})
     return found
 
 
@@ -97,18 +63,16 @@ def measured(task: Task, path: Path | None, episodes: int, seed: int) -> dict[st
         if path is not None:
             team = evaluate.Team.load(path, env.simulator)
         of_row, names = evaluate.rows_of(team.of_agent, episodes, env.device), env.agent_names
-        signs, sampled = Signs(env.num_envs, task.get("penalty", math.inf)), made.sampled_evaluation
+        measure, sampled = Measure(task, names), made.sampled_evaluation
+        signs = measure.signs(episodes, env.device)
         played = evaluate.play(
             env, team.policies, of_row, seed=seed, is_sampled=sampled, watch=signs
         )
-    members = groups("role", names)[task["role"]] if "role" in task else [*range(len(names))]
-    rewarded, positive, penalised = signs.counts.view(3, episodes, len(names))
-    found = MEASURES[task["measure"]](
-        Played(*(array[:, members] for array in (*played, rewarded, positive)))
-    )
+    found = measure.of(*played, signs)
     reached = {"mean": float(found.mean()), "error": float(found.std()) / len(found) ** 0.5}
     if "penalty" in task:
         able = [k != NOBODY or path is None for k in team.of_agent]
+        rewarded, _, penalised = signs.counts.view(3, episodes, len(names))
         reached["penalised"] = float((penalised / rewarded)[:, able].mean())
     return reached
 

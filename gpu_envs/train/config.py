@@ -56,7 +56,8 @@ class Config:
     goal: float = _option(
         float("nan"),
         "run",
-        "stop when the evaluation reaches it; nan: the environment's threshold, inf: never",
+        "stop when the evaluation reaches it; nan: the environment's threshold, inf: never, as "
+        "where several roles learn",
     )
 
     device: str = _option("auto", "machine", "auto (a GPU where there is one), cpu, cuda, cuda:<n>")

@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 
 from gpu_envs.train.checkpoint import replacing
-from gpu_envs.train.told import EVALUATION, TRAINING, Told, column
+from gpu_envs.train.told import EVALUATION, TRAINING, Told, column, measure_column
 
 _COLOURS = ("#1f6fb4", "#d9541e", "#2b9348", "#8a4fbf", "#b0770a", "#0f8b8d", "#c2185b", "#555555")
+_RECENT = 5  # updates whose mean is where training ended
+_FAR = 0.25  # of the range of all values: where two of them are far apart
 _POINTS = 40  # beyond so many evaluations a line says it without dots
 
 Row = dict[str, float]
@@ -117,6 +119,16 @@ def read(path: Path) -> list[Row]:
         raise ValueError(f"{path} is no learning curve of gpu_envs ({problem!r})") from problem
 
 
+def apart(rows: Sequence[Row], one: str, other: str) -> tuple[float, float] | None:
+    """Return what both columns came to if that is far apart, beside the range of all values."""
+    first, second = (measured(rows, "steps", name)[1] for name in (one, other))
+    if not (first and second):
+        return None
+    ends = float(np.mean(first[-_RECENT:])), second[-1]
+    lowest, highest = min(*first, *second), max(*first, *second)
+    return ends if abs(ends[0] - ends[1]) > _FAR * (highest - lowest) else None
+
+
 # ---- pictures
 
 
@@ -149,12 +161,20 @@ def draw(rows: Sequence[Row], path: Path, title: str, threshold: float | None, t
     """Draw one run, over steps and over seconds."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10, 4.2), layout="constrained")
-    panels = figure.subplots(1, 2, sharey=True)
+    heights = [2, 1] if told.measure else [1]
+    figure = Figure(figsize=(10, 2.2 + 2 * len(heights)), layout="constrained")
+    grid = figure.subplots(
+        len(heights), 2, sharex="col", sharey="row", squeeze=False, height_ratios=heights
+    )
+    panels = grid[0]
     for axes, x in zip(panels, ("steps", "seconds"), strict=True):
         _draw_returns(axes, rows, x, told)
         _axes(axes, x, threshold)
     panels[0].set_ylabel("mean return of an episode")
+    if told.measure:
+        for above, axes, x in zip(panels, grid[1], ("steps", "seconds"), strict=True):
+            above.set_xlabel("")
+            _draw_measure(axes, rows, x, told.measure)
     figure.suptitle(title)
     shown = [line for line in panels[0].get_lines() if len(line.get_xdata())]
     columns = 3 if told.sides == ("",) else 2
@@ -165,16 +185,25 @@ def draw(rows: Sequence[Row], path: Path, title: str, threshold: float | None, t
 def _draw_returns(axes: Any, rows: Sequence[Row], x: str, told: Told) -> None:
     """Draw training thin and evaluations thick; of several sides each in a colour of its own."""
     for number, side in enumerate(told.sides):
-        for y, name, width, colour in (
-            (TRAINING, "training", 0.9, _COLOURS[number % len(_COLOURS)]),
-            (EVALUATION, "evaluation", 1.6, _COLOURS[number % len(_COLOURS) if side else 1]),
+        for y, width, colour in (
+            (TRAINING, 0.9, _COLOURS[number % len(_COLOURS)]),
+            (EVALUATION, 1.6, _COLOURS[number % len(_COLOURS) if side else 1]),
         ):
             points = measured(rows, x, column(y, side))
             has_dots = len(points[0]) <= (_POINTS if y == EVALUATION else 1)
             style = {"marker": "o" if has_dots else "", "markersize": 3.5, "linewidth": width}
-            label = f"{side}, {name}" if side else name
             alpha = 0.6 if side and y == TRAINING else 1.0
-            axes.plot(*points, color=colour, label=label, alpha=alpha, **style)
+            axes.plot(*points, color=colour, label=told.label(y, side), alpha=alpha, **style)
+
+
+def _draw_measure(axes: Any, rows: Sequence[Row], x: str, what: str) -> None:
+    """Draw the environment's own measure, which only evaluations have."""
+    points = measured(rows, x, measure_column(what))
+    marker = "o" if len(points[0]) <= _POINTS else ""
+    axes.plot(*points, color=_COLOURS[-1], marker=marker, markersize=3.5, linewidth=1.6)
+    _axes(axes, x, None)
+    if x == "steps":
+        axes.set_ylabel(what)
 
 
 def plot(

@@ -214,7 +214,7 @@ def play(
         seed: Of the worlds, and of the draws.
         is_sampled: Draw actions, instead of taking the likeliest.
         first: Number of the first world, as in `worlds.for_evaluation`.
-        watch: Takes the reward of each row, step by step; worlds that have ended go on.
+        watch: Takes the reward of each row, step by step; 0 once its episode is over.
 
     Returns:
         Return and length of each row's episode, shaped (worlds, agents).
@@ -231,7 +231,7 @@ def play(
     while step % _LOOK or waiting.any():
         obs, reward, _, _, infos = env.step(crowd(obs, infos.get("action_mask")))
         if watch is not None:
-            watch(reward)
+            watch(reward.where(waiting, 0))
         over = waiting & infos["_episode_stats"]
         returns = torch.where(over, infos["episode_stats"]["r"], returns)
         lengths = torch.where(over, infos["episode_stats"]["l"], lengths)

@@ -15,12 +15,12 @@ import torch
 from torch import Tensor
 
 from gpu_envs import VectorEnv, errors, fields, flags, options, registration, resets, terminal
-from gpu_envs.train import evaluate, worlds
+from gpu_envs.train import evaluate, measured, worlds
 from gpu_envs.train.config import Config
 from gpu_envs.train.opponents import NOBODY
 from gpu_envs.train.self_play import groups
 
-Played = tuple[Tensor, Tensor]  # returns and lengths, (worlds, agents)
+Played = tuple[Tensor, Tensor, str]  # returns and lengths, (worlds, agents); the own measure
 _HEAD = ("who plays", "mean return", "error", "median", "least", "most", "length")
 
 
@@ -58,12 +58,24 @@ def _row(label: str, returns: Tensor, lengths: Tensor) -> list[str]:
 def _played(
     env: VectorEnv, policies: list[Any], seats: list[int], given: argparse.Namespace
 ) -> Played:
-    of_row = evaluate.rows_of(seats, env.num_worlds, env.device)
-    return evaluate.play(env, policies, of_row, seed=given.seed, is_sampled=given.sampled)
+    of_row, measure = evaluate.rows_of(seats, env.num_worlds, env.device), given.measure
+    signs = measure.signs(env.num_worlds, env.device) if measure else None
+    returns, lengths = evaluate.play(
+        env, policies, of_row, seed=given.seed, is_sampled=given.sampled, watch=signs
+    )
+    own = f"{float(measure.of(returns, lengths, signs).mean()):.3f}" if measure else ""
+    return returns, lengths, own
 
 
-def _of(played: Played, agents: Sequence[int]) -> Played:
+def _of(played: Played, agents: Sequence[int]) -> tuple[Tensor, Tensor]:
     return played[0][:, agents], played[1][:, agents]
+
+
+def _marked(rows: list[list[str]], played: Played) -> list[list[str]]:
+    """Return the rows of a match, the first with the environment's own measure if it has one."""
+    return (
+        [[*row, played[2] if k == 0 else ""] for k, row in enumerate(rows)] if played[2] else rows
+    )
 
 
 def _counted(number: int) -> str:
@@ -82,7 +94,8 @@ def _alone(
     rows = _by_role(label, found, own, roles) if len(roles) > 1 else [_row(label, *_of(found, own))]
     for row in rows[1:]:
         row[0] = f"  {row[0]}"
-    return rows + _by_role("  random", found, others if able else [], roles)
+    rows += _by_role("  random", found, others if able else [], roles)
+    return _marked(rows, found)
 
 
 def _by_role(
@@ -114,9 +127,9 @@ def _against(
             own = second.of_agent[agent]
             seats[agent] = NOBODY if own == NOBODY else shift + own
         found = _played(env, both, seats, given)
-        rows.append(_row(f"FILE as {name}", *_of(found, members)))
+        pair = [_row(f"FILE as {name}", *_of(found, members))]
         label = "other FILE" if any(seats[agent] != NOBODY for agent in others) else "random"
-        rows += _by_role(f"  {label}", found, others, roles)
+        rows += _marked(pair + _by_role(f"  {label}", found, others, roles), found)
     return rows
 
 
@@ -131,7 +144,9 @@ def _play(argv: Sequence[str]) -> list[str]:
     config = replace(config, evaluation_parameters={**config.evaluation_parameters, **own})
     with closing(worlds.for_evaluation(config, given.device, given.episodes)) as env:
         team = evaluate.Team.load(path, env.simulator)
-        rows = [_HEAD, *_alone("FILE", env, team, given)]
+        given.measure = measure = measured.own(config, env.agent_names)
+        rows: list[Sequence[str]] = [(*_HEAD, measure.facts["what"]) if measure else _HEAD]
+        rows += _alone("FILE", env, team, given)
         if given.against is not None:
             is_random = given.against == "random"
             other = (

@@ -24,7 +24,7 @@ from gpu_envs.train import curves
 from gpu_envs.train.curves import plot
 from gpu_envs.train.events import Events
 from gpu_envs.train.progress import Screen
-from gpu_envs.train.told import EVALUATION, Told
+from gpu_envs.train.told import EVALUATION, TRAINING, Told, column, decimal
 
 __all__ = ["Report", "main", "plot"]
 
@@ -100,6 +100,20 @@ class Report:
     def stop(self) -> None:
         """Leave the bar as it is, or say how far the run came; lines may follow."""
         self.screen.stop()
+
+    def hint(self) -> None:
+        """Say where the likeliest actions are far from what is trained, for each side."""
+        for side in self.told.sides:
+            names = column(TRAINING, side), column(EVALUATION, side)
+            ends = curves.apart(self.table.rows, *names)
+            if self.told.is_sampled or ends is None:
+                continue
+            who = f"{side}: " if side else ""
+            self.line(
+                f"{who}at the end the sampled actions of training return {decimal(ends[0])}, the "
+                f"likeliest ones of evaluations {decimal(ends[1])}: --sampled-evaluation evaluates "
+                "what is trained"
+            )
 
     def close(self) -> None:
         """Draw the curve, end what is open and say where the results are."""

@@ -59,7 +59,9 @@ class Session:
         self._set_up_torch()
         self.trainer = Trainer(config, self.env, self.ranks, self._say)
         self.trials = Trials(config, self.env.device, self.ranks)
-        self.told = Told(tuple(self.trials.sides))
+        measure = self.trials.measure
+        what = measure.facts["what"] if measure else ""
+        self.told = Told(tuple(self.trials.sides), what, config.sampled_evaluation)
         self.goal = self._goal()
         self.best, self.score, self.seconds = -math.inf, math.nan, 0.0
         self.reached: dict[str, float] = {}  # by the last evaluation
@@ -295,7 +297,9 @@ class Session:
         self._say(f"{trainer.steps:,} steps in {self.seconds:.1f} s of training: {parts}")
         episodes = f"mean return of {self.trials.episodes} evaluation episodes"
         if self.reached and len(self.told.sides) > 1:
-            last = self.told.words(self.reached)[1]
+            last = ", ".join(self.told.words(self.reached)[1:]).removeprefix("evaluation ")
             self._say(f"{episodes}: {last}; best.ckpt holds these policies, the last ones")
         elif self.best > -math.inf:
             self._say(f"{episodes}: best {self.best:.1f}")
+        if self.report is not None and not self.config.evaluation_parameters:
+            self.report.hint()  # other worlds would be another reason to be apart

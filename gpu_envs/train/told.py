@@ -19,6 +19,15 @@ def column(name: str, side: str) -> str:
     return f"{name}_{side}" if side else name
 
 
+def measure_column(what: str) -> str:
+    """Return the column of an environment's own measure."""
+    return f"evaluation/{what.replace(' ', '_')}"
+
+
+def _short(value: float | None) -> str:
+    return "-" if value is None or math.isnan(value) else f"{value:.3g}"
+
+
 def decimal(value: float) -> str:
     """Return a return as people read it, a dash for none yet."""
     return f"{value:.1f}" if math.isfinite(value) else "-"
@@ -30,9 +39,13 @@ class Told:
 
     Args:
         sides: Roles that learn; "" for the only one.
+        is_sampled: Whether evaluations draw their actions, as training does.
+        measure: What evaluations tell beside the return, such as "hiders seen"; "" for nothing.
     """
 
     sides: tuple[str, ...] = ("",)
+    measure: str = ""
+    is_sampled: bool = False
 
     def of(self, name: str) -> list[str]:
         """Return the columns of all sides."""
@@ -40,12 +53,23 @@ class Told:
 
     def columns(self) -> list[str]:
         """Return the main columns, which are told, drawn, and the first of the table."""
-        return [*self.of(TRAINING), *self.of(EVALUATION)]
+        measured = [measure_column(self.measure)] if self.measure else []
+        return [*self.of(TRAINING), *self.of(EVALUATION), *measured]
+
+    def label(self, name: str, side: str) -> str:
+        """Return the words for a curve: of whom, and how actions were chosen."""
+        is_drawn = self.is_sampled or name == TRAINING
+        what = "training" if name == TRAINING else "evaluation"
+        how = "sampled" if is_drawn else "likeliest"
+        return f"{side}, {what}: {how} actions" if side else f"{what}: {how} actions"
 
     def words(self, known: Mapping[str, float]) -> list[str]:
         """Return in words what is known, a dash for what is not yet."""
         returns = self._each(TRAINING, known), self._each(EVALUATION, known)
-        return [f"return {returns[0]}", f"evaluation {returns[1]}"]
+        words = [f"return {returns[0]}", f"evaluation {returns[1]}"]
+        if self.measure:
+            words.append(f"{self.measure} {_short(known.get(measure_column(self.measure)))}")
+        return words
 
     def _each(self, name: str, known: Mapping[str, float]) -> str:
         pairs = [(side, decimal(known.get(column(name, side), math.nan))) for side in self.sides]

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from gpu_envs.train import evaluate, worlds
+from gpu_envs.train import evaluate, measured, worlds
 from gpu_envs.train.config import Config
 from gpu_envs.train.networks import Policy
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.self_play import sides
-from gpu_envs.train.told import EVALUATION, EVALUATION_LENGTH, column
+from gpu_envs.train.told import EVALUATION, EVALUATION_LENGTH, column, measure_column
 
 # At first evaluations may take more, since a short run has to notice its goal: so large a share of
 # the time on top, until that is the time of so many evaluations.
@@ -41,11 +41,13 @@ class Trials:
         names = self.env.agent_names
         self.sides = sides(names, config.learn)
         self.of_row = evaluate.rows_of(evaluate.agents_of(config, names), count, device)
+        self.measure = measured.own(config, names)
         self.spent = self.lasted = 0.0  # seconds of all evaluations, and of the last one
 
     def __call__(self, policies: Sequence[Policy], update: int) -> dict[str, float]:
         """Play, and return what each side reaches."""
-        begin = time.perf_counter()
+        begin, measure = time.perf_counter(), self.measure
+        signs = measure.signs(self.env.num_worlds, self.env.device) if measure else None
         returns, lengths = evaluate.play(
             self.env,
             policies,
@@ -53,12 +55,16 @@ class Trials:
             seed=self.config.seed + update,
             is_sampled=self.config.sampled_evaluation,
             first=self.first,
+            watch=signs,
         )
         results = {}
         for name, found in ((EVALUATION, returns), (EVALUATION_LENGTH, lengths)):
             means = self._means(found)
             for side, agents in self.sides.items():
                 results[column(name, side)] = float(means[agents].mean())
+        if measure and signs:
+            found = measure.of(returns, lengths, signs).unsqueeze(1)
+            results[measure_column(measure.facts["what"])] = float(self._means(found))
         self.lasted = time.perf_counter() - begin
         self.spent += self.lasted
         return results

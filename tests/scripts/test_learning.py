@@ -11,44 +11,18 @@ pytest.importorskip("matplotlib", reason="needs gpu_envs[train]")
 pytest.importorskip("rich", reason="needs gpu_envs[train]")
 
 import learning
-import torch
 
-from gpu_envs.train import command, config, curves, told
+from gpu_envs.train import command, config, curves, measured, told
 
 TASKS = learning.tasks()
-
-
-def played(returns: list[list[float]], lengths: list[list[int]]) -> learning.Played:
-    return learning.Played(torch.tensor(returns), torch.tensor(lengths), *torch.ones(2, 2, 2))
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_every_task_can_be_trained_and_has_one_bar(task: str) -> None:
     name, choices = command.parse(learning.words(TASKS[task]))
     assert config.make(name, **choices).env == TASKS[task]["id"]
-    assert TASKS[task]["measure"] in learning.MEASURES
+    assert TASKS[task]["measure"] in measured.MEASURES and TASKS[task]["what"]
     assert len({"times", "least", "most"} & set(TASKS[task])) == 1
-
-
-def test_a_return_is_that_of_all_agents_of_an_episode() -> None:
-    found = played([[1.0, 2], [0, 3]], [[1, 1], [1, 1]])
-    assert learning.MEASURES["return"](found).tolist() == [3, 3]
-
-
-def test_the_reward_of_a_step_is_the_mean_over_agents_and_steps() -> None:
-    found = played([[4.0, 8], [2, 0]], [[4, 4], [2, 2]])
-    assert learning.MEASURES["reward per step"](found).tolist() == [1.5, 0.5]
-
-
-def test_rewards_are_positive_once_their_penalty_is_added_back() -> None:
-    signs = learning.Signs(3, 10)
-    for rewards in ([0.0, 0, 0], [-1, -11, 1], [-9, -9, 1], [1, -1, -1]):
-        signs(torch.tensor(rewards))
-    rewarded, positive, penalised = signs.counts
-    assert rewarded.tolist() == [3, 3, 3]
-    assert positive.tolist() == [2, 1, 2] and penalised.tolist() == [1, 2, 0]
-    found = learning.Played(signs.counts, signs.counts, rewarded[None], positive[None])
-    assert learning.MEASURES["share of positive rewards"](found).tolist() == pytest.approx([5 / 9])
 
 
 def test_a_swarm_at_random_has_the_company_of_an_even_one() -> None:

@@ -278,6 +278,7 @@ def test_a_run_is_evaluated_like_its_best_policies(tmp_path: Path, capsys: Any) 
     from gpu_envs.train.run import main
 
     options = "--num-envs 4 --rollout 16 --total-steps 128 --evaluation-episodes 4 --hidden 4"
+    options += " --learning-rate 0"
     given = [*options.split(), "--device", "cpu", "--out", str(tmp_path), "--tensorboard", "false"]
     assert main(["CartPole-v0", *given]) == 0
     capsys.readouterr()
@@ -286,7 +287,7 @@ def test_a_run_is_evaluated_like_its_best_policies(tmp_path: Path, capsys: Any) 
         status, out, _ = output(capsys, tmp_path / name, "--episodes", 5)
         assert status == 0
         found.append(table(out)["FILE"])
-    assert found[0] == found[1]  # one evaluation, at the end: the last policy is the best
+    assert found[0] == found[1]  # nothing is learned: the first policy is the last
 
 
 # ---- what is printed
@@ -382,6 +383,19 @@ def test_a_match_of_two_real_files(tmp_path: Path, capsys: Any) -> None:
     assert [line.strip()[:16] for line in out.splitlines()[4:]] == [
         "FILE as player_0", "other FILE as th", "FILE as player_1", "other FILE as th",
     ]  # fmt: skip
+
+
+def test_the_environments_own_measure_is_a_column_of_each_match(
+    tmp_path: Path, capsys: Any
+) -> None:
+    path = write(tmp_path / "p", "TagGrid-v0", policies="role")
+    status, out, err = output(capsys, path, "--against", "random", "--episodes", 3)
+    assert (status, err) == (0, "")
+    head, *lines = out.splitlines()[1:]
+    assert head.endswith("length  tagged")
+    ends = [line[head.index("tagged") :].strip() for line in lines]
+    assert [len(end) for end in ends] == [5, 0] * 4
+    assert all(0 <= float(end) <= 1 for end in ends if end)
 
 
 # ---- what is refused

@@ -442,7 +442,63 @@ def test_of_several_sides_each_is_drawn(tmp_path: Path, monkeypatch: pytest.Monk
     ]  # fmt: skip
     assert found[0].get_color() == found[1].get_color() != found[2].get_color()
     shown = [text.get_text() for text in figures[0].legends[0].get_texts()]
-    assert shown == ["hider, training", "hider, evaluation", "seeker, training"]
+    assert shown == [
+        "hider, training: sampled actions",
+        "hider, evaluation: likeliest actions",
+        "seeker, training: sampled actions",
+    ]
+
+
+def test_the_environments_own_measure_has_words_a_column_and_a_panel(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    figures = drawn(monkeypatch)
+    with make(tmp_path, told=Told(measure="hiders seen")) as report:
+        report.row(100, 1.0, {RETURN: 3.0})
+        report.row(200, 20.0, {"evaluation/hiders_seen": 0.5234, EVALUATION: 1.0})
+    first, second, _ = capsys.readouterr().out.splitlines()
+    assert "evaluation -, hiders seen -, 1.0 s" in first
+    assert "evaluation 1.0, hiders seen 0.523, 20.0 s" in second
+    assert lines(tmp_path)[0] == f"steps,seconds,{RETURN},{EVALUATION},evaluation/hiders_seen"
+    panel = figures[0].axes[2]
+    assert panel.get_ylabel() == "hiders seen" and len(figures[0].axes) == 4
+    assert list(panel.get_lines()[0].get_ydata()) == [0.5234]
+    assert size_of(tmp_path / "curve.png") == (1300, 806)
+
+
+@pytest.mark.parametrize(
+    ("ends", "told", "is_told"),
+    [
+        ((60.0, 30.0), Told(), True),
+        ((60.0, 40.0), Told(), False),
+        ((60.0, 90.0), Told(), True),
+        ((60.0, 30.0), Told(is_sampled=True), False),
+        ((60.0, None), Told(), False),
+    ],
+)
+def test_a_hint_names_the_option_where_the_likeliest_actions_are_far_off(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    ends: tuple[float, float | None],
+    told: Told,
+    is_told: bool,
+) -> None:
+    report = make(tmp_path, told=told)
+    report.row(0, 0.0, {RETURN: 0.0})
+    report.row(1, 1.0, {RETURN: 100.0})
+    for k in range(2, 7):
+        report.row(k, 1.0 * k, {RETURN: ends[0] + k - 4})  # of which the mean counts
+    report.row(7, 7.0, {} if ends[1] is None else {EVALUATION: ends[1]})
+    report.stop()
+    capsys.readouterr()
+    report.hint()
+    line = capsys.readouterr().out
+    assert bool(line) is is_told
+    if is_told:
+        assert line == (
+            f"at the end the sampled actions of training return 60.0, the likeliest ones of "
+            f"evaluations {ends[1]}: --sampled-evaluation evaluates what is trained\n"
+        )
 
 
 def test_before_a_return_is_known_a_dash_stands_for_it(
@@ -551,7 +607,7 @@ def test_the_end_draws_training_evaluation_and_threshold(
     assert list(threshold.get_ydata()) == [475, 475] and threshold.get_linestyle() == "--"
     assert list(seconds.get_lines()[1].get_xdata()) == [1, 2, 3]
     shown = [text.get_text() for text in figures[0].legends[0].get_texts()]
-    assert shown == ["training", "evaluation", "threshold"]
+    assert shown == ["training: sampled actions", "evaluation: likeliest actions", "threshold"]
 
 
 def test_a_run_without_rows_draws_nothing(tmp_path: Path) -> None:
@@ -565,7 +621,8 @@ def test_a_run_without_evaluations_has_no_such_label(
     figures = drawn(monkeypatch)
     with make(tmp_path, threshold=None) as report:
         report.row(100, 1.0, {RETURN: 3.0})
-    assert [text.get_text() for text in figures[0].legends[0].get_texts()] == ["training"]
+    shown = [text.get_text() for text in figures[0].legends[0].get_texts()]
+    assert shown == ["training: sampled actions"]
     assert figures[0].axes[0].get_lines()[0].get_marker() == "o"  # a line of one point
 
 

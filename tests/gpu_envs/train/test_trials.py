@@ -95,9 +95,11 @@ def test_each_role_is_evaluated_by_itself(monkeypatch: pytest.MonkeyPatch) -> No
         "evaluation/return_runner": 5 + runner,
         "evaluation/length_tagger": pytest.approx(6 + sum(taggers) / len(taggers)),
         "evaluation/length_runner": 6 + runner,
+        "evaluation/tagged": 0.0,
     }
     config = make("TagGrid-v0", evaluation_episodes=2, learn="runner")
     found = Trials(config, "cpu", ONE)([], 3)
+    assert found.pop("evaluation/tagged") == 0
     assert found == {"evaluation/return": 5 + runner, "evaluation/length": 6 + runner}
 
 
@@ -141,7 +143,12 @@ def test_opponents_have_a_column_each_and_the_last_policies_are_kept(
     assert {"charts/episodic_return_tagger", "charts/episodic_return_runner"} < rows[-1].keys()
     assert "evaluation/return" not in rows[-1] and "charts/episodic_return" not in rows[-1]
     out = capsys.readouterr().out
-    assert "evaluation tagger " in out and " runner " in out
+    assert (
+        "evaluation tagger " in out
+        and "episodes: tagger " in out
+        and " runner " in out
+        and ", tagged " in out
+    )
     assert "best.ckpt holds these policies, the last ones" in out
     best, last = (checkpoint.load(tmp_path / f"{n}.ckpt") for n in ("best", "checkpoint"))
     assert best["steps"] == last["state"]["steps"] == rows[-1]["steps"]
