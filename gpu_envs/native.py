@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpu_envs import registration
 from gpu_envs.building import labels, places, processor, toolchain, upkeep
-from gpu_envs.layout import Outputs
 
 if TYPE_CHECKING:
     from gpu_envs._native import Simulator as NativeSimulator
@@ -160,6 +159,8 @@ def _engine(target: str) -> _Opened:
     name = f"gpu_envs.modules._{target}"
     state = _state(_verified(engine, target))
     if name not in sys.modules:  # bindings cannot be loaded twice
+        from gpu_envs.layout import Outputs  # NumPy, which commands do without until here
+
         path = str(_verified(places.bindings_file(target), target))
         loader = ExtensionFileLoader(name, path)
         spec = importlib.util.spec_from_file_location(name, path, loader=loader)

@@ -12,7 +12,8 @@ from gpu_envs.train.config import Config, flag_of
 
 _ABOUT = (
     "Train agents by PPO until the evaluation reaches the goal. Writes checkpoint.ckpt (the run, "
-    "for --resume), best.ckpt (the best policies, for `python -m gpu_envs evaluate` and `play`), "
+    "for --resume), best.ckpt (the best policies, or where several roles learn the last, for "
+    "`python -m gpu_envs evaluate` and `play`), "
     "curve.csv, curve.png and TensorBoard's files. The defaults shown are those of ENV, where one "
     "is named. Several processes: torchrun --nproc-per-node=N -m gpu_envs.train ENV [options]."
 )
@@ -60,8 +61,11 @@ def _add_options(parser: argparse.ArgumentParser, preset: Mapping[str, Any]) -> 
     parser.epilog = f"Names that other libraries use are taken too: {'; '.join(others)}."
 
 
-def parser_for(env: str | None) -> flags.Parser:
-    """Return the parser, with the defaults and parameters of an environment if one is named."""
+def parser_for(env: str | None, *, is_help: bool = False) -> flags.Parser:
+    """Return the parser, with the defaults and parameters of an environment if one is named.
+
+    Help needs the standard library alone, and builds nothing: what the catalogue says will do.
+    """
     parser = flags.Parser(
         prog="scripts/train",
         usage="%(prog)s ENV [options]",
@@ -70,7 +74,8 @@ def parser_for(env: str | None) -> flags.Parser:
         description=_ABOUT,
     )
     parser.add_argument("env", metavar="ENV", help="id of the environment, such as CartPole-v0")
-    entry = None if env is None else native.described(env)
+    look = registration.find if is_help else native.described
+    entry = None if env is None else look(env)
     training = {} if entry is None else measures.of(entry["id"])["training"]
     _add_options(parser, training.get("defaults", {}))
     if entry is not None:
@@ -91,11 +96,12 @@ def parse(argv: Sequence[str]) -> tuple[str, dict[str, Any]]:
     checkpoint where a run is resumed.
     """
     named = argv[0] if argv and not argv[0].startswith("-") else None
+    is_help = bool({"-h", "--help"} & set(argv))
     try:
-        parser = parser_for(named)
+        parser = parser_for(named, is_help=is_help)
     except (ValueError, RuntimeError, ImportError) as problem:
         flags.Parser().error(str(problem))
-    if named is None and not {"-h", "--help"} & set(argv):
+    if named is None and not is_help:
         parser.error("the ENV comes first: scripts/train CartPole-v0 [options]")
     given, rest = parser.parse_known_args(argv)
     if rest:
