@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from gpu_envs import errors
 from gpu_envs.train.checkpoint import replacing
 from gpu_envs.train.told import EVALUATION, TRAINING, Told, column, measure_column
 
@@ -225,7 +226,9 @@ def plot(
         seeds = [measured(read(Path(path)), x, y) for path in paths]
         for path, (places, values) in zip(paths, seeds, strict=True):
             if not places:
-                raise ValueError(f"{path} has no row with {y!r}")
+                names = {name for row in read(Path(path)) for name in row}
+                near = errors.suggestion(y, sorted(names - {y}))
+                raise ValueError(f"{path} has no row with {y!r}{near}")
             axes.plot(places, values, color=colour, linewidth=0.8, alpha=0.45)
         name = label if len(paths) == 1 else f"{label}, mean of {len(paths)}"
         axes.plot(*mean(seeds), color=colour, linewidth=2, label=name)

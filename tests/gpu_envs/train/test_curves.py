@@ -100,6 +100,17 @@ def test_command_names_what_is_wrong_in_one_line(
     assert words in line and not Path("x.png").exists()
 
 
+def test_a_run_of_opponents_names_the_columns_of_its_roles(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = curves.Table(tmp_path / "curve.csv")
+    table.add({"steps": 1, "seconds": 1.0, f"{EVALUATION}_hider": 2.0, "losses/x": 1.0})
+    drawing = ["curves", "--out", str(tmp_path / "x.png"), f"a={tmp_path / 'curve.csv'}"]
+    assert report.main(drawing) == 2
+    assert "did you mean 'evaluation/return_hider'?" in capsys.readouterr().err
+    assert report.main([*drawing, "--y", f"{EVALUATION}_hider"]) == 0
+
+
 def test_module_is_a_command() -> None:
     command = [sys.executable, "-m", "gpu_envs.train.report", "curves", "--help"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True)
