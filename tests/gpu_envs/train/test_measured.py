@@ -75,6 +75,7 @@ def test_every_measure_is_known_and_has_its_role_and_parameters(name: str) -> No
         ("Overcooked-v0", {"delivery_reward": 7}),
         ("TagGrid-v0", {"tag_penalty_for_runner": 0.5}),
         ("HideSeek-v0", {"penalty": 2.0}),
+        ("HideSeek-v0", {"payment": "own"}),
     ],
 )
 def test_with_other_rewards_nothing_is_told(name: str, parameters: dict[str, Any]) -> None:
