@@ -301,5 +301,7 @@ class Session:
             self._say(f"{episodes}: {last}; best.ckpt holds these policies, the last ones")
         elif self.best > -math.inf:
             self._say(f"{episodes}: best {self.best:.1f}")
-        if self.report is not None and not self.config.evaluation_parameters:
-            self.report.hint()  # other worlds would be another reason to be apart
+        is_reached = self.score >= self.goal
+        # Evaluations in other worlds would be another reason to be apart.
+        if self.report is not None and not (is_reached or self.config.evaluation_parameters):
+            self.report.hint()

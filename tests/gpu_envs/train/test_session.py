@@ -21,7 +21,7 @@ pytest.importorskip("rich", reason="needs gpu_envs[train]")
 import torch as t
 
 from gpu_envs import environments, extras
-from gpu_envs.train import checkpoint, evaluate, ppo, run
+from gpu_envs.train import checkpoint, curves, evaluate, ppo, run
 from gpu_envs.train import session as sessions
 
 SMALL = ("--num-envs", "16", "--rollout", "16", "--minibatch", "64", "--epochs", "2")
@@ -68,9 +68,15 @@ def test_a_short_run_learns_and_writes_its_results(tmp_path: Path) -> None:
     assert best["score"] == pytest.approx(max(scores))
 
 
-def test_cartpole_is_learned_to_195(tmp_path: Path) -> None:
-    curve = train(tmp_path, "CartPole-v0", "--goal", "195", "--total-steps", "200000")
-    assert float(curve[-1]["evaluation/return"]) >= 195
+def test_cartpole_is_learned_to_195(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(curves, "apart", lambda *_: (1.0, 9.0))
+    for goal, is_hinted in (("195", False), ("inf", True)):
+        most = "200000" if goal == "195" else "1024"
+        curve = train(tmp_path, "CartPole-v0", "--goal", goal, "--total-steps", most)
+        assert ("--sampled-evaluation evaluates" in capsys.readouterr().out) is is_hinted
+        assert is_hinted or float(curve[-1]["evaluation/return"]) >= 195
 
 
 @pytest.mark.parametrize("env", environments())
