@@ -164,10 +164,10 @@ inline void take_tanh(uintptr_t at, int64_t count) {
 
 inline void add_learning(py::module_& module) {
   module.def("tanh", &take_tanh);
-  py::class_<Drawing>(module, "Drawing")
+  py::class_<Drawing>(module, "Drawing", py::module_local())
       .def(py::init([](const py::kwargs& given) { return Drawing(given); }))
       .def("__call__", &Drawing::operator());
-  py::class_<Losing>(module, "Losing")
+  py::class_<Losing>(module, "Losing", py::module_local())
       .def(py::init([](const py::kwargs& given) { return Losing(given); }))
       .def("__call__", &Losing::operator());
 }
