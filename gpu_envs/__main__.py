@@ -85,10 +85,10 @@ def _parser() -> argparse.ArgumentParser:
     evaluate = commands.add_parser(
         "evaluate",
         help="play episodes with trained policies",
-        description="Say what trained policies reach; `evaluate FILE -h` lists the options.",
+        description="Say what trained policies reach; `evaluate ID -h` lists the options.",
         add_help=False,
     )
-    evaluate.add_argument("arguments", nargs=argparse.REMAINDER, metavar="FILE [options]")
+    evaluate.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID|FILE [options]")
     return parser
 
 

@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 from gymnasium.spaces import Discrete, Space
 
-from gpu_envs import errors, extras, fields, flags, terminal
+from gpu_envs import errors, fields, flags, policies, terminal
 from gpu_envs.parallel import ParallelEnv
-from gpu_envs.simulator import Simulator
 from gpu_envs.spaces import FieldViews
 
 Choose = Callable[[str, Any, Any], Any]  # agent, observation, action mask or None -> action
@@ -50,12 +49,7 @@ def _parser(described: Sequence[fields.Field]) -> argparse.ArgumentParser:
     add("id", metavar="ID", help="such as CartPole-v0")
     add("--seed", type=int, default=None, metavar="N", help="of the world and of random opponents")
     add("--agent", default="0", metavar="K|all", help="whom you play: a number, or all (default 0)")
-    add(
-        "--opponent",
-        default="random",
-        metavar="random|PATH",
-        help="random, or a best.ckpt of the trainer",
-    )
+    policies.add_option(parser, "the others", "--opponent")
     add(
         "--max-episode-steps", type=int, metavar="N", help="when the episode is cut short; 0: never"
     )
@@ -73,21 +67,9 @@ def random_policy(env: ParallelEnv, seed: int | None) -> Choose:
     return lambda agent, _, mask: env.action_space(agent).sample(mask)
 
 
-def saved_team(simulator: Simulator, path: str, option: str) -> Any:
-    """Return the policies in a file of the trainer, for an environment like their own."""
-    if not Path(path).is_file():
-        raise ValueError(f"{option} must be random or a file that exists, got {path!r}")
-    try:
-        from gpu_envs.train.evaluate import Team
-    except ImportError as problem:
-        message = extras.needs("a saved policy", str(problem.name), "train")
-        raise ValueError(message) from problem
-    return Team.load(Path(path), simulator)
-
-
-def saved_policy(env: ParallelEnv, path: str, option: str) -> Choose:
+def saved_policy(env: ParallelEnv, path: Path) -> Choose:
     """Return the likeliest legal actions of the policies in a file of the trainer."""
-    players = saved_team(env.simulator, path, option).players()
+    players = policies.team(path, env.simulator).players()
     seats = {agent: number for number, agent in enumerate(env.possible_agents)}
     return lambda agent, observation, mask: players[seats[agent]](observation, mask)
 
@@ -323,12 +305,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         options, own = flags.for_environment(sys.argv[1:] if argv is None else argv, _parser)
         if options.seed is not None:
             errors.whole(options.seed, "--seed", 0, 2**64 - 1)
-        env = ParallelEnv(options.id, **own)
+        path = policies.file_of(options.id, options.policy)
+        env = ParallelEnv(options.id, **policies.parameters_of(path, options.id) | own)
         people = _people(env, options.agent)
-        if options.opponent == "random":
-            choose = random_policy(env, options.seed)
-        else:
-            choose = saved_policy(env, options.opponent, "--opponent")
+        choose = saved_policy(env, path) if path else random_policy(env, options.seed)
     except errors.TROUBLE as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2

@@ -1,4 +1,4 @@
-"""Draw an episode: `python -m gpu_envs render ID --policy random|FILE --out episode.mp4`.
+"""Draw an episode: `python -m gpu_envs render ID --policy trained --out episode.mp4`.
 
 One world is played, all of its agents by one policy, and drawn after each step.
 """
@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_envs import errors, fields, films, flags, options, pictures, registration
-from gpu_envs.play import saved_team
+from gpu_envs import errors, fields, films, flags, options, pictures, policies, registration
 from gpu_envs.progress import Progress
 from gpu_envs.resets import SEED_LIMIT
 from gpu_envs.vector import VectorEnv
@@ -47,7 +46,7 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
     add = parser.add_argument
     add("id", metavar="ID", help="such as CartPole-v0")
     add("--out", required=True, type=Path, metavar="FILE", help="an .mp4, .gif or .png")
-    add("--policy", default="random", metavar="random|FILE", help="of all agents (default random)")
+    policies.add_option(parser, "all agents")
     add("--seed", type=int, default=0, metavar="N", help="of the world and the policy (default 0)")
     add("--world", type=int, default=0, metavar="N", help="which world of that seed (default 0)")
     add("--steps", type=int, metavar="N", help="at most so many (default: the whole episode)")
@@ -100,9 +99,9 @@ def random_actions(env: VectorEnv, seed: int) -> Choose:
     return choose
 
 
-def saved_actions(env: VectorEnv, path: str) -> Choose:
+def saved_actions(env: VectorEnv, path: Path) -> Choose:
     """Return the likeliest legal actions of the policies in a file of the trainer."""
-    choose: Choose = saved_team(env.simulator, path, "--policy").together()
+    choose: Choose = policies.team(path, env.simulator).together()
     return choose
 
 
@@ -185,11 +184,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     try:
         chosen, own = parse(sys.argv[1:] if argv is None else argv)
-        with closing(_world(chosen, own)) as env:
-            is_random = chosen.policy == "random"
-            choose = (
-                random_actions(env, chosen.seed) if is_random else saved_actions(env, chosen.policy)
-            )
+        path = policies.file_of(chosen.id, chosen.policy)
+        with closing(_world(chosen, policies.parameters_of(path, chosen.id) | own)) as env:
+            choose = saved_actions(env, path) if path else random_actions(env, chosen.seed)
             steps = episode(env, choose, chosen.seed)
             is_picture = chosen.out.suffix.lower() == ".png"
             what = (_write_picture if is_picture else _write_film)(env, chosen, steps)

@@ -1,4 +1,7 @@
-"""What saved policies reach, and who wins: `python -m gpu_envs evaluate FILE [--against FILE]`."""
+"""What policies reach, and who wins: `python -m gpu_envs evaluate ID --policy trained`.
+
+`evaluate FILE` is `evaluate ID --policy FILE`, with the ID of the file.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,19 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gpu_envs import VectorEnv, errors, fields, flags, options, registration, resets, terminal
+from gpu_envs import (
+    VectorEnv,
+    errors,
+    fields,
+    flags,
+    options,
+    policies,
+    registration,
+    resets,
+    terminal,
+)
 from gpu_envs.train import evaluate, measured, worlds
-from gpu_envs.train.config import Config
+from gpu_envs.train.config import Config, make
 from gpu_envs.train.opponents import NOBODY
 from gpu_envs.train.self_play import groups
 
@@ -27,17 +40,19 @@ _HEAD = ("who plays", "mean return", "error", "median", "least", "most", "length
 def _parser(described: Sequence[fields.Field]) -> flags.Parser:
     parser = flags.Parser(
         prog="python -m gpu_envs evaluate",
-        usage="%(prog)s FILE [options]",
+        usage="%(prog)s ID --policy random|trained|FILE [options]\n       %(prog)s FILE [options]",
         allow_abbrev=False,
-        description="Play episodes with trained policies: a best.ckpt or checkpoint.ckpt. The "
-        "environment and its parameters are those of the file's evaluations unless they are given.",
+        description="Play episodes with trained policies: those of this repository, or a best.ckpt "
+        "or checkpoint.ckpt. The environment's parameters are those of the file's evaluations "
+        "unless they are given.",
     )
     add = parser.add_argument
-    add("file", metavar="FILE", help="policies that play all agents")
+    add("what", metavar="ID|FILE", help="such as CartPole-v0; or the file of --policy alone")
+    policies.add_option(parser, "all agents")
     add(
         "--against",
-        metavar="FILE|random",
-        help="policies that play the others, or random actions; seats are changed",
+        metavar=policies.FORM,
+        help="who plays the others, as for --policy; seats are changed",
     )
     add("--episodes", type=int, default=1000, metavar="N", help="of each line (default 1000)")
     add("--seed", type=int, default=1, metavar="N", help="of the worlds (default 1)")
@@ -56,12 +71,12 @@ def _row(label: str, returns: Tensor, lengths: Tensor) -> list[str]:
 
 
 def _played(
-    env: VectorEnv, policies: list[Any], seats: list[int], given: argparse.Namespace
+    env: VectorEnv, players: list[Any], seats: list[int], given: argparse.Namespace
 ) -> Played:
     of_row, measure = evaluate.rows_of(seats, env.num_worlds, env.device), given.measure
     signs = measure.signs(env.num_worlds, env.device) if measure else None
     returns, lengths = evaluate.play(
-        env, policies, of_row, seed=given.seed, is_sampled=given.sampled, watch=signs
+        env, players, of_row, seed=given.seed, is_sampled=given.sampled, watch=signs
     )
     own = f"{float(measure.of(returns, lengths, signs).mean()):.3f}" if measure else ""
     return returns, lengths, own
@@ -127,34 +142,71 @@ def _against(
             own = second.of_agent[agent]
             seats[agent] = NOBODY if own == NOBODY else shift + own
         found = _played(env, both, seats, given)
-        pair = [_row(f"FILE as {name}", *_of(found, members))]
-        label = "other FILE" if any(seats[agent] != NOBODY for agent in others) else "random"
+        pair = [_row(f"{_label(given.policy)} as {name}", *_of(found, members))]
+        has_policy = any(seats[agent] != NOBODY for agent in others)
+        label = _other(given) if has_policy else "random"
         rows += _marked(pair + _by_role(f"  {label}", found, others, roles), found)
     return rows
 
 
+def _label(policy: str) -> str:
+    return policy if policy in (policies.RANDOM, policies.TRAINED) else "FILE"
+
+
+def _other(given: argparse.Namespace) -> str:
+    label = _label(given.against)
+    return f"other {label}" if label == _label(given.policy) != "random" else label
+
+
+def _is_file(word: str) -> bool:
+    """Whether the first word of the command line is a file, and not an ID."""
+    is_path = "." in word or "/" in word.removeprefix(f"{registration.NAMESPACE}/")
+    return is_path or Path(word).exists()
+
+
+def _saved(path: Path) -> Config:
+    return Config(**evaluate.read(path)["config"])
+
+
+def _chosen(argv: Sequence[str]) -> tuple[Config, Path | None, argparse.Namespace]:
+    """Return the run whose policies play, their file (None: chance plays) and the options."""
+    word = argv[0]
+    file = Path(word) if _is_file(word) else None
+    env_id = _saved(file).env if file else word
+    entry = registration.find(env_id)
+    given = _parser(fields.read(entry["parameters"])).parse_args(argv)
+    if file is None:
+        file = policies.file_of(env_id, given.policy)
+    elif given.policy != policies.RANDOM:
+        raise ValueError(f"--policy is for an ID: {word} is a file, and plays")
+    else:
+        given.policy = word
+    if file is None:
+        return make(entry["id"]), None, given
+    policies.parameters_of(file, env_id)  # refuses a file of another environment
+    return _saved(file), file, given
+
+
+def _team(path: Path | None, env: VectorEnv) -> evaluate.Team:
+    if path is None:
+        return evaluate.Team.at_random(env.simulator)
+    return evaluate.Team.load(path, env.simulator)
+
+
 def _play(argv: Sequence[str]) -> list[str]:
-    path = Path(argv[0])
-    config = Config(**evaluate.read(path)["config"])
-    described = fields.read(registration.find(config.env)["parameters"])
-    given = _parser(described).parse_args(argv)
+    config, path, given = _chosen(argv)
     errors.whole(given.episodes, "--episodes", 1, options.WORLD_LIMIT)
     errors.whole(given.seed, "--seed", 0, resets.SEED_LIMIT - 1)
     own = flags.take_parameters(vars(given))
     config = replace(config, evaluation_parameters={**config.evaluation_parameters, **own})
     with closing(worlds.for_evaluation(config, given.device, given.episodes)) as env:
-        team = evaluate.Team.load(path, env.simulator)
+        team = _team(path, env)
         given.measure = measure = measured.own(config, env.agent_names)
         rows: list[Sequence[str]] = [(*_HEAD, measure.facts["what"]) if measure else _HEAD]
-        rows += _alone("FILE", env, team, given)
+        rows += _alone(_label(given.policy), env, team, given)
         if given.against is not None:
-            is_random = given.against == "random"
-            other = (
-                evaluate.Team.at_random(env.simulator)
-                if is_random
-                else evaluate.Team.load(Path(given.against), env.simulator)
-            )
-            rows += _alone("random" if is_random else "other FILE", env, other, given)
+            other = _team(policies.file_of(config.env, given.against, "--against"), env)
+            rows += _alone(_other(given), env, other, given)
             if env.agents_per_world > 1:
                 rows += _against(env, team, other, given)
         actions = "sampled" if given.sampled else "likeliest"
@@ -169,7 +221,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not given or given[0].startswith("-"):
         parser = _parser(())
         parser.parse_args(given)
-        parser.error("the FILE comes first")
+        parser.error("the ID or the FILE comes first")
     torch.set_num_threads(1)
     try:
         print("\n".join(_play(given)))

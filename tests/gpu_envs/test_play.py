@@ -211,19 +211,20 @@ def checkpoint(tmp_path) -> Callable[..., str]:
 @pytest.mark.parametrize("memory", [0, 8])
 def test_saved_policy_plays_legal_moves(played, checkpoint, memory: int) -> None:
     path = checkpoint("Hanabi-v0", memory, max_life_tokens=30)
-    arguments = ("Hanabi-v0", "--opponent", path, "--seed", "2", "--max-life-tokens", "30")
+    arguments = ("Hanabi-v0", "--policy", path, "--seed", "2")  # with the file's parameters
     shown = played("5\n" * 9, *arguments)
     assert len(_moves_of_others(shown)) == 9
     assert shown == played("5\n" * 9, *arguments)
+    assert shown == played("5\n" * 9, "Hanabi-v0", "--opponent", path, "--seed", "2")
 
 
 def test_policy_that_does_not_fit_is_refused(checkpoint, capsys) -> None:
     path = checkpoint("CartPole-v0")
-    assert main(["play", "Hanabi-v0", "--opponent", path]) == 2
+    assert main(["play", "Hanabi-v0", "--policy", path]) == 2
     message = capsys.readouterr().err
     assert "was saved for environment 'CartPole-v0', this is 'Hanabi-v0'" in message
     path = checkpoint("Hanabi-v0", rank_count=4)
-    assert main(["play", "Hanabi-v0", "--opponent", path]) == 2
+    assert main(["play", "Hanabi-v0", "--policy", path, "--rank-count", "5"]) == 2
     message = capsys.readouterr().err
     assert "was saved for observation" in message
 
@@ -232,7 +233,7 @@ def test_files_that_are_no_policies_are_refused(tmp_path, capsys) -> None:
     pytest.importorskip("torch", reason="needs torch")
     path = tmp_path / "notes.txt"
     path.write_text("not a policy")
-    assert main(["play", "CartPole-v0", "--opponent", str(path)]) == 2
+    assert main(["play", "CartPole-v0", "--policy", str(path)]) == 2
     message = capsys.readouterr().err
     assert "is no checkpoint of gpu_envs" in message
     assert message.count("\n") == 1
@@ -248,7 +249,7 @@ def test_files_that_are_no_policies_are_refused(tmp_path, capsys) -> None:
         (["CartPole-v0", "--agent", "1"], "--agent must be all or a number below 1"),
         (["CartPole-v0", "--agent", "me"], "--agent must be all"),
         (["CartPole-v0", "--seed", "-1"], "--seed must be between"),
-        (["CartPole-v0", "--opponent", "nobody"], "--opponent must be random or a file"),
+        (["CartPole-v0", "--policy", "nobody"], "--policy must be random, trained or a file"),
         (["Micro-v0", "--agent-count", "0"], "'agent_count' must be in"),
         (["CartPole-v0", "--max-episode-steps", "-4"], "max_episode_steps must be between"),
     ],

@@ -478,7 +478,23 @@ def test_nonsense_is_one_line(
 
 def test_the_file_comes_first(capsys: Any) -> None:
     one_line(output(capsys), "FILE")
-    one_line(output(capsys, "--episodes", "5", "p.ckpt"), "the FILE comes first")
+    one_line(output(capsys, "--episodes", "5", "p.ckpt"), "the ID or the FILE comes first")
+
+
+def test_an_id_is_played_by_a_file_or_by_chance(tmp_path: Path, capsys: Any) -> None:
+    path, few = write(tmp_path / "p", "CartPole-v0"), ("--episodes", 4)
+    expected = output(capsys, path, *few)
+    assert output(capsys, "CartPole-v0", "--policy", path, *few) == expected
+    status, out, _ = output(capsys, "gpu_envs/CartPole-v0", *few, "--against", path)
+    assert status == 0
+    assert list(table(out)) == ["random", "FILE"]
+    assert table(out)["FILE"] == table(expected[1])["FILE"]
+
+
+def test_a_file_and_a_policy_exclude_each_other(tmp_path: Path, capsys: Any) -> None:
+    path = write(tmp_path / "p", "CartPole-v0")
+    one_line(output(capsys, path, "--policy", path), "--policy is for an ID", str(path))
+    one_line(output(capsys, "Micro-v0", "--policy", path), "'CartPole-v0', this is 'Micro-v0'")
 
 
 def test_help_lists_options_and_the_environments_parameters(tmp_path: Path, capsys: Any) -> None:

@@ -1,0 +1,98 @@
+"""Who plays, as the command lines say it: `--policy random | trained | FILE`.
+
+`trained` is the policy that the repository keeps for an environment, `trained/<ID>.ckpt`; it is no
+part of an installed package. A file also says with which parameters of the environment its policies
+were evaluated. Files are read by the trainer, which needs torch: it is asked for only then.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gpu_envs import extras, registration
+from gpu_envs.building import places
+from gpu_envs.simulator import Simulator
+
+RANDOM, TRAINED = "random", "trained"
+FORM = "random|trained|FILE"
+_OPTION = "--policy"
+
+
+def add_option(parser: argparse.ArgumentParser, who: str, *also: str) -> None:
+    """Add `--policy`, which says who plays `who`; `also` are other names of it."""
+    parser.add_argument(
+        _OPTION,
+        *also,
+        dest="policy",
+        default=RANDOM,
+        metavar=FORM,
+        help=f"who plays {who}: actions at random (the default), the trained policies of this "
+        "repository, or a best.ckpt of the trainer",
+    )
+
+
+def folder() -> Path:
+    """Return where a repository keeps trained policies."""
+    return places.PACKAGE.parent / "trained"
+
+
+def file_of(env_id: str, policy: str, option: str = _OPTION) -> Path | None:
+    """Return the file that plays an environment, None for chance; ValueError says what is missing.
+
+    Args:
+        env_id: Id of the environment.
+        policy: What was typed.
+        option: Where it was typed.
+    """
+    if policy == RANDOM:
+        return None
+    if policy == TRAINED:
+        return _trained(env_id, option)
+    if not Path(policy).is_file():
+        raise ValueError(f"{option} must be random, trained or a file that exists, got {policy!r}")
+    return Path(policy)
+
+
+def _trained(env_id: str, option: str) -> Path:
+    name: str = registration.find(env_id)["id"]
+    if not places.is_source_tree():
+        raise ValueError(
+            f"{option} trained: trained policies come with the repository alone; "
+            f"`python -m gpu_envs.train {name}` trains one, {option} runs/{name}/1/best.ckpt plays"
+        )
+    found = folder() / f"{name}.ckpt"
+    if not found.is_file():
+        kept = sorted(path.stem for path in folder().glob("*.ckpt"))
+        raise ValueError(
+            f"{option} trained: the repository keeps no policy of {name} (but of "
+            f"{', '.join(kept) or 'nothing'}); `scripts/train {name}` trains one"
+        )
+    return found
+
+
+def parameters_of(path: Path | None, env_id: str) -> dict[str, Any]:
+    """Return the parameters of the worlds in which a file was evaluated; none for chance."""
+    if path is None:
+        return {}
+    files = _evaluate()
+    config: Mapping[str, Any] = files.read(path)["config"]
+    expected = {"environment": registration.find(env_id)["id"]}
+    files.checkpoint.require(path, {"environment": config["env"]}, expected)
+    return {**config["parameters"], **config["evaluation_parameters"]}
+
+
+def team(path: Path, simulator: Simulator) -> Any:
+    """Return the policies in a file, for an environment like their own."""
+    return _evaluate().Team.load(path, simulator)
+
+
+def _evaluate() -> Any:
+    try:
+        from gpu_envs.train import evaluate
+    except ImportError as problem:
+        message = extras.needs("a saved policy", str(problem.name), "train")
+        raise ValueError(message) from problem
+    return evaluate
