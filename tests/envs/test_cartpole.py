@@ -16,6 +16,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from scripted import stabilise
 
 from gpu_envs import Simulator
 
@@ -84,11 +85,6 @@ def one_step(make: Make, number: Number, states: Any, actions: Any) -> tuple[np.
     put(simulator, states)
     outputs = simulator.step(np.broadcast_to(pushes(actions), len(states)).copy())
     return state_of(simulator), outputs
-
-
-def stabilise(state: np.ndarray) -> np.ndarray:
-    x, velocity, angle, spin = state.T.astype(np.float64)
-    return (angle + 0.3 * spin + 0.02 * x + 0.05 * velocity > 0).astype(np.int64)
 
 
 # ---- one step and whole episodes against the reference

@@ -12,6 +12,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from scripted import lean, stabilise_gently
 
 from gpu_envs import Simulator
 
@@ -38,11 +39,6 @@ def put(simulator: Simulator, states: np.ndarray) -> None:
 def random_states(count: int, seed: int) -> np.ndarray:
     reach = np.array([2.4, 4, 0.2095, 4])
     return np.random.default_rng(seed).uniform(-reach, reach, (count, 4)).astype(np.float32)
-
-
-def lean(x: np.ndarray, velocity: np.ndarray, angle: np.ndarray, spin: np.ndarray) -> np.ndarray:
-    """Where the pole is about to be, as of where it should: a push that way brings it back."""
-    return angle + 0.3 * spin + 0.02 * x + 0.05 * velocity
 
 
 # ---- a force of any size
@@ -110,8 +106,8 @@ def test_policy_of_measured_pushes_solves_the_task(make_simulator: Make) -> None
     simulator = make_simulator(CONTINUOUS, 64)
     obs, total, hardest = simulator.reset(seed=1).obs, np.zeros(64), 0.0
     for _ in range(500):
-        forces = np.clip(3 * lean(*obs[:, 0].T), -1, 1)
-        outputs = simulator.step(forces[:, np.newaxis].astype(np.float32))
+        forces = stabilise_gently(obs[:, 0])
+        outputs = simulator.step(forces)
         obs, total = outputs.obs, total + outputs.reward[:, 0]
         hardest = float(np.abs(forces).max())
     assert (total == 500).all() and outputs.truncated.all() and not outputs.terminated.any()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scripted
 import swarm_worlds as swarms
 
 ID = "SwarmTag-v0"
@@ -99,13 +100,7 @@ def test_chasers_who_hunt_touch_more_than_chasers_at_random(make_simulator) -> N
         for _ in range(150):
             actions = swarms.random_actions(rng, simulator)
             if hunt:
-                seen = np.where(obs[:, :8, 128:] < 0, 2.0, obs[:, :8, 128:])
-                nearest = seen.argmin(-1)  # high sectors are at the right
-                turn = np.clip((63.5 - nearest) / 3, -1, 1)
-                actions[:, :8, 0] = np.where(seen.min(-1) < 2, turn, 0)
-                # No faster than what is left, and slowly while it is at the side.
-                left = np.minimum(seen.min(-1) * 0.1 / 0.025, 1)
-                actions[:, :8, 1] = left * np.clip(1.2 - np.abs(63.5 - nearest) / 40, 0, 1)
+                actions[:, :8] = scripted.hunt(obs[:, :8].reshape(64, 256)).reshape(8, 8, 2)
             outputs = simulator.step(actions)
             obs = outputs.obs
             paid[hunt] += float(outputs.reward[:, :8].mean())

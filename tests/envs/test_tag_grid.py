@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scripted import STAY, UP, towards
 
 import gpu_envs
 from gpu_envs import Simulator
@@ -14,7 +15,6 @@ from gpu_envs import Simulator
 Make = Callable[..., Simulator]
 Array = np.ndarray[Any, Any]
 
-STAY, RIGHT, LEFT, UP, DOWN = range(5)
 FORMS = pytest.mark.parametrize("full", [True, False])
 
 
@@ -224,14 +224,7 @@ def test_coordinates_of_a_pool_are_uniform(make_simulator: Make) -> None:
 def chase(simulator: Simulator) -> Array:
     """Every tagger steps towards the runner, along the axis on which it is farther."""
     at = places(simulator)
-    gap = at[:, -1:] - at
-    along_x = np.abs(gap[..., 0]) >= np.abs(gap[..., 1])
-    way = np.where(
-        along_x,
-        np.where(gap[..., 0] > 0, RIGHT, LEFT),
-        np.where(gap[..., 1] > 0, UP, DOWN),
-    )
-    return np.where((gap == 0).all(axis=-1), STAY, way)
+    return towards(at[:, -1:] - at)
 
 
 @pytest.mark.parametrize("taggers", [1, 4, 20])
