@@ -87,9 +87,12 @@ _TRAINING: Data = {
 }
 _TASK: Data = {
     **dict.fromkeys(("who!", "what", "measure", "role"), str),
-    **dict.fromkeys(("penalty", "times", "least", "most"), (int, float)),
+    **dict.fromkeys(("minutes", "per", "penalty", "times", "least", "most"), (int, float)),
     "episodes!": int,
     "options!": _VALUES,
+    "stages": [_VALUES],
+    "scripted": str,
+    "published": [{"what!": str, "source!": str}],
     "evaluation": _VALUES,
 }
 _SECTIONS: Data = {

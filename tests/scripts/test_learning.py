@@ -11,18 +11,33 @@ pytest.importorskip("matplotlib", reason="needs gpu_envs[train]")
 pytest.importorskip("rich", reason="needs gpu_envs[train]")
 
 import learning
+import learning_page as page
 
-from gpu_envs.train import command, config, curves, measured, told
+from gpu_envs import measures
+from gpu_envs.train import command, config, curves, evaluate, measured, told
 
 TASKS = learning.tasks()
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_every_task_can_be_trained_and_has_one_bar(task: str) -> None:
-    name, choices = command.parse(learning.words(TASKS[task]))
-    assert config.make(name, **choices).env == TASKS[task]["id"]
+    for line in learning.stages(TASKS[task], 1, Path("x"), 1):
+        name, choices = command.parse(line)
+        made = config.make(name, **choices)
+        assert made.env == TASKS[task]["id"]
+        assert (made.device, made.threads) == ("cpu", 1)
+    assert Path(made.out) == Path("x")
     assert TASKS[task]["measure"] in measured.MEASURES and TASKS[task]["what"]
     assert len({"times", "least", "most"} & set(TASKS[task])) == 1
+
+
+def test_stages_share_the_time_and_begin_where_the_last_one_ended() -> None:
+    first, second = learning.stages(TASKS["hanabi"], 2, Path("x"), 10)
+    for line in (first, second):
+        assert line[line.index("--time-limit") + 1] == "300"
+    assert "--keep-score" in first and "--init" not in first
+    assert second[second.index("--init") + 1] == "x/stage_1/checkpoint.ckpt"
+    assert first[first.index("--out") + 1] == "x/stage_1"
 
 
 def test_a_swarm_at_random_has_the_company_of_an_even_one() -> None:
@@ -39,18 +54,56 @@ def test_hiders_at_random_are_seen_in_about_half_of_the_steps() -> None:
     assert 0 <= found["penalised"] < 0.05
 
 
+@pytest.mark.parametrize("task", ["cartpole", "cartpole_continuous", "tag_grid"])
+def test_scripted_policies_do_better_than_chance(task: str) -> None:
+    chance = learning.measured(TASKS[task], None, 20, 5)["mean"]
+    assert learning.measured(TASKS[task], TASKS[task]["scripted"], 20, 5)["mean"] > 1.2 * chance
+
+
+def test_a_row_is_trained_measured_and_kept(tmp_path: Path) -> None:
+    words = ["cartpole", "--seeds", "3", "--minutes", "0.5", "--episodes", "20"]
+    words += ["--out", str(tmp_path / "out"), "--root", str(tmp_path)]
+    assert learning.main(words) == 0
+    (row,) = page.rows(TASKS, tmp_path)
+    (facts,) = row.runs
+    assert facts["seed"] == 3 and facts["steps"] > 5000 and facts["episodes"] == 20
+    assert facts["random"]["mean"] < 60 < 400 < facts["trained"]["mean"]
+    assert facts["commands"][0].endswith("--time-limit 30 --out runs/learning/cartpole/3")
+    assert (tmp_path / page.PAGE).read_text(encoding="utf-8") == page.text([row])
+    kept = evaluate.read(tmp_path / "trained" / "CartPole-v0.ckpt")["config"]
+    assert kept["goal"] == 500 and str(tmp_path) not in str(kept)
+
+
+def test_stages_make_one_curve(tmp_path: Path) -> None:
+    for folder, steps in (("stage_1", (10, 20)), (".", (10, 30))):
+        table = curves.Table(tmp_path / folder / "curve.csv")
+        table.file.path.parent.mkdir(exist_ok=True)
+        for step in steps:
+            table.add({"steps": step, "seconds": step / 10})
+    joined = learning.curve({"stages": [{}, {}]}, tmp_path)
+    assert [row["steps"] for row in joined] == [10, 20, 30, 50]
+    assert [row["seconds"] for row in joined] == [1, 2, 3, 5]
+
+
+def test_tasks_are_named_by_themselves_or_by_their_environment(capsys) -> None:
+    assert learning._chosen(["hiders"]) == ["hiders"]
+    assert learning._chosen(["HideSeek", "tag_grid"]) == ["seekers", "hiders", "tag_grid"]
+    assert learning.main(["Micro-v0"]) == 2
+    assert "nothing to learn" in capsys.readouterr().err
+    assert measures.of("Micro-v0")["learning"] == {}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["flocking", "seekers"])
 def test_what_is_trained_reaches_its_bar(task: str, tmp_path: Path) -> None:
-    out = ["--out", str(tmp_path), "--results", str(tmp_path)]
-    assert learning.main([task, "--seeds", "1", *out, "--time-limit", "300"]) == 0
-    assert list(tmp_path.glob("*-learning_*.md"))
+    out = ["--out", str(tmp_path / "out"), "--root", str(tmp_path)]
+    assert learning.main([task, "--minutes", "5", *out]) == 0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", ["port", "fixed", "openai"])
 def test_seekers_learn_in_every_profile(profile: str, tmp_path: Path) -> None:
-    few = ["--total-steps", "1500000", "--time-limit", "120", "--evaluation-every", "10"]
-    learning.train(TASKS["seekers"], 1, tmp_path, ["--profile", profile, *few])
+    few = ["--total-steps", "1500000", "--evaluation-every", "10"]
+    learning.train(TASKS["seekers"], 1, tmp_path, 2, ["--profile", profile, *few])
     rows = curves.measured(curves.read(tmp_path / "curve.csv"), "steps", told.TRAINING)[1]
     assert max(rows) > rows[0] + 20  # of 145 paid steps; the first episodes are still at random

@@ -1,0 +1,62 @@
+"""The policies in trained/: small files that can be loaded, and play better than chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch", reason="needs gpu_envs[train]")
+
+import torch
+
+from gpu_envs import VectorEnv, measures, policies, registration
+from gpu_envs.train import evaluate
+from gpu_envs.train.config import Config
+from gpu_envs.train.opponents import NOBODY
+
+FILES = sorted(policies.folder().glob("*.ckpt"))
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """Threads that wait for each other cost more than such networks."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_every_environment_with_something_to_learn_has_one() -> None:
+    found = {path.stem for path in FILES}
+    ours = {name for name in registration.environments() if registration.home(name).header is None}
+    assert found == {name for name in ours if measures.of(name)["learning"]}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_trained_policy_is_small_and_better_than_chance(path: Path) -> None:
+    assert path.stat().st_size < 1_000_000
+    config = Config(**evaluate.read(path)["config"])
+    assert config.out == "runs/<env>/<seed>" and not config.init  # nobody's folders
+    own: dict[str, Any] = {**config.parameters, **config.evaluation_parameters}
+    count = 16
+    if config.num_envs <= 4:  # a world is a crowd: a part of an episode of one is enough
+        count, own["max_episode_steps"] = 1, 60
+    env = VectorEnv(config.env, count, device="cpu", arrays="torch", threads=1, **own)
+    with closing(env):
+        team = evaluate.Team.load(path, env.simulator)
+        learned = [agent for agent, k in enumerate(team.of_agent) if k != NOBODY]
+        trained, chance = (
+            evaluate.play(
+                env,
+                one.policies,
+                evaluate.rows_of(one.of_agent, count, "cpu"),
+                seed=3,
+                is_sampled=config.sampled_evaluation,
+            )[0][:, learned].mean()
+            for one in (team, evaluate.Team.at_random(env.simulator))
+        )
+    assert trained > chance
