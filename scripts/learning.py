@@ -17,6 +17,7 @@ The status is 1 where a policy misses the bar of its task.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import importlib.util
 import shlex
 import shutil
@@ -52,6 +53,7 @@ from gpu_envs.train.opponents import NOBODY  # noqa: E402
 Task = dict[str, Any]
 Who = Path | str | None  # plays: a file, a scripted policy of the data, or chance
 EPISODE_SEED = 99  # of the measured worlds
+_PLAYERS = ("policies", "learn", "sampled_evaluation")  # options that say who plays how
 
 
 def tasks() -> dict[str, Task]:
@@ -241,13 +243,22 @@ def _facts(name: str, task: Task, seed: int, minutes: float, order: Order) -> di
 
 
 def keep_policies(source: Path, env_id: str, root: Path) -> None:
-    """Copy a policy file into the repository, without the folders of the run that made it."""
+    """Copy a policy file into the repository, with those of its options alone that playing needs.
+
+    Others name folders of the run that made it, or may be gone tomorrow, and with them the file.
+    """
     tree = evaluate.read(source)
-    plain = config.make(env_id)
-    tree["config"] |= {"out": plain.out, "init": plain.init}
+    tree["config"] = {name: tree["config"][name] for name in _needed_to_play()}
     target = root / policies.folder().name / f"{env_id}.ckpt"
     checkpoint.save(target, tree)
     print(f"{target.name}: {target.stat().st_size / 1e3:.0f} KB")
+
+
+def _needed_to_play() -> Iterator[str]:
+    for field in dataclasses.fields(config.Config):
+        is_network = field.metadata.get("group") == "network"
+        if is_network or not field.metadata or field.name in _PLAYERS:
+            yield field.name
 
 
 def first_tasks() -> dict[str, str]:

@@ -71,7 +71,7 @@ def test_a_row_is_trained_measured_and_kept(tmp_path: Path) -> None:
     assert facts["commands"][0].endswith("--time-limit 30 --out runs/learning/cartpole/3")
     assert (tmp_path / page.PAGE).read_text(encoding="utf-8") == page.text([row])
     kept = evaluate.read(tmp_path / "trained" / "CartPole-v0.ckpt")["config"]
-    assert kept["goal"] == 500 and str(tmp_path) not in str(kept)
+    assert kept["hidden"] == "64,64" and not {"out", "goal", "device"} & set(kept)
 
 
 def test_stages_make_one_curve(tmp_path: Path) -> None:
