@@ -36,7 +36,8 @@ Measured are the policies of a run's best evaluation, in new episodes; agents at
 there is one, a scripted policy (`tests/envs/scripted.py`) play the same episodes. Behind +- stands
 the standard error of the mean over one run's episodes; "mean" is over seeds. Where one side
 learns, the others act at random, in training and in what is measured. The pictures show the return
-of a run's own evaluations over its steps, seed by seed in blue, red and green.
+of a run's own evaluations over its steps, seed by seed in blue, red and green. A dash under
+"published" means that no number for these rules and sizes is known to us.
 
 The policies of the best seed of an environment's first row are `trained/<ID>.ckpt`, in the
 repository alone:
