@@ -17,7 +17,6 @@ The status is 1 where a policy misses the bar of its task.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import importlib.util
 import shlex
 import shutil
@@ -38,7 +37,6 @@ from torch import Tensor  # noqa: E402
 from gpu_envs import errors, measures, policies, registration  # noqa: E402
 from gpu_envs.benchmark import machine  # noqa: E402
 from gpu_envs.train import (  # noqa: E402
-    checkpoint,
     command,
     config,
     curves,
@@ -53,7 +51,6 @@ from gpu_envs.train.opponents import NOBODY  # noqa: E402
 Task = dict[str, Any]
 Who = Path | str | None  # plays: a file, a scripted policy of the data, or chance
 EPISODE_SEED = 99  # of the measured worlds
-_PLAYERS = ("policies", "learn", "sampled_evaluation")  # options that say who plays how
 
 
 def tasks() -> dict[str, Task]:
@@ -243,22 +240,11 @@ def _facts(name: str, task: Task, seed: int, minutes: float, order: Order) -> di
 
 
 def keep_policies(source: Path, env_id: str, root: Path) -> None:
-    """Copy a policy file into the repository, with those of its options alone that playing needs.
-
-    Others name folders of the run that made it, or may be gone tomorrow, and with them the file.
-    """
-    tree = evaluate.read(source)
-    tree["config"] = {name: tree["config"][name] for name in _needed_to_play()}
+    """Copy a policy file, which names no option of the run beyond what playing needs."""
     target = root / policies.folder().name / f"{env_id}.ckpt"
-    checkpoint.save(target, tree)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
     print(f"{target.name}: {target.stat().st_size / 1e3:.0f} KB")
-
-
-def _needed_to_play() -> Iterator[str]:
-    for field in dataclasses.fields(config.Config):
-        is_network = field.metadata.get("group") == "network"
-        if is_network or not field.metadata or field.name in _PLAYERS:
-            yield field.name
 
 
 def first_tasks() -> dict[str, str]:
