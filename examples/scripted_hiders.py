@@ -19,7 +19,7 @@ import argparse
 import gymnasium as gym
 import numpy as np
 
-import gpu_envs  # noqa: F401  # registers the environments
+import gpu_envs
 
 RAYS = 30
 REACHES = np.array([1.5, 3, 4.5, 7, 10, 14], np.float32)  # of the points along a ray [m]
@@ -30,6 +30,7 @@ BOUND = 16.5  # of |x| and |y|: outside of 18 a hider pays [m]
 BEHIND = 0.2  # so far behind the polygon there is surely something in between [m]
 NEAR = 1.7  # the seeker's own body ends the rays there [m]
 TURN, REST = 10, 5  # buckets of an action
+HIDERS, SEEKERS, STEPS = 3, 2, 240  # of an episode by default
 
 
 class Hiders:
@@ -37,7 +38,7 @@ class Hiders:
 
     def __init__(self, worlds: int, hiders: int, seekers: int) -> None:
         rows = worlds * hiders
-        self.hiders, self.seekers = hiders, seekers
+        self.rows, self.seekers = rows, seekers
         self.seeker_at = np.zeros((rows, seekers, 2), np.float32)
         self.is_known = np.zeros((rows, seekers), bool)
         self.target = np.zeros((rows, 2), np.float32)
@@ -121,12 +122,33 @@ class Hiders:
         return found
 
 
+class Rows:
+    """The same for flat rows of observations, episode after episode of the default length."""
+
+    def __init__(self) -> None:
+        self.hiders: Hiders | None = None
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """Return actions (rows, 5)."""
+        if self.hiders is None or self.hiders.steps == STEPS or self.hiders.rows != len(rows):
+            self.hiders = Hiders(len(rows) // HIDERS, HIDERS, SEEKERS)
+            one = gpu_envs.Simulator("HideSeek-v0", 1)
+            self.shapes = {field.name: field.shape for field in one.observation_fields}
+            one.close()
+        ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes.values()])
+        parts = np.split(rows, ends[:-1], 1)
+        fields = zip(self.shapes.items(), parts, strict=True)
+        return self.hiders({name: part.reshape(-1, *shape) for (name, shape), part in fields})
+
+
+hide = Rows()
+
+
 def measure(worlds: int, seed: int) -> tuple[float, float]:
     """Play one episode in every world; return the shares of steps seen and of steps outside."""
     env = gym.make_vec("HideSeek-v0", num_envs=worlds, observation="dict")
-    hiders, seekers = 3, 2
-    is_hider = np.tile(np.arange(hiders + seekers) < hiders, worlds)
-    script, rng = Hiders(worlds, hiders, seekers), np.random.default_rng(seed)
+    is_hider = np.tile(np.arange(HIDERS + SEEKERS) < HIDERS, worlds)
+    script, rng = Hiders(worlds, HIDERS, SEEKERS), np.random.default_rng(seed)
     obs, _ = env.reset(seed=seed)
     seen, outside, paid, ended = 0, 0, 0, np.zeros(len(is_hider), bool)
     highs = env.single_action_space.nvec

@@ -104,7 +104,7 @@ class Scripted:
         chosen = torch.as_tensor(self.choose(obs.float().numpy()))
         if not isinstance(self.actions, distributions.Categorical):
             return torch.cat((chosen, torch.full_like(chosen, -10)), -1), None, None
-        heads = zip(chosen.view(len(obs), -1).unbind(-1), self.actions.counts, strict=True)
+        heads = zip(chosen.long().view(len(obs), -1).unbind(-1), self.actions.counts, strict=True)
         one_hot = [torch.nn.functional.one_hot(head, count) for head, count in heads]
         return torch.cat(one_hot, -1).float(), None, None
 
