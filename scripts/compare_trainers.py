@@ -35,7 +35,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the tree this script belongs to
 
 GOAL, EPISODES = 475.0, 100
-EVERY = 2048  # samples between two evaluations of the others
+EVERY = 2048  # samples between two evaluations
+DEFAULT = "--evaluation-every 2"  # of 1024 samples each
 BUDGETS = {"stable-baselines3": 100_000, "cleanrl": 500_000}  # samples, as published
 # The Zoo's settings as far as our trainer has them: its range of clipping does not fall to zero.
 IDENTICAL = """--num-envs 8 --rollout 32 --minibatch 256 --epochs 20 --gamma 0.98 --gae-lambda 0.8
@@ -213,7 +214,7 @@ def _subjects(options: argparse.Namespace) -> dict[str, Callable[[int], dict[str
     subjects: dict[str, Callable[[int], dict[str, Any]]] = {
         "stable-baselines3": lambda seed: _measure("stable-baselines3", here, seed, *flags),
         "cleanrl": lambda seed: _measure("cleanrl", there, seed, "--script", script, *flags),
-        "gpu_envs": lambda seed: ours(seed, own),
+        "gpu_envs": lambda seed: ours(seed, f"{DEFAULT} {own}"),
         "gpu_envs, settings of the Zoo": lambda seed: ours(seed, f"{IDENTICAL} {own}"),
     }
     if not script:
