@@ -7,6 +7,7 @@ take what remains as numbers. A row may also come as a dict of its fields.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,10 +28,16 @@ def _tanh(x: Tensor) -> Tensor:
     return torch.sigmoid(x + x).mul(2).sub(1) if x.device.type == "cpu" else torch.tanh(x)
 
 
+@functools.cache
+def _native_tanh() -> Callable[[int, int], None]:
+    found: Callable[[int, int], None] = native.module("cpu").tanh
+    return found
+
+
 def _tanh_in_place(x: Tensor) -> Tensor:
-    if x.device.type != "cpu":
+    if x.is_cuda:
         return x.tanh_()
-    native.module("cpu").tanh(x.data_ptr(), x.numel())
+    _native_tanh()(x.data_ptr(), x.numel())
     return x
 
 
