@@ -29,6 +29,14 @@ def _mixed(bits: Tensor) -> Tensor:
     return bits ^ ((bits >> 31) & (2**33 - 1))
 
 
+def _mixed_number(bits: int) -> int:
+    # The same of one number: as a tensor it would cost a dozen calls.
+    bits &= 2**64 - 1
+    bits = (bits ^ (bits >> 30)) * _FIRST & (2**64 - 1)
+    bits = (bits ^ (bits >> 27)) * _SECOND & (2**64 - 1)
+    return bits ^ (bits >> 31)
+
+
 class Noise:
     """Draws of one stream of one seed.
 
@@ -65,7 +73,7 @@ class Noise:
 
     def order(self, step: int, count: int, rank: int = 0) -> Tensor:
         """Return the numbers below `count` in random order, another one at each step and rank."""
-        key = torch.tensor(_signed(self.key + step * _STEP + rank * _ROW))
         # Mixed, for the CPU's generator takes the lower half of its seed alone.
-        generator = torch.Generator(self.device).manual_seed(int(_mixed(key)) & (2**63 - 1))
+        seed = _mixed_number(self.key + step * _STEP + rank * _ROW) & (2**63 - 1)
+        generator = torch.Generator(self.device).manual_seed(seed)
         return torch.randperm(count, generator=generator, device=self.device)
