@@ -53,8 +53,9 @@ def problems(names: set[str]) -> Iterator[str]:
     headers += (ROOT / "kernels" / "cmake" / "templates").glob("*.in")
     measures = (ROOT / "kernels" / "envs").rglob("*.measures.json")
     wanted |= {f"gpu_envs/{path.relative_to(ROOT).as_posix()}" for path in measures}
-    # `build` compiles environments of others against these; ours come as modules.
-    inside = {path.relative_to(ROOT).parts[1] for path in headers} - {"envs", "bindings"}
+    # `build` compiles environments of others against these; ours come as modules, the rest built.
+    inside = {path.relative_to(ROOT).parts[1] for path in headers}
+    inside -= {"envs", "bindings", "learning"}
     for path in headers:
         if path.relative_to(ROOT).parts[1] in inside:
             wanted.add(f"gpu_envs/{path.relative_to(ROOT).as_posix()}")
