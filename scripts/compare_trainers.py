@@ -231,7 +231,9 @@ def _compare(options: argparse.Namespace) -> None:
     from gpu_envs.benchmark import machine
     from gpu_envs.benchmark.report import Bar, Report, Table
 
-    command = " ".join(["scripts/compare_trainers.py", *sys.argv[1:]])
+    own = {str(options.cleanrl): "CLEANRL", options.cleanrl_python: "PYTHON"}
+    words = [own.get(word, word) for word in sys.argv[1:]]  # paths of this machine tell nobody
+    command = " ".join(["scripts/compare_trainers.py", *words])
     name = "CartPole-trainers-sampled" if options.sampled else "CartPole-trainers"
     report = Report(name, machine.describe("cpu"), command)
     results: dict[str, list[dict[str, Any]]] = {}
