@@ -145,8 +145,8 @@ def shut_off(
     blocks = [(*walls, (walls[1] > 0).all(-1), None)]
     agents = world.hiders + world.seekers
     rows = slice(agents, agents + world.boxes)
-    fast = (last["state"][:, rows] & (PRESENT | LOCKED)) == (PRESENT | LOCKED)
-    blocks.append((last["position"][:, rows], sizes / 2, fast, last["orientation"][:, rows]))
+    kept = (last["state"][:, rows] & (PRESENT | LOCKED)) == (PRESENT | LOCKED)
+    blocks.append((last["position"][:, rows], sizes / 2, kept, last["orientation"][:, rows]))
     for centre, half, there, turn in blocks:
         for k in np.flatnonzero(there.any(0)):
             dx = x - centre[:, k, 0, None, None]

@@ -71,8 +71,7 @@ def play(
     config: Config, folder: Path, games: int, seed: int, sampled: bool
 ) -> tuple[Ladder, Games]:
     """Let every policy of one side meet every one of the other."""
-    with closing(worlds.for_evaluation(config, "cpu", 1)) as env:
-        count = len(load(folder, env).teams)
+    count = 1 + len([*(folder / "ladder").glob("*.ckpt")])
     with closing(worlds.for_evaluation(config, "cpu", count * games)) as env:
         ladder = load(folder, env)
         found = np.zeros((count, count, games, 2))

@@ -15,8 +15,8 @@ from gpu_envs.train.session import CHECKPOINT, Session
 # What may differ when a run is resumed: nothing that decides what is learned from what is kept.
 _FREE = frozenset(
     "out resume total_steps time_limit goal device threads graphs evaluation_share "
-    "evaluation_every evaluation_episodes sampled_evaluation checkpoint_seconds tensorboard "
-    "wandb".split()
+    "evaluation_every evaluation_episodes sampled_evaluation ladder_every checkpoint_seconds "
+    "tensorboard wandb".split()
 )
 
 

@@ -128,6 +128,8 @@ class Session:
             self.folder.mkdir(parents=True, exist_ok=True)
             if not config.resume:
                 self._set_aside()
+            if config.ladder_every:
+                (self.folder / LADDER).mkdir(exist_ok=True)
             self.report = Report(
                 self.folder,
                 title,
@@ -211,7 +213,6 @@ class Session:
         every, steps = self.config.ladder_every, self.trainer.steps
         before = steps - self.trainer.steps_per_update
         if every and steps // every > before // every:
-            (self.folder / LADDER).mkdir(exist_ok=True)
             self._save_policies(self.folder / LADDER / f"{steps // every * every:012}.ckpt", {})
 
     def _save_policies(self, path: Path, facts: dict[str, Any]) -> None:

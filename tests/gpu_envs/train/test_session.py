@@ -245,6 +245,9 @@ def test_a_ladder_keeps_policies_that_can_be_played(tmp_path: Path) -> None:
         )
         assert same(one["policies"], other["policies"])
     assert checkpoint.load(tmp_path / "whole/ladder" / names[1])["steps"] == 1024
+    more = ("CartPole-v0", "--total-steps", "1792", "--resume", "--ladder-every", "250")
+    train(tmp_path / "parts", *more, "--goal", "inf")  # a rung may be asked for later
+    assert (tmp_path / "parts/ladder" / f"{1750:012}.ckpt").exists()
     train(tmp_path / "whole", *options, "--total-steps", "512")
     assert len([*(tmp_path / "whole/old_ladder").iterdir()]) == 3
     assert len([*(tmp_path / "whole/ladder").iterdir()]) == 1
