@@ -157,6 +157,8 @@ class BatchedParallelEnv(AgentSpaces):
         if self._is_same_step and outputs.final_obs is not None:
             info["final_obs"] = _of_agent(outputs.final_obs, agent)
             info["_final_obs"] = outputs.ended[:, agent]
+        if outputs.final_state is not None:
+            info["final_state"] = outputs.final_state
         if outputs.reward_parts is not None:
             parts = outputs.reward_parts[:, agent]
             names = self.simulator.reward_parts

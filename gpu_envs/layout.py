@@ -34,10 +34,11 @@ class Outputs(NamedTuple):
     agent_active: Any = None
     state: Any = None
     reward_parts: Any = None
+    final_state: Any = None
 
 
 OUTPUTS = Outputs._fields
-_LARGE = ("obs", "final_obs", "state")
+_LARGE = ("obs", "final_obs", "state", "final_state")
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,13 +57,15 @@ class Simulator:
         reuse: Write every step into the same arrays, valid until the next call and not to be
             written by the caller: their `ended` tells the next step which rows of `final_obs` to
             clear, unless an `out=` ever took one of the two.
-        outputs: Names of the optional outputs to write; default all that exist.
+        outputs: Names of the optional outputs to write; default all that exist but `final_state`,
+            the states of those worlds (SameStep) in which an agent's episode ended in this step,
+            from before the next one began.
         observation: "flat" for one array per agent, "dict" for views of its fields.
         dtype: Element type of the observations, where the environment has more than one: "uint8",
             "float32", or "bits" for eight booleans a byte, the first in the lowest bit.
-        final_rows: What the rows of `final_obs` hold in which no episode ended: "zero", or "keep"
-            for what was in memory before, NaN perhaps, so that no step writes them; `reset` and
-            `observe` clear them all.
+        final_rows: What the rows of `final_obs` and `final_state` hold in which no episode ended:
+            "zero", or "keep" for what was in memory before, NaN perhaps, so that no step writes
+            them; `reset` and `observe` clear them all.
         **parameters: The environment's own parameters (`python -m gpu_envs info ID`).
     """
 

@@ -143,6 +143,8 @@ class VectorEnv(_Base):
         if final_obs is not None:
             infos["final_obs"] = final_obs
             infos["_final_obs"] = ended
+        if results.final_state is not None:
+            infos["final_state"] = results.final_state
         for name in self._told:  # a comprehension would be a call, and this is every step
             infos[name] = getattr(results, name)
         if (parts := results.reward_parts) is not None:
@@ -182,9 +184,10 @@ class VectorEnv(_Base):
     def _by_row(self, infos: Infos) -> Infos:
         """Return the same infos without dictionaries and without rows of worlds."""
         flat = {name: info for name, info in infos.items() if name not in _NESTED}
-        if (state := infos.get("state")) is not None and self.agents_per_world > 1:
-            repeat = getattr(state, "repeat_interleave", state.repeat)
-            flat["state"] = repeat(self.agents_per_world, 0)
+        for name in ("state", "final_state"):
+            if (state := infos.get(name)) is not None and self.agents_per_world > 1:
+                repeat = getattr(state, "repeat_interleave", state.repeat)
+                flat[name] = repeat(self.agents_per_world, 0)
         if (stats := infos.get("episode_stats")) is not None:
             for name, key in (("episode_return", "r"), ("episode_length", "l")):
                 flat[name], flat[f"_{name}"] = stats[key], infos["_episode_stats"]

@@ -47,8 +47,11 @@ inline ResultType result_type;
 
 /// What a caller's names ask for: with them what is always written, and the mask that some need.
 inline std::vector<bool> wanted_outputs(const py::object& names) {
-  std::vector<bool> wanted(kOutputCount, names.is_none());
-  if (names.is_none()) return wanted;
+  std::vector<bool> wanted(kOutputCount);
+  if (names.is_none()) {
+    for (int o = 0; o < kOutputCount; ++o) wanted[size_t(o)] = !has_trait(Output(o), kByName);
+    return wanted;
+  }
   for (const py::handle item : names) {
     const std::string name = py::str(item).cast<std::string>();
     const auto output = named<Output>(name);

@@ -1,5 +1,5 @@
 // The rows of final observations in which no episode ended: zero, as they were, or cleared where
-// the step before has filled them.
+// the step before has filled them. And last states, beside those of worlds that stay as they ended.
 #pragma once
 
 #include "golden.hpp"
@@ -83,6 +83,87 @@ class FinalRowsTrial {
   std::vector<bool> planted_;
 };
 
+/// Steps one environment whose worlds begin anew at once, and one whose worlds are reset by hand.
+class FinalStatesTrial {
+ public:
+  FinalStatesTrial(const std::string& id, const Config& config)
+      : id_(id),
+        anew_(id, config),
+        kept_(id, keeping(config)),
+        staying_(id, staying(config)),
+        agents_(anew_.rows() / anew_->worlds()),
+        bytes_(size_t(anew_->output(kState).bytes / anew_->worlds())) {
+    CHECK_EQ(anew_->output(kFinalState).bytes, anew_->output(kState).bytes);
+    CHECK(!staying_->output(kFinalState).exists);
+  }
+
+  void run(int steps) {
+    for (Simulation* one : {&anew_, &kept_, &staying_}) one->reset(3);
+    const size_t worlds = size_t(anew_->worlds());
+    std::vector<uint8_t> gone(size_t(anew_.rows()));
+    for (int step = 0; step < steps; ++step) {
+      std::vector<uint8_t> over(worlds), odd(worlds);
+      for (size_t world = 1; world < worlds; world += 2) odd[world] = step == 1;
+      for (Simulation* one : {&anew_, &kept_, &staying_})
+        if (step == 1) restart(*one, odd, gone);
+      std::memset(row_of(kept_, kFinalState, 0), kPlant, bytes_ * worlds);
+      for (Simulation* one : {&anew_, &kept_, &staying_}) one->step_random(8, uint32_t(step));
+      const std::vector<uint8_t> ended = staying_.ended();
+      for (size_t world = 0; world < worlds; ++world) {
+        int left = 0, ends = 0;
+        for (size_t row = world * size_t(agents_); row < (world + 1) * size_t(agents_); ++row) {
+          gone[row] = gone[row] | ended[row];
+          left += gone[row] == 0, ends += ended[row];
+        }
+        over[world] = left == 0;
+        ends_ += ends > 0, goes_on_ += ends == 0;
+        judge(step, world, ends > 0);
+      }
+      restart(staying_, over, gone);
+    }
+    CHECK(ends_ > 0 && goes_on_ > 0);
+  }
+
+ private:
+  static constexpr char kPlant = 0x5a;
+  static Config keeping(Config config) {
+    config.final_rows = FinalRows::keep;
+    return config;
+  }
+  static Config staying(Config config) {
+    config.autoreset = Autoreset::disabled;
+    return config;
+  }
+  char* row_of(Simulation& of, Output output, size_t world) const {
+    return static_cast<char*>(of.bound().at[output]) + world * bytes_;
+  }
+  void restart(Simulation& one, const std::vector<uint8_t>& worlds, std::vector<uint8_t>& gone) {
+    if (std::count(worlds.begin(), worlds.end(), 1) == 0) return;
+    for (size_t row = 0; row < gone.size(); ++row)
+      if (worlds[row / size_t(agents_)] != 0) gone[row] = 0;
+    ResetRequest request;
+    request.mask = worlds.data();
+    one.reset(request);
+  }
+  void judge(int step, size_t world, bool ends) {
+    const std::string last(row_of(staying_, kState, world), bytes_);
+    const auto want = [&](Simulation& of, const std::string& expected) {
+      if (std::string(row_of(of, kFinalState, world), bytes_) != expected)
+        fail(id_.c_str(), 0,
+             "world " + std::to_string(world) + " of step " + std::to_string(step) +
+                 (ends ? ", which ends an episode" : "") + ": final_state is wrong");
+    };
+    want(anew_, ends ? last : std::string(bytes_, '\0'));
+    want(kept_, ends ? last : std::string(bytes_, kPlant));
+  }
+
+  std::string id_;
+  Simulation anew_, kept_, staying_;
+  int64_t agents_;
+  size_t bytes_;
+  int ends_ = 0, goes_on_ = 0;
+};
+
 /// On every environment of this binary, its worlds small; `change` says how they are run.
 template <class F>
 void check_final_rows(F&& change) {
@@ -93,6 +174,7 @@ void check_final_rows(F&& change) {
     config.parameters = parameters;
     change(config);
     FinalRowsTrial(id, config).run(8);
+    if (make_simulator(id, config)->output(kState).exists) FinalStatesTrial(id, config).run(8);
   }
 }
 

@@ -66,6 +66,7 @@ enum OutputTrait : unsigned {
   kByAStep = 2,     // only a step can fill it: zero after a reset
   kAlways = 4,      // written whatever a caller asks for
   kWhereEnded = 8,  // means something in the rows that `ended` marks alone
+  kByName = 16,     // written for who names it alone: not for who asks for everything
 };
 
 /// The arrays a simulator can write: the one list of them. An entry adds one, in every layer, and
@@ -83,7 +84,8 @@ enum OutputTrait : unsigned {
   OUTPUT(kActionMask, "action_mask", kOfAnAgent)                   \
   OUTPUT(kAgentActive, "agent_active", kOfAnAgent)                 \
   OUTPUT(kState, "state", kOfAWorld)                               \
-  OUTPUT(kRewardParts, "reward_parts", kByAStep)
+  OUTPUT(kRewardParts, "reward_parts", kByAStep)                   \
+  OUTPUT(kFinalState, "final_state", kOfAWorld | kByAStep | kWhereEnded | kByName)
 
 #define GE_OUTPUT_CONSTANT(constant, name, traits) constant,
 enum Output : int { GE_OUTPUTS(GE_OUTPUT_CONSTANT) kOutputCount };
@@ -125,6 +127,10 @@ struct Bound {
     if (at[kFinalObservation] == nullptr) return FinalRows::keep;
     const bool blind = final_rows == FinalRows::clear_ended && at[kEnded] == nullptr;
     return blind ? FinalRows::zero : final_rows;
+  }
+  /// Last states are for the few who name them: cleared all or not at all.
+  GE_FN constexpr bool clears_final_states() const {
+    return at[kFinalState] != nullptr && final_rows != FinalRows::keep;
   }
 };
 

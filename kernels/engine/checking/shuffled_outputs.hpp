@@ -39,7 +39,8 @@ template <class E>
 void stage(Trial<E>& trial, ClearFinal) {
   const int64_t agents = agents_of(trial.shared);
   clear_final_rows(trial.shared.bound, trial.world * agents, agents,
-                   row_bytes<typename E::Observation>(trial.shared));
+                   row_bytes<typename E::Observation>(trial.shared, kFinalObservation));
+  clear_final_states<E>(trial.shared, trial.world, 1);
 }
 
 // ---- wide rows
@@ -130,7 +131,7 @@ void stage(Trial<E>& trial, Show<kOutput, F>) {
   using Row = row_of<E, kOutput>;
   if (!is_made<kOutput>(trial.into_final)) return;
   if constexpr (has_trait(kOutput, kOfAWorld))
-    world_row_out<F, Row>(trial, kOutput);
+    world_row_out<F, Row>(trial, target_of<kOutput>(trial.into_final));
   else
     rows_out<F, Row>(trial, target_of<kOutput>(trial.into_final));
 }

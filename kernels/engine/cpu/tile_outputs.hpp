@@ -41,10 +41,11 @@ template <class E>
 inline void stage(Tile<E>& tile, ClearFinal, const Set& set) {
   constexpr int B = Tile<E>::B;
   if (tile.crew.first()) {
-    const int64_t bytes = row_bytes<typename E::Observation>(tile.shared);
+    const int64_t bytes = row_bytes<typename E::Observation>(tile.shared, kFinalObservation);
     const int64_t agents = agents_of(tile.shared);
     const auto clear = [&](int64_t first, int64_t worlds) {
       clear_final_rows(tile.shared.bound, first * agents, worlds * agents, bytes);
+      clear_final_states<E>(tile.shared, first, worlds);
     };
     // The tile's set is whole here: contiguous blocks, then contiguous loose worlds.
     if (set.block_count > 0) clear(set.blocks[0] * B, set.block_count * B);
@@ -131,7 +132,7 @@ inline void stage(Tile<E>& tile, Show<kOutput, F>, const Set& set) {
   using Row = row_of<E, kOutput>;
   if (!is_made<kOutput>(tile.into_final)) return;
   if constexpr (has_trait(kOutput, kOfAWorld))
-    world_rows_out<F, Row>(tile, set, kOutput);
+    world_rows_out<F, Row>(tile, set, target_of<kOutput>(tile.into_final));
   else
     rows_out<F, Row>(tile, set, target_of<kOutput>(tile.into_final));
 }

@@ -44,7 +44,7 @@ struct ClearEndedJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {
     const Bound& bound = work.shared.bound;
     if (static_cast<const uint8_t*>(bound.at[kEnded])[i] == 0) return;
-    const int64_t bytes = row_bytes<typename E::Observation>(work.shared);
+    const int64_t bytes = row_bytes<typename E::Observation>(work.shared, kFinalObservation);
     clear_run(static_cast<uint8_t*>(bound.at[kFinalObservation]) + i * bytes, bytes, 0, 1);
   }
 };
@@ -53,7 +53,8 @@ template <class E, Output kOutput, auto F>
 struct WorldRowJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {
     using Row = RowOf<F>;
-    auto* const to = static_cast<typename RowShape<Row>::Element*>(work.shared.bound.at[kOutput]);
+    const Output output = target_of<kOutput>(work.final);
+    auto* const to = static_cast<typename RowShape<Row>::Element*>(work.shared.bound.at[output]);
     if (work.on(int(i)))
       put_row(to + i * RowShape<Row>::elements, state_row<F>(work.cells(int(i))));
   }
@@ -109,9 +110,14 @@ void stage(FlatWalk<E, M>& walk, ClearFinal) {
   const FinalRows wanted = shared.bound.rows_of_final();
   if (wanted == FinalRows::zero)
     walk.machine.zero(shared.bound.at[kFinalObservation],
-                      row_bytes<typename E::Observation>(shared) * walk.agents() * shared.worlds);
+                      row_bytes<typename E::Observation>(shared, kFinalObservation) *
+                          walk.agents() * shared.worlds);
   else if (wanted == FinalRows::clear_ended)
     enqueue_rows<flat::ClearEndedJob<E>>(walk, walk.agents());
+  if constexpr (has_rows<E, kFinalState>)
+    if (shared.bound.clears_final_states())
+      walk.machine.zero(shared.bound.at[kFinalState],
+                        row_bytes<typename E::State>(shared, kFinalState) * shared.worlds);
 }
 template <class E, class M, Output kOutput, auto F>
 void stage(FlatWalk<E, M>& walk, Show<kOutput, F>) {
@@ -126,7 +132,7 @@ void stage(FlatWalk<E, M>& walk, Show<kOutput, F>) {
     enqueue_squads<flat::FloatRowTogetherJob<E, kOutput, F>>(walk, walk.agents());
   else if constexpr (std::is_same_v<typename Row::Element, float> && !has_trait(kOutput, kOfAWorld))
     enqueue_rows<flat::FloatRowJob<E, kOutput, F>>(walk, walk.agents());
-  else if (kOutput == kObservation && final)
+  else if (kFinalOf<kOutput> != kOutput && final)
     enqueue_teams<IntoFinal<Show<kOutput, F>>>(walk);
   else
     enqueue_teams<Show<kOutput, F>>(walk);

@@ -136,7 +136,7 @@ GE_FN void stage(Group& group, Show<kOutput, F>, bool on) {
   using Row = row_of<typename Group::Environment, kOutput>;
   if constexpr (is_made<kOutput>(kFinal)) {
     if constexpr (has_trait(kOutput, kOfAWorld))
-      world_rows_out<F, Row>(group, kOutput, on);
+      world_rows_out<F, Row>(group, target_of<kOutput>(kFinal), on);
     else
       agent_rows_out<kFinal, F, Row>(group, target_of<kOutput>(kFinal), on);
   }
@@ -166,7 +166,7 @@ GE_FN void clear_ended(const Group& group, const Bound& bound, bool on) {
   const auto& cells = group.cells;
   const uint8_t* const ended = static_cast<const uint8_t*>(bound.at[kEnded]);
   uint8_t* const to = static_cast<uint8_t*>(bound.at[kFinalObservation]);
-  const int64_t bytes = row_bytes<Row>(*cells.shared);
+  const int64_t bytes = row_bytes<Row>(*cells.shared, kFinalObservation);
   const int rows = group.agents();
   my_rows<Group::Agent::capacity>(group, on, rows, [&](int row) GE_LAMBDA {
     const int64_t index = int64_t(cells.world) * rows + row;
@@ -177,10 +177,22 @@ GE_FN void clear_ended(const Group& group, const Bound& bound, bool on) {
   if constexpr (Group::kLanes == 1 && StageNeeds<typename Group::Environment, 1, ClearFinal>::meets)
     group.sync_team();  // as in clear_worlds
 }
+template <AnyGroup Group>
+GE_FN void clear_states(const Group& group, bool on) {
+  using E = typename Group::Environment;
+  if constexpr (has_rows<E, kFinalState>) {
+    const auto& shared = *group.cells.shared;
+    if (!shared.bound.clears_final_states()) return;  // the same for all
+    clear_worlds(group, static_cast<uint8_t*>(shared.bound.at[kFinalState]),
+                 row_bytes<typename E::State>(shared, kFinalState), on);
+    if constexpr (Group::kLanes > 1) group.sync_team();  // other lanes may make the rows
+  }
+}
 template <bool kFinal, AnyGroup Group>
 GE_FN void stage(Group& group, ClearFinal, bool on) {
   using Row = typename Group::Environment::Observation;
   using Agent = typename Group::Agent;
+  clear_states(group, on);
   const auto& cells = group.cells;
   const Bound& bound = cells.shared->bound;
   const FinalRows wanted = bound.rows_of_final();  // the same for all, so the branch is uniform
@@ -189,7 +201,8 @@ GE_FN void stage(Group& group, ClearFinal, bool on) {
   void* const to = bound.at[kFinalObservation];
   const int rows = group.agents();
   if constexpr (Wide<Row>) {
-    clear_worlds(group, static_cast<uint8_t*>(to), row_bytes<Row>(*cells.shared) * rows, on);
+    const int64_t bytes = row_bytes<Row>(*cells.shared, kFinalObservation);
+    clear_worlds(group, static_cast<uint8_t*>(to), bytes * rows, on);
   } else {
     using Rows = StagingPlan<Row, Agent::capacity, Group::kLanes>;
     auto* const first = static_cast<typename Rows::Element*>(to);

@@ -55,6 +55,7 @@ template <class E, int G>
 struct StageNeeds<E, G, ClearFinal> {
   static constexpr int bytes = 0;
   static constexpr bool meets =
+      has_rows<E, kFinalState> ||
       !OutputNeeds<typename E::Observation, E::Schema::Agent::capacity, G>::direct;
 };
 

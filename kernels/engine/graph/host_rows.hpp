@@ -44,6 +44,17 @@ inline void clear_final_rows(const Bound& bound, int64_t first, int64_t count, i
   }
 }
 
+/// Clears the last states of worlds [first, first + count), where the caller wants them cleared.
+template <class E, class S>
+void clear_final_states(const Shared<S>& shared, int64_t first, int64_t count) {
+  if constexpr (has_rows<E, kFinalState>)
+    if (shared.bound.clears_final_states()) {
+      const int64_t bytes = row_bytes<typename E::State>(shared, kFinalState);
+      char* const to = static_cast<char*>(shared.bound.at[kFinalState]);
+      std::memset(to + first * bytes, 0, size_t(count * bytes));
+    }
+}
+
 // ---- rows whose length the parameters decide (wide_rows.hpp)
 
 namespace detail {

@@ -28,6 +28,7 @@ GE_ROWS_OF(kFinalObservation, Observation)
 GE_ROWS_OF(kActionMask, ActionMask)
 GE_ROWS_OF(kState, State)
 GE_ROWS_OF(kRewardParts, RewardParts)
+GE_ROWS_OF(kFinalState, State)
 #undef GE_ROWS_OF
 
 template <class E, Output kOutput>
@@ -35,15 +36,19 @@ inline constexpr bool has_rows = RowOfOutput<E, kOutput>::exists;
 template <class E, Output kOutput>
 using row_of = typename RowOfOutput<E, kOutput>::type;
 
-/// Where rows of an output go while final observations are made: these to an array of their own,
-/// the others nowhere.
+/// Where rows of an output go while those of an episode's end are made: observations and states to
+/// arrays of their own, the others nowhere.
+template <Output kOutput>
+inline constexpr Output kFinalOf = kOutput == kObservation ? kFinalObservation
+                                   : kOutput == kState     ? kFinalState
+                                                           : kOutput;
 template <Output kOutput>
 GE_FN constexpr bool is_made(bool into_final) {
-  return kOutput == kObservation || !into_final;
+  return kFinalOf<kOutput> != kOutput || !into_final;
 }
 template <Output kOutput>
 GE_FN constexpr Output target_of(bool into_final) {
-  return kOutput == kObservation && into_final ? kFinalObservation : kOutput;
+  return into_final ? kFinalOf<kOutput> : kOutput;
 }
 
 /// f(Output constant, Type_<Row>) for each output whose rows E names, in order.

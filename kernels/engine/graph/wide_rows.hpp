@@ -194,11 +194,18 @@ GE_FN int64_t wide_bytes(Elements format, int elements) {
   return format == Elements::float32 ? int64_t{elements} * 4 : elements;
 }
 
-/// Bytes of one row in the caller's array.
+/// Observations come in the form that was asked for, other wide rows in their own.
 template <class Row, class S>
-GE_FN int64_t row_bytes(const Shared<S>& shared) {
+GE_FN Elements wide_format(const Shared<S>& shared, Output output) {
+  if (output == kObservation || output == kFinalObservation) return shared.format;
+  return std::is_same_v<typename Row::Element, float> ? Elements::float32 : Elements::uint8;
+}
+
+/// Bytes of one row of an output in the caller's array.
+template <class Row, class S>
+GE_FN int64_t row_bytes(const Shared<S>& shared, Output output) {
   if constexpr (Wide<Row>)
-    return wide_bytes(shared.format, Row::elements(shared.params));
+    return wide_bytes(wide_format<Row>(shared, output), Row::elements(shared.params));
   else
     return int64_t(sizeof(typename RowShape<Row>::Element)) * RowShape<Row>::elements;
 }
@@ -213,9 +220,6 @@ struct WideTarget {
 
 template <class Row, class S>
 GE_FN WideTarget wide_target(const Shared<S>& shared, Output output) {
-  const bool observation = output == kObservation || output == kFinalObservation;
-  const Elements own =
-      std::is_same_v<typename Row::Element, float> ? Elements::float32 : Elements::uint8;
   const uint8_t* background = nullptr;
   if constexpr (has_background<Row>) {
     static_assert(std::is_same_v<typename Row::Element, uint8_t>,
@@ -223,7 +227,7 @@ GE_FN WideTarget wide_target(const Shared<S>& shared, Output output) {
     background = Row::background(shared.assets).at;
     GE_ASSERT(Row::background(shared.assets).count >= Row::elements(shared.params));
   }
-  return {static_cast<char*>(shared.bound.at[output]), observation ? shared.format : own,
+  return {static_cast<char*>(shared.bound.at[output]), wide_format<Row>(shared, output),
           Row::elements(shared.params), background};
 }
 

@@ -182,7 +182,8 @@ void PlanFacts::add_output(Output which, Type type, std::vector<int64_t> row) {
   const bool per_agent = !has_trait(which, kOfAWorld);
   OutputShape& shape = outputs_[which];
   // The next episode begins within the step in SameStep alone.
-  const bool exists = which != kFinalObservation || config_.autoreset == Autoreset::same_step;
+  const bool is_final = which == kFinalObservation || which == kFinalState;
+  const bool exists = !is_final || config_.autoreset == Autoreset::same_step;
   shape = {type, exists, per_agent, std::move(row), 0};
   shape.bytes = bytes_of(type) * config_.worlds * (per_agent ? agents_ : 1);
   for (const int64_t extent : shape.row) shape.bytes *= extent;

@@ -309,7 +309,7 @@ class Buffers {
     bound_.final_rows = final_rows;
     for (int o = 0; o < kOutputCount; ++o) {
       const OutputShape& shape = simulator.output(Output(o));
-      if (!shape.exists) continue;
+      if (!shape.exists || has_trait(Output(o), kByName)) continue;
       bound_.at[o] = simulator.allocate(shape.bytes);
       host_[o].resize(size_t(shape.bytes));
     }
