@@ -91,6 +91,13 @@ class Config:
         low=1,
     )
 
+    stagger: bool = _option(
+        False,
+        "rollout",
+        "let parts of the worlds begin their first episodes anew, one after the other, so that an "
+        "update knows all parts of episodes that are equally long",
+    )
+
     algorithm: str = _option(
         "ppo",
         "update",
@@ -167,7 +174,10 @@ class Config:
         False, "network", "the critic also sees the state of the world, of which nothing is hidden"
     )
     normalize_observations: bool = _option(
-        False, "network", "to the running mean 0 and deviation 1, at most 10 away"
+        False,
+        "network",
+        "to the running mean 0 and deviation 1, at most 10 away; with --encoder attention the "
+        "numbers of entities to a root mean square of 1",
     )
 
     policies: str = _option(
@@ -253,11 +263,6 @@ class Config:
             raise ValueError("--out must name a folder, got ''")
         if self.memory and self.rollout < 2:
             raise ValueError("--memory needs --rollout of at least 2")
-        if self.normalize_observations and self.encoder == "attention":
-            raise ValueError(
-                "--normalize-observations and --encoder attention exclude each other: "
-                "an entity whose numbers are all zero is not there"
-            )
 
     def facts(self) -> dict[str, Any]:
         """Return all choices as plain values."""

@@ -11,7 +11,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import torch
@@ -272,6 +272,11 @@ class Attention(nn.Module):
         self.last = Mlp(2 * width, widths, activation)
         self.outputs = self.last.outputs
 
+    def sets_in_row(self) -> list[tuple[int, int, int]]:
+        """Return where each set begins in a row, its entities and the numbers of each."""
+        begins = [0, *accumulate(self.shape.sizes)]
+        return [(begins[k], *self.shape.shapes[k]) for k in self.sets]  # type: ignore[misc]
+
     def forward(self, rows: Tensor, head: nn.Linear | None = None) -> Tensor:
         """Return the last layer's activations, or what a linear head makes of them."""
         parts = torch.split(rows, self.shape.sizes, -1)
@@ -333,14 +338,23 @@ class Scale(nn.Module):
 
 
 class Inputs(nn.Module):
-    """Brings each number of an observation to mean 0 and deviation 1 of all that were seen."""
+    """Brings each number of an observation to mean 0 and deviation 1 of all that were seen.
+
+    Those of entities are divided by their root mean square over all entities of their set that are
+    there: what is zero, and so not there, stays zero.
+
+    Args:
+        size: Of a row.
+        sets: First number, entities and numbers of each, of the fields that are sets.
+    """
 
     moments: Tensor
     mean: Tensor
     factor: Tensor
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, sets: Sequence[tuple[int, int, int]] = ()) -> None:
         super().__init__()
+        self.sets = sets
         self.register_buffer("moments", torch.zeros(3, size, dtype=torch.float64))  # 1, x, x^2
         self.register_buffer("mean", torch.zeros(size))
         self.register_buffer("factor", torch.ones(size))
@@ -348,9 +362,19 @@ class Inputs(nn.Module):
     def look(self, rows: Tensor, join: Callable[[Tensor], Tensor]) -> None:
         """Take in new rows; `join` adds up what all ranks have seen."""
         x = rows.double()
-        self.moments += join(torch.stack((torch.ones_like(x).sum(0), x.sum(0), x.square().sum(0))))
-        count = self.moments[0].clamp(min=1)
-        mean, square = self.moments[1] / count, self.moments[2] / count
+        counted = torch.ones_like(x)
+        for first, entities, numbers in self.sets:
+            part = slice(first, first + entities * numbers)
+            there = (x[:, part].reshape(-1, entities, numbers) != 0).any(2, keepdim=True)
+            counted[:, part] = there.expand(-1, -1, numbers).flatten(1).double()
+        self.moments += join(torch.stack((counted.sum(0), x.sum(0), x.square().sum(0))))
+        sums = self.moments.clone()
+        for first, entities, numbers in self.sets:
+            own = sums[:, first : first + entities * numbers].view(3, entities, numbers)
+            own.copy_(own.sum(1, keepdim=True))
+            own[1].zero_()
+        count = sums[0].clamp(min=1)
+        mean, square = sums[1] / count, sums[2] / count
         self.mean.copy_(mean)
         self.factor.copy_((square - mean.square()).clamp(min=_LEAST).rsqrt())
 
@@ -363,21 +387,28 @@ class Policy(nn.Module):
     """Actor and critic of one kind of agent.
 
     Without memory both have an encoder of their own unless they share it; with memory (a GRU) they
-    share encoder and memory.
+    share encoder and memory. A critic that sees the state is always apart, and needs no memory.
     """
 
     def __init__(self, shape: RowShape, actions: Distribution, config: Config) -> None:
         super().__init__()
         self.shape, self.actions, self.memory_size = shape, actions, config.memory
-        self.inputs = Inputs(sum(shape.sizes)) if config.normalize_observations else None
         self.encoder = encoder(shape, config)
+        self.inputs: Inputs | None = None
+        if config.normalize_observations:
+            sets = self.encoder.sets_in_row() if isinstance(self.encoder, Attention) else ()
+            self.inputs = Inputs(sum(shape.sizes), sets)
         width: int = self.encoder.outputs  # type: ignore[assignment]  # all encoders have it
-        self.is_shared = config.share or config.memory > 0
-        self.critic_encoder = None if self.is_shared else encoder(shape, config)
         self.sees_state = config.critic_state
+        self.is_shared = config.share or (config.memory > 0 and not self.sees_state)
         self.state_inputs: Inputs | None = None
-        if config.critic_state:
-            self.critic_encoder = self._state_encoder(config)
+        self.critic_encoder: nn.Module | None = None
+        critic_width = config.memory if config.memory and self.is_shared else width
+        if self.sees_state:
+            self.critic_encoder = made = self._state_encoder(config)
+            critic_width = made.outputs
+        elif not self.is_shared:
+            self.critic_encoder = encoder(shape, config)
         if config.memory:
             self.cell = nn.GRUCell(width, config.memory)
             for name, weight in self.cell.named_parameters():
@@ -387,7 +418,7 @@ class Policy(nn.Module):
         is_gaussian = actions.type == torch.float32
         self.actor = _linear(width, actions.outputs // (2 if is_gaussian else 1), 0.01)
         self.log_std = nn.Parameter(torch.zeros(actions.outputs // 2)) if is_gaussian else None
-        self.critic = _linear(width, 1, 0.1)
+        self.critic = _linear(critic_width, 1, 0.1)
         self.scale = Scale()
 
     def forward(
@@ -412,11 +443,12 @@ class Policy(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Return the network's own outputs (a normal distribution's means), value and memory."""
         rows = self._rows(obs, 1)
-        if self.is_shared:
+        if self.is_shared or self.memory_size:
             x = self.encoder(rows)
             if self.memory_size:
                 memory = x = self.cell(x, memory)
-            outputs, value = self.actor(x), self.critic(x)
+            outputs = self.actor(x)
+            value = self.critic(x) if self.is_shared else self._value_of(rows, state)
         else:
             outputs = self.encoder(rows, self.actor)
             value = self._value_of(rows, state)
@@ -426,7 +458,8 @@ class Policy(nn.Module):
     @property
     def is_traced(self) -> bool:
         """Whether the policy is made of layers alone, whose gradients `traced` can find."""
-        return isinstance(self.encoder, Mlp) and isinstance(self.critic_encoder, Mlp)
+        parts = (self.encoder, self.critic_encoder)
+        return not self.memory_size and all(isinstance(part, Mlp) for part in parts)
 
     @torch.no_grad()
     def traced(
@@ -445,15 +478,23 @@ class Policy(nn.Module):
 
         return outputs, value.squeeze(-1), back
 
-    def sequence(self, obs: Tensor, memory: Tensor, begins: Tensor) -> tuple[Tensor, Tensor]:
+    def sequence(
+        self, obs: Tensor, memory: Tensor, begins: Tensor, state: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Return plain outputs and values over (time, rows); `begins` is 1 where memory is lost."""
-        x = self.encoder(self._rows(obs, 2).flatten(0, 1)).unflatten(0, begins.shape)
+        rows = self._rows(obs, 2).flatten(0, 1)
+        x = self.encoder(rows).unflatten(0, begins.shape)
         keep, states = (~begins).to(x.dtype).unsqueeze(-1), []
         for step, kept in zip(x, keep, strict=True):
             memory = self.cell(step, memory * kept)
             states.append(memory)
         x = torch.stack(states)
-        return self.actor(x).float(), self.critic(x).float().squeeze(-1)
+        if self.is_shared:
+            value = self.critic(x)
+        else:
+            state = None if state is None else state.flatten(0, 1)
+            value = self._value_of(rows, state).view(*begins.shape, 1)
+        return self.actor(x).float(), value.float().squeeze(-1)
 
     def value(
         self, obs: Tensor, memory: Tensor | None = None, state: Tensor | None = None
@@ -475,7 +516,7 @@ class Policy(nn.Module):
 
     def _state_encoder(self, config: Config) -> Mlp:
         if self.is_shared:
-            raise ValueError("--critic-state needs a critic apart: neither --share nor --memory")
+            raise ValueError("--critic-state needs a critic apart: not --share")
         if self.shape.state == 0:
             raise ValueError("--critic-state needs an environment that has a state")
         if config.normalize_observations:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -198,13 +199,11 @@ class Learner:
         step, row = cut.nonzero(as_tuple=True)
         if not len(step):
             return
-        if rollout.state is not None:  # the last state is not kept: that of the last decision
-            reward[step, row] += self.config.gamma * value[step, row]
-            return
+        memory, state = None, rollout.last_states(step, row // rollout.agents)
         if rollout.memory is not None:  # what was remembered when the last observation came
             memory = self.policy.plain(rollout.obs[step, row], rollout.memory[step, row])[2]
         with self.precision():
-            last = self.policy.value(rollout.final_obs[step, row], memory)
+            last = self.policy.value(rollout.final_obs[step, row], memory, state)
         reward[step, row] += self.config.gamma * last
 
     def improve(self, advantage: Tensor, known: Tensor, value: Tensor, update: int) -> int:
@@ -279,7 +278,9 @@ class Learner:
                 outputs, value, back = self._traced(obs, state)
             else:
                 obs, begins = r.obs[: r.length, index], r.begins[: r.length, index]
-                outputs, value = self.policy.sequence(obs, r.memory[0, index], begins)
+                if r.state is not None:
+                    state = r.state[: r.length, index // r.agents]
+                outputs, value = self.policy.sequence(obs, r.memory[0, index], begins, state)
                 back = functools.partial(follow, outputs, value)
                 counted = self.known[:, index].sum(dtype=torch.float)
         gradient, slope, losses = self.lose(index, outputs, value, counted)
@@ -362,6 +363,11 @@ class Trainer:
             self.learned[part] = True if learner.past is None else learner.past.learns[part]
         self.rewards = Rewards(config, env.simulator, self.device)
         self.updates = self.steps = 0
+        self.began = 0  # update before which all worlds began at once
+        limit = env.simulator.max_episode_steps
+        self.starts = math.ceil(limit / config.rollout) if config.stagger else 1
+        if config.stagger and not limit:
+            raise ValueError("--stagger needs an environment with a time limit (max_episode_steps)")
         # Agents that decide in a step: in games of turns one of each world.
         acting = 1 if env.simulator.instance["turns"] else env.agents_per_world
         self.steps_per_update = config.rollout * config.num_envs * acting
@@ -384,6 +390,27 @@ class Trainer:
             rows = slice(None) if learner.rows is None else learner.rows
             state = None if r.state is None else r.state[-1]
             learner.policy.look(r.obs[-1, rows], state, self.ranks.sum)
+
+    def stagger(self) -> None:
+        """Let a part of the worlds begin anew, before each rollout of the first episodes.
+
+        Else worlds whose episodes are equally long would all be at the same step for good, and
+        every update would know one part of an episode.
+        """
+        number = self.updates - self.began
+        if not 0 < number < self.starts:
+            return
+        r, first = self.rollout, self.ranks.share(self.config.num_envs)[0]
+        world = first + torch.arange(self.env.num_worlds)
+        mask = world * self.starts // self.config.num_envs == number
+        if not mask.any():
+            return
+        r.start(*self.env.reset(options={"reset_mask": mask.to(self.device)}))
+        if r.memory is not None:
+            rows = mask.to(self.device).repeat_interleave(r.agents)
+            r.gone &= ~rows
+            r.begins[-1] |= rows
+            r.memory[-1].masked_fill_(rows.unsqueeze(-1), 0)
 
     def time_simulation(self) -> None:
         """Take the simulator's share of a rollout: on a GPU a rollout cannot be looked into.
@@ -415,6 +442,7 @@ class Trainer:
     def iterate(self) -> dict[str, float]:
         """Play a rollout and learn from it; return what there is to report."""
         begin, simulated = self._now(), self.seconds["simulation"]
+        self.stagger()
         fraction = min(self.steps / self.config.total_steps, 1.0)
         rate = optimiser.learning_rate(self.config, fraction)
         self.rewards.set(fraction)
@@ -517,6 +545,7 @@ class Trainer:
         return {
             "updates": self.updates,
             "steps": self.steps,
+            "began": self.began,
             "learners": [learner.state() for learner in self.learners],
             "worlds": [list(part) for part in zip(*gathered, strict=True)],
         }
@@ -524,11 +553,13 @@ class Trainer:
     def load(self, state: Mapping[str, Any]) -> bool:
         """Go on from there; False where the worlds begin anew, for another number of ranks."""
         self.updates, self.steps = state["updates"], state["steps"]
+        self.began = state.get("began", 0)  # older checkpoints say nothing
         self.clock.fill_(self.updates)
         for learner, kept in zip(self.learners, state["learners"], strict=True):
             learner.load(kept)
         if len(state["worlds"]) != self.ranks.count:
             self.rollout.start(*self.env.reset(seed=self.config.seed + self.updates))
+            self.began = self.updates
             return False
         worlds, gone, memory, begins = state["worlds"][self.ranks.rank]
         self.env.simulator.load(worlds)

@@ -32,12 +32,14 @@ class Rollout:
         self.parts = self._output("reward_parts") if config.reward_weights else None
         self.obs, self.mask = self._output("obs", 1), self._output("action_mask", 1)
         self.active = self._output("agent_active", 1)
-        self.state = self._state() if config.critic_state else None
+        self.state = self._states("state", 1) if config.critic_state else None
+        self.final_state = self._states("final_state", 0) if config.critic_state else None
         later = {"obs": self.obs, "action_mask": self.mask, "agent_active": self.active}
         later["state"] = self.state
         now = {"reward": self.reward, "reward_parts": self.parts, "final_obs": self.final_obs}
         now |= {"terminated": self.terminated, "truncated": self.truncated, "ended": self.ended}
         now |= {"episode_return": self.returns, "episode_length": self.lengths}
+        now["final_state"] = self.final_state
         self.slots = [
             {n: a[t + 1] for n, a in later.items() if a is not None}
             | {n: a[t] for n, a in now.items() if a is not None}
@@ -66,16 +68,22 @@ class Rollout:
         output = self.layout.of(name)
         return output and self.array(getattr(torch, output.type), output.shape[2:], extra)
 
-    def _state(self) -> Tensor | None:
-        output = self.layout.of("state")
+    def _states(self, name: str, extra: int) -> Tensor | None:
+        output = self.layout.of(name)
+        if output is None and self.layout.of("state") is not None:
+            raise ValueError(f"--critic-state needs worlds that write {name} (outputs=)")
         if output is None:
             return None  # the policy says so
-        shape = (self.length + 1, *output.shape[:1], math.prod(output.shape[1:]))
+        shape = (self.length + extra, *output.shape[:1], math.prod(output.shape[1:]))
         return torch.zeros(shape, dtype=getattr(torch, output.type), device=self.device)
 
     def states(self, t: int, worlds: Tensor) -> Tensor | None:
         """Return the states of these worlds that critics see at step t."""
         return None if self.state is None else self.state[t, worlds]
+
+    def last_states(self, step: Tensor, worlds: Tensor) -> Tensor | None:
+        """Return the states in which episodes of these worlds ended, at these steps."""
+        return None if self.final_state is None else self.final_state[step, worlds]
 
     def start(self, obs: Tensor, infos: Mapping[str, Any]) -> None:
         """Say where the first rollout begins."""

@@ -28,6 +28,8 @@ def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Ve
     if not config.critic_state:
         unused.add("state")
     names = [n for n in OUTPUTS if one.layout.of(n) is not None and n not in unused]
+    if "state" in names:  # a critic that sees it values what an episode cut short has come to
+        names.append("final_state")
     one.close()
     return VectorEnv(
         config.env,

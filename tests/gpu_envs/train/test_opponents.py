@@ -38,10 +38,7 @@ HEADS = (11, 11, 11, 2, 2)
 def trainer_of(env: str = "HideSeek-v0", count: int = 2, **choices: Any) -> Trainer:
     small = {"rollout": 8, "minibatch": 16, "epochs": 2, "hidden": "8", "share": False}
     config = make(env, num_envs=count, **{**small, **choices})
-    parameters = {"arrays": "torch", **config.parameters}
-    trainer = Trainer(
-        config, VectorEnv(env, count, device="cpu", **parameters), Ranks("cpu"), print
-    )
+    trainer = Trainer(config, worlds.for_training(config, "cpu", count), Ranks("cpu"), print)
     trainer.start()
     return trainer
 
@@ -344,23 +341,56 @@ def test_a_critic_sees_the_state_of_its_own_world() -> None:
         assert t.allclose(value, r.value.flatten()[index], atol=1e-4)
 
 
-def test_where_the_last_state_is_not_known_the_one_before_serves() -> None:
-    trainer = trainer_of(learn="hider", critic_state=True, gamma=0.9)
+@pytest.mark.parametrize("memory", [0, 4])
+def test_where_an_episode_was_cut_short_a_critic_sees_the_state_that_it_ended_in(
+    memory: int,
+) -> None:
+    choices: dict[str, Any] = {"learn": "hider", "critic_state": True, "memory": memory}
+    choices |= {"gamma": 0.9, "rollout": 12}
+    trainer = trainer_of(**choices, parameters={"max_episode_steps": 9})
+    env = VectorEnv("HideSeek-v0", 2, device="cpu", arrays="torch", autoreset_mode="Disabled")
+    obs, infos = env.reset(seed=trainer.config.seed)
     trainer._play()
     r, (learner,) = trainer.rollout, trainer.learners
-    r.truncated[4, :5] = r.ended[4, :5] = True
-    reward = r.reward.clone()
-    value = t.cat((r.value, r.value[:1]))
+    assert r.final_state is not None and r.state is not None
+    for step in range(9):
+        obs, _, _, _, infos = env.step(r.action[step])
+    assert r.ended[8].all() and r.truncated[8].all()
+    assert t.equal(r.final_obs[8], obs)
+    assert t.equal(r.final_state[8], infos["state"].flatten(1))
+    assert not t.equal(r.final_state[8], r.state[9])  # where the next episode begins
+    reward, value = r.reward.clone(), t.cat((r.value, r.value[:1]))
     learner.values(value, reward)
-    assert t.allclose(reward[4, :3], r.reward[4, :3] + 0.9 * r.value[4, :3])
-    assert t.equal(reward[4, 3:], r.reward[4, 3:]) and t.equal(reward[:4], r.reward[:4])
+    with t.no_grad():
+        for row, world in ((0, 0), (2, 0), (6, 1)):
+            kept = None
+            if r.memory is not None:
+                kept = learner.policy.plain(r.obs[8, row][None], r.memory[8, row][None])[2]
+            known = learner.policy.value(obs[row][None], kept, infos["state"][world].view(1, -1))
+            assert t.allclose(reward[8, row], r.reward[8, row] + 0.9 * known, atol=1e-5)
+    assert t.equal(reward[8, 3:5], r.reward[8, 3:5]) and t.equal(reward[:8], r.reward[:8])
+
+
+def test_a_policy_with_memory_has_a_critic_apart_that_sees_the_state() -> None:
+    trainer = trainer_of(learn="hider", critic_state=True, memory=4)
+    trainer.iterate()
+    trainer._play()
+    r, (learner,) = trainer.rollout, trainer.learners
+    assert r.memory is not None and r.state is not None
+    policy, rows = learner.policy, t.tensor([0, 1, 6])
+    with t.no_grad():
+        obs, begins, state = r.obs[:-1, rows], r.begins[:-1, rows], r.state[:-1, rows // 5]
+        outputs, value = policy.sequence(obs, r.memory[0, rows], begins, state)
+        assert t.allclose(policy.real(value), r.value[:, rows], atol=1e-4)
+        # What is done does not depend on it.
+        blind, zero = policy.sequence(obs, r.memory[0, rows], begins)
+        assert t.equal(outputs, blind) and not zero.any()
 
 
 @pytest.mark.parametrize(
     ("env", "choices", "words"),
     [
-        ("HideSeek-v0", {"share": True}, "neither --share nor --memory"),
-        ("HideSeek-v0", {"memory": 4}, "neither --share nor --memory"),
+        ("HideSeek-v0", {"share": True}, "not --share"),
         ("CartPole-v0", {}, "an environment that has a state"),
     ],
 )
@@ -371,9 +401,38 @@ def test_a_critic_needs_a_state_and_an_encoder(
         trainer_of(env, critic_state=True, **{"share": False, **choices})
 
 
-def test_sets_of_entities_cannot_be_normalised() -> None:
-    with pytest.raises(ValueError, match="--normalize-observations and --encoder attention"):
-        make("HideSeek-v0", normalize_observations=True, encoder="attention")
+def test_entities_are_scaled_together_and_who_is_not_there_stays_away() -> None:
+    inputs = Inputs(7, [(1, 3, 2)])  # a number, then three entities of two
+    rows = t.randn(500, 7, generator=t.Generator().manual_seed(1)) * 3 + 5
+    entities = rows[:, 1:].view(500, 3, 2)
+    entities[:, 1:] *= t.tensor([[1.0, 20.0], [1.0, 20.0]])
+    entities[100:, 2] = entities[:50, 0] = 0
+    inputs.look(rows[:200], lambda sums: sums)
+    inputs.look(rows[200:], lambda sums: sums)
+    there = (entities != 0).any(2)
+    sizes = entities[there].double().square().mean(0).sqrt()
+    found = inputs(rows)
+    assert t.allclose(found[:, 1:].view(500, 3, 2), (entities / sizes.float()).clamp(-10, 10))
+    assert t.equal((found[:, 1:].view(500, 3, 2) != 0).any(2), there)
+    assert abs(float(found[:, 0].mean())) < 1e-5 and abs(float(found[:, 0].std()) - 1) < 1e-2
+
+
+def test_attention_over_normalised_entities_does_not_mind_their_order() -> None:
+    choices = {"normalize_observations": True, "encoder": "attention", "critic_state": True}
+    trainer = trainer_of(learn="hider", **choices)
+    trainer.iterate()
+    (learner,), r = trainer.learners, trainer.rollout
+    rows = r.obs[3, learner.rows]
+    first, boxes, numbers = learner.policy.encoder.sets_in_row()[1]  # type: ignore[operator]
+    assert (boxes, numbers) == (9, 9)
+    assert learner.policy.inputs is not None
+    factor = learner.policy.inputs.factor[first : first + 81].view(9, 9)
+    assert (factor == factor[:1]).all() and factor.unique().numel() > 5
+    turned = rows.clone()
+    turned[:, first : first + 81] = rows[:, first : first + 81].view(-1, 9, 9).flip(1).flatten(1)
+    with t.no_grad():
+        plain, other = (learner.policy.plain(part)[0] for part in (rows, turned))
+    assert t.allclose(plain, other, atol=1e-5)
 
 
 def test_held_noise_draws_the_same_for_some_steps_and_leaves_others_alone() -> None:

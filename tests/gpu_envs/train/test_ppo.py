@@ -13,15 +13,16 @@ import torch as t
 from gymnasium.spaces import MultiDiscrete
 
 from gpu_envs import VectorEnv
+from gpu_envs.train import worlds
 from gpu_envs.train.config import Config, make
 from gpu_envs.train.ppo import Trainer, advantages, backward_sums
 from gpu_envs.train.ranks import Ranks
 
 
-def trainer_of(env: str, worlds: int = 8, **choices: Any) -> Trainer:
-    config = make(env, num_envs=worlds, **{"rollout": 16, "minibatch": 64, "epochs": 2, **choices})
+def trainer_of(env: str, count: int = 8, **choices: Any) -> Trainer:
+    config = make(env, num_envs=count, **{"rollout": 16, "minibatch": 64, "epochs": 2, **choices})
     return trainer_over(
-        VectorEnv(env, worlds, device="cpu", arrays="torch", **config.parameters), config
+        VectorEnv(env, count, device="cpu", arrays="torch", **config.parameters), config
     )
 
 
@@ -109,6 +110,32 @@ def test_what_was_cut_short_gets_the_value_of_its_last_observation() -> None:
 
 
 # ---- rollouts
+
+
+@pytest.mark.parametrize("memory", [0, 4])
+def test_staggered_worlds_are_at_all_parts_of_their_episodes(memory: int) -> None:
+    # Episodes of 10 steps, rollouts of 4: worlds begin at steps 0, 4 and 8.
+    choices: dict[str, Any] = {"rollout": 4, "memory": memory, "learning_rate": 0.0}
+    choices |= {"parameters": {"max_episode_steps": 10, "agent_count": 2}, "stagger": True}
+    config = make("Micro-v0", num_envs=6, minibatch=64, hidden="8", **choices)
+    trainer = trainer_over(worlds.for_training(config, "cpu", 6), config)
+    r, agents, ended = trainer.rollout, trainer.rollout.agents, []
+    for update in range(8):
+        trainer.iterate()
+        ended += list(r.ended.view(4, 6, agents).all(2))
+        if memory and update in (1, 2):  # where the rollout began, two worlds had begun anew
+            assert r.memory is not None
+            began = r.begins[0].view(6, agents).all(1)
+            assert began.tolist() == [world // 2 == update for world in range(6)]
+            assert not r.memory[0, r.begins[0]].any() and r.memory[0, ~r.begins[0]].any()
+    ends = [[step + 1 for step, over in enumerate(ended) if over[world]] for world in range(6)]
+    assert ends == [list(range(first, 33, 10)) for first in (10, 10, 14, 14, 18, 18)]
+
+
+def test_only_worlds_with_a_time_limit_are_staggered() -> None:
+    config = make("CartPole-v0", stagger=True, parameters={"max_episode_steps": 0})
+    with pytest.raises(ValueError, match="--stagger needs an environment with a time limit"):
+        trainer_over(worlds.for_training(config, "cpu", 2), config)
 
 
 def test_rollouts_continue_each_other_and_hold_what_the_simulator_says() -> None:
