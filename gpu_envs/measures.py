@@ -93,6 +93,7 @@ _TASK: Data = {
     "stages": [_VALUES],
     "scripted": str,
     "published": [{"what!": str, "source!": str}],
+    "page": {"what!": str, "at!": str},
     "evaluation": _VALUES,
 }
 _SECTIONS: Data = {

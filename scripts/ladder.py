@@ -6,6 +6,9 @@ side's policies, and chance, meet every policy of the other side. That gives a m
 returns, a rating of each policy (Bradley and Terry's, of whose mean return is greater), and whether
 the last policies do better against the whole ladder than chance and than those at a third of the
 run, with intervals of 95 % over the games. The status is 1 where one of them does not.
+
+`--keep FOLDER` copies the rungs to FOLDER/ladder first, their weights in half the bytes, and what
+is measured are the copies: `scripts/ladder.py FOLDER` says it again.
 """
 
 from __future__ import annotations
@@ -26,10 +29,12 @@ import torch  # noqa: E402
 
 from gpu_envs.benchmark import machine  # noqa: E402
 from gpu_envs.benchmark.report import Bar, Report, Table  # noqa: E402
-from gpu_envs.train import evaluate, worlds  # noqa: E402
+from gpu_envs.train import checkpoint, evaluate, worlds  # noqa: E402
 from gpu_envs.train.config import Config  # noqa: E402
 from gpu_envs.train.opponents import NOBODY  # noqa: E402
 from gpu_envs.train.self_play import groups  # noqa: E402
+
+LARGE = 1000  # weights, from which on a copy holds them in half the bytes
 
 Games = np.ndarray[Any, np.dtype[np.float64]]  # (first side, second side, game, side): returns
 
@@ -65,6 +70,18 @@ def load(folder: Path, env: Any) -> Ladder:
     teams = [evaluate.Team.at_random(env.simulator)]
     teams += [evaluate.Team.load(path, env.simulator) for path in paths]
     return Ladder([-1, *(int(path.stem) for path in paths)], teams, sides)
+
+
+def keep(source: Path, target: Path) -> None:
+    """Copy the rungs of a run, in about half the bytes."""
+    target.mkdir(parents=True, exist_ok=True)
+    for path in sorted(source.glob("*.ckpt")):
+        tree = evaluate.read(path)
+        for state in tree["policies"].values():
+            for name, weights in state.items():
+                if weights.dtype == torch.float32 and weights.numel() >= LARGE:
+                    state[name] = weights.half()
+        checkpoint.save(target / path.name, tree)
 
 
 def play(
@@ -126,12 +143,30 @@ def against_all(ladder: Ladder, games: Games, side: int) -> dict[str, tuple[floa
     return {name: interval(own[k, 1:].ravel()) for name, k in rungs.items()}
 
 
-def draw(ladder: Ladder, rated: Sequence[np.ndarray], path: Path, title: str) -> None:
-    """Draw the ratings of both sides over the steps."""
+def won(games: Games) -> np.ndarray:
+    """Return the share of games that the first side wins, half of those that nobody does."""
+    first, second = games[..., 0], games[..., 1]
+    share: np.ndarray = ((first > second) + 0.5 * (first == second)).mean(-1)
+    return share
+
+
+def draw(ladder: Ladder, games: Games, rated: Sequence[np.ndarray], path: Path, title: str) -> None:
+    """Draw who beats whom, and the ratings of both sides over the steps."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    axes = figure.subplots()
+    figure = Figure(figsize=(12, 4.6), layout="constrained")
+    matrix, axes = figure.subplots(1, 2)
+    shown = matrix.imshow(won(games), cmap="RdBu", vmin=0, vmax=1, aspect="auto")
+    first, second = ladder.sides
+    ticks = range(len(ladder.steps))
+    matrix.set_xticks(ticks, ladder.names, rotation=60, fontsize=8)
+    matrix.set_yticks(ticks, ladder.names, fontsize=8)
+    matrix.set(xlabel=second, ylabel=first, title=f"games that {first}s win")
+    for (row, column), share in np.ndenumerate(won(games)):
+        colour = "white" if abs(share - 0.5) > 0.3 else "black"
+        at = {"ha": "center", "va": "center", "fontsize": 7, "color": colour}
+        matrix.text(column, row, f"{100 * share:.0f}", **at)
+    figure.colorbar(shown, ax=matrix)
     for name, values in zip(ladder.sides, rated, strict=True):
         axes.plot(np.array(ladder.steps[1:]) / 1e6, values[1:], marker="o", label=name)
     axes.axhline(0, color="#777777", linestyle="--", linewidth=1, label="random")
@@ -150,13 +185,17 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=99, help="of the worlds (default 99)")
     parser.add_argument("--sampled", action="store_true", help="draw actions")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="for copies of the policies")
     given = parser.parse_args()
     torch.set_num_threads(1)
     paths = sorted((given.run / "ladder").glob("*.ckpt"))
     if not paths:
         parser.error(f"{given.run}/ladder has no policies: train with --ladder-every")
     config = Config(**evaluate.read(paths[-1])["config"])
-    ladder, games = play(config, given.run, given.games, given.seed, given.sampled)
+    if given.keep is not None:
+        keep(given.run / "ladder", given.keep / "ladder")
+    run = given.keep or given.run
+    ladder, games = play(config, run, given.games, given.seed, given.sampled)
     report = Report(
         f"{config.env.partition('-')[0]}-ladder",
         machine.describe("cpu"),
@@ -166,6 +205,10 @@ def main() -> int:
     table = Table(f"mean return of a {first} (rows) against {second}s", ["", *ladder.names])
     for name, row in zip(ladder.names, games[..., 0].mean(-1), strict=True):
         table.rows.append([name, *(f"{value:.0f}" for value in row)])
+    report.show(table)
+    table = Table(f"games that {first}s win [%]", ["", *ladder.names])
+    for name, row in zip(ladder.names, won(games), strict=True):
+        table.rows.append([name, *(f"{100 * share:.0f}" for share in row)])
     report.show(table)
     rated = ratings(games)
     table = Table("rating, Elo, random 0", ["", *ladder.names])
@@ -189,7 +232,7 @@ def main() -> int:
     report.figures.append(f"{report.stem()}.png")
     for path in report.write(given.out):
         print(path)
-    draw(ladder, rated, given.out / f"{report.stem()}.png", f"{config.env}, self-play")
+    draw(ladder, games, rated, given.out / f"{report.stem()}.png", f"{config.env}, self-play")
     return 0 if all(bar.verdict == "ok" for bar in report.bars) else 1
 
 

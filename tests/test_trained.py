@@ -17,6 +17,7 @@ from gpu_envs import VectorEnv, measures, policies, registration
 from gpu_envs.train import evaluate
 from gpu_envs.train.config import Config
 from gpu_envs.train.opponents import NOBODY
+from gpu_envs.train.self_play import groups
 
 FILES = sorted(policies.folder().glob("*.ckpt"))
 
@@ -49,15 +50,13 @@ def test_a_trained_policy_is_small_and_better_than_chance(path: Path) -> None:
     env = VectorEnv(config.env, count, device="cpu", arrays="torch", threads=1, **own)
     with closing(env):
         team = evaluate.Team.load(path, env.simulator)
-        learned = [agent for agent, k in enumerate(team.of_agent) if k != NOBODY]
-        trained, chance = (
-            evaluate.play(
-                env,
-                one.policies,
-                evaluate.rows_of(one.of_agent, count, "cpu"),
-                seed=3,
-                is_sampled=config.sampled_evaluation,
-            )[0][:, learned].mean()
-            for one in (team, evaluate.Team.at_random(env.simulator))
-        )
-    assert trained > chance
+        sides = groups(config.policies, env.agent_names, config.learn)
+        played = {}
+        for side, members in {"": [], **sides}.items():  # one side learned at a time, at first none
+            seats = [k if a in members else NOBODY for a, k in enumerate(team.of_agent)]
+            rows = evaluate.rows_of(seats, count, "cpu")
+            sampled = config.sampled_evaluation
+            returns, _ = evaluate.play(env, team.policies, rows, seed=3, is_sampled=sampled)
+            played[side] = returns.view(count, agents)
+    for side, members in sides.items():
+        assert played[side][:, members].mean() > played[""][:, members].mean(), side

@@ -13,8 +13,9 @@ pytest.importorskip("torch", reason="needs torch")
 
 
 import ladder
+import torch
 
-from gpu_envs.train import run
+from gpu_envs.train import evaluate, run
 
 
 def test_ratings_are_those_that_games_were_drawn_by() -> None:
@@ -58,6 +59,32 @@ def test_a_ladder_is_played_and_written(
     assert [values[0] for values in report["ratings"]] == [0, 0]
     assert len(report["bars"]) == 4 and path.with_suffix(".png").exists()
     assert "against the whole ladder" in capsys.readouterr().out
+
+
+def test_kept_policies_are_small_and_play_as_theirs_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "TagGrid-v0 --num-taggers 3 --grid-length 8 --policies role --num-envs 8 --rollout 16"
+    words += " --total-steps 2000 --ladder-every 1000 --device cpu --evaluation-episodes 2"
+    assert run.main([*words.split(), "--goal", "inf", "--out", str(tmp_path / "run")]) == 0
+    told = ["--games", "5", "--out", str(tmp_path / "first"), "--keep", str(tmp_path / "kept")]
+    monkeypatch.setattr(sys, "argv", ["ladder.py", str(tmp_path / "run"), *told])
+    ladder.main()
+    again = ["ladder.py", str(tmp_path / "kept"), "--games", "5", "--out", str(tmp_path / "second")]
+    monkeypatch.setattr(sys, "argv", again)
+    ladder.main()
+    first, second = (
+        json.loads(next((tmp_path / out).glob("*.json")).read_text()) for out in ("first", "second")
+    )
+    assert first["returns"] == second["returns"] and first["steps"] == [-1, 1000, 2000]
+    for path in (tmp_path / "run" / "ladder").glob("*.ckpt"):
+        own, kept = evaluate.read(path), evaluate.read(tmp_path / "kept" / "ladder" / path.name)
+        assert kept["config"] == own["config"]
+        for name, state in own["policies"].items():
+            for key, weights in state.items():
+                copied = kept["policies"][name][key]
+                assert torch.allclose(copied.to(weights.dtype), weights, rtol=1e-3, atol=1e-6)
+        assert (tmp_path / "kept" / "ladder" / path.name).stat().st_size < path.stat().st_size
 
 
 def test_a_run_without_a_ladder_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
