@@ -169,6 +169,12 @@ class Config:
     hidden: str = _option("64,64", "network", "widths of the hidden layers")
     activation: str = _option("tanh", "network", "of the hidden layers", choices=("tanh", "relu"))
     memory: int = _option(0, "network", "numbers in a recurrent memory (GRU); 0: none", low=0)
+    memory_norm: bool = _option(
+        False,
+        "network",
+        "layer normalisation of what the memory takes in and of what is read from it, which keeps "
+        "its gates from sticking",
+    )
     share: bool = _option(False, "network", "actor and critic share the encoder")
     critic_state: bool = _option(
         False, "network", "the critic also sees the state of the world, of which nothing is hidden"

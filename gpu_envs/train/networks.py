@@ -410,6 +410,8 @@ class Policy(nn.Module):
         elif not self.is_shared:
             self.critic_encoder = encoder(shape, config)
         if config.memory:
+            norm = nn.LayerNorm if config.memory_norm else nn.Identity
+            self.norm_in, self.norm_out = norm(width), norm(config.memory)
             self.cell = nn.GRUCell(width, config.memory)
             for name, weight in self.cell.named_parameters():
                 nn.init.orthogonal_(weight) if "weight" in name else nn.init.zeros_(weight)
@@ -446,7 +448,8 @@ class Policy(nn.Module):
         if self.is_shared or self.memory_size:
             x = self.encoder(rows)
             if self.memory_size:
-                memory = x = self.cell(x, memory)
+                memory = self.cell(self.norm_in(x), memory)
+                x = self.norm_out(memory)
             outputs = self.actor(x)
             value = self.critic(x) if self.is_shared else self._value_of(rows, state)
         else:
@@ -483,12 +486,12 @@ class Policy(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Return plain outputs and values over (time, rows); `begins` is 1 where memory is lost."""
         rows = self._rows(obs, 2).flatten(0, 1)
-        x = self.encoder(rows).unflatten(0, begins.shape)
+        x = self.norm_in(self.encoder(rows)).unflatten(0, begins.shape)
         keep, states = (~begins).to(x.dtype).unsqueeze(-1), []
         for step, kept in zip(x, keep, strict=True):
             memory = self.cell(step, memory * kept)
             states.append(memory)
-        x = torch.stack(states)
+        x = self.norm_out(torch.stack(states))
         if self.is_shared:
             value = self.critic(x)
         else:

@@ -217,9 +217,12 @@ def test_nobody_there_is_no_trouble() -> None:
 
 
 @pytest.mark.parametrize("encoder", ["mlp", "cnn", "attention"])
-def test_a_sequence_equals_its_steps_with_memory_lost_where_episodes_begin(encoder: str) -> None:
+@pytest.mark.parametrize("norm", [False, True])
+def test_a_sequence_equals_its_steps_with_memory_lost_where_episodes_begin(
+    encoder: str, norm: bool
+) -> None:
     shape, steps, count = SHAPES[encoder], 7, 4
-    made = policy(shape, encoder=encoder, memory=5)
+    made = policy(shape, encoder=encoder, memory=5, memory_norm=norm)
     obs = rows(shape, steps * count).unflatten(0, (steps, count))
     begins = torch.zeros(steps, count, dtype=torch.bool)
     begins[3, 1] = begins[0, 2] = begins[6, 3] = begins[5, 1] = True
@@ -243,6 +246,20 @@ def test_memory_carries_what_was_seen_and_begins_carry_nothing() -> None:
     assert one[2, 0] == two[2, 0] and one[2, 1] != two[2, 1]
 
 
+def test_a_normed_memory_takes_in_and_gives_numbers_of_one_size() -> None:
+    made = policy(FLAT, memory=5, memory_norm=True)
+    taken: list[torch.Tensor] = []
+    made.cell.register_forward_pre_hook(lambda _, inputs: taken.append(inputs[0]))
+    given: list[torch.Tensor] = []
+    made.actor.register_forward_pre_hook(lambda _, inputs: given.append(inputs[0]))
+    with torch.no_grad():
+        made.encoder.layers[-1].weight.mul_(100)  # type: ignore[union-attr, operator, index]
+        _, _, memory = made.plain(rows(FLAT, 50))
+    for part in (*taken, *given):
+        assert part.mean(-1).abs().max() < 1e-4 and (part.std(-1) < 1.3).all()
+    assert memory is not None and memory.std(-1).max() < 1.2  # what is kept is the cell's own
+
+
 def test_gradients_flow_through_memory_to_its_beginning_alone() -> None:
     made = policy(FLAT, memory=5)
     obs = rows(FLAT, 8).unflatten(0, (4, 2)).requires_grad_()
@@ -263,7 +280,15 @@ SPACES = (spaces.Discrete(4), spaces.MultiDiscrete([2, 3]), spaces.Box(-1, 1, (2
 @pytest.mark.parametrize("space", SPACES, ids=str)
 @pytest.mark.parametrize("encoder", ["mlp", "cnn", "attention"])
 @pytest.mark.parametrize(
-    "choices", [{}, {"share": True}, {"memory": 6}, {"activation": "relu"}], ids=str
+    "choices",
+    [
+        {},
+        {"share": True},
+        {"memory": 6},
+        {"memory": 6, "memory_norm": True},
+        {"activation": "relu"},
+    ],
+    ids=str,
 )
 def test_every_parameter_gets_a_gradient(space: Any, encoder: str, choices: dict[str, Any]) -> None:
     shape = SHAPES[encoder]
