@@ -4,7 +4,8 @@
 
 prints in which share of the steps that are paid a hider was seen by seekers that act at random,
 and in which share hiders were outside the arena. Hiders that act at random too are seen in about
-half of the steps; how near a policy comes to this script says what it has learned.
+half of the steps; how near a policy comes to this script says what it has learned. With --still
+they do not look about, which costs most of what hiding is worth.
 
 A hider sees only what is ahead of it, so it turns all the time and keeps in mind where it last saw
 each seeker. Its lidar shows the free floor around it as a polygon. Every few steps it asks of
@@ -36,7 +37,8 @@ HIDERS, SEEKERS, STEPS = 3, 2, 240  # of an episode by default
 class Hiders:
     """The script for the hiders of all worlds, for one episode."""
 
-    def __init__(self, worlds: int, hiders: int, seekers: int) -> None:
+    def __init__(self, worlds: int, hiders: int, seekers: int, turn: int = TURN) -> None:
+        self.turn = turn
         rows = worlds * hiders
         self.rows, self.seekers = rows, seekers
         self.seeker_at = np.zeros((rows, seekers, 2), np.float32)
@@ -60,7 +62,7 @@ class Hiders:
         action = np.full((len(me), 5), 0, np.int32)
         action[:, 0] = REST + np.rint(5 * (way * right).sum(1))
         action[:, 1] = REST + np.rint(5 * (way * ahead).sum(1))
-        action[:, 2] = TURN
+        action[:, 2] = self.turn
         return action
 
     def _look(
@@ -144,11 +146,11 @@ class Rows:
 hide = Rows()
 
 
-def measure(worlds: int, seed: int) -> tuple[float, float]:
+def measure(worlds: int, seed: int, turn: int = TURN) -> tuple[float, float]:
     """Play one episode in every world; return the shares of steps seen and of steps outside."""
     env = gym.make_vec("HideSeek-v0", num_envs=worlds, observation="dict")
     is_hider = np.tile(np.arange(HIDERS + SEEKERS) < HIDERS, worlds)
-    script, rng = Hiders(worlds, HIDERS, SEEKERS), np.random.default_rng(seed)
+    script, rng = Hiders(worlds, HIDERS, SEEKERS, turn), np.random.default_rng(seed)
     obs, _ = env.reset(seed=seed)
     seen, outside, paid, ended = 0, 0, 0, np.zeros(len(is_hider), bool)
     highs = env.single_action_space.nvec
@@ -171,8 +173,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--worlds", type=int, default=1000, help="episodes (default 1000)")
     parser.add_argument("--seed", type=int, default=99, help="of worlds and seekers (default 99)")
+    parser.add_argument("--still", action="store_true", help="let hiders face one way")
     given = parser.parse_args()
-    seen, outside = measure(given.worlds, given.seed)
+    seen, outside = measure(given.worlds, given.seed, REST if given.still else TURN)
     print(f"hiders seen in {seen:.1%} of the paid steps, outside in {outside:.2%}")
 
 
