@@ -93,7 +93,6 @@ _TASK: Data = {
     "stages": [_VALUES],
     "scripted": str,
     "published": [{"what!": str, "source!": str}],
-    "page": {"what!": str, "at!": str},
     "evaluation": _VALUES,
 }
 _SECTIONS: Data = {

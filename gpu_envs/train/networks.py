@@ -409,6 +409,8 @@ class Policy(nn.Module):
             critic_width = made.outputs
         elif not self.is_shared:
             self.critic_encoder = encoder(shape, config)
+        if config.memory_norm and not config.memory:
+            raise ValueError("--memory-norm needs --memory")
         if config.memory:
             norm = nn.LayerNorm if config.memory_norm else nn.Identity
             self.norm_in, self.norm_out = norm(width), norm(config.memory)

@@ -246,6 +246,11 @@ def test_memory_carries_what_was_seen_and_begins_carry_nothing() -> None:
     assert one[2, 0] == two[2, 0] and one[2, 1] != two[2, 1]
 
 
+def test_there_is_no_norm_without_a_memory() -> None:
+    with pytest.raises(ValueError, match="--memory-norm needs --memory"):
+        policy(FLAT, memory_norm=True)
+
+
 def test_a_normed_memory_takes_in_and_gives_numbers_of_one_size() -> None:
     made = policy(FLAT, memory=5, memory_norm=True)
     taken: list[torch.Tensor] = []
