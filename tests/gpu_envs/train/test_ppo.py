@@ -132,6 +132,28 @@ def test_staggered_worlds_are_at_all_parts_of_their_episodes(memory: int) -> Non
     assert ends == [list(range(first, 33, 10)) for first in (10, 10, 14, 14, 18, 18)]
 
 
+def test_worlds_that_begin_anew_with_other_ranks_are_staggered_again() -> None:
+    choices: dict[str, Any] = {"rollout": 4, "learning_rate": 0.0, "stagger": True}
+    choices |= {"parameters": {"max_episode_steps": 10, "agent_count": 2}}
+    config = make("Micro-v0", num_envs=6, minibatch=64, hidden="8", **choices)
+    first, second = (trainer_over(worlds.for_training(config, "cpu", 6), config) for _ in range(2))
+    for _ in range(5):
+        first.iterate()
+    state = first.state()
+    assert state is not None and state["began"] == 0
+    assert not second.load(state | {"worlds": state["worlds"] * 2})  # those of two ranks
+    ended = []
+    for _ in range(5):
+        second.iterate()
+        ended += list(second.rollout.ended.view(4, 6, -1).all(2))
+    firsts = [[over[world] for over in ended].index(True) + 1 for world in range(6)]
+    assert firsts == [10, 10, 14, 14, 18, 18]
+    again = second.state()
+    assert again is not None and (again["updates"], again["began"]) == (10, 5)
+    # Who goes on with as many ranks goes on where the worlds were.
+    assert first.load(again) and first.began == 5
+
+
 def test_only_worlds_with_a_time_limit_are_staggered() -> None:
     config = make("CartPole-v0", stagger=True, parameters={"max_episode_steps": 0})
     with pytest.raises(ValueError, match="--stagger needs an environment with a time limit"):
