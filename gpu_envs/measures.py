@@ -87,12 +87,13 @@ _TRAINING: Data = {
 }
 _TASK: Data = {
     **dict.fromkeys(("who!", "what", "measure", "role"), str),
-    **dict.fromkeys(("minutes", "per", "penalty", "times", "least", "most"), (int, float)),
+    **dict.fromkeys(("again", "minutes", "per", "penalty", "times", "least", "most"), (int, float)),
     "episodes!": int,
     "options!": _VALUES,
     "stages": [_VALUES],
     "scripted": str,
     "published": [{"what!": str, "source!": str}],
+    "page": {"what!": str, "at!": str},
     "evaluation": _VALUES,
 }
 _SECTIONS: Data = {

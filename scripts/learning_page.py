@@ -34,12 +34,14 @@ them and writes this page. What the tasks are is said beside the headers ([measu
 A run takes one thread of a CPU that other programs used too: seconds are no measurement of speed.
 Measured are the policies of a run's best evaluation, in new episodes; agents at random and, where
 there is one, a scripted policy (`tests/envs/scripted.py`) play the same episodes. Behind +- stands
-the standard error of the mean over one run's episodes; "mean" is over seeds. Where one side
-learns, the others act at random, in training and in what is measured. The pictures show the return
-of a run's own evaluations over its steps, seed by seed in blue, red and green. A dash under
-"published" means that no number for these rules and sizes is known to us.
+the standard error of the mean over one run's episodes; "mean" is over seeds. A seed whose own
+evaluation stays low may be trained a second time, from other random numbers: its row says so.
+Where one side learns, the others act at random, in training and in what is measured. The pictures
+show the return of a run's own evaluations over its steps, seed by seed in blue, red and green;
+where opponents learn, that of each side, in the order of their names. A dash under "published"
+means that no number for these rules and sizes is known to us.
 
-The policies of the best seed of an environment's first row are `trained/<ID>.ckpt`, in the
+The policies of the best seed of an environment's first task are `trained/<ID>.ckpt`, in the
 repository alone:
 
 ```
@@ -69,13 +71,15 @@ class Task:
         for key in ("least", "most"):
             if key in self.data:
                 return f"at {key} {self.data[key]:g}"
-        return f"{self.data['times']:g} times random"
+        return f"{self.data['times']:g} times random" if "times" in self.data else "-"
 
     def is_reached(self) -> bool:
         """Whether the seed that is furthest from the bar reaches it."""
         if "most" in self.data:
             return max(self.means()) <= float(self.data["most"])
         least = self.data.get("least")
+        if least is None and "times" not in self.data:
+            return True  # nothing is to be reached
         if least is None:
             least = self.data["times"] * self.runs[0]["random"]["mean"]
         return min(self.means()) >= float(least)
@@ -83,6 +87,8 @@ class Task:
     def verdict(self) -> str:
         """Return a line on the bar."""
         reached = ", ".join(number(mean) for mean in self.means())
+        if self.bar() == "-":
+            return f"{self.name}, {self.data['what']}: {reached}"
         state = "reached" if self.is_reached() else "missed"
         return f"{self.name}, {self.data['what']}: {reached}; {self.bar()}: {state}"
 
@@ -167,7 +173,11 @@ def files(tasks: Sequence[Task], root: Path) -> dict[Path, str]:
     found = {root / PAGE: text(tasks)}
     for task in tasks:
         found[root / PICTURES / f"{task.name}.svg"] = picture(
-            [_points(runs_of(root) / task.name / str(run["seed"])) for run in task.runs]
+            [
+                points
+                for run in task.runs
+                for points in _points(runs_of(root) / task.name / str(run["seed"]))
+            ]
         )
     return found
 
@@ -225,7 +235,8 @@ def _section(task: Task) -> Iterator[str]:
     for run in task.runs:
         own = [number(run["trained"]["penalised"])] if has_penalty else []
         cells = (f"{run['steps'] / 1e6:.2f} M", f"{run['seconds']:.0f}", score(run["trained"]))
-        yield _line(str(run["seed"]), *cells, *own, run["machine"])
+        again = f", again as {run['again']}" if "again" in run else ""
+        yield _line(f"{run['seed']}{again}", *cells, *own, run["machine"])
     for who in ("random", "scripted"):
         if who in first:
             own = [number(first[who]["penalised"])] if has_penalty else []
@@ -234,6 +245,8 @@ def _section(task: Task) -> Iterator[str]:
     yield f"Over {first['episodes']:,} episodes."
     for one in task.data.get("published", ()):
         yield f"Published: {one['what']} ({one['source']})."
+    if "page" in task.data:
+        yield f"Read more: [{task.data['page']['what']}]({task.data['page']['at']})."
 
 
 def _line(*cells: str) -> str:
@@ -261,11 +274,14 @@ _STYLE = 'font-family="sans-serif" font-size="12"'
 Points = list[tuple[float, float]]
 
 
-def _points(folder: Path) -> Points:
-    """Return steps and return of the evaluations of a kept run, of the first side that learns."""
+def _points(folder: Path) -> list[Points]:
+    """Return steps and return of the evaluations of a kept run, of each side that learns."""
     lines = list(csv.DictReader(io.StringIO((folder / "curve.csv").read_text(encoding="utf-8"))))
-    name = next(name for name in lines[0] if name.startswith(RETURN))
-    return [(float(line["steps"]), float(line[name])) for line in lines if line[name]]
+    return [
+        [(float(line["steps"]), float(line[name])) for line in lines if line[name]]
+        for name in lines[0]
+        if name.startswith(RETURN)
+    ]
 
 
 def _ticks(low: float, high: float) -> list[float]:

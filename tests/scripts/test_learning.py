@@ -20,7 +20,7 @@ TASKS = learning.tasks()
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_every_task_can_be_trained_and_has_one_bar(task: str) -> None:
+def test_every_task_can_be_trained_and_has_one_bar_or_a_page(task: str) -> None:
     for line in learning.stages(TASKS[task], 1, Path("x"), 1):
         name, choices = command.parse(line)
         made = config.make(name, **choices)
@@ -28,7 +28,8 @@ def test_every_task_can_be_trained_and_has_one_bar(task: str) -> None:
         assert (made.device, made.threads) == ("cpu", 1)
     assert Path(made.out) == Path("x")
     assert TASKS[task]["measure"] in measured.MEASURES and TASKS[task]["what"]
-    assert len({"times", "least", "most"} & set(TASKS[task])) == 1
+    bars = {"times", "least", "most"} & set(TASKS[task])
+    assert len(bars) == 1 or (not bars and "page" in TASKS[task])
 
 
 def test_stages_share_the_time_and_begin_where_the_last_one_ended() -> None:
@@ -38,6 +39,44 @@ def test_stages_share_the_time_and_begin_where_the_last_one_ended() -> None:
     assert "--keep-score" in first and "--init" not in first
     assert second[second.index("--init") + 1] == "x/stage_1/checkpoint.ckpt"
     assert first[first.index("--out") + 1] == "x/stage_1"
+
+
+def test_stages_of_different_length_have_the_time_of_their_steps() -> None:
+    parts = [{"total_steps": 1}, {"total_steps": 3}]
+    task = {"id": "CartPole-v0", "options": {"total_steps": 4}, "stages": parts}
+    lines = learning.stages(task, 2, Path("x"), 10)
+    assert [line[line.index("--time-limit") + 1] for line in lines] == ["150", "450"]
+
+
+@pytest.mark.parametrize(("returns", "wanted"), [([5, 9], [5]), ([3, 9], [3, 9]), ([3, 1], [3, 1])])
+def test_a_seed_that_stays_low_is_trained_once_more_and_the_better_one_kept(
+    returns: list[float], wanted: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[list[str]] = []
+
+    def run(told: list[str]) -> int:
+        given.append(told)
+        table = curves.Table(Path(told[told.index("--out") + 1]) / "curve.csv")
+        table.file.path.parent.mkdir(parents=True, exist_ok=True)
+        for step, reached in ((10, 99.0), (20, returns[len(given) - 1]), (30, float("nan"))):
+            table.add({"steps": step, "seconds": step, "evaluation/return": reached})
+        (table.file.path.parent / "best.ckpt").touch()
+        return 0
+
+    monkeypatch.setattr(learning.run, "main", run)
+    task = {"id": "CartPole-v0", "options": {}, "again": 5}
+    learning.train(task, 2, tmp_path / "x" / "2", 10)
+    assert [returns[k] for k in range(len(given))] == wanted
+    assert [told[told.index("--seed") + 1] for told in given] == ["2", "1002"][: len(wanted)]
+    assert all(told[told.index("--time-limit") + 1] == "300" for told in given)
+    kept, where = learning.made(task, 2, tmp_path / "x" / "2")[0]
+    assert learning.evaluated(task, where) == max(wanted)
+    assert kept == (1002 if wanted == [3, 9] else 2)
+    order = learning.Order(None, None, tmp_path, tmp_path, True)
+    facts = learning._facts("x", task, 2, 10, order)
+    assert facts.get("again") == (1002 if len(wanted) == 2 else None)
+    assert facts["steps"] == 30 * len(wanted) and len(facts["commands"]) == len(wanted)
+    assert facts["commands"][-1].endswith("/again" if len(wanted) == 2 else "x/2")
 
 
 def test_a_swarm_at_random_has_the_company_of_an_even_one() -> None:
@@ -87,7 +126,8 @@ def test_stages_make_one_curve(tmp_path: Path) -> None:
 
 def test_tasks_are_named_by_themselves_or_by_their_environment(capsys) -> None:
     assert learning._chosen(["hiders"]) == ["hiders"]
-    assert learning._chosen(["HideSeek", "tag_grid"]) == ["seekers", "hiders", "tag_grid"]
+    wanted = ["self_play", "seekers", "hiders", "tag_grid"]
+    assert learning._chosen(["HideSeek", "tag_grid"]) == wanted
     assert learning.main(["Micro-v0"]) == 2
     assert "nothing to learn" in capsys.readouterr().err
     assert measures.of("Micro-v0")["learning"] == {}

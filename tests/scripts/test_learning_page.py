@@ -83,6 +83,28 @@ def test_scores_have_three_digits_and_errors_one() -> None:
         assert page.score({"mean": mean, "error": error}) == expected
 
 
+def test_a_task_without_a_bar_has_a_dash_and_a_page_to_read(tmp_path: Path) -> None:
+    data = {"id": "X-v0", "who": "all", "what": "score", "page": {"what": "them", "at": "x.md"}}
+    task = page.Task("x", data, a_task().runs)
+    assert task.is_reached() and task.bar() == "-"
+    assert task.verdict() == "x, score: 5.00, 3.00"
+    text = page.text([task])
+    assert "| - | - |\n" in text and text.endswith("Read more: [them](x.md).\n")
+
+
+def test_opponents_have_a_curve_each(tmp_path: Path) -> None:
+    names = ("evaluation/return_hider", "evaluation/return_seeker")
+    rows = [{"steps": k, "seconds": k, names[0]: -k, names[1]: 2 * k} for k in (0, 5, 9)]
+    page.keep(tmp_path, {}, rows)
+    assert page._points(tmp_path) == [[(0, 0), (5, -5), (9, -9)], [(0, 0), (5, 10), (9, 18)]]
+
+
+def test_a_seed_that_was_trained_twice_says_so() -> None:
+    task = a_task()
+    task.runs[1]["again"] = 1002
+    assert "| 2, again as 1002 | 2.00 M |" in page.text([task])
+
+
 def test_a_missed_bar_is_said_in_the_table() -> None:
     text = page.text([a_task("least", 3.5)])
     (line,) = [line for line in text.splitlines() if line.startswith("| `X-v0`")]
