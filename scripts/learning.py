@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import math
 import shlex
 import shutil
 import sys
@@ -186,11 +185,12 @@ def train(
 ) -> None:
     """Train those who learn; once more where the task says so of what its evaluation came to."""
     tries = attempts(task, seed, folder)
+    shutil.rmtree(folder / "again", ignore_errors=True)  # an earlier run's, which might be kept
     for own, where in tries:
         for told in stages(task, own, where, minutes / len(tries)):
             if run.main([*told, *more]) != 0:
                 raise SystemExit(f"error: training with seed {own} failed")
-        if evaluated(task, where) >= task.get("again", -math.inf):
+        if len(tries) == 1 or evaluated(task, where) >= task["again"]:
             break
 
 
@@ -238,25 +238,25 @@ def learn(name: str, task: Task, seeds: Sequence[int], order: Order) -> None:
         beside["scripted"] = measured(task, task["scripted"], episodes, EPISODE_SEED)
     home = page.runs_of(order.root) / name
     shutil.rmtree(home, ignore_errors=True)
-    scores = {}
+    scores, kept = {}, {}
     for seed in seeds:
         facts = _facts(name, task, seed, minutes, order) | {"episodes": episodes}
-        source = made(task, seed, order.out / name / str(seed))[0][1]
+        source = kept[seed] = made(task, seed, order.out / name / str(seed))[0][1]
         facts["trained"] = measured(task, source / "best.ckpt", episodes, EPISODE_SEED)
         page.keep(home / str(seed), facts | beside, curve(task, source))
         scores[seed] = facts["trained"]["mean"] * (-1 if "most" in task else 1)
         print(f"{name}, seed {seed}: {page.score(facts['trained'])}", flush=True)
     if name == first_tasks()[task["id"]]:
         best = max(scores, key=lambda seed: scores[seed])
-        source = made(task, best, order.out / name / str(best))[0][1]
-        keep_policies(source / "best.ckpt", task["id"], order.root)
+        keep_policies(kept[best] / "best.ckpt", task["id"], order.root)
 
 
 def _facts(name: str, task: Task, seed: int, minutes: float, order: Order) -> dict[str, Any]:
     tries = sorted(made(task, seed, order.out / name / str(seed)))
-    told, out = [], Path("runs/learning") / name / str(seed)
-    for own, where in attempts(task, seed, out)[: len(tries)]:
-        told += stages(task, own, where, minutes / len(attempts(task, seed, out)))
+    possible = attempts(task, seed, Path("runs/learning") / name / str(seed))
+    told: list[list[str]] = []
+    for own, where in possible[: len(tries)]:
+        told += stages(task, own, where, minutes / len(possible))
     ends = [curve(task, where)[-1] for _, where in tries]
     return {
         "task": name,

@@ -203,7 +203,7 @@ def _summary(tasks: Sequence[Task]) -> Iterator[str]:
             f"`{task.data['id']}`",
             f"[{task.data['who']}](#{_anchor(task)})",
             task.data["what"],
-            ", ".join(str(run["seed"]) for run in task.runs),
+            ", ".join(f"{run['seed']}{' (again)' * ('again' in run)}" for run in task.runs),
             f"{spent:.1f}" if spent >= 0.1 else "< 0.1",
             ", ".join(score(run["trained"]) for run in task.runs),
             number(sum(means) / len(means)),

@@ -64,6 +64,9 @@ def test_a_seed_that_stays_low_is_trained_once_more_and_the_better_one_kept(
         return 0
 
     monkeypatch.setattr(learning.run, "main", run)
+    stale = tmp_path / "x" / "2" / "again" / "best.ckpt"  # of an earlier run
+    stale.parent.mkdir(parents=True)
+    stale.touch()
     task = {"id": "CartPole-v0", "options": {}, "again": 5}
     learning.train(task, 2, tmp_path / "x" / "2", 10)
     assert [returns[k] for k in range(len(given))] == wanted
