@@ -243,6 +243,9 @@ class NativeSimulator {
     out["first_illegal_world"] = report.first_illegal_world;
     out["first_illegal_agent"] = report.first_illegal_agent;
     out["frozen_steps"] = report.frozen_steps;
+    out["lost_views"] = report.lost_views;
+    out["first_lost_world"] = report.first_lost_world;
+    out["first_lost_agent"] = report.first_lost_agent;
     out["tables"] = tables;
     return out;
   }

@@ -106,6 +106,7 @@ inline Wish wish_of(int64_t num_worlds, const py::kwargs& options) {
       {"threads", number(config.threads, 0)},
       {"device", number(config.device, 0)},
       {"dtype", word(config.elements)},
+      {"actions", word(config.actions)},
       {"final_rows", word(config.final_rows)},
       {"parameters",
        [&](const py::handle& value, const std::string&) {

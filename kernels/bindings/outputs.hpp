@@ -58,6 +58,9 @@ inline std::vector<bool> wanted_outputs(const py::object& names) {
     if (!output) throw Error(Fault::value, "outputs: there is no output '" + name + "'");
     wanted[*output] = true;
     if (has_trait(*output, kWhereEnded)) wanted[kEnded] = true;
+    // All layers of a last picture, or none.
+    if (*output == kFinalObservation || *output == kFinalDepth || *output == kFinalSegmentation)
+      wanted[kFinalObservation] = wanted[kFinalDepth] = wanted[kFinalSegmentation] = true;
   }
   for (int o = 0; o < kOutputCount; ++o)
     if (has_trait(Output(o), kAlways)) wanted[size_t(o)] = true;

@@ -1,7 +1,7 @@
 # The static libraries that tests link: ge_engine (everything that is not a template) and ge_envs (one unit per
 # environment), with the flags of the package's own modules.
 
-file(GLOB_RECURSE GE_ENGINE_SOURCES CONFIGURE_DEPENDS engine/*.cpp geometry/*.cpp physics/*.cpp spatial/*.cpp pictures/*.cpp learning/*.cpp)
+file(GLOB_RECURSE GE_ENGINE_SOURCES CONFIGURE_DEPENDS engine/*.cpp geometry/*.cpp physics/*.cpp spatial/*.cpp pictures/*.cpp cameras/*.cpp learning/*.cpp)
 list(FILTER GE_ENGINE_SOURCES EXCLUDE REGEX "engine/cuda/")
 
 # Sanitizers: a target with GE_FEW_CHECKS has those of GE_SANITIZE_SHIPPED alone. Behind -fsanitize, since the last word

@@ -70,6 +70,9 @@ struct Environment {
   using Step = Stages<Each<kKeep>>;
   using Observe = Stages<ge::Observe<&observe<Act>>>;
   static constexpr Card card{.doc = "A test: actions of every type."};
+  static constexpr Hooks<Schema> hooks{
+      .action_name = [](const None&, int k) { return "category " + std::to_string(k); },
+      .action_key = [](const None&, int k) { return std::string(k == 7 ? "w" : ""); }};
 };
 using Made = Builds<Build<"Choice-v0", Environment<Choice, &keep_choice>>,
                     Build<"Push-v0", Environment<Push, &keep_push>>>;
@@ -133,8 +136,47 @@ void check_floats(const Entry& entry, Type type, T above, int lanes = 0) {
            {-1, 0, 2, 5, 0.1f, 0.1f, 0, 7, 1, 0, -1, 0}, 3, lanes);
 }
 
+/// One number for both categories: every number, each in a row of its own.
+template <class T>
+void check_flat(const Entry& entry, Type type, int lanes = 0) {
+  Config config;
+  config.worlds = 750;
+  config.lanes = lanes;
+  config.actions = ActionForm::flat;
+  Simulation simulation(entry.make("Choice-v0", config));
+  simulation.reset(1);
+  CHECK(simulation->action_ranges() == std::vector<double>({0, 1499}));
+  std::vector<T> actions(1500);
+  std::vector<float> wanted;
+  for (int k = 0; k < 1500; ++k) {
+    actions[size_t(k)] = T(k);
+    const int number = int(actions[size_t(k)]);
+    wanted.push_back(float(number / 300)), wanted.push_back(float(number % 300));
+  }
+  simulation->step({actions.data(), type}, simulation.bound(), nullptr);
+  CHECK(simulation.observation() == wanted);
+  if (sizeof(T) == 1) return;
+  actions[1] = T(1500), actions[4] = T(-1);
+  std::string refusal;
+  try {
+    simulation->step({actions.data(), type}, simulation.bound(), nullptr);
+  } catch (const Error& error) {
+    refusal = error.what();
+  }
+  const FaultReport faults = simulation->faults();
+  CHECK_EQ(refusal,
+           kReadsCallersType ? "" : "actions: world 0, agent 1: 1500 is not one of 0 to 1499");
+  CHECK_EQ(faults.bad_actions, kReadsCallersType ? 2 : 0);
+  CHECK_EQ(faults.first_bad_agent, kReadsCallersType ? 1 : -1);
+  if (kReadsCallersType) wanted[2] = wanted[3] = wanted[8] = wanted[9] = 0;
+  CHECK(simulation.observation() == wanted);
+}
+
 /// All types, on one executor.
 inline void check_all(const Entry& entry, int lanes = 0) {
+  check_flat<int64_t>(entry, Type::int64, lanes);
+  check_flat<int32_t>(entry, Type::int32, lanes);
+  check_flat<uint8_t>(entry, Type::uint8, lanes);
   check_whole<int64_t>(entry, Type::int64, (int64_t{1} << 32) + 1, -1, lanes);
   check_whole<int32_t>(entry, Type::int32, -1, 300, lanes);
   check_whole<uint8_t>(entry, Type::uint8, 5, 255, lanes);

@@ -48,7 +48,7 @@ struct GoldenCase {
       else if (value == "true" || value == "false")
         config.parameters[name] = value == "true";
       else if (std::isalpha(static_cast<unsigned char>(value[0])) ||
-               value.find(' ') != std::string::npos)
+               value.find_first_of(" x") != std::string::npos)
         config.parameters[name] = value;
       else if (value.find_first_of(".e") != std::string::npos)
         config.parameters[name] = std::stod(value);

@@ -41,14 +41,26 @@ struct Words<Autoreset> {
 };
 
 /// Element types that cross the boundary.
-enum class Type { uint8, int32, int64, float32, float64, boolean, uint32, uint64, int8, text };
+enum class Type {
+  uint8,
+  int32,
+  int64,
+  float32,
+  float64,
+  boolean,
+  uint32,
+  uint64,
+  int8,
+  text,
+  uint16
+};
 template <>
 struct Words<Type> {
-  static constexpr const char* at[] = {"uint8", "int32",  "int64",  "float32", "float64",
-                                       "bool",  "uint32", "uint64", "int8",    "string"};
+  static constexpr const char* at[] = {"uint8",  "int32",  "int64", "float32", "float64", "bool",
+                                       "uint32", "uint64", "int8",  "string",  "uint16"};
 };
 constexpr int bytes_of(Type type) {
-  constexpr int bytes[] = {1, 4, 8, 4, 8, 1, 4, 8, 1, 8};
+  constexpr int bytes[] = {1, 4, 8, 4, 8, 1, 4, 8, 1, 8, 2};
   return bytes[int(type)];
 }
 
@@ -59,6 +71,14 @@ struct Words<Elements> {
   static constexpr const char* at[] = {"own", "uint8", "float32", "bits"};
 };
 
+/// How a caller says an action of several categories: a number for each, or `flat`, one number for
+/// all of them, in which the last field is the quickest to change.
+enum class ActionForm { own, flat };
+template <>
+struct Words<ActionForm> {
+  static constexpr const char* at[] = {"own", "flat"};
+};
+
 /// What is told of an output besides its name.
 enum OutputTrait : unsigned {
   kOfAnAgent = 0,   // a row per agent,
@@ -67,25 +87,31 @@ enum OutputTrait : unsigned {
   kAlways = 4,      // written whatever a caller asks for
   kWhereEnded = 8,  // means something in the rows that `ended` marks alone
   kByName = 16,     // written for who names it alone: not for who asks for everything
+  kOfAnEnd = 32,    // exists where the next episode begins within the step that ends one
 };
 
 /// The arrays a simulator can write: the one list of them. An entry adds one, in every layer, and
 /// at the end it leaves the recorded hashes of all that has no such output as they are. The types
 /// of rows that an environment names are in graph/outputs.hpp.
-#define GE_OUTPUTS(OUTPUT)                                         \
-  OUTPUT(kObservation, "obs", kAlways)                             \
-  OUTPUT(kReward, "reward", kAlways | kByAStep)                    \
-  OUTPUT(kTerminated, "terminated", kAlways | kByAStep)            \
-  OUTPUT(kTruncated, "truncated", kAlways | kByAStep)              \
-  OUTPUT(kFinalObservation, "final_obs", kByAStep | kWhereEnded)   \
-  OUTPUT(kEnded, "ended", kByAStep)                                \
-  OUTPUT(kEpisodeReturn, "episode_return", kByAStep | kWhereEnded) \
-  OUTPUT(kEpisodeLength, "episode_length", kByAStep | kWhereEnded) \
-  OUTPUT(kActionMask, "action_mask", kOfAnAgent)                   \
-  OUTPUT(kAgentActive, "agent_active", kOfAnAgent)                 \
-  OUTPUT(kState, "state", kOfAWorld)                               \
-  OUTPUT(kRewardParts, "reward_parts", kByAStep)                   \
-  OUTPUT(kFinalState, "final_state", kOfAWorld | kByAStep | kWhereEnded | kByName)
+#define GE_OUTPUTS(OUTPUT)                                                                    \
+  OUTPUT(kObservation, "obs", kAlways)                                                        \
+  OUTPUT(kReward, "reward", kAlways | kByAStep)                                               \
+  OUTPUT(kTerminated, "terminated", kAlways | kByAStep)                                       \
+  OUTPUT(kTruncated, "truncated", kAlways | kByAStep)                                         \
+  OUTPUT(kFinalObservation, "final_obs", kByAStep | kWhereEnded | kOfAnEnd)                   \
+  OUTPUT(kEnded, "ended", kByAStep)                                                           \
+  OUTPUT(kEpisodeReturn, "episode_return", kByAStep | kWhereEnded)                            \
+  OUTPUT(kEpisodeLength, "episode_length", kByAStep | kWhereEnded)                            \
+  OUTPUT(kActionMask, "action_mask", kOfAnAgent)                                              \
+  OUTPUT(kAgentActive, "agent_active", kOfAnAgent)                                            \
+  OUTPUT(kState, "state", kOfAWorld)                                                          \
+  OUTPUT(kRewardParts, "reward_parts", kByAStep)                                              \
+  OUTPUT(kFinalState, "final_state", kOfAWorld | kByAStep | kWhereEnded | kByName | kOfAnEnd) \
+  OUTPUT(kDepth, "depth", kAlways)                                                            \
+  OUTPUT(kSegmentation, "segmentation", kAlways)                                              \
+  OUTPUT(kFinalDepth, "final_depth", kByAStep | kWhereEnded | kOfAnEnd)                       \
+  OUTPUT(kFinalSegmentation, "final_segmentation", kByAStep | kWhereEnded | kOfAnEnd)         \
+  OUTPUT(kObjective, "true_objective", kByAStep | kWhereEnded)
 
 #define GE_OUTPUT_CONSTANT(constant, name, traits) constant,
 enum Output : int { GE_OUTPUTS(GE_OUTPUT_CONSTANT) kOutputCount };

@@ -38,8 +38,7 @@ void stage(Trial<E>& trial, Write<O, F>) {
 template <class E>
 void stage(Trial<E>& trial, ClearFinal) {
   const int64_t agents = agents_of(trial.shared);
-  clear_final_rows(trial.shared.bound, trial.world * agents, agents,
-                   row_bytes<typename E::Observation>(trial.shared, kFinalObservation));
+  clear_final_observations<E>(trial.shared, trial.world * agents, agents);
   clear_final_states<E>(trial.shared, trial.world, 1);
 }
 
@@ -107,6 +106,58 @@ void rows_out(Trial<E>& trial, Output output) {
         row_name<Agent>(row));
     if (wanted)
       put_host_row(to + (int64_t(trial.world) * agents + row) * RowShape<Row>::elements, values);
+  }
+}
+
+// ---- pictures
+
+/// In image 0 at once, in the others tile by tile, from the last to the first: what a part shows
+/// must not depend on the part.
+template <auto F, AnyImage Row, class E>
+void rows_out(Trial<E>& trial, Output) {
+  using Agent = typename Trial<E>::Agent;
+  WorldImages& images = trial.images;
+  const bool final = trial.into_final;
+  const ImageTarget target = image_target<Row>(trial.shared, final);
+  if (!target.wanted()) return;
+  const int agents = agents_of(trial.shared);
+  for (int row = 0; row < agents; ++row) {
+    const std::string name = row_name<Agent>(row);
+    const auto fate = trial.template agreed<RowFate>(
+        [row, final](const CellsOf<E>& cells) { return row_fate<Agent>(cells, row, final); }, name);
+    if (!fate.wanted) continue;
+    std::string first[kLayerCount];
+    for (int k = 0; k < WorldImages::kCount; ++k) {
+      std::string image = images.at[k], drawn[kLayerCount];
+      ImageTarget own = target;
+      for (int layer = 0; layer < kLayerCount; ++layer)
+        if (own.at[layer] != nullptr) {
+          drawn[layer].assign(size_t(target.form.pixels() * bytes_of_pixel(layer_at(layer))),
+                              WorldImages::kPoison[k]);
+          own.at[layer] = drawn[layer].data();
+        }
+      const auto put = [&](const Part& part) {
+        images.guarded(name, [&] {
+          put_part<F, Agent>(trial.cells_of(image, k == 0), row, 0, own, part, final);
+        });
+      };
+      if (k == 0) put(whole_of(target.form));
+      for (int tile = k == 0 ? 0 : tiles_of(target.form); tile-- > 0;)
+        put(tile_of(target.form, tile));
+      if (image != images.at[k]) images.breach(name + " writes while it should only read");
+      for (int layer = 0; layer < kLayerCount; ++layer) {
+        if (k == 0) first[layer] = drawn[layer];
+        if (drawn[layer] != first[layer])
+          images.breach("what " + name +
+                        " sees depends on the part of the picture that is drawn, or on memory that "
+                        "nobody has written");
+      }
+    }
+    for (int layer = 0; layer < kLayerCount; ++layer)
+      if (target.at[layer] != nullptr)
+        std::memcpy(static_cast<char*>(target.at[layer]) +
+                        (int64_t(trial.world) * agents + row) * int64_t(first[layer].size()),
+                    first[layer].data(), first[layer].size());
   }
 }
 

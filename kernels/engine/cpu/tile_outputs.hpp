@@ -41,10 +41,9 @@ template <class E>
 inline void stage(Tile<E>& tile, ClearFinal, const Set& set) {
   constexpr int B = Tile<E>::B;
   if (tile.crew.first()) {
-    const int64_t bytes = row_bytes<typename E::Observation>(tile.shared, kFinalObservation);
     const int64_t agents = agents_of(tile.shared);
     const auto clear = [&](int64_t first, int64_t worlds) {
-      clear_final_rows(tile.shared.bound, first * agents, worlds * agents, bytes);
+      clear_final_observations<E>(tile.shared, first * agents, worlds * agents);
       clear_final_states<E>(tile.shared, first, worlds);
     };
     // The tile's set is whole here: contiguous blocks, then contiguous loose worlds.
@@ -105,6 +104,27 @@ inline void rows_out(Tile<E>& tile, const Set& set, Output output) {
       put_host_row(to + at * elements, values);
     });
   }
+}
+
+// ---- pictures of agents
+
+/// Each as a whole; a crew shares the tiles of all of a world's.
+template <auto F, AnyImage Row, class E>
+inline void rows_out(Tile<E>& tile, const Set& set, Output) {
+  using Agent = typename Tile<E>::Agent;
+  const bool final = tile.into_final;
+  const ImageTarget target = image_target<Row>(tile.shared, final);
+  if (!target.wanted()) return;
+  const int agents = agents_of(tile.shared);
+  const int parts = tile.crew.size > 1 ? tiles_of(target.form) : 1;
+  tile.share_world(set, [&](const CellsOf<E>& cells) {
+    const Crew::Range mine = tile.crew.share(agents * parts);
+    for (int k = mine.begin; k < mine.end; ++k) {
+      const int row = k / parts;
+      const Part part = parts > 1 ? tile_of(target.form, k % parts) : whole_of(target.form);
+      put_part<F, Agent>(cells, row, int64_t(cells.world) * agents + row, target, part, final);
+    }
+  });
 }
 
 // ---- one row per world

@@ -38,14 +38,17 @@ struct WriteJob {
   }
 };
 
-/// Zeros for the rows of final_obs that `ended`, still of the step before, marks.
+/// Zeros for the rows of final observations that `ended`, still of the step before, marks.
 template <class E>
 struct ClearEndedJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {
     const Bound& bound = work.shared.bound;
     if (static_cast<const uint8_t*>(bound.at[kEnded])[i] == 0) return;
-    const int64_t bytes = row_bytes<typename E::Observation>(work.shared, kFinalObservation);
-    clear_run(static_cast<uint8_t*>(bound.at[kFinalObservation]) + i * bytes, bytes, 0, 1);
+    for_each_final_observation<E>([&](Output output) GE_LAMBDA {
+      if (bound.at[output] == nullptr) return;
+      const int64_t bytes = row_bytes<typename E::Observation>(work.shared, output);
+      clear_run(static_cast<uint8_t*>(bound.at[output]) + i * bytes, bytes, 0, 1);
+    });
   }
 };
 
@@ -74,6 +77,21 @@ struct ObserveJob {
     Row row;
     if (observe_into<F, Agent>(work.cells(at.world), at.row, work.final, row))
       put_row(to + i * RowShape<Row>::elements, row);
+  }
+};
+/// A tile of a picture, by a squad.
+template <class E, Output kOutput, auto F>
+struct TileJob {
+  static GE_FN void run(const Work<E>& work, int64_t i, int lane) {
+    using Row = row_of<E, kOutput>;
+    const ImageTarget target = image_target<Row>(work.shared, work.final);
+    const int agents = agents_of(work.shared), tiles = tiles_of(target.form);
+    const int64_t picture = i / tiles;
+    const FlatPlace at = flat_place(picture, agents);
+    if (!work.on(at.world)) return;
+    put_part<F, typename SchemaOf<E>::Agent>(
+        work.cells(at.world, lane, Squad::kLanes), at.row, picture, target,
+        tile_of(target.form, int(i - picture * tiles)), work.final);
   }
 };
 /// Rows of floats, made where they belong by a lane or by a squad.
@@ -109,9 +127,12 @@ void stage(FlatWalk<E, M>& walk, ClearFinal) {
   const auto& shared = walk.work.shared;
   const FinalRows wanted = shared.bound.rows_of_final();
   if (wanted == FinalRows::zero)
-    walk.machine.zero(shared.bound.at[kFinalObservation],
-                      row_bytes<typename E::Observation>(shared, kFinalObservation) *
-                          walk.agents() * shared.worlds);
+    for_each_final_observation<E>([&](Output output) {
+      if (walk.bound(output))
+        walk.machine.zero(
+            shared.bound.at[output],
+            row_bytes<typename E::Observation>(shared, output) * walk.agents() * shared.worlds);
+    });
   else if (wanted == FinalRows::clear_ended)
     enqueue_rows<flat::ClearEndedJob<E>>(walk, walk.agents());
   if constexpr (has_rows<E, kFinalState>)
@@ -123,8 +144,17 @@ template <class E, class M, Output kOutput, auto F>
 void stage(FlatWalk<E, M>& walk, Show<kOutput, F>) {
   using Row = row_of<E, kOutput>;
   const bool final = walk.work.final;
-  if (!is_made<kOutput>(final) || !walk.bound(target_of<kOutput>(final))) return;
-  if constexpr (has_trait(kOutput, kOfAWorld) && !Wide<Row>)
+  if constexpr (AnyImage<Row>) {
+    const ImageTarget target = image_target<Row>(walk.work.shared, final);
+    if (target.wanted())
+      enqueue_squads<flat::TileJob<E, kOutput, F>>(walk, walk.agents() * tiles_of(target.form));
+    return;
+  } else if (!is_made<kOutput>(final) || !walk.bound(target_of<kOutput>(final))) {
+    return;
+  }
+  if constexpr (AnyImage<Row>)
+    return;
+  else if constexpr (has_trait(kOutput, kOfAWorld) && !Wide<Row>)
     enqueue_worlds<flat::WorldRowJob<E, kOutput, F>>(walk);
   else if constexpr (!Wide<Row>)
     enqueue_rows<flat::ObserveJob<E, kOutput, F>>(walk, walk.agents());

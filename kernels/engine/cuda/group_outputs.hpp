@@ -105,6 +105,29 @@ GE_FN void agent_rows_out(const Group& group, Output output, bool on) {
         });
 }
 
+/// Pictures: a squad draws a tile, its lanes the pixels; lanes that are fewer than a squad's draw
+/// whole pictures each.
+template <bool kFinal, auto F, class Row, AnyGroup Group>
+GE_FN void pictures_out(const Group& group, bool on) {
+  using Agent = typename Group::Agent;
+  const ImageTarget target = image_target<Row>(*group.cells.shared, kFinal);
+  if (!target.wanted()) return;
+  const int rows = group.agents();
+  const int64_t first = int64_t(group.cells.world) * rows;
+  if constexpr (Group::kLanes >= Squad::kLanes) {
+    const int tiles = tiles_of(target.form);
+    squad_rows(group, on, rows * tiles, [&](const auto& cells, int k) GE_LAMBDA {
+      const int row = k / tiles;
+      put_part<F, Agent>(cells, row, first + row, target, tile_of(target.form, k - row * tiles),
+                         kFinal);
+    });
+  } else {
+    my_rows<Agent::capacity>(group, on, rows, [&](int row) GE_LAMBDA {
+      put_part<F, Agent>(group.cells, row, first + row, target, whole_of(target.form), kFinal);
+    });
+  }
+}
+
 template <auto F, class Row, AnyGroup Group>
 GE_FN void world_rows_out(const Group& group, Output output, bool on) {
   const auto& cells = group.cells;
@@ -135,7 +158,9 @@ template <bool kFinal, AnyGroup Group, Output kOutput, auto F>
 GE_FN void stage(Group& group, Show<kOutput, F>, bool on) {
   using Row = row_of<typename Group::Environment, kOutput>;
   if constexpr (is_made<kOutput>(kFinal)) {
-    if constexpr (has_trait(kOutput, kOfAWorld))
+    if constexpr (AnyImage<Row>)
+      pictures_out<kFinal, F, Row>(group, on);
+    else if constexpr (has_trait(kOutput, kOfAWorld))
       world_rows_out<F, Row>(group, target_of<kOutput>(kFinal), on);
     else
       agent_rows_out<kFinal, F, Row>(group, target_of<kOutput>(kFinal), on);
@@ -162,19 +187,22 @@ GE_FN void clear_worlds(const Group& group, Element* to, int64_t elements, bool 
 /// will say what ends in this one.
 template <AnyGroup Group>
 GE_FN void clear_ended(const Group& group, const Bound& bound, bool on) {
-  using Row = typename Group::Environment::Observation;
+  using E = typename Group::Environment;
   const auto& cells = group.cells;
   const uint8_t* const ended = static_cast<const uint8_t*>(bound.at[kEnded]);
-  uint8_t* const to = static_cast<uint8_t*>(bound.at[kFinalObservation]);
-  const int64_t bytes = row_bytes<Row>(*cells.shared, kFinalObservation);
   const int rows = group.agents();
   my_rows<Group::Agent::capacity>(group, on, rows, [&](int row) GE_LAMBDA {
     const int64_t index = int64_t(cells.world) * rows + row;
     GE_WATCH(ended + index, 1, false);
-    if (ended[index] != 0) clear_run(to + index * bytes, bytes, 0, 1);
+    if (ended[index] == 0) return;
+    for_each_final_observation<E>([&](Output output) GE_LAMBDA {
+      if (bound.at[output] == nullptr) return;
+      const int64_t bytes = row_bytes<typename E::Observation>(*cells.shared, output);
+      clear_run(static_cast<uint8_t*>(bound.at[output]) + index * bytes, bytes, 0, 1);
+    });
   });
   before_once();  // the same lane may store the row's final observation, and `ended` itself
-  if constexpr (Group::kLanes == 1 && StageNeeds<typename Group::Environment, 1, ClearFinal>::meets)
+  if constexpr (Group::kLanes == 1 && StageNeeds<E, 1, ClearFinal>::meets)
     group.sync_team();  // as in clear_worlds
 }
 template <AnyGroup Group>
@@ -198,14 +226,16 @@ GE_FN void stage(Group& group, ClearFinal, bool on) {
   const FinalRows wanted = bound.rows_of_final();  // the same for all, so the branch is uniform
   if (wanted == FinalRows::keep) return;
   if (wanted == FinalRows::clear_ended) return clear_ended(group, bound, on);
-  void* const to = bound.at[kFinalObservation];
   const int rows = group.agents();
-  if constexpr (Wide<Row>) {
-    const int64_t bytes = row_bytes<Row>(*cells.shared, kFinalObservation);
-    clear_worlds(group, static_cast<uint8_t*>(to), bytes * rows, on);
+  if constexpr (Wide<Row> || AnyImage<Row>) {
+    for_each_final_observation<typename Group::Environment>([&](Output output) GE_LAMBDA {
+      auto* const rows_of = static_cast<uint8_t*>(bound.at[output]);
+      if (rows_of != nullptr)
+        clear_worlds(group, rows_of, row_bytes<Row>(*cells.shared, output) * rows, on);
+    });
   } else {
     using Rows = StagingPlan<Row, Agent::capacity, Group::kLanes>;
-    auto* const first = static_cast<typename Rows::Element*>(to);
+    auto* const first = static_cast<typename Rows::Element*>(bound.at[kFinalObservation]);
     const int64_t elements = int64_t{rows} * Rows::Shape::elements;  // of a world
     if constexpr (Rows::direct) {
       // By the lane that may also write the row's final observation: no barrier between.

@@ -41,6 +41,11 @@ struct OutputNeeds<Row, kRows, G> {
   static constexpr int bytes = WidePlan::shared;
   static constexpr bool meets = true, direct = false;
 };
+template <AnyImage Row, int kRows, int G>
+struct OutputNeeds<Row, kRows, G> {  // squads draw where the pictures lie
+  static constexpr int bytes = 0;
+  static constexpr bool meets = false, direct = false;
+};
 struct NoNeeds {
   static constexpr int bytes = 0;
   static constexpr bool meets = false;

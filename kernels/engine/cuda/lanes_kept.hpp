@@ -38,7 +38,8 @@ struct SharesRows<E, EachTogether<F>> : std::true_type {};
 template <class E, auto Count, auto Test, auto Make, class T>
 struct SharesRows<E, Emit<Count, Test, Make, T>> : std::true_type {};  // its indices are shared out
 template <class E, Output kOutput, auto F>
-struct SharesRows<E, Show<kOutput, F>> : std::bool_constant<ge::Wide<row_of<E, kOutput>>> {};
+struct SharesRows<E, Show<kOutput, F>>
+    : std::bool_constant<ge::Wide<row_of<E, kOutput>> || AnyImage<row_of<E, kOutput>>> {};
 
 }  // namespace detail
 

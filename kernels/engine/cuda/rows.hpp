@@ -13,13 +13,13 @@
 // sides; what precedes the first and follows the last goes element by element.
 //
 // Rows of 4, 8 or 16 bytes need none of this: the lane that makes one stores it. A row above
-// kLargestRow is written by its lane element by element; images, which are that large, are rendered
-// in pieces by kernels of their own and never pass here.
+// kLargestRow is written by its lane element by element; pictures, which are that large, are drawn
+// where they belong (graph/images.hpp) and never pass here.
 #pragma once
 
 #include "engine/base/platform_numbers.hpp"
 #include "engine/base/platform_once.hpp"
-#include "engine/graph/channels.hpp"
+#include "engine/graph/images.hpp"
 
 #if defined(__CUDACC__)
 // Loops over rows: one lane per world has only its own loads in flight, several lanes have each

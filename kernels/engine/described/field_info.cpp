@@ -20,6 +20,8 @@ double number_at(Type type, const void* at) {
     case Type::boolean:
     case Type::uint8:
       return read(Type_<uint8_t>{});
+    case Type::uint16:
+      return read(Type_<uint16_t>{});
     case Type::int64:
       return read(Type_<int64_t>{});
     case Type::uint32:

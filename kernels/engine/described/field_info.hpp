@@ -50,6 +50,7 @@ constexpr Type type_of() {
   if constexpr (std::is_same_v<T, std::string>) return Type::text;
   if constexpr (std::is_same_v<T, int8_t>) return Type::int8;
   if constexpr (std::is_same_v<T, uint8_t>) return Type::uint8;
+  if constexpr (std::is_same_v<T, uint16_t>) return Type::uint16;
   if constexpr (std::is_same_v<T, int32_t>) return Type::int32;
   if constexpr (std::is_same_v<T, int64_t>) return Type::int64;
   if constexpr (std::is_same_v<T, uint32_t>) return Type::uint32;

@@ -113,6 +113,44 @@ GE_FN double highest_action([[maybe_unused]] const Params& params, [[maybe_unuse
     return described;
 }
 
+/// The words of row `row` of the caller's actions, each of them made safe.
+template <class A, class From, class S>
+GE_FN typename ActionShape<A>::Row read_words(const Shared<S>& shared, int64_t row, bool& bad) {
+  using Shape = ActionShape<A>;
+  const From* from = static_cast<const From*>(shared.actions) + row * Shape::words;
+  typename Shape::Row values;
+  GE_UNROLL
+  for (int k = 0; k < Shape::words; ++k) {
+    constexpr auto ranges = Shape::ranges;
+    const double high = highest_action<A>(shared.params, k, ranges.at[k].high);
+    GE_WATCH(from + k, sizeof(From), false);
+    values.at[k] = take_element<A>(load_once(from + k), ranges.at[k].low, high, bad);
+  }
+  return values;
+}
+/// The same of one number that says all categories (ActionForm::flat).
+template <class A, class From, class S>
+GE_FN typename ActionShape<A>::Row split_number(const Shared<S>& shared, int64_t row, bool& bad) {
+  using Shape = ActionShape<A>;
+  const From* from = static_cast<const From*>(shared.actions) + row;
+  GE_WATCH(from, sizeof(From), false);
+  int32_t rest = take_element<A>(load_once(from), 0.0, double(shared.flat_actions - 1), bad);
+  typename Shape::Row values;
+  for (int k = Shape::words - 1; k >= 0; --k) {
+    constexpr auto ranges = Shape::ranges;
+    const int32_t count = int32_t(highest_action<A>(shared.params, k, ranges.at[k].high)) + 1;
+    values.at[k] = rest % count;
+    rest /= count;
+  }
+  return values;
+}
+template <class A, class From, class S>
+GE_FN typename ActionShape<A>::Row read_action(const Shared<S>& shared, int64_t row, bool& bad) {
+  if constexpr (!ActionShape<A>::is_float && ActionShape<A>::words > 1)
+    if (shared.flat_actions != 0) return split_number<A, From>(shared, row, bad);
+  return read_words<A, From>(shared, row, bad);
+}
+
 /// The action of one agent. kCount: report bad values (on the CPU they were refused before any
 /// world moved).
 template <class E, class From, bool kCount>
@@ -121,23 +159,17 @@ GE_FN void take_action(const Cells<typename E::Schema>& cells, int row, int agen
   using A = typename S::Action;
   using Agent = typename S::Agent;
   using Shape = ActionShape<A>;
-  const From* from = static_cast<const From*>(cells.shared->actions) +
-                     (int64_t(cells.world) * agents + row) * Shape::words;
+  const int64_t index = int64_t(cells.world) * agents + row;
   const bool gone = (cells.template load<Agent, Fate>(row).bits & Fate::kGone) != 0;
-  typename Shape::Row values;
   bool bad = false;
+  typename Shape::Row values = read_action<A, From>(*cells.shared, index, bad);
   GE_UNROLL
-  for (int k = 0; k < Shape::words; ++k) {
-    constexpr auto ranges = Shape::ranges;
-    const double high = highest_action<A>(cells.shared->params, k, ranges.at[k].high);
-    GE_WATCH(from + k, sizeof(From), false);
-    const auto value = take_element<A>(load_once(from + k), ranges.at[k].low, high, bad);
-    values.at[k] = gone ? typename Shape::Element(0) : value;
-  }
+  for (int k = 0; k < Shape::words; ++k)
+    values.at[k] = gone ? typename Shape::Element(0) : values.at[k];
   if constexpr (kCount) {
     if (bad && !gone) {
       count_add(&cells.shared->counters->bad_actions, 1);
-      count_first(&cells.shared->counters->first_bad, int64_t(cells.world) * agents + row);
+      count_first(&cells.shared->counters->first_bad, index);
     }
   }
   cells.template store<Agent, A>(row, __builtin_bit_cast(A, values));

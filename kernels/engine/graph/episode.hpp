@@ -106,14 +106,18 @@ struct Life {
     const uint32_t step = w.template get<EpisodeTable, Clock>(0).step;
     return ending.ended != 0 ? int32_t(step) : 0;
   }
+  static GE_FN float objective(const W& w, Slot agent, const Ending& ending) {
+    return ending.ended != 0 ? called<kHooks<E>.objective.call>(w, agent.row) : 0.0f;
+  }
   static GE_FN uint8_t agent_active(const W& w, [[maybe_unused]] Slot agent, const Fate& fate) {
     bool active = (fate.bits & Fate::kGone) == 0;
-    if constexpr (kHooks<E>.acts.given) active = active && acts<kHooks<E>.acts.call>(w, agent.row);
+    if constexpr (kHooks<E>.acts.given)
+      active = active && called<kHooks<E>.acts.call>(w, agent.row);
     return active ? uint8_t{1} : uint8_t{0};
   }
   /// Called by a name that the compiler knows, not through an address, which a GPU could not.
   template <auto F>
-  static GE_FN bool acts(const W& w, int agent) {
+  static GE_FN auto called(const W& w, int agent) {
     return F(w, agent);
   }
 
@@ -202,7 +206,8 @@ struct Sewn {
                   Write<kReward, &L::reward>, Write<kTerminated, &L::terminated>,
                   Write<kTruncated, &L::truncated>, Write<kEnded, &L::ended>,
                   Write<kEpisodeReturn, &L::episode_return>,
-                  Write<kEpisodeLength, &L::episode_length>>{};
+                  Write<kEpisodeLength, &L::episode_length>>{} +
+           write_objective();
   }
   static consteval auto renew() {
     return Stages<EachWorld<&L::begin_episode>, ClearTables, Each<&L::begin_agent>>{} +
@@ -250,6 +255,12 @@ struct Sewn {
     if constexpr (kHasParts)
       return Stages<Each<&L::template finish_parts<typename E::RewardParts>>,
                     Write<kRewardParts, &L::template reward_parts<typename E::RewardParts>>>{};
+    else
+      return Stages<>{};
+  }
+  static consteval auto write_objective() {
+    if constexpr (kHooks<E>.objective.given)
+      return Stages<Write<kObjective, &L::objective>>{};
     else
       return Stages<>{};
   }

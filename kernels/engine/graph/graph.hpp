@@ -91,7 +91,8 @@ struct When {};
 
 /// Rows of an output (outputs.hpp) whose type the environment names: of an agent by
 /// f(World, Row&, [Slot,] const C& of the agent table...), of a world by
-/// f(World, Row&, const C& of singletons...).
+/// f(World, Row&, const C& of singletons...). Of an observation that is a picture (images.hpp) by
+/// f(World, const Canvas&, [Slot,] const C& of the agent table...), which fills a part of it.
 template <Output kOutput, auto F>
 struct Show {};
 template <auto F>

@@ -42,9 +42,13 @@ struct Hooks {
   /// Whether it is an agent's turn: `agent_active` shows it, and PettingZoo's AEC interface asks.
   /// Runs on the simulator's machine, so it is a GE_FN function.
   Hook<bool(const W& w, int agent)> acts = {};
+  /// How well an agent has done what the game is about, which its rewards may hide: told where its
+  /// episode ends, in `true_objective`. A GE_FN function, as `acts`.
+  Hook<float(const W& w, int agent)> objective = {};
   /// What agents are called instead of player_0, player_1, ...
   Hook<std::string(const Params& params, int agent)> agent_name = {};
-  /// What an action is called, and the key that stands for it where a person plays.
+  /// What an action is called, and the key that stands for it where a person plays. Where an action
+  /// is several categories they are counted through, one field's after the other's.
   Hook<std::string(const Params& params, int action)> action_name = {};
   Hook<std::string(const Params& params, int action)> action_key = {};
   /// One world as text for a terminal: as agent `viewer` knows it, or all of it with -1.
@@ -74,6 +78,7 @@ consteval bool has_no_loose_hooks() {
                 "are `.step_lanes = ...` of the Schema's Tuning");
   static_assert(!requires { &E::fits; }, "GE: say `.fits = ...` in Hooks<Schema> hooks{}");
   static_assert(!requires { &E::acts; }, "GE: say `.acts = ...` in Hooks<Schema> hooks{}");
+  static_assert(!requires { &E::objective; }, "GE: say `.objective = ...` in hooks{}");
   static_assert(!requires { &E::text; }, "GE: say `.text = ...` in Hooks<Schema> hooks{}");
   static_assert(!requires { &E::scene; }, "GE: say `.scene = ...` in Hooks<Schema> hooks{}");
   static_assert(!requires { &E::agent_name; }, "GE: say `.agent_name = ...` in hooks{}");

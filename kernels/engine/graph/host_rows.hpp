@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "engine/graph/images.hpp"
 #include "engine/graph/wide_rows.hpp"
 
 namespace ge {
@@ -20,12 +21,13 @@ GE_FN void put_host_row(typename RowShape<Row>::Element* to, const Row& row) {
   for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = plain.at[k];
 }
 
-/// Clears rows [first, first + count) of the caller's final observations, as far as it wants them
+/// Clears rows [first, first + count) of one of the caller's final outputs, as far as it wants them
 /// cleared, while `ended` is still that of the step before.
-inline void clear_final_rows(const Bound& bound, int64_t first, int64_t count, int64_t row_bytes) {
+inline void clear_final_rows(const Bound& bound, Output output, int64_t first, int64_t count,
+                             int64_t row_bytes) {
   const FinalRows wanted = bound.rows_of_final();
-  if (wanted == FinalRows::keep) return;
-  char* const to = static_cast<char*>(bound.at[kFinalObservation]);
+  if (wanted == FinalRows::keep || bound.at[output] == nullptr) return;
+  char* const to = static_cast<char*>(bound.at[output]);
   if (wanted == FinalRows::zero) {
     std::memset(to + first * row_bytes, 0, size_t(count * row_bytes));
     return;
@@ -42,6 +44,14 @@ inline void clear_final_rows(const Bound& bound, int64_t first, int64_t count, i
     if (ended[row] != 0) std::memset(to + row * row_bytes, 0, size_t(row_bytes));
     ++row;
   }
+}
+/// Of all final observations of an environment.
+template <class E, class S>
+void clear_final_observations(const Shared<S>& shared, int64_t first, int64_t count) {
+  using Row = typename E::Observation;
+  for_each_final_observation<E>([&](Output output) {
+    clear_final_rows(shared.bound, output, first, count, row_bytes<Row>(shared, output));
+  });
 }
 
 /// Clears the last states of worlds [first, first + count), where the caller wants them cleared.

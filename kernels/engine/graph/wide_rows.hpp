@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "engine/described/field_info.hpp"
-#include "engine/graph/channels.hpp"
+#include "engine/graph/images.hpp"
 
 namespace ge {
 
@@ -204,10 +204,21 @@ GE_FN Elements wide_format(const Shared<S>& shared, Output output) {
 /// Bytes of one row of an output in the caller's array.
 template <class Row, class S>
 GE_FN int64_t row_bytes(const Shared<S>& shared, Output output) {
-  if constexpr (Wide<Row>)
+  if constexpr (AnyImage<Row>)
+    return image_bytes(Row::form(shared.params), output);
+  else if constexpr (Wide<Row>)
     return wide_bytes(wide_format<Row>(shared, output), Row::elements(shared.params));
   else
     return int64_t(sizeof(typename RowShape<Row>::Element)) * RowShape<Row>::elements;
+}
+
+/// Bytes of an agent's whole observation, which may lie in several outputs.
+template <class Row, class S>
+GE_FN int64_t observation_bytes(const Shared<S>& shared) {
+  if constexpr (AnyImage<Row>)
+    return all_image_bytes(Row::form(shared.params));
+  else
+    return row_bytes<Row>(shared, kObservation);
 }
 
 /// What a flush needs to know of one output.

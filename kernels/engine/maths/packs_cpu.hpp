@@ -34,6 +34,16 @@ GE_FN Floats lane_numbers() {
   for (int i = 0; i < kPack; ++i) numbers[i] = static_cast<float>(i);
   return numbers;
 }
+GE_FN Floats whole(const Floats& pack) {
+  return __builtin_convertvector(__builtin_convertvector(pack, Mask), Floats);
+}
+template <class F>
+GE_FN Floats each_lane(const Floats& a, const Floats& b, const Mask& mask, const F& f) {
+  Floats values{};
+  for (int i = 0; i < kPack; ++i)
+    if (mask[i] != 0) values[i] = static_cast<float>(f(int32_t(a[i]), int32_t(b[i])));
+  return values;
+}
 GE_FN float lane(const Floats& pack, int i) {
   return pack[i];
 }
@@ -42,6 +52,12 @@ GE_FN void set_lane(Floats& pack, int i, float value) {
 }
 GE_FN Floats spread(float value) {
   return value - Floats{};  // keeps -0
+}
+/// Whole numbers from 0 to 255 as bytes.
+GE_FN void store_bytes(uint8_t* to, const Floats& numbers) {
+  typedef uint8_t Bytes __attribute__((vector_size(kPack)));
+  const Bytes bytes = __builtin_convertvector(__builtin_convertvector(numbers, Mask), Bytes);
+  __builtin_memcpy(to, &bytes, sizeof bytes);
 }
 GE_FN bool any_of(const Mask& mask) {
   int32_t any = 0;

@@ -23,6 +23,15 @@ GE_FN Mask is_not(Mask a) {
 GE_FN Floats lane_numbers() {
   return 0.0f;
 }
+/// Without their fractions, of numbers that an int32_t holds.
+GE_FN Floats whole(Floats pack) {
+  return static_cast<float>(static_cast<int32_t>(pack));
+}
+/// f(a, b) of whole numbers, in the lanes of a mask; else 0.
+template <class F>
+GE_FN Floats each_lane(Floats a, Floats b, Mask mask, const F& f) {
+  return mask ? static_cast<float>(f(static_cast<int32_t>(a), static_cast<int32_t>(b))) : 0.0f;
+}
 GE_FN float lane(Floats pack, int) {
   return pack;
 }
@@ -32,6 +41,10 @@ GE_FN void set_lane(Floats& pack, int, float value) {
 /// One value in every lane.
 GE_FN Floats spread(float value) {
   return value;
+}
+/// Numbers from 0 to 255 as bytes, cut to whole ones.
+GE_FN void store_bytes(uint8_t* to, Floats numbers) {
+  *to = static_cast<uint8_t>(static_cast<int32_t>(numbers));
 }
 GE_FN bool any_of(Mask mask) {
   return mask;

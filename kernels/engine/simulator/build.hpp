@@ -157,7 +157,9 @@ GE_COLD std::string name_of_agent([[maybe_unused]] const typename E::Schema::Par
 /// The described fields of a row, whatever its kind, with the type of its elements.
 template <class Row, class Params>
 GE_COLD std::vector<FieldInfo> row_fields(const Params& params) {
-  if constexpr (Wide<Row>) {
+  if constexpr (AnyImage<Row>) {
+    return image_fields(Row::form(params));
+  } else if constexpr (Wide<Row>) {
     // A wide row describes itself for given parameters, and its elements are of one type.
     std::vector<FieldInfo> all = Row::describe(params);
     for (FieldInfo& info : all)
@@ -197,6 +199,7 @@ GE_COLD BuildFacts facts_of_build(const std::string& id, const typename E::Schem
   for_each_row_type<E>([&](auto output, auto row) {
     facts.rows[output] = row_fields<typename decltype(row)::type>(params);
   });
+  facts.pictures = AnyImage<typename E::Observation>;
   facts.turns = kHooks<E>.acts.given;
   facts.text = kHooks<E>.text.given;
   facts.scene = kHooks<E>.scene.given;
@@ -221,13 +224,14 @@ class Plan : public PlanFacts {
     using Observation = typename E::Observation;
     // In this order: shapes need the format, the JSON needs all that is above it. Assets are made
     // before anything is allocated, since their bytes count when it is asked whether worlds fit.
-    check_config(Wide<Observation>, E::card.max_episode_steps);
+    check_config(Wide<Observation> || AnyImage<Observation>, E::card.max_episode_steps);
     list_columns<false, AllTables<S>>(columns_, segments_, params_);
     hash_layout();
     choose_format(own_format<Observation>(), formats<Observation>());
     set_shapes();
     shelf_ = make_assets<S>(id_, config_.data_folders, settings_, params_, assets_);
     list_ranges();
+    choose_actions(ActionShape<typename S::Action>::is_float);
     // Names are for dictionaries of agents, which nobody makes of millions.
     std::vector<std::string> names;
     for (int agent = 0; agents_ <= kMostNamed && agent < agents_; ++agent)
@@ -255,6 +259,10 @@ class Plan : public PlanFacts {
   struct ElementOf<Row> {
     using type = typename Row::Element;
   };
+  template <AnyImage Row>
+  struct ElementOf<Row> {
+    using type = void;  // each layer has its own
+  };
   /// What a caller gets who asks for nothing: floats where the row has floats, else bytes.
   template <class Row>
   static constexpr Elements own_format() {
@@ -275,7 +283,9 @@ class Plan : public PlanFacts {
 
   template <class Row>
   GE_COLD void row_output(Output which) {
-    if constexpr (Wide<Row>)
+    if constexpr (AnyImage<Row>)
+      add_image_outputs(Row::form(params_), which == kFinalObservation);
+    else if constexpr (Wide<Row>)
       add_wide_output(which, own_format<Row>(),
                       {Row::elements(params_), Row::capacity, Row::describe(params_)});
     else
@@ -283,6 +293,7 @@ class Plan : public PlanFacts {
   }
   GE_COLD void set_shapes() {
     add_agent_outputs(S::Agent::capacity > 1);
+    if constexpr (kHooks<E>.objective.given) add_output(kObjective, Type::float32, {});
     for_each_row_type<E>(
         [&](auto output, auto row) { row_output<typename decltype(row)::type>(output); });
     // The type of a mask that Gymnasium's spaces sample with; the bytes are the same.

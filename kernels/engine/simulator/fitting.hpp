@@ -25,7 +25,7 @@ GE_COLD WorldBytes world_bytes(const typename E::Schema::Params& params, const C
   shared.params = params;
   shared.format = format;
   return {block_bytes<Tables, kBlock<S>>(params) / kBlock<S>, scratch_bytes<Tables>(params),
-          row_bytes<typename E::Observation>(shared, kObservation) * agents_of(shared) *
+          observation_bytes<typename E::Observation>(shared) * agents_of(shared) *
               (config.autoreset == Autoreset::same_step ? 2 : 1)};
 }
 

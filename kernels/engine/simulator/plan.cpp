@@ -103,6 +103,7 @@ std::string describe_build(const BuildFacts& facts) {
          ", \"turns\": " + flag(facts.turns) + ", \"text\": " + flag(facts.text || is_grid) +
          ", \"scene\": " + flag(facts.scene || is_grid) +
          (card.render_fps > 0 ? ", \"render_fps\": " + std::to_string(card.render_fps) : "") +
+         (facts.pictures ? ", \"pictures\": true" : "") +
          ", \"action_mask\": " + flag(facts.rows[kActionMask].has_value()) +
          ", \"columns\": " + columns_json(facts.columns);
 }
@@ -158,6 +159,24 @@ void PlanFacts::choose_format(Elements own, const std::vector<Elements>& possibl
                                   name_of(config_.elements) + "'");
 }
 
+void PlanFacts::choose_actions(bool is_float) {
+  if (config_.actions == ActionForm::own) return;
+  const auto refuse = [&](const std::string& why) {
+    throw Error(Fault::value, "actions='flat' makes one category of several: " + why);
+  };
+  if (is_float) refuse("an action of " + id_ + " is of numbers");
+  if (ranges_.size() == 2) refuse("an action of " + id_ + " is one already");
+  if (outputs_[kActionMask].exists) refuse("the action mask of " + id_ + " is of each by itself");
+  int64_t count = 1;
+  for (size_t k = 0; k < ranges_.size(); k += 2) {
+    if (ranges_[k] != 0) refuse("those of " + id_ + " do not count from 0");
+    count *= int64_t(ranges_[k + 1]) + 1;
+    if (count > 0x7fffffff) refuse("those of " + id_ + " make 2^31 or more");
+  }
+  flat_actions_ = int32_t(count);
+  ranges_ = {0.0, double(count - 1)};
+}
+
 Elements PlanFacts::format_of(Output which, Elements own) const {
   return which == kObservation || which == kFinalObservation ? format_ : own;
 }
@@ -182,8 +201,7 @@ void PlanFacts::add_output(Output which, Type type, std::vector<int64_t> row) {
   const bool per_agent = !has_trait(which, kOfAWorld);
   OutputShape& shape = outputs_[which];
   // The next episode begins within the step in SameStep alone.
-  const bool is_final = which == kFinalObservation || which == kFinalState;
-  const bool exists = !is_final || config_.autoreset == Autoreset::same_step;
+  const bool exists = !has_trait(which, kOfAnEnd) || config_.autoreset == Autoreset::same_step;
   shape = {type, exists, per_agent, std::move(row), 0};
   shape.bytes = bytes_of(type) * config_.worlds * (per_agent ? agents_ : 1);
   for (const int64_t extent : shape.row) shape.bytes *= extent;
@@ -193,6 +211,46 @@ void PlanFacts::add_wide_output(Output which, Elements own, const WideShape& row
   const Elements format = format_of(which, own);
   add_output(which, format == Elements::float32 ? Type::float32 : Type::uint8,
              wide_shape(format, row));
+}
+
+std::vector<FieldInfo> image_fields(const ImageForm& form) {
+  struct Facts {
+    Layer layer;
+    const char *name, *doc;
+    Type type;
+    int64_t channels;
+    double high;
+  };
+  static constexpr Facts all[] = {
+      {kColours, "rgb", "red, green and blue of what is seen", Type::uint8, 3, 255},
+      {kDepths, "depth", "distance of what is seen, along the axis of sight; 0: nothing",
+       Type::float32, 1, kUnbounded},
+      {kSegments, "segmentation", "1 + the number of the solid that is seen; 0: nothing",
+       Type::uint16, 1, 65535}};
+  std::vector<FieldInfo> fields;
+  for (const Facts& facts : all) {
+    if ((form.layers & facts.layer) == 0) continue;
+    FieldInfo info{};
+    info.name = facts.name, info.doc = facts.doc;
+    info.type = facts.type;
+    info.low = 0, info.high = facts.high;
+    if (facts.layer == kDepths) info.unit = "m";
+    info.shape = {form.rows, form.columns};
+    info.shape.insert(form.channels_last != 0 ? info.shape.end() : info.shape.begin(),
+                      facts.channels);
+    fields.push_back(std::move(info));
+  }
+  return fields;
+}
+void PlanFacts::add_image_outputs(const ImageForm& form, bool into_final) {
+  size_t k = 0;
+  const std::vector<FieldInfo> fields = image_fields(form);
+  for (int layer = 0; layer < kLayerCount; ++layer)
+    if ((form.layers & layer_at(layer)) != 0) {
+      add_output(output_of_layer(form, layer_at(layer), into_final), fields[k].type,
+                 fields[k].shape);
+      ++k;
+    }
 }
 
 void PlanFacts::add_agent_outputs(bool many_agents) {
@@ -205,8 +263,25 @@ void PlanFacts::add_agent_outputs(bool many_agents) {
   if (many_agents) add_output(kAgentActive, Type::boolean, {});
 }
 
-void PlanFacts::write_instance(const BuildFacts& build, const void* values,
+namespace {
+
+/// The one field that says all of `fields`, which are of categories.
+FieldInfo flat_action(const std::vector<FieldInfo>& fields, int32_t count) {
+  FieldInfo info{};
+  for (const FieldInfo& field : fields) info.doc += (info.doc.empty() ? "" : ", ") + field.name;
+  info.doc += " in one number, of which the last is the quickest to change";
+  info.name = "action";
+  info.type = Type::int32;
+  info.choices = count;
+  info.low = 0, info.high = count - 1;
+  return info;
+}
+
+}  // namespace
+
+void PlanFacts::write_instance(BuildFacts build, const void* values,
                                const std::vector<std::string>& agent_names, int64_t record_bytes) {
+  if (flat_actions_ != 0) build.action = {flat_action(build.action, flat_actions_)};
   std::string outputs;
   for (int o = 0; o < kOutputCount; ++o) {
     const OutputShape& shape = outputs_[o];

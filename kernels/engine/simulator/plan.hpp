@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/described/field_info.hpp"
+#include "engine/graph/images.hpp"
 #include "engine/simulator/assets.hpp"
 #include "engine/simulator/simulator.hpp"
 #include "engine/world/record.hpp"
@@ -37,6 +38,9 @@ struct ColumnList {
                  const std::vector<FieldInfo>& fields);
 };
 
+/// A field for each layer of an image.
+std::vector<FieldInfo> image_fields(const ImageForm& form);
+
 std::string shape_json(const std::vector<int64_t>& shape);
 
 /// What is known of a build without a simulator.
@@ -52,7 +56,7 @@ struct BuildFacts {
   std::vector<FieldInfo> parameters, reset_options, action;
   std::optional<std::vector<FieldInfo>>
       rows[kOutputCount];  // of outputs that the environment fills
-  bool turns = false, text = false, scene = false;
+  bool pictures = false, turns = false, text = false, scene = false;
 };
 /// The part of the JSON that is known without a simulator.
 std::string describe_build(const BuildFacts& facts);
@@ -81,7 +85,8 @@ struct PlanFacts {
   int64_t max_steps_ = 0;
   std::vector<Column> columns_;
   std::vector<Segment> segments_;
-  std::vector<double> ranges_;
+  std::vector<double> ranges_;  // of a caller's action
+  int32_t flat_actions_ = 0;    // how many there are where one number says all categories; else 0
   // layout_: hash of the columns; instance_: JSON that answers whatever Python asks, written once.
   std::string layout_, instance_;
   OutputShape outputs_[kOutputCount];
@@ -98,14 +103,17 @@ struct PlanFacts {
   void hash_layout();
   /// The element type that was asked for, where it is one of `possible`.
   void choose_format(Elements own, const std::vector<Elements>& possible);
+  /// Makes one category of several where that was asked for, once ranges_ and outputs are known.
+  void choose_actions(bool is_float);
   /// The format of a wide row that is written as `which`; `own` is that of its elements.
   Elements format_of(Output which, Elements own) const;
   void add_output(Output which, Type type, std::vector<int64_t> row);
+  void add_image_outputs(const ImageForm& form, bool into_final);
   void add_wide_output(Output which, Elements own, const WideShape& row);
   /// What the life cycle tells of each agent.
   void add_agent_outputs(bool many_agents);
   /// The whole JSON; `settings` lie in the struct at `values`.
-  void write_instance(const BuildFacts& build, const void* values,
+  void write_instance(BuildFacts build, const void* values,
                       const std::vector<std::string>& agent_names, int64_t record_bytes);
 
  private:

@@ -52,18 +52,22 @@ std::vector<std::string> PlannedBase::action_names() const {
 std::vector<std::string> PlannedBase::action_keys() const {
   return of_each_action(&PlannedBase::key_of_action);
 }
-/// The text of each category of an action that is one category; nothing if the first is empty.
+/// The text of each category, word after word of the action; nothing if no category has one.
 std::vector<std::string> PlannedBase::of_each_action(std::string (PlannedBase::*text)(int)
                                                          const) const {
   std::vector<std::string> texts;
   const std::vector<double>& ranges = facts_->ranges_;
-  // Low and high of one word: anything else has no list of categories.
-  if (ranges.size() != 2 || action_is_float_) return texts;
-  for (int k = 0; k <= int(ranges[1]); ++k) {
-    texts.push_back((this->*text)(k));
-    if (k == 0 && texts[0].empty()) return {};
-  }
-  return texts;
+  // Numbers have no categories, and one number that says all of them has too many.
+  if (action_is_float_ || facts_->flat_actions_ != 0) return texts;
+  // Where the first has no name, none has, and there may be many; without keys some may be.
+  if (name_of_action(0).empty()) return texts;
+  bool has_text = false;
+  for (size_t word = 0; word < ranges.size() / 2; ++word)
+    for (int k = 0; k <= int(ranges[2 * word + 1]); ++k) {
+      texts.push_back((this->*text)(int(texts.size())));
+      has_text |= !texts.back().empty();
+    }
+  return has_text ? texts : std::vector<std::string>{};
 }
 
 int64_t PlannedBase::arena_bytes() const {
@@ -94,19 +98,18 @@ void PlannedBase::check_world(int64_t world) const {
 
 FaultReport PlannedBase::report(const Counters& counters) const {
   FaultReport report;
-  report.bad_actions = int64_t(counters.bad_actions);
   // Kept as ~row, the largest of which is the lowest row: 0 means none, and a maximum needs no
   // value to begin with.
-  if (counters.first_bad != 0) {
-    const int64_t row = int64_t(~counters.first_bad);
-    report.first_bad_world = row / agents(), report.first_bad_agent = row % agents();
-  }
+  const auto place = [&](unsigned long long first, int64_t& world, int64_t& agent) {
+    if (first != 0) world = int64_t(~first) / agents(), agent = int64_t(~first) % agents();
+  };
+  report.bad_actions = int64_t(counters.bad_actions);
+  place(counters.first_bad, report.first_bad_world, report.first_bad_agent);
   report.illegal_actions = int64_t(counters.illegal_actions);
-  if (counters.first_illegal != 0) {
-    const int64_t row = int64_t(~counters.first_illegal);
-    report.first_illegal_world = row / agents(), report.first_illegal_agent = row % agents();
-  }
+  place(counters.first_illegal, report.first_illegal_world, report.first_illegal_agent);
   report.frozen_steps = int64_t(counters.frozen_steps);
+  report.lost_views = int64_t(counters.lost_views);
+  place(counters.first_lost, report.first_lost_world, report.first_lost_agent);
   bool dropped = false;
   for (const unsigned long long rows : counters.dropped) dropped = dropped || rows != 0;
   if (!dropped) return report;  // callers ask after every step

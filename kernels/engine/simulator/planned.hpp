@@ -95,6 +95,7 @@ class PlannedSimulator : public Machine {
     shared_.autoreset = plan_.config_.autoreset;
     shared_.params = plan_.params_;
     shared_.format = plan_.format_;
+    shared_.flat_actions = plan_.flat_actions_;
   }
 
  protected:

@@ -42,6 +42,7 @@ struct Config {
   int64_t max_episode_steps = -1;  // -1: the header's; 0: none
   int threads = 0;                 // 0: as many as the process may use
   Elements elements = Elements::own;
+  ActionForm actions = ActionForm::own;
   FinalRows final_rows = FinalRows::zero;  // `keep` holds for every call
   int device = 0;                          // CUDA ordinal
   Values parameters;
@@ -79,6 +80,8 @@ struct FaultReport {
   int64_t illegal_actions = 0;  // that the rules forbade at that moment, and replaced
   int64_t first_illegal_world = -1, first_illegal_agent = -1;
   int64_t frozen_steps = 0;  // steps of worlds that waited for a reset (Disabled)
+  int64_t lost_views = 0;    // pictures from eyes whose pose was no number
+  int64_t first_lost_world = -1, first_lost_agent = -1;
   struct Table {
     std::string name;
     int64_t dropped, needed, capacity;

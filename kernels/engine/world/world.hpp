@@ -130,6 +130,7 @@ struct Counters {
   static constexpr int kTables = 24;
   // The first of a kind is kept as the complement of its row: the smallest row wins by maximum.
   unsigned long long bad_actions, first_bad, illegal_actions, first_illegal, frozen_steps;
+  unsigned long long lost_views, first_lost;
   unsigned long long dropped[kTables], needed[kTables];
 };
 
@@ -143,6 +144,7 @@ struct Shared {
   Autoreset autoreset;
   Type action_type;
   const void* actions;
+  int32_t flat_actions;       // how many there are where one number says all categories; else 0
   const uint8_t* reset_mask;  // null: all
   int32_t seed_count;         // of a reset. 0: the streams go on
   uint64_t seed;              // 1: world i gets (seed, first_world + i)
@@ -319,6 +321,13 @@ class World {
     count_add(&counters->illegal_actions, 1);
     count_first(&counters->first_illegal,
                 int64_t(cells_.world) * agents_of(*cells_.shared) + agent);
+  }
+
+  /// Counts a picture that could not be taken, the eye being nowhere.
+  GE_FN void count_lost_view(int agent) const {
+    Counters* const counters = cells_.shared->counters;
+    count_add(&counters->lost_views, 1);
+    count_first(&counters->first_lost, int64_t(cells_.world) * agents_of(*cells_.shared) + agent);
   }
 
   /// The life cycle's own view; environments have no use for it.

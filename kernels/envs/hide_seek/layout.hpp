@@ -16,6 +16,7 @@
 #include <charconv>
 #include <vector>
 
+#include "engine/described/text_lines.hpp"
 #include "envs/hide_seek/params.hpp"
 #include "geometry/vectors.hpp"
 
@@ -54,61 +55,6 @@ struct ResetSettings {
 };
 
 // ---- words
-
-/// One line and where it is in the text.
-struct TextLine {
-  std::vector<std::string> words;
-  std::string where;  // "line 3"
-  size_t at = 0;
-
-  bool done() const { return at >= words.size(); }
-  [[noreturn]] void wrong(const std::string& what) const {
-    refuse("layout: " + where + ": " + what);
-  }
-  /// The thing as it stands there, from its name up to the word that was read last.
-  std::string thing() const {
-    std::string text;
-    for (size_t k = 0; k < at && text.size() < 80; ++k) text += (k == 0 ? "" : " ") + words[k];
-    return text;
-  }
-};
-
-inline std::vector<TextLine> layout_lines(const std::string& text) {
-  std::vector<TextLine> lines(1);
-  int number = 1;
-  bool comment = false;
-  std::string word;
-  const auto end_word = [&] {
-    if (!word.empty()) lines.back().words.push_back(word);
-    word.clear();
-  };
-  for (const char c : text) {
-    if (c == '\n' || (c == ';' && !comment)) {
-      end_word();
-      lines.back().where = "line " + std::to_string(number);
-      if (!lines.back().words.empty()) lines.emplace_back();
-      lines.back().words.clear();
-      number += c == '\n' ? 1 : 0;
-      comment = false;
-    } else if (c == '#') {
-      comment = true;
-    } else if (c == ' ' || c == '\t' || c == '\r' || c == ',') {
-      end_word();
-    } else if (!comment) {
-      word += c;
-    }
-  }
-  end_word();
-  lines.back().where = "line " + std::to_string(number);
-  if (lines.back().words.empty()) lines.pop_back();
-  return lines;
-}
-
-inline std::string quoted(const std::string& word) {
-  std::string shown;
-  for (const char c : word.substr(0, 80)) shown += c >= ' ' && c <= '~' ? c : '?';
-  return "'" + shown + "'";
-}
 
 inline bool is_number(const std::string& word) {
   const char c = word[0];
@@ -319,7 +265,7 @@ inline void read_scene(Layout& scene, const std::string& name) {
   for (const NamedScene& named : kScenes) {
     known += (known.empty() ? "" : ", ") + std::string(named.name);
     if (name != named.name) continue;
-    for (TextLine& line : layout_lines(named.text)) {
+    for (TextLine& line : text_lines(named.text)) {
       line.where = "debug:" + name;
       read_thing(scene, line);
     }
@@ -358,7 +304,7 @@ inline Options read_layout(const ResetSettings& settings, const Params& p) {
     read_scene(scene, text.substr(6));
     return scene.options;
   }
-  std::vector<TextLine> lines = layout_lines(text);
+  std::vector<TextLine> lines = text_lines(text);
   if (lines.empty()) refuse("layout: the text names nothing");
   for (TextLine& line : lines) read_thing(scene, line);
   const auto all_there = [](int laid, const char* who, const char* parameter, int wanted) {

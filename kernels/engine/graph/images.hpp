@@ -1,0 +1,248 @@
+// Images: observations that are pictures. An environment describes one by deriving from Image, and
+// draws it part by part on a Canvas:
+//
+//   struct Observation : ge::Image {
+//     static GE_FN ImageForm form(const Params&);                // rows, columns, layers
+//   };
+//   GE_FN void draw(const W& w, const Canvas& canvas, Slot me) { ... canvas.put(...); }
+//
+// A part is a rectangle of pixels that begins at a multiple of a tile: the whole picture on the
+// CPU, or a tile of it where a crew or the lanes of a GPU share a picture. The function fills its
+// part and no more, whatever part that is; checking/shuffled compares pictures that were drawn in
+// different parts. All layers are drawn at once, each into an output of its own: the first that is
+// asked for is `obs`.
+#pragma once
+
+#include "engine/graph/channels.hpp"
+#include "engine/maths/packs.hpp"
+#include "engine/world/squad.hpp"
+
+namespace ge {
+
+/// What a pixel may tell, as bits, in the order of the outputs.
+enum Layer : uint32_t {
+  kColours = 1,   // uint8, red, green, blue
+  kDepths = 2,    // float32, along the axis of sight; 0 where nothing is
+  kSegments = 4,  // uint16, 1 + the number of what is seen; 0 where nothing is
+};
+inline constexpr int kLayerCount = 3;
+GE_FN constexpr Layer layer_at(int k) {
+  return Layer(1u << k);
+}
+
+/// Size and arrangement of one picture.
+struct ImageForm {
+  int32_t rows, columns;
+  uint32_t layers;        // Layer bits, at least one
+  int32_t channels_last;  // 1: rows, columns, channels; 0: channels first
+  static constexpr int kMostSide = 1 << 15;
+  GE_FN int64_t pixels() const { return int64_t{rows} * columns; }
+};
+
+/// What an environment's observation derives from.
+struct Image {
+  static constexpr bool image = true;
+};
+template <class Row>
+concept AnyImage = requires { Row::image; };
+
+GE_FN constexpr int bytes_of_pixel(Layer layer) {
+  return layer == kColours ? 3 : layer == kDepths ? 4 : 2;
+}
+/// Where a layer goes: the first of a form is the observation.
+GE_FN Output output_of_layer(const ImageForm& form, Layer layer, bool into_final) {
+  const bool first = (form.layers & (uint32_t(layer) - 1u)) == 0;
+  if (first || layer == kColours) return into_final ? kFinalObservation : kObservation;
+  if (layer == kDepths) return into_final ? kFinalDepth : kDepth;
+  return into_final ? kFinalSegmentation : kSegmentation;
+}
+/// The layer that the observation is.
+GE_FN Layer first_layer(const ImageForm& form) {
+  return (form.layers & kColours) != 0  ? kColours
+         : (form.layers & kDepths) != 0 ? kDepths
+                                        : kSegments;
+}
+/// Bytes of one picture in one output, one of those that layers go to.
+GE_FN int64_t image_bytes(const ImageForm& form, Output output) {
+  const Layer layer = output == kObservation || output == kFinalObservation ? first_layer(form)
+                      : output == kDepth || output == kFinalDepth           ? kDepths
+                                                                            : kSegments;
+  return form.pixels() * bytes_of_pixel(layer);
+}
+
+GE_FN int64_t all_image_bytes(const ImageForm& form) {
+  int64_t bytes = 0;
+  for (int k = 0; k < kLayerCount; ++k)
+    bytes += (form.layers & layer_at(k)) != 0 ? form.pixels() * bytes_of_pixel(layer_at(k)) : 0;
+  return bytes;
+}
+
+// ---- tiles
+
+inline constexpr int kTileColumns = 16, kTileRows = 8;
+
+GE_FN int tiles_along(int pixels, int tile) {
+  return (pixels + tile - 1) / tile;
+}
+GE_FN int tiles_of(const ImageForm& form) {
+  return tiles_along(form.rows, kTileRows) * tiles_along(form.columns, kTileColumns);
+}
+
+/// A rectangle of pixels.
+struct Part {
+  int32_t row, column, rows, columns;
+};
+GE_FN Part whole_of(const ImageForm& form) {
+  return {0, 0, form.rows, form.columns};
+}
+/// The tile that begins at a row and a column of a part.
+GE_FN Part tile_at(const Part& of, int row, int column) {
+  const int rows = of.rows - row, columns = of.columns - column;
+  return {of.row + row, of.column + column, rows < kTileRows ? rows : kTileRows,
+          columns < kTileColumns ? columns : kTileColumns};
+}
+/// Tile k of a whole picture.
+GE_FN Part tile_of(const ImageForm& form, int k) {
+  const int across = tiles_along(form.columns, kTileColumns);
+  return tile_at(whole_of(form), k / across * kTileRows, k % across * kTileColumns);
+}
+
+// ---- the canvas
+
+/// A part of one picture in the caller's memory, and the lanes that draw it together.
+class Canvas {
+ public:
+  GE_FN Canvas(const ImageForm& form, const Part& part, const Squad& squad)
+      : form_(form), part_(part), squad_(squad) {}
+  GE_FN const ImageForm& form() const { return form_; }
+  GE_FN const Part& part() const { return part_; }
+  GE_FN const Squad& squad() const { return squad_; }
+  /// Whether somebody wants this layer.
+  GE_FN bool wants(Layer layer) const { return at_of(layer) != nullptr; }
+
+  /// Pixels `column`, ... of a row, as many as a pack has or as there are: colours from 0 to 255,
+  /// which are cut to whole numbers.
+  GE_FN void put_colours(int row, int column, const Floats& red, const Floats& green,
+                         const Floats& blue, int count) const {
+    const int64_t first = int64_t{row} * form_.columns + column;
+    const int64_t plane = form_.channels_last != 0 ? 1 : form_.pixels();
+    const int64_t step = form_.channels_last != 0 ? 3 : 1;
+    uint8_t* const to = colours_ + first * step;
+    put_bytes(to, step, red, count);
+    put_bytes(to + plane, step, green, count);
+    put_bytes(to + 2 * plane, step, blue, count);
+  }
+  GE_FN void put_depths(int row, int column, const Floats& depths, int count) const {
+    float* const to = depths_ + int64_t{row} * form_.columns + column;
+    for (int k = 0; k < count; ++k) {
+      GE_WATCH(to + k, 4, true);
+      to[k] = lane(depths, k);
+    }
+  }
+  /// Whole numbers below 65,536.
+  GE_FN void put_segments(int row, int column, const Floats& numbers, int count) const {
+    uint16_t* const to = segments_ + int64_t{row} * form_.columns + column;
+    for (int k = 0; k < count; ++k) {
+      GE_WATCH(to + k, 2, true);
+      to[k] = static_cast<uint16_t>(static_cast<int32_t>(lane(numbers, k)));
+    }
+  }
+  /// Nothing to be seen in the whole part.
+  GE_FN void clear() const {
+    const Floats none = spread(0.0f);
+    for (int row = part_.row; row < part_.row + part_.rows; ++row)
+      for (int k = squad_.lane() * kPack; k < part_.columns; k += squad_.size() * kPack) {
+        const int left = part_.columns - k, count = left < kPack ? left : kPack;
+        const int column = part_.column + k;
+        if (colours_ != nullptr) put_colours(row, column, none, none, none, count);
+        if (depths_ != nullptr) put_depths(row, column, none, count);
+        if (segments_ != nullptr) put_segments(row, column, none, count);
+      }
+  }
+
+  /// The executors': where the first pixel of a layer is; null: nobody wants it.
+  GE_FN void lay(Layer layer, void* at) {
+    if (layer == kColours) colours_ = static_cast<uint8_t*>(at);
+    if (layer == kDepths) depths_ = static_cast<float*>(at);
+    if (layer == kSegments) segments_ = static_cast<uint16_t*>(at);
+  }
+
+ private:
+  GE_FN const void* at_of(Layer layer) const {
+    return layer == kColours  ? static_cast<const void*>(colours_)
+           : layer == kDepths ? static_cast<const void*>(depths_)
+                              : static_cast<const void*>(segments_);
+  }
+  static GE_FN void put_bytes(uint8_t* to, int64_t step, const Floats& values, int count) {
+    if constexpr (kPack > 1)
+      if (step == 1 && count == kPack) return store_bytes(to, values);
+    for (int k = 0; k < count; ++k) {
+      GE_WATCH(to + k * step, 1, true);
+      to[k * step] = static_cast<uint8_t>(static_cast<int32_t>(lane(values, k)));
+    }
+  }
+
+  ImageForm form_;
+  Part part_;
+  Squad squad_;
+  uint8_t* colours_ = nullptr;
+  float* depths_ = nullptr;
+  uint16_t* segments_ = nullptr;
+};
+
+/// The outputs that one call of Show writes; where none is wanted there is nothing to draw.
+struct ImageTarget {
+  ImageForm form;
+  void* at[kLayerCount];  // by layer
+
+  GE_FN bool wanted() const { return at[0] != nullptr || at[1] != nullptr || at[2] != nullptr; }
+  /// Part of picture `index`.
+  GE_FN Canvas canvas(int64_t index, const Part& part, const Squad& squad) const {
+    Canvas canvas(form, part, squad);
+    for (int k = 0; k < kLayerCount; ++k)
+      if (at[k] != nullptr)
+        canvas.lay(layer_at(k),
+                   static_cast<char*>(at[k]) + index * form.pixels() * bytes_of_pixel(layer_at(k)));
+    return canvas;
+  }
+};
+template <class Row, class S>
+GE_FN ImageTarget image_target(const Shared<S>& shared, bool into_final) {
+  ImageTarget target{Row::form(shared.params), {}};
+  for (int k = 0; k < kLayerCount; ++k)
+    if ((target.form.layers & layer_at(k)) != 0)
+      target.at[k] = shared.bound.at[output_of_layer(target.form, layer_at(k), into_final)];
+  return target;
+}
+
+/// Draws a part.
+template <auto F, class T, class S, class... Args>
+GE_FN void draw_part(const Cells<S>& cells, int row, const Canvas& canvas,
+                     Types<const Canvas&, Args...>) {
+  F(World<S>(cells), canvas, argument<T, Args>(cells, row)...);
+}
+/// Draws a part of the picture of an agent, or clears it, or leaves it alone, as its fate says.
+template <auto F, class T, class S>
+GE_FN void put_part(const Cells<S>& cells, int row, int64_t index, const ImageTarget& target,
+                    const Part& part, bool into_final) {
+  const RowFate fate = row_fate<T>(cells, row, into_final);
+  if (!fate.wanted) return;
+  const Canvas canvas = target.canvas(index, part, Squad{cells.squad_lane, cells.squad_size});
+  if (fate.shows)
+    draw_part<F, T>(cells, row, canvas, Arguments<F>{});
+  else
+    canvas.clear();
+}
+
+/// f(output) for every output that final observations of E go to.
+GE_EITHER_MACHINE
+template <class E, class F>
+GE_FN void for_each_final_observation(const F& f) {
+  f(kFinalObservation);
+  if constexpr (AnyImage<typename E::Observation>) {
+    f(kFinalDepth);
+    f(kFinalSegmentation);
+  }
+}
+
+}  // namespace ge
