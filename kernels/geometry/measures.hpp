@@ -11,15 +11,34 @@
 //   sphere    half[0]: radius                                        centre
 //   capsule   half[0]: radius, half[2]: half of the segment along z  centre
 //
-// A new one (a cylinder, a cone) is a row and a number here, `extent` in shapes.hpp, `hit_distance`
-// and `normal_at` in ray_cast.hpp; three lengths are room for a scale per axis. Physics has more to
-// say of it: mass and contacts.
+// Round shapes with a scale per axis, which cameras see and physics does not know:
+//
+//   ellipsoid half: radii                                            centre
+//   pill      half[0], half[1]: radii; half[2]: half of the segment  centre
+//             along z, and how far each end rises beyond it
+//   cylinder  half[0], half[1]: radii; half[2]: half of its height   centre
+//   cone      half[0], half[1]: radii of the base at z = -half[2];   middle of its axis
+//             the apex is at z = half[2]
+//
+// A new one is a row and a number here, `extent` in shapes.hpp, `hit_distance` and `normal_at` in
+// ray_cast.hpp. Physics has more to say of its own: mass and contacts.
 #pragma once
 
 #include <cstdint>
 
 namespace ge::geometry {
 
-enum Shape : int32_t { kFloor, kPlane, kBox, kWedge, kSphere, kCapsule };
+enum Shape : int32_t {
+  kFloor,
+  kPlane,
+  kBox,
+  kWedge,
+  kSphere,
+  kCapsule,
+  kEllipsoid,
+  kPill,
+  kCylinder,
+  kCone
+};
 
 }  // namespace ge::geometry

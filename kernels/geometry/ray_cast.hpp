@@ -188,6 +188,38 @@ GE_FN F hit_distance(const Rays<F, O>& rays, const Placed& p, F limit) {
   }
 }
 
+/// One over the directions of rays, for boxes along the axes: one for all boxes.
+template <class F>
+GE_FN Vector<F> inverses(const Vector<F>& direction) {
+  return {1.0f / detail::safe_slope(direction.x), 1.0f / detail::safe_slope(direction.y),
+          1.0f / detail::safe_slope(direction.z)};
+}
+/// hit_distance of a box along the axes, whose faces lie at `low` and `high` as seen from the one
+/// origin: boxes with a common face are met there at one distance, to the last bit.
+template <class F>
+GE_FN F hit_along_axes(const Vector<F>& inverse, Vec3 low, Vec3 high, F limit) {
+  const F x0 = inverse.x * low.x, x1 = inverse.x * high.x;
+  const F y0 = inverse.y * low.y, y1 = inverse.y * high.y;
+  const F z0 = inverse.z * low.z, z1 = inverse.z * high.z;
+  const detail::Span<F> span = {max(max(min(x0, x1), min(y0, y1)), min(z0, z1)),
+                                min(min(max(x0, x1), max(y0, y1)), max(z0, z1))};
+  return detail::entry(span, limit);
+}
+/// The normal of such a box where it is met.
+template <class F>
+GE_FN Vector<F> normal_along_axes(const Vector<F>& inverse, Vec3 low, Vec3 high) {
+  const F x = min(inverse.x * low.x, inverse.x * high.x);
+  const F y = min(inverse.y * low.y, inverse.y * high.y);
+  const F z = min(inverse.z * low.z, inverse.z * high.z);
+  const F zero = all_lanes<F>(0.0f), one = all_lanes<F>(1.0f);
+  const auto last_x = x >= max(y, z);
+  const auto last_y = y >= z;  // where it is not x
+  const F to_x = select(inverse.x > 0.0f, -one, one), to_y = select(inverse.y > 0.0f, -one, one),
+          to_z = select(inverse.z > 0.0f, -one, one);
+  return {select(last_x, to_x, zero), select(last_x, zero, select(last_y, to_y, zero)),
+          select(last_x, zero, select(last_y, zero, to_z))};
+}
+
 /// The outward normal of a shape at points of its surface.
 template <class F>
 GE_FN Vector<F> normal_at(const Placed& p, const Vector<F>& point) {

@@ -1,0 +1,431 @@
+// Draws pictures: for each tile of a part the solids that it may show, for each pixel the nearest
+// of these, then its light. `draw<View>` is the function that an environment observes with:
+//
+//   struct View {
+//     using Solids = my_env::Solids;                     // filled by a stage before (solids.hpp)
+//     static GE_FN Eye eye(const W& w, Slot me);
+//     static GE_FN Bar bar(const W& w, Slot me);         // if there is one
+//     static constexpr Headlamp light{};                 // if it is another
+//     static GE_FN Hills hills(const W& w);              // a field of columns, if there is one,
+//     static GE_FN int height(const W& w, int x, int y); // and the cells of each
+//   };
+//   using Observe = Stages<For<&count, &make, Solids>, ge::Observe<&cameras::draw<View, W>>>;
+//
+// Params have a `picture` (settings.hpp). Nothing here depends on which part is drawn, by how many
+// lanes, or how many pixels a pack has: every number of a pixel is computed by the same operations.
+#pragma once
+
+#include "cameras/light.hpp"
+#include "cameras/settings.hpp"
+#include "cameras/tiles.hpp"
+#include "geometry/height_field.hpp"
+
+namespace ge::cameras {
+
+inline constexpr float kNear = 0.01f, kFar = 120.0f;  // [m]
+
+/// What a game shows in front of all that is seen: a bar in the lowest rows, centred, so long a
+/// part of the picture's width.
+struct Bar {
+  float length;
+  uint32_t colour;
+};
+/// A field of columns. It counts as the last of the solids.
+struct Hills {
+  HeightGrid grid;
+  uint32_t colour;  // as of a solid
+};
+/// Rows of a bar: one of 72.
+GE_FN int bar_rows(int rows) {
+  return rows < 108 ? 1 : (rows + 36) / 72;
+}
+
+namespace detail {
+
+/// A solid as rays from one eye meet it.
+struct Target {
+  Placed placed;
+  Vec3 low, high;  // of a box along the axes, from the eye
+  uint32_t colour;
+  bool along_axes;
+};
+GE_FN Target target_of(const Solid& solid, const Eye& eye) {
+  const Placed p = placed(solid);
+  const bool along =
+      (p.shape == kBox) & (p.turn.x.x == 1.0f) & (p.turn.y.y == 1.0f) & (p.turn.z.z == 1.0f);
+  return {p, (p.at - p.half) - eye.at, (p.at + p.half) - eye.at, solid.colour, along};
+}
+
+/// Rays side by side, and the nearest that each has met.
+struct Casting {
+  Vecs direction{}, inverse{};
+  Floats distance{};  // kFar: nothing
+  Floats number{};    // the row of the solid, as a float; -1: none
+  Floats axis{};      // across which a face of hills was met
+
+  GE_FN void begin(const Vecs& along) {
+    direction = along;
+    inverse = inverses(along);
+    distance = spread(kFar);
+    number = spread(-1.0f);
+  }
+  GE_FN void meet(const Target& t, Vec3 eye, int row) {
+    Floats hit;
+    if (t.along_axes)
+      hit = hit_along_axes(inverse, t.low, t.high, distance);
+    else if (is_scaled(t.placed))
+      hit = hit_scaled(Rays<Floats>{eye, direction}, t.placed, distance);
+    else
+      hit = hit_distance(Rays<Floats>{eye, direction}, t.placed, distance);
+    const auto nearer = both(hit<distance, hit> kNear);
+    distance = select(nearer, hit, distance);
+    number = select(nearer, spread(float(row)), number);
+  }
+  template <class H>
+  GE_FN void meet(const HeightGrid& grid, Vec3 eye, int row, const H& height) {
+    const HeightHits hits =
+        hit_heights(Rays<Floats>{eye, direction}, inverse, grid, kNear, distance, height);
+    const auto nearer = hits.distance < distance;
+    distance = hits.distance;
+    number = select(nearer, spread(float(row)), number);
+    axis = hits.axis;
+  }
+};
+
+GE_FN Vecs normal_of(const Target& t, const Casting& cast, Vec3 eye) {
+  if (t.along_axes) return normal_along_axes(cast.inverse, t.low, t.high);
+  const Vecs point = cast.direction * cast.distance + eye;
+  return is_scaled(t.placed) ? normal_of_scaled(t.placed, point) : normal_at(t.placed, point);
+}
+
+/// What pixels show before their light: how surfaces face, and colours.
+struct Surface {
+  Vecs normal, colour;
+  Floats unlit;  // 1: as it is
+
+  GE_FN void clear() {
+    normal = all_lanes<Floats>(Vec3{0.0f, 0.0f, 1.0f});
+    colour = all_lanes<Floats>(Vec3{0.0f, 0.0f, 0.0f});
+    unlit = spread(0.0f);
+  }
+  GE_FN void show(const Vecs& faces, uint32_t painted, const Mask& where) {
+    normal = choose(where, faces, normal);
+    colour = choose(where, all_lanes<Floats>(colour_of(painted)), colour);
+    unlit = select(where, spread((painted & Solid::kUnlit) != 0 ? 1.0f : 0.0f), unlit);
+  }
+};
+
+/// Everything about one picture that does not change from pixel to pixel.
+struct Scene {
+  Eye eye;
+  Lens lens;
+  Headlamp light;
+  Vec3 lamp;
+  Bar bar;
+  int supersample;
+};
+
+GE_FN Vecs lit_colours(const Scene& scene, const Casting& cast, const Surface& surface) {
+  const Lit<Floats> light =
+      lit(scene.light, scene.lamp, cast.direction * cast.distance, surface.normal);
+  const Floats none = spread(0.0f), one = spread(1.0f);
+  const auto seen = cast.number >= 0.0f;
+  const auto plain = surface.unlit > 0.0f;
+  const Floats scale = select(plain, one, light.scale), shine = select(plain, none, light.shine);
+  const auto shown = [&](const Floats& colour)
+                         GE_LAMBDA { return select(seen, min(one, colour * scale + shine), none); };
+  return {shown(surface.colour.x), shown(surface.colour.y), shown(surface.colour.z)};
+}
+/// Over colours: the bar, where it reaches.
+GE_FN void put_bar(const Scene& scene, int row, const Floats& across, Vecs& colours) {
+  if (row < scene.lens.rows - bar_rows(scene.lens.rows) || !(scene.bar.length > 0.0f)) return;
+  const Floats from_middle = across - float(scene.lens.columns);
+  const float reach = scene.bar.length * float(scene.lens.columns);
+  const auto inside = both(from_middle<reach, from_middle> - reach);
+  colours = choose(inside, all_lanes<Floats>(colour_of(scene.bar.colour)), colours);
+}
+/// From 0 to 1 into bytes, the nearest.
+GE_FN Floats in_bytes(const Floats& colour) {
+  return colour * 255.0f + 0.5f;
+}
+
+}  // namespace detail
+
+/// Draws one part of one picture. Which solids a tile may show is found once: on lanes by all of a
+/// squad side by side, a bit for each of the first solids, and beyond these anew for every pack of
+/// pixels; else for the whole part, and kept.
+template <class View, class W>
+class Drawing {
+  using SolidTable = typename View::Solids;
+
+ public:
+  GE_FN Drawing(const W& w, const Canvas& canvas, const detail::Scene& scene, int viewer)
+      : w_(w),
+        canvas_(canvas),
+        scene_(scene),
+        viewer_(viewer),
+        count_(w.template count<SolidTable>()) {}
+
+  // A function of its own: inlined into every kernel, it would take minutes to compile.
+  GE_NOINLINE void run() {
+    const Part all = canvas_.part();
+    if constexpr (kOnLanes) {
+      for (int row = 0; row < all.rows; row += kTileRows)
+        for (int column = 0; column < all.columns; column += kTileColumns)
+          draw_tile(tile_at(all, row, column), 0);
+    } else {
+      // Regions of as many tiles as a word has bits.
+      constexpr int kAcross = 31 * kTileColumns, kDown = 31 * kTileRows;
+      for (int row = 0; row < all.rows; row += kDown)
+        for (int column = 0; column < all.columns; column += kAcross)
+          draw_region({all.row + row, all.column + column,
+                       all.rows - row < kDown ? all.rows - row : kDown,
+                       all.columns - column < kAcross ? all.columns - column : kAcross});
+    }
+  }
+
+ private:
+  static constexpr int kMost = SolidTable::capacity;
+  static_assert(kMost > 0 && kMost <= 8192,
+                "GE: a list of solids has a fixed capacity of at most 8192 rows");
+  static constexpr bool kHasHills = requires(const W& w) { View::hills(w); };
+  static constexpr int kPacksOfRow = kTileColumns / kPack, kPacksOfTile = kPacksOfRow * kTileRows;
+
+  GE_FN Solid solid_at(int row) const { return w_.template get<SolidTable, Solid>(row); }
+
+  // ---- a region, whose solids are found once
+
+  /// A solid that the region may show, and the tiles that may show it: a bit per column and row.
+  struct Found {
+    detail::Target target;
+    uint32_t columns, rows;
+    int32_t row;  // of the table
+  };
+  struct Kept {
+    Found found[kOnLanes ? 1 : kMost];
+    uint16_t of_row[kOnLanes ? 1 : kMost], of_tile[kOnLanes ? 1 : kMost];
+    int count;
+  };
+
+  GE_NOINLINE void draw_region(const Part& region) {
+    Kept kept;
+    find(region, kept);
+    kept_ = &kept;
+    for (int i = 0; i * kTileRows < region.rows; ++i) {
+      int in_row = 0;
+      for (int k = 0; k < kept.count; ++k) {
+        kept.of_row[in_row] = uint16_t(k);
+        in_row += int(kept.found[k].rows >> i & 1u);
+      }
+      for (int j = 0; j * kTileColumns < region.columns; ++j) {
+        int in_tile = 0;
+        for (int k = 0; k < in_row; ++k) {
+          kept.of_tile[in_tile] = kept.of_row[k];
+          in_tile += int(kept.found[kept.of_row[k]].columns >> j & 1u);
+        }
+        draw_tile(tile_at(region, i * kTileRows, j * kTileColumns), in_tile);
+      }
+    }
+  }
+  GE_FN void find(const Part& region, Kept& kept) const {
+    const int across = tiles_along(region.columns, kTileColumns),
+              down = tiles_along(region.rows, kTileRows);
+    float slopes[2][32];
+    for (int k = 0; k <= across; ++k)
+      slopes[0][k] = scene_.lens.to_right(float(2 * (region.column + k * kTileColumns)));
+    for (int k = 0; k <= down; ++k)
+      slopes[1][k] = scene_.lens.to_top(float(2 * (region.row + k * kTileRows)));
+    kept.count = 0;
+    for (int row = 0; row < count_; ++row) {
+      const Solid solid = solid_at(row);
+      if (solid.owner == viewer_) continue;
+      const Outline o = outline(scene_.eye, placed(solid));
+      if (!is_before(o)) continue;
+      // Bit k: all of it is right of line k, left of it; above it, below it.
+      uint32_t right = 0, left = 0, above = 0, below = 0;
+      for (int k = 0; k <= across; ++k) {
+        const int side = side_of<false>(o, slopes[0][k]);
+        right |= uint32_t(side > 0) << k, left |= uint32_t(side < 0) << k;
+      }
+      for (int k = 0; k <= down; ++k) {
+        const int side = side_of<true>(o, slopes[1][k]);
+        above |= uint32_t(side > 0) << k, below |= uint32_t(side < 0) << k;
+      }
+      // A tile lies between lines k and k + 1.
+      const uint32_t columns = ~(left | right >> 1) & ((1u << across) - 1u);
+      const uint32_t rows = ~(above | below >> 1) & ((1u << down) - 1u);
+      if (columns == 0 || rows == 0) continue;
+      kept.found[kept.count++] = {detail::target_of(solid, scene_.eye), columns, rows, row};
+    }
+  }
+
+  // ---- a tile
+
+  /// The solids that it may show: on lanes bits, of the first 32 kListed; else so many of `of_tile`.
+  struct Shown {
+    static constexpr int kListed = kOnLanes ? 4 : 1;
+    Edges edges;
+    uint32_t listed[kListed];
+    int count;
+  };
+  /// Which of the solids `first`, ... a tile may show, a bit each.
+  GE_FN uint32_t listed(const Edges& edges, int first) const {
+    const Squad& squad = canvas_.squad();
+    uint32_t bits = 0;
+    for (int k = 0; k < 32; k += squad.size()) {
+      const int row = first + k + squad.lane();
+      bool shows = false;
+      if (row < count_) {
+        const Solid solid = solid_at(row);
+        shows = (solid.owner != viewer_) & may_show(outline(scene_.eye, placed(solid)), edges);
+      }
+      bits |= squad.votes(shows) << k;
+    }
+    return bits;
+  }
+  /// f(target, row) for every solid that a tile may show, in the order of the table.
+  template <class F>
+  GE_FN void each_target(const Shown& shown, const F& f) const {
+    if constexpr (kOnLanes) {
+      for (int first = 0; first < count_; first += 32) {
+        const bool is_listed = first < 32 * Shown::kListed;
+        uint32_t bits = is_listed ? shown.listed[first / 32] : listed(shown.edges, first);
+        for (; bits != 0; bits &= bits - 1u) {
+          const int row = first + lowest_bit(bits);
+          f(detail::target_of(solid_at(row), scene_.eye), row);
+        }
+      }
+    } else {
+      for (int k = 0; k < shown.count; ++k) {
+        const Found& found = kept_->found[kept_->of_tile[k]];
+        f(found.target, found.row);
+      }
+    }
+  }
+
+  /// Where pack k of a tile lies; on lanes a pack is a pixel.
+  struct Spot {
+    int row, column, count;  // count: pixels of it that there are, 0 or less: none
+  };
+  static GE_FN Spot spot(const Part& tile, int k) {
+    const int row = k / kPacksOfRow, column = k % kPacksOfRow * kPack;
+    const int left = row < tile.rows ? tile.columns - column : 0;
+    return {tile.row + row, tile.column + column, left < kPack ? left : kPack};
+  }
+
+  GE_FN void draw_tile(const Part& tile, int in_tile) const {
+    Shown shown{edges_of(scene_.lens, tile), {}, in_tile};
+    if constexpr (kOnLanes)
+      for (int k = 0; k < Shown::kListed && 32 * k < count_; ++k)
+        shown.listed[k] = listed(shown.edges, 32 * k);
+    const Squad& squad = canvas_.squad();
+    GE_NO_UNROLL
+    for (int pack = squad.lane(); pack < kPacksOfTile; pack += squad.size()) {
+      const Spot at = spot(tile, pack);
+      // Lanes vote on solids, so all of a squad draw, also those whose pixel there is not.
+      if (kOnLanes || at.count > 0) draw_pack(at, shown);
+    }
+  }
+  GE_FN void draw_pack(const Spot& spot, const Shown& shown) const {
+    detail::Casting cast;
+    const int n = scene_.supersample;
+    const bool colours = canvas_.wants(kColours);
+    const bool others = canvas_.wants(kDepths) || canvas_.wants(kSegments);
+    if (others || n == 1) {
+      meet_all(cast, spot, 1.0f, 1.0f, shown);
+      if (others && spot.count > 0) put_others(cast, spot);
+    }
+    if (!colours) return;
+    Vecs sum = all_lanes<Floats>(Vec3{0.0f, 0.0f, 0.0f});
+    if (n == 1) {
+      sum = colours_of(cast, shown);
+    } else {
+      const float each = 2.0f / float(n);
+      GE_NO_UNROLL
+      for (int sample = 0; sample < n * n; ++sample) {
+        const int i = sample / n, j = sample - i * n;
+        meet_all(cast, spot, (float(j) + 0.5f) * each, (float(i) + 0.5f) * each, shown);
+        sum += colours_of(cast, shown);
+      }
+      sum = sum * (1.0f / float(n * n));
+    }
+    if (spot.count <= 0) return;
+    detail::put_bar(scene_, spot.row, across(spot, 1.0f), sum);
+    canvas_.put_colours(spot.row, spot.column, detail::in_bytes(sum.x), detail::in_bytes(sum.y),
+                        detail::in_bytes(sum.z), spot.count);
+  }
+  /// Through a place within pixels, in halves of a pixel from their upper left corners.
+  GE_FN void meet_all(detail::Casting& cast, const Spot& spot, float right, float down,
+                      const Shown& shown) const {
+    cast.begin(
+        directions(scene_.eye, scene_.lens, across(spot, right), float(2 * spot.row) + down));
+    each_target(shown, [&](const detail::Target& target, int row)
+                           GE_LAMBDA { cast.meet(target, scene_.eye.at, row); });
+    if constexpr (kHasHills)
+      cast.meet(View::hills(w_).grid, scene_.eye.at, count_,
+                [&](int32_t x, int32_t y) GE_LAMBDA { return View::height(w_, x, y); });
+  }
+  static GE_FN Floats across(const Spot& spot, float right) {
+    return lane_numbers() * 2.0f + (float(2 * spot.column) + right);
+  }
+  GE_FN void put_others(const detail::Casting& cast, const Spot& spot) const {
+    const auto seen = cast.number >= 0.0f;
+    if (canvas_.wants(kDepths))
+      canvas_.put_depths(spot.row, spot.column, select(seen, cast.distance, spread(0.0f)),
+                         spot.count);
+    if (canvas_.wants(kSegments))
+      canvas_.put_segments(spot.row, spot.column, cast.number + 1.0f, spot.count);
+  }
+  GE_FN Vecs colours_of(const detail::Casting& cast, const Shown& shown) const {
+    detail::Surface surface;
+    surface.clear();
+    const auto show = [&](const detail::Target& target, const Mask& where) GE_LAMBDA {
+      surface.show(detail::normal_of(target, cast, scene_.eye.at), target.colour, where);
+    };
+    if constexpr (kPack == 1) {
+      // Every lane its own.
+      const int row = to_int(lane(cast.number, 0));
+      if ((row >= 0) & (row < count_))
+        show(detail::target_of(solid_at(row), scene_.eye), cast.number >= 0.0f);
+    } else {
+      each_target(shown, [&](const detail::Target& target, int row) GE_LAMBDA {
+        const auto here = cast.number == float(row);
+        if (any_of(here)) show(target, here);
+      });
+    }
+    if constexpr (kHasHills) {
+      const auto here = cast.number == float(count_);
+      if (any_of(here))
+        surface.show(normal_of_height(cast.inverse, cast.axis), View::hills(w_).colour, here);
+    }
+    return detail::lit_colours(scene_, cast, surface);
+  }
+
+  const W& w_;
+  const Canvas& canvas_;
+  const detail::Scene& scene_;
+  int viewer_, count_;
+  const Kept* kept_ = nullptr;
+};
+
+/// What an environment observes with: the picture of agent `me`. Black where the eye is nowhere.
+template <class View, class W>
+GE_FN void draw(const W& w, const Canvas& canvas, Slot me) {
+  const Picture& picture = w.params().picture;
+  detail::Scene scene{};
+  scene.eye = View::eye(w, me);
+  if (!is_sound(scene.eye)) {
+    // Told once of a picture, by who draws its first part.
+    const bool is_first = (canvas.part().row == 0) & (canvas.part().column == 0);
+    if (is_first && canvas.squad().lane() == 0) w.count_lost_view(me.row);
+    return canvas.clear();
+  }
+  scene.lens = {picture.form.rows, picture.form.columns, picture.slope};
+  if constexpr (requires { View::light; }) scene.light = View::light;
+  scene.lamp = scene.light.from(scene.eye);
+  if constexpr (requires { View::bar(w, me); }) scene.bar = View::bar(w, me);
+  scene.supersample = picture.supersample;
+  Drawing<View, W>(w, canvas, scene, me.row).run();
+}
+
+}  // namespace ge::cameras
