@@ -1,0 +1,98 @@
+// What a body may meet on its way: static boxes, crates that stand, other agents. Found once per
+// step by the bounds of the way, then visited in one order: crates, agents, statics, by rows.
+#pragma once
+
+#include "voxel/body.hpp"
+#include "voxel/rounded.hpp"
+
+namespace ge::voxel {
+
+// A standing crate, drawn as a cube of 0.78 m, collides as a larger and lower one [m].
+inline constexpr float kCrateHalf = 0.4485f, kCrateLower = 0.05f;
+
+/// Rows of a table, by bits.
+template <int kRows>
+struct RowSet {
+  static constexpr int kWords = (kRows + 31) / 32;
+  uint32_t words[kWords] = {};
+
+  GE_FN void add(int row) { words[row >> 5] |= 1u << (row & 31); }
+  /// f(row) from the lowest on.
+  template <class F>
+  GE_FN void visit(const F& f) const {
+    for (int k = 0; k < kWords; ++k)
+      for (uint32_t left = words[k]; left != 0; left &= left - 1) f(32 * k + lowest_bit(left));
+  }
+};
+
+GE_FN Rounded rounded(const Static& box) {
+  const Vec3 low = geometry::vec(box.low), high = geometry::vec(box.high);
+  const Vec3 half = (high - low) * 0.5f;
+  return {low + half, half + Vec3{0.0f, 0.0f, kCore}, kRadius};
+}
+GE_FN Vec3 collision_centre(const Crate& crate) {
+  return middle_of(cell(crate.cell)) - Vec3{0.0f, 0.0f, kCrateLower};
+}
+GE_FN Rounded rounded(const Crate& crate) {
+  return {collision_centre(crate), {kCrateHalf, kCrateHalf, kCrateHalf + kCore}, kRadius};
+}
+GE_FN Rounded rounded(const Body& other) {
+  return {geometry::vec(other.position), {0.0f, 0.0f, 2.0f * kCore}, 2.0f * kRadius};
+}
+
+/// The bounds of a way and of the body on it.
+struct Reach {
+  Vec3 low, high;
+  GE_FN bool meets(Vec3 box_low, Vec3 box_high) const {
+    return (box_low.x < high.x) & (box_low.y < high.y) & (box_low.z < high.z) &
+           (box_high.x > low.x) & (box_high.y > low.y) & (box_high.z > low.z);
+  }
+};
+
+/// Around one agent.
+template <class M>
+struct Around {
+  const WorldOf<M>& w;
+  const BodyRows<M>& bodies;
+  RowSet<M::Statics::capacity> statics = {};
+  RowSet<M::Crates::capacity> crates = {};
+  RowSet<M::Agents::capacity> agents = {};
+
+  GE_FN Around(const WorldOf<M>& world, const BodyRows<M>& all, int me, const Reach& reach)
+      : w(world), bodies(all) {
+    const int static_count = w.template count<typename M::Statics>();
+    for (int row = 0; row < static_count; ++row) {
+      const Static box = static_at(row);
+      if (reach.meets(geometry::vec(box.low), geometry::vec(box.high))) statics.add(row);
+    }
+    const int crate_count = w.template count<typename M::Crates>();
+    for (int row = 0; row < crate_count; ++row) {
+      const Crate crate = crate_at(row);
+      const Vec3 low = corner_of(cell(crate.cell));
+      if ((crate.carrier == kEmpty) & reach.meets(low, low + Vec3{1.0f, 1.0f, 1.0f}))
+        crates.add(row);
+    }
+    const int agent_count = M::agents(w.params());
+    const Vec3 half = {kRadius, kRadius, kTall};
+    for (int row = 0; row < agent_count; ++row) {
+      const Vec3 at = geometry::vec(bodies.get(row).position);
+      if ((row != me) & reach.meets(at - half, at + half)) agents.add(row);
+    }
+  }
+
+  /// f(what the middle of this agent's body must stay out of). Statics come last: who puts a box into
+  /// its own cell, or is sent home to where others stand, may end in these for a while, and never in
+  /// a wall or a floor.
+  template <class F>
+  GE_FN void visit(const F& f) const {
+    crates.visit([&](int row) { f(rounded(crate_at(row))); });
+    agents.visit([&](int row) { f(rounded(bodies.get(row))); });
+    statics.visit([&](int row) { f(rounded(static_at(row))); });
+  }
+
+ private:
+  GE_FN Static static_at(int row) const { return w.template get<typename M::Statics, Static>(row); }
+  GE_FN Crate crate_at(int row) const { return w.template get<typename M::Crates, Crate>(row); }
+};
+
+}  // namespace ge::voxel

@@ -1,0 +1,31 @@
+// The palette of the voxel games, as 0xRRGGBB, and what is drawn from it.
+#pragma once
+
+#include "engine/maths/random.hpp"
+
+namespace ge::voxel {
+
+inline constexpr uint32_t kYellow = 0xffdd3c, kGreen = 0x3bb372, kLightGreen = 0x50c878;
+inline constexpr uint32_t kBlue = 0x2eb5d0, kLightBlue = 0xadd8e6, kDarkBlue = 0x3a7fa6;
+inline constexpr uint32_t kDarkNavy = 0x2c3e50, kOrange = 0xffb400, kGrey = 0xb3b3b3;
+inline constexpr uint32_t kDarkGrey = 0x555555, kVeryDarkGrey = 0x222222, kWhite = 0xffffff;
+inline constexpr uint32_t kRed = 0xff0000, kLightOrange = 0xffa770, kViolet = 0xd468ee;
+inline constexpr uint32_t kLightPink = 0xffe6e6, kVeryLightYellow = 0xffffe6;
+inline constexpr uint32_t kVeryLightGreen = 0xccffcc, kVeryLightBlue = 0xe6ecff;
+inline constexpr uint32_t kVeryLightGrey = 0xd9d9d9, kVeryLightViolet = 0xf2e6ff;
+inline constexpr uint32_t kVeryLightOrange = 0xffebcc;
+
+/// Of floors and walls: word i of a draw.
+GE_FN uint32_t layout_colour(const Draw& draw, int i) {
+  constexpr uint32_t kBright[] = {kWhite,         kVeryLightYellow, kVeryLightGreen,
+                                  kVeryLightBlue, kVeryLightGrey,   kVeryLightOrange};
+  // Each grey weighs as much as four of the bright ones.
+  const uint32_t k = draw.below(i, 14);
+  return k < 6 ? kBright[k] : k < 10 ? kGrey : kDarkGrey;
+}
+GE_FN uint32_t agent_colour(int agent) {
+  constexpr uint32_t kAgents[] = {kYellow, kGreen, kBlue, kOrange, kViolet, kVeryDarkGrey, kRed};
+  return kAgents[agent % 7];
+}
+
+}  // namespace ge::voxel

@@ -1,0 +1,53 @@
+// What people see of a world: what cameras see, from outside, and where agents look. Host only.
+#pragma once
+
+#include "pictures/scene.hpp"
+#include "voxel/solids.hpp"
+
+namespace ge::voxel {
+
+/// As people are shown it; a diamond, two cones to a camera, is a box on its tip.
+inline ge::Solid shown_solid(const Solid& seen) {
+  ge::Solid shown;
+  for (int k = 0; k < 3; ++k) shown.half[k] = seen.half[k], shown.position[k] = seen.at[k];
+  for (int k = 0; k < 4; ++k) shown.orientation[k] = seen.turn[k];
+  shown.colour = rgb(seen.colour & 0xffffffu);
+  if (seen.shape == geometry::kPill) shown.shape = ge::Solid::kCapsule;
+  if (seen.shape == geometry::kCone) {
+    // Turned by a quarter of pi about y, then by atan(sqrt(1/2)) about x: its diagonal is upright.
+    constexpr float kTip[4] = {0.8804762f, 0.2798481f, 0.3647052f, 0.1159169f};
+    for (int k = 0; k < 3; ++k) shown.half[k] = seen.half[0] * 0.9f;
+    for (int k = 0; k < 4; ++k) shown.orientation[k] = kTip[k];
+    shown.position[2] -= seen.half[2];
+  }
+  return shown;
+}
+
+template <class M>
+Scene scene_of(const WorldOf<M>& w) {
+  Scene scene;
+  for (int k = 0; k < 3; ++k) scene.low[k] = 1e9f, scene.high[k] = -1e9f;
+  for (int i = 0; i < solid_count<M>(w); ++i) {
+    const Which which = which_solid<M>(w, i);
+    const bool is_lower_half = which.part == Part::diamonds && which.second;
+    if (!is_seen<M>(w, i) || is_lower_half) continue;
+    Solid seen;
+    make_solid<M>(w, i, seen);
+    scene.solids.push_back(shown_solid(seen));
+    for (int k = 0; k < 3; ++k) {
+      scene.low[k] = min(scene.low[k], seen.at[k] - seen.half[k]);
+      scene.high[k] = max(scene.high[k], seen.at[k] + seen.half[k]);
+    }
+  }
+  for (int agent = 0; agent < M::agents(w.params()); ++agent) {
+    const View eyes = eyes_of(w.template get<typename M::Agents, Body>(agent));
+    Viewpoint view;
+    geometry::put(view.position, eyes.at);
+    geometry::put(view.forward, eyes.turn.y);
+    scene.viewpoints.push_back(view);
+  }
+  scene.view = "perspective";
+  return scene;
+}
+
+}  // namespace ge::voxel

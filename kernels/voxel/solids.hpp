@@ -1,0 +1,163 @@
+// What cameras see of the things of voxel games: each as one or two solids.
+#pragma once
+
+#include "cameras/draw.hpp"
+#include "voxel/body.hpp"
+#include "voxel/colours.hpp"
+#include "voxel/hands.hpp"
+#include "voxel/timing.hpp"
+
+namespace ge::voxel {
+
+using cameras::Solid;
+
+/// Axes of these eyes, as an orientation.
+GE_FN geometry::Quat turn_of(const Body& body) {
+  float sine, cosine;
+  sincos_bounded(0.5f * body.pitch, sine, cosine);
+  return geometry::yaw_quat(body.yaw) * geometry::Quat{cosine, sine, 0.0f, 0.0f};
+}
+
+GE_FN Solid box_between(Vec3 low, Vec3 high, uint32_t colour) {
+  const Vec3 half = (high - low) * 0.5f;
+  return cameras::solid(geometry::kBox, half, low + half, colour);
+}
+GE_FN Solid solid_of(const Static& box) {
+  return box_between(geometry::vec(box.low), geometry::vec(box.high), box.colour);
+}
+GE_FN Solid solid_of(const Mark& mark) {
+  constexpr float kThick = 0.05f;  // [m]
+  const Vec3 low = corner_of(cell(mark.low)), high = corner_of(cell(mark.high));
+  const uint32_t colour = mark.kind == kLavaMark  ? kRed
+                          : mark.kind == kPadMark ? kLightGreen
+                                                  : kDarkGrey;
+  return box_between(low, {high.x, high.y, low.z + kThick}, colour);
+}
+GE_FN Solid solid_of(const Crate& crate) {
+  return cameras::solid(geometry::kBox, {kCrateDrawn, kCrateDrawn, kCrateDrawn},
+                        middle_of(cell(crate.cell)), kLightBlue);
+}
+/// In the hands of somebody, who sees it as well.
+GE_FN Solid carried_solid(const Body& body) {
+  constexpr float kHalf = kCrateDrawn * kCarriedScale;
+  return cameras::solid(geometry::kBox, {kHalf, kHalf, kHalf},
+                        spot_of(eyes_of(body), kCarriedBelow), kLightBlue, turn_of(body));
+}
+/// Two cones that share their base, each `height` high; `lift` is how high in its cell the middle of
+/// the upper one is.
+struct DiamondForm {
+  float radius, height, lift;
+};
+GE_FN Solid solid_of(const Diamond& diamond, const DiamondForm& form, bool lower) {
+  const float z = form.lift - (lower ? form.height : 0.0f);
+  return cameras::solid(geometry::kCone, {form.radius, form.radius, 0.5f * form.height},
+                        corner_of(cell(diamond.cell)) + Vec3{0.5f, 0.5f, z}, diamond.colour,
+                        lower ? geometry::Quat{0.0f, 1.0f, 0.0f, 0.0f} : cameras::upright());
+}
+GE_FN Solid body_solid(const Body& body, int agent) {
+  return cameras::solid(geometry::kPill, {0.35f, 0.35f, 0.36f},
+                        place_of(body) + Vec3{0.0f, 0.0f, 0.09f}, agent_colour(agent),
+                        cameras::upright(), agent);
+}
+/// The dark box in front of the face, by which one sees where an agent looks.
+GE_FN Solid eyes_solid(const Body& body, int agent) {
+  const View eyes = eyes_of(body);
+  return cameras::solid(geometry::kBox, {0.25f, 0.20f, 0.12f}, eyes.at + eyes.turn.y * 0.19f,
+                        kDarkNavy, turn_of(body), agent);
+}
+
+// ---- all of a world: statics, marks, boxes, two cones a diamond, body and eyes an agent
+
+enum class Part { statics, marks, crates, diamonds, agents };
+/// Which of them number i is: a row, and of two of a row the second or the first.
+struct Which {
+  Part part;
+  int row;
+  bool second;
+};
+template <class M>
+GE_FN int solid_count(const WorldOf<M>& w) {
+  return w.template count<typename M::Statics>() + w.template count<typename M::Marks>() +
+         w.template count<typename M::Crates>() + 2 * w.template count<typename M::Diamonds>() +
+         2 * M::agents(w.params());
+}
+template <class M>
+GE_FN Which which_solid(const WorldOf<M>& w, int i) {
+  const int statics = w.template count<typename M::Statics>();
+  const int marks = w.template count<typename M::Marks>();
+  const int crates = w.template count<typename M::Crates>();
+  const int cones = 2 * w.template count<typename M::Diamonds>();
+  if (i < statics) return {Part::statics, i, false};
+  if ((i -= statics) < marks) return {Part::marks, i, false};
+  if ((i -= marks) < crates) return {Part::crates, i, false};
+  const bool second = ((i -= crates) & 1) != 0;
+  if (i < cones) return {Part::diamonds, i / 2, second};
+  return {Part::agents, (i - cones) / 2, second};
+}
+template <class M>
+GE_FN bool is_seen(const WorldOf<M>& w, int i) {
+  const Which which = which_solid<M>(w, i);
+  if (which.part == Part::statics)
+    return w.template get<typename M::Statics, Static>(which.row).shown != 0;
+  if (which.part == Part::diamonds)
+    return w.template get<typename M::Diamonds, Diamond>(which.row).left != 0;
+  return true;
+}
+template <class M>
+GE_FN void make_solid(const WorldOf<M>& w, int i, Solid& solid) {
+  const Which which = which_solid<M>(w, i);
+  const auto body_of = [&](int agent) { return w.template get<typename M::Agents, Body>(agent); };
+  switch (which.part) {
+    case Part::statics:
+      solid = solid_of(w.template get<typename M::Statics, Static>(which.row));
+      return;
+    case Part::marks:
+      solid = solid_of(w.template get<typename M::Marks, Mark>(which.row));
+      return;
+    case Part::crates: {
+      const Crate crate = w.template get<typename M::Crates, Crate>(which.row);
+      solid = crate.carrier == kEmpty ? solid_of(crate) : carried_solid(body_of(crate.carrier));
+      return;
+    }
+    case Part::diamonds:
+      solid = solid_of(w.template get<typename M::Diamonds, Diamond>(which.row), M::diamond_form(),
+                       which.second);
+      return;
+    default:
+      solid = which.second ? eyes_solid(body_of(which.row), which.row)
+                           : body_solid(body_of(which.row), which.row);
+  }
+}
+
+/// Solids of a world, all that can be seen.
+template <int N>
+struct Solids : List<N, Solid> {
+  static constexpr const char* name = "solids";
+  static constexpr bool scratch = true;
+};
+
+/// What an agent sees: the world from its eyes, and how much of the episode is left.
+template <class M>
+struct Sight {
+  using Solids = typename M::Solids;
+  static GE_FN cameras::Eye eye(const WorldOf<M>& w, Slot me) {
+    const View eyes = eyes_of(w.template get<typename M::Agents, Body>(me.row));
+    return {eyes.at, eyes.turn.x, eyes.turn.z, eyes.turn.y};
+  }
+  static GE_FN cameras::Bar bar(const WorldOf<M>& w, Slot) {
+    constexpr uint32_t kDimmedBlue = 0x1a6574;  // as the light leaves it that close to the eye
+    return {time_left(w.template get<Timer>()), kDimmedBlue};
+  }
+};
+struct Picture : Image {
+  template <class Params>
+  static GE_FN const ImageForm& form(const Params& params) {
+    return params.picture.form;
+  }
+};
+/// The stages that draw what every agent sees.
+template <class M>
+using DrawSights = Stages<Emit<&solid_count<M>, &is_seen<M>, &make_solid<M>, typename M::Solids>,
+                          Observe<&cameras::draw<Sight<M>, WorldOf<M>>>>;
+
+}  // namespace ge::voxel

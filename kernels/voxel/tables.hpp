@@ -1,0 +1,201 @@
+// What worlds of voxels are made of: an agent's body and hands, static boxes, crates that can be
+// carried, diamonds, marks. Knows no game; a game composes its agents' table of these and its own.
+//
+// Frame: z is up, right-handed, metres; a cell is the cube of side 1 with integer corners, named by
+// its lowest corner. Yaw 0 looks along +y, positive yaw turns left (counter-clockwise from above).
+#pragma once
+
+#include "engine/graph/graph.hpp"
+#include "engine/world/world.hpp"
+#include "geometry/vectors.hpp"
+
+namespace ge::voxel {
+
+using geometry::Mat3;
+using geometry::Vec3;
+
+// Steps per second: one action, one picture, one step of motion.
+inline constexpr int kStepsPerSecond = 15;
+inline constexpr float kStep = 1.0f / float(kStepsPerSecond);  // [s]
+
+// ---- agents
+
+/// One action: six independent heads, in the order of the paper's table. Bring policies of the
+/// reference code by permuting its heads, strafe, move, turn, jump, interact, gaze, to ours, and by
+/// exchanging 1 and 2 of its gaze, where 1 is down.
+struct Act {
+  int32_t move, strafe, turn, gaze, jump, interact;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("move", &Act::move, "1 forward, 2 backward").one_of(3),
+                  field("strafe", &Act::strafe, "1 to the left, 2 to the right").one_of(3),
+                  field("turn", &Act::turn, "1 to the left, 2 to the right").one_of(3),
+                  field("gaze", &Act::gaze, "1 up, 2 down").one_of(3),
+                  field("jump", &Act::jump, "1: jump, where there is ground").one_of(2),
+                  field("interact", &Act::interact, "1: pick a box up, or put it down").one_of(2));
+  }
+};
+
+struct Body {
+  float position[3];  // the middle of its capsule
+  float velocity[2];  // along x and y
+  float climb;        // speed along z
+  float yaw, pitch;
+  int32_t grounded;
+  static constexpr auto describe() {
+    return fields(field("position", &Body::position, "middle of the body").in("m"),
+                  field("velocity", &Body::velocity, "along x and y").in("m/s"),
+                  field("climb", &Body::climb, "speed along z, negative: falls").in("m/s"),
+                  field("yaw", &Body::yaw, "0 looks along +y, grows to the left").in("rad"),
+                  field("pitch", &Body::pitch, "positive looks up").in("rad"),
+                  field("grounded", &Body::grounded, "1: stands").within(0, 1));
+  }
+};
+/// What an agent carries.
+struct Hands {
+  int32_t crate;  // row of crates, kEmpty: nothing
+  static constexpr auto describe() {
+    return fields(field("carries", &Hands::crate, "row of the box that is carried; -1: none"));
+  }
+};
+inline constexpr int32_t kEmpty = -1;
+/// Where an agent begins, and where it returns to after a fall.
+struct Home {
+  int32_t cell[3];
+  static constexpr auto describe() {
+    return fields(field("home", &Home::cell, "cell in which the agent begins"));
+  }
+};
+
+// ---- things
+
+/// A box of the level: bodies collide with it, and cameras draw it where it is shown.
+struct Static {
+  float low[3], high[3];
+  uint32_t colour;  // 0xRRGGBB
+  uint32_t shown;
+  static constexpr auto describe() {
+    return fields(field("low", &Static::low, "lowest corner").in("m"),
+                  field("high", &Static::high, "highest corner").in("m"),
+                  field("colour", &Static::colour, "0xRRGGBB"),
+                  field("shown", &Static::shown, "0: it cannot be seen, but collides"));
+  }
+};
+
+/// A box that can be carried. While it is carried its cell is where it was lifted.
+struct Crate {
+  int32_t cell[3];
+  int32_t carrier;  // row of an agent, kEmpty: it stands
+  static constexpr auto describe() {
+    return fields(field("cell", &Crate::cell, "cell in which it stands"),
+                  field("carrier", &Crate::carrier, "agent who carries it; -1: none"));
+  }
+};
+
+struct Diamond {
+  int32_t cell[3];
+  int32_t left;
+  uint32_t colour;  // 0xRRGGBB
+  static constexpr auto describe() {
+    return fields(field("cell", &Diamond::cell, "cell in which it hangs"),
+                  field("left", &Diamond::left, "1: nobody has taken it yet").within(0, 1),
+                  field("colour", &Diamond::colour, "0xRRGGBB"));
+  }
+};
+
+/// Cells in which rules look who is there; seen as a slab on the floor below them.
+struct Mark {
+  int32_t low[3], high[3];  // `high` without
+  uint32_t kind;            // MarkKind
+  static constexpr auto describe() {
+    return fields(field("low", &Mark::low, "lowest cell"),
+                  field("high", &Mark::high, "beyond the highest cell"),
+                  field("kind", &Mark::kind, "0 lava, 1 the exit's pad, 2 a building zone"));
+  }
+};
+enum MarkKind : uint32_t { kLavaMark, kPadMark, kZoneMark };
+
+template <int N>
+struct Statics : List<N, Static> {
+  static constexpr const char* name = "statics";
+};
+template <int N>
+struct Crates : List<N, Crate> {
+  static constexpr const char* name = "crates";
+};
+template <int N>
+struct Diamonds : List<N, Diamond> {
+  static constexpr const char* name = "diamonds";
+};
+template <int N>
+struct Marks : List<N, Mark> {
+  static constexpr const char* name = "marks";
+};
+
+// The same while a level is made; For copies them, and reports a table that is too small.
+template <int N>
+struct Stock : Fixed<N, Crate> {
+  static constexpr const char* name = "stock";
+  static constexpr bool scratch = true;
+};
+template <int N>
+struct Gems : Fixed<N, Diamond> {
+  static constexpr const char* name = "gems";
+  static constexpr bool scratch = true;
+};
+template <int N>
+struct Fields : Fixed<N, Mark> {
+  static constexpr const char* name = "fields";
+  static constexpr bool scratch = true;
+};
+
+/// A game tells the stages here of itself by a model:
+///
+///   Schema, Agents, Statics, Crates, Diamonds, Marks   its schema, and tables of the components
+///                                                      above
+///   agents(params)       agents of each world
+///   look_limit(params)   how far one looks up and down [rad]
+///   diamond_form()       a DiamondForm (solids.hpp)
+template <class M>
+using WorldOf = World<typename M::Schema>;
+template <class M>
+using BodyRows = Rows<typename M::Agents, Body>;
+template <class M>
+using HandRows = Rows<typename M::Agents, Hands>;
+template <class M>
+using CrateRows = Rows<typename M::Crates, Crate>;
+
+/// For: a row as it stands in scratch table T.
+template <class M, class T, class C>
+GE_FN void copy_row(const WorldOf<M>& w, int k, C& row) {
+  row = w.template get<T, C>(k);
+}
+
+// ---- cells
+
+struct Cell {
+  int32_t x, y, z;
+};
+GE_FN bool operator==(const Cell& a, const Cell& b) {
+  return (a.x == b.x) & (a.y == b.y) & (a.z == b.z);
+}
+GE_FN Cell cell(const int32_t (&at)[3]) {
+  return {at[0], at[1], at[2]};
+}
+GE_FN void put(int32_t (&to)[3], const Cell& at) {
+  to[0] = at.x, to[1] = at.y, to[2] = at.z;
+}
+GE_FN Cell cell_of(Vec3 point) {
+  return {to_int(floor(point.x)), to_int(floor(point.y)), to_int(floor(point.z))};
+}
+GE_FN Cell above(Cell at, int32_t by = 1) {
+  return {at.x, at.y, at.z + by};
+}
+GE_FN Vec3 corner_of(const Cell& at) {
+  return {float(at.x), float(at.y), float(at.z)};
+}
+GE_FN Vec3 middle_of(const Cell& at) {
+  return corner_of(at) + Vec3{0.5f, 0.5f, 0.5f};
+}
+
+}  // namespace ge::voxel

@@ -1,0 +1,37 @@
+// Marks and diamonds: what they are to who is in their cells.
+#pragma once
+
+#include "voxel/tables.hpp"
+
+namespace ge::voxel {
+
+/// Whether a cell is in a mark of this kind.
+template <class M>
+GE_FN bool is_marked(const WorldOf<M>& w, const Cell& at, uint32_t kind) {
+  bool found = false;
+  const int marks = w.template count<typename M::Marks>();
+  for (int k = 0; k < marks; ++k) {
+    const Mark mark = w.template get<typename M::Marks, Mark>(k);
+    found |= (mark.kind == kind) & (at.x >= mark.low[0]) & (at.x < mark.high[0]) &
+             (at.y >= mark.low[1]) & (at.y < mark.high[1]) & (at.z >= mark.low[2]) &
+             (at.z < mark.high[2]);
+  }
+  return found;
+}
+
+/// Takes the diamond of a cell; its row, kEmpty where there is none.
+template <class M>
+GE_FN int take_diamond(const WorldOf<M>& w, const Cell& at,
+                       const Rows<typename M::Diamonds, Diamond>& diamonds) {
+  const int count = w.template count<typename M::Diamonds>();
+  for (int k = 0; k < count; ++k) {
+    Diamond diamond = diamonds.get(k);
+    if (diamond.left == 0 || !(cell(diamond.cell) == at)) continue;
+    diamond.left = 0;
+    diamonds.set(k, diamond);
+    return k;
+  }
+  return kEmpty;
+}
+
+}  // namespace ge::voxel

@@ -1,0 +1,47 @@
+// When an episode ends, and who is paid for what a team does.
+#pragma once
+
+#include "voxel/tables.hpp"
+
+namespace ge::voxel {
+
+/// An episode's time. It ends when `passed` reaches `length`, never otherwise.
+struct Timer {
+  int32_t passed, length;  // [steps]
+  int32_t solved;
+  static constexpr auto describe() {
+    return fields(field("passed", &Timer::passed, "steps; success moves it towards the end"),
+                  field("length", &Timer::length, "steps of the episode"),
+                  field("solved", &Timer::solved, "1: success").within(0, 1));
+  }
+};
+/// Steps from the one that succeeds to the last.
+inline constexpr int32_t kStepsAfterSuccess = 4;
+
+GE_FN Timer timer_of(float seconds) {
+  // Less a thousandth of a step: 0.2 s are 3 steps, not 4.
+  return {0, max(to_int(ceil(seconds * float(kStepsPerSecond) - 1e-3f)), 1), 0};
+}
+/// Before the step's time passes.
+GE_FN void succeed(Timer& timer) {
+  timer.solved = 1;
+  timer.passed = max(timer.passed, timer.length - kStepsAfterSuccess - 1);
+}
+/// Whether the episode is over.
+GE_FN bool pass(Timer& timer) {
+  ++timer.passed;
+  return timer.passed >= timer.length;
+}
+/// The share of the episode that is left.
+GE_FN float time_left(const Timer& timer) {
+  return clamp(1.0f - float(timer.passed) / float(timer.length), 0.0f, 1.0f);
+}
+
+/// What an agent gets of an event that pays `reward`, which `own` of the team's `all` events of
+/// this step are its own: with spirit 0 its own, with 1 the same as everybody. The sum over a team
+/// is what all of them pay, whatever the spirit.
+GE_FN float team_share(float reward, float spirit, int own, int all, int agents) {
+  return reward * ((1.0f - spirit) * float(own) + spirit * float(all) / float(agents));
+}
+
+}  // namespace ge::voxel
