@@ -118,6 +118,7 @@ class Simulator:
         autoreset_mode: str = "SameStep",
         max_episode_steps: int = -1,  # -1: the header's, 0: none
         threads: int = 0,
+        actions: str = "own",  # "flat": one number for all categories, the last field the quickest
         dtype: str = "own",  # of observations: "own", "uint8", "float32", "bits"
         final_rows: str = "zero",  # of final_obs where no episode ended; "keep": as they are
         device: int = 0,
@@ -176,8 +177,8 @@ class Simulator:
         """Return and clear what went wrong.
 
         Keys: bad_actions, first_bad_world, first_bad_agent, illegal_actions, first_illegal_world,
-        first_illegal_agent, frozen_steps, tables (a list of dicts with name, dropped, needed,
-        capacity).
+        first_illegal_agent, frozen_steps, lost_views, first_lost_world, first_lost_agent, tables (a
+        list of dicts with name, dropped, needed, capacity).
         """
 
     def action_names(self) -> list[str]:
@@ -218,8 +219,8 @@ class Simulator:
 #    "reset_options": [FIELD...], "action": [FIELD...], "observation": [FIELD...],
 #    "state": [FIELD...], "reward_parts": [FIELD...], "action_mask": bool, "turns": bool (one agent
 #    at a time acts), "text": bool (there is a view for terminals), "scene": bool (it can be
-#    drawn), "render_fps": steps per second of its own time, where it has one,
-#    "columns": [FIELD...]}
+#    drawn), "render_fps": steps per second of its own time, where it has one, "pictures": true
+#    where observations are pictures, with a field for each layer, "columns": [FIELD...]}
 # with FIELD =
 #   {"name", "type": dtype name, "shape": [int...], "low": number or null, "high": number or null,
 #    "choices": int or null, "names": [str...] of the choices of a parameter, "default": value or

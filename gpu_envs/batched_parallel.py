@@ -37,8 +37,8 @@ class BatchedParallelEnv(AgentSpaces):
         name: Id of the environment, with or without "gpu_envs/".
         num_envs: How many worlds.
         **keywords: Those of `Simulator` (`device`, `arrays`, `threads`, `first_world`,
-            `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `observation`,
-            `dtype`, `final_rows`) and the environment's parameters.
+            `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `actions`,
+            `observation`, `dtype`, `final_rows`) and the environment's parameters.
     """
 
     def __init__(self, name: str, num_envs: int = 1, **keywords: Any) -> None:
@@ -74,9 +74,12 @@ class BatchedParallelEnv(AgentSpaces):
         if isinstance(self._last.obs, dict):
             has_state = bool(self.simulator.instance["state"])
             ask = "ask for it among outputs=, or " if has_state else ""
+            what, instead = "observation='dict' leaves", "observation='flat'"
+            if self.simulator.observation == "flat":
+                what, instead = "several layers leave", "one layer"
             raise ValueError(
-                f"state() of {self.name}: no state was written, and observation='dict' leaves no "
-                f"rows to put in its place: {ask}use observation='flat'"
+                f"state() of {self.name}: no state was written, and {what} no rows to put in its "
+                f"place: {ask}use {instead}"
             )
         return self._last.obs.reshape(self.num_envs, -1)
 
@@ -154,6 +157,9 @@ class BatchedParallelEnv(AgentSpaces):
                 "l": outputs.episode_length[:, agent],
             }
             info["_episode_stats"] = outputs.ended[:, agent]
+        if outputs.true_objective is not None:
+            info["true_objective"] = outputs.true_objective[:, agent]
+            info["_true_objective"] = outputs.ended[:, agent]
         if self._is_same_step and outputs.final_obs is not None:
             info["final_obs"] = _of_agent(outputs.final_obs, agent)
             info["_final_obs"] = outputs.ended[:, agent]

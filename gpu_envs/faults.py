@@ -16,6 +16,8 @@ def raise_faults(faults: Mapping[str, Any], environment: str) -> None:
     if faults.get("illegal_actions"):
         problems.append((ValueError, _illegal_actions(faults)))
     problems.extend((RuntimeError, _full_table(table)) for table in faults["tables"])
+    if faults.get("lost_views"):
+        problems.append((RuntimeError, _lost_views(faults)))
     if faults["frozen_steps"]:
         problems.append((ResetNeeded, _frozen(int(faults["frozen_steps"]))))
     if problems:
@@ -46,6 +48,15 @@ def _full_table(table: Mapping[str, Any]) -> str:
     return (
         f"table {table['name']!r} dropped {table['dropped']} rows: its capacity is "
         f"{table['capacity']} and {table['needed']} would suffice"
+    )
+
+
+def _lost_views(faults: Mapping[str, Any]) -> str:
+    count = faults["lost_views"]
+    return (
+        f"{'1 picture is' if count == 1 else f'{count} pictures are'} black: where the eye is, or "
+        f"looks, is no number, first of agent {faults['first_lost_agent']} in world "
+        f"{faults['first_lost_world']}"
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -128,9 +129,10 @@ def _checked(field: Field, value: object, what: str) -> Value:
     if field.names:
         return _named(field, scalar, label)
     if field.type in ("string", "str"):
-        if not isinstance(scalar, str):
-            raise TypeError(f"{label} must be a str, got {value!r}")
-        return scalar
+        text = _joined(scalar)
+        if text is None:
+            raise TypeError(f"{label} must be a str{_examples(field.default)}, got {value!r}")
+        return text
     if field.type in ("bool", "boolean"):
         if isinstance(scalar, int | float) and scalar in (0, 1):
             return bool(scalar)
@@ -140,6 +142,25 @@ def _checked(field: Field, value: object, what: str) -> Value:
     if not field.type.startswith("float"):
         scalar = _integral(scalar, label)
     return _bounded(field, scalar, label)
+
+
+def _joined(value: object) -> str | None:
+    """Return a text, for whole numbers the one in which an x stands between them; else None."""
+    if isinstance(value, tuple | list) and value:
+        if any(isinstance(part, bool) or not hasattr(part, "__index__") for part in value):
+            return None
+        return "x".join(str(operator.index(part)) for part in value)
+    return value if isinstance(value, str) else None
+
+
+def _examples(default: Any) -> str:
+    """Return a default in words, where one shows what is wanted."""
+    if not default:
+        return ""
+    shown, parts = f" such as {default!r}", str(default).split("x")
+    if len(parts) > 1 and all(part.isdecimal() for part in parts):
+        shown += f" or whole numbers such as {tuple(map(int, parts))}"
+    return shown
 
 
 def _named(field: Field, scalar: object, label: str) -> str:

@@ -35,10 +35,18 @@ class Outputs(NamedTuple):
     state: Any = None
     reward_parts: Any = None
     final_state: Any = None
+    depth: Any = None
+    segmentation: Any = None
+    final_depth: Any = None
+    final_segmentation: Any = None
+    true_objective: Any = None
 
 
 OUTPUTS = Outputs._fields
-_LARGE = ("obs", "final_obs", "state", "final_state")
+# Observations, and last ones; an environment without pictures has the first alone.
+LAYERS = ("obs", "depth", "segmentation")
+FINAL_LAYERS = ("final_obs", "final_depth", "final_segmentation")
+_LARGE = (*LAYERS, *FINAL_LAYERS, "state", "final_state")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ SUFFIX = ".measures.json"
 Data = dict[str, Any]
 
 _VALUES = {"*": (bool, int, float, str)}  # parameters or options by name
-_NUMBERS = [(int, float)]
+_LISTED = [(int, float, str)]
 _TESTS: Data = {
     "together": bool,
     "slow": bool,
@@ -42,7 +42,7 @@ _FORM: Data = {
 _SWEEP: Data = {
     "values!": [int],
     "worlds!": [int],
-    "by": {"*": _NUMBERS},
+    "by": {"*": _LISTED},
     "parameters": _VALUES,
 }
 _BAR: Data = {

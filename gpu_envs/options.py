@@ -20,6 +20,7 @@ KEYWORDS = (
     "strict",
     "reuse",
     "outputs",
+    "actions",
     "observation",
     "dtype",
     "final_rows",
@@ -55,12 +56,40 @@ def thread_limit(threads: object) -> int:
     return 0 if threads is None else errors.whole(threads, "threads", 1, 4096)
 
 
-def element_type(dtype: object, observation: object) -> str:
-    """Check `observation` and `dtype`, which the environment may yet refuse; "own" for None."""
-    if not isinstance(observation, str) or observation not in ("flat", "dict"):
-        raise ValueError(f"observation must be 'flat' or 'dict', got {observation!r}")
+def action_form(actions: object) -> str:
+    """Check `actions`, which the environment may yet refuse; "own" for None."""
+    if actions is not None and (not isinstance(actions, str) or actions != "flat"):
+        raise ValueError(f"actions must be None or 'flat', got {actions!r}")
+    return "own" if actions is None else "flat"
+
+
+def observation_form(
+    description: Mapping[str, Any], observation: object
+) -> tuple[str, dict[str, object]]:
+    """Check `observation`, unless it names the layers of pictures, which the environment reads.
+
+    Returns:
+        "flat" or "dict", and the parameters of the environment that it stands for.
+    """
+    if isinstance(observation, str) and observation in ("flat", "dict"):
+        return observation, {}
+    if description.get("pictures"):
+        return "flat", {"observation": observation}
+    shown = f"observation must be 'flat' or 'dict', got {observation!r}"
+    if isinstance(observation, str):
+        shown += f": the observations of {description['id']} are no pictures"
+    raise ValueError(shown)
+
+
+def element_type(dtype: object, observation: str, description: Mapping[str, Any]) -> str:
+    """Check `dtype`, which the environment may yet refuse; "own" for None."""
     if dtype is None:
         return "own"
+    if description.get("pictures"):
+        name = description["id"]
+        raise ValueError(
+            f"dtype must be None, got {dtype!r}: each layer of {name}'s pictures has its own"
+        )
     name = getattr(dtype, "__name__", None) or str(dtype).removeprefix("torch.")
     if name not in ("uint8", "float32", "bits"):
         raise ValueError(f"dtype must be None, 'uint8', 'float32' or 'bits', got {dtype!r}")
@@ -82,7 +111,8 @@ def parameters(description: Mapping[str, Any], given: Mapping[str, object]) -> d
     names = [field.name for field in fields]
     for name in given:
         if name not in names:
-            raise TypeError(errors.unexpected(description["id"], name, [*names, *KEYWORDS]))
+            known = dict.fromkeys([*names, *KEYWORDS])
+            raise TypeError(errors.unexpected(description["id"], name, known))
     return checked_values(fields, given, f"parameter of {description['id']}", TypeError)
 
 

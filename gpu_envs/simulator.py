@@ -60,7 +60,11 @@ class Simulator:
         outputs: Names of the optional outputs to write; default all that exist but `final_state`,
             the states of those worlds (SameStep) in which an agent's episode ended in this step,
             from before the next one began.
-        observation: "flat" for one array per agent, "dict" for views of its fields.
+        actions: "flat" makes one category, a `Discrete`, of an action of several: a number for each
+            combination, in which the last field is the quickest to change.
+        observation: "flat" for one array per agent, "dict" for views of its fields. Where they are
+            pictures, also layers joined by +, as "rgb+depth": of several, or with "dict", they come
+            as a dict by layer.
         dtype: Element type of the observations, where the environment has more than one: "uint8",
             "float32", or "bits" for eight booleans a byte, the first in the lowest bit.
         final_rows: What the rows of `final_obs` and `final_state` hold in which no episode ended:
@@ -83,6 +87,7 @@ class Simulator:
         strict: bool = False,
         reuse: bool = False,
         outputs: Sequence[str] | None = None,
+        actions: str | None = None,
         observation: str = "flat",
         dtype: str | None = None,
         final_rows: str = "zero",
@@ -98,6 +103,7 @@ class Simulator:
             "strict": strict,
             "reuse": reuse,
             "outputs": outputs,
+            "actions": actions,
             "observation": observation,
             "dtype": dtype,
             "final_rows": final_rows,
@@ -108,6 +114,7 @@ class Simulator:
         description = registration.find(name)
         self.name: str = description["id"]
         worlds = errors.whole(num_worlds, "num_worlds", 1, options.WORLD_LIMIT)
+        form, layers = options.observation_form(description, observation)
         config: dict[str, Any] = {
             "first_world": errors.whole(
                 first_world, "first_world", 0, options.WORLD_NUMBERS - worlds
@@ -115,9 +122,10 @@ class Simulator:
             "autoreset_mode": options.autoreset(autoreset_mode).value,
             "max_episode_steps": options.step_limit(max_episode_steps),
             "threads": options.thread_limit(threads),
-            "dtype": options.element_type(dtype, observation),
+            "actions": options.action_form(actions),
+            "dtype": options.element_type(dtype, form, description),
             "final_rows": options.rows_kept(final_rows),
-            "parameters": options.parameters(description, parameters),
+            "parameters": options.parameters(description, {**parameters, **layers}),
         }
         wanted = layout.checked_names(outputs)
         if wanted is not None:
@@ -129,7 +137,7 @@ class Simulator:
             )
         self.device = "cpu" if machine == "cpu" else f"cuda:{ordinal}"
         self._native: Any = native.make(machine, self.name, worlds, device=ordinal, **config)
-        self.strict, self.reuse, self.observation = bool(strict), bool(reuse), observation
+        self.strict, self.reuse, self.observation = bool(strict), bool(reuse), form
         self._keeps_rows = config["final_rows"] == "keep"
         self._adopt(machine, ordinal, wanted or ())
 
@@ -153,7 +161,7 @@ class Simulator:
         )
         self._streams = Streams(bindings, ordinal, self._arrays)
         shape = (self.num_worlds, self.agents_per_world)
-        action_fields = read_fields(self.instance["action"])
+        self.action_fields = action_fields = read_fields(self.instance["action"])
         to_device, device_of = self._arrays.to_device, bindings.device_of
         self._actions = ActionReader(action_fields, *shape, place, to_device, device_of)
         self._masks = resets.MaskReader(*shape, place, to_device, device_of)
@@ -164,14 +172,13 @@ class Simulator:
         row = observation.shape[2:]
         if self.instance["packed"]:
             self.observation_fields = (fields.packed(row[0]),)
-        self.single_observation_space = spaces.observation_space(
-            self.observation_fields, row, observation.type, self.observation
-        )
+        if self.instance.get("pictures"):
+            seen = spaces.of_pictures(self.observation_fields, self.observation)
+        else:
+            seen = spaces.of_rows(self.observation_fields, row, observation.type, self.observation)
+        self.single_observation_space, self.views = seen
         self.reward_parts = tuple(field["name"] for field in self.instance["reward_parts"])
         self.single_action_space = spaces.action_space(action_fields)
-        self.views = (
-            spaces.FieldViews(self.observation_fields, row) if self.observation == "dict" else None
-        )
         self._own: dict[bool, array_libraries.Binding] = {}
         # Whether the reused arrays tell which rows of final_obs a step has to clear.
         final = self.layout.of("final_obs")
@@ -515,13 +522,20 @@ class Simulator:
                 f"out= is not possible with arrays={self.arrays!r}: they are immutable"
             )
         if isinstance(out, Outputs):
-            out = {n: array for n, array in out._asdict().items() if array is not None}
+            first = self.observation_fields[0].name  # of several layers the one that `obs` is
+            are_layers = self.instance.get("pictures", False)
+            out = {
+                name: array[first] if are_layers and isinstance(array, Mapping) else array
+                for name, array in out._asdict().items()
+                if array is not None
+            }
         if not isinstance(out, Mapping):
             raise TypeError(
                 f"out must be a dict of arrays by output name, got {type(out).__name__}"
             )
         binding = self._arrays.bind(out, flat, self._own_arrays(flat) if self.reuse else None)
-        if ("ended" in out) != ("final_obs" in out):
+        marked = [name in out for name in ("ended", *layout.FINAL_LAYERS) if self.layout.of(name)]
+        if any(marked) and not all(marked):
             self._mark_rows(False)
         return binding
 
@@ -533,8 +547,8 @@ class Simulator:
         """
         if flat not in self._own:
             own = self._own[flat] = self._arrays.own(flat)
-            self._arrays.clear(own[1].final_obs)
-            self._arrays.clear(own[1].ended)
+            for name in ("ended", *layout.FINAL_LAYERS):
+                self._arrays.clear(getattr(own[1], name))
             # Cleared while a capture goes on, they are empty once it was replayed.
             self._mark_rows(self._marks_rows and not self._streams.is_capturing())
         elif self._marks_rows and self._streams.can_capture:
@@ -547,12 +561,11 @@ class Simulator:
             addresses.clear_ended = on
 
     def _presented(self, results: Outputs) -> Outputs:
-        """Observations as views of their fields, where they were asked for as dicts."""
+        """Observations by field or by layer, where they were asked for as dicts."""
         if self.views is None:
             return results
-        final = results.final_obs
         return results._replace(
-            obs=self.views(results.obs), final_obs=None if final is None else self.views(final)
+            obs=self.views.observed(results), final_obs=self.views.last(results)
         )
 
     def _set_ready(self) -> None:

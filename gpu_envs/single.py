@@ -15,7 +15,7 @@ import numpy as np
 from gymnasium import Space
 
 from gpu_envs import copies, errors, native, options, pictures, registration, resets
-from gpu_envs.layout import Outputs
+from gpu_envs.layout import LAYERS, Outputs
 from gpu_envs.simulator import Simulator
 
 _FIXED = ("arrays", "autoreset_mode", "final_rows", "outputs", "reuse", "threads")
@@ -35,8 +35,8 @@ class Env(gymnasium.Env[Any, Any]):
         render_size: Rows and columns of a picture; None for the environment's own.
         render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
         device: As in `Simulator`, but "cpu" by default.
-        **keywords: `first_world`, `max_episode_steps`, `strict`, `observation`, `dtype`, and
-            the environment's parameters.
+        **keywords: `first_world`, `max_episode_steps`, `strict`, `actions`, `observation`, `dtype`,
+            and the environment's parameters.
     """
 
     # On the class, where `gymnasium.make` looks for it, and copied to each instance.
@@ -117,7 +117,7 @@ class Env(gymnasium.Env[Any, Any]):
             seed = resets.fresh_seed()
         super().reset(seed=seed)
         results = self.simulator.reset_arrays(seed, options, True)
-        return self._observation(results.obs), self._common_info(results)
+        return self._observation(results), self._common_info(results)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Run one step.
@@ -134,13 +134,18 @@ class Env(gymnasium.Env[Any, Any]):
         if results.ended[0]:
             total, length = results.episode_return[0], results.episode_length[0]
             info["episode_stats"] = {"r": float(total), "l": int(length)}
+            if results.true_objective is not None:
+                info["true_objective"] = float(results.true_objective[0])
         reward, terminated = float(results.reward[0]), bool(results.terminated[0])
-        return self._observation(results.obs), reward, terminated, bool(results.truncated[0]), info
+        return self._observation(results), reward, terminated, bool(results.truncated[0]), info
 
-    def _observation(self, rows: Any) -> Any:
-        row = _host_copy(rows[0])
+    def _observation(self, results: Outputs) -> Any:
+        pairs = ((name, getattr(results, name)) for name in LAYERS)
+        row = Outputs(**{name: _host_copy(rows[0]) for name, rows in pairs if rows is not None})
         views = self.simulator.views
-        return row if views is None else {k: np.asarray(v) for k, v in views(row).items()}
+        if views is None:
+            return row.obs
+        return {name: np.asarray(view) for name, view in views.observed(row).items()}
 
     def _common_info(self, results: Outputs) -> dict[str, Any]:
         names = ("action_mask", "agent_active", "state")

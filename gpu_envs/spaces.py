@@ -10,6 +10,7 @@ from gymnasium import spaces
 
 from gpu_envs.actions import row_shape
 from gpu_envs.fields import Field
+from gpu_envs.layout import Outputs
 
 Space = spaces.Space[Any]
 NDArray = np.ndarray[Any, Any]
@@ -88,3 +89,49 @@ class FieldViews:
                 view = view.reshape((*view.shape[:-1], *shape))
             views[name] = view
         return views
+
+    def observed(self, results: Outputs) -> dict[str, Any]:
+        """Return the observations of a call by field."""
+        return self(results.obs)
+
+    def last(self, results: Outputs) -> dict[str, Any] | None:
+        """Return the last observations by field; None where none were asked for."""
+        return None if results.final_obs is None else self(results.final_obs)
+
+
+class LayerViews:
+    """Names the outputs that the layers of a picture are: the first is `obs`, others their own."""
+
+    def __init__(self, layers: Sequence[Field]) -> None:
+        names = [layer.name for layer in layers]
+        self._observed = dict(zip(names, ("obs", *names[1:]), strict=True))
+        self._last = {name: f"final_{output}" for name, output in self._observed.items()}
+
+    def observed(self, results: Outputs) -> dict[str, Any]:
+        """Return the pictures of a call by layer."""
+        return {name: getattr(results, output) for name, output in self._observed.items()}
+
+    def last(self, results: Outputs) -> dict[str, Any] | None:
+        """Return the last pictures by layer; None where none were asked for."""
+        if results.final_obs is None:
+            return None
+        return {name: getattr(results, output) for name, output in self._last.items()}
+
+
+Seen = tuple[Space, FieldViews | LayerViews | None]  # space, and views of what is a dictionary
+
+
+def of_rows(fields: Sequence[Field], row: tuple[int, ...], dtype: str, layout: str) -> Seen:
+    """Return what an agent observes in a row; `layout` is "flat" or "dict"."""
+    space = observation_space(fields, row, dtype, layout)
+    return space, FieldViews(fields, row) if layout == "dict" else None
+
+
+def of_pictures(layers: Sequence[Field], layout: str) -> Seen:
+    """Return what an agent observes in pictures: a lone layer is an array unless asked for."""
+    boxes: dict[str, Space] = {
+        layer.name: box([layer], layer.shape, layer.type) for layer in layers
+    }
+    if layout == "flat" and len(layers) == 1:
+        return boxes[layers[0].name], None
+    return spaces.Dict(boxes), LayerViews(layers)

@@ -48,8 +48,8 @@ class VectorEnv(_Base):
             `episode_stats` and `reward_parts`; `final_info` alone holds arrays of its own, the
             fields of the last observations too.
         **keywords: Those of `Simulator` (`device`, `arrays`, `threads`, `first_world`,
-            `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `observation`,
-            `dtype`, `final_rows`) and the environment's parameters.
+            `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `actions`,
+            `observation`, `dtype`, `final_rows`) and the environment's parameters.
     """
 
     # What Gymnasium before 1.0 sets in a constructor that would make the batched spaces.
@@ -131,8 +131,7 @@ class VectorEnv(_Base):
         infos: Infos = {}
         obs, final_obs, ended = results.obs, results.final_obs, results.ended
         if self._views is not None:
-            obs = self._views(obs)
-            final_obs = None if final_obs is None else self._views(final_obs)
+            obs, final_obs = self._views.observed(results), self._views.last(results)
         if (returns := results.episode_return) is not None:
             lengths = results.episode_length
             infos["episode_stats"] = {"r": returns, "l": lengths}
@@ -140,6 +139,10 @@ class VectorEnv(_Base):
             if self._is_same_step:
                 infos["final_info"] = {"episode": {"r": returns, "l": lengths}, "_episode": ended}
                 infos["_final_info"] = ended
+        if (objective := results.true_objective) is not None:
+            infos["true_objective"], infos["_true_objective"] = objective, ended
+            if "final_info" in infos:
+                infos["final_info"] |= {"true_objective": objective, "_true_objective": ended}
         if final_obs is not None:
             infos["final_obs"] = final_obs
             infos["_final_obs"] = ended
@@ -177,7 +180,7 @@ class VectorEnv(_Base):
         """
         results = self.simulator.reset_arrays(seed, options, True, out, stream)
         self._note_seed()
-        obs = results.obs if self._views is None else self._views(results.obs)
+        obs = results.obs if self._views is None else self._views.observed(results)
         infos = {name: getattr(results, name) for name in self._told}
         return obs, self._by_row(infos) if self._has_row_infos else infos
 

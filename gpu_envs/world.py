@@ -28,7 +28,7 @@ from gpu_envs import (
     resets,
     terminal,
 )
-from gpu_envs.layout import Outputs
+from gpu_envs.layout import LAYERS, Outputs
 from gpu_envs.simulator import Simulator
 from gpu_envs.spaces import box
 
@@ -40,14 +40,20 @@ _FIXED = ("arrays", "autoreset_mode", "final_rows", "outputs", "reuse", "threads
 
 
 def state_space(simulator: Simulator) -> spaces.Box:
-    """Return the space of a world's state; where it has none, of the observations of all agents."""
+    """Return the space of a world's state; where it has none, of the observations of all agents.
+
+    Of pictures with several layers those of the first.
+    """
     output = simulator.layout.of("state")
     if output is not None:
         described = fields.read(simulator.instance["state"])
         return box(described, output.shape[1:], output.type)
     output = simulator.layout.of("obs")
     assert output is not None  # of the required outputs
-    row = box(simulator.observation_fields, output.shape[2:], output.type)
+    shown = simulator.observation_fields
+    if simulator.instance.get("pictures"):
+        shown = shown[:1]
+    row = box(shown, output.shape[2:], output.type)
     low, high = (np.tile(b.ravel(), simulator.agents_per_world) for b in (row.low, row.high))
     zero = np.zeros(1, row.dtype)  # what an agent that has ended observes
     return spaces.Box(np.minimum(low, zero), np.maximum(high, zero), dtype=low.dtype.type)
@@ -88,8 +94,8 @@ class World(AgentSpaces):
             "rgb_array" (`render` returns a picture), as far as the environment has them.
         render_size: Rows and columns of a picture; None for the environment's own.
         render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
-        **keywords: `first_world`, `max_episode_steps`, `strict`, `observation`, `dtype`, and the
-            environment's parameters.
+        **keywords: `first_world`, `max_episode_steps`, `strict`, `actions`, `observation`, `dtype`,
+            and the environment's parameters.
     """
 
     def __init__(
@@ -148,7 +154,10 @@ class World(AgentSpaces):
     # State and spaces
 
     def state(self) -> NDArray:
-        """Return the state of the world; where it has none, the observations of all agents."""
+        """Return the state of the world; where it has none, the observations of all agents.
+
+        Of pictures with several layers those are the first one.
+        """
         self._require_reset("state")
         assert self._state is not None  # since the reset
         return np.array(self._state)
@@ -165,12 +174,10 @@ class World(AgentSpaces):
     # What the world last showed, by the number of an agent
 
     def _observation(self, agent: int) -> Any:
-        rows: Any = self._rows["obs"]
-        views = self.simulator.views
-        if views is None:
-            shown = rows[agent]
-        else:
-            shown = {key: np.asarray(view[agent]) for key, view in views(rows).items()}
+        row = Outputs(**{n: self._rows[n][agent] for n in LAYERS if n in self._rows})
+        views, shown = self.simulator.views, row.obs
+        if views is not None:
+            shown = {key: np.asarray(view) for key, view in views.observed(row).items()}
         if not self._has_mask:
             return shown
         return {"observation": shown, "action_mask": self._rows["action_mask"][agent]}
@@ -187,6 +194,8 @@ class World(AgentSpaces):
         if "ended" in rows and rows["ended"][agent]:
             r, length = rows["episode_return"][agent], rows["episode_length"][agent]
             info["episode_stats"] = {"r": float(r), "l": int(length)}
+            if "true_objective" in rows:
+                info["true_objective"] = float(rows["true_objective"][agent])
         return info
 
     # Moving it

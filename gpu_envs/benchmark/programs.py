@@ -223,6 +223,28 @@ def _floxs(worlds: int, *, agents: int) -> Subject:
     return _carried(jax.jit(env.step), [first], actions, 1)
 
 
+def _vizdoom(worlds: int, *, scenario: str, resolution: str) -> Subject:
+    """Play one game of VizDoom, drawn without a window, a button at a time."""
+    vizdoom = require("vizdoom")
+    game = vizdoom.DoomGame()
+    game.load_config(os.path.join(vizdoom.scenarios_path, scenario))
+    game.set_screen_resolution(getattr(vizdoom.ScreenResolution, resolution))
+    game.set_window_visible(False)
+    game.init()
+    buttons = len(game.get_available_buttons())
+    actions = [[int(k == pressed) for k in range(buttons)] for pressed in range(buttons)]
+    dice = random.Random(0)
+    game.new_episode()
+
+    def step(_: int) -> None:
+        if game.is_episode_finished():
+            game.new_episode()
+        assert game.get_state().screen_buffer.size > 0
+        game.make_action(dice.choice(actions))
+
+    return Subject(step, 1, game.close)
+
+
 PROGRAMS: dict[str, Callable[..., Subject]] = {
     "c_loop": c_loop.open_loop,
     "envpool": _envpool,
@@ -232,5 +254,6 @@ PROGRAMS: dict[str, Callable[..., Subject]] = {
     "jaxmarl": _jaxmarl,
     "open_spiel": _open_spiel,
     "overcooked_ai": _overcooked_ai,
+    "vizdoom": _vizdoom,
     "warpdrive": _warpdrive,
 }

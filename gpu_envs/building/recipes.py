@@ -23,6 +23,7 @@ _LIBRARY = (
     "physics",
     "spatial",
     "pictures",
+    "cameras",
     "learning",
 )  # folders of what is no template
 _HOST_ALONE = ("engine/cpu/machine.cpp", "engine/cpu/stage_clock.cpp", "learning/host.cpp")

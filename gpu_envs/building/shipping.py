@@ -10,7 +10,16 @@ from . import places, processor, recipes, toolchain, upkeep
 from .recipes import Product
 
 # What a header of a user's own needs of the sources.
-_SHIPPED = ("engine", "physics", "spatial", "geometry", "pictures", "cmake/templates")
+_SHIPPED = (
+    "engine",
+    "physics",
+    "spatial",
+    "geometry",
+    "pictures",
+    "cameras",
+    "voxel",
+    "cmake/templates",
+)
 
 
 def targets() -> list[str]:

@@ -42,6 +42,8 @@ class TorchRLEnv(EnvBase):
     "agent_active" (bool) and "reward_parts" by name, (..., 1), zero after a reset. In the group
     "done" and its companions stay true of an agent that left before its world ended.
 
+    Segmentations of pictures are int32: torch calculates with no uint16.
+
     A mask that allows nothing, because what the agent does is ignored, is shown as allowing all:
     a distribution needs something to choose from.
 
@@ -50,7 +52,7 @@ class TorchRLEnv(EnvBase):
         num_envs: How many worlds.
         device: "cpu", "cuda" or "cuda:<n>", of the simulator and of every tensor.
         **keywords: Those of `Simulator` (`threads`, `first_world`, `max_episode_steps`, `strict`,
-            `outputs`, `observation`, `dtype`) and the environment's parameters.
+            `outputs`, `actions`, `observation`, `dtype`) and the environment's parameters.
     """
 
     def __init__(
@@ -169,7 +171,7 @@ class TorchRLEnv(EnvBase):
 
     def _observed(self, outputs: Outputs) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what a reset and a step have in common, of the world and of its agents."""
-        of_agent = {"observation": self._agents(outputs.obs)}
+        of_agent = {"observation": _counted(self._agents(outputs.obs))}
         if self._masked:
             mask = self._agents(outputs.action_mask).view(torch.bool)
             of_agent["action_mask"] = mask | ~mask.any(-1, keepdim=True)
@@ -217,6 +219,13 @@ class TorchRLEnv(EnvBase):
         return TensorDict({**of_world, **of_agent}, self._lead[:1], device=self.device)
 
 
+def _counted(observation: Any) -> Any:
+    """Return uint16 as int32: torch, and with it every transform, calculates with no uint16."""
+    if isinstance(observation, dict):
+        return {name: _counted(part) for name, part in observation.items()}
+    return observation.int() if observation.dtype is torch.uint16 else observation
+
+
 def _flags(*shape: int) -> Categorical:
     return Categorical(2, shape, dtype=torch.bool)
 
@@ -229,7 +238,8 @@ def _observation_spec(space: spaces.Space[Any], lead: tuple[int, ...]) -> Any:
     dtype = getattr(torch, str(space.dtype))
     if not (space.is_bounded("both")):
         return Unbounded((*lead, *space.shape), dtype=dtype)
-    low, high = torch.from_numpy(space.low), torch.from_numpy(space.high)
+    low, high = (_counted(torch.from_numpy(bound)) for bound in (space.low, space.high))
+    dtype = low.dtype
     return Bounded(low, high, space.shape, dtype=dtype).expand(*lead, *space.shape)
 
 

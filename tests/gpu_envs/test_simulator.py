@@ -203,6 +203,11 @@ def test_strict_raises_at_the_step(make_simulator, tip_over) -> None:
         ({"bad_actions": 2, "first_bad_world": 3, "first_bad_agent": 1}, ValueError, "world 3"),
         ({"frozen_steps": 5}, gpu_envs.ResetNeeded, "5 steps"),
         (
+            {"lost_views": 2, "first_lost_world": 7, "first_lost_agent": 1},
+            RuntimeError,
+            "2 pictures are black.*agent 1 in world 7",
+        ),
+        (
             {"tables": [{"name": "contacts", "dropped": 2, "needed": 34, "capacity": 32}]},
             RuntimeError,
             "'contacts' dropped 2 rows: its capacity is 32 and 34 would suffice",

@@ -117,9 +117,15 @@ def test_diff_changes_only_the_source_that_it_was_made_for(example) -> None:
 
 
 def test_diffs_are_small() -> None:
-    assert set(DIFFS) == {"ppo", "ppo_continuous_action", "ppo_atari_lstm", "ppo_device"}
+    wanted = {
+        "ppo": 2,
+        "ppo_continuous_action": 3,
+        "ppo_atari_lstm": 4,
+        "ppo_device": 14,
+        "ppg_procgen": 8,
+    }
     added = {n: len(re.findall(r"^\+(?!\+)", p.read_text(), re.M)) for n, p in DIFFS.items()}
-    assert added == {"ppo": 2, "ppo_continuous_action": 3, "ppo_atari_lstm": 4, "ppo_device": 14}
+    assert added == wanted
 
 
 @needs_checkout
@@ -216,3 +222,18 @@ def test_device_variant_copies_nothing_to_the_host_in_a_step(run, example, tmp_p
 
     assert transfers("ppo_device", 32) == transfers("ppo_device", 128)
     assert transfers("ppo", 32) < transfers("ppo", 128)
+
+
+@needs_checkout
+@pytest.mark.slow
+@pytest.mark.usefixtures("gallery")
+def test_script_of_pictures_runs(run) -> None:
+    options = "--env-id=Gallery-v0 --num-envs=8 --num-steps=16 --num-minibatches=2 --n-iteration=2"
+    output = run(
+        EXAMPLE,
+        *("--cleanrl", CHECKOUT, "--diff=ppg_procgen", *options.split()),
+        "--parameters=resolution=(24, 32), visitors=1",
+        *("--e-auxiliary=1", "--total-timesteps=512"),
+    )
+    assert output.count("episodic_return=") > 5
+    assert "aux epoch" in output

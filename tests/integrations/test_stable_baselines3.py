@@ -305,3 +305,13 @@ def test_ppo_solves_cartpole_within_its_budget(train, seed) -> None:
 def test_maskable_ppo_learns_hanabi(train, maskable) -> None:
     _, mean = train("Hanabi-v0", 20_000, seed=1, **HANABI)
     assert mean > 10 * RANDOM_HANABI
+
+
+def test_learner_of_one_category_takes_several_as_one_number(make) -> None:
+    with pytest.raises(AssertionError, match="MultiDiscrete"):
+        DQN("MlpPolicy", make("TagContinuous-v0", 1))
+    env = make("TagContinuous-v0", 1, actions="flat")
+    model = DQN("MlpPolicy", env, learning_starts=50, buffer_size=500, device="cpu", seed=1)
+    model.learn(200)
+    action, _ = model.predict(env.reset())
+    assert action.shape == (env.num_envs,)
