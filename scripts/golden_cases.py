@@ -47,7 +47,7 @@ def parse(line: str) -> Case:
 def _value(text: str) -> bool | int | float | str:
     if text in ("true", "false"):
         return text == "true"
-    # A name of a choice, or a layout.
-    if text[0].isalpha() or " " in text:
+    # A name of a choice, a layout, a resolution.
+    if text[0].isalpha() or " " in text or "x" in text:
         return text
     return float(text) if "." in text or "e" in text else int(text)

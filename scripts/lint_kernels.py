@@ -41,7 +41,7 @@ COUNTED_FOLDERS = (  # by columns
     "tests",
 )
 # Compiled for both machines.
-RULE_FOLDERS = ("envs", "geometry", "learning", "physics", "spatial", "pictures")
+RULE_FOLDERS = ("envs", "geometry", "learning", "physics", "spatial", "voxel", "pictures")
 
 MACHINE_TEST = re.compile(
     r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*\b(__CUDA\w*|__NVCC__|_WIN32|_MSC_VER|__GNUC__|__clang__|"

@@ -6,13 +6,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import gymnasium
 import pytest
 
 import gpu_envs
-from gpu_envs import native
+from gpu_envs import native, registration
+from gpu_envs.build import build_header
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # A process per core: torch, which reads this when it is imported, would have as many threads in
@@ -20,6 +22,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
+GALLERY = Path(__file__).parent / "kernels" / "envs" / "gallery.hpp"
 ANGLE = "cart.angle"  # beyond 0.21 rad the episode ends at the next step
 
 
@@ -42,6 +45,33 @@ def make_vec() -> Iterator[Callable[..., gpu_envs.VectorEnv]]:
     yield make
     for env in made:
         env.close()
+
+
+@pytest.fixture(scope="session")
+def gallery_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache with the module of Gallery-v0, an environment of pictures that only tests have."""
+    cache = tmp_path_factory.mktemp("gallery")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GPU_ENVS_CACHE", str(cache))
+        build_header(GALLERY, [native.cpu_target()])
+    _forget_gallery()
+    return cache
+
+
+@pytest.fixture(scope="module")
+def gallery(gallery_cache: Path) -> Iterator[str]:
+    """The id of Gallery-v0, which exists for the tests of one module."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GPU_ENVS_CACHE", str(gallery_cache))
+        registration.refresh()
+        yield "Gallery-v0"
+    _forget_gallery()
+
+
+def _forget_gallery() -> None:
+    registration.refresh()
+    for name in ("gpu_envs/Gallery-v0", "Gallery-v0"):
+        gymnasium.registry.pop(name, None)
 
 
 @pytest.fixture

@@ -31,6 +31,11 @@ def stabilise_gently(rows: Array) -> Array:
     return np.clip(3 * lean(*rows.T), -1, 1)[:, np.newaxis].astype(np.float32)
 
 
+def stand(rows: Array) -> Array:
+    """Obstacle courses: stand still, whatever is seen."""
+    return np.zeros((len(rows), 6), np.int64)
+
+
 def towards(gap: Array) -> Array:
     """TagGrid: the step along the axis on which something is farther; `gap` has x and y last."""
     along_x = np.abs(gap[..., 0]) >= np.abs(gap[..., 1])

@@ -1,0 +1,51 @@
+// What critics are told. What agents see: voxel::DrawSights.
+#pragma once
+
+#include "envs/obstacles/rules.hpp"
+#include "voxel/state.hpp"
+
+namespace gpu_envs::envs::obstacles {
+
+// ---- the world's row
+
+inline constexpr int kTimeColumns = 2, kAgentColumns = voxel::kBodyColumns + 2;
+
+template <class G>
+struct State : WideRow<float> {
+  using M = Model<G>;
+  static GE_FN constexpr int elements_with(int agents) {
+    return kTimeColumns + agents * kAgentColumns + voxel::thing_elements<M>();
+  }
+  static constexpr int capacity = elements_with(kMostAgents);
+  static GE_FN int elements(const Params& p) { return elements_with(p.agent_count); }
+  static std::vector<FieldInfo> describe(const Params& p) {
+    static const std::string agents =
+        std::string(voxel::kBodyDoc) + ", 1 on the pad, 1 after its first step there";
+    std::vector<FieldInfo> all = {
+        wide_field("time", {kTimeColumns}, "share of the episode that is left, 1: solved", 0, 1),
+        voxel::table_field("agents", p.agent_count, kAgentColumns, agents.c_str())};
+    voxel::append_thing_fields<M>(all);
+    return all;
+  }
+};
+
+template <class G>
+GE_FN void show_state(const W<G>& w, FloatRow& row, const Squad& squad) {
+  using M = Model<G>;
+  const int agents = w.params().agent_count;
+  if (squad.lane() == 0) {
+    const voxel::Timer timer = w.template get<voxel::Timer>();
+    row.set(0, voxel::time_left(timer));
+    row.set(1, float(timer.solved));
+  }
+  for (int k = squad.lane(); k < agents; k += squad.size()) {
+    const Score score = w.template get<typename M::Agents, Score>(k);
+    voxel::Pen pen{row, kTimeColumns + k * kAgentColumns};
+    voxel::show_body<M>(w, pen, k);
+    pen.put(float(score.at_exit));
+    pen.put(float(score.reached_exit));
+  }
+  voxel::show_things<M>(w, row, squad, kTimeColumns + agents * kAgentColumns);
+}
+
+}  // namespace gpu_envs::envs::obstacles

@@ -1,0 +1,174 @@
+// Components and tables of a world of the obstacle courses.
+//
+//   agents     the learners: body, hands, home, what they have reached
+//   statics    floors, obstacles and walls, merged into few boxes
+//   marks      lava and the exit's pad: cells in which rules look, drawn as slabs
+//   crates     boxes to carry; diamonds
+//   course     one row: the level's numbers and the time
+//   plan, canvas, offcuts, stock, gems, fields: scratch, of a level while it is made
+#pragma once
+
+#include "envs/obstacles/layout.hpp"
+#include "voxel/painting.hpp"
+#include "voxel/solids.hpp"
+#include "voxel/timing.hpp"
+
+namespace gpu_envs::envs::obstacles {
+
+/// What an agent has reached, and in this step.
+struct Score {
+  int32_t at_exit, reached_exit;
+  static constexpr auto describe() {
+    return fields(
+        field("at_exit", &Score::at_exit, "1: stands on the pad").within(0, 1),
+        field("reached_exit", &Score::reached_exit, "1: has stood on the pad before").within(0, 1));
+  }
+};
+/// The parts of a step's reward.
+struct Parts {
+  float exit, all_exit, diamond, box;
+  static constexpr bool transient = true;
+  static constexpr auto describe() {
+    return fields(field("exit", &Parts::exit, "for first steps on the pad"),
+                  field("all_exit", &Parts::all_exit, "for all on the pad at once"),
+                  field("diamond", &Parts::diamond, "for diamonds"),
+                  field("box", &Parts::box, "for boxes that were carried to the pad"));
+  }
+};
+
+struct Level {
+  int32_t obstacles;  // that were drawn
+  int32_t attempts;   // levels drawn until no platforms met, or until there were no more tries
+  int32_t conflict;   // 1: platforms meet all the same
+  int32_t walls_shown;
+  int32_t hardest;                // obstacles of the greatest height, or with the longest lava
+  int32_t kinds[kMostPlatforms];  // of Kind, -1 behind the last
+  int32_t parts, pieces, boxes, diamonds, marks;
+  static constexpr auto describe() {
+    return fields(
+        field("obstacle_count", &Level::obstacles, "obstacles between start and exit"),
+        field("attempts", &Level::attempts, "levels drawn until no two platforms met"),
+        field("conflict", &Level::conflict, "1: two platforms meet, after the last attempt"),
+        field("walls_shown", &Level::walls_shown, "1: walls beside platforms can be seen"),
+        field("hardest", &Level::hardest, "obstacles of the greatest height or longest lava"),
+        field("kinds", &Level::kinds,
+              "of the obstacles: 0 wall, 1 lava, 2 step, 3 gap; -1 behind the last"),
+        field("part_count", &Level::parts, "boxes of the level before any were merged"),
+        field("piece_count", &Level::pieces, "static boxes"),
+        field("box_count", &Level::boxes, "boxes to carry"),
+        field("diamond_count", &Level::diamonds, "diamonds at the start"),
+        field("mark_count", &Level::marks, "fields of lava, and the pad"));
+  }
+};
+
+/// A platform of the plan. Its own frame: `a` counts cells along it, `c` cells across, from its
+/// left edge to the right; z from its floor, whose cells have 0.
+struct Platform {
+  int32_t kind;                   // Kind
+  int32_t length, width, height;  // of walls: height
+  int32_t first, size;            // cells along it that the obstacle takes; of a step: its edge
+  int32_t rise;                   // height of a wall or a step
+  int32_t sides;                  // bits of Side: where walls stand
+  int32_t at[3];                  // where a and c are 0: a corner of cells
+  int32_t ahead;                  // quarter turns from +x to the left
+  int32_t boxes;                  // that are to stand on it
+  int32_t low[3], high[3];        // bounds in the world
+  static constexpr auto describe() {
+    return fields(
+        field("kind", &Platform::kind, "wall, lava, step, gap, start, exit, corner"),
+        field("length", &Platform::length, "cells along it"),
+        field("width", &Platform::width, "cells across"),
+        field("height", &Platform::height, "of its walls"),
+        field("first", &Platform::first, "where its obstacle begins"),
+        field("size", &Platform::size, "cells of the obstacle"),
+        field("rise", &Platform::rise, "height of the obstacle"),
+        field("sides", &Platform::sides, "bits: walls at the near end, far end, left, right"),
+        field("at", &Platform::at, "corner from which it is counted"),
+        field("ahead", &Platform::ahead, "quarter turns from +x to the left"),
+        field("boxes", &Platform::boxes, "boxes to carry on it"),
+        field("low", &Platform::low, "lowest cell"),
+        field("high", &Platform::high, "beyond the highest cell"));
+  }
+};
+enum Side : int32_t { kNear = 1, kFar = 2, kLeft = 4, kRight = 8 };
+
+// ---- tables
+
+template <class T>
+struct Players
+    : Agents<kMostAgents, voxel::Act, voxel::Body, voxel::Hands, voxel::Home, Score, Parts> {
+  static constexpr const char* name = "agents";
+  static GE_FN constexpr int count(const Params& params) { return params.agent_count; }
+};
+struct Course : Single<Level, voxel::Timer> {
+  static constexpr const char* name = "course";
+};
+
+template <class T>
+struct Plan : Fixed<T::platforms, Platform> {
+  static constexpr const char* name = "plan";
+  static constexpr bool scratch = true;
+};
+/// A task's defaults in a tier.
+template <class D_, class T_>
+struct Game {
+  using D = D_;
+  using T = T_;
+};
+
+template <class G>
+struct Schema;
+template <class G>
+using W = World<Schema<G>>;
+
+/// The voxel rules' view of a game.
+template <class G>
+struct Model {
+  using Schema = obstacles::Schema<G>;
+  using T = typename G::T;
+  using Agents = Players<T>;
+  using Statics = voxel::Statics<T::statics>;
+  using Marks = voxel::Marks<T::marks>;
+  using Crates = voxel::Crates<T::boxes>;
+  using Diamonds = voxel::Diamonds<T::diamonds>;
+  // Of a level while it is made.
+  using Canvas = voxel::Canvas<T::statics>;
+  using Offcuts = voxel::Offcuts<2 * T::statics>;
+  using Fields = voxel::Fields<T::marks>;
+  using Stock = voxel::Stock<T::boxes>;
+  using Gems = voxel::Gems<T::diamonds>;
+  using Solids =
+      voxel::Solids<T::statics + T::marks + T::boxes + 2 * T::diamonds + 2 * kMostAgents>;
+  static GE_FN voxel::DiamondForm diamond_form() { return {0.8f * 0.17f, 0.8f * 0.45f, 0.7f}; }
+  static GE_FN int agents(const Params& p) { return p.agent_count; }
+  static GE_FN float look_limit(const Params& p) { return p.look_limit; }
+};
+
+template <class G>
+struct Schema {
+  using M = Model<G>;
+  using Settings = SettingsOf<typename G::D>;
+  using Params = obstacles::Params;
+  using Options = obstacles::Options;
+  using ResetSettings = obstacles::ResetSettings;
+  using Action = voxel::Act;
+  using Agent = typename M::Agents;
+  using tables =
+      Types<Agent, typename M::Statics, typename M::Marks, typename M::Crates, typename M::Diamonds,
+            Course, Plan<typename G::T>, typename M::Canvas, typename M::Offcuts,
+            typename M::Fields, typename M::Stock, typename M::Gems, typename M::Solids>;
+  // Bodies meet different things at every turn: nothing is gained from interleaved worlds.
+  static constexpr Tuning tuning{.cpu_block = 1,
+                                 .cuda_block = 1,
+                                 .step_lanes = {32},  // last pictures are drawn by squads
+                                 .reset_lanes = {8},
+                                 .observe_lanes = {128},
+                                 .rare_resets = true,
+                                 .most_threads = 128};
+  static Params resolve(Settings& settings) { return resolve_settings(settings); }
+  static Options resolve_options(const ResetSettings& settings, const Params& params) {
+    return read_layout(settings.layout, params);
+  }
+};
+
+}  // namespace gpu_envs::envs::obstacles

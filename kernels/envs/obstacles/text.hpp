@@ -1,0 +1,94 @@
+// A world as terminal text: the level from above, +y up, and what each agent does. Host only.
+#pragma once
+
+#include <algorithm>
+
+#include "envs/obstacles/observe.hpp"
+
+namespace gpu_envs::envs::obstacles {
+
+inline constexpr const char* kLegend =
+    "0 to 9: height of floors, # of walls and more; ~ lava, E the exit's pad, b box, * diamond; "
+    "^ > v < agents, by where they look\n";
+
+/// A drawing of cells; its first line is the highest row.
+struct MapText {
+  int width = 0, depth = 0;
+  std::vector<std::string> rows;
+  MapText(int w, int d) : width(w), depth(d), rows(size_t(d), std::string(size_t(w), ' ')) {}
+  void put(int x, int y, char mark) {
+    if (x >= 0 && x < width && y >= 0 && y < depth) rows[size_t(depth - 1 - y)][size_t(x)] = mark;
+  }
+  template <class Box>
+  void fill(const Box& box, char mark) {
+    for (int x = int(box.low[0]); x < int(box.high[0]); ++x)
+      for (int y = int(box.low[1]); y < int(box.high[1]); ++y) put(x, y, mark);
+  }
+};
+
+/// Floors and walls, the higher over the lower.
+template <class G>
+MapText ground_text(const W<G>& w) {
+  using M = Model<G>;
+  std::vector<voxel::Static> boxes;
+  float width = 0, depth = 0;
+  for (int k = 0; k < w.template count<typename M::Statics>(); ++k) {
+    boxes.push_back(w.template get<typename M::Statics, voxel::Static>(k));
+    width = max(width, boxes.back().high[0]), depth = max(depth, boxes.back().high[1]);
+  }
+  std::stable_sort(boxes.begin(), boxes.end(), [](const voxel::Static& a, const voxel::Static& b) {
+    return a.high[2] < b.high[2];
+  });
+  MapText map{int(width), int(depth)};
+  for (const voxel::Static& box : boxes) {
+    const int top = int(box.high[2]) - 1;
+    const bool wall = box.high[2] - box.low[2] >= 4.0f || top > 9;
+    map.fill(box, wall ? '#' : char('0' + top));
+  }
+  return map;
+}
+template <class G>
+void add_things(const W<G>& w, MapText& map) {
+  using M = Model<G>;
+  for (int k = 0; k < w.template count<typename M::Marks>(); ++k) {
+    const auto mark = w.template get<typename M::Marks, voxel::Mark>(k);
+    map.fill(mark, mark.kind == voxel::kPadMark ? 'E' : '~');
+  }
+  for (int k = 0; k < w.template count<typename M::Crates>(); ++k) {
+    const auto crate = w.template get<typename M::Crates, voxel::Crate>(k);
+    if (crate.carrier == voxel::kEmpty) map.put(crate.cell[0], crate.cell[1], 'b');
+  }
+  for (int k = 0; k < w.template count<typename M::Diamonds>(); ++k) {
+    const auto diamond = w.template get<typename M::Diamonds, voxel::Diamond>(k);
+    if (diamond.left != 0) map.put(diamond.cell[0], diamond.cell[1], '*');
+  }
+}
+
+template <class G>
+std::string world_text(const W<G>& w, int viewer) {
+  using M = Model<G>;
+  MapText map = ground_text<G>(w);
+  add_things<G>(w, map);
+  std::string agents;
+  for (int k = 0; k < w.params().agent_count; ++k) {
+    const auto body = w.template get<typename M::Agents, voxel::Body>(k);
+    const voxel::Cell at = voxel::cell_of(body);
+    const voxel::Vec3 ahead = voxel::eyes_of(body).turn.y;
+    const bool along_y = abs(ahead.y) >= abs(ahead.x);
+    map.put(at.x, at.y, along_y ? (ahead.y > 0 ? '^' : 'v') : (ahead.x > 0 ? '>' : '<'));
+    const bool carries = w.template get<typename M::Agents, voxel::Hands>(k).crate != voxel::kEmpty;
+    const Score score = w.template get<typename M::Agents, Score>(k);
+    agents += "agent " + std::to_string(k) + (k == viewer ? " (you)" : "") + " in cell " +
+              std::to_string(at.x) + " " + std::to_string(at.y) + " " + std::to_string(at.z) +
+              (carries ? ", carries a box" : "") + (score.at_exit != 0 ? ", on the pad" : "") +
+              "\n";
+  }
+  std::string text;
+  for (const std::string& row : map.rows) text += row + "\n";
+  const auto timer = w.template get<voxel::Timer>();
+  return text + kLegend + agents + "step " + std::to_string(w.step()) + ", " +
+         std::to_string(timer.length - timer.passed) + " left" +
+         (timer.solved != 0 ? ", solved\n" : "\n");
+}
+
+}  // namespace gpu_envs::envs::obstacles

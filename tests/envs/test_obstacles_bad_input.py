@@ -1,0 +1,330 @@
+"""Obstacle courses: what is refused, with which words, and that nothing happens to the worlds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from obstacles_courses import GROUND, PAD, SHORT, Make
+
+from gpu_envs import Simulator
+
+NAN, INF = float("nan"), float("inf")
+AGENT = "; agent 1.5 1.5 1"
+OPTIONS = {**SHORT, "resolution": "5x9", "episode_seconds": 2}
+IDLE = np.zeros((2, 1, 6), int)
+
+# Parameters, what the message says.
+BAD_VALUES: list[tuple[dict[str, Any], str]] = [
+    ({"agent_count": 0}, "'agent_count' must be in 1 to 8, got 0"),
+    ({"agent_count": 9}, "'agent_count' must be in 1 to 8, got 9"),
+    ({"agent_count": -1}, "'agent_count' must be in 1 to 8, got -1"),
+    ({"platform_count_low": 0}, "'platform_count_low' must be in 1 to 7, got 0"),
+    ({"platform_count_high": 8}, "'platform_count_high' must be in 1 to 7, got 8"),
+    (
+        {"platform_count_low": 3, "platform_count_high": 2},
+        "platform_count_low=3 is above platform_count_high=2",
+    ),
+    ({"gap_low": 3, "gap_high": 2}, "gap_low=3 is above gap_high=2"),
+    ({"gap_high": 5}, "'gap_high' must be in 1 to 4, got 5"),
+    ({"lava_low": 5, "lava_high": 4}, "lava_low=5 is above lava_high=4"),
+    ({"lava_high": 11}, "'lava_high' must be in 1 to 10, got 11"),
+    ({"height_low": 4, "height_high": 3}, "height_low=4 is above height_high=3"),
+    ({"height_high": 6}, "'height_high' must be in 1 to 5, got 6"),
+    ({"hardest_count": -1}, "'hardest_count' must be in 0 to 7, got -1"),
+    (
+        {"walls": False, "lava": False, "steps": False, "gaps": False},
+        "one of walls, lava, steps and gaps must be true",
+    ),
+    (
+        {"platform_count_high": 7, "height_high": 5},
+        "platform_count_high=7 obstacles of these sizes can need .* boxes, at most 112 are",
+    ),
+    ({"hidden_walls": 1.01}, "'hidden_walls' must be in 0 to 1, got 1.01"),
+    ({"hidden_walls": NAN}, "'hidden_walls' must be a number, got nan"),
+    ({"extra_boxes": -0.1}, "'extra_boxes' must be in 0 to 1, got -0.1"),
+    ({"stray_boxes": 4}, "'stray_boxes' must be in 0 to 3, got 4"),
+    ({"diamonds": 2}, "'diamonds' must be in 0 to 1, got 2"),
+    ({"exit_reward": INF}, "'exit_reward' must be in -1000 to 1000, got inf"),
+    ({"all_exit_reward": NAN}, "'all_exit_reward' must be a number, got nan"),
+    ({"diamond_reward": 1e30}, r"'diamond_reward' must be in -1000 to 1000, got 1e\+30"),
+    ({"box_reward": -1001}, "'box_reward' must be in -1000 to 1000, got -1001"),
+    ({"team_spirit": 1.5}, "'team_spirit' must be in 0 to 1, got 1.5"),
+    ({"team_spirit": -0.5}, "'team_spirit' must be in 0 to 1, got -0.5"),
+    ({"episode_seconds": 0}, "'episode_seconds' must be in 1 to 3600, got 0"),
+    ({"platform_seconds": -1}, "'platform_seconds' must be in 0 to 600, got -1"),
+    ({"box_seconds": 61}, "'box_seconds' must be in 0 to 60, got 61"),
+    ({"look_limit": 1.6}, "'look_limit' must be in 0 to 1.5, got 1.6"),
+    ({"resolution": "0x5"}, "rows and columns must be from 1 to 32768, got '0x5'"),
+    ({"resolution": "128"}, "must be rows and columns such as '72x128', got '128'"),
+    ({"resolution": "5x9x3"}, "must be rows and columns such as '72x128', got '5x9x3'"),
+    ({"observation": "rgbd"}, "must be 'rgb', 'depth', 'segmentation' or several .*'rgbd'"),
+    ({"observation": "rgb+rgb"}, "names 'rgb' twice"),
+    ({"channels": "middle"}, "must be one of 'first', 'last', got 'middle'"),
+    ({"hfov": 0}, "'hfov' must be in 1 to 170, got 0"),
+    ({"supersample": 9}, "'supersample' must be in 1 to 8, got 9"),
+    ({"dtype": "float32"}, "dtype must be None, got 'float32': each layer of ObstaclesEasy-v0's"),
+    ({"actions": "many"}, "actions must be .*'flat'.*, got 'many'"),
+]
+BAD_TYPES: list[tuple[dict[str, Any], str]] = [
+    ({"agent_count": 1.5}, "'agent_count' must be an int, got 1.5"),
+    ({"agent_count": "two"}, r"'agent_count' must be a number \(int32\), got 'two'"),
+    ({"walls": "yes"}, "'walls' must be a bool, got 'yes'"),
+    ({"team_spirit": None}, r"'team_spirit' must be a number \(float32\), got None"),
+    ({"resolution": 72}, "must be a str such as '72x128' or whole numbers .*, got 72"),
+    ({"agents": 3}, "ObstaclesEasy-v0 got an unexpected keyword argument 'agents'.*agent_count"),
+    ({"team_spirt": 1}, "unexpected keyword argument 'team_spirt'; did you mean 'team_spirit'"),
+]
+
+# Layouts, what the message says.
+BAD_LAYOUTS: list[tuple[str, str]] = [
+    (" ", "there is no floor"),
+    ("# nothing", "there is no floor"),
+    ("agent 1.5 1.5 1", "there is no floor"),
+    (GROUND, "0 agents, but agent_count=1: every agent needs a place"),
+    (GROUND + AGENT + AGENT, "line 1: one agent more than agent_count=1"),
+    ("cow 1 2 3", "line 1: unknown thing 'cow'; known are floor, wall, walls, lava, pad, box"),
+    ("floor 0 0 0 9 9 0\n\n# x\ncow", "line 4: unknown thing 'cow'"),
+    ("Floor 0 0 0 9 9 0", "line 1: unknown thing 'Floor'"),
+    ("flöör 0 0 0 9 9 0", r"line 1: unknown thing 'fl\?\?\?\?r'"),
+    ("floor\0 0", r"line 1: unknown thing 'floor\?'"),
+    ("floor 0 0 0 9 9", "line 1: z is missing"),
+    ("floor", "line 1: x is missing"),
+    ("floor 0 0 0 9 9 0 0", "line 1: one word too many: '0'"),
+    ("floor 0 0 0 9 9 x", "line 1: z must be a whole number, got 'x'"),
+    ("floor 0 0 0 9.5 9 0", "line 1: x must be a whole number, got '9.5'"),
+    ("floor -1 0 0 9 9 0", "line 1: x must be from 0 to 95, got '-1'"),
+    ("floor 0 0 0 9 96 0", "line 1: y must be from 0 to 95, got '96'"),
+    ("floor 0 0 0 9 9 48", "line 1: z must be from 0 to 47, got '48'"),
+    ("floor 0 0 0 9 99999999 0", "line 1: y must be .*, got '99999999'"),
+    ("wall 0 0 0 1", "line 1: y is missing"),
+    ("walls", "line 1: hidden or shown is missing"),
+    ("walls gone", "line 1: walls are hidden or shown, got 'gone'"),
+    ("walls hidden now", "line 1: one word too many: 'now'"),
+    ("lava 0 0 1 2 2", "line 1: z is missing"),
+    ("pad 0 0 one 2 2 1", "line 1: z must be a whole number, got 'one'"),
+    ("box 1 1", "line 1: z is missing"),
+    (GROUND + "box 5 5 0" + AGENT, "line 1: the box is inside of a floor or a wall"),
+    (GROUND + "\nbox 5 5 2" + AGENT, "line 2: the box has nothing beneath it"),
+    (GROUND + "box 5 5 1\nbox 5 5 1" + AGENT, "line [12]: there is a box in this cell already"),
+    (GROUND + "box 25 5 1" + AGENT, "line 1: the box has nothing beneath it"),
+    (GROUND + "box 1 1 1" + AGENT, "agent 0 is inside of a box"),
+    (GROUND + "agent 1.5 1.5 0.5", "agent 0 is inside of a floor or a wall"),
+    (GROUND + "wall 2 0 1 2 9 3; agent 1.8 1.5 1", "agent 0 is inside of a floor or a wall"),
+    ("agent 1.5 1.5", "line 1: z is missing"),
+    ("agent nan 1.5 1", "line 1: x must be from 0 to 96, got 'nan'"),
+    ("agent 1.5 inf 1", "line 1: y must be from 0 to 96, got 'inf'"),
+    ("agent 1.5 -0.1 1", "line 1: y must be from 0 to 96, got '-0.1'"),
+    ("agent 1.5 1.5 1 yaw", "line 1: yaw is missing"),
+    ("agent 1.5 1.5 1 yaw left", "line 1: yaw must be a number, got 'left'"),
+    ("agent 1.5 1.5 1 yaw 4", "line 1: yaw must be from -3.2 to 3.2, got '4'"),
+    ("agent 1.5 1.5 1 pitch 1", "line 1: unknown word 'pitch'; known is yaw"),
+    ("agent 1.5 1.5 1 1.57", "line 1: unknown word '1.57'; known is yaw"),
+    ("seconds", "line 1: seconds is missing"),
+    ("seconds 0", "line 1: seconds must be from 0.0625 to 3600, got '0'"),
+    ("seconds -3", "line 1: seconds must be from 0.0625 to 3600, got '-3'"),
+    ("seconds nan", "line 1: seconds must be from 0.0625 to 3600, got 'nan'"),
+    ("floor 0 0 0 9 9 0; " * 25, "line 1: a layout has at most 24 floors and walls"),
+    (GROUND + "diamond 5 5 1; " * 9, "line 1: a layout has at most 8 diamonds"),
+    (GROUND + "lava 5 5 1 6 6 1; " * 9, "line 1: a layout has at most 8 fields of lava and pads"),
+    (GROUND + "box 5 5 1; " * 25, "line 1: a layout has at most 24 boxes"),
+    ("#" * 20_000, "a text of 20000 bytes, at most 16384 are read"),
+]
+
+# Actions of two worlds of one agent, what the message says.
+BAD_ACTIONS: list[tuple[Any, type[Exception], str]] = [
+    (np.zeros((2, 1), int), ValueError, "shape"),
+    (np.zeros((2, 1, 5), int), ValueError, "shape"),
+    (np.zeros((3, 1, 6), int), ValueError, "shape"),
+    (np.zeros((2, 1, 6), complex), TypeError, "actions"),
+    ("forward", (TypeError, ValueError), "actions"),
+    (None, (TypeError, ValueError), "actions"),
+]
+
+
+class Pair:
+    """A simulator to which bad things are done, and one to which nothing is."""
+
+    def __init__(self, make: Make) -> None:
+        self.tried, self.plain = (make("ObstaclesEasy-v0", 2, **OPTIONS) for _ in range(2))
+        for simulator in (self.tried, self.plain):
+            simulator.reset(seed=3)
+            simulator.step(IDLE)
+
+    def refuses(self, what: Callable[[Simulator], Any], error: Any, message: str) -> None:
+        with pytest.raises(error, match=message):
+            what(self.tried)
+
+    def check(self) -> None:
+        """Nothing has happened, and they go on alike, through an end."""
+        assert self.tried.save() == self.plain.save()
+        random = np.random.default_rng(1)
+        for _ in range(35):
+            actions = random.integers(0, (3, 3, 3, 3, 2, 2), (2, 1, 6))
+            first, second = self.tried.step(actions), self.plain.step(actions)
+            for name in ("obs", "reward", "terminated", "final_obs", "state"):
+                assert getattr(first, name).tobytes() == getattr(second, name).tobytes()
+        assert self.tried.save() == self.plain.save()
+
+
+@pytest.fixture
+def pair(make_simulator: Make) -> Iterator[Pair]:
+    both = Pair(make_simulator)
+    yield both
+    both.check()
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD_VALUES)
+def test_parameters_out_of_range_are_refused_by_name(
+    make_simulator: Make, parameters: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_simulator("ObstaclesEasy-v0", 2, **parameters)
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD_TYPES)
+def test_parameters_of_a_wrong_type_are_refused_by_name(
+    make_simulator: Make, parameters: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        make_simulator("ObstaclesEasy-v0", 2, **parameters)
+
+
+@pytest.mark.parametrize(("layout", "message"), BAD_LAYOUTS)
+def test_impossible_layouts_are_refused_with_their_line(
+    pair: Pair, layout: str, message: str
+) -> None:
+    pair.refuses(lambda s: s.reset(options={"layout": layout}), ValueError, f"layout: {message}")
+
+
+@pytest.mark.parametrize("layout", [3, None, ["floor 0 0 0 9 9 0"], b"floor 0 0 0 9 9 0"])
+def test_layouts_of_a_wrong_type_are_refused(pair: Pair, layout: object) -> None:
+    pair.refuses(
+        lambda s: s.reset(options={"layout": layout}), TypeError, "'layout' must be a str, got "
+    )
+
+
+def test_unknown_options_are_refused(pair: Pair) -> None:
+    pair.refuses(
+        lambda s: s.reset(options={"layuot": PAD + AGENT}), (TypeError, ValueError), "layuot"
+    )
+
+
+def test_agents_of_a_layout_that_stand_in_one_another_are_refused(make_simulator: Make) -> None:
+    simulator = make_simulator("ObstaclesEasy-v0", 1, agent_count=2, **OPTIONS)
+    before = simulator.reset(seed=1).obs.tobytes()
+    for second in ("1.5 1.5 1", "1.9 1.9 1", "1.5 1.5 2.5"):
+        layout = GROUND + f"agent 1.5 1.5 1; agent {second}"
+        with pytest.raises(ValueError, match="agent 1 is inside of agent 0"):
+            simulator.reset(options={"layout": layout})
+    with pytest.raises(ValueError, match="1 agents, but agent_count=2"):
+        simulator.reset(options={"layout": GROUND + AGENT})
+    assert simulator.observe().obs.tobytes() == before
+    simulator.reset(options={"layout": GROUND + "agent 1.5 1.5 1; agent 2.2 1.5 1"})
+    simulator.reset(options={"layout": GROUND + "agent 1.5 1.5 1; agent 1.5 1.5 3"})
+
+
+@pytest.mark.parametrize(("actions", "error", "message"), BAD_ACTIONS)
+def test_actions_of_a_wrong_form_are_refused(
+    pair: Pair, actions: Any, error: Any, message: str
+) -> None:
+    pair.refuses(lambda s: s.step(actions), error, message)
+
+
+@pytest.mark.parametrize("head", range(6))
+@pytest.mark.parametrize("value", [-1, 3, 2**31 - 1])
+def test_actions_out_of_range_are_refused_by_world_agent_and_head(
+    pair: Pair, head: int, value: int
+) -> None:
+    actions = IDLE.copy()
+    actions[1, 0, head] = value
+    message = f"actions: world 1, agent 0, component {head}: .* is not one of 0 to [12]"
+    pair.refuses(lambda s: s.step(actions), ValueError, message)
+
+
+@pytest.mark.parametrize("number", [-1, 324, 2**31 - 1])
+def test_flat_actions_out_of_range_are_refused(make_simulator: Make, number: int) -> None:
+    simulator = make_simulator("ObstaclesEasy-v0", 1, actions="flat", **OPTIONS)
+    simulator.reset(seed=1)
+    with pytest.raises(ValueError, match=r"world 0, agent 0: .* is not one of 0 to 323"):
+        simulator.step(np.array([[number]]))
+    assert simulator.get("world.step")[0, 0] == 0
+
+
+def test_save_of_other_parameters_or_of_the_other_task_is_refused(
+    pair: Pair, make_simulator: Make
+) -> None:
+    hard = make_simulator("ObstaclesHard-v0", 2, **OPTIONS)
+    two = make_simulator("ObstaclesEasy-v0", 2, **{**OPTIONS, "agent_count": 2})
+    other = make_simulator("ObstaclesEasy-v0", 2, **{**OPTIONS, "team_spirit": 0.5})
+    for simulator in (hard, two, other):
+        simulator.reset(seed=1)
+        data = simulator.save()
+        pair.refuses(lambda s, data=data: s.load(data), ValueError, "save")
+    pair.refuses(lambda s: s.load(s.save()[:-1]), ValueError, "save")
+    pair.refuses(lambda s: s.load(b""), ValueError, "save")
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("agents.position", NAN, "agents.position"),
+        ("agents.grounded", 2, "agents.grounded.* got 2"),
+        ("course.solved", -1, "course.solved.* got -1"),
+        ("diamonds.left", 7, "diamonds.left.* got 7"),
+        ("agents.yaw", INF, "agents.yaw"),
+    ],
+)
+def test_columns_take_no_values_that_they_cannot_have(
+    pair: Pair, column: str, value: float, message: str
+) -> None:
+    pair.refuses(lambda s: s.set(column, value), ValueError, message)
+
+
+# ---- what is allowed at the edges
+
+GOOD_LAYOUTS = {
+    "comments, commas, empty lines": "# a course\n\nfloor 0,0,0,9,9,0;;\tagent 1.5 1.5 1 # here",
+    "corners the other way around": "floor 9 9 0 0 0 0; agent 1.5 1.5 1",
+    "carriage returns": "floor 0 0 0 9 9 0\r\nagent 1.5 1.5 1\r\n",
+    "an agent in the air": "floor 0 0 0 9 9 0; agent 1.5 1.5 30",
+    "an agent beside its floor": "floor 0 0 0 9 9 0; agent 50 50 5",
+    "the largest": "floor 95 95 47 0 0 47; agent 48 48 9; walls shown; walls hidden",
+    "a stack": GROUND + "box 5 5 2; box 5 5 1; box 5 5 3" + AGENT,
+    "one step": GROUND + AGENT + "; seconds 0.0625",
+}
+
+
+@pytest.mark.parametrize("layout", GOOD_LAYOUTS.values(), ids=GOOD_LAYOUTS)
+def test_layouts_at_the_edge_of_what_is_allowed_are_played(
+    make_simulator: Make, layout: str
+) -> None:
+    simulator = make_simulator("ObstaclesEasy-v0", 2, strict=True, **OPTIONS)
+    simulator.reset(seed=1, options={"layout": layout})
+    for _ in range(60):
+        state = simulator.step(np.full((2, 1, 6), 1)).state
+        assert np.isfinite(state).all()
+
+
+def test_levels_at_the_limits_of_all_parameters_are_played(make_simulator: Make) -> None:
+    most = {
+        "agent_count": 8, "platform_count_low": 7, "platform_count_high": 7, "gap_high": 4,
+        "lava_high": 10, "height_low": 1, "height_high": 4, "hardest_count": 7, "diamonds": 1,
+        "hidden_walls": 1, "extra_boxes": 0.5, "stray_boxes": 1, "look_limit": 1.5, "hfov": 170,
+    }  # fmt: skip
+    least = {
+        "platform_count_low": 1, "platform_count_high": 1, "gap_low": 1, "gap_high": 1,
+        "lava_low": 1, "lava_high": 1, "height_low": 1, "height_high": 1, "hardest_count": 0,
+        "hidden_walls": 0, "extra_boxes": 0, "stray_boxes": 0, "diamonds": 0, "look_limit": 0,
+        "hfov": 1, "resolution": "1x1",
+    }  # fmt: skip
+    for name in ("ObstaclesEasy-v0", "ObstaclesHard-v0"):
+        for parameters in (most, least):
+            simulator = make_simulator(name, 4, strict=True, **{**OPTIONS, **parameters})
+            simulator.reset(seed=1)
+            for actions in np.random.default_rng(1).integers(0, 2, (60, 4, 1, 6)):
+                agents = simulator.agents_per_world
+                state = simulator.step(np.repeat(actions, agents, axis=1)).state
+                assert np.isfinite(state).all()
