@@ -4,29 +4,31 @@ Everything shown comes from the simulator: the world as one agent knows it (or, 
 such text, its observation by fields), the actions that are legal with their names, rewards. The
 other agents choose at random among the legal actions or follow a saved policy. What is typed are
 numbers, names or keys of actions, one per line; on a terminal, keys alone where the environment
-has them.
+has them. Where agents see pictures and their actions have several heads with keys, a terminal shows
+what they see as it happens (live.py).
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Discrete, Space
 
-from gpu_envs import errors, fields, flags, policies, terminal
+from gpu_envs import errors, fields, flags, live, native, policies, terminal
+from gpu_envs.episode import Choose, Episode, seen
+from gpu_envs.heads import spelt
+from gpu_envs.live import Live
 from gpu_envs.parallel import ParallelEnv
 from gpu_envs.spaces import FieldViews
 
-Choose = Callable[[str, Any, Any], Any]  # agent, observation, action mask or None -> action
-
 _HELP = "Type {what} and Enter; q quits, ? shows this."
 _KEY_HELP = "Press {what}; q quits, ? shows this."
-_SPACE = "space"  # how that key is written
+_SPACE = spelt(" ")
 _MOST_SCORES = 16  # shown one by one
 
 
@@ -52,6 +54,21 @@ def _parser(described: Sequence[fields.Field]) -> argparse.ArgumentParser:
     policies.add_option(parser, "the others", "--opponent")
     add(
         "--max-episode-steps", type=int, metavar="N", help="when the episode is cut short; 0: never"
+    )
+    add(
+        "--option",
+        action="append",
+        default=[],
+        dest="reset_options",
+        metavar="NAME=VALUE",
+        help="of the reset, such as a level by hand: layout=...; may be given again",
+    )
+    add(
+        "--pace",
+        choices=live.PACES,
+        default=None,
+        help="what moves a world that is shown as its agent sees it, on a terminal: its own time "
+        "(the default), or keys, a step for each",
     )
     flags.add_parameters(parser, described)
     return parser
@@ -85,11 +102,16 @@ class Menu:
         self.names = env.simulator.action_names()
         keys = env.simulator.action_keys()
         self.keys = {key: action for action, key in enumerate(keys) if key not in ("", "q", "?")}
-        self._fields = fields.read(env.description["action"])
+        self._fields = env.simulator.action_fields
+        self._heads = live.heads_of(env)
+        if self._heads is not None:  # whose keys are no actions by themselves
+            self.keys = {}
         self.reads_keys = bool(self.keys) and sys.stdin.isatty()
 
     def lines(self, mask: Any) -> list[str]:
         """Return the legal actions, or, where there are no numbers to choose, the fields."""
+        if self._heads is not None:
+            return self._heads.lines()
         if not isinstance(self.space, Discrete):
             return [f"{f.name}: {f.bounds()} {f.unit} {f.doc}".strip() for f in self._fields]
         legal = range(int(self.space.n)) if mask is None else np.flatnonzero(mask).tolist()
@@ -103,7 +125,10 @@ class Menu:
         """Return how to answer."""
         if not isinstance(self.space, Discrete):
             count = int(np.prod(self.space.shape or ()))
-            return _HELP.format(what="a number" if count == 1 else f"{count} numbers")
+            what = "a number" if count == 1 else f"{count} numbers"
+            if self._heads is not None:
+                what += ", or names or keys with commas between,"
+            return _HELP.format(what=what)
         if self.reads_keys:
             return _KEY_HELP.format(what="the key or the digit of an action")
         ways = ["the number", *(["name"] if self.names else []), *(["key"] if self.keys else [])]
@@ -122,6 +147,8 @@ class Menu:
             chosen = int(typed) if typed.strip().isdecimal() else -1
         else:
             chosen = self._numbers(typed)
+            if chosen is None and self._heads is not None:
+                chosen = self._heads.read(typed)
         if chosen is None or chosen not in self.space:
             raise ValueError(f"{typed.strip()!r} is no action{self._wanted()}")
         if mask is not None and not mask[chosen]:
@@ -156,7 +183,9 @@ def show(text: str = "") -> None:
 def described(env: ParallelEnv, observation: Any) -> str:
     """Return an observation by its named fields."""
     described = env.simulator.observation_fields
-    views = FieldViews(described, observation.shape)(observation)
+    views = observation  # of several layers
+    if not isinstance(observation, dict):
+        views = FieldViews(described, observation.shape)(observation)
     width = max(len(field.name) for field in described)
     lines = []
     for field in described:
@@ -184,43 +213,37 @@ def _read(by_key: bool, prompt: str) -> str:
 # ---- the game
 
 
-class Game:
+class Game(Episode):
     """One episode at one keyboard."""
 
     def __init__(self, env: ParallelEnv, people: Sequence[str], choose: Choose) -> None:
-        self.env, self.people, self.choose = env, people, choose
-        self.menu = Menu(env)
-        self.scores = dict.fromkeys(env.possible_agents, 0.0)
-        self.steps = 0
+        super().__init__(env, choose)
+        self.people, self.menu = people, Menu(env)
         self._news: list[str] = []  # since a person last chose
         self._is_told = False
 
-    def play(self, seed: int | None) -> str:
-        """Play until the end, the last person's end or `q`; return which."""
+    def play(self) -> str:
+        """Play from the reset until the end, the last person's end or `q`; return which."""
         env = self.env
-        observations, infos = env.reset(seed=seed)
         show(self.menu.help())
         while set(env.agents) & set(self.people):
             try:
                 actions = {
-                    agent: self._action(agent, observations[agent], infos[agent])
+                    agent: self._action(agent)
                     for agent in env.agents
-                    if infos[agent].get("agent_active", True)
+                    if self.infos[agent].get("agent_active", True)
                 }
             except (Quit, KeyboardInterrupt):
                 return "quit"
-            observations, rewards, terminations, truncations, infos = env.step(actions)
-            self.steps += 1
-            self._note(actions, rewards, infos)
-        self._draw(None, observations)
-        is_cut = any(truncations.values()) and not any(terminations.values())
-        return "cut short" if is_cut else "over"
+            self._note(actions, self.step(actions))
+        self._draw(None, self.observations)
+        return self.ending()
 
-    def _action(self, agent: str, observation: Any, info: Mapping[str, Any]) -> Any:
-        mask = info.get("action_mask")
+    def _action(self, agent: str) -> Any:
         if agent not in self.people:
-            return self.choose(agent, _seen(observation), mask)
-        self._draw(agent, {agent: observation})
+            return self.chosen(agent)
+        mask = self.infos[agent].get("action_mask")
+        self._draw(agent, {agent: self.observations[agent]})
         show("\n".join(self.menu.lines(mask)))
         while True:
             typed = _read(self.menu.reads_keys, f"{agent}> ")
@@ -248,18 +271,18 @@ class Game:
         if not text:
             shown = {agent: observations[agent]} if agent else observations
             text = "\n\n".join(
-                (f"{name}:\n" if len(shown) > 1 else "") + described(env, _seen(observation))
+                (f"{name}:\n" if len(shown) > 1 else "") + described(env, seen(observation))
                 for name, observation in shown.items()
             )
         show("\n" + text.rstrip("\n"))
 
-    def _note(self, actions: Mapping[str, Any], rewards: Mapping[str, float], infos: Any) -> None:
+    def _note(self, actions: Mapping[str, Any], rewards: Mapping[str, float]) -> None:
         if self._is_told:
             self._news, self._is_told = [], False
+        infos = self.infos
         paid = {a: {"reward": r, **infos[a].get("reward_parts", {})} for a, r in rewards.items()}
         shared = _shared(list(paid.values()))
         for agent, amounts in paid.items():
-            self.scores[agent] += amounts["reward"]
             words = [self.menu.told(actions[agent])] if agent in actions else []
             words += [
                 f"{k} {amount:+g}" for k, amount in amounts.items() if amount != shared.get(k, 0)
@@ -276,10 +299,6 @@ def _shared(amounts: Sequence[Mapping[str, float]]) -> dict[str, float]:
         return {}
     first, *others = amounts
     return {k: x for k, x in first.items() if x and all(other[k] == x for other in others)}
-
-
-def _seen(observation: Any) -> Any:
-    return observation["observation"] if isinstance(observation, dict) else observation
 
 
 def _people(env: ParallelEnv, chosen: str) -> list[str]:
@@ -299,24 +318,75 @@ def _told(scores: Mapping[str, float], people: Collection[str]) -> str:
     return told if shown is scores else f"{told}; mean of all {len(scores):,}: {mean:g}"
 
 
+def _reset_options(pairs: Sequence[str], described: Sequence[fields.Field]) -> dict[str, Any]:
+    """Read what was typed as NAME=VALUE."""
+    known = {field.name: field for field in described}
+    options = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise ValueError(f"--option must be NAME=VALUE, got {pair!r}")
+        if name not in known:
+            raise ValueError(errors.unknown("reset option", name, known))
+        try:
+            options[name] = flags.reader(known[name])(value)
+        except (ValueError, argparse.ArgumentTypeError) as problem:
+            raise ValueError(f"--option {name}: {problem}") from problem
+    return options
+
+
+def _is_live(chosen: argparse.Namespace, description: Mapping[str, Any]) -> bool:
+    """Whether the player sees by an agent's eyes; ValueError says why not where that was asked."""
+    is_live = live.shows(description) and live.has_terminal()
+    if chosen.pace == live.TIME and not is_live:
+        raise ValueError(
+            "--pace time needs a terminal, and an environment of pictures whose actions have "
+            "several heads"
+        )
+    if is_live and chosen.agent == "all":
+        raise ValueError("--agent all: a terminal shows what one agent sees: choose a number")
+    return is_live
+
+
+def _made(argv: Sequence[str]) -> tuple[argparse.Namespace, Live | Game]:
+    """Return the options and the game that is to be played, from its reset on."""
+    chosen, own = flags.for_environment(argv, _parser)
+    if chosen.seed is not None:
+        errors.whole(chosen.seed, "--seed", 0, 2**64 - 1)
+    description = native.described(chosen.id)
+    chosen.reset_options = _reset_options(
+        chosen.reset_options, fields.read(description["reset_options"])
+    )
+    path = policies.file_of(chosen.id, chosen.policy)
+    parameters = policies.parameters_of(path, chosen.id) | own
+    is_live = _is_live(chosen, description)
+    if is_live and path is None:  # a policy wants the pictures that it has learned from
+        parameters = live.resolution(description) | parameters
+    env = ParallelEnv(chosen.id, **parameters)
+    chosen.people = _people(env, chosen.agent)
+    choose = saved_policy(env, path) if path else random_policy(env, chosen.seed)
+    game: Live | Game = Game(env, chosen.people, choose)
+    if is_live and (live.has_keys(env) or chosen.pace == live.TIME):
+        game = Live(env, chosen.people[0], choose, chosen.pace or live.TIME)
+    game.begin(chosen.seed, chosen.reset_options)
+    return chosen, game
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     try:
-        options, own = flags.for_environment(sys.argv[1:] if argv is None else argv, _parser)
-        if options.seed is not None:
-            errors.whole(options.seed, "--seed", 0, 2**64 - 1)
-        path = policies.file_of(options.id, options.policy)
-        env = ParallelEnv(options.id, **policies.parameters_of(path, options.id) | own)
-        people = _people(env, options.agent)
-        choose = saved_policy(env, path) if path else random_policy(env, options.seed)
+        chosen, game = _made(sys.argv[1:] if argv is None else argv)
+        people = chosen.people
     except errors.TROUBLE as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
-    game = Game(env, people, choose)
     try:
-        how = game.play(options.seed)
-        show(f"{how} after {game.steps} steps; rewards in all: {_told(game.scores, people)}")
+        how = game.play()
+        if isinstance(game, Live):  # what was seen last stays, above what it came to
+            show("\n".join(game.last))
+        how = f"{how} after {game.steps} steps{game.outcome(people)}"
+        show(f"{how}; rewards in all: {_told(game.scores, people)}")
     except BrokenPipeError:  # `| head` has seen enough
         terminal.silence(sys.stdout)
-    env.close()
+    game.env.close()
     return 0

@@ -56,6 +56,18 @@ def test_observation_is_shown_by_named_fields(played) -> None:
     assert "0 to 1: 0 pushes the cart to the left, 1 to the right" in shown
 
 
+@pytest.mark.usefixtures("gallery")
+@pytest.mark.parametrize("layers", ["depth", "rgb+segmentation"])
+def test_pictures_are_shown_by_layer(played, layers: str) -> None:
+    options = ("--observation", layers, "--resolution", "3x4", "--seed", "3")
+    shown = played("5\n", "Gallery-v0", *options)
+    env = gpu_envs.parallel_env("Gallery-v0", observation=layers, resolution=(3, 4))
+    seen = env.reset(seed=3)[0]["player_0"]
+    for name, array in (seen if isinstance(seen, dict) else {layers: seen}).items():
+        first = np.array2string(array, precision=4).splitlines()[0]
+        assert any(line.startswith(name) and first in line for line in shown.splitlines())
+
+
 def test_episode_ends_with_its_score(played) -> None:
     shown = played("1\n" * 50, "CartPole-v0", "--seed", "3")
     env = gpu_envs.parallel_env("CartPole-v0")
