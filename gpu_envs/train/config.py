@@ -163,8 +163,12 @@ class Config:
     encoder: str = _option(
         "mlp",
         "network",
-        "cnn: convolutions over fields of three axes; attention: over fields of two (entities)",
-        choices=("mlp", "cnn", "attention"),
+        "cnn: convolutions over fields of three axes; patches: over a picture, from patches of "
+        "4 x 4 pixels on; attention: over fields of two axes (entities)",
+        choices=("mlp", "cnn", "patches", "attention"),
+    )
+    blind: bool = _option(
+        False, "network", "show nothing: what can be learned without any observation"
     )
     hidden: str = _option("64,64", "network", "widths of the hidden layers")
     activation: str = _option("tanh", "network", "of the hidden layers", choices=("tanh", "relu"))

@@ -20,7 +20,8 @@ from gpu_envs.simulator import Simulator
 from gpu_envs.train import checkpoint
 from gpu_envs.train.config import Config
 from gpu_envs.train.distributions import Distribution, of_space
-from gpu_envs.train.networks import Policy, RowShape
+from gpu_envs.train.layers import RowShape
+from gpu_envs.train.networks import Policy
 from gpu_envs.train.noise import EVALUATION, OPPONENTS, Noise
 from gpu_envs.train.opponents import NOBODY
 from gpu_envs.train.self_play import groups
@@ -214,7 +215,8 @@ def play(
         seed: Of the worlds, and of the draws.
         is_sampled: Draw actions, instead of taking the likeliest.
         first: Number of the first world, as in `worlds.for_evaluation`.
-        watch: Takes the reward of each row, step by step; 0 once its episode is over.
+        watch: Takes the reward of each row, step by step; 0 once its episode is over. If it has a
+            `note`, that takes the objectives of rows whose episode ends.
 
     Returns:
         Return and length of each row's episode, shaped (worlds, agents).
@@ -227,12 +229,14 @@ def play(
     returns = torch.zeros(env.num_envs, device=device)
     lengths = torch.zeros(env.num_envs, dtype=torch.int32, device=device)
     waiting = torch.ones(env.num_envs, dtype=torch.bool, device=device)
-    step = 0
+    step, note = 0, getattr(watch, "note", None)
     while step % _LOOK or waiting.any():
         obs, reward, _, _, infos = env.step(crowd(obs, infos.get("action_mask")))
         if watch is not None:
             watch(reward.where(waiting, 0))
         over = waiting & infos["_episode_stats"]
+        if note is not None and "true_objective" in infos:
+            note(infos["true_objective"], over)
         returns = torch.where(over, infos["episode_stats"]["r"], returns)
         lengths = torch.where(over, infos["episode_stats"]["l"], lengths)
         waiting &= ~over

@@ -30,6 +30,7 @@ class Played:
     rewarded: Tensor  # steps with a reward
     positive: Tensor  # of them
     penalised: Tensor  # of them, those with the penalty
+    objective: Tensor  # what the environment says of how well its task was done
 
 
 MEASURES: dict[str, Callable[[Played], Tensor]] = {  # of each world
@@ -37,6 +38,7 @@ MEASURES: dict[str, Callable[[Played], Tensor]] = {  # of each world
     "mean return": lambda played: played.returns.mean(1),
     "reward per step": lambda played: (played.returns / played.lengths).mean(1),
     "share of positive rewards": lambda played: played.positive.sum(1) / played.rewarded.sum(1),
+    "objective": lambda played: played.objective.mean(1),
     "share penalised": lambda played: (played.penalised > 0).double().mean(1),
 }
 
@@ -45,16 +47,22 @@ class Signs:
     """Counts steps of each row: with a reward, with a positive one, with the game's penalty.
 
     A penalty comes on top of the other reward, which is what is counted as rewarded or positive.
+    Keeps as well what an environment tells where an episode ends.
     """
 
     def __init__(self, rows: int, penalty: float, device: str = "cpu") -> None:
         self.penalty, self.counts = penalty, torch.zeros(3, rows, device=torch.device(device))
+        self.objective = torch.zeros(rows, device=self.counts.device)
 
     def __call__(self, reward: Tensor) -> None:
         """Take the rewards of one step."""
         is_penalised = reward < -self.penalty / 2
         other = reward.where(~is_penalised, reward + self.penalty)
         self.counts += torch.stack([other != 0, other > 0, is_penalised])
+
+    def note(self, objective: Tensor, over: Tensor) -> None:
+        """Take the objectives of rows whose episode ends in this step."""
+        self.objective = self.objective.where(~over, objective)
 
 
 class Measure:
@@ -75,7 +83,8 @@ class Measure:
 
     def of(self, returns: Tensor, lengths: Tensor, signs: Signs) -> Tensor:
         """Return the measure of each world."""
-        parts = (returns, lengths, *signs.counts.view(3, -1, self.agents))
+        objective = signs.objective.view(-1, self.agents)
+        parts = (returns, lengths, *signs.counts.view(3, -1, self.agents), objective)
         played = Played(*(part[:, self.members] for part in parts))
         found: Tensor = MEASURES[self.facts["measure"]](played) / self.facts.get("per", 1)
         return found

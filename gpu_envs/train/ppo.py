@@ -33,7 +33,8 @@ from gpu_envs.train.config import Config
 from gpu_envs.train.distributions import Distribution, of_space
 from gpu_envs.train.fused import Drawing, Losing, Space, follow
 from gpu_envs.train.graphs import Captured
-from gpu_envs.train.networks import Policy, RowShape
+from gpu_envs.train.layers import RowShape
+from gpu_envs.train.networks import Policy
 from gpu_envs.train.noise import ACTIONS, OTHERS, SHUFFLES, Noise
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.rewards import Rewards

@@ -11,7 +11,8 @@ from gpu_envs.simulator import Simulator
 from gpu_envs.train.config import Config
 
 FIRST_WORLD = 2**31  # worlds that training never has
-_LIMIT = 1000  # steps of an episode where the environment has no limit
+# Steps of an episode where the environment has no limit: more than one has that ends by itself.
+_LIMIT = 100_000
 
 
 def cores() -> int:
@@ -24,7 +25,7 @@ def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Ve
     """Return the worlds of a rollout, which write what the trainer reads and nothing else."""
     parameters: dict[str, Any] = dict(config.parameters)
     one = Simulator(config.env, 1, device="cpu", **parameters)
-    unused = set() if config.reward_weights else {"reward_parts"}
+    unused = {"true_objective"} | (set() if config.reward_weights else {"reward_parts"})
     if not config.critic_state:
         unused.add("state")
     names = [n for n in OUTPUTS if one.layout.of(n) is not None and n not in unused]

@@ -10,7 +10,8 @@ import torch
 from gpu_envs.train import evaluate, worlds
 from gpu_envs.train.config import make
 from gpu_envs.train.distributions import of_space
-from gpu_envs.train.networks import Policy, RowShape
+from gpu_envs.train.layers import RowShape
+from gpu_envs.train.networks import Policy
 from gpu_envs.train.self_play import groups
 
 

@@ -17,7 +17,8 @@ from gpu_envs import VectorEnv, __main__
 from gpu_envs.train import checkpoint, evaluate, match, worlds
 from gpu_envs.train.config import Config, make
 from gpu_envs.train.distributions import Categorical, of_space
-from gpu_envs.train.networks import Policy, RowShape
+from gpu_envs.train.layers import RowShape
+from gpu_envs.train.networks import Policy
 from tests.gpu_envs.train.fresh import write
 
 CPU = torch.device("cpu")
@@ -98,12 +99,21 @@ def test_an_episode_cut_short_counts_in_full() -> None:
 def test_environments_without_a_limit_get_one_and_masks_are_given() -> None:
     config = make("Hanabi-v0", parameters={"preset": "very_small"})
     env = worlds.for_evaluation(config, "cpu", 8)
-    assert env.simulator.max_episode_steps == 1000
+    assert env.simulator.max_episode_steps == 100_000
     policy = Scripted(lambda obs, memory: torch.full((len(obs),), 0.5), 11)
     returns, lengths = played(env, [policy], is_sampled=True)
     env.check()  # no action was illegal
     assert all(mask.shape == (16, 11) for mask in policy.masks)
     assert (lengths > 0).all() and (returns >= 0).all()
+    env.close()
+
+
+@pytest.mark.parametrize("name", ["ObstaclesEasy-v0", "ObstaclesHard-v0"])
+def test_episodes_with_a_clock_of_their_own_are_played_to_their_end(name: str) -> None:
+    env = worlds.for_evaluation(make(name, parameters={"resolution": "1x1"}), "cpu", 64)
+    env.reset(seed=1)
+    longest = env.simulator.get("course.length").max()
+    assert env.simulator.max_episode_steps > longest > 900
     env.close()
 
 

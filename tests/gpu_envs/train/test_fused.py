@@ -162,7 +162,7 @@ def test_gradients_are_those_of_torch(
 
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
 def test_a_chain_of_layers_has_torch_s_gradients(activation: str) -> None:
-    from gpu_envs.train.networks import Mlp
+    from gpu_envs.train.layers import Mlp
 
     made, head = Mlp(7, (5, 4), activation), t.nn.Linear(4, 3)
     rows = t.randn(9, 7, requires_grad=True)

@@ -20,7 +20,7 @@ from gpu_envs.train.worlds import for_evaluation
 
 
 def played(returns: list[list[float]], lengths: list[list[int]]) -> Played:
-    return Played(t.tensor(returns), t.tensor(lengths), *t.ones(3, 2, 2))
+    return Played(t.tensor(returns), t.tensor(lengths), *t.ones(4, 2, 2))
 
 
 def test_a_return_is_that_of_all_agents_or_their_mean() -> None:
@@ -41,9 +41,19 @@ def test_rewards_are_positive_once_their_penalty_is_added_back() -> None:
     rewarded, positive, penalised = signs.counts
     assert rewarded.tolist() == [3, 3, 3]
     assert positive.tolist() == [2, 1, 2] and penalised.tolist() == [1, 2, 0]
-    found = Played(signs.counts, signs.counts, *(part[None] for part in signs.counts))
+    counts = [part[None] for part in signs.counts]
+    found = Played(signs.counts, signs.counts, *counts, signs.objective[None])
     assert MEASURES["share of positive rewards"](found).tolist() == pytest.approx([5 / 9])
     assert MEASURES["share penalised"](found).tolist() == pytest.approx([2 / 3])
+
+
+def test_an_objective_is_that_of_the_step_in_which_an_episode_ends() -> None:
+    signs = Signs(4, 1)
+    for objective, over in (([1.0, 0, 0, 0], [1, 0, 0, 0]), ([0, 0.5, 1, 1], [0, 1, 1, 0])):
+        signs.note(t.tensor(objective), t.tensor(over, dtype=t.bool))
+    assert signs.objective.tolist() == [1, 0.5, 1, 0]
+    measure = Measure({"what": "solved", "measure": "objective"}, ["one", "two"])
+    assert measure.of(t.zeros(2, 2), t.ones(2, 2), signs).tolist() == [0.75, 0.5]
 
 
 def test_a_measure_is_of_its_role_and_divided() -> None:

@@ -15,7 +15,8 @@ from gymnasium import spaces
 from gpu_envs import Simulator, VectorEnv, environments
 from gpu_envs.train.config import Config
 from gpu_envs.train.distributions import Distribution, of_space
-from gpu_envs.train.networks import Policy, RowShape, Scale
+from gpu_envs.train.layers import RowShape
+from gpu_envs.train.networks import Policy, Scale
 
 CPU = torch.device("cpu")
 FLAT = RowShape(("place", "speed", "legs"), ((2,), (), (2, 2)), 1.0)
@@ -113,11 +114,12 @@ def test_fields_of_a_real_game_equal_its_flat_row(parameters: dict[str, Any]) ->
     [
         ("cnn", ["--encoder cnn", "three axes", "place (2,), speed scalar, legs (2, 2)"]),
         ("attention", ["--encoder attention", "two axes", "pixels (64, 64, 3)"]),
+        ("patches", ["--encoder patches", "a picture", "place (2,), speed scalar, legs (2, 2)"]),
     ],
 )
 def test_a_missing_field_is_said_with_what_there_is(encoder: str, words: list[str]) -> None:
-    with pytest.raises(ValueError, match="needs a field") as found:
-        policy(FLAT if encoder == "cnn" else PHOTO, encoder=encoder)
+    with pytest.raises(ValueError, match="needs a") as found:
+        policy(PHOTO if encoder == "attention" else FLAT, encoder=encoder)
     assert all(word in str(found.value) for word in words), found.value
 
 
@@ -130,6 +132,37 @@ def test_images_of_any_size_are_seen(size: tuple[int, int, int]) -> None:
     given = rows(shape, 2)
     outputs, value, _ = made(given)
     assert outputs.shape == (2, 3) and torch.isfinite(outputs).all() and torch.isfinite(value).all()
+
+
+@pytest.mark.parametrize("encoder", ["patches", "cnn"])
+@pytest.mark.parametrize("size", [(4, 4), (5, 19), (18, 32), (36, 64), (72, 128)])
+def test_pictures_are_seen_alike_with_channels_first_and_last(
+    size: tuple[int, int], encoder: str
+) -> None:
+    last = RowShape(("rgb",), ((*size, 3),), 255.0)
+    first = RowShape(("rgb",), ((3, *size),), 255.0, channels_first=True)
+    made, turned = policy(last, encoder=encoder), policy(first, encoder=encoder)
+    turned.load_state_dict(made.state_dict())
+    given = torch.randint(0, 256, (5, *size, 3), dtype=torch.uint8)
+    outputs, value, _ = made(given)
+    assert outputs.shape == (5, 3) and torch.isfinite(outputs).all() and torch.isfinite(value).all()
+    again = turned(given.movedim(-1, 1).contiguous())
+    assert torch.allclose(again[0], outputs, atol=1e-5)
+    assert torch.allclose(again[1], value, atol=1e-5)
+    # What a picture has is seen: another one is judged otherwise.
+    assert not torch.allclose(made(255 - given)[1], value, atol=1e-4)
+
+
+def test_who_is_blind_sees_no_difference() -> None:
+    made = policy(FLAT, blind=True)
+    one, two = (made(rows(FLAT)) for _ in range(2))
+    assert torch.equal(one[0], two[0]) and torch.equal(one[1], two[1])
+    assert not torch.equal(policy(FLAT)(rows(FLAT))[1], policy(FLAT)(rows(FLAT))[1])
+
+
+def test_pictures_smaller_than_a_patch_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"4 x 4 pixels or more.*rgb \(3, 40, 3\)"):
+        policy(RowShape(("rgb",), ((3, 40, 3),), 255.0), encoder="patches")
 
 
 def test_convolutions_see_height_width_and_channels_in_place() -> None:
@@ -387,3 +420,20 @@ def test_values_come_in_units_of_rewards_and_scales_are_saved() -> None:
     other = policy(FLAT)
     other.load_state_dict(made.state_dict())
     assert torch.equal(other.value(given), made.value(given))
+
+
+@pytest.mark.usefixtures("gallery")
+def test_one_layer_of_a_picture_is_bytes_and_several_are_refused(make_simulator) -> None:
+    options: dict[str, Any] = {"arrays": "torch", "resolution": (8, 9)}
+    simulator = make_simulator("Gallery-v0", 2, **options)
+    shape = RowShape.of(simulator)
+    assert (shape.names, shape.shapes, shape.divisor) == (("rgb",), ((3, 8, 9),), 255.0)
+    rows = shape.flat(simulator.reset(seed=1).obs, 2)
+    assert rows.shape == (2, 2, 3 * 8 * 9)
+    assert 0 < rows.max() <= 1
+    several = make_simulator("Gallery-v0", 2, observation="rgb+depth", **options)
+    with pytest.raises(ValueError, match="are rgb and depth, and the trainer takes one row"):
+        RowShape.of(several)
+    named = make_simulator("Gallery-v0", 2, **{**options, "observation": "dict"})
+    with pytest.raises(ValueError, match="are a dictionary, and the trainer takes one row"):
+        RowShape.of(named)

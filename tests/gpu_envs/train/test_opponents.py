@@ -21,7 +21,8 @@ from gpu_envs import VectorEnv
 from gpu_envs.train import evaluate, match, worlds
 from gpu_envs.train.config import Config, make
 from gpu_envs.train.distributions import Categorical, Distribution, of_space
-from gpu_envs.train.networks import Inputs, Policy, RowShape
+from gpu_envs.train.layers import RowShape
+from gpu_envs.train.networks import Inputs, Policy
 from gpu_envs.train.noise import ACTIONS, Noise
 from gpu_envs.train.opponents import NOBODY
 from gpu_envs.train.ppo import Trainer

@@ -15,7 +15,8 @@ from gymnasium import spaces
 
 from gpu_envs.train.config import Config
 from gpu_envs.train.distributions import of_space
-from gpu_envs.train.networks import Policy, RowShape
+from gpu_envs.train.layers import RowShape
+from gpu_envs.train.networks import Policy
 from gpu_envs.train.self_play import Past, Seats, groups
 
 CPU = torch.device("cpu")
