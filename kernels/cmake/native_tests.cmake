@@ -243,7 +243,7 @@ foreach(source ${sources})
     else()
       target_link_libraries(test.${test} PRIVATE ge_build_${build})
     endif()
-    if(name MATCHES "^engine\\.(graph|life_cycle)$")  # many environments of their own
+    if(name MATCHES "^engine\\.(graph|life_cycle)$|^voxel\\.solids$")  # environments of their own, many or a shipped one
       set_target_properties(test.${test} PROPERTIES GE_FEW_CHECKS ON)
     endif()
     if(name STREQUAL "envs.machine_names")

@@ -1,6 +1,8 @@
 // What agents of the obstacle courses see, against pictures that are drawn the slow way
 // (cameras/slow_pictures.hpp): a thousand views of levels that were drawn and played, equal in
 // every byte.
+// environment: obstacles_easy
+// environment: obstacles_hard
 #include "cameras/slow_pictures.hpp"
 #include "engine/cpu/entry.hpp"
 #include "envs/obstacles/tasks/obstacles_easy.hpp"
