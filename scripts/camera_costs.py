@@ -177,7 +177,9 @@ def draw_curve(report: Report, folder: Path, costs: list[Cost]) -> None:
     bottom = np.zeros(len(COUNTS))
     for part in ("simulation", "culling", "casting", "shading"):
         values = np.array([getattr(cost, part) for cost in costs])
-        axes.plot(COUNTS, values, marker="o", markersize=4, label=part)
+        # Nothing was found of a part where there is no point.
+        shown = np.where(values > 0, values, np.nan)
+        axes.plot(COUNTS, shown, marker="o", markersize=4, label=part)
         bottom += values
     axes.plot(COUNTS, bottom, marker="o", markersize=4, color="black", label="all")
     axes.set_xscale("log")

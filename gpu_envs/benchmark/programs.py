@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import os
 import random
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -230,6 +231,8 @@ def _vizdoom(worlds: int, *, scenario: str, resolution: str) -> Subject:
     game.load_config(os.path.join(vizdoom.scenarios_path, scenario))
     game.set_screen_resolution(getattr(vizdoom.ScreenResolution, resolution))
     game.set_window_visible(False)
+    settings = tempfile.TemporaryDirectory()  # it writes a file of them, by itself where it stands
+    game.set_doom_config_path(os.path.join(settings.name, "vizdoom.ini"))
     game.init()
     buttons = len(game.get_available_buttons())
     actions = [[int(k == pressed) for k in range(buttons)] for pressed in range(buttons)]
@@ -242,7 +245,11 @@ def _vizdoom(worlds: int, *, scenario: str, resolution: str) -> Subject:
         assert game.get_state().screen_buffer.size > 0
         game.make_action(dice.choice(actions))
 
-    return Subject(step, 1, game.close)
+    def close() -> None:
+        game.close()
+        settings.cleanup()
+
+    return Subject(step, 1, close)
 
 
 PROGRAMS: dict[str, Callable[..., Subject]] = {
