@@ -16,6 +16,7 @@ import numpy as np
 from gpu_envs import interface, layout
 from gpu_envs.arrays import address_of_numpy
 from gpu_envs.fields import Field
+from gpu_envs.split import Split
 
 NDArray = np.ndarray[Any, Any]
 # Address, dtype name, what keeps the memory alive, stream that it is written on if that matters.
@@ -55,17 +56,17 @@ class ActionReader:
         device: tuple[str, int],
         to_device: Callable[[NDArray], tuple[int, object]],
         device_of: Callable[[int], int] = lambda _: -1,
+        split: Split | None = None,
     ) -> None:
-        row = row_shape(fields)
-        shapes = [(worlds * agents, *row), (worlds, agents, *row)]
-        if agents == 1:
-            shapes.insert(0, (worlds, *row))
+        shapes = _shapes(fields, worlds, agents, split)
         self._shapes = frozenset(shapes)
         self._expected = " or ".join(str(shape) for shape in dict.fromkeys(shapes))
         self._expected += f" ({layout.told(worlds, agents)})"
-        self._kinds = "f" if fields[0].type.startswith("float") else "iu"
-        self._takes_bools = takes_bools(fields)
-        self.dtype = np.dtype("float32" if self._kinds == "f" else "int64")
+        is_float = split.is_float if split else fields[0].type.startswith("float")
+        self._kinds = "f" if is_float else "iu"
+        self._takes_bools = split is None and takes_bools(fields)
+        whole = "int32" if split is not None and split.is_mixed else "int64"
+        self.dtype = np.dtype("float32" if is_float else whole)
         self._dtype_name = self.dtype.name
         self._machine, self._ordinal = device
         self._to_device, self._device_of = to_device, device_of
@@ -213,6 +214,18 @@ class ActionReader:
 
     def _place(self) -> str:
         return "cpu" if self._machine == "cpu" else f"cuda:{self._ordinal}"
+
+
+def _shapes(
+    fields: Sequence[Field], worlds: int, agents: int, split: Split | None
+) -> list[tuple[int, ...]]:
+    if split is not None:
+        return [(split.action_count,)]
+    row = row_shape(fields)
+    shapes = [(worlds * agents, *row), (worlds, agents, *row)]
+    if agents == 1:
+        shapes.insert(0, (worlds, *row))
+    return shapes
 
 
 def _kind_of(actions: object) -> str:

@@ -24,6 +24,7 @@ KEYWORDS = (
     "observation",
     "dtype",
     "final_rows",
+    "roles",
 )
 WORLD_LIMIT = 2**31 - 64  # of one simulator; the native code counts worlds in 32 bits
 WORLD_NUMBERS = 2**32  # a world's number is one word of every random draw

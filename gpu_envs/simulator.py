@@ -28,6 +28,7 @@ from gpu_envs import (
     registration,
     resets,
     spaces,
+    split,
 )
 from gpu_envs.actions import ActionReader
 from gpu_envs.autoreset import AutoresetMode
@@ -70,6 +71,10 @@ class Simulator:
         final_rows: What the rows of `final_obs` and `final_state` hold in which no episode ended:
             "zero", or "keep" for what was in memory before, NaN perhaps, so that no step writes
             them; `reset` and `observe` clear them all.
+        roles: Where agents are of several kinds whose spaces differ: "padded" for rows of all
+            agents, each as long as the longest, with an action mask for what is not a role's own;
+            "split" for one array of all roles, one after the other, each with rows of its own
+            length: `by_role` has its parts, and `step` takes actions by role.
         **parameters: The environment's own parameters (`python -m gpu_envs info ID`).
     """
 
@@ -91,6 +96,7 @@ class Simulator:
         observation: str = "flat",
         dtype: str | None = None,
         final_rows: str = "zero",
+        roles: str = "padded",
         **parameters: Any,
     ) -> None:
         given = {
@@ -107,6 +113,7 @@ class Simulator:
             "observation": observation,
             "dtype": dtype,
             "final_rows": final_rows,
+            "roles": roles,
             **parameters,
         }
         self._make_again = partial(type(self), name, num_worlds, **given)
@@ -125,6 +132,7 @@ class Simulator:
             "actions": options.action_form(actions),
             "dtype": options.element_type(dtype, form, description),
             "final_rows": options.rows_kept(final_rows),
+            "roles": split.form(roles, description),
             "parameters": options.parameters(description, {**parameters, **layers}),
         }
         wanted = layout.checked_names(outputs)
@@ -162,23 +170,20 @@ class Simulator:
         self._streams = Streams(bindings, ordinal, self._arrays)
         shape = (self.num_worlds, self.agents_per_world)
         self.action_fields = action_fields = read_fields(self.instance["action"])
+        self.split: split.Split | None = None  # of arrays of all roles, one after the other
+        if self.instance.get("role_form") == "split":
+            self.split = split.Split(self.instance)
         to_device, device_of = self._arrays.to_device, bindings.device_of
-        self._actions = ActionReader(action_fields, *shape, place, to_device, device_of)
+        self._actions = ActionReader(
+            action_fields, *shape, place, to_device, device_of, split=self.split
+        )
         self._masks = resets.MaskReader(*shape, place, to_device, device_of)
         self._reset_fields = read_fields(self.instance["reset_options"])
         self.observation_fields = read_fields(self.instance["observation"])
-        observation = self.layout.of("obs")
-        assert observation is not None  # of the required outputs
-        row = observation.shape[2:]
-        if self.instance["packed"]:
-            self.observation_fields = (fields.packed(row[0]),)
-        if self.instance.get("pictures"):
-            seen = spaces.of_pictures(self.observation_fields, self.observation)
-        else:
-            seen = spaces.of_rows(self.observation_fields, row, observation.type, self.observation)
+        seen = self._read_spaces()
         self.single_observation_space, self.views = seen
         self.reward_parts = tuple(field["name"] for field in self.instance["reward_parts"])
-        self.single_action_space = spaces.action_space(action_fields)
+        self.single_action_space = None if self.split else spaces.action_space(action_fields)
         self._own: dict[bool, array_libraries.Binding] = {}
         # Whether the reused arrays tell which rows of final_obs a step has to clear.
         final = self.layout.of("final_obs")
@@ -190,13 +195,30 @@ class Simulator:
         self._step: Callable[..., Any] = faults.refuse_unready
         self._step_numpy: Callable[..., Any] = faults.refuse_unready
 
+    def _read_spaces(self) -> spaces.Seen:
+        """Read what an agent observes; of roles, whose rows are their own, nothing here."""
+        observation = self.layout.of("obs")
+        assert observation is not None  # of the required outputs
+        if self.instance.get("roles") and self.observation != "flat":
+            raise ValueError(f"observation='dict' is not offered for the roles of {self.name}")
+        if self.split:
+            return None, None
+        row = observation.shape[2:]
+        if self.instance["packed"]:
+            self.observation_fields = (fields.packed(row[0]),)
+        if self.instance.get("pictures"):
+            return spaces.of_pictures(self.observation_fields, self.observation)
+        return spaces.of_rows(self.observation_fields, row, observation.type, self.observation)
+
     # The two calls of every loop.
 
     def step(self, actions: object, *, out: object = None, stream: object = None) -> Outputs:
         """Run one step of every world.
 
         Args:
-            actions: (worlds, agents[, k]); anything that speaks DLPack, or a list.
+            actions: (worlds, agents[, k]); anything that speaks DLPack, or a list. With
+                `roles="split"` a dict by role of (worlds, agents of the role[, k]), or one array of
+                all, role after role.
             out: Arrays to write into by output name; outputs not named are fresh.
             stream: CUDA stream to enqueue on; default the array library's current one. It waits for
                 the current stream first, and that one for it afterwards.
@@ -242,6 +264,8 @@ class Simulator:
         self, actions: object, flat: bool, out: object = None, stream: object = None
     ) -> Outputs:
         """Step and return all outputs; flat ones are (worlds * agents, ...)."""
+        if self.split is not None and isinstance(actions, Mapping):
+            actions = self.split.joined(actions)
         if out is None and self._pooled:
             if (
                 type(actions) is not np.ndarray

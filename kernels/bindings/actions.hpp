@@ -58,6 +58,9 @@ class ActionReader {
       : worlds_(simulator.worlds()),
         agents_(simulator.agents()),
         words_(int64_t(simulator.action_ranges().size()) / 2),
+        split_(simulator.config().roles == RoleForm::split && !simulator.roles().empty()
+                   ? simulator.action_count()
+                   : 0),
         is_float_(simulator.action_is_float()),
         is_choice_(words_ == 1 && !is_float_),
         takes_bools_(!is_float_ && chooses_between_two(simulator.action_ranges())) {}
@@ -95,6 +98,7 @@ class ActionReader {
   // (worlds * agents[, k]), (worlds, agents[, k]), without k for a lone choice alone; the two agree
   // where there is one agent, with or without its axis.
   bool fits(int nd, const py::ssize_t* shape) const {
+    if (split_ != 0) return nd == 1 && shape[0] == split_;
     if (!is_choice_) {
       if (nd < 2 || shape[nd - 1] != words_) return false;
       --nd;
@@ -110,6 +114,10 @@ class ActionReader {
   [[noreturn]] void refuse_shape(const py::object& object) const {
     const std::string k = !is_choice_ ? ", " + std::to_string(words_) : "";
     const py::array array = py::reinterpret_borrow<py::array>(object);
+    if (split_ != 0)
+      throw Error(Fault::value, "actions of all roles, one after the other, must be a contiguous "
+                                "array of shape (" + std::to_string(split_) + ",), got " +
+                                    shape_of(array));
     throw Error(Fault::value, "actions must be a contiguous array of shape (" +
                                   std::to_string(worlds_ * agents_) + (k.empty() ? "," : k) +
                                   ") or (" + std::to_string(worlds_) + ", " +
@@ -123,6 +131,7 @@ class ActionReader {
   }
 
   int64_t worlds_, agents_, words_;
+  int64_t split_;  // elements of the actions of all roles, role after role; else 0
   bool is_float_;
   bool is_choice_;  // the action is one category: its rows have no axis
   bool takes_bools_;

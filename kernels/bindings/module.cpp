@@ -251,6 +251,10 @@ class NativeSimulator {
   }
   void sample_actions(uintptr_t mask, uint64_t seed, uintptr_t to, uintptr_t stream) {
     const Busy simulator(*this);
+    const bool split = simulator->config().roles == RoleForm::split;
+    if (!simulator->roles().empty() && split)
+      return sample_split(*simulator, reinterpret_cast<const int8_t*>(mask), seed,
+                          reinterpret_cast<int32_t*>(to), reinterpret_cast<void*>(stream));
     const std::vector<double>& ranges = simulator->action_ranges();
     if (ranges.size() != 2 || simulator->action_is_float())
       throw Error(Fault::value, "sample_actions: only for actions of one category");
@@ -260,12 +264,41 @@ class NativeSimulator {
     if (mask != 0 && choices > 64)
       throw Error(Fault::value, "sample_actions: a mask has at most 64 categories, not " +
                                     std::to_string(choices));
-    const Sampling sampling{reinterpret_cast<const int8_t*>(mask),
-                            simulator->worlds() * simulator->agents(), choices, uint32_t(seed),
-                            uint32_t(seed >> 32)};
+    Sampling sampling{reinterpret_cast<const int8_t*>(mask),
+                      simulator->worlds() * simulator->agents(), choices, uint32_t(seed),
+                      uint32_t(seed >> 32)};
+    list_roles(*simulator, sampling);
     const Unlocked unlocked;
     simulator->sample_actions(sampling, reinterpret_cast<int32_t*>(to),
                               reinterpret_cast<void*>(stream));
+  }
+  /// What each role has to choose from, where nobody says so by a mask.
+  static void list_roles(const Simulator& simulator, Sampling& sampling) {
+    if (simulator.roles().size() > Sampling::kRoles)
+      throw Error(Fault::value, "sample_actions: at most " + std::to_string(Sampling::kRoles) +
+                                    " roles without a mask");
+    sampling.agents = simulator.agents();
+    for (const RoleShape& role : simulator.roles())
+      sampling.roles[sampling.role_count++] = {role.first + role.count,
+                                               int32_t(role.ranges[1]) + 1};
+  }
+  /// Role after role, as their rows lie.
+  static void sample_split(Simulator& simulator, const int8_t* mask, uint64_t seed, int32_t* to,
+                           void* stream) {
+    for (const RoleShape& role : simulator.roles())
+      if (role.words() != 1 || role.is_float || (mask != nullptr && role.mask_elements > 64))
+        throw Error(Fault::value,
+                    "sample_actions: only for actions of one category, with a mask of 64 at most; "
+                    "those of " + role.name + " are not");
+    const Unlocked unlocked;
+    for (const RoleShape& role : simulator.roles()) {
+      const int64_t rows = simulator.worlds() * role.count;
+      const Sampling sampling{mask, rows, int(role.ranges[1]) + 1, uint32_t(seed),
+                              uint32_t(seed >> 32)};
+      simulator.sample_actions(sampling, to, stream);
+      to += rows;
+      if (mask != nullptr) mask += rows * role.mask_elements;
+    }
   }
   py::bytes save() {
     const Busy simulator(*this);

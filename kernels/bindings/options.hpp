@@ -107,6 +107,7 @@ inline Wish wish_of(int64_t num_worlds, const py::kwargs& options) {
       {"device", number(config.device, 0)},
       {"dtype", word(config.elements)},
       {"actions", word(config.actions)},
+      {"roles", word(config.roles)},
       {"final_rows", word(config.final_rows)},
       {"parameters",
        [&](const py::handle& value, const std::string&) {

@@ -83,9 +83,11 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
       slot.dtype = dtype_of(shape.type);
       const int64_t worlds = simulator.worlds(), agents = simulator.agents();
       // Both shapes of the same bytes, made once: a step only picks one.
-      slot.nested = shape.per_agent ? std::vector<Py_intptr_t>{worlds, agents}
-                                    : std::vector<Py_intptr_t>{worlds};
-      slot.flat = {shape.per_agent ? worlds * agents : worlds};
+      if (!shape.split) {
+        slot.nested = shape.per_agent ? std::vector<Py_intptr_t>{worlds, agents}
+                                      : std::vector<Py_intptr_t>{worlds};
+        slot.flat = {shape.per_agent ? worlds * agents : worlds};
+      }
       for (const int64_t extent : shape.row) {
         slot.nested.push_back(extent);
         slot.flat.push_back(extent);

@@ -79,6 +79,15 @@ struct Words<ActionForm> {
   static constexpr const char* at[] = {"own", "flat"};
 };
 
+/// How rows of roles whose spaces differ lie: all agents of a world side by side, each row as long as
+/// the longest, with zeros behind what is its own; or `split`, role after role, each with rows of its
+/// own length and nothing between.
+enum class RoleForm { padded, split };
+template <>
+struct Words<RoleForm> {
+  static constexpr const char* at[] = {"padded", "split"};
+};
+
 /// What is told of an output besides its name.
 enum OutputTrait : unsigned {
   kOfAnAgent = 0,   // a row per agent,

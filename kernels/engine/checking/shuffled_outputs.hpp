@@ -34,11 +34,34 @@ void stage(Trial<E>& trial, Write<O, F>) {
         [row](const CellsOf<E>& cells) { return value_of_row<F, Agent>(cells, row); },
         row_name<Agent>(row));
 }
+template <class E, class R>
+void stage(Trial<E>& trial, TakeActionsOf<R>) {
+  using A = typename R::Action;
+  using Agent = typename R::Agent;
+  TaskList<E> tasks;
+  for (int row = 0; row < agents_in<R>(trial.shared.params); ++row)
+    tasks.push_back({[row](const CellsOf<E>& cells) {
+                       take_role_action<E, R, typename ActionShape<A>::Element, false>(cells, row);
+                     },
+                     row_name<Agent>(row),
+                     {cell_bytes<Agent, A>(trial, row)}});
+  trial.rows(tasks);
+}
+template <class E, Output O, auto F, class R>
+void stage(Trial<E>& trial, Write<O, F, R>) {
+  using V = typename Signature<decltype(F)>::Result;
+  using Agent = typename R::Agent;
+  V* const to = static_cast<V*>(trial.shared.bound.at[O]);
+  if (to == nullptr) return;
+  for (int row = 0; row < agents_in<R>(trial.shared.params); ++row)
+    to[agent_index<R>(trial.shared, trial.world, row)] = trial.template agreed<V>(
+        [row](const CellsOf<E>& cells) { return value_of_row<F, Agent>(cells, row); },
+        row_name<Agent>(row));
+}
 /// Straight into the caller's array: no rule runs.
 template <class E>
 void stage(Trial<E>& trial, ClearFinal) {
-  const int64_t agents = agents_of(trial.shared);
-  clear_final_observations<E>(trial.shared, trial.world * agents, agents);
+  clear_final_observations<E>(trial.shared, trial.world, 1);
   clear_final_states<E>(trial.shared, trial.world, 1);
 }
 
@@ -106,6 +129,25 @@ void rows_out(Trial<E>& trial, Output output) {
         row_name<Agent>(row));
     if (wanted)
       put_host_row(to + (int64_t(trial.world) * agents + row) * RowShape<Row>::elements, values);
+  }
+}
+
+template <Output kOutput, auto F, class R, class E>
+void role_rows_out(Trial<E>& trial, Output output) {
+  using Row = role_row<R, kOutput>;
+  using Agent = typename R::Agent;
+  auto* const to = static_cast<typename RowShape<Row>::Element*>(trial.shared.bound.at[output]);
+  if (to == nullptr) return;
+  const RowsAt at = rows_at<kOutput, R>(trial.shared);
+  const bool final = trial.into_final;
+  for (int row = 0; row < agents_in<R>(trial.shared.params); ++row) {
+    bool wanted = false;
+    const Row values = trial.template agreed<Row>(
+        [row, final, &wanted](const CellsOf<E>& cells) {
+          return observe_row<F, Agent>(cells, row, final, wanted);
+        },
+        row_name<Agent>(row));
+    if (wanted) put_role_row(to + at.of(trial.world, row), values, at.tail);
   }
 }
 
@@ -185,6 +227,11 @@ void stage(Trial<E>& trial, Show<kOutput, F>) {
     world_row_out<F, Row>(trial, target_of<kOutput>(trial.into_final));
   else
     rows_out<F, Row>(trial, target_of<kOutput>(trial.into_final));
+}
+template <class E, Output kOutput, auto F, class R>
+void stage(Trial<E>& trial, Show<kOutput, F, R>) {
+  if (is_made<kOutput>(trial.into_final))
+    role_rows_out<kOutput, F, R>(trial, target_of<kOutput>(trial.into_final));
 }
 
 }  // namespace ge

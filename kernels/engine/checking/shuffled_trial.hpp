@@ -36,7 +36,7 @@ template <class E>
 struct Trial {
   using S = typename E::Schema;
   using Tables = AllTables<S>;
-  using Agent = typename S::Agent;
+  using Agent = lone_agent_of<S>;
   static constexpr int kImages = WorldImages::kCount;
 
   WorldImages images;

@@ -37,13 +37,33 @@ inline void stage(Tile<E>& tile, Write<O, F>, const Set& set) {
     });
   }
 }
+template <class E, class R>
+inline void stage(Tile<E>& tile, TakeActionsOf<R>, const Set& set) {
+  using From = typename ActionShape<typename R::Action>::Element;
+  tile.each_cell(set, agents_in<R>(tile.shared.params), [](const CellsOf<E>& cells, int row)
+                                                            GE_LAMBDA {
+    take_role_action<E, R, From, false>(cells, row);
+  });
+}
+template <class E, Output O, auto F, class R>
+inline void stage(Tile<E>& tile, Write<O, F, R>, const Set& set) {
+  using V = typename Signature<decltype(F)>::Result;
+  V* const to = static_cast<V*>(tile.shared.bound.at[O]);
+  if (to == nullptr) return;
+  V* const first = to + agent_index<R>(tile.shared, 0, 0);
+  const int64_t agents = agents_of(tile.shared);
+  tile.each_cell(set, agents_in<R>(tile.shared.params),
+                 [first, agents](const CellsOf<E>& cells, int row) GE_LAMBDA {
+                   first[cells.world * agents + row] =
+                       value_of_row<F, typename R::Agent>(cells, row);
+                 });
+}
 template <class E>
 inline void stage(Tile<E>& tile, ClearFinal, const Set& set) {
   constexpr int B = Tile<E>::B;
   if (tile.crew.first()) {
-    const int64_t agents = agents_of(tile.shared);
     const auto clear = [&](int64_t first, int64_t worlds) {
-      clear_final_observations<E>(tile.shared, first * agents, worlds * agents);
+      clear_final_observations<E>(tile.shared, first, worlds);
       clear_final_states<E>(tile.shared, first, worlds);
     };
     // The tile's set is whole here: contiguous blocks, then contiguous loose worlds.
@@ -106,6 +126,27 @@ inline void rows_out(Tile<E>& tile, const Set& set, Output output) {
   }
 }
 
+/// Rows of a role, one world after the other: they are long, and lie far from those of others.
+template <Output kOutput, auto F, class R, class E>
+inline void role_rows_out(Tile<E>& tile, const Set& set, Output output) {
+  using Row = role_row<R, kOutput>;
+  static_assert(std::is_same_v<Row, RowOf<F>>);
+  using Element = typename RowShape<Row>::Element;
+  Element* const to = static_cast<Element*>(tile.shared.bound.at[output]);
+  if (to == nullptr) return;
+  const RowsAt at = rows_at<kOutput, R>(tile.shared);
+  const int agents = agents_in<R>(tile.shared.params);
+  const bool final = tile.into_final;
+  tile.share_world(set, [&, at, to](const CellsOf<E>& cells) GE_LAMBDA {
+    const Crew::Range mine = tile.crew.share(agents);
+    for (int row = mine.begin; row < mine.end; ++row) {
+      bool wanted;
+      const Row values = observe_row<F, typename R::Agent>(cells, row, final, wanted);
+      if (wanted) put_role_row(to + at.of(cells.world, row), values, at.tail);
+    }
+  });
+}
+
 // ---- pictures of agents
 
 /// Each as a whole; a crew shares the tiles of all of a world's.
@@ -155,6 +196,11 @@ inline void stage(Tile<E>& tile, Show<kOutput, F>, const Set& set) {
     world_rows_out<F, Row>(tile, set, target_of<kOutput>(tile.into_final));
   else
     rows_out<F, Row>(tile, set, target_of<kOutput>(tile.into_final));
+}
+template <class E, Output kOutput, auto F, class R>
+inline void stage(Tile<E>& tile, Show<kOutput, F, R>, const Set& set) {
+  if (is_made<kOutput>(tile.into_final))
+    role_rows_out<kOutput, F, R>(tile, set, target_of<kOutput>(tile.into_final));
 }
 
 }  // namespace ge

@@ -52,7 +52,7 @@ template <class E>
 struct Tile {
   using S = typename E::Schema;
   using Tables = AllTables<S>;
-  using Agent = typename S::Agent;
+  using Agent = lone_agent_of<S>;
   static constexpr int B = kBlock<S>;
 
   const Shared<S>& shared;

@@ -24,12 +24,13 @@ struct alignas(16) Common {
 /// Worlds of a block: those of a warp of which each lane owns one.
 inline constexpr int kInCommon = 32;
 template <class S>
-inline constexpr bool has_common = is_small_record<AllTables<S>> && kBlock<S> == kInCommon;
+inline constexpr bool has_common =
+    !has_roles<S> && is_small_record<AllTables<S>> && kBlock<S> == kInCommon;
 
 /// Words that Common may know.
 template <class S, class T, class C>
 inline constexpr bool is_common = std::is_same_v<C, Identity> || std::is_same_v<C, Progress> ||
-                                  (std::is_same_v<T, typename S::Agent> && std::is_same_v<C, Fate>);
+                                  (std::is_same_v<T, lone_agent_of<S>> && std::is_same_v<C, Fate>);
 
 /// Copies a world's record: `visit` of Walk. kCommon: what Common may know, else the rest, which is
 /// asked for first, since it waits for nothing.
@@ -71,7 +72,7 @@ GE_FN void note_common(Common* at, const Common& was, const Cells<S>& before, co
     old = before.template load<EpisodeTable, Identity>(0);
     id = own.template load<EpisodeTable, Identity>(0);
     unrest = own.template load<EpisodeTable, Progress>(0).over |
-             own.template load<typename S::Agent, Fate>(0).bits;
+             own.template load<lone_agent_of<S>, Fate>(0).bits;
   }
   const bool changed =
       id.seed_low != old.seed_low || id.seed_high != old.seed_high || id.world != old.world;

@@ -38,6 +38,57 @@ struct WriteJob {
   }
 };
 
+// ---- of roles: row i is the (i % n)-th of the n agents of a role in its world
+
+template <class E, class R, class From>
+struct RoleActionJob {
+  static GE_FN void run(const Work<E>& work, int64_t i) {
+    const FlatPlace at = flat_place(i, agents_in<R>(work.shared.params));
+    if (work.on(at.world)) take_role_action<E, R, From, true>(work.cells(at.world), at.row);
+  }
+};
+template <class E, Output O, auto F, class R>
+struct RoleWriteJob {
+  static GE_FN void run(const Work<E>& work, int64_t i) {
+    using V = typename Signature<decltype(F)>::Result;
+    const FlatPlace at = flat_place(i, agents_in<R>(work.shared.params));
+    if (!work.on(at.world)) return;
+    V* const to = static_cast<V*>(work.shared.bound.at[O]);
+    to[agent_index<R>(work.shared, at.world, at.row)] =
+        value_of_row<F, typename R::Agent>(work.cells(at.world), at.row);
+  }
+};
+template <class E, Output kOutput, auto F, class R>
+struct RoleRowJob {
+  static GE_FN void run(const Work<E>& work, int64_t i) {
+    using Row = RowOf<F>;
+    const FlatPlace at = flat_place(i, agents_in<R>(work.shared.params));
+    if (!work.on(at.world)) return;
+    Row row;
+    if (!observe_into<F, typename R::Agent>(work.cells(at.world), at.row, work.final, row)) return;
+    const RowsAt rows = rows_at<kOutput, R>(work.shared);
+    auto* const to = static_cast<typename RowShape<Row>::Element*>(
+                         work.shared.bound.at[target_of<kOutput>(work.final)]) +
+                     rows.of(at.world, at.row);
+    put_row(to, row);
+    clear_run(to + RowShape<Row>::elements, rows.tail, 0, 1);
+  }
+};
+template <class E, class R>
+struct ClearEndedRoleJob {
+  static GE_FN void run(const Work<E>& work, int64_t i) {
+    using Row = role_row<R, kFinalObservation>;
+    const Bound& bound = work.shared.bound;
+    const FlatPlace at = flat_place(i, agents_in<R>(work.shared.params));
+    const int64_t index = agent_index<R>(work.shared, at.world, at.row);
+    if (static_cast<const uint8_t*>(bound.at[kEnded])[index] == 0) return;
+    auto* const to =
+        static_cast<typename RowShape<Row>::Element*>(bound.at[kFinalObservation]);
+    clear_run(to + rows_at<kFinalObservation, R>(work.shared).of(at.world, at.row),
+              RowShape<Row>::elements, 0, 1);
+  }
+};
+
 /// Zeros for the rows of final observations that `ended`, still of the step before, marks.
 template <class E>
 struct ClearEndedJob {
@@ -122,10 +173,40 @@ void stage(FlatWalk<E, M>& walk, TakeActions) {
     enqueue_rows<flat::ActionJob<E, typename decltype(type)::type>>(walk, walk.agents());
   });
 }
+template <class E, class M, class R>
+void stage(FlatWalk<E, M>& walk, TakeActionsOf<R>) {
+  with_role_action_type<typename E::Schema, R>(walk.work.shared.action_type, [&](auto type) {
+    enqueue_rows<flat::RoleActionJob<E, R, typename decltype(type)::type>>(
+        walk, agents_in<R>(walk.work.shared.params));
+  });
+}
+template <class E, class M, Output O, auto F, class R>
+void stage(FlatWalk<E, M>& walk, Write<O, F, R>) {
+  if (walk.bound(O))
+    enqueue_rows<flat::RoleWriteJob<E, O, F, R>>(walk, agents_in<R>(walk.work.shared.params));
+}
+template <class E, class M, Output kOutput, auto F, class R>
+void stage(FlatWalk<E, M>& walk, Show<kOutput, F, R>) {
+  const bool final = walk.work.final;
+  if (is_made<kOutput>(final) && walk.bound(target_of<kOutput>(final)))
+    enqueue_rows<flat::RoleRowJob<E, kOutput, F, R>>(walk, agents_in<R>(walk.work.shared.params));
+}
+/// Of the observations of roles, which in either form fill their array.
 template <class E, class M>
-void stage(FlatWalk<E, M>& walk, ClearFinal) {
+void clear_roles(FlatWalk<E, M>& walk, FinalRows wanted) {
   const auto& shared = walk.work.shared;
-  const FinalRows wanted = shared.bound.rows_of_final();
+  if (wanted == FinalRows::zero && walk.bound(kFinalObservation))
+    walk.machine.zero(shared.bound.at[kFinalObservation],
+                      role_observation_bytes(shared) * shared.worlds);
+  if (wanted == FinalRows::clear_ended)
+    for_each_type(roles_of<typename E::Schema>{}, [&](auto role) {
+      using R = typename decltype(role)::type;
+      enqueue_rows<flat::ClearEndedRoleJob<E, R>>(walk, agents_in<R>(shared.params));
+    });
+}
+template <class E, class M>
+void clear_observations(FlatWalk<E, M>& walk, FinalRows wanted) {
+  const auto& shared = walk.work.shared;
   if (wanted == FinalRows::zero)
     for_each_final_observation<E>([&](Output output) {
       if (walk.bound(output))
@@ -135,6 +216,15 @@ void stage(FlatWalk<E, M>& walk, ClearFinal) {
     });
   else if (wanted == FinalRows::clear_ended)
     enqueue_rows<flat::ClearEndedJob<E>>(walk, walk.agents());
+}
+template <class E, class M>
+void stage(FlatWalk<E, M>& walk, ClearFinal) {
+  const auto& shared = walk.work.shared;
+  const FinalRows wanted = shared.bound.rows_of_final();
+  if constexpr (has_roles<typename E::Schema>)
+    clear_roles(walk, wanted);
+  else
+    clear_observations(walk, wanted);
   if constexpr (has_rows<E, kFinalState>)
     if (shared.bound.clears_final_states())
       walk.machine.zero(shared.bound.at[kFinalState],

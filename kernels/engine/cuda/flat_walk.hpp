@@ -68,7 +68,6 @@ template <class E, class Machine_>
 struct FlatWalk {
   using S = typename E::Schema;
   using Tables = AllTables<S>;
-  using Agent = typename S::Agent;
   using Machine = Machine_;
   using Service = typename Machine::Service;
 

@@ -18,7 +18,7 @@ struct LaneGroup {
   using Environment = E;
   using S = typename E::Schema;
   using Tables = AllTables<S>;
-  using Agent = typename S::Agent;
+  using Agent = lone_agent_of<S>;
   using Plan = GroupPlan<E, PhaseT, G>;
   using Service = Service_;
   static constexpr int kLanes = G;

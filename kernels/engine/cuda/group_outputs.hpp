@@ -38,16 +38,40 @@ GE_FN void stage(Group& group, Write<O, F>, bool on) {
   });
 }
 
+template <bool kFinal, AnyGroup Group, class R>
+GE_FN void stage(Group& group, TakeActionsOf<R>, bool on) {
+  const auto& cells = group.cells;
+  const int rows = agents_in<R>(cells.shared->params);
+  with_role_action_type<typename Group::S, R>(cells.shared->action_type, [&](auto type) GE_LAMBDA {
+    using From = typename decltype(type)::type;
+    my_rows<R::Agent::capacity>(group, on, rows, [&](int row) GE_LAMBDA {
+      take_role_action<typename Group::Environment, R, From, true>(cells, row);
+    });
+  });
+}
+template <bool kFinal, AnyGroup Group, Output O, auto F, class R>
+GE_FN void stage(Group& group, Write<O, F, R>, bool on) {
+  using V = typename Signature<decltype(F)>::Result;
+  const auto& cells = group.cells;
+  V* const to = static_cast<V*>(cells.shared->bound.at[O]);
+  if (to == nullptr) return;
+  my_rows<R::Agent::capacity>(
+      group, on, agents_in<R>(cells.shared->params), [&](int row) GE_LAMBDA {
+        V* const at = to + agent_index<R>(*cells.shared, cells.world, row);
+        GE_WATCH(at, sizeof(V), true);
+        store_once(at, value_of_row<F, typename R::Agent>(cells, row));
+      });
+}
+
 // ---- rows
 
 /// Rows of fixed length; make(row, out) fills one and says whether it is to be written; `rows` of
-/// each world.
+/// each world, the first of world 0 at `to`.
 template <bool kFinal, class Row, int kRows, AnyGroup Group, class Make>
-GE_FN void rows_out(const Group& group, Output output, int rows, bool on, const Make& make) {
+GE_FN void rows_out_at(const Group& group, typename RowShape<Row>::Element* to, int rows, bool on,
+                       const Make& make) {
   using Rows = StagingPlan<Row, kRows, Group::kLanes>;
   const auto& cells = group.cells;
-  auto* const to = static_cast<typename Rows::Element*>(cells.shared->bound.at[output]);
-  if (to == nullptr) return;
   if constexpr (Rows::staging) {
     using Staged = StagedRows<Row, kRows, Group::kLanes, kFinal, typename Group::Service>;
     const Staged staged{group.place, to, rows, cells.world};
@@ -66,6 +90,37 @@ GE_FN void rows_out(const Group& group, Output output, int rows, bool on, const 
     });
   }
 }
+/// The same in the array of an output.
+template <bool kFinal, class Row, int kRows, AnyGroup Group, class Make>
+GE_FN void rows_out(const Group& group, Output output, int rows, bool on, const Make& make) {
+  auto* const to =
+      static_cast<typename RowShape<Row>::Element*>(group.cells.shared->bound.at[output]);
+  if (to != nullptr) rows_out_at<kFinal, Row, kRows>(group, to, rows, on, make);
+}
+/// Of a role: as any others where they lie side by side, else row by row, zeros behind each.
+template <bool kFinal, Output kOutput, auto F, class R, AnyGroup Group>
+GE_FN void role_rows_out(const Group& group, Output output, bool on) {
+  using Row = RowOf<F>;
+  using Agent = typename R::Agent;
+  const auto& shared = *group.cells.shared;
+  auto* const to = static_cast<typename RowShape<Row>::Element*>(shared.bound.at[output]);
+  if (to == nullptr) return;
+  const RowsAt at = rows_at<kOutput, R>(shared);
+  const int rows = agents_in<R>(shared.params);
+  const auto make = [&](int row, Row& out) GE_LAMBDA {
+    return observe_into<F, Agent>(group.cells, row, kFinal, out);
+  };
+  if (shared.role_form == RoleForm::split)  // the same for all lanes
+    return rows_out_at<kFinal, Row, Agent::capacity>(group, to + at.first, rows, on, make);
+  my_rows<Agent::capacity>(group, on, rows, [&](int row) GE_LAMBDA {
+    Row out;
+    if (!make(row, out)) return;
+    auto* const own = to + at.of(group.cells.world, row);
+    put_row(own, out);
+    clear_run(own + RowShape<Row>::elements, at.tail, 0, 1);
+  });
+}
+
 /// Wide rows that a squad makes in the caller's array itself: its lanes write side by side.
 template <bool kFinal, auto F, class Row, AnyGroup Group>
 GE_FN void squad_rows_out(const Group& group, const WideTarget& target, bool on) {
@@ -167,6 +222,12 @@ GE_FN void stage(Group& group, Show<kOutput, F>, bool on) {
   }
 }
 
+template <bool kFinal, AnyGroup Group, Output kOutput, auto F, class R>
+GE_FN void stage(Group& group, Show<kOutput, F, R>, bool on) {
+  if constexpr (is_made<kOutput>(kFinal))
+    role_rows_out<kFinal, kOutput, F, R>(group, target_of<kOutput>(kFinal), on);
+}
+
 // ---- zeros for the rows of agents that have not ended in this step
 
 /// Zeros for so many elements of every world that is on.
@@ -205,6 +266,43 @@ GE_FN void clear_ended(const Group& group, const Bound& bound, bool on) {
   if constexpr (Group::kLanes == 1 && StageNeeds<E, 1, ClearFinal>::meets)
     group.sync_team();  // as in clear_worlds
 }
+/// The rows of roles, in either form.
+template <class R, AnyGroup Group>
+GE_FN void clear_ended_of(const Group& group, bool on) {
+  using Row = role_row<R, kFinalObservation>;
+  const auto& shared = *group.cells.shared;
+  const uint8_t* const ended = static_cast<const uint8_t*>(shared.bound.at[kEnded]);
+  auto* const to =
+      static_cast<typename RowShape<Row>::Element*>(shared.bound.at[kFinalObservation]);
+  const RowsAt at = rows_at<kFinalObservation, R>(shared);
+  const int world = group.cells.world;
+  my_rows<R::Agent::capacity>(group, on, agents_in<R>(shared.params), [&](int row) GE_LAMBDA {
+    const int64_t index = agent_index<R>(shared, world, row);
+    GE_WATCH(ended + index, 1, false);
+    if (ended[index] != 0) clear_run(to + at.of(world, row), RowShape<Row>::elements, 0, 1);
+  });
+}
+template <AnyGroup Group>
+GE_FN void clear_roles(const Group& group, FinalRows wanted, bool on) {
+  using S = typename Group::S;
+  using Element = typename RoleRows<S, kFinalObservation>::Element;
+  const auto& shared = *group.cells.shared;
+  Element* const to = static_cast<Element*>(shared.bound.at[kFinalObservation]);
+  if (wanted == FinalRows::clear_ended) {
+    for_each_type(roles_of<S>{}, [&](auto role) GE_LAMBDA {
+      clear_ended_of<typename decltype(role)::type>(group, on);
+    });
+    before_once();
+  } else if (shared.role_form == RoleForm::padded) {
+    clear_worlds(group, to, role_observation_bytes(shared) / int64_t(sizeof(Element)), on);
+  } else {
+    for_each_type(roles_of<S>{}, [&](auto role) GE_LAMBDA {
+      const RowsAt at = rows_at<kFinalObservation, typename decltype(role)::type>(shared);
+      clear_worlds(group, to + at.first, at.world, on);
+    });
+  }
+  group.sync_team();  // other lanes may make the rows
+}
 template <AnyGroup Group>
 GE_FN void clear_states(const Group& group, bool on) {
   using E = typename Group::Environment;
@@ -216,15 +314,12 @@ GE_FN void clear_states(const Group& group, bool on) {
     if constexpr (Group::kLanes > 1) group.sync_team();  // other lanes may make the rows
   }
 }
-template <bool kFinal, AnyGroup Group>
-GE_FN void stage(Group& group, ClearFinal, bool on) {
+template <AnyGroup Group>
+GE_FN void clear_observations(const Group& group, FinalRows wanted, bool on) {
   using Row = typename Group::Environment::Observation;
   using Agent = typename Group::Agent;
-  clear_states(group, on);
   const auto& cells = group.cells;
   const Bound& bound = cells.shared->bound;
-  const FinalRows wanted = bound.rows_of_final();  // the same for all, so the branch is uniform
-  if (wanted == FinalRows::keep) return;
   if (wanted == FinalRows::clear_ended) return clear_ended(group, bound, on);
   const int rows = group.agents();
   if constexpr (Wide<Row> || AnyImage<Row>) {
@@ -248,6 +343,16 @@ GE_FN void stage(Group& group, ClearFinal, bool on) {
       clear_worlds(group, first, elements, on);
     }
   }
+}
+template <bool kFinal, AnyGroup Group>
+GE_FN void stage(Group& group, ClearFinal, bool on) {
+  clear_states(group, on);
+  const FinalRows wanted = group.cells.shared->bound.rows_of_final();
+  if (wanted == FinalRows::keep) return;  // the same for all, so the branch is uniform
+  if constexpr (has_roles<typename Group::S>)
+    clear_roles(group, wanted, on);
+  else
+    clear_observations(group, wanted, on);
 }
 
 }  // namespace ge

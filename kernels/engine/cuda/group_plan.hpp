@@ -56,18 +56,27 @@ struct StageNeeds<E, G, Show<kOutput, F>>
           wants_squad<F>, NoNeeds,
           OutputNeeds<row_of<E, kOutput>,
                       has_trait(kOutput, kOfAWorld) ? 1 : E::Schema::Agent::capacity, G>> {};
+template <class E, int G, Output kOutput, auto F, class R>
+struct StageNeeds<E, G, Show<kOutput, F, R>>
+    : OutputNeeds<role_row<R, kOutput>, R::Agent::capacity, G> {};
+/// Whether others than its own lane clear a row of final observations.
+template <class E, int G>
+consteval bool clears_together() {
+  if constexpr (has_roles<typename E::Schema>)
+    return true;
+  else
+    return !OutputNeeds<typename E::Observation, E::Schema::Agent::capacity, G>::direct;
+}
 template <class E, int G>
 struct StageNeeds<E, G, ClearFinal> {
   static constexpr int bytes = 0;
-  static constexpr bool meets =
-      has_rows<E, kFinalState> ||
-      !OutputNeeds<typename E::Observation, E::Schema::Agent::capacity, G>::direct;
+  static constexpr bool meets = has_rows<E, kFinalState> || clears_together<E, G>();
 };
 
 template <class X>
 inline constexpr bool is_write_stage = false;
-template <Output O, auto F>
-inline constexpr bool is_write_stage<Write<O, F>> = true;
+template <Output O, auto F, class R>
+inline constexpr bool is_write_stage<Write<O, F, R>> = true;
 
 // ---- scratch memory
 

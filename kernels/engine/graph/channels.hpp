@@ -113,18 +113,26 @@ GE_FN double highest_action([[maybe_unused]] const Params& params, [[maybe_unuse
     return described;
 }
 
-/// The words of row `row` of the caller's actions, each of them made safe.
+/// A word of the caller's: where roles' actions are of both kinds, the bits of a float.
+template <class A, class From>
+GE_FN auto word_at(const From* from) {
+  if constexpr (ActionShape<A>::is_float && std::is_same_v<From, int32_t>)
+    return __builtin_bit_cast(float, load_once(from));
+  else
+    return load_once(from);
+}
+/// The words of one action, from element `first` of the caller's array on, each made safe.
 template <class A, class From, class S>
-GE_FN typename ActionShape<A>::Row read_words(const Shared<S>& shared, int64_t row, bool& bad) {
+GE_FN typename ActionShape<A>::Row read_words(const Shared<S>& shared, int64_t first, bool& bad) {
   using Shape = ActionShape<A>;
-  const From* from = static_cast<const From*>(shared.actions) + row * Shape::words;
+  const From* from = static_cast<const From*>(shared.actions) + first;
   typename Shape::Row values;
   GE_UNROLL
   for (int k = 0; k < Shape::words; ++k) {
     constexpr auto ranges = Shape::ranges;
     const double high = highest_action<A>(shared.params, k, ranges.at[k].high);
     GE_WATCH(from + k, sizeof(From), false);
-    values.at[k] = take_element<A>(load_once(from + k), ranges.at[k].low, high, bad);
+    values.at[k] = take_element<A>(word_at<A>(from + k), ranges.at[k].low, high, bad);
   }
   return values;
 }
@@ -148,21 +156,16 @@ template <class A, class From, class S>
 GE_FN typename ActionShape<A>::Row read_action(const Shared<S>& shared, int64_t row, bool& bad) {
   if constexpr (!ActionShape<A>::is_float && ActionShape<A>::words > 1)
     if (shared.flat_actions != 0) return split_number<A, From>(shared, row, bad);
-  return read_words<A, From>(shared, row, bad);
+  return read_words<A, From>(shared, row * ActionShape<A>::words, bad);
 }
 
-/// The action of one agent. kCount: report bad values (on the CPU they were refused before any
-/// world moved).
-template <class E, class From, bool kCount>
-GE_FN void take_action(const Cells<typename E::Schema>& cells, int row, int agents) {
-  using S = typename E::Schema;
-  using A = typename S::Action;
-  using Agent = typename S::Agent;
+/// Stores what an agent does, unless it has none left to do. kCount: report bad values (on the CPU
+/// they were refused before any world moved) of agent `index` of the batch.
+template <class A, class Agent, bool kCount, class S>
+GE_FN void store_action(const Cells<S>& cells, int row, int64_t index,
+                        typename ActionShape<A>::Row values, [[maybe_unused]] bool bad) {
   using Shape = ActionShape<A>;
-  const int64_t index = int64_t(cells.world) * agents + row;
   const bool gone = (cells.template load<Agent, Fate>(row).bits & Fate::kGone) != 0;
-  bool bad = false;
-  typename Shape::Row values = read_action<A, From>(*cells.shared, index, bad);
   GE_UNROLL
   for (int k = 0; k < Shape::words; ++k)
     values.at[k] = gone ? typename Shape::Element(0) : values.at[k];
@@ -173,6 +176,16 @@ GE_FN void take_action(const Cells<typename E::Schema>& cells, int row, int agen
     }
   }
   cells.template store<Agent, A>(row, __builtin_bit_cast(A, values));
+}
+
+/// The action of one agent.
+template <class E, class From, bool kCount>
+GE_FN void take_action(const Cells<typename E::Schema>& cells, int row, int agents) {
+  using A = typename E::Schema::Action;
+  const int64_t index = int64_t(cells.world) * agents + row;
+  bool bad = false;
+  const auto values = read_action<A, From>(*cells.shared, index, bad);
+  store_action<A, typename E::Schema::Agent, kCount>(cells, row, index, values, bad);
 }
 
 /// f(Type_<From>{}) with the element type of the actions that a graph reads.
@@ -231,7 +244,8 @@ struct RowShape {
 
 /// Runs an observation function into a row of zeros, wherever the row lies.
 template <auto F, class T, class Row, class S, class... Args>
-GE_FN void fill_row_of(const Cells<S>& cells, int row, Row& out, Types<Row&, Args...>) {
+GE_FN void fill_row_of(const Cells<S>& cells, [[maybe_unused]] int row, Row& out,
+                       Types<Row&, Args...>) {
   const World<S> world(cells);
   out = Row{};
   F(world, out, argument<T, Args>(cells, row)...);

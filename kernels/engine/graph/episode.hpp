@@ -15,8 +15,8 @@
 // frozen world's record stays as it was.
 #pragma once
 
-#include "engine/graph/call.hpp"
 #include "engine/graph/hooks.hpp"
+#include "engine/graph/role_rows.hpp"
 #include "engine/graph/sewing.hpp"
 #include "engine/maths/math.hpp"
 
@@ -26,8 +26,7 @@ template <class E>
 struct Life {
   using S = typename E::Schema;
   using W = World<S>;
-  using Agent = typename S::Agent;
-  static constexpr bool kOneAgent = Agent::capacity == 1;
+  static constexpr bool kOneAgent = lone_agent_of<S>::capacity == 1;
 
   static_assert(Fate::kGone == 1);
   static GE_FN uint32_t word(bool flag) { return flag ? 1u : 0u; }
@@ -106,14 +105,27 @@ struct Life {
     const uint32_t step = w.template get<EpisodeTable, Clock>(0).step;
     return ending.ended != 0 ? int32_t(step) : 0;
   }
+  // Hooks know an agent of a role by its number among all of the world.
+  template <class R>
   static GE_FN float objective(const W& w, Slot agent, const Ending& ending) {
-    return ending.ended != 0 ? called<kHooks<E>.objective.call>(w, agent.row) : 0.0f;
+    const int number = first_agent<S, R>(w.params()) + agent.row;
+    return ending.ended != 0 ? called<kHooks<E>.objective.call>(w, number) : 0.0f;
   }
+  template <class R>
   static GE_FN uint8_t agent_active(const W& w, [[maybe_unused]] Slot agent, const Fate& fate) {
     bool active = (fate.bits & Fate::kGone) == 0;
     if constexpr (kHooks<E>.acts.given)
-      active = active && called<kHooks<E>.acts.call>(w, agent.row);
+      active = active && called<kHooks<E>.acts.call>(w, first_agent<S, R>(w.params()) + agent.row);
     return active ? uint8_t{1} : uint8_t{0};
+  }
+  /// The mask of a role that names none.
+  template <class R>
+  static GE_FN void every_action(const W& w, role_row<R, kActionMask>& row) {
+    using A = typename R::Action;
+    int choices = RowShape<role_row<R, kActionMask>>::elements;
+    if constexpr (is_choice<A> && has_choices<A, typename S::Params>)
+      choices = choices_of<A>(w.params(), 0);
+    for (int k = 0; k < choices; ++k) row.legal[k] = 1;
   }
   /// Called by a name that the compiler knows, not through an address, which a GPU could not.
   template <auto F>
@@ -187,34 +199,65 @@ struct Life {
 /// which they run.
 template <class E>
 struct Sewn {
+  using S = typename E::Schema;
   using L = Life<E>;
   static constexpr bool kHasParts = requires { typename E::RewardParts; };
-  static constexpr Tuning kTuned = kTuning<typename E::Schema>;
+  static constexpr Tuning kTuned = kTuning<S>;
   static_assert(has_no_loose_hooks<E>());
+  static_assert(!has_roles<S> || !kHasParts, "GE: parts of a reward are told where there is one role");
 
   static consteval auto begin() {
     return Stages<EachWorld<&L::begin_step>>{} +
            in_mode<Autoreset::disabled>(when<&L::over>(Stages<EachWorld<&L::count_frozen>>{})) +
-           in_mode<Autoreset::next_step>(when<&L::over>(renew())) + Stages<TakeActions>{};
+           in_mode<Autoreset::next_step>(when<&L::over>(renew())) + take(roles_of<S>{});
+  }
+  static consteval auto take(Types<LoneRole>) { return Stages<TakeActions>{}; }
+  template <class... Rs>
+  static consteval auto take(Types<Rs...>) {
+    return Stages<TakeActionsOf<Rs>...>{};
+  }
+  /// A number of each agent, whatever its role.
+  template <Output kOutput, auto F>
+  static consteval auto write() {
+    return []<class... Rs>(Types<Rs...>) {
+      return Stages<Write<kOutput, F, Rs>...>{};
+    }(roles_of<S>{});
   }
   static consteval auto clear() {
     return Stages<EachWorld<&L::clear_verdict>, Each<&L::clear_agent>>{} + clear_parts();
   }
   static consteval auto report() {
     return write_parts() +
-           Stages<Each<&L::finish_agent>, Reduce<&L::presence, AnyOf, &L::finish_world>,
-                  Write<kReward, &L::reward>, Write<kTerminated, &L::terminated>,
-                  Write<kTruncated, &L::truncated>, Write<kEnded, &L::ended>,
-                  Write<kEpisodeReturn, &L::episode_return>,
-                  Write<kEpisodeLength, &L::episode_length>>{} +
-           write_objective();
+           Stages<Each<&L::finish_agent>, Reduce<&L::presence, AnyOf, &L::finish_world>>{} +
+           write<kReward, &L::reward>() + write<kTerminated, &L::terminated>() +
+           write<kTruncated, &L::truncated>() + write<kEnded, &L::ended>() +
+           write<kEpisodeReturn, &L::episode_return>() +
+           write<kEpisodeLength, &L::episode_length>() + write_objective(roles_of<S>{});
   }
   static consteval auto renew() {
     return Stages<EachWorld<&L::begin_episode>, ClearTables, Each<&L::begin_agent>>{} +
            typename E::Reset{};
   }
   static consteval auto show() {
-    return Stages<Write<kAgentActive, &L::agent_active>>{} + typename E::Observe{};
+    return write_active(roles_of<S>{}) + show_every_action(roles_of<S>{}) + typename E::Observe{};
+  }
+  template <class... Rs>
+  static consteval auto write_active(Types<Rs...>) {
+    return Stages<Write<kAgentActive, &L::template agent_active<Rs>, Rs>...>{};
+  }
+  template <class... Rs>
+  static consteval auto show_every_action(Types<Rs...>) {
+    if constexpr (has_roles<S>)
+      return (Stages<>{} + ... + every_action_of<Rs>());
+    else
+      return Stages<>{};
+  }
+  template <class R>
+  static consteval auto every_action_of() {
+    if constexpr (RoleTraits<S>::masks && !names_mask<R>)
+      return Stages<Show<kActionMask, &L::template every_action<R>, R>>{};
+    else
+      return Stages<>{};
   }
   static consteval auto show_final() { return into_final(typename E::Observe{}); }
   /// The end of a step within its phase. With one agent the worlds that have something to report
@@ -258,9 +301,10 @@ struct Sewn {
     else
       return Stages<>{};
   }
-  static consteval auto write_objective() {
+  template <class... Rs>
+  static consteval auto write_objective(Types<Rs...>) {
     if constexpr (kHooks<E>.objective.given)
-      return Stages<Write<kObjective, &L::objective>>{};
+      return Stages<Write<kObjective, &L::template objective<Rs>, Rs>...>{};
     else
       return Stages<>{};
   }

@@ -12,6 +12,7 @@
 #include "engine/described/describe.hpp"
 #include "engine/maths/packs.hpp"
 #include "engine/maths/random.hpp"
+#include "engine/world/roles.hpp"
 #include "engine/world/squad.hpp"
 
 namespace ge {
@@ -93,7 +94,8 @@ struct When {};
 /// f(World, Row&, [Slot,] const C& of the agent table...), of a world by
 /// f(World, Row&, const C& of singletons...). Of an observation that is a picture (images.hpp) by
 /// f(World, const Canvas&, [Slot,] const C& of the agent table...), which fills a part of it.
-template <Output kOutput, auto F>
+/// With a role, the agents are that role's.
+template <Output kOutput, auto F, class R = LoneRole>
 struct Show {};
 template <auto F>
 using Observe = Show<kObservation, F>;
@@ -101,14 +103,21 @@ template <auto F>
 using ObserveMask = Show<kActionMask, F>;
 template <auto F>
 using ObserveState = Show<kState, F>;
+/// Of the agents of role R (roles.hpp).
+template <class R, auto F>
+using ObserveAs = Show<kObservation, F, R>;
+template <class R, auto F>
+using ObserveMaskAs = Show<kActionMask, F, R>;
 
 // ---- what the life cycle adds (episode.hpp); environments have no use for these
 
 /// One value of an output per agent: f(World, [Slot,] const C&...).
-template <Output kOutput, auto F>
+template <Output kOutput, auto F, class R = LoneRole>
 struct Write {};
-/// Actions from the caller's array into the agents' action component.
+/// Actions from the caller's array into the agents' action component; of a role's agents.
 struct TakeActions {};
+template <class R>
+struct TakeActionsOf {};
 /// Zeros in the rows of final_obs that the caller wants cleared (FinalRows), before `ended` says
 /// what this step ends.
 struct ClearFinal {};

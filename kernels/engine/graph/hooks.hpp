@@ -39,6 +39,8 @@ struct Hooks {
   /// Whether worlds with these parameters have room in this tier; of several tiers the first is
   /// taken that has.
   Hook<bool(const Params& params)> fits = {};
+  /// Whether episodes of so many steps, 0: of any number, have room in this tier.
+  Hook<bool(int64_t max_steps)> fits_steps = {};
   /// Whether it is an agent's turn: `agent_active` shows it, and PettingZoo's AEC interface asks.
   /// Runs on the simulator's machine, so it is a GE_FN function.
   Hook<bool(const W& w, int agent)> acts = {};

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "engine/graph/images.hpp"
+#include "engine/graph/role_rows.hpp"
 #include "engine/graph/wide_rows.hpp"
 
 namespace ge {
@@ -19,6 +20,13 @@ GE_FN void put_host_row(typename RowShape<Row>::Element* to, const Row& row) {
   const Plain plain = __builtin_bit_cast(Plain, row);
   GE_UNROLL
   for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = plain.at[k];
+}
+
+/// The same of a role's row, with `tail` zeros behind it.
+template <class Row>
+GE_FN void put_role_row(typename RowShape<Row>::Element* to, const Row& row, int tail) {
+  put_host_row(to, row);
+  if (tail > 0) std::memset(to + RowShape<Row>::elements, 0, size_t(tail) * sizeof *to);
 }
 
 /// Clears rows [first, first + count) of one of the caller's final outputs, as far as it wants them
@@ -45,13 +53,46 @@ inline void clear_final_rows(const Bound& bound, Output output, int64_t first, i
     ++row;
   }
 }
-/// Of all final observations of an environment.
+/// The same of a role's rows, which lie by themselves (RoleForm::split).
+template <class R, class S>
+void clear_role_rows(const Shared<S>& shared, int64_t first, int64_t worlds) {
+  using Row = role_row<R, kFinalObservation>;
+  using Element = typename RowShape<Row>::Element;
+  const Bound& bound = shared.bound;
+  const FinalRows wanted = bound.rows_of_final();
+  if (wanted == FinalRows::keep || bound.at[kFinalObservation] == nullptr) return;
+  Element* const to = static_cast<Element*>(bound.at[kFinalObservation]);
+  const RowsAt at = rows_at<kFinalObservation, R>(shared);
+  if (wanted == FinalRows::zero) {
+    std::memset(to + at.of(int(first), 0), 0, size_t(worlds * at.world) * sizeof(Element));
+    return;
+  }
+  const uint8_t* const ended = static_cast<const uint8_t*>(bound.at[kEnded]);
+  const int agents = agents_in<R>(shared.params);
+  for (int world = int(first); world < first + worlds; ++world)
+    for (int row = 0; row < agents; ++row)
+      if (ended[agent_index<R>(shared, world, row)] != 0)
+        std::memset(to + at.of(world, row), 0, sizeof(Row));
+}
+/// Of all final observations of worlds [first, first + worlds).
 template <class E, class S>
-void clear_final_observations(const Shared<S>& shared, int64_t first, int64_t count) {
-  using Row = typename E::Observation;
-  for_each_final_observation<E>([&](Output output) {
-    clear_final_rows(shared.bound, output, first, count, row_bytes<Row>(shared, output));
-  });
+void clear_final_observations(const Shared<S>& shared, int64_t first, int64_t worlds) {
+  const int64_t agents = agents_of(shared);
+  if constexpr (has_roles<S>) {
+    if (shared.role_form == RoleForm::split)
+      for_each_type(roles_of<S>{}, [&](auto role) {
+        clear_role_rows<typename decltype(role)::type>(shared, first, worlds);
+      });
+    else
+      clear_final_rows(shared.bound, kFinalObservation, first * agents, worlds * agents,
+                       role_observation_bytes(shared) / agents);
+  } else {
+    using Row = typename E::Observation;
+    for_each_final_observation<E>([&](Output output) {
+      clear_final_rows(shared.bound, output, first * agents, worlds * agents,
+                       row_bytes<Row>(shared, output));
+    });
+  }
 }
 
 /// Clears the last states of worlds [first, first + count), where the caller wants them cleared.

@@ -98,16 +98,20 @@ template <class S, auto P, class... X>
 struct StageLifetimes<S, When<P, X...>> {
   static constexpr uint32_t mask = kLifetimesOf<AllTables<S>, P>;
 };
-template <class S, Output kOutput, auto F>
-struct StageLifetimes<S, Show<kOutput, F>> {
+template <class S, Output kOutput, auto F, class R>
+struct StageLifetimes<S, Show<kOutput, F, R>> {
   static constexpr uint32_t mask = kLifetimesOf<AllTables<S>, F>;
 };
-template <class S, Output kOutput, auto F>
-struct StageLifetimes<S, Write<kOutput, F>> : StageLifetimes<S, Show<kOutput, F>> {};
+template <class S, Output kOutput, auto F, class R>
+struct StageLifetimes<S, Write<kOutput, F, R>> : StageLifetimes<S, Show<kOutput, F, R>> {};
 
 template <class S>
 struct StageLifetimes<S, TakeActions> {
   static constexpr uint32_t mask = lifetimes_of_argument<typename S::Action>(AllTables<S>{});
+};
+template <class S, class R>
+struct StageLifetimes<S, TakeActionsOf<R>> {
+  static constexpr uint32_t mask = lifetimes_of_argument<typename R::Action>(AllTables<S>{});
 };
 
 /// Of a stage, which may name one beside what is always there.

@@ -9,6 +9,11 @@
 
 namespace ge {
 
+/// Agents of a world up to number `end`, and how many categories their actions have.
+struct SampledRole {
+  int32_t end, choices;
+};
+
 /// Which actions are drawn: rows of one category each.
 struct Sampling {
   const int8_t* mask;  // rows x choices, 0 or 1; null: every category is legal
@@ -16,6 +21,10 @@ struct Sampling {
   int choices;  // at most 64 where there is a mask
   uint32_t seed_low, seed_high;
   uint32_t number = 0;  // of the draw: another one for every call, as the simulator counts them
+  // Where roles have fewer categories than `choices` and there is no mask to tell.
+  static constexpr int kRoles = 8;
+  int32_t agents = 1, role_count = 0;
+  SampledRole roles[kRoles] = {};
 };
 
 inline constexpr uint32_t kSamplingStream = Name("sampled_actions").hash();
@@ -44,9 +53,19 @@ GE_FN uint64_t legal_bits(const int8_t* mask, int choices) {
   return bits;
 }
 
+/// How many categories a row has.
+GE_FN int32_t choices_of_row(const Sampling& s, int64_t row) {
+  if (s.role_count == 0) return s.choices;
+  const int32_t agent = int32_t(row % s.agents);
+  int role = 0;
+  while (role + 1 < s.role_count && agent >= s.roles[role].end) ++role;
+  return s.roles[role].choices;
+}
+
 /// The legal category of a row that a word picks; 0 where none is legal.
 GE_FN int32_t sampled_action(const Sampling& s, int64_t row, uint32_t word) {
-  if (s.mask == nullptr) return int32_t(uint64_t{word} * uint32_t(s.choices) >> 32);
+  if (s.mask == nullptr)
+    return int32_t(uint64_t{word} * uint32_t(choices_of_row(s, row)) >> 32);
   uint64_t bits = legal_bits(s.mask + row * s.choices, s.choices);
   if (bits == 0) return 0;
   for (uint32_t left = uint32_t(uint64_t{word} * uint32_t(count_ones(bits)) >> 32); left > 0;

@@ -148,10 +148,20 @@ GE_COLD typename OptionsOf<S>::type resolve_options(const Values& values,
 template <class E>
 GE_COLD std::string name_of_agent([[maybe_unused]] const typename E::Schema::Params& params,
                                   int agent) {
-  if constexpr (kHooks<E>.agent_name.given)
+  if constexpr (kHooks<E>.agent_name.given) {
     return kHooks<E>.agent_name.call(params, agent);
-  else
+  } else if constexpr (has_roles<typename E::Schema>) {
+    std::string name;
+    for_each_type(roles_of<typename E::Schema>{}, [&](auto role) {
+      using R = typename decltype(role)::type;
+      const int own = agent - first_agent<typename E::Schema, R>(params);
+      if (own >= 0 && own < agents_in<R>(params))
+        name = std::string(R::name) + "_" + std::to_string(own);
+    });
+    return name;
+  } else {
     return usual_agent_name(agent);
+  }
 }
 
 /// The described fields of a row, whatever its kind, with the type of its elements.
@@ -186,6 +196,55 @@ GE_COLD std::vector<FieldInfo> action_fields(const Params& params) {
   return all;
 }
 
+/// Low and high of each word of an action.
+template <class A, class Params>
+GE_COLD std::vector<double> ranges_of(const Params& params) {
+  std::vector<double> ranges;
+  for (int k = 0; k < ActionShape<A>::words; ++k) {
+    ranges.push_back(ActionShape<A>::ranges.at[k].low);
+    ranges.push_back(highest_action<A>(params, k, ActionShape<A>::ranges.at[k].high));
+  }
+  return ranges;
+}
+/// Whether a caller's actions are floats, of all roles.
+template <class S>
+consteval bool acts_in_floats() {
+  if constexpr (has_roles<S>)
+    return RoleTraits<S>::floats;
+  else
+    return ActionShape<typename S::Action>::is_float;
+}
+
+template <class S, class R>
+GE_COLD BuildFacts::Role facts_of_role(const typename S::Params& params) {
+  using A = typename R::Action;
+  static_assert(is_transient<A>(),
+                "GE: an action is of one step: say static constexpr bool transient = true in it");
+  static_assert(!Wide<typename R::Observation> && !AnyImage<typename R::Observation>,
+                "GE: a role observes rows of a length that the compiler knows");
+  BuildFacts::Role role{};
+  role.shape = {R::name,
+                first_agent<S, R>(params),
+                agents_in<R>(params),
+                ActionShape<A>::is_float,
+                ranges_of<A>(params),
+                RowShape<typename R::Observation>::elements,
+                RowShape<role_row<R, kActionMask>>::elements};
+  role.action = action_fields<A>(params);
+  role.observation = row_fields<typename R::Observation>(params);
+  role.is_choice = is_choice<A>;
+  role.is_masked = RoleTraits<S>::choices || names_mask<R>;
+  return role;
+}
+template <class S>
+GE_COLD std::vector<BuildFacts::Role> facts_of_roles(const typename S::Params& params) {
+  std::vector<BuildFacts::Role> all;
+  for_each_type(roles_of<S>{}, [&](auto role) {
+    all.push_back(facts_of_role<S, typename decltype(role)::type>(params));
+  });
+  return all;
+}
+
 /// What is known of a build without a simulator; `E` is the smallest tier.
 template <class E>
 GE_COLD BuildFacts facts_of_build(const std::string& id, const typename E::Schema::Params& params) {
@@ -195,11 +254,17 @@ GE_COLD BuildFacts facts_of_build(const std::string& id, const typename E::Schem
   list_columns<false, AllTables<S>>(facts.columns, segments, params);
   facts.parameters = field_infos<typename SettingsOf<S>::type>(true);
   facts.reset_options = field_infos<typename ResetSettingsOf<S>::type>(true);
-  facts.action = action_fields<typename S::Action>(params);
+  if constexpr (has_roles<S>) {
+    facts.roles = facts_of_roles<S>(params);
+    describe_padded(facts);
+    if constexpr (RoleTraits<S>::masks) facts.rows[kActionMask].emplace();
+  } else {
+    facts.action = action_fields<typename S::Action>(params);
+    facts.pictures = AnyImage<typename E::Observation>;
+  }
   for_each_row_type<E>([&](auto output, auto row) {
     facts.rows[output] = row_fields<typename decltype(row)::type>(params);
   });
-  facts.pictures = AnyImage<typename E::Observation>;
   facts.turns = kHooks<E>.acts.given;
   facts.text = kHooks<E>.text.given;
   facts.scene = kHooks<E>.scene.given;
@@ -213,37 +278,29 @@ class Plan : public PlanFacts {
   using S = typename E::Schema;
   using Params = typename S::Params;
   using Settings = typename SettingsOf<S>::type;
-  static_assert(is_transient<typename S::Action>(),
-                "GE: an action is of one step: say static constexpr bool transient = true in it");
-
   GE_COLD Plan(const std::string& id, const Config& config, const Settings& settings,
                const Params& params, int tier)
-      : PlanFacts(id, config, tier, agents_of_params(params)),
+      : PlanFacts(id, config, tier, agents_with<S>(params)),
         settings_(settings),
         params_(params) {
-    using Observation = typename E::Observation;
     // In this order: shapes need the format, the JSON needs all that is above it. Assets are made
     // before anything is allocated, since their bytes count when it is asked whether worlds fit.
-    check_config(Wide<Observation> || AnyImage<Observation>, E::card.max_episode_steps);
+    check_config(has_long_rows(), E::card.max_episode_steps);
     list_columns<false, AllTables<S>>(columns_, segments_, params_);
     hash_layout();
-    choose_format(own_format<Observation>(), formats<Observation>());
     set_shapes();
     shelf_ = make_assets<S>(id_, config_.data_folders, settings_, params_, assets_);
-    list_ranges();
-    choose_actions(ActionShape<typename S::Action>::is_float);
+    if constexpr (has_roles<S>)
+      list_role_ranges();
+    else
+      ranges_ = ranges_of<typename S::Action>(params_);
+    choose_actions(acts_in_floats<S>());
     // Names are for dictionaries of agents, which nobody makes of millions.
     std::vector<std::string> names;
     for (int agent = 0; agents_ <= kMostNamed && agent < agents_; ++agent)
       names.push_back(name_of_agent<E>(params_, agent));
     write_instance(facts_of_build<E>(id_, params_), &settings_, names,
                    record_bytes<AllTables<S>>(params_));
-  }
-
-  /// Before there is a Plan, too (fitting.hpp): how many agents a world of these parameters has.
-  static int agents_of_params(const Params& params) {
-    if constexpr (requires { S::Agent::count(params); }) return int(S::Agent::count(params));
-    return S::Agent::capacity;
   }
 
   Settings settings_;
@@ -291,8 +348,22 @@ class Plan : public PlanFacts {
     else
       add_output(which, type_of<typename RowShape<Row>::Element>(), {RowShape<Row>::elements});
   }
+  static constexpr bool has_long_rows() {
+    if constexpr (has_roles<S>)
+      return false;
+    else
+      return Wide<typename E::Observation> || AnyImage<typename E::Observation>;
+  }
   GE_COLD void set_shapes() {
-    add_agent_outputs(S::Agent::capacity > 1);
+    if constexpr (has_roles<S>) {
+      set_role_shapes();
+    } else {
+      using Observation = typename E::Observation;
+      static_assert(is_transient<typename S::Action>(),
+                    "GE: an action is of one step: say static constexpr bool transient = true in it");
+      choose_format(own_format<Observation>(), formats<Observation>());
+    }
+    add_agent_outputs(has_roles<S> || lone_agent_of<S>::capacity > 1);
     if constexpr (kHooks<E>.objective.given) add_output(kObjective, Type::float32, {});
     for_each_row_type<E>(
         [&](auto output, auto row) { row_output<typename decltype(row)::type>(output); });
@@ -302,11 +373,17 @@ class Plan : public PlanFacts {
       static_assert(std::is_same_v<typename RowShape<row_of<E, kRewardParts>>::Element, float>,
                     "GE: the parts of a reward are floats");
   }
-  GE_COLD void list_ranges() {
-    using Shape = ActionShape<typename S::Action>;
-    for (int k = 0; k < Shape::words; ++k) {
-      ranges_.push_back(Shape::ranges.at[k].low);
-      ranges_.push_back(highest_action<typename S::Action>(params_, k, Shape::ranges.at[k].high));
+  GE_COLD void set_role_shapes() {
+    using Element = typename RoleRows<S, kObservation>::Element;
+    for (const BuildFacts::Role& role : facts_of_roles<S>(params_)) roles_.push_back(role.shape);
+    const Elements own = std::is_same_v<Element, float> ? Elements::float32 : Elements::uint8;
+    choose_format(own, {own});
+    add_role_output(kObservation, type_of<Element>(), &RoleShape::elements);
+    add_role_output(kFinalObservation, type_of<Element>(), &RoleShape::elements);
+    if constexpr (RoleTraits<S>::masks) {
+      static_assert(std::is_same_v<typename RoleRows<S, kActionMask>::Element, uint8_t>,
+                    "GE: an action mask is of uint8_t");
+      add_role_output(kActionMask, Type::uint8, &RoleShape::mask_elements);
     }
   }
 };
@@ -326,6 +403,11 @@ GE_COLD std::shared_ptr<const cuda::LaunchList> list_planned(const Plan<E>& plan
     return nullptr;
 }
 
+/// The time limit; 0: none.
+inline int64_t steps_of(const Config& config, const Card& card) {
+  return config.max_episode_steps < 0 ? card.max_episode_steps : config.max_episode_steps;
+}
+
 /// What `use` makes of the plan of the smallest tier that fits.
 /// All tiers have the same settings and parameters, so they are read by the first one's types;
 /// tiers differ in capacities, and with them in layout, alone.
@@ -341,6 +423,8 @@ GE_COLD Made make_tier(const std::string& id, const Config& config, const Use& u
     using E = typename decltype(t)::type;
     bool fits = made == nullptr;
     if constexpr (kHooks<E>.fits.given) fits = fits && kHooks<E>.fits.call(params);
+    if constexpr (kHooks<E>.fits_steps.given)
+      fits = fits && kHooks<E>.fits_steps.call(steps_of(config, E::card));
     if (fits) made = use(Plan<E>(id, config, settings, params, tier));
     ++tier;
   };

@@ -13,31 +13,33 @@
 namespace ge {
 namespace {
 
-[[noreturn]] void refuse(const Simulator& simulator, int64_t element, double value) {
-  const std::vector<double>& ranges = simulator.action_ranges();
-  const int64_t words = int64_t(ranges.size()) / 2;
-  const int64_t row = element / words, k = element % words;
-  const int agents = simulator.agents();
-  std::string where =
-      "world " + std::to_string(row / agents) + ", agent " + std::to_string(row % agents);
-  if (words > 1) where += ", component " + std::to_string(k);
-  const double low = ranges[size_t(2 * k)], high = ranges[size_t(2 * k + 1)];
-  const std::string legal = simulator.action_is_float()
-                                ? "a number from " + spelled(low) + " to " + spelled(high)
-                                : "one of " + spelled(low) + " to " + spelled(high);
-  throw Error(Fault::value, "actions: " + where + ": " + spelled(value) + " is not " + legal);
+/// What a number of an action has to be: low and high of each of its words, and whether they are
+/// floats.
+struct Legal {
+  const std::vector<double>& ranges;
+  bool is_float;
+};
+
+[[noreturn]] void refuse(const Legal& legal, const std::string& who, int64_t word, double value) {
+  std::string where = who;
+  if (legal.ranges.size() > 2) where += ", component " + std::to_string(word);
+  const double low = legal.ranges[size_t(2 * word)], high = legal.ranges[size_t(2 * word + 1)];
+  const std::string what = legal.is_float
+                               ? "a number from " + spelled(low) + " to " + spelled(high)
+                               : "one of " + spelled(low) + " to " + spelled(high);
+  throw Error(Fault::value, "actions: " + where + ": " + spelled(value) + " is not " + what);
 }
 
 // Blocks of elements are judged and, where To is another type, put at `to`, without a branch; only
-// a block with a bad one is searched.
-template <class To, class From>
-void judge(const Simulator& simulator, const From* values, int64_t count, To* to) {
+// a block with a bad one is searched. who(row) names an agent.
+template <class To, class From, class Who>
+void judge(const Legal& legal, const From* values, int64_t count, To* to, const Who& who) {
   constexpr bool converts = !std::is_same_v<From, To>;
   // As wide as the bounds need: 999 is no uint8_t. A double is judged as the float that the rules
   // will see, as on a GPU: what rounds to a bound is within it.
   using Whole = std::conditional_t<sizeof(From) == 1, int32_t, From>;
   using Wide = std::conditional_t<std::is_floating_point_v<From>, float, Whole>;
-  const std::vector<double>& ranges = simulator.action_ranges();
+  const std::vector<double>& ranges = legal.ranges;
   const int64_t words = int64_t(ranges.size()) / 2;
   // Written so that NaN is bad.
   const auto bad = [&](int64_t i) {
@@ -64,8 +66,61 @@ void judge(const Simulator& simulator, const From* values, int64_t count, To* to
       }
     }
     for (int64_t i = first; any != 0 && i < last; ++i)
-      if (bad(i)) refuse(simulator, i, double(values[i]));
+      if (bad(i)) refuse(legal, who(i / words), i % words, double(values[i]));
   }
+}
+
+/// f(role, element of its first agent's action, agents, first world) for each run of agents of a role whose actions lie side
+/// by side in a caller's array.
+template <class F>
+void for_each_run(const Simulator& simulator, const F& f) {
+  const int64_t worlds = simulator.worlds();
+  const int64_t most = int64_t(simulator.action_ranges().size()) / 2;
+  int64_t at = 0;
+  for (const RoleShape& role : simulator.roles()) {
+    if (simulator.config().roles == RoleForm::split) {
+      f(role, at, worlds * role.count, 0);
+      at += worlds * role.count * role.words();
+      continue;
+    }
+    // Shorter actions than the longest have a gap behind each.
+    const int64_t runs = role.words() == most ? 1 : role.count, agents = role.count / runs;
+    for (int64_t world = 0; world < worlds; ++world)
+      for (int64_t run = 0; run < runs; ++run)
+        f(role, (world * simulator.agents() + role.first + run * agents) * most, agents,
+          world * role.count + run * agents);
+  }
+}
+
+/// Of roles: each action is judged by what its role may do.
+template <class To, class From>
+void judge_roles(const Simulator& simulator, const From* values, To* to) {
+  for_each_run(simulator, [&](const RoleShape& role, int64_t at, int64_t agents, int64_t first) {
+    const Legal legal{role.ranges, role.is_float};
+    const auto who = [&](int64_t row) {
+      const int64_t agent = first + row;
+      return "world " + std::to_string(agent / role.count) + ", " + role.name + "_" +
+             std::to_string(agent % role.count);
+    };
+    const int64_t count = agents * role.words();
+    if constexpr (std::is_same_v<From, int32_t>)
+      if (role.is_float) {  // by their bits
+        const auto* const floats = reinterpret_cast<const float*>(values + at);
+        return judge<float>(legal, floats, count, static_cast<float*>(nullptr), who);
+      }
+    judge(legal, values + at, count, to == nullptr ? to : to + at, who);
+  });
+}
+
+template <class To, class From>
+void judge_all(const Simulator& simulator, const From* values, int64_t count, To* to) {
+  if (!simulator.roles().empty()) return judge_roles(simulator, values, to);
+  const int agents = simulator.agents();
+  judge(Legal{simulator.action_ranges(), simulator.action_is_float()}, values, count, to,
+        [&](int64_t row) {
+          return "world " + std::to_string(row / agents) + ", agent " +
+                 std::to_string(row % agents);
+        });
 }
 
 }  // namespace
@@ -79,20 +134,23 @@ void check_action_type(const Simulator& simulator, const Actions& actions) {
                 std::string("actions must be ") +
                     (simulator.action_is_float() ? "float32 or float64" : "int64, int32 or uint8") +
                     ", got " + name_of(actions.type));
+  if (simulator.actions_are_mixed() && actions.type != Type::int32)
+    throw Error(Fault::type,
+                std::string("actions of roles, some of floats, must be int32, got ") +
+                    name_of(actions.type));
   if (actions.data == nullptr) throw Error(Fault::value, "actions: there are none");
 }
 
 const void* own_actions(const Simulator& simulator, const Actions& actions,
                         std::vector<char>& room) {
   check_action_type(simulator, actions);
-  const int64_t count =
-      simulator.worlds() * simulator.agents() * int64_t(simulator.action_ranges().size()) / 2;
+  const int64_t count = simulator.action_count();
   const auto take = [&]<class From, class To>(Type_<From>, Type_<To>) -> const void* {
     constexpr bool own = std::is_same_v<From, To>;
     // Kept by the simulator from step to step: only the first step allocates.
     if (!own) room.resize(size_t(count) * sizeof(To));
-    judge(simulator, static_cast<const From*>(actions.data), count,
-          reinterpret_cast<To*>(room.data()));
+    judge_all(simulator, static_cast<const From*>(actions.data), count,
+              reinterpret_cast<To*>(room.data()));
     return own ? actions.data : static_cast<const void*>(room.data());
   };
   switch (actions.type) {

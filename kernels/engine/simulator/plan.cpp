@@ -1,6 +1,7 @@
 // See plan.hpp.
 #include "engine/simulator/plan.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "engine/graph/wide_rows.hpp"
@@ -81,7 +82,48 @@ std::string columns_json(const std::vector<Column>& columns) {
   return out + "]";
 }
 
+std::string roles_json(const std::vector<BuildFacts::Role>& roles) {
+  std::string out;
+  for (const BuildFacts::Role& role : roles)
+    out += (out.empty() ? "" : ", ") + ("{\"name\": " + json(role.shape.name)) +
+           ", \"first\": " + std::to_string(role.shape.first) +
+           ", \"count\": " + std::to_string(role.shape.count) +
+           ", \"choices\": " +
+           (role.is_choice ? std::to_string(int64_t(role.shape.ranges[1]) + 1) : "null") +
+           ", \"masked\": " + flag(role.is_masked) +
+           ", \"elements\": " + std::to_string(role.shape.elements) +
+           ", \"mask_elements\": " + std::to_string(role.shape.mask_elements) +
+           ", \"action\": " + json(role.action) + ", \"observation\": " + json(role.observation) +
+           "}";
+  return ", \"roles\": [" + out + "]";
+}
+
 }  // namespace
+
+void describe_padded(BuildFacts& facts) {
+  FieldInfo row{}, action{};
+  bool are_choices = true;
+  int64_t longest = 0;
+  row.low = kUnbounded, row.high = -kUnbounded;
+  for (const BuildFacts::Role& role : facts.roles) {
+    longest = std::max(longest, role.shape.elements);
+    are_choices = are_choices && role.is_choice;
+    if (role.is_choice) action.choices = std::max(action.choices, int(role.shape.ranges[1]) + 1);
+    for (const FieldInfo& field : role.observation) {
+      row.type = field.type;
+      row.low = std::min(row.low, field.low), row.high = std::max(row.high, field.high);
+    }
+  }
+  // Behind a row's own elements there are zeros.
+  row.low = std::min(row.low, 0.0), row.high = std::max(row.high, 0.0);
+  row.name = "row", row.doc = "what an agent's role observes, and zeros behind it";
+  row.shape = {longest};
+  facts.rows[kObservation] = {row};
+  action.name = "action", action.doc = "one of the role's own";
+  action.type = Type::int32;
+  action.low = 0, action.high = action.choices - 1;
+  if (are_choices) facts.action = {action};
+}
 
 std::string describe_build(const BuildFacts& facts) {
   const Card& card = facts.card;
@@ -104,6 +146,7 @@ std::string describe_build(const BuildFacts& facts) {
          ", \"scene\": " + flag(facts.scene || is_grid) +
          (card.render_fps > 0 ? ", \"render_fps\": " + std::to_string(card.render_fps) : "") +
          (facts.pictures ? ", \"pictures\": true" : "") +
+         (facts.roles.empty() ? "" : roles_json(facts.roles)) +
          ", \"action_mask\": " + flag(facts.rows[kActionMask].has_value()) +
          ", \"columns\": " + columns_json(facts.columns);
 }
@@ -207,6 +250,31 @@ void PlanFacts::add_output(Output which, Type type, std::vector<int64_t> row) {
   for (const int64_t extent : shape.row) shape.bytes *= extent;
 }
 
+void PlanFacts::add_role_output(Output which, Type type, int64_t RoleShape::*elements) {
+  int64_t longest = 0, all = 0;
+  for (const RoleShape& role : roles_) {
+    longest = std::max(longest, role.*elements);
+    all += config_.worlds * role.count * role.*elements;
+  }
+  add_output(which, type, {longest});
+  if (config_.roles == RoleForm::padded) return;
+  OutputShape& shape = outputs_[which];
+  shape.per_agent = false;
+  shape.split = true;
+  shape.row = {all};
+  shape.bytes = all * bytes_of(type);
+}
+/// As many words as the action with the most has, each from 0 to the most that any has there: what
+/// is refused is judged by the roles' own.
+void PlanFacts::list_role_ranges() {
+  for (const RoleShape& role : roles_) {
+    ranges_.resize(std::max(ranges_.size(), role.ranges.size()));
+    for (size_t k = 0; k < role.ranges.size(); ++k)
+      ranges_[k] = k % 2 == 0 ? std::min(ranges_[k], role.ranges[k])
+                              : std::max(ranges_[k], role.ranges[k]);
+  }
+}
+
 void PlanFacts::add_wide_output(Output which, Elements own, const WideShape& row) {
   const Elements format = format_of(which, own);
   add_output(which, format == Elements::float32 ? Type::float32 : Type::uint8,
@@ -286,7 +354,8 @@ void PlanFacts::write_instance(BuildFacts build, const void* values,
   for (int o = 0; o < kOutputCount; ++o) {
     const OutputShape& shape = outputs_[o];
     if (!shape.exists) continue;
-    std::vector<int64_t> full{config_.worlds};
+    std::vector<int64_t> full;
+    if (!shape.split) full.push_back(config_.worlds);
     if (shape.per_agent) full.push_back(agents_);
     full.insert(full.end(), shape.row.begin(), shape.row.end());
     outputs += (outputs.empty() ? "" : ", ") + json(std::string(name_of(Output(o)))) +
@@ -304,6 +373,7 @@ void PlanFacts::write_instance(BuildFacts build, const void* values,
       ", \"agents_per_world\": " + std::to_string(agents_) + ", \"agent_names\": [" + agents + "]" +
       ", \"autoreset_mode\": " + json(std::string(name_of(config_.autoreset))) +
       ", \"time_limit\": " + std::to_string(max_steps_) +
+      (roles_.empty() ? "" : ", \"role_form\": " + json(std::string(name_of(config_.roles)))) +
       ", \"packed\": " + flag(format_ == Elements::bits) +
       ", \"record_bytes\": " + std::to_string(record_bytes) + ", \"layout\": " + json(layout_) +
       (shelf_ == nullptr ? "" : ", \"assets\": " + json(shelf_->hash())) +

@@ -56,8 +56,16 @@ struct BuildFacts {
   std::vector<FieldInfo> parameters, reset_options, action;
   std::optional<std::vector<FieldInfo>>
       rows[kOutputCount];  // of outputs that the environment fills
+  struct Role {
+    RoleShape shape;
+    std::vector<FieldInfo> action, observation;
+    bool is_choice, is_masked;
+  };
+  std::vector<Role> roles;
   bool pictures = false, turns = false, text = false, scene = false;
 };
+/// Where there are roles: what stands for the action and the observation of all of them, padded.
+void describe_padded(BuildFacts& facts);
 /// The part of the JSON that is known without a simulator.
 std::string describe_build(const BuildFacts& facts);
 
@@ -85,7 +93,8 @@ struct PlanFacts {
   int64_t max_steps_ = 0;
   std::vector<Column> columns_;
   std::vector<Segment> segments_;
-  std::vector<double> ranges_;  // of a caller's action
+  std::vector<RoleShape> roles_;
+  std::vector<double> ranges_;  // of a caller's action; of roles, of one as long as the longest
   int32_t flat_actions_ = 0;    // how many there are where one number says all categories; else 0
   // layout_: hash of the columns; instance_: JSON that answers whatever Python asks, written once.
   std::string layout_, instance_;
@@ -108,6 +117,9 @@ struct PlanFacts {
   /// The format of a wide row that is written as `which`; `own` is that of its elements.
   Elements format_of(Output which, Elements own) const;
   void add_output(Output which, Type type, std::vector<int64_t> row);
+  /// Rows of roles, as long as `elements` of each says.
+  void add_role_output(Output which, Type type, int64_t RoleShape::*elements);
+  void list_role_ranges();
   void add_image_outputs(const ImageForm& form, bool into_final);
   void add_wide_output(Output which, Elements own, const WideShape& row);
   /// What the life cycle tells of each agent.

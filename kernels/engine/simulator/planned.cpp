@@ -3,6 +3,19 @@
 
 namespace ge {
 
+bool Simulator::actions_are_mixed() const {
+  bool floats = false, categories = false;
+  for (const RoleShape& role : roles()) (role.is_float ? floats : categories) = true;
+  return floats && categories;
+}
+int64_t Simulator::action_count() const {
+  if (config().roles == RoleForm::padded || roles().empty())
+    return worlds() * agents() * int64_t(action_ranges().size()) / 2;
+  int64_t words = 0;
+  for (const RoleShape& role : roles()) words += worlds() * role.count * role.words();
+  return words;
+}
+
 const std::string& PlannedBase::instance() const {
   return facts_->instance_;
 }
@@ -35,6 +48,9 @@ const std::vector<double>& PlannedBase::action_ranges() const {
 }
 bool PlannedBase::action_is_float() const {
   return action_is_float_;
+}
+const std::vector<RoleShape>& PlannedBase::roles() const {
+  return facts_->roles_;
 }
 int64_t PlannedBase::record_bytes() const {
   return shape_.record_bytes;

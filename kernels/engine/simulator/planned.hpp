@@ -34,6 +34,7 @@ class GE_API PlannedBase : public Simulator {
   const AssetShelf* assets() const override;
   const std::vector<double>& action_ranges() const override;
   bool action_is_float() const override;
+  const std::vector<RoleShape>& roles() const override;
   std::vector<std::string> action_names() const override;
   std::vector<std::string> action_keys() const override;
   std::string text(int64_t world, int viewer) const override;
@@ -84,7 +85,7 @@ class PlannedSimulator : public Machine {
   static constexpr int B = kBlock<S>;
 
   GE_COLD explicit PlannedSimulator(Plan<E>&& plan)
-      : Machine(ActionShape<typename S::Action>::is_float,
+      : Machine(acts_in_floats<S>(),
                 {ge::record_bytes<Tables>(plan.params_), ge::block_bytes<Tables, B>(plan.params_),
                  B, kOffset<Tables, EpisodeTable, Identity>}),
         plan_(std::move(plan)) {
@@ -96,6 +97,7 @@ class PlannedSimulator : public Machine {
     shared_.params = plan_.params_;
     shared_.format = plan_.format_;
     shared_.flat_actions = plan_.flat_actions_;
+    shared_.role_form = plan_.config_.roles;
   }
 
  protected:

@@ -359,7 +359,10 @@ class GoldenActions {
         words_(int64_t(simulator.action_ranges().size()) / 2),
         per_world_(simulator.agents() * words_),
         is_float_(simulator.action_is_float()),
-        drawn_(size_t(simulator.worlds() * per_world_)) {}
+        drawn_(size_t(simulator.worlds() * per_world_)) {
+    if (simulator.config().roles != RoleForm::padded && !simulator.roles().empty())
+      throw Error(Fault::value, "golden runs have the rows of roles padded");
+  }
 
   int64_t bytes() const { return int64_t(drawn_.size()) * 4; }
   Type type() const { return is_float_ ? Type::float32 : Type::int32; }
@@ -371,15 +374,25 @@ class GoldenActions {
       const uint32_t identity = uint32_t(simulator_.config().first_world + world);
       const Draw d = draw(uint32_t(seed), uint32_t(seed >> 32), identity, 0, uint32_t(step), stream,
                           uint32_t(k), 0);
-      const double low = simulator_.action_ranges()[size_t(2 * (k % words_))],
-                   high = simulator_.action_ranges()[size_t(2 * (k % words_) + 1)];
-      drawn_[at] = is_float_ ? __builtin_bit_cast(uint32_t, number(d, low, high))
-                             : uint32_t(category(d, low, high));
+      const RoleShape* const role = role_of(k / words_);
+      const auto& ranges = role == nullptr ? simulator_.action_ranges() : role->ranges;
+      const size_t word = size_t(k % words_);
+      if (2 * word >= ranges.size()) continue;  // behind the action of its role
+      const double low = ranges[2 * word], high = ranges[2 * word + 1];
+      drawn_[at] = (role == nullptr ? is_float_ : role->is_float)
+                       ? __builtin_bit_cast(uint32_t, number(d, low, high))
+                       : uint32_t(category(d, low, high));
     }
     return drawn_.data();
   }
 
  private:
+  /// Of an agent; null where there are none.
+  const RoleShape* role_of(int64_t agent) const {
+    for (const RoleShape& role : simulator_.roles())
+      if (agent >= role.first && agent < role.first + role.count) return &role;
+    return nullptr;
+  }
   static float number(const Draw& d, double low, double high) {
     const float lo = low == -kUnbounded ? -1.0f : float(low),
                 hi = high == kUnbounded ? 1.0f : float(high);

@@ -24,6 +24,18 @@ struct OutputShape {
   bool per_agent = true;
   std::vector<int64_t> row;  // shape of one row
   int64_t bytes = 0;         // of the whole array
+  bool split = false;        // the array is `row` alone: role after role, in rows of their own lengths
+};
+
+/// A kind of agents, where an environment has several: which of a world's agents they are, what
+/// they do, and how long their rows are.
+struct RoleShape {
+  std::string name;
+  int first = 0, count = 0;
+  bool is_float = false;
+  std::vector<double> ranges;              // low and high of each word of an action
+  int64_t elements = 0, mask_elements = 0;  // of a row
+  int words() const { return int(ranges.size()) / 2; }
 };
 
 /// How a GPU runs a graph: lanes that own a world and run stage after stage, or a grid-wide kernel
@@ -43,6 +55,7 @@ struct Config {
   int threads = 0;                 // 0: as many as the process may use
   Elements elements = Elements::own;
   ActionForm actions = ActionForm::own;
+  RoleForm roles = RoleForm::padded;
   FinalRows final_rows = FinalRows::zero;  // `keep` holds for every call
   int device = 0;                          // CUDA ordinal
   Values parameters;
@@ -57,7 +70,9 @@ struct Config {
   uint64_t shuffle_seed = 0;  // order of rows (shuffled) and of lanes (lanes)
 };
 
-/// The actions of one step, in the caller's element type; (worlds, agents[, k]) contiguous.
+/// The actions of one step, in the caller's element type; (worlds, agents[, k]) contiguous. Of roles,
+/// k is the most that one has, or split, role after role, (worlds, agents of the role[, k]); where
+/// some are of floats and some of categories all are int32, floats by their bits.
 struct Actions {
   const void* data = nullptr;
   Type type = Type::int64;
@@ -125,6 +140,12 @@ class GE_API Simulator {
   /// Low and high of each element of one action.
   virtual const std::vector<double>& action_ranges() const = 0;
   virtual bool action_is_float() const = 0;
+  /// Kinds of agents in the order in which they are counted; none where all are of one kind.
+  virtual const std::vector<RoleShape>& roles() const = 0;
+  /// Whether some roles act in floats and some in categories.
+  bool actions_are_mixed() const;
+  /// Words of all actions of a step, as a caller gives them.
+  int64_t action_count() const;
   /// What the environment calls its actions, and the key that stands for each when a person plays;
   /// empty where it says nothing.
   virtual std::vector<std::string> action_names() const = 0;

@@ -8,6 +8,7 @@
 #include "engine/maths/random.hpp"
 #include "engine/world/assets.hpp"
 #include "engine/world/record.hpp"
+#include "engine/world/roles.hpp"
 #include "engine/world/tuning.hpp"
 
 namespace ge {
@@ -70,6 +71,8 @@ struct Return {
 struct Fate {
   uint32_t bits;
   static constexpr uint32_t kGone = 1, kTerminated = 2, kTruncated = 4, kJustEnded = 8;
+  /// Of an agent that an episode is played without; for systems of `Reset`, which may write it.
+  static GE_FN constexpr Fate absent() { return {kGone}; }
   static constexpr auto describe() {
     return fields(
         field("fate", &Fate::bits,
@@ -145,6 +148,7 @@ struct Shared {
   Type action_type;
   const void* actions;
   int32_t flat_actions;       // how many there are where one number says all categories; else 0
+  RoleForm role_form;         // of rows of roles
   const uint8_t* reset_mask;  // null: all
   int32_t seed_count;         // of a reset. 0: the streams go on
   uint64_t seed;              // 1: world i gets (seed, first_world + i)
@@ -159,10 +163,15 @@ struct Shared {
 
 /// Agents of each world.
 template <class S>
+GE_FN int agents_with(const typename S::Params& params) {
+  if constexpr (has_roles<S>)
+    return detail::agents_in_all(params, roles_of<S>{});
+  else
+    return int(rows_of<typename S::Agent>(params));
+}
+template <class S>
 GE_FN int agents_of(const Shared<S>& shared) {
-  if constexpr (requires { S::Agent::count(shared.params); })
-    return int(S::Agent::count(shared.params));
-  return S::Agent::capacity;
+  return agents_with<S>(shared.params);
 }
 
 /// Keeps the smallest row that was counted.
@@ -315,7 +324,12 @@ class World {
 
   /// The episode's limit in steps; 0: none.
   GE_FN uint32_t max_steps() const { return cells_.shared->max_steps; }
-  /// Counts an action that the rules forbade and replaced by another; for EachWorld.
+  /// Counts an action that the rules forbade and replaced by another; for EachWorld, or for the row
+  /// that a system runs on. Of a role's agent say its table: count_illegal<Governors>(row).
+  template <class T>
+  GE_FN void count_illegal(int row) const {
+    count_illegal(detail::agents_before_table<T>(params(), roles_of<S>{}) + row);
+  }
   GE_FN void count_illegal(int agent) const {
     Counters* const counters = cells_.shared->counters;
     count_add(&counters->illegal_actions, 1);
