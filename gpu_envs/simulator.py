@@ -181,9 +181,12 @@ class Simulator:
         self._reset_fields = read_fields(self.instance["reset_options"])
         self.observation_fields = read_fields(self.instance["observation"])
         seen = self._read_spaces()
-        self.single_observation_space, self.views = seen
+        self.single_observation_space: Any = seen[0]  # None where roles are split
+        self.views = seen[1]
         self.reward_parts = tuple(field["name"] for field in self.instance["reward_parts"])
-        self.single_action_space = None if self.split else spaces.action_space(action_fields)
+        self.single_action_space: Any = (
+            None if self.split else spaces.action_space(action_fields)
+        )
         self._own: dict[bool, array_libraries.Binding] = {}
         # Whether the reused arrays tell which rows of final_obs a step has to clear.
         final = self.layout.of("final_obs")

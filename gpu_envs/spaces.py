@@ -118,7 +118,8 @@ class LayerViews:
         return {name: getattr(results, output) for name, output in self._last.items()}
 
 
-Seen = tuple[Space, FieldViews | LayerViews | None]  # space, and views of what is a dictionary
+# Space, and views of what is a dictionary; nothing where roles have spaces of their own.
+Seen = tuple[Space | None, FieldViews | LayerViews | None]
 
 
 def of_rows(fields: Sequence[Field], row: tuple[int, ...], dtype: str, layout: str) -> Seen:

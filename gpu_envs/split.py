@@ -1,7 +1,7 @@
 """Arrays of all roles in one, role after role, each with rows of its own length.
 
-This is how a simulator with `roles="split"` writes observations and masks and reads actions: nothing
-is padded, and each role's part is a view of its own shape.
+So a simulator with `roles="split"` writes observations and masks and reads actions: nothing is
+padded, and each role's part is a view of its own shape.
 """
 
 from __future__ import annotations

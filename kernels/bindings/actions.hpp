@@ -115,9 +115,10 @@ class ActionReader {
     const std::string k = !is_choice_ ? ", " + std::to_string(words_) : "";
     const py::array array = py::reinterpret_borrow<py::array>(object);
     if (split_ != 0)
-      throw Error(Fault::value, "actions of all roles, one after the other, must be a contiguous "
-                                "array of shape (" + std::to_string(split_) + ",), got " +
-                                    shape_of(array));
+      throw Error(Fault::value,
+                  "actions of all roles, one after the other, must be a contiguous "
+                  "array of shape (" +
+                      std::to_string(split_) + ",), got " + shape_of(array));
     throw Error(Fault::value, "actions must be a contiguous array of shape (" +
                                   std::to_string(worlds_ * agents_) + (k.empty() ? "," : k) +
                                   ") or (" + std::to_string(worlds_) + ", " +

@@ -289,7 +289,8 @@ class NativeSimulator {
       if (role.words() != 1 || role.is_float || (mask != nullptr && role.mask_elements > 64))
         throw Error(Fault::value,
                     "sample_actions: only for actions of one category, with a mask of 64 at most; "
-                    "those of " + role.name + " are not");
+                    "those of " +
+                        role.name + " are not");
     const Unlocked unlocked;
     for (const RoleShape& role : simulator.roles()) {
       const int64_t rows = simulator.worlds() * role.count;

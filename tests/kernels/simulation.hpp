@@ -71,23 +71,31 @@ class Simulation {
     simulator_->step({actions.data(), Type::int32}, bound_, nullptr);
   }
   /// Actions as a function of (seed, number, world under its seed, agent), the same in any batch.
-  void step_random(uint64_t seed, uint32_t number) {
-    const auto& ranges = simulator_->action_ranges();
-    const int64_t words = int64_t(ranges.size()) / 2, per_world = simulator_->agents() * words;
+  void step_random(uint64_t seed, uint32_t number) { step_words(random_actions(seed, number)); }
+  /// Words of the actions that are drawn, padded where roles' are of several lengths.
+  std::vector<int32_t> random_actions(uint64_t seed, uint32_t number) {
+    const int64_t words = int64_t(simulator_->action_ranges().size()) / 2,
+                  per_world = simulator_->agents() * words;
     std::vector<int32_t> actions(size_t(simulator_->worlds() * per_world));
-    const bool is_float = simulator_->action_is_float();
     for (int64_t i = 0; i < int64_t(actions.size()); ++i) {
+      const RoleShape* const role = simulator_->role_of(i % per_world / words);
+      const auto& ranges = role == nullptr ? simulator_->action_ranges() : role->ranges;
+      const size_t word = size_t(i % words);
+      if (2 * word >= ranges.size()) continue;  // behind the action of its role
+      const bool is_float = role == nullptr ? simulator_->action_is_float() : role->is_float;
       const uint32_t world = uint32_t(simulator_->config().first_world + i / per_world);
       const uint32_t slot = uint32_t(i % per_world);
       const Draw d = draw(uint32_t(seed), uint32_t(seed >> 32), world, 0, number, 0x7e57u, slot, 0);
-      const double low = ranges[size_t(2 * (i % words))],
-                   high = ranges[size_t(2 * (i % words) + 1)];
+      const double low = ranges[2 * word], high = ranges[2 * word + 1];
       const float number = is_float ? float(low) + float(high - low) * d.uniform(0) : 0.0f;
       actions[size_t(i)] = is_float ? __builtin_bit_cast(int32_t, number)
                                     : int32_t(low) + int32_t(d.below(0, uint32_t(high - low) + 1));
     }
-    if (!is_float) return step(actions);
-    simulator_->step({actions.data(), Type::float32}, bound_, nullptr);
+    return actions;
+  }
+  void step_words(const std::vector<int32_t>& words) {
+    const Type type = simulator_->action_is_float() ? Type::float32 : Type::int32;
+    simulator_->step({words.data(), type}, bound_, nullptr);
   }
 
   /// One output, all rows.

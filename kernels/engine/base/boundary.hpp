@@ -79,8 +79,8 @@ struct Words<ActionForm> {
   static constexpr const char* at[] = {"own", "flat"};
 };
 
-/// How rows of roles whose spaces differ lie: all agents of a world side by side, each row as long as
-/// the longest, with zeros behind what is its own; or `split`, role after role, each with rows of its
+/// How rows of roles whose spaces differ lie: all agents of a world side by side, each row as long
+/// as the longest, zeros behind what is its own; or `split`, role after role, each with rows of its
 /// own length and nothing between.
 enum class RoleForm { padded, split };
 template <>

@@ -40,10 +40,9 @@ inline void stage(Tile<E>& tile, Write<O, F>, const Set& set) {
 template <class E, class R>
 inline void stage(Tile<E>& tile, TakeActionsOf<R>, const Set& set) {
   using From = typename ActionShape<typename R::Action>::Element;
-  tile.each_cell(set, agents_in<R>(tile.shared.params), [](const CellsOf<E>& cells, int row)
-                                                            GE_LAMBDA {
-    take_role_action<E, R, From, false>(cells, row);
-  });
+  tile.each_cell(set, agents_in<R>(tile.shared.params),
+                 [](const CellsOf<E>& cells, int row)
+                     GE_LAMBDA { take_role_action<E, R, From, false>(cells, row); });
 }
 template <class E, Output O, auto F, class R>
 inline void stage(Tile<E>& tile, Write<O, F, R>, const Set& set) {

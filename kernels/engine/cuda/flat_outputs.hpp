@@ -82,8 +82,7 @@ struct ClearEndedRoleJob {
     const FlatPlace at = flat_place(i, agents_in<R>(work.shared.params));
     const int64_t index = agent_index<R>(work.shared, at.world, at.row);
     if (static_cast<const uint8_t*>(bound.at[kEnded])[index] == 0) return;
-    auto* const to =
-        static_cast<typename RowShape<Row>::Element*>(bound.at[kFinalObservation]);
+    auto* const to = static_cast<typename RowShape<Row>::Element*>(bound.at[kFinalObservation]);
     clear_run(to + rows_at<kFinalObservation, R>(work.shared).of(at.world, at.row),
               RowShape<Row>::elements, 0, 1);
   }

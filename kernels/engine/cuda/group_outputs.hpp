@@ -55,12 +55,12 @@ GE_FN void stage(Group& group, Write<O, F, R>, bool on) {
   const auto& cells = group.cells;
   V* const to = static_cast<V*>(cells.shared->bound.at[O]);
   if (to == nullptr) return;
-  my_rows<R::Agent::capacity>(
-      group, on, agents_in<R>(cells.shared->params), [&](int row) GE_LAMBDA {
-        V* const at = to + agent_index<R>(*cells.shared, cells.world, row);
-        GE_WATCH(at, sizeof(V), true);
-        store_once(at, value_of_row<F, typename R::Agent>(cells, row));
-      });
+  my_rows<R::Agent::capacity>(group, on, agents_in<R>(cells.shared->params),
+                              [&](int row) GE_LAMBDA {
+                                V* const at = to + agent_index<R>(*cells.shared, cells.world, row);
+                                GE_WATCH(at, sizeof(V), true);
+                                store_once(at, value_of_row<F, typename R::Agent>(cells, row));
+                              });
 }
 
 // ---- rows
@@ -107,9 +107,8 @@ GE_FN void role_rows_out(const Group& group, Output output, bool on) {
   if (to == nullptr) return;
   const RowsAt at = rows_at<kOutput, R>(shared);
   const int rows = agents_in<R>(shared.params);
-  const auto make = [&](int row, Row& out) GE_LAMBDA {
-    return observe_into<F, Agent>(group.cells, row, kFinal, out);
-  };
+  const auto make = [&](int row, Row& out)
+                        GE_LAMBDA { return observe_into<F, Agent>(group.cells, row, kFinal, out); };
   if (shared.role_form == RoleForm::split)  // the same for all lanes
     return rows_out_at<kFinal, Row, Agent::capacity>(group, to + at.first, rows, on, make);
   my_rows<Agent::capacity>(group, on, rows, [&](int row) GE_LAMBDA {

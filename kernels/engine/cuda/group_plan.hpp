@@ -6,6 +6,7 @@
 #include "engine/cuda/launches.hpp"
 #include "engine/cuda/rows.hpp"
 #include "engine/graph/lifetimes.hpp"
+#include "engine/graph/role_rows.hpp"
 
 namespace ge {
 

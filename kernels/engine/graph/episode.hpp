@@ -204,7 +204,8 @@ struct Sewn {
   static constexpr bool kHasParts = requires { typename E::RewardParts; };
   static constexpr Tuning kTuned = kTuning<S>;
   static_assert(has_no_loose_hooks<E>());
-  static_assert(!has_roles<S> || !kHasParts, "GE: parts of a reward are told where there is one role");
+  static_assert(!has_roles<S> || !kHasParts,
+                "GE: parts of a reward are told where there is one role");
 
   static consteval auto begin() {
     return Stages<EachWorld<&L::begin_step>>{} +
@@ -219,9 +220,8 @@ struct Sewn {
   /// A number of each agent, whatever its role.
   template <Output kOutput, auto F>
   static consteval auto write() {
-    return []<class... Rs>(Types<Rs...>) {
-      return Stages<Write<kOutput, F, Rs>...>{};
-    }(roles_of<S>{});
+    return
+        []<class... Rs>(Types<Rs...>) { return Stages<Write<kOutput, F, Rs>...>{}; }(roles_of<S>{});
   }
   static consteval auto clear() {
     return Stages<EachWorld<&L::clear_verdict>, Each<&L::clear_agent>>{} + clear_parts();

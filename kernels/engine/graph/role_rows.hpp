@@ -41,8 +41,9 @@ struct TraitsOfRoles<Types<Rs...>> {
   static constexpr bool mixed = !floats && (ActionShape<typename Rs::Action>::is_float || ...);
   static constexpr int most_words = [] {
     int most = 0;
-    ((most = ActionShape<typename Rs::Action>::words > most ? ActionShape<typename Rs::Action>::words
-                                                            : most),
+    ((most = ActionShape<typename Rs::Action>::words > most
+                 ? ActionShape<typename Rs::Action>::words
+                 : most),
      ...);
     return most;
   }();
@@ -117,8 +118,8 @@ struct RowsOfRoles<kOutput, Types<First, Rest...>> {
 template <class S, Output kOutput>
 using RoleRows = RowsOfRoles<kOutput, roles_of<S>>;
 
-/// Where a role's rows of an output lie, in elements: the first row of world 0, how far it is to the
-/// next world's and to the next row, and the zeros behind a row's own elements.
+/// Where a role's rows of an output lie, in elements: the first row of world 0, how far it is to
+/// the next world's and to the next row, and the zeros behind a row's own elements.
 struct RowsAt {
   int64_t first, world, row;
   int32_t tail;

@@ -64,8 +64,7 @@ GE_FN int32_t choices_of_row(const Sampling& s, int64_t row) {
 
 /// The legal category of a row that a word picks; 0 where none is legal.
 GE_FN int32_t sampled_action(const Sampling& s, int64_t row, uint32_t word) {
-  if (s.mask == nullptr)
-    return int32_t(uint64_t{word} * uint32_t(choices_of_row(s, row)) >> 32);
+  if (s.mask == nullptr) return int32_t(uint64_t{word} * uint32_t(choices_of_row(s, row)) >> 32);
   uint64_t bits = legal_bits(s.mask + row * s.choices, s.choices);
   if (bits == 0) return 0;
   for (uint32_t left = uint32_t(uint64_t{word} * uint32_t(count_ones(bits)) >> 32); left > 0;

@@ -280,9 +280,7 @@ class Plan : public PlanFacts {
   using Settings = typename SettingsOf<S>::type;
   GE_COLD Plan(const std::string& id, const Config& config, const Settings& settings,
                const Params& params, int tier)
-      : PlanFacts(id, config, tier, agents_with<S>(params)),
-        settings_(settings),
-        params_(params) {
+      : PlanFacts(id, config, tier, agents_with<S>(params)), settings_(settings), params_(params) {
     // In this order: shapes need the format, the JSON needs all that is above it. Assets are made
     // before anything is allocated, since their bytes count when it is asked whether worlds fit.
     check_config(has_long_rows(), E::card.max_episode_steps);
@@ -359,8 +357,9 @@ class Plan : public PlanFacts {
       set_role_shapes();
     } else {
       using Observation = typename E::Observation;
-      static_assert(is_transient<typename S::Action>(),
-                    "GE: an action is of one step: say static constexpr bool transient = true in it");
+      static_assert(
+          is_transient<typename S::Action>(),
+          "GE: an action is of one step: say static constexpr bool transient = true in it");
       choose_format(own_format<Observation>(), formats<Observation>());
     }
     add_agent_outputs(has_roles<S> || lone_agent_of<S>::capacity > 1);

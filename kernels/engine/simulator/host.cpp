@@ -24,9 +24,8 @@ struct Legal {
   std::string where = who;
   if (legal.ranges.size() > 2) where += ", component " + std::to_string(word);
   const double low = legal.ranges[size_t(2 * word)], high = legal.ranges[size_t(2 * word + 1)];
-  const std::string what = legal.is_float
-                               ? "a number from " + spelled(low) + " to " + spelled(high)
-                               : "one of " + spelled(low) + " to " + spelled(high);
+  const std::string what = legal.is_float ? "a number from " + spelled(low) + " to " + spelled(high)
+                                          : "one of " + spelled(low) + " to " + spelled(high);
   throw Error(Fault::value, "actions: " + where + ": " + spelled(value) + " is not " + what);
 }
 
@@ -70,8 +69,8 @@ void judge(const Legal& legal, const From* values, int64_t count, To* to, const 
   }
 }
 
-/// f(role, element of its first agent's action, agents, first world) for each run of agents of a role whose actions lie side
-/// by side in a caller's array.
+/// f(role, at, agents, first) for each run of agents of a role whose actions lie side by side in a
+/// caller's array: `at` is the first one's element, `first` how many of the role come before it.
 template <class F>
 void for_each_run(const Simulator& simulator, const F& f) {
   const int64_t worlds = simulator.worlds();
@@ -135,9 +134,8 @@ void check_action_type(const Simulator& simulator, const Actions& actions) {
                     (simulator.action_is_float() ? "float32 or float64" : "int64, int32 or uint8") +
                     ", got " + name_of(actions.type));
   if (simulator.actions_are_mixed() && actions.type != Type::int32)
-    throw Error(Fault::type,
-                std::string("actions of roles, some of floats, must be int32, got ") +
-                    name_of(actions.type));
+    throw Error(Fault::type, std::string("actions of roles, some of floats, must be int32, got ") +
+                                 name_of(actions.type));
   if (actions.data == nullptr) throw Error(Fault::value, "actions: there are none");
 }
 

@@ -87,8 +87,7 @@ std::string roles_json(const std::vector<BuildFacts::Role>& roles) {
   for (const BuildFacts::Role& role : roles)
     out += (out.empty() ? "" : ", ") + ("{\"name\": " + json(role.shape.name)) +
            ", \"first\": " + std::to_string(role.shape.first) +
-           ", \"count\": " + std::to_string(role.shape.count) +
-           ", \"choices\": " +
+           ", \"count\": " + std::to_string(role.shape.count) + ", \"choices\": " +
            (role.is_choice ? std::to_string(int64_t(role.shape.ranges[1]) + 1) : "null") +
            ", \"masked\": " + flag(role.is_masked) +
            ", \"elements\": " + std::to_string(role.shape.elements) +
@@ -250,7 +249,7 @@ void PlanFacts::add_output(Output which, Type type, std::vector<int64_t> row) {
   for (const int64_t extent : shape.row) shape.bytes *= extent;
 }
 
-void PlanFacts::add_role_output(Output which, Type type, int64_t RoleShape::*elements) {
+void PlanFacts::add_role_output(Output which, Type type, int64_t RoleShape::* elements) {
   int64_t longest = 0, all = 0;
   for (const RoleShape& role : roles_) {
     longest = std::max(longest, role.*elements);
@@ -270,8 +269,8 @@ void PlanFacts::list_role_ranges() {
   for (const RoleShape& role : roles_) {
     ranges_.resize(std::max(ranges_.size(), role.ranges.size()));
     for (size_t k = 0; k < role.ranges.size(); ++k)
-      ranges_[k] = k % 2 == 0 ? std::min(ranges_[k], role.ranges[k])
-                              : std::max(ranges_[k], role.ranges[k]);
+      ranges_[k] =
+          k % 2 == 0 ? std::min(ranges_[k], role.ranges[k]) : std::max(ranges_[k], role.ranges[k]);
   }
 }
 

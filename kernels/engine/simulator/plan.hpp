@@ -118,7 +118,7 @@ struct PlanFacts {
   Elements format_of(Output which, Elements own) const;
   void add_output(Output which, Type type, std::vector<int64_t> row);
   /// Rows of roles, as long as `elements` of each says.
-  void add_role_output(Output which, Type type, int64_t RoleShape::*elements);
+  void add_role_output(Output which, Type type, int64_t RoleShape::* elements);
   void list_role_ranges();
   void add_image_outputs(const ImageForm& form, bool into_final);
   void add_wide_output(Output which, Elements own, const WideShape& row);

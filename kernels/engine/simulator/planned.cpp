@@ -3,6 +3,11 @@
 
 namespace ge {
 
+const RoleShape* Simulator::role_of(int64_t agent) const {
+  for (const RoleShape& role : roles())
+    if (agent >= role.first && agent < role.first + role.count) return &role;
+  return nullptr;
+}
 bool Simulator::actions_are_mixed() const {
   bool floats = false, categories = false;
   for (const RoleShape& role : roles()) (role.is_float ? floats : categories) = true;

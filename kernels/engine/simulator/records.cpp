@@ -374,7 +374,7 @@ class GoldenActions {
       const uint32_t identity = uint32_t(simulator_.config().first_world + world);
       const Draw d = draw(uint32_t(seed), uint32_t(seed >> 32), identity, 0, uint32_t(step), stream,
                           uint32_t(k), 0);
-      const RoleShape* const role = role_of(k / words_);
+      const RoleShape* const role = simulator_.role_of(k / words_);
       const auto& ranges = role == nullptr ? simulator_.action_ranges() : role->ranges;
       const size_t word = size_t(k % words_);
       if (2 * word >= ranges.size()) continue;  // behind the action of its role
@@ -387,12 +387,6 @@ class GoldenActions {
   }
 
  private:
-  /// Of an agent; null where there are none.
-  const RoleShape* role_of(int64_t agent) const {
-    for (const RoleShape& role : simulator_.roles())
-      if (agent >= role.first && agent < role.first + role.count) return &role;
-    return nullptr;
-  }
   static float number(const Draw& d, double low, double high) {
     const float lo = low == -kUnbounded ? -1.0f : float(low),
                 hi = high == kUnbounded ? 1.0f : float(high);

@@ -24,7 +24,7 @@ struct OutputShape {
   bool per_agent = true;
   std::vector<int64_t> row;  // shape of one row
   int64_t bytes = 0;         // of the whole array
-  bool split = false;        // the array is `row` alone: role after role, in rows of their own lengths
+  bool split = false;        // `row` is all of it: role after role, rows of their own lengths
 };
 
 /// A kind of agents, where an environment has several: which of a world's agents they are, what
@@ -33,7 +33,7 @@ struct RoleShape {
   std::string name;
   int first = 0, count = 0;
   bool is_float = false;
-  std::vector<double> ranges;              // low and high of each word of an action
+  std::vector<double> ranges;               // low and high of each word of an action
   int64_t elements = 0, mask_elements = 0;  // of a row
   int words() const { return int(ranges.size()) / 2; }
 };
@@ -70,9 +70,9 @@ struct Config {
   uint64_t shuffle_seed = 0;  // order of rows (shuffled) and of lanes (lanes)
 };
 
-/// The actions of one step, in the caller's element type; (worlds, agents[, k]) contiguous. Of roles,
-/// k is the most that one has, or split, role after role, (worlds, agents of the role[, k]); where
-/// some are of floats and some of categories all are int32, floats by their bits.
+/// The actions of one step, in the caller's element type; (worlds, agents[, k]) contiguous. Of
+/// roles, k is the most that one has, or split, role after role, (worlds, agents of the role[, k]);
+/// where some are of floats and some of categories all are int32, floats by their bits.
 struct Actions {
   const void* data = nullptr;
   Type type = Type::int64;
@@ -142,6 +142,8 @@ class GE_API Simulator {
   virtual bool action_is_float() const = 0;
   /// Kinds of agents in the order in which they are counted; none where all are of one kind.
   virtual const std::vector<RoleShape>& roles() const = 0;
+  /// That of an agent of a world; null where there are none.
+  const RoleShape* role_of(int64_t agent) const;
   /// Whether some roles act in floats and some in categories.
   bool actions_are_mixed() const;
   /// Words of all actions of a step, as a caller gives them.

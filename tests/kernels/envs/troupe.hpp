@@ -23,10 +23,10 @@ struct Params {
   float absence = 0.5f;
 
   static constexpr auto describe() {
-    return fields(field("dancer_count", &Params::dancer_count, "dancers of a world").within(1, 4),
-                  field("drummer_count", &Params::drummer_count, "drummers of a world").within(1, 2),
-                  field("absence", &Params::absence, "how likely an episode has no clown")
-                      .within(0, 1));
+    return fields(
+        field("dancer_count", &Params::dancer_count, "dancers of a world").within(1, 4),
+        field("drummer_count", &Params::drummer_count, "drummers of a world").within(1, 2),
+        field("absence", &Params::absence, "how likely an episode has no clown").within(0, 1));
   }
 };
 
@@ -300,17 +300,17 @@ struct Environment {
                        EachWorld<&R::be_quiet>>;
   using Step = Stages<Each<&R::drum>, Reduce<&R::beat_of, Sum, &R::set_tempo>, Each<&R::dance>,
                       Each<&R::applaud>, Each<&R::joke>>;
-  using Observe = chain<Stages<ObserveAs<Dancer<Kind>, &R::observe_dancer>,
-                               ObserveAs<Drummer<Kind>, &R::observe_drummer>,
-                               ObserveAs<Clown, &R::observe_clown>,
-                               ObserveMaskAs<Clown, &R::mask_clown>>,
-                        typename Masks<Kind>::type>;
+  using Observe =
+      chain<Stages<ObserveAs<Dancer<Kind>, &R::observe_dancer>,
+                   ObserveAs<Drummer<Kind>, &R::observe_drummer>,
+                   ObserveAs<Clown, &R::observe_clown>, ObserveMaskAs<Clown, &R::mask_clown>>,
+            typename Masks<Kind>::type>;
   static constexpr Card card{.doc = "dancers, drummers and a clown",
                              .max_episode_steps = 25,
                              .agents = "dancer_count + drummer_count + 1"};
 };
 
-using Builds = ge::Builds<Build<"Troupe-v0", Environment<Simple>>,
-                          Build<"Band-v0", Environment<Mixed>>>;
+using Builds =
+    ge::Builds<Build<"Troupe-v0", Environment<Simple>>, Build<"Band-v0", Environment<Mixed>>>;
 
 }  // namespace gpu_envs::envs::troupe

@@ -1,0 +1,13 @@
+// Rows of roles in both forms, as roles_test.cpp has them, on the lanes executor.
+#include "roles.hpp"
+
+using namespace ge::test;
+
+GE_TEST(rows_of_roles_split_are_the_padded_ones) {
+  for (const int lanes : {1, 2, 8, 32, 64})
+    check_roles([lanes](ge::Config& config) {
+      config.lanes = lanes;
+      config.worlds = lanes > 8 ? 5 : 37;
+      config.shuffle_seed = uint64_t(lanes);
+    });
+}

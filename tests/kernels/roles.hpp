@@ -1,0 +1,96 @@
+// Rows of roles in both forms, on whichever executor: what is padded in the one is the same, role
+// after role, in the other, whatever actions and endings come.
+#pragma once
+
+#include "simulation.hpp"
+
+namespace ge::test {
+
+/// One environment with roles whose rows lie padded, and one whose rows lie role after role.
+class RolesTrial {
+ public:
+  RolesTrial(const std::string& id, Config config)
+      : id_(id), padded_(id, config), split_(id, split(config)) {}
+
+  void run(int steps) {
+    padded_.reset(5), split_.reset(5);
+    judge(-1);
+    for (int step = 0; step < steps; ++step) {
+      const std::vector<int32_t> actions = padded_.random_actions(9, uint32_t(step));
+      padded_.step_words(actions), split_.step_words(split_words(actions));
+      judge(step);
+      const std::vector<uint8_t> ended = padded_.ended();
+      ends_ += int(std::count(ended.begin(), ended.end(), 1));
+    }
+    CHECK(ends_ > 0);
+  }
+
+ private:
+  static Config split(Config config) {
+    config.roles = RoleForm::split;
+    return config;
+  }
+  std::vector<int32_t> split_words(const std::vector<int32_t>& padded) {
+    const int64_t most = int64_t(padded_->action_ranges().size()) / 2;
+    std::vector<int32_t> words;
+    for (const RoleShape& role : padded_->roles())
+      for (int64_t world = 0; world < padded_->worlds(); ++world)
+        for (int64_t agent = role.first; agent < role.first + role.count; ++agent)
+          for (int k = 0; k < role.words(); ++k)
+            words.push_back(padded[size_t((world * padded_->agents() + agent) * most + k)]);
+    CHECK_EQ(int64_t(words.size()), split_->action_count());
+    return words;
+  }
+  /// Each row of the one output is that of the other, with zeros behind it where it is padded.
+  void compare(int step, Output output, int64_t RoleShape::* elements) {
+    const OutputShape& shape = padded_->output(output);
+    if (!shape.exists) return;
+    const int64_t each = bytes_of(shape.type), longest = shape.row[0] * each;
+    const std::vector<char> wide = padded_.out<char>(output), narrow = split_.out<char>(output);
+    size_t at = 0;
+    for (const RoleShape& role : padded_->roles())
+      for (int64_t world = 0; world < padded_->worlds(); ++world)
+        for (int64_t agent = role.first; agent < role.first + role.count; ++agent) {
+          const size_t bytes = size_t(role.*elements * each);
+          const char* const row = wide.data() + (world * padded_->agents() + agent) * longest;
+          const bool is_equal = std::memcmp(row, narrow.data() + at, bytes) == 0;
+          const bool is_empty =
+              std::all_of(row + bytes, row + longest, [](char c) { return c == 0; });
+          if (!is_equal || !is_empty)
+            fail(id_.c_str(), step,
+                 std::string(name_of(output)) + " of " + role.name + " in world " +
+                     std::to_string(world) + (is_equal ? " has no zeros behind it" : " differs"));
+          at += bytes;
+        }
+    CHECK_EQ(at, narrow.size());
+  }
+  void judge(int step) {
+    compare(step, kObservation, &RoleShape::elements);
+    compare(step, kFinalObservation, &RoleShape::elements);
+    compare(step, kActionMask, &RoleShape::mask_elements);
+    for (const Output output :
+         {kReward, kTerminated, kTruncated, kEnded, kEpisodeReturn, kEpisodeLength, kAgentActive})
+      CHECK(padded_.out<char>(output) == split_.out<char>(output));
+    CHECK_EQ(padded_.records(), split_.records());
+  }
+
+  std::string id_;
+  Simulation padded_, split_;
+  int ends_ = 0;
+};
+
+/// In every mode; `change` says how it is run.
+template <class F>
+void check_roles(F&& change) {
+  for (const char* const id : {"Troupe-v0", "Band-v0"})
+    for (const Autoreset mode : kModes) {
+      Config config;
+      config.worlds = 37;
+      config.autoreset = mode;
+      config.max_episode_steps = 6;
+      change(config);
+      RolesTrial(id, config).run(15);
+    }
+}
+
+}  // namespace ge::test
