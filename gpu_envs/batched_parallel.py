@@ -1,4 +1,4 @@
-"""The parallel interface over many worlds: dictionaries by agent of arrays by world.
+"""The parallel interface over many worlds: dictionaries by agent, or by role, of arrays by world.
 
 Not a `pettingzoo.ParallelEnv`: PettingZoo's contract wants plain truth values and agents that
 leave, which a batch cannot have. Names, spaces and numbers are those of `parallel`: world 0 of a
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_envs import arrays, copies, errors, layout, options
+from gpu_envs import arrays, copies, errors, layout, options, role_actions
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.layout import Outputs
 from gpu_envs.simulator import Simulator
@@ -33,16 +33,25 @@ class BatchedParallelEnv(AgentSpaces):
     infos[agent]["agent_active"] is False. Observations stay plain arrays where there is an action
     mask; it is infos[agent]["action_mask"].
 
+    With group="role" every dictionary is by role instead: arrays are (worlds, n, ...), with the
+    agents of the role along the second axis (views where they stand beside each other), and spaces
+    are those of one agent. `groups` says which agents each key stands for.
+
     Args:
         name: Id of the environment, with or without "gpu_envs/".
         num_envs: How many worlds.
+        group: "agent", or "role".
         **keywords: Those of `Simulator` (`device`, `arrays`, `threads`, `first_world`,
             `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `actions`,
             `observation`, `dtype`, `final_rows`) and the environment's parameters.
     """
 
-    def __init__(self, name: str, num_envs: int = 1, **keywords: Any) -> None:
-        self._make_again = partial(type(self), name, num_envs, **keywords)
+    def __init__(
+        self, name: str, num_envs: int = 1, *, group: str = "agent", **keywords: Any
+    ) -> None:
+        self._make_again = partial(type(self), name, num_envs, group=group, **keywords)
+        if not isinstance(group, str) or group not in ("agent", "role"):
+            raise ValueError(f"group must be 'agent' or 'role', got {group!r}")
         worlds = errors.whole(num_envs, "num_envs", 1, options.WORLD_LIMIT)
         self.simulator = simulator = Simulator(name, worlds, **keywords)
         self.name = simulator.name
@@ -56,9 +65,18 @@ class BatchedParallelEnv(AgentSpaces):
         self.possible_agents = simulator.named_agents()
         self.agents = self.possible_agents[:]
         self.num_agents = self.max_num_agents = len(self.agents)
+        self.group, self.roles = group, simulator.roles
+        self.groups: dict[str, tuple[str, ...]] = {agent: (agent,) for agent in self.agents}
+        # Where the part of each key is along the agents' axis.
+        self._places: dict[str, Any] = {agent: i for i, agent in enumerate(self.agents)}
+        self._joiner: role_actions.Joiner | None = None
+        if group == "role":
+            self.groups = {role.name: role.agents for role in self.roles}
+            self._places = {role.name: role.at for role in self.roles}
+            self._joiner = role_actions.Joiner(simulator)
         space, action_space = simulator.single_observation_space, simulator.single_action_space
-        self.observation_spaces = dict.fromkeys(self.agents, space)
-        self.action_spaces = dict.fromkeys(self.agents, action_space)
+        self.observation_spaces = dict.fromkeys(self.groups, space)
+        self.action_spaces = dict.fromkeys(self.groups, action_space)
         self._is_same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         self._last: Outputs | None = None
 
@@ -101,11 +119,11 @@ class BatchedParallelEnv(AgentSpaces):
             stream: As in `step`.
 
         Returns:
-            Observations and infos by agent.
+            Observations and infos, by agent or by role.
         """
         outputs = self.simulator.reset(seed=seed, options=options, out=out, stream=stream)
         self._last = outputs
-        infos = {agent: self._observed(outputs, i) for i, agent in enumerate(self.agents)}
+        infos = {key: self._observed(outputs, at) for key, at in self._places.items()}
         return self._by_agent(outputs.obs), infos
 
     def step(
@@ -114,23 +132,23 @@ class BatchedParallelEnv(AgentSpaces):
         """Run one step of every world.
 
         Args:
-            actions: By agent, an array with one per world; or one array for all, (worlds, agents),
-                which saves stacking them.
+            actions: By agent, an array with one per world, or by role, (worlds, n); or one array
+                for all, (worlds, agents), which saves stacking them.
             out: Arrays to write into by output name, shaped (worlds, agents, ...); outputs that are
                 not named are fresh.
             stream: CUDA stream to enqueue on; default the array library's current one. It waits for
                 the current stream first, and that one for it afterwards.
 
         Returns:
-            Observations, rewards, terminations, truncations and infos by agent.
+            Observations, rewards, terminations, truncations and infos, by agent or by role.
         """
         if isinstance(actions, Mapping):
             if self.simulator.is_closed:
                 self.simulator.check()  # says so
-            actions = self._stacked(actions)
+            actions = self._joined(actions)
         outputs = self.simulator.step(actions, out=out, stream=stream)
         self._last = outputs
-        infos = {agent: self._info(outputs, i) for i, agent in enumerate(self.agents)}
+        infos = {key: self._info(outputs, at) for key, at in self._places.items()}
         flags = self._by_agent(outputs.terminated), self._by_agent(outputs.truncated)
         return self._by_agent(outputs.obs), self._by_agent(outputs.reward), *flags, infos
 
@@ -143,33 +161,36 @@ class BatchedParallelEnv(AgentSpaces):
         self.simulator.close()
 
     def _by_agent(self, rows: Any) -> Arrays:
-        return {agent: _of_agent(rows, i) for i, agent in enumerate(self.agents)}
+        return {key: _of(rows, at) for key, at in self._places.items()}
 
-    def _observed(self, outputs: Outputs, agent: int) -> Arrays:
+    def _observed(self, outputs: Outputs, at: Any) -> Arrays:
         pairs = [(name, getattr(outputs, name)) for name in _OBSERVED]
-        return {name: rows[:, agent] for name, rows in pairs if rows is not None}
+        return {name: rows[:, at] for name, rows in pairs if rows is not None}
 
-    def _info(self, outputs: Outputs, agent: int) -> Arrays:
-        info = self._observed(outputs, agent)
+    def _info(self, outputs: Outputs, at: Any) -> Arrays:
+        info = self._observed(outputs, at)
         if outputs.episode_return is not None:
             info["episode_stats"] = {
-                "r": outputs.episode_return[:, agent],
-                "l": outputs.episode_length[:, agent],
+                "r": outputs.episode_return[:, at],
+                "l": outputs.episode_length[:, at],
             }
-            info["_episode_stats"] = outputs.ended[:, agent]
+            info["_episode_stats"] = outputs.ended[:, at]
         if outputs.true_objective is not None:
-            info["true_objective"] = outputs.true_objective[:, agent]
-            info["_true_objective"] = outputs.ended[:, agent]
+            info["true_objective"] = outputs.true_objective[:, at]
+            info["_true_objective"] = outputs.ended[:, at]
         if self._is_same_step and outputs.final_obs is not None:
-            info["final_obs"] = _of_agent(outputs.final_obs, agent)
-            info["_final_obs"] = outputs.ended[:, agent]
+            info["final_obs"] = _of(outputs.final_obs, at)
+            info["_final_obs"] = outputs.ended[:, at]
         if outputs.final_state is not None:
             info["final_state"] = outputs.final_state
         if outputs.reward_parts is not None:
-            parts = outputs.reward_parts[:, agent]
+            parts = outputs.reward_parts[:, at]
             names = self.simulator.reward_parts
-            info["reward_parts"] = {name: parts[:, k] for k, name in enumerate(names)}
+            info["reward_parts"] = {name: parts[..., k] for k, name in enumerate(names)}
         return info
+
+    def _joined(self, actions: Mapping[str, Any]) -> Any:
+        return self._stacked(actions) if self._joiner is None else self._joiner.read(actions)
 
     def _stacked(self, actions: Mapping[str, Any]) -> Any:
         """Put the actions of all agents into one array, in the simulator's library."""
@@ -214,11 +235,11 @@ def _shape_of(array: Any) -> str:
     return type(array).__name__ if shape is None else str(tuple(shape))
 
 
-def _of_agent(rows: Any, agent: int) -> Any:
-    """Return an agent's part of (worlds, agents, ...) arrays, alone or by field."""
+def _of(rows: Any, at: Any) -> Any:
+    """Return the part of an agent or of a role of (worlds, agents, ...), alone or by field."""
     if isinstance(rows, dict):
-        return {name: view[:, agent] for name, view in rows.items()}
-    return rows[:, agent]
+        return {name: view[:, at] for name, view in rows.items()}
+    return rows[:, at]
 
 
 def batched_parallel_env(name: str, num_envs: int = 1, **keywords: Any) -> BatchedParallelEnv:

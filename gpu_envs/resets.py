@@ -15,7 +15,7 @@ NDArray = np.ndarray[Any, Any]
 Seeds = int | list[int] | None
 SEED_LIMIT = 2**64
 Located = tuple[int, object, int | None]  # address, what keeps it alive, stream it is written on
-_MASKS = ("reset_mask", "env_idx")
+MASKS = ("reset_mask", "env_idx")
 
 
 def fresh_seed() -> int:
@@ -61,14 +61,14 @@ def split_options(
     options = checked_options(options)
     if not options:
         return None, None, {}
-    if all(key in options for key in _MASKS):
+    if all(key in options for key in MASKS):
         raise ValueError("options must have 'reset_mask' or its alias 'env_idx', got both")
-    named = [key for key in _MASKS if key in options]
-    rest = {key: value for key, value in options.items() if key not in _MASKS}
+    named = [key for key in MASKS if key in options]
+    rest = {key: value for key, value in options.items() if key not in MASKS}
     known = {field.name for field in fields}
     for key in rest:
         if key not in known:
-            raise ValueError(errors.unknown("reset option", key, [*sorted(known), *_MASKS]))
+            raise ValueError(errors.unknown("reset option", key, [*sorted(known), *MASKS]))
     values = checked_values(fields, rest, f"reset option of {environment}", ValueError)
     if named and options[named[0]] is not None:
         return named[0], options[named[0]], values
@@ -100,6 +100,13 @@ class MaskReader:
         if self._machine == "cuda" and interface.has(mask):
             return self._seen(mask, key)
         return *self._to_device(self._worlds_of(_host(mask, key), key)), None
+
+    def on_host(self, key: str, mask: Any) -> NDArray:
+        """Return a bool per world, in host memory; of a mask on a GPU that waits for it."""
+        host = _host(mask, key)
+        rows = self._rows_from_indices(host) if key == "env_idx" else host
+        worlds: NDArray = self._worlds_of(rows, key).view(np.bool_)
+        return worlds
 
     def _worlds_of(self, mask: NDArray, key: str) -> NDArray:
         self._check(mask.dtype.kind == "b", mask.shape, mask.dtype, key)

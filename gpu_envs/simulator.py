@@ -8,7 +8,7 @@ those layers as rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from gpu_envs import (
     pictures,
     registration,
     resets,
+    roles,
     spaces,
     split,
 )
@@ -35,6 +36,7 @@ from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.fields import Value
 from gpu_envs.fields import read as read_fields
 from gpu_envs.layout import Outputs
+from gpu_envs.roles import Role
 from gpu_envs.streams import Streams
 
 _MASK_TYPES = ("int8", "uint8", "bool")
@@ -363,6 +365,21 @@ class Simulator:
         )
         self._has_sampled = True
         return actions
+
+    # Who is what.
+
+    @cached_property
+    def roles(self) -> tuple[Role, ...]:
+        """Roles of the agents, in the order of their first agents; one where nothing is said."""
+        return roles.of(self)
+
+    def by_role(self, array: Any) -> dict[str, Any]:
+        """Return each role's part, (worlds, agents of the role, ...), of an output with agents.
+
+        Parts are views where the agents of a role stand beside each other, and the library's
+        arrays have views.
+        """
+        return roles.by_role(self, array)
 
     # What a person reads.
 

@@ -14,7 +14,7 @@ import gymnasium
 import numpy as np
 from gymnasium import Space
 
-from gpu_envs import copies, errors, native, options, pictures, registration, resets
+from gpu_envs import copies, errors, native, options, pictures, registration, resets, role_rows
 from gpu_envs.layout import LAYERS, Outputs
 from gpu_envs.simulator import Simulator
 
@@ -24,9 +24,10 @@ _FIXED = ("arrays", "autoreset_mode", "final_rows", "outputs", "reuse", "threads
 class Env(gymnasium.Env[Any, Any]):
     """One world with one agent; NumPy observations, Python scalars, no autoreset.
 
-    Parameters that count the agents have to leave one: `agent_count=1`. A time limit longer than
-    the environment's own needs `max_episode_steps` here: `gymnasium.make` keeps that argument to
-    itself and can only shorten it.
+    Parameters that count the agents have to leave one: `agent_count=1`; or `role=` names a role
+    that one agent has, and `others=` says who plays the rest. A time limit longer than the
+    environment's own needs `max_episode_steps` here: `gymnasium.make` keeps that argument to itself
+    and can only shorten it.
 
     Args:
         name: Id of the environment, with or without "gpu_envs/".
@@ -35,6 +36,8 @@ class Env(gymnasium.Env[Any, Any]):
         render_size: Rows and columns of a picture; None for the environment's own.
         render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
         device: As in `Simulator`, but "cpu" by default.
+        role: As in `VectorEnv`; the role of one agent.
+        others: As in `VectorEnv`.
         **keywords: `first_world`, `max_episode_steps`, `strict`, `actions`, `observation`, `dtype`,
             and the environment's parameters.
     """
@@ -50,6 +53,8 @@ class Env(gymnasium.Env[Any, Any]):
         render_size: tuple[int, int] | None = None,
         render_view: str | None = None,
         device: str = "cpu",
+        role: str | None = None,
+        others: Any = None,
         **keywords: Any,
     ) -> None:
         own: dict[str, Any] = {
@@ -57,6 +62,8 @@ class Env(gymnasium.Env[Any, Any]):
             "render_size": render_size,
             "render_view": render_view,
             "device": device,
+            "role": role,
+            "others": others,
         }
         self._make_again = partial(type(self), name, **own, **keywords)
         if device == "cpu":  # elsewhere nothing is touched yet: a process may fork first
@@ -68,38 +75,49 @@ class Env(gymnasium.Env[Any, Any]):
         self.render_mode = pictures.checked_mode(render_mode, modes, description)
         self._style = pictures.Style.of(render_size, render_view)
         self.device = device
-        self._simulator: Simulator | None = None
+        self._made: Simulator | role_rows.RoleRows | None = None
         self._is_closed = False
         errors.refuse(_FIXED, keywords, "a single environment: use make_vec")
         chosen = {k: v for k, v in keywords.items() if k not in options.KEYWORDS}
-        self._keywords = keywords | options.for_one_agent(description, chosen)
+        self._role, self._others, self._keywords = role, others, keywords
+        if role is None:
+            role_rows.refuse(others)
+            self._keywords = keywords | options.for_one_agent(description, chosen)
+        elif device == "cpu":  # how many have a role only the simulator knows
+            self._rows()
 
     @property
     def simulator(self) -> Simulator:
         """The simulator, made on first use."""
+        return role_rows.simulator_of(self._rows())
+
+    def _rows(self) -> Simulator | role_rows.RoleRows:
+        """Return what is stepped and reset, made on first use: a simulator, or a role's rows."""
         if self._is_closed:
             raise RuntimeError(f"{self.name} is closed: make a new one")
-        if self._simulator is None:
-            self._simulator = Simulator(
-                self.name,
-                1,
-                device=self.device,
-                arrays="numpy" if self.device == "cpu" else "torch",
-                threads=1,
-                autoreset_mode="Disabled",
+        if self._made is None:
+            keywords: dict[str, Any] = {
+                "device": self.device,
+                "arrays": "numpy" if self.device == "cpu" else "torch",
+                "threads": 1,
+                "autoreset_mode": "Disabled",
                 **self._keywords,
-            )
-        return self._simulator
+            }
+            if self._role is None:
+                self._made = Simulator(self.name, 1, **keywords)
+            else:
+                self._made = role_rows.alone(self.name, self._role, self._others, keywords)
+        return self._made
 
     @cached_property
     def observation_space(self) -> Space[Any]:  # type: ignore[override]  # settable, as cached
         """Space of an observation."""
-        return self.simulator.single_observation_space
+        return self._rows().single_observation_space
 
     @cached_property
     def action_space(self) -> Space[Any]:  # type: ignore[override]  # settable, as cached
         """Space of an action."""
-        return self.simulator.single_action_space
+        return self._rows().single_action_space
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -116,7 +134,7 @@ class Env(gymnasium.Env[Any, Any]):
         if seed is None and self.simulator.np_random_seed is None:
             seed = resets.fresh_seed()
         super().reset(seed=seed)
-        results = self.simulator.reset_arrays(seed, options, True)
+        results = self._rows().reset_arrays(seed, options, True)
         return self._observation(results), self._common_info(results)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -126,7 +144,7 @@ class Env(gymnasium.Env[Any, Any]):
             action: An element of `action_space`.
         """
         batch = np.asarray(action)[np.newaxis]
-        results = self.simulator.step_arrays(batch, True)
+        results = self._rows().step_arrays(batch, True)
         info = self._common_info(results)
         if results.reward_parts is not None:
             parts = map(float, results.reward_parts[0])
@@ -142,7 +160,7 @@ class Env(gymnasium.Env[Any, Any]):
     def _observation(self, results: Outputs) -> Any:
         pairs = ((name, getattr(results, name)) for name in LAYERS)
         row = Outputs(**{name: _host_copy(rows[0]) for name, rows in pairs if rows is not None})
-        views = self.simulator.views
+        views = self._rows().views
         if views is None:
             return row.obs
         return {name: np.asarray(view) for name, view in views.observed(row).items()}
@@ -165,12 +183,12 @@ class Env(gymnasium.Env[Any, Any]):
     def close(self) -> None:
         """Release the simulator; a second call does nothing."""
         self._is_closed = True
-        if self._simulator is not None:
-            self._simulator.close()
+        if self._made is not None:
+            role_rows.simulator_of(self._made).close()
 
     def __reduce__(self) -> copies.Recipe:
         """Return how to make another one, which is all there is before the first reset."""
-        has_begun = self._simulator is not None and self._simulator.has_begun
+        has_begun = self._made is not None and role_rows.simulator_of(self._made).has_begun
         return copies.recipe(self, self._make_again, has_begun, self._is_closed)
 
     def __repr__(self) -> str:

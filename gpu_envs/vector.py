@@ -18,7 +18,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import VectorEnv as GymnasiumVectorEnv
 from gymnasium.vector.utils import batch_space
 
-from gpu_envs import copies, errors, layout, options, pictures, registration
+from gpu_envs import copies, errors, layout, options, pictures, registration, role_rows
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.simulator import Simulator
 
@@ -47,6 +47,10 @@ class VectorEnv(_Base):
             `episode_return`, `episode_length` and `reward_<part>` stand in the place of
             `episode_stats` and `reward_parts`; `final_info` alone holds arrays of its own, the
             fields of the last observations too.
+        role: Name of one role, whose agents alone have rows here; None for all agents.
+        others: Who plays the other roles: "random" (the default; among legal actions), "noop",
+            "trained", a file of policies, a callable `others(role, obs, mask)` that returns actions
+            of shape (worlds, n), or a dict of these by role, with callables `f(obs, mask)`.
         **keywords: Those of `Simulator` (`device`, `arrays`, `threads`, `first_world`,
             `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `actions`,
             `observation`, `dtype`, `final_rows`) and the environment's parameters.
@@ -67,6 +71,8 @@ class VectorEnv(_Base):
         render_size: tuple[int, int] | None = None,
         render_view: str | None = None,
         infos: str = "nested",
+        role: str | None = None,
+        others: Any = None,
         **keywords: Any,
     ) -> None:
         if not isinstance(infos, str) or infos not in ("nested", "rows"):
@@ -75,29 +81,38 @@ class VectorEnv(_Base):
             "render_mode": render_mode,
             "render_size": render_size,
             "render_view": render_view,
+            "role": role,
+            "others": others,
         }
         self._make_again = partial(type(self), name, num_envs, infos=infos, **drawn, **keywords)
         self._has_row_infos = infos == "rows"
         self._style = pictures.Style.of(render_size, render_view)
         worlds = errors.whole(num_envs, "num_envs", 1, options.WORLD_LIMIT)
-        self.simulator = simulator = Simulator(name, worlds, **keywords)
+        rows: Simulator | role_rows.RoleRows
+        if role is None:
+            role_rows.refuse(others)
+            self.simulator = rows = simulator = Simulator(name, worlds, **keywords)
+            self.role = None
+        else:
+            rows = role_rows.RoleRows(name, worlds, role, others, keywords)
+            self.simulator = simulator = rows.simulator
+            self.role = rows.role
         description = registration.find(name)  # up to date now
         self.num_worlds = simulator.num_worlds
-        self.agents_per_world = simulator.agents_per_world
-        self.agent_names = simulator.agent_names[:]
+        self.agents_per_world = rows.agents_per_world
+        self.agent_names = rows.agent_names[:]
         self.num_envs = self.num_worlds * self.agents_per_world
-        self.single_observation_space = simulator.single_observation_space
-        self.single_action_space = simulator.single_action_space
+        self.single_observation_space = rows.single_observation_space
+        self.single_action_space = rows.single_action_space
         self.autoreset_mode = simulator.autoreset_mode
         self.device = simulator.device
         self.metadata = pictures.metadata(description, simulator.device)
         self.metadata["autoreset_mode"] = simulator.autoreset_mode
         modes = self.metadata["render_modes"]
         self.render_mode = pictures.checked_mode(render_mode, modes, description)
-        self._step_arrays = simulator.step_arrays
-        self._views = simulator.views
-        written = simulator.layout.of
-        self._told = [name for name in _TOLD if written(name) is not None]
+        self._step_arrays, self._reset_arrays = rows.step_arrays, rows.reset_arrays
+        self._views = rows.views
+        self._told = [name for name in _TOLD if role_rows.shows(rows, name)]
         self._is_same_step = simulator.autoreset_mode is AutoresetMode.SAME_STEP
 
     # Batched spaces hold two bounds per row and element, so they are made when first asked for.
@@ -178,7 +193,7 @@ class VectorEnv(_Base):
         Returns:
             Observations of the whole batch, and infos.
         """
-        results = self.simulator.reset_arrays(seed, options, True, out, stream)
+        results = self._reset_arrays(seed, options, True, out, stream)
         self._note_seed()
         obs = results.obs if self._views is None else self._views.observed(results)
         infos = {name: getattr(results, name) for name in self._told}
@@ -266,4 +281,5 @@ class VectorEnv(_Base):
     def __repr__(self) -> str:
         """Return name, size and device."""
         size = layout.told(self.num_worlds, self.agents_per_world)
-        return f"<VectorEnv {self.simulator.name}: {size} on {self.device}>"
+        name = self.simulator.name + (f" as {self.role.name}" if self.role else "")
+        return f"<VectorEnv {name}: {size} on {self.device}>"

@@ -98,9 +98,9 @@ def test_parameters_that_count_agents_are_not_changed_in_silence(name, options, 
 
 def test_construction_makes_no_simulator() -> None:
     env = gpu_envs.Env("CartPole-v0")
-    assert env._simulator is None
+    assert env._made is None
     assert env.observation_space is env.observation_space
-    assert env._simulator is not None
+    assert env._made is not None
 
 
 @pytest.mark.parametrize(
