@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from gpu_envs import arrays, copies, errors, layout, options, role_actions
+from gpu_envs import arrays, copies, errors, layout, options, registration, role_actions
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.layout import Outputs
+from gpu_envs.roles import Parts, Role
 from gpu_envs.simulator import Simulator
 from gpu_envs.world import AgentSpaces
 
@@ -53,6 +54,9 @@ class BatchedParallelEnv(AgentSpaces):
         if not isinstance(group, str) or group not in ("agent", "role"):
             raise ValueError(f"group must be 'agent' or 'role', got {group!r}")
         worlds = errors.whole(num_envs, "num_envs", 1, options.WORLD_LIMIT)
+        errors.refuse(("roles",), keywords, "an interface in which each has its own space")
+        if registration.find(name).get("roles"):
+            keywords = {**keywords, "roles": "split"}
         self.simulator = simulator = Simulator(name, worlds, **keywords)
         self.name = simulator.name
         self.num_envs = simulator.num_worlds
@@ -67,23 +71,34 @@ class BatchedParallelEnv(AgentSpaces):
         self.num_agents = self.max_num_agents = len(self.agents)
         self.group, self.roles = group, simulator.roles
         self.groups: dict[str, tuple[str, ...]] = {agent: (agent,) for agent in self.agents}
-        # Where the part of each key is along the agents' axis.
-        self._places: dict[str, Any] = {agent: i for i, agent in enumerate(self.agents)}
-        self._joiner: role_actions.Joiner | None = None
         if group == "role":
             self.groups = {role.name: role.agents for role in self.roles}
-            self._places = {role.name: role.at for role in self.roles}
-            self._joiner = role_actions.Joiner(simulator)
-        space, action_space = simulator.single_observation_space, simulator.single_action_space
-        self.observation_spaces = dict.fromkeys(self.groups, space)
-        self.action_spaces = dict.fromkeys(self.groups, action_space)
+        # Where the part of each key is: in its role's part, or in the whole.
+        self._parts = Parts(simulator)
+        self._joiner = role_actions.Joiner(simulator)
+        self._places = self._found_places()
+        known = {key: role for role in self.roles for key in (role.name, *role.agents)}
+        self.observation_spaces = {key: known[key].observation_space for key in self.groups}
+        self.action_spaces = {key: known[key].action_space for key in self.groups}
         self._is_same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         self._last: Outputs | None = None
+
+    def _found_places(self) -> dict[str, tuple[str, Any]]:
+        """Return for each key its role and its place there, None for all of it.
+
+        The role is "" where an agent's place is one among all agents.
+        """
+        if self.group == "role":
+            return {role.name: (role.name, None) for role in self.roles}
+        if self.simulator.split is None:
+            return {agent: ("", i) for i, agent in enumerate(self.agents)}
+        return {a: (role.name, k) for role in self.roles for k, a in enumerate(role.agents)}
 
     def state(self) -> Any:
         """Return the states, (worlds, S), as the last call wrote them.
 
-        Where the environment has none, or `outputs` leaves it out: the observations of all agents.
+        Where the environment has none, or `outputs` leaves it out: the observations of all agents,
+        a copy where their roles have spaces of their own.
         """
         if self._last is None:
             raise errors.ResetNeeded(f"{self.name}: call reset() before state()")
@@ -99,7 +114,12 @@ class BatchedParallelEnv(AgentSpaces):
                 f"state() of {self.name}: no state was written, and {what} no rows to put in its "
                 f"place: {ask}use {instead}"
             )
-        return self._last.obs.reshape(self.num_envs, -1)
+        if self.simulator.split is None:
+            return self._last.obs.reshape(self.num_envs, -1)
+        parts = self.simulator.by_role(self._last.obs).values()
+        rows = [part.reshape(self.num_envs, -1) for part in parts]
+        library = "jax.numpy" if self.simulator.arrays == "jax" else self.simulator.arrays
+        return arrays.require(library).concatenate(rows, 1)
 
     def reset(
         self,
@@ -123,8 +143,9 @@ class BatchedParallelEnv(AgentSpaces):
         """
         outputs = self.simulator.reset(seed=seed, options=options, out=out, stream=stream)
         self._last = outputs
-        infos = {key: self._observed(outputs, at) for key, at in self._places.items()}
-        return self._by_agent(outputs.obs), infos
+        parts = self._parts_of(outputs)
+        infos = {key: _observed(parts[role], at) for key, (role, at) in self._places.items()}
+        return self._by_key("obs", parts), infos
 
     def step(
         self, actions: Any, *, out: Mapping[str, Any] | None = None, stream: object = None
@@ -148,9 +169,11 @@ class BatchedParallelEnv(AgentSpaces):
             actions = self._joined(actions)
         outputs = self.simulator.step(actions, out=out, stream=stream)
         self._last = outputs
-        infos = {key: self._info(outputs, at) for key, at in self._places.items()}
-        flags = self._by_agent(outputs.terminated), self._by_agent(outputs.truncated)
-        return self._by_agent(outputs.obs), self._by_agent(outputs.reward), *flags, infos
+        parts = self._parts_of(outputs)
+        infos = {key: self._info(parts[role], at) for key, (role, at) in self._places.items()}
+        obs, reward = self._by_key("obs", parts), self._by_key("reward", parts)
+        flags = self._by_key("terminated", parts), self._by_key("truncated", parts)
+        return obs, reward, *flags, infos
 
     def check(self) -> None:
         """Raise what went wrong inside the worlds since the last check."""
@@ -160,43 +183,51 @@ class BatchedParallelEnv(AgentSpaces):
         """Release the simulator; a second call does nothing."""
         self.simulator.close()
 
-    def _by_agent(self, rows: Any) -> Arrays:
-        return {key: _of(rows, at) for key, at in self._places.items()}
+    def _parts_of(self, outputs: Outputs) -> dict[str, Outputs]:
+        if self.group == "agent" and self.simulator.split is None:
+            return {"": outputs}
+        return {role.name: self._parts.of(role.name, outputs) for role in self.roles}
 
-    def _observed(self, outputs: Outputs, at: Any) -> Arrays:
-        pairs = [(name, getattr(outputs, name)) for name in _OBSERVED]
-        return {name: rows[:, at] for name, rows in pairs if rows is not None}
+    def _by_key(self, name: str, parts: Mapping[str, Outputs]) -> Arrays:
+        arrays = {role: getattr(part, name) for role, part in parts.items()}
+        return {key: _at(arrays[role], at) for key, (role, at) in self._places.items()}
 
     def _info(self, outputs: Outputs, at: Any) -> Arrays:
-        info = self._observed(outputs, at)
+        info = _observed(outputs, at)
         if outputs.episode_return is not None:
             info["episode_stats"] = {
-                "r": outputs.episode_return[:, at],
-                "l": outputs.episode_length[:, at],
+                "r": _at(outputs.episode_return, at),
+                "l": _at(outputs.episode_length, at),
             }
-            info["_episode_stats"] = outputs.ended[:, at]
+            info["_episode_stats"] = _at(outputs.ended, at)
         if outputs.true_objective is not None:
-            info["true_objective"] = outputs.true_objective[:, at]
-            info["_true_objective"] = outputs.ended[:, at]
+            info["true_objective"] = _at(outputs.true_objective, at)
+            info["_true_objective"] = _at(outputs.ended, at)
         if self._is_same_step and outputs.final_obs is not None:
-            info["final_obs"] = _of(outputs.final_obs, at)
-            info["_final_obs"] = outputs.ended[:, at]
+            info["final_obs"] = _at(outputs.final_obs, at)
+            info["_final_obs"] = _at(outputs.ended, at)
         if outputs.final_state is not None:
             info["final_state"] = outputs.final_state
         if outputs.reward_parts is not None:
-            parts = outputs.reward_parts[:, at]
+            parts = _at(outputs.reward_parts, at)
             names = self.simulator.reward_parts
             info["reward_parts"] = {name: parts[..., k] for k, name in enumerate(names)}
         return info
 
     def _joined(self, actions: Mapping[str, Any]) -> Any:
-        return self._stacked(actions) if self._joiner is None else self._joiner.read(actions)
-
-    def _stacked(self, actions: Mapping[str, Any]) -> Any:
-        """Put the actions of all agents into one array, in the simulator's library."""
+        if self.group == "role":
+            return self._joiner.read(actions)
         if set(actions) != set(self.agents):
             raise ValueError(f"actions must have exactly {self.agents}, got {list(actions)}")
-        given = [actions[agent] for agent in self.agents]
+        if self.simulator.split is None:
+            return self._stacked(actions, self.agents, self.roles[0])
+        there = [role for role in self.roles if role.count]
+        stacked = {role.name: self._stacked(actions, role.agents, role) for role in there}
+        return self._joiner.read(stacked)
+
+    def _stacked(self, actions: Mapping[str, Any], agents: Sequence[str], role: Role) -> Any:
+        """Put the actions of agents into one array, in the simulator's library."""
+        given = [actions[agent] for agent in agents]
         try:
             if all(hasattr(array, "is_cuda") for array in given):
                 return arrays.require("torch").stack(given, 1)
@@ -204,20 +235,13 @@ class BatchedParallelEnv(AgentSpaces):
                 return arrays.require("jax.numpy").stack(given, 1)
             if self.device != "cpu" and all(hasattr(a, "__cuda_array_interface__") for a in given):
                 return arrays.require("cupy").stack(given, 1)
-            return np.stack([self._host(array) for array in given], 1)
+            return np.stack([_host(array, role) for array in given], 1)
         except (ValueError, TypeError, RuntimeError) as problem:
             shapes = ", ".join(map(_shape_of, given))
             raise ValueError(
                 f"actions must be arrays of one kind, each ({self.num_envs},) or "
                 f"({self.num_envs}, k), got {shapes}"
             ) from problem
-
-    def _host(self, array: Any) -> np.ndarray[Any, Any]:
-        """Return integers as those of the action space: int64 and uint64 stacked are float64."""
-        host = np.asarray(array)
-        kind = self.simulator.single_action_space.dtype
-        is_whole = host.dtype.kind in "iu" and np.dtype(kind).kind in "iu"
-        return host.astype(kind, copy=False) if is_whole else host
 
     def __reduce__(self) -> copies.Recipe:
         """Return how to make another one, which is all there is before the first reset."""
@@ -235,8 +259,23 @@ def _shape_of(array: Any) -> str:
     return type(array).__name__ if shape is None else str(tuple(shape))
 
 
-def _of(rows: Any, at: Any) -> Any:
-    """Return the part of an agent or of a role of (worlds, agents, ...), alone or by field."""
+def _host(array: Any, role: Role) -> np.ndarray[Any, Any]:
+    """Return integers as those of the action space: int64 and uint64 stacked are float64."""
+    host = np.asarray(array)
+    kind = role.action_space.dtype
+    is_whole = host.dtype.kind in "iu" and np.dtype(kind).kind in "iu"
+    return host.astype(kind, copy=False) if is_whole else host
+
+
+def _observed(outputs: Outputs, at: Any) -> Arrays:
+    pairs = [(name, getattr(outputs, name)) for name in _OBSERVED]
+    return {name: _at(rows, at) for name, rows in pairs if rows is not None}
+
+
+def _at(rows: Any, at: Any) -> Any:
+    """Return an agent's part of (worlds, agents, ...) arrays, alone or by field; None: all."""
+    if at is None:
+        return rows
     if isinstance(rows, dict):
         return {name: view[:, at] for name, view in rows.items()}
     return rows[:, at]

@@ -72,7 +72,7 @@ class Others:
     def __init__(
         self, simulator: Simulator, mine: Role, chosen: object, first_world: int = 0
     ) -> None:
-        theirs = [role for role in simulator.roles if role is not mine]
+        theirs = [role for role in simulator.roles if role is not mine and role.count]
         self.players: dict[str, Player] = {}
         if not theirs and chosen is not None:
             raise ValueError(f"others= is for other roles: {simulator.name} has {mine.name} alone")

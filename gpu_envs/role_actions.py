@@ -62,6 +62,10 @@ class Reader:
             )
         return actions.reshape(self.shape)
 
+    def nothing(self) -> Any:
+        """Return actions that mean nothing, where nobody has the role."""
+        return placed(np.zeros(self.shape, self._host.dtype), self._simulator)
+
     def _is_on_device(self, actions: Any) -> bool:
         if self._simulator.arrays == "torch":
             return str(getattr(actions, "device", "")) == self._simulator.device
@@ -69,11 +73,17 @@ class Reader:
 
 
 class Joiner:
-    """Puts the actions of all roles into one array, (worlds, agents[, k])."""
+    """Puts the actions of all roles into what a step takes.
+
+    That is one array, (worlds, agents[, k]); with roles="split" the simulator joins them itself.
+    """
 
     def __init__(self, simulator: Simulator) -> None:
         self._roles = simulator.roles
         self.readers = {role.name: Reader(simulator, role) for role in self._roles}
+        self._whole: Any = None
+        if simulator.split is not None:
+            return
         row = row_shape(simulator.action_fields)
         kind = "float32" if simulator.action_fields[0].type.startswith("float") else "int64"
         shape = (simulator.num_worlds, simulator.agents_per_world, *row)
@@ -82,13 +92,16 @@ class Joiner:
 
     def join(self, parts: Mapping[str, Any]) -> Any:
         """Join what `Reader.read` returned for each role."""
-        for role in self._roles:
+        if self._whole is None:
+            nobody = {r.name: self.readers[r.name].nothing() for r in self._roles if not r.count}
+            return {**nobody, **parts}
+        for role in self._roles:  # of shared spaces: none is empty
             self._whole[:, role.at] = parts[role.name]
         return self._whole
 
     def read(self, actions: Mapping[str, Any]) -> Any:
         """Read and join the actions of all roles."""
-        names = [role.name for role in self._roles]
+        names = [role.name for role in self._roles if role.count]
         for name in actions:
             if name not in names:
                 raise ValueError(errors.unknown("role in actions", name, names))

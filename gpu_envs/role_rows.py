@@ -9,23 +9,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpu_envs import layout, resets, role_actions, roles
+from gpu_envs import errors, layout, registration, resets, role_actions, roles
 from gpu_envs.fields import read as read_fields
 from gpu_envs.layout import OUTPUTS, Outputs
 from gpu_envs.others import NEEDED, Others, Seen
 from gpu_envs.simulator import Simulator
 
 
-def refuse(others: object) -> None:
-    """Refuse `others=` of an environment that is made without `role=`."""
+def refuse(others: object, keywords: Mapping[str, Any]) -> None:
+    """Refuse what has no place where an environment is made without `role=`."""
     if others is not None:
         raise TypeError("others= needs role=: without it all agents are yours")
+    if keywords.get("roles", "padded") != "padded":
+        raise ValueError(
+            f"roles={keywords['roles']!r} has no rows of one length: use role= for those of one "
+            "role, or gpu_envs.batched_parallel_env"
+        )
 
 
 def shows(rows: Simulator | RoleRows, name: str) -> bool:
     """Whether an output is among those that a batch of all agents, or of one role, returns."""
-    hidden = rows.hidden if isinstance(rows, RoleRows) else ()
-    return simulator_of(rows).layout.of(name) is not None and name not in hidden
+    if isinstance(rows, RoleRows):
+        has_none = name in rows.hidden or (name == "action_mask" and not rows.role.has_mask)
+        return not has_none and rows.simulator.layout.of(name) is not None
+    return rows.layout.of(name) is not None
 
 
 def simulator_of(rows: Simulator | RoleRows) -> Simulator:
@@ -50,6 +57,8 @@ class RoleRows:
         self.simulator = simulator = _simulator(name, worlds, keywords)
         try:
             self.role = roles.find(simulator.roles, role, simulator.name)
+            if self.role.count == 0:
+                raise ValueError(f"role={role!r}: no agent of {simulator.name} has it here")
             first_world = keywords.get("first_world", 0)
             self.others = Others(simulator, self.role, others, first_world)
         except Exception:
@@ -64,8 +73,11 @@ class RoleRows:
         self.hidden = () if wanted is None else tuple(n for n in NEEDED if n not in wanted)
         self._joiner = role_actions.Joiner(simulator)
         described = simulator.instance["outputs"]
-        self._by_agent = [bool(described.get(n, {}).get("per_agent")) for n in OUTPUTS]
-        self._parts = {each.name: each for each in simulator.roles}
+        self._by_agent = [
+            n in described and (described[n]["per_agent"] or len(described[n]["shape"]) == 1)
+            for n in OUTPUTS
+        ]
+        self._parts = roles.Parts(simulator)
         self._last: Outputs | None = None
         worlds = simulator.num_worlds
         self._masks = resets.MaskReader(worlds, self.role.count, ("cpu", 0), lambda a: (0, a))
@@ -114,21 +126,13 @@ class RoleRows:
         worlds = self._masks.on_host(named[0], chosen.pop(named[0]))
         return chosen | {"reset_mask": worlds}, worlds
 
-    def _part(self, name: str, outputs: Outputs) -> Outputs:
-        """Return a role's part of all outputs, (worlds, n, ...)."""
-        at = self._parts[name].at
-        return Outputs._make(
-            array[:, at] if by_agent and array is not None else array
-            for array, by_agent in zip(outputs, self._by_agent, strict=True)
-        )
-
     def _seen(self, name: str, outputs: Outputs) -> Seen:
-        part = self._part(name, outputs)
+        part = self._parts.of(name, outputs)
         shown = part.obs if self.views is None else self.views.observed(part)
         return Seen(part, shown, part.action_mask)
 
     def _rows(self, outputs: Outputs) -> Outputs:
-        part = self._part(self.role.name, outputs)
+        part = self._parts.of(self.role.name, outputs)
         rows = self.simulator.num_worlds * self.role.count
         flat = Outputs._make(
             array.reshape(rows, *array.shape[2:]) if by_agent and array is not None else array
@@ -139,6 +143,9 @@ class RoleRows:
 
 def _simulator(name: str, worlds: int, keywords: Mapping[str, Any]) -> Simulator:
     """Make a simulator that also writes what the players of other roles look at."""
+    errors.refuse(("roles",), keywords, "one role, whose rows are not padded")
+    if registration.find(name).get("roles"):
+        keywords = {**keywords, "roles": "split"}
     simulator = Simulator(name, worlds, **keywords)
     existing, written = simulator.instance["outputs"], simulator.layout.of
     lacking = [name for name in NEEDED if name in existing and written(name) is None]

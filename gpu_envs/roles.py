@@ -14,13 +14,18 @@ import numpy as np
 from gymnasium import Space, spaces
 
 from gpu_envs import errors
+from gpu_envs import spaces as boxes
 from gpu_envs.fields import Field
-from gpu_envs.layout import told
+from gpu_envs.fields import read as read_fields
+from gpu_envs.layout import OUTPUTS, Outputs, told
+from gpu_envs.split import Part
 
 if TYPE_CHECKING:
     from gpu_envs.simulator import Simulator
 
 Index = slice | np.ndarray[Any, Any]
+CUT = ("obs", "final_obs", "action_mask")  # what roles="split" writes role after role
+_NOTHING = object()  # in the place of a mask that a role does not have
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,7 @@ class Role:
     action_fields: tuple[Field, ...]
     numbers: Sequence[int] = ()  # of all its agents in a world
     row: tuple[int, ...] = ()  # shape of one observation
+    mask_elements: int = 0  # of one action mask
     at: Index = field(default_factory=lambda: slice(0), compare=False)  # along the agents' axis
 
     @property
@@ -57,7 +63,38 @@ def role_of(agent: str) -> str:
 
 
 def of(simulator: Simulator) -> tuple[Role, ...]:
-    """Return the roles of a simulator whose agents share their spaces, by first agents."""
+    """Return the roles of a simulator, by their first agents."""
+    if simulator.instance.get("roles"):
+        return tuple(_own(simulator, described) for described in simulator.instance["roles"])
+    return _shared(simulator)
+
+
+def _own(simulator: Simulator, described: Mapping[str, Any]) -> Role:
+    """Return a role that has a table, and so spaces, of its own."""
+    first, count = described["first"], described["count"]
+    seen, acted = read_fields(described["observation"]), read_fields(described["action"])
+    row = (described["elements"],)
+    observation = simulator.layout.of("obs")
+    assert observation is not None  # of the required outputs
+    return Role(
+        described["name"],
+        first,
+        count,
+        tuple(simulator.agent_names[first : first + count]),
+        boxes.box(seen, row, observation.type),
+        boxes.action_space(acted),
+        described["masked"],
+        tuple(seen),
+        tuple(acted),
+        numbers=range(first, first + count),
+        row=row,
+        mask_elements=described["mask_elements"],
+        at=slice(first, first + count),
+    )
+
+
+def _shared(simulator: Simulator) -> tuple[Role, ...]:
+    """Return roles that share their spaces, as the agents' names say them."""
     names = simulator.agent_names
     groups: dict[str, list[int]] = {}
     if len(names) == simulator.agents_per_world:
@@ -65,13 +102,15 @@ def of(simulator: Simulator) -> tuple[Role, ...]:
             groups.setdefault(role_of(name), []).append(number)
     observation = simulator.layout.of("obs")
     assert observation is not None  # of the required outputs
+    described = simulator.instance["outputs"].get("action_mask")
     shared: dict[str, Any] = {
         "observation_space": simulator.single_observation_space,
         "action_space": simulator.single_action_space,
-        "has_mask": "action_mask" in simulator.instance["outputs"],
+        "has_mask": described is not None,
         "fields": tuple(simulator.observation_fields),
         "action_fields": tuple(simulator.action_fields),
         "row": observation.shape[2:],
+        "mask_elements": described["shape"][-1] if described else 0,
     }
     if len(groups) < 2:  # or nobody has a name
         count = simulator.agents_per_world
@@ -113,14 +152,20 @@ def by_role(simulator: Simulator, array: Any) -> dict[str, Any]:
 
     Args:
         simulator: Who wrote it.
-        array: (worlds, agents, ...), the same by row, or a dict of them by field.
+        array: (worlds, agents, ...), the same by row, or a dict of them by field; observations and
+            masks of roles="split", one array of all roles.
     """
-    roles = simulator.roles
+    roles, split = simulator.roles, simulator.split
     if isinstance(array, Mapping):
         parts = {key: by_role(simulator, part) for key, part in array.items()}
         return {role.name: {key: part[role.name] for key, part in parts.items()} for role in roles}
     worlds, agents = simulator.num_worlds, simulator.agents_per_world
     shape = tuple(array.shape)
+    if split is not None and len(shape) == 1:
+        is_mask = str(array.dtype).endswith("int8")
+        flat = split.masks if is_mask else split.observations
+        if shape == (flat[-1].end,):
+            return split.views(array, flat)
     if shape[:2] != (worlds, agents):
         if shape[:1] != (worlds * agents,):
             raise ValueError(
@@ -129,3 +174,36 @@ def by_role(simulator: Simulator, array: Any) -> dict[str, Any]:
             )
         array = array.reshape(worlds, agents, *shape[1:])
     return {role.name: array[:, role.at] for role in roles}
+
+
+class Parts:
+    """Takes each role's part of the outputs of a call: views, where the library has them."""
+
+    def __init__(self, simulator: Simulator) -> None:
+        described, split = simulator.instance["outputs"], simulator.split
+        self._plans: dict[str, list[Any]] = {}
+        for number, role in enumerate(simulator.roles):
+            plan: list[Any] = []
+            for name in OUTPUTS:
+                place: Any = role.at if described.get(name, {}).get("per_agent") else None
+                if split is not None and name in CUT:
+                    place = (split.masks if name == "action_mask" else split.observations)[number]
+                    if name == "action_mask" and not role.has_mask:
+                        place = _NOTHING
+                plan.append(place)
+            self._plans[role.name] = plan
+
+    def of(self, role: str, outputs: Outputs) -> Outputs:
+        """Return a role's part, shaped (worlds, n, ...); what worlds have is whole."""
+        pairs = zip(outputs, self._plans[role], strict=True)
+        return Outputs._make(None if array is None else _cut(array, at) for array, at in pairs)
+
+
+def _cut(array: Any, place: Any) -> Any:
+    if place is None:
+        return array
+    if isinstance(array, Mapping):
+        return {key: part[:, place] for key, part in array.items()}
+    if isinstance(place, Part):
+        return array[place.begin : place.end].reshape(place.shape)
+    return None if place is _NOTHING else array[:, place]

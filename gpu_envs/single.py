@@ -81,7 +81,7 @@ class Env(gymnasium.Env[Any, Any]):
         chosen = {k: v for k, v in keywords.items() if k not in options.KEYWORDS}
         self._role, self._others, self._keywords = role, others, keywords
         if role is None:
-            role_rows.refuse(others)
+            role_rows.refuse(others, keywords)
             self._keywords = keywords | options.for_one_agent(description, chosen)
         elif device == "cpu":  # how many have a role only the simulator knows
             self._rows()

@@ -90,7 +90,7 @@ class VectorEnv(_Base):
         worlds = errors.whole(num_envs, "num_envs", 1, options.WORLD_LIMIT)
         rows: Simulator | role_rows.RoleRows
         if role is None:
-            role_rows.refuse(others)
+            role_rows.refuse(others, keywords)
             self.simulator = rows = simulator = Simulator(name, worlds, **keywords)
             self.role = None
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property, partial
 from typing import Any
@@ -29,6 +29,7 @@ from gpu_envs import (
     terminal,
 )
 from gpu_envs.layout import LAYERS, Outputs
+from gpu_envs.roles import CUT, Parts, Role
 from gpu_envs.simulator import Simulator
 from gpu_envs.spaces import box
 
@@ -53,10 +54,20 @@ def state_space(simulator: Simulator) -> spaces.Box:
     shown = simulator.observation_fields
     if simulator.instance.get("pictures"):
         shown = shown[:1]
-    row = box(shown, output.shape[2:], output.type)
-    low, high = (np.tile(b.ravel(), simulator.agents_per_world) for b in (row.low, row.high))
-    zero = np.zeros(1, row.dtype)  # what an agent that has ended observes
+    if simulator.split is None:
+        rows = [(box(shown, output.shape[2:], output.type), simulator.agents_per_world)]
+    else:
+        rows = [(box(role.fields, role.row, output.type), role.count) for role in simulator.roles]
+    low = np.concatenate([np.tile(row.low.ravel(), count) for row, count in rows])
+    high = np.concatenate([np.tile(row.high.ravel(), count) for row, count in rows])
+    zero = np.zeros(1, low.dtype)  # what an agent that has ended observes
     return spaces.Box(np.minimum(low, zero), np.maximum(high, zero), dtype=low.dtype.type)
+
+
+def _roles_of(simulator: Simulator) -> list[Role]:
+    """Return the role of each agent of a world."""
+    found = {number: role for role in simulator.roles for number in role.numbers}
+    return [found[number] for number in range(simulator.agents_per_world)]
 
 
 class AgentSpaces:
@@ -138,17 +149,22 @@ class World(AgentSpaces):
         self.max_cycles = self.simulator.max_episode_steps
         self.possible_agents = self.simulator.named_agents()
         self.agents: list[str] = []
-        self._has_mask = self.simulator.layout.of("action_mask") is not None
+        self._role_of = _roles_of(self.simulator)
+        self._has_mask = any(role.has_mask for role in self._role_of)
         self.illegal = _checked_illegal(illegal, self.name, self._has_mask)
         # A space for each agent: they are seeded one by one.
-        self.observation_spaces = _each(self.possible_agents, self._observation_space())
-        self.action_spaces = _each(self.possible_agents, self.simulator.single_action_space)
-        self._idle = _idle(self.simulator.single_action_space)
-        described = fields.read(self.simulator.instance["action"])
-        self._kinds = "iufb" if action_reading.takes_bools(described) else "iuf"
-        self._rows: dict[str, NDArray] = {}
+        pairs = list(zip(self.possible_agents, self._role_of, strict=True))
+        self.observation_spaces = {agent: _observation_space(role) for agent, role in pairs}
+        self.action_spaces = {agent: deepcopy(role.action_space) for agent, role in pairs}
+        self._idle = {role.name: _idle(role.action_space) for role in self.simulator.roles}
+        self._kinds = {
+            role.name: "iufb" if action_reading.takes_bools(role.action_fields) else "iuf"
+            for role in self.simulator.roles
+        }
+        self._parts = Parts(self.simulator)
+        self._rows: dict[str, Any] = {}  # of the one world; by agent where agents have any
         # Copies that nobody else can write to: what is legal, and the state where it is the rows.
-        self._mask: NDArray | None = None
+        self._mask: NDArray | list[NDArray | None] | None = None
         self._state: NDArray | None = None
 
     # State and spaces
@@ -162,15 +178,6 @@ class World(AgentSpaces):
         assert self._state is not None  # since the reset
         return np.array(self._state)
 
-    def _observation_space(self) -> Space[Any]:
-        space = self.simulator.single_observation_space
-        if not self._has_mask:
-            return space
-        output = self.simulator.layout.of("action_mask")
-        assert output is not None  # says _has_mask
-        mask = spaces.Box(0, 1, output.shape[2:], np.int8)
-        return spaces.Dict({"observation": space, "action_mask": mask})
-
     # What the world last showed, by the number of an agent
 
     def _observation(self, agent: int) -> Any:
@@ -178,13 +185,13 @@ class World(AgentSpaces):
         views, shown = self.simulator.views, row.obs
         if views is not None:
             shown = {key: np.asarray(view) for key, view in views.observed(row).items()}
-        if not self._has_mask:
+        if not self._role_of[agent].has_mask:
             return shown
         return {"observation": shown, "action_mask": self._rows["action_mask"][agent]}
 
     def _info(self, agent: int) -> dict[str, Any]:
         rows, info = self._rows, {}
-        if self._has_mask:
+        if self._role_of[agent].has_mask:
             info["action_mask"] = rows["action_mask"][agent]
         if self.description.get("turns"):
             info["agent_active"] = bool(rows["agent_active"][agent])
@@ -215,6 +222,9 @@ class World(AgentSpaces):
         self._adopt(self.simulator.reset_arrays(resets.checked_seed(seed, 1), chosen, False))
         self._forget_results()
         self.agents = self.possible_agents[:]
+        if not self.description.get("turns") and "agent_active" in self._rows:
+            there = self._rows["agent_active"]  # some are absent from an episode
+            self.agents = [a for i, a in enumerate(self.possible_agents) if there[i]]
         self._show()
 
     def _move(self, actions: Mapping[int, Any]) -> list[int]:
@@ -235,7 +245,7 @@ class World(AgentSpaces):
                 f"action {rows[agent]} of {self.possible_agents[agent]} is illegal: the action "
                 f"mask allows {allowed}"
             )
-        self._adopt(self.simulator.step_arrays(np.stack(rows)[np.newaxis], False))
+        self._adopt(self.simulator.step_arrays(self._joined(rows), False))
         self._show()
         return []
 
@@ -253,28 +263,40 @@ class World(AgentSpaces):
             {agent: bool(rows["truncated"][i]) for i, agent in live.items()},
         )
 
+    def _joined(self, rows: Sequence[NDArray]) -> Any:
+        if self.simulator.split is None:
+            return np.stack(rows)[np.newaxis]
+        joined = {}
+        for role in self.simulator.roles:
+            own = [rows[number] for number in role.numbers]
+            shape = (1, role.count, *self._idle[role.name].shape)
+            joined[role.name] = np.array(own, self._idle[role.name].dtype).reshape(shape)
+        return joined
+
     def _action(self, agent: int, action: Any) -> NDArray:
+        role = self._role_of[agent]
+        idle = self._idle[role.name]
         if action is None:
-            if self._has_mask:  # zero where nothing is legal: nobody looks at it then
+            if role.has_mask:  # zero where nothing is legal: nobody looks at it then
                 return np.asarray(self._mask_of(agent).argmax())
-            return self._idle
+            return idle
         array = np.asarray(action)
-        if array.size != self._idle.size or array.dtype.kind not in self._kinds:
+        if array.size != idle.size or array.dtype.kind not in self._kinds[role.name]:
             raise ValueError(
                 f"action of {self.possible_agents[agent]} must be one of "
-                f"{self.simulator.single_action_space}, got {action!r}"
+                f"{role.action_space}, got {action!r}"
             )
-        if array.dtype.kind == "f" and self._idle.dtype.kind != "f":
+        if array.dtype.kind == "f" and idle.dtype.kind != "f":
             raise TypeError(
                 f"action of {self.possible_agents[agent]} must be an integer, got {action!r}"
             )
         # One type for all: stacked, int64 and uint64 would become float64.
-        row: NDArray = array.reshape(self._idle.shape).astype(self._idle.dtype)
+        row: NDArray = array.reshape(idle.shape).astype(idle.dtype)
         return row
 
     def _is_illegal(self, agent: int, action: NDArray) -> bool:
         """Whether an agent that could move legally does not; numbers out of range raise later."""
-        if not self._has_mask:
+        if not self._role_of[agent].has_mask:
             return False
         mask = self._mask_of(agent)
         chosen = int(action)
@@ -282,13 +304,39 @@ class World(AgentSpaces):
 
     def _adopt(self, results: Outputs) -> None:
         pairs = results._asdict().items()
-        self._rows = rows = {n: _host(array)[0] for n, array in pairs if array is not None}
-        self._mask = rows["action_mask"].copy() if self._has_mask else None
-        self._state = rows["state" if "state" in rows else "obs"].flatten()
+        if self.simulator.split is None:
+            self._rows = rows = {n: _host(array)[0] for n, array in pairs if array is not None}
+            self._mask = rows["action_mask"].copy() if self._has_mask else None
+            self._state = rows["state" if "state" in rows else "obs"].flatten()
+            return
+        hosts = Outputs(**{n: _host(array) for n, array in pairs if array is not None})
+        # Of one world the roles' observations stand in the order of the agents.
+        self._state = hosts.obs.copy() if hosts.state is None else hosts.state[0].flatten()
+        self._rows, self._mask = self._by_agent(hosts)
+
+    def _by_agent(self, hosts: Outputs) -> tuple[dict[str, Any], list[NDArray | None]]:
+        """Return rows of different lengths, listed by agent, and copies of their masks."""
+        of_role = {role.name: self._parts.of(role.name, hosts) for role in self.simulator.roles}
+        rows: dict[str, Any] = {}
+        for name, array in hosts._asdict().items():
+            if array is None:
+                continue
+            if name not in CUT:
+                rows[name] = array[0]
+                continue
+            parts = [
+                (getattr(of_role[role.name], name), role.count) for role in self.simulator.roles
+            ]
+            rows[name] = [
+                None if part is None else part[0, k] for part, count in parts for k in range(count)
+            ]
+        masks = rows.get("action_mask", [])
+        return rows, [None if mask is None else mask.copy() for mask in masks]
 
     def _mask_of(self, agent: int) -> NDArray:
         assert self._mask is not None  # says _has_mask
-        row: NDArray = self._mask[agent]
+        row: NDArray | None = self._mask[agent]
+        assert row is not None  # says has_mask of the role
         return row
 
     def _forget_results(self) -> None:
@@ -366,13 +414,20 @@ def _checked_illegal(illegal: str, name: str, has_mask: bool) -> str:
 
 def _simulator(name: str, device: str, keywords: Mapping[str, Any]) -> Simulator:
     errors.refuse(_FIXED, keywords, "one world: use batched_parallel_env")
+    errors.refuse(("roles",), keywords, "agents with rows of their own: each has its own space")
+    if registration.find(name).get("roles"):
+        keywords = {**keywords, "roles": "split"}
     arrays = "numpy" if device == "cpu" else "torch"
     options: dict[str, Any] = {"arrays": arrays, "threads": 1, "autoreset_mode": "Disabled"}
     return Simulator(name, 1, device=device, **options, **keywords)
 
 
-def _each(agents: list[str], space: Space[Any]) -> dict[str, Space[Any]]:
-    return {agent: deepcopy(space) for agent in agents}
+def _observation_space(role: Role) -> Space[Any]:
+    space = deepcopy(role.observation_space)
+    if not role.has_mask:
+        return space
+    mask = spaces.Box(0, 1, (role.mask_elements,), np.int8)
+    return spaces.Dict({"observation": space, "action_mask": mask})
 
 
 def _idle(space: Space[Any]) -> NDArray:

@@ -23,6 +23,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 GALLERY = Path(__file__).parent / "kernels" / "envs" / "gallery.hpp"
+TROUPE = Path(__file__).parent / "kernels" / "envs" / "troupe.hpp"
 ANGLE = "cart.angle"  # beyond 0.21 rad the episode ends at the next step
 
 
@@ -50,11 +51,14 @@ def make_vec() -> Iterator[Callable[..., gpu_envs.VectorEnv]]:
 @pytest.fixture(scope="session")
 def gallery_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache with the module of Gallery-v0, an environment of pictures that only tests have."""
-    cache = tmp_path_factory.mktemp("gallery")
+    return _cache_of(GALLERY, tmp_path_factory.mktemp("gallery"))
+
+
+def _cache_of(header: Path, cache: Path) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GPU_ENVS_CACHE", str(cache))
-        build_header(GALLERY, [native.cpu_target()])
-    _forget_gallery()
+        build_header(header, [native.cpu_target()])
+    _forget("Gallery-v0", "Troupe-v0", "Band-v0")
     return cache
 
 
@@ -65,13 +69,30 @@ def gallery(gallery_cache: Path) -> Iterator[str]:
         patch.setenv("GPU_ENVS_CACHE", str(gallery_cache))
         registration.refresh()
         yield "Gallery-v0"
-    _forget_gallery()
+    _forget("Gallery-v0")
 
 
-def _forget_gallery() -> None:
+@pytest.fixture(scope="session")
+def troupe_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache with Troupe-v0 and Band-v0: agents of three kinds, which only tests have."""
+    return _cache_of(TROUPE, tmp_path_factory.mktemp("troupe"))
+
+
+@pytest.fixture(scope="module")
+def troupe(troupe_cache: Path) -> Iterator[str]:
+    """The id of Troupe-v0, which exists with Band-v0 for the tests of one module."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GPU_ENVS_CACHE", str(troupe_cache))
+        registration.refresh()
+        yield "Troupe-v0"
+    _forget("Troupe-v0", "Band-v0")
+
+
+def _forget(*names: str) -> None:
     registration.refresh()
-    for name in ("gpu_envs/Gallery-v0", "Gallery-v0"):
-        gymnasium.registry.pop(name, None)
+    for name in names:
+        for full in (f"gpu_envs/{name}", name):
+            gymnasium.registry.pop(full, None)
 
 
 @pytest.fixture
