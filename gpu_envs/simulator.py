@@ -24,7 +24,6 @@ from gpu_envs import (
     layout,
     native,
     options,
-    pictures,
     registration,
     resets,
     roles,
@@ -36,13 +35,14 @@ from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.fields import Value
 from gpu_envs.fields import read as read_fields
 from gpu_envs.layout import Outputs
+from gpu_envs.looks import Looks
 from gpu_envs.roles import Role
 from gpu_envs.streams import Streams
 
 _MASK_TYPES = ("int8", "uint8", "bool")
 
 
-class Simulator:
+class Simulator(Looks):
     """N worlds of one environment on one machine.
 
     Args:
@@ -186,15 +186,13 @@ class Simulator:
         self.single_observation_space: Any = seen[0]  # None where roles are split
         self.views = seen[1]
         self.reward_parts = tuple(field["name"] for field in self.instance["reward_parts"])
-        self.single_action_space: Any = (
-            None if self.split else spaces.action_space(action_fields)
-        )
+        self.single_action_space: Any = None if self.split else spaces.action_space(action_fields)
         self._own: dict[bool, array_libraries.Binding] = {}
         # Whether the reused arrays tell which rows of final_obs a step has to clear.
         final = self.layout.of("final_obs")
         self._marks_rows = self.reuse and final is not None and not self._keeps_rows
         self._pooled = self._arrays.pooled and not self.reuse
-        self._mirror: pictures.Mirror | None = None
+        self._mirror = None
         self._is_ready = self._is_written = False
         self._has_sampled = False
         self._step: Callable[..., Any] = faults.refuse_unready
@@ -340,17 +338,16 @@ class Simulator:
             stream: As in `step`.
 
         Returns:
-            int32 actions of shape (worlds, agents), for `step`.
+            int32 actions of shape (worlds, agents), for `step`; with `roles="split"` of all roles,
+            one after the other.
         """
         whole_seed = errors.whole(seed, "seed", 0, resets.SEED_LIMIT - 1)
-        worlds, agents = shape = (self.num_worlds, self.agents_per_world)
+        shape: tuple[int, ...] = (self.num_worlds, self.agents_per_world)
+        if self.split is not None:
+            shape = (self.split.action_count,)
         address, kept = 0, None
         if mask is not None:
-            space = self.single_action_space
-            if not isinstance(space, Discrete):
-                raise ValueError(f"mask= is for Discrete actions: those of {self.name} are {space}")
-            count = int(space.n)
-            shapes = ((worlds, agents, count), (worlds * agents, count))
+            shapes = self._mask_shapes()
             wanted = array_libraries.Wanted("mask", _MASK_TYPES, shapes, is_written=False)
             address, kept = self._arrays.locate(mask, wanted)
         actions = self._arrays.empty(shape) if out is None else out
@@ -366,6 +363,15 @@ class Simulator:
         self._has_sampled = True
         return actions
 
+    def _mask_shapes(self) -> tuple[tuple[int, ...], ...]:
+        worlds, agents = self.num_worlds, self.agents_per_world
+        if self.split is not None:
+            return ((self.split.masks[-1].end,),)
+        space = self.single_action_space
+        if not isinstance(space, Discrete):
+            raise ValueError(f"mask= is for Discrete actions: those of {self.name} are {space}")
+        return ((worlds, agents, int(space.n)), (worlds * agents, int(space.n)))
+
     # Who is what.
 
     @cached_property
@@ -380,82 +386,6 @@ class Simulator:
         arrays have views.
         """
         return roles.by_role(self, array)
-
-    # What a person reads.
-
-    def action_names(self) -> list[str]:
-        """Return what the environment calls its actions; empty where it says nothing."""
-        return list(self._native.action_names())
-
-    def action_keys(self) -> list[str]:
-        """Return the key of each action for playing by hand, "" for none; empty likewise."""
-        return list(self._native.action_keys())
-
-    def named_agents(self) -> list[str]:
-        """Return the agents' names, for interfaces that cannot do without."""
-        if len(self.agent_names) != self.agents_per_world:
-            raise ValueError(
-                f"the {self.agents_per_world} agents of a world of {self.name} have no names: "
-                "beyond 2**20 use the vector interface, which numbers them"
-            )
-        return self.agent_names[:]
-
-    def text(self, world: int = 0, viewer: int = -1) -> str:
-        """Return one world as text with ANSI colours; "" where the environment has no such view.
-
-        Args:
-            world: Which one.
-            viewer: The agent whose knowledge is shown; -1 shows everything.
-        """
-        self._require_ready("text")
-        number = errors.whole(world, "world", 0, self.num_worlds - 1)
-        eyes = errors.whole(viewer, "viewer", -1, self.agents_per_world - 1)
-        return str(self._native.text(number, eyes))
-
-    def render(
-        self,
-        world: int = 0,
-        *,
-        size: tuple[int, int] | None = None,
-        view: str | None = None,
-        samples: int = 2,
-    ) -> pictures.Picture:
-        """Return a picture of one world, uint8 of shape (rows, columns, 3).
-
-        Args:
-            world: Which one.
-            size: Rows and columns; None for the environment's own.
-            view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
-            samples: Along each side of a pixel, 1 to 8: more make smoother edges.
-        """
-        source, number = self._looked_at(world)
-        rows, columns = pictures.checked_size(size) or source.picture_size(number)
-        chosen = pictures.checked_view(view)
-        smooth = errors.whole(samples, "samples", 1, 8)
-        picture: pictures.Picture = source.render(number, rows, columns, chosen or "", smooth)
-        return picture
-
-    def picture_size(self, world: int = 0) -> tuple[int, int]:
-        """Return rows and columns of a picture of one world where nobody chooses them."""
-        source, number = self._looked_at(world)
-        rows, columns = source.picture_size(number)
-        return rows, columns
-
-    def _looked_at(self, world: int) -> tuple[Any, int]:
-        """Return a native simulator in host memory that has a world, and its number there."""
-        self._require_ready("render")
-        if not self.instance["scene"]:
-            raise ValueError(pictures.lack(self.instance))
-        number = errors.whole(world, "world", 0, self.num_worlds - 1)
-        if self.device == "cpu":
-            return self._native, number
-        self._streams.settle("render()")
-        if self._mirror is None:
-            limit = self.max_episode_steps
-            self._mirror = pictures.Mirror(
-                self.name, self.parameters, limit, self.instance["layout"]
-            )
-        return self._mirror.show(self._native, number), 0
 
     # State.
 
@@ -617,10 +547,6 @@ class Simulator:
             self._is_ready = True
             self._step = self._native.step
             self._step_numpy = getattr(self._native, "step_numpy", faults.refuse_unready)
-
-    def _require_ready(self, call: str) -> None:
-        if not self._is_ready and not self.is_closed:
-            raise errors.ResetNeeded(f"{self.name}: call reset() before {call}()")
 
     def _check_column(self, column: str) -> None:
         if not self.is_closed:
