@@ -7,6 +7,7 @@ response of unemployment is a sum over the whole window. It reads the JSON of pa
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -26,32 +27,36 @@ def array(name: str) -> Array:
     return np.asarray(JSON[name], np.float64)
 
 
+def day_of(text: str) -> int:
+    return (date.fromisoformat(text) - date(2020, 3, 22)).days
+
+
 class Oracle:
     """One world. Keyword arguments are named as the environment's parameters."""
 
     def __init__(
         self, *, max_episode_steps: int = 540, health_priority_governors: float = 0.3,
         health_priority_planner: float = 0.45, vaccines_per_million: float = 3000,
-        vaccine_start: int = 296, delivery_interval: int = 1, action_cooldown: int = 28,
-        subsidy_interval: int = 90, subsidy_levels: int = 20, annual_subsidy: float = 20000,
+        vaccine_start: str = "2021-01-12", vaccine_interval: int = 1, action_cooldown: int = 28,
+        subsidy_interval: int = 90, subsidy_levels: int = 20, max_annual_subsidy: float = 20000,
         working_age_share: float = 0.6, sick_share: float = 0.1, interest_rate: float = 0.03,
-        eta: float = 2.0, beta_intercept: float = 1.0, beta_slope: float = 1.0,
-        unemployment: float = 1.0, enforce_masks: bool = True, raw: bool = False,
+        crra_eta: float = 2.0, beta_intercept_factor: float = 1.0, beta_slope_factor: float = 1.0,
+        unemployment_factor: float = 1.0, enforce_masks: bool = True, raw: bool = False,
     ) -> None:  # fmt: skip
-        self.horizon, self.enforce, self.eta = max_episode_steps, enforce_masks, eta
+        self.horizon, self.enforce, self.eta = max_episode_steps, enforce_masks, crra_eta
         self.cooldown, self.interval, self.levels = action_cooldown, subsidy_interval, subsidy_levels
-        self.annual, self.share, self.sick = annual_subsidy, working_age_share, sick_share
+        self.annual, self.share, self.sick = max_annual_subsidy, working_age_share, sick_share
         self.rate = interest_rate
         self.people = array("state_population")
         self.mu, self.gamma = SCALARS["death_rate"], SCALARS["gamma"]
         self.slope, self.intercept = array("beta_slopes"), array("beta_intercepts")
         self.bias = array("unemployment_bias_percent")
-        self.beta_by, self.slope_by, self.work_by = beta_intercept, beta_slope, unemployment
+        self.beta_by, self.slope_by, self.work_by = beta_intercept_factor, beta_slope_factor, unemployment_factor
         weights, decays = array("unemployment_filter_weights"), array("conv_lambdas")
         # Row a: what a change a days ago adds to the percentage of each state, per level.
         self.response = np.exp(-np.arange(WINDOW)[:, None] / decays) @ weights.T
-        self.delivery, self.vaccine_start = delivery_interval, vaccine_start
-        self.vaccines = np.floor(delivery_interval * (self.people / 1e6) * vaccines_per_million)
+        self.delivery, self.vaccine_start = vaccine_interval, day_of(vaccine_start)
+        self.vaccines = np.floor(vaccine_interval * (self.people / 1e6) * vaccines_per_million)
         at_one = (np.log(2) + self.bias) * self.people / 100
         total = self.people.sum()
         workforce = np.trunc(self.share * total - at_one.sum())
