@@ -125,7 +125,8 @@ inline void rows_out(Tile<E>& tile, const Set& set, Output output) {
   }
 }
 
-/// Rows of a role, one world after the other: they are long, and lie far from those of others.
+/// Rows of a role: each of all worlds of a block before the next, so that a line of the record, which
+/// has a word of each of them, is still at hand.
 template <Output kOutput, auto F, class R, class E>
 inline void role_rows_out(Tile<E>& tile, const Set& set, Output output) {
   using Row = role_row<R, kOutput>;
@@ -136,13 +137,9 @@ inline void role_rows_out(Tile<E>& tile, const Set& set, Output output) {
   const RowsAt at = rows_at<kOutput, R>(tile.shared);
   const int agents = agents_in<R>(tile.shared.params);
   const bool final = tile.into_final;
-  tile.share_world(set, [&, at, to](const CellsOf<E>& cells) GE_LAMBDA {
-    const Crew::Range mine = tile.crew.share(agents);
-    for (int row = mine.begin; row < mine.end; ++row) {
-      bool wanted;
-      const Row values = observe_row<F, typename R::Agent>(cells, row, final, wanted);
-      if (wanted) put_role_row(to + at.of(cells.world, row), values, at.tail);
-    }
+  tile.each_cell(set, agents, [at, to, final](const CellsOf<E>& cells, int row) GE_LAMBDA {
+    make_role_row<F, typename R::Agent, Row>(cells, row, final, to + at.of(cells.world, row),
+                                             at.tail);
   });
 }
 

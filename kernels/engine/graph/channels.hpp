@@ -242,12 +242,19 @@ struct RowShape {
   static constexpr int elements = int(sizeof(Row) / sizeof(Element));
 };
 
+/// Whether the row's function sets every element, so that nobody has to zero it first.
+template <class Row>
+consteval bool is_complete() {
+  if constexpr (requires { Row::complete; }) return Row::complete;
+  return false;
+}
+
 /// Runs an observation function into a row of zeros, wherever the row lies.
 template <auto F, class T, class Row, class S, class... Args>
 GE_FN void fill_row_of(const Cells<S>& cells, [[maybe_unused]] int row, Row& out,
                        Types<Row&, Args...>) {
   const World<S> world(cells);
-  out = Row{};
+  if constexpr (!is_complete<Row>()) out = Row{};
   F(world, out, argument<T, Args>(cells, row)...);
 }
 template <auto F>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstring>
+#include <new>
 
 #include "engine/graph/images.hpp"
 #include "engine/graph/role_rows.hpp"
@@ -26,6 +27,20 @@ GE_FN void put_host_row(typename RowShape<Row>::Element* to, const Row& row) {
 template <class Row>
 GE_FN void put_role_row(typename RowShape<Row>::Element* to, const Row& row, int tail) {
   put_host_row(to, row);
+  if (tail > 0) std::memset(to + RowShape<Row>::elements, 0, size_t(tail) * sizeof *to);
+}
+/// An agent's row of a role, with `tail` zeros behind it, made where it belongs: such rows are long,
+/// and a copy of one waits for what has just been written.
+template <auto F, class T, class Row, class S>
+GE_FN void make_role_row(const Cells<S>& cells, int row, bool into_final,
+                         typename RowShape<Row>::Element* to, int tail) {
+  const RowFate fate = row_fate<T>(cells, row, into_final);
+  if (!fate.wanted) return;
+  Row& out = *new (to) Row;
+  if (fate.shows)
+    fill_row_of<F, T, Row>(cells, row, out, Arguments<F>{});
+  else
+    std::memset(to, 0, sizeof out);
   if (tail > 0) std::memset(to + RowShape<Row>::elements, 0, size_t(tail) * sizeof *to);
 }
 

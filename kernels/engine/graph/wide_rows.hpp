@@ -143,13 +143,6 @@ inline FieldInfo wide_field(const char* name, std::vector<int64_t> shape, const 
   return info;
 }
 
-/// Whether the row's function sets every element, so that nobody has to zero it first.
-template <class Row>
-consteval bool is_complete() {
-  if constexpr (requires { Row::complete; }) return Row::complete;
-  return false;
-}
-
 /// Whether the rows that a world's agents see are alike but for a few elements. Such a type says
 /// `static bool alike(const Params&)`, and with `turn(const Params&, FloatRow&, int other, int me)`
 /// makes the row of agent `me` of that of agent `other` in the same world.
