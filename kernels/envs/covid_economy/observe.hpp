@@ -1,0 +1,96 @@
+// Observations and masks. Rows of governors are 64 numbers, 51 of which say whose they are; the
+// planner's are 463: what is a number of a governor is a list over the states there.
+#pragma once
+
+#include "envs/covid_economy/rules.hpp"
+
+namespace gpu_envs::envs::covid_economy {
+
+/// 0 when vaccines would arrive in the next step, as the original computes it: until the first
+/// delivery it holds still at 1 / interval, and is 0 one day early.
+GE_FN float vaccine_clock(const Params& p, int t) {
+  const int next = t + 1, interval = p.vaccine_interval;
+  const float length = float(interval);
+  if (next <= p.first_delivery) return min(1.0f, float(p.first_delivery - next) / length) / length;
+  return float(interval - next % interval) / length;
+}
+
+/// At the end of a step and of a reset.
+template <class T>
+GE_FN void announce(const W<T>& w, Bulletin& bulletin, const Subsidy& subsidy) {
+  const Params& p = w.params();
+  const int t = day(w), since = t % p.subsidy_interval;
+  const uint32_t limit = w.max_steps();
+  bulletin = {float(subsidy.level) / float(p.subsidy_levels),
+              float(p.subsidy_interval - since) / float(p.subsidy_interval), vaccine_clock(p, t),
+              limit == 0 ? 0.0f : float(t) / float(limit), since == 0 ? 1 : 0};
+}
+
+template <class T>
+GE_FN void show_governor(const W<T>& w, GovernorView& row, Slot governor, const Closure& closure,
+                         const Epidemic& epidemic, const Labour& labour, const Economy& economy) {
+  const Bulletin bulletin = w.template get<Bulletin>();
+  const float per_person = row_of(w.assets().contagion, governor.row).per_person;
+  const float recovered = epidemic.removed + epidemic.vaccinated;
+  const float deaths = row_of(w.assets().nature, 0).death_share * epidemic.removed;
+  row.stringency_level = float(closure.level) * 0.1f;
+  row.subsidy_level = bulletin.subsidy;
+  row.time_until_subsidy = bulletin.until_subsidy;
+  row.time_until_vaccines = bulletin.until_vaccines;
+  row.time = bulletin.time;
+  for (int k = 0; k < kStates; ++k) row.state[k] = select(k == governor.row, 1.0f, 0.0f);
+  row.productivity = economy.product * row_of(w.assets().worth, governor.row).per_most;
+  row.susceptible = epidemic.susceptible * per_person;
+  row.infected = epidemic.infected * per_person;
+  row.recovered = recovered * per_person;
+  row.deaths = deaths * per_person;
+  row.vaccinated = epidemic.vaccinated * per_person;
+  row.unemployed = labour.unemployed * per_person;
+  row.lagged_stringency_level = closure.template level_ago<kDelay - 1>() * 0.1f;
+}
+
+template <class T>
+GE_FN void show_planner(const W<T>& w, PlannerView& row, const Subsidy&) {
+  const Bulletin bulletin = w.template get<Bulletin>();
+  const float death_share = row_of(w.assets().nature, 0).death_share;
+  row.subsidy_level = bulletin.subsidy;
+  row.time_until_subsidy = bulletin.until_subsidy;
+  row.time_until_vaccines = bulletin.until_vaccines;
+  row.time = bulletin.time;
+  for (int k = 0; k < kStates; ++k) {
+    const Closure closure = w.template get<Governors, Closure>(k);
+    const Epidemic epidemic = w.template get<Governors, Epidemic>(k);
+    const float per_person = row_of(w.assets().contagion, k).per_person;
+    row.stringency_level[k] = float(closure.level) * 0.1f;
+    row.productivity[k] =
+        w.template get<Governors, Economy>(k).product * row_of(w.assets().worth, k).per_most;
+    row.susceptible[k] = epidemic.susceptible * per_person;
+    row.infected[k] = epidemic.infected * per_person;
+    row.recovered[k] = (epidemic.removed + epidemic.vaccinated) * per_person;
+    row.deaths[k] = death_share * epidemic.removed * per_person;
+    row.vaccinated[k] = epidemic.vaccinated * per_person;
+    row.unemployed[k] = w.template get<Governors, Labour>(k).unemployed * per_person;
+    row.lagged_stringency_level[k] = closure.template level_ago<kDelay - 1>() * 0.1f;
+  }
+}
+
+/// Nobody chooses where real policies are replayed, so nothing is forbidden.
+template <class T>
+GE_FN void mask_governor(const W<T>& w, GovernorMask& row, const Closure& closure) {
+  const bool may = (closure.wait == 0) | (w.params().real_policies != 0);
+  const uint8_t allowed = may ? 1 : 0;
+  row.levels[0] = 1;
+  GE_UNROLL
+  for (int k = 1; k <= kLevels; ++k) row.levels[k] = allowed;
+}
+template <class T>
+GE_FN void mask_planner(const W<T>& w, PlannerMask& row, const Subsidy&) {
+  const Params& p = w.params();
+  const bool decides = w.template get<Bulletin>().decides != 0, replayed = p.real_policies != 0;
+  row.levels[0] = 1;
+  GE_UNROLL
+  for (int k = 1; k <= kSubsidyLevels; ++k)
+    row.levels[k] = (decides & (k <= p.subsidy_levels)) | replayed ? 1 : 0;
+}
+
+}  // namespace gpu_envs::envs::covid_economy
