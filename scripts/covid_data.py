@@ -69,7 +69,7 @@ def pairs(digits: Iterable[int]) -> bytes:
 
 
 def packed(source: dict[str, Any]) -> bytes:
-    """Return the bytes of the data file; `tables.hpp` reads them in this order."""
+    """Return the bytes of the data file; `presets.hpp` reads them in this order."""
     scalars, history = source["scalars"], source["policy_history_by_day"]
     numbers: list[float] = [scalars[name] for name in SCALARS]
     numbers += decays(source, 1) + decays(source, scalars["filter_len"])

@@ -72,6 +72,7 @@ LEAVING_PATH = re.compile(r"(?<![\w./$}\"])(?:\.\./)+[\w.-]+")
 HOST = re.compile(r"https?://([\w.-]+)")
 KNOWN_HOSTS = {"arxiv.org", "doi.org", "github.com", "gymnasium.farama.org", "openai.com"}
 KNOWN_HOSTS |= {"pettingzoo.farama.org", "docs.nvidia.com", "keepachangelog.com"}
+KNOWN_HOSTS.add("creativecommons.org")  # licences of data
 KNOWN_HOSTS.add("www.w3.org")  # the name of a format: nobody fetches it
 
 NAMED_PATH = re.compile(

@@ -9,12 +9,14 @@
 //   rules from  Trott, Srinivasa, van der Wal, Haneuse and Zheng, arXiv:2108.02904, as in
 //               ai-economist 1.7.1 (NumPy), with its fitted numbers (data/covid_attribution.md)
 //
-// Parts: settings.hpp (what a user sets), data.hpp (constants), tables.hpp (worlds and rows),
-// rules.hpp, observe.hpp, map.hpp (for people).
+// Parts: settings.hpp (what a user sets), constants.hpp and presets.hpp (what becomes of it and of
+// the data), tables.hpp (worlds and rows), rules.hpp, observe.hpp, layout.hpp, scene.hpp and
+// text.hpp (for people).
 #pragma once
 
-#include "envs/covid_economy/map.hpp"
 #include "envs/covid_economy/observe.hpp"
+#include "envs/covid_economy/scene.hpp"
+#include "envs/covid_economy/text.hpp"
 
 namespace gpu_envs::envs::covid_economy {
 

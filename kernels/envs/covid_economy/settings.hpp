@@ -1,5 +1,5 @@
-// What a user sets (Settings) and what the rules read of it (Params). Constants of the states and of
-// the country, which some settings enter too, are data.hpp's.
+// What a user sets (Settings) and what the rules read of it (Params). Some settings enter the
+// constants of states and country instead: presets.hpp.
 #pragma once
 
 #include <string>

@@ -2,7 +2,7 @@
 // episodes may outlast the window of unemployment, the changes of its 600 days too (Tier).
 #pragma once
 
-#include "envs/covid_economy/data.hpp"
+#include "envs/covid_economy/presets.hpp"
 
 namespace gpu_envs::envs::covid_economy {
 

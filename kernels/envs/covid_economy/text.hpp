@@ -1,0 +1,60 @@
+// For terminals: the same map, a state's letters and its level, and the country's numbers.
+// Host only.
+#pragma once
+
+#include <string>
+
+#include "envs/covid_economy/layout.hpp"
+
+namespace gpu_envs::envs::covid_economy {
+
+/// "12.3 million"
+inline std::string in_millions(double number) {
+  const auto tenths = int64_t(number / 1e5 + 0.5);
+  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " million";
+}
+inline std::string percent(double share) {
+  const auto hundredths = int64_t(share * 1e4 + 0.5);
+  const std::string rest = std::to_string(hundredths % 100);
+  return std::to_string(hundredths / 100) + "." + (rest.size() < 2 ? "0" : "") + rest + " %";
+}
+/// "2020-03-22" for day 0.
+inline std::string date_of(int day) {
+  int year = 2020, month = 1, left = day + kFirstRow;
+  const auto two = [](int number) { return (number < 10 ? "-0" : "-") + std::to_string(number); };
+  for (;; ++month) {
+    if (month > 12) month = 1, ++year;
+    const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    const int lengths[] = {31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    if (left < lengths[month - 1]) return std::to_string(year) + two(month) + two(left + 1);
+    left -= lengths[month - 1];
+  }
+}
+
+template <class T>
+std::string map_text(const W<T>& w, int viewer) {
+  std::string tiles[kMapRows][kMapColumns];
+  for (int i = 0; i < kStates; ++i) {
+    const int level = w.template get<Governors, Closure>(i).level;
+    tiles[kMap[i].row][kMap[i].column] = std::string(i == viewer ? ">" : " ") + kMap[i].letters +
+                                         (level < 10 ? " " : "") + std::to_string(level);
+  }
+  std::string text = date_of(day(w)) + ", day " + std::to_string(day(w)) +
+                     (w.max_steps() == 0 ? "" : " of " + std::to_string(w.max_steps())) +
+                     "; closure of each state, 1 open to 10 closed\n";
+  for (const auto& row : tiles) {
+    std::string line;
+    for (const std::string& tile : row) line += tile.empty() ? std::string(6, ' ') : tile + " ";
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  const Totals sum = totals_of<T>(w);
+  return text + "infected " + percent(sum.infected / sum.people) + ", died " +
+         std::to_string(int64_t(sum.died + 0.5)) + ", vaccinated " +
+         percent(sum.vaccinated / sum.people) + ", unemployed " +
+         percent(sum.unemployed / sum.people) + "\nsubsidy " +
+         std::to_string(w.template get<Subsidy>().level) + " of " +
+         std::to_string(w.params().subsidy_levels) + ", product of the day " +
+         in_millions(sum.product) + " dollars\n";
+}
+
+}  // namespace gpu_envs::envs::covid_economy
