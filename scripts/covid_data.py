@@ -1,4 +1,4 @@
-"""Makes the data file that CovidEconomy reads from the JSON of its parameters, which lies beside it.
+"""Makes the data file that CovidEconomy reads, from the JSON of its parameters beside it.
 
 Usage: scripts/covid_data.py [--check]
 

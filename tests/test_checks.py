@@ -64,6 +64,7 @@ OTHERS = {
             "19": "needs a GPU, and the peer that is compared with",
         },
     ),
+    "covid_economy": (18, {}),
     "megaverse": (
         20,
         {str(k): "of another game of the family" for k in range(10, 16)},

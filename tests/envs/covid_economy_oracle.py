@@ -44,14 +44,22 @@ class Oracle:
         unemployment_factor: float = 1.0, enforce_masks: bool = True, raw: bool = False,
     ) -> None:  # fmt: skip
         self.horizon, self.enforce, self.eta = max_episode_steps, enforce_masks, crra_eta
-        self.cooldown, self.interval, self.levels = action_cooldown, subsidy_interval, subsidy_levels
+        self.cooldown, self.interval, self.levels = (
+            action_cooldown,
+            subsidy_interval,
+            subsidy_levels,
+        )
         self.annual, self.share, self.sick = max_annual_subsidy, working_age_share, sick_share
         self.rate = interest_rate
         self.people = array("state_population")
         self.mu, self.gamma = SCALARS["death_rate"], SCALARS["gamma"]
         self.slope, self.intercept = array("beta_slopes"), array("beta_intercepts")
         self.bias = array("unemployment_bias_percent")
-        self.beta_by, self.slope_by, self.work_by = beta_intercept_factor, beta_slope_factor, unemployment_factor
+        self.beta_by, self.slope_by, self.work_by = (
+            beta_intercept_factor,
+            beta_slope_factor,
+            unemployment_factor,
+        )
         weights, decays = array("unemployment_filter_weights"), array("conv_lambdas")
         # Row a: what a change a days ago adds to the percentage of each state, per level.
         self.response = np.exp(-np.arange(WINDOW)[:, None] / decays) @ weights.T
@@ -121,9 +129,13 @@ class Oracle:
         """Play a day as it was: yesterday's real levels, and the real payments."""
         self.t += 1
         per_level = self.people.sum() * self.annual / self.levels * self.interval / 365
-        began = [(event["row"] - FIRST + 1, event["usd"]) for event in JSON["real_world_subsidy_events"]]
+        began = [
+            (event["row"] - FIRST + 1, event["usd"]) for event in JSON["real_world_subsidy_events"]
+        ]
         self.subsidy = sum(
-            round(dollars / per_level) for day, dollars in began if day <= self.t < day + self.interval
+            round(dollars / per_level)
+            for day, dollars in began
+            if day <= self.t < day + self.interval
         )
         return self.live(HISTORY[FIRST + self.t - 1])
 

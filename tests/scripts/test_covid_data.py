@@ -59,6 +59,12 @@ def test_levels_of_the_file_are_those_of_the_json(numbers: list[float]) -> None:
 
 def test_the_attribution_lies_beside_the_data() -> None:
     text = (covid_data.FOLDER / "covid_attribution.md").read_text()
-    for who in ("OxCGRT", "Johns Hopkins", "Our World in Data", "Bureau of Labor", "Salesforce.com"):
+    for who in (
+        "OxCGRT",
+        "Johns Hopkins",
+        "Our World in Data",
+        "Bureau of Labor",
+        "Salesforce.com",
+    ):
         assert who in text
     assert text.count("CC BY 4.0") >= 3 and "Redistributions in binary form" in text

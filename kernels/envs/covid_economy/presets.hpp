@@ -1,6 +1,5 @@
 // From the data file, which scripts/covid_data.py makes of the JSON beside it, and from the
-// settings
-// to constants: in double precision, once per simulator, on the host.
+// settings to constants: in double precision, once per simulator, on the host.
 #pragma once
 
 #include "envs/covid_economy/constants.hpp"
@@ -111,7 +110,7 @@ inline void fill_real_subsidy(const Settings& s, const Numbers& n, std::span<int
   }
 }
 
-inline Assets make_assets(const Settings& s, const Params& p, AssetMaker& make) {
+inline Assets make_assets(const Settings& s, AssetMaker& make) {
   DataFile file(make.file("covid_economy.bin"), make);
   const Numbers n(file);
   const auto contagion = make.array<Contagion>("contagion", kStates);
@@ -168,7 +167,6 @@ inline Assets make_assets(const Settings& s, const Params& p, AssetMaker& make) 
           history[size_t(row * kStates + i)] != history[size_t((row - 1) * kStates + i)] ? 1 : 0;
   const auto real_subsidy = make.array<int32_t>("real_subsidy", file.rows - kFirstRow + kWindow);
   fill_real_subsidy(s, n, real_subsidy);
-  (void)p;
   return {contagion, jobs, worth, first_day, nature, history, leaves, real_subsidy};
 }
 

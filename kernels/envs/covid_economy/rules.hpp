@@ -145,8 +145,9 @@ GE_FN void spread(const W<T>& w, Slot governor, Epidemic& epidemic, Today& today
   const float vaccinated = min(doses, susceptible);
   const float caught = beta * (susceptible * c.per_person * infected) * (1.0f - immune);
   const float removed = nature.recovery * infected;
-  epidemic = {max(0.0f, susceptible - caught - vaccinated), max(0.0f, infected + caught - removed),
-              epidemic.removed + removed, epidemic.vaccinated + vaccinated};
+  epidemic = {max(0.0f, susceptible - (caught + vaccinated)),
+              max(0.0f, infected + caught - removed), epidemic.removed + removed,
+              epidemic.vaccinated + vaccinated};
   today.died = nature.death_share * removed;
 }
 

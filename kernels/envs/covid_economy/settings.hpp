@@ -161,8 +161,9 @@ inline void resolve_factors(const Settings& s, Params& p) {
   const float spreads[] = {s.beta_intercept_spread, s.beta_slope_spread, s.unemployment_spread};
   for (int k = 0; k < 3; ++k) {
     if (spreads[k] > factors[k])
-      refuse(std::string(names[k]) + "_spread must be at most " + names[k] +
-             "_factor, or factors below 0 would be drawn");
+      refuse(std::string(names[k]) + "_spread must be at most " + names[k] + "_factor, " +
+             std::to_string(factors[k]) + ", or factors below 0 would be drawn; got " +
+             std::to_string(spreads[k]));
     p.factor[k] = factors[k], p.spread[k] = spreads[k];
   }
 }
@@ -172,7 +173,8 @@ inline Params resolve_settings(const Settings& s) {
   if (s.crra_eta >= 20.0f || (s.crra_eta > 0.99f && s.crra_eta < 1.01f))
     refuse(
         "crra_eta must be in [0, 20) and not within 0.01 of 1, where the formula divides by 0; "
-        "1.01 would do");
+        "got " +
+        std::to_string(s.crra_eta));
   p.exponent = 1.0f - s.crra_eta;
   p.action_cooldown = s.action_cooldown, p.enforce_masks = s.enforce_masks;
   p.subsidy_interval = s.subsidy_interval, p.subsidy_levels = s.subsidy_levels;

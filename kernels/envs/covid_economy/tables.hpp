@@ -34,9 +34,10 @@ struct Closure {
   int32_t level, wait;
   uint32_t past[4];
   static constexpr auto describe() {
-    return fields(field("level", &Closure::level, "of closure, 1 to 10"),
-                  field("wait", &Closure::wait, "days until a level may be chosen"),
-                  field("past", &Closure::past, "levels of 32 days, four bits each, newest first"));
+    return fields(
+        field("level", &Closure::level, "of closure").within(1, kLevels),
+        field("wait", &Closure::wait, "days until a level may be chosen").within(0, 10000),
+        field("past", &Closure::past, "levels of 32 days, four bits each, newest first"));
   }
   GE_FN void push(int today) {
     GE_UNROLL
@@ -101,7 +102,7 @@ struct Governors : Agents<kStates, Closure, Epidemic, Labour, Economy, Today, Or
 struct Subsidy {
   int32_t level;
   static constexpr auto describe() {
-    return fields(field("subsidy", &Subsidy::level, "level of the subsidy, 0: none"));
+    return fields(field("subsidy", &Subsidy::level, "its level, 0: none").within(0, 1e8));
   }
 };
 struct Planners : Agents<1, Subsidy, Grant> {
@@ -263,8 +264,8 @@ struct Schema {
   using roles = Types<Governor, Planner>;
   using tables = typename T::tables;
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
-  static Assets make_assets(const Settings& settings, const Params& params, AssetMaker& make) {
-    return covid_economy::make_assets(settings, params, make);
+  static Assets make_assets(const Settings& settings, const Params&, AssetMaker& make) {
+    return covid_economy::make_assets(settings, make);
   }
 };
 template <class T>
