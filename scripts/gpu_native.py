@@ -149,13 +149,27 @@ def reference(name: str) -> Any:
     return _load(_cpu(0), name)
 
 
+class _WithData:
+    """Bindings whose simulators find the data files of one environment."""
+
+    def __init__(self, bindings: Any, folders: list[str]) -> None:
+        self._bindings, self._folders = bindings, folders
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._bindings, name)
+
+    def Simulator(self, *arguments: Any, **options: Any) -> Any:
+        """Make one; called as the bindings' own is."""
+        return self._bindings.Simulator(*arguments, data_folders=self._folders, **options)
+
+
 def _load(of: str, name: str) -> Any:
     if name == TEST_ENVIRONMENT:
         file = _test_module(of)
         assert file is not None
         native.describe(of, file)
         return native.at(of)
-    return native.at(of, name)
+    return _WithData(native.at(of, name), native.data_folders(of.partition("_")[0], name))
 
 
 def ids(dry_run: bool, name: str) -> list[str]:
