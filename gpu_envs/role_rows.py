@@ -117,6 +117,12 @@ class RoleRows:
         )
         return self._rows(self._last)
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody is left in the only world: who was absent is told by nothing else."""
+        active = None if self._last is None else self._last.agent_active
+        return active is not None and not bool(active.any())
+
     def _chosen(self, options: Any) -> tuple[dict[str, Any], Any]:
         """Return options of which a mask of rows is one of worlds, and that; None for all."""
         chosen = dict(resets.checked_options(options))

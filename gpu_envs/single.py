@@ -155,7 +155,10 @@ class Env(gymnasium.Env[Any, Any]):
             if results.true_objective is not None:
                 info["true_objective"] = float(results.true_objective[0])
         reward, terminated = float(results.reward[0]), bool(results.terminated[0])
-        return self._observation(results), reward, terminated, bool(results.truncated[0]), info
+        truncated = bool(results.truncated[0])
+        if isinstance(self._made, role_rows.RoleRows) and not terminated:
+            truncated |= self._made.is_over
+        return self._observation(results), reward, terminated, truncated, info
 
     def _observation(self, results: Outputs) -> Any:
         pairs = ((name, getattr(results, name)) for name in LAYERS)
