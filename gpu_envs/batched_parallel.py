@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from gpu_envs import arrays, copies, errors, layout, options, registration, role_actions
+from gpu_envs.agent_spaces import AgentSpaces
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.layout import Outputs
 from gpu_envs.roles import Parts, Role
 from gpu_envs.simulator import Simulator
-from gpu_envs.world import AgentSpaces
 
 Arrays = dict[str, Any]
 _OBSERVED = ("action_mask", "agent_active")

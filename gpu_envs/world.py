@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from copy import deepcopy
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from gpu_envs import actions as action_reading
 from gpu_envs import (
     copies,
     errors,
-    fields,
     native,
     options,
     pictures,
@@ -28,67 +27,16 @@ from gpu_envs import (
     resets,
     terminal,
 )
+from gpu_envs.agent_spaces import AgentSpaces, observed, roles_of
 from gpu_envs.layout import LAYERS, Outputs
-from gpu_envs.roles import CUT, Parts, Role
+from gpu_envs.roles import CUT, Parts
 from gpu_envs.simulator import Simulator
-from gpu_envs.spaces import box
 
 NDArray = np.ndarray[Any, Any]
 ILLEGAL = ("replace", "terminate", "raise")
 ILLEGAL_REWARD = -1.0  # as PettingZoo's TerminateIllegalWrapper is used by its own games
 _TEXT_MODES = (pictures.TEXT_MODE, "human")
 _FIXED = ("arrays", "autoreset_mode", "final_rows", "outputs", "reuse", "threads")
-
-
-def state_space(simulator: Simulator) -> spaces.Box:
-    """Return the space of a world's state; where it has none, of the observations of all agents.
-
-    Of pictures with several layers those of the first.
-    """
-    output = simulator.layout.of("state")
-    if output is not None:
-        described = fields.read(simulator.instance["state"])
-        return box(described, output.shape[1:], output.type)
-    output = simulator.layout.of("obs")
-    assert output is not None  # of the required outputs
-    shown = simulator.observation_fields
-    if simulator.instance.get("pictures"):
-        shown = shown[:1]
-    if simulator.split is None:
-        rows = [(box(shown, output.shape[2:], output.type), simulator.agents_per_world)]
-    else:
-        rows = [(box(role.fields, role.row, output.type), role.count) for role in simulator.roles]
-    low = np.concatenate([np.tile(row.low.ravel(), count) for row, count in rows])
-    high = np.concatenate([np.tile(row.high.ravel(), count) for row, count in rows])
-    zero = np.zeros(1, low.dtype)  # what an agent that has ended observes
-    return spaces.Box(np.minimum(low, zero), np.maximum(high, zero), dtype=low.dtype.type)
-
-
-def _roles_of(simulator: Simulator) -> list[Role]:
-    """Return the role of each agent of a world."""
-    found = {number: role for role in simulator.roles for number in role.numbers}
-    return [found[number] for number in range(simulator.agents_per_world)]
-
-
-class AgentSpaces:
-    """The spaces of something with named agents."""
-
-    simulator: Simulator
-    observation_spaces: dict[str, Space[Any]]  # each of one world
-    action_spaces: dict[str, Space[Any]]
-
-    def observation_space(self, agent: str) -> Space[Any]:
-        """Return the space of an agent's observations; the same object at each call."""
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> Space[Any]:
-        """Return the space of an agent's actions; the same object at each call."""
-        return self.action_spaces[agent]
-
-    @cached_property
-    def state_space(self) -> spaces.Box:
-        """Space of one world's state."""
-        return state_space(self.simulator)
 
 
 class World(AgentSpaces):
@@ -149,12 +97,12 @@ class World(AgentSpaces):
         self.max_cycles = self.simulator.max_episode_steps
         self.possible_agents = self.simulator.named_agents()
         self.agents: list[str] = []
-        self._role_of = _roles_of(self.simulator)
+        self._role_of = roles_of(self.simulator)
         self._has_mask = any(role.has_mask for role in self._role_of)
         self.illegal = _checked_illegal(illegal, self.name, self._has_mask)
         # A space for each agent: they are seeded one by one.
         pairs = list(zip(self.possible_agents, self._role_of, strict=True))
-        self.observation_spaces = {agent: _observation_space(role) for agent, role in pairs}
+        self.observation_spaces = {agent: observed(role) for agent, role in pairs}
         self.action_spaces = {agent: deepcopy(role.action_space) for agent, role in pairs}
         self._idle = {role.name: _idle(role.action_space) for role in self.simulator.roles}
         self._kinds = {
@@ -420,14 +368,6 @@ def _simulator(name: str, device: str, keywords: Mapping[str, Any]) -> Simulator
     arrays = "numpy" if device == "cpu" else "torch"
     options: dict[str, Any] = {"arrays": arrays, "threads": 1, "autoreset_mode": "Disabled"}
     return Simulator(name, 1, device=device, **options, **keywords)
-
-
-def _observation_space(role: Role) -> Space[Any]:
-    space = deepcopy(role.observation_space)
-    if not role.has_mask:
-        return space
-    mask = spaces.Box(0, 1, (role.mask_elements,), np.int8)
-    return spaces.Dict({"observation": space, "action_mask": mask})
 
 
 def _idle(space: Space[Any]) -> NDArray:

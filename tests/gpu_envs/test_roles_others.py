@@ -239,7 +239,9 @@ def test_saved_policy_plays_as_by_itself(make_vec, fresh, tmp_path, memory, mode
     waiting = np.zeros(3, bool)
     for step in range(32):
         actions = np.random.default_rng(step).integers(0, 5, 6)
-        expected = [int(play(np.array(np.asarray(whole[w])), None)[2]) for w, play in enumerate(players)]
+        expected = [
+            int(play(np.array(np.asarray(whole[w])), None)[2]) for w, play in enumerate(players)
+        ]
         terminated, truncated = env.step(actions)[2:4]
         assert (taken[-1] == expected)[~waiting].all()
         over = (np.asarray(terminated) | np.asarray(truncated)).reshape(3, 2).all(1)
