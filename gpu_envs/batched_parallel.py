@@ -84,15 +84,18 @@ class BatchedParallelEnv(AgentSpaces):
         self._last: Outputs | None = None
 
     def _found_places(self) -> dict[str, tuple[str, Any]]:
-        """Return for each key its role and its place there, None for all of it.
+        """Return for each key its role and its place in that role's part of an array.
 
         The role is "" where an agent's place is one among all agents.
         """
         if self.group == "role":
-            return {role.name: (role.name, None) for role in self.roles}
+            return {role.name: (role.name, ...) for role in self.roles}
+        every = slice(None)
         if self.simulator.split is None:
-            return {agent: ("", i) for i, agent in enumerate(self.agents)}
-        return {a: (role.name, k) for role in self.roles for k, a in enumerate(role.agents)}
+            return {agent: ("", (every, i)) for i, agent in enumerate(self.agents)}
+        return {
+            a: (role.name, (every, k)) for role in self.roles for k, a in enumerate(role.agents)
+        }
 
     def state(self) -> Any:
         """Return the states, (worlds, S), as the last call wrote them.
@@ -189,27 +192,32 @@ class BatchedParallelEnv(AgentSpaces):
         return {role.name: self._parts.of(role.name, outputs) for role in self.roles}
 
     def _by_key(self, name: str, parts: Mapping[str, Outputs]) -> Arrays:
+        if len(parts) == 1:  # nearly always of all agents: this is every step
+            ((_, part),) = parts.items()
+            rows = getattr(part, name)
+            if not isinstance(rows, dict):
+                return {key: rows[at] for key, (_, at) in self._places.items()}
         arrays = {role: getattr(part, name) for role, part in parts.items()}
-        return {key: _at(arrays[role], at) for key, (role, at) in self._places.items()}
+        return {key: _of(arrays[role], at) for key, (role, at) in self._places.items()}
 
     def _info(self, outputs: Outputs, at: Any) -> Arrays:
         info = _observed(outputs, at)
         if outputs.episode_return is not None:
             info["episode_stats"] = {
-                "r": _at(outputs.episode_return, at),
-                "l": _at(outputs.episode_length, at),
+                "r": outputs.episode_return[at],
+                "l": outputs.episode_length[at],
             }
-            info["_episode_stats"] = _at(outputs.ended, at)
+            info["_episode_stats"] = outputs.ended[at]
         if outputs.true_objective is not None:
-            info["true_objective"] = _at(outputs.true_objective, at)
-            info["_true_objective"] = _at(outputs.ended, at)
+            info["true_objective"] = outputs.true_objective[at]
+            info["_true_objective"] = outputs.ended[at]
         if self._is_same_step and outputs.final_obs is not None:
-            info["final_obs"] = _at(outputs.final_obs, at)
-            info["_final_obs"] = _at(outputs.ended, at)
+            info["final_obs"] = _of(outputs.final_obs, at)
+            info["_final_obs"] = outputs.ended[at]
         if outputs.final_state is not None:
             info["final_state"] = outputs.final_state
         if outputs.reward_parts is not None:
-            parts = _at(outputs.reward_parts, at)
+            parts = outputs.reward_parts[at]
             names = self.simulator.reward_parts
             info["reward_parts"] = {name: parts[..., k] for k, name in enumerate(names)}
         return info
@@ -269,16 +277,14 @@ def _host(array: Any, role: Role) -> np.ndarray[Any, Any]:
 
 def _observed(outputs: Outputs, at: Any) -> Arrays:
     pairs = [(name, getattr(outputs, name)) for name in _OBSERVED]
-    return {name: _at(rows, at) for name, rows in pairs if rows is not None}
+    return {name: rows[at] for name, rows in pairs if rows is not None}
 
 
-def _at(rows: Any, at: Any) -> Any:
-    """Return an agent's part of (worlds, agents, ...) arrays, alone or by field; None: all."""
-    if at is None:
-        return rows
+def _of(rows: Any, at: Any) -> Any:
+    """Return a part of (worlds, agents, ...) arrays, alone or by field."""
     if isinstance(rows, dict):
-        return {name: view[:, at] for name, view in rows.items()}
-    return rows[:, at]
+        return {name: view[at] for name, view in rows.items()}
+    return rows[at]
 
 
 def batched_parallel_env(name: str, num_envs: int = 1, **keywords: Any) -> BatchedParallelEnv:

@@ -60,7 +60,14 @@ class Reader:
                 f"actions must have shape {expected} ({told(*self._size)}), "
                 f"got {tuple(actions.shape)}"
             )
-        return actions.reshape(self.shape)
+        return self._typed(actions.reshape(self.shape))
+
+    def _typed(self, actions: Any) -> Any:
+        """Return actions on a device in the type of all: what is joined must not differ."""
+        name = self._host.dtype.name
+        if self._simulator.arrays == "torch":
+            return actions.to(getattr(require("torch"), name))
+        return actions.astype(name, copy=False)
 
     def nothing(self) -> Any:
         """Return actions that mean nothing, where nobody has the role."""

@@ -104,11 +104,14 @@ class World(AgentSpaces):
         pairs = list(zip(self.possible_agents, self._role_of, strict=True))
         self.observation_spaces = {agent: observed(role) for agent, role in pairs}
         self.action_spaces = {agent: deepcopy(role.action_space) for agent, role in pairs}
-        self._idle = {role.name: _idle(role.action_space) for role in self.simulator.roles}
-        self._kinds = {
-            role.name: "iufb" if action_reading.takes_bools(role.action_fields) else "iuf"
-            for role in self.simulator.roles
-        }
+        # By the number of an agent, since every step asks for all.
+        self._masked = [role.has_mask for role in self._role_of]
+        idle = {role.name: _idle(role.action_space) for role in self.simulator.roles}
+        self._idle = [idle[role.name] for role in self._role_of]
+        self._kinds = [
+            "iufb" if action_reading.takes_bools(role.action_fields) else "iuf"
+            for role in self._role_of
+        ]
         self._parts = Parts(self.simulator)
         self._rows: dict[str, Any] = {}  # of the one world; by agent where agents have any
         # Copies that nobody else can write to: what is legal, and the state where it is the rows.
@@ -133,13 +136,13 @@ class World(AgentSpaces):
         views, shown = self.simulator.views, row.obs
         if views is not None:
             shown = {key: np.asarray(view) for key, view in views.observed(row).items()}
-        if not self._role_of[agent].has_mask:
+        if not self._masked[agent]:
             return shown
         return {"observation": shown, "action_mask": self._rows["action_mask"][agent]}
 
     def _info(self, agent: int) -> dict[str, Any]:
         rows, info = self._rows, {}
-        if self._role_of[agent].has_mask:
+        if self._masked[agent]:
             info["action_mask"] = rows["action_mask"][agent]
         if self.description.get("turns"):
             info["agent_active"] = bool(rows["agent_active"][agent])
@@ -217,22 +220,21 @@ class World(AgentSpaces):
         joined = {}
         for role in self.simulator.roles:
             own = [rows[number] for number in role.numbers]
-            shape = (1, role.count, *self._idle[role.name].shape)
-            joined[role.name] = np.array(own, self._idle[role.name].dtype).reshape(shape)
+            shape = (1, role.count, *(role.action_space.shape or ()))
+            joined[role.name] = np.array(own, role.action_space.dtype).reshape(shape)
         return joined
 
     def _action(self, agent: int, action: Any) -> NDArray:
-        role = self._role_of[agent]
-        idle = self._idle[role.name]
+        idle = self._idle[agent]
         if action is None:
-            if role.has_mask:  # zero where nothing is legal: nobody looks at it then
+            if self._masked[agent]:  # zero where nothing is legal: nobody looks at it then
                 return np.asarray(self._mask_of(agent).argmax())
             return idle
         array = np.asarray(action)
-        if array.size != idle.size or array.dtype.kind not in self._kinds[role.name]:
+        if array.size != idle.size or array.dtype.kind not in self._kinds[agent]:
             raise ValueError(
                 f"action of {self.possible_agents[agent]} must be one of "
-                f"{role.action_space}, got {action!r}"
+                f"{self._role_of[agent].action_space}, got {action!r}"
             )
         if array.dtype.kind == "f" and idle.dtype.kind != "f":
             raise TypeError(
@@ -244,7 +246,7 @@ class World(AgentSpaces):
 
     def _is_illegal(self, agent: int, action: NDArray) -> bool:
         """Whether an agent that could move legally does not; numbers out of range raise later."""
-        if not self._role_of[agent].has_mask:
+        if not self._masked[agent]:
             return False
         mask = self._mask_of(agent)
         chosen = int(action)
