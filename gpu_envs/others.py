@@ -144,8 +144,8 @@ class Chance(Player):
 
     def __init__(self, simulator: Simulator, role: Role, first_world: int) -> None:
         self._simulator, self._first_world = simulator, first_world
-        self._keys = np.zeros(simulator.num_worlds, np.int64)
-        self._clock = np.zeros(simulator.num_worlds, np.int64)
+        # A key per world, and a step's share for each step since the reset that was seeded.
+        self._words = placed(np.zeros(simulator.num_worlds, np.int64), simulator)
         space = role.action_space
         self._count = role.choices
         extent = (role.count, *(space.shape or ()))
@@ -166,20 +166,19 @@ class Chance(Player):
         """Take new keys of a seed, and count steps anew."""
         if seed is None:
             return
-        chosen = slice(None) if worlds is None else worlds
         numbers = np.zeros(1, np.int64)  # a list's seed is that of a world alone
         if isinstance(seed, int):
-            numbers = np.arange(len(self._keys), dtype=np.int64) + self._first_world
+            numbers = np.arange(len(self._words), dtype=np.int64) + self._first_world
             seed = [seed]
         keys = np.array([_signed((s + 1) * _GOLDEN) for s in seed], np.int64)
         keys = keys + (numbers + 1) * _signed(_SECOND)
-        self._keys[chosen] = _mixed(keys)[chosen]
-        self._clock[chosen] = 0
+        chosen = slice(None) if worlds is None else placed(worlds, self._simulator)
+        self._words[chosen] = placed(_mixed(keys), self._simulator)[chosen]
 
     def __call__(self, seen: Seen) -> Any:
         """Draw."""
-        bits = placed(self._keys + self._clock * np.int64(_signed(_STEP)), self._simulator)
-        self._clock += 1
+        bits = self._words
+        self._words = bits + _signed(_STEP)
         bits = _mixed(_mixed(bits.reshape(-1, *[1] * self._cells.ndim) + self._cells))
         bits = (bits >> 40) & (2**_BITS - 1)
         if seen.mask is not None:
