@@ -20,10 +20,12 @@ import numpy as np
 from gymnasium.spaces import Discrete, Space
 
 from gpu_envs import errors, fields, flags, live, native, policies, terminal
+from gpu_envs.agent_spaces import roles_of
 from gpu_envs.episode import Choose, Episode, seen
 from gpu_envs.heads import spelt
 from gpu_envs.live import Live
 from gpu_envs.parallel import ParallelEnv
+from gpu_envs.roles import Role
 from gpu_envs.spaces import FieldViews
 
 _HELP = "Type {what} and Enter; q quits, ? shows this."
@@ -95,14 +97,15 @@ def saved_policy(env: ParallelEnv, path: Path) -> Choose:
 
 
 class Menu:
-    """The actions of an environment as a person names them."""
+    """The actions of a role as a person names them."""
 
-    def __init__(self, env: ParallelEnv) -> None:
-        self.space: Space[Any] = env.simulator.single_action_space
-        self.names = env.simulator.action_names()
-        keys = env.simulator.action_keys()
+    def __init__(self, env: ParallelEnv, role: Role) -> None:
+        self.space: Space[Any] = role.action_space
+        has_names = env.simulator.split is None  # which are of all agents
+        self.names = env.simulator.action_names() if has_names else []
+        keys = env.simulator.action_keys() if has_names else []
         self.keys = {key: action for action, key in enumerate(keys) if key not in ("", "q", "?")}
-        self._fields = env.simulator.action_fields
+        self._fields = role.action_fields
         self._heads = live.heads_of(env)
         if self._heads is not None:  # whose keys are no actions by themselves
             self.keys = {}
@@ -180,9 +183,9 @@ def show(text: str = "") -> None:
     print(terminal.for_stream(text, sys.stdout), flush=True)
 
 
-def described(env: ParallelEnv, observation: Any) -> str:
+def described(role: Role, observation: Any) -> str:
     """Return an observation by its named fields."""
-    described = env.simulator.observation_fields
+    described = role.fields
     views = observation  # of several layers
     if not isinstance(observation, dict):
         views = FieldViews(described, observation.shape)(observation)
@@ -218,7 +221,11 @@ class Game(Episode):
 
     def __init__(self, env: ParallelEnv, people: Sequence[str], choose: Choose) -> None:
         super().__init__(env, choose)
-        self.people, self.menu = people, Menu(env)
+        self.people = people
+        menus = {role.name: Menu(env, role) for role in env.simulator.roles}
+        self.roles = dict(zip(env.possible_agents, roles_of(env.simulator), strict=True))
+        self.menus = {agent: menus[role.name] for agent, role in self.roles.items()}
+        self.menu = self.menus[people[0]]
         self._news: list[str] = []  # since a person last chose
         self._is_told = False
 
@@ -243,6 +250,7 @@ class Game(Episode):
         if agent not in self.people:
             return self.chosen(agent)
         mask = self.infos[agent].get("action_mask")
+        self.menu = self.menus[agent]
         self._draw(agent, {agent: self.observations[agent]})
         show("\n".join(self.menu.lines(mask)))
         while True:
@@ -271,7 +279,8 @@ class Game(Episode):
         if not text:
             shown = {agent: observations[agent]} if agent else observations
             text = "\n\n".join(
-                (f"{name}:\n" if len(shown) > 1 else "") + described(env, seen(observation))
+                (f"{name}:\n" if len(shown) > 1 else "")
+                + described(self.roles[name], seen(observation))
                 for name, observation in shown.items()
             )
         show("\n" + text.rstrip("\n"))
@@ -283,7 +292,7 @@ class Game(Episode):
         paid = {a: {"reward": r, **infos[a].get("reward_parts", {})} for a, r in rewards.items()}
         shared = _shared(list(paid.values()))
         for agent, amounts in paid.items():
-            words = [self.menu.told(actions[agent])] if agent in actions else []
+            words = [self.menus[agent].told(actions[agent])] if agent in actions else []
             words += [
                 f"{k} {amount:+g}" for k, amount in amounts.items() if amount != shared.get(k, 0)
             ]

@@ -57,6 +57,7 @@ def gallery_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _cache_of(header: Path, cache: Path) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GPU_ENVS_CACHE", str(cache))
+        registration.refresh()  # whatever the user has built is not there
         build_header(header, [native.cpu_target()])
     _forget("Gallery-v0", "Troupe-v0", "Band-v0")
     return cache

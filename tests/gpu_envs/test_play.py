@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import subprocess
 import sys
@@ -339,21 +340,20 @@ def test_help_spells_values_as_they_are_typed(capsys) -> None:
 # Other kinds of actions
 
 
-def _menu(monkeypatch, space: spaces.Space[Any]) -> play.Menu:
+def _menu(space: spaces.Space[Any]) -> play.Menu:
     env = gpu_envs.parallel_env("CartPole-v0")
-    monkeypatch.setattr(env.simulator, "single_action_space", space)
-    return play.Menu(env)
+    return play.Menu(env, dataclasses.replace(env.simulator.roles[0], action_space=space))
 
 
-def test_several_numbers_make_an_action(monkeypatch) -> None:
-    menu = _menu(monkeypatch, spaces.MultiDiscrete([3, 4]))
+def test_several_numbers_make_an_action() -> None:
+    menu = _menu(spaces.MultiDiscrete([3, 4]))
     assert "2 numbers" in menu.help()
     assert menu.action("2 3", None).tolist() == [2, 3]
     assert menu.action("0, 1", None).tolist() == [0, 1]
     for wrong in ("2 4", "1", "1 x", "", "0.5 1"):
         with pytest.raises(ValueError, match="is no action"):
             menu.action(wrong, None)
-    menu = _menu(monkeypatch, spaces.Box(-1, 1, (2,), np.float32))
+    menu = _menu(spaces.Box(-1, 1, (2,), np.float32))
     assert menu.action("-0.5 1", None).tolist() == [-0.5, 1]
     with pytest.raises(ValueError, match="is no action"):
         menu.action("2 0", None)
@@ -375,3 +375,29 @@ def test_a_crowd_ends_with_the_score_of_people_and_a_mean(played) -> None:
 def test_how_many_numbers_an_action_has_is_said(played) -> None:
     shown = played("0\n", "Flocking-v0", "--agent-count", "4")
     assert "'0' is no action: 2 numbers are wanted" in shown
+
+
+# Agents of different kinds
+
+
+def test_each_role_is_shown_and_asked_in_its_own_words(troupe, played) -> None:
+    options = ("--agent", "all", "--seed", "1", "--absence", "0")
+    shown = played("1\n1\n2\n4\n3\n1\n1\n2\nq\n", troupe, *options)
+    assert "0 to 2: 0 rests, 1 and 2 go left and right" in shown
+    assert "0 to 4: how hard" in shown
+    assert "0 to 1: 1 tells a joke" in shown
+    for agent, told in (("dancer_0", 1), ("drummer_1", 3), ("clown_0", 1)):
+        assert f"\n{agent}: {told}" in shown
+    assert "others " in shown and "beats " in shown and "jokes " in shown
+    assert "1 is not legal now" in shown
+    assert "quit after 1 steps" in shown
+
+
+def test_numbers_and_categories_are_typed_by_role(troupe, played) -> None:
+    options = ("--seed", "1", "--absence", "1", "--max-episode-steps", "1")
+    shown = played("0.5 -1\n", "Band-v0", "--agent", "4", *options)
+    assert "left: 0 to 1  of the left hand" in shown
+    assert "drummer_1: [ 0.5 -1. ]" in shown and "cut short after 1 steps" in shown
+    assert "'0' is no action: 2 numbers are wanted" in played(
+        "0\n", "Band-v0", "--agent", "0", *options
+    )
