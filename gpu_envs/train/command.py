@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+import functools
+from collections.abc import Mapping, Sequence
 from typing import Any, get_type_hints
 
 from gpu_envs import errors, fields, flags, measures, native, registration
-from gpu_envs.train.config import Config, flag_of
+from gpu_envs.train import by_role
+from gpu_envs.train.config import Config, flag_of, reader
 
 _ABOUT = (
     "Train agents by PPO until the evaluation reaches the goal. Writes checkpoint.ckpt (the run, "
@@ -17,21 +19,6 @@ _ABOUT = (
     "curve.csv, curve.png and TensorBoard's files. The defaults shown are those of ENV, where one "
     "is named. Several processes: torchrun --nproc-per-node=N -m gpu_envs.train ENV [options]."
 )
-
-
-def _number(kind: type) -> Callable[[str], Any]:
-    def read(text: str) -> Any:
-        plain = text.replace("_", "").lower()
-        try:
-            # 1e6 is a whole number too; what float cannot tell from its neighbours is none.
-            if kind is int and "e" in plain and float(plain) % 1 == 0 and abs(float(plain)) < 2**53:
-                return int(float(plain))
-            return kind(plain)
-        except ValueError:
-            what = "a whole number" if kind is int else "a number"
-            raise argparse.ArgumentTypeError(f"must be {what}, got {text!r}") from None
-
-    return read
 
 
 def _add_options(parser: argparse.ArgumentParser, preset: Mapping[str, Any]) -> None:
@@ -49,16 +36,23 @@ def _add_options(parser: argparse.ArgumentParser, preset: Mapping[str, Any]) -> 
         if field.metadata["choices"]:
             extra["metavar"] = "|".join(field.metadata["choices"])
         elif kind in (int, float):
-            extra = {"type": _number(kind), "metavar": "N" if kind is int else "X"}
+            extra = {"type": reader(field.name), "metavar": "N" if kind is int else "X"}
         elif kind is bool:
             extra = {"type": flags.truth, "metavar": "true|false", "nargs": "?", "const": True}
+        if field.metadata["by_role"]:
+            extra["type"] = functools.partial(by_role.read, kind=reader(field.name))
+            extra["metavar"] += f"[,ROLE={extra['metavar']}]"
         flag, also = flag_of(field.name), field.metadata["also"]
         groups[name].add_argument(flag, help=doc.replace("%", "%%"), **extra)
         if also:  # read, and told of once, at the end
             extra |= {"dest": field.name, "help": argparse.SUPPRESS}
             groups[name].add_argument(*also, **extra)
             others.append(f"{', '.join(also)} for {flag}")
-    parser.epilog = f"Names that other libraries use are taken too: {'; '.join(others)}."
+    parser.epilog = (
+        "With --policies role or agent, options with ROLE take a value for each role: "
+        "--entropy 0.01,seeker=0.02 --hidden seeker=128,128. "
+        f"Names that other libraries use are taken too: {'; '.join(others)}."
+    )
 
 
 def parser_for(env: str | None, *, is_help: bool = False) -> flags.Parser:

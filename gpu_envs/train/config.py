@@ -1,18 +1,22 @@
 """Everything that can be chosen about a training run: one dataclass, which is the command line too.
 
 A field's help, limits and choices stand beside its default, and `command` makes the options from
-them. Defaults per environment are data beside its header (`gpu_envs.measures`).
+them. Options that are marked `by_role` may differ from role to role. Defaults per environment are
+data beside its header (`gpu_envs.measures`).
 """
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from gpu_envs import errors, fields, measures, registration
+from gpu_envs import errors, fields, flags, measures, registration
+from gpu_envs.train import by_role
 
 
 def _option(
@@ -24,9 +28,11 @@ def _option(
     high: float | None = None,
     choices: tuple[str, ...] = (),
     also: tuple[str, ...] = (),
+    by_role: bool = False,
 ) -> Any:
     facts = {"group": group, "help": doc, "low": low, "high": high, "choices": choices}
     facts["also"] = also  # flags of other libraries' that mean the same
+    facts["by_role"] = by_role  # whether each role may have a value of its own
     return dataclasses.field(default=default, metadata=facts)
 
 
@@ -105,7 +111,12 @@ class Config:
         choices=("ppo", "a2c"),
     )
     epochs: int = _option(
-        8, "update", "passes over a rollout", low=1, also=("--n-epochs", "--update-epochs")
+        8,
+        "update",
+        "passes over a rollout",
+        low=1,
+        also=("--n-epochs", "--update-epochs"),
+        by_role=True,
     )
     minibatch: int = _option(
         512,
@@ -113,28 +124,46 @@ class Config:
         "samples of a gradient step, over all ranks",
         low=1,
         also=("--batch-size", "--minibatch-size"),
+        by_role=True,
     )
-    learning_rate: float = _option(1e-3, "update", "at the start", low=0, high=1000, also=("--lr",))
+    learning_rate: float = _option(
+        1e-3, "update", "at the start", low=0, high=1000, also=("--lr",), by_role=True
+    )
     schedule: str = _option(
         "linear",
         "update",
         "of the learning rate over --total-steps",
         choices=("constant", "linear", "cosine"),
+        by_role=True,
     )
     optimizer: str = _option(
-        "adam", "update", "lamb is for large batches", choices=("adam", "lamb")
+        "adam", "update", "lamb is for large batches", choices=("adam", "lamb"), by_role=True
     )
     scale_by_batch: bool = _option(
-        False, "update", "multiply the learning rate by sqrt(minibatch / 256), at least 1"
+        False,
+        "update",
+        "multiply the learning rate by sqrt(minibatch / 256), at least 1",
+        by_role=True,
     )
-    weight_decay: float = _option(0.0, "update", "of the optimiser", low=0, high=1000)
-    gamma: float = _option(0.99, "update", "discount", low=0, high=1)
-    gae_lambda: float = _option(0.95, "update", "trace of advantages", low=0, high=1)
+    weight_decay: float = _option(0.0, "update", "of the optimiser", low=0, high=1000, by_role=True)
+    gamma: float = _option(0.99, "update", "discount", low=0, high=1, by_role=True)
+    gae_lambda: float = _option(0.95, "update", "trace of advantages", low=0, high=1, by_role=True)
     clip: float = _option(
-        0.2, "update", "bound of probability ratios", low=0, also=("--clip-range", "--clip-coef")
+        0.2,
+        "update",
+        "bound of probability ratios",
+        low=0,
+        also=("--clip-range", "--clip-coef"),
+        by_role=True,
     )
     entropy: float = _option(
-        0.0, "update", "weight of the entropy at the start", low=0, high=1000, also=("--ent-coef",)
+        0.0,
+        "update",
+        "weight of the entropy at the start",
+        low=0,
+        high=1000,
+        also=("--ent-coef",),
+        by_role=True,
     )
     entropy_end: float = _option(
         float("nan"),
@@ -142,16 +171,25 @@ class Config:
         "weight of the entropy at the end; nan: as at the start",
         low=0,
         high=1000,
+        by_role=True,
     )
     value_weight: float = _option(
-        0.5, "update", "weight of the critic's loss", low=0, high=1000, also=("--vf-coef",)
+        0.5,
+        "update",
+        "weight of the critic's loss",
+        low=0,
+        high=1000,
+        also=("--vf-coef",),
+        by_role=True,
     )
-    max_grad_norm: float = _option(0.5, "update", "limit of a gradient's length", low=0)
+    max_grad_norm: float = _option(
+        0.5, "update", "limit of a gradient's length", low=0, by_role=True
+    )
     normalize_advantages: bool = _option(
-        True, "update", "to mean 0 and deviation 1, for each policy over all ranks"
+        True, "update", "to mean 0 and deviation 1, for each policy over all ranks", by_role=True
     )
     normalize_values: bool = _option(
-        True, "update", "the critic learns in units of the running mean and deviation"
+        True, "update", "the critic learns in units of the running mean and deviation", by_role=True
     )
     reward_weights: str = _option(
         "",
@@ -166,20 +204,26 @@ class Config:
         "cnn: convolutions over fields of three axes; patches: over a picture, from patches of "
         "4 x 4 pixels on; attention: over fields of two axes (entities)",
         choices=("mlp", "cnn", "patches", "attention"),
+        by_role=True,
     )
     blind: bool = _option(
-        False, "network", "show nothing: what can be learned without any observation"
+        False, "network", "show nothing: what can be learned without any observation", by_role=True
     )
-    hidden: str = _option("64,64", "network", "widths of the hidden layers")
-    activation: str = _option("tanh", "network", "of the hidden layers", choices=("tanh", "relu"))
-    memory: int = _option(0, "network", "numbers in a recurrent memory (GRU); 0: none", low=0)
+    hidden: str = _option("64,64", "network", "widths of the hidden layers", by_role=True)
+    activation: str = _option(
+        "tanh", "network", "of the hidden layers", choices=("tanh", "relu"), by_role=True
+    )
+    memory: int = _option(
+        0, "network", "numbers in a recurrent memory (GRU); 0: none", low=0, by_role=True
+    )
     memory_norm: bool = _option(
         False,
         "network",
         "layer normalisation of what the memory takes in and of what is read from it, which keeps "
         "its gates from sticking",
+        by_role=True,
     )
-    share: bool = _option(False, "network", "actor and critic share the encoder")
+    share: bool = _option(False, "network", "actor and critic share the encoder", by_role=True)
     critic_state: bool = _option(
         False, "network", "the critic also sees the state of the world, of which nothing is hidden"
     )
@@ -188,6 +232,7 @@ class Config:
         "network",
         "to the running mean 0 and deviation 1, at most 10 away; with --encoder attention the "
         "numbers of entities to a root mean square of 1",
+        by_role=True,
     )
 
     policies: str = _option(
@@ -243,6 +288,9 @@ class Config:
     tensorboard: bool = _option(True, "evaluation", "write TensorBoard's event files")
     wandb: str = _option("", "evaluation", "project of Weights & Biases to log to")
 
+    roles: dict[str, by_role.Values] = dataclasses.field(
+        default_factory=dict
+    )  # what they differ in
     parameters: dict[str, fields.Value] = dataclasses.field(default_factory=dict)
     evaluation_parameters: dict[str, fields.Value] = dataclasses.field(default_factory=dict)
 
@@ -273,6 +321,25 @@ class Config:
             raise ValueError("--out must name a folder, got ''")
         if self.memory and self.rollout < 2:
             raise ValueError("--memory needs --rollout of at least 2")
+        for role, choices in self.roles.items():
+            self._check_role(role, choices)
+
+    def _check_role(self, role: str, choices: by_role.Values) -> None:
+        for name in choices:
+            if name not in BY_ROLE:
+                what = f"option of a role ({role})"
+                raise ValueError(errors.unknown(what, name, BY_ROLE))
+            if self.policies == "shared" and not self.learn:
+                flag = flag_of(name)
+                raise ValueError(f"{flag} {role}=... needs --policies role or agent, not shared")
+        try:
+            self.of_role(role)
+        except (TypeError, ValueError) as problem:
+            raise type(problem)(f"{problem} for {role}") from None
+
+    def of_role(self, role: str) -> Config:
+        """Return what holds for a role, which has no roles of its own."""
+        return dataclasses.replace(self, **self.roles.get(role, {}), roles={})
 
     def facts(self) -> dict[str, Any]:
         """Return all choices as plain values."""
@@ -282,7 +349,15 @@ class Config:
         """Return those choices that say what the networks look like, whom and where they play."""
         names = {"env", "seed", "policies", "learn", "parameters", "evaluation_parameters"}
         names |= {f.name for f in dataclasses.fields(self) if f.metadata.get("group") == "network"}
-        return {name: value for name, value in self.facts().items() if name in names}
+        shaped = {name: value for name, value in self.facts().items() if name in names}
+        roles = {
+            role: {name: value for name, value in choices.items() if name in names}
+            for role, choices in self.roles.items()
+        }
+        return shaped | ({"roles": roles} if any(roles.values()) else {})
+
+
+BY_ROLE = tuple(f.name for f in dataclasses.fields(Config) if f.metadata.get("by_role"))
 
 
 def flag_of(name: str) -> str:
@@ -310,8 +385,20 @@ def folder_of(config: Config) -> Path:
     return Path(config.out.replace("<env>", config.env).replace("<seed>", str(config.seed)))
 
 
+def reader(name: str) -> Callable[[str], Any]:
+    """Return what reads a value of an option as it is typed."""
+    kind = get_type_hints(Config)[name]
+    if kind is bool:
+        return flags.truth
+    return by_role.number(kind) if kind in (int, float) else str
+
+
 def make(env: str, **choices: Any) -> Config:
-    """Return a configuration: the defaults of the environment, changed by `choices`."""
+    """Return a configuration: the defaults of the environment, changed by `choices`.
+
+    An option of a role is given as it is typed, "0.01,planner=0.5", or as a dict by role, with ""
+    for all that are not named.
+    """
     entry = registration.find(env)
     name: str = entry["id"]
     known = {field.name for field in dataclasses.fields(Config)}
@@ -320,8 +407,34 @@ def make(env: str, **choices: Any) -> Config:
             raise ValueError(errors.unknown("option", choice, sorted(known - {"env"})))
     training = measures.of(name)["training"]
     evaluation = training.get("evaluation", {}) | dict(choices.pop("evaluation_parameters", {}))
-    usual = training.get("defaults", {})
-    return Config(env=name, **{**usual, **choices}, evaluation_parameters=evaluation)
+    chosen: dict[str, Any] = {"roles": {}}
+    for given in (training.get("defaults", {}), choices):
+        _choose(chosen, given)
+    chosen["roles"] = {role: own for role, own in chosen["roles"].items() if own}
+    return Config(env=name, **chosen, evaluation_parameters=evaluation)
+
+
+def _choose(chosen: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Take in what was given: a value for all roles replaces what single ones had before."""
+    roles: dict[str, by_role.Values] = chosen["roles"]
+    for name, value in given.items():
+        if name == "roles":
+            for role, choices in value.items():
+                roles.setdefault(role, {}).update(choices)
+            continue
+        if name not in BY_ROLE:
+            chosen[name] = value
+            continue
+        try:
+            values = by_role.of(value, reader(name))
+        except argparse.ArgumentTypeError as problem:
+            raise ValueError(f"{flag_of(name)} {problem}") from None
+        if by_role.ALL in values:
+            chosen[name] = values.pop(by_role.ALL)
+            for choices in roles.values():
+                choices.pop(name, None)
+        for role, own in values.items():
+            roles.setdefault(role, {})[name] = own
 
 
 _SHOWN = ("rollout", "epochs", "minibatch", "learning_rate", "gamma", "hidden")
@@ -330,8 +443,10 @@ _SHOWN = ("rollout", "epochs", "minibatch", "learning_rate", "gamma", "hidden")
 def as_options(config: Config) -> str:
     """Return the main choices, and all that differ from the environment's defaults, as options."""
     plain, shown = make(config.env), []
+    names = [field.name for field in dataclasses.fields(config)]
+    told, known = (by_role.joined(vars(c), c.roles, names) for c in (config, plain))
     for field in dataclasses.fields(config):
-        value, usual = getattr(config, field.name), getattr(plain, field.name)
+        value, usual = told[field.name], known[field.name]
         is_other = value != usual and not (value != value and usual != usual)
         if field.metadata and field.name not in ("seed", "resume"):
             if is_other or field.name in _SHOWN:

@@ -24,7 +24,7 @@ from gpu_envs.train.layers import RowShape
 from gpu_envs.train.networks import Policy
 from gpu_envs.train.noise import EVALUATION, OPPONENTS, Noise
 from gpu_envs.train.opponents import NOBODY
-from gpu_envs.train.self_play import groups
+from gpu_envs.train.self_play import groups, role_of_policy
 
 _LOOK = 16  # steps between two looks at whether all episodes are over: a look waits for the device
 
@@ -88,8 +88,9 @@ class Team:
         config, device = Config(**tree["config"]), torch.device(simulator.device)
         actions = of_space(simulator.single_action_space, device)
         team = cls([], [], tree)
-        for state in policies_of(tree).values():
-            policy = Policy(RowShape.of(simulator), actions, config).to(device)
+        for name, state in policies_of(tree).items():
+            own = config.of_role(role_of_policy(config, name))
+            policy = Policy(RowShape.of(simulator), actions, own).to(device)
             policy.load_state_dict(state)
             team.policies.append(policy.requires_grad_(False))
         team.of_agent = agents_of(config, simulator.agent_names)

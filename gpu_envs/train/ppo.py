@@ -28,8 +28,8 @@ import torch
 from torch import Tensor
 
 from gpu_envs import VectorEnv
-from gpu_envs.train import optimiser
-from gpu_envs.train.config import Config
+from gpu_envs.train import by_role, optimiser
+from gpu_envs.train.config import Config, flag_of
 from gpu_envs.train.distributions import Distribution, of_space
 from gpu_envs.train.fused import Drawing, Losing, Space, follow
 from gpu_envs.train.graphs import Captured
@@ -39,7 +39,7 @@ from gpu_envs.train.noise import ACTIONS, OTHERS, SHUFFLES, Noise
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.rewards import Rewards
 from gpu_envs.train.rollout import Rollout
-from gpu_envs.train.self_play import Past, Seats, sides
+from gpu_envs.train.self_play import Past, Seats, groups, role_of_policy, sides
 from gpu_envs.train.told import TRAINING, TRAINING_LENGTH, column
 
 LOSSES = ("policy_loss", "value_loss", "entropy", "approx_kl", "clipfrac")
@@ -131,7 +131,8 @@ class Learner:
 
     def __init__(self, name: str, rows: Tensor | None, past: Past | None, stage: Stage) -> None:
         self.name, self.rows, self.past, self.rollout = name, rows, past, stage.rollout
-        self.actions, self.config, self.ranks = stage.actions, stage.config, stage.ranks
+        self.actions, self.ranks = stage.actions, stage.ranks
+        self.config = stage.config.of_role(role_of_policy(stage.config, name))
         rollout, config = self.rollout, self.config
         self.device = device = rollout.device
 
@@ -161,6 +162,12 @@ class Learner:
             config,
         )
 
+    def set(self, fraction: float) -> None:
+        """Set what changes over a run, for a fraction of it."""
+        first, last = self.config.entropy, self.config.entropy_end
+        self.optimiser.rate.fill_(optimiser.learning_rate(self.config, fraction))
+        self.entropy_weight.fill_(first if last != last else first + (last - first) * fraction)
+
     def precision(self) -> contextlib.AbstractContextManager[Any]:
         """Return the context in which networks are evaluated."""
         if self.config.precision == "bf16":
@@ -173,6 +180,7 @@ class Learner:
         obs, memory = rollout.steps[t]
         if rows is not None:
             obs, memory = obs[rows], None if memory is None else memory[rows]
+        memory = self._own(memory)
         with self.precision():
             outputs, value, after = self.policy.plain(obs, memory, rollout.states(t, self.worlds))
         self.draw(t, outputs, value)
@@ -180,17 +188,26 @@ class Learner:
             after = self.past.act(t, obs, memory, after)
         if after is None:
             return
+        later = self._own(rollout.steps[t + 1][1])
+        assert later is not None  # or there would be nothing to remember
         if rows is None:
-            rollout.steps[t + 1][1].copy_(after)
+            later.copy_(after)
         else:
-            rollout.steps[t + 1][1][rows] = after
+            later[rows] = after
+
+    def _own(self, memory: Tensor | None) -> Tensor | None:
+        """Return the part of memories that the policy has: other roles may remember more."""
+        size = self.policy.memory_size
+        if memory is None or size == memory.shape[-1]:
+            return memory
+        return memory[..., :size] if size else None
 
     @torch.no_grad()
     def values(self, value: Tensor, reward: Tensor) -> None:
         """Fill in the values behind the rollout, and add those behind episodes cut short."""
         rollout, rows = self.rollout, slice(None) if self.rows is None else self.rows
         obs, memory = rollout.steps[-1]
-        memory = None if memory is None else memory[rows]
+        memory = self._own(None if memory is None else memory[rows])
         with self.precision():
             state = rollout.states(-1, self.worlds)
             value[-1, rows] = self.policy.value(obs[rows], memory, state)
@@ -201,8 +218,11 @@ class Learner:
         if not len(step):
             return
         memory, state = None, rollout.last_states(step, row // rollout.agents)
-        if rollout.memory is not None:  # what was remembered when the last observation came
-            memory = self.policy.plain(rollout.obs[step, row], rollout.memory[step, row])[2]
+        if (
+            self.policy.memory_size and rollout.memory is not None
+        ):  # what was remembered when the last observation came
+            before = self._own(rollout.memory[step, row])
+            memory = self.policy.plain(rollout.obs[step, row], before)[2]
         with self.precision():
             last = self.policy.value(rollout.final_obs[step, row], memory, state)
         reward[step, row] += self.config.gamma * last
@@ -272,7 +292,8 @@ class Learner:
         self.flat.gradient.zero_()
         counted, state = None, None
         with self.precision():
-            if r.memory is None:
+            memory = None if r.memory is None else self._own(r.memory[0])
+            if memory is None:
                 obs = r.obs[: r.length].flatten(0, 1).index_select(0, index)
                 if r.state is not None:
                     state = r.state[: r.length].flatten(0, 1)[index // r.agents]
@@ -281,7 +302,7 @@ class Learner:
                 obs, begins = r.obs[: r.length, index], r.begins[: r.length, index]
                 if r.state is not None:
                     state = r.state[: r.length, index // r.agents]
-                outputs, value = self.policy.sequence(obs, r.memory[0, index], begins, state)
+                outputs, value = self.policy.sequence(obs, memory[index], begins, state)
                 back = functools.partial(follow, outputs, value)
                 counted = self.known[:, index].sum(dtype=torch.float)
         gradient, slope, losses = self.lose(index, outputs, value, counted)
@@ -350,6 +371,7 @@ class Trainer:
             clock=self.clock,
             first_row=ranks.share(config.num_envs)[0] * env.agents_per_world,
         )
+        by_role.check_roles(config.roles, groups("role", env.agent_names), flag_of)
         seats = Seats(config, env, self.device, stage.first_row)
         self.learners = [Learner(*seat, stage) for seat in seats.learners()]
         chance = seats.without_policy()
@@ -445,11 +467,9 @@ class Trainer:
         begin, simulated = self._now(), self.seconds["simulation"]
         self.stagger()
         fraction = min(self.steps / self.config.total_steps, 1.0)
-        rate = optimiser.learning_rate(self.config, fraction)
         self.rewards.set(fraction)
         for learner in self.learners:
-            learner.optimiser.rate.fill_(rate)
-            learner.entropy_weight.fill_(self._entropy(fraction))
+            learner.set(fraction)
             if learner.past is not None:
                 learner.past.choose(learner.policy, self.updates)
         self._play()
@@ -459,7 +479,7 @@ class Trainer:
         self.updates += 1
         self.clock += 1
         self.steps += self.steps_per_update
-        results = self._results(samples) | {"charts/learning_rate": rate}
+        results = self._results(samples) | self._rates(fraction)
         end = self._now()
         self.seconds["inference"] += middle - begin - (self.seconds["simulation"] - simulated)
         self.seconds["learning"] += end - middle
@@ -484,21 +504,29 @@ class Trainer:
             self.seconds["simulation"] += simulation
 
     def _learn(self) -> list[int]:
-        r, config = self.rollout, self.config
+        r = self.rollout
         with torch.no_grad():
             reward = self.rewards.of(r.reward, r.parts)
             value = torch.cat((r.value, torch.zeros_like(r.value[:1])))
             for learner in self.learners:
                 learner.values(value, reward)
             decides = torch.ones_like(value, dtype=torch.bool) if r.active is None else r.active
-            gain, known = advantages(
-                reward, value, decides, r.ended, config.gamma, config.gae_lambda
-            )
-        return [x.improve(gain, known, value[:-1], self.updates) for x in self.learners]
+            ways = {(x.config.gamma, x.config.gae_lambda) for x in self.learners}
+            found = {way: advantages(reward, value, decides, r.ended, *way) for way in ways}
+        return [
+            x.improve(*found[x.config.gamma, x.config.gae_lambda], value[:-1], self.updates)
+            for x in self.learners
+        ]
 
-    def _entropy(self, fraction: float) -> float:
-        first, last = self.config.entropy, self.config.entropy_end
-        return first if last != last else first + (last - first) * fraction
+    def _rates(self, fraction: float) -> dict[str, float]:
+        """Return what changes over a run: of each role where they have options of their own."""
+        if not self.config.roles:
+            return {"charts/learning_rate": optimiser.learning_rate(self.config, fraction)}
+        found = {}
+        for x in self.learners:
+            found[f"charts/{x.name}/learning_rate"] = float(x.optimiser.rate)
+            found[f"charts/{x.name}/entropy_weight"] = float(x.entropy_weight)
+        return found
 
     def _now(self) -> float:
         if self.device.type == "cuda":

@@ -51,7 +51,8 @@ class Rollout:
         self.bounded = self.array(torch.float, actions.shape) if actions.is_bounded_later else None
         self.taken = (self.action if self.bounded is None else self.bounded).unbind()
         self.log_prob, self.value = self.array(torch.float), self.array(torch.float)
-        self.memory = self.array(torch.float, (config.memory,), 1) if config.memory else None
+        size = max([config.memory, *(c.get("memory", 0) for c in config.roles.values())])
+        self.memory = self.array(torch.float, (size,), 1) if size else None  # the largest has room
         self.begins = self.array(torch.bool, (), 1)  # an episode's first step: nothing to remember
         self.gone = self.array(torch.bool)[0]  # agents whose episode is over and the world's not
         self.steps: list[tuple[Any, ...]] = [

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from gpu_envs import errors
-from gpu_envs.train import checkpoint
+from gpu_envs.train import by_role, checkpoint
 from gpu_envs.train.command import parse
-from gpu_envs.train.config import Config, flag_of, folder_of, make
+from gpu_envs.train.config import BY_ROLE, Config, flag_of, folder_of, make, reader
 from gpu_envs.train.session import CHECKPOINT, Session
 
 # What may differ when a run is resumed: nothing that decides what is learned from what is kept.
@@ -32,10 +33,23 @@ def configure(env: str, choices: Mapping[str, Any]) -> tuple[Config, dict[str, A
     if kept["env"] != config.env:
         raise checkpoint.mismatch(path, "env", kept["env"], config.env)
     for name, value in choices.items():
-        if name not in _FREE and kept[name] != getattr(config, name):
+        if name in BY_ROLE:
+            _require_roles(path, name, by_role.of(value, reader(name)), kept)
+        elif name not in _FREE and kept[name] != getattr(config, name):
             raise checkpoint.mismatch(path, flag_of(name), kept[name], value)
     free = {name: value for name, value in choices.items() if name in _FREE}
     return Config(**{**kept, "out": config.out, **free}), tree
+
+
+def _require_roles(path: Path, name: str, given: by_role.Values, kept: Mapping[str, Any]) -> None:
+    """Refuse values of roles that are not those of the checkpoint; older ones have no roles."""
+    own = {by_role.ALL: kept[name]}
+    own |= {role: c[name] for role, c in kept.get("roles", {}).items() if name in c}
+    for role, value in given.items():
+        found = own.get(role, kept[name])
+        if found != value and not (found != found and value != value):
+            flag = f"{flag_of(name)} {role}=" if role else flag_of(name)
+            raise checkpoint.mismatch(path, flag, found, value)
 
 
 def _told(problem: BaseException) -> str:

@@ -36,6 +36,13 @@ def groups(policies: str, names: Sequence[str], learn: str = "") -> dict[str, li
     return found
 
 
+def role_of_policy(config: Config, name: str) -> str:
+    """Return the role whose options hold for a policy; "" for one that plays all roles."""
+    if config.policies == "agent":
+        return role_of(name)
+    return name if config.policies == "role" or config.learn else ""
+
+
 def sides(names: Sequence[str], learn: str = "") -> dict[str, list[int]]:
     """Return the agents of each role that learns; of the only one by the name ""."""
     roles = groups("role", names, learn)
@@ -82,6 +89,7 @@ class Past:
     ) -> Tensor | None:
         """Replace the actions of the rows that the earlier policy plays; return new memories."""
         at = self.positions
+        memory = memory if self.policy.memory_size else None
         outputs, _, own = self.policy.plain(obs[at], None if memory is None else memory[at])
         self.draw(t, outputs)
         if after is None or own is None:

@@ -282,11 +282,12 @@ class Session:
         learning = sum(map(len, self.trials.sides.values()))
         others = f", {env.agents_per_world - learning} agents act at random" if config.learn else ""
         learners = self.trainer.learners
-        size = sum(p.numel() for p in learners[0].parameters)
+        sizes = dict.fromkeys(sum(p.numel() for p in x.parameters) for x in learners)
+        size = " or ".join(f"{size:,}" for size in sizes)
         self._say(
             f"{config.env}, seed {config.seed}: {config.num_envs} worlds{agents} on {env.device}"
             f"{ranks}; {len(learners)} {'policy' if len(learners) == 1 else 'policies'} of "
-            f"{size:,} weights{others}; goal {goal}"
+            f"{size} weights{others}; goal {goal}"
         )
         self._say(as_options(config))
 
