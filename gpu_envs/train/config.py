@@ -104,6 +104,21 @@ class Config:
         "update knows all parts of episodes that are equally long",
     )
 
+    decisions: str = _option(
+        "all",
+        "rollout",
+        "choice: where an action mask leaves one thing to do nobody is asked and nothing learned; "
+        "what happens until the next choice is its reward, discounted step by step, and --rollout "
+        "should be long beside that",
+        choices=("all", "choice"),
+    )
+    finite: bool = _option(
+        False,
+        "rollout",
+        "an episode is worth what it pays until its time limit; else what would follow counts too, "
+        "as the critic sees it",
+    )
+
     algorithm: str = _option(
         "ppo",
         "update",

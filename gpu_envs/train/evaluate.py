@@ -15,29 +15,38 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gpu_envs import VectorEnv
 from gpu_envs.simulator import Simulator
-from gpu_envs.train import checkpoint
+from gpu_envs.split import Split
+from gpu_envs.train import checkpoint, kinds
 from gpu_envs.train.config import Config
 from gpu_envs.train.distributions import Distribution, of_space
+from gpu_envs.train.kinds import KINDS_APART, Kind
 from gpu_envs.train.layers import RowShape
 from gpu_envs.train.networks import Policy
 from gpu_envs.train.noise import EVALUATION, OPPONENTS, Noise
 from gpu_envs.train.opponents import NOBODY
 from gpu_envs.train.self_play import groups, role_of_policy
+from gpu_envs.train.worlds import Worlds
 
 _LOOK = 16  # steps between two looks at whether all episodes are over: a look waits for the device
 
 
 def outlook(simulator: Simulator) -> dict[str, Any]:
     """Return what a policy has to fit: the fields it sees and the actions it takes."""
-    shape = RowShape.of(simulator)
-    return {
-        "environment": simulator.name,
-        "agents": simulator.agents_per_world,
-        "observation": dict(zip(shape.names, map(list, shape.shapes), strict=True)),
-        "actions": str(simulator.single_action_space),
+    facts = {"environment": simulator.name, "agents": simulator.agents_per_world}
+    found = kinds.of(simulator, torch.device("cpu"))
+    seen = [{"observation": _fields_of(kind.shape), "actions": str(kind.space)} for kind in found]
+    if not kinds.has_own_tables(simulator):
+        return facts | seen[0]
+    return facts | {
+        "roles": {
+            kind.name: {"agents": kind.count, **own} for kind, own in zip(found, seen, strict=True)
+        }
     }
+
+
+def _fields_of(shape: RowShape) -> dict[str, list[int]]:
+    return dict(zip(shape.names, map(list, shape.shapes), strict=True))
 
 
 def save(
@@ -79,6 +88,7 @@ class Team:
     policies: list[Policy]
     of_agent: list[int]  # the number of each agent's policy; NOBODY: acts at random
     facts: dict[str, Any]
+    kinds: Sequence[Kind] = ()  # of agents; empty where those of the policies are all one
 
     @classmethod
     def load(cls, path: Path, simulator: Simulator) -> Team:
@@ -86,20 +96,22 @@ class Team:
         tree = read(path)
         checkpoint.require(path, tree["outlook"], outlook(simulator))
         config, device = Config(**tree["config"]), torch.device(simulator.device)
-        actions = of_space(simulator.single_action_space, device)
-        team = cls([], [], tree)
-        for name, state in policies_of(tree).items():
+        numbers = agents_of(config, simulator.agent_names)
+        found = kinds.of(simulator, device)
+        kind_of, team = kinds.of_agents(found), cls([], numbers, tree, found)
+        for number, (name, state) in enumerate(policies_of(tree).items()):
+            kind = found[kind_of[numbers.index(number)]]
             own = config.of_role(role_of_policy(config, name))
-            policy = Policy(RowShape.of(simulator), actions, own).to(device)
+            policy = Policy(kind.shape, kind.actions, own).to(device)
             policy.load_state_dict(state)
             team.policies.append(policy.requires_grad_(False))
-        team.of_agent = agents_of(config, simulator.agent_names)
         return team
 
     @classmethod
     def at_random(cls, simulator: Simulator) -> Team:
         """Return the team without policies."""
-        return cls([], [NOBODY] * simulator.agents_per_world, {})
+        found = kinds.of(simulator, torch.device(simulator.device))
+        return cls([], [NOBODY] * simulator.agents_per_world, {}, found)
 
     def together(self) -> Callable[[Any, Any], Any]:
         """Return what answers the observations of all agents of one world at once."""
@@ -120,12 +132,16 @@ class Team:
 
     def _answering(self, agents: slice) -> Callable[[Any, Any], Any]:
         """Return what answers some agents of one world, as the environment takes it."""
-        of_row, noise = (
-            torch.tensor(self.of_agent)[agents],
-            Noise(0, OPPONENTS, torch.device("cpu")),
-        )
-        actions, first = self.policies[0].actions, agents.start or 0
-        crowd = _Crowd(self.policies, of_row, actions, noise, first)
+        chosen = range(len(self.of_agent))[agents]
+        of_row, noise = torch.tensor(self.of_agent), Noise(0, OPPONENTS, torch.device("cpu"))
+        first = agents.start or 0
+        crowd: Callable[[Any, Any], Any]
+        own = [kind for kind in self.kinds if first in range(kind.first, kind.first + kind.count)]
+        if len(self.kinds) > 1 and len(chosen) > 1:
+            crowd = _Crowds(self.kinds, self.policies, of_row, noise, 0, None)
+        else:
+            actions = own[0].actions if own else self.policies[0].actions
+            crowd = _Crowd(self.policies, of_row[agents], actions, noise, first)
 
         def answer(observations: Any, masks: Any) -> Any:
             legal = None if masks is None else torch.as_tensor(masks)
@@ -189,6 +205,69 @@ class _Crowd:
         return actions.for_env(self.action)
 
 
+class _Crowds:
+    """Who answers the rows of several kinds of agents, each of them a crowd of its own.
+
+    Args:
+        found: The kinds.
+        policies: Who plays.
+        of_row: The number of the policy of each row of all kinds, agents of a world side by side.
+        noise: Where draws come from.
+        first_world: Number of the first world among those that draw.
+        split: Where the kinds' parts lie in what is observed; None for rows as long as the longest.
+        is_sampled: Draw all actions, instead of taking the likeliest.
+    """
+
+    def __init__(
+        self,
+        found: Sequence[Kind],
+        policies: Sequence[Policy],
+        of_row: Tensor,
+        noise: Noise,
+        first_world: int,
+        split: Split | None,
+        is_sampled: bool = False,
+    ) -> None:
+        agents = sum(kind.count for kind in found)
+        self.kinds, self.split = found, split
+        self.worlds = worlds = len(of_row) // agents
+        by_agent = of_row.view(worlds, agents)
+        self.crowds = [
+            _Crowd(
+                *(policies, kind.rows(by_agent), kind.actions, noise),
+                first_row=first_world * kind.count + kind.number * KINDS_APART,
+                is_sampled=is_sampled,
+            )
+            for kind in found
+        ]
+
+    def __call__(self, obs: Tensor, mask: Tensor | None) -> Any:
+        """Return the actions of all kinds: by role, or of all rows where these are padded."""
+        seen = zip(self._parts(obs, False), self._parts(mask, True), strict=True)
+        taken = [
+            crowd(rows, None if kind.choices is None else legal)
+            for kind, crowd, (rows, legal) in zip(self.kinds, self.crowds, seen, strict=True)
+        ]
+        of_worlds = [
+            actions.view(self.worlds, kind.count, *actions.shape[1:])
+            for kind, actions in zip(self.kinds, taken, strict=True)
+        ]
+        if self.split is None:
+            return torch.cat(of_worlds, 1).flatten(0, 1)
+        return {kind.name: part for kind, part in zip(self.kinds, of_worlds, strict=True)}
+
+    def _parts(self, array: Any, is_mask: bool) -> list[Any]:
+        """Return the rows of each kind, of its own length."""
+        if array is None:
+            return [None for _ in self.kinds]
+        if self.split is not None:
+            parts = self.split.masks if is_mask else self.split.observations
+            return [part.flatten(0, 1) for part in self.split.views(array, parts).values()]
+        of_worlds = array.view(self.worlds, -1, array.shape[-1])
+        sizes = [kind.choices if is_mask else kind.row[0] for kind in self.kinds]
+        return [k.rows(of_worlds)[:, :n] for k, n in zip(self.kinds, sizes, strict=True)]
+
+
 def policies_of(tree: Mapping[str, Any]) -> dict[str, Any]:
     """Return the states of the policies in a policy file or a run's checkpoint."""
     if tree["kind"] == "policy":
@@ -198,7 +277,7 @@ def policies_of(tree: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def play(
-    env: VectorEnv,
+    env: Worlds,
     policies: Sequence[Policy],
     of_row: Tensor,
     *,
@@ -223,13 +302,23 @@ def play(
         Return and length of each row's episode, shaped (worlds, agents).
     """
     device = torch.device(env.device)
-    actions = policies[0].actions if policies else of_space(env.single_action_space, device)
     noise = Noise(seed, EVALUATION, device)
-    crowd = _Crowd(policies, of_row, actions, noise, first * env.agents_per_world, is_sampled)
+    crowd: Callable[[Any, Any], Any]
+    if kinds.has_own_tables(env.simulator):
+        found = kinds.of(env.simulator, device)
+        split = env.simulator.split
+        crowd = _Crowds(found, policies, of_row, noise, first, split, is_sampled)
+    else:
+        actions = policies[0].actions if policies else of_space(env.single_action_space, device)
+        first_row = first * env.agents_per_world
+        crowd = _Crowd(policies, of_row, actions, noise, first_row, is_sampled)
     obs, infos = env.reset(seed=seed)
     returns = torch.zeros(env.num_envs, device=device)
     lengths = torch.zeros(env.num_envs, dtype=torch.int32, device=device)
     waiting = torch.ones(env.num_envs, dtype=torch.bool, device=device)
+    if kinds.has_own_tables(env.simulator) and not env.simulator.instance["turns"]:
+        active = infos.get("agent_active")  # who is not there at all has no episode that ends
+        waiting = waiting if active is None else active.flatten().clone()
     step, note = 0, getattr(watch, "note", None)
     while step % _LOOK or waiting.any():
         obs, reward, _, _, infos = env.step(crowd(obs, infos.get("action_mask")))

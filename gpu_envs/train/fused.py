@@ -8,6 +8,7 @@ draw has the same bits on both. Neither allocates or waits, so both can be captu
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,6 @@ import torch
 from torch import Tensor
 
 from gpu_envs import native
-from gpu_envs.simulator import Simulator
 from gpu_envs.train.config import Config
 from gpu_envs.train.distributions import Categorical, Distribution, Gaussian
 from gpu_envs.train.networks import Policy
@@ -32,7 +32,7 @@ def _at(tensor: Tensor | None) -> int:
 class Space:
     """A space of actions as native code has it, with the tensors that it points to."""
 
-    def __init__(self, simulator: Simulator, actions: Distribution, device: torch.device) -> None:
+    def __init__(self, actions: Distribution, device: torch.device) -> None:
         self.bindings = native.module("cuda" if device.type == "cuda" else "cpu")
         self.device = device
         self.is_cuda = device.type == "cuda"
@@ -92,12 +92,11 @@ class Drawing:
         # Native code has addresses alone.
         self._kept = (space, rollout, rows, log_std, clock, scale)
         self._stream, self._is_cuda = space.stream, space.is_cuda
-        self._call = space.bindings.Drawing(
+        self._make = functools.partial(
+            space.bindings.Drawing,
             **space.facts,
             all=rollout.rows,
             hold=hold,
-            rows=_at(rows),
-            count=rollout.rows if rows is None else len(rows),
             key=noise.key & (2**64 - 1),
             clock=clock.data_ptr(),
             factor=-(-rollout.length // hold),
@@ -112,10 +111,17 @@ class Drawing:
             real_value=_at(rollout.value) if is_own else 0,
             entropy=0,
         )
+        count = rollout.rows if rows is None else len(rows)
+        self._call = self._make(rows=_at(rows), count=count)
 
     def __call__(self, t: int, outputs: Tensor | None = None, value: Tensor | None = None) -> None:
         """Draw step t from a network's plain outputs, float32 and one after the other."""
         self._call(t, _at(outputs), _at(value), self._stream() if self._is_cuda else 0)
+
+    def of_some(self, t: int, rows: Tensor, outputs: Tensor, value: Tensor) -> None:
+        """Draw step t for these rows alone, and as they would be drawn among all."""
+        call = self._make(rows=_at(rows), count=len(rows))
+        call(t, _at(outputs), _at(value), self._stream() if self._is_cuda else 0)
 
 
 class _Known(torch.autograd.Function):

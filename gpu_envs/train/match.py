@@ -18,7 +18,6 @@ import torch
 from torch import Tensor
 
 from gpu_envs import (
-    VectorEnv,
     errors,
     fields,
     flags,
@@ -71,7 +70,7 @@ def _row(label: str, returns: Tensor, lengths: Tensor) -> list[str]:
 
 
 def _played(
-    env: VectorEnv, players: list[Any], seats: list[int], given: argparse.Namespace
+    env: worlds.Worlds, players: list[Any], seats: list[int], given: argparse.Namespace
 ) -> Played:
     of_row, measure = evaluate.rows_of(seats, env.num_worlds, env.device), given.measure
     signs = measure.signs(env.num_worlds, env.device) if measure else None
@@ -98,7 +97,7 @@ def _counted(number: int) -> str:
 
 
 def _alone(
-    label: str, env: VectorEnv, team: evaluate.Team, given: argparse.Namespace
+    label: str, env: worlds.Worlds, team: evaluate.Team, given: argparse.Namespace
 ) -> list[list[str]]:
     """Return rows for the agents that have policies, and for those that act at random."""
     found = _played(env, team.policies, team.of_agent, given)
@@ -126,7 +125,7 @@ def _by_role(
 
 
 def _against(
-    env: VectorEnv, first: evaluate.Team, second: evaluate.Team, given: argparse.Namespace
+    env: worlds.Worlds, first: evaluate.Team, second: evaluate.Team, given: argparse.Namespace
 ) -> list[list[str]]:
     """Return two rows for each seating: every role (or, with one role, agent) in turn is FILE's."""
     roles = groups("role", env.agent_names)
@@ -187,7 +186,7 @@ def _chosen(argv: Sequence[str]) -> tuple[Config, Path | None, argparse.Namespac
     return _saved(file), file, given
 
 
-def _team(path: Path | None, env: VectorEnv) -> evaluate.Team:
+def _team(path: Path | None, env: worlds.Worlds) -> evaluate.Team:
     if path is None:
         return evaluate.Team.at_random(env.simulator)
     return evaluate.Team.load(path, env.simulator)

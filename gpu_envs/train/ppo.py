@@ -27,13 +27,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gpu_envs import VectorEnv
-from gpu_envs.train import by_role, optimiser
+from gpu_envs.train import by_role, kinds, optimiser, playing
 from gpu_envs.train.config import Config, flag_of
-from gpu_envs.train.distributions import Distribution, of_space
+from gpu_envs.train.decisions import far_advantages
 from gpu_envs.train.fused import Drawing, Losing, Space, follow
 from gpu_envs.train.graphs import Captured
-from gpu_envs.train.layers import RowShape
+from gpu_envs.train.kinds import KINDS_APART, Kind
 from gpu_envs.train.networks import Policy
 from gpu_envs.train.noise import ACTIONS, OTHERS, SHUFFLES, Noise
 from gpu_envs.train.ranks import Ranks
@@ -41,6 +40,7 @@ from gpu_envs.train.rewards import Rewards
 from gpu_envs.train.rollout import Rollout
 from gpu_envs.train.self_play import Past, Seats, groups, role_of_policy, sides
 from gpu_envs.train.told import TRAINING, TRAINING_LENGTH, column
+from gpu_envs.train.worlds import Worlds
 
 LOSSES = ("policy_loss", "value_loss", "entropy", "approx_kl", "clipfrac")
 _SCALE_MEMORY = 0.99  # of the running scale of values, per update
@@ -95,13 +95,12 @@ def advantages(
 
 @dataclass(frozen=True)
 class Stage:
-    """What all learners of a run share, and what they draw by."""
+    """What all learners of a kind of agents share, and what they draw by."""
 
     config: Config
     ranks: Ranks
     rollout: Rollout
-    shape: RowShape
-    actions: Distribution
+    kind: Kind
     space: Space
     clock: Tensor  # number of the update, on the device: captured graphs read it
     first_row: int  # of this process among those of all
@@ -131,13 +130,13 @@ class Learner:
 
     def __init__(self, name: str, rows: Tensor | None, past: Past | None, stage: Stage) -> None:
         self.name, self.rows, self.past, self.rollout = name, rows, past, stage.rollout
-        self.actions, self.ranks = stage.actions, stage.ranks
+        self.actions, self.ranks = stage.kind.actions, stage.ranks
         self.config = stage.config.of_role(role_of_policy(stage.config, name))
         rollout, config = self.rollout, self.config
         self.device = device = rollout.device
 
         def new() -> Policy:
-            return Policy(stage.shape, stage.actions, config).to(device)
+            return Policy(stage.kind.shape, stage.kind.actions, config).to(device)
 
         self.policy = new()
         # Before anything has the addresses of its parameters.
@@ -153,6 +152,10 @@ class Learner:
         self.worlds = (every if rows is None else rows) // rollout.agents
         self.advantage, self.target = rollout.array(torch.float), rollout.array(torch.float)
         self.known = rollout.array(torch.bool)  # what is learned from
+        # Where few decide: what they saw, step by step, and then the numbers of these samples.
+        self.seen: list[Tensor] = []
+        self.asked: list[Tensor] = []
+        self.kept, self.samples = rollout.obs[:0], rollout.obs[:0]
         self.entropy_weight = torch.zeros((), device=device)
         self.losses = torch.zeros(len(LOSSES), device=device)  # sums over the update's steps
         self.gradient_steps = 0  # of the update
@@ -177,6 +180,9 @@ class Learner:
     def act(self, t: int) -> None:
         """Decide step t."""
         rows, rollout = self.rows, self.rollout
+        if rollout.keeps_few:
+            self._act_few(t)
+            return
         obs, memory = rollout.steps[t]
         if rows is not None:
             obs, memory = obs[rows], None if memory is None else memory[rows]
@@ -195,6 +201,33 @@ class Learner:
         else:
             later[rows] = after
 
+    def _act_few(self, t: int) -> None:
+        """Decide step t for those rows that have a choice, and keep what they saw."""
+        rollout = self.rollout
+        if t == 0:
+            self.seen.clear()
+            self.asked.clear()
+        rows = rollout.choosing(t, self.rows)
+        if len(rows):
+            obs = rollout.obs[0, rows]
+            with self.precision():
+                outputs, value, _ = self.policy.plain(
+                    obs, None, rollout.states(t, rows // rollout.agents)
+                )
+            self.draw.of_some(t, rows, outputs, value)
+            self.seen.append(obs)
+            self.asked.append(rows + t * rollout.rows)
+        if t == rollout.length - 1:
+            self.kept = torch.cat(self.seen) if self.seen else rollout.obs[0, :0]
+            self.samples = torch.cat(self.asked) if self.asked else rows[:0]
+
+    def _observed(self, index: Tensor) -> Tensor:
+        """Return what some samples saw."""
+        r = self.rollout
+        if r.keeps_few:
+            return self.kept.index_select(0, torch.searchsorted(self.samples, index))
+        return r.obs[: r.length].flatten(0, 1).index_select(0, index)
+
     def _own(self, memory: Tensor | None) -> Tensor | None:
         """Return the part of memories that the policy has: other roles may remember more."""
         size = self.policy.memory_size
@@ -205,12 +238,18 @@ class Learner:
     @torch.no_grad()
     def values(self, value: Tensor, reward: Tensor) -> None:
         """Fill in the values behind the rollout, and add those behind episodes cut short."""
-        rollout, rows = self.rollout, slice(None) if self.rows is None else self.rows
+        rollout, rows, worlds = self.rollout, self.rows, self.worlds
+        if rollout.keeps_few:
+            rows = rollout.choosing(-1, rows)
+            worlds = rows // rollout.agents
+        at = slice(None) if rows is None else rows
         obs, memory = rollout.steps[-1]
-        memory = self._own(None if memory is None else memory[rows])
+        memory = self._own(None if memory is None else memory[at])
         with self.precision():
-            state = rollout.states(-1, self.worlds)
-            value[-1, rows] = self.policy.value(obs[rows], memory, state)
+            state = rollout.states(-1, worlds)
+            value[-1, at] = self.policy.value(obs[at], memory, state)
+        if self.config.finite:
+            return
         cut = rollout.truncated & ~rollout.terminated & rollout.ended
         if self.rows is not None:
             cut = cut & torch.zeros_like(cut).index_fill_(1, self.rows, True)
@@ -255,7 +294,8 @@ class Learner:
         if config.normalize_observations:  # behind the steps, which go by what the rollout saw
             state = self.rollout.state
             state = None if state is None else state[:-1].flatten(0, 1)
-            self.policy.look(self.rollout.obs[:-1][known], state, self.ranks.sum)
+            seen = self._observed(known.flatten().nonzero().squeeze(-1))
+            self.policy.look(seen, state, self.ranks.sum)
         return int(sums[0])
 
     def _minibatches(self, known: Tensor, update: int) -> Any:
@@ -294,7 +334,7 @@ class Learner:
         with self.precision():
             memory = None if r.memory is None else self._own(r.memory[0])
             if memory is None:
-                obs = r.obs[: r.length].flatten(0, 1).index_select(0, index)
+                obs = self._observed(index)
                 if r.state is not None:
                     state = r.state[: r.length].flatten(0, 1)[index // r.agents]
                 outputs, value, back = self._traced(obs, state)
@@ -357,33 +397,35 @@ class Trainer:
     """
 
     def __init__(
-        self, config: Config, env: VectorEnv, ranks: Ranks, say: Callable[[str], None]
+        self, config: Config, env: Worlds, ranks: Ranks, say: Callable[[str], None]
     ) -> None:
         self.config, self.env, self.ranks = config, env, ranks
         self.device = torch.device(env.device)
-        actions = self.actions = of_space(env.single_action_space, self.device)
         torch.manual_seed(config.seed)  # of the weights alone: the same on every rank
-        self.rollout = Rollout(env, actions, config)
+        self.kinds = kinds.of(env.simulator, self.device, env.single_action_space)
+        self.rollouts = [Rollout(env, kind, config) for kind in self.kinds]
+        self.rollout = self.rollouts[0]
+        self.playing = playing.of(env, self.rollouts)
         self.clock = torch.zeros((), dtype=torch.int64, device=self.device)  # updates, for graphs
-        stage = Stage(
-            *(config, ranks, self.rollout, RowShape.of(env.simulator), actions),
-            space=Space(env.simulator, actions, self.device),
-            clock=self.clock,
-            first_row=ranks.share(config.num_envs)[0] * env.agents_per_world,
-        )
+        first_world = ranks.share(config.num_envs)[0]
+        stages = [self._stage(rollout, first_world) for rollout in self.rollouts]
         by_role.check_roles(config.roles, groups("role", env.agent_names), flag_of)
-        seats = Seats(config, env, self.device, stage.first_row)
-        self.learners = [Learner(*seat, stage) for seat in seats.learners()]
-        chance = seats.without_policy()
-        self.others = None if chance is None else stage.drawing(chance, None)
+        counts = [kind.count for kind in self.kinds]
+        seats = Seats(config, env, self.device, first_world, counts)
+        self.learners = [
+            Learner(name, rows, past, stages[kind]) for name, kind, rows, past in seats.learners()
+        ]
+        chance = [(seats.without_policy(k), stage) for k, stage in enumerate(stages)]
+        self.others = [stage.drawing(x, None) for x, stage in chance if x is not None]
         self.sides = {
             side: torch.tensor(agents, device=self.device)
             for side, agents in sides(env.agent_names, config.learn).items()
         }
-        self.learned = torch.zeros(self.rollout.rows, dtype=torch.bool, device=self.device)
+        self.learned = [torch.zeros_like(r.ended[0]) for r in self.rollouts]
         for learner in self.learners:
             part = slice(None) if learner.rows is None else learner.rows
-            self.learned[part] = True if learner.past is None else learner.past.learns[part]
+            is_own = True if learner.past is None else learner.past.learns[part]
+            self.learned[learner.rollout.kind.number][part] = is_own
         self.rewards = Rewards(config, env.simulator, self.device)
         self.updates = self.steps = 0
         self.began = 0  # update before which all worlds began at once
@@ -405,12 +447,25 @@ class Trainer:
             learner.gradient = captured(learner.gradient)  # type: ignore[assignment, method-assign]
             learner.apply = captured(learner.apply)  # type: ignore[method-assign]
 
+    def _stage(self, rollout: Rollout, first_world: int) -> Stage:
+        kind = rollout.kind
+        return Stage(
+            *(self.config, self.ranks, rollout, kind),
+            space=Space(kind.actions, self.device),
+            clock=self.clock,
+            # Kinds draw by numbers that are far from each other's.
+            first_row=first_world * kind.count + kind.number * KINDS_APART,
+        )
+
+    def _begin(self, seed: int) -> None:
+        self.playing.start(*self.env.reset(seed=seed))
+        self.playing.begin()
+
     def start(self) -> None:
         """Begin the first episodes."""
-        r = self.rollout
-        r.start(*self.env.reset(seed=self.config.seed))
+        self._begin(self.config.seed)
         for learner in self.learners:  # so that the first rollout is normalised too
-            rows = slice(None) if learner.rows is None else learner.rows
+            r, rows = learner.rollout, slice(None) if learner.rows is None else learner.rows
             state = None if r.state is None else r.state[-1]
             learner.policy.look(r.obs[-1, rows], state, self.ranks.sum)
 
@@ -423,30 +478,25 @@ class Trainer:
         number = self.updates - self.began
         if not 0 < number < self.starts:
             return
-        r, first = self.rollout, self.ranks.share(self.config.num_envs)[0]
+        first = self.ranks.share(self.config.num_envs)[0]
         world = first + torch.arange(self.env.num_worlds)
         mask = world * self.starts // self.config.num_envs == number
         if not mask.any():
             return
-        r.start(*self.env.reset(options={"reset_mask": mask.to(self.device)}))
-        if r.memory is not None:
-            rows = mask.to(self.device).repeat_interleave(r.agents)
-            r.gone &= ~rows
-            r.begins[-1] |= rows
-            r.memory[-1].masked_fill_(rows.unsqueeze(-1), 0)
+        mask = mask.to(self.device)
+        self.playing.start(*self.env.reset(options={"reset_mask": mask}))
+        self.playing.forget(mask)
 
     def time_simulation(self) -> None:
         """Take the simulator's share of a rollout: on a GPU a rollout cannot be looked into.
 
         The worlds are to begin, or to be loaded, afterwards.
         """
-        step, rollout = self.env.simulator.step_arrays, self.rollout
         self.env.reset(seed=self.config.seed)
-        action = rollout.taken[0]
         for _ in range(2):  # the first time loads kernels
             begin = self._now()
-            for slot in rollout.slots:
-                step(action, True, slot)
+            for t in range(self.rollout.length):
+                self.playing.step(t)
             self.simulation = self._now() - begin
         with contextlib.suppress(ValueError, RuntimeError):
             self.env.check()  # forgets what these actions did wrong
@@ -487,35 +537,46 @@ class Trainer:
 
     @torch.no_grad()
     def _play_steps(self) -> None:
-        rollout, step, clock = self.rollout, self.env.simulator.step_arrays, time.perf_counter
-        rollout.turn()
-        simulation = 0.0
-        for t in range(rollout.length):
+        clock, simulation = time.perf_counter, 0.0
+        few = [rollout for rollout in self.rollouts if rollout.keeps_few]
+        self.playing.turn()
+        for t in range(self.rollout.length):
+            for rollout in few:
+                rollout.look(t)
             for learner in self.learners:
                 learner.act(t)
-            if self.others is not None:
-                self.others(t)
+            for others in self.others:
+                others(t)
             begin = clock()
-            step(rollout.taken[t], True, rollout.slots[t])
+            self.playing.step(t)
             simulation += clock() - begin
-            if rollout.memory is not None:
-                rollout.remember(t)
+            self.playing.end(t)
+        for rollout in few:
+            rollout.look(self.rollout.length)
+        self.playing.finish()
         if self.device.type == "cpu":
             self.seconds["simulation"] += simulation
 
     def _learn(self) -> list[int]:
-        r = self.rollout
-        with torch.no_grad():
-            reward = self.rewards.of(r.reward, r.parts)
-            value = torch.cat((r.value, torch.zeros_like(r.value[:1])))
-            for learner in self.learners:
-                learner.values(value, reward)
-            decides = torch.ones_like(value, dtype=torch.bool) if r.active is None else r.active
-            ways = {(x.config.gamma, x.config.gae_lambda) for x in self.learners}
-            found = {way: advantages(reward, value, decides, r.ended, *way) for way in ways}
+        is_choice = self.config.decisions == "choice"
+        estimate = far_advantages if is_choice else advantages
+        learned = []
+        for r in self.rollouts:
+            own = [learner for learner in self.learners if learner.rollout is r]
+            if not own:
+                continue
+            with torch.no_grad():
+                reward = self.rewards.of(r.reward, r.parts)
+                value = torch.cat((r.value, torch.zeros_like(r.value[:1])))
+                for learner in own:
+                    learner.values(value, reward)
+                decides = r.decisions(is_choice)
+                ways = {(x.config.gamma, x.config.gae_lambda) for x in own}
+                found = {way: estimate(reward, value, decides, r.ended, *way) for way in ways}
+            learned += [(x, *found[x.config.gamma, x.config.gae_lambda], value) for x in own]
         return [
-            x.improve(*found[x.config.gamma, x.config.gae_lambda], value[:-1], self.updates)
-            for x in self.learners
+            learner.improve(gain, known, value[:-1], self.updates)
+            for learner, gain, known, value in learned
         ]
 
     def _rates(self, fraction: float) -> dict[str, float]:
@@ -546,10 +607,12 @@ class Trainer:
 
     def _episodes(self) -> dict[str, float]:
         """Return what the episodes that ended came to for those who learn, side by side."""
-        r = self.rollout
-        counted = r.ended.double() * self.learned
-        sums = torch.stack([(counted * part).sum(0) for part in (1, r.returns, r.lengths)])
-        by_agent = sums.view(3, -1, r.agents).sum(1)
+        parts = []
+        for r, learned in zip(self.rollouts, self.learned, strict=True):
+            counted = r.ended.double() * learned
+            sums = torch.stack([(counted * part).sum(0) for part in (1, r.returns, r.lengths)])
+            parts.append(sums.view(3, -1, r.agents).sum(1))
+        by_agent = torch.cat(parts, 1)
         by_side = torch.stack([by_agent[:, agents].sum(1) for agents in self.sides.values()], 1)
         results = {}
         for side, found in zip(self.sides, self.ranks.sum(by_side).T.tolist(), strict=True):
@@ -563,12 +626,8 @@ class Trainer:
 
     def state(self) -> dict[str, Any] | None:
         """Return everything that decides how the run goes on; None on all ranks but the first."""
-        r = self.rollout
-        gone = r.gone.cpu().numpy().tobytes()
-        memory = b"" if r.memory is None else r.memory[-1].cpu().numpy().tobytes()
-        begins = r.begins[-1].cpu().numpy().tobytes()
-        parts = (self.env.simulator.save(), gone, memory, begins)
-        gathered = [self.ranks.gather(part) for part in parts]
+        parts = [b"".join(_bytes(array) for array in part) for part in self._kept()]
+        gathered = [self.ranks.gather(part) for part in (self.env.simulator.save(), *parts)]
         if gathered[0] is None:
             return None
         return {
@@ -587,19 +646,27 @@ class Trainer:
         for learner, kept in zip(self.learners, state["learners"], strict=True):
             learner.load(kept)
         if len(state["worlds"]) != self.ranks.count:
-            self.rollout.start(*self.env.reset(seed=self.config.seed + self.updates))
+            self._begin(self.config.seed + self.updates)
             self.began = self.updates
             return False
-        worlds, gone, memory, begins = state["worlds"][self.ranks.rank]
+        worlds, *parts = state["worlds"][self.ranks.rank]
         self.env.simulator.load(worlds)
-        seen, r = self.env.simulator.observe(), self.rollout
-        infos = {"action_mask": seen.action_mask, "agent_active": seen.agent_active}
-        flat = {n: None if a is None else a.flatten(0, 1) for n, a in infos.items()}
-        flat["state"] = seen.state
-        r.start(seen.obs.flatten(0, 1), flat)
-        for array, data in ((r.gone, gone), (r.begins[-1], begins), (r.memory, memory)):
-            if array is not None:
-                place = array[-1] if array is r.memory else array
-                kept = torch.frombuffer(bytearray(data), dtype=place.dtype)
+        self.playing.resume()
+        for arrays, data in zip(self._kept(), parts, strict=True):
+            begin = 0
+            for place in arrays:
+                end = begin + place.numel() * place.element_size()
+                kept = torch.frombuffer(bytearray(data[begin:end]), dtype=place.dtype)
                 place.copy_(kept.view(place.shape))
+                begin = end
         return True
+
+    def _kept(self) -> list[list[Tensor]]:
+        """Return what a checkpoint has of the rollouts: who is gone, what is remembered."""
+        memories = [r.memory[-1] for r in self.rollouts if r.memory is not None]
+        return [[self.playing.gone], memories, [r.begins[-1] for r in self.rollouts]]
+
+
+def _bytes(array: Tensor) -> bytes:
+    data: bytes = array.cpu().numpy().tobytes()
+    return data

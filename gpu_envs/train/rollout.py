@@ -9,29 +9,59 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gpu_envs import VectorEnv
 from gpu_envs.train.config import Config
-from gpu_envs.train.distributions import Distribution
+from gpu_envs.train.distributions import Categorical, Distribution
+from gpu_envs.train.kinds import Kind
+
+
+def keeps_few(config: Config, kind: Kind, device: torch.device) -> bool:
+    """Whether only rows with a choice are asked and kept.
+
+    Their number differs from step to step, which a captured graph cannot have, and a memory sees
+    every step: there everyone is asked, and what is learned from is the same.
+    """
+    has_memory = config.memory or any(c.get("memory") for c in config.roles.values())
+    is_plain = device.type == "cpu" and not has_memory and not config.past_worlds
+    is_choice = config.decisions == "choice" and kind.choices is not None
+    return is_choice and is_plain and isinstance(kind.actions, Categorical)
+
+
+def _sums(actions: Distribution) -> Tensor:
+    """Return what a mask is multiplied by: how many are legal, and of each head their numbers."""
+    assert isinstance(actions, Categorical)  # or there would be no mask
+    sums = torch.zeros(actions.outputs, 1 + len(actions.counts))
+    sums[:, 0], begin = 1, 0
+    for head, count in enumerate(actions.counts):
+        sums[begin : begin + count, 1 + head] = torch.arange(count).float()
+        begin += count
+    return sums
 
 
 class Rollout:
-    """Storage for the steps of all rows; `slots[t]` says where the simulator writes step t.
+    """Storage for the steps of all rows of a kind; `slots[t]` says where step t is written.
 
     What decisions see (`obs`, `mask`, `active`, `memory`) has one step more than what follows from
-    them: index t is what decision t saw, and the last one is where the next rollout begins.
+    them: index t is what decision t saw, and the last one is where the next rollout begins. Where
+    few decide, `obs` holds the present step alone, and learners keep what those saw that decided.
     """
 
-    def __init__(self, env: VectorEnv, actions: Distribution, config: Config) -> None:
-        self.length, self.rows, self.agents = config.rollout, env.num_envs, env.agents_per_world
+    def __init__(self, env: Any, kind: Kind, config: Config) -> None:
+        self.length, self.agents, self.kind = config.rollout, kind.count, kind
+        self.rows = env.num_worlds * kind.count
         self.device = torch.device(env.device)
         self.layout = env.simulator.layout
+        actions = kind.actions
         flags = [self.array(torch.bool) for _ in range(3)]
         self.terminated, self.truncated, self.ended = flags
         self.reward, self.returns = self.array(torch.float), self.array(torch.float)
-        self.lengths, self.final_obs = self.array(torch.int32), self._output("final_obs")
+        self.lengths, self.final_obs = self.array(torch.int32), self._observed("final_obs")
         self.parts = self._output("reward_parts") if config.reward_weights else None
-        self.obs, self.mask = self._output("obs", 1), self._output("action_mask", 1)
-        self.active = self._output("agent_active", 1)
+        self.keeps_few = keeps_few(config, kind, self.device)
+        self.obs: Tensor = self._observed("obs", 1 - self.length if self.keeps_few else 1)
+        self.mask = None if kind.choices is None else self.array(torch.int8, (kind.choices,), 1)
+        self.active = (
+            None if self.layout.of("agent_active") is None else self.array(torch.bool, (), 1)
+        )
         self.state = self._states("state", 1) if config.critic_state else None
         self.final_state = self._states("final_state", 0) if config.critic_state else None
         later = {"obs": self.obs, "action_mask": self.mask, "agent_active": self.active}
@@ -41,7 +71,7 @@ class Rollout:
         now |= {"episode_return": self.returns, "episode_length": self.lengths}
         now["final_state"] = self.final_state
         self.slots = [
-            {n: a[t + 1] for n, a in later.items() if a is not None}
+            {n: a[min(t + 1, len(a) - 1)] for n, a in later.items() if a is not None}
             | {n: a[t] for n, a in now.items() if a is not None}
             for t in range(self.length)
         ]
@@ -55,8 +85,11 @@ class Rollout:
         self.memory = self.array(torch.float, (size,), 1) if size else None  # the largest has room
         self.begins = self.array(torch.bool, (), 1)  # an episode's first step: nothing to remember
         self.gone = self.array(torch.bool)[0]  # agents whose episode is over and the world's not
+        if self.keeps_few:
+            self.decides = self.array(torch.bool, (), 1)  # who has a choice
+            self.sums = _sums(actions).to(self.device)
         self.steps: list[tuple[Any, ...]] = [
-            tuple(None if a is None else a[t] for a in (self.obs, self.memory))
+            tuple(None if a is None else a[min(t, len(a) - 1)] for a in (self.obs, self.memory))
             for t in range(self.length + 1)
         ]
 
@@ -65,9 +98,12 @@ class Rollout:
         shape = (self.length + extra, self.rows, *more)
         return torch.zeros(shape, dtype=kind, device=self.device)
 
-    def _output(self, name: str, extra: int = 0) -> Any:
+    def _output(self, name: str) -> Any:
         output = self.layout.of(name)
-        return output and self.array(getattr(torch, output.type), output.shape[2:], extra)
+        return output and self.array(getattr(torch, output.type), output.shape[2:])
+
+    def _observed(self, name: str, extra: int = 0) -> Any:
+        return self.layout.of(name) and self.array(self.kind.type, self.kind.row, extra)
 
     def _states(self, name: str, extra: int) -> Tensor | None:
         output = self.layout.of(name)
@@ -106,9 +142,42 @@ class Rollout:
 
         A world begins anew when all its agents have ended, which they may do one after the other.
         """
-        assert self.memory is not None  # or nobody asks
         gone = self.gone | self.ended[t]
         over = gone.view(-1, self.agents).all(1, keepdim=True).expand(-1, self.agents).flatten()
         self.gone.copy_(gone & ~over)
-        self.begins[t + 1] = over
-        self.memory[t + 1].masked_fill_(over.unsqueeze(-1), 0)
+        self.forget(t + 1, over)
+
+    def forget(self, t: int, over: Tensor) -> None:
+        """Say which rows begin an episode with step t."""
+        assert self.memory is not None  # or nobody asks
+        self.begins[t] = over
+        self.memory[t].masked_fill_(over.unsqueeze(-1), 0)
+
+    def look(self, t: int) -> None:
+        """Find out who has a choice in step t; the others do the only thing that they can."""
+        assert self.mask is not None and isinstance(self.kind.actions, Categorical)  # it keeps few
+        heads = len(self.kind.actions.counts)
+        legal = self.mask[t].float() @ self.sums
+        is_free = legal[:, 0] > heads
+        if t < self.length:
+            forced = legal[:, 1:].masked_fill_((legal[:, :1] != heads), 0)
+            self.action[t].copy_(forced.view(self.action[t].shape))
+        self.decides[t] = is_free if self.active is None else is_free & self.active[t]
+
+    def choosing(self, t: int, among: Tensor | None) -> Tensor:
+        """Return the rows that have a choice in step t, among some or (None) all."""
+        if among is None:
+            return self.decides[t].nonzero().squeeze(-1)
+        return among[self.decides[t, among]]
+
+    def decisions(self, is_choice: bool) -> Tensor:
+        """Return who decides in each step, and in the one after the last."""
+        if self.keeps_few:
+            return self.decides
+        decides = self.active
+        if decides is None:
+            decides = self.array(torch.bool, (), 1).fill_(True)
+        if not is_choice or self.mask is None or not isinstance(self.kind.actions, Categorical):
+            return decides
+        heads = len(self.kind.actions.counts)
+        return decides & (self.mask.sum(-1) > heads)

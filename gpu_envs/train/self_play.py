@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from gpu_envs import VectorEnv, errors
+from gpu_envs import errors
 from gpu_envs.train.config import Config
 from gpu_envs.train.fused import Drawing
 from gpu_envs.train.networks import Policy
@@ -111,14 +112,27 @@ class Seats:
 
     In a part of the worlds, `past_worlds`, one policy (or, where one plays all agents, one agent)
     in turn is learned from, and earlier versions play the others.
+
+    Args:
+        config: The run.
+        env: The worlds.
+        device: Where rows are numbered.
+        first_world: Number of the first of these worlds among those of all ranks.
+        counts: Agents of each kind, in order; empty where there is one kind.
     """
 
     def __init__(
-        self, config: Config, env: VectorEnv, device: torch.device, first_row: int
+        self,
+        config: Config,
+        env: Any,
+        device: torch.device,
+        first_world: int,
+        counts: Sequence[int] = (),
     ) -> None:
-        self.config, self.device = config, device
+        self.config, self.device, self.first_world = config, device, first_world
         self.agents, self.worlds = env.agents_per_world, env.num_worlds
-        self.first_world = first_row // self.agents
+        self.counts = counts or (self.agents,)
+        self.kind_of = [k for k, count in enumerate(self.counts) for _ in range(count)]
         self.groups = groups(config.policies, env.agent_names, config.learn)
         self.members = {agent for group in self.groups.values() for agent in group}
         if config.past_worlds and config.learn:
@@ -126,8 +140,8 @@ class Seats:
         if config.past_worlds and self.agents < 2:
             raise ValueError("--past-worlds needs an environment with several agents")
 
-    def learners(self) -> Iterator[tuple[str, Tensor | None, Past | None]]:
-        """Return name, rows (None: all) and the past of each policy."""
+    def learners(self) -> Iterator[tuple[str, int, Tensor | None, Past | None]]:
+        """Return name, kind, rows of it (None: all) and the past of each policy."""
         world = torch.arange(self.first_world, self.first_world + self.worlds)
         agent = torch.arange(self.agents)
         # Spread evenly, so that all ranks have their share of them.
@@ -139,21 +153,36 @@ class Seats:
             owner[members] = k
         # Whose turn it is to be learned from: an agent, or a policy where there are several.
         side, sides = (owner, len(self.groups)) if len(self.groups) > 1 else (agent, self.agents)
-        learns = (~in_past | (side == (number % sides).unsqueeze(1))).flatten()
+        all_learn = ~in_past | (side == (number % sides).unsqueeze(1))
         for index, (name, members) in enumerate(self.groups.items()):
-            rows = None if len(members) == self.agents else self._rows(members)
+            kind = self._kind(name, members)
+            first, count = sum(self.counts[:kind]), self.counts[kind]
+            learns = all_learn[:, first : first + count].flatten()
+            rows = None if len(members) == count else self._rows(members)
             past = None
             if self.config.past_worlds:
                 own = learns if rows is None else learns[rows.cpu()]
                 positions = (~own).nonzero().squeeze(-1).to(self.device)
                 past = Past(self.config, index, positions, learns.to(self.device), self.device)
-            yield name, rows, past
+            yield name, kind, rows, past
 
-    def without_policy(self) -> Tensor | None:
-        """Return the rows of agents that act at random, None where there are none."""
-        others = [agent for agent in range(self.agents) if agent not in self.members]
+    def without_policy(self, kind: int = 0) -> Tensor | None:
+        """Return the rows of a kind whose agents act at random, None where there are none."""
+        own = [agent for agent in range(self.agents) if self.kind_of[agent] == kind]
+        others = [agent for agent in own if agent not in self.members]
         return self._rows(others) if others else None
 
+    def _kind(self, name: str, members: Sequence[int]) -> int:
+        kinds = {self.kind_of[agent] for agent in members}
+        if len(kinds) > 1:
+            raise ValueError(
+                f"--policies must be role or agent where roles have spaces of their own, got "
+                f"{self.config.policies}: no one policy ({name}) sees and does what all can"
+            )
+        return kinds.pop()
+
     def _rows(self, members: Sequence[int]) -> Tensor:
-        start = torch.arange(self.worlds).unsqueeze(1) * self.agents
+        kind = self.kind_of[members[0]]
+        first = sum(self.counts[:kind])
+        start = torch.arange(self.worlds).unsqueeze(1) * self.counts[kind] - first
         return (start + torch.tensor(members)).flatten().to(self.device)

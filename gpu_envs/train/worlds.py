@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from gpu_envs import VectorEnv
+from gpu_envs import VectorEnv, registration
 from gpu_envs.layout import OUTPUTS
 from gpu_envs.simulator import Simulator
 from gpu_envs.train.config import Config
@@ -21,18 +21,74 @@ def cores() -> int:
     return max(1, len(os.sched_getaffinity(0)) // ranks)
 
 
-def for_training(config: Config, device: str, worlds: int, first: int = 0) -> VectorEnv:
+class Split:
+    """Worlds whose agents are of several kinds: as `VectorEnv`, with arrays of all roles in one.
+
+    Observations and masks come role after role, each with rows of its own length; everything else
+    is rows of all agents.
+    """
+
+    single_action_space = None  # each role has its own
+
+    def __init__(self, name: str, worlds: int, **keywords: Any) -> None:
+        self.simulator = simulator = Simulator(name, worlds, roles="split", **keywords)
+        self.num_worlds, self.agents_per_world = simulator.num_worlds, simulator.agents_per_world
+        self.num_envs = self.num_worlds * self.agents_per_world
+        self.agent_names, self.device = simulator.agent_names[:], simulator.device
+
+    def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        """Begin new episodes."""
+        results = self.simulator.reset_arrays(seed, options, True)
+        return results.obs, _told(results)
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Run one step of every world; actions by role."""
+        results = self.simulator.step_arrays(actions, True)
+        infos = _told(results)
+        infos["episode_stats"] = {"r": results.episode_return, "l": results.episode_length}
+        infos["_episode_stats"] = results.ended
+        if results.true_objective is not None:
+            infos["true_objective"] = results.true_objective
+        return results.obs, results.reward, results.terminated, results.truncated, infos
+
+    def check(self) -> None:
+        """Raise what went wrong inside the worlds since the last check."""
+        self.simulator.check()
+
+    def close(self) -> None:
+        """Release the simulator."""
+        self.simulator.close()
+
+
+def _told(results: Any) -> dict[str, Any]:
+    names = ("action_mask", "agent_active", "state")
+    return {n: getattr(results, n) for n in names if getattr(results, n) is not None}
+
+
+Worlds = VectorEnv | Split
+
+
+def make(name: str, worlds: int, **keywords: Any) -> Worlds:
+    """Return worlds: split where roles have spaces of their own."""
+    if registration.find(name).get("roles"):
+        return Split(name, worlds, **keywords)
+    return VectorEnv(name, worlds, **keywords)
+
+
+def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Worlds:
     """Return the worlds of a rollout, which write what the trainer reads and nothing else."""
     parameters: dict[str, Any] = dict(config.parameters)
-    one = Simulator(config.env, 1, device="cpu", **parameters)
+    one = make(config.env, 1, device="cpu", **parameters)
     unused = {"true_objective"} | (set() if config.reward_weights else {"reward_parts"})
     if not config.critic_state:
         unused.add("state")
-    names = [n for n in OUTPUTS if one.layout.of(n) is not None and n not in unused]
+    if config.finite:
+        unused.add("final_obs")
+    names = [n for n in OUTPUTS if one.simulator.layout.of(n) is not None and n not in unused]
     if "state" in names:  # a critic that sees it values what an episode cut short has come to
         names.append("final_state")
     one.close()
-    return VectorEnv(
+    return make(
         config.env,
         worlds,
         first_world=first,
@@ -45,13 +101,13 @@ def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Ve
     )
 
 
-def for_evaluation(config: Config, device: str, worlds: int, first: int = 0) -> VectorEnv:
+def for_evaluation(config: Config, device: str, worlds: int, first: int = 0) -> Worlds:
     """Return the worlds in which a run is evaluated, from number `first` among them."""
     keywords: dict[str, Any] = {**config.parameters, **config.evaluation_parameters}
     keywords |= {"device": device, "arrays": "torch", "reuse": True, "threads": cores()}
     keywords["first_world"] = FIRST_WORLD + first
-    env = VectorEnv(config.env, worlds, **keywords)
+    env = make(config.env, worlds, **keywords)
     if env.simulator.max_episode_steps:
         return env
     env.close()
-    return VectorEnv(config.env, worlds, max_episode_steps=_LIMIT, **keywords)
+    return make(config.env, worlds, max_episode_steps=_LIMIT, **keywords)

@@ -73,7 +73,7 @@ def test_draws_are_those_of_torch_by_the_same_noise(env: str, parameters: dict[s
 def test_chance_draws_evenly_what_is_legal(env: str, parameters: dict[str, Any]) -> None:
     trainer = trainer_of(env, parameters)
     r, actions = trainer.rollout, trainer.actions
-    space, rows = Space(trainer.env.simulator, actions, r.device), t.tensor([1, 4, 5])
+    space, rows = Space(actions, r.device), t.tensor([1, 4, 5])
     noise, r.action[2] = Noise(trainer.config.seed, ACTIONS, r.device), 0
     r.obs[2], before = r.obs[-1], r.log_prob.clone()
     if r.mask is not None:

@@ -29,7 +29,7 @@ def seats(worlds: int, agents: int, first_world: int = 0, total: int = 0, **choi
         agents_per_world=agents, agent_names=ROLES[:agents], num_worlds=worlds
     )
     config = Config(env="Game-v0", num_envs=total or worlds, **choices)
-    return Seats(config, env, CPU, first_world * agents)
+    return Seats(config, env, CPU, first_world)
 
 
 # ---- groups
@@ -52,11 +52,11 @@ def test_agents_without_roles_are_one_role() -> None:
 def test_every_row_has_exactly_one_policy(policies: str, agents: int) -> None:
     learners = list(seats(4, agents, policies=policies).learners())
     if len(learners) == 1:
-        assert learners[0][1] is None  # all rows
+        assert learners[0][2] is None  # all rows
         return
-    rows = torch.cat([rows for _, rows, _ in learners if rows is not None])
+    rows = torch.cat([rows for _, _, rows, _ in learners if rows is not None])
     assert torch.equal(rows.sort().values, torch.arange(4 * agents))
-    for name, own, past in learners:
+    for name, _, own, past in learners:
         assert own is not None and past is None
         names = {ROLES[row % agents] for row in own.tolist()}
         assert all(n.startswith(name) for n in names)
@@ -70,12 +70,12 @@ def learned(chosen: Seats) -> torch.Tensor:
     learners = list(chosen.learners())
     rows = chosen.worlds * chosen.agents
     played = torch.zeros(rows, dtype=torch.int64)
-    for _, own, past in learners:
+    for _, _, own, past in learners:
         assert past is not None
         mine = torch.arange(rows) if own is None else own
         played[mine[past.positions]] += 1
-        assert torch.equal(past.learns, learners[0][2].learns)  # type: ignore[union-attr]
-    learns = learners[0][2].learns  # type: ignore[union-attr]
+        assert torch.equal(past.learns, learners[0][3].learns)  # type: ignore[union-attr]
+    learns = learners[0][3].learns  # type: ignore[union-attr]
     # A row is played by an earlier policy or learned from, never both or neither.
     assert torch.equal(played, (~learns).long())
     return learns.view(chosen.worlds, chosen.agents)
@@ -115,7 +115,7 @@ def test_ranks_share_the_worlds_of_one_process(policies: str, share: float, rank
 def test_earlier_policies_need_somebody_to_play_against() -> None:
     with pytest.raises(ValueError, match="--past-worlds needs an environment with several agents"):
         seats(4, 1, past_worlds=0.5)
-    assert next(seats(4, 1).learners())[2] is None
+    assert next(seats(4, 1).learners())[3] is None
 
 
 # ---- earlier policies
