@@ -12,6 +12,7 @@ from gpu_envs import errors, fields, flags, measures, native, registration
 from gpu_envs.train import by_role
 from gpu_envs.train.config import Config, flag_of, reader
 
+LIMIT = "max_episode_steps"
 _ABOUT = (
     "Train agents by PPO until the evaluation reaches the goal. Writes checkpoint.ckpt (the run, "
     "for --resume), best.ckpt (the best policies, or where several roles learn the last, for "
@@ -79,8 +80,18 @@ def parser_for(env: str | None, *, is_help: bool = False) -> flags.Parser:
             action="append",
             help="a parameter that the worlds of evaluations have instead; may be given again",
         )
-        flags.add_parameters(parser, fields.read(entry["parameters"]))
+        flags.add_parameters(parser, _parameters(entry))
     return parser
+
+
+def _parameters(entry: Mapping[str, Any]) -> list[fields.Field]:
+    """Return what can be chosen of the worlds: the parameters of the environment, and its limit."""
+    described = list(fields.read(entry["parameters"]))
+    if all(field.name != LIMIT for field in described):
+        doc = "steps after which an episode is cut short; 0: never"
+        usual = entry["max_episode_steps"] or 0
+        described.append(fields.Field(LIMIT, "int32", low=0, default=usual, doc=doc))
+    return described
 
 
 def parse(argv: Sequence[str]) -> tuple[str, dict[str, Any]]:
@@ -108,7 +119,7 @@ def parse(argv: Sequence[str]) -> tuple[str, dict[str, Any]]:
     if own:
         choices["parameters"] = own
     if tested:
-        described = fields.read(registration.find(env)["parameters"])
+        described = _parameters(registration.find(env))
         choices["evaluation_parameters"] = _pairs(parser, tested, described)
     return env, choices
 

@@ -7,15 +7,14 @@ a kind, with rows and actions of its own length.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from gpu_envs import spaces
-from gpu_envs.fields import read as read_fields
+from gpu_envs.roles import Role
 from gpu_envs.simulator import Simulator
 from gpu_envs.train.distributions import Distribution, of_space
 from gpu_envs.train.layers import RowShape
@@ -57,8 +56,8 @@ def of(simulator: Simulator, device: torch.device, space: Any = None) -> list[Ki
         space: Of actions, where it is another than the simulator's.
     """
     if has_own_tables(simulator):
-        roles = simulator.instance["roles"]
-        return [_of_role(k, role, simulator, device) for k, role in enumerate(roles)]
+        roles = enumerate(simulator.roles)
+        return [_of_role(k, role, simulator, device) for k, role in roles]
     output, mask = simulator.layout.of("obs"), simulator.layout.of("action_mask")
     assert output is not None  # of the required outputs
     space = simulator.single_action_space if space is None else space
@@ -72,20 +71,18 @@ def of(simulator: Simulator, device: torch.device, space: Any = None) -> list[Ki
     ]
 
 
-def _of_role(
-    number: int, role: Mapping[str, Any], simulator: Simulator, device: torch.device
-) -> Kind:
-    seen, taken = read_fields(role["observation"]), read_fields(role["action"])
-    state = simulator.layout.of("state")
-    size = 0 if state is None else math.prod(state.shape[1:])
-    shape = RowShape(tuple(f.name for f in seen), tuple(f.shape for f in seen), 1.0, size)
-    output, space = simulator.layout.of("obs"), spaces.action_space(taken)
+def _of_role(number: int, role: Role, simulator: Simulator, device: torch.device) -> Kind:
+    output, state = simulator.layout.of("obs"), simulator.layout.of("state")
     assert output is not None  # of the required outputs
+    size = 0 if state is None else math.prod(state.shape[1:])
+    shape = RowShape(
+        tuple(f.name for f in role.fields), tuple(f.shape for f in role.fields), 1.0, size
+    )
     return Kind(
-        *(role["name"], number, role["first"], role["count"], shape),
-        *(space, of_space(space, device)),
-        *((sum(shape.sizes),), getattr(torch, output.type)),
-        choices=role["choices"] if role["masked"] else None,
+        *(role.name, number, role.first, role.count, shape),
+        *(role.action_space, of_space(role.action_space, device)),
+        *(role.row, getattr(torch, output.type)),
+        choices=role.choices if role.has_mask else None,
     )
 
 
