@@ -190,8 +190,22 @@ class Simulator:
     def text(self, world: int, viewer: int) -> str:
         """One world as text with ANSI colours, as agent `viewer` knows it, -1: whole (CPU)."""
 
-    def render(self, world: int, height: int, width: int, view: str, samples: int) -> np.ndarray:
-        """One world as a picture, uint8 (height, width, 3); view "" is the scene's own (CPU)."""
+    def reading(self, world: int) -> list[float]:
+        """What a world's charts say now: episode, step, a number per curve; [] of none (CPU)."""
+
+    def render(
+        self,
+        world: int,
+        height: int,
+        width: int,
+        view: str,
+        samples: int,
+        past: np.ndarray,
+    ) -> np.ndarray:
+        """One world as a picture, uint8 (height, width, 3); view "" is the scene's own (CPU).
+
+        `past` (readings, numbers) is what its charts said before.
+        """
 
     def picture_size(self, world: int) -> tuple[int, int]:
         """Rows and columns of a picture of one world where nobody chooses them (CPU)."""

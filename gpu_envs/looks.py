@@ -22,6 +22,7 @@ class Looks:
     _native: Any
     _streams: Streams
     _mirror: pictures.Mirror | None
+    _traces: pictures.Traces | None = None  # made by the first picture
     _is_ready: bool
 
     def action_names(self) -> list[str]:
@@ -63,6 +64,9 @@ class Looks:
     ) -> pictures.Picture:
         """Return a picture of one world, uint8 of shape (rows, columns, 3).
 
+        Charts show what they said whenever the world was drawn, or `note` was called, since its
+        episode began.
+
         Args:
             world: Which one.
             size: Rows and columns; None for the environment's own.
@@ -73,8 +77,18 @@ class Looks:
         rows, columns = pictures.checked_size(size) or source.picture_size(number)
         chosen = pictures.checked_view(view)
         smooth = errors.whole(samples, "samples", 1, 8)
-        picture: pictures.Picture = source.render(number, rows, columns, chosen or "", smooth)
+        past = self._noted(world, source, number)
+        picture: pictures.Picture = source.render(number, rows, columns, chosen or "", smooth, past)
         return picture
+
+    def note(self, world: int = 0) -> None:
+        """Keep for the charts of later pictures what those of a world say now."""
+        self._noted(world, *self._looked_at(world))
+
+    def _noted(self, world: int, source: Any, number: int) -> pictures.Readings:
+        if self._traces is None:
+            self._traces = pictures.Traces()
+        return self._traces.add(world, source.reading(number))
 
     def picture_size(self, world: int = 0) -> tuple[int, int]:
         """Return rows and columns of a picture of one world where nobody chooses them."""

@@ -16,6 +16,7 @@ from gpu_envs import errors, native
 MODE = "rgb_array"
 TEXT_MODE = "ansi"
 Picture = np.ndarray[Any, np.dtype[np.uint8]]
+Readings = np.ndarray[Any, np.dtype[np.float32]]  # (readings, numbers)
 
 
 def modes(
@@ -99,6 +100,31 @@ class Style:
     def keywords(self) -> dict[str, Any]:
         """Return the arguments of `Simulator.render`."""
         return {"size": self.size, "view": self.view}
+
+
+class Traces:
+    """What charts said, by world: a scene knows only what is now.
+
+    A reading is the episode, the step, and a number for each curve.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[int, list[list[float]]] = {}
+
+    def add(self, world: int, reading: list[float]) -> Readings:
+        """Keep a reading; return those of its episode so far.
+
+        Where a world went back in time, or to another episode, what was kept is forgotten.
+        """
+        if not reading:
+            return np.empty((0, 0), np.float32)
+        kept = self._kept.setdefault(world, [])
+        if kept and (kept[-1][0] != reading[0] or kept[-1][1] > reading[1]):
+            kept.clear()
+        elif kept and kept[-1][1] == reading[1]:
+            kept.pop()
+        kept.append(reading)
+        return np.asarray(kept, np.float32)
 
 
 class Mirror:

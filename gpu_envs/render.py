@@ -148,6 +148,7 @@ def _draw(env: VectorEnv, chosen: argparse.Namespace) -> pictures.Picture:
 def _write_picture(env: VectorEnv, chosen: argparse.Namespace, steps: Iterator[int]) -> str:
     made = 0
     for made in steps:
+        env.simulator.note(0)  # charts show every step, drawn or not
         if made == chosen.step:
             break
     else:

@@ -18,6 +18,7 @@
 #include "engine/simulator/machine.hpp"
 #include "engine/simulator/modules.hpp"
 #include "engine/simulator/records.hpp"
+#include "pictures/charts.hpp"
 #include "pictures/memory.hpp"
 #include "pictures/picture.hpp"
 
@@ -40,6 +41,9 @@ std::optional<Sketch> sketch_of(Simulator& simulator, int64_t world) {
   simulator.read_records(world, 1, record.data());
   return sketch(*grid, record.data());
 }
+/// What a world's charts said before: a row each.
+using Readings = py::array_t<float, py::array::c_style | py::array::forcecast>;
+
 Scene scene_of_world(Simulator& simulator, int64_t world) {
   Scene scene;
   if (simulator.scene(world, scene)) return scene;
@@ -353,12 +357,18 @@ class NativeSimulator {
     const auto drawn = text.empty() ? sketch_of(*simulator, world) : std::nullopt;
     return drawn ? text_of(*drawn) : text;
   }
-  py::array render(int64_t world, int height, int width, const std::string& view, int samples) {
+  std::vector<float> reading(int64_t world) {
+    const Busy simulator(*this);
+    return pictures::reading_of(scene_of_world(*simulator, world));
+  }
+  py::array render(int64_t world, int height, int width, const std::string& view, int samples,
+                   const Readings& past) {
     const Busy simulator(*this);
     pictures::Request request{width, height, view, samples};
     // Before the picture is allocated: its size is the caller's.
     pictures::check(request);
-    const Scene scene = scene_of_world(*simulator, world);
+    Scene scene = scene_of_world(*simulator, world);
+    if (past.ndim() == 2) pictures::give_past(scene, past.data(), past.shape(0), past.shape(1));
     py::array_t<uint8_t> picture({height, width, 3});
     // The scene is a copy, so drawing needs neither the world nor Python.
     uint8_t* const to = picture.mutable_data();
@@ -500,6 +510,7 @@ PYBIND11_MODULE(_native, m) {
       .def("action_keys", &NativeSimulator::action_keys)
       .def("text", &NativeSimulator::text)
       .def("render", &NativeSimulator::render)
+      .def("reading", &NativeSimulator::reading)
       .def("picture_size", &NativeSimulator::picture_size)
       .def("sample_actions", &NativeSimulator::sample_actions)
       .def("save", &NativeSimulator::save)

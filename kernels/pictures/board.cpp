@@ -1,5 +1,5 @@
-// A board seen from straight above: ground, grid, what is perceived, pieces, frame, each laid over
-// what is there, band by band of rows. Edges are smooth by how much of a pixel an outline covers,
+// A board seen from straight above: ground, grid, plates, what is perceived, pieces, lines, words,
+// each laid over what is there, band by band of rows. Charts are made of these (charts.hpp). Edges are smooth by how much of a pixel an outline covers,
 // so a piece costs its few pixels and nothing else: thousands of them take milliseconds.
 //
 // How large pieces are drawn: as large as they are, but never so small that nobody sees them; the
@@ -10,7 +10,9 @@
 #include <cstring>
 #include <vector>
 
+#include "pictures/charts.hpp"
 #include "pictures/colours.hpp"
+#include "pictures/lettering.hpp"
 #include "pictures/outlines.hpp"
 
 namespace ge::pictures {
@@ -167,6 +169,9 @@ class BoardPainter {
     marks_.reserve(board.views.size() + board.pieces.size());
     for (const FieldOfView& view : board.views) add(mark_of(view));
     for (const Piece& piece : board.pieces) add(mark_of(piece));
+    for (const Line& line : board.lines)
+      add(stroke_of(line.from, line.to, line.width * unit_, line.colour, line.opacity));
+    for (const Caption& caption : board.captions) write(caption);
   }
 
   void paint(const Band& band) const {
@@ -179,6 +184,9 @@ class BoardPainter {
     fill(band, left - line, top - line, right + line, bottom + line, edge, 1);
     fill(band, left, top, right, bottom, {1, 1, 1}, 1);
     paint_grid(band);
+    for (const Plate& plate : board_.plates)
+      fill(band, map_.column(plate.low[0]), map_.row(plate.high[1]), map_.column(plate.high[0]),
+           map_.row(plate.low[1]), linear(plate.colour), plate.opacity);
     // Where the board wraps a piece must not be seen twice, beyond the edge and at the other.
     const Area& clip = board_.wraps ? a : whole_;
     for (const Mark& mark : marks_) lay_over(band, mark, clip, samples_);
@@ -236,6 +244,26 @@ class BoardPainter {
     // Small pieces let others through, so that crowds are darker than a few.
     const float solid = ge::clamp(0.7f + 0.08f * o.radius, 0.0f, 1.0f);
     return {o, colour, white, piece.opacity * solid, 0.9f * piece.opacity, rim};
+  }
+
+  /// A straight line with round ends, `radius` [pixels] to each side.
+  Mark stroke_of(const float* from, const float* to, float radius, Rgb colour,
+                 float opacity) const {
+    const float x = map_.column(from[0]), y = map_.row(from[1]);
+    const float across = map_.column(to[0]) - x, down = map_.row(to[1]) - y;
+    const float length = ge::sqrt(across * across + down * down);
+    Outline o{Outline::kStroke, x + 0.5f * across, y + 0.5f * down, 1, 0, radius, 0.5f * length};
+    // Angles keep their sense though rows count downwards.
+    if (length > 0) o.cosine = across / length, o.sine = -down / length;
+    // A line thinner than a pixel is a weaker one.
+    const float shown = ge::max(radius, 0.5f);
+    o.radius = shown;
+    return {o, linear(colour), {}, opacity * radius / shown, 0, 0};
+  }
+  void write(const Caption& caption) {
+    const float pen = pen_of(caption) * map_.across;
+    for (const PenLine& line : pen_lines_of(caption))
+      add(stroke_of(line.from, line.to, pen, caption.colour, 1));
   }
 
   /// Once, and where the board wraps also from beyond the edges that it reaches over.

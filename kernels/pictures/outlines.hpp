@@ -9,13 +9,13 @@ namespace ge::pictures {
 
 /// A shape of the picture: lengths in pixels, y downwards. Angles keep their sense (y is turned).
 struct Outline {
-  enum Shape : int32_t { kDisc, kArrow, kSquare, kRing, kSector };
+  enum Shape : int32_t { kDisc, kArrow, kSquare, kRing, kSector, kStroke };
 
   int32_t shape;
   float x, y;          // middle
   float cosine, sine;  // of where it points
   float radius;
-  float width = 0;                                // of a ring
+  float width = 0;                                // of a ring; half the length of a stroke
   float edge_cosine = -1, edge_sine = 0;          // half angle of a sector
   float reach() const { return radius + width; }  // everything of it is nearer than this
 };
@@ -61,6 +61,10 @@ GE_FN Floats outside(const Outline& o, const Floats& x, const Floats& y) {
   // Both halves are alike, left and right of where it points.
   const Floats ahead = x * o.cosine - y * o.sine, left = size(x * o.sine + y * o.cosine);
   if (o.shape == Outline::kSector) return detail::outside_sector(o, ahead, left);
+  if (o.shape == Outline::kStroke) {
+    const Floats beyond = at_least(size(ahead) - o.width, 0.0f);
+    return roots(beyond * beyond + left * left) - o.radius;
+  }
   return detail::outside_arrow(o.radius, ahead, left);
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "pictures/board.hpp"
+#include "pictures/charts.hpp"
 #include "pictures/painter.hpp"
 
 namespace ge::pictures {
@@ -132,7 +133,10 @@ void draw(const Scene& scene, const Request& request, uint8_t* to, Memory* memor
   check(request);
   if (scene.board) {
     check_view(request);
-    return draw_board(*scene.board, request, to);
+    if (scene.board->charts.empty()) return draw_board(*scene.board, request, to);
+    Board board = *scene.board;
+    for (const Chart& chart : scene.board->charts) lay_out(chart, scene.step, board);
+    return draw_board(board, request, to);
   }
   const Prepared things = prepared(scene);
   const std::vector<Panel> panels = panels_of(scene, request);

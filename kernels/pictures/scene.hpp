@@ -120,13 +120,54 @@ struct FieldOfView {
   float opacity = 0.16f;
 };
 
+/// A rectangle with sides along the board's.
+struct Plate {
+  float low[2] = {}, high[2] = {};
+  Rgb colour = palette::kFloorSquare;
+  float opacity = 1;
+};
+
+/// One line of printable ASCII; a frame stands for any other character.
+struct Caption {
+  enum Anchor : int32_t { kLeft, kMiddle, kRight };
+
+  std::string text;
+  float x = 0, y = 0;   // of the anchor, at the foot of the letters
+  float height = 0.3f;  // of a capital letter [m]
+  Rgb colour = palette::kDark;
+  int32_t anchor = kLeft;
+  float weight = 1;  // 1.5: bold
+};
+
+/// A number over time. A scene says what it is now; whoever draws a world again and again adds what
+/// was said before (charts.hpp).
+struct Curve {
+  std::string label;  // with the number in it, as people read it
+  float now = 0;
+  Rgb colour = palette::kBlue;
+  std::vector<float> past;  // step and number by turns, oldest first
+};
+/// Curves over the steps of an episode in a frame of their own.
+struct Chart {
+  float low[2] = {}, high[2] = {};  // of the frame; labels stand above it
+  std::string title;
+  float last_step = 0;  // at the right end; 0: as many steps as there were, 100 at least
+  float top = 1;        // number at the upper end, raised where a curve is higher; 0 is below
+  std::string unit;     // behind the number at the upper end
+  std::vector<Curve> curves;
+};
+
 /// A rectangle seen straight from above, +x to the right and +y upwards.
 struct Board {
   float low[2] = {0, 0}, high[2] = {1, 1};
   float cell = 0;      // distance of the grid's lines, from `low` onwards [m]; 0: no grid
   bool wraps = false;  // opposite edges are one: what crosses an edge is seen at both
+  std::vector<Plate> plates;       // under all else
   std::vector<FieldOfView> views;  // under all pieces
   std::vector<Piece> pieces;       // later ones cover earlier ones
+  std::vector<Line> lines;         // over pieces, flat
+  std::vector<Chart> charts;
+  std::vector<Caption> captions;  // over all else
 
   /// Of cells of 1 m, counted as a text counts them: columns to the right, rows downwards.
   static Board of_cells(int columns, int rows) {
@@ -146,6 +187,7 @@ struct Board {
 
 struct Scene {
   std::optional<Board> board;  // where there is one, the picture shows it and nothing else
+  uint32_t episode = 0, step = 0;  // of the world; the engine says them
 
   std::vector<Solid> solids;
   std::vector<Fan> fans;  // later ones cover earlier ones

@@ -162,7 +162,12 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
   }
   GE_COLD bool scene_of([[maybe_unused]] int64_t world,
                         [[maybe_unused]] Scene& into) const override {
-    if constexpr (kHooks<E>.scene.given) into = kHooks<E>.scene.call(seen(world));
+    if constexpr (kHooks<E>.scene.given) {
+      const World<S> w = seen(world);
+      auto scene = kHooks<E>.scene.call(w);
+      scene.episode = w.episode(), scene.step = w.step();
+      into = std::move(scene);
+    }
     return kHooks<E>.scene.given;
   }
 

@@ -24,6 +24,7 @@ inline constexpr MapTile kMap[kStates] = {
 /// Sums over the states.
 struct Totals {
   double people = 0, infected = 0, died = 0, vaccinated = 0, unemployed = 0, product = 0;
+  double closure = 0;  // levels, times people
 };
 template <class T>
 Totals totals_of(const W<T>& w) {
@@ -31,7 +32,9 @@ Totals totals_of(const W<T>& w) {
   const double death_share = double(row_of(w.assets().nature, 0).death_share);
   for (int i = 0; i < kStates; ++i) {
     const Epidemic epidemic = w.template get<Governors, Epidemic>(i);
-    sum.people += 1.0 / double(row_of(w.assets().contagion, i).per_person);
+    const double people = 1.0 / double(row_of(w.assets().contagion, i).per_person);
+    sum.people += people;
+    sum.closure += people * double(w.template get<Governors, Closure>(i).level);
     sum.infected += double(epidemic.infected), sum.vaccinated += double(epidemic.vaccinated);
     sum.died += death_share * double(epidemic.removed);
     sum.unemployed += double(w.template get<Governors, Labour>(i).unemployed);
