@@ -35,6 +35,7 @@ _LABELS: Data = {  # of what was measured
 _FORM: Data = {
     "label": str,
     "parameters": _VALUES,
+    "roles": str,
     "worlds!": [int],
     "device_worlds": [int],
     "ranges": [[str]],

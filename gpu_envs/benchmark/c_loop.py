@@ -13,7 +13,7 @@ import numpy as np
 from gpu_envs.benchmark.points import Subject
 from gpu_envs.benchmark.worlds import PREPARED
 
-_ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[2]
 
 
 def compile_loop(source: str, folder: Path, flags: str = "") -> ctypes.CDLL:
@@ -21,7 +21,7 @@ def compile_loop(source: str, folder: Path, flags: str = "") -> ctypes.CDLL:
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         raise FileNotFoundError("there is no C compiler")
-    path = _ROOT / source
+    path = ROOT / source
     if not path.exists():
         raise FileNotFoundError(f"its source {path.name} comes with the source tree only")
     # A name per set of flags: ctypes gives the same library again for the same path.

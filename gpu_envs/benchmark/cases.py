@@ -41,6 +41,8 @@ def open_case(case: Case, drawn: bool = False, whole: bool = False) -> Subject:
     options: dict[str, Any] = {"parameters": case.parameters, "threads": case.threads or 0}
     if case.dtype:
         options["dtype"] = case.dtype
+    if case.roles:
+        options["roles"] = case.roles
     if case.lanes:
         options["lanes"] = case.lanes
     if case.block:
@@ -121,5 +123,6 @@ def _sizes(run: Run | None, case: Case) -> tuple[int, int, int, int]:
 def probe(case: Case) -> Run:
     """One world of a case on the CPU, to look at."""
     module = native.at(native.cpu_target(), case.name)
-    options: dict[str, Any] = {"dtype": case.dtype} if case.dtype else {}
+    given = {"dtype": case.dtype, "roles": case.roles}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value}
     return Run(module, case.name, 1, parameters=case.parameters, outputs=case.outputs, **options)

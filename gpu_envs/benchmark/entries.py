@@ -12,7 +12,7 @@ from gpu_envs import registration
 from gpu_envs.benchmark import memory
 from gpu_envs.benchmark.clock import Call
 from gpu_envs.benchmark.points import Case, Subject
-from gpu_envs.benchmark.worlds import draw_actions
+from gpu_envs.benchmark.worlds import draw_valid
 from gpu_envs.layout import Layout
 from gpu_envs.simulator import Simulator
 
@@ -51,6 +51,7 @@ def open_entry(case: Case, drawn: bool = False) -> Subject:
         "threads": case.threads,
         "reuse": case.memory == "reuse",
         "outputs": () if case.outputs == "lean" else None,
+        **({"roles": case.roles} if case.roles else {}),
         **case.parameters,
     }
     env: Any
@@ -74,9 +75,11 @@ def open_entry(case: Case, drawn: bool = False) -> Subject:
 
 def actions_for(simulator: Simulator, as_tensors: bool = False) -> list[Any]:
     """Prepared actions in the shape that the package takes."""
-    rows = simulator.num_worlds * simulator.agents_per_world
-    shape = (rows, *(simulator.single_action_space.shape or ()))
-    arrays = [a.reshape(shape) for a in draw_actions(simulator.instance["action"], rows)]
+    arrays = draw_valid(simulator.instance)
+    if simulator.single_action_space is not None:
+        rows = simulator.num_worlds * simulator.agents_per_world
+        shape = (rows, *(simulator.single_action_space.shape or ()))
+        arrays = [array.reshape(shape) for array in arrays]
     return (
         [memory.torch().from_numpy(a).to(simulator.device) for a in arrays]
         if as_tensors

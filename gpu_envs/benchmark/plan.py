@@ -30,6 +30,7 @@ class Form:
     parameters: dict[str, Any]
     worlds: tuple[int, ...]
     ranges: tuple[tuple[str, str], ...] = ()  # how many see how far: parameters; none: bytes count
+    roles: str = ""  # "split": arrays by role
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,8 @@ class Plan:
                 worlds = tuple(n for n in worlds if n <= most) or (min(64, *worlds),)
             parameters = {**form.get("parameters", {}), **self.parameters}
             ranges = tuple((count, reach) for count, reach in form.get("ranges", ()))
-            found.append(Form(form.get("label", ""), parameters, worlds, ranges))
+            roles = form.get("roles", "")
+            found.append(Form(form.get("label", ""), parameters, worlds, ranges, roles))
         return found
 
     def threads(self) -> list[int | None]:
@@ -86,7 +88,7 @@ class Plan:
 
     def case(self, form: Form, worlds: int, **how: Any) -> Case:
         """A case of a form."""
-        usual = {"threads": None if self.on_gpu else cores()}
+        usual: dict[str, Any] = {"threads": None if self.on_gpu else cores(), "roles": form.roles}
         return Case(self.name, self.target, worlds, form.parameters, form.label, **{**usual, **how})
 
     def plain(self, form: Form) -> Iterator[Case]:

@@ -28,6 +28,7 @@ class Case:
     outputs: str = "default"  # "lean", or the name of one more
     threads: int | None = None  # None: a GPU's
     dtype: str = ""
+    roles: str = ""  # "split": arrays by role; else as an environment makes them
     lanes: int = 0
     block: int = 0  # threads of a block on a GPU; 0: the tuned choice
     graph: int = 0
@@ -45,6 +46,7 @@ class Case:
             said.append(f"{self.threads} thread{'s' if self.threads > 1 else ''}")
         said += [] if self.outputs == "default" else [self.outputs]
         said += [self.dtype] if self.dtype else []
+        said += [f"rows {self.roles}"] if self.roles else []
         if self.entry != "native":
             said.append(f"{self.arrays} {self.memory}")
         said += [f"{self.lanes} lanes"] if self.lanes else []

@@ -9,6 +9,7 @@ is not added here. A world at a time in Python for references, with the observat
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import random
 import tempfile
@@ -224,6 +225,28 @@ def _floxs(worlds: int, *, agents: int) -> Subject:
     return _carried(jax.jit(env.step), [first], actions, 1)
 
 
+def _covid_numpy(worlds: int, *, source: str, episode: int) -> Subject:
+    """Step our plain transcription of the COVID-19 economy, with the rows of all agents."""
+    path = c_loop.ROOT / source
+    if not path.exists():
+        raise MissingError(f"its source {path.name} comes with the source tree only")
+    spec = importlib.util.spec_from_file_location("covid_numpy", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    world = module.Oracle(max_episode_steps=episode)
+    dice = np.random.default_rng(0)
+    drawn = [(dice.integers(0, 11, 51), int(dice.integers(0, 21))) for _ in range(PREPARED)]
+
+    def step(i: int) -> None:
+        if world.t == episode:
+            world.reset()
+        world.step(*drawn[i % PREPARED])
+        world.rows(), world.masks()
+
+    return Subject(step, 1, lambda: None)
+
+
 def _vizdoom(worlds: int, *, scenario: str, resolution: str) -> Subject:
     """Play one game of VizDoom, drawn without a window, a button at a time."""
     vizdoom = require("vizdoom")
@@ -254,6 +277,7 @@ def _vizdoom(worlds: int, *, scenario: str, resolution: str) -> Subject:
 
 PROGRAMS: dict[str, Callable[..., Subject]] = {
     "c_loop": c_loop.open_loop,
+    "covid_numpy": _covid_numpy,
     "envpool": _envpool,
     "floxs": _floxs,
     "gymnasium": _gymnasium,

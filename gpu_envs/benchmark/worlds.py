@@ -14,6 +14,7 @@ import numpy as np
 
 from gpu_envs.benchmark import memory
 from gpu_envs.layout import OUTPUTS
+from gpu_envs.split import Split
 
 LEAN = ("obs", "reward", "terminated", "truncated")
 PREPARED = 8  # arrays of actions, taken in turn
@@ -63,6 +64,23 @@ def draw_actions(fields: list[dict[str, Any]], rows: int, count: int = PREPARED)
     return [random.uniform(low, high, shape).astype(np.float32) for _ in range(count)]
 
 
+def draw_valid(facts: dict[str, Any], count: int = PREPARED) -> list[Any]:
+    """Draw `count` arrays of actions in the form that an instance reads, each within its role."""
+    worlds, form = facts["num_worlds"], facts.get("role_form")
+    if form not in ("padded", "split"):
+        return draw_actions(facts["action"], worlds * facts["agents_per_world"], count)
+    drawn = [draw_actions(role["action"], worlds * role["count"], count) for role in facts["roles"]]
+    if form == "padded":  # one category each
+        rows = [[part.reshape(worlds, -1) for part in parts] for parts in zip(*drawn, strict=True)]
+        return [np.concatenate(parts, axis=1).reshape(-1, 1) for parts in rows]
+    split = Split(facts)
+    shaped = [
+        {p.role: part.reshape(p.shape) for p, part in zip(split.actions, parts, strict=True)}
+        for parts in zip(*drawn, strict=True)
+    ]
+    return [split.joined(actions) for actions in shaped]
+
+
 class Run:
     """A batch of worlds.
 
@@ -99,7 +117,7 @@ class Run:
         if drawn:
             self.action_type, self.actions = "int32", [memory.zeros(4 * self.units, self.on_gpu)]
             return
-        arrays = draw_actions(self.facts["action"], self.units, prepared)
+        arrays = draw_valid(self.facts, prepared)
         self.action_type = str(arrays[0].dtype)
         self.actions = [memory.on_device(a) if self.on_gpu else a for a in arrays]
 

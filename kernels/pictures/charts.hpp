@@ -65,7 +65,8 @@ inline std::string in_short(float number) {
   char text[64];
   std::snprintf(text, sizeof text, number < 1000 ? "%.3g" : "%.0f", double(number));
   std::string said = text;
-  for (int at = int(said.size()) - 3; number >= 1000 && at > 0; at -= 3) said.insert(size_t(at), ",");
+  for (int at = int(said.size()) - 3; number >= 1000 && at > 0; at -= 3)
+    said.insert(size_t(at), ",");
   return said;
 }
 
@@ -112,7 +113,7 @@ inline void lay_out(const Chart& chart, uint32_t step, Board& board) {
   say(chart.title, palette::kDark, 1.3f);
   for (const Curve& curve : chart.curves) say(curve.label, curve.colour, 1.3f);
   board.captions.push_back({detail::in_short(top) + chart.unit, chart.high[0], foot, 0.85f * letter,
-                         palette::kWall, Caption::kRight, 1});
+                            palette::kWall, Caption::kRight, 1});
 }
 
 }  // namespace ge::pictures

@@ -160,9 +160,9 @@ struct Chart {
 /// A rectangle seen straight from above, +x to the right and +y upwards.
 struct Board {
   float low[2] = {0, 0}, high[2] = {1, 1};
-  float cell = 0;      // distance of the grid's lines, from `low` onwards [m]; 0: no grid
-  bool wraps = false;  // opposite edges are one: what crosses an edge is seen at both
-  std::vector<Plate> plates;       // under all else
+  float cell = 0;             // distance of the grid's lines, from `low` onwards [m]; 0: no grid
+  bool wraps = false;         // opposite edges are one: what crosses an edge is seen at both
+  std::vector<Plate> plates;  // under all else
   std::vector<FieldOfView> views;  // under all pieces
   std::vector<Piece> pieces;       // later ones cover earlier ones
   std::vector<Line> lines;         // over pieces, flat
@@ -186,7 +186,7 @@ struct Board {
 };
 
 struct Scene {
-  std::optional<Board> board;  // where there is one, the picture shows it and nothing else
+  std::optional<Board> board;      // where there is one, the picture shows it and nothing else
   uint32_t episode = 0, step = 0;  // of the world; the engine says them
 
   std::vector<Solid> solids;

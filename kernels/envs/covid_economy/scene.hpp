@@ -11,7 +11,8 @@ namespace gpu_envs::envs::covid_economy {
 namespace look {
 
 inline constexpr Rgb kOpen = rgb(0xe3ebf5), kClosed = rgb(0x123c7c), kInk = rgb(0x1d2530);
-inline constexpr Rgb kInfected = rgb(0xd0342c), kUnemployed = rgb(0xd98200), kDeaths = rgb(0x2b2b2b);
+inline constexpr Rgb kInfected = rgb(0xd0342c), kUnemployed = rgb(0xd98200),
+                     kDeaths = rgb(0x2b2b2b);
 inline constexpr Rgb kClosure = rgb(0x2a62b8), kPaid = rgb(0x2c8a4b), kWhite = rgb(0xffffff);
 /// Shares of a state's population at which its bars are full.
 inline constexpr float kMostInfected = 0.05f, kMostUnemployed = 0.3f;
@@ -74,7 +75,8 @@ inline void legend(Board& board) {
   const float x = kLeft, y = 0.1f;
   tile(board, x, y, "CA", 4, 0.6f * kMostInfected, 0.6f * kMostUnemployed);
   write(board, "state, and level of closure", x + 1.15f, y + 0.62f, 0.19f);
-  write(board, "infected: a full bar is 5 % of its people, or more", x + 1.15f, y + 0.32f, 0.19f, kInfected);
+  write(board, "infected: a full bar is 5 % of its people, or more", x + 1.15f, y + 0.32f, 0.19f,
+        kInfected);
   write(board, "unemployed: a full bar is 30 %, or more", x + 1.15f, y + 0.04f, 0.19f, kUnemployed);
   write(board, "open", 6.9f, y + 0.62f, 0.19f);
   write(board, "closed", 11.2f, y + 0.62f, 0.19f, kInk, Caption::kRight);
@@ -96,9 +98,8 @@ template <class T>
 void draw_states(const W<T>& w, Board& board) {
   for (int i = 0; i < kStates; ++i) {
     const float per_person = row_of(w.assets().contagion, i).per_person;
-    look::tile(board, look::kLeft + float(kMap[i].column),
-               look::kTop - 1 - float(kMap[i].row), kMap[i].letters,
-               w.template get<Governors, Closure>(i).level,
+    look::tile(board, look::kLeft + float(kMap[i].column), look::kTop - 1 - float(kMap[i].row),
+               kMap[i].letters, w.template get<Governors, Closure>(i).level,
                w.template get<Governors, Epidemic>(i).infected * per_person,
                w.template get<Governors, Labour>(i).unemployed * per_person);
   }
@@ -142,7 +143,8 @@ Scene map_scene(const W<T>& w) {
   const Totals sum = totals_of<T>(w);
   draw_curves(w, sum, board);
   look::legend(board);
-  look::write(board, look::day_in_words(day(w)), 0.25f, 9.47f, 0.4f, look::kInk, Caption::kLeft, 1.4f);
+  look::write(board, look::day_in_words(day(w)), 0.25f, 9.47f, 0.4f, look::kInk, Caption::kLeft,
+              1.4f);
   const std::string last = w.max_steps() == 0 ? "" : " of " + std::to_string(w.max_steps());
   look::write(board, "day " + std::to_string(day(w)) + last, 11.2f, 9.47f, 0.28f, look::kInk,
               Caption::kRight);
