@@ -12,7 +12,7 @@ from gpu_envs.__main__ import main
 from gpu_envs.pictures import Traces
 
 NAME = "CovidEconomy-v0"
-SIZE = (180, 320)
+SIZE = (360, 640)
 RED = np.array([208, 52, 44])  # of the curve of the infected
 
 

@@ -75,9 +75,8 @@ inline void legend(Board& board) {
   const float x = kLeft, y = 0.1f;
   tile(board, x, y, "CA", 4, 0.6f * kMostInfected, 0.6f * kMostUnemployed);
   write(board, "state, and level of closure", x + 1.15f, y + 0.62f, 0.19f);
-  write(board, "infected: a full bar is 5 % of its people, or more", x + 1.15f, y + 0.32f, 0.19f,
-        kInfected);
-  write(board, "unemployed: a full bar is 30 %, or more", x + 1.15f, y + 0.04f, 0.19f, kUnemployed);
+  write(board, "infected: full from 5 % of its people on", x + 1.15f, y + 0.32f, 0.19f, kInfected);
+  write(board, "unemployed: full from 30 % on", x + 1.15f, y + 0.04f, 0.19f, kUnemployed);
   write(board, "open", 6.9f, y + 0.62f, 0.19f);
   write(board, "closed", 11.2f, y + 0.62f, 0.19f, kInk, Caption::kRight);
   for (int level = 1; level <= kLevels; ++level) {
@@ -117,7 +116,7 @@ void draw_curves(const W<T>& w, const Totals& sum, Board& board) {
                   look::kUnemployed),
       look::curve(look::in_tenths(closure), closure, look::kClosure),
       look::curve(std::to_string(level) + " of " + std::to_string(most), level, look::kPaid)};
-  const char* const titles[] = {"Died", "Infected", "Unemployed", "Closure, mean over people",
+  const char* const titles[] = {"Deaths", "Infected", "Unemployed", "Closure, mean over people",
                                 "Federal subsidy"};
   const float tops[] = {100000, 1, 20, float(kLevels), float(most)};
   const char* const units[] = {"", " %", " %", "", ""};
@@ -131,8 +130,8 @@ void draw_curves(const W<T>& w, const Totals& sum, Board& board) {
     board.charts.push_back(std::move(chart));
   }
   const int last = w.max_steps() > 0 ? int(w.max_steps()) : max(100, day(w));
-  look::write(board, look::day_in_words(0), 11.9f, 0.35f, 0.17f);
-  look::write(board, look::day_in_words(last), 17.7f, 0.35f, 0.17f, look::kInk, Caption::kRight);
+  look::write(board, look::day_in_words(0), 11.9f, 0.3f, 0.17f);
+  look::write(board, look::day_in_words(last), 17.7f, 0.3f, 0.17f, look::kInk, Caption::kRight);
 }
 
 template <class T>
