@@ -75,9 +75,9 @@ class Bench:
         """Every form with its plain ways against what memory or arithmetic allow."""
         table = Table(
             "Against what the machine allows",
-            ["", "N", "ns per world step", "agent-steps/s", "work/s", "of the limit", "of memory"],
+            ["", "N", "us per step", "ns per world step", "agent-steps/s", "work/s", "of the limit"],
         )
-        table.header += ["handed out, of a copy", "bytes of a world"]
+        table.header += ["of memory", "handed out, of a copy", "bytes of a world"]
         drawn = bool(self.plan.data.get("drawn"))
         table.header += ["drawing"] if drawn else []
         for form in forms:
@@ -195,7 +195,8 @@ def _limit_row(point: Point, drawn: bool) -> list[str]:
     rate = case.worlds / point.timing.median
     label = ", ".join(filter(None, (case.form, _threads(case.threads), case.outputs)))
     unit, work = ("pairs", found["pairs_in_range"]) if found["pairs_in_range"] else ("B", 0.0)
-    row = [label, f"{case.worlds:,}", f"{1e9 / rate:,.1f}", si(rate * point.agents)]
+    row = [label, f"{case.worlds:,}", f"{point.timing.median * 1e6:,.1f}", f"{1e9 / rate:,.1f}"]
+    row.append(si(rate * point.agents))
     done = f"{si(rate * (work or found['bytes_moved']))} {unit}".replace(" B", "B")
     row += [done, f"{found['of_limit']:.0%}", f"{found['of_memory']:.0%}"]
     row += [f"{found['of_copy']:.0%}", f"{point.size:,}"]

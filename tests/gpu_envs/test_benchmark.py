@@ -21,6 +21,7 @@ from gpu_envs.benchmark.clock import Clock, Timing
 from gpu_envs.benchmark.plan import Plan
 from gpu_envs.benchmark.points import Case, Point, Subject
 from gpu_envs.benchmark.report import Bar, Report, Table, si
+from gpu_envs.benchmark.worlds import Run, draw_valid
 
 BRIEF = ("--seconds", "0.0005", "--repeats", "2", "--device", "cpu")
 SHORT = ("--full", "--bars", "--quick", "--seconds", "0.0005", "--repeats", "2", "--device", "cpu")
@@ -195,6 +196,53 @@ def test_forms_and_sweeps_of_the_data_can_be_made(name: str) -> None:
     for bar in made.data.get("bars", ()):
         assert bar["of"] in bars.UNITS and bar.get("form", labels[0]) in labels
         assert bars.unmeasured(name, made.data, bar.get("on", "cpu"))
+
+
+@pytest.mark.parametrize("form", ["padded", "split"])
+def test_actions_are_drawn_within_each_role(form: str) -> None:
+    module = native.at(native.cpu_target(), "CovidEconomy-v0")
+    folders = native.data_folders("cpu", "CovidEconomy-v0")
+    run = Run(module, "CovidEconomy-v0", 40, roles=form, data_folders=folders)
+    drawn = np.stack(run.actions)
+    assert drawn.shape[1:] == ((40 * 52,) if form == "split" else (40 * 52, 1))
+    if form == "split":
+        governors, planners = drawn[:, : 40 * 51], drawn[:, 40 * 51 :]
+    else:
+        rows = drawn.reshape(len(drawn), 40, 52)
+        governors, planners = rows[..., :51], rows[..., 51]
+    assert (governors.min(), governors.max()) == (0, 10)
+    assert planners.min() < 3 and 17 < planners.max() <= 20
+    run.reset(0)
+    for actions in run.actions:
+        run.step(actions)  # which refuses what a role does not have
+    assert run.outputs["obs"] == 40 * 4 * (52 * 463 if form == "padded" else 51 * 64 + 463)
+    run.close()
+
+
+def test_actions_of_mixed_roles_are_words() -> None:
+    whole = {"type": "int32", "shape": [], "choices": 3, "low": 0, "high": 2}
+    number = {"type": "float32", "shape": [2], "choices": None, "low": -1.0, "high": 0.5}
+    shared = {"elements": 1, "mask_elements": 1}
+    facts = {
+        "id": "Mixed-v0", "num_worlds": 4, "role_form": "split", "agents_per_world": 3,
+        "roles": [
+            {"name": "choosers", "count": 2, "choices": 3, "action": [whole], **shared},
+            {"name": "movers", "count": 1, "choices": None, "action": [number], **shared},
+        ],
+    }  # fmt: skip
+    (words,) = draw_valid(facts, 1)
+    assert (words.dtype, words.shape) == (np.int32, (4 * 2 + 4 * 2,))
+    assert set(words[:8].tolist()) == {0, 1, 2}
+    moved = words[8:].view(np.float32)
+    assert -1 <= moved.min() < moved.max() <= 0.5
+
+
+def test_a_form_by_role_is_measured_and_told_so(tmp_path: Path) -> None:
+    data, text = run(tmp_path, "CovidEconomy", "--worlds", "2", "--no-peers")
+    by_role = chosen(data, roles="split", worlds=2)
+    padded = chosen(data, form="padded", worlds=2)
+    assert padded["bytes_handed_out"] > 4 * by_role["bytes_handed_out"]
+    assert "rows split" in text
 
 
 def test_an_environment_without_data_is_measured_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:

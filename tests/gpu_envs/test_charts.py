@@ -55,7 +55,7 @@ def test_curves_grow_with_what_was_noted() -> None:
     _play(noted, 60, note=True)
     _play(unseen, 60)
     drawn = noted.render(0, size=SIZE)
-    assert _reds(drawn) > _reds(unseen.render(0, size=SIZE)) + 20
+    assert _reds(drawn) > _reds(unseen.render(0, size=SIZE)) + 10
     # World 1 did the same, but nobody looked at it: its picture is that of now alone.
     assert np.array_equal(noted.render(1, size=SIZE), unseen.render(0, size=SIZE))
     assert np.array_equal(drawn, noted.render(0, size=SIZE))
