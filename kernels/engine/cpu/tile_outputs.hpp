@@ -125,8 +125,8 @@ inline void rows_out(Tile<E>& tile, const Set& set, Output output) {
   }
 }
 
-/// Rows of a role: each of all worlds of a block before the next, so that a line of the record, which
-/// has a word of each of them, is still at hand.
+/// Rows of a role: each of all worlds of a block before the next, so that a line of the record,
+/// which has a word of each of them, is still at hand.
 template <Output kOutput, auto F, class R, class E>
 inline void role_rows_out(Tile<E>& tile, const Set& set, Output output) {
   using Row = role_row<R, kOutput>;

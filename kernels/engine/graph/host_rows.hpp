@@ -29,8 +29,8 @@ GE_FN void put_role_row(typename RowShape<Row>::Element* to, const Row& row, int
   put_host_row(to, row);
   if (tail > 0) std::memset(to + RowShape<Row>::elements, 0, size_t(tail) * sizeof *to);
 }
-/// An agent's row of a role, with `tail` zeros behind it, made where it belongs: such rows are long,
-/// and a copy of one waits for what has just been written.
+/// An agent's row of a role, with `tail` zeros behind it, made where it belongs: such rows are
+/// long, and a copy of one waits for what has just been written.
 template <auto F, class T, class Row, class S>
 GE_FN void make_role_row(const Cells<S>& cells, int row, bool into_final,
                          typename RowShape<Row>::Element* to, int tail) {
