@@ -24,6 +24,7 @@ _TESTS: Data = {
     "together": bool,
     "slow": bool,
     "few": bool,
+    "alike": bool,
     **dict.fromkeys(("varied", "small", "alone", "crowd"), _VALUES),
     "variants": [_VALUES],
 }

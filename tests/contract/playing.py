@@ -52,7 +52,17 @@ def short(name: str) -> dict[str, Any]:
 def sampled(env: Any, steps: int, seed: int = 0) -> np.ndarray:
     """Actions of a vector environment, (steps, rows, ...)."""
     env.action_space.seed(seed)
-    return np.array([env.action_space.sample() for _ in range(steps)])
+    actions = np.array([env.action_space.sample() for _ in range(steps)])
+    simulator = env.unwrapped.simulator
+    return (
+        actions % np.tile(most, simulator.num_worlds) if (most := choices(simulator)) else actions
+    )
+
+
+def choices(simulator: gpu_envs.Simulator) -> list[int]:
+    """How many actions each agent of a world has, where roles differ in that; else empty."""
+    most = [role.choices for role in simulator.roles for _ in range(role.count)]
+    return most if len(set(most)) > 1 else []
 
 
 def drawn(simulator: gpu_envs.Simulator, steps: int, seed: int = 0) -> list[np.ndarray]:
@@ -63,6 +73,8 @@ def drawn(simulator: gpu_envs.Simulator, steps: int, seed: int = 0) -> list[np.n
         numbers = random.uniform(space.low, space.high, shape)
     else:
         numbers = random.integers(0, getattr(space, "nvec", getattr(space, "n", None)), shape)
+    if most := choices(simulator):
+        numbers = numbers % most
     return list(numbers.astype(space.dtype))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import gpu_envs
+from gpu_envs import measures
 from gpu_envs.measures import sizes
 from tests.contract.playing import (
     MODES,
@@ -201,11 +202,12 @@ def test_seed_repeats_its_episodes_and_no_seed_goes_on(make_vec, name, profile) 
     first = course()
     assert np.array_equal(env.reset(seed=8)[0], start)
     assert course() == first
-    assert not np.array_equal(env.reset()[0], start)
+    alike = measures.of(name)["tests"].get("alike", False)
+    assert np.array_equal(env.reset()[0], start) == alike
     assert course() != first
     one, other, same = env.reset(seed=[8, 9, 8])[0].reshape(3, -1)
     assert np.array_equal(one, same)
-    assert not np.array_equal(one, other)
+    assert np.array_equal(one, other) == alike
 
 
 @every_setting
