@@ -75,7 +75,7 @@ GE_TEST(covid_economy_a_level_holds_until_another_one_is_chosen) {
   CHECK_EQ(nation.level(), 8);
   nation.step(0, 3, 0);
   CHECK_EQ(nation.level(), 3);
-  CHECK_EQ(nation.level(0), 7);
+  CHECK_EQ(nation.level(0), 5);
   nation.steps(5);
   CHECK_EQ(nation.level(), 3);
   CHECK(near(double(nation.seen(kCalifornia, 0)), 0.3));
