@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpu_envs import errors, layout, registration, resets, role_actions, roles
+import numpy as np
+
+from gpu_envs import errors, faults, layout, registration, resets, role_actions, roles
 from gpu_envs.fields import read as read_fields
 from gpu_envs.layout import OUTPUTS, Outputs
 from gpu_envs.others import NEEDED, Others, Seen
@@ -87,8 +89,10 @@ class RoleRows:
     ) -> Outputs:
         """Run one step, in which the other roles do what their players want."""
         _refuse_out(out)
-        if self._last is None or self.simulator.is_closed:
-            return self.simulator.step_arrays(actions, flat)  # which says what is the matter
+        if self.simulator.is_closed:
+            self.simulator.check()  # says so
+        if self._last is None:
+            self._last = self._loaded()
         parts = {self.role.name: self._joiner.readers[self.role.name].read(actions)}
         for name, player in self.others.players.items():
             parts[name] = player(self._seen(name, self._last))
@@ -110,12 +114,25 @@ class RoleRows:
         if seed is None and self._last is None:
             seed = self.simulator.np_random_seed
         self.others.begin(resets.checked_seed(seed, self.simulator.num_worlds), worlds)
-        described = self.simulator.layout.outputs
-        self._last = Outputs._make(
-            None if output is None or output.by_a_step else array
-            for output, array in zip(described, results, strict=True)
-        )
+        self._last = self._shown(results)
         return self._rows(self._last)
+
+    def _shown(self, results: Outputs) -> Outputs:
+        """Return what a reset shows: no more than a step does not write alone."""
+        pairs = zip(self.simulator.layout.outputs, results, strict=True)
+        return Outputs._make(
+            None if output is None or output.by_a_step else array for output, array in pairs
+        )
+
+    def _loaded(self) -> Outputs:
+        """Return what worlds show that were loaded before any reset; there may be none yet."""
+        try:
+            self.simulator.observe()
+        except errors.ResetNeeded:
+            faults.refuse_unready()
+        nowhere = {"reset_mask": np.zeros(self.simulator.num_worlds, np.bool_)}
+        self.others.begin(0, None)
+        return self._shown(self.simulator.reset_arrays(None, nowhere, False))
 
     @property
     def is_over(self) -> bool:

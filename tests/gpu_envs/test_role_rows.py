@@ -220,6 +220,19 @@ def test_world_of_a_batch_is_the_world_alone(make_vec) -> None:
         left, right = whole.step(actions)[0], lone.step(actions[6:8])[0]
 
 
+def test_worlds_that_were_loaded_go_on_without_a_reset(make_vec) -> None:
+    options = {"role": "tagger", "num_taggers": 3, "others": "noop"}
+    env, twin = (make_vec("TagGrid-v0", WORLDS, **options) for _ in range(2))
+    with pytest.raises(gpu_envs.ResetNeeded, match="reset"):
+        twin.step([0] * 12)
+    env.reset(seed=0)
+    for step in range(3):
+        env.step(np.full(12, step))
+    twin.simulator.load(env.simulator.save())
+    for step in range(5):
+        assert np.array_equal(env.step(np.full(12, step))[0], twin.step(np.full(12, step))[0])
+
+
 # The interface around it
 
 
