@@ -157,10 +157,8 @@ class Chance(Player):
         if isinstance(space, spaces.MultiDiscrete):
             self._counts = placed(space.nvec.astype(np.int64), simulator)
         elif isinstance(space, spaces.Box):
-            low = np.where(np.isfinite(space.low), space.low, -1).astype(np.float32)
-            high = np.where(np.isfinite(space.high), space.high, 1).astype(np.float32)
-            self._low = placed(np.minimum(low, high), simulator)
-            self._span = placed(np.maximum(high - low, 0), simulator)
+            low, high = _range(space)
+            self._low, self._span = placed(low, simulator), placed(high - low, simulator)
 
     def begin(self, seed: int | Sequence[int] | None, worlds: Any) -> None:
         """Take new keys of a seed, and count steps anew."""
@@ -190,6 +188,14 @@ class Chance(Player):
             even = (bits + 0.5) * 2.0**-_BITS
             return self._low + self._span * even
         return (bits * (self._count if self._counts is None else self._counts)) >> _BITS
+
+
+def _range(space: spaces.Box) -> tuple[Any, Any]:
+    """Return between which numbers chance draws: 1 from a lone bound, from -1 to 1 without any."""
+    has_low, has_high = np.isfinite(space.low), np.isfinite(space.high)
+    low = np.where(has_low, space.low, np.where(has_high, space.high - 1, -1))
+    high = np.where(has_high, space.high, np.where(has_low, space.low + 1, 1))
+    return low.astype(np.float32), high.astype(np.float32)
 
 
 class Idle(Player):

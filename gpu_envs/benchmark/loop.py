@@ -75,7 +75,15 @@ class Bench:
         """Every form with its plain ways against what memory or arithmetic allow."""
         table = Table(
             "Against what the machine allows",
-            ["", "N", "us per step", "ns per world step", "agent-steps/s", "work/s", "of the limit"],
+            [
+                "",
+                "N",
+                "us per step",
+                "ns per world step",
+                "agent-steps/s",
+                "work/s",
+                "of the limit",
+            ],
         )
         table.header += ["of memory", "handed out, of a copy", "bytes of a world"]
         drawn = bool(self.plan.data.get("drawn"))

@@ -23,6 +23,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "TagContinuous-v0": {"num_taggers": 2, "num_runners": 3},
     "SwarmTag-v0": {"chaser_count": 2, "runner_count": 3},
     "HideSeek-v0": {"hider_count": 2, "seeker_count": 2},
+    "CovidEconomy-v0": {},
 }
 CASES = [
     ("Troupe-v0", "dancer"),
@@ -33,6 +34,7 @@ CASES = [
     ("TagContinuous-v0", "tagger"),
     ("SwarmTag-v0", "runner"),
     ("HideSeek-v0", "seeker"),
+    ("CovidEconomy-v0", "planner"),
 ]
 every_case = pytest.mark.parametrize(("name", "role"), CASES)
 
@@ -312,6 +314,7 @@ def test_disabled_autoreset_is_kept(make_vec) -> None:
         ("HideSeek-v0", "hider", {"hider_count": 1}),
         ("Troupe-v0", "dancer", {"dancer_count": 1}),
         ("Band-v0", "drummer", {"drummer_count": 1}),
+        ("CovidEconomy-v0", "planner", {}),
     ],
 )
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of bounds that are infinite

@@ -11,6 +11,7 @@ from gymnasium.spaces import Box
 
 import gpu_envs
 from gpu_envs import policies
+from gpu_envs.others import _range
 
 WORLDS = 6
 
@@ -134,6 +135,13 @@ def test_numbers_of_chance_fill_their_bounds(make_vec) -> None:
     assert 0.95 < beats.max() < 1
     assert abs(beats.mean() - 0.5) < 0.03
     assert abs(np.corrcoef(beats.T)[0, 1]) < 0.15
+
+
+def test_numbers_of_chance_without_bounds_stay_small() -> None:
+    low, high = np.array([-2, -np.inf, 5, -np.inf], "f4"), np.array([2, 3, np.inf, np.inf], "f4")
+    least, most = _range(Box(low, high))
+    assert least.tolist() == [-2, 2, 5, -1]
+    assert most.tolist() == [2, 3, 6, 1]
 
 
 def test_categories_of_chance_are_all_drawn(make_vec) -> None:
