@@ -24,24 +24,20 @@ def far_advantages(
         gamma: The discount of a step.
         trace: Lambda, from one decision to the next.
     """
-    found, is_known = torch.zeros_like(reward), torch.zeros_like(ended)
-    # Of the next decision, as the end of step t sees it: whether it or an end is known, its value,
-    # the rewards until then, and its own advantage.
-    known, beyond, pending, later = (torch.zeros_like(reward[0]) for _ in range(4))
-    one = torch.ones_like(known)
+    found, arrives = torch.zeros_like(reward), decides[1:]
+    # Whether there is a decision or an end behind step t: from the last step on.
+    is_known = (arrives | ended).byte().flip(0).cummax(0).values.flip(0).bool() & decides[:-1]
+    surprise, delayed = reward - value[:-1], gamma * reward
+    # As the end of step t sees them: value and advantage of the next decision, and the rewards
+    # until then; and how much of each counts.
+    coming = reward.new_zeros(3, reward.shape[1])
+    arrived, weights = torch.zeros_like(coming), reward.new_tensor([gamma, gamma * trace, 1.0])
     for t in reversed(range(len(reward))):
-        arrives, over = decides[t + 1], ended[t]
+        arrived[0] = value[t + 1]
         if t + 1 < len(reward):
-            pending = gamma * (reward[t + 1] + pending)
-            beyond, later = gamma * beyond, gamma * later
-            beyond = torch.where(arrives, value[t + 1], beyond)
-            later = torch.where(arrives, found[t + 1], later)
-            pending = pending.masked_fill(arrives, 0)
-        else:
-            beyond = torch.where(arrives, value[t + 1], beyond)
-        known = torch.where(arrives | over, one, known)
-        beyond, pending, later = (x.masked_fill(over, 0) for x in (beyond, pending, later))
-        gain = reward[t] + pending + gamma * beyond - value[t] + gamma * trace * later
-        is_known[t] = decides[t] & (known > 0)
-        found[t] = gain * is_known[t]
+            arrived[1] = found[t + 1]
+            coming.mul_(gamma)[2].add_(delayed[t + 1])
+        coming = torch.where(arrives[t], arrived, coming).masked_fill_(ended[t], 0)
+        torch.addmv(surprise[t], coming.t(), weights, out=found[t])
+        found[t].mul_(is_known[t])
     return found, is_known

@@ -243,8 +243,8 @@ class Learner:
             rows = rollout.choosing(-1, rows)
             worlds = rows // rollout.agents
         at = slice(None) if rows is None else rows
-        obs, memory = rollout.steps[-1]
-        memory = self._own(None if memory is None else memory[at])
+        obs, memory = rollout.obs[-1], rollout.memory
+        memory = self._own(None if memory is None else memory[-1, at])
         with self.precision():
             state = rollout.states(-1, worlds)
             value[-1, at] = self.policy.value(obs[at], memory, state)
