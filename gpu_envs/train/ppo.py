@@ -1,7 +1,7 @@
 """PPO (Schulman et al. 2017), and A2C as the case of one plain step.
 
-Read from top to bottom: advantages, a learner (one policy, its optimiser and its loss), and the
-trainer's loop over rollout and update. What a rollout stores is in `rollout`.
+Read from top to bottom: advantages, and the trainer's loop over rollout and update. One policy, its
+optimiser and its loss are in `learner`, what a rollout stores in `rollout`.
 
 The simulator writes each step straight into the rollout (`out=`), on the device where the policies
 run; nothing is copied and nothing waits for the device until an update asks how many samples there
@@ -11,17 +11,16 @@ A row is one agent of one world. It *decides* in the steps in which it is active
 from one decision of a row to its next, and the rewards between them are summed, so that who waits
 for a turn learns from what the others bring about. Where an episode was cut short, the value of its
 last observation is added to its last reward. The last decision of a row that waits when the rollout
-ends is left out: what it led to is not known yet.
+ends is left out: what it led to is not known yet. With `--decisions choice` a row decides where its
+mask leaves a choice (`decisions`).
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -30,20 +29,17 @@ from torch import Tensor
 from gpu_envs.train import by_role, kinds, optimiser, playing
 from gpu_envs.train.config import Config, flag_of
 from gpu_envs.train.decisions import far_advantages
-from gpu_envs.train.fused import Drawing, Losing, Space, follow
+from gpu_envs.train.fused import Space
 from gpu_envs.train.graphs import Captured
-from gpu_envs.train.kinds import KINDS_APART, Kind
+from gpu_envs.train.kinds import KINDS_APART
+from gpu_envs.train.learner import LOSSES, Learner, Stage
 from gpu_envs.train.networks import Policy
-from gpu_envs.train.noise import ACTIONS, OTHERS, SHUFFLES, Noise
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.rewards import Rewards
 from gpu_envs.train.rollout import Rollout
-from gpu_envs.train.self_play import Past, Seats, groups, role_of_policy, sides
+from gpu_envs.train.self_play import Seats, groups, sides
 from gpu_envs.train.told import TRAINING, TRAINING_LENGTH, column
 from gpu_envs.train.worlds import Worlds
-
-LOSSES = ("policy_loss", "value_loss", "entropy", "approx_kl", "clipfrac")
-_SCALE_MEMORY = 0.99  # of the running scale of values, per update
 
 # ---- advantages
 
@@ -88,299 +84,6 @@ def advantages(
     surprise = reward + pending + gamma * next_value - value[:-1]
     keep = goes_on * torch.where(now, gamma * trace * known, torch.ones_like(known))
     return backward_sums(keep, is_known * surprise), is_known
-
-
-# ---- one learner
-
-
-@dataclass(frozen=True)
-class Stage:
-    """What all learners of a kind of agents share, and what they draw by."""
-
-    config: Config
-    ranks: Ranks
-    rollout: Rollout
-    kind: Kind
-    space: Space
-    clock: Tensor  # number of the update, on the device: captured graphs read it
-    first_row: int  # of this process among those of all
-
-    def drawing(
-        self, rows: Tensor | None, policy: Policy | None, *, is_own: bool = False
-    ) -> Drawing:
-        """Return what draws for some rows; chance alone draws anew in every step."""
-        hold = 1 if policy is None else self.config.hold_noise
-        stream = OTHERS if hold != self.config.hold_noise else ACTIONS
-        noise = Noise(self.config.seed, stream, self.rollout.device)
-        where = (self.clock, self.first_row)
-        return Drawing(
-            self.space, self.rollout, rows, policy, noise, *where, hold=hold, is_own=is_own
-        )
-
-
-class Learner:
-    """One policy with its optimiser, and the rows that it plays and learns from.
-
-    Args:
-        name: Of its role.
-        rows: Its rows; None for all.
-        past: Those of its rows that an earlier version of it plays; None for none.
-        stage: Where it plays.
-    """
-
-    def __init__(self, name: str, rows: Tensor | None, past: Past | None, stage: Stage) -> None:
-        self.name, self.rows, self.past, self.rollout = name, rows, past, stage.rollout
-        self.actions, self.ranks = stage.kind.actions, stage.ranks
-        self.config = stage.config.of_role(role_of_policy(stage.config, name))
-        rollout, config = self.rollout, self.config
-        self.device = device = rollout.device
-
-        def new() -> Policy:
-            return Policy(stage.kind.shape, stage.kind.actions, config).to(device)
-
-        self.policy = new()
-        # Before anything has the addresses of its parameters.
-        self.parameters = list(self.policy.parameters())
-        self.flat = optimiser.Flat(self.parameters)
-        self.optimiser = optimiser.make(config, self.flat)
-        self.draw = stage.drawing(rows, self.policy, is_own=True)
-        if past is not None:
-            past.policy = new().requires_grad_(False)
-            at = past.positions if rows is None else rows[past.positions]
-            past.draw = stage.drawing(at, past.policy)
-        every = torch.arange(rollout.rows, device=device)
-        self.worlds = (every if rows is None else rows) // rollout.agents
-        self.advantage, self.target = rollout.array(torch.float), rollout.array(torch.float)
-        self.known = rollout.array(torch.bool)  # what is learned from
-        # Where few decide: what they saw, step by step, and then the numbers of these samples.
-        self.seen: list[Tensor] = []
-        self.asked: list[Tensor] = []
-        self.kept, self.samples = rollout.obs[:0], rollout.obs[:0]
-        self.entropy_weight = torch.zeros((), device=device)
-        self.losses = torch.zeros(len(LOSSES), device=device)  # sums over the update's steps
-        self.gradient_steps = 0  # of the update
-        self.lose = Losing(
-            *(stage.space, rollout, self.policy, self.advantage, self.target, self.known),
-            self.entropy_weight,
-            config,
-        )
-
-    def set(self, fraction: float) -> None:
-        """Set what changes over a run, for a fraction of it."""
-        first, last = self.config.entropy, self.config.entropy_end
-        self.optimiser.rate.fill_(optimiser.learning_rate(self.config, fraction))
-        self.entropy_weight.fill_(first if last != last else first + (last - first) * fraction)
-
-    def precision(self) -> contextlib.AbstractContextManager[Any]:
-        """Return the context in which networks are evaluated."""
-        if self.config.precision == "bf16":
-            return torch.autocast(self.device.type, torch.bfloat16)
-        return contextlib.nullcontext()
-
-    def act(self, t: int) -> None:
-        """Decide step t."""
-        rows, rollout = self.rows, self.rollout
-        if rollout.keeps_few:
-            self._act_few(t)
-            return
-        obs, memory = rollout.steps[t]
-        if rows is not None:
-            obs, memory = obs[rows], None if memory is None else memory[rows]
-        memory = self._own(memory)
-        with self.precision():
-            outputs, value, after = self.policy.plain(obs, memory, rollout.states(t, self.worlds))
-        self.draw(t, outputs, value)
-        if self.past is not None:
-            after = self.past.act(t, obs, memory, after)
-        if after is None:
-            return
-        later = self._own(rollout.steps[t + 1][1])
-        assert later is not None  # or there would be nothing to remember
-        if rows is None:
-            later.copy_(after)
-        else:
-            later[rows] = after
-
-    def _act_few(self, t: int) -> None:
-        """Decide step t for those rows that have a choice, and keep what they saw."""
-        rollout = self.rollout
-        if t == 0:
-            self.seen.clear()
-            self.asked.clear()
-        rows = rollout.choosing(t, self.rows)
-        if len(rows):
-            obs = rollout.obs[0, rows]
-            with self.precision():
-                outputs, value, _ = self.policy.plain(
-                    obs, None, rollout.states(t, rows // rollout.agents)
-                )
-            self.draw.of_some(t, rows, outputs, value)
-            self.seen.append(obs)
-            self.asked.append(rows + t * rollout.rows)
-        if t == rollout.length - 1:
-            self.kept = torch.cat(self.seen) if self.seen else rollout.obs[0, :0]
-            self.samples = torch.cat(self.asked) if self.asked else rows[:0]
-
-    def _observed(self, index: Tensor) -> Tensor:
-        """Return what some samples saw."""
-        r = self.rollout
-        if r.keeps_few:
-            return self.kept.index_select(0, torch.searchsorted(self.samples, index))
-        return r.obs[: r.length].flatten(0, 1).index_select(0, index)
-
-    def _own(self, memory: Tensor | None) -> Tensor | None:
-        """Return the part of memories that the policy has: other roles may remember more."""
-        size = self.policy.memory_size
-        if memory is None or size == memory.shape[-1]:
-            return memory
-        return memory[..., :size] if size else None
-
-    @torch.no_grad()
-    def values(self, value: Tensor, reward: Tensor) -> None:
-        """Fill in the values behind the rollout, and add those behind episodes cut short."""
-        rollout, rows, worlds = self.rollout, self.rows, self.worlds
-        if rollout.keeps_few:
-            rows = rollout.choosing(-1, rows)
-            worlds = rows // rollout.agents
-        at = slice(None) if rows is None else rows
-        obs, memory = rollout.obs[-1], rollout.memory
-        memory = self._own(None if memory is None else memory[-1, at])
-        with self.precision():
-            state = rollout.states(-1, worlds)
-            value[-1, at] = self.policy.value(obs[at], memory, state)
-        if self.config.finite:
-            return
-        cut = rollout.truncated & ~rollout.terminated & rollout.ended
-        if self.rows is not None:
-            cut = cut & torch.zeros_like(cut).index_fill_(1, self.rows, True)
-        step, row = cut.nonzero(as_tuple=True)
-        if not len(step):
-            return
-        memory, state = None, rollout.last_states(step, row // rollout.agents)
-        if (
-            self.policy.memory_size and rollout.memory is not None
-        ):  # what was remembered when the last observation came
-            before = self._own(rollout.memory[step, row])
-            memory = self.policy.plain(rollout.obs[step, row], before)[2]
-        with self.precision():
-            last = self.policy.value(rollout.final_obs[step, row], memory, state)
-        reward[step, row] += self.config.gamma * last
-
-    def improve(self, advantage: Tensor, known: Tensor, value: Tensor, update: int) -> int:
-        """Learn from the rollout; return how many samples there were, over all ranks."""
-        config, target = self.config, advantage + value
-        if self.rows is not None:
-            known = known & torch.zeros_like(known).index_fill_(1, self.rows, True)
-        if self.past is not None:
-            known = known & self.past.learns
-        weight = known.double()
-        squares = [weight, weight * advantage, weight * advantage**2]
-        squares += [weight * target, weight * target**2]
-        sums = self.ranks.sum(torch.stack([part.sum() for part in squares]))
-        if config.normalize_advantages:
-            mean, square = sums[1:3] / sums[0].clamp(min=1)
-            deviation = (square - mean.square()).clamp(min=0).sqrt()
-            advantage = ((advantage - mean) / (deviation + 1e-8)).float()
-        if config.normalize_values:
-            self.policy.scale.update(sums[[0, 3, 4]], _SCALE_MEMORY)
-        self.advantage.copy_(advantage)
-        self.target.copy_((target - self.policy.scale.mean) / self.policy.scale.deviation)
-        self.known.copy_(known)
-        self.losses.zero_()
-        self.gradient_steps = 0
-        for index in self._minibatches(known, update):
-            self.step(index)
-            self.gradient_steps += 1
-        if config.normalize_observations:  # behind the steps, which go by what the rollout saw
-            state = self.rollout.state
-            state = None if state is None else state[:-1].flatten(0, 1)
-            seen = self._observed(known.flatten().nonzero().squeeze(-1))
-            self.policy.look(seen, state, self.ranks.sum)
-        return int(sums[0])
-
-    def _minibatches(self, known: Tensor, update: int) -> Any:
-        """Yield the numbers of samples, or with a memory of rows, in random order each epoch."""
-        config, length = self.config, self.rollout.length
-        if self.policy.memory_size:
-            samples = known.any(0).nonzero().squeeze(-1)
-        else:
-            samples = known.flatten().nonzero().squeeze(-1)
-        count = self.ranks.lowest(len(samples))
-        if count == 0:
-            return
-        size = config.minibatch // self.ranks.count
-        size = max(1, size // length if self.policy.memory_size else size)
-        epochs, size = (1, count) if config.is_a2c else (config.epochs, min(size, count))
-        shuffles = Noise(config.seed, SHUFFLES, self.device)
-        for epoch in range(epochs):
-            order = shuffles.order(update * epochs + epoch, len(samples), self.ranks.rank)
-            # All minibatches are of one size: the last one is filled up with the first samples.
-            order = torch.cat((order[:count], order[: -count % size]))
-            for chosen in torch.split(order, size):
-                yield samples[chosen]
-
-    def step(self, index: Tensor) -> None:
-        """Take one gradient step; captured in two parts, for ranks meet between them."""
-        self.gradient(index)
-        if self.ranks.count > 1:
-            self.ranks.sum(self.flat.gradient).div_(self.ranks.count)
-        self.apply()
-
-    def gradient(self, index: Tensor) -> None:
-        """Put the gradient of the loss on some samples into the parameters."""
-        r = self.rollout
-        self.flat.gradient.zero_()
-        counted, state = None, None
-        with self.precision():
-            memory = None if r.memory is None else self._own(r.memory[0])
-            if memory is None:
-                obs = self._observed(index)
-                if r.state is not None:
-                    state = r.state[: r.length].flatten(0, 1)[index // r.agents]
-                outputs, value, back = self._traced(obs, state)
-            else:
-                obs, begins = r.obs[: r.length, index], r.begins[: r.length, index]
-                if r.state is not None:
-                    state = r.state[: r.length, index // r.agents]
-                outputs, value = self.policy.sequence(obs, memory[index], begins, state)
-                back = functools.partial(follow, outputs, value)
-                counted = self.known[:, index].sum(dtype=torch.float)
-        gradient, slope, losses = self.lose(index, outputs, value, counted)
-        back(gradient, slope)
-        self.losses += losses
-
-    def _traced(
-        self, obs: Tensor, state: Tensor | None
-    ) -> tuple[Tensor, Tensor, Callable[[Tensor, Tensor], None]]:
-        if self.policy.is_traced and self.config.precision != "bf16":
-            return self.policy.traced(obs, state)
-        outputs, value, _ = self.policy.plain(obs, None, state)
-        return outputs, value, functools.partial(follow, outputs, value)
-
-    def apply(self) -> None:
-        """Move the parameters along their gradients."""
-        if self.config.max_grad_norm > 0:
-            gradient = self.flat.gradient
-            size = torch.linalg.vector_norm(gradient)
-            gradient.mul_((self.config.max_grad_norm / (size + 1e-6)).clamp_(max=1))
-        self.optimiser.step()
-
-    def state(self) -> dict[str, Any]:
-        """Return what a checkpoint keeps."""
-        past = None if self.past is None else self.past.state()
-        return {
-            "name": self.name,
-            "policy": self.policy.state_dict(),
-            "optimiser": self.optimiser.state_dict(),
-            "past": past,
-        }
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Continue from what a checkpoint kept."""
-        self.policy.load_state_dict(state["policy"])
-        self.optimiser.load_state_dict(state["optimiser"])
-        if self.past is not None:
-            self.past.load(state["past"])
 
 
 # ---- rollout, update, and again

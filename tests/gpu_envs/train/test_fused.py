@@ -15,7 +15,8 @@ from gpu_envs import VectorEnv
 from gpu_envs.train.config import make
 from gpu_envs.train.fused import Drawing, Space
 from gpu_envs.train.noise import ACTIONS, Noise
-from gpu_envs.train.ppo import Learner, Trainer
+from gpu_envs.train.learner import Learner
+from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
 
 GAMES: list[tuple[str, dict[str, Any]]] = [
