@@ -87,6 +87,7 @@ _TRAINING: Data = {
     "compared": [_VALUES],
     "least": (int, float),
 }
+_BESIDE: Data = {"who!": str, "scripted!": str, "with": _VALUES, "evaluation": _VALUES}
 _TASK: Data = {
     **dict.fromkeys(("who!", "what", "measure", "role"), str),
     **dict.fromkeys(("again", "minutes", "per", "penalty", "times", "least", "most"), (int, float)),
@@ -94,6 +95,8 @@ _TASK: Data = {
     "options!": _VALUES,
     "stages": [_VALUES],
     "scripted": str,
+    "beside": [_BESIDE],
+    "also": {"what!": str, "measure!": str, "role": str},
     "published": [{"what!": str, "source!": str}],
     "page": {"what!": str, "at!": str},
     "evaluation": _VALUES,

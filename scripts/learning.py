@@ -17,6 +17,7 @@ The status is 1 where a policy misses the bar of its task.
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import shlex
 import shutil
@@ -42,6 +43,7 @@ from gpu_envs.train import (  # noqa: E402
     curves,
     distributions,
     evaluate,
+    kinds,
     run,
     worlds,
 )
@@ -49,7 +51,7 @@ from gpu_envs.train.measured import Measure  # noqa: E402
 from gpu_envs.train.opponents import NOBODY  # noqa: E402
 
 Task = dict[str, Any]
-Who = Path | str | None  # plays: a file, a scripted policy of the data, or chance
+Who = Path | str | Task | None  # plays: a file, a scripted policy of the data, or chance
 EPISODE_SEED = 99  # of the measured worlds
 OTHER_SEED = 1000  # is added to the seed of a second attempt
 
@@ -85,29 +87,31 @@ class Scripted:
 
     Args:
         where: The function, as `file.py:name` below the root of the repository.
-        space: What it chooses from.
+        actions: What it chooses from.
+        **how: It is called.
     """
 
     memory_size = 0
 
-    def __init__(self, where: str, space: Any) -> None:
+    def __init__(self, where: str, actions: distributions.Distribution, **how: Any) -> None:
         file, _, name = where.partition(":")
         spec = importlib.util.spec_from_file_location("scripted", ROOT / file)
         if spec is None or spec.loader is None:
             raise ValueError(f"{file} is no Python file")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        self.choose: Callable[[Any], Any] = getattr(module, name)
-        self.actions = distributions.of_space(space, torch.device("cpu"))
+        self.choose: Callable[[Any], Any] = functools.partial(getattr(module, name), **how)
+        self.actions = actions
 
-    def __call__(self, obs: Tensor, _: Tensor | None, __: Tensor | None) -> tuple[Any, ...]:
-        """Return outputs whose likeliest action is the chosen one."""
+    def __call__(self, obs: Tensor, mask: Tensor | None, __: Tensor | None) -> tuple[Any, ...]:
+        """Return outputs whose likeliest action is the chosen one, or the first legal one."""
         chosen = torch.as_tensor(self.choose(obs.float().numpy()))
         if not isinstance(self.actions, distributions.Categorical):
             return torch.cat((chosen, torch.full_like(chosen, -10)), -1), None, None
         heads = zip(chosen.long().view(len(obs), -1).unbind(-1), self.actions.counts, strict=True)
         one_hot = [torch.nn.functional.one_hot(head, count) for head, count in heads]
-        return torch.cat(one_hot, -1).float(), None, None
+        outputs = torch.cat(one_hot, -1).float()
+        return outputs if mask is None else outputs.masked_fill(mask == 0, -1), None, None
 
 
 def _team(who: Who, made: config.Config, env: Any) -> evaluate.Team:
@@ -115,26 +119,41 @@ def _team(who: Who, made: config.Config, env: Any) -> evaluate.Team:
         return evaluate.Team.at_random(env.simulator)
     if isinstance(who, Path):
         return evaluate.Team.load(who, env.simulator)
+    told: Task = {"scripted": who} if isinstance(who, str) else who
+    where, how = told["scripted"], told.get("with", {})
     numbers = evaluate.agents_of(made, env.agent_names)
-    player: Any = Scripted(who, env.single_action_space)
-    return evaluate.Team([player], [NOBODY if k == NOBODY else 0 for k in numbers], {})
+    found = kinds.of(env.simulator, torch.device("cpu"), env.single_action_space)
+    named = [{**how, "role": kind.name} if kind.name else how for kind in found]
+    players: list[Any] = [
+        Scripted(where, kind.actions, **own) for kind, own in zip(found, named, strict=True)
+    ]
+    of_agent = [
+        NOBODY if number == NOBODY else kind
+        for number, kind in zip(numbers, kinds.of_agents(found), strict=True)
+    ]
+    return evaluate.Team(players, of_agent, {}, found)
 
 
 def measured(task: Task, who: Who, episodes: int, seed: int) -> dict[str, float]:
     """Return what somebody reaches, and the error of that."""
     env_id, choices = command.parse(words(task))
+    if isinstance(who, dict):
+        own = choices.get("evaluation_parameters", {})
+        choices["evaluation_parameters"] = own | who.get("evaluation", {})
     made = config.make(env_id, **choices)
     with closing(worlds.for_evaluation(made, "cpu", episodes)) as env:
         team = _team(who, made, env)
         of_row, names = evaluate.rows_of(team.of_agent, episodes, env.device), env.agent_names
         measure = Measure(task, names)
         signs = measure.signs(episodes, env.device)
-        sampled = made.sampled_evaluation and not isinstance(who, str)
+        sampled = made.sampled_evaluation and not isinstance(who, str | dict)
         played = evaluate.play(
             env, team.policies, of_row, seed=seed, is_sampled=sampled, watch=signs
         )
     found = measure.of(*played, signs)
     reached = {"mean": float(found.mean()), "error": float(found.std()) / len(found) ** 0.5}
+    if "also" in task:
+        reached["also"] = float(Measure(task["also"], names).of(*played, signs).mean())
     if "penalty" in task:
         able = [k != NOBODY or who is None for k in team.of_agent]
         rewarded, _, penalised = signs.counts.view(3, episodes, len(names))
@@ -236,6 +255,11 @@ def learn(name: str, task: Task, seeds: Sequence[int], order: Order) -> None:
     beside: dict[str, Any] = {"random": measured(task, None, episodes, EPISODE_SEED)}
     if "scripted" in task:
         beside["scripted"] = measured(task, task["scripted"], episodes, EPISODE_SEED)
+    if "beside" in task:
+        beside["beside"] = [
+            {"who": one["who"], **measured(task, one, episodes, EPISODE_SEED)}
+            for one in task["beside"]
+        ]
     home = page.runs_of(order.root) / name
     shutil.rmtree(home, ignore_errors=True)
     scores, kept = {}, {}

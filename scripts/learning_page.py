@@ -228,25 +228,30 @@ def _section(task: Task) -> Iterator[str]:
     yield ""
     yield f"![{task.data['who']}: return of evaluations over steps](curves/{task.name}.svg)"
     yield ""
-    has_penalty = "penalised" in first["trained"]
-    extra = ["penalised"] if has_penalty else []
+    extra = _extra(task)
     yield _line("seed", "steps", "seconds", task.data["what"], *extra, "machine")
     yield "|" + "---|" * (5 + len(extra))
     for run in task.runs:
-        own = [number(run["trained"]["penalised"])] if has_penalty else []
+        own = [number(run["trained"][key]) for key in extra.values()]
         cells = (f"{run['steps'] / 1e6:.2f} M", f"{run['seconds']:.0f}", score(run["trained"]))
         again = f", again as {run['again']}" if "again" in run else ""
         yield _line(f"{run['seed']}{again}", *cells, *own, run["machine"])
-    for who in ("random", "scripted"):
-        if who in first:
-            own = [number(first[who]["penalised"])] if has_penalty else []
-            yield _line(who, "-", "-", score(first[who]), *own, "-")
+    others = [(who, first[who]) for who in ("random", "scripted") if who in first]
+    for who, found in [*others, *((one["who"], one) for one in first.get("beside", ()))]:
+        own = [number(found[key]) for key in extra.values()]
+        yield _line(who, "-", "-", score(found), *own, "-")
     yield ""
     yield f"Over {first['episodes']:,} episodes."
     for one in task.data.get("published", ()):
         yield f"Published: {one['what']} ({one['source']})."
     if "page" in task.data:
         yield f"Read more: [{task.data['page']['what']}]({task.data['page']['at']})."
+
+
+def _extra(task: Task) -> dict[str, str]:
+    """Return further columns, and what they are called in a run's facts."""
+    found = {"penalised": "penalised"} if "penalised" in task.runs[0]["trained"] else {}
+    return found | ({task.data["also"]["what"]: "also"} if "also" in task.data else {})
 
 
 def _line(*cells: str) -> str:

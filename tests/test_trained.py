@@ -13,8 +13,8 @@ pytest.importorskip("torch", reason="needs gpu_envs[train]")
 
 import torch
 
-from gpu_envs import VectorEnv, measures, policies, registration
-from gpu_envs.train import evaluate
+from gpu_envs import measures, policies, registration
+from gpu_envs.train import evaluate, worlds
 from gpu_envs.train.config import Config
 from gpu_envs.train.opponents import NOBODY
 from gpu_envs.train.self_play import groups
@@ -47,7 +47,7 @@ def test_a_trained_policy_is_small_and_better_than_chance(path: Path) -> None:
     count = 16
     if agents > 100:  # a world is a crowd: a part of an episode of one is enough
         count, own["max_episode_steps"] = 1, 60
-    env = VectorEnv(config.env, count, device="cpu", arrays="torch", threads=1, **own)
+    env = worlds.make(config.env, count, device="cpu", arrays="torch", threads=1, **own)
     with closing(env):
         team = evaluate.Team.load(path, env.simulator)
         sides = groups(config.policies, env.agent_names, config.learn)

@@ -103,6 +103,7 @@ class Trainer:
         self, config: Config, env: Worlds, ranks: Ranks, say: Callable[[str], None]
     ) -> None:
         self.config, self.env, self.ranks = config, env, ranks
+        self.say, self.has_warned = say, False
         self.device = torch.device(env.device)
         torch.manual_seed(config.seed)  # of the weights alone: the same on every rank
         self.kinds = kinds.of(env.simulator, self.device, env.single_action_space)
@@ -229,6 +230,7 @@ class Trainer:
         middle = self._now()
         self.seconds["simulation"] += self.simulation
         samples = self._learn()
+        self._warn(samples)
         self.updates += 1
         self.clock += 1
         self.steps += self.steps_per_update
@@ -281,6 +283,16 @@ class Trainer:
             learner.improve(gain, known, value[:-1], self.updates)
             for learner, gain, known, value in learned
         ]
+
+    def _warn(self, samples: list[int]) -> None:
+        """Say once that somebody had nothing to learn from, where choices may be too far apart."""
+        idle = [x.name for x, count in zip(self.learners, samples, strict=True) if count == 0]
+        if self.config.decisions == "choice" and idle and not self.has_warned:
+            self.has_warned = True
+            self.say(
+                f"warning: in --rollout {self.config.rollout} nobody of {', '.join(idle)} came from "
+                "one choice to the next, and nothing was learned there; a longer rollout has both"
+            )
 
     def _rates(self, fraction: float) -> dict[str, float]:
         """Return what changes over a run: of each role where they have options of their own."""

@@ -102,6 +102,17 @@ def test_scripted_policies_do_better_than_chance(task: str) -> None:
     assert learning.measured(TASKS[task], TASKS[task]["scripted"], 20, 5)["mean"] > 1.2 * chance
 
 
+def test_who_plays_beside_the_learned_reaches_what_is_known_of_it() -> None:
+    task = TASKS["covid_economy"]
+    found = [learning.measured(task, one, 2, 5) for one in task["beside"]]
+    # Open all the time, at 7, from 9 to 5, and the real policies: specified and published totals.
+    assert [one["mean"] for one in found[1:]] == pytest.approx(
+        [183.81, 349.28, 360.06, 349.06], abs=0.05
+    )
+    assert found[2]["also"] == pytest.approx(17861, abs=1)
+    assert not any(one["error"] for one in found)
+
+
 def test_a_row_is_trained_measured_and_kept(tmp_path: Path) -> None:
     words = ["cartpole", "--seeds", "3", "--minutes", "0.5", "--episodes", "20"]
     words += ["--out", str(tmp_path / "out"), "--root", str(tmp_path)]

@@ -93,6 +93,18 @@ def test_a_task_without_a_bar_has_a_dash_and_a_page_to_read(tmp_path: Path) -> N
     assert "| - | - |\n" in text and text.endswith("Read more: [them](x.md).\n")
 
 
+def test_who_plays_beside_has_rows_and_a_second_measure_a_column() -> None:
+    task = a_task()
+    known = {"mean": 4.0, "error": 0.0, "also": 7.0}
+    runs = [{**run, "trained": {**run["trained"], "also": 8.0}} for run in task.runs]
+    runs[0] |= {"random": known, "beside": [{"who": "a rule", **known}]}
+    data = {**task.data, "also": {"what": "cost", "measure": "return"}}
+    lines = list(page._section(page.Task("x", data, runs)))
+    assert "| seed | steps | seconds | score | cost | machine |" in lines
+    assert "| 1 | 2.00 M | 90 | 5.00 +- 0.25 | 8.00 | M |" in lines
+    assert "| a rule | - | - | 4.00 | 7.00 | - |" in lines
+
+
 def test_opponents_have_a_curve_each(tmp_path: Path) -> None:
     names = ("evaluation/return_hider", "evaluation/return_seeker")
     rows = [{"steps": k, "seconds": k, names[0]: -k, names[1]: 2 * k} for k in (0, 5, 9)]

@@ -14,7 +14,7 @@ import pytest
 pytest.importorskip("torch", reason="needs torch")
 
 from gpu_envs import environments, fields, flags, measures, play, registration
-from gpu_envs.train import command, match
+from gpu_envs.train import by_role, command, match
 from gpu_envs.train.config import Config, flag_of, folder_of, make
 
 OPTIONS = {field.name: field for field in dataclasses.fields(Config) if field.metadata}
@@ -252,7 +252,7 @@ def test_defaults_are_options_and_evaluations_have_parameters(name: str) -> None
     training, made = measures.of(name)["training"], make(name)
     usual = training["defaults"]
     assert usual and set(usual) <= set(OPTIONS)
-    assert {key: getattr(made, key) for key in usual} == usual
+    assert by_role.joined(vars(made), made.roles, usual) == usual
     parameters = training.get("evaluation", {})
     described = fields.read(registration.find(name)["parameters"])
     fields.checked_values(described, parameters, f"parameter of {name}", ValueError)

@@ -152,6 +152,16 @@ def test_what_few_saw_is_all_that_is_kept() -> None:
     assert not memory.learners[0].known[~choices].any() and results["charts/samples"] > 0
 
 
+def test_a_rollout_that_is_too_short_to_learn_from_is_told_once(
+    troupe: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trainer = trainer_of(troupe, policies="role", rollout=1, parameters={"absence": 1.0})
+    trainer.iterate()
+    trainer.iterate()
+    told = capsys.readouterr().out
+    assert told.count("warning: in --rollout 1 nobody of clown came") == 1
+
+
 def test_a_mask_of_several_heads_counts_each_of_them() -> None:
     actions = of_space(MultiDiscrete([2, 3]), t.device("cpu"))
     mask = t.tensor([[1, 0, 0, 0, 1], [0, 1, 0, 1, 0], [0, 1, 1, 0, 1], [0, 0, 0, 0, 0]])

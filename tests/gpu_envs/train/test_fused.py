@@ -14,8 +14,8 @@ import torch as t
 from gpu_envs import VectorEnv
 from gpu_envs.train.config import make
 from gpu_envs.train.fused import Drawing, Space
-from gpu_envs.train.noise import ACTIONS, Noise
 from gpu_envs.train.learner import Learner
+from gpu_envs.train.noise import ACTIONS, Noise
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
 
