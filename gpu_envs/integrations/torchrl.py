@@ -227,11 +227,13 @@ class TorchRLEnv(EnvBase):
         return [(g, self._parts.of(g.role.name, outputs)) for g in self._groups if g.role]
 
     def _actions(self, tensordict: TensorDictBase) -> Any:
-        actions = {}
+        given = []
         for group in self._groups:
             shape = (*group.lead, *(group.action_space.shape or ()))
-            actions[group.name] = tensordict.get(group.key("action")).reshape(shape).detach()
-        return next(iter(actions.values())) if self._joiner is None else self._joiner.read(actions)
+            given.append(tensordict.get(group.key("action")).reshape(shape).detach())
+        if self._joiner is None:
+            return given[0]
+        return self._joiner.read(dict(zip(self.group_map, given, strict=True)))
 
     def _observed(self, group: _Group, part: Outputs) -> dict[str, Any]:
         """Return what a reset and a step have in common, of one group."""

@@ -22,6 +22,7 @@ from skrl.models.torch import CategoricalMixin, DeterministicMixin, Model  # noq
 from skrl.multi_agents.torch.ippo import IPPO  # noqa: E402
 from skrl.multi_agents.torch.mappo import MAPPO  # noqa: E402
 from skrl.trainers.torch import SequentialTrainer  # noqa: E402
+from skrl.utils.spaces.torch import unflatten_tensorized_space  # noqa: E402
 
 from gpu_envs.integrations.skrl import SkrlMultiAgentEnv  # noqa: E402
 
@@ -211,6 +212,132 @@ def test_agents_of_many_worlds_train(multi, algorithm, one_thread) -> None:
     SequentialTrainer(env=env, agents=trained, cfg=plan).train()
     for agent, weights in before.items():
         assert not torch.equal(weights, models[agent]["policy"].net.weight)
+
+
+# Roles
+
+
+class MaskedPolicy(Policy):
+    """Of the roles that have a mask in front of what they see."""
+
+    def compute(self, inputs: dict[str, Any], role: str = "") -> Any:
+        seen = unflatten_tensorized_space(self.observation_space, inputs["observations"])
+        logits, outputs = super().compute(inputs, role)
+        return logits.masked_fill(seen["action_mask"] == 0, -1e9), outputs
+
+
+def _policy(seen: Any, actions: Any) -> Any:
+    kinds = {True: MaskedPolicy, False: Policy}
+    return kinds[isinstance(seen, gymnasium.spaces.Dict)](seen, actions)
+
+
+def _train_roles(env: Any, models: dict[str, Any], timesteps: int, monkeypatch: Any) -> Any:
+    """Train by IPPO; the mean reward of each key in every step."""
+    rewards: dict[str, list[float]] = {key: [] for key in env.possible_agents}
+    step = env.step
+
+    def noted(actions: Any) -> Any:
+        results = step(actions)
+        for key, reward in results[1].items():
+            rewards[key].append(float(reward.mean()))
+        return results
+
+    monkeypatch.setattr(env, "step", noted)
+    settings = {name: {key: {} for key in models} for name in BY_AGENT}
+    settings |= {"rollouts": 25, "learning_epochs": 4, "learning_rate": 0.05}
+    settings |= {"discount_factor": 0.5, "experiment": QUIET}
+    memories = {
+        key: RandomMemory(memory_size=25, num_envs=env.rows[key], device="cpu") for key in models
+    }
+    agent = IPPO(
+        possible_agents=env.possible_agents,
+        models=models,
+        memories=memories,
+        observation_spaces=env.observation_spaces,
+        state_spaces=env.state_spaces,
+        action_spaces=env.action_spaces,
+        device="cpu",
+        cfg=settings,
+    )
+    plan = {"timesteps": timesteps, "disable_progressbar": True, "close_environment_at_exit": False}
+    SequentialTrainer(env=env, agents=agent, cfg=plan).train()
+    env.check()  # with masks no action was illegal
+    return rewards
+
+
+def _of_role(env: Any, key: str) -> dict[str, Any]:
+    spaces = env.observation_spaces[key], env.action_spaces[key]
+    return {"policy": _policy(*spaces), "value": Value(*spaces)}
+
+
+@pytest.mark.parametrize("masks", [False, True])
+def test_agents_of_each_role_have_spaces_of_their_own(multi, troupe, seed, masks) -> None:
+    env, plain = multi(troupe, masks=masks), multi(troupe, group="role")
+    dancers = [f"dancer_{k}" for k in range(3)]
+    assert env.possible_agents == [*dancers, "drummer_0", "drummer_1", "clown_0"]
+    assert plain.possible_agents == ["dancer", "drummer", "clown"]
+    assert plain.rows == {"dancer": 3 * WORLDS, "drummer": 2 * WORLDS, "clown": WORLDS}
+    assert [int(space.n) for space in plain.action_spaces.values()] == [3, 5, 2]
+    (seen, infos), (rows, _) = env.reset(), plain.reset()
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(30):
+        for role, sizes in {"dancer": (3, 7), "drummer": (5, 9), "clown": (2, 2)}.items():
+            agents = [agent for agent in env.possible_agents if agent.startswith(role)]
+            assert rows[role].shape == (len(agents) * WORLDS, sizes[1])
+            for k, agent in enumerate(agents):
+                skipped = sizes[0] if masks else 0
+                assert torch.equal(seen[agent][:, skipped:], rows[role][k :: len(agents)])
+                if skipped:
+                    mask = seen[agent][:, :skipped]
+                    given = infos[agent]["action_mask"]
+                    assert torch.equal(mask, (given | ~given.any(-1, keepdim=True)).float())
+        whole = {
+            role: torch.randint(int(space.n), (plain.rows[role], 1), generator=generator)
+            for role, space in plain.action_spaces.items()
+        }
+        counts = {"dancer": 3, "drummer": 2, "clown": 1}
+        by_agent = {
+            agent: whole[agent[:-2]][int(agent[-1]) :: counts[agent[:-2]]]
+            for agent in env.possible_agents
+        }
+        seen, reward, *_, infos = env.step(by_agent)
+        rows, rewards, *_ = plain.step(whole)
+        assert torch.equal(reward["drummer_1"], rewards["drummer"][1::2])
+    assert env.state()["clown_0"].shape == (WORLDS, 3 * 7 + 2 * 9 + 2)
+    assert torch.equal(plain.state()["drummer"][::2], plain.state()["clown"])
+
+
+def test_one_policy_for_each_role_trains(multi, troupe, seed, one_thread, monkeypatch) -> None:
+    torch.manual_seed(1)
+    env = multi(troupe, 16, group="role", masks=True)
+    models = {role: _of_role(env, role) for role in env.possible_agents}
+    rewards = _train_roles(env, models, 25 * 12, monkeypatch)
+    first, last = (np.mean(rewards["drummer"][at]) for at in (slice(25), slice(-25, None)))
+    assert last > 2.6 > first, rewards
+
+
+def test_agents_may_share_the_policy_of_their_role(
+    multi, troupe, seed, one_thread, monkeypatch
+) -> None:
+    env = multi(troupe, 8, masks=True)
+    shared = {role: _of_role(env, f"{role}_0") for role in ("dancer", "drummer", "clown")}
+    models = {agent: shared[agent[:-2]] for agent in env.possible_agents}
+    before = {role: model["policy"].net.weight.clone() for role, model in shared.items()}
+    _train_roles(env, models, 50, monkeypatch)
+    for role, weights in before.items():
+        assert not torch.equal(weights, shared[role]["policy"].net.weight)
+
+
+def test_roles_that_share_their_spaces_have_a_policy_each(
+    multi, seed, one_thread, monkeypatch
+) -> None:
+    env = multi("TagContinuous-v0", 4, group="role", actions="flat", max_episode_steps=10)
+    assert sorted(env.possible_agents) == ["runner", "tagger"]
+    models = {role: _of_role(env, role) for role in env.possible_agents}
+    before = {role: model["policy"].net.weight.clone() for role, model in models.items()}
+    _train_roles(env, models, 50, monkeypatch)
+    for role, weights in before.items():
+        assert not torch.equal(weights, models[role]["policy"].net.weight)
 
 
 # Training
