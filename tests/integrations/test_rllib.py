@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -17,7 +18,7 @@ import ray  # noqa: E402  # after the check that it is there
 from ray.rllib.algorithms.ppo import PPOConfig  # noqa: E402
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig  # noqa: E402
 
-from gpu_envs.integrations import rllib  # noqa: E402
+from gpu_envs.integrations import rllib, rllib_roles  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "rllib_ppo.py"
 ROWS, SEED = 4, 5
@@ -140,6 +141,157 @@ def test_another_way_to_make_the_environment_is_refused() -> None:
     config = configured().env_runners(gym_env_vectorize_mode="sync")
     with pytest.raises(ValueError, match=r"use configure\(\)"):
         rllib.EnvRunner(config=config)
+
+
+# Roles
+
+NAMES = ["dancer_0", "dancer_1", "dancer_2", "drummer_0", "drummer_1", "clown_0"]
+EPISODE = 26  # steps of an episode of Troupe, and the one that begins the next
+
+
+def agents(name: str, worlds: int = ROWS, policies: str = "role", **keywords: Any) -> Any:
+    config = rllib.configure(PPOConfig(), name, policies=policies, threads=1, **keywords)
+    return config.env_runners(num_envs_per_env_runner=worlds).debugging(seed=SEED)
+
+
+def legal(space: Any, seen: Any, generator: np.random.Generator) -> Any:
+    if isinstance(space, gymnasium.spaces.Discrete):
+        allowed = seen["action_mask"] if isinstance(seen, dict) else np.ones(int(space.n))
+        return int((generator.random(int(space.n)) * allowed).argmax())
+    return space.sample()
+
+
+def by_role(simulator: Any, actions: list[dict[str, Any]]) -> dict[str, Any]:
+    joined = {}
+    for role in simulator.roles:
+        zero = np.zeros(role.action_space.shape)
+        rows = [[each.get(agent, zero) for agent in role.agents] for each in actions]
+        joined[role.name] = np.array(rows, role.action_space.dtype)
+    return joined
+
+
+@pytest.mark.parametrize("name", ["Troupe-v0", "Band-v0"])
+def test_worlds_by_agent_repeat_the_simulator(troupe, make_simulator, name) -> None:
+    worlds = rllib_roles.Worlds({"name": name, "num_envs": ROWS, "runner": 0, "device": "cpu"})
+    simulator = make_simulator(name, ROWS, autoreset_mode="NextStep", roles="split")
+    generator, absent = np.random.default_rng(0), 0
+    (seen, _), outputs = worlds.reset(seed=3), simulator.reset(seed=3)
+    for step in range(3 * EPISODE):
+        parts = simulator.by_role(outputs.obs)
+        for world, of_world in enumerate(seen):
+            for agent, row in of_world.items():
+                role, k = agent.split("_")
+                row = row["observations"] if isinstance(row, dict) else row
+                assert np.array_equal(row, parts[role][world, int(k)])
+            if step % EPISODE == 0:
+                active = outputs.agent_active[world]
+                assert set(of_world) == {NAMES[k] for k in np.flatnonzero(active)}
+                absent += "clown_0" not in of_world
+        actions = [
+            {a: legal(worlds.single_action_spaces[a], row, generator) for a, row in each.items()}
+            for each in seen
+        ]
+        seen, rewards, terminated, truncated, _ = worlds.step(actions)
+        outputs = simulator.step(by_role(simulator, actions))
+        for world in range(ROWS):
+            of_world = outputs.reward[world], outputs.terminated[world]
+            told, reward, ends = terminated[world], *(x.tolist() for x in of_world)
+            assert rewards[world] == {a: reward[NAMES.index(a)] for a in rewards[world]}
+            assert told == {a: ends[NAMES.index(a)] for a in told if a != "__all__"} | {
+                "__all__": False
+            }
+            assert sum(told.values()) == sum(ends)
+            assert truncated[world]["__all__"] == (step % EPISODE == EPISODE - 2)
+    assert 0 < absent < 3 * ROWS
+    worlds.close()
+
+
+def test_agents_have_the_spaces_and_the_policy_of_their_role(troupe) -> None:
+    config = agents(troupe)
+    assert set(config.policies) == {"dancer", "drummer", "clown"}
+    assert config.policy_mapping_fn("drummer_1", None) == "drummer"
+    runner = rllib.AgentsRunner(config=config)
+    spaces = runner.env.single_observation_spaces, runner.env.single_action_spaces
+    assert list(spaces[0]) == NAMES
+    assert spaces[0]["dancer_1"]["observations"].shape == (7,)
+    assert spaces[0]["dancer_1"]["action_mask"].shape == (3,)
+    assert [int(spaces[1][name].n) for name in NAMES] == [3, 3, 3, 5, 5, 2]
+    runner.stop()
+    assert set(agents(troupe, policies="agent").policies) == set(NAMES)
+
+
+def test_episodes_by_agent_end_as_they_did(troupe) -> None:
+    runner = rllib.AgentsRunner(config=agents(troupe, strict=True))  # an illegal action raises
+    episodes = runner.sample(num_episodes=8)
+    runner.stop()
+    assert len(episodes) == 8
+    clowns = [episode for episode in episodes if "clown_0" in episode.agent_ids]
+    assert 0 < len(clowns) < 8  # the others have none
+    for episode in episodes:
+        assert len(episode) == 25 and episode.is_truncated and not episode.is_terminated
+        for agent, alone in episode.agent_episodes.items():
+            assert alone.is_done
+            if agent.startswith("drummer"):
+                assert (len(alone), alone.is_truncated, alone.is_terminated) == (25, True, False)
+            elif len(alone) < 25:
+                assert alone.is_terminated == agent.startswith("dancer")
+            seen = alone.get_observations()
+            assert len(seen["observations"]) == len(alone) + 1
+    assert any(len(e.agent_episodes["dancer_0"]) < 25 for e in episodes)
+
+
+def test_runners_by_agent_have_worlds_of_their_own(troupe) -> None:
+    runners = [
+        rllib.AgentsRunner(config=agents(troupe), worker_index=k, num_workers=2) for k in (1, 2)
+    ]
+    first = [runner.env.reset(seed=SEED)[0] for runner in runners]
+    places = [each["dancer_0"]["observations"][0] for seen in first for each in seen]
+    assert len(set(places)) == 2 * ROWS
+    for runner in runners:
+        runner.stop()
+
+
+def test_roles_that_share_their_spaces_may_have_a_policy_each() -> None:
+    config = agents("TagContinuous-v0", 2, max_episode_steps=10)
+    assert set(config.policies) == {"tagger", "runner"}
+    runner = rllib.AgentsRunner(config=config)
+    episodes = runner.sample(num_episodes=2)
+    runner.stop()
+    assert {len(episode) for episode in episodes} == {10}
+
+
+def test_in_games_of_turns_only_who_is_on_turn_acts() -> None:
+    config = agents("Hanabi-v0", 2, "agent", preset="very_small", dtype="float32", strict=True)
+    runner = rllib.AgentsRunner(config=config)
+    episodes = runner.sample(num_episodes=4)
+    runner.stop()
+    for episode in episodes:
+        assert sum(len(alone) for alone in episode.agent_episodes.values()) == len(episode)
+        assert all(alone.is_done for alone in episode.agent_episodes.values())
+
+
+def test_what_policies_cannot_be_is_refused(troupe) -> None:
+    with pytest.raises(ValueError, match="policies must be 'shared', 'role' or 'agent'"):
+        agents(troupe, policies="roles")
+    with pytest.raises(TypeError, match="role cannot be chosen for RLlib: use policies='role'"):
+        agents(troupe, role="dancer")
+    config = agents(troupe).env_runners(env_runner_cls=None)
+    with pytest.raises(ValueError, match=r"use configure\(\.\.\., policies='role'\)"):
+        rllib_roles.Worlds(config.env_config)
+
+
+def test_ppo_trains_a_policy_for_each_role(troupe) -> None:
+    config = agents(troupe, strict=True).training(
+        lr=0.01, gamma=0.5, num_epochs=4, train_batch_size_per_learner=100, minibatch_size=100
+    )
+    config.env_runners(num_env_runners=0)
+    config.rl_module(model_config=DefaultModelConfig(fcnet_hiddens=[16]))
+    algorithm = config.build_algo()
+    returns = [algorithm.train()["env_runners"]["module_episode_returns_mean"] for _ in range(8)]
+    algorithm.stop()
+    ray.shutdown()
+    assert returns[-1]["dancer"] > 1.5 * returns[0]["dancer"], returns
+    assert returns[-1]["drummer"] > 1.1 * returns[0]["drummer"], returns
 
 
 # RLlib asks 450 within 300,000 samples of its own CartPole with these settings.
