@@ -1,4 +1,4 @@
-"""What padded rows of roles may choose where their mask allows nothing."""
+"""Masks of rows: whether there are any, and what they let choose where nothing is allowed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ from typing import Any
 import numpy as np
 
 from gpu_envs.simulator import Simulator
+from gpu_envs.vector import VectorEnv
+
+
+def has_masks(env: VectorEnv) -> bool:
+    """Whether the infos of a batch have an action mask: that of one role may be asked for."""
+    return "action_mask" in env._told
 
 
 def choices(simulator: Simulator) -> np.ndarray[Any, Any] | None:
@@ -23,3 +29,13 @@ def choices(simulator: Simulator) -> np.ndarray[Any, Any] | None:
         counts[role.at] = role.choices
     own: np.ndarray[Any, Any] = np.arange(mask.shape[-1]) < counts[:, None]
     return own
+
+
+def filled(masks: np.ndarray[Any, Any], own: np.ndarray[Any, Any] | None) -> np.ndarray[Any, Any]:
+    """Return masks of rows, bool, which allow a role's own categories where they allow nothing."""
+    if own is None:
+        return masks
+    by_world = masks.reshape(-1, *own.shape)
+    nothing = ~by_world.any(-1, keepdims=True)
+    whole: np.ndarray[Any, Any] = (by_world | (nothing & own)).reshape(masks.shape)
+    return whole

@@ -155,7 +155,13 @@ def _worlds(name: str, rows: int, keywords: Mapping[str, Any]) -> int:
     """Return how many worlds have `rows` rows; parameters decide how many agents a world has."""
     probe = VectorEnv(name, 1, **keywords)
     agents = probe.agents_per_world
+    counts = {each.choices for each in probe.simulator.roles if each.count}
     probe.close()
+    if probe.role is None and len(counts) > 1:
+        raise ValueError(
+            f"roles of {name} have different actions, and a shared policy in RLlib reads no action "
+            "mask that says so: use configure(..., policies='role'), or role= for rows of one"
+        )
     if rows % agents:
         raise ValueError(
             f"num_envs_per_env_runner must be a multiple of {agents}, the agents in a world of "

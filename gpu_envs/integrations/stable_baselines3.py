@@ -15,6 +15,7 @@ from gymnasium import Wrapper
 
 from gpu_envs import extras
 from gpu_envs.autoreset import AutoresetMode
+from gpu_envs.integrations import padding
 from gpu_envs.integrations.host import fetch
 from gpu_envs.vector import VectorEnv
 
@@ -56,6 +57,7 @@ class SB3VecEnv(VecEnv):
         else:
             self.env = VectorEnv(name, num_envs, **keywords)
         _require_usable(self.env)
+        self._choices = padding.choices(self.env.simulator)
         self.infos: dict[str, Any] = {}
         self._actions: Any = None
         self._start = time.time()
@@ -115,10 +117,10 @@ class SB3VecEnv(VecEnv):
         if not self._has_masks():
             raise AttributeError(f"{self.env.simulator.name} has no action mask")
         masks: np.ndarray[Any, Any] = self._fetch(self.infos["action_mask"])[0].astype(bool)
-        return masks
+        return padding.filled(masks, self._choices)
 
     def _has_masks(self) -> bool:
-        return self.env.simulator.layout.of("action_mask") is not None
+        return padding.has_masks(self.env)
 
     def _fetch(self, *values: Any) -> list[Any]:
         return fetch(self.env.device, *values)

@@ -14,6 +14,7 @@ from gymnasium import spaces
 
 from gpu_envs import errors, extras
 from gpu_envs.autoreset import AutoresetMode
+from gpu_envs.integrations import padding
 from gpu_envs.vector import VectorEnv
 
 try:
@@ -52,6 +53,7 @@ class TianshouVectorEnv(BaseVectorEnv):
         self.is_async = self.is_closed = False
         self._seed: int | None = None
         self._is_lost = np.zeros(self.env_num, np.bool_)  # moved by steps that left them out
+        self._choices = padding.choices(self.env.simulator)
         space = self.env.single_action_space
         kind = space.dtype if isinstance(space, spaces.Box) else np.int64
         self._idle = np.zeros((self.env_num, *(space.shape or ())), kind)
@@ -132,7 +134,7 @@ class TianshouVectorEnv(BaseVectorEnv):
 
     def _row_space(self) -> spaces.Space[Any]:
         space, actions = self.env.single_observation_space, self.env.single_action_space
-        if self.env.simulator.layout.of("action_mask") is None:
+        if not padding.has_masks(self.env):
             return space
         assert isinstance(actions, spaces.Discrete)  # the only ones with masks
         return spaces.Dict({"obs": space, "mask": spaces.MultiBinary(int(actions.n))})
@@ -143,7 +145,9 @@ class TianshouVectorEnv(BaseVectorEnv):
         else:
             rows = _host(obs)
         mask = infos.get("action_mask")
-        return rows if mask is None else Batch(obs=rows, mask=_host(mask).astype(np.bool_))
+        if mask is None:
+            return rows
+        return Batch(obs=rows, mask=padding.filled(_host(mask).astype(np.bool_), self._choices))
 
     def _numbers(self, rows: Rows) -> NDArray:
         return np.arange(self.env_num) if rows is None else np.atleast_1d(np.asarray(rows))
@@ -156,7 +160,8 @@ class TianshouVectorEnv(BaseVectorEnv):
         if (worlds != worlds[:, :1]).any():
             raise ValueError(
                 f"rows must be whole worlds of {self.env.agents_per_world} agents, got "
-                f"{rows.tolist()}: collect a multiple of so many episodes"
+                f"{rows.tolist()}: collect a multiple of so many episodes; where agents leave "
+                "before their world ends, Tianshou's collectors cannot follow"
             )
         return mask
 

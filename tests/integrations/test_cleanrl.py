@@ -108,6 +108,23 @@ def test_several_agents_and_illegal_actions_are_refused() -> None:
         VectorEnv("CartPole-v0", 2, device="cpu", autoreset_mode="NextStep")
 
 
+def test_one_agent_of_a_role_is_a_row_per_world(troupe) -> None:
+    from gpu_envs.integrations.cleanrl import VectorEnv
+
+    with pytest.raises(ValueError, match="a row per world, Troupe-v0 has 2"):
+        VectorEnv(troupe, 2, device="cpu", role="drummer")
+    env = VectorEnv(troupe, 4, device="cpu", role="clown", others="noop")
+    assert (env.num_envs, env.single_action_space.n) == (4, 2)
+    obs, infos = env.reset(seed=0)
+    there, told = infos["agent_active"].copy(), 0
+    assert obs.shape == (4, 2) and 0 < there.sum() < 4
+    for _ in range(40):
+        *_, infos = env.step([1] * 4)
+        told += sum(info is not None for info in infos.get("final_info", []))
+    assert told >= there.sum()  # who tells a joke in every step goes home early
+    env.close()
+
+
 def test_diff_changes_only_the_source_that_it_was_made_for(example) -> None:
     source = "".join(f"{line}\n" for line in "abcde")
     diff = "--- a/x\n+++ b/x\n@@ -1,0 +2 @@\n+new\n@@ -3,2 +4 @@\n-c\n-d\n+C\n@@ -5 +5,0 @@\n-e\n"

@@ -260,6 +260,15 @@ def test_roles_that_share_their_spaces_may_have_a_policy_each() -> None:
     assert {len(episode) for episode in episodes} == {10}
 
 
+def test_rows_of_one_role_are_rows_of_a_shared_policy(troupe) -> None:
+    runner = rllib.EnvRunner(config=configured(troupe, 4, role="drummer", others="random"))
+    episodes = runner.sample(num_timesteps=4 * 30)
+    runner.stop()
+    done = [episode for episode in episodes if episode.is_done]
+    assert [len(episode) for episode in done] == [25] * 4
+    assert done[0].get_observations().shape == (26, 9)
+
+
 def test_in_games_of_turns_only_who_is_on_turn_acts() -> None:
     config = agents("Hanabi-v0", 2, "agent", preset="very_small", dtype="float32", strict=True)
     runner = rllib.AgentsRunner(config=config)
@@ -275,6 +284,8 @@ def test_what_policies_cannot_be_is_refused(troupe) -> None:
         agents(troupe, policies="roles")
     with pytest.raises(TypeError, match="role cannot be chosen for RLlib: use policies='role'"):
         agents(troupe, role="dancer")
+    with pytest.raises(ValueError, match=r"reads no action mask.*policies='role'\), or role="):
+        rllib.EnvRunner(config=configured(troupe, 6))
     config = agents(troupe).env_runners(env_runner_cls=None)
     with pytest.raises(ValueError, match=r"use configure\(\.\.\., policies='role'\)"):
         rllib_roles.Worlds(config.env_config)
@@ -292,6 +303,20 @@ def test_ppo_trains_a_policy_for_each_role(troupe) -> None:
     ray.shutdown()
     assert returns[-1]["dancer"] > 1.5 * returns[0]["dancer"], returns
     assert returns[-1]["drummer"] > 1.1 * returns[0]["drummer"], returns
+
+
+def test_governors_and_planner_train_for_a_few_steps() -> None:
+    config = agents("CovidEconomy-v0", 2, strict=True).training(
+        num_epochs=1, train_batch_size_per_learner=16, minibatch_size=64
+    )
+    config.env_runners(num_env_runners=0, rollout_fragment_length=8)
+    config.rl_module(model_config=DefaultModelConfig(fcnet_hiddens=[8]))
+    algorithm = config.build_algo()
+    result = algorithm.train()
+    algorithm.stop()
+    ray.shutdown()
+    assert {"governor", "planner"} <= set(result["learners"])
+    assert result["env_runners"]["num_env_steps_sampled_lifetime"] >= 16
 
 
 # RLlib asks 450 within 300,000 samples of its own CartPole with these settings.

@@ -340,6 +340,16 @@ def test_roles_that_share_their_spaces_have_a_policy_each(
         assert not torch.equal(weights, models[role]["policy"].net.weight)
 
 
+def test_governors_and_planner_train_for_a_few_steps(multi, seed, one_thread, monkeypatch) -> None:
+    env = multi("CovidEconomy-v0", 2, group="role", masks=True)
+    assert env.rows == {"governor": 102, "planner": 2}
+    models = {role: _of_role(env, role) for role in env.possible_agents}
+    before = {role: model["policy"].net.weight.clone() for role, model in models.items()}
+    _train_roles(env, models, 25, monkeypatch)
+    for role, weights in before.items():
+        assert not torch.equal(weights, models[role]["policy"].net.weight)
+
+
 # Training
 
 

@@ -315,3 +315,54 @@ def test_learner_of_one_category_takes_several_as_one_number(make) -> None:
     model.learn(200)
     action, _ = model.predict(env.reset())
     assert action.shape == (env.num_envs,)
+
+
+# Roles
+
+
+def test_one_policy_plays_padded_rows_of_all_roles(make, maskable, troupe) -> None:
+    env = make(troupe, 8)
+    assert (env.num_envs, env.action_space.n, env.observation_space.shape) == (48, 5, (9,))
+    model = maskable("MlpPolicy", env, batch_size=384, n_epochs=2, **SMALL)
+    model.learn(64 * 48)  # an action of another role, or an illegal one, would have raised
+    masks = model.rollout_buffer.action_masks.reshape(-1, 8, 6, 5).astype(bool)
+    assert not masks[:, :, :3, 3:].any() and not masks[:, :, 5, 2:].any()
+    assert masks.any(-1).all()  # agents that left, or are not there, have something to choose
+    assert (env.infos["action_mask"].reshape(8, 6, 5)[:, 5].sum(-1) == 0).any()
+
+
+@pytest.mark.parametrize("role", ["dancer", "drummer", "clown"])
+def test_rows_of_one_role_train_while_others_play(make, maskable, troupe, role) -> None:
+    env = make(troupe, 4, role=role, others="random")
+    count = {"dancer": 3, "drummer": 2, "clown": 1}[role]
+    assert env.num_envs == 4 * count
+    assert int(env.action_space.n) == {"dancer": 3, "drummer": 5, "clown": 2}[role]
+    model = maskable("MlpPolicy", env, batch_size=64 * count, n_epochs=1, **SMALL)
+    model.learn(64 * 4 * count)
+    model = PPO("MlpPolicy", make("Band-v0", 4, role="drummer"), batch_size=32, **SMALL)
+    model.learn(128)  # of numbers, while others have categories
+
+
+def test_a_role_of_shared_spaces_trains_alone(make) -> None:
+    env = make("TagContinuous-v0", 2, role="tagger", others="noop", max_episode_steps=20)
+    assert 0 < env.num_envs < 2 * env.env.simulator.agents_per_world
+    PPO("MlpPolicy", env, batch_size=env.num_envs * 16, **SMALL).learn(32 * env.num_envs)
+
+
+def test_a_role_without_a_mask_has_none(make, troupe) -> None:
+    env = make(troupe, 2, role="dancer", outputs=["final_obs", "episode_return", "episode_length"])
+    with pytest.raises(AttributeError, match="no action mask"):
+        env.action_masks()
+
+
+def test_governors_and_planner_train_for_a_few_steps(make, maskable) -> None:
+    padded = make("CovidEconomy-v0", 1)
+    assert padded.num_envs == 52
+    governors = make("CovidEconomy-v0", 1, role="governor", others="noop")
+    planner = make("CovidEconomy-v0", 2, role="planner")
+    assert (governors.num_envs, planner.num_envs) == (51, 2)
+    for env in (padded, governors, planner):
+        small = SMALL | {"n_steps": 4}
+        maskable("MlpPolicy", env, batch_size=4 * env.num_envs, n_epochs=1, **small).learn(
+            4 * env.num_envs
+        )

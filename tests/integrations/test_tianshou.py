@@ -166,3 +166,31 @@ def test_ppo_reaches_its_target_within_its_samples(example, target, budget, seed
     )
     assert samples <= budget
     assert mean >= target
+
+
+# Roles
+
+
+def test_rows_of_one_role_are_collected_while_others_play(make, troupe) -> None:
+    env = make(troupe, 3, role="drummer")
+    assert (env.env_num, int(env.action_space[0].n)) == (6, 5)
+    collector = Collector(greedy(env, 9), env, VectorReplayBuffer(6 * 60, 6))
+    env.seed(1)
+    collector.reset()
+    result = collector.collect(n_step=6 * 60)
+    assert result.n_collected_episodes == 12  # two episodes of each row
+    assert {int(length) for length in result.lens} == {25}
+    assert collector.buffer.truncated.sum() == 12
+    env.env.check()
+
+
+def test_agents_that_leave_early_are_refused_in_words(make, troupe) -> None:
+    env = make(troupe, 2)
+    collector = Collector(greedy(env, 9), env, VectorReplayBuffer(12 * 60, 12))
+    env.seed(1)
+    collector.reset()
+    with pytest.raises(ValueError, match="leave before their world ends"):
+        collector.collect(n_step=12 * 30)
+    seen = env.reset()[0]
+    assert seen.mask.shape == (12, 5)
+    assert seen.mask.any(-1).all() and not seen.mask[2::6, 3:].any()

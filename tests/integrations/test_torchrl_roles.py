@@ -249,3 +249,14 @@ def test_a_policy_for_each_role_trains(make_troupe, one_thread) -> None:
     rewards = _train(make_troupe(16), updates=12, steps=25)
     assert rewards["dancer"][-1] > 1.3 * rewards["dancer"][0], rewards
     assert rewards["drummer"][-1] > 2.75 > rewards["drummer"][0], rewards  # at most 2.84
+
+
+def test_governors_and_planner_train_for_a_few_steps(make, one_thread) -> None:
+    env = make("CovidEconomy-v0", 2)
+    check_env_specs(env, seed=0)
+    assert {group: len(agents) for group, agents in env.group_map.items()} == {
+        "governor": 51,
+        "planner": 1,
+    }
+    rewards = _train(env, updates=2, steps=8)
+    assert len(rewards["governor"]) == len(rewards["planner"]) == 2
