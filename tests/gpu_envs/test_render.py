@@ -141,7 +141,8 @@ def test_mirror_shows_a_world_of_another_simulator() -> None:
         NAME, simulator.parameters, simulator.max_episode_steps, simulator.instance["layout"]
     )
     for world in (4, 1):
-        mirrored = mirror.show(simulator._native, world).render(0, *SMALL, "", 2)
+        nothing = np.empty((0, 0), np.float32)
+        mirrored = mirror.show(simulator._native, world).render(0, *SMALL, "", 2, nothing)
         assert np.array_equal(mirrored, simulator.render(world, size=SMALL))
     mirror.close()
 
