@@ -340,7 +340,9 @@ def test_a_wrong_hash_is_found(tmp_path, monkeypatch):
     assert rows[0]["detail"].startswith("1 wrong, first: Case(id='CartPole-v0', worlds=5")
 
 
-@pytest.mark.parametrize("name", ["Flocking-v0", "Hanabi-v0", "HideSeek-v0", "TagGrid-v0"])
+@pytest.mark.parametrize(
+    "name", ["CovidEconomy-v0", "Flocking-v0", "Hanabi-v0", "HideSeek-v0", "TagGrid-v0"]
+)
 def test_every_promise_on_a_gpu_is_measured_at_its_size(monkeypatch, name):
     monkeypatch.setattr(speed.Plan, "on_gpu", property(lambda plan: True))
     plan = speed.Plan(name, "cuda", speed.Clock(0.0, 1), through_package=False)
