@@ -22,7 +22,7 @@ class Looks:
     _native: Any
     _streams: Streams
     _mirror: pictures.Mirror | None
-    _traces: pictures.Traces | None = None  # made by the first picture
+    _traces: pictures.Traces
     _is_ready: bool
 
     def action_names(self) -> list[str]:
@@ -77,18 +77,14 @@ class Looks:
         rows, columns = pictures.checked_size(size) or source.picture_size(number)
         chosen = pictures.checked_view(view)
         smooth = errors.whole(samples, "samples", 1, 8)
-        past = self._noted(world, source, number)
+        past = self._traces.add(world, source.reading(number))
         picture: pictures.Picture = source.render(number, rows, columns, chosen or "", smooth, past)
         return picture
 
     def note(self, world: int = 0) -> None:
         """Keep for the charts of later pictures what those of a world say now."""
-        self._noted(world, *self._looked_at(world))
-
-    def _noted(self, world: int, source: Any, number: int) -> pictures.Readings:
-        if self._traces is None:
-            self._traces = pictures.Traces()
-        return self._traces.add(world, source.reading(number))
+        source, number = self._looked_at(world)
+        self._traces.add(world, source.reading(number))
 
     def picture_size(self, world: int = 0) -> tuple[int, int]:
         """Return rows and columns of a picture of one world where nobody chooses them."""

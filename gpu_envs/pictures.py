@@ -126,6 +126,15 @@ class Traces:
         kept.append(reading)
         return np.asarray(kept, np.float32)
 
+    def copy(self, sources: Sequence[int], destinations: Sequence[int]) -> None:
+        """Let worlds that became copies have the past of what they are copies of."""
+        copied = [list(self._kept.get(world, ())) for world in sources]
+        self._kept.update(zip(destinations, copied, strict=True))
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._kept.clear()
+
 
 class Mirror:
     """One world of a simulator that host code cannot look into, in host memory.

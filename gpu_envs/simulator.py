@@ -36,6 +36,7 @@ from gpu_envs.fields import Value
 from gpu_envs.fields import read as read_fields
 from gpu_envs.layout import Outputs
 from gpu_envs.looks import Looks
+from gpu_envs.pictures import Traces
 from gpu_envs.roles import Role
 from gpu_envs.streams import Streams
 
@@ -192,7 +193,7 @@ class Simulator(Looks):
         final = self.layout.of("final_obs")
         self._marks_rows = self.reuse and final is not None and not self._keeps_rows
         self._pooled = self._arrays.pooled and not self.reuse
-        self._mirror = None
+        self._mirror, self._traces = None, Traces()
         self._is_ready = self._is_written = False
         self._has_sampled = False
         self._step: Callable[..., Any] = faults.refuse_unready
@@ -320,6 +321,7 @@ class Simulator(Looks):
         )
         if seeds is not None:
             self.np_random_seed = tuple(seeds) if isinstance(seeds, list) else seeds
+            self._traces.clear()  # episodes are numbered anew
         self._set_ready()
         return self._arrays.finish(results)
 
@@ -429,6 +431,7 @@ class Simulator(Looks):
             raise TypeError(f"data must be bytes, got {type(data).__name__}")
         self._streams.settle("load()")
         self._native.load(bytes(data))
+        self._traces.clear()
         self._set_ready()
 
     def copy_worlds(self, src: object, dst: object, *, reseed: bool = False) -> None:
@@ -439,6 +442,7 @@ class Simulator(Looks):
             raise ValueError(f"dst must be as long as src ({len(source)}), got {len(destination)}")
         self._streams.settle("copy_worlds()")
         self._native.copy_worlds(source, destination, bool(reseed))
+        self._traces.copy(source, destination)
 
     def check(self) -> None:
         """Raise what went wrong since the last check: bad actions, full tables, frozen steps.

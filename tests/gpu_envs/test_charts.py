@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -61,11 +62,32 @@ def test_curves_grow_with_what_was_noted() -> None:
     assert np.array_equal(drawn, noted.render(0, size=SIZE))
 
 
-def test_another_episode_begins_with_empty_charts() -> None:
-    simulator, fresh = _simulator(), _simulator()
-    _play(simulator, 60, note=True)
+def _reset(simulator: gpu_envs.Simulator) -> None:
     simulator.reset(seed=0)
+
+
+def _load(simulator: gpu_envs.Simulator) -> None:
+    other = _simulator()
+    simulator.load(other.save())
+    other.close()
+
+
+@pytest.mark.parametrize("begin", [_reset, _load])
+def test_another_history_begins_with_empty_charts(begin: Callable[..., None]) -> None:
+    simulator, fresh = _simulator(), _simulator()
+    _play(simulator, 10, note=True)
+    begin(simulator)
+    # Later than what was noted, and of an episode of the same number.
+    for one in (simulator, fresh):
+        _play(one, 30)
     assert np.array_equal(simulator.render(0, size=SIZE), fresh.render(0, size=SIZE))
+
+
+def test_copies_of_a_world_have_its_past() -> None:
+    simulator = _simulator()
+    _play(simulator, 20, note=True)
+    simulator.copy_worlds([0], [1])
+    assert np.array_equal(simulator.render(1, size=SIZE), simulator.render(0, size=SIZE))
 
 
 def test_rows_by_role_look_alike() -> None:
