@@ -290,8 +290,8 @@ class Trainer:
         if self.config.decisions == "choice" and idle and not self.has_warned:
             self.has_warned = True
             self.say(
-                f"warning: in --rollout {self.config.rollout} nobody of {', '.join(idle)} came from "
-                "one choice to the next, and nothing was learned there; a longer rollout has both"
+                f"warning: in --rollout {self.config.rollout} nobody of {', '.join(idle)} came "
+                "from one choice to the next, and nothing was learned there; a longer rollout has both"
             )
 
     def _rates(self, fraction: float) -> dict[str, float]:

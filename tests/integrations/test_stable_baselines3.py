@@ -339,7 +339,9 @@ def test_rows_of_one_role_train_while_others_play(make, maskable, troupe, role) 
     assert int(env.action_space.n) == {"dancer": 3, "drummer": 5, "clown": 2}[role]
     model = maskable("MlpPolicy", env, batch_size=64 * count, n_epochs=1, **SMALL)
     model.learn(64 * 4 * count)
-    model = PPO("MlpPolicy", make("Band-v0", 4, role="drummer", others="noop"), batch_size=32, **SMALL)
+    model = PPO(
+        "MlpPolicy", make("Band-v0", 4, role="drummer", others="noop"), batch_size=32, **SMALL
+    )
     model.learn(128)  # of numbers, while others have categories
 
 
