@@ -291,7 +291,8 @@ class Trainer:
             self.has_warned = True
             self.say(
                 f"warning: in --rollout {self.config.rollout} nobody of {', '.join(idle)} came "
-                "from one choice to the next, and nothing was learned there; a longer rollout has both"
+                "from one choice to the next, and nothing was learned there; a longer rollout "
+                "has both"
             )
 
     def _rates(self, fraction: float) -> dict[str, float]:
