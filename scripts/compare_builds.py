@@ -47,6 +47,9 @@ def draw_actions(instance: dict[str, Any], dtype: str | None) -> np.ndarray:
     """Return batches of random actions, (batches, worlds, agents, k)."""
     random = np.random.default_rng(SEED)
     shape = (BATCHES, instance["num_worlds"], instance["agents_per_world"])
+    if roles := instance.get("roles"):  # padded: each agent has what its role has to choose from
+        counts = np.repeat([r["choices"] for r in roles], [r["count"] for r in roles])
+        return random.integers(0, counts, shape, np.int64).astype(dtype or np.int64)
     parts = []
     for field in instance["action"]:
         low, high = field["low"], field["high"]

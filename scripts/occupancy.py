@@ -158,6 +158,8 @@ def of_form(
         environment, *kernel, threads, shared = asked
         return gpu.resident(known[(_plain(environment), *kernel)].registers, threads, shared)
 
+    from gpu_envs import native
+
     told = bindings.kernels_on_paper(
         name,
         worlds,
@@ -166,6 +168,7 @@ def of_form(
         gpu.shared_limit,
         resident,
         parameters=parameters,
+        data_folders=native.data_folders("cpu", name),
     )
     found = []
     for row in json.loads(told):
