@@ -64,14 +64,11 @@ struct RoleRowJob {
     using Row = RowOf<F>;
     const FlatPlace at = flat_place(i, agents_in<R>(work.shared.params));
     if (!work.on(at.world)) return;
-    Row row;
-    if (!observe_into<F, typename R::Agent>(work.cells(at.world), at.row, work.final, row)) return;
     const RowsAt rows = rows_at<kOutput, R>(work.shared);
     auto* const to = static_cast<typename RowShape<Row>::Element*>(
-                         work.shared.bound.at[target_of<kOutput>(work.final)]) +
-                     rows.of(at.world, at.row);
-    put_row(to, row);
-    clear_run(to + RowShape<Row>::elements, rows.tail, 0, 1);
+        work.shared.bound.at[target_of<kOutput>(work.final)]);
+    make_role_row<F, typename R::Agent, Row>(work.cells(at.world), at.row, work.final,
+                                             to + rows.of(at.world, at.row), rows.tail);
   }
 };
 template <class E, class R>

@@ -107,16 +107,15 @@ GE_FN void role_rows_out(const Group& group, Output output, bool on) {
   if (to == nullptr) return;
   const RowsAt at = rows_at<kOutput, R>(shared);
   const int rows = agents_in<R>(shared.params);
-  const auto make = [&](int row, Row& out)
-                        GE_LAMBDA { return observe_into<F, Agent>(group.cells, row, kFinal, out); };
-  if (shared.role_form == RoleForm::split)  // the same for all lanes
+  if (shared.role_form == RoleForm::split) {  // the same for all lanes
+    const auto make = [&](int row, Row& out) GE_LAMBDA {
+      return observe_into<F, Agent>(group.cells, row, kFinal, out);
+    };
     return rows_out_at<kFinal, Row, Agent::capacity>(group, to + at.first, rows, on, make);
+  }
   my_rows<Agent::capacity>(group, on, rows, [&](int row) GE_LAMBDA {
-    Row out;
-    if (!make(row, out)) return;
-    auto* const own = to + at.of(group.cells.world, row);
-    put_row(own, out);
-    clear_run(own + RowShape<Row>::elements, at.tail, 0, 1);
+    make_role_row<F, Agent, Row>(group.cells, row, kFinal, to + at.of(group.cells.world, row),
+                                 at.tail);
   });
 }
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstring>
-#include <new>
 
 #include "engine/graph/images.hpp"
 #include "engine/graph/role_rows.hpp"
@@ -29,21 +28,6 @@ GE_FN void put_role_row(typename RowShape<Row>::Element* to, const Row& row, int
   put_host_row(to, row);
   if (tail > 0) std::memset(to + RowShape<Row>::elements, 0, size_t(tail) * sizeof *to);
 }
-/// An agent's row of a role, with `tail` zeros behind it, made where it belongs: such rows are
-/// long, and a copy of one waits for what has just been written.
-template <auto F, class T, class Row, class S>
-GE_FN void make_role_row(const Cells<S>& cells, int row, bool into_final,
-                         typename RowShape<Row>::Element* to, int tail) {
-  const RowFate fate = row_fate<T>(cells, row, into_final);
-  if (!fate.wanted) return;
-  Row& out = *new (to) Row;
-  if (fate.shows)
-    fill_row_of<F, T, Row>(cells, row, out, Arguments<F>{});
-  else
-    std::memset(to, 0, sizeof out);
-  if (tail > 0) std::memset(to + RowShape<Row>::elements, 0, size_t(tail) * sizeof *to);
-}
-
 /// Clears rows [first, first + count) of one of the caller's final outputs, as far as it wants them
 /// cleared, while `ended` is still that of the step before.
 inline void clear_final_rows(const Bound& bound, Output output, int64_t first, int64_t count,

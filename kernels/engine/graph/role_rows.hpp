@@ -8,6 +8,8 @@
 // Numbers per agent (rewards, flags, lengths) are (worlds, agents) in both.
 #pragma once
 
+#include <new>
+
 #include "engine/graph/channels.hpp"
 
 namespace ge {
@@ -144,6 +146,22 @@ GE_FN RowsAt rows_at(const Shared<S>& shared) {
 template <class R, class S>
 GE_FN int64_t agent_index(const Shared<S>& shared, int world, int row) {
   return int64_t{world} * agents_of(shared) + first_agent<S, R>(shared.params) + row;
+}
+
+/// An agent's row of a role, with `tail` zeros behind it, made where it belongs: such rows are
+/// long, and a copy of one waits for what has just been written, or lies in a GPU's slow memory.
+template <auto F, class T, class Row, class S>
+GE_FN void make_role_row(const Cells<S>& cells, int row, bool into_final,
+                         typename RowShape<Row>::Element* to, int tail) {
+  const RowFate fate = row_fate<T>(cells, row, into_final);
+  if (!fate.wanted) return;
+  GE_WATCH(to, int(sizeof(Row) + size_t(tail) * sizeof *to), true);
+  Row& out = *new (to) Row;
+  if (fate.shows)
+    fill_row_of<F, T, Row>(cells, row, out, Arguments<F>{});
+  else
+    for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = {};
+  for (int k = RowShape<Row>::elements; k < RowShape<Row>::elements + tail; ++k) to[k] = {};
 }
 
 /// Bytes of a world's observations.

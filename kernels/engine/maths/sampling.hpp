@@ -57,9 +57,11 @@ GE_FN uint64_t legal_bits(const int8_t* mask, int choices) {
 GE_FN int32_t choices_of_row(const Sampling& s, int64_t row) {
   if (s.role_count == 0) return s.choices;
   const int32_t agent = int32_t(row % s.agents);
-  int role = 0;
-  while (role + 1 < s.role_count && agent >= s.roles[role].end) ++role;
-  return s.roles[role].choices;
+  int32_t choices = s.roles[0].choices;
+  GE_UNROLL  // with an index that is not constant, a GPU would copy them all
+      for (int k = 1; k < Sampling::kRoles; ++k) choices =
+          k < s.role_count && agent >= s.roles[k - 1].end ? s.roles[k].choices : choices;
+  return choices;
 }
 
 /// The legal category of a row that a word picks; 0 where none is legal.

@@ -263,6 +263,8 @@ struct Schema {
   using Assets = covid_economy::Assets;
   using roles = Types<Governor, Planner>;
   using tables = typename T::tables;
+  // A lane for some of the states, or for a whole world where there are enough of them.
+  static constexpr Tuning tuning{.step_lanes = {32, 1}};
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
   static Assets make_assets(const Settings& settings, const Params&, AssetMaker& make) {
     return covid_economy::make_assets(settings, make);
