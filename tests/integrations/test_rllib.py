@@ -307,7 +307,7 @@ def test_ppo_trains_a_policy_for_each_role(troupe) -> None:
 
 def test_governors_and_planner_train_for_a_few_steps() -> None:
     config = agents("CovidEconomy-v0", 2, strict=True).training(
-        num_epochs=1, train_batch_size_per_learner=16, minibatch_size=64
+        num_epochs=1, train_batch_size_per_learner=16, minibatch_size=16
     )
     config.env_runners(num_env_runners=0, rollout_fragment_length=8)
     config.rl_module(model_config=DefaultModelConfig(fcnet_hiddens=[8]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from torchrl.objectives import ClipPPOLoss  # noqa: E402
 
 from gpu_envs.integrations.torchrl import TorchRLEnv  # noqa: E402
 
+EXAMPLE = Path(__file__).parents[2] / "examples" / "torchrl_roles.py"
 WORLDS = 4
 
 
@@ -260,3 +262,12 @@ def test_governors_and_planner_train_for_a_few_steps(make, one_thread) -> None:
     }
     rewards = _train(env, updates=2, steps=8)
     assert len(rewards["governor"]) == len(rewards["planner"]) == 2
+
+
+def test_the_example_trains_every_role(example, troupe, one_thread) -> None:
+    rewards = example.train(troupe, updates=2, seed=0, steps=30)
+    assert {role: len(each) for role, each in rewards.items()} == {
+        "dancer": 2,
+        "drummer": 2,
+        "clown": 2,
+    }
