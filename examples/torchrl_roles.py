@@ -10,7 +10,7 @@ of its own here. The settings are plain ones, not tuned for any of the environme
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from tensordict import TensorDictBase
@@ -27,8 +27,7 @@ WORLDS, STEPS, EPOCHS = 8, 64, 4
 DISCOUNT, GAE_LAMBDA, LEARNING_RATE = 0.99, 0.95, 1e-3
 
 
-@dataclass
-class Learner:
+class Learner(NamedTuple):
     """What trains one role."""
 
     actor: ProbabilisticActor
