@@ -48,12 +48,11 @@ def _rate(trainer: Any, updates: int) -> tuple[float, float]:
     for _ in range(updates):
         trainer.iterate()
     rate = (trainer.steps - steps) / (trainer._now() - begin)
-    rollout, step = trainer.rollout, trainer.env.simulator.step_arrays
-    action = rollout.taken[0]
+    step = trainer.playing.step
     begin = trainer._now()
     for _ in range(updates):
-        for slot in rollout.slots:
-            step(action, True, slot)
+        for t in range(trainer.rollout.length):
+            step(t)
     return rate, updates * trainer.steps_per_update / (trainer._now() - begin)
 
 
