@@ -150,7 +150,7 @@ def measured(task: Task, who: Who, episodes: int, seed: int) -> dict[str, float]
         played = evaluate.play(
             env, team.policies, of_row, seed=seed, is_sampled=sampled, watch=signs
         )
-    found = measure.of(*played, signs)
+    found = measure.of(*played, signs).double()  # so that what is always the same has no error
     reached = {"mean": float(found.mean()), "error": float(found.std()) / len(found) ** 0.5}
     if "also" in task:
         reached["also"] = float(Measure(task["also"], names).of(*played, signs).mean())

@@ -33,7 +33,8 @@ them and writes this page. What the tasks are is said beside the headers ([measu
 
 A run takes one thread of a CPU that other programs used too: seconds are no measurement of speed.
 Measured are the policies of a run's best evaluation, in new episodes; agents at random and, where
-there is one, a scripted policy (`tests/envs/scripted.py`) play the same episodes. Behind +- stands
+there is one, a scripted policy (`tests/envs/scripted.py`) play the same episodes, and so do others
+that a task names. Behind +- stands
 the standard error of the mean over one run's episodes; "mean" is over seeds. A seed whose own
 evaluation stays low may be trained a second time, from other random numbers: its row says so.
 Where one side learns, the others act at random, in training and in what is measured. The pictures

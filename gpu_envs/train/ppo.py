@@ -108,7 +108,7 @@ class Trainer:
         torch.manual_seed(config.seed)  # of the weights alone: the same on every rank
         self.kinds = kinds.of(env.simulator, self.device, env.single_action_space)
         self.rollouts = [Rollout(env, kind, config) for kind in self.kinds]
-        self.rollout = self.rollouts[0]
+        self.rollout, self.actions = self.rollouts[0], self.kinds[0].actions  # of the first
         self.playing = playing.of(env, self.rollouts)
         self.clock = torch.zeros((), dtype=torch.int64, device=self.device)  # updates, for graphs
         first_world = ranks.share(config.num_envs)[0]

@@ -72,7 +72,7 @@ def test_every_row_has_a_policy_or_acts_at_random(policies: str, learn: str) -> 
     env: Any = SimpleNamespace(agents_per_world=5, agent_names=ROLES, num_worlds=3)
     config = Config(env="Game-v0", num_envs=3, policies=policies, learn=learn)
     seats = Seats(config, env, CPU, 0)
-    rows = [rows for _, rows, _ in seats.learners()]
+    rows = [rows for _, _, rows, _ in seats.learners()]
     rest = seats.without_policy()
     if learn == "":
         assert rest is None
