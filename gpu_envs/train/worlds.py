@@ -110,4 +110,5 @@ def for_evaluation(config: Config, device: str, worlds: int, first: int = 0) -> 
     if env.simulator.max_episode_steps:
         return env
     env.close()
-    return make(config.env, worlds, max_episode_steps=_LIMIT, **keywords)
+    keywords["max_episode_steps"] = _LIMIT
+    return make(config.env, worlds, **keywords)

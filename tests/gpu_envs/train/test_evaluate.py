@@ -125,6 +125,13 @@ def test_worlds_of_evaluations_are_not_those_of_training() -> None:
         env.close()
 
 
+def test_an_episode_without_a_limit_has_one_in_evaluations() -> None:
+    config = make("CartPole-v0", parameters={"max_episode_steps": 0})
+    env = worlds.for_evaluation(config, "cpu", 1)
+    assert env.simulator.max_episode_steps == worlds._LIMIT
+    env.close()
+
+
 def test_the_same_seed_plays_the_same_and_another_does_not(cartpole: VectorEnv) -> None:
     for is_sampled in (False, True):
         policy = Scripted(lambda obs, memory: torch.sigmoid(5 * obs[:, 2]))
