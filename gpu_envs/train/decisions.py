@@ -3,12 +3,39 @@
 A decision is a step in which a row has a choice. What follows it until the next one is a single
 transition of a semi-Markov process (Sutton, Precup, Singh 1999): its reward is the discounted sum
 of the steps' rewards, and what comes behind k steps is discounted k times.
+
+How far the next decision is may be up to the action. So near the end of a rollout, where some
+actions lead to a decision that is still seen and others beyond, nothing is learned, whatever was
+done: else only the actions that wait shortly would be.
 """
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
+
+
+def known_decisions(decides: Tensor, ended: Tensor) -> Tensor:
+    """Return of which decisions (T, rows) one knows what they led to.
+
+    They have the longest way from one decision to the next that any row of the rollout went before
+    its end, or the end of their episode.
+
+    Args:
+        decides: Whether a row decides there (T + 1, rows).
+        ended: Whether the row's episode ended with the step (T, rows).
+    """
+    length, arrives, now = len(ended), decides[1:], decides[:-1]
+    step = torch.arange(length, device=ended.device, dtype=torch.int32).unsqueeze(1)
+    last, end = (step.where(x, -1).cummax(0).values for x in (now, ended))
+    longest = (step + 1 - last).where(arrives & (last > end), 0).max()
+    ends, follows = (_later(x) for x in (ended, arrives))
+    return now & (ends | (follows & (step + longest <= length)))
+
+
+def _later(happens: Tensor) -> Tensor:
+    """Return whether it happens in a step or in a later one."""
+    return happens.byte().flip(0).cummax(0).values.flip(0).bool()
 
 
 def far_advantages(
@@ -25,8 +52,7 @@ def far_advantages(
         trace: Lambda, from one decision to the next.
     """
     found, arrives = torch.zeros_like(reward), decides[1:]
-    # Whether there is a decision or an end behind step t: from the last step on.
-    is_known = (arrives | ended).byte().flip(0).cummax(0).values.flip(0).bool() & decides[:-1]
+    is_known = known_decisions(decides, ended)
     surprise, delayed = reward - value[:-1], gamma * reward
     # As the end of step t sees them: value and advantage of the next decision, and the rewards
     # until then; and how much of each counts.

@@ -137,6 +137,12 @@ class Trainer:
         self.starts = math.ceil(limit / config.rollout) if config.stagger else 1
         if config.stagger and not limit:
             raise ValueError("--stagger needs an environment with a time limit (max_episode_steps)")
+        if config.decisions == "choice" and limit and not config.finite:
+            say(
+                "warning: --decisions choice teaches the critic at choices alone, and an episode "
+                f"cut short (max_episode_steps={limit}) may end at none: what would follow is a "
+                "guess there; --finite leaves it out"
+            )
         # Agents that decide in a step: in games of turns one of each world.
         acting = 1 if env.simulator.instance["turns"] else env.agents_per_world
         self.steps_per_update = config.rollout * config.num_envs * acting

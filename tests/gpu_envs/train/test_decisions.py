@@ -24,11 +24,26 @@ ROUNDING = 2e-3
 SMALL: dict[str, Any] = {"rollout": 20, "minibatch": 64, "epochs": 2, "hidden": "16"}
 
 
+def longest_gap(decides: Any, ended: Any) -> int:
+    """Return the steps of the longest way from one decision to the next in any row."""
+    longest = 0
+    for row in range(ended.shape[1]):
+        last = None
+        for step in range(len(decides)):
+            if decides[step, row]:
+                longest = max(longest, step - (step if last is None else last))
+                last = step
+            if step < len(ended) and ended[step, row]:
+                last = None
+    return longest
+
+
 def plain(
     reward: Any, value: Any, decides: Any, ended: Any, gamma: float, trace: float
 ) -> tuple[t.Tensor, t.Tensor]:
     """Follow each decision of each row to the next, as the text says it."""
     steps, rows = reward.shape
+    gap = longest_gap(decides, ended)
     result, known = t.zeros(steps, rows, dtype=t.float64), t.zeros(steps, rows, dtype=t.bool)
     for row in range(rows):
         for step in reversed(range(steps)):
@@ -43,7 +58,7 @@ def plain(
                     break
                 at += 1
                 if decides[at, row]:
-                    known[step, row] = True
+                    known[step, row] = step + gap <= steps or bool(ended[step:, row].any())
                     total += discount * float(value[at, row])
                     beyond = float(result[at, row]) if at < steps else 0.0
                     break
@@ -81,6 +96,7 @@ def test_a_reward_of_k_steps_later_is_discounted_k_times() -> None:
 def test_without_gaps_and_where_nothing_counts_less_both_ways_agree() -> None:
     t.manual_seed(3)
     reward, value, ended = t.randn(9, 7), t.randn(10, 7), t.rand(9, 7) < 0.1
+    ended[-1] = True  # near an end of the rollout alone nothing would be known
     every = t.ones(10, 7, dtype=t.bool)
     for decides, gamma in ((every, 0.9), (t.rand(10, 7) < 0.3, 1.0)):
         found, known = far_advantages(reward, value, decides, ended, gamma, 0.8)
@@ -89,11 +105,28 @@ def test_without_gaps_and_where_nothing_counts_less_both_ways_agree() -> None:
         assert t.allclose(found[known], wanted[known], atol=1e-5)
 
 
+@pytest.mark.parametrize("ends", [False, True])
+def test_what_is_known_near_the_end_is_not_up_to_the_last_action(ends: bool) -> None:
+    """One action decides again in the next step, the other waits for 5, as a cooldown does."""
+    known = []
+    for waits in (1, 5):
+        decides, ended = t.zeros(13, 2, dtype=t.bool), t.zeros(12, 2, dtype=t.bool)
+        decides[[0, 5, 10], 0] = True  # somebody waits
+        decides[[0, 5, 6, 7, 8, 9, 10], 1] = True
+        decides[10 + 1 :, 1] = waits == 1
+        ended[-1] = ends
+        value, reward = t.randn(13, 2), t.randn(12, 2)
+        known.append(far_advantages(reward, value, decides, ended, 0.9, 0.8)[1])
+    one, other = known
+    assert t.equal(one[:11], other[:11])
+    assert one[:, 1].nonzero().flatten().tolist() == ([0, *range(5, 12)] if ends else [0, 5, 6, 7])
+
+
 # ---- who is asked
 
 
 def trainer_of(env: str, count: int = 16, *, asks_all: bool = False, **choices: Any) -> Trainer:
-    config = make(env, num_envs=count, decisions="choice", **{**SMALL, **choices})
+    config = make(env, num_envs=count, **{**SMALL, "decisions": "choice", **choices})
     with pytest.MonkeyPatch.context() as patch:
         if asks_all:
             patch.setattr("gpu_envs.train.rollout.keeps_few", lambda *_: False)
@@ -171,6 +204,16 @@ def test_a_mask_of_several_heads_counts_each_of_them() -> None:
 
 
 # ---- an end that is one
+
+
+@pytest.mark.parametrize(
+    ("choices", "is_warned"), [({}, True), ({"finite": True}, False), ({"decisions": "all"}, False)]
+)
+def test_a_critic_that_is_asked_where_nobody_chooses_is_told_of(
+    choices: dict[str, Any], is_warned: bool, troupe: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trainer_of(troupe, policies="role", **choices)
+    assert ("--finite leaves it out" in capsys.readouterr().out) is is_warned
 
 
 @pytest.mark.parametrize("finite", [False, True])
