@@ -423,8 +423,11 @@ def make(env: str, **choices: Any) -> Config:
     training = measures.of(name)["training"]
     evaluation = training.get("evaluation", {}) | dict(choices.pop("evaluation_parameters", {}))
     chosen: dict[str, Any] = {"roles": {}}
-    for given in (training.get("defaults", {}), choices):
-        _choose(chosen, given)
+    _choose(chosen, training.get("defaults", {}))
+    told = chosen | choices
+    if told.get("policies", "shared") == "shared" and not told.get("learn"):
+        chosen["roles"].clear()  # the environment's, of policies that this run does not have
+    _choose(chosen, choices)
     chosen["roles"] = {role: own for role, own in chosen["roles"].items() if own}
     return Config(env=name, **chosen, evaluation_parameters=evaluation)
 

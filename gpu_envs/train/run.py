@@ -23,13 +23,14 @@ _FREE = frozenset(
 
 def configure(env: str, choices: Mapping[str, Any]) -> tuple[Config, dict[str, Any] | None]:
     """Return the configuration, and the checkpoint where a run is resumed."""
-    config = make(env, **choices)
-    if not config.resume:
-        return config, None
+    if not choices.get("resume"):
+        return make(env, **choices), None
+    # What is said of roles is compared below: whether there are policies by role, the file says.
+    config = make(env, **{n: v for n, v in choices.items() if n not in BY_ROLE})
     path = folder_of(config) / CHECKPOINT
     tree = checkpoint.load(path)
     checkpoint.require(path, tree, {"kind": "run"})
-    kept: dict[str, Any] = tree["config"]
+    kept = Config(**tree["config"]).facts()  # older files lack options: they had the defaults
     if kept["env"] != config.env:
         raise checkpoint.mismatch(path, "env", kept["env"], config.env)
     for name, value in choices.items():
@@ -42,9 +43,11 @@ def configure(env: str, choices: Mapping[str, Any]) -> tuple[Config, dict[str, A
 
 
 def _require_roles(path: Path, name: str, given: by_role.Values, kept: Mapping[str, Any]) -> None:
-    """Refuse values of roles that are not those of the checkpoint; older ones have no roles."""
+    """Refuse values of roles that are not those of the checkpoint."""
     own = {by_role.ALL: kept[name]}
-    own |= {role: c[name] for role, c in kept.get("roles", {}).items() if name in c}
+    own |= {role: c[name] for role, c in kept["roles"].items() if name in c}
+    if by_role.ALL in given:  # it holds for those roles too that had values of their own
+        given = dict.fromkeys(own, given[by_role.ALL]) | given
     for role, value in given.items():
         found = own.get(role, kept[name])
         if found != value and not (found != found and value != value):

@@ -88,6 +88,17 @@ def test_a_value_for_all_replaces_what_the_environment_says_of_single_roles(
     assert "--entropy" not in as_options(usual)
 
 
+def test_one_policy_for_all_has_no_use_for_what_the_environment_says_of_roles(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held = {"policies": "role", "entropy": "0.01,seeker=0.5"}
+    monkeypatch.setattr(measures, "of", lambda _: {"training": {"defaults": held}})
+    shared = make("HideSeek-v0", policies="shared")
+    assert shared.entropy == 0.01 and not shared.roles
+    with pytest.raises(ValueError, match=r"--entropy seeker=... needs --policies role"):
+        make("HideSeek-v0", policies="shared", entropy="seeker=0.2")
+
+
 def test_what_holds_for_roles_survives_a_file() -> None:
     made = make("HideSeek-v0", policies="role", entropy="seeker=0.5", hidden="seeker=8")
     assert Config(**made.facts()) == made
@@ -172,3 +183,21 @@ def test_a_run_with_roles_is_resumed_to_the_bit_and_refuses_other_values(tmp_pat
     given = {"out": str(tmp_path / "parts"), "resume": True, "entropy": {"tagger": 0.3}}
     with pytest.raises(CheckpointError, match=r"--entropy tagger= 0.2, this is 0.3"):
         run.configure("TagContinuous-v0", given)
+    given["entropy"] = 0.01  # for all, as it was, and so for taggers too
+    with pytest.raises(CheckpointError, match=r"--entropy tagger= 0.2, this is 0.01"):
+        run.configure("TagContinuous-v0", given)
+    given["entropy"] = {"tagger": 0.2}  # that there is a policy of taggers says the file
+    assert run.configure("TagContinuous-v0", given)[0].of_role("tagger").entropy == 0.2
+
+
+def test_an_older_checkpoint_had_the_defaults_of_options_it_lacks(tmp_path: Path) -> None:
+    train(tmp_path, "--total-steps", "640")
+    file = tmp_path / "checkpoint.ckpt"
+    tree = checkpoint.load(file)
+    for name in ("decisions", "finite", "roles"):
+        del tree["config"][name]
+    checkpoint.save(file, tree)
+    given: dict[str, Any] = {"out": str(tmp_path), "resume": True, "decisions": "all"}
+    assert run.configure("TagContinuous-v0", given)[0].decisions == "all"
+    with pytest.raises(CheckpointError, match=r"--decisions 'all', this is 'choice'"):
+        run.configure("TagContinuous-v0", {**given, "decisions": "choice"})
