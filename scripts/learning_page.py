@@ -32,7 +32,8 @@ Written by `scripts/train --table` from the runs in `trained/learning`. `scripts
 them and writes this page. What the tasks are is said beside the headers ([measures](measures.md)).
 
 A run takes one thread of a CPU that other programs used too: seconds are no measurement of speed.
-Measured are the policies of a run's best evaluation, in new episodes; agents at random and, where
+Measured are the policies of a run's best evaluation, where several roles learn of its last one,
+in new episodes; agents at random and, where
 there is one, a scripted policy (`tests/envs/scripted.py`) play the same episodes, and so do others
 that a task names. Behind +- stands
 the standard error of the mean over one run's episodes; "mean" is over seeds. A seed whose own

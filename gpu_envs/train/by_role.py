@@ -61,6 +61,23 @@ def read(text: str, kind: Callable[[str], Any]) -> Any:
     return values
 
 
+class Merged(argparse.Action):
+    """Takes an option that may be typed again, for other roles."""
+
+    def __call__(
+        self, parser: object, namespace: object, values: Any, option_string: object = None
+    ) -> None:
+        """Take a value."""
+        before = getattr(namespace, self.dest, None)
+        if before is not None and (names_roles(before) or names_roles(values)):
+            values = _by_role(before) | _by_role(values)
+        setattr(namespace, self.dest, values)
+
+
+def _by_role(value: Any) -> Values:
+    return dict(value) if isinstance(value, Mapping) else {ALL: value}
+
+
 def of(value: Any, kind: Callable[[str], Any]) -> Values:
     """Return a value as a dict by role, whatever form it came in."""
     if isinstance(value, Mapping):

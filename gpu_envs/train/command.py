@@ -43,6 +43,7 @@ def _add_options(parser: argparse.ArgumentParser, preset: Mapping[str, Any]) -> 
         if field.metadata["by_role"]:
             extra["type"] = functools.partial(by_role.read, kind=reader(field.name))
             extra["metavar"] += f"[,ROLE={extra['metavar']}]"
+            extra["action"] = by_role.Merged
         flag, also = flag_of(field.name), field.metadata["also"]
         groups[name].add_argument(flag, help=doc.replace("%", "%%"), **extra)
         if also:  # read, and told of once, at the end
@@ -80,11 +81,11 @@ def parser_for(env: str | None, *, is_help: bool = False) -> flags.Parser:
             action="append",
             help="a parameter that the worlds of evaluations have instead; may be given again",
         )
-        flags.add_parameters(parser, _parameters(entry))
+        flags.add_parameters(parser, parameters(entry))
     return parser
 
 
-def _parameters(entry: Mapping[str, Any]) -> list[fields.Field]:
+def parameters(entry: Mapping[str, Any]) -> list[fields.Field]:
     """Return what can be chosen of the worlds: the parameters of the environment, and its limit."""
     described = list(fields.read(entry["parameters"]))
     if all(field.name != LIMIT for field in described):
@@ -119,7 +120,7 @@ def parse(argv: Sequence[str]) -> tuple[str, dict[str, Any]]:
     if own:
         choices["parameters"] = own
     if tested:
-        described = _parameters(registration.find(env))
+        described = parameters(registration.find(env))
         choices["evaluation_parameters"] = _pairs(parser, tested, described)
     return env, choices
 

@@ -425,9 +425,15 @@ def make(env: str, **choices: Any) -> Config:
     chosen: dict[str, Any] = {"roles": {}}
     _choose(chosen, training.get("defaults", {}))
     told = chosen | choices
-    if told.get("policies", "shared") == "shared" and not told.get("learn"):
-        chosen["roles"].clear()  # the environment's, of policies that this run does not have
+    learn = told.get("learn", "")
+    if told.get("policies", "shared") == "shared" or learn:
+        # What the environment says of policies that this run does not have.
+        chosen["roles"] = {role: c for role, c in chosen["roles"].items() if role == learn}
     _choose(chosen, choices)
+    for role, own in chosen["roles"].items():
+        if learn and role != learn and own:
+            flag = flag_of(next(iter(own)))
+            raise ValueError(f"{flag} {role}=... is for a role that learns, which is {learn}")
     chosen["roles"] = {role: own for role, own in chosen["roles"].items() if own}
     return Config(env=name, **chosen, evaluation_parameters=evaluation)
 

@@ -27,7 +27,7 @@ from gpu_envs import (
     resets,
     terminal,
 )
-from gpu_envs.train import evaluate, measured, worlds
+from gpu_envs.train import command, evaluate, measured, worlds
 from gpu_envs.train.config import Config, make
 from gpu_envs.train.opponents import NOBODY
 from gpu_envs.train.self_play import groups
@@ -173,7 +173,7 @@ def _chosen(argv: Sequence[str]) -> tuple[Config, Path | None, argparse.Namespac
     file = Path(word) if _is_file(word) else None
     env_id = _saved(file).env if file else word
     entry = registration.find(env_id)
-    given = _parser(fields.read(entry["parameters"])).parse_args(argv)
+    given = _parser(command.parameters(entry)).parse_args(argv)
     if file is None:
         file = policies.file_of(env_id, given.policy)
     elif given.policy != policies.RANDOM:

@@ -9,15 +9,11 @@ import torch
 from torch import Tensor
 
 from gpu_envs import errors
+from gpu_envs.roles import role_of
 from gpu_envs.train.config import Config
 from gpu_envs.train.fused import Drawing
 from gpu_envs.train.networks import Policy
 from gpu_envs.train.noise import OPPONENTS, Noise
-
-
-def role_of(name: str) -> str:
-    """Return the part of an agent's name before its number."""
-    return name.rpartition("_")[0]
 
 
 def groups(policies: str, names: Sequence[str], learn: str = "") -> dict[str, list[int]]:

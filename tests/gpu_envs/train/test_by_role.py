@@ -64,6 +64,15 @@ def test_a_value_may_name_roles(text: str, expected: object) -> None:
     assert by_role.read(text, by_role.number(float)) == expected
 
 
+@pytest.mark.parametrize(
+    "words", ["0.01 planner=0.5", "planner=0.5 0.01", "0.3,planner=1 0.01,planner=0.5"]
+)
+def test_an_option_that_is_typed_again_says_more_of_other_roles(words: str) -> None:
+    told = [word for value in words.split() for word in ("--entropy", value)]
+    _, choices = command.parse(["HideSeek-v0", *told])
+    assert choices == {"entropy": {"": 0.01, "planner": 0.5}}
+
+
 def test_lists_of_widths_are_told_from_roles() -> None:
     _, choices = command.parse(["HideSeek-v0", "--hidden", "64,32,seeker=128,16,hider=8"])
     assert choices == {"hidden": {"": "64,32", "seeker": "128,16", "hider": "8"}}
@@ -126,6 +135,7 @@ def test_every_such_option_takes_roles(name: str) -> None:
         ("--policies shared --entropy tagger=1", ["--entropy tagger=", "--policies role"]),
         ("--entropy taggr=1", ["--entropy taggr=", "did you mean 'tagger'?", "runner"]),
         ("--memory tagger=8 --rollout 1", ["--memory needs --rollout", "tagger"]),
+        ("--learn tagger --entropy runner=1", ["--entropy runner=", "which is tagger"]),
         ("--seed tagger=1", ["--seed", "a whole number"]),
     ],
 )
