@@ -88,7 +88,8 @@ class Team:
     policies: list[Policy]
     of_agent: list[int]  # the number of each agent's policy; NOBODY: acts at random
     facts: dict[str, Any]
-    kinds: Sequence[Kind] = ()  # of agents; empty where those of the policies are all one
+    kinds: Sequence[Kind] = ()  # of agents; empty where they are all one
+    actions: Distribution | None = None  # of all agents, where there are neither kinds nor policies
 
     @classmethod
     def load(cls, path: Path, simulator: Simulator) -> Team:
@@ -110,8 +111,11 @@ class Team:
     @classmethod
     def at_random(cls, simulator: Simulator) -> Team:
         """Return the team without policies."""
-        found = kinds.of(simulator, torch.device(simulator.device))
-        return cls([], [NOBODY] * simulator.agents_per_world, {}, found)
+        device, nobody = torch.device(simulator.device), [NOBODY] * simulator.agents_per_world
+        if kinds.has_own_tables(simulator):
+            return cls([], nobody, {}, kinds.of(simulator, device))
+        # Chance looks at nothing: what agents see may be more than a policy takes.
+        return cls([], nobody, {}, actions=of_space(simulator.single_action_space, device))
 
     def together(self) -> Callable[[Any, Any], Any]:
         """Return what answers the observations of all agents of one world at once."""
@@ -140,7 +144,7 @@ class Team:
         if len(self.kinds) > 1 and len(chosen) > 1:
             crowd = _Crowds(self.kinds, self.policies, of_row, noise, 0, None)
         else:
-            actions = own[0].actions if own else self.policies[0].actions
+            actions = own[0].actions if own else self.actions or self.policies[0].actions
             crowd = _Crowd(self.policies, of_row[agents], actions, noise, first)
 
         def answer(observations: Any, masks: Any) -> Any:

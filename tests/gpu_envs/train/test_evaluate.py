@@ -125,6 +125,14 @@ def test_worlds_of_evaluations_are_not_those_of_training() -> None:
         env.close()
 
 
+def test_chance_plays_where_what_is_seen_is_more_than_a_policy_takes() -> None:
+    config = make("ObstaclesEasy-v0", parameters={"observation": "rgb+depth"})
+    env = worlds.for_evaluation(config, "cpu", 1)
+    team = evaluate.Team.at_random(env.simulator)
+    assert team.policies == [] and team.of_agent == [-1] * env.agents_per_world
+    env.close()
+
+
 def test_an_episode_without_a_limit_has_one_in_evaluations() -> None:
     config = make("CartPole-v0", parameters={"max_episode_steps": 0})
     env = worlds.for_evaluation(config, "cpu", 1)
