@@ -82,7 +82,7 @@ def _of_role(number: int, role: Role, simulator: Simulator, device: torch.device
         *(role.name, number, role.first, role.count, shape),
         *(role.action_space, of_space(role.action_space, device)),
         *(role.row, getattr(torch, output.type)),
-        choices=role.choices if role.has_mask else None,
+        choices=role.mask_elements if role.has_mask else None,
     )
 
 

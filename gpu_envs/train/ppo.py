@@ -236,7 +236,7 @@ class Trainer:
         middle = self._now()
         self.seconds["simulation"] += self.simulation
         samples = self._learn()
-        self._warn(samples)
+        self._warn()
         self.updates += 1
         self.clock += 1
         self.steps += self.steps_per_update
@@ -290,9 +290,12 @@ class Trainer:
             for learner, gain, known, value in learned
         ]
 
-    def _warn(self, samples: list[int]) -> None:
-        """Say once that somebody had nothing to learn from, where choices may be too far apart."""
-        idle = [x.name for x, count in zip(self.learners, samples, strict=True) if count == 0]
+    def _warn(self) -> None:
+        """Say once that somebody learned nothing, where choices may be too far apart.
+
+        All ranks take as many gradient steps: none where one of them has nothing to learn from.
+        """
+        idle = [learner.name for learner in self.learners if learner.gradient_steps == 0]
         if self.config.decisions == "choice" and idle and not self.has_warned:
             self.has_warned = True
             self.say(

@@ -20,10 +20,18 @@ def keeps_few(config: Config, kind: Kind, device: torch.device) -> bool:
     Their number differs from step to step, which a captured graph cannot have, and a memory sees
     every step: there everyone is asked, and what is learned from is the same.
     """
-    has_memory = config.memory or any(c.get("memory") for c in config.roles.values())
+    has_memory = _memory_of(config, kind) > 0
     is_plain = device.type == "cpu" and not has_memory and not config.past_worlds
     is_choice = config.decisions == "choice" and kind.choices is not None
     return is_choice and is_plain and isinstance(kind.actions, Categorical)
+
+
+def _memory_of(config: Config, kind: Kind) -> int:
+    """Return the numbers that a kind remembers; of roles in one kind the largest has room."""
+    if kind.name:
+        return config.of_role(kind.name).memory
+    largest: int = max([config.memory, *(c.get("memory", 0) for c in config.roles.values())])
+    return largest
 
 
 def _sums(actions: Distribution) -> Tensor:
@@ -81,8 +89,8 @@ class Rollout:
         self.bounded = self.array(torch.float, actions.shape) if actions.is_bounded_later else None
         self.taken = (self.action if self.bounded is None else self.bounded).unbind()
         self.log_prob, self.value = self.array(torch.float), self.array(torch.float)
-        size = max([config.memory, *(c.get("memory", 0) for c in config.roles.values())])
-        self.memory = self.array(torch.float, (size,), 1) if size else None  # the largest has room
+        size = _memory_of(config, kind)
+        self.memory = self.array(torch.float, (size,), 1) if size else None
         self.begins = self.array(torch.bool, (), 1)  # an episode's first step: nothing to remember
         self.gone = self.array(torch.bool)[0]  # agents whose episode is over and the world's not
         if self.keeps_few:

@@ -195,6 +195,15 @@ def test_a_rollout_that_is_too_short_to_learn_from_is_told_once(
     assert told.count("warning: in --rollout 1 nobody of clown came") == 1
 
 
+def test_a_rank_with_nothing_to_learn_from_is_told_of_though_others_have(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trainer = trainer_of("Hanabi-v0", parameters={"preset": "very_small"})
+    monkeypatch.setattr(trainer.ranks, "lowest", lambda _: 0)
+    assert trainer.iterate()["charts/samples"] > 0
+    assert "nothing was learned there" in capsys.readouterr().out
+
+
 def test_a_mask_of_several_heads_counts_each_of_them() -> None:
     actions = of_space(MultiDiscrete([2, 3]), t.device("cpu"))
     mask = t.tensor([[1, 0, 0, 0, 1], [0, 1, 0, 1, 0], [0, 1, 1, 0, 1], [0, 0, 0, 0, 0]])

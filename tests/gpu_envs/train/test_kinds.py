@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ pytest.importorskip("matplotlib", reason="needs gpu_envs[train]")
 pytest.importorskip("rich", reason="needs gpu_envs[train]")
 
 import torch as t
+from gymnasium.spaces import MultiDiscrete
 
 import gpu_envs
 from gpu_envs.simulator import Simulator
-from gpu_envs.train import checkpoint, evaluate, kinds, match, playing, run, worlds
+from gpu_envs.train import checkpoint, evaluate, kinds, match, playing, ppo, run, worlds
 from gpu_envs.train.config import make
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
@@ -152,12 +154,32 @@ def test_a_second_rank_s_rows_are_the_rest_of_one_process_s(decisions: str) -> N
             assert t.allclose(mine.value, everyone.value[:, rows], atol=1e-5)
 
 
-def test_kinds_draw_apart() -> None:
+@pytest.mark.parametrize("apart", [True, False])
+def test_kinds_draw_apart(apart: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not apart:
+        monkeypatch.setattr(ppo, "KINDS_APART", 0)
     trainer = trainer_of("Band-v0", 16, learn="clown")
     trainer._play()
     dancers, drummers, _ = trainer.rollouts
-    first = (drummers.bounded[:, :, 0].flatten() * 3).long()[:200]
-    assert not t.equal(first, dancers.action[:, :, 0].flatten()[:200])
+    drummed = (drummers.bounded[:, :, 0] * 3).long()
+    danced = dancers.action[:, : drummers.rows, 0]
+    assert (drummed == danced).double().mean() < 0.5 if apart else t.equal(drummed, danced)
+
+
+def test_only_the_kind_that_remembers_has_room_for_it() -> None:
+    trainer = trainer_of("Troupe-v0", memory="drummer=4", decisions="choice")
+    dancers, drummers, clowns = trainer.rollouts
+    assert drummers.memory is not None and drummers.memory.shape[-1] == 4
+    assert dancers.memory is None and clowns.memory is None
+    assert dancers.keeps_few and not drummers.keeps_few
+    trainer.iterate()
+
+
+def test_a_mask_of_several_categories_has_all_their_numbers() -> None:
+    simulator = Simulator("Troupe-v0", 2, device="cpu")
+    space = MultiDiscrete([2, 3])
+    role = dataclasses.replace(simulator.roles[0], action_space=space, mask_elements=5)
+    assert kinds._of_role(0, role, simulator, CPU).choices == 5
 
 
 # ---- learning
