@@ -320,7 +320,7 @@ def play(
     returns = torch.zeros(env.num_envs, device=device)
     lengths = torch.zeros(env.num_envs, dtype=torch.int32, device=device)
     waiting = torch.ones(env.num_envs, dtype=torch.bool, device=device)
-    if kinds.has_own_tables(env.simulator) and not env.simulator.instance["turns"]:
+    if not env.simulator.instance["turns"]:
         active = infos.get("agent_active")  # who is not there at all has no episode that ends
         waiting = waiting if active is None else active.flatten().clone()
     step, note = 0, getattr(watch, "note", None)

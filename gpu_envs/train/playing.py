@@ -52,14 +52,15 @@ class Straight:
         self.rollout.start(obs, infos)
 
     def begin(self) -> None:
-        """Note that all worlds begin."""
+        """Note who is there in the episodes that have just begun."""
+        self.rollout.gone.copy_(self.rollout.absent(-1))
 
     def forget(self, worlds: Tensor) -> None:
         """Let some worlds begin anew."""
         r = self.rollout
         if r.memory is not None:
             rows = worlds.repeat_interleave(r.agents)
-            r.gone &= ~rows
+            r.gone.copy_(torch.where(rows, r.absent(-1), r.gone))
             r.begins[-1] |= rows
             r.memory[-1].masked_fill_(rows.unsqueeze(-1), 0)
 

@@ -57,7 +57,7 @@ class Rollout:
         self.length, self.agents, self.kind = config.rollout, kind.count, kind
         self.rows = env.num_worlds * kind.count
         self.device = torch.device(env.device)
-        self.layout = env.simulator.layout
+        self.layout, self.is_turns = env.simulator.layout, bool(env.simulator.instance["turns"])
         actions = kind.actions
         flags = [self.array(torch.bool) for _ in range(3)]
         self.terminated, self.truncated, self.ended = flags
@@ -152,8 +152,14 @@ class Rollout:
         """
         gone = self.gone | self.ended[t]
         over = gone.view(-1, self.agents).all(1, keepdim=True).expand(-1, self.agents).flatten()
-        self.gone.copy_(gone & ~over)
+        self.gone.copy_(torch.where(over, self.absent(t + 1), gone))
         self.forget(t + 1, over)
+
+    def absent(self, t: int) -> Tensor:
+        """Return which rows are not there at all in episodes that begin with step t."""
+        if self.active is None or self.is_turns:  # where agents take turns all are there
+            return torch.zeros_like(self.gone)
+        return ~self.active[t]
 
     def forget(self, t: int, over: Tensor) -> None:
         """Say which rows begin an episode with step t."""

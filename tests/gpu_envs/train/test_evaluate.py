@@ -133,6 +133,36 @@ def test_chance_plays_where_what_is_seen_is_more_than_a_policy_takes() -> None:
     env.close()
 
 
+class Without:
+    """Worlds whose first agent is not there."""
+
+    def __init__(self, env: Any) -> None:
+        self.env, self.steps = env, 0
+        self.there = torch.arange(env.num_envs) % env.agents_per_world > 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.env, name)
+
+    def reset(self, **choices: Any) -> Any:
+        obs, infos = self.env.reset(**choices)
+        return obs, infos | {"agent_active": self.there}
+
+    def step(self, actions: Any) -> Any:
+        self.steps += 1
+        assert self.steps < 100, "an evaluation waits for who is not there"
+        *results, infos = self.env.step(actions)
+        return *results, infos | {"_episode_stats": infos["_episode_stats"] & self.there}
+
+
+def test_an_evaluation_does_not_wait_for_agents_that_are_never_there() -> None:
+    config = make("TagContinuous-v0", parameters={"max_episode_steps": 20})
+    env = Without(worlds.for_evaluation(config, "cpu", 2))
+    rows = evaluate.rows_of([-1] * env.agents_per_world, 2, "cpu")
+    _, lengths = evaluate.play(env, [], rows, seed=1)  # type: ignore[arg-type]
+    assert not lengths[:, 0].any() and lengths[:, 1:].all()
+    env.close()
+
+
 def test_an_episode_without_a_limit_has_one_in_evaluations() -> None:
     config = make("CartPole-v0", parameters={"max_episode_steps": 0})
     env = worlds.for_evaluation(config, "cpu", 1)

@@ -129,6 +129,21 @@ def test_memories_last_until_all_kinds_have_ended_though_one_is_absent() -> None
     assert t.equal(parted.gone, gone.flatten()) and any(r.begins.any() for r in trainer.rollouts)
 
 
+def test_memories_do_not_wait_for_an_agent_that_is_not_there() -> None:
+    config = make("TagContinuous-v0", num_envs=2, rollout=4, memory=4)
+    trainer = Trainer(config, worlds.for_training(config, "cpu", 2), Ranks("cpu"), print)
+    trainer.start()
+    r = trainer.rollout
+    assert r.active is not None
+    r.active[:] = True
+    r.active[:, 0] = False
+    trainer.playing.begin()
+    r.ended[0, 1 : r.agents] = True  # all others of the first world
+    trainer.playing.end(0)
+    assert r.begins[1].tolist() == [True] * r.agents + [False] * r.agents
+    assert r.gone.nonzero().flatten().tolist() == [0]  # nor is it there in the next episode
+
+
 class Half(Ranks):
     """One of two processes."""
 
