@@ -93,4 +93,37 @@ void check_roles(F&& change) {
     }
 }
 
+/// Padded, an action of another role is one that the mask forbids: it is the first category, and
+/// counted, unless the agent has no action left.
+template <class F>
+void check_actions_of_other_roles(F&& change) {
+  for (const Autoreset mode : kModes) {
+    Config config;
+    config.worlds = 37;
+    config.autoreset = mode;
+    config.max_episode_steps = 6;
+    change(config);
+    Simulation strange("Troupe-v0", config), plain("Troupe-v0", config);
+    strange.reset(5), plain.reset(5);
+    int64_t count = 0;
+    for (int step = 0; step < 15; ++step) {
+      std::vector<int32_t> actions = plain.random_actions(9, uint32_t(step));
+      const std::vector<uint8_t> active = plain.out<uint8_t>(kAgentActive);
+      for (size_t agent = 0; agent < actions.size(); ++agent)
+        if (agent % 6 < 3) actions[agent] = 0;  // dancers, who may not make a move again
+      plain.step_words(actions);
+      for (size_t agent = 0; agent < actions.size(); agent += 6)
+        actions[agent] = 3 + step % 2, count += active[agent];  // drummers have 5, dancers 3
+      strange.step_words(actions);
+      CHECK_EQ(strange.records(), plain.records());
+    }
+    const FaultReport report = strange->faults();
+    CHECK(count > 0);
+    CHECK_EQ(report.illegal_actions, count);
+    CHECK_EQ(report.bad_actions, 0);
+    CHECK_EQ(report.first_illegal_agent, 0);
+    CHECK_EQ(plain->faults().illegal_actions, 0);
+  }
+}
+
 }  // namespace ge::test

@@ -117,6 +117,8 @@ GE_FN void role_rows_out(const Group& group, Output output, bool on) {
     make_role_row<F, Agent, Row>(group.cells, row, kFinal, to + at.of(group.cells.world, row),
                                  at.tail);
   });
+  // Split, rows that are staged end with a barrier, and nobody knows which form it will be.
+  if constexpr (StagingPlan<Row, Agent::capacity, Group::kLanes>::staging) group.settle();
 }
 
 /// Wide rows that a squad makes in the caller's array itself: its lanes write side by side.

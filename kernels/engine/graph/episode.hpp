@@ -16,6 +16,7 @@
 #pragma once
 
 #include "engine/graph/hooks.hpp"
+#include "engine/graph/outputs.hpp"
 #include "engine/graph/role_rows.hpp"
 #include "engine/graph/sewing.hpp"
 #include "engine/maths/math.hpp"
@@ -204,6 +205,8 @@ struct Sewn {
   static constexpr bool kHasParts = requires { typename E::RewardParts; };
   static constexpr Tuning kTuned = kTuning<S>;
   static_assert(has_no_loose_hooks<E>());
+  static_assert(!has_roles<S> || (!has_rows<E, kObservation> && !has_rows<E, kActionMask>),
+                "GE: where there are roles, these name the rows, and the environment none");
   static_assert(!has_roles<S> || !kHasParts,
                 "GE: parts of a reward are told where there is one role");
 

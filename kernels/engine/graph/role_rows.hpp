@@ -189,7 +189,30 @@ GE_FN int64_t words_before(const Params& params, Types<Rs...>) {
   return words;
 }
 
+/// How many categories the role with the most has.
+template <class Params, class... Rs>
+GE_FN int64_t most_choices(const Params& params, Types<Rs...>) {
+  int64_t most = 0, of[] = {int64_t(highest_action<typename Rs::Action>(
+                                params, 0, ActionShape<typename Rs::Action>::ranges.at[0].high)) +
+                            1 ...};
+  for (const int64_t choices : of) most = choices > most ? choices : most;
+  return most;
+}
+
 }  // namespace detail
+
+/// Whether a category that the role lacks is one of another's: padded, it is one of the space that
+/// all share, which a mask forbids, and no fault of the caller's.
+template <class From, class S>
+GE_FN bool is_of_another_role([[maybe_unused]] const Shared<S>& shared,
+                              [[maybe_unused]] int64_t at) {
+  if constexpr (RoleTraits<S>::choices) {
+    if (shared.role_form != RoleForm::padded) return false;
+    const int64_t value = int64_t(load_once(static_cast<const From*>(shared.actions) + at));
+    return value >= 0 && value < detail::most_choices(shared.params, roles_of<S>{});
+  }
+  return false;
+}
 
 /// The action of an agent of R; as `take_action`.
 template <class E, class R, class From, bool kCount>
@@ -205,6 +228,12 @@ GE_FN void take_role_action(const Cells<typename E::Schema>& cells, int row) {
             (int64_t{cells.world} * agents_in<R>(shared.params) + row) * words;
   bool bad = false;
   const auto values = read_words<A, From>(shared, first, bad);
+  if (bad && is_of_another_role<From>(shared, first)) {
+    bad = false;
+    const bool gone = (cells.template load<typename R::Agent, Fate>(row).bits & Fate::kGone) != 0;
+    const bool rests = cells.template load<EpisodeTable, Clock>(0).step == 0;  // takes no action
+    if (!gone && !rests) World<S>(cells).template count_illegal<typename R::Agent>(row);
+  }
   store_action<A, typename R::Agent, kCount>(cells, row, index, values, bad);
 }
 

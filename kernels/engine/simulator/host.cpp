@@ -91,11 +91,20 @@ void for_each_run(const Simulator& simulator, const F& f) {
   }
 }
 
-/// Of roles: each action is judged by what its role may do.
+/// Whether the actions of all roles are one category each of the same space, a mask telling which.
+bool share_a_space(const Simulator& simulator) {
+  const std::vector<RoleShape>& roles = simulator.roles();
+  return simulator.config().roles == RoleForm::padded &&
+         std::all_of(roles.begin(), roles.end(),
+                     [](const RoleShape& role) { return role.words() == 1 && !role.is_float; });
+}
+
+/// Of roles: each action is judged by what its role may do, or where all share a space, by that.
 template <class To, class From>
 void judge_roles(const Simulator& simulator, const From* values, To* to) {
+  const bool shared = share_a_space(simulator);
   for_each_run(simulator, [&](const RoleShape& role, int64_t at, int64_t agents, int64_t first) {
-    const Legal legal{role.ranges, role.is_float};
+    const Legal legal{shared ? simulator.action_ranges() : role.ranges, role.is_float};
     const auto who = [&](int64_t row) {
       const int64_t agent = first + row;
       return "world " + std::to_string(agent / role.count) + ", " + role.name + "_" +

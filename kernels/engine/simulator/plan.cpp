@@ -206,6 +206,7 @@ void PlanFacts::choose_actions(bool is_float) {
   const auto refuse = [&](const std::string& why) {
     throw Error(Fault::value, "actions='flat' makes one category of several: " + why);
   };
+  if (!roles_.empty()) refuse("the roles of " + id_ + " have actions of their own");
   if (is_float) refuse("an action of " + id_ + " is of numbers");
   if (ranges_.size() == 2) refuse("an action of " + id_ + " is one already");
   if (outputs_[kActionMask].exists) refuse("the action mask of " + id_ + " is of each by itself");

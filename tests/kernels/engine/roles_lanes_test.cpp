@@ -11,3 +11,6 @@ GE_TEST(rows_of_roles_split_are_the_padded_ones) {
       config.shuffle_seed = uint64_t(lanes);
     });
 }
+GE_TEST(an_action_of_another_role_is_illegal_and_not_refused) {
+  check_actions_of_other_roles([](ge::Config& config) { config.lanes = 8, config.worlds = 5; });
+}

@@ -33,17 +33,22 @@ GE_TEST(rows_of_roles_split_are_the_padded_ones) {
   check_roles([](Config& config) { config.worlds = 3, config.threads = 2, config.tile = 16; });
 }
 
-GE_TEST(an_action_that_its_role_does_not_have_is_refused_by_name) {
+GE_TEST(an_action_that_no_role_has_is_refused_by_name) {
   Simulation padded = troupe(RoleForm::padded, 2);
   std::vector<int32_t> actions(12);
-  actions[6 + 2] = 3;  // a dancer has 0 to 2, a drummer 0 to 4
-  CHECK_EQ(refusal(padded, actions), "actions: world 1, dancer_2: 3 is not one of 0 to 2");
+  actions[6 + 2] = 5;  // a dancer has 0 to 2, a drummer 0 to 4
+  CHECK_EQ(refusal(padded, actions), "actions: world 1, dancer_2: 5 is not one of 0 to 4");
   actions[6 + 2] = 0, actions[6 + 4] = 4;
   CHECK_EQ(refusal(padded, actions), "");
   Simulation split = troupe(RoleForm::split, 2);
   actions.assign(12, 0);
   actions[11] = 2;  // the clown of world 1
   CHECK_EQ(refusal(split, actions), "actions: world 1, clown_0: 2 is not one of 0 to 1");
+}
+
+GE_TEST(an_action_of_another_role_is_illegal_and_not_refused) {
+  check_actions_of_other_roles([](Config&) {});
+  check_actions_of_other_roles([](Config& config) { config.threads = 2, config.tile = 16; });
 }
 
 GE_TEST(an_absent_agent_has_nothing_and_ends_never) {
