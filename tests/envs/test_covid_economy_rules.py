@@ -195,6 +195,17 @@ def test_the_use_of_product_is_crra_within_its_bounds() -> None:
             wanted = (economy - low) / (high - low + 1e-10)
             assert outputs.reward[world, :51] == pytest.approx(wanted, abs=5e-4, rel=1e-4)
         assert (product / plain.most).max() > 3
+        del options["max_annual_subsidy"]
+        options["unemployment_factor"] = 10.0
+        poor, plain, least = made(**options), Oracle(**options), 1.0
+        for day in range(6):
+            outputs = play(poor, 10 if day == 0 else 0, 0)
+            product = state(poor)["Y"][0]
+            low, high = plain.ends[1]
+            wanted = (plain.crra(product / plain.norm) - low) / (high - low + 1e-10)
+            assert outputs.reward[0, :51] == pytest.approx(wanted, abs=5e-4, rel=1e-4)
+            least = min(least, (product / plain.most).min())
+        assert least < 0.1
 
 
 def weight_of(priority: float) -> np.ndarray[Any, Any]:

@@ -50,10 +50,11 @@ struct Environment {
   using Observe =
       Stages<ObserveAs<Governor, &show_governor<T>>, ObserveMaskAs<Governor, &mask_governor<T>>,
              ObserveAs<Planner, &show_planner<T>>, ObserveMaskAs<Planner, &mask_planner<T>>>;
-  static constexpr Card card{
-      .doc = "51 governors and a planner weigh closures against jobs in the COVID-19 pandemic.",
-      .max_episode_steps = 540,
-      .agents = "52"};
+  static constexpr Card card{.doc =
+                                 "51 governors and a planner weigh closures against jobs in the "
+                                 "COVID-19 pandemic: a toy, no forecast.",
+                             .max_episode_steps = 540,
+                             .agents = "52"};
   static constexpr Hooks<Schema> hooks{.fits_steps =
                                            [](int64_t max_steps) {
                                              return T::keeps_window ||

@@ -6,8 +6,8 @@
 
 namespace gpu_envs::envs::covid_economy {
 
-/// 0 when vaccines would arrive in the next step, as the original computes it: until the first
-/// delivery it holds still at 1 / interval, and is 0 one day early.
+/// As the original computes it: before the first delivery 1 / interval, falling to 0 over the last
+/// interval before it; afterwards the share of an interval until the next one, and never 0 again.
 GE_FN float vaccine_clock(const Params& p, int t) {
   const int next = t + 1, interval = p.vaccine_interval;
   const float length = float(interval);

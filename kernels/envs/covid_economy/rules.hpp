@@ -143,8 +143,11 @@ GE_FN void spread(const W<T>& w, Slot governor, Epidemic& epidemic, Today& today
   const float beta = c.intercept * factors.beta_intercept + c.slope * factors.beta_slope * level;
   const float immune = min(1.0f, doses / (susceptible + 1e-10f));
   const float vaccinated = min(doses, susceptible);
-  const float caught = beta * (susceptible * c.per_person * infected) * (1.0f - immune);
   const float removed = nature.recovery * infected;
+  // Of people that there are: with factors far above 1 the rate asks for more.
+  const float caught = max(removed - infected,
+                           min(susceptible - vaccinated,
+                               beta * (susceptible * c.per_person * infected) * (1.0f - immune)));
   epidemic = {max(0.0f, susceptible - (caught + vaccinated)),
               max(0.0f, infected + caught - removed), epidemic.removed + removed,
               epidemic.vaccinated + vaccinated};

@@ -60,14 +60,12 @@ inline std::string in_tenths(double number) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
 }
 /// "22 March 2020"
-inline std::string day_in_words(int day) {
+inline std::string day_in_words(int64_t day) {
   static constexpr const char* kMonths[] = {"January",   "February", "March",    "April",
                                             "May",       "June",     "July",     "August",
                                             "September", "October",  "November", "December"};
-  const std::string date = date_of(day);
-  const int month = (date[5] - '0') * 10 + (date[6] - '0');
-  const std::string number = date[8] == '0' ? date.substr(9) : date.substr(8);
-  return number + " " + kMonths[month - 1] + " " + date.substr(0, 4);
+  const Date date = date_of(day);
+  return std::to_string(date.day) + " " + kMonths[date.month - 1] + " " + std::to_string(date.year);
 }
 
 /// What tiles show, on a tile of its own, and the colours of the levels.
@@ -129,7 +127,7 @@ void draw_curves(const W<T>& w, const Totals& sum, Board& board) {
     chart.curves.push_back(curves[k]);
     board.charts.push_back(std::move(chart));
   }
-  const int last = w.max_steps() > 0 ? int(w.max_steps()) : max(100, day(w));
+  const int64_t last = w.max_steps() > 0 ? int64_t{w.max_steps()} : max(100, day(w));
   look::write(board, look::day_in_words(0), 11.9f, 0.3f, 0.17f);
   look::write(board, look::day_in_words(last), 17.7f, 0.3f, 0.17f, look::kInk, Caption::kRight);
 }
@@ -150,6 +148,7 @@ Scene map_scene(const W<T>& w) {
   look::write(board, "All states", 11.9f, 9.47f, 0.28f, look::kInk, Caption::kLeft, 1.4f);
   look::write(board, "vaccinated " + percent(sum.vaccinated / sum.people), 17.7f, 9.47f, 0.21f,
               look::kInk, Caption::kRight);
+  look::write(board, "a model to play with, no forecast", 0.25f, 0.3f, 0.17f);
   Scene scene;
   scene.board = std::move(board);
   return scene;

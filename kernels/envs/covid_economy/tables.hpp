@@ -1,5 +1,5 @@
 // What a world is made of: 51 governors with their states, the planner, and the country. Where
-// episodes may outlast the window of unemployment, the changes of its 600 days too (Tier).
+// episodes may outlast the window of unemployment, the changes of its 600 days too.
 #pragma once
 
 #include "envs/covid_economy/presets.hpp"
@@ -135,12 +135,13 @@ struct Bulletin {
 struct Day {
   float delivered;  // 1: vaccines arrive
   float died;       // people
-  int32_t illegal;  // 1: the planner chose out of turn
+  int32_t illegal;  // bits: 1: the planner chose out of turn, 2: a governor did
   static constexpr bool transient = true;
   static constexpr auto describe() {
     return fields(field("delivered", &Day::delivered, "1: vaccines arrive today"),
                   field("died", &Day::died, "people, in all states"),
-                  field("illegal", &Day::illegal, "how many choices the masks forbade"));
+                  field("illegal", &Day::illegal,
+                        "whose choices the masks forbade: 1 the planner's, 2 governors'"));
   }
 };
 struct Country : Single<Factors, Bulletin, Day> {

@@ -18,17 +18,28 @@ inline std::string percent(double share) {
   const std::string rest = std::to_string(hundredths % 100);
   return std::to_string(hundredths / 100) + "." + (rest.size() < 2 ? "0" : "") + rest + " %";
 }
-/// "2020-03-22" for day 0.
-inline std::string date_of(int day) {
-  int year = 2020, month = 1, left = day + kFirstRow;
-  const auto two = [](int number) { return (number < 10 ? "-0" : "-") + std::to_string(number); };
-  for (;; ++month) {
+struct Date {
+  int64_t year;
+  int month, day;
+};
+/// 22 March 2020 for day 0.
+inline Date date_of(int64_t day) {
+  constexpr int64_t kCycle = 146097;  // days of 400 years
+  int64_t left = day + kFirstRow, year = 2020 + 400 * (left / kCycle);
+  left %= kCycle;
+  for (int month = 1;; ++month) {
     if (month > 12) month = 1, ++year;
     const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
     const int lengths[] = {31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    if (left < lengths[month - 1]) return std::to_string(year) + two(month) + two(left + 1);
+    if (left < lengths[month - 1]) return {year, month, int(left) + 1};
     left -= lengths[month - 1];
   }
+}
+/// "2020-03-22"
+inline std::string date_in_digits(int64_t day) {
+  const auto two = [](int number) { return (number < 10 ? "-0" : "-") + std::to_string(number); };
+  const Date date = date_of(day);
+  return std::to_string(date.year) + two(date.month) + two(date.day);
 }
 
 template <class T>
@@ -39,7 +50,7 @@ std::string map_text(const W<T>& w, int viewer) {
     tiles[kMap[i].row][kMap[i].column] = std::string(i == viewer ? ">" : " ") + kMap[i].letters +
                                          (level < 10 ? " " : "") + std::to_string(level);
   }
-  std::string text = date_of(day(w)) + ", day " + std::to_string(day(w)) +
+  std::string text = date_in_digits(day(w)) + ", day " + std::to_string(day(w)) +
                      (w.max_steps() == 0 ? "" : " of " + std::to_string(w.max_steps())) +
                      "; closure of each state, 1 open to 10 closed\n";
   for (const auto& row : tiles) {
@@ -54,7 +65,7 @@ std::string map_text(const W<T>& w, int viewer) {
          percent(sum.unemployed / sum.people) + "\nsubsidy " +
          std::to_string(w.template get<Subsidy>().level) + " of " +
          std::to_string(w.params().subsidy_levels) + ", product of the day " +
-         in_millions(sum.product) + " dollars\n";
+         in_millions(sum.product) + " dollars (a model to play with, no forecast)\n";
 }
 
 }  // namespace gpu_envs::envs::covid_economy

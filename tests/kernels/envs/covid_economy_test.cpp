@@ -1,5 +1,7 @@
 // CovidEconomy, one rule per test, in worlds laid out by hand. Whole runs, golden values and what
 // is refused: tests/envs/test_covid_economy*.py.
+#include "envs/covid_economy/covid_economy.hpp"
+
 #include <cmath>
 #include <utility>
 
@@ -153,6 +155,37 @@ GE_TEST(covid_economy_people_are_neither_made_nor_lost) {
                           double(nation.at("removed")) + double(nation.at("vaccinated"));
     CHECK(near(people, kCalifornians, 1e-6));
   }
+}
+
+GE_TEST(covid_economy_people_are_neither_made_nor_lost_where_factors_are_largest) {
+  for (const int level : {1, 10}) {
+    Nation nation({{"beta_intercept_factor", 10.0},
+                   {"beta_slope_factor", level == 1 ? 1.0 : 10.0},
+                   {"vaccine_start", std::string("2020-04-25")},
+                   {"enforce_masks", false}});
+    std::vector<double> before;
+    for (int day = 0; day < 120; ++day) {
+      nation.step(level);
+      for (size_t state = 0; state < kStates; ++state) {
+        double people = 0;
+        for (const char* const part : {"susceptible", "infected", "removed", "vaccinated"})
+          people += double(nation.at(part, state));
+        if (day == 0) before.push_back(people);
+        CHECK(near(people, before[state], 1e-5));
+      }
+    }
+  }
+}
+
+GE_TEST(covid_economy_dates_are_those_of_the_calendar_however_late) {
+  using namespace gpu_envs::envs::covid_economy;
+  CHECK_EQ(date_in_digits(0), "2020-03-22");
+  CHECK_EQ(date_in_digits(436), "2021-06-01");
+  CHECK_EQ(date_in_digits(709), "2022-03-01");
+  CHECK_EQ(date_in_digits(146097), "2420-03-22");
+  CHECK_EQ(look::day_in_words(2914553), "31 December 9999");
+  CHECK_EQ(look::day_in_words(2914554), "1 January 10000");
+  CHECK_EQ(date_in_digits(int64_t{1} << 31).substr(0, 4), "5881");
 }
 
 GE_TEST(covid_economy_levels_of_29_days_ago_set_the_transmission) {
