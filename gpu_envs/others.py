@@ -58,6 +58,10 @@ class Player(ABC):
         """
         return
 
+    def note(self, outputs: Outputs) -> None:
+        """Note what a step told, where nobody will be asked what follows it."""
+        return
+
 
 class Others:
     """The players of all roles but one.
@@ -299,13 +303,21 @@ class Saved(Player):
             chosen = self._torch.as_tensor(worlds, device=self._simulator.device)
         for memory in self._memories:
             memory[chosen] = 0
-        self._were_over = None
+        if worlds is None:
+            self._were_over = None
+        elif self._were_over is not None:
+            self._were_over[chosen] = False
+
+    def note(self, outputs: Outputs) -> None:
+        """Forget what ended."""
+        if self._has_memory:
+            with self._torch.no_grad():
+                self._forget(outputs)
 
     def __call__(self, seen: Seen) -> Any:
         """Return the likeliest actions."""
         with self._torch.no_grad():
-            if self._has_memory:
-                self._forget(seen.outputs)
+            self.note(seen.outputs)
             for k, (policy, at) in enumerate(self._parts):
                 rows = self._rows(seen.outputs.obs, at)
                 legal = None if seen.mask is None else self._rows(seen.mask, at)

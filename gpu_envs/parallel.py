@@ -41,7 +41,7 @@ class ParallelEnv(World, pettingzoo.ParallelEnv):  # type: ignore[misc]  # Petti
             Observations and infos by agent.
         """
         self._begin(seed, options)
-        numbers = dict(enumerate(self.agents))
+        numbers = {self.possible_agents.index(agent): agent for agent in self.agents}
         observations = {agent: self._observation(i) for i, agent in numbers.items()}
         return observations, {agent: self._info(i) for i, agent in numbers.items()}
 

@@ -80,7 +80,8 @@ class RoleRows:
             for n in OUTPUTS
         ]
         self._parts = roles.Parts(simulator)
-        self._last: Outputs | None = None
+        self._last: Outputs | None = None  # what the others see next; None: to be asked
+        self._changes, self._has_begun = simulator.changes, False
         worlds = simulator.num_worlds
         self._masks = resets.MaskReader(worlds, self.role.count, ("cpu", 0), lambda a: (0, a))
 
@@ -91,12 +92,13 @@ class RoleRows:
         _refuse_out(out)
         if self.simulator.is_closed:
             self.simulator.check()  # says so
-        if self._last is None:
+        if self._last is None or self._changes != self.simulator.changes:
             self._last = self._loaded()
         parts = {self.role.name: self._joiner.readers[self.role.name].read(actions)}
         for name, player in self.others.players.items():
             parts[name] = player(self._seen(name, self._last))
-        self._last = self.simulator.step_arrays(self._joiner.join(parts), False, None, stream)
+        actions, self._last = self._joiner.join(parts), None  # a strict step raises when it is done
+        self._last = self.simulator.step_arrays(actions, False, None, stream)
         return self._rows(self._last)
 
     def reset_arrays(
@@ -110,12 +112,20 @@ class RoleRows:
         """Reset as the simulator does; masks are of worlds, or of this role's rows."""
         _refuse_out(out)
         options, worlds = self._chosen(options)
+        last = self._last if self._changes == self.simulator.changes else None
         results = self.simulator.reset_arrays(seed, options, False, None, stream)
-        if seed is None and self._last is None:
-            seed = self.simulator.np_random_seed
-        self.others.begin(resets.checked_seed(seed, self.simulator.num_worlds), worlds)
+        if last is not None and worlds is not None:  # what it tells of the other worlds
+            for name, player in self.others.players.items():
+                player.note(self._parts.of(name, last))
+        if seed is None and not self._has_begun:
+            seed = self.simulator.np_random_seed or 0
+        self._begin(resets.checked_seed(seed, self.simulator.num_worlds), worlds)
         self._last = self._shown(results)
         return self._rows(self._last)
+
+    def _begin(self, seed: Any, worlds: Any) -> None:
+        self.others.begin(seed, worlds)
+        self._changes, self._has_begun = self.simulator.changes, True
 
     def _shown(self, results: Outputs) -> Outputs:
         """Return what a reset shows: no more than a step does not write alone."""
@@ -125,14 +135,17 @@ class RoleRows:
         )
 
     def _loaded(self) -> Outputs:
-        """Return what worlds show that were loaded before any reset; there may be none yet."""
+        """Return what worlds show that were loaded or changed; there may be none yet."""
         try:
             self.simulator.observe()
         except errors.ResetNeeded:
             faults.refuse_unready()
         nowhere = {"reset_mask": np.zeros(self.simulator.num_worlds, np.bool_)}
-        self.others.begin(0, None)
-        return self._shown(self.simulator.reset_arrays(None, nowhere, False))
+        shown = self._shown(self.simulator.reset_arrays(None, nowhere, False))
+        if not self._has_begun:
+            self._begin(0, None)
+        self._changes = self.simulator.changes
+        return shown
 
     @property
     def is_over(self) -> bool:

@@ -162,7 +162,7 @@ def by_role(simulator: Simulator, array: Any) -> dict[str, Any]:
     worlds, agents = simulator.num_worlds, simulator.agents_per_world
     shape = tuple(array.shape)
     if split is not None and len(shape) == 1:
-        is_mask = str(array.dtype).endswith("int8")
+        is_mask = str(array.dtype).rpartition(".")[2] in ("int8", "bool")
         flat = split.masks if is_mask else split.observations
         if shape == (flat[-1].end,):
             return split.views(array, flat)

@@ -195,6 +195,7 @@ class Simulator(Looks):
         self._pooled = self._arrays.pooled and not self.reuse
         self._mirror, self._traces = None, Traces()
         self._is_ready = self._is_written = False
+        self.changes = 0  # of the worlds, but for steps
         self._has_sampled = False
         self._step: Callable[..., Any] = faults.refuse_unready
         self._step_numpy: Callable[..., Any] = faults.refuse_unready
@@ -322,6 +323,7 @@ class Simulator(Looks):
         if seeds is not None:
             self.np_random_seed = tuple(seeds) if isinstance(seeds, list) else seeds
             self._traces.clear()  # episodes are numbered anew
+        self.changes += 1
         self._set_ready()
         return self._arrays.finish(results)
 
@@ -417,6 +419,7 @@ class Simulator(Looks):
         full = columns.values_for(column, values, current, chosen)
         self._native.set_column(column, full, chosen)
         self._is_written = True
+        self.changes += 1
 
     def save(self) -> bytes:
         """Return the state of all worlds; loads on any machine."""
@@ -432,6 +435,7 @@ class Simulator(Looks):
         self._streams.settle("load()")
         self._native.load(bytes(data))
         self._traces.clear()
+        self.changes += 1
         self._set_ready()
 
     def copy_worlds(self, src: object, dst: object, *, reseed: bool = False) -> None:
@@ -443,6 +447,7 @@ class Simulator(Looks):
         self._streams.settle("copy_worlds()")
         self._native.copy_worlds(source, destination, bool(reseed))
         self._traces.copy(source, destination)
+        self.changes += 1
 
     def check(self) -> None:
         """Raise what went wrong since the last check: bad actions, full tables, frozen steps.

@@ -185,6 +185,20 @@ def test_masked_resets_are_of_worlds_or_of_the_roles_rows(make_vec, key) -> None
     assert changed.tolist() == worlds.tolist()
 
 
+def test_what_the_padded_space_draws_is_played_and_told(make_vec) -> None:
+    env = make_vec("Troupe-v0", WORLDS)
+    env.reset(seed=0)
+    env.check()
+    env.action_space.seed(0)
+    env.step(np.where(np.arange(env.num_envs) % 6 == 0, 4, 0))  # a drummer's, for a dancer
+    with pytest.raises(ValueError, match=r"4 actions were illegal .* of agent 0 in world 0"):
+        env.check()
+    for _ in range(30):
+        env.step(env.action_space.sample())
+    with pytest.raises(ValueError, match="world 1, dancer_0: 5 is not one of 0 to 4"):
+        env.step(np.where(np.arange(env.num_envs) == 6, 5, 0))
+
+
 def test_masks_that_split_a_world_are_refused(make_vec) -> None:
     env = make_vec("TagGrid-v0", WORLDS, role="tagger", num_taggers=3)
     env.reset(seed=0)
@@ -233,6 +247,59 @@ def test_worlds_that_were_loaded_go_on_without_a_reset(make_vec) -> None:
     twin.simulator.load(env.simulator.save())
     for step in range(5):
         assert np.array_equal(env.step(np.full(12, step))[0], twin.step(np.full(12, step))[0])
+
+
+@pytest.mark.parametrize("change", ["load", "copy_worlds", "set", "reset"])
+def test_others_see_worlds_as_they_were_changed(make_vec, change) -> None:
+    seen: list[Any] = []
+
+    def watch(obs: Any, mask: Any) -> Any:
+        seen.append((np.array(obs), np.array(mask)))
+        return mask.argmax(-1)
+
+    others = {"dancer": watch, "clown": "noop"}
+    env = make_vec("Troupe-v0", WORLDS, role="drummer", others=others)
+    simulator = env.simulator
+    env.reset(seed=0)
+    for _ in range(3):
+        env.step(np.zeros(env.num_envs, int))
+    saved = simulator.save()
+    for _ in range(2):
+        env.step(np.full(env.num_envs, 4))
+    if change == "load":
+        simulator.load(saved)
+    elif change == "copy_worlds":
+        simulator.copy_worlds([0], [2], reseed=False)
+    elif change == "set":
+        simulator.set("dancers.strength", 0.75)
+    else:
+        simulator.reset(seed=9)
+    whole = simulator.observe()
+    env.step(np.zeros(env.num_envs, int))
+    for array, shown in zip((whole.obs, whole.action_mask), seen[-1], strict=True):
+        assert np.array_equal(simulator.by_role(array)["dancer"][..., : shown.shape[-1]], shown)
+    if change == "load":
+        env.reset()  # goes on, whatever was loaded
+        env.step(np.zeros(env.num_envs, int))
+
+
+def test_others_see_the_worlds_after_a_strict_step_that_raised(make_vec) -> None:
+    seen: list[Any] = []
+
+    def watch(obs: Any, mask: Any) -> Any:
+        seen.append(np.array(obs))
+        return np.zeros(obs.shape[:2], int)
+
+    others = {"drummer": watch, "clown": "noop"}
+    env = make_vec("Troupe-v0", WORLDS, role="dancer", others=others, strict=True)
+    env.reset(seed=0)
+    env.step(np.ones(env.num_envs, int))
+    with pytest.raises(ValueError, match="illegal"):
+        env.step(np.ones(env.num_envs, int))  # nobody moves the same way twice
+    whole = env.simulator.by_role(np.array(env.simulator.observe().obs))["drummer"]
+    assert not np.array_equal(whole, seen[-1])
+    env.step(np.zeros(env.num_envs, int))
+    assert np.array_equal(whole, seen[-1])
 
 
 # The interface around it

@@ -197,6 +197,23 @@ def test_world_of_a_batch_equals_the_one_world(name, absence) -> None:
     batch.close()
 
 
+def test_rows_belong_to_their_agents_whoever_is_absent(monkeypatch) -> None:
+    env, whole = (gpu_envs.parallel_env("Troupe-v0", absence=0) for _ in range(2))
+    begin = env._begin
+
+    def without_the_first(*arguments: Any) -> None:
+        begin(*arguments)
+        env.agents = env.agents[1:]
+
+    monkeypatch.setattr(env, "_begin", without_the_first)
+    (shown, infos), (wanted, wanted_infos) = env.reset(seed=3), whole.reset(seed=3)
+    assert list(shown) == list(infos) == env.possible_agents[1:]
+    for agent, row in shown.items():
+        assert str(row) == str(wanted[agent]) and str(infos[agent]) == str(wanted_infos[agent])
+    env.close()
+    whole.close()
+
+
 @pytest.mark.parametrize("illegal", ["replace", "terminate"])
 def test_illegal_moves_are_met_role_by_role(illegal) -> None:
     env = gpu_envs.parallel_env("Troupe-v0", illegal=illegal, absence=0)
