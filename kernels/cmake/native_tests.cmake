@@ -61,14 +61,14 @@ foreach(block 1 32)
   ge_build(block${block} cpu ${level_${block}} blocks_envs GE_BLOCK=${block})
 endforeach()
 
-# Sanitizers take five times the compile time: there the lanes have the arena, the herd and the troupe (every stage, any
-# number of rows, roles), the flat jobs one test of the herd, and the rest waits for GE_SANITIZED_ENVS=all.
+# Sanitizers take five times the compile time: there the lanes have the arena and the herd (every stage but those of
+# roles, and any number of rows), the flat jobs one test of the herd, and the rest waits for GE_SANITIZED_ENVS=all.
 set(tested ${all_envs})
 set(flat ${GE_TEST_ENVS})
 if(GE_SANITIZE AND GE_SANITIZED_ENVS STREQUAL "all")
   set(tested ${GE_TEST_ENVS})
 elseif(GE_SANITIZE)
-  set(tested arena herd troupe)
+  set(tested arena herd)
   set(flat herd)
 else()
   foreach(stem ${GE_ENVS})
@@ -219,7 +219,7 @@ foreach(source ${sources})
     endif()
   elseif(name MATCHES "_(shuffled|lanes|flat|cuda|engine)$")
     set(builds ${CMAKE_MATCH_1})
-    if(GE_SANITIZE AND NOT GE_SANITIZED_ENVS STREQUAL "all" AND name MATCHES "_shuffled$|(actions|roles)_flat$|(cartpole|neighbours)_lanes$")
+    if(GE_SANITIZE AND NOT GE_SANITIZED_ENVS STREQUAL "all" AND name MATCHES "_shuffled$|(actions|roles)_flat$|(cartpole|neighbours|roles)_lanes$")
       continue()
     endif()
   elseif(name MATCHES "_modules$")
