@@ -57,9 +57,9 @@ struct SettingsOf : cameras::Settings {
         field("height_low", &Self::height_low, "lowest wall or step").in("m").within(1, 5),
         field("height_high", &Self::height_high, "highest wall or step").in("m").within(1, 5),
         field("hardest_count", &Self::hardest_count,
-              "most walls and steps of height_high and fields of lava_high in one level, where "
-              "others "
-              "can be drawn")
+              "most walls and steps of height_high and fields of lava_high in one level, 0 allows "
+              "none; one too many is drawn again, but the 32nd draw stays, so it is exceeded where "
+              "nothing smaller can be drawn")
             .within(0, kMostPlatforms));
   }
   static constexpr auto describe_kinds() {
