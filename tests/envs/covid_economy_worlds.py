@@ -105,11 +105,17 @@ def recorded(run: str) -> Recorded:
 
 
 def total_of_planner(plays: Callable[[int], Play], days: int = 405, **options: Any) -> float:
-    """Return the planner's total with all weights as fitted, as the published totals are."""
+    """Return the planner's total with all weights as fitted, as the published totals are.
+
+    Masks are free unless `options` say otherwise: the original does not enforce them.
+    """
+    options = {"enforce_masks": False} | options
     simulator = made(
-        max_episode_steps=days, health_priority_governors=1.0, health_priority_planner=1.0,
-        enforce_masks=False, **options,
-    )  # fmt: skip
+        max_episode_steps=days,
+        health_priority_governors=1.0,
+        health_priority_planner=1.0,
+        **options,
+    )
     total = 0.0
     for day in range(1, days + 1):
         total += float(np.asarray(play(simulator, *plays(day)).reward)[0, 51])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -59,11 +60,14 @@ def test_the_planner_may_choose_every_90_days() -> None:
     assert found == [0, 90, 180, 270, 360, 450, 540]
 
 
-def test_subsidy_levels_that_there_are_not_stay_masked() -> None:
-    simulator = made(subsidy_levels=5)
+@pytest.mark.parametrize("enforce", [True, False])
+def test_subsidy_levels_that_do_not_exist_count_as_none(enforce: bool) -> None:
+    simulator = made(subsidy_levels=5, enforce_masks=enforce)
     assert masks(simulator)[1][0].tolist() == [True] * 6 + [False] * 15
     play(simulator, 0, 6)
     assert column(simulator, "planners.subsidy").item() == 0
+    with pytest.raises(ValueError, match="1 action was illegal") if enforce else nullcontext():
+        simulator.check()
     simulator.reset(seed=1)
     outputs = play(simulator, 0, 5)
     assert rows(outputs, simulator)[1][0, 51] == 1.0
