@@ -1,16 +1,23 @@
 """Every wrapper of `gymnasium.wrappers.vector`: works or not, as docs/wrappers.md says.
 
 "works" means: built, stepped through episode ends and partial resets, and its effect on what a
-plain twin returns is the documented one. "no" means that Gymnasium's wrapper raises.
+plain twin returns is the documented one. "no" means that Gymnasium's wrapper raises. Each case
+plays an environment that has what its wrapper is for: pictures, a `Box` of actions, bounds.
+
+moviepy, pygame and opencv, which some wrappers call, are not in the environment of the tests:
+stand-ins take their places and keep what they are given.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+from unittest.mock import MagicMock
 
 import gymnasium
 import gymnasium.wrappers.vector as wrappers
@@ -49,6 +56,53 @@ def _shares(random: np.random.Generator) -> Drawn:
     return forces, (forces + 1) / 2
 
 
+def _heads(random: np.random.Generator) -> Drawn:
+    actions = random.integers(0, 2, (4, 6))
+    return actions, actions
+
+
+# ---- stand-ins
+
+SHOWN: list[np.ndarray] = []  # pictures that reached the window or a film, in their order
+
+
+class _Film:
+    """A clip of moviepy's: writes the number of its pictures in the place of a film."""
+
+    def __init__(self, frames: list[np.ndarray], fps: int) -> None:
+        self._frames = frames
+
+    def write_videofile(self, path: str, logger: Any) -> None:
+        Path(path).write_text(str(len(self._frames)))
+        SHOWN.extend(self._frames)
+
+
+def _resize(picture: np.ndarray, size: tuple[int, int], **_: Any) -> np.ndarray:
+    """The nearest pixels, as cv2.resize with INTER_NEAREST; `size` is (columns, rows)."""
+    if not isinstance(picture, np.ndarray):
+        raise TypeError("src is not a numpy array")
+    rows, columns = (np.arange(n) * m // n for n, m in zip(size[::-1], picture.shape, strict=False))
+    return picture[rows][:, columns]
+
+
+@pytest.fixture(autouse=True)
+def _stand_ins(monkeypatch, tmp_path) -> None:
+    SHOWN.clear()
+    monkeypatch.chdir(tmp_path)  # films go to a folder of the working directory
+    film = "moviepy.video.io.ImageSequenceClip"
+    for name in ("moviepy", "moviepy.video", "moviepy.video.io", film, "cv2"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setattr(sys.modules[film], "ImageSequenceClip", _Film, raising=False)
+    monkeypatch.setattr(sys.modules["cv2"], "resize", _resize, raising=False)
+    monkeypatch.setattr(sys.modules["cv2"], "INTER_AREA", 3, raising=False)
+    window = MagicMock()
+    window.surfarray.make_surface.side_effect = SHOWN.append
+    monkeypatch.setitem(sys.modules, "pygame", window)
+
+
+# ---- the wrappers
+
+
 @dataclass
 class Case:
     """One wrapper: how it is made, where it works, and its effect on (plain step, wrapped step)."""
@@ -60,6 +114,7 @@ class Case:
     effect: Callable[[Step, Step], bool]
     environment: str = "CartPole-v0"
     options: dict[str, Any] = field(default_factory=dict)
+    plain: dict[str, Any] = field(default_factory=lambda: {"observation": "flat"})
     torch_actions: bool = False
     draw: Callable[[np.random.Generator], Drawn] = _pushes  # what the plain and the wrapped get
 
@@ -106,6 +161,27 @@ def _listed(plain: Step, wrapped: Step) -> bool:
     if [row for row in range(4) if "episode_stats" in rows[row]] != ended:
         return False
     return all(rows[r]["episode_stats"]["l"] == plain[4]["episode_stats"]["l"][r] for r in ended)
+
+
+def _shown(plain: Step, wrapped: Step) -> bool:
+    """Something is in the window, and the step is as it would be without one."""
+    return _same(plain, wrapped) and SHOWN[-1].shape == (32, 24, 3) and SHOWN[-1].any()
+
+
+def _grey(plain: Step, wrapped: Step) -> bool:
+    grey = np.asarray(plain[0]) @ [0.2125, 0.7154, 0.0721]
+    return wrapped[0].shape == (4, 6, 8) and np.abs(wrapped[0] - grey).max() <= 1
+
+
+def _smaller(plain: Step, wrapped: Step) -> bool:
+    return np.array_equal(wrapped[0], np.asarray(plain[0])[:, ::2, ::2])
+
+
+DRAWN = {"render_mode": "rgb_array", "render_size": (24, 32)}
+SEEN = {
+    "channels": "last", "resolution": "6x8", "episode_seconds": 1.0, "platform_seconds": 0.0,
+    "box_seconds": 0.0,
+}  # fmt: skip
 
 
 def _torch(env: Any, backwards: bool = False) -> Any:
@@ -167,13 +243,27 @@ CASES = [
         options={"observation": "dict"},
     ),
     Case("FlattenObservation", wrappers.FlattenObservation, NO_SAME_STEP, NOWHERE, _same),
-    Case("GrayscaleObservation", wrappers.GrayscaleObservation, NOWHERE, NOWHERE, _never),
+    Case(
+        "GrayscaleObservation",
+        wrappers.GrayscaleObservation,
+        NO_SAME_STEP,
+        NOWHERE,
+        _grey,
+        environment="ObstaclesEasy-v0",
+        options=SEEN,
+        plain={},
+        draw=_heads,
+    ),
     Case(
         "ResizeObservation",
-        lambda env: wrappers.ResizeObservation(env, (8, 8)),
+        lambda env: wrappers.ResizeObservation(env, (3, 4)),
+        NO_SAME_STEP,
         NOWHERE,
-        NOWHERE,
-        _never,
+        _smaller,
+        environment="ObstaclesEasy-v0",
+        options=SEEN,
+        plain={},
+        draw=_heads,
     ),
     Case(
         "ReshapeObservation",
@@ -260,12 +350,13 @@ CASES = [
     ),
     Case(
         "RecordVideo",
-        lambda env: wrappers.RecordVideo(env, "videos"),
-        NOWHERE,
-        NOWHERE,
-        _never,
+        lambda env: wrappers.RecordVideo(env, "videos", gc_trigger=None),
+        EVERYWHERE,
+        EVERYWHERE,
+        _same,
+        options=DRAWN,
     ),
-    Case("HumanRendering", wrappers.HumanRendering, NOWHERE, NOWHERE, _never),
+    Case("HumanRendering", wrappers.HumanRendering, EVERYWHERE, EVERYWHERE, _shown, options=DRAWN),
     Case("ArrayConversion", _torch, EVERYWHERE, EVERYWHERE, _tensors, torch_actions=True),
     Case("JaxToNumpy", lambda env: wrappers.JaxToNumpy(env), EVERYWHERE, EVERYWHERE, _arrays),
     Case(
@@ -298,7 +389,7 @@ def _play(
 ) -> None:
     """Step a wrapped environment beside a plain NumPy one, through ends and partial resets."""
     options = {"autoreset_mode": mode} | case.options
-    plain = make_vec(case.environment, 4, **(options | {"observation": "flat"}))
+    plain = make_vec(case.environment, 4, **(options | case.plain))
     env = wrap(make_vec(case.environment, 4, arrays=arrays, **options))
     plain.reset(seed=3)
     env.reset(seed=3)
@@ -358,6 +449,50 @@ def test_conversion_first_makes_torch_output_as_good_as_numpy(make_vec, name, mo
         return case.make(_torch(env, backwards=True))
 
     _play(case, make_vec, mode, "torch", wrap, converted=True)
+
+
+@pytest.mark.parametrize(("mode", "films"), [
+    ("SameStep", [9, 9, 3]), ("NextStep", [10, 10, 1]), ("Disabled", [10, 10, 3])
+])  # fmt: skip
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_films_hold_the_pictures_of_an_episode(make_vec, mode: str, films: list[int]) -> None:
+    """Nine steps and the reset are ten pictures; SameStep lacks the last one."""
+    env = make_vec("CartPole-v0", 2, max_episode_steps=9, autoreset_mode=mode, **DRAWN)
+    still = make_vec("CartPole-v0", 2, max_episode_steps=9, autoreset_mode=mode, **DRAWN)
+    env = wrappers.RecordVideo(env, "videos", episode_trigger=lambda episode: True, gc_trigger=None)
+    drawn = []
+    for each in (env, still):
+        each.reset(seed=1)
+    drawn.append(np.concatenate(still.render(), axis=1))
+    for step in range(20):
+        actions = np.array([step % 2, (step + 1) % 2])
+        ended = env.step(actions)[3]
+        still.step(actions)
+        drawn.append(np.concatenate(still.render(), axis=1))
+        if mode == "Disabled" and ended.all():
+            for each in (env, still):
+                each.reset(options={"reset_mask": np.array([True, True])})
+            drawn.append(np.concatenate(still.render(), axis=1))
+    env.close()
+    assert env.frames_per_sec == 50
+    names = [f"rl-video-episode-{k}.mp4" for k in range(len(films))]
+    assert [int(Path("videos", name).read_text()) for name in names] == films
+    assert len(SHOWN) == len(drawn) == sum(films)
+    np.testing.assert_array_equal(SHOWN, drawn)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_films_of_several_agents_show_a_world_once_per_row(make_vec) -> None:
+    env = make_vec("Overcooked-v0", 2, max_episode_steps=5, **DRAWN)
+    env.reset(seed=1)
+    assert [picture.shape for picture in env.render()] == [(24, 32, 3)] * 4
+    for options, shape in (({}, (48, 64, 3)), ({"record_first_only": True}, (24, 32, 3))):
+        SHOWN.clear()
+        film = wrappers.RecordVideo(env, "films", video_length=2, gc_trigger=None, **options)
+        film.reset(seed=1)
+        film.step(np.zeros(4, int))
+        film.step(np.zeros(4, int))
+        assert [frame.shape for frame in SHOWN] == [shape] * 3
 
 
 def test_every_vector_wrapper_of_gymnasium_has_a_case() -> None:
