@@ -21,6 +21,7 @@ import logging
 import pickle
 import platform
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -40,6 +41,7 @@ LIBRARIES = {  # import name: name of the distribution
     "stable_baselines3": "stable-baselines3",
     "torchrl": "torchrl",
     "supersuit": "SuperSuit",
+    "moviepy": "moviepy",
 }
 STEPS = 40  # of each check that plays itself
 WORLDS = 3
@@ -264,6 +266,7 @@ over_modes(
     '`FlattenObservation`, NextStep, `observation="dict"`',
     wrappers.FlattenObservation,
     ["NextStep"],
+    "fields of roles with spaces of their own differ, so their rows are flat",
     observation="dict",
 )
 
@@ -483,6 +486,22 @@ def check_gym_vec_env(name: str) -> None:
     rows.close()
 
 
+# moviepy
+
+
+@check("moviepy", "Gymnasium's `RecordVideo`, three modes")
+def check_films(name: str) -> None:
+    """A film of each episode of the first row, where the environment has pictures."""
+    if "rgb_array" not in batch(name).metadata["render_modes"]:
+        raise NotFor("no pictures")
+    for mode in MODES:
+        with tempfile.TemporaryDirectory() as folder:
+            env = batch(name, mode, render_mode="rgb_array", render_size=(36, 64))
+            play(wrappers.RecordVideo(env, folder, episode_trigger=lambda episode: episode < 2))
+            films = sorted(file.name for file in Path(folder).iterdir())
+            assert films == ["rl-video-episode-0.mp4", "rl-video-episode-1.mp4"]
+
+
 # The table
 
 
@@ -552,8 +571,9 @@ Other libraries' own checkers and wrappers over every environment, as it is by d
 the small size where they are large by themselves). Made by `{command}` with {versions()}.
 
 `passes` means that the library's checker is content, or that its wrapper plays {STEPS} steps.
-"several agents" means that the check is for one agent alone. `-` stands where a library was not
-installed; any other word is the error that the library raised, explained below the table.
+"several agents" means that the check is for worlds of one agent, "no pictures" that the environment
+has no `render_mode="rgb_array"`. `-` stands where a library was not installed; any other word is the
+error that the library raised, explained below the table.
 
 {table(names, rows)}"""
 
