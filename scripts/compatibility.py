@@ -393,28 +393,19 @@ def check_gym_env(name: str) -> None:
     specs(lambda: GymEnv(f"gpu_envs/{name}", **sizes(name, "alone")))
 
 
-@check("torchrl", "`check_env_specs` of `GymWrapper(make_vec)`, SameStep", ROWS)
-def check_gym_wrapper(name: str) -> None:
-    """TorchRL's wrapper over a batch as it is by default."""
-    from torchrl.envs import GymWrapper
+def over_batches(label: str, remedy: str, mode: str, **options: Any) -> None:
+    """Register TorchRL's wrapper over a batch."""
 
-    specs(lambda: GymWrapper(batch(name)))
+    @check("torchrl", f"`check_env_specs` of `GymWrapper(make_vec)`, {label}", remedy)
+    def run(name: str) -> None:
+        from torchrl.envs import GymWrapper
 
-
-@check("torchrl", '`check_env_specs` of `GymWrapper(make_vec)`, SameStep, `infos="rows"`')
-def check_gym_wrapper_rows(name: str) -> None:
-    """The same with plain infos."""
-    from torchrl.envs import GymWrapper
-
-    specs(lambda: GymWrapper(batch(name, infos="rows")))
+        specs(lambda: GymWrapper(batch(name, mode, **options)))
 
 
-@check("torchrl", "`check_env_specs` of `GymWrapper(make_vec)`, Disabled")
-def check_gym_wrapper_disabled(name: str) -> None:
-    """The same where TorchRL resets."""
-    from torchrl.envs import GymWrapper
-
-    specs(lambda: GymWrapper(batch(name, "Disabled")))
+over_batches("SameStep", ROWS, "SameStep")
+over_batches('SameStep, `infos="rows"`', "", "SameStep", infos="rows")
+over_batches("Disabled", "", "Disabled")
 
 
 @check("torchrl", "`check_env_specs` of our `TorchRLEnv`")
@@ -571,9 +562,9 @@ Other libraries' own checkers and wrappers over every environment, as it is by d
 the small size where they are large by themselves). Made by `{command}` with {versions()}.
 
 `passes` means that the library's checker is content, or that its wrapper plays {STEPS} steps.
-"several agents" means that the check is for worlds of one agent, "no pictures" that the environment
-has no `render_mode="rgb_array"`. `-` stands where a library was not installed; any other word is the
-error that the library raised, explained below the table.
+"several agents" means that the check is for worlds of one agent, "no pictures" that there is no
+`render_mode="rgb_array"`. `-` stands where a library was not installed; any other word is the error
+that the library raised, explained below the table.
 
 {table(names, rows)}"""
 
