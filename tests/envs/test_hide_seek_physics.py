@@ -5,6 +5,9 @@ One substep is h = 1/120 s; full action moves an agent by 0.333 m per step.
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -82,15 +85,31 @@ def test_angles_of_a_layout_roll_then_pitch_then_yaw() -> None:
     np.testing.assert_allclose(turned(2, 2), (*yawed, pitched[2]), atol=1e-6)
 
 
-@pytest.mark.parametrize("height", [4, 5, 6, 8])
-def test_high_stack_comes_to_rest_with_two_sweeps(height: int) -> None:
-    layout = "; ".join(f"cube 0 0 {1 + 2 * k}" for k in range(height))
-    scene = Scene(layout, quiet_steps=0, solver_sweeps=2)
-    cubes = slice(scene.box, scene.box + height)
-    for _ in range(240):
-        scene.step(scene.drive())
-    assert np.linalg.norm(scene.get("velocity", cubes), axis=-1).max() < 0.01
-    assert np.abs(scene.get("position", cubes)[0, :, :2]).max() < 0.01
+PAGE = Path(__file__).parents[2] / "docs" / "physics.md"
+SWAYS = re.findall(
+    r"^\| `solver_sweeps` (\d), (\d+) substeps \| (.*) \|$", PAGE.read_text(), re.MULTILINE
+)
+
+
+@pytest.mark.parametrize(("sweeps", "substeps", "speeds"), SWAYS)
+def test_high_stacks_sway_or_rest_as_the_page_says(sweeps: str, substeps: str, speeds: str) -> None:
+    for height, told in zip((4, 5, 6, 8), map(float, speeds.split(" | ")), strict=True):
+        layout = "; ".join(f"cube 0 0 {1 + 2 * k}" for k in range(height))
+        options = {"solver_sweeps": int(sweeps), "substeps": int(substeps)}
+        scene = Scene(layout, quiet_steps=0, **options)
+        cubes, highest = slice(scene.box, scene.box + height), 0.0
+        for step in range(1, 271):
+            scene.step(scene.drive())
+            if step >= 240:
+                speed = np.linalg.norm(scene.get("velocity", cubes), axis=-1).max()
+                highest = max(highest, float(speed))
+        assert highest == pytest.approx(told, abs=0.0051)
+        if sweeps == "2":
+            assert np.abs(scene.get("position", cubes)[0, :, :2]).max() < 0.01
+
+
+def test_the_page_has_the_sways_of_four_settings() -> None:
+    assert [row[:2] for row in SWAYS] == [("1", "4"), ("1", "8"), ("1", "16"), ("2", "4")]
 
 
 @pytest.mark.parametrize("profile", ["fixed", "port", "openai"])
