@@ -88,6 +88,12 @@ def test_steps_of_the_readme_are_those_of_the_environments() -> None:
             assert (int(told[1]) if told else 0) == limit, name
 
 
+def test_the_readme_has_a_row_of_every_room_of_the_kernels() -> None:
+    rooms = {p.name for p in (ROOT / "kernels").iterdir() if any(p.glob("**/*.[hc]pp"))}
+    rows = {row[0] for row in table_of(text_of("README.md"), "folder")}
+    assert {f"`kernels/{room}/`" for room in rooms} <= rows
+
+
 VIEWS = {"perspective": "perspective", "top": "top", "both": "both", "agent": "agent:0"}
 
 
@@ -236,3 +242,22 @@ def test_a_wrong_command_is_found() -> None:
     ):
         with pytest.raises((AssertionError, FileNotFoundError)):
             check_command(wrong)
+
+
+# ---- links
+
+LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
+
+
+def anchors(page: Path) -> set[str]:
+    """Return what GitHub calls the headings of a page."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_of_a_page_lead_to_files_and_headings(page: Path) -> None:
+    for path, anchor in LINK.findall(page.read_text(encoding="utf-8")):
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), path
+        assert not anchor or anchor in anchors(target), f"{path}#{anchor}"
