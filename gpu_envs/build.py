@@ -5,12 +5,14 @@
 - `build --target cuda`: the same for one target alone
 - `build my_env.hpp`: a module of a header outside the tree, in the user's cache
 - `build my_family`: the same of every environment in a folder, such as a family's tasks
-- `build --forget my_env.hpp`: takes it out of the cache
+- `build --forget my_env.hpp`: takes it out of the cache; an entry's file name, such as
+  `my_env-0123abcd.json`, takes out one that cannot be read
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -40,7 +42,9 @@ def _parser() -> flags.Parser:
         help="default: every environment of this tree",
     )
     parser.add_argument(
-        "--forget", action="store_true", help="remove the modules of these headers from the cache"
+        "--forget",
+        action="store_true",
+        help="remove the modules of these headers, or entries by file name, from the cache",
     )
     parser.add_argument(
         "--target",
@@ -128,16 +132,46 @@ def _describe_apart(target: str, file: Path) -> list[dict[str, Any]]:
 
 
 def build_header(header: Path, targets: Sequence[str] = ()) -> list[str]:
-    """Make modules of a header outside the tree and return the ids of its environments."""
-    header = header.resolve()
-    if not header.is_file():
-        raise toolchain.CannotBuild(f"{header} does not exist")
-    if not header.stem.isidentifier():
+    """Make modules of a header outside the tree and return the ids of its environments.
+
+    A header that is refused leaves nothing in the cache.
+    """
+    header = _checked(header)
+    was_known = outside.is_kept(header)
+    try:
+        described = _built(header, targets)
+    except (toolchain.CannotBuild, ImportError):
+        if not was_known:
+            outside.forget(header)
+        raise
+    outside.keep(header, described)
+    registration.refresh()
+    return [entry["id"] for entry in described]
+
+
+def _checked(header: Path) -> Path:
+    """Return the whole path of a header; refuses what cannot be one."""
+    real = _real(header)
+    if not real.is_file():
+        raise toolchain.CannotBuild(f"{header} {_why_no_file(real)}")
+    if not real.stem.isidentifier():
         raise toolchain.CannotBuild(
-            f"{header.name}: the file is named after its namespace, gpu_envs::envs::<name>, so its "
+            f"{real.name}: the file is named after its namespace, gpu_envs::envs::<name>, so its "
             "name must be one of C++"
         )
-    own = registration.Home(header.stem, header)
+    return real
+
+
+def _why_no_file(path: Path) -> str:
+    if path.is_symlink():
+        return "is a link that leads to itself"
+    if path.exists():
+        return "is not a regular file"
+    return "does not exist"
+
+
+def _built(header: Path, targets: Sequence[str]) -> list[dict[str, Any]]:
+    """Make the modules of a header and return what they say of its environments."""
     described: list[dict[str, Any]] = []
     runnable = [*(f"cpu_{level}" for level in processor.runnable_levels()), "cuda"]
     for target in sorted(targets or _targets(), key=lambda target: target not in runnable):
@@ -148,18 +182,16 @@ def build_header(header: Path, targets: Sequence[str] = ()) -> list[str]:
             continue  # an engine that this processor cannot run is not opened
         try:
             described = _describe_apart(target, file)
-            registration.check_ids(own, described)
+            registration.check_ids(registration.Home(header.stem, header), described)
         except (toolchain.CannotBuild, ImportError):
-            file.unlink(missing_ok=True)
+            outside.drop(file)
             raise
     if not described:
         raise toolchain.CannotBuild(
             f"{header} was built, but what it says of itself is read on a processor that runs it: "
             f"name one of {', '.join(runnable)} too"
         )
-    outside.keep(header, described)
-    registration.refresh()
-    return [entry["id"] for entry in described]
+    return described
 
 
 def _found(paths: Sequence[Path]) -> list[Path]:
@@ -176,16 +208,42 @@ def _found(paths: Sequence[Path]) -> list[Path]:
     return headers
 
 
-def _headers(paths: Sequence[Path], targets: Sequence[str], forget: bool) -> None:
+def _headers(paths: Sequence[Path], targets: Sequence[str]) -> None:
     for path in _found(paths):
-        if forget:
-            if not outside.forget(path.resolve()):
-                raise toolchain.CannotBuild(f"{path} has no module in {places.cache_folder()}")
-            print(f"gpu_envs: {path} is forgotten")
-            continue
         ids = build_header(path, targets)
         call = f"gymnasium.make_vec({'gpu_envs/' + ids[0]!r}{_device(targets)})"
         print(f"gpu_envs: {', '.join(ids)} can be made: {call}")
+
+
+def _forget(names: Sequence[str]) -> None:
+    """Take headers out of the cache, or entries by the names of their files."""
+    if not names or any(not name.endswith((".hpp", ".json")) for name in _forgettable(names)):
+        raise toolchain.CannotBuild(
+            "--forget takes headers outside the tree, such as my.hpp, or the file names of entries "
+            f"in {places.kept_headers()}"
+        )
+    for name in _forgettable(names):
+        is_entry = name.endswith(".json")
+        key = Path(name).stem if is_entry else outside.key_of(_real(Path(name)))
+        if not outside.forget_key(key):
+            what = "is no entry" if is_entry else "has no module"
+            raise toolchain.CannotBuild(f"{name} {what} in {places.cache_folder()}")
+        print(f"gpu_envs: {name} is forgotten")
+
+
+def _forgettable(names: Sequence[str]) -> list[str]:
+    """Return names of headers and entries; a folder stands for the environments in it."""
+    is_folder = [Path(name).is_dir() and not name.endswith(".json") for name in names]
+    return [
+        found
+        for name, folder in zip(names, is_folder, strict=True)
+        for found in (map(str, _found([Path(name)])) if folder else [name])
+    ]
+
+
+def _real(path: Path) -> Path:
+    """Return a path without links; a link to itself stays as it is."""
+    return Path(os.path.realpath(path))
 
 
 def _device(targets: Sequence[str]) -> str:
@@ -199,28 +257,35 @@ def _own_stem(header: Path) -> str | None:
     """Return the stem of a header that is one of this tree's environments."""
     if not places.is_source_tree():
         return None
-    known = {path.resolve(): stem for stem, path in places.environments().items()}
-    return known.get(header.resolve())
+    known = {_real(path): stem for stem, path in places.environments().items()}
+    return known.get(_real(header))
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the command and return its exit status."""
-    options = _parser().parse_args(argv)
+def _sorted(what: Sequence[str]) -> tuple[list[Path], list[str]]:
+    """Return headers outside the tree, and names of environments of the tree."""
     headers, names = [], []
-    for name in options.what:
+    for name in what:
         is_path = name.endswith(".hpp") or Path(name).is_dir()
         stem = _own_stem(Path(name)) if is_path else name
         if stem is not None:
             names.append(stem)
         else:
             headers.append(Path(name))
+    return headers, names
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit status."""
+    options = _parser().parse_args(argv)
     try:
-        if options.forget and (names or not headers):
-            raise toolchain.CannotBuild("--forget takes headers outside the tree, such as my.hpp")
+        if options.forget:
+            _forget(options.what)
+            return 0
+        headers, names = _sorted(options.what)
         if options.engine and options.what:
             raise toolchain.CannotBuild("--engine builds no environment: name none")
         if headers:
-            _headers(headers, options.target or (), options.forget)
+            _headers(headers, options.target or ())
         if names or not headers:
             _tree(names, options.target or _targets(), options.engine)
     except (toolchain.CannotBuild, ImportError, ValueError, OSError) as problem:

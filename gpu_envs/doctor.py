@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpu_envs import extras, native, registration
-from gpu_envs.building import labels, places, processor, toolchain, upkeep
+from gpu_envs.building import kept, labels, places, processor, toolchain, upkeep
 
 NEEDED = ("numpy", "gymnasium", "pettingzoo")
 OPTIONAL = {  # by the name in the registry: what it is for, and the extra of ours that brings it
@@ -139,6 +139,7 @@ def _modules() -> Iterator[Finding]:
     own = sorted({str(home.header) for home in homes if home.header is not None})
     if own:
         yield Finding("ok", f"headers of yours: {', '.join(own)}")
+    yield from (Finding("-", problem) for problem in kept.read()[1])
 
 
 def _modules_of(target: str) -> Iterator[Finding]:

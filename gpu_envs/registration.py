@@ -46,23 +46,68 @@ def _known() -> dict[str, tuple[Description, Home]]:
             for entry in json.load(file):
                 found[entry["id"]] = (entry, Home(stem))
     if os.path.isdir(places.kept_headers()):  # seldom, so that an import stays cheap
-        from gpu_envs.building import outside
-
-        for kept in outside.entries():
-            for entry in kept.environments:
-                own = Home(kept.header.stem, kept.header)
-                if found.setdefault(entry["id"], (entry, own))[1] != own:
-                    other = found[entry["id"]][1].header or "gpu_envs"
-                    warnings.warn(
-                        f"{entry['id']} of {kept.header} is hidden by that of {other}: rename it, "
-                        f"or `python -m gpu_envs build --forget {kept.header}`",
-                        stacklevel=2,
-                    )
+        _add_kept(found)
     return found
 
 
+def _add_kept(found: dict[str, tuple[Description, Home]]) -> None:
+    """Add the environments of the user's cache; warn of each entry that is left out or hidden."""
+    from gpu_envs.building import kept
+
+    entries, problems = kept.read()
+    for entry in entries:
+        own = Home(entry.header.stem, entry.header)
+        try:
+            _check_forms(own, entry.environments)
+        except ImportError as problem:
+            problems.append(kept.left_out(entry.file, str(problem)))
+            continue
+        for said in entry.environments:
+            if found.setdefault(said["id"], (said, own))[1] != own:
+                other = found[said["id"]][1].header or "gpu_envs"
+                problems.append(
+                    f"{said['id']} of {entry.header} is hidden by that of {other}: rename it, "
+                    f"or `python -m gpu_envs build --forget {entry.header}`"
+                )
+    for line in problems:
+        warnings.warn(line, stacklevel=2)
+
+
+def _check_forms(own: Home, described: list[Description]) -> None:
+    """Refuse ids that Gymnasium would not register, or that stand twice."""
+    names = [entry["id"] for entry in described]
+    for name in names:
+        if why := _id_problem(name):
+            raise ImportError(
+                f"{own.header or own.stem} brings the id {name!r}, {why}: an id is <Name>-v<number>"
+                " without a namespace, such as MyTask-v0; the name has letters, digits, `_`, `-` "
+                "and `.`"
+            )
+        if names.count(name) > 1:
+            raise ImportError(f"{own.header or own.stem} brings the id {name!r} twice")
+
+
+def _id_problem(name: str) -> str:
+    """Return why Gymnasium cannot make `gpu_envs/<name>`; its own parser is asked."""
+    from gymnasium import error
+    from gymnasium.envs.registration import get_env_id, parse_env_id
+
+    try:
+        namespace, bare, version = parse_env_id(f"{NAMESPACE}/{name}")
+    except error.Error:
+        return "which Gymnasium refuses"
+    if version is None:
+        return "which has no version"
+    if ":" in name:
+        return "whose `:` is for the name of a module in `gymnasium.make`"
+    if get_env_id(namespace, bare, version) != f"{NAMESPACE}/{name}":
+        return "whose version is not a plain number"
+    return ""
+
+
 def check_ids(own: Home, described: list[Description]) -> None:
-    """Refuse ids that somebody else has."""
+    """Refuse ids that Gymnasium cannot register, or that somebody else has."""
+    _check_forms(own, described)
     for entry in described:
         if entry["id"] not in environments() or home(entry["id"]) == own:
             continue
@@ -72,6 +117,20 @@ def check_ids(own: Home, described: list[Description]) -> None:
             owner = f"{other} has brought"
             remedy = f"choose another, or `python -m gpu_envs build --forget {other}`"
         raise ImportError(f"{own.header or own.stem} brings {entry['id']}, which {owner}: {remedy}")
+    _check_names(own, described)
+
+
+def _check_names(own: Home, described: list[Description]) -> None:
+    """Refuse another version of the package's own name: whoever asks for the name would get it."""
+    if own.header is None:
+        return
+    taken = {name.rpartition("-v")[0]: name for name in environments() if not home(name).header}
+    for entry in described:
+        if shipped := taken.get(entry["id"].rpartition("-v")[0]):
+            raise ImportError(
+                f"{own.header} brings {entry['id']}, whose name is that of {shipped} of gpu_envs: "
+                "choose another"
+            )
 
 
 def refresh() -> None:

@@ -17,6 +17,7 @@ load it from its folder.
     jobs       commands side by side, with progress on one line
     recipes    what is compiled and linked for an engine and for a module
     upkeep     brings one file up to date, one process at a time
+    kept       what the user's cache says of headers; read at every import
     outside    modules of headers outside the tree, and the cache that holds them
     shipping   what `pip install` asks for
 """

@@ -25,6 +25,10 @@ TASKS = "tasks"  # the folder of a family's headers that are environments
 _PARTS = r"constexpr int kUnits = (\d+);"
 
 
+class CannotBuild(RuntimeError):
+    """Something is missing, or a command failed; the message says what to do."""
+
+
 def is_source_tree() -> bool:
     """Whether the package lies in a clone, beside the sources it is built from."""
     return (PACKAGE.parent / "kernels" / "CMakeLists.txt").exists()
@@ -47,9 +51,9 @@ def cache_folder() -> Path:
     """Return where modules of headers outside the tree live: GPU_ENVS_CACHE, or the usual place."""
     given = os.environ.get("GPU_ENVS_CACHE")
     if given:
-        return Path(given).resolve()
+        return Path(os.path.realpath(given))  # Path.resolve raises on a link to itself
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base).resolve() / "gpu_envs"
+    return Path(os.path.realpath(base)) / "gpu_envs"
 
 
 def kept_headers() -> Path:

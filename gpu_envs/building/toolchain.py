@@ -24,9 +24,7 @@ _FORBIDDEN = re.compile(
 )
 _NVCC_READS = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")
 
-
-class CannotBuild(RuntimeError):
-    """Something is missing, or a command failed; the message says what to do."""
+CannotBuild = places.CannotBuild
 
 
 @cache

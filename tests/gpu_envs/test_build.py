@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
 import pytest
 
 from gpu_envs import build, native, registration
-from gpu_envs.building import outside, places, upkeep
+from gpu_envs.building import kept, outside, places, upkeep
 
 COUNTER = Path(__file__).parent / "building" / "counter.hpp"
 FAMILY = Path(__file__).parents[1] / "kernels" / "envs" / "maze"
@@ -211,7 +214,7 @@ def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("GPU_ENVS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("GPU_ENVS_CUDA", "auto")
     monkeypatch.setattr(build, "_targets", lambda: [native.cpu_target()])
-    ids: dict[Path, str] = {}
+    ids: dict[Path, str | tuple[str, ...]] = {}
 
     def made(header: Path, target: str, **options: object) -> Path:
         file = outside.module_file(header, target)
@@ -221,8 +224,8 @@ def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
     def says(target: str, file: Path) -> list[dict[str, object]]:
         template = registration.find("CartPole-v0")
-        found = next(h for h in ids if outside.module_file(h, target) == file)
-        return [{**template, "id": ids[found]}]
+        found = ids[next(h for h in ids if outside.module_file(h, target) == file)]
+        return [{**template, "id": name} for name in ([found] if isinstance(found, str) else found)]
 
     monkeypatch.setattr(outside, "build", made)
     monkeypatch.setattr(build, "_describe_apart", says)
@@ -244,7 +247,7 @@ def test_an_id_of_the_package_is_refused(described, tmp_path, capsys) -> None:
     assert capsys.readouterr().err == (
         f"error: {header} brings CartPole-v0, which gpu_envs has itself: choose another\n"
     )
-    assert outside.entries() == []
+    assert kept.read()[0] == []
     assert not list((tmp_path / "cache").rglob("*.so"))
 
 
@@ -260,6 +263,99 @@ def test_an_id_of_another_header_is_refused_and_names_it(described, tmp_path, ca
     described[two] = "Tally2-v0"
     assert build.main([str(two)]) == 0
     assert registration.home("Tally2-v0").header == two
+
+
+FORM = "an id is <Name>-v<number> without a namespace, such as MyTask-v0"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("mine/Task-v0", "which Gymnasium refuses"),
+        ("gpu_envs/Task-v0", "which Gymnasium refuses"),
+        ("My Env-v0", "which Gymnasium refuses"),
+        ("Task-v0\n", "which Gymnasium refuses"),
+        ("-v0", "which has no version"),
+        ("Task", "which has no version"),
+        ("Task-v", "which has no version"),
+        ("Task-v-1", "which has no version"),
+        ("Task-v01", "whose version is not a plain number"),
+        ("mine:Task-v0", "whose `:` is for the name of a module in `gymnasium.make`"),
+    ],
+)
+def test_an_id_that_gymnasium_refuses_is_not_kept(described, tmp_path, capsys, name, why) -> None:
+    header = _touched(tmp_path / "mine.hpp")
+    described[header] = name
+    assert build.main([str(header)]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {header} brings the id {name!r}, {why}: {FORM}")
+    assert len(said.splitlines()) == 1
+    _check_nothing_is_kept(tmp_path / "cache")
+
+
+def _check_nothing_is_kept(cache: Path) -> None:
+    assert kept.read() == ([], [])
+    assert not [path for path in cache.rglob("*") if path.suffix in (".so", ".json", ".data")]
+
+
+def test_two_ids_alike_and_a_name_of_the_package_are_refused(described, tmp_path, capsys) -> None:
+    header = _touched(tmp_path / "mine.hpp")
+    described[header] = "Twice-v0", "Twice-v0"
+    assert build.main([str(header)]) == 1
+    assert f"{header} brings the id 'Twice-v0' twice" in capsys.readouterr().err
+    described[header] = "CartPole-v3"
+    assert build.main([str(header)]) == 1
+    assert "CartPole-v3, whose name is that of CartPole-v0 of gpu_envs" in capsys.readouterr().err
+    _check_nothing_is_kept(tmp_path / "cache")
+
+
+def test_a_refused_edit_leaves_the_entry_that_was_kept(described, tmp_path, capsys) -> None:
+    header = _touched(tmp_path / "mine.hpp")
+    described[header] = "Mine-v0"
+    assert build.main([str(header)]) == 0
+    described[header] = "mine/Mine-v0"
+    assert build.main([str(header)]) == 1
+    assert registration.home("Mine-v0").header == header
+    assert build.main(["--forget", str(header)]) == 0
+    _check_nothing_is_kept(tmp_path / "cache")
+
+
+BAD = {"not.json": "{", "id.json": '[{"id": []}]', "deep.json": "[" * 100000, "empty.json": ""}
+
+
+def test_every_command_goes_on_where_entries_are_bad(tmp_path) -> None:
+    """An import, `list`, `doctor` and `build --forget`, with one warning for each entry."""
+    headers = tmp_path / "headers"
+    headers.mkdir()
+    for name, text in BAD.items():
+        (headers / name).write_text(text)
+    said = [{**registration.find("CartPole-v0"), "id": "mine/Task-v0"}]
+    (headers / "id2.json").write_text(json.dumps({"header": "/x.hpp", "environments": said}))
+    said = [registration.find("CartPole-v0")]
+    (headers / "ours.json").write_text(json.dumps({"header": "/x.hpp", "environments": said}))
+
+    def command(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "gpu_envs", *words],
+            capture_output=True,
+            text=True,
+            env=os.environ | {"GPU_ENVS_CACHE": str(tmp_path)},
+            check=False,
+        )
+
+    done = command("list")
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 1 + len(registration.environments())
+    for name in [*BAD, "id2.json"]:
+        assert done.stderr.count(f"gpu_envs leaves out {headers / name}: ") == 1
+        assert f"build --forget {name}`" in done.stderr
+    assert done.stderr.count("CartPole-v0 of /x.hpp is hidden by that of gpu_envs") == 1
+    assert "not.json" in command("doctor").stdout
+    for name in [*BAD, "id2.json", "ours.json"]:
+        assert command("build", "--forget", name).returncode == 0
+    assert list(headers.iterdir()) == []
+    done = command("build", "--forget", "not.json")
+    assert (done.returncode, done.stderr) == (1, f"error: not.json is no entry in {tmp_path}\n")
 
 
 @pytest.mark.parametrize(

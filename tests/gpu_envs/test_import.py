@@ -6,6 +6,11 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from gpu_envs import registration
+from gpu_envs.building import outside
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -32,14 +37,27 @@ def test_import_adds_nothing_outside_the_standard_library(run_python: Run) -> No
     assert run_python(program).stdout.split() == ["gpu_envs"]
 
 
+LOADED_OF_THE_BUILDER = (
+    "import sys, gymnasium, gymnasium.vector\n"
+    "before = set(sys.modules)\n"
+    "import gpu_envs\n"
+    "added = set(sys.modules) - before\n"
+    "print(*sorted(m for m in added if m.startswith('gpu_envs.building.')))\n"
+    "print(sorted(added & {'subprocess', 'tempfile', 'concurrent.futures', 'gpu_envs.native'}))\n"
+    "print('gpu_envs/Kept-v0' in gymnasium.registry)"
+)
+
+
 def test_import_loads_of_the_builder_only_where_things_are(run_python: Run, tmp_path: Path) -> None:
-    program = (
-        "import sys, gymnasium, gymnasium.vector\n"
-        "before = set(sys.modules)\n"
-        "import gpu_envs\n"
-        "added = set(sys.modules) - before\n"
-        "print(*sorted(m for m in added if m.startswith('gpu_envs.building.')))\n"
-        "print(sorted(added & {'subprocess', 'tempfile', 'concurrent.futures', 'gpu_envs.native'}))"
-    )
-    result = run_python(program, GPU_ENVS_CACHE=str(tmp_path))
-    assert result.stdout.split("\n")[:2] == ["gpu_envs.building.places", "[]"], result.stderr
+    result = run_python(LOADED_OF_THE_BUILDER, GPU_ENVS_CACHE=str(tmp_path))
+    assert result.stdout.split("\n")[:3] == ["gpu_envs.building.places", "[]", "False"]
+
+
+def test_import_reads_kept_headers_without_the_builder(
+    run_python: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GPU_ENVS_CACHE", str(tmp_path))
+    outside.keep(tmp_path / "kept.hpp", [{**registration.find("CartPole-v0"), "id": "Kept-v0"}])
+    result = run_python(LOADED_OF_THE_BUILDER)
+    loaded = "gpu_envs.building.kept gpu_envs.building.places"
+    assert result.stdout.split("\n")[:3] == [loaded, "[]", "True"], result.stderr

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from gpu_envs.building import labels, outside, places, toolchain, upkeep
+from gpu_envs.building import kept, labels, outside, places, toolchain, upkeep
 
-ENTRY = [{"id": "Elsewhere-v0", "max_episode_steps": 0, "reward_threshold": None}]
+ENTRY = [
+    {
+        "id": "Elsewhere-v0",
+        "doc": "Far away.",
+        "agents": "1",
+        "max_episode_steps": 0,
+        "reward_threshold": None,
+    }
+]
 
 
 @pytest.fixture
@@ -28,14 +39,18 @@ def header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+def _entry(header: Path) -> kept.Entry:
+    return kept.Entry(header, ENTRY, f"{outside.key_of(header)}.json")
+
+
 def test_one_knows_what_was_kept(header: Path) -> None:
-    assert outside.entries() == [outside.Entry(header, ENTRY)]
+    assert kept.read()[0] == [_entry(header)]
     assert outside.module_of(header, "cpu_v2") == outside.module_file(header, "cpu_v2")
 
 
 def test_forgetting_leaves_nothing(header: Path, tmp_path: Path) -> None:
     assert outside.forget(header)
-    assert outside.entries() == []
+    assert kept.read()[0] == []
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
     assert not outside.forget(header)
 
@@ -53,11 +68,90 @@ def test_a_header_that_is_gone_leaves_its_module(header: Path) -> None:
         outside.module_of(header, "cpu_v2")
 
 
-def test_entries_that_cannot_be_read_are_left_out(header: Path) -> None:
-    other = '{"header": "x.hpp", "environments": [{"id": "Other-v0"}]}'  # another release's form
-    for text in ("{", "[]", '{"header": 3}', other):
-        (places.kept_headers() / "x.json").write_text(text)
-        assert outside.entries() == [outside.Entry(header, ENTRY)]
+def _said(**other: object) -> str:
+    return json.dumps({"header": "/x.hpp", "environments": [{**ENTRY[0], **other}]})
+
+
+UNREADABLE = {
+    "half of an object": "{",
+    "nothing": "",
+    "a list": "[]",
+    "a header that is a number": '{"header": 3}',
+    "a header without its folder": json.dumps({"header": "x.hpp", "environments": ENTRY}),
+    "another release's form": '{"header": "/x.hpp", "environments": [{"id": "Other-v0"}]}',
+    "a list of lists": '{"header": "/x.hpp", "environments": [[]]}',
+    "deep": "[" * 100000,
+    "deep within": '{"header": "/x.hpp", "environments": [' + '{"id":' * 100000,
+    "bytes that are no text": b"\xff\xfe\xff",
+    "an id that is a list": _said(id=["a"]),
+    "an id that is an object": _said(id={}),
+    "a limit that is a bool": _said(max_episode_steps=True),
+    "a negative limit": _said(max_episode_steps=-1),
+    "a threshold that is a text": _said(reward_threshold="much"),
+    "half a character": _said(doc="\ud800"),
+}
+
+
+@pytest.mark.parametrize("text", UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_an_entry_that_cannot_be_read_is_left_out_and_named(
+    header: Path, text: str | bytes
+) -> None:
+    bad = places.kept_headers() / "x.json"
+    bad.write_bytes(text.encode() if isinstance(text, str) else text)
+    _check_left_out(header, bad)
+
+
+def _check_left_out(header: Path, bad: Path) -> None:
+    found, problems = kept.read()
+    assert found == [_entry(header)]
+    assert len(problems) == 1
+    assert f"gpu_envs leaves out {bad}: " in problems[0]
+    assert f"python -m gpu_envs build --forget {bad.name}`" in problems[0]
+    assert outside.forget_key(bad.stem)
+    assert not os.path.lexists(bad)
+    assert kept.read() == ([_entry(header)], [])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda path: path.mkdir(),
+        lambda path: path.symlink_to(path.name),
+        lambda path: path.symlink_to("nowhere"),
+        lambda path: path.symlink_to("/dev/zero"),
+        os.mkfifo,
+    ],
+    ids=["folder", "link to itself", "link to nothing", "endless", "pipe"],
+)
+def test_what_is_no_file_is_left_out_and_named(
+    header: Path, make: Callable[[Path], object]
+) -> None:
+    bad = places.kept_headers() / "x.json"
+    make(bad)
+    _check_left_out(header, bad)
+
+
+def test_a_large_entry_is_not_read(header: Path) -> None:
+    bad = places.kept_headers() / "x.json"
+    with bad.open("wb") as file:
+        file.truncate(1 << 40)
+    _check_left_out(header, bad)
+
+
+@pytest.mark.parametrize("part", ["entry", "folder"])
+def test_what_may_not_be_read_is_named(
+    header: Path, part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*given: object) -> object:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    owner, name = {"entry": (Path, "read_bytes"), "folder": (os, "listdir")}[part]
+    monkeypatch.setattr(owner, name, refuse)
+    found, problems = kept.read()
+    assert found == []
+    assert len(problems) == 1
+    assert str(places.kept_headers()) in problems[0]
+    assert problems[0].partition("headers")[2].count("Permission denied") == 1
 
 
 PLACES = ("", "headers", "{engine}", "headers/{key}.json", "{engine}/{key}.cpu_v2.so")
@@ -70,11 +164,10 @@ def _place(header: Path, name: str) -> Path:
 
 def _check_refused(header: Path, name: str) -> None:
     if "{engine}" not in name:
-        with pytest.warns(
-            UserWarning, match="who could put code there: change its owner or mode"
-        ) as seen:
-            assert outside.entries() == []
-        assert "\n" not in str(seen[0].message)
+        found, problems = kept.read()
+        assert (found, len(problems)) == ([], 1)
+        assert "who could put code there: change its owner or mode" in problems[0]
+        assert "\n" not in problems[0]
     if "headers" not in name:
         with pytest.raises(ImportError, match="who could put code there") as caught:
             outside.module_of(header, "cpu_v2")
@@ -97,7 +190,7 @@ def test_what_another_group_can_write_to_is_refused_and_ones_own_is_no_stranger(
 ) -> None:
     place = _place(header, name)
     place.chmod(place.stat().st_mode | 0o020)
-    assert outside.entries() == [outside.Entry(header, ENTRY)]
+    assert kept.read()[0] == [_entry(header)]
     outside.module_of(header, "cpu_v2")
     stranger = place.stat().st_gid + 1
     for asked in ("getgid", "getegid"):
@@ -121,21 +214,21 @@ def test_a_folder_above_that_only_its_owners_may_empty_is_fine(tmp_path: Path) -
     above = tmp_path / "above"
     (above / "cache").mkdir(parents=True)
     above.chmod(0o1777)  # as /tmp is
-    outside.check_trust(above / "cache")
+    kept.check_trust(above / "cache")
     (above / "cache").chmod(0o1777)  # but there strangers can put things
     with pytest.raises(toolchain.CannotBuild):
-        outside.check_trust(above / "cache")
+        kept.check_trust(above / "cache")
     with pytest.raises(toolchain.CannotBuild):
-        outside.check_trust(above / "cache" / "file")
+        kept.check_trust(above / "cache" / "file")
 
 
 def test_a_link_is_trusted_as_where_it_leads(tmp_path: Path) -> None:
     (tmp_path / "open" / "inner").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "open" / "inner")
-    outside.check_trust(tmp_path / "link")
+    kept.check_trust(tmp_path / "link")
     (tmp_path / "open").chmod(0o777)
     with pytest.raises(toolchain.CannotBuild, match="open belongs to or can be written by"):
-        outside.check_trust(tmp_path / "link")
+        kept.check_trust(tmp_path / "link")
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o077])
@@ -148,7 +241,7 @@ def test_what_is_made_is_for_its_owner_to_write_whatever_the_umask(
         outside.keep(tmp_path / "elsewhere.hpp", ENTRY)
     finally:
         os.umask(held)
-    assert [entry.environments for entry in outside.entries()] == [ENTRY]
+    assert [entry.environments for entry in kept.read()[0]] == [ENTRY]
     assert (tmp_path / "deep").stat().st_mode & 0o777 == 0o755
 
 

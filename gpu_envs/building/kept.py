@@ -1,0 +1,125 @@
+"""What the user's cache says of the headers it knows, and whether the cache is to be trusted.
+
+Every import reads this, so it is cheap: nothing of the builder is loaded. An entry is a file,
+`headers/<key>.json`, with the header's path and what its environments say of themselves. An entry
+that cannot be read is left out, and its problem says what to do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from . import places
+
+_LARGEST = 16 << 20  # bytes of an entry; those of large environments have less than a hundredth
+_NUMBER = (int, float, type(None))
+_SAID: dict[str, tuple[type, ...]] = {  # what is read without asking the module
+    "id": (str,),
+    "doc": (str,),
+    "agents": (str,),
+    "max_episode_steps": (int,),
+    "reward_threshold": _NUMBER,
+}
+
+
+class Untrusted(places.CannotBuild):
+    """A folder or file that somebody else can write to."""
+
+
+class Entry(NamedTuple):
+    """One header that `python -m gpu_envs build` was given."""
+
+    header: Path
+    environments: list[dict[str, Any]]
+    file: str = ""  # the entry's own name, for `build --forget`
+
+
+def check_trust(path: Path) -> None:
+    """Refuse what somebody else could put code into; one's own group is no stranger."""
+    own_groups = {os.getgid(), os.getegid()}
+    real = path.resolve()
+    folder = path if path.is_dir() else path.parent
+    for place in dict.fromkeys((path, *path.parents, real, *real.parents)):
+        try:
+            status = place.stat()
+        except OSError:
+            continue
+        mode = status.st_mode
+        sticky = bool(mode & stat.S_ISVTX) and place not in (path, folder, real, folder.resolve())
+        strangers = mode & stat.S_IWOTH or (mode & stat.S_IWGRP and status.st_gid not in own_groups)
+        if (strangers and not sticky) or status.st_uid not in (os.geteuid(), 0):
+            raise Untrusted(
+                f"{place} belongs to or can be written by somebody else, who could put code there: "
+                "change its owner or mode, or set GPU_ENVS_CACHE to another folder"
+            )
+
+
+def read() -> tuple[list[Entry], list[str]]:
+    """Return the entries of the cache, and a line for each that is left out.
+
+    Nothing is read where the cache does not exist; all is left out where it is not to be trusted.
+    """
+    folder = places.kept_headers()
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
+    except (FileNotFoundError, NotADirectoryError):
+        return [], []
+    except OSError as problem:
+        return [], [f"gpu_envs leaves out what `build` made: {folder}: {problem.strerror}"]
+    try:
+        if names:
+            check_trust(folder)
+    except Untrusted as problem:
+        return [], [f"gpu_envs leaves out what `build` made: {problem}"]
+    found, problems = [], []
+    for name in names:
+        try:
+            found.append(_entry(folder / name))
+        except (OSError, ValueError, RuntimeError) as problem:  # also of JSON that is too deep
+            problems.append(left_out(name, str(getattr(problem, "strerror", None) or problem)))
+    return found, problems
+
+
+def left_out(name: str, why: str) -> str:
+    """Return the line about an entry that cannot be used."""
+    return (
+        f"gpu_envs leaves out {places.kept_headers() / name}: {why}. Build its header again, or "
+        f"remove the entry: `python -m gpu_envs build --forget {name}`"
+    )
+
+
+def _entry(path: Path) -> Entry:
+    """Read one entry; another release, or a person, may have written another form."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise ValueError("it is not a file")
+    check_trust(path)
+    if status.st_size > _LARGEST:
+        raise ValueError(f"it has more than {_LARGEST >> 20} MiB")
+    held = json.loads(path.read_bytes())
+    if not isinstance(held, dict) or not isinstance(held.get("environments"), list):
+        raise ValueError("it is not an entry of `build`")
+    header = held.get("header")
+    if not isinstance(header, str) or not os.path.isabs(header) or "\0" in header:
+        raise ValueError("it names no header by its whole path")
+    for said in held["environments"]:
+        _check(said)
+    return Entry(Path(header), held["environments"], path.name)
+
+
+def _check(said: object) -> None:
+    """Refuse a description whose parts are missing or of another type."""
+    if not isinstance(said, dict):
+        raise ValueError("an environment in it is not an object")
+    for name, types in _SAID.items():
+        value = said.get(name, ...)
+        if not isinstance(value, types) or isinstance(value, bool):
+            raise ValueError(f"`{name}` of an environment in it is missing or of another type")
+        if isinstance(value, str):
+            value.encode()  # half a surrogate pair could not be printed
+    if said["max_episode_steps"] < 0:
+        raise ValueError("`max_episode_steps` of an environment in it is negative")
