@@ -61,6 +61,31 @@ def require(path: Path, facts: Mapping[str, Any], expected: Mapping[str, Any]) -
             raise mismatch(path, what, facts[what], value)
 
 
+def require_finite(path: Path, node: Any, where: str = "") -> None:
+    """Refuse a file in which a tensor of some part has NaN or infinite values, by its name.
+
+    Args:
+        path: The file.
+        node: The part: dicts and lists, down to tensors.
+        where: Name of the part, in the message.
+    """
+    if isinstance(node, Mapping):
+        for key, value in node.items():
+            require_finite(path, value, f"{where}/{key}")
+    elif isinstance(node, list):
+        for number, value in enumerate(node):
+            require_finite(path, value, f"{where}/{number}")
+    elif isinstance(node, torch.Tensor) and node.is_floating_point():
+        bad = int((~node.isfinite()).sum())
+        if bad:
+            raise _error(
+                path,
+                f"{where!r} has {bad:,} of {node.numel():,} values that are NaN or infinite: "
+                "the run diverged there, or the file was changed; use another file, or train again "
+                "with a lower --learning-rate",
+            )
+
+
 # ---- files that are replaced whole
 
 

@@ -78,6 +78,7 @@ def read(path: Path) -> dict[str, Any]:
             f"{path}: was saved with options that this gpu_envs does not have "
             f"({', '.join(sorted(unknown))}): use the gpu_envs that saved it"
         )
+    checkpoint.require_finite(path, policies_of(tree), "policy")
     return tree
 
 

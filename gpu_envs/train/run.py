@@ -30,6 +30,8 @@ def configure(env: str, choices: Mapping[str, Any]) -> tuple[Config, dict[str, A
     path = folder_of(config) / CHECKPOINT
     tree = checkpoint.load(path)
     checkpoint.require(path, tree, {"kind": "run"})
+    for learner in tree["state"]["learners"]:  # policy, optimiser, earlier policies
+        checkpoint.require_finite(path, learner, f"policy/{learner['name']}")
     kept = Config(**tree["config"]).facts()  # older files lack options: they had the defaults
     if kept["env"] != config.env:
         raise checkpoint.mismatch(path, "env", kept["env"], config.env)
