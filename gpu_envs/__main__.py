@@ -15,6 +15,7 @@ _MODULES = {  # of commands whose options are a module's own
     "bench": "gpu_envs.benchmark",
     "play": "gpu_envs.play",
     "render": "gpu_envs.render",
+    "train": "gpu_envs.train.__main__",
     "evaluate": "gpu_envs.train.match",
 }
 
@@ -82,6 +83,13 @@ def _parser() -> argparse.ArgumentParser:
         add_help=False,
     )
     render.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID [options]")
+    train = commands.add_parser(
+        "train",
+        help="train agents by PPO",
+        description="Train agents; `train ID -h` lists the options, with the ID's defaults.",
+        add_help=False,
+    )
+    train.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID [options]")
     evaluate = commands.add_parser(
         "evaluate",
         help="play episodes with trained policies",

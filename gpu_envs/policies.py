@@ -61,7 +61,7 @@ def _trained(env_id: str, option: str) -> Path:
     if not places.is_source_tree():
         raise ValueError(
             f"{option} trained: trained policies come with the repository alone; "
-            f"`python -m gpu_envs.train {name}` trains one, {option} runs/{name}/1/best.ckpt plays"
+            f"`python -m gpu_envs train {name}` trains one, {option} runs/{name}/1/best.ckpt plays"
         )
     found = folder() / f"{name}.ckpt"
     if not found.is_file():

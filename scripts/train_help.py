@@ -16,4 +16,4 @@ import gpu_package  # noqa: F401  # finds the package where Gymnasium is missing
 from gpu_envs.train import command
 
 if __name__ == "__main__":
-    command.parse([*sys.argv[1:], "--help"])
+    command.parse([*sys.argv[1:], "--help"], "scripts/train")

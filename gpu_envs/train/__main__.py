@@ -1,18 +1,29 @@
-"""The command line: `python -m gpu_envs.train CartPole-v0`."""
+"""The command line: `python -m gpu_envs train CartPole-v0`, or `python -m gpu_envs.train`."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from gpu_envs import extras
+from gpu_envs.train import command
 
-try:
-    from gpu_envs.train.run import main
-except ModuleNotFoundError as problem:
-    missing = str(problem.name).partition(".")[0]
-    if missing not in ("torch", "matplotlib", "rich"):
-        raise
-    sys.exit(f"error: {extras.needs('training', missing, 'train')}")
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status; help needs no library of the trainer."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    if {"-h", "--help"} & set(given):
+        command.parse(given)
+    try:
+        from gpu_envs.train import run
+    except ModuleNotFoundError as problem:
+        missing = str(problem.name).partition(".")[0]
+        if missing not in ("torch", "matplotlib", "rich"):
+            raise
+        print(f"error: {extras.needs('training', missing, 'train')}", file=sys.stderr)
+        return 1
+    return run.main(given)
+
 
 if __name__ == "__main__":
     sys.exit(main())

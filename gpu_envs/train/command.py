@@ -13,6 +13,7 @@ from gpu_envs.train import by_role
 from gpu_envs.train.config import Config, flag_of, reader
 
 LIMIT = "max_episode_steps"
+PROGRAM = "python -m gpu_envs train"
 _ABOUT = (
     "Train agents by PPO until the evaluation reaches the goal. Writes checkpoint.ckpt (the run, "
     "for --resume), best.ckpt (the best policies, or where several roles learn the last, for "
@@ -57,13 +58,13 @@ def _add_options(parser: argparse.ArgumentParser, preset: Mapping[str, Any]) -> 
     )
 
 
-def parser_for(env: str | None, *, is_help: bool = False) -> flags.Parser:
+def parser_for(env: str | None, *, is_help: bool = False, program: str = PROGRAM) -> flags.Parser:
     """Return the parser, with the defaults and parameters of an environment if one is named.
 
     Help needs the standard library alone, and builds nothing: what the catalogue says will do.
     """
     parser = flags.Parser(
-        prog="scripts/train",
+        prog=program,
         usage="%(prog)s ENV [options]",
         allow_abbrev=False,
         argument_default=argparse.SUPPRESS,
@@ -95,20 +96,24 @@ def parameters(entry: Mapping[str, Any]) -> list[fields.Field]:
     return described
 
 
-def parse(argv: Sequence[str]) -> tuple[str, dict[str, Any]]:
+def parse(argv: Sequence[str], program: str = PROGRAM) -> tuple[str, dict[str, Any]]:
     """Return the id of the environment and what was chosen; leaves with a line if it is nonsense.
 
     Only what was given is returned: what else holds depends on the environment, and on the
     checkpoint where a run is resumed.
+
+    Args:
+        argv: What was typed.
+        program: How the command is called, for its help.
     """
     named = argv[0] if argv and not argv[0].startswith("-") else None
     is_help = bool({"-h", "--help"} & set(argv))
     try:
-        parser = parser_for(named, is_help=is_help)
+        parser = parser_for(named, is_help=is_help, program=program)
     except (ValueError, RuntimeError, ImportError) as problem:
         flags.Parser().error(str(problem))
     if named is None and not is_help:
-        parser.error("the ENV comes first: scripts/train CartPole-v0 [options]")
+        parser.error(f"the ENV comes first: {program} CartPole-v0 [options]")
     given, rest = parser.parse_known_args(argv)
     if rest:
         known = [o for action in parser._actions for o in action.option_strings if len(o) > 2]

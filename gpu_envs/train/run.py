@@ -1,4 +1,4 @@
-"""The command `python -m gpu_envs.train`: starts or resumes a run, and says what went wrong."""
+"""The command `python -m gpu_envs train`: starts or resumes a run, and says what went wrong."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_help_names_the_commands() -> None:
     printed = subprocess.run(
         [sys.executable, "-m", "gpu_envs", "--help"], capture_output=True, text=True, check=True
     ).stdout
-    assert all(command in printed for command in ("list", "info", "bench"))
+    assert all(command in printed for command in ("list", "info", "bench", "train"))
 
 
 def test_info_aligns_long_names_and_spells_values(capsys) -> None:

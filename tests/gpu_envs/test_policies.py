@@ -42,7 +42,7 @@ def test_a_repository_without_the_policy_says_what_trains_one(kept: Path) -> Non
 
 def test_an_installed_package_says_what_trains_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "is_source_tree", lambda: False)
-    told = r"come with the repository alone; `python -m gpu_envs\.train CartPole-v0` trains one"
+    told = r"come with the repository alone; `python -m gpu_envs train CartPole-v0` trains one"
     with pytest.raises(ValueError, match=told):
         policies.file_of("CartPole-v0", "trained")
 

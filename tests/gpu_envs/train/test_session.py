@@ -20,7 +20,7 @@ pytest.importorskip("rich", reason="needs gpu_envs[train]")
 
 import torch as t
 
-from gpu_envs import environments, extras
+from gpu_envs import __main__, environments, extras
 from gpu_envs.train import checkpoint, curves, evaluate, ppo, run
 from gpu_envs.train import session as sessions
 
@@ -379,18 +379,28 @@ def test_a_full_disk_costs_neither_the_run_nor_the_last_checkpoint(
     assert 0 < learned(tmp_path)["steps"] < 1536
 
 
-def test_help_lists_options_and_missing_packages_are_named() -> None:
-    command = [sys.executable, "-m", "gpu_envs.train", "Overcooked-v0", "--help"]
-    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+@pytest.mark.parametrize("command", ["gpu_envs.train", "gpu_envs train"])
+def test_help_lists_options_and_missing_packages_are_named(command: str) -> None:
+    module, *words = command.split()
+    hide = "import runpy, sys; sys.modules['rich.console'] = sys.modules['rich'] = None\n"
+    hide += "sys.modules['torch'] = None\n" * ("gpu_envs" == module)
+    arguments = [sys.executable, "-c", f"{hide}runpy.run_module({module!r}, run_name='__main__')"]
+    words += ["Overcooked-v0"]
+    shown = subprocess.run([*arguments, *words, "--help"], capture_output=True, text=True)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert shown.stdout.startswith("usage: python -m gpu_envs train ENV [options]\n")
     for option in ("--num-envs", "--seed", "--total-steps", "--resume", "--layout", "--memory"):
-        assert option in shown
-    program = (
-        "import runpy, sys; sys.modules['rich.console'] = sys.modules['rich'] = None\n"
-        "runpy.run_module('gpu_envs.train', run_name='__main__')"
-    )
-    missing = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        assert option in shown.stdout
+    missing = subprocess.run([*arguments, *words], capture_output=True, text=True)
     assert missing.returncode == 1
-    assert missing.stderr == f"error: {extras.needs('training', 'rich', 'train')}\n"
+    library = "torch" if module == "gpu_envs" else "rich"
+    assert missing.stderr == f"error: {extras.needs('training', library, 'train')}\n"
+
+
+def test_the_package_has_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ("CartPole-v0", *SMALL, "--total-steps", "256", "--device", "cpu")
+    assert __main__.main(["train", *words, "--out", str(tmp_path)]) == 0
+    assert (tmp_path / "best.ckpt").exists() and "256 steps in " in capsys.readouterr().out
 
 
 # ---- what it reaches
