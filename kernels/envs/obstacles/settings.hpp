@@ -44,20 +44,21 @@ struct SettingsOf : cameras::Settings {
         field("platform_count_low", &Self::platform_count_low,
               "fewest obstacles between start and exit")
             .within(1, kMostPlatforms),
-        field("platform_count_high", &Self::platform_count_high, "most obstacles")
+        field("platform_count_high", &Self::platform_count_high,
+              "most obstacles between start and exit")
             .within(1, kMostPlatforms),
         field("gap_low", &Self::gap_low, "shortest gap in the floor").in("m").within(1, 4),
         field("gap_high", &Self::gap_high, "longest gap, where the platform has room")
             .in("m")
             .within(1, 4),
         field("lava_low", &Self::lava_low, "shortest field of lava").in("m").within(1, 10),
-        field("lava_high", &Self::lava_high, "longest field; more than 9 never fit")
+        field("lava_high", &Self::lava_high, "longest field of lava; more than 9 never fit")
             .in("m")
             .within(1, 10),
         field("height_low", &Self::height_low, "lowest wall or step").in("m").within(1, 5),
         field("height_high", &Self::height_high, "highest wall or step").in("m").within(1, 5),
         field("hardest_count", &Self::hardest_count,
-              "most walls and steps of height_high and fields of lava_high in one level, 0 allows "
+              "most walls and steps of height_high and fields of lava_high in one level; 0 allows "
               "none; one too many is drawn again, but the 32nd draw stays, so it is exceeded where "
               "nothing smaller can be drawn")
             .within(0, kMostPlatforms));
@@ -74,35 +75,41 @@ struct SettingsOf : cameras::Settings {
         field("extra_boxes", &Self::extra_boxes,
               "up to this share of the boxes that are needed are there besides")
             .within(0, 1),
-        field("stray_boxes", &Self::stray_boxes, "up to so many more on every platform")
+        field("stray_boxes", &Self::stray_boxes, "up to so many boxes more on every platform")
             .within(0, 3),
-        field("diamonds", &Self::diamonds, "probability of a green diamond on each platform")
+        field("diamonds", &Self::diamonds,
+              "probability of a green diamond on each platform between start and exit")
             .within(0, 1));
   }
   static constexpr auto describe_pay() {
     return fields(
-        field("exit_reward", &Self::exit_reward, "for an agent's first step on the exit's pad")
+        field("exit_reward", &Self::exit_reward,
+              "reward for an agent's first step on the exit's pad")
             .within(-1000, 1000),
         field("all_exit_reward", &Self::all_exit_reward,
-              "for everybody, when all stand on the pad at once")
+              "reward for every agent, when all stand on the pad at once")
             .within(-1000, 1000),
-        field("diamond_reward", &Self::diamond_reward, "for a diamond").within(-1000, 1000),
-        field("box_reward", &Self::box_reward, "for a box in hands at the first step on the pad")
+        field("diamond_reward", &Self::diamond_reward, "reward for a diamond").within(-1000, 1000),
+        field("box_reward", &Self::box_reward,
+              "reward for a box in hands at the first step on the pad")
             .within(-1000, 1000),
         field("team_spirit", &Self::team_spirit,
               "share of one's rewards that is divided among the team")
             .within(0, 1),
-        field("episode_seconds", &Self::episode_seconds, "shortest length of an episode")
+        field("episode_seconds", &Self::episode_seconds, "shortest time limit of an episode")
             .in("s")
             .within(1, 3600),
         field("platform_seconds", &Self::platform_seconds,
-              "an episode lasts so long for each obstacle, if that is more")
+              "time per obstacle; the limit of an episode is the larger of episode_seconds and "
+              "platform_seconds * obstacles + box_seconds * boxes")
             .in("s")
             .within(0, 600),
-        field("box_seconds", &Self::box_seconds, "and so much longer for each box")
+        field("box_seconds", &Self::box_seconds,
+              "time per box to carry; the limit of an episode is the larger of episode_seconds and "
+              "platform_seconds * obstacles + box_seconds * boxes")
             .in("s")
             .within(0, 60),
-        field("look_limit", &Self::look_limit, "how far up and down one can look")
+        field("look_limit", &Self::look_limit, "largest angle of the gaze up or down")
             .in("rad")
             .within(0, 1.5));
   }
