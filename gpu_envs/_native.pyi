@@ -211,9 +211,16 @@ class Simulator:
         """Rows and columns of a picture of one world where nobody chooses them (CPU)."""
 
     def sample_actions(self, mask: int, seed: int, to: int, stream: int) -> None:
-        """Draw one legal category per row into int32 at `to`; `mask` 0 allows all.
+        """Draw legal actions of all rows into int32 or float32 at `to`; `mask` 0 allows all.
 
-        The simulator numbers its draws, where a replay of a captured one counts too.
+        The simulator numbers its draws, one per word of an action and per split role; a replay of a
+        captured draw counts too.
+        """
+
+    def set_illegal_report(self, report: Callable[[int], object] | None) -> None:
+        """Call `report` once, with their number, after the first step with illegal actions (CPU).
+
+        Illegal actions that `faults` has returned before are not counted. None: no report.
         """
 
     def save(self) -> bytes: ...

@@ -66,6 +66,11 @@ class ActionReader:
         self._kinds = "f" if is_float else "iu"
         self._takes_bools = split is None and takes_bools(fields)
         whole = "int32" if split is not None and split.is_mixed else "int64"
+        # What native draws of actions are: 32 bits a word.
+        self.sampled_type = "float32" if is_float else "int32"
+        self.sampled_shape: tuple[int, ...] = (worlds, agents, *row_shape(fields))
+        if split is not None:
+            self.sampled_shape = (split.action_count,)
         self.dtype = np.dtype("float32" if is_float else whole)
         self._dtype_name = self.dtype.name
         self._machine, self._ordinal = device
@@ -209,7 +214,9 @@ class ActionReader:
         if str(dtype).endswith("bool") and self._kinds != "f":
             hint = ": booleans are for actions of two choices"
         elif dtype is np.dtype(object):
-            hint = ": something in it is no number, or too large a one"
+            hint = ": it contains a value that is not a number or is too large"
+        elif getattr(dtype, "kind", "") in "US":
+            return TypeError(f"actions must be {wanted} such as {self.dtype}, got text")
         return TypeError(f"actions must be {wanted} such as {self.dtype}, got {dtype}{hint}")
 
     def _place(self) -> str:

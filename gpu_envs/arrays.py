@@ -75,7 +75,7 @@ class Wanted:
         types, shapes = (" or ".join(map(str, known)) for known in (self.types, self.shapes))
         return (
             f"{self.label} must be a contiguous {types} array of shape {shapes}{size} on {where}, "
-            f"got {array_type} of shape {shape}"
+            f"got {array_type}" + ("" if shape is None else f" of shape {shape}")
         )
 
 
@@ -113,8 +113,8 @@ class Arrays(ABC):
         """Return where an array of this library begins."""
 
     @abstractmethod
-    def empty(self, shape: tuple[int, ...]) -> Any:
-        """Return an int32 array on the simulator's machine, not filled."""
+    def empty(self, shape: tuple[int, ...], kind: str) -> Any:
+        """Return an array of type `kind` on the simulator's machine, not filled."""
 
     @abstractmethod
     def check(self, array: Any, wanted: Wanted) -> None:
@@ -233,7 +233,7 @@ def address_of_numpy(array: np.ndarray[Any, Any]) -> int:
 def check_numpy(array: Any, wanted: Wanted) -> None:
     """Accept contiguous NumPy arrays of exactly the dtype and shape; to be written, writable."""
     if not isinstance(array, np.ndarray):
-        raise TypeError(wanted.mismatch(type(array).__name__, "?", "cpu"))
+        raise TypeError(wanted.mismatch(type(array).__name__, None, "cpu"))
     if array.dtype not in [np.dtype(kind) for kind in wanted.types]:
         raise TypeError(wanted.mismatch(array.dtype, array.shape, "cpu"))
     if array.shape not in wanted.shapes:
@@ -258,9 +258,9 @@ class NumpyArrays(Arrays):
         """Return where the array begins."""
         return address_of_numpy(array)
 
-    def empty(self, shape: tuple[int, ...]) -> Any:
+    def empty(self, shape: tuple[int, ...], kind: str) -> Any:
         """Allocate."""
-        return np.empty(shape, np.int32)
+        return np.empty(shape, kind)
 
     def check(self, array: Any, wanted: Wanted) -> None:
         """Accept what `check_numpy` does."""
@@ -347,9 +347,9 @@ class TorchArrays(Arrays):
         address: int = array.data_ptr()
         return address
 
-    def empty(self, shape: tuple[int, ...]) -> Any:
+    def empty(self, shape: tuple[int, ...], kind: str) -> Any:
         """Allocate."""
-        return self._torch.empty(shape, dtype=self._torch.int32, device=self._device)
+        return self._torch.empty(shape, dtype=getattr(self._torch, kind), device=self._device)
 
     def places(self, given: tuple[Any, ...]) -> list[int]:
         """Return where each tensor begins; in the loop of every step with `out=`."""
@@ -359,7 +359,7 @@ class TorchArrays(Arrays):
         """Accept contiguous tensors of exactly the dtype, shape and device."""
         where = str(self._device)
         if not isinstance(array, self._torch.Tensor):
-            raise TypeError(wanted.mismatch(type(array).__name__, "?", where))
+            raise TypeError(wanted.mismatch(type(array).__name__, None, where))
         shape = tuple(array.shape)
         if array.dtype not in [getattr(self._torch, kind) for kind in wanted.types]:
             raise TypeError(wanted.mismatch(array.dtype, shape, where))
@@ -445,10 +445,10 @@ class CupyArrays(Arrays):
         address: int = array.data.ptr
         return address
 
-    def empty(self, shape: tuple[int, ...]) -> Any:
+    def empty(self, shape: tuple[int, ...], kind: str) -> Any:
         """Allocate."""
         with self._cupy.cuda.Device(self._ordinal):
-            return self._cupy.empty(shape, dtype=np.int32)
+            return self._cupy.empty(shape, dtype=np.dtype(kind))
 
     def clear(self, array: Any) -> None:
         """Fill an array of the simulator's device with zeros."""
@@ -459,7 +459,7 @@ class CupyArrays(Arrays):
         """Accept contiguous arrays of exactly the dtype, shape and device."""
         where = f"cuda:{self._ordinal}"
         if not isinstance(array, self._cupy.ndarray):
-            raise TypeError(wanted.mismatch(type(array).__name__, "?", where))
+            raise TypeError(wanted.mismatch(type(array).__name__, None, where))
         if array.dtype not in [np.dtype(kind) for kind in wanted.types]:
             raise TypeError(wanted.mismatch(array.dtype, array.shape, where))
         if (

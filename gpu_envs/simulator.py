@@ -12,7 +12,6 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from gymnasium.spaces import Discrete
 
 from gpu_envs import arrays as array_libraries
 from gpu_envs import (
@@ -332,31 +331,35 @@ class Simulator(Looks):
     ) -> Any:
         """Draw a uniformly random action for every agent, natively, on the simulator's machine.
 
+        Floats are drawn evenly between their bounds; within 1 of the only bound where there is one,
+        and between -1 and 1 where there is none.
+
         Args:
             mask: The `action_mask` of the last call, whose zeros are not drawn; None allows all.
-                Where a row has none, the action is 0. Contiguous int8, uint8 or bool of the
+                Of several categories a row has the mask of the first, then that of the second, ...
+                Where none is allowed, the action is 0. Contiguous int8, uint8 or bool of the
                 simulator's library and device; NumPy's do for any on the CPU.
             seed: Of the draws, in [0, 2^64); each call draws other actions, by its number, and so
                 does each replay of a call that was captured into a CUDA graph.
-            out: int32 array of shape (worlds, agents) to write into, of the same library.
+            out: Array to write into, of the simulator's library, with the type and shape of what
+                is returned.
             stream: As in `step`.
 
         Returns:
-            int32 actions of shape (worlds, agents), for `step`; with `roles="split"` of all roles,
-            one after the other.
+            Actions for `step`: int32 categories or float32 numbers of shape (worlds, agents[, k]).
+            With `roles="split"` those of all roles, one after the other; where some roles act in
+            floats and some in categories, all are int32, floats by their bits.
         """
         whole_seed = errors.whole(seed, "seed", 0, resets.SEED_LIMIT - 1)
-        shape: tuple[int, ...] = (self.num_worlds, self.agents_per_world)
-        if self.split is not None:
-            shape = (self.split.action_count,)
+        shape, kind = self._actions.sampled_shape, self._actions.sampled_type
         address, kept = 0, None
         if mask is not None:
             shapes = self._mask_shapes()
             wanted = array_libraries.Wanted("mask", _MASK_TYPES, shapes, is_written=False)
             address, kept = self._arrays.locate(mask, wanted)
-        actions = self._arrays.empty(shape) if out is None else out
+        actions = self._arrays.empty(shape, kind) if out is None else out
         if out is not None:
-            self._arrays.check(out, array_libraries.Wanted("out", ("int32",), (shape,)))
+            self._arrays.check(out, array_libraries.Wanted("out", (kind,), (shape,)))
         to = self._arrays.address(actions)
         self._streams.enqueue(
             lambda on: self._native.sample_actions(address, whole_seed, to, on),
@@ -371,10 +374,14 @@ class Simulator(Looks):
         worlds, agents = self.num_worlds, self.agents_per_world
         if self.split is not None:
             return ((self.split.masks[-1].end,),)
-        space = self.single_action_space
-        if not isinstance(space, Discrete):
-            raise ValueError(f"mask= is for Discrete actions: those of {self.name} are {space}")
-        return ((worlds, agents, int(space.n)), (worlds * agents, int(space.n)))
+        counts = [field.choices for field in self.action_fields for _ in range(field.size)]
+        if None in counts:
+            raise ValueError(
+                f"mask= is for actions that are categories: those of {self.name} are "
+                f"{self.single_action_space}"
+            )
+        total = sum(count for count in counts if count is not None)
+        return ((worlds, agents, total), (worlds * agents, total))
 
     # Who is what.
 

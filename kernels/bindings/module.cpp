@@ -7,14 +7,15 @@
 
 #include <atomic>
 #include <optional>
+#include <utility>
 
 #include "bindings/actions.hpp"
 #include "bindings/learning.hpp"
 #include "bindings/options.hpp"
 #include "bindings/outputs.hpp"
+#include "bindings/sampling.hpp"
 #include "bindings/sketch.hpp"
 #include "bindings/unlocked.hpp"
-#include "engine/maths/sampling.hpp"
 #include "engine/simulator/machine.hpp"
 #include "engine/simulator/modules.hpp"
 #include "engine/simulator/records.hpp"
@@ -111,26 +112,45 @@ class NativeSimulator {
   /// Arrays of torch, JAX or CuPy by address: Python has judged their shape and where they lie.
   void step(uintptr_t actions, const std::string& type, const Addresses& addresses,
             uintptr_t stream) {
-    const Busy simulator(*this);
-    const Actions given{reinterpret_cast<const void*>(actions), action_type(type)};
-    const Unlocked unlocked;
-    simulator->step(given, addresses.bound, reinterpret_cast<void*>(stream));
+    int64_t illegal;
+    {
+      const Busy simulator(*this);
+      const Actions given{reinterpret_cast<const void*>(actions), action_type(type)};
+      {
+        const Unlocked unlocked;
+        simulator->step(given, addresses.bound, reinterpret_cast<void*>(stream));
+      }
+      illegal = illegal_to_report(*simulator);
+    }
+    if (illegal != 0) report_illegal(illegal);
   }
 
   /// The fast path: actions as an array in, fresh arrays out, one call from Python for a step.
   py::object step_numpy(const py::object& object, bool flat) {
-    const Busy simulator(*this);
-    const Actions actions = actions_->read(object);
-    Bound bound;
-    char* const memory = pool_->take(bound);
-    try {
-      const Unlocked unlocked;
-      simulator->step(actions, bound, nullptr);
-    } catch (...) {
-      pool_->give_back(memory);
-      throw;
+    int64_t illegal;
+    py::object results;
+    {
+      const Busy simulator(*this);
+      const Actions actions = actions_->read(object);
+      Bound bound;
+      char* const memory = pool_->take(bound);
+      try {
+        const Unlocked unlocked;
+        simulator->step(actions, bound, nullptr);
+      } catch (...) {
+        pool_->give_back(memory);
+        throw;
+      }
+      results = pool_->arrays(memory, flat);
+      illegal = illegal_to_report(*simulator);
     }
-    return pool_->arrays(memory, flat);
+    if (illegal != 0) report_illegal(illegal);
+    return results;
+  }
+
+  /// Calls `report` with their number after the first step that had illegal actions; None: nothing.
+  void set_illegal_report(const py::object& report) {
+    report_illegal_ = report.is_none() ? py::object() : report;
   }
 
   /// Arrays for reuse: the same addresses in each step, until the last of the views dies.
@@ -255,55 +275,11 @@ class NativeSimulator {
   }
   void sample_actions(uintptr_t mask, uint64_t seed, uintptr_t to, uintptr_t stream) {
     const Busy simulator(*this);
-    const bool split = simulator->config().roles == RoleForm::split;
-    if (!simulator->roles().empty() && split)
-      return sample_split(*simulator, reinterpret_cast<const int8_t*>(mask), seed,
-                          reinterpret_cast<int32_t*>(to), reinterpret_cast<void*>(stream));
-    const std::vector<double>& ranges = simulator->action_ranges();
-    if (ranges.size() != 2 || simulator->action_is_float())
-      throw Error(Fault::value, "sample_actions: only for actions of one category");
-    // Categories count from 0, so the highest says how many there are.
-    const int choices = int(ranges[1]) + 1;
-    // A mask is gathered into one word (maths/sampling.hpp).
-    if (mask != 0 && choices > 64)
-      throw Error(Fault::value, "sample_actions: a mask has at most 64 categories, not " +
-                                    std::to_string(choices));
-    Sampling sampling{reinterpret_cast<const int8_t*>(mask),
-                      simulator->worlds() * simulator->agents(), choices, uint32_t(seed),
-                      uint32_t(seed >> 32)};
-    list_roles(*simulator, sampling);
+    const DrawList list(*simulator, reinterpret_cast<const int8_t*>(mask), seed,
+                        reinterpret_cast<int32_t*>(to));
     const Unlocked unlocked;
-    simulator->sample_actions(sampling, reinterpret_cast<int32_t*>(to),
-                              reinterpret_cast<void*>(stream));
-  }
-  /// What each role has to choose from, where nobody says so by a mask.
-  static void list_roles(const Simulator& simulator, Sampling& sampling) {
-    if (simulator.roles().size() > Sampling::kRoles)
-      throw Error(Fault::value, "sample_actions: at most " + std::to_string(Sampling::kRoles) +
-                                    " roles without a mask");
-    sampling.agents = simulator.agents();
-    for (const RoleShape& role : simulator.roles())
-      sampling.roles[sampling.role_count++] = {role.first + role.count,
-                                               int32_t(role.ranges[1]) + 1};
-  }
-  /// Role after role, as their rows lie.
-  static void sample_split(Simulator& simulator, const int8_t* mask, uint64_t seed, int32_t* to,
-                           void* stream) {
-    for (const RoleShape& role : simulator.roles())
-      if (role.words() != 1 || role.is_float || (mask != nullptr && role.mask_elements > 64))
-        throw Error(Fault::value,
-                    "sample_actions: only for actions of one category, with a mask of 64 at most; "
-                    "those of " +
-                        role.name + " are not");
-    const Unlocked unlocked;
-    for (const RoleShape& role : simulator.roles()) {
-      const int64_t rows = simulator.worlds() * role.count;
-      const Sampling sampling{mask, rows, int(role.ranges[1]) + 1, uint32_t(seed),
-                              uint32_t(seed >> 32)};
-      simulator.sample_actions(sampling, to, stream);
-      to += rows;
-      if (mask != nullptr) mask += rows * role.mask_elements;
-    }
+    for (const PlacedDraw& draw : list.draws())
+      simulator->sample_actions(draw.sampling, draw.to, reinterpret_cast<void*>(stream));
   }
   py::bytes save() {
     const Busy simulator(*this);
@@ -386,11 +362,21 @@ class NativeSimulator {
   std::vector<std::string> outputs() const { return pool_->names(); }
 
  private:
+  int64_t illegal_to_report(const Simulator& simulator) const {
+    return report_illegal_ ? simulator.illegal_actions() : 0;
+  }
+  /// Once, and not while the simulator is in use: what is called may use it.
+  void report_illegal(int64_t count) {
+    const py::object report = std::exchange(report_illegal_, py::object());
+    report(count);
+  }
+
   // Null once closed. The pool outlives it where results do; busy_ is taken by every call.
   std::unique_ptr<Simulator> simulator_;
   std::shared_ptr<OutputPool> pool_;
   std::optional<ActionReader> actions_;
   pictures::Memory pictures_;  // of the picture drawn last
+  py::object report_illegal_;  // null once it was called
   std::atomic<bool> busy_{false};
 };
 
@@ -497,6 +483,7 @@ PYBIND11_MODULE(_native, m) {
       .def_property_readonly("allocations", &NativeSimulator::allocations)
       .def("step", &NativeSimulator::step)
       .def("step_numpy", &NativeSimulator::step_numpy)
+      .def("set_illegal_report", &NativeSimulator::set_illegal_report)
       .def("allocate", &NativeSimulator::allocate)
       .def("reset", &NativeSimulator::reset)
       .def("observe", &NativeSimulator::observe)

@@ -168,9 +168,10 @@ def test_forces_of_every_float_type_give_the_same_step(make_simulator: Make, tor
     assert all((state == states[0]).all() for state in states)
 
 
-def test_forces_are_not_drawn_as_choices_are(make_simulator: Make) -> None:
-    with pytest.raises(ValueError, match="sample_actions: only for actions of one category"):
-        make_simulator(CONTINUOUS, 2).sample_actions(seed=1)
+def test_drawn_forces_are_floats_within_the_bounds(make_simulator: Make) -> None:
+    forces = make_simulator(CONTINUOUS, 2).sample_actions(seed=1)
+    assert forces.shape == (2, 1, 1) and forces.dtype == np.float32
+    assert (abs(forces) <= 1).all()
 
 
 @pytest.mark.gpu

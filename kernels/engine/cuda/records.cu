@@ -87,25 +87,24 @@ unsigned grid_of(int64_t threads) {
 // ---- actions
 
 __global__ void __launch_bounds__(256)
-    sample_kernel(const __grid_constant__ Sampling given, DrawCount* count, int32_t* to) {
-  Sampling sampling = given;
-  sampling.number = count->number;
+    sample_kernel(const __grid_constant__ Sampling sampling, DrawCount* count, int32_t* to) {
+  const uint32_t number = count->number;
   const int64_t groups = (sampling.rows + kSampledTogether - 1) / kSampledTogether;
   for (int64_t i = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; i < groups;
        i += int64_t(gridDim.x) * blockDim.x) {
-    const Draw words = sampling_draw(sampling, i * kSampledTogether);
+    const Draw words = sampling_draw(sampling, number, i * kSampledTogether);
     GE_UNROLL
     for (int k = 0; k < kSampledTogether; ++k) {
       const int64_t row = i * kSampledTogether + k;
-      if (row < sampling.rows) to[row] = sampled_action(sampling, row, words.word[k]);
+      if (row < sampling.rows)
+        to[row * sampling.stride] = sampled_action(sampling, row, words.word[k]);
     }
   }
   // The block that is through last counts the draw: by then every thread has read its number.
   __syncthreads();
   if (threadIdx.x + 1 == blockDim.x) {
     __threadfence();
-    if (atomicInc(&count->finished, gridDim.x - 1) == gridDim.x - 1)
-      count->number = sampling.number + 1;
+    if (atomicInc(&count->finished, gridDim.x - 1) == gridDim.x - 1) count->number = number + 1;
   }
 }
 

@@ -233,7 +233,7 @@ GE_COLD BuildFacts::Role facts_of_role(const typename S::Params& params) {
   role.action = action_fields<A>(params);
   role.observation = row_fields<typename R::Observation>(params);
   role.is_choice = is_choice<A>;
-  role.is_masked = RoleTraits<S>::choices || names_mask<R>;
+  role.shape.has_mask = RoleTraits<S>::choices || names_mask<R>;
   return role;
 }
 template <class S>

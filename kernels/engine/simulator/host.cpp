@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "engine/maths/sampling.hpp"
 #include "engine/simulator/pool.hpp"
 
 namespace ge {
@@ -253,6 +254,9 @@ void HostBase::sample_actions(const Sampling& sampling, int32_t* to, void*) {
   own.number = draws_++;
   sample_on_host(own, to, facts_->config_.threads);
 }
+int64_t HostBase::illegal_actions() const {
+  return int64_t(counters_.illegal_actions);
+}
 FaultReport HostBase::faults() {
   const FaultReport report = this->report(counters_);
   // Told once: the next report counts from here.
@@ -296,19 +300,19 @@ void sample_on_host(const Sampling& sampling, int32_t* to, int threads) {
   static_assert(kRows % kSampledTogether == 0);
   const int available = available_threads();
   const int64_t parts = (sampling.rows + kRows - 1) / kRows;
-  parallel_for(parts, threads > 0 && threads < available ? threads : available,
-               [&](int64_t part, int) {
-                 const int64_t first = part * kRows;
-                 const int64_t last = std::min(first + kRows, sampling.rows);
-                 for (int64_t row = first; row < last; row += kSampledTogether) {
-                   // One draw serves kSampledTogether rows, and parts begin at multiples of it:
-                   // which thread draws changes nothing.
-                   const Draw words = sampling_draw(sampling, row);
-                   const int64_t left = std::min<int64_t>(last - row, kSampledTogether);
-                   for (int k = 0; k < left; ++k)
-                     to[row + k] = sampled_action(sampling, row + k, words.word[k]);
-                 }
-               });
+  parallel_for(
+      parts, threads > 0 && threads < available ? threads : available, [&](int64_t part, int) {
+        const int64_t first = part * kRows;
+        const int64_t last = std::min(first + kRows, sampling.rows);
+        for (int64_t row = first; row < last; row += kSampledTogether) {
+          // One draw serves kSampledTogether rows, and parts begin at multiples of it:
+          // which thread draws changes nothing.
+          const Draw words = sampling_draw(sampling, sampling.number, row);
+          const int64_t left = std::min<int64_t>(last - row, kSampledTogether);
+          for (int k = 0; k < left; ++k)
+            to[(row + k) * sampling.stride] = sampled_action(sampling, row + k, words.word[k]);
+        }
+      });
 }
 
 }  // namespace ge

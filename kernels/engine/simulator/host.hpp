@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/maths/sampling.hpp"
 #include "engine/simulator/fitting.hpp"
 #include "engine/simulator/planned.hpp"
 #include "engine/simulator/records.hpp"
@@ -37,6 +36,7 @@ class GE_API HostBase : public PlannedBase {
   std::string text(int64_t world, int viewer) const override;
   bool scene(int64_t world, Scene& into) const override;
   void sample_actions(const Sampling& sampling, int32_t* to, void* stream) override;
+  int64_t illegal_actions() const override;
   FaultReport faults() override;
 
   void* allocate(int64_t bytes) override;

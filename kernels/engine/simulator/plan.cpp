@@ -89,7 +89,7 @@ std::string roles_json(const std::vector<BuildFacts::Role>& roles) {
            ", \"first\": " + std::to_string(role.shape.first) +
            ", \"count\": " + std::to_string(role.shape.count) + ", \"choices\": " +
            (role.is_choice ? std::to_string(int64_t(role.shape.ranges[1]) + 1) : "null") +
-           ", \"masked\": " + flag(role.is_masked) +
+           ", \"masked\": " + flag(role.shape.has_mask) +
            ", \"elements\": " + std::to_string(role.shape.elements) +
            ", \"mask_elements\": " + std::to_string(role.shape.mask_elements) +
            ", \"action\": " + json(role.action) + ", \"observation\": " + json(role.observation) +

@@ -59,7 +59,7 @@ struct BuildFacts {
   struct Role {
     RoleShape shape;
     std::vector<FieldInfo> action, observation;
-    bool is_choice, is_masked;
+    bool is_choice;
   };
   std::vector<Role> roles;
   bool pictures = false, turns = false, text = false, scene = false;

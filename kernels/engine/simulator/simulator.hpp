@@ -35,6 +35,7 @@ struct RoleShape {
   bool is_float = false;
   std::vector<double> ranges;               // low and high of each word of an action
   int64_t elements = 0, mask_elements = 0;  // of a row
+  bool has_mask = false;                    // that says what its actions may be
   int words() const { return int(ranges.size()) / 2; }
 };
 
@@ -173,8 +174,11 @@ class GE_API Simulator {
   virtual void copy_worlds(std::span<const int64_t> from, std::span<const int64_t> to,
                            bool reseed) = 0;
   virtual FaultReport faults() = 0;
-  /// Draws an action per row into `to`, int32 on the simulator's machine (sampling.hpp); each call
-  /// draws others, and so does each replay of one that was captured.
+  /// Illegal actions since the last `faults`, as far as they can be read without waiting: on a GPU
+  /// always 0.
+  virtual int64_t illegal_actions() const { return 0; }
+  /// Draws a word of the action of each row (sampling.hpp) into `to`, 32 bits each on the
+  /// simulator's machine; each call draws others, and so does each replay of a captured one.
   virtual void sample_actions(const Sampling& sampling, int32_t* to, void* stream) = 0;
 
   /// Memory of the simulator's machine, for callers without an array library (tests, golden runs).

@@ -3,6 +3,7 @@
 #include "engine/cuda/device.hpp"
 #include "engine/cuda/fake_runtime.hpp"
 #include "engine/maths/sampling.hpp"
+#include "engine/simulator/host.hpp"
 #include "engine/simulator/machine.hpp"
 #include "simulation.hpp"
 
@@ -243,10 +244,9 @@ void teach_sampling() {
 /// Draws as a simulator in host memory makes them: by their number.
 Drawn expected(uint32_t number) {
   Drawn all(kRows);
-  Sampling sampling{nullptr, kRows, 1000, 5, 6};
-  sampling.number = number;
+  const Sampling sampling{nullptr, kRows, 1000, 5, 6};
   for (int64_t row = 0; row < kRows; ++row) {
-    const Draw words = sampling_draw(sampling, row);
+    const Draw words = sampling_draw(sampling, number, row);
     all[size_t(row)] = sampled_action(sampling, row, words.word[row % kSampledTogether]);
   }
   return all;
@@ -263,6 +263,27 @@ GE_TEST(draws_are_numbered_by_call_as_on_the_host) {
     draw(*simulator, drawn);
     CHECK(drawn == expected(number));
   }
+}
+
+GE_TEST(words_of_actions_are_drawn_side_by_side_as_on_the_host) {
+  FakeRuntime::renew();
+  teach_sampling();
+  const auto simulator = made("CartPole-v0");
+  constexpr int64_t kWords = 3, kFew = 700;
+  Drawn drawn(kFew * kWords, -1), wanted = drawn;
+  std::vector<int8_t> mask(kFew * 70);
+  for (size_t k = 0; k < mask.size(); ++k) mask[k] = int8_t(k % 7 == 3 || k % 11 == 2);
+  Sampling words[kWords] = {{nullptr, kFew, 0, 5, 6}, {mask.data(), kFew, 70, 5, 6}, {}};
+  words[0].low = -2.0f, words[0].high = 0.5f;
+  words[1].mask_stride = 70;
+  words[2] = {nullptr, kFew, 9, 5, 6}, words[2].first = -4;
+  for (int64_t word = 0; word < kWords; ++word) {
+    words[word].stride = kWords;
+    simulator->sample_actions(words[word], drawn.data() + word, nullptr);
+    words[word].number = uint32_t(word);
+    sample_on_host(words[word], wanted.data() + word, 2);
+  }
+  CHECK(drawn == wanted);
 }
 
 GE_TEST(every_replay_of_a_captured_draw_is_the_next_one) {
