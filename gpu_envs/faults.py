@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from gpu_envs.errors import ResetNeeded
+
+# Packages between a caller's code and a step, which a warning does not point at.
+_BETWEEN = ("gpu_envs", "gymnasium", "pettingzoo")
 
 
 def raise_faults(faults: Mapping[str, Any], environment: str) -> None:
@@ -23,6 +29,29 @@ def raise_faults(faults: Mapping[str, Any], environment: str) -> None:
     if problems:
         text = "; ".join(message for _, message in problems)
         raise problems[0][0](f"{environment}: {text}")
+
+
+def warn_illegal(environment: str, has_mask: bool, count: int) -> None:
+    """Warn of the first illegal actions of a simulator, at the line that called into packages."""
+    allowed = "infos['action_mask']" if has_mask else "its rules"
+    is_one = count == 1
+    warnings.warn(
+        f"{environment}: {_actions_were(count)} illegal and {'was' if is_one else 'were'} replaced "
+        f"by the lowest legal one. Choose actions that {allowed} "
+        f"{'allows' if has_mask else 'allow'}; strict=True raises an error instead. Later illegal "
+        "actions of this simulator are counted for check() without a warning",
+        stacklevel=_level_outside(),
+    )
+
+
+def _level_outside() -> int:
+    """Return the `stacklevel` at which the function that calls this one points at a caller."""
+    homes = [os.path.dirname(sys.modules[n].__file__ or "") for n in _BETWEEN if n in sys.modules]
+    inside = tuple(home + os.sep for home in homes if home)
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(inside):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _bad_actions(faults: Mapping[str, Any]) -> str:

@@ -193,6 +193,9 @@ class Simulator(Looks):
         self._marks_rows = self.reuse and final is not None and not self._keeps_rows
         self._pooled = self._arrays.pooled and not self.reuse
         self._mirror, self._traces = None, Traces()
+        has_mask = "action_mask" in self.instance["outputs"]
+        if not self.strict:
+            self.report_illegal(partial(faults.warn_illegal, self.name, has_mask))
         self._is_ready = self._is_written = False
         self.changes = 0  # of the worlds, but for steps
         self._has_sampled = False
@@ -464,6 +467,13 @@ class Simulator(Looks):
         """
         self._streams.settle("check()")
         faults.raise_faults(self._native.faults(), self.name)
+
+    def report_illegal(self, report: Callable[[int], object] | None) -> None:
+        """Call `report` with the number of illegal actions after the first step that has any (CPU).
+
+        By default the report is a warning. None is for a caller that calls `check` after each step.
+        """
+        self._native.set_illegal_report(report)
 
     @property
     def memory_bytes(self) -> int:

@@ -94,6 +94,8 @@ class World(AgentSpaces):
         self.render_mode = pictures.checked_mode(render_mode, modes, self.description)
         self._style = pictures.Style.of(render_size, render_view)
         self.simulator = _simulator(self.name, device, keywords)
+        if self._is_strict:
+            self.simulator.report_illegal(None)
         self.max_cycles = self.simulator.max_episode_steps
         self.possible_agents = self.simulator.named_agents()
         self.agents: list[str] = []

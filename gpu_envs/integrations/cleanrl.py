@@ -40,6 +40,7 @@ class VectorEnv(vector.VectorEnv):
             agents = self.agents_per_world
             self.close()
             raise ValueError(f"CleanRL expects a row per world, {name} has {agents}: one per agent")
+        self.simulator.report_illegal(None)  # every step checks
         self._start = time.perf_counter()
 
     def reset(self, **keywords: Any) -> tuple[Any, dict[str, Any]]:

@@ -57,6 +57,7 @@ class SB3VecEnv(VecEnv):
         else:
             self.env = VectorEnv(name, num_envs, **keywords)
         _require_usable(self.env)
+        self.env.simulator.report_illegal(None)  # every step checks
         self._choices = padding.choices(self.env.simulator)
         self.infos: dict[str, Any] = {}
         self._actions: Any = None

@@ -49,6 +49,7 @@ class TianshouVectorEnv(BaseVectorEnv):
     def __init__(self, name: str, num_envs: int = 1, **keywords: Any) -> None:
         errors.refuse(_FIXED, keywords, "Tianshou: its collectors decide it")
         self.env = VectorEnv(name, num_envs, autoreset_mode=AutoresetMode.DISABLED, **keywords)
+        self.env.simulator.report_illegal(None)  # every step checks
         self.env_num = self.env.num_envs
         self.is_async = self.is_closed = False
         self._seed: int | None = None

@@ -49,8 +49,9 @@ MADE = """
     import gpu_envs
     envs.append(gymnasium.make_vec("gpu_envs/{name}", num_envs=4, device="cpu"))
     for env in envs:
-        env.reset(seed=0)
-        env.step(0 * env.action_space.sample())  # of roles, others have fewer actions
+        _, infos = env.reset(seed=0)
+        actions = 0 * env.action_space.sample()
+        env.step(infos["action_mask"].argmax(-1) if "action_mask" in infos else actions)
         env.close()
     print([env.num_worlds for env in envs])
 """
