@@ -14,7 +14,17 @@ import gymnasium
 import numpy as np
 from gymnasium import Space
 
-from gpu_envs import copies, errors, native, options, pictures, registration, resets, role_rows
+from gpu_envs import (
+    attributes,
+    copies,
+    errors,
+    native,
+    options,
+    pictures,
+    registration,
+    resets,
+    role_rows,
+)
 from gpu_envs.layout import LAYERS, Outputs
 from gpu_envs.simulator import Simulator
 
@@ -172,6 +182,17 @@ class Env(gymnasium.Env[Any, Any]):
         names = ("action_mask", "agent_active", "state")
         pairs = ((name, getattr(results, name)) for name in names)
         return {name: _host_copy(rows[0]) for name, rows in pairs if rows is not None}
+
+    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
+        """Set an attribute that Gymnasium's base class has, such as `render_mode`.
+
+        Names of parameters, options and columns are refused, and so are unknown ones with `force`:
+        the message says what sets them. Without it a wrapper may keep an attribute of its own.
+        """
+        if not force and not hasattr(self, name) and not attributes.is_own(self.name, name):
+            return False
+        attributes.assign(self, self.name, name, value)
+        return True
 
     def render(self) -> Any:
         """Return a picture, uint8 (rows, columns, 3), or a text; without a mode, warn."""

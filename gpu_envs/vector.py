@@ -18,12 +18,13 @@ from gymnasium.utils import seeding
 from gymnasium.vector import VectorEnv as GymnasiumVectorEnv
 from gymnasium.vector.utils import batch_space
 
-from gpu_envs import copies, errors, layout, options, pictures, registration, role_rows
+from gpu_envs import attributes, copies, errors, layout, options, pictures, registration, role_rows
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.simulator import Simulator
 
 Infos = dict[str, Any]
 _NESTED = ("episode_stats", "_episode_stats", "reward_parts")
+_BY_ROW = ("render", "get_attr", "call")  # methods that return a tuple of rows
 _TOLD = ("action_mask", "agent_active", "state")  # of every call, a reset too
 
 if TYPE_CHECKING:
@@ -245,11 +246,17 @@ class VectorEnv(_Base):
         return tuple(picture for picture in drawn for _ in range(self.agents_per_world))
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Call a method of this environment, or read an attribute; a result per row."""
+        """Call a method of this environment, or read an attribute.
+
+        Returns:
+            The result once per row; what `render`, `get_attr` and `call` return, row by row.
+        """
         value = getattr(self, name)
         if callable(value):
             value = value(*args, **kwargs)
-        if isinstance(value, tuple | list) and len(value) == self.num_envs:
+        elif args or kwargs:
+            raise TypeError(f"{name!r} is not a method of {self.simulator.name}: pass no arguments")
+        if name in _BY_ROW and value is not None:
             return tuple(value)
         return (value,) * self.num_envs
 
@@ -258,14 +265,18 @@ class VectorEnv(_Base):
         return (getattr(self, name),) * self.num_envs
 
     def set_attr(self, name: str, values: Any) -> None:
-        """Set an attribute of this environment; a list has an equal value per row."""
+        """Set an attribute that Gymnasium's base class has, such as `render_mode`.
+
+        All others are refused: rules and state are not attributes, and the message says what sets
+        them. A list or tuple has a value per row, all of them equal.
+        """
         if isinstance(values, list | tuple):
             if len(values) != self.num_envs:
                 raise ValueError(f"values must have {self.num_envs} entries, got {len(values)}")
             if any(value != values[0] for value in values):
                 raise ValueError("values must be equal: the rows of a batch share their attributes")
             values = values[0]
-        setattr(self, name, values)
+        attributes.assign(self, self.simulator.name, name, values)
 
     def close_extras(self, **kwargs: Any) -> None:
         """Release the simulator."""

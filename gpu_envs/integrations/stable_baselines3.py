@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from gymnasium import Wrapper
 
-from gpu_envs import extras
+from gpu_envs import attributes, extras
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.integrations import padding
 from gpu_envs.integrations.host import fetch
@@ -135,10 +135,10 @@ class SB3VecEnv(VecEnv):
         return [value for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Set an attribute of the `VectorEnv`, which all rows share."""
+        """Set an attribute of the `VectorEnv` that all rows share; see `VectorEnv.set_attr`."""
         if len(set(self._get_indices(indices))) != self.num_envs:
             raise ValueError(f"{attr_name} cannot be set for some rows: they share attributes")
-        setattr(self.env, attr_name, value)
+        attributes.assign(self.env, self.env.simulator.name, attr_name, value)
 
     def env_method(
         self,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from gpu_envs import errors, extras
+from gpu_envs import attributes, errors, extras
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.integrations import padding
 from gpu_envs.vector import VectorEnv
@@ -128,10 +128,10 @@ class TianshouVectorEnv(BaseVectorEnv):
         return [value] * len(self._numbers(id))
 
     def set_env_attr(self, key: str, value: Any, id: Rows = None) -> None:
-        """Set an attribute of the environment; the rows of a batch share it."""
+        """Set an attribute that all rows share; see `VectorEnv.set_attr`."""
         if id is not None:
             raise ValueError(f"id must be None: the rows of a batch share {key}")
-        setattr(self.env, key, value)
+        attributes.assign(self.env, self.env.simulator.name, key, value)
 
     def _row_space(self) -> spaces.Space[Any]:
         space, actions = self.env.single_observation_space, self.env.single_action_space

@@ -220,14 +220,12 @@ def test_attributes_are_called_read_and_set_per_row(make_vec) -> None:
     assert env.autoreset_mode is AutoresetMode.SAME_STEP
     assert env.call("device") == env.get_attr("device") == ("cpu",) * 4
     assert env.call("render") == (None,) * 4
-    env.set_attr("note", [7, 7, 7, 7])
-    assert env.get_attr("note") == (7,) * 4
-    env.set_attr("note", 8)
-    assert env.get_attr("note") == (8,) * 4
+    env.set_attr("render_mode", [None] * 4)
+    assert env.get_attr("render_mode") == (None,) * 4
     with pytest.raises(ValueError, match="values must have 4 entries, got 2"):
-        env.set_attr("note", [1, 2])
+        env.set_attr("render_mode", [None, None])
     with pytest.raises(ValueError, match="values must be equal"):
-        env.set_attr("note", [1, 2, 3, 4])
+        env.set_attr("render_mode", ["ansi", None, None, None])
     with pytest.raises(AttributeError, match="nothing"):
         env.get_attr("nothing")
 

@@ -212,10 +212,12 @@ def test_attributes_and_methods_are_those_of_the_vector_env(make) -> None:
     env = make(num_envs=3)
     assert env.get_attr("render_mode") == [None] * 3
     assert env.get_attr("num_worlds", indices=[0, 2]) == [3, 3]
-    env.set_attr("note", [1, 2])
-    assert env.env.note == [1, 2] and env.get_attr("note", indices=1) == [[1, 2]]
+    env.set_attr("render_mode", "rgb_array")
+    assert env.env.render_mode == "rgb_array"
+    with pytest.raises(AttributeError, match="make the environment with sutton_barto_reward"):
+        env.set_attr("sutton_barto_reward", True)
     with pytest.raises(ValueError, match="rows"):
-        env.set_attr("note", 1, indices=[0])
+        env.set_attr("render_mode", None, indices=[0])
     assert env.env_method("get_attr", "num_worlds", indices=0) == [3]
     assert not env.has_attr("action_masks") and not env.has_attr("nothing")
     assert env.env_is_wrapped(Monitor) == [True] * 3

@@ -1,0 +1,80 @@
+"""Attributes of environments that a caller may set, and advice for those that have no effect.
+
+Rules and state are native: a Python attribute of such a name would change nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpu_envs import errors, options, pictures, registration
+from gpu_envs.fields import read as read_fields
+
+# Data of Gymnasium's own base classes, which its wrappers and tools read from an environment.
+_SETTABLE = (
+    "action_space",
+    "metadata",
+    "np_random",
+    "observation_space",
+    "render_mode",
+    "single_action_space",
+    "single_observation_space",
+    "spec",
+)
+_KEYWORDS = (*options.KEYWORDS, "infos", "role", "others", "render_size", "render_view")
+
+
+def assign(env: Any, environment: str, name: object, value: object) -> None:
+    """Set an attribute of an environment; refuse those that nothing would read.
+
+    Args:
+        env: A `VectorEnv` or a single environment.
+        environment: Its id.
+        name: Of the attribute.
+        value: The new value.
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a str, got {name!r} of type {type(name).__name__}")
+    if name not in _SETTABLE or not hasattr(env, name):
+        raise AttributeError(_refusal(environment, name))
+    if name == "render_mode":
+        description = registration.find(environment)
+        value = pictures.checked_mode(value, env.metadata["render_modes"], description)
+    setattr(env, name, value)
+
+
+def is_own(environment: str, name: object) -> bool:
+    """Whether a name means something to an environment, so that no wrapper may shadow it."""
+    return isinstance(name, str) and bool(_ways(environment, name))
+
+
+def _refusal(environment: str, name: str) -> str:
+    ways = _ways(environment, name)
+    if ways:
+        return f"{name!r} of {environment} cannot be set as an attribute: {' or '.join(ways)}"
+    description = registration.find(environment)
+    known = [field["name"] for field in description["parameters"]]
+    return (
+        f"{environment} has no attribute {name!r} to be set{errors.suggestion(name, known)}. "
+        "Parameters are keywords of make_vec, options of one reset are "
+        "reset(options={...}), and columns of the state are written by simulator.set"
+    )
+
+
+def _ways(environment: str, name: str) -> list[str]:
+    """Return what sets something of that name."""
+    description = registration.find(environment)
+    ways = []
+    if name in _KEYWORDS or name in _names(description["parameters"]):
+        ways.append(f"make the environment with {name}=...")
+    if name in _names(description["reset_options"]):
+        ways.append(f"pass it to a reset, reset(options={{{name!r}: ...}})")
+    columns = [column["name"] for column in description.get("columns", [])]
+    for column in columns:
+        if name in (column, column.rpartition(".")[2]):
+            ways.append(f"write the state, simulator.set({column!r}, values)")
+    return ways
+
+
+def _names(described: Any) -> list[str]:
+    return [field.name for field in read_fields(described)]

@@ -1,0 +1,77 @@
+"""`set_attr`, `call` and `get_attr`: what has an effect works, everything else is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+import gpu_envs
+
+REFUSED = [
+    ("sutton_barto_reward", "make the environment with sutton_barto_reward=..."),
+    ("max_episode_steps", "make the environment with max_episode_steps=..."),
+    ("render_size", "make the environment with render_size=..."),
+    ("low", r"pass it to a reset, reset\(options=\{'low': ...\}\)"),
+    ("cart.x", r"simulator.set\('cart.x', values\)"),
+    ("angle", r"simulator.set\('cart.angle', values\)"),
+    ("sutton_bart_reward", "did you mean 'sutton_barto_reward'"),
+    ("note", "CartPole-v0 has no attribute 'note' to be set"),
+    ("num_envs", "no attribute 'num_envs' to be set"),
+]
+
+
+@pytest.mark.parametrize(("name", "message"), REFUSED)
+def test_setting_what_nothing_reads_is_refused_with_what_sets_it(make_vec, name, message) -> None:
+    env = make_vec()
+    before = getattr(env, name, None)
+    for values in (1, [1] * env.num_envs):
+        with pytest.raises(AttributeError, match=message):
+            env.set_attr(name, values)
+    assert getattr(env, name, None) is before
+    single = gymnasium.make("gpu_envs/CartPole-v0").unwrapped
+    with pytest.raises(AttributeError, match=message):
+        single.set_wrapper_attr(name, 1)
+
+
+def test_wrappers_keep_attributes_of_their_own_but_shadow_no_parameter() -> None:
+    env = gymnasium.make("gpu_envs/CartPole-v0")
+    env.set_wrapper_attr("note", 7)
+    assert env.get_wrapper_attr("note") == 7 and not hasattr(env.unwrapped, "note")
+    with pytest.raises(AttributeError, match="make the environment with sutton_barto_reward"):
+        env.set_wrapper_attr("sutton_barto_reward", True)
+
+
+def test_data_of_gymnasiums_base_class_can_be_set(make_vec) -> None:
+    env = make_vec()
+    env.set_attr("render_mode", ["rgb_array"] * 4)
+    env.reset(seed=0)
+    assert env.render()[0].ndim == 3
+    with pytest.raises(ValueError, match=r"render_mode of CartPole-v0 must be one of"):
+        env.set_attr("render_mode", "rgb")
+    with pytest.raises(TypeError, match="name must be a str, got 3"):
+        env.set_attr(3, 1)
+    generator = np.random.default_rng(0)
+    env.set_attr("np_random", generator)
+    assert env.np_random is generator
+
+
+def test_gymnasiums_own_batch_sets_the_render_mode_of_single_environments() -> None:
+    env = gymnasium.vector.SyncVectorEnv([lambda: gpu_envs.make("CartPole-v0").unwrapped] * 2)
+    env.set_attr("render_mode", "rgb_array")
+    assert env.get_attr("render_mode") == ("rgb_array",) * 2
+    with pytest.raises(AttributeError, match="make the environment with sutton_barto_reward"):
+        env.set_attr("sutton_barto_reward", True)
+    env.close()
+
+
+def test_call_repeats_a_result_and_takes_no_arguments_for_attributes(make_vec) -> None:
+    env = make_vec(num_envs=2)
+    reset: tuple[Any, ...] = env.call("reset", seed=1)  # (obs, infos), once per row
+    assert len(reset) == 2 and all(len(result) == 2 for result in reset)
+    alone = make_vec(num_envs=1)
+    assert alone.call("agent_names") == alone.get_attr("agent_names") == (alone.agent_names,)
+    with pytest.raises(TypeError, match="'device' is not a method of CartPole-v0"):
+        env.call("device", 3)
