@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from gpu_envs import extras, registration
+from gpu_envs import extras, pipes, registration
 
 _MODULES = {  # of commands whose options are a module's own
     "build": "gpu_envs.build",
@@ -136,4 +136,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    pipes.end_quietly()
     sys.exit(main())

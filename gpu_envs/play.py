@@ -389,13 +389,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except errors.TROUBLE as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
-    try:
-        how = game.play()
-        if isinstance(game, Live):  # what was seen last stays, above what it came to
-            show("\n".join(game.last))
-        how = f"{how} after {game.steps} steps{game.outcome(people)}"
-        show(f"{how}; rewards in all: {_told(game.scores, people)}")
-    except BrokenPipeError:  # `| head` has seen enough
-        terminal.silence(sys.stdout)
+    how = game.play()
+    if isinstance(game, Live):  # what was seen last stays, above what it came to
+        show("\n".join(game.last))
+    how = f"{how} after {game.steps} steps{game.outcome(people)}"
+    show(f"{how}; rewards in all: {_told(game.scores, people)}")
     game.env.close()
     return 0

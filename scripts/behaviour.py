@@ -32,7 +32,7 @@ sys.path.insert(0, str(ROOT))  # the tree this script belongs to
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
-from gpu_envs import VectorEnv  # noqa: E402
+from gpu_envs import VectorEnv, pipes  # noqa: E402
 from gpu_envs.benchmark import machine  # noqa: E402
 from gpu_envs.benchmark.report import Report, Table  # noqa: E402
 from gpu_envs.train import evaluate  # noqa: E402
@@ -248,4 +248,5 @@ def _short(who: str) -> str:
 
 
 if __name__ == "__main__":
+    pipes.end_quietly()
     sys.exit(main())

@@ -6,7 +6,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the tree this script belongs to
 
+from gpu_envs import pipes
 from gpu_envs.benchmark import main
 
 if __name__ == "__main__":
+    pipes.end_quietly()
     main(program="scripts/benchmark.py")

@@ -33,7 +33,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the tree this script belongs to
 
-from gpu_envs import VectorEnv, native, registration  # noqa: E402
+from gpu_envs import VectorEnv, native, pipes, registration  # noqa: E402
 from gpu_envs.benchmark import machine, memory  # noqa: E402
 from gpu_envs.benchmark.report import Bar, Report, Table, si  # noqa: E402
 from gpu_envs.build import build_header  # noqa: E402
@@ -237,4 +237,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    pipes.end_quietly()
     sys.exit(main())

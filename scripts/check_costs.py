@@ -25,6 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from gpu_envs import pipes  # noqa: E402
 from gpu_envs.building import places  # noqa: E402
 
 PYTHON, CMAKE = str(ROOT / ".venv/bin/python"), str(ROOT / ".venv/bin/cmake")
@@ -113,4 +114,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    pipes.end_quietly()
     main()

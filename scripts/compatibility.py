@@ -33,6 +33,7 @@ import numpy as np
 from gymnasium.wrappers import vector as wrappers
 
 import gpu_envs
+from gpu_envs import pipes
 from gpu_envs.measures import sizes
 
 LIBRARIES = {  # import name: name of the distribution
@@ -591,4 +592,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
+    pipes.end_quietly()
     main()

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))  # the tree this script belongs to
 
 import numpy as np  # noqa: E402
 
-from gpu_envs import Simulator, errors, films, registration  # noqa: E402
+from gpu_envs import Simulator, errors, films, pipes, registration  # noqa: E402
 
 ACROSS, DOWN = 6, 5
 SIZE = (90, 160)  # of a view from outside
@@ -71,4 +71,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    pipes.end_quietly()
     sys.exit(main())

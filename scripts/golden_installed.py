@@ -13,7 +13,7 @@ from pathlib import Path
 import golden_cases
 
 import gpu_envs
-from gpu_envs import native, registration
+from gpu_envs import native, pipes, registration
 from gpu_envs.building import places, processor
 
 _TIMES = 20
@@ -77,4 +77,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    pipes.end_quietly()
     sys.exit(main())

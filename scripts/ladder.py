@@ -27,6 +27,7 @@ sys.path.insert(0, str(ROOT))  # the tree this script belongs to
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
+from gpu_envs import pipes  # noqa: E402
 from gpu_envs.benchmark import machine  # noqa: E402
 from gpu_envs.benchmark.report import Bar, Report, Table  # noqa: E402
 from gpu_envs.train import checkpoint, evaluate, worlds  # noqa: E402
@@ -237,4 +238,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    pipes.end_quietly()
     sys.exit(main())

@@ -35,7 +35,7 @@ import learning_page as page  # noqa: E402
 import torch  # noqa: E402
 from torch import Tensor  # noqa: E402
 
-from gpu_envs import errors, measures, policies, registration  # noqa: E402
+from gpu_envs import errors, measures, pipes, policies, registration  # noqa: E402
 from gpu_envs.benchmark import machine  # noqa: E402
 from gpu_envs.train import (  # noqa: E402
     command,
@@ -358,4 +358,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    pipes.end_quietly()
     sys.exit(main())

@@ -21,6 +21,7 @@ from pathlib import Path
 import rooms
 from sources import File, Tree, functions_of, read_tree
 
+from gpu_envs import pipes
 from gpu_envs.building import rules
 from gpu_envs.building.rules import ALLOW, LIBM, NO_LIBM, occurrences
 
@@ -404,4 +405,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    pipes.end_quietly()
     sys.exit(main())

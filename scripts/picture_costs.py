@@ -21,7 +21,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from gpu_envs import films, render
+from gpu_envs import films, pipes, render
 
 _SOME = 8  # pictures that are drawn alone
 
@@ -90,4 +90,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    pipes.end_quietly()
     main()

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT))  # the tree this script belongs to
 
 import golden_cases  # noqa: E402
 
-from gpu_envs import native  # noqa: E402
+from gpu_envs import native, pipes  # noqa: E402
 
 
 def run(case: golden_cases.Case) -> tuple[str, str]:
@@ -68,4 +68,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    pipes.end_quietly()
     sys.exit(main())

@@ -36,6 +36,7 @@ import gymnasium  # noqa: E402
 import numpy as np  # noqa: E402
 
 import gpu_envs  # noqa: E402
+from gpu_envs import pipes  # noqa: E402
 from gpu_envs.benchmark import machine  # noqa: E402
 
 Array = np.ndarray[Any, Any]
@@ -307,4 +308,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    pipes.end_quietly()
     sys.exit(main())

@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import torch
 
-from gpu_envs import VectorEnv
+from gpu_envs import VectorEnv, pipes
 from gpu_envs.train.config import make
 from gpu_envs.train.noise import ACTIONS, Noise
 from gpu_envs.train.ppo import Trainer
@@ -101,4 +101,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    pipes.end_quietly()
     main()

@@ -24,7 +24,7 @@ from typing import Any
 
 import gpu_native as native
 
-from gpu_envs import registration
+from gpu_envs import pipes, registration
 from gpu_envs.benchmark import memory
 from gpu_envs.benchmark.cases import LANES
 from gpu_envs.benchmark.clock import Clock
@@ -313,4 +313,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    pipes.end_quietly()
     sys.exit(main())

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+from gpu_envs import pipes
 from gpu_envs.building import places
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -104,4 +105,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    pipes.end_quietly()
     sys.exit(main())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from gpu_envs import extras
+from gpu_envs import extras, pipes
 from gpu_envs.train import command
 
 
@@ -26,4 +26,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    pipes.go_on_quietly()
     sys.exit(main())

@@ -1,0 +1,59 @@
+"""What a command does when nobody reads its output any more, as in `info X | head`: no error."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from typing import Any
+
+from gpu_envs import terminal
+
+
+def end_quietly() -> None:
+    """End this process, as a success, when standard output or standard error is a broken pipe.
+
+    Other pipes, such as that to an encoder of films, raise as before.
+    """
+    _watch(ends=True)
+
+
+def go_on_quietly() -> None:
+    """Drop what nobody reads, and go on: a training is not ended by the reader of its lines."""
+    _watch(ends=False)
+
+
+def _watch(ends: bool) -> None:
+    streams: Any = [_Stream(sys.stdout, ends), _Stream(sys.stderr, ends)]
+    sys.stdout, sys.stderr = streams
+    for stream in streams:
+        atexit.register(stream.flush)
+
+
+class _Stream:
+    """A text stream whose broken pipe is not an error."""
+
+    def __init__(self, stream: Any, ends: bool) -> None:
+        self._stream, self._ends = stream, ends
+
+    def write(self, text: str) -> int:
+        """Write text."""
+        try:
+            self._stream.write(text)
+        except BrokenPipeError:
+            self._leave()
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush."""
+        try:
+            self._stream.flush()
+        except BrokenPipeError:
+            self._leave()
+
+    def _leave(self) -> None:
+        terminal.silence(self._stream)
+        if self._ends:
+            raise SystemExit(0)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

@@ -1,0 +1,68 @@
+"""Commands whose output nobody reads any more, as in `info X | head`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = [sys.executable, "-m", "gpu_envs"]
+
+
+def left(command: list[str]) -> tuple[int, str]:
+    """Run a command whose reader left before it wrote; return its status and its errors."""
+    for unbuffered in ([], ["-u"]):  # fails at the last flush, or at the first line
+        words = [command[0], *unbuffered, *command[1:]]
+        process = subprocess.Popen(
+            words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        errors = process.stderr.read()
+        if process.wait() != 0 or errors:
+            break
+    return process.returncode, errors
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        [*PACKAGE, "info", "CartPole-v0"],
+        [*PACKAGE, "list"],
+        [*PACKAGE, "play", "-h"],
+        [sys.executable, "scripts/train_help.py", "CartPole-v0"],
+    ],
+    ids=lambda command: " ".join(command[-2:]),
+)
+def test_a_command_whose_reader_leaves_ends_quietly(command) -> None:
+    assert left(command) == (0, "")
+
+
+def test_a_reader_of_errors_that_leaves_is_no_error_either() -> None:
+    process = subprocess.Popen(
+        [*PACKAGE, "info", "nonsense"], stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None and process.stderr is not None
+    process.stderr.close()
+    assert process.stdout.read() == b"" and process.wait() in (0, 2)
+
+
+def test_other_broken_pipes_are_errors() -> None:
+    code = (
+        "import os; from gpu_envs import pipes; pipes.end_quietly(); "
+        "reader, writer = os.pipe(); os.close(reader); os.write(writer, b'film')"
+    )
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert process.returncode == 1 and "BrokenPipeError" in process.stderr
+
+
+def test_a_training_goes_on_without_its_reader() -> None:
+    code = (
+        "import sys; from gpu_envs import pipes; pipes.go_on_quietly()\n"
+        "for _ in range(3): print('line', flush=True)\n"
+        "print('done', file=sys.stderr)"
+    )
+    assert left([sys.executable, "-c", code]) == (0, "done\n")
