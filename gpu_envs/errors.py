@@ -47,7 +47,7 @@ def _by_words(name: str, by_letters: Mapping[str, str]) -> str | None:
     """Return the candidate with the largest share of words in common, more than a third of them."""
     wanted = _words(name, is_asked=True)
     best, most = None, 1 / 3
-    for candidate in by_letters.values():
+    for candidate in reversed(list(by_letters.values())):  # in the order given: the first of equals
         words = _words(candidate)
         share = len(wanted & words) / len(wanted | words)
         if share > most and not (wanted & words) <= _COUNTS:
@@ -70,10 +70,18 @@ def _words(name: str, is_asked: bool = False) -> set[str]:
 
 
 def unknown(what: str, name: object, candidates: Iterable[str]) -> str:
-    """Return the message for a name that is not among `candidates`: suggestion, then all."""
+    """Return the message for a name that is not among `candidates`: suggestion, then a list."""
     names = list(candidates)
-    listed = ", ".join(names) if names else "none"
-    return f"unknown {what} {name!r}{suggestion(name, names)} (valid: {listed})"
+    return f"unknown {what} {name!r}{suggestion(name, names)} (valid: {listed(names, name)})"
+
+
+def listed(names: Sequence[str], near: object = "", most: int = 16) -> str:
+    """Return names between commas; of more than `most` those that are spelt most like `near`."""
+    if len(names) <= most:
+        return ", ".join(names) or "none"
+    alike = difflib.get_close_matches(str(near), names, n=most - 4, cutoff=0.0)
+    chosen = [name for name in names if name in alike]
+    return f"{', '.join(chosen)} and {len(names) - len(chosen)} more"
 
 
 def refuse(fixed: Iterable[str], keywords: Container[str], why: str) -> None:
@@ -91,7 +99,7 @@ def unexpected(who: str, keyword: str, candidates: Iterable[str]) -> str:
     """
     names = list(candidates)
     said = f"{who} got an unexpected keyword argument {keyword!r}"
-    return f"{said}{suggestion(keyword, names)} (valid: {', '.join(names)})"
+    return f"{said}{suggestion(keyword, names)} (valid: {listed(names, keyword)})"
 
 
 def whole(value: object, argument: str, low: int, high: int) -> int:

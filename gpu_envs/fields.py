@@ -16,6 +16,7 @@ from typing import Any
 from gpu_envs import errors
 
 Value = bool | int | float | str
+_FEW = 6  # choices that are named before what came
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +170,12 @@ def _named(field: Field, scalar: object, label: str) -> str:
         return scalar
     if isinstance(scalar, int) and not isinstance(scalar, bool) and 0 <= scalar < len(field.names):
         return field.names[scalar]
-    listed = ", ".join(map(repr, field.names))
     error = ValueError if isinstance(scalar, int | str) else TypeError
     close = errors.suggestion(scalar, field.names) if isinstance(scalar, str) else ""
-    raise error(f"{label} must be one of {listed}, got {scalar!r}{close}")
+    listed = errors.listed(list(map(repr, field.names)), scalar)
+    if len(field.names) <= _FEW:
+        raise error(f"{label} must be one of {listed}, got {scalar!r}{close}")
+    raise error(f"{label}: unknown choice {scalar!r}{close} (valid: {listed})")
 
 
 def _integral(scalar: int | float, label: str) -> int:

@@ -7,6 +7,7 @@ world's number and on the steps since, and on nothing else: a world plays alone 
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -95,6 +96,7 @@ def _by_role(chosen: object, mine: Role, theirs: Sequence[Role], who: str) -> di
     """Return who plays each role; roles that are left out play at random."""
     if not isinstance(chosen, Mapping):
         if callable(chosen):
+            _check_arguments(chosen, ("role", "obs", "mask"), "others=")
             return {role.name: partial(chosen, role.name) for role in theirs}
         return {role.name: RANDOM if chosen is None else chosen for role in theirs}
     known = [role.name for role in theirs]
@@ -103,7 +105,24 @@ def _by_role(chosen: object, mine: Role, theirs: Sequence[Role], who: str) -> di
             raise ValueError(f"others= names {name!r}, which is the role= of this environment")
         if name not in known:
             raise ValueError(errors.unknown(f"role in others= of {who}", name, known))
+        if callable(chosen[name]):
+            _check_arguments(chosen[name], ("obs", "mask"), f"others= of role {name!r}")
     return dict(chosen)
+
+
+def _check_arguments(function: Callable[..., Any], wanted: Sequence[str], label: str) -> None:
+    """Refuse a callable that cannot be called with the arguments that a player gets."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of a built-in function
+        return
+    try:
+        signature.bind(*wanted)
+    except TypeError as problem:
+        name = getattr(function, "__name__", type(function).__name__)
+        raise TypeError(
+            f"{label}: the callable is called with ({', '.join(wanted)}), got {name}{signature}"
+        ) from problem
 
 
 def _player(simulator: Simulator, role: Role, chosen: object, first_world: int) -> Player:
@@ -116,6 +135,8 @@ def _player(simulator: Simulator, role: Role, chosen: object, first_world: int) 
     if chosen == NOOP:
         return Idle(simulator, role)
     if chosen != policies.TRAINED and not Path(chosen).is_file():
+        if missing := policies.missing_file(Path(chosen)):
+            raise ValueError(f"others=: {missing}")
         meant = errors.suggestion(chosen, (RANDOM, NOOP, policies.TRAINED))
         raise ValueError(f"others= must be {FORMS}, got {str(chosen)!r}{meant}")
     path = policies.file_of(simulator.name, str(chosen), "others=")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gpu_envs import extras, registration
+from gpu_envs import errors, extras, registration
 from gpu_envs.building import places
 from gpu_envs.simulator import Simulator
 
@@ -51,9 +51,20 @@ def file_of(env_id: str, policy: str, option: str = _OPTION) -> Path | None:
         return None
     if policy == TRAINED:
         return _trained(env_id, option)
-    if not Path(policy).is_file():
-        raise ValueError(f"{option} must be random, trained or a file that exists, got {policy!r}")
-    return Path(policy)
+    path = Path(policy)
+    if not path.is_file():
+        missing = missing_file(path)
+        raise ValueError(missing or f"{option} must be random, trained or a file, got {policy!r}")
+    return path
+
+
+def missing_file(path: Path) -> str:
+    """Return what is wrong with the path of a policy that is not a file; "" for a bare word."""
+    if path.parts and path.is_dir():
+        return f"{str(path)!r} is a folder: name a file in it, such as best.ckpt"
+    if len(path.parts) > 1 or path.suffix:
+        return f"the file {str(path)!r} does not exist"
+    return ""
 
 
 def _trained(env_id: str, option: str) -> Path:
@@ -67,8 +78,8 @@ def _trained(env_id: str, option: str) -> Path:
     if not found.is_file():
         kept = sorted(path.stem for path in folder().glob("*.ckpt"))
         raise ValueError(
-            f"{option} trained: the repository keeps no policy of {name} (but of "
-            f"{', '.join(kept) or 'nothing'}); `scripts/train {name}` trains one"
+            f"{option} trained: the repository keeps no policy of {name}; `scripts/train {name}` "
+            f"trains one (kept: {errors.listed(kept)})"
         )
     return found
 

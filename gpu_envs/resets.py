@@ -36,8 +36,9 @@ def checked_seed(seed: object, worlds: int) -> Seeds:
 
 def _one_seed(seed: object, argument: str) -> int:
     if type(seed) is not int:
+        wanted = "a Python int or a list of them" if argument == "seed" else "a Python int"
         raise TypeError(
-            f"{argument} must be a Python int or a list of them, got {seed!r} "
+            f"{argument} must be {wanted}, got {seed!r} "
             f"of type {type(seed).__name__}: convert it with int(...)"
         )
     if not 0 <= seed < SEED_LIMIT:

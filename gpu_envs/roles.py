@@ -141,6 +141,12 @@ def _index(numbers: Sequence[int]) -> Index:
 
 def find(roles: Sequence[Role], name: object, who: str) -> Role:
     """Return the role of a name; `who` has these roles."""
+    if not isinstance(name, str):
+        names = [role.name for role in roles]
+        raise TypeError(
+            f"role must be the name of one role of {who} ({errors.listed(names)}), got {name!r} "
+            f"of type {type(name).__name__}"
+        )
     for role in roles:
         if role.name == name:
             return role
@@ -160,6 +166,11 @@ def by_role(simulator: Simulator, array: Any) -> dict[str, Any]:
         parts = {key: by_role(simulator, part) for key, part in array.items()}
         return {role.name: {key: part[role.name] for key, part in parts.items()} for role in roles}
     worlds, agents = simulator.num_worlds, simulator.agents_per_world
+    if not hasattr(array, "shape") or not hasattr(array, "reshape"):
+        raise TypeError(
+            f"by_role takes an output of {simulator.name}, an array or a dict of arrays by field, "
+            f"got {array!r} of type {type(array).__name__}"
+        )
     shape = tuple(array.shape)
     if split is not None and len(shape) == 1:
         is_mask = str(array.dtype).rpartition(".")[2] in ("int8", "bool")

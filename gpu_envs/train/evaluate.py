@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gpu_envs import registration
 from gpu_envs.simulator import Simulator
 from gpu_envs.split import Split
 from gpu_envs.train import checkpoint, kinds
@@ -82,6 +83,31 @@ def read(path: Path) -> dict[str, Any]:
     return tree
 
 
+def require_alike(path: Path, tree: Mapping[str, Any], simulator: Simulator) -> None:
+    """Refuse policies that do not fit a simulator; the message names parameters that differ."""
+    try:
+        checkpoint.require(path, tree["outlook"], outlook(simulator))
+    except checkpoint.CheckpointError as problem:
+        config = tree["config"]
+        trained, here = _differing(config["parameters"], simulator)
+        if config["env"] != simulator.name or not trained:
+            raise
+        raise checkpoint.CheckpointError(
+            f"{path}: was trained with {trained}, this environment has {here}; a policy plays "
+            f"only what it was trained for ({str(problem).partition(': ')[2]})"
+        ) from problem
+
+
+def _differing(trained: Mapping[str, Any], simulator: Simulator) -> tuple[str, str]:
+    """Return in words the parameters of a training that a simulator has otherwise; "" for none."""
+    described = registration.find(simulator.name)["parameters"]
+    defaults = {field["name"]: field["default"] for field in described}
+    pairs = [(n, trained.get(n, defaults.get(n)), v) for n, v in simulator.parameters.items()]
+    changed = [(name, before, now) for name, before, now in pairs if before != now]
+    before = ", ".join(f"{name}={value!r}" for name, value, _ in changed)
+    return before, ", ".join(f"{name}={value!r}" for name, _, value in changed)
+
+
 @dataclass
 class Team:
     """Policies for all agents of a world."""
@@ -96,7 +122,7 @@ class Team:
     def load(cls, path: Path, simulator: Simulator) -> Team:
         """Read a policy file, or a run's checkpoint, for an environment like its own."""
         tree = read(path)
-        checkpoint.require(path, tree["outlook"], outlook(simulator))
+        require_alike(path, tree, simulator)
         config, device = Config(**tree["config"]), torch.device(simulator.device)
         numbers = agents_of(config, simulator.agent_names)
         found = kinds.of(simulator, device)

@@ -137,7 +137,11 @@ ACTIONS = [
         ValueError,
         "actions: 9223372036854775808 is too large for int64",
     ),
-    ([0, 1, 0, 2**70], TypeError, "got object: something in it is no number, or too large"),
+    (
+        [0, 1, 0, 2**70],
+        TypeError,
+        "got object: it contains a value that is not a number or is too large",
+    ),
 ]
 
 

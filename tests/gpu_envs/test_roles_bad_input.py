@@ -37,7 +37,13 @@ def _batch(name: str = "Troupe-v0", **options: Any) -> gpu_envs.BatchedParallelE
     ("make", "kind", "message"),
     [
         (lambda: _vec(role="danser"), ValueError, r"unknown role of Troupe-v0 'danser'; did you"),
-        (lambda: _vec(role=3), ValueError, r"unknown role of Troupe-v0 3 \(valid: dancer, dru"),
+        (
+            lambda: _vec(role=3),
+            TypeError,
+            r"role must be the name of one role of Troupe-v0 \(dancer, drummer, clown\), got 3 of",
+        ),
+        (lambda: _vec(role=np.array(["dancer", "clown"])), TypeError, "got array.*of type ndarray"),
+        (lambda: _one("HideSeek-v0", role=np.ones(2)), TypeError, "role must be the name of one"),
         (lambda: _vec("HideSeek-v0", role="hiders"), ValueError, "did you mean 'hider'"),
         (lambda: _vec("CartPole-v0", role="pole"), ValueError, r"unknown role.*valid: player"),
         (lambda: _one("HideSeek-v0", role="finder"), ValueError, "unknown role of HideSeek-v0"),
@@ -108,14 +114,20 @@ def test_files_that_are_none_and_policies_that_do_not_fit(tmp_path: Path) -> Non
     pytest.importorskip("torch", reason="needs torch")
     from tests.gpu_envs.train import fresh
 
-    with pytest.raises(ValueError, match=r"others= must be .* got 'runs/best.ckpt'"):
+    with pytest.raises(ValueError, match=r"others=: the file 'runs/best\.ckpt' does not exist"):
         _vec("TagGrid-v0", role="tagger", others="runs/best.ckpt")
+    with pytest.raises(ValueError, match=r"others=: '.*' is a folder: name a file in it"):
+        _vec("TagGrid-v0", role="tagger", others=tmp_path)
     rubbish = tmp_path / "rubbish.ckpt"
     rubbish.write_bytes(b"nothing of the kind")
     with pytest.raises(ValueError, match=r"rubbish\.ckpt"):
         _vec("TagGrid-v0", role="tagger", others=rubbish)
     path = fresh.write(tmp_path / "three.ckpt", "TagGrid-v0", {"num_taggers": 3})
-    with pytest.raises(ValueError, match=r"three\.ckpt: was saved for agents 4, this is 6"):
+    with pytest.raises(
+        ValueError,
+        match=r"three\.ckpt: was trained with num_taggers=3, this environment has num_taggers=5; .*"
+        r"\(was saved for agents 4, this is 6\)",
+    ):
         _vec("TagGrid-v0", role="tagger", others=path, num_taggers=5)
     with pytest.raises(ValueError, match=r"was saved for environment 'TagGrid-v0'"):
         _vec("HideSeek-v0", role="hider", others=path)
