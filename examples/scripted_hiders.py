@@ -148,7 +148,7 @@ hide = Rows()
 
 def measure(worlds: int, seed: int, turn: int = TURN) -> tuple[float, float]:
     """Play one episode in every world; return the shares of steps seen and of steps outside."""
-    env = gym.make_vec("HideSeek-v0", num_envs=worlds, observation="dict")
+    env = gym.make_vec("gpu_envs/HideSeek-v0", num_envs=worlds, observation="dict")
     is_hider = np.tile(np.arange(HIDERS + SEEKERS) < HIDERS, worlds)
     script, rng = Hiders(worlds, HIDERS, SEEKERS, turn), np.random.default_rng(seed)
     obs, _ = env.reset(seed=seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -96,3 +97,12 @@ def test_unknown_attribute_of_the_package_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="simulatr"):
         getattr(gpu_envs, missing)
     assert set(gpu_envs.__all__) <= set(dir(gpu_envs))
+
+
+def test_pages_pass_ids_to_gymnasium_with_the_prefix() -> None:
+    root = Path(__file__).resolve().parents[2]
+    pages = [root / "README.md", *root.glob("docs/**/*.md"), *root.glob("examples/*.py")]
+    call = re.compile(r"\b(?:gymnasium|gym)\.make(?:_vec)?\(\s*\"([^\"]+)\"")
+    shown = [(page.name, name) for page in pages for name in call.findall(page.read_text("utf-8"))]
+    assert len(shown) > 15
+    assert [pair for pair in shown if not pair[1].startswith("gpu_envs/")] == []
