@@ -55,8 +55,8 @@ class Config:
     time_limit: float = _option(
         0.0,
         "run",
-        "in seconds of the whole run; what the last update and the last evaluation took is kept "
-        "back for the last ones; 0 for none",
+        "in seconds of the whole run, what came before --resume included; what the last update and "
+        "an evaluation take is kept back for the last ones; 0 for none",
         low=0,
     )
     goal: float = _option(
@@ -285,8 +285,8 @@ class Config:
     evaluation_share: float = _option(
         0.1,
         "evaluation",
-        "of the time that evaluations may take, more at first; one is before the first update and "
-        "one at the end anyway",
+        "of the time that evaluations may take; the one before the first update plays fewer "
+        "episodes where all would take too long, the one at the end comes on top",
         low=0,
         high=1,
     )

@@ -6,6 +6,8 @@ like; nothing in it is code. `python -m gpu_envs evaluate FILE [--against FILE]`
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -30,6 +32,10 @@ from gpu_envs.train.self_play import groups, role_of_policy
 from gpu_envs.train.worlds import Worlds
 
 _LOOK = 16  # steps between two looks at whether all episodes are over: a look waits for the device
+
+
+class OutOfTime(Exception):
+    """Not all episodes were over in the time that they may take."""
 
 
 def outlook(simulator: Simulator) -> dict[str, Any]:
@@ -316,6 +322,7 @@ def play(
     is_sampled: bool = False,
     first: int = 0,
     watch: Callable[[Tensor], None] | None = None,
+    until: float = math.inf,
 ) -> tuple[Tensor, Tensor]:
     """Play one episode in every world.
 
@@ -328,6 +335,7 @@ def play(
         first: Number of the first world, as in `worlds.for_evaluation`.
         watch: Takes the reward of each row, step by step; 0 once its episode is over. If it has a
             `note`, that takes the objectives of rows whose episode ends.
+        until: Time of `time.perf_counter` after which `OutOfTime` is raised.
 
     Returns:
         Return and length of each row's episode, shaped (worlds, agents).
@@ -352,6 +360,8 @@ def play(
         waiting = waiting if active is None else active.flatten().clone()
     step, note = 0, getattr(watch, "note", None)
     while step % _LOOK or waiting.any():
+        if step % _LOOK == 0 and time.perf_counter() > until:
+            raise OutOfTime
         obs, reward, _, _, infos = env.step(crowd(obs, infos.get("action_mask")))
         if watch is not None:
             watch(reward.where(waiting, 0))

@@ -22,6 +22,7 @@ import torch
 from gpu_envs import registration
 from gpu_envs.train import checkpoint, evaluate, worlds
 from gpu_envs.train.config import Config, as_options, folder_of
+from gpu_envs.train.networks import Policy
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.report import Report
@@ -65,10 +66,13 @@ class Session:
         self.goal = self._goal()
         self.best, self.score, self.seconds = -math.inf, math.nan, 0.0
         self.reached: dict[str, float] = {}  # by the last evaluation
+        self.counted = 0  # episodes of the best evaluation
+        self.at_end = 0.0  # seconds of the last evaluation
         if self.trainer.device.type == "cuda":
             self.trainer.time_simulation()
         if tree is not None:
             self._continue(tree)
+            self._check_time()
         else:
             if config.init:
                 team = evaluate.Team.load(Path(config.init), self.env.simulator)
@@ -108,7 +112,27 @@ class Session:
         self.best, self.score, self.seconds = tree["best"], tree["score"], tree["seconds"]
         self.trials.spent = tree["evaluating"]
         self.trials.lasted = tree.get("evaluation_lasted", 0.0)  # older checkpoints say nothing
+        self.counted = tree.get("best_episodes", self.trials.episodes)
         self.trainer.seconds.update(tree["shares"])
+
+    def _check_time(self) -> None:
+        """Say, before anything is done, what is left of the limits of a run that goes on."""
+        limit, gone, steps = self.config.time_limit, self.seconds, self.config.total_steps
+        if 0 < limit <= gone:
+            raise ValueError(
+                f"--time-limit {limit:g} counts from the beginning of the run, which has taken "
+                f"{gone:.0f} s: --time-limit {math.ceil(gone + limit)} goes on for {limit:g} s more"
+            )
+        if limit:
+            self._say(
+                f"--time-limit {limit:g} counts from the beginning of the run, which has taken "
+                f"{gone:.0f} s: {limit - gone:.0f} s are left"
+            )
+        if self.trainer.steps >= steps:
+            self._say(
+                f"--total-steps {steps} counts from the beginning of the run, which has them: "
+                f"--total-steps {self.trainer.steps + steps} goes on for as many more"
+            )
 
     def _say(self, line: str) -> None:
         if self.ranks.is_first:
@@ -159,7 +183,7 @@ class Session:
         begin, saved = time.perf_counter() - self.seconds, time.perf_counter()
         is_last = trainer.steps >= config.total_steps
         if self.is_new:  # so that every curve begins with untrained play
-            results = self._evaluate()
+            results = self._evaluate_first()
             is_last |= self.score >= self.goal
             self.seconds = time.perf_counter() - begin
             self._tell(results)
@@ -169,7 +193,7 @@ class Session:
             results = trainer.iterate()
             lasted, self.seconds = self.seconds, time.perf_counter() - begin
             results["charts/SPS"] = trainer.steps / self.seconds
-            kept_back = self.seconds - lasted + self.trials.lasted
+            kept_back = self.seconds - lasted + self.trials.last_takes()
             is_over = trainer.steps >= config.total_steps
             is_over |= 0 < config.time_limit <= self.seconds + kept_back
             # What depends on this process alone, a signal or the clock, is agreed upon.
@@ -178,7 +202,7 @@ class Session:
             self.is_interrupted, is_last = agreed == 0, agreed <= 1
             self._climb()
             if agreed == 1 or self.trials.is_due(trainer.updates, self.seconds):
-                results |= self._evaluate()
+                results |= self._evaluate(is_last=agreed == 1)
                 is_last |= self.score >= self.goal
                 self.seconds = time.perf_counter() - begin
             self._tell(results)
@@ -197,16 +221,41 @@ class Session:
         if self.report is not None:
             self.report.row(self.trainer.steps, self.seconds, results)
 
-    def _evaluate(self) -> dict[str, float]:
-        """Evaluate, and keep the policies: the best, or the last where sides are opponents."""
-        policies = [learner.policy for learner in self.trainer.learners]
-        self.reached = self.trials(policies, self.trainer.updates)
-        self.score = self.reached.get(EVALUATION, math.nan)
+    def _policies(self) -> list[Policy]:
+        return [learner.policy for learner in self.trainer.learners]
+
+    def _evaluate_first(self) -> dict[str, float]:
+        """Evaluate what is untrained; a few episodes say too little to end a run or be its best."""
+        trials = self.trials
+        found = trials.first(self._policies())
+        if trials.played == trials.episodes:
+            return self._judge(found)
+        self._save_policies(self.folder / BEST, {"score": math.nan})
+        who = f"{trials.played} episodes are measured" if found else "nothing is measured"
+        self._say(
+            f"of untrained play {who}: all {trials.episodes} would take more than their part of "
+            f"--evaluation-share {self.config.evaluation_share:g}"
+        )
+        return found
+
+    def _evaluate(self, *, is_last: bool) -> dict[str, float]:
+        """Evaluate, and keep the policies if they are the best."""
+        before, updates = self.trials.spent, self.trainer.updates
+        play = self.trials.last if is_last else self.trials
+        found = self._judge(play(self._policies(), updates))
+        self.at_end = self.trials.spent - before if is_last else 0.0
+        return found
+
+    def _judge(self, found: dict[str, float]) -> dict[str, float]:
+        """Keep the policies: the best, or the last where sides are opponents."""
+        self.reached, self.score = found, found.get(EVALUATION, math.nan)
+        if self.score > self.best or len(self.told.sides) > 1:
+            self.counted = self.trials.played
         self.best = max(self.best, self.score)
         is_kept = self.score == self.best or len(self.told.sides) > 1
         if is_kept:
             self._save_policies(self.folder / BEST, {"score": self.score})
-        return self.reached
+        return found
 
     def _climb(self) -> None:
         """Keep the present policies for good where a rung of the ladder was passed."""
@@ -248,6 +297,7 @@ class Session:
             "config": {**self.config.facts(), "resume": False},
             "state": state,
             "best": self.best,
+            "best_episodes": self.counted,
             "score": self.score,
             "seconds": self.seconds,
             "evaluating": self.trials.spent,
@@ -293,11 +343,13 @@ class Session:
 
     def _conclude(self) -> None:
         trainer, total = self.trainer, max(self.seconds, 1e-9)
-        shares = {**trainer.seconds, "evaluation": self.trials.spent}
+        shares = {**trainer.seconds, "evaluation": self.trials.spent - self.at_end}
+        if self.at_end:  # what is before it keeps to --evaluation-share
+            shares["last evaluation"] = self.at_end
         shares["other"] = max(0.0, total - sum(shares.values()))
         parts = ", ".join(f"{name} {value / total:.0%}" for name, value in shares.items())
         self._say(f"{trainer.steps:,} steps in {self.seconds:.1f} s of training: {parts}")
-        episodes = f"mean return of {self.trials.episodes} evaluation episodes"
+        episodes = f"mean return of {self.counted} evaluation episode{'s' * (self.counted != 1)}"
         if self.reached and len(self.told.sides) > 1:
             last = ", ".join(self.told.words(self.reached)[1:]).removeprefix("evaluation ")
             self._say(f"{episodes}: {last}; best.ckpt holds these policies, the last ones")

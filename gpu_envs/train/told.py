@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 TRAINING, EVALUATION = "charts/episodic_return", "evaluation/return"
 TRAINING_LENGTH, EVALUATION_LENGTH = "charts/episodic_length", "evaluation/length"
+EVALUATION_EPISODES = "evaluation/episodes"
 
 
 def column(name: str, side: str) -> str:

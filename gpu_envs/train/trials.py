@@ -6,6 +6,8 @@ nothing of what is learned.
 
 from __future__ import annotations
 
+import contextlib
+import math
 import time
 from collections.abc import Sequence
 
@@ -17,11 +19,19 @@ from gpu_envs.train.config import Config
 from gpu_envs.train.networks import Policy
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.self_play import sides
-from gpu_envs.train.told import EVALUATION, EVALUATION_LENGTH, column, measure_column
+from gpu_envs.train.told import (
+    EVALUATION,
+    EVALUATION_EPISODES,
+    EVALUATION_LENGTH,
+    column,
+    measure_column,
+)
 
-# At first evaluations may take more, since a short run has to notice its goal: so large a share of
-# the time on top, until that is the time of so many evaluations.
-_EARLY_SHARE, _EARLY_COUNT = 0.2, 3
+# A run whose evaluations are spaced by their share begins with so many episodes, which say what all
+# of them would take; all are played where that fits in half of the share of the run to come.
+_FEW = 8
+_FIRST_PART = 0.5
+_LEAST = 1.0  # [s] that the first evaluation may take at least
 
 
 class Trials:
@@ -36,37 +46,118 @@ class Trials:
     def __init__(self, config: Config, device: str, ranks: Ranks) -> None:
         self.config, self.ranks = config, ranks
         self.episodes = max(config.evaluation_episodes, ranks.count)
-        self.first, count = ranks.share(self.episodes)
-        self.env = worlds.for_evaluation(config, device, count, self.first)
-        names = self.env.agent_names
-        self.sides = sides(names, config.learn)
-        self.of_row = evaluate.rows_of(evaluate.agents_of(config, names), count, device)
-        self.measure = measured.own(config, names)
-        self.spent = self.lasted = 0.0  # seconds of all evaluations, and of the last one
+        self.device = device
+        self.env = self._worlds(self.episodes)
+        self.of_agent = evaluate.agents_of(config, self.env.agent_names)
+        self.sides = sides(self.env.agent_names, config.learn)
+        self.measure = measured.own(config, self.env.agent_names)
+        turns = self.env.simulator.instance["turns"]
+        self._acting = 1 if turns else self.env.agents_per_world  # agents that decide in a step
+        self.spent = 0.0  # seconds of all evaluations
+        self.lasted = 0.0  # seconds of a whole one: of the last, or as the first few episodes say
+        self.played = 0  # episodes of the last evaluation
+
+    def _worlds(self, episodes: int) -> worlds.Worlds:
+        """Return this rank's share of the worlds in which so many episodes are played."""
+        first, count = self.ranks.share(episodes)
+        return worlds.for_evaluation(self.config, self.device, count, first)
+
+    @property
+    def is_by_share(self) -> bool:
+        """Whether evaluations are spaced by the time they take."""
+        return self.config.evaluation_every == 0 and self.config.evaluation_share > 0
+
+    def first(self, policies: Sequence[Policy]) -> dict[str, float]:
+        """Play before the first update: a few episodes, or all where these fit in the share.
+
+        Returns:
+            What each side reaches; nothing where a few episodes take more than they may.
+        """
+        few = _FEW * self.ranks.count
+        if not self.is_by_share:
+            return self(policies, 0)
+        if self.episodes < 2 * few:
+            return self._play(policies, 0, self.episodes, self.allowed())
+        found = self._play(policies, 0, few, self.allowed())
+        self.lasted *= self.episodes / few * (1 if found else 2)  # a guess where not all were over
+        length = max((v for k, v in found.items() if k.startswith(EVALUATION_LENGTH)), default=0)
+        share = _FIRST_PART * self.config.evaluation_share
+        steps = self.config.total_steps / self._acting  # of worlds
+        is_short = self.episodes * length <= share * steps
+        is_short &= self.lasted <= self.allowed()
+        return self(policies, 0) if self.ranks.agreed(bool(found) and is_short) else found
+
+    def allowed(self) -> float:
+        """Return the seconds that the first evaluation may take."""
+        limit = self.config.time_limit or math.inf
+        return max(_LEAST, _FIRST_PART * self.config.evaluation_share * limit)
+
+    def last(self, policies: Sequence[Policy], update: int) -> dict[str, float]:
+        """Play at the end."""
+        return self._play(policies, update, self.ranks.agreed(self._at_end()))
+
+    def last_takes(self) -> float:
+        """Return the seconds that are to be kept back for the end."""
+        return self.lasted * self._at_end() / self.episodes
+
+    def _at_end(self) -> int:
+        """Return the episodes at the end: a few where all would take half of the time limit."""
+        few = _FEW * self.ranks.count
+        is_long = self.is_by_share and 0 < self.config.time_limit < 2 * self.lasted
+        return few if is_long and self.episodes >= 2 * few else self.episodes
 
     def __call__(self, policies: Sequence[Policy], update: int) -> dict[str, float]:
-        """Play, and return what each side reaches."""
-        begin, measure = time.perf_counter(), self.measure
-        signs = measure.signs(self.env.num_worlds, self.env.device) if measure else None
-        returns, lengths = evaluate.play(
-            self.env,
-            policies,
-            self.of_row,
-            seed=self.config.seed + update,
-            is_sampled=self.config.sampled_evaluation,
-            first=self.first,
-            watch=signs,
-        )
-        results = {}
-        for name, found in ((EVALUATION, returns), (EVALUATION_LENGTH, lengths)):
-            means = self._means(found)
-            for side, agents in self.sides.items():
-                results[column(name, side)] = float(means[agents].mean())
-        if measure and signs:
-            found = measure.of(returns, lengths, signs).unsqueeze(1)
-            results[measure_column(measure.facts["what"])] = float(self._means(found))
+        """Play all episodes, and return what each side reaches."""
+        return self._play(policies, update, self.episodes)
+
+    def _play(
+        self, policies: Sequence[Policy], update: int, episodes: int, allowed: float = math.inf
+    ) -> dict[str, float]:
+        """Play so many episodes; nothing is returned where that takes longer than is allowed."""
+        is_whole = episodes == self.episodes
+        env = self.env if is_whole else self._worlds(episodes)
+        begin = time.perf_counter()
+        found = self._results(env, policies, update, episodes, begin + allowed)
         self.lasted = time.perf_counter() - begin
         self.spent += self.lasted
+        self.played = episodes if found else 0
+        if not is_whole:
+            env.close()
+        return found
+
+    def _results(
+        self,
+        env: worlds.Worlds,
+        policies: Sequence[Policy],
+        update: int,
+        episodes: int,
+        until: float,
+    ) -> dict[str, float]:
+        measure = self.measure
+        signs = measure.signs(env.num_worlds, env.device) if measure else None
+        played = None
+        with contextlib.suppress(evaluate.OutOfTime):
+            played = evaluate.play(
+                env,
+                policies,
+                evaluate.rows_of(self.of_agent, env.num_worlds, self.device),
+                seed=self.config.seed + update,
+                is_sampled=self.config.sampled_evaluation,
+                first=self.ranks.share(episodes)[0],
+                watch=signs,
+                until=until,
+            )
+        if self.ranks.lowest(0 if played is None else 1) == 0 or played is None:
+            return {}
+        results = {}
+        for name, found in zip((EVALUATION, EVALUATION_LENGTH), played, strict=True):
+            means = self._means(found)
+            for side, members in self.sides.items():
+                results[column(name, side)] = float(means[members].mean())
+        if measure and signs:
+            found = measure.of(*played, signs).unsqueeze(1)
+            results[measure_column(measure.facts["what"])] = float(self._means(found))
+        results[EVALUATION_EPISODES] = float(episodes)
         return results
 
     def is_due(self, updates: int, seconds: float) -> bool:
@@ -74,9 +165,8 @@ class Trials:
         every, share = self.config.evaluation_every, self.config.evaluation_share
         if every > 0:
             return updates % every == 0
-        allowed = share * seconds + min(_EARLY_SHARE * seconds, _EARLY_COUNT * self.lasted)
         # Clocks differ between ranks: the first one decides for all.
-        return bool(self.ranks.agreed(share > 0 and self.spent + self.lasted <= allowed))
+        return bool(self.ranks.agreed(share > 0 and self.spent + self.lasted <= share * seconds))
 
     def _means(self, found: Tensor) -> Tensor:
         """Return the mean over the worlds of all ranks, of each agent."""

@@ -125,7 +125,7 @@ def test_rewards_behind_an_episode_do_not_count() -> None:
 def test_an_evaluation_tells_the_measure() -> None:
     config = make("Overcooked-v0", evaluation_episodes=2, hidden="4")
     trials = Trials(config, "cpu", Ranks("cpu"))
-    trials.of_row[:] = evaluate.NOBODY
+    trials.of_agent = [evaluate.NOBODY] * len(trials.of_agent)
     assert trials.env.simulator.parameters["shaping_factor"] == 0
     found = trials([], 1)
     assert found["evaluation/soups"] == pytest.approx(found["evaluation/return"] / 20)
