@@ -136,5 +136,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    if sys.argv[1:2] == ["train"]:
+        pipes.go_on_quietly()
+    else:
+        pipes.end_quietly()
     sys.exit(main())

@@ -66,3 +66,10 @@ def test_a_training_goes_on_without_its_reader() -> None:
         "print('done', file=sys.stderr)"
     )
     assert left([sys.executable, "-c", code]) == (0, "done\n")
+
+
+def test_the_trainer_goes_on_without_its_reader(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="needs torch")
+    size = ["--num-envs", "4", "--total-steps", "256", "--device", "cpu", "--out", str(tmp_path)]
+    assert left([*PACKAGE, "train", "CartPole-v0", *size]) == (0, "")
+    assert (tmp_path / "best.ckpt").is_file()
