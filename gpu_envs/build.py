@@ -15,12 +15,13 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from gpu_envs import flags, native, registration
-from gpu_envs.building import outside, places, processor, toolchain, upkeep
+from gpu_envs.building import limits, outside, places, processor, toolchain, upkeep
 
 TARGETS = (*(f"cpu_{level}" for level in processor.LEVELS), "cuda")
 
@@ -53,9 +54,24 @@ def _parser() -> flags.Parser:
         help="build for these alone (may be given again)",
     )
     parser.add_argument(
+        "--time-limit",
+        type=_seconds,
+        default=outside.SECONDS,
+        metavar="SECONDS",
+        help=f"end the compilation of a header outside the tree after this time "
+        f"(default: {outside.SECONDS:.0f})",
+    )
+    parser.add_argument(
         "--engine", action="store_true", help="the engine and its bindings alone (in a tree)"
     )
     return parser
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1e6:
+        raise ValueError(text)
+    return value
 
 
 def _targets() -> list[str]:
@@ -112,34 +128,57 @@ def _tree(names: Sequence[str], targets: Sequence[str], only_engine: bool) -> No
     print(f"gpu_envs: {', '.join(stems) or 'the engine'} up to date for {', '.join(targets)}")
 
 
+_PATIENCE = 60.0  # [s] in which a module has to be loaded and to describe itself
+_DESCRIBE = """
+import json, resource, sys
+from pathlib import Path
+from gpu_envs import native
+target, file, to, memory = sys.argv[1:]
+native.cpu()
+resource.setrlimit(resource.RLIMIT_AS, (int(memory),) * 2)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 26,) * 2)
+Path(to).write_text(json.dumps(native.describe(target, Path(file))))
+"""
+
+
 def _describe_apart(target: str, file: Path) -> list[dict[str, Any]]:
     """Return what a new module says of itself, from a process of its own: it may be broken."""
-    program = (
-        "import json, sys; from pathlib import Path; from gpu_envs import native; "
-        "print(json.dumps(native.describe(sys.argv[1], Path(sys.argv[2]))))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, target, str(file)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1]
-        raise toolchain.CannotBuild(f"{file} cannot be loaded: {last}")
-    found: list[dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    with tempfile.TemporaryDirectory() as folder:
+        said, errors = Path(folder) / "said", Path(folder) / "errors"
+        words = [target, str(file), str(said), str(limits.memory())]
+        with errors.open("wb") as printed:
+            try:
+                status = subprocess.run(
+                    [sys.executable, "-c", _DESCRIBE, *words],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=printed,
+                    timeout=_PATIENCE,
+                    check=False,
+                ).returncode
+            except subprocess.TimeoutExpired:
+                raise toolchain.CannotBuild(
+                    f"{file} cannot be loaded: it was ended after {_PATIENCE:.0f} s"
+                ) from None
+        if status or not said.exists():
+            lines = errors.read_bytes()[-4096:].decode(errors="replace").strip().splitlines()
+            last = (lines or [f"it ended with {status}"])[-1]
+            raise toolchain.CannotBuild(f"{file} cannot be loaded: {last}")
+        found: list[dict[str, Any]] = json.loads(said.read_text())
+        return found
 
 
-def build_header(header: Path, targets: Sequence[str] = ()) -> list[str]:
+def build_header(
+    header: Path, targets: Sequence[str] = (), seconds: float = outside.SECONDS
+) -> list[str]:
     """Make modules of a header outside the tree and return the ids of its environments.
 
-    A header that is refused leaves nothing in the cache.
+    A header that is refused leaves nothing in the cache; a compilation is ended after `seconds`.
     """
     header = _checked(header)
     was_known = outside.is_kept(header)
     try:
-        described = _built(header, targets)
+        described = _built(header, targets, seconds)
     except (toolchain.CannotBuild, ImportError):
         if not was_known:
             outside.forget(header)
@@ -159,6 +198,7 @@ def _checked(header: Path) -> Path:
             f"{real.name}: the file is named after its namespace, gpu_envs::envs::<name>, so its "
             "name must be one of C++"
         )
+    outside.check_path(real)
     return real
 
 
@@ -170,14 +210,14 @@ def _why_no_file(path: Path) -> str:
     return "does not exist"
 
 
-def _built(header: Path, targets: Sequence[str]) -> list[dict[str, Any]]:
+def _built(header: Path, targets: Sequence[str], seconds: float) -> list[dict[str, Any]]:
     """Make the modules of a header and return what they say of its environments."""
     described: list[dict[str, Any]] = []
     runnable = [*(f"cpu_{level}" for level in processor.runnable_levels()), "cuda"]
     for target in sorted(targets or _targets(), key=lambda target: target not in runnable):
         if places.is_source_tree():
             upkeep.ensure(target)
-        file = outside.build(header, target)
+        file = outside.build(header, target, seconds)
         if target not in runnable:
             continue  # an engine that this processor cannot run is not opened
         try:
@@ -208,9 +248,9 @@ def _found(paths: Sequence[Path]) -> list[Path]:
     return headers
 
 
-def _headers(paths: Sequence[Path], targets: Sequence[str]) -> None:
+def _headers(paths: Sequence[Path], targets: Sequence[str], seconds: float) -> None:
     for path in _found(paths):
-        ids = build_header(path, targets)
+        ids = build_header(path, targets, seconds)
         call = f"gymnasium.make_vec({'gpu_envs/' + ids[0]!r}{_device(targets)})"
         print(f"gpu_envs: {', '.join(ids)} can be made: {call}")
 
@@ -285,7 +325,7 @@ def main(argv: Sequence[str]) -> int:
         if options.engine and options.what:
             raise toolchain.CannotBuild("--engine builds no environment: name none")
         if headers:
-            _headers(headers, options.target or ())
+            _headers(headers, options.target or (), options.time_limit)
         if names or not headers:
             _tree(names, options.target or _targets(), options.engine)
     except (toolchain.CannotBuild, ImportError, ValueError, OSError) as problem:

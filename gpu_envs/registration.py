@@ -59,6 +59,8 @@ def _add_kept(found: dict[str, tuple[Description, Home]]) -> None:
         own = Home(entry.header.stem, entry.header)
         try:
             _check_forms(own, entry.environments)
+        except ModuleNotFoundError:
+            pass  # without Gymnasium nothing is registered
         except ImportError as problem:
             problems.append(kept.left_out(entry.file, str(problem)))
             continue
@@ -124,11 +126,11 @@ def _check_names(own: Home, described: list[Description]) -> None:
     """Refuse another version of the package's own name: whoever asks for the name would get it."""
     if own.header is None:
         return
-    taken = {name.rpartition("-v")[0]: name for name in environments() if not home(name).header}
+    taken = {name.rpartition("-v")[0]: name for name in shipped()}
     for entry in described:
-        if shipped := taken.get(entry["id"].rpartition("-v")[0]):
+        if other := taken.get(entry["id"].rpartition("-v")[0]):
             raise ImportError(
-                f"{own.header} brings {entry['id']}, whose name is that of {shipped} of gpu_envs: "
+                f"{own.header} brings {entry['id']}, whose name is that of {other} of gpu_envs: "
                 "choose another"
             )
 
@@ -145,6 +147,11 @@ def refresh() -> None:
 def environments() -> dict[str, Description]:
     """Descriptions of all environments by id."""
     return {name: description for name, (description, _) in _known().items()}
+
+
+def shipped() -> list[str]:
+    """Return the ids of the package, without those that the user's own headers bring."""
+    return [name for name in environments() if home(name).header is None]
 
 
 def catalogue_text(described: list[Description]) -> str:

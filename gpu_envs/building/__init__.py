@@ -12,8 +12,11 @@ load it from its folder.
     processor  which instruction sets run here
     labels     what a built file says of itself: length, hash, engine, inputs
     toolchain  the compilers
+    limits     the time and memory that a compiler may take
     objects    objects named by what made them, so that every build of one tree shares them
     rules      what rules may not say, such as the functions of libm
+    symbols    what an object file calls and keeps
+    purity     what compiled rules may not use: clocks, static state, libm
     jobs       commands side by side, with progress on one line
     recipes    what is compiled and linked for an engine and for a module
     upkeep     brings one file up to date, one process at a time

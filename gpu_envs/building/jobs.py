@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import time
@@ -10,7 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TextIO
 
-from . import objects
+from . import limits, objects
 from .objects import Compile
 from .toolchain import CannotBuild
 
@@ -116,7 +117,8 @@ def _compile(missing: Sequence[Compile], progress: Progress) -> Made:
         while waiting or running:
             while waiting and len(running) < worker_count():
                 job = waiting.pop(0)
-                running[pool.submit(objects.make, job)] = job
+                limited = functools.partial(limits.run, seconds=job.seconds)
+                running[pool.submit(objects.make, job, limited)] = job
             progress.at([job.object.stem for job in running.values()])
             done, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
             for future in done:
@@ -148,8 +150,11 @@ def _failure(job: Compile, printed: str) -> str:
     """Return the message of a command that failed: what the engine says of a rule stands first."""
     lines = printed.rstrip().splitlines()
     own = [line.strip() for line in lines if "GE:" in line][:1]
+    if not own and len(lines) > _SHOWN:  # long lists of who includes whom stand before the cause
+        own = [line.strip() for line in lines if "error:" in line][:1]
     log = job.object.with_suffix(".log")
     log.parent.mkdir(parents=True, exist_ok=True)
     log.write_text(printed, encoding="utf-8")
     rest = [f"(all {len(lines)} lines: {log})"] if len(lines) > _SHOWN else []
-    return "\n".join([f"compiling {job.source} failed:", *own, *lines[:_SHOWN], *rest])
+    shown = [line for line in lines[:_SHOWN] if line.strip() not in own]
+    return "\n".join([f"compiling {job.source} failed:", *own, *shown, *rest])

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +45,7 @@ class Compile:
     everywhere: bool = False  # so do all others but those of the system
     report: bool = False  # keep what the command printed beside the object
     weight: int = 0  # long units begin first
+    seconds: float = _PATIENCE  # it is ended after this time
 
 
 def digest(*parts: str | bytes) -> str:
@@ -140,25 +141,38 @@ def _own(job: Compile, paths: Sequence[str]) -> list[str]:
     return sorted(kept)
 
 
-def make(job: Compile) -> tuple[int, str, list[str]]:
-    """Run a command and store its object; return exit status, what it printed, and headers."""
+Run = Callable[[Sequence[str], Path], subprocess.CompletedProcess[str]]
+
+
+def _run(command: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+        cwd=cwd,
+    )
+
+
+def make(job: Compile, run: Run = _run) -> tuple[int, str, list[str]]:
+    """Run a command and store its object; return exit status, what it printed, and headers.
+
+    `run` may set limits: CMake, which calls this file as a program, has none.
+    """
     job.store.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=job.store, prefix=_HALF_DONE) as folder:
         made, listed = Path(folder) / "made.o", Path(folder) / "made.d"
         begun = os.stat(folder).st_ctime_ns  # by the clock that headers are dated by
         asked = _command_key(job)
         command = [*job.command, "-MMD", "-MF", str(listed), "-MT", "made.o", "-c", str(job.source)]
-        done = subprocess.run(
-            [*command, "-o", str(made)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            cwd=job.root,
-        )
+        done = run([*command, "-o", str(made)], job.root)
         if done.returncode or not made.exists():
             return done.returncode or 1, done.stdout, []
         headers = _own(job, _dependencies(listed.read_text(encoding="utf-8")))
+        if lost := [name for name in headers if not (job.root / name).exists()]:
+            return 1, f"{job.source}: it includes {lost[0]!r}, whose name cannot be followed\n", []
         key = _object_key(job, headers)
         if key is None or asked != _command_key(job) or _changed_since(begun, job, headers):
             return 1, f"{job.source}: a header changed while it was compiled: try again\n", []

@@ -7,9 +7,11 @@ strangers can write to is refused: they could put code there.
 
 from __future__ import annotations
 
+import dataclasses
 import glob
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from . import kept, labels, places, recipes, rules, shipping, toolchain, upkeep
 
 def key_of(header: Path) -> str:
     """Return the name that a header's module has: two files of one name do not meet."""
-    return f"{header.stem}-{labels.hash_of(str(header).encode())[:8]}"
+    return f"{header.stem}-{labels.hash_of(os.fsencode(header))[:8]}"
 
 
 def _own_folder(folder: Path) -> None:
@@ -109,16 +111,47 @@ def module_of(header: Path, target: str) -> Path:
     return file
 
 
-def build(header: Path, target: str) -> Path:
-    """Make the module of a header; the package is not touched."""
+SECONDS = 1800.0  # [s] for a unit; those of ours take 30 on two cores
+
+
+def build(header: Path, target: str, seconds: float = SECONDS) -> Path:
+    """Make the module of a header; the package is not touched.
+
+    A unit that takes longer than `seconds` is ended.
+    """
+    check_path(header)
     if said := rules.breaches(header):
-        raise toolchain.CannotBuild("\n".join([f"{header} cannot keep its bits:", *said]))
+        raise toolchain.CannotBuild("\n".join([f"{header} cannot be built:", *said]))
     file = module_file(header, target)
     _own_folder(file.parent)
-    if not places.is_source_tree():
-        for part in ("objects", "units"):  # what the linker takes is code too
-            _own_folder(places.build_folder() / part)
-    product = recipes.module(header.stem, header, target, file.parent, name=key_of(header))
-    upkeep.ensure_one(product)
+    product = _product(header, target, file)
+    limited = tuple(dataclasses.replace(job, seconds=seconds) for job in product.objects)
+    upkeep.ensure_one(dataclasses.replace(product, objects=limited))
     shipping.keep_data(header, file)
     return file
+
+
+def _product(header: Path, target: str, file: Path) -> recipes.Product:
+    objects = places.headers_build_folder()
+    check_path(objects)
+    if not places.is_source_tree() or objects.is_relative_to(places.cache_folder()):
+        for part in ("objects", "units"):  # what the linker takes is code too
+            _own_folder(objects / part)
+    return recipes.module(
+        header.stem, header, target, file.parent, name=key_of(header), build=objects
+    )
+
+
+_UNSPEAKABLE = re.compile(r'["\x00-\x1f\x7f]|\\(?=[ #])')
+
+
+def check_path(path: Path) -> None:
+    """Refuse a path that no `#include` or list of dependencies can hold."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise toolchain.CannotBuild(f"{str(path)!r} is not UTF-8: rename the folder") from None
+    if bad := _UNSPEAKABLE.search(str(path)):
+        raise toolchain.CannotBuild(
+            f"{str(path)!r} has {bad[0]!r} in it, which no `#include` can name: rename the folder"
+        )

@@ -23,6 +23,7 @@ SUFFIX = EXTENSION_SUFFIXES[0]  # of this interpreter
 
 TASKS = "tasks"  # the folder of a family's headers that are environments
 _PARTS = r"constexpr int kUnits = (\d+);"
+_MOST_PARTS = 8
 
 
 class CannotBuild(RuntimeError):
@@ -41,10 +42,18 @@ def kernels() -> Path:
 
 def build_folder() -> Path:
     """Return where objects go: `GPU_ENVS_BUILD_DIR`, `build/` of the tree, or the cache's."""
+    tree = PACKAGE.parent / "build" if is_source_tree() else None
+    return _given_build_folder() or tree or cache_folder() / "build"
+
+
+def headers_build_folder() -> Path:
+    """Return where objects of headers outside the tree go: never into a tree by itself."""
+    return _given_build_folder() or cache_folder() / "build"
+
+
+def _given_build_folder() -> Path | None:
     given = os.environ.get("GPU_ENVS_BUILD_DIR")
-    if given:
-        return Path(given).resolve()
-    return PACKAGE.parent / "build" if is_source_tree() else cache_folder() / "build"
+    return Path(os.path.realpath(given)) if given else None
 
 
 def cache_folder() -> Path:
@@ -114,7 +123,11 @@ def kept_data(module: Path) -> Path:
 def unit_count(header: Path) -> int:
     """Return how many units an environment is compiled as: `constexpr int kUnits` in its header."""
     found = re.search(_PARTS, header.read_text(encoding="utf-8", errors="replace"))
-    return max(1, int(found[1])) if found else 1
+    if found is None:
+        return 1
+    if len(found[1]) > 4 or int(found[1]) > _MOST_PARTS:
+        raise CannotBuild(f"{header}: GE: kUnits of an environment is at most {_MOST_PARTS}")
+    return max(1, int(found[1]))
 
 
 _SHARED_BESIDE = ("pictures/scene.hpp", "flags.txt")  # what modules share with the engine beside it

@@ -64,9 +64,9 @@ def _filled(template: str, **values: str) -> str:
     return text
 
 
-def _written(name: str, text: str) -> Path:
+def _written(name: str, text: str, build: Path) -> Path:
     """Write a generated source where it differs from what is there."""
-    path = places.build_folder() / "units" / name
+    path = build / "units" / name
     try:
         if path.read_text(encoding="utf-8") == text:
             return path
@@ -83,13 +83,15 @@ def _compile(
     flags: Sequence[str],
     name: str,
     *,
+    build: Path | None = None,
     everywhere: bool = False,
     weight: int = 0,
     versions: str = "",
 ) -> Compile:
     """Describe one object; sources that end in .cu go to nvcc."""
     root = places.kernels().parent
-    folder = places.build_folder() / target  # for what is looked at: objects lie in the store
+    build = build or places.build_folder()
+    folder = build / target  # for what is looked at: objects lie in the store
     include = f"-I{places.kernels()}"
     if source.suffix == ".cu":
         tool = toolchain.nvcc()
@@ -104,7 +106,7 @@ def _compile(
         object=folder / f"{name}.o",
         compiler=f"{compiler} {versions}".strip(),
         root=root,
-        store=places.build_folder() / "objects",
+        store=build / "objects",
         everywhere=everywhere,
         report=source.suffix == ".cu",
         weight=weight,
@@ -126,11 +128,17 @@ def _linker(target: str, *, strip: bool) -> list[str]:
     return [*command, "-Wl,--exclude-libs,ALL", *(["-Wl,-s"] if strip else [])]
 
 
-def _versions(target: str, pattern: Sequence[str]) -> Path:
+def _versions(target: str, pattern: Sequence[str], build: Path | None = None) -> Path:
     """Write the list of names that a library shows: one version per target keeps targets apart."""
     shown = " ".join(f"{name};" for name in pattern)
     text = f"GPU_ENVS_{target} {{ global: {shown} local: *; }};\n"
-    return _written(f"{target}-{labels.hash_of(text.encode())[:8]}.map", text)
+    name = f"{target}-{labels.hash_of(text.encode())[:8]}.map"
+    return _written(name, text, build or places.build_folder())
+
+
+def _script(versions: Path) -> list[str]:
+    """Return the linker's flag for a list of names; its path may have a comma, which ends `-Wl`."""
+    return ["-Xlinker", f"--version-script={versions}"]
 
 
 def _rules() -> tuple[Path, ...]:
@@ -172,12 +180,12 @@ def engine(target: str, folder: Path, *, strip: bool = False) -> Product:
         made.append(
             _compile(source, target, device_flags if source.suffix == ".cu" else flags, name)
         )
-    stamped = _written(f"stamp_{target}.cpp", stamp)
+    stamped = _written(f"stamp_{target}.cpp", stamp, places.build_folder())
     made.append(_compile(stamped, target, [*flags, *_stamped(target)], "stamp"))
     file = places.engine_file(target, folder)
     names = ("_ZN2ge*", "_ZNK2ge*", "_ZT?N2ge*", "_ZT?St*N2ge*")
     link = [*_linker(target, strip=strip), f"-Wl,-soname,{file.name}", "-Wl,-Bsymbolic-functions"]
-    link += [f"-Wl,--version-script={_versions(target, names)}"]
+    link += _script(_versions(target, names))
     return Product(
         kind="engine",
         title=f"engine ({target})",
@@ -206,7 +214,7 @@ def bindings(target: str, folder: Path, *, strip: bool = False) -> Product:
     )
     link = [*_linker(target, strip=strip), "-Wl,-rpath,$ORIGIN"]
     # Its own names for its own calls, where Python opens libraries for all to see.
-    link += ["-Wl,-Bsymbolic", f"-Wl,--version-script={_versions(target, ('PyInit_*',))}"]
+    link += ["-Wl,-Bsymbolic", *_script(_versions(target, ("PyInit_*",)))]
     link = [flag for flag in link if flag != "-Wl,-z,defs"]  # Python's names come from Python
     return Product(
         kind="bindings",
@@ -230,10 +238,9 @@ def _weight(stem: str, header: Path) -> int:
 
 
 def _units(
-    stem: str, header: Path, target: str, key: str, machine: str = "", more: Sequence[str] = ()
+    stem: str, header: Path, target: str, key: str, machine: str, more: Sequence[str], build: Path
 ) -> Iterator[Compile]:
     """Describe an environment's own objects; `key` tells headers outside the tree apart."""
-    machine = machine or machine_of(target)
     include = header if key else header.relative_to(places.kernels())
     count, weight = places.unit_count(header), _weight(stem, header)
     flags = toolchain.nvcc_flags() if machine == "cuda" else toolchain.host_flags(target)
@@ -249,8 +256,8 @@ def _units(
             machine=machine,
         )
         name = f"{stem}_{machine}{key}" + (f"_{part}" if part else "")
-        unit = _written(f"{name}.{'cu' if machine == 'cuda' else 'cpp'}", text)
-        yield _compile(unit, target, flags, name, everywhere=bool(key), weight=weight)
+        unit = _written(f"{name}.{'cu' if machine == 'cuda' else 'cpp'}", text, build)
+        yield _compile(unit, target, flags, name, build=build, everywhere=bool(key), weight=weight)
 
 
 def module(
@@ -264,26 +271,30 @@ def module(
     name: str | None = None,
     machine: str = "",
     more: Sequence[str] = (),
+    build: Path | None = None,
 ) -> Product:
     """One environment as a shared object; the header may lie outside the tree.
 
     With `machine` "lanes" it runs on emulated lanes of a CPU; `more` flags are for its units.
+    Generated units and objects lie in `build`, by default in the tree's own folder.
     """
+    build = build or places.build_folder()
     machine = machine or machine_of(target)
     inside = header.is_relative_to(places.kernels())
     key = "" if inside else "." + labels.hash_of(str(header).encode())[:8]
     face = _filled("module.in", stem=stem, machine=machine)
     stamped = [*toolchain.host_flags(target, "cold"), *_stamped(target)]
-    compiled = [*_units(stem, header, target, key, machine, more)]
+    compiled = [*_units(stem, header, target, key, machine, more, build)]
     compiled.append(
         _compile(
-            _written(f"{stem}_module_{machine}{key}.cpp", face),
+            _written(f"{stem}_module_{machine}{key}.cpp", face, build),
             target,
             stamped,
             f"{stem}_module{key}",
+            build=build,
         )
     )
-    shown = _versions(target, ("ge_module_stamp", "ge_module_entry"))
+    shown = _versions(target, ("ge_module_stamp", "ge_module_entry"), build)
     return Product(
         kind="module",
         title=stem,
@@ -291,7 +302,7 @@ def module(
         engine=places.engine_hash(),
         file=places.module_file(name or stem, target, folder),
         objects=tuple(compiled),
-        link=(*_linker(target, strip=strip), f"-Wl,--version-script={shown}"),
+        link=(*_linker(target, strip=strip), *_script(shown)),
         tail=_runtime(machine),
         needs=(places.engine_file(target, engines),),
         also=_rules(),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import re
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,13 +16,24 @@ LIBM = re.compile(
     r"(?<![\w.:>])(?:a?(?:sin|cos|tan)h?|atan2|exp2?|log\d*|pow|hypot|sqrt|fma)f\s*\("
 )
 NO_LIBM = "use engine/maths/math.hpp, whose bits are equal everywhere"
+STEERED = re.compile(
+    r"#\s*pragma\s+(?:(?:GCC|clang)\s+(?:optimize|target|fp)|STDC)\b|\b_Pragma\b|"
+    r"__attribute__\s*\(\(\s*_*(?:optimize|target)|\[\[\s*gnu::(?:optimize|target)|"
+    r"\b_*(?:builtin_ia32_)?rd(?:tscp?|pmc|pid|rand\w*|seed\w*)\b|\b_mm_setcsr\b|\b_MM_SET_\w+|"
+    r"\b(?:__asm__|__asm|asm)\b"
+)
+NOT_STEERED = "bits are equal on every machine, which this changes or reads"
 ALLOW = re.compile(r"lint: allow ([\w-]+): \S+")
 
 _SILENT = re.compile(  # comments and literals
-    r"//[^\n]*|/\*.*?\*/|R\"(?P<d>[^(\s]*)\(.*?\)(?P=d)\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'",
+    # One that does not end reaches to the end of the file: else each start would read all of it.
+    r"//[^\n]*|/\*.*?(?:\*/|\Z)|R\"(?P<d>[^()\\\s]{0,16})\((?:.*?)(?:\)(?P=d)\"|\Z)|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'",
     re.DOTALL,
 )
-_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_INCLUDE = re.compile(r'\s*#\s*include\s*(?:"([^"]+)"|<(/[^>]+)>)')
+_LARGEST = 16 << 20  # bytes of a header
+_MOST = 20  # lines that are said of a header
+_ENDLESS = ("/dev", "/proc", "/sys")  # folders of what may not end, or may be another each time
 
 
 def without_comments(text: str, keep_literals: bool = False) -> str:
@@ -32,8 +46,9 @@ def without_comments(text: str, keep_literals: bool = False) -> str:
         return re.sub(r"[^\n]", " ", whole)
 
     def keep_includes(found: re.Match[str]) -> str:
-        start = text.rfind("\n", 0, found.start()) + 1
-        is_include = text[start : found.start()].lstrip().startswith("#include")
+        # A line may be as long as the file, so only its end is looked at.
+        before = text[max(0, found.start() - 80) : found.start()].rpartition("\n")[2]
+        is_include = before.lstrip().startswith("#include")
         return found.group() if is_include else blank(found)
 
     return _SILENT.sub(keep_includes, text)
@@ -55,21 +70,54 @@ def headers_of(header: Path) -> list[Path]:
     """Return a header, and what it includes from beside itself, in the order of their reading."""
     waiting, found = [header], dict[Path, None]()
     while waiting:
-        path = waiting.pop().resolve()
-        if path in found or not path.is_file():
-            continue  # the engine's, or one that the compiler will miss
+        path = _real(waiting.pop())
+        if path in found or unreadable(path):
+            continue  # the engine's, one that the compiler will miss, or one that is refused
         found[path] = None
-        names = _INCLUDE.findall(path.read_text(encoding="utf-8", errors="replace"))
-        waiting += [path.parent / name for name in reversed(names)]
+        waiting += [included for _, included in reversed(list(_includes(path)))]
     return list(found)
 
 
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))  # a link to itself stays as it is
+
+
+def _includes(path: Path) -> Iterator[tuple[int, Path]]:
+    """Yield line and path of each file that a header names from beside itself, or wholly."""
+    text = without_comments(path.read_text(encoding="utf-8", errors="replace"))
+    for number, line in enumerate(text.splitlines(), start=1):
+        if found := _INCLUDE.match(line):
+            yield number, path.parent / (found[1] or found[2])
+
+
+def unreadable(path: Path) -> str:
+    """Return why a file is not to be read: it may have no end; empty where it may be read."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError) as problem:
+        return str(getattr(problem, "strerror", problem))
+    if not stat.S_ISREG(status.st_mode) or str(path).startswith(_ENDLESS):
+        return "it is not a regular file"
+    if status.st_size > _LARGEST:
+        return f"it has more than {_LARGEST >> 20} MiB"
+    return ""
+
+
 def breaches(header: Path) -> list[str]:
-    """Return what the rules of a header say that would differ between machines."""
-    said = []
-    for path in headers_of(header):
+    """Return what a header says that would not end, or would differ between machines."""
+    if why := unreadable(header):
+        return [f"{header}: GE: {why}"]
+    return list(itertools.islice(_said(headers_of(header)), _MOST))
+
+
+def _said(headers: list[Path]) -> Iterator[str]:
+    for path in headers:
         text = path.read_text(encoding="utf-8", errors="replace")
-        for line, words in occurrences(text, LIBM):
-            if not allows(text.splitlines(), "libm", line):
-                said.append(f"{path}:{line}: GE: `{words}`: {NO_LIBM}")
-    return said
+        lines = text.splitlines()
+        for line, included in _includes(path):
+            if included.exists() and (why := unreadable(_real(included))):
+                yield f"{path}:{line}: GE: `{included}` is included, but {why}"
+        for rule, pattern, why in (("libm", LIBM, NO_LIBM), ("impure", STEERED, NOT_STEERED)):
+            for line, words in occurrences(text, pattern):
+                if not allows(lines, rule, line):
+                    yield f"{path}:{line}: GE: `{words}`: {why}"

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from . import jobs, labels, objects, places, recipes
+from . import jobs, labels, objects, places, purity, recipes
 from .recipes import Product
 from .toolchain import CannotBuild
 
@@ -38,11 +38,11 @@ def _inputs(product: Product, made: jobs.Made) -> dict[str, labels.Input]:
     names |= {places.input_name(job.source) for job in product.objects}
     names |= {places.input_name(path) for path in product.also}
     paths = {name: Path(places.input_path(name)) for name in sorted(names)}
-    generated = places.build_folder() / "units"
+    generated = {job.store.parent / "units" for job in product.objects}
     return {
         name: labels.seen(path)
         for name, path in paths.items()
-        if not path.is_relative_to(generated)
+        if not any(path.is_relative_to(folder) for folder in generated)
     }
 
 
@@ -55,10 +55,12 @@ def build(products: Sequence[Product], *, title: str = "", shipped: bool = False
     for product in sorted(products, key=lambda product: order[product.kind]):
         inputs = {} if shipped else _inputs(product, made)
         _check_unchanged(product, made)
+        _check_purity(product, made)
         label = labels.Label(product.kind, product.target, product.engine, inputs)
         label.made = recipes.made(product)
         recipes.link(product, [made[job][0] for job in product.objects], label)
-    objects.prune(places.build_folder() / "objects")
+    for store in {job.store for job in wanted}:
+        objects.prune(store)
 
 
 def _check_unchanged(product: Product, made: jobs.Made) -> None:
@@ -67,6 +69,15 @@ def _check_unchanged(product: Product, made: jobs.Made) -> None:
     same = all(one == made[job] for one, job in zip(now, product.objects, strict=True))
     if not same or product.engine != places.engine_hash():
         raise CannotBuild(f"{product.title} changed while it was built: try again")
+
+
+def _check_purity(product: Product, made: jobs.Made) -> None:
+    """Refuse a module whose rules use what differs between runs or machines."""
+    if product.kind != "module":
+        return
+    *units, _ = product.objects  # the last is what a module exports
+    if said := purity.breaches([made[job] for job in units]):
+        raise CannotBuild("\n".join([f"{product.title} cannot keep its bits:", *said]))
 
 
 @contextlib.contextmanager

@@ -157,6 +157,35 @@ def test_what_an_author_must_not_leave_out_is_asked_for(
     assert len(lines) < 50
 
 
+def test_a_header_elsewhere_leaves_nothing_in_a_tree(tree, tmp_path) -> None:
+    header = _header(tmp_path, "tally.hpp")
+    text = header.read_text().replace("Counter-v0", "Tally-v0")
+    header.write_text(text.replace("envs::counter", "envs::tally").replace("counter::", "tally::"))
+    objects = Path(tree.environment["GPU_ENVS_BUILD_DIR"])
+    (tree.root / "build").symlink_to(objects)
+    before = _snapshot(tree.root), _snapshot(objects)
+    words = ["--target", native.cpu_target(), str(header)]
+    done = tree.command("build", *words, GPU_ENVS_BUILD_DIR="", GPU_ENVS_CUDA="")
+    assert done.returncode == 0, done.stderr
+    assert (_snapshot(tree.root), _snapshot(objects)) == before
+    assert list((tree.cache / "build" / "objects").glob("*.o"))
+
+
+def test_a_path_of_any_letters_is_built_and_followed(package, tmp_path) -> None:
+    folder = tmp_path / "a b$HOME#'c,üß\\d"
+    folder.mkdir()
+    header = folder / "counter.hpp"
+    header.write_text(COUNTER.read_text().replace("#pragma once", '#include "more.hpp"'))
+    (folder / "more.hpp").write_text("#pragma once\n")
+    cache = {"GPU_ENVS_CACHE": str(folder / "cache")}
+    done = package.command("build", str(header), GPU_ENVS_BUILD_DIR="", **cache)
+    assert done.returncode == 0, done.stderr
+    (folder / "more.hpp").write_text("#pragma once\n// more\n")
+    made = package.run(MAKE, GPU_ENVS_BUILD_DIR="", **cache)
+    assert made.stdout.startswith("1.0 [1.0, 1.0]\n"), made.stderr
+    assert "building counter" in made.stderr
+
+
 def test_functions_of_libm_are_refused_with_file_and_line(package, tmp_path) -> None:
     header = _header(tmp_path)
     shared = header.parent / "waves.hpp"
@@ -216,7 +245,7 @@ def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(build, "_targets", lambda: [native.cpu_target()])
     ids: dict[Path, str | tuple[str, ...]] = {}
 
-    def made(header: Path, target: str, **options: object) -> Path:
+    def made(header: Path, target: str, *options: object) -> Path:
         file = outside.module_file(header, target)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()

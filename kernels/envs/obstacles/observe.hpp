@@ -19,7 +19,7 @@ struct State : WideRow<float> {
   static constexpr int capacity = elements_with(kMostAgents);
   static GE_FN int elements(const Params& p) { return elements_with(p.agent_count); }
   static std::vector<FieldInfo> describe(const Params& p) {
-    static const std::string agents =
+    const std::string agents =
         std::string(voxel::kBodyDoc) + ", 1 on the pad, 1 after its first step there";
     std::vector<FieldInfo> all = {
         wide_field("time", {kTimeColumns}, "share of the episode that is left, 1: solved", 0, 1),

@@ -34,3 +34,24 @@ def test_headers_from_beside_are_read_once(tmp_path: Path) -> None:
     two.write_text('#include "tasks/one.hpp"\n#include <cmath>\n')
     assert rules.headers_of(one) == [one, two]
     assert [said.partition(": ")[0] for said in rules.breaches(one)] == [f"{two}:2"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['#pragma GCC optimize("O3")', "__attribute__((optimize(3)))", "_rdrand32_step(&x)", "asm(x)"],
+)
+def test_what_changes_flags_or_reads_the_machine_is_found(tmp_path: Path, line: str) -> None:
+    header = tmp_path / "one.hpp"
+    header.write_text(f"#pragma once\n\n{line}\n")
+    (said,) = rules.breaches(header)
+    assert said.startswith(f"{header}:3: GE: `")
+    header.write_text(f"// lint: allow impure: for a test\n{line}\n")
+    assert rules.breaches(header) == []
+
+
+@pytest.mark.parametrize("text", ["/*", 'R"(', "#include", "\n", "'", '"', "/*/"])
+def test_what_does_not_end_is_read_once(tmp_path: Path, text: str) -> None:
+    """Time grows with the length: were it with its square, each of these would take hours."""
+    header = tmp_path / "one.hpp"
+    header.write_text(text * 100_000)
+    assert rules.breaches(header) == []

@@ -1,0 +1,75 @@
+"""Runs a compiler, and ends it where it takes too long or too much memory.
+
+A header can keep a compiler busy for ever: an include of what has no end, or templates that double
+at each level. A compiler starts programs of its own, so all of them are ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+_MOST = 8 << 30  # bytes of memory of one program
+_SHARE = 0.75  # of this machine's memory, where that is less
+# Memory is limited in the compiler's own process: a limit set from here could come too late.
+_LIMITED = 'ulimit -v "$0" 2>/dev/null; exec "$@"'
+
+
+def run(command: Sequence[str], cwd: Path, *, seconds: float) -> subprocess.CompletedProcess[str]:
+    """Run a command and return its status and all that it printed; it is ended at its limits."""
+    most = memory()
+    with subprocess.Popen(
+        ["/bin/sh", "-c", _LIMITED, str(most >> 10), *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        cwd=cwd,
+    ) as process:
+        try:
+            printed, _ = process.communicate(timeout=seconds)
+        except BaseException as problem:
+            _end(process.pid)
+            printed, _ = process.communicate()
+            if not isinstance(problem, subprocess.TimeoutExpired):
+                raise
+            limit = f"GE: it was ended after {seconds:.0f} s, its time limit"
+            return subprocess.CompletedProcess(command, 124, f"{limit}\n{printed}")
+    status = process.returncode
+    if status and ("out of memory" in printed or "virtual memory exhausted" in printed):
+        printed = f"GE: it takes more than {most >> 30} GiB of memory\n{printed}"
+    return subprocess.CompletedProcess(command, status, printed)
+
+
+def memory() -> int:
+    """Return how many bytes of memory one program may have."""
+    have = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return min(_MOST, int(_SHARE * have))
+
+
+def _end(process: int) -> None:
+    """End a process and all that it started.
+
+    They are of this process's own group, so that an interrupt at a terminal reaches them.
+    """
+    for each in [process, *_descendants(process)]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(each, signal.SIGKILL)
+
+
+def _descendants(process: int) -> list[int]:
+    children: dict[int, list[int]] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            after = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
+            children.setdefault(int(after[1]), []).append(int(folder.name))
+    found, waiting = [], [process]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found

@@ -1,0 +1,35 @@
+"""Compilers that take too long or too much."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from gpu_envs.building import limits
+
+
+def test_all_that_a_command_has_started_is_ended(tmp_path: Path) -> None:
+    program = f"sleep 1000 & echo $! > {tmp_path}/pid; sleep 1000"
+    done = limits.run(["/bin/sh", "-c", program], tmp_path, seconds=1)
+    assert (done.returncode, done.stdout) == (124, "GE: it was ended after 1 s, its time limit\n")
+    child = Path("/proc") / (tmp_path / "pid").read_text().strip() / "stat"
+    for _ in range(1000):  # until its new parent has asked for it
+        if not child.exists() or child.read_text().rpartition(")")[2].split()[0] == "Z":
+            return
+        time.sleep(0.01)
+    raise AssertionError(child.read_text())
+
+
+def test_memory_is_limited(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(limits, "memory", lambda: 1 << 30)
+    done = limits.run([sys.executable, "-c", "bytearray(2 << 30)"], tmp_path, seconds=60)
+    assert "MemoryError" in done.stdout
+
+
+def test_what_a_command_prints_and_returns_is_passed_on(tmp_path: Path) -> None:
+    program = "import os, sys; os.write(1, b'a\\xff'); print(os.getcwd(), file=sys.stderr); exit(3)"
+    done = limits.run([sys.executable, "-c", program], tmp_path, seconds=60)
+    assert isinstance(done, subprocess.CompletedProcess)
+    assert (done.returncode, done.stdout) == (3, f"a\ufffd{tmp_path}\n")
