@@ -33,7 +33,7 @@ import numpy as np
 from gymnasium.wrappers import vector as wrappers
 
 import gpu_envs
-from gpu_envs import pipes
+from gpu_envs import pipes, registration
 from gpu_envs.measures import sizes
 
 LIBRARIES = {  # import name: name of the distribution
@@ -577,8 +577,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--library", action="append", choices=list(LIBRARIES), metavar="NAME")
     parser.add_argument("--out", type=Path, help="default: the standard output")
     chosen = parser.parse_args(arguments)
-    known = gpu_envs.environments()
-    names = [name.removeprefix("gpu_envs/") for name in chosen.ids] or list(known)
+    known = registration.shipped()  # a user's own id: `python -m gpu_envs check ID`
+    names = [name.removeprefix("gpu_envs/") for name in chosen.ids] or known
     for name in names:
         if name not in known:
             parser.error(gpu_envs.errors.unknown("environment", name, known))

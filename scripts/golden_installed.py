@@ -30,7 +30,7 @@ print(time.perf_counter() - begin)
 def wrong(level: str) -> list[str]:
     """Return the recorded runs whose hashes an instruction set does not find."""
     problems, count = [], 0
-    for case in golden_cases.read(gpu_envs.environments()):
+    for case in golden_cases.read(registration.shipped()):
         bindings = native.at(f"cpu_{level}", case.id)
         folders = native.data_folders("cpu", case.id)
         simulator = bindings.Simulator(case.id, case.worlds, data_folders=folders, **case.options)
@@ -55,7 +55,7 @@ def load_time(target: str, name: str) -> float:
 
 def smallest_and_largest() -> list[str]:
     """Return the environments with the shortest and the longest module."""
-    stems = {name: registration.home(name).stem for name in gpu_envs.environments()}
+    stems = {name: registration.home(name).stem for name in registration.shipped()}
     files = {name: places.module_file(stem, native.cpu_target()) for name, stem in stems.items()}
     by_size = sorted(files, key=lambda name: files[name].stat().st_size)
     return [by_size[0], by_size[-1]]

@@ -49,7 +49,7 @@ def promising(dry_run: bool) -> list[str]:
 
 def unmeasured() -> list[str]:
     """All bars, where there is nothing to measure them on."""
-    known = {name: measures.of(name)["benchmark"] for name in registration.environments()}
+    known = {name: measures.of(name)["benchmark"] for name in registration.shipped()}
     found = [b for name, data in known.items() for b in promises.unmeasured(name, data, "device")]
     return [bar.line() for bar in found]
 

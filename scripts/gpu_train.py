@@ -18,7 +18,7 @@ _COMPARED, _TIMED, _PATIENCE = 8, 20, 60.0  # updates, updates, seconds
 
 def trained() -> dict[str, dict[str, Any]]:
     """What the data of environments says of training on a GPU, where it says how to fill one."""
-    known = {name: measures.of(name)["training"] for name in registration.environments()}
+    known = {name: measures.of(name)["training"] for name in registration.shipped()}
     return {name: training for name, training in known.items() if "device" in training}
 
 

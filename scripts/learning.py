@@ -59,7 +59,7 @@ OTHER_SEED = 1000  # is added to the seed of a second attempt
 def tasks() -> dict[str, Task]:
     """Return what there is to learn, by name; each knows the id of its environment."""
     found: dict[str, Task] = {}
-    for name in registration.environments():
+    for name in registration.shipped():
         held = measures.of(name)
         for task, data in held["learning"].items():
             usual = {} if "measure" in data else held["training"]["measure"]

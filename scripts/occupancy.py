@@ -362,7 +362,7 @@ def main() -> int:
         known |= {name: made for name in chosen or gpu_native.names(False) if (made := count(name))}
         COUNTED.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
     if options.bars or options.count:
-        chosen = chosen or list(registration.environments())
+        chosen = chosen or registration.shipped()
         rows = [row for name in chosen for row in bars(name, gpu)]
         print(*terminal.aligned([_BARS, *rows]), sep="\n")
         return 0

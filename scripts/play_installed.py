@@ -16,7 +16,7 @@ if not where.is_relative_to(Path(sys.prefix).resolve()):
 
 import gymnasium  # noqa: E402 - after the check, so that a wrong import is what gets reported
 
-from gpu_envs import measures  # noqa: E402
+from gpu_envs import measures, registration  # noqa: E402
 
 _WORLDS, _STEPS, _LIMIT = 4, 30, 12
 
@@ -39,7 +39,7 @@ def play(name: str) -> int:
 def main() -> None:
     """Play, and say what became of it."""
     print(f"{where.parent.name} {gpu_envs.__version__} in {sys.prefix}")
-    for name in sys.argv[1:] or gpu_envs.environments():
+    for name in sys.argv[1:] or registration.shipped():
         ended = play(name)
         if ended < _WORLDS * (_STEPS // _LIMIT):
             sys.exit(f"{name}: {_STEPS} steps of {_WORLDS} worlds ended {ended} episodes")

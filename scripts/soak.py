@@ -36,7 +36,7 @@ import gymnasium  # noqa: E402
 import numpy as np  # noqa: E402
 
 import gpu_envs  # noqa: E402
-from gpu_envs import pipes  # noqa: E402
+from gpu_envs import pipes, registration  # noqa: E402
 from gpu_envs.benchmark import machine  # noqa: E402
 
 Array = np.ndarray[Any, Any]
@@ -283,7 +283,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--out", type=Path, metavar="FILE", help="where to write the table, as Markdown")
     given = parser.parse_args(argv)
     known = list(gpu_envs.environments())
-    names = [name.removeprefix("gpu_envs/") for name in given.ids] or known
+    names = [name.removeprefix("gpu_envs/") for name in given.ids] or registration.shipped()
     for name in names:
         if name not in known:
             parser.error(f"{name} is none of {', '.join(known)}")

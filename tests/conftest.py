@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import gymnasium
-import pytest
+# Before the package is imported, and for all processes that tests start: what a user has built
+# must not become part of the tests. Objects stay in the tree's own store.
+os.environ["GPU_ENVS_CACHE"] = tempfile.mkdtemp(prefix="gpu_envs-tests-")
+atexit.register(shutil.rmtree, os.environ["GPU_ENVS_CACHE"], ignore_errors=True)
 
-import gpu_envs
-from gpu_envs import native, registration
-from gpu_envs.build import build_header
+import gymnasium  # noqa: E402
+import pytest  # noqa: E402
+
+import gpu_envs  # noqa: E402
+from gpu_envs import native, registration  # noqa: E402
+from gpu_envs.build import build_header  # noqa: E402
+from gpu_envs.building import places  # noqa: E402
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # A process per core: torch, which reads this when it is imported, would have as many threads in
@@ -57,7 +66,8 @@ def gallery_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _cache_of(header: Path, cache: Path) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GPU_ENVS_CACHE", str(cache))
-        registration.refresh()  # whatever the user has built is not there
+        patch.setenv("GPU_ENVS_BUILD_DIR", str(places.build_folder()))  # compiled once for all runs
+        registration.refresh()
         build_header(header, [native.cpu_target()])
     _forget("Gallery-v0", "Troupe-v0", "Band-v0")
     return cache

@@ -12,7 +12,7 @@ from gymnasium.envs.registration import EnvSpec
 
 import gpu_envs
 from gpu_envs import registration
-from gpu_envs.building import outside
+from gpu_envs.building import outside, places
 
 IDS = [f"gpu_envs/{name}" for name in gpu_envs.environments()]
 
@@ -106,3 +106,26 @@ def test_pages_pass_ids_to_gymnasium_with_the_prefix() -> None:
     shown = [(page.name, name) for page in pages for name in call.findall(page.read_text("utf-8"))]
     assert len(shown) > 15
     assert [pair for pair in shown if not pair[1].startswith("gpu_envs/")] == []
+
+
+def test_what_a_user_has_built_is_no_part_of_the_tests() -> None:
+    """In this process and in those that tests start."""
+    assert places.cache_folder().name.startswith("gpu_envs-tests-")
+    assert registration.shipped() == list(registration.environments())
+
+
+def test_shipped_ids_are_those_of_the_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ours = registration.shipped()
+    monkeypatch.setenv("GPU_ENVS_CACHE", str(tmp_path / "cache"))
+    outside.keep(tmp_path / "mine.hpp", [{**registration.find("CartPole-v0"), "id": "Mine-v0"}])
+    try:
+        registration.refresh()
+        assert "Mine-v0" in registration.environments()
+        assert registration.shipped() == ours
+    finally:
+        for name in ("gpu_envs/Mine-v0", "Mine-v0"):
+            gymnasium.registry.pop(name, None)
+        monkeypatch.undo()
+        registration.refresh()

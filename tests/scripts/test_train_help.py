@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpu_envs import environments, fields, measures, native, registration
+from gpu_envs.building import outside
 from gpu_envs.train import command
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,6 +46,14 @@ def test_an_interpreter_alone_shows_defaults_and_parameters(name: str) -> None:
         assert f"-{field.name.replace('_', '-')} " in text
 
 
+def test_headers_of_the_users_own_are_read_without_gymnasium(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GPU_ENVS_CACHE", str(tmp_path))
+    outside.keep(tmp_path / "kept.hpp", [{**registration.find("CartPole-v0"), "id": "Kept-v0"}])
+    assert "--evaluation-share X" in shown("Kept-v0")
+
+
 def test_without_an_environment_the_options_are_shown() -> None:
     assert "--evaluation-share X" in shown()
 
@@ -59,6 +68,7 @@ def test_an_unknown_environment_is_one_line() -> None:
 def test_the_script_neither_installs_nor_builds(words: list[str]) -> None:
     before = os.path.exists(ROOT / ".venv")
     surroundings = {"PATH": os.environ["PATH"], "PYTHON": sys.executable, "CXX": "none"}
+    surroundings["GPU_ENVS_CACHE"] = os.environ["GPU_ENVS_CACHE"]
     done = subprocess.run(
         [ROOT / "scripts" / "train", *words],
         capture_output=True,
