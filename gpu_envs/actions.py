@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_envs import interface, layout
+from gpu_envs import errors, interface, layout
 from gpu_envs.arrays import address_of_numpy
 from gpu_envs.fields import Field
 from gpu_envs.split import Split
@@ -43,6 +43,15 @@ def row_shape(fields: Sequence[Field]) -> tuple[int, ...]:
 def takes_bools(fields: Sequence[Field]) -> bool:
     """Whether every number of an action chooses between two, so that booleans say it too."""
     return all(field.choices == 2 for field in fields)
+
+
+def as_array(action: Any) -> NDArray:
+    """Return one agent's action as an array, whatever is in it."""
+    try:
+        return np.asarray(action)
+    except ValueError as problem:
+        what = errors.shown(action)
+        raise ValueError(f"action must be a number or an array of them, got {what}") from problem
 
 
 class ActionReader:

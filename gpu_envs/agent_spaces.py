@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import deepcopy
 from functools import cached_property
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from gymnasium import Space, spaces
 
-from gpu_envs import fields
+from gpu_envs import errors, fields
 from gpu_envs.roles import Role
 from gpu_envs.simulator import Simulator
 from gpu_envs.spaces import box
@@ -63,11 +64,16 @@ class AgentSpaces:
 
     def observation_space(self, agent: str) -> Space[Any]:
         """Return the space of an agent's observations; the same object at each call."""
-        return self.observation_spaces[agent]
+        return self._space_of(agent, self.observation_spaces)
 
     def action_space(self, agent: str) -> Space[Any]:
         """Return the space of an agent's actions; the same object at each call."""
-        return self.action_spaces[agent]
+        return self._space_of(agent, self.action_spaces)
+
+    def _space_of(self, agent: object, known: Mapping[str, Space[Any]]) -> Space[Any]:
+        if not isinstance(agent, str) or agent not in known:
+            raise ValueError(errors.unknown(f"agent of {self.simulator.name}", agent, known))
+        return known[agent]
 
     @cached_property
     def state_space(self) -> spaces.Box:

@@ -34,7 +34,8 @@ def assign(env: Any, environment: str, name: object, value: object) -> None:
         value: The new value.
     """
     if not isinstance(name, str):
-        raise TypeError(f"name must be a str, got {name!r} of type {type(name).__name__}")
+        what = errors.shown(name)
+        raise TypeError(f"name must be a str, got {what} of type {type(name).__name__}")
     if name not in _SETTABLE or not hasattr(env, name):
         raise AttributeError(_refusal(environment, name))
     if name == "render_mode":

@@ -72,7 +72,13 @@ def _words(name: str, is_asked: bool = False) -> set[str]:
 def unknown(what: str, name: object, candidates: Iterable[str]) -> str:
     """Return the message for a name that is not among `candidates`: suggestion, then a list."""
     names = list(candidates)
-    return f"unknown {what} {name!r}{suggestion(name, names)} (valid: {listed(names, name)})"
+    return f"unknown {what} {shown(name)}{suggestion(name, names)} (valid: {listed(names, name)})"
+
+
+def shown(value: object, most: int = 80) -> str:
+    """Return how a value is written, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def listed(names: Sequence[str], near: object = "", most: int = 16) -> str:
@@ -100,6 +106,15 @@ def unexpected(who: str, keyword: str, candidates: Iterable[str]) -> str:
     names = list(candidates)
     said = f"{who} got an unexpected keyword argument {keyword!r}"
     return f"{said}{suggestion(keyword, names)} (valid: {listed(names, keyword)})"
+
+
+def flag(value: object, argument: str) -> bool:
+    """Return a bool, also of NumPy, or 0 or 1; any other raises an error with the name."""
+    kind, extent = getattr(value, "dtype", None), getattr(value, "shape", None)
+    is_array_of_one = getattr(kind, "kind", "") == "b" and extent == ()
+    if is_array_of_one or (isinstance(value, int) and value in (0, 1)):
+        return bool(value)
+    raise TypeError(f"{argument} must be a bool, got {shown(value)} of type {type(value).__name__}")
 
 
 def whole(value: object, argument: str, low: int, high: int) -> int:

@@ -60,7 +60,7 @@ class ParallelEnv(World, pettingzoo.ParallelEnv):  # type: ignore[misc]  # Petti
             self.simulator.check()  # says so
         self._require_reset("step")
         if not self.agents:
-            if not actions:
+            if isinstance(actions, Mapping) and not actions:
                 return {}, {}, {}, {}, {}  # as PettingZoo's own games and its wrappers have it
             raise ResetNeeded(f"{self.name}: no agent is left: call reset()")
         live = {self.possible_agents.index(agent): agent for agent in self.agents}

@@ -82,6 +82,8 @@ def checked_view(view: object, name: str = "view") -> str | None:
     """Return the name of a view, or None; the native code knows the names."""
     if view is not None and not isinstance(view, str):
         raise TypeError(f"{name} must be a str or None, got {view!r}")
+    if view is not None and not view.isascii():  # what native text can hold
+        raise ValueError(f"{name} must be the name of a view, got {view!r}")
     return view
 
 

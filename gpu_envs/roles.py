@@ -166,7 +166,7 @@ def by_role(simulator: Simulator, array: Any) -> dict[str, Any]:
         parts = {key: by_role(simulator, part) for key, part in array.items()}
         return {role.name: {key: part[role.name] for key, part in parts.items()} for role in roles}
     worlds, agents = simulator.num_worlds, simulator.agents_per_world
-    if not hasattr(array, "shape") or not hasattr(array, "reshape"):
+    if not isinstance(getattr(array, "shape", None), tuple):
         raise TypeError(
             f"by_role takes an output of {simulator.name}, an array or a dict of arrays by field, "
             f"got {array!r} of type {type(array).__name__}"

@@ -141,13 +141,14 @@ class Simulator(Looks):
         if wanted is not None:
             config["outputs"] = wanted
         self.arrays = array_libraries.library(arrays, machine)
-        if reuse and self.arrays == "jax":
+        self.strict, self.reuse = errors.flag(strict, "strict"), errors.flag(reuse, "reuse")
+        if self.reuse and self.arrays == "jax":
             raise ValueError(
                 "reuse=True is not possible with arrays='jax': its arrays are immutable"
             )
         self.device = "cpu" if machine == "cpu" else f"cuda:{ordinal}"
         self._native: Any = native.make(machine, self.name, worlds, device=ordinal, **config)
-        self.strict, self.reuse, self.observation = bool(strict), bool(reuse), form
+        self.observation = form
         self._keeps_rows = config["final_rows"] == "keep"
         self._adopt(machine, ordinal, wanted or ())
 
@@ -452,10 +453,11 @@ class Simulator(Looks):
         """Copy worlds `src` over worlds `dst`; with `reseed` the copies get their own futures."""
         self._require_ready("copy_worlds")
         source, destination = self._world_numbers(src, "src"), self._world_numbers(dst, "dst")
+        has_own_future = errors.flag(reseed, "reseed")
         if len(source) != len(destination):
             raise ValueError(f"dst must be as long as src ({len(source)}), got {len(destination)}")
         self._streams.settle("copy_worlds()")
-        self._native.copy_worlds(source, destination, bool(reseed))
+        self._native.copy_worlds(source, destination, has_own_future)
         self._traces.copy(source, destination)
         self.changes += 1
 
@@ -577,7 +579,7 @@ class Simulator(Looks):
     def _check_column(self, column: str) -> None:
         if not self.is_closed:
             names = [field["name"] for field in self.instance["columns"]]
-            if column not in names:
+            if not isinstance(column, str) or column not in names:
                 raise ValueError(errors.unknown(f"column of {self.name}", column, names))
 
     def _world_numbers(self, worlds: object, argument: str) -> list[int]:

@@ -15,6 +15,7 @@ import numpy as np
 from gymnasium import Space
 
 from gpu_envs import (
+    actions,
     attributes,
     copies,
     errors,
@@ -153,7 +154,7 @@ class Env(gymnasium.Env[Any, Any]):
         Args:
             action: An element of `action_space`.
         """
-        batch = np.asarray(action)[np.newaxis]
+        batch = actions.as_array(action)[np.newaxis]
         results = self._rows().step_arrays(batch, True)
         info = self._common_info(results)
         if results.reward_parts is not None:
@@ -189,7 +190,11 @@ class Env(gymnasium.Env[Any, Any]):
         Names of parameters, options and columns are refused, and so are unknown ones with `force`:
         the message says what sets them. Without it a wrapper may keep an attribute of its own.
         """
-        if not force and not hasattr(self, name) and not attributes.is_own(self.name, name):
+        if (
+            not errors.flag(force, "force")
+            and not hasattr(self, name)
+            and not attributes.is_own(self.name, name)
+        ):
             return False
         attributes.assign(self, self.name, name, value)
         return True

@@ -8,7 +8,7 @@ from typing import Any
 import pettingzoo
 from pettingzoo.utils import parallel_to_aec
 
-from gpu_envs import registration
+from gpu_envs import errors, registration
 from gpu_envs.errors import ResetNeeded
 from gpu_envs.parallel import ParallelEnv
 from gpu_envs.world import World
@@ -50,6 +50,8 @@ class TurnEnv(World, pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo is 
     def observe(self, agent: str) -> Any:
         """Return what an agent sees, also while another one is on turn."""
         self._require_reset("observe")
+        if not isinstance(agent, str) or agent not in self.possible_agents:
+            raise ValueError(errors.unknown(f"agent of {self.name}", agent, self.possible_agents))
         return self._observation(self.possible_agents.index(agent))
 
     def step(self, action: Any) -> None:

@@ -88,7 +88,7 @@ class World(AgentSpaces):
             keywords["max_episode_steps"] = max_cycles
             self._recipe |= {"max_episode_steps": max_cycles}
         # Checked when this class knows what the step has done, not in the midst of it.
-        self._is_strict = bool(keywords.pop("strict", False))
+        self._is_strict = errors.flag(keywords.pop("strict", False), "strict")
         self.metadata = _metadata(self.description, device)
         modes = self.metadata["render_modes"]
         self.render_mode = pictures.checked_mode(render_mode, modes, self.description)
@@ -232,7 +232,7 @@ class World(AgentSpaces):
             if self._masked[agent]:  # zero where nothing is legal: nobody looks at it then
                 return np.asarray(self._mask_of(agent).argmax())
             return idle
-        array = np.asarray(action)
+        array = action_reading.as_array(action)
         if array.size != idle.size or array.dtype.kind not in self._kinds[agent]:
             raise ValueError(
                 f"action of {self.possible_agents[agent]} must be one of "

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from gymnasium import Wrapper
 
-from gpu_envs import attributes, extras
+from gpu_envs import attributes, errors, extras, resets
 from gpu_envs.autoreset import AutoresetMode
 from gpu_envs.integrations import padding
 from gpu_envs.integrations.host import fetch
@@ -77,6 +77,22 @@ class SB3VecEnv(VecEnv):
         result: VecEnvObs = self._fetch(obs)[0]
         return result
 
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Set the seed of the next reset; None draws one."""
+        if seed is not None:
+            seed = errors.whole(seed, "seed", 0, resets.SEED_LIMIT - 1 - self.num_envs)
+        seeds: Sequence[int | None] = super().seed(seed)
+        return seeds
+
+    def set_options(self, options: list[dict[str, Any]] | dict[str, Any] | None = None) -> None:
+        """Set the options of the next reset: a dict, or a list with an equal one per row."""
+        rows = options if isinstance(options, list) else [{} if options is None else options]
+        if isinstance(options, list) and len(rows) != self.num_envs:
+            raise ValueError(f"options must have {self.num_envs} entries, got {len(rows)}")
+        for row in rows:
+            resets.checked_options(row)
+        super().set_options(options)
+
     def step_async(self, actions: np.ndarray) -> None:
         """Keep the actions for `step_wait`."""
         self._actions = actions
@@ -128,6 +144,7 @@ class SB3VecEnv(VecEnv):
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
         """Return an attribute of the `VectorEnv`, once per row; all rows share it."""
+        _check_name(attr_name)
         if attr_name == _MASKS and self._has_masks():
             value: Any = self.action_masks
         else:
@@ -148,6 +165,7 @@ class SB3VecEnv(VecEnv):
         **method_kwargs: Any,
     ) -> list[Any]:
         """Call a method of the `VectorEnv` once and return its result per row."""
+        _check_name(method_name)
         rows = list(self._get_indices(indices))
         if method_name == _MASKS:
             return list(self.action_masks()[rows])
@@ -168,6 +186,12 @@ class SB3VecEnv(VecEnv):
     def close(self) -> None:
         """Release the simulator."""
         self.env.close()
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str):
+        what = errors.shown(name)
+        raise TypeError(f"name must be a str, got {what} of type {type(name).__name__}")
 
 
 def _require_usable(env: VectorEnv) -> None:
