@@ -69,10 +69,14 @@ def _words(name: str, is_asked: bool = False) -> set[str]:
     return found
 
 
-def unknown(what: str, name: object, candidates: Iterable[str]) -> str:
-    """Return the message for a name that is not among `candidates`: suggestion, then a list."""
+def unknown(what: str, name: object, candidates: Iterable[str], whole: str = "") -> str:
+    """Return the message for a name that is not among `candidates`: suggestion, then a list.
+
+    `whole` is the command that prints a list which is too long for a message.
+    """
     names = list(candidates)
-    return f"unknown {what} {shown(name)}{suggestion(name, names)} (valid: {listed(names, name)})"
+    valid = listed(names, name, whole=whole)
+    return f"unknown {what} {shown(name)}{suggestion(name, names)} (valid: {valid})"
 
 
 def shown(value: object, most: int = 80) -> str:
@@ -81,13 +85,14 @@ def shown(value: object, most: int = 80) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
-def listed(names: Sequence[str], near: object = "", most: int = 16) -> str:
+def listed(names: Sequence[str], near: object = "", most: int = 16, whole: str = "") -> str:
     """Return names between commas; of more than `most` those that are spelt most like `near`."""
     if len(names) <= most:
         return ", ".join(names) or "none"
     alike = difflib.get_close_matches(str(near), names, n=most - 4, cutoff=0.0)
     chosen = [name for name in names if name in alike]
-    return f"{', '.join(chosen)} and {len(names) - len(chosen)} more"
+    command = f": {whole}" if whole else ""
+    return f"{', '.join(chosen)} and {len(names) - len(chosen)} more{command}"
 
 
 def refuse(fixed: Iterable[str], keywords: Container[str], why: str) -> None:
@@ -105,7 +110,8 @@ def unexpected(who: str, keyword: str, candidates: Iterable[str]) -> str:
     """
     names = list(candidates)
     said = f"{who} got an unexpected keyword argument {keyword!r}"
-    return f"{said}{suggestion(keyword, names)} (valid: {listed(names, keyword)})"
+    whole = f"`python -m gpu_envs info {who}`"
+    return f"{said}{suggestion(keyword, names)} (valid: {listed(names, keyword, whole=whole)})"
 
 
 def flag(value: object, argument: str) -> bool:

@@ -53,8 +53,9 @@ def file_of(env_id: str, policy: str, option: str = _OPTION) -> Path | None:
         return _trained(env_id, option)
     path = Path(policy)
     if not path.is_file():
-        missing = missing_file(path)
-        raise ValueError(missing or f"{option} must be random, trained or a file, got {policy!r}")
+        if missing := missing_file(path):
+            raise ValueError(f"{option.removesuffix('=')}: {missing}")
+        raise ValueError(f"{option} must be random, trained or a file, got {policy!r}")
     return path
 
 

@@ -580,7 +580,8 @@ class Simulator(Looks):
         if not self.is_closed:
             names = [field["name"] for field in self.instance["columns"]]
             if not isinstance(column, str) or column not in names:
-                raise ValueError(errors.unknown(f"column of {self.name}", column, names))
+                whole = f"`python -m gpu_envs info {self.name}`"
+                raise ValueError(errors.unknown(f"column of {self.name}", column, names, whole))
 
     def _world_numbers(self, worlds: object, argument: str) -> list[int]:
         try:

@@ -154,6 +154,8 @@ class Env(gymnasium.Env[Any, Any]):
         Args:
             action: An element of `action_space`.
         """
+        if action is None:
+            raise TypeError(f"action must be an element of {self.action_space}, got None")
         batch = actions.as_array(action)[np.newaxis]
         results = self._rows().step_arrays(batch, True)
         info = self._common_info(results)
