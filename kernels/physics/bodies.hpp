@@ -41,6 +41,8 @@ struct Velocity {
   }
 };
 
+inline constexpr uint32_t kMostQuiet = 1000;  // steps at rest that are counted
+
 /// What is locked or asleep keeps its row and is collided with like a static; that its Frame has
 /// neither inverse mass nor inverse inertia tells the solver that it cannot be pushed.
 struct Body {
@@ -51,8 +53,9 @@ struct Body {
   static constexpr auto describe() {
     return fields(
         field("kind", &Body::kind, "what it is: shape, mass and friction").within(0, kKinds - 1),
-        field("state", &Body::state, "1: present, 2: locked, 4: asleep"),
-        field("quiet", &Body::quiet, "steps in a row at rest"),
+        field("state", &Body::state, "1: present, 2: locked, 4: asleep")
+            .within(0, kPresent | kLocked | kAsleep),
+        field("quiet", &Body::quiet, "steps in a row at rest").within(0, kMostQuiet),
         field("rest", &Body::rest, "where it fell asleep").in("m"));
   }
 };
@@ -91,8 +94,8 @@ struct Joint {
   float pull[3], twist[3];  // impulses of the last substep
   static constexpr auto describe() {
     return fields(field("type", &Joint::type, "0: none, 1: fixed, 2: ball").one_of(3),
-                  field("a", &Joint::a, "row of the body that holds"),
-                  field("b", &Joint::b, "row of the body that is held"),
+                  field("a", &Joint::a, "row of the body that holds").row_of("bodies"),
+                  field("b", &Joint::b, "row of the body that is held").row_of("bodies"),
                   field("anchor_a", &Joint::anchor_a, "point in the frame of a").in("m"),
                   field("anchor_b", &Joint::anchor_b, "the same point in the frame of b").in("m"),
                   field("relative", &Joint::relative, "orientation of b in the frame of a"),

@@ -99,12 +99,12 @@ GE_FN void wake(const WorldOf<M>& w, Rows<BodiesOf<M>, Body> bodies) {
 }
 
 /// Counts the steps at rest.
-/// Up to 1000, well above any quiet_steps, so that the counter never wraps.
+/// Up to kMostQuiet, well above any quiet_steps, so that the counter never wraps.
 template <class M>
 GE_FN void count_quiet(const WorldOf<M>& w, Body& body, const Velocity& velocity,
                        const Load& load) {
   if (!awake(body)) return;
-  body.quiet = at_rest(setup_of<M>(w), velocity, load) ? min(body.quiet + 1u, 1000u) : 0u;
+  body.quiet = at_rest(setup_of<M>(w), velocity, load) ? min(body.quiet + 1u, kMostQuiet) : 0u;
 }
 
 /// Groups whose bodies have all been at rest for long enough fall asleep.

@@ -118,10 +118,11 @@ struct Sole {
   uint32_t vertices;  // four of 8 bits: number of the vertex + 1; 0: none
   float normal[4], first[4], second[4];
   static constexpr auto describe() {
-    return fields(field("sole_vertices", &Sole::vertices, "vertices on the floor, 8 bits each"),
-                  field("sole_normal", &Sole::normal, "impulses along z").in("N s"),
-                  field("sole_first", &Sole::first, "impulses along x").in("N s"),
-                  field("sole_second", &Sole::second, "impulses along y").in("N s"));
+    return fields(
+        field("sole_vertices", &Sole::vertices, "vertices on the floor, 8 bits each").any_value(),
+        field("sole_normal", &Sole::normal, "impulses along z").in("N s"),
+        field("sole_first", &Sole::first, "impulses along x").in("N s"),
+        field("sole_second", &Sole::second, "impulses along y").in("N s"));
   }
 };
 /// The same contact's geometry in this substep.
@@ -213,10 +214,10 @@ struct Memory {
   float normal[4];
   float slip[12];  // friction impulses, in the world
   static constexpr auto describe() {
-    return fields(field("kept_a", &Memory::a, "row of a body"),
-                  field("kept_b", &Memory::b, "row of a body; beyond: a static"),
-                  field("kept_count", &Memory::count, "points"),
-                  field("kept_key", &Memory::key, "which features touch"),
+    return fields(field("kept_a", &Memory::a, "row of a body").any_value(),
+                  field("kept_b", &Memory::b, "row of a body; beyond: a static").any_value(),
+                  field("kept_count", &Memory::count, "points").within(0, 4),
+                  field("kept_key", &Memory::key, "which features touch").any_value(),
                   field("kept_point", &Memory::local, "in the frame of a").in("m"),
                   field("kept_normal", &Memory::normal, "normal impulses").in("N s"),
                   field("kept_slip", &Memory::slip, "friction impulses in the world").in("N s"));

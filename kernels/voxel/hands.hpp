@@ -112,11 +112,14 @@ GE_FN Body standing_in(const Cell& at, float yaw) {
   body.yaw = yaw;
   return body;
 }
+/// How far above its home an agent is put at most [cells]: above any level and its stacks of boxes.
+inline constexpr int kHighestHome = 1024;
 /// Back to where the agent began, or above what has been put there since.
 template <class M>
 GE_FN void send_home(const Yard<M>& yard, int me, const Home& home) {
   Cell at = cell(home.cell);
-  while (yard.is_filled(at)) ++at.z;
+  // A static that was set may have no end, so the way up has one.
+  for (int k = 0; k < kHighestHome && yard.is_filled(at); ++k) ++at.z;
   Body body = standing_in(at, 0.0f);
   body.pitch = yard.bodies.get(me).pitch;
   yard.bodies.set(me, body);

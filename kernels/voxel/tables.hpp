@@ -18,6 +18,10 @@ using geometry::Vec3;
 inline constexpr int kStepsPerSecond = 15;
 inline constexpr float kStep = 1.0f / float(kStepsPerSecond);  // [s]
 
+/// Cells lie within so many of the origin, along each axis; what is farther counts as this far. Levels
+/// are a few hundred cells long.
+inline constexpr int32_t kFarthestCell = 1 << 20;
+
 // ---- agents
 
 /// One action: six independent heads, in the order of the paper's table. Bring policies of the
@@ -51,19 +55,21 @@ struct Body {
                   field("grounded", &Body::grounded, "1: stands").within(0, 1));
   }
 };
+inline constexpr int32_t kEmpty = -1;
 /// What an agent carries.
 struct Hands {
   int32_t crate;  // row of crates, kEmpty: nothing
   static constexpr auto describe() {
-    return fields(field("carries", &Hands::crate, "row of the box that is carried; -1: none"));
+    return fields(field("carries", &Hands::crate, "row of the box that is carried; -1: none")
+                      .row_of("crates", kEmpty));
   }
 };
-inline constexpr int32_t kEmpty = -1;
 /// Where an agent begins, and where it returns to after a fall.
 struct Home {
   int32_t cell[3];
   static constexpr auto describe() {
-    return fields(field("home", &Home::cell, "cell in which the agent begins"));
+    return fields(field("home", &Home::cell, "cell in which the agent begins")
+                      .within(-kFarthestCell, kFarthestCell));
   }
 };
 
@@ -75,10 +81,11 @@ struct Static {
   uint32_t colour;  // 0xRRGGBB
   uint32_t shown;
   static constexpr auto describe() {
-    return fields(field("low", &Static::low, "lowest corner").in("m"),
-                  field("high", &Static::high, "highest corner").in("m"),
-                  field("colour", &Static::colour, "0xRRGGBB"),
-                  field("shown", &Static::shown, "0: it cannot be seen, but collides"));
+    return fields(
+        field("low", &Static::low, "lowest corner").in("m"),
+        field("high", &Static::high, "highest corner").in("m"),
+        field("colour", &Static::colour, "0xRRGGBB").any_value(),
+        field("shown", &Static::shown, "0: it cannot be seen, but collides").within(0, 1));
   }
 };
 
@@ -87,8 +94,10 @@ struct Crate {
   int32_t cell[3];
   int32_t carrier;  // row of an agent, kEmpty: it stands
   static constexpr auto describe() {
-    return fields(field("cell", &Crate::cell, "cell in which it stands"),
-                  field("carrier", &Crate::carrier, "agent who carries it; -1: none"));
+    return fields(field("cell", &Crate::cell, "cell in which it stands")
+                      .within(-kFarthestCell, kFarthestCell),
+                  field("carrier", &Crate::carrier, "agent who carries it; -1: none")
+                      .row_of("agents", kEmpty));
   }
 };
 
@@ -97,9 +106,10 @@ struct Diamond {
   int32_t left;
   uint32_t colour;  // 0xRRGGBB
   static constexpr auto describe() {
-    return fields(field("cell", &Diamond::cell, "cell in which it hangs"),
+    return fields(field("cell", &Diamond::cell, "cell in which it hangs")
+                      .within(-kFarthestCell, kFarthestCell),
                   field("left", &Diamond::left, "1: nobody has taken it yet").within(0, 1),
-                  field("colour", &Diamond::colour, "0xRRGGBB"));
+                  field("colour", &Diamond::colour, "0xRRGGBB").any_value());
   }
 };
 
@@ -108,9 +118,10 @@ struct Mark {
   int32_t low[3], high[3];  // `high` without
   uint32_t kind;            // MarkKind
   static constexpr auto describe() {
-    return fields(field("low", &Mark::low, "lowest cell"),
-                  field("high", &Mark::high, "beyond the highest cell"),
-                  field("kind", &Mark::kind, "0 lava, 1 the exit's pad, 2 a building zone"));
+    return fields(
+        field("low", &Mark::low, "lowest cell").within(-kFarthestCell, kFarthestCell),
+        field("high", &Mark::high, "beyond the highest cell").within(-kFarthestCell, kFarthestCell),
+        field("kind", &Mark::kind, "0 lava, 1 the exit's pad, 2 a building zone").within(0, 2));
   }
 };
 enum MarkKind : uint32_t { kLavaMark, kPadMark, kZoneMark };
@@ -186,7 +197,10 @@ GE_FN void put(int32_t (&to)[3], const Cell& at) {
   to[0] = at.x, to[1] = at.y, to[2] = at.z;
 }
 GE_FN Cell cell_of(Vec3 point) {
-  return {to_int(floor(point.x)), to_int(floor(point.y)), to_int(floor(point.z))};
+  const auto within = [](float x) {
+    return to_int(clamp(floor(x), float(-kFarthestCell), float(kFarthestCell)));
+  };
+  return {within(point.x), within(point.y), within(point.z)};
 }
 GE_FN Cell above(Cell at, int32_t by = 1) {
   return {at.x, at.y, at.z + by};

@@ -10,8 +10,9 @@ struct Timer {
   int32_t passed, length;  // [steps]
   int32_t solved;
   static constexpr auto describe() {
-    return fields(field("passed", &Timer::passed, "steps; success moves it towards the end"),
-                  field("length", &Timer::length, "steps of the episode"),
+    return fields(field("passed", &Timer::passed, "steps; success moves it towards the end")
+                      .within(0, 0x7fffffff),
+                  field("length", &Timer::length, "steps of the episode").within(0, 0x7fffffff),
                   field("solved", &Timer::solved, "1: success").within(0, 1));
   }
 };
@@ -29,7 +30,7 @@ GE_FN void succeed(Timer& timer) {
 }
 /// Whether the episode is over.
 GE_FN bool pass(Timer& timer) {
-  ++timer.passed;
+  timer.passed += timer.passed < timer.length ? 1 : 0;
   return timer.passed >= timer.length;
 }
 /// The share of the episode that is left.

@@ -138,6 +138,16 @@ REFUSED = [
     ('"Counter-v0"', '"Counter-v"', "an id is a name and a version"),
     ("Build<", 'Build<"Counter-v0", Environment>, Build<', "an id stands twice in Builds"),
     ("  static constexpr bool transient = true;\n", "", "an action is of one step"),
+    (
+        "struct Total {\n  float sum",
+        "struct Total {\n  int32_t sum",
+        "a whole number of a persistent",
+    ),
+    (
+        'of all actions")); }',
+        'of all actions").row_of("no")); }',
+        '.row_of(\\"name\\") names no table',
+    ),
 ]
 
 

@@ -30,6 +30,8 @@ struct Field {
   const char* unit = "";
   double low = -kUnbounded, high = kUnbounded;
   int choices = 0;
+  const char* table = nullptr;  // of which the values are rows
+  bool is_free = false;         // every value of the type is safe
   // A fixed number, so that a Field is a constant: no list of it is made while the program runs.
   static constexpr int kNames = 8;
   const char* names[kNames] = {};  // of the choices, for parameters
@@ -48,6 +50,22 @@ struct Field {
   constexpr Field within(double lowest, double highest) const {
     Field copy = *this;
     copy.low = lowest, copy.high = highest;
+    return copy;
+  }
+  /// A row of the table of that name: from 0, or from `lowest`, such as -1 for none, to its last
+  /// row. Of a Fixed table with a count, the last row of worlds with these parameters.
+  constexpr Field row_of(const char* table_name, int lowest = 0) const {
+    Field copy = *this;
+    copy.table = table_name;
+    copy.low = lowest;
+    return copy;
+  }
+  /// A whole number that may be any of its type: bits, a colour, a count that is only shown. No
+  /// rule uses it as an index or as the end of a loop.
+  constexpr Field any_value() const {
+    static_assert(std::is_integral_v<Element>, "GE: any_value() is for whole numbers");
+    Field copy = *this;
+    copy.is_free = true;
     return copy;
   }
   /// A category: whole numbers from 0 to count - 1.
@@ -77,6 +95,16 @@ constexpr Field<C, M> field(const char* name, M C::* member, const char* doc) {
 template <class... Fs>
 constexpr std::tuple<Fs...> fields(Fs... all) {
   return {all...};
+}
+
+/// Whether the values of a persistent column of this field are said: whole numbers name rows, kinds
+/// and counts, and one that is set from outside must not reach beyond a table.
+template <class C, class M>
+constexpr bool says_its_values(const Field<C, M>& field) {
+  using Element = typename Field<C, M>::Element;
+  if (!std::is_integral_v<Element> || std::is_same_v<Element, bool>) return true;
+  if (field.is_free || field.table != nullptr) return true;
+  return (field.low > -kUnbounded || std::is_unsigned_v<Element>) && field.high < kUnbounded;
 }
 
 template <class C>

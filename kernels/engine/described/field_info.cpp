@@ -52,6 +52,7 @@ FieldInfo described(const FieldData& field) {
   for (const char* name : field.names)
     if (name != nullptr) info.names.push_back(name);
   info.bytes = field.bytes;
+  if (field.table != nullptr) info.table = field.table;
   return info;
 }
 
@@ -88,11 +89,9 @@ std::string spelled(double value) {
   return text;
 }
 
-namespace {
-
 // JSON has no infinity and no NaN, so a bound that is none is null. Seventeen digits tell any two
 // doubles apart; whole numbers below 1e15 are exact and look like what they are.
-std::string number(double value) {
+std::string json_number(double value) {
   if (std::isinf(value) || std::isnan(value)) return "null";
   char text[40];
   if (value == std::floor(value) && std::fabs(value) < 1e15)
@@ -102,13 +101,15 @@ std::string number(double value) {
   return text;
 }
 
+namespace {
+
 /// As Python spells it, since messages are read there.
 std::string shown(const Value& value) {
   struct Show {
     std::string operator()(bool v) const { return v ? "True" : "False"; }
     std::string operator()(int64_t v) const { return std::to_string(v); }
     std::string operator()(double v) const {
-      return std::isnan(v) ? "nan" : number(v) == "null" ? "inf" : number(v);
+      return std::isnan(v) ? "nan" : json_number(v) == "null" ? "inf" : json_number(v);
     }
     std::string operator()(const std::string& v) const { return "'" + v + "'"; }
   };
@@ -117,9 +118,9 @@ std::string shown(const Value& value) {
 
 std::string range_of(const FieldInfo& info) {
   const bool low = !std::isinf(info.low), high = !std::isinf(info.high);
-  if (low && high) return " from " + number(info.low) + " to " + number(info.high);
-  if (low) return " of at least " + number(info.low);
-  if (high) return " of at most " + number(info.high);
+  if (low && high) return " from " + json_number(info.low) + " to " + json_number(info.high);
+  if (low) return " of at least " + json_number(info.low);
+  if (high) return " of at most " + json_number(info.high);
   return "";
 }
 
@@ -294,14 +295,14 @@ std::string json(const std::vector<FieldInfo>& infos) {
     if (info.has_default)
       value = info.type == Type::boolean ? (info.default_value != 0 ? "true" : "false")
               : info.type == Type::text  ? json(info.default_text)
-              : info.names.empty()       ? number(info.default_value)
+              : info.names.empty()       ? json_number(info.default_value)
                                          : json(info.names[size_t(info.default_value)]);
     std::string names;
     for (const std::string& name : info.names) names += (names.empty() ? "" : ", ") + json(name);
     out += "{\"name\": " + json(info.name) +
            ", \"type\": " + json(std::string(info.names.empty() ? name_of(info.type) : "string")) +
            (names.empty() ? "" : ", \"names\": [" + names + "]") + ", \"shape\": [" + shape +
-           "], \"low\": " + number(info.low) + ", \"high\": " + number(info.high) +
+           "], \"low\": " + json_number(info.low) + ", \"high\": " + json_number(info.high) +
            ", \"choices\": " + (info.choices > 0 ? std::to_string(info.choices) : "null") +
            ", \"default\": " + value + ", \"unit\": " + json(info.unit) +
            ", \"doc\": " + json(info.doc) + "}";

@@ -31,6 +31,7 @@ struct FieldInfo {
   int64_t offset, bytes;           // in the struct
   std::vector<std::string> names;  // of the choices
   std::string default_text;        // of a text
+  std::string table;               // of which the values are rows; empty: of none
 
   int64_t elements() const {
     int64_t n = 1;
@@ -66,6 +67,7 @@ struct FieldData {
   static constexpr int kNames = 8, kExtents = 4;
   const char *name, *unit, *doc;
   const char* names[kNames];  // of the choices; null from the first that is none
+  const char* table;          // of which the values are rows; null: of none
   double low, high;
   int choices;
   Type type;  // of an element
@@ -89,6 +91,7 @@ constexpr FieldData field_data(const Field<C, M>& field) {
   data.name = field.name, data.unit = field.unit, data.doc = field.doc;
   for (int k = 0; k < FieldData::kNames; ++k) data.names[k] = field.names[k];
   data.low = field.low, data.high = field.high, data.choices = field.choices;
+  data.table = field.table;
   append_extents<M>(data);
   data.type = type_of<typename Field<C, M>::Element>();
   data.bytes = int64_t(sizeof(M));
@@ -141,6 +144,8 @@ std::string spelled(double value);
 /// JSON of a list of fields, of a string, and of a field's value in a struct.
 std::string json(const std::vector<FieldInfo>& infos);
 std::string json(const std::string& text);
+/// null where the number is infinite or NaN.
+std::string json_number(double value);
 std::string json_value(const FieldInfo& info, const void* owner);
 
 }  // namespace ge

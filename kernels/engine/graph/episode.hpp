@@ -45,7 +45,7 @@ struct Life {
   // ---- a step
 
   static GE_FN void begin_step(const W&, Clock& clock, const Progress& progress) {
-    clock.step += progress.over != 0 ? 0u : 1u;
+    clock.step += (progress.over != 0) | (clock.step == Clock::kMostSteps) ? 0u : 1u;
   }
   static GE_FN void clear_verdict(const W&, Verdict& verdict) { verdict = Verdict{}; }
   static GE_FN void count_frozen(const W& w) {

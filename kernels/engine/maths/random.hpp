@@ -21,6 +21,13 @@ struct Name {
     for (size_t i = 0; i < N; ++i) text[i] = literal[i];
   }
 
+  /// Of a text that is no literal, such as a field's; what is longer is cut.
+  static consteval Name of(const char* characters) {
+    Name name("");
+    for (size_t i = 0; i + 1 < kMost && characters[i] != 0; ++i) name.text[i] = characters[i];
+    return name;
+  }
+
   /// FNV-1a over the characters.
   consteval uint32_t hash() const {
     uint32_t value = 0x811c9dc5u;

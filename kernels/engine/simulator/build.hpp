@@ -77,9 +77,40 @@ consteval bool are_distinct() {
   return true;
 }
 
+consteval bool are_equal_texts(const char* a, const char* b) {
+  while (*a != 0 && *a == *b) ++a, ++b;
+  return *a == *b;
+}
+template <class... Ts>
+consteval bool has_table(const char* name, Types<Ts...>) {
+  return (are_equal_texts(name, Ts::name) || ...);
+}
+
+/// What `set` and `load` have to know of a persistent whole number, so that no value from outside
+/// reaches beyond a table. The name of the field is in the list of instantiations of a refusal.
+template <class Component, Name kField, bool kSaysItsValues, bool kTableExists>
+struct ColumnOf {
+  static_assert(kSaysItsValues,
+                "GE: a whole number of a persistent table has no range (component and field: see "
+                "'ColumnOf<...>' beside this line): say .within(low, high), .one_of(count) or "
+                ".row_of(\"table\"), or .any_value() where no rule uses it as an index or as the "
+                "end of a loop");
+  static_assert(kTableExists,
+                "GE: .row_of(\"name\") names no table of this environment (see 'ColumnOf<...>' "
+                "beside this line)");
+};
+template <class Component, class Tables, size_t... k>
+consteval void check_fields(std::index_sequence<k...>) {
+  constexpr auto all = Component::describe();
+  ((void)sizeof(ColumnOf < Component, Name::of(std::get<k>(all).name),
+                says_its_values(std::get<k>(all)),
+                std::get<k>(all).table == nullptr || has_table(std::get<k>(all).table, Tables{}) >),
+   ...);
+}
+
 /// Visited by Walk with each header and column at its offset. Only what types tell is done here;
 /// the texts are plan.cpp's, so that an environment's object stays small.
-template <class Params>
+template <class Tables, class Params>
 struct ListColumns : ColumnList {
   const Params& params;
   template <class T>
@@ -91,16 +122,29 @@ struct ListColumns : ColumnList {
   }
   template <class T, class C>
   GE_COLD void column(int64_t at) {
-    component(table_name<T>(), {at, int64_t(sizeof(C)), unit_of<C>}, room_of<T>(params),
-              field_infos<C>());
+    if constexpr (!in_scratch<T, C>)
+      check_fields<C, Tables>(
+          std::make_index_sequence<std::tuple_size_v<decltype(C::describe())>>{});
+    std::vector<FieldInfo> infos = field_infos<C>();
+    if constexpr (requires { C::highest(params, 0); })
+      for (size_t k = 0; k < infos.size(); ++k) infos[k].high = C::highest(params, int(k));
+    component(table_name<T>(), {at, int64_t(sizeof(C)), unit_of<C>}, room_of<T>(params), infos);
   }
 };
+
+/// The number of rows of every table, by name: of a Fixed one of those that are live.
+template <class... Ts, class Params>
+GE_COLD std::vector<std::pair<std::string, int64_t>> row_counts(Types<Ts...>,
+                                                                const Params& params) {
+  return {
+      {table_name<Ts>(), Ts::kind == Kind::fixed ? rows_of<Ts>(params) : room_of<Ts>(params)}...};
+}
 
 /// The columns of one of the two memories, in the order of their offsets.
 template <bool kScratch, class Tables, class Params>
 GE_COLD void list_columns(std::vector<Column>& columns, std::vector<Segment>& segments,
                           const Params& params) {
-  ListColumns<Params> visit{{columns, segments}, params};
+  ListColumns<Tables, Params> visit{{columns, segments, row_counts(Tables{}, params)}, params};
   const int end = Walk<kScratch, Tables>::run(visit);
   Walk<kScratch, Tables>::run_any(visit, params, end);
 }

@@ -32,6 +32,7 @@ void ColumnList::pool_header(const std::string& table, int64_t at, int64_t bytes
   segments.push_back({at, bytes, 4});
   columns.push_back(
       {table + ".live", Type::uint32, {}, words, at, 4, 4, "", "bitmap of live slots"});
+  if (capacity % 32 != 0) columns.back().last_high = double((1u << capacity % 32) - 1);
   columns.push_back({table + ".generation",
                      Type::uint32,
                      {},
@@ -50,9 +51,13 @@ void ColumnList::component(const std::string& table, const Segment& row, int64_t
     columns.push_back({table + "." + info.name, info.type, info.shape, rows,
                        row.offset + info.offset, row.bytes, info.bytes, info.unit, info.doc,
                        info.low, info.high});
+    Column& column = columns.back();
+    if (info.type == Type::boolean) column.low = 0, column.high = 1;
+    for (const auto& [name, count] : row_counts)
+      if (name == info.table) column.high = double(count - 1);
     if (info.type != Type::float32) continue;
-    columns.back().low = float(info.low);  // a bound is itself within, as the column holds it
-    columns.back().high = float(info.high);
+    column.low = float(info.low);  // a bound is itself within, as the column holds it
+    column.high = float(info.high);
   }
 }
 
@@ -76,7 +81,8 @@ std::string columns_json(const std::vector<Column>& columns) {
     if (out.size() > 1) out += ", ";
     out += "{\"name\": " + json(column.name) +
            ", \"type\": " + json(std::string(name_of(column.type))) +
-           ", \"shape\": " + shape_json(column.shape) + ", \"unit\": " + json(column.unit) +
+           ", \"shape\": " + shape_json(column.shape) + ", \"low\": " + json_number(column.low) +
+           ", \"high\": " + json_number(column.high) + ", \"unit\": " + json(column.unit) +
            ", \"doc\": " + json(column.doc) + "}";
   }
   return out + "]";

@@ -32,6 +32,7 @@ struct Card {
 struct ColumnList {
   std::vector<Column>& columns;
   std::vector<Segment>& segments;
+  std::vector<std::pair<std::string, int64_t>> row_counts;  // of all tables, by name
   void list_header(const std::string& table, int64_t at, int64_t bytes, int64_t room);
   void pool_header(const std::string& table, int64_t at, int64_t bytes, int words, int capacity);
   void component(const std::string& table, const Segment& row, int64_t rows,

@@ -8,6 +8,7 @@
 #include "engine/maths/blake2b.hpp"
 #include "engine/maths/random.hpp"
 #include "engine/simulator/assets.hpp"
+#include "engine/simulator/ranges.hpp"
 
 namespace ge {
 
@@ -202,7 +203,9 @@ void load(Simulator& simulator, const char* data, int64_t bytes) {
   if (!intact || bytes != kPrefix + int64_t(length) + records + kDigest)
     throw Error(Fault::value,
                 "load: the save is damaged or truncated: its checksum does not fit its bytes");
-  simulator.write_records(0, simulator.worlds(), data + kPrefix + int64_t(length));
+  const char* const saved = data + kPrefix + int64_t(length);
+  check_records(simulator, saved);
+  simulator.write_records(0, simulator.worlds(), saved);
 }
 
 // ---- columns
@@ -235,44 +238,6 @@ void get_column(Simulator& simulator, const Column& column, void* to) {
   }
 }
 
-namespace {
-
-std::string exactly(Type type, const void* at) {
-  if (type == Type::int64 || type == Type::uint64) {
-    uint64_t word;
-    std::memcpy(&word, at, sizeof word);
-    return type == Type::int64 ? std::to_string(int64_t(word)) : std::to_string(word);
-  }
-  return spelled(number_at(type, at));
-}
-
-/// Whole numbers name rows, kinds and counts: one beyond its range would reach outside of tables.
-/// What a world holds already may stay: rules may have left the range, and what `get_column` gave
-/// can be written back.
-void check_world(const Column& column, const char* values, const char* record, int64_t world) {
-  const int64_t one = bytes_of(column.type);
-  for (int64_t row = 0; row < column.rows; ++row)
-    for (int64_t at = 0; at < column.bytes; at += one) {
-      const char* const value = values + row * column.bytes + at;
-      const double x = number_at(column.type, value);
-      if (x >= column.low && x <= column.high) continue;
-      const char* const held = record + column.offset + row * column.stride + at;
-      if (std::memcmp(value, held, size_t(one)) == 0) continue;
-      const std::string low = spelled(column.low), high = spelled(column.high);
-      const std::string wanted = column.high == kUnbounded   ? "at least " + low
-                                 : column.low == -kUnbounded ? "at most " + high
-                                                             : "from " + low + " to " + high;
-      const std::string element =
-          column.shape.empty() ? "" : ", element " + std::to_string(at / one);
-      throw Error(Fault::value, "set: " + column.name + " must be " + wanted + ", got " +
-                                    exactly(column.type, value) + " for world " +
-                                    std::to_string(world) + ", row " + std::to_string(row) +
-                                    element);
-    }
-}
-
-}  // namespace
-
 void set_column(Simulator& simulator, const Column& column, const void* from,
                 std::span<const int64_t> worlds) {
   const int64_t record = simulator.record_bytes();
@@ -284,10 +249,11 @@ void set_column(Simulator& simulator, const Column& column, const void* from,
                                     std::to_string(simulator.worlds() - 1));
   const auto number = [&](int64_t i) { return worlds.empty() ? i : worlds[size_t(i)]; };
   const char* in = static_cast<const char*>(from);
-  if (column.low > -kUnbounded || column.high < kUnbounded)  // of all, before any is written
+  if (column.low > -kUnbounded || column.high < kUnbounded ||
+      column.last_high < kUnbounded)  // of all, before any is written
     for (int64_t i = 0; i < count; ++i) {
       simulator.read_records(number(i), 1, one.data());
-      check_world(column, in + i * column.rows * column.bytes, one.data(), number(i));
+      check_values(column, in + i * column.rows * column.bytes, one.data(), number(i));
     }
   for (int64_t i = 0; i < count; ++i) {
     const int64_t world = number(i);

@@ -113,6 +113,7 @@ struct Column {
   int64_t rows, offset, stride, bytes;
   std::string unit, doc;
   double low = -kUnbounded, high = kUnbounded;  // what its description allows
+  double last_high = kUnbounded;  // of the last row, where it is less: a bitmap's last word
 };
 
 struct Sampling;

@@ -19,24 +19,29 @@ namespace ge {
 struct Identity {
   uint32_t seed_low, seed_high, world;
   static constexpr auto describe() {
-    return fields(field("seed_low", &Identity::seed_low, "low word of the seed"),
-                  field("seed_high", &Identity::seed_high, "high word of the seed"),
-                  field("identity", &Identity::world, "number of the world under its seed"));
+    return fields(
+        field("seed_low", &Identity::seed_low, "low word of the seed").any_value(),
+        field("seed_high", &Identity::seed_high, "high word of the seed").any_value(),
+        field("identity", &Identity::world, "number of the world under its seed").any_value());
   }
 };
 
 struct Clock {
   uint32_t episode, step;
+  /// Where the counter stays, in episodes without a limit: rules may take a step for an int.
+  static constexpr uint32_t kMostSteps = 0x7fffffff;
   static constexpr auto describe() {
-    return fields(field("episode", &Clock::episode, "episodes begun since the last seeded reset"),
-                  field("step", &Clock::step, "steps taken in this episode"));
+    return fields(
+        field("episode", &Clock::episode, "episodes begun since the last seeded reset").any_value(),
+        field("step", &Clock::step, "steps taken in this episode").within(0, kMostSteps));
   }
 };
 
 struct Progress {
   uint32_t over;  // nonzero: the episode has ended and no new one has begun
   static constexpr auto describe() {
-    return fields(field("over", &Progress::over, "1: the episode has ended and waits for a reset"));
+    return fields(field("over", &Progress::over, "1: the episode has ended and waits for a reset")
+                      .within(0, 1));
   }
 };
 
@@ -76,7 +81,8 @@ struct Fate {
   static constexpr auto describe() {
     return fields(
         field("fate", &Fate::bits,
-              "1: the agent has ended, 2: by the rules, 4: cut short, 8: in the last step"));
+              "1: the agent has ended, 2: by the rules, 4: cut short, 8: in the last step")
+            .within(0, kGone | kTerminated | kTruncated | kJustEnded));
   }
 };
 

@@ -7,9 +7,11 @@
 
 namespace gpu_envs::envs::covid_economy {
 
+/// Episodes without a limit end up on this day: what is added to a day stays an int.
+inline constexpr uint32_t kLastDay = 1u << 30;
 template <class T>
 GE_FN int day(const W<T>& w) {
-  return int(w.step());
+  return int(min(w.step(), kLastDay));
 }
 /// Constants of one row, in place: a copy of all of them would keep g++ from running worlds side by
 /// side.

@@ -37,7 +37,8 @@ struct Closure {
     return fields(
         field("level", &Closure::level, "of closure").within(1, kLevels),
         field("wait", &Closure::wait, "days until a level may be chosen").within(0, 10000),
-        field("past", &Closure::past, "levels of 32 days, four bits each, newest first"));
+        field("past", &Closure::past, "levels of 32 days, four bits each, newest first")
+            .any_value());
   }
   GE_FN void push(int today) {
     GE_UNROLL
@@ -129,7 +130,7 @@ struct Bulletin {
         field("until_subsidy", &Bulletin::until_subsidy, "days to the next decision, of all"),
         field("until_vaccines", &Bulletin::until_vaccines, "the vaccines' clock"),
         field("time", &Bulletin::time, "share of the episode that is over"),
-        field("decides", &Bulletin::decides, "1: the planner's next choice counts"));
+        field("decides", &Bulletin::decides, "1: the planner's next choice counts").within(0, 1));
   }
 };
 struct Day {
@@ -152,7 +153,8 @@ struct Country : Single<Factors, Bulletin, Day> {
 struct Changes {
   int8_t of[kStates];
   static constexpr auto describe() {
-    return fields(field("changes", &Changes::of, "of each state's level on that day"));
+    return fields(field("changes", &Changes::of, "of each state's level on that day")
+                      .within(1 - kLevels, kLevels - 1));
   }
 };
 struct Window : Fixed<kWindow, Changes> {

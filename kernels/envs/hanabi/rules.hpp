@@ -30,6 +30,7 @@ struct DeckCard {
     return fields(field("card", &DeckCard::card, "colour * rank_count + rank, dealt in this order")
                       .within(0, 24));
   }
+  static double highest(const Params& p, int) { return p.kind_count - 1; }
 };
 
 // Aligned, so that a card travels as one word.
@@ -41,20 +42,26 @@ struct alignas(4) HandCard {
     return fields(
         field("card", &HandCard::card, "colour * rank_count + rank; 0 where there is no card")
             .within(0, 24),
-        field("colors", &HandCard::colors, "bits of the colours that no hint excludes"),
-        field("ranks", &HandCard::ranks, "bits of the ranks that no hint excludes"),
+        field("colors", &HandCard::colors, "bits of the colours that no hint excludes")
+            .within(0, 31),
+        field("ranks", &HandCard::ranks, "bits of the ranks that no hint excludes").within(0, 31),
         field("told", &HandCard::told, "1: its colour was told, 2: its rank, 4: there is a card")
             .within(0, 7));
+  }
+  static double highest(const Params& p, int field) {
+    const double all[] = {double(p.kind_count - 1), double(p.all_colors), double(p.all_ranks), 7};
+    return all[field];
   }
 };
 
 struct Discards {
   uint64_t discards;
   static constexpr auto describe() {
-    return fields(
-        field("discards", &Discards::discards,
-              "for each card a bit per copy, as observed: one is set per discarded copy"));
+    return fields(field("discards", &Discards::discards,
+                        "for each card a bit per copy, as observed: one is set per discarded copy")
+                      .within(0, 0x1p50));
   }
+  static double highest(const Params& p, int) { return double(ones(p.deck_size)); }
 };
 
 struct Board {
@@ -66,7 +73,8 @@ struct Board {
   static constexpr auto describe() {
     return fields(
         field("fireworks", &Board::fireworks,
-              "for each colour a bit per rank, as observed: the highest that was played is set"),
+              "for each colour a bit per rank, as observed: the highest that was played is set")
+            .within(0, (1 << 25) - 1),
         field("information_tokens", &Board::information_tokens, "hints that can be given")
             .within(0, kMostTokens),
         field("life_tokens", &Board::life_tokens, "wrong plays until the game ends")
@@ -76,10 +84,19 @@ struct Board {
         field("player", &Board::player, "who is on turn").within(0, kMostPlayers - 1),
         field("turns_left", &Board::turns_left, "moves left once the deck is empty")
             .within(0, kMostPlayers),
-        field("short_hands", &Board::short_hands, "bits of the players with a card less"),
+        field("short_hands", &Board::short_hands, "bits of the players with a card less")
+            .within(0, (1 << kMostPlayers) - 1),
         field("ended_by", &Board::ended_by, "0: going on, 1: no lives, 2: won, 3: no cards")
             .within(0, 3),
         field("points", &Board::points, "cards in the fireworks").within(0, 25));
+  }
+  static double highest(const Params& p, int field) {
+    const double all[] = {double(ones(p.kind_count)),   double(p.max_information_tokens),
+                          double(p.max_life_tokens),    double(p.deck_size),
+                          double(p.player_count - 1),   double(p.player_count),
+                          double(ones(p.player_count)), 3,
+                          double(p.kind_count)};
+    return all[field];
   }
 };
 
@@ -90,16 +107,31 @@ struct LastMove {
 
   static constexpr auto describe() {
     return fields(
-        field("touched", &LastMove::touched, "bits of the target's cards that the hint named"),
+        field("touched", &LastMove::touched, "bits of the target's cards that the hint named")
+            .within(0, (1 << kMostCards / 2) - 1),
         field("type", &LastMove::type, "0: none, 1: play, 2: discard, 3: tell colour, 4: tell rank")
             .within(0, 4),
         field("actor", &LastMove::actor, "who moved").within(0, kMostPlayers - 1),
         field("target", &LastMove::target, "whom a hint was given").within(0, kMostPlayers - 1),
         field("value", &LastMove::value, "the colour or rank of a hint").within(0, 4),
-        field("position", &LastMove::position, "where the card was that left the hand"),
+        field("position", &LastMove::position, "where the card was that left the hand")
+            .within(0, kMostCards / 2 - 1),
         field("card", &LastMove::card, "the card that left the hand").within(0, 24),
         field("scored", &LastMove::scored, "1: the play succeeded").within(0, 1),
         field("token", &LastMove::token, "1: the play brought an information token").within(0, 1));
+  }
+  static double highest(const Params& p, int field) {
+    const double last_player = p.player_count - 1;
+    const double all[] = {double(ones(p.hand_size)),
+                          4,
+                          last_player,
+                          last_player,
+                          double(max(p.color_count, p.rank_count) - 1),
+                          double(p.hand_size - 1),
+                          double(p.kind_count - 1),
+                          1,
+                          1};
+    return all[field];
   }
 };
 
@@ -228,6 +260,8 @@ using Held = Rows<Hands<N>, HandCard>;
 GE_FN void discard(const Params& p, Discards& discards, int color, int rank) {
   // Adding to the lowest bit of the card carries to the first copy that is not there yet.
   discards.discards |= discards.discards + (uint64_t{1} << discard_place(p, color, rank));
+  // The carry of a card whose copies were all set from outside stays within the deck.
+  discards.discards &= ones(p.deck_size);
 }
 
 GE_FN void play_card(const Params& p, Board& board, Discards& discards, LastMove& last) {
@@ -242,7 +276,7 @@ GE_FN void play_card(const Params& p, Board& board, Discards& discards, LastMove
   }
   // The old rank's bit goes, the new one's comes: one bit per colour.
   board.fireworks ^= (firework | 1u << rank) << place;
-  board.points = uint8_t(board.points + 1);
+  board.points = uint8_t(min(board.points + 1, p.kind_count));
   last.scored = 1;
   const bool complete = rank == p.rank_count - 1;
   if (complete && board.information_tokens < p.max_information_tokens) {

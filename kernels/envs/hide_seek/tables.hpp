@@ -73,8 +73,10 @@ struct Owner {
   uint32_t team;   // Team
   uint32_t agent;  // who locked it + 1; kept after unlocking where locks are by the team rule
   static constexpr auto describe() {
-    return fields(field("owner", &Owner::team, "who locked it: 0 nobody, 1 seekers, 2 hiders"),
-                  field("locker", &Owner::agent, "the agent who locked it last, + 1; 0: nobody"));
+    return fields(
+        field("owner", &Owner::team, "who locked it: 0 nobody, 1 seekers, 2 hiders").within(0, 2),
+        field("locker", &Owner::agent, "the agent who locked it last, + 1; 0: nobody")
+            .within(0, 2 * kMostOfATeam));
   }
 };
 GE_FN Team team_of(const Params& p, int agent) {
@@ -111,11 +113,14 @@ struct Level {
   uint32_t attempts;  // levels drawn until everything had its place
   uint32_t dropped;   // things without one
   static constexpr auto describe() {
-    return fields(field("segment_count", &Level::segments, "pieces of wall that were planned"),
-                  field("wall_count", &Level::walls, "walls that they make up"),
-                  field("attempts", &Level::attempts, "levels drawn until all had their place"),
-                  field("dropped", &Level::dropped,
-                        "things for which there was no place; agents are there all the same"));
+    return fields(
+        field("segment_count", &Level::segments, "pieces of wall that were planned")
+            .within(0, kMostWalls),
+        field("wall_count", &Level::walls, "walls that they make up").within(0, kMostWalls),
+        field("attempts", &Level::attempts, "levels drawn until all had their place").any_value(),
+        field("dropped", &Level::dropped,
+              "things for which there was no place; agents are there all the same")
+            .any_value());
   }
 };
 /// Whether a seeker saw a hider in this step.

@@ -36,6 +36,9 @@ struct Parts {
   }
 };
 
+/// More than any level has of anything; what a table has no room for is counted too.
+inline constexpr int kMostParts = 1 << 16;
+
 struct Level {
   int32_t obstacles;  // that were drawn
   int32_t attempts;   // levels drawn until no platforms met, or until there were no more tries
@@ -46,18 +49,24 @@ struct Level {
   int32_t parts, pieces, boxes, diamonds, marks;
   static constexpr auto describe() {
     return fields(
-        field("obstacle_count", &Level::obstacles, "obstacles between start and exit"),
-        field("attempts", &Level::attempts, "levels drawn until no two platforms met"),
-        field("conflict", &Level::conflict, "1: two platforms meet, after the last attempt"),
-        field("walls_shown", &Level::walls_shown, "1: walls beside platforms can be seen"),
-        field("hardest", &Level::hardest, "obstacles of the greatest height or longest lava"),
+        field("obstacle_count", &Level::obstacles, "obstacles between start and exit")
+            .within(0, kMostPlatforms),
+        field("attempts", &Level::attempts, "levels drawn until no two platforms met").any_value(),
+        field("conflict", &Level::conflict, "1: two platforms meet, after the last attempt")
+            .within(0, 1),
+        field("walls_shown", &Level::walls_shown, "1: walls beside platforms can be seen")
+            .within(0, 1),
+        field("hardest", &Level::hardest, "obstacles of the greatest height or longest lava")
+            .within(0, kMostPlatforms),
         field("kinds", &Level::kinds,
-              "of the obstacles: 0 wall, 1 lava, 2 step, 3 gap; -1 behind the last"),
-        field("part_count", &Level::parts, "boxes of the level before any were merged"),
-        field("piece_count", &Level::pieces, "static boxes"),
-        field("box_count", &Level::boxes, "boxes to carry"),
-        field("diamond_count", &Level::diamonds, "diamonds at the start"),
-        field("mark_count", &Level::marks, "fields of lava, and the pad"));
+              "of the obstacles: 0 wall, 1 lava, 2 step, 3 gap; -1 behind the last")
+            .within(-1, 3),
+        field("part_count", &Level::parts, "boxes of the level before any were merged")
+            .within(0, kMostParts),
+        field("piece_count", &Level::pieces, "static boxes").within(0, kMostParts),
+        field("box_count", &Level::boxes, "boxes to carry").within(0, kMostParts),
+        field("diamond_count", &Level::diamonds, "diamonds at the start").within(0, kMostParts),
+        field("mark_count", &Level::marks, "fields of lava, and the pad").within(0, kMostParts));
   }
 };
 

@@ -11,6 +11,9 @@ inline constexpr const char* kLegend =
     "0 to 9: height of floors, # of walls and more; ~ lava, E the exit's pad, b box, * diamond; "
     "^ > v < agents, by where they look\n";
 
+/// Longest side of a map [cells]; courses are shorter.
+inline constexpr float kWidestMap = 512.0f;
+
 /// A drawing of cells; its first line is the highest row.
 struct MapText {
   int width = 0, depth = 0;
@@ -19,11 +22,14 @@ struct MapText {
   void put(int x, int y, char mark) {
     if (x >= 0 && x < width && y >= 0 && y < depth) rows[size_t(depth - 1 - y)][size_t(x)] = mark;
   }
+  /// Only the part within the map is visited: a box that was set may be of any length.
   template <class Box>
   void fill(const Box& box, char mark) {
-    for (int x = int(box.low[0]); x < int(box.high[0]); ++x)
-      for (int y = int(box.low[1]); y < int(box.high[1]); ++y) put(x, y, mark);
+    const int x_end = within(box.high[0], width), y_end = within(box.high[1], depth);
+    for (int x = within(box.low[0], width); x < x_end; ++x)
+      for (int y = within(box.low[1], depth); y < y_end; ++y) put(x, y, mark);
   }
+  static int within(float at, int end) { return to_int(clamp(at, 0.0f, float(end))); }
 };
 
 /// Floors and walls, the higher over the lower.
@@ -39,9 +45,9 @@ MapText ground_text(const W<G>& w) {
   std::stable_sort(boxes.begin(), boxes.end(), [](const voxel::Static& a, const voxel::Static& b) {
     return a.high[2] < b.high[2];
   });
-  MapText map{int(width), int(depth)};
+  MapText map{MapText::within(width, int(kWidestMap)), MapText::within(depth, int(kWidestMap))};
   for (const voxel::Static& box : boxes) {
-    const int top = int(box.high[2]) - 1;
+    const int top = max(to_int(box.high[2]), 1) - 1;
     const bool wall = box.high[2] - box.low[2] >= 4.0f || top > 9;
     map.fill(box, wall ? '#' : char('0' + top));
   }

@@ -47,10 +47,12 @@ struct Move {
 struct Chef {
   uint8_t cell, facing, held;
   static constexpr auto describe() {
-    return fields(field("cell", &Chef::cell, "where the chef stands: x * height + y"),
-                  field("facing", &Chef::facing, "0 north, 1 south, 2 east, 3 west").within(0, 3),
-                  field("held", &Chef::held,
-                        "0 nothing, 1 onion, 2 tomato, 3 dish, 32 + 4 * onions + tomatoes: soup"));
+    return fields(
+        field("cell", &Chef::cell, "where the chef stands: x * height + y").row_of("cells"),
+        field("facing", &Chef::facing, "0 north, 1 south, 2 east, 3 west").within(0, 3),
+        field("held", &Chef::held,
+              "0 nothing, 1 onion, 2 tomato, 3 dish, 32 + 4 * onions + tomatoes: soup")
+            .within(0, kSoup + kRecipes - 1));
   }
 };
 // One word, so that looking through the kitchen is one load a cell.
@@ -59,8 +61,9 @@ struct alignas(2) Thing {
   static constexpr auto describe() {
     return fields(
         field("item", &Thing::item,
-              "on a counter as in a hand; in a pot also 16 + 4 * onions + tomatoes: not cooking"),
-        field("left", &Thing::left, "steps until the soup in this pot is ready"));
+              "on a counter as in a hand; in a pot also 16 + 4 * onions + tomatoes: not cooking")
+            .within(0, kSoup + kRecipes - 1),
+        field("left", &Thing::left, "steps until the soup in this pot is ready").any_value());
   }
 };
 /// Of the step that runs: a chef's own shaped reward, and everybody's rewards.
@@ -82,8 +85,9 @@ struct Takings {
 struct Score {
   int32_t score, soups;
   static constexpr auto describe() {
-    return fields(field("score", &Score::score, "paid for soups in this episode"),
-                  field("soups", &Score::soups, "soups that paid"));
+    return fields(
+        field("score", &Score::score, "paid for soups in this episode").within(0, 0x7fffffff),
+        field("soups", &Score::soups, "soups that paid").within(0, 0x7fffffff));
   }
 };
 struct Parts {
@@ -253,7 +257,7 @@ GE_FN int use_place(const Params& p, int me, const ChefRows<T>& chefs, const Thi
     takings.sparse += value;
     // Stops at the most, in episodes without a limit.
     score.score += min(value, 0x7fffffff - score.score);
-    score.soups += value != 0 ? 1 : 0;
+    score.soups += (value != 0) & (score.soups != 0x7fffffff) ? 1 : 0;
     chef.held = kNothing;
   } else if (place != kFloor && chef.held == kNothing) {
     if (place == kDishes) shaped = dish_pay<T>(p, chefs, things, useful);

@@ -18,8 +18,8 @@ struct Push {
 struct Place {
   uint32_t start, at;
   static constexpr auto describe() {
-    return fields(field("start", &Place::start, "where the episode began"),
-                  field("at", &Place::at, "where it is"));
+    return fields(field("start", &Place::start, "where the episode began").any_value(),
+                  field("at", &Place::at, "where it is").any_value());
   }
 };
 struct Row {

@@ -22,15 +22,15 @@ struct Results {
   static constexpr auto describe() {
     return fields(field("sum", &Results::sum, "Sum"), field("highest", &Results::highest, "Max"),
                   field("lowest", &Results::lowest, "Min"),
-                  field("count", &Results::count, "SumInt"),
-                  field("bits", &Results::bits, "AnyOf"));
+                  field("count", &Results::count, "SumInt").any_value(),
+                  field("bits", &Results::bits, "AnyOf").any_value());
   }
 };
 struct Hit {
   int32_t first, second;
   static constexpr auto describe() {
-    return fields(field("first", &Hit::first, "index or row"),
-                  field("second", &Hit::second, "row"));
+    return fields(field("first", &Hit::first, "index or row").any_value(),
+                  field("second", &Hit::second, "row").any_value());
   }
 };
 

@@ -18,14 +18,14 @@ struct Act {
 struct Left {
   int32_t steps;
   static constexpr auto describe() {
-    return fields(field("steps", &Left::steps, "left to this agent"));
+    return fields(field("steps", &Left::steps, "left to this agent").any_value());
   }
 };
 struct Bell {
   int32_t ends, cuts;
   static constexpr auto describe() {
-    return fields(field("ends", &Bell::ends, "1: the world's episode ends"),
-                  field("cuts", &Bell::cuts, "1: the world's episode is cut short"));
+    return fields(field("ends", &Bell::ends, "1: the world's episode ends").any_value(),
+                  field("cuts", &Bell::cuts, "1: the world's episode is cut short").any_value());
   }
 };
 struct Options {

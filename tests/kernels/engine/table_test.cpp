@@ -14,8 +14,9 @@ struct Thing {
   uint8_t tag[2];
   uint8_t rest[2];
   static constexpr auto describe() {
-    return fields(field("number", &Thing::number, "k-th of its spawn, from 1"),
-                  field("tag", &Thing::tag, "any"), field("rest", &Thing::rest, "any"));
+    return fields(field("number", &Thing::number, "k-th of its spawn, from 1").any_value(),
+                  field("tag", &Thing::tag, "any").any_value(),
+                  field("rest", &Thing::rest, "any").any_value());
   }
 };
 /// What a step does: who dies, how many are born, and one handle to ask after.
@@ -24,10 +25,11 @@ struct Plan_ {
   int32_t born;
   uint32_t slot, generation, found;
   static constexpr auto describe() {
-    return fields(field("doomed", &Plan_::doomed, "bits"), field("born", &Plan_::born, "count"),
-                  field("slot", &Plan_::slot, "of the handle"),
-                  field("generation", &Plan_::generation, "of the handle"),
-                  field("found", &Plan_::found, "1: the handle lives"));
+    return fields(field("doomed", &Plan_::doomed, "bits").any_value(),
+                  field("born", &Plan_::born, "count").within(0, 100),
+                  field("slot", &Plan_::slot, "of the handle").any_value(),
+                  field("generation", &Plan_::generation, "of the handle").any_value(),
+                  field("found", &Plan_::found, "1: the handle lives").within(0, 1));
   }
 };
 

@@ -86,7 +86,7 @@ struct Push {
 struct Solid {
   int32_t id;
   static constexpr auto describe() {
-    return fields(field("solid", &Solid::id, "number among the solid bodies"));
+    return fields(field("solid", &Solid::id, "number among the solid bodies").within(0, 8));
   }
 };
 struct Health {
@@ -98,16 +98,16 @@ struct Health {
 struct Ammo {
   uint8_t shots, cooldown, firing;
   static constexpr auto describe() {
-    return fields(field("shots", &Ammo::shots, "left"),
-                  field("cooldown", &Ammo::cooldown, "steps until the next shot"),
-                  field("firing", &Ammo::firing, "1: shoots in this step"));
+    return fields(field("shots", &Ammo::shots, "left").any_value(),
+                  field("cooldown", &Ammo::cooldown, "steps until the next shot").any_value(),
+                  field("firing", &Ammo::firing, "1: shoots in this step").within(0, 1));
   }
 };
 struct Lock {
   uint32_t slot, generation;
   static constexpr auto describe() {
-    return fields(field("lock_slot", &Lock::slot, "the fighter's last shot"),
-                  field("lock_generation", &Lock::generation, "of that shot"));
+    return fields(field("lock_slot", &Lock::slot, "the fighter's last shot").any_value(),
+                  field("lock_generation", &Lock::generation, "of that shot").any_value());
   }
 };
 struct Heat {
@@ -120,8 +120,8 @@ struct Heat {
 struct Shot {
   int32_t owner, age;
   static constexpr auto describe() {
-    return fields(field("owner", &Shot::owner, "fighter, or -1"),
-                  field("age", &Shot::age, "steps since it was fired"));
+    return fields(field("owner", &Shot::owner, "fighter, or -1").row_of("fighters", -1),
+                  field("age", &Shot::age, "steps since it was fired").within(0, 1 << 20));
   }
 };
 struct Mark {
@@ -129,7 +129,7 @@ struct Mark {
   uint32_t born;
   static constexpr auto describe() {
     return fields(field("mark_x", &Mark::x, "where"), field("mark_y", &Mark::y, "where"),
-                  field("born", &Mark::born, "step at which it was made"));
+                  field("born", &Mark::born, "step at which it was made").any_value());
   }
 };
 struct Contact {
@@ -178,9 +178,9 @@ struct Tally {
     return fields(field("energy", &Tally::energy, "of everything that moves"),
                   field("nearest", &Tally::nearest, "shortest ray"),
                   field("farthest", &Tally::farthest, "longest ray"),
-                  field("alive", &Tally::alive, "fighters in the game"),
-                  field("alarms", &Tally::alarms, "bit i: fighter i is hot"),
-                  field("oldest", &Tally::oldest, "age of a shot"));
+                  field("alive", &Tally::alive, "fighters in the game").within(0, 6),
+                  field("alarms", &Tally::alarms, "bit i: fighter i is hot").any_value(),
+                  field("oldest", &Tally::oldest, "age of a shot").any_value());
   }
 };
 struct Ledger {

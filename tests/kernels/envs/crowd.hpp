@@ -47,16 +47,17 @@ struct Found {
   uint32_t count, check;
   float worth;
   static constexpr auto describe() {
-    return fields(field("near_count", &Found::count, "walkers in range"),
-                  field("near_check", &Found::check, "checksum of their rows and offsets"),
-                  field("worth", &Found::worth, "of their company"));
+    return fields(
+        field("near_count", &Found::count, "walkers in range").any_value(),
+        field("near_check", &Found::check, "checksum of their rows and offsets").any_value(),
+        field("worth", &Found::worth, "of their company"));
   }
 };
 struct Closest {
   uint32_t rows[kMostNearest];
   float squared[kMostNearest];
   static constexpr auto describe() {
-    return fields(field("nearest_rows", &Closest::rows, "the nearest first"),
+    return fields(field("nearest_rows", &Closest::rows, "the nearest first").any_value(),
                   field("nearest_squared", &Closest::squared, "squared distances, -1 of nobody"));
   }
 };

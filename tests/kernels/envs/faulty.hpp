@@ -52,7 +52,9 @@ struct Total {
 };
 struct Note {
   int32_t index;
-  static constexpr auto describe() { return fields(field("index", &Note::index, "of the hit")); }
+  static constexpr auto describe() {
+    return fields(field("index", &Note::index, "of the hit").any_value());
+  }
 };
 struct Draft {
   float value;

@@ -55,17 +55,19 @@ struct Thing {
   uint32_t colour;
   int32_t owner;
   static constexpr auto describe() {
-    return fields(field("shape", &Thing::shape, "which"), field("half", &Thing::half, "measures"),
-                  field("at", &Thing::at, "place"), field("turn", &Thing::turn, "orientation"),
-                  field("colour", &Thing::colour, "and whether it is unlit"),
-                  field("owner", &Thing::owner, "visitor that does not see it"));
+    return fields(
+        field("shape", &Thing::shape, "which").within(0, geometry::kCone),
+        field("half", &Thing::half, "measures"), field("at", &Thing::at, "place"),
+        field("turn", &Thing::turn, "orientation"),
+        field("colour", &Thing::colour, "and whether it is unlit").any_value(),
+        field("owner", &Thing::owner, "visitor that does not see it").row_of("visitors", -1));
   }
 };
 
 struct Hill {
   int32_t cells;
   static constexpr auto describe() {
-    return fields(field("cells", &Hill::cells, "height of a column"));
+    return fields(field("cells", &Hill::cells, "height of a column").within(0, kHighest));
   }
 };
 

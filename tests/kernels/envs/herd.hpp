@@ -29,8 +29,11 @@ struct Spot {
   uint32_t cell;
   float weight;
   static constexpr auto describe() {
-    return fields(field("cell", &Spot::cell, "where the beast is"),
+    return fields(field("cell", &Spot::cell, "where the beast is").within(0, 1 << 20),
                   field("weight", &Spot::weight, "of the beast"));
+  }
+  static double highest(const Params& p, int field) {
+    return field == 0 ? double(p.cell_count - 1) : kUnbounded;
   }
 };
 struct Company {
@@ -45,7 +48,8 @@ struct Company {
 struct Alone {
   uint32_t beast;
   static constexpr auto describe() {
-    return fields(field("beast", &Alone::beast, "a beast that has its cell for itself"));
+    return fields(
+        field("beast", &Alone::beast, "a beast that has its cell for itself").row_of("beasts"));
   }
 };
 struct Tally {
@@ -53,7 +57,7 @@ struct Tally {
   uint32_t alone;
   static constexpr auto describe() {
     return fields(field("weight", &Tally::weight, "of the herd"),
-                  field("alone", &Tally::alone, "beasts that are alone"));
+                  field("alone", &Tally::alone, "beasts that are alone").any_value());
   }
 };
 

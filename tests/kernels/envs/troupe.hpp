@@ -98,8 +98,8 @@ struct Rhythm {
 struct Humour {
   int32_t jokes, most;
   static constexpr auto describe() {
-    return fields(field("jokes", &Humour::jokes, "told in this episode"),
-                  field("most", &Humour::most, "after which the clown goes home"));
+    return fields(field("jokes", &Humour::jokes, "told in this episode").any_value(),
+                  field("most", &Humour::most, "after which the clown goes home").any_value());
   }
 };
 struct Tempo {

@@ -34,14 +34,14 @@ struct Push {
 struct Fuse {
   int32_t left, place;
   static constexpr auto describe() {
-    return fields(field("left", &Fuse::left, "steps until the player leaves"),
-                  field("place", &Fuse::place, "the last push"));
+    return fields(field("left", &Fuse::left, "steps until the player leaves").any_value(),
+                  field("place", &Fuse::place, "the last push").one_of(64));
   }
 };
 struct Pushes {
   int32_t sum;
   static constexpr auto describe() {
-    return fields(field("sum", &Pushes::sum, "of all places in this episode"));
+    return fields(field("sum", &Pushes::sum, "of all places in this episode").any_value());
   }
 };
 struct Parts {

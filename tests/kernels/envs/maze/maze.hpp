@@ -33,14 +33,15 @@ struct Go {
 struct Place {
   int32_t x, y;
   static constexpr auto describe() {
-    return fields(field("x", &Place::x, "column"), field("y", &Place::y, "row"));
+    return fields(field("x", &Place::x, "column").within(0, kSide - 1),
+                  field("y", &Place::y, "row").within(0, kSide - 1));
   }
 };
 /// The maze of an episode. Beyond those that there are it is the last.
 struct Chosen {
   uint32_t maze;
   static constexpr auto describe() {
-    return fields(field("maze", &Chosen::maze, "number of the maze"));
+    return fields(field("maze", &Chosen::maze, "number of the maze").any_value());
   }
 };
 

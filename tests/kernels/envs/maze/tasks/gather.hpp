@@ -14,7 +14,7 @@ inline constexpr int kWalkers = 3;
 struct Seen {
   uint32_t rows[maze::kSide];
   static constexpr auto describe() {
-    return fields(field("rows", &Seen::rows, "cells that were entered, by bits"));
+    return fields(field("rows", &Seen::rows, "cells that were entered, by bits").any_value());
   }
 };
 struct Walkers : Agents<kWalkers, maze::Place, maze::Go> {

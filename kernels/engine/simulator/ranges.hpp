@@ -1,0 +1,19 @@
+// The ranges of columns, held where values come from outside: `set` and `load`. Whole numbers name
+// rows, kinds and counts, and rules use them as they are; one beyond its range would reach outside
+// of tables.
+#pragma once
+
+#include "engine/simulator/simulator.hpp"
+
+namespace ge {
+
+/// Refuses what `set` would write into the column of a world, `values` (rows, ...), where it is out
+/// of range. A value that `record` holds already may stay: floats may have left their range, and
+/// what `get_column` gave can be written back.
+void check_values(const Column& column, const char* values, const char* record, int64_t world);
+
+/// Refuses canonical records of all worlds, one behind the other, where a whole number is out of its
+/// range, also in a row that is not live. Floats are taken as they are: rules may leave their range.
+void check_records(const Simulator& simulator, const char* records);
+
+}  // namespace ge
