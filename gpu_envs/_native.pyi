@@ -116,6 +116,7 @@ class Simulator:
         *,
         first_world: int = 0,
         autoreset_mode: str = "SameStep",
+        ends: str = "agent",  # "world": no flag at an agent's own end, one for all with the world's
         max_episode_steps: int = -1,  # -1: the header's, 0: none
         threads: int = 0,
         actions: str = "own",  # "flat": one number for all categories, the last field the quickest

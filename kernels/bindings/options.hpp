@@ -102,6 +102,7 @@ inline Wish wish_of(int64_t num_worlds, const py::kwargs& options) {
   const std::map<std::string, Take> known{
       {"first_world", number(config.first_world, 0)},
       {"autoreset_mode", word(config.autoreset)},
+      {"ends", word(config.ends)},
       {"max_episode_steps", number(config.max_episode_steps, -1)},
       {"threads", number(config.threads, 0)},
       {"device", number(config.device, 0)},

@@ -176,6 +176,14 @@ void check_final_rows(F&& change) {
     FinalRowsTrial(id, config).run(8);
     if (make_simulator(id, config)->output(kState).exists) FinalStatesTrial(id, config).run(8);
   }
+  // Agents that end before their world, whose last rows are zeros, and some that are absent.
+  Config config;
+  config.worlds = 37;
+  config.ends = Ends::world;
+  config.max_episode_steps = 9;
+  change(config);
+  for (const auto& [id, parameters] : small_runs())
+    if (id == "Arena-v0" || id == "Troupe-v0") FinalRowsTrial(id, config).run(11);
 }
 
 }  // namespace ge::test

@@ -79,18 +79,22 @@ class RolesTrial {
   int ends_ = 0;
 };
 
-/// In every mode; `change` says how it is run.
+/// In every mode, and where agents end with their world; `change` says how it is run.
 template <class F>
 void check_roles(F&& change) {
-  for (const char* const id : {"Troupe-v0", "Band-v0"})
-    for (const Autoreset mode : kModes) {
+  for (const char* const id : {"Troupe-v0", "Band-v0"}) {
+    const auto run = [&](Autoreset mode, Ends ends) {
       Config config;
       config.worlds = 37;
       config.autoreset = mode;
+      config.ends = ends;
       config.max_episode_steps = 6;
       change(config);
       RolesTrial(id, config).run(15);
-    }
+    };
+    for (const Autoreset mode : kModes) run(mode, Ends::agent);
+    run(Autoreset::same_step, Ends::world);
+  }
 }
 
 /// Padded, an action of another role is one that the mask forbids: it is the first category, and

@@ -40,6 +40,17 @@ struct Words<Autoreset> {
   static constexpr const char* at[] = {"NextStep", "SameStep", "Disabled"};
 };
 
+/// When an agent that ends before its world is reported as ended. With `agent` in the step of its
+/// own end. With `world` not before its world is over: then every agent of the world is flagged in
+/// one step, as terminated if it had ended earlier or was absent, so that no row of a batch goes
+/// from one episode to the next without a flag. Rules, records, observations and rewards do not
+/// depend on it.
+enum class Ends { agent, world };
+template <>
+struct Words<Ends> {
+  static constexpr const char* at[] = {"agent", "world"};
+};
+
 /// Element types that cross the boundary.
 enum class Type {
   uint8,

@@ -25,9 +25,9 @@ void stage(Trial<E>& trial, WhenRunning<X...>) {
   if (trial.shared.autoreset == Autoreset::same_step || trial.template has<&Life<E>::running>())
     run_stages(trial, Types<X...>{});
 }
-template <class E, int Mode, class... X>
-void stage(Trial<E>& trial, InMode<Mode, X...>) {
-  if (int(trial.shared.autoreset) == Mode) run_stages(trial, Types<X...>{});
+template <class E, auto kChoice, class... X>
+void stage(Trial<E>& trial, InMode<kChoice, X...>) {
+  if (has_choice(trial.shared, kChoice)) run_stages(trial, Types<X...>{});
 }
 /// A flag on the trial, since the stages inside are the same types as outside.
 template <class E, class... X>

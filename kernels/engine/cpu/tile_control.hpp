@@ -80,9 +80,9 @@ inline void stage(Tile<E>& tile, WhenRunning<X...>, const Set& set) {
   else
     stage(tile, When<&Life<E>::running, X...>{}, set);
 }
-template <class E, int Mode, class... X>
-inline void stage(Tile<E>& tile, InMode<Mode, X...>, const Set& set) {
-  if (int(tile.shared.autoreset) == Mode) run_stages(tile, Types<X...>{}, set);
+template <class E, auto kChoice, class... X>
+inline void stage(Tile<E>& tile, InMode<kChoice, X...>, const Set& set) {
+  if (has_choice(tile.shared, kChoice)) run_stages(tile, Types<X...>{}, set);
 }
 template <class E, class... X>
 inline void stage(Tile<E>& tile, IntoFinal<X...>, const Set& set) {

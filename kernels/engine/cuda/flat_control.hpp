@@ -49,9 +49,9 @@ void stage(FlatWalk<E, M>& walk, WhenRunning<X...>) {
   else
     stage(walk, When<&Life<E>::running, X...>{});
 }
-template <class E, class M, int Mode, class... X>
-void stage(FlatWalk<E, M>& walk, InMode<Mode, X...>) {
-  if (int(walk.work.shared.autoreset) == Mode) run_stages(walk, Types<X...>{});
+template <class E, class M, auto kChoice, class... X>
+void stage(FlatWalk<E, M>& walk, InMode<kChoice, X...>) {
+  if (has_choice(walk.work.shared, kChoice)) run_stages(walk, Types<X...>{});
 }
 template <class E, class M, class... X>
 void stage(FlatWalk<E, M>& walk, IntoFinal<X...>) {

@@ -45,10 +45,10 @@ GE_FN void stage(Group& group, WhenRunning<X...>, bool on) {
                         bool(ask<&Life<typename Group::Environment>::running>(group.cells)));
   run_within<kFinal>(group, Types<X...>{}, p);
 }
-/// The mode is the same for the whole launch, so this branch is uniform without a vote.
-template <bool kFinal, AnyGroup Group, int Mode, class... X>
-GE_FN void stage(Group& group, InMode<Mode, X...>, bool on) {
-  if (int(group.cells.shared->autoreset) == Mode) run_stages<kFinal>(group, Types<X...>{}, on);
+/// The choice is the same for the whole launch, so this branch is uniform without a vote.
+template <bool kFinal, AnyGroup Group, auto kChoice, class... X>
+GE_FN void stage(Group& group, InMode<kChoice, X...>, bool on) {
+  if (has_choice(*group.cells.shared, kChoice)) run_stages<kFinal>(group, Types<X...>{}, on);
 }
 template <bool kFinal, AnyGroup Group, class... X>
 GE_FN void stage(Group& group, IntoFinal<X...>, bool on) {

@@ -261,7 +261,8 @@ template <auto F>
 using RowOf = bare<typename Tail<Arguments<F>>::first>;
 
 /// Whether the row of an agent shows what its function says (zeros where the agent waits for its
-/// world's reset), and whether the caller's row is to be written at all.
+/// world's reset), and whether the caller's row is to be written at all. With Ends::world the last
+/// row of an agent that ended before its world is one of zeros.
 struct RowFate {
   bool shows, wanted;
 };
@@ -270,7 +271,12 @@ GE_FN RowFate row_fate(const Cells<S>& cells, int row, bool into_final) {
   const uint32_t fate = cells.template load<T, Fate>(row).bits;
   const bool just = (fate & Fate::kJustEnded) != 0;
   const bool gone = (fate & Fate::kGone) != 0;
-  if (into_final) return {just, just};
+  if (into_final) {
+    bool wanted = just;
+    if constexpr (!has_one_agent<S>)
+      wanted = wanted | ((cells.shared->ends == Ends::world) & ((fate & Fate::kHow) != 0));
+    return {just, wanted};
+  }
   return {bool((!gone) | (just & (cells.shared->autoreset != Autoreset::same_step))), true};
 }
 

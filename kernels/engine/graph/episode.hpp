@@ -7,7 +7,8 @@
 //                   reset); the others count up
 //   TakeActions     the caller's actions into the record
 //   rules           the environment's Step, for worlds that run
-//   finish          flags, returns, which worlds are over; flags and statistics are written
+//   finish          flags, returns, which worlds are over; flags and statistics are written, of
+//                   agents that ended before their world at once or with it (Ends)
 //   renew           SameStep: final_obs of what ended, then reset
 //   observe         the environment's Observe
 //
@@ -27,7 +28,7 @@ template <class E>
 struct Life {
   using S = typename E::Schema;
   using W = World<S>;
-  static constexpr bool kOneAgent = lone_agent_of<S>::capacity == 1;
+  static constexpr bool kOneAgent = has_one_agent<S>;
 
   static_assert(Fate::kGone == 1);
   static GE_FN uint32_t word(bool flag) { return flag ? 1u : 0u; }
@@ -40,7 +41,13 @@ struct Life {
   static GE_FN bool ended_same_step(const W& w, const Progress& progress) {
     return (progress.over != 0) & (w.engine().shared->autoreset == Autoreset::same_step);
   }
-  static GE_FN bool any_ended(const W&, const Verdict& verdict) { return verdict.any_ended != 0; }
+  /// Whether this step reports an agent's end, so that last observations are to be shown.
+  static GE_FN bool reports_end(const W& w, const Progress& progress, const Verdict& verdict) {
+    bool reports = verdict.any_ended != 0;
+    if constexpr (!kOneAgent)
+      reports = reports & ((progress.over != 0) | (w.engine().shared->ends == Ends::agent));
+    return reports;
+  }
 
   // ---- a step
 
@@ -87,6 +94,23 @@ struct Life {
   static GE_FN void finish_world(const W&, int32_t presence, Progress& progress, Verdict& verdict) {
     progress.over = (presence & 1) == 0 ? 1u : 0u;
     verdict.any_ended = (presence & 2) != 0 ? 1u : 0u;
+  }
+
+  // ---- Ends::world: what finish_agent reports of an agent becomes what its row reports
+
+  static GE_FN bool has_flags(const W&, const Progress& progress, const Verdict& verdict) {
+    return (progress.over | verdict.any_ended) != 0;
+  }
+  /// Where the world goes on, nothing ends. Where it is over, an agent that ended with it keeps its
+  /// flags, and any other is terminated; statistics are of the step that ended the world, and of
+  /// agents that took part.
+  static GE_FN void end_with_world(const W& w, const Fate& fate, Ending& ending) {
+    const uint32_t over = word(w.template get<EpisodeTable, Progress>(0).over != 0);
+    const uint32_t now = over & w.template get<EpisodeTable, Verdict>(0).any_ended;
+    const bool is_last = (fate.bits & Fate::kJustEnded) != 0;
+    ending.terminated = over & select(is_last, ending.terminated, 1u);
+    ending.truncated = over & select(is_last, ending.truncated, 0u);
+    ending.ended = now & word((fate.bits & Fate::kHow) != 0);
   }
 
   // ---- what a learner reads of it
@@ -189,7 +213,7 @@ struct Life {
 ///             rules                                      the environment's Step
 ///             clear final_obs                            SameStep alone
 ///             report                                     flags, returns, who is over
-///             [any_ended: Observe into final_obs]        SameStep alone ...
+///             [reports_end: Observe into final_obs]      SameStep alone ...
 ///             [over: renew]                              ... in a branch, or phases of their own:
 ///             show                                       Observe into the caller's arrays
 ///   renew:    a new episode, then the environment's Reset
@@ -232,10 +256,17 @@ struct Sewn {
   static consteval auto report() {
     return write_parts() +
            Stages<Each<&L::finish_agent>, Reduce<&L::presence, AnyOf, &L::finish_world>>{} +
-           write<kReward, &L::reward>() + write<kTerminated, &L::terminated>() +
+           end_with_world() + write<kReward, &L::reward>() + write<kTerminated, &L::terminated>() +
            write<kTruncated, &L::truncated>() + write<kEnded, &L::ended>() +
            write<kEpisodeReturn, &L::episode_return>() +
            write<kEpisodeLength, &L::episode_length>() + write_objective(roles_of<S>{});
+  }
+  /// An agent that is alone in its world ends with it in any case.
+  static consteval auto end_with_world() {
+    if constexpr (L::kOneAgent)
+      return Stages<>{};
+    else
+      return in_mode<Ends::world>(when<&L::has_flags>(Stages<Each<&L::end_with_world>>{}));
   }
   static consteval auto renew() {
     return Stages<EachWorld<&L::begin_episode>, ClearTables, Each<&L::begin_agent>>{} +
@@ -269,7 +300,7 @@ struct Sewn {
     if constexpr (L::kOneAgent)
       return when<&L::over>(show_final() + renew());
     else
-      return when<&L::any_ended>(show_final()) + when<&L::over>(renew());
+      return when<&L::reports_end>(show_final()) + when<&L::over>(renew());
   }
 
   static consteval auto step() {
@@ -277,7 +308,7 @@ struct Sewn {
                           in_mode<Autoreset::same_step>(Stages<ClearFinal>{}) + report();
     if constexpr (kTuned.rare_resets)
       return phases(phase<"step", kTuned.step_lanes>(
-                        told + in_mode<Autoreset::same_step>(when<&L::any_ended>(show_final()))),
+                        told + in_mode<Autoreset::same_step>(when<&L::reports_end>(show_final()))),
                     rare<&L::ended_same_step>(phase<"renew", kTuned.reset_lanes>(renew())),
                     phase<"observe", kTuned.observe_lanes>(show()));
     else

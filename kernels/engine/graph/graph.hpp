@@ -129,8 +129,8 @@ struct IntoFinal {};
 /// The inner stages for worlds that do not rest in this step; under SameStep that is all of them.
 template <class... S>
 struct WhenRunning {};
-/// The inner stages if the simulator was made with this mode.
-template <int Mode, class... S>
+/// The inner stages if the simulator was made with this Autoreset or Ends.
+template <auto kChoice, class... S>
 struct InMode {};
 
 // ---- structure
@@ -182,8 +182,8 @@ template <class... X>
 struct InnerOf<WhenRunning<X...>> {
   using type = Types<X...>;
 };
-template <int Mode, class... X>
-struct InnerOf<InMode<Mode, X...>> {
+template <auto kChoice, class... X>
+struct InnerOf<InMode<kChoice, X...>> {
   using type = Types<X...>;
 };
 template <class... X>

@@ -3,7 +3,7 @@
 //
 //   Stages<A, B>{} + Stages<C>{}          A, B, C
 //   when<&p>(stages)                      for worlds that have p
-//   in_mode<Autoreset::same_step>(...)    in simulators made with this mode
+//   in_mode<Autoreset::same_step>(...)    in simulators made with this Autoreset or Ends
 //   unless_resting(...), into_final(...)  see WhenRunning and IntoFinal in graph.hpp
 //   phase<"step", lanes>(stages)          one kernel of a GPU
 //   rare<&p>(a, ...)                     phases for worlds that have p, over a list of them
@@ -29,8 +29,8 @@ template <auto P, class... X>
 consteval Stages<When<P, X...>> when(Stages<X...>) {
   return {};
 }
-template <Autoreset kMode, class... X>
-consteval Stages<InMode<int(kMode), X...>> in_mode(Stages<X...>) {
+template <auto kChoice, class... X>
+consteval Stages<InMode<kChoice, X...>> in_mode(Stages<X...>) {
   return {};
 }
 template <class... X>

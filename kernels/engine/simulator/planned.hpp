@@ -94,6 +94,7 @@ class PlannedSimulator : public Machine {
     shared_.max_steps = uint32_t(plan_.max_steps_);
     shared_.first_world = uint32_t(plan_.config_.first_world);
     shared_.autoreset = plan_.config_.autoreset;
+    shared_.ends = plan_.config_.ends;
     shared_.params = plan_.params_;
     shared_.format = plan_.format_;
     shared_.flat_actions = plan_.flat_actions_;

@@ -52,6 +52,7 @@ struct Config {
   int64_t worlds = 1;
   int64_t first_world = 0;
   Autoreset autoreset = Autoreset::same_step;
+  Ends ends = Ends::agent;
   int64_t max_episode_steps = -1;  // -1: the header's; 0: none
   int threads = 0;                 // 0: as many as the process may use
   Elements elements = Elements::own;

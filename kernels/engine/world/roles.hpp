@@ -52,6 +52,9 @@ struct LoneAgent<S> {
 };
 template <class S>
 using lone_agent_of = typename LoneAgent<S>::type;
+/// Whether a world never has more than one agent.
+template <class S>
+inline constexpr bool has_one_agent = lone_agent_of<S>::capacity == 1;
 
 /// Agents of a role in worlds with these parameters.
 template <class R, class Params>

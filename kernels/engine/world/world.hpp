@@ -76,6 +76,7 @@ struct Return {
 struct Fate {
   uint32_t bits;
   static constexpr uint32_t kGone = 1, kTerminated = 2, kTruncated = 4, kJustEnded = 8;
+  static constexpr uint32_t kHow = kTerminated | kTruncated;  // none: absent from the beginning
   /// Of an agent that an episode is played without; for systems of `Reset`, which may write it.
   static GE_FN constexpr Fate absent() { return {kGone}; }
   static constexpr auto describe() {
@@ -152,6 +153,7 @@ struct Shared {
   uint32_t first_world;
   Autoreset autoreset;
   Type action_type;
+  Ends ends;
   const void* actions;
   int32_t flat_actions;       // how many there are where one number says all categories; else 0
   RoleForm role_form;         // of rows of roles
@@ -166,6 +168,16 @@ struct Shared {
   typename AssetsOf<S>::type assets;
   typename OptionsOf<S>::type options;
 };
+
+/// Whether a simulator was made with this choice; the same for all worlds.
+template <class S>
+GE_FN bool has_choice(const Shared<S>& shared, Autoreset autoreset) {
+  return shared.autoreset == autoreset;
+}
+template <class S>
+GE_FN bool has_choice(const Shared<S>& shared, Ends ends) {
+  return shared.ends == ends;
+}
 
 /// Agents of each world.
 template <class S>

@@ -1,5 +1,6 @@
 // What must not change a bit: worlds per block, instruction set, threads, tiles, batch size, save
 // and load, forks. Built once for each block size and instruction set.
+#include "ends.hpp"
 #include "final_rows.hpp"
 
 using namespace ge;
@@ -49,6 +50,11 @@ GE_TEST(golden_cases_give_the_recorded_hashes) {
 
 GE_TEST(faults_of_all_worlds_are_counted) {
   CHECK_EQ(faults_of_arena(), kFaultsOfArena);
+}
+
+GE_TEST(agents_that_end_early_are_reported_at_once_or_with_their_world) {
+  check_ends([](Config& config) { config.worlds = 37, config.crew = 1; });
+  check_ends([](Config& config) { config.worlds = 2, config.crew = 2; });
 }
 
 GE_TEST(rows_in_which_no_episode_ended_are_zero_or_kept) {

@@ -1,5 +1,6 @@
 // The jobs of the flat executor give the recorded hashes, row by row in a scattered order, squads
 // on emulated lanes; a step of one kernel per stage leaves the bits that a group of lanes leaves.
+#include "ends.hpp"
 #include "engine/checking/lanes_emulated.hpp"
 #include "final_rows.hpp"
 
@@ -22,6 +23,10 @@ GE_TEST(lanes_in_other_orders_give_the_same_bits) {
     CHECK_EQ(first, hashes.records + hashes.outputs);
   }
   LaneEmulator::options().seed = 0;
+}
+
+GE_TEST(agents_that_end_early_are_reported_at_once_or_with_their_world) {
+  check_ends([](Config&) {});
 }
 
 GE_TEST(rows_in_which_no_episode_ended_are_zero_or_kept) {

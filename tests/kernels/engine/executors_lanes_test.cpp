@@ -1,5 +1,6 @@
 // The CUDA executor's own code on emulated lanes gives the recorded hashes, with any number of
 // lanes per world and in any order of lanes; a barrier that is missing is found and named.
+#include "ends.hpp"
 #include "engine/checking/lanes_emulated.hpp"
 #include "final_rows.hpp"
 
@@ -94,6 +95,11 @@ GE_TEST(any_number_of_lanes_gives_the_same_bits) {
                    " against " + one_lane);
     }
   }
+}
+
+GE_TEST(agents_that_end_early_are_reported_at_once_or_with_their_world) {
+  for (const int lanes : {1, 32})
+    check_ends([lanes](Config& config) { config.lanes = lanes, config.shuffle_seed = 3; });
 }
 
 GE_TEST(rows_in_which_no_episode_ended_are_zero_or_kept) {

@@ -1,5 +1,6 @@
 // The environments do not depend on the order of rows: shuffled and isolated they give the recorded
 // hashes.
+#include "ends.hpp"
 #include "final_rows.hpp"
 
 using namespace ge;
@@ -13,6 +14,10 @@ GE_TEST(golden_cases_in_shuffled_and_isolated_rows_give_the_recorded_hashes) {
       fail("tests/golden", 0,
            "the hashes of " + one.line() + " are now " + found.records + " | " + found.outputs);
   }
+}
+
+GE_TEST(agents_that_end_early_are_reported_at_once_or_with_their_world) {
+  check_ends([](Config& config) { config.shuffle_seed = 3; });
 }
 
 GE_TEST(rows_in_which_no_episode_ended_are_zero_or_kept) {

@@ -97,12 +97,17 @@ struct Environment {
 using Made = Builds<Build<"When-v0", Environment<false>>, Build<"Rare-v0", Environment<true>>>;
 
 std::unique_ptr<Simulator> make(const char* id, Autoreset mode, int64_t worlds = 1,
-                                int64_t max_steps = -1) {
+                                int64_t max_steps = -1, Ends ends = Ends::agent) {
   Config config;
   config.worlds = worlds;
   config.autoreset = mode;
+  config.ends = ends;
   config.max_episode_steps = max_steps;
   return cpu_entry<Made>().make(id, config);
+}
+/// One world whose agents are reported together.
+std::unique_ptr<Simulator> make_together(const char* id, Autoreset mode, int64_t max_steps = -1) {
+  return make(id, mode, 1, max_steps, Ends::world);
 }
 
 /// "1.0": one digit per agent.
@@ -246,6 +251,53 @@ GE_TEST(disabled_freezes_a_world_that_is_over_and_counts_its_steps) {
     CHECK_EQ(shown(s), "000 000 000 111  1 11 21");
     CHECK_EQ(s->faults().frozen_steps, 0);
   }
+}
+
+GE_TEST(same_step_with_ends_of_worlds_flags_all_agents_in_one_step) {
+  for (const char* id : {"When-v0", "Rare-v0"}) {
+    Simulation s(make_together(id, Autoreset::same_step));
+    s.reset(1);
+    steps(s, 3);
+    CHECK_EQ(shown(s), "000 000 000 011  1 11 21");
+    CHECK_EQ(observed(s), "-, 2 0 3, 4 0 3");
+    CHECK_EQ(final_rows(s), "-, -, -");
+    CHECK_EQ(statistics(s), "0 in 0, 0 in 0, 0 in 0");
+    steps(s, 4);
+    CHECK_EQ(shown(s), "111 000 111 111  0 0 21");
+    CHECK_EQ(observed(s), "3 1 0, 5 1 0, 7 1 0");
+    CHECK_EQ(final_rows(s), "-, -, 0 0 7");
+    CHECK_EQ(statistics(s), "3 in 7, 55 in 7, 147 in 7");
+  }
+}
+
+GE_TEST(disabled_with_ends_of_worlds_repeats_the_flags_of_the_end) {
+  Simulation s(make_together("When-v0", Autoreset::disabled, 6));
+  s.reset(1);
+  steps(s, 6);
+  CHECK_EQ(shown(s), "110 001 111 000  0 0 21");
+  for (int i = 0; i < 2; ++i) {
+    s.step({0});
+    CHECK_EQ(shown(s), "110 001 000 000  0 0 0");
+    CHECK_EQ(statistics(s), "0 in 0, 0 in 0, 0 in 0");
+  }
+  s.reset(ResetRequest{});
+  s.step({2});
+  CHECK_EQ(shown(s), "000 111 111 000  1 11 21");
+}
+
+GE_TEST(ends_of_worlds_are_no_part_of_a_record) {
+  Simulation one(make("When-v0", Autoreset::next_step)),
+      other(make_together("When-v0", Autoreset::next_step));
+  one.reset(1), other.reset(1);
+  steps(one, 4), steps(other, 4);
+  const std::string saved = save(*one);
+  CHECK(save(*other) == saved);
+  load(*other, saved.data(), int64_t(saved.size()));
+  steps(other, 3);
+  CHECK_EQ(shown(other), "111 000 111 000  0 0 21");
+  load(*one, saved.data(), int64_t(saved.size()));
+  steps(one, 3);
+  CHECK_EQ(shown(one), "001 000 001 000  0 0 21");
 }
 
 GE_TEST(agents_end_by_rules_cut_short_or_both) {
