@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpu_envs import extras, native, registration
-from gpu_envs.building import kept, labels, places, processor, toolchain, upkeep
+from gpu_envs.building import kept, labels, manifest, places, processor, toolchain, upkeep
 
 NEEDED = ("numpy", "gymnasium", "pettingzoo")
 OPTIONAL = {  # by the name in the registry: what it is for, and the extra of ours that brings it
@@ -54,6 +54,7 @@ def text() -> tuple[str, bool]:
     for title, findings in (
         ("Processor", _processor()),
         ("Compilers", _compilers()),
+        ("Files", _files()),
         ("Modules", _modules()),
         ("CUDA", _cuda()),
         ("Libraries", _libraries()),
@@ -126,6 +127,17 @@ def _compilers() -> Iterator[Finding]:
         yield Finding("-", f"CUDA: {problem}", remedy)
 
 
+def _files() -> Iterator[Finding]:
+    """Look through what was shipped; in a tree only the catalogue is not for its author to edit."""
+    is_tree = places.is_source_tree()
+    problems = registration.damaged() if is_tree else list(manifest.problems())
+    for sentence in problems:
+        what, _, remedy = sentence.rpartition(": ")
+        yield Finding("!!", what, remedy)
+    if not problems:
+        yield Finding("ok", "the catalogue" if is_tree else "all files are as they were shipped")
+
+
 def _modules() -> Iterator[Finding]:
     try:
         targets = [native.cpu_target()]
@@ -156,10 +168,9 @@ def _modules_of(target: str) -> Iterator[Finding]:
         what = f"{target}, {state}: {', '.join(names)}"
         if state == "ready":
             yield Finding("ok", what)
-        elif state == "damaged" or not is_tree:
+        elif not is_tree:
             is_optional = state == "not built"  # of a wheel that has no CUDA, say
-            remedy = f"delete them: {places.MODULES}" if is_tree else "install gpu_envs anew"
-            yield Finding("-" if is_optional else "!!", what, remedy)
+            yield Finding("-" if is_optional else "!!", what, manifest.REMEDY)
         else:
             yield Finding("-", what, f"built when first made, or at once: {build}")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_envs import errors, registration
-from gpu_envs.building import places
+from gpu_envs.building import manifest, places
 
 SUFFIX = ".measures.json"
 Data = dict[str, Any]
@@ -122,6 +122,8 @@ def file_of(name: str) -> Path:
     if home.header is not None:
         return beside(home.header)
     folder, name = places.kernels() / "envs", f"{home.stem}{SUFFIX}"
+    if not places.is_source_tree():  # one that was lost is missed, not taken for one without data
+        return next(iter(manifest.under(folder, f"/{name}")), folder / name)
     found = (*folder.glob(f"*/{name}"), *folder.glob(f"*/{places.TASKS}/{name}"))
     return next(iter(found), folder / name)
 
@@ -129,7 +131,9 @@ def file_of(name: str) -> Path:
 def of(name: str) -> Data:
     """Return the sections of an environment, each of them there, with what is its id's alone."""
     file = file_of(name)
-    held = _read(file, file.stat().st_mtime_ns) if file.exists() else {}
+    is_there = file.exists()
+    when = file.stat().st_mtime_ns if is_there else 0
+    held = _read(file, when) if is_there or manifest.lists(file) else {}
     own = held.get("ids", {}).get(registration.find(name)["id"], {})
     return {key: held.get(key, {}) | own.get(key, {}) for key in _SECTIONS}
 
@@ -151,10 +155,11 @@ def sizes(name: str, purpose: str) -> Data:
 
 @functools.lru_cache
 def _read(file: Path, _when: int) -> Data:
+    content = manifest.read(file)
     try:
-        held: Data = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as problem:
-        raise ValueError(f"{file} is no JSON: {problem}") from None
+        held: Data = json.loads(content)
+    except (ValueError, RecursionError) as problem:
+        raise ValueError(f"{file} is not JSON: {problem}") from None
     check(held, str(file))
     return held
 

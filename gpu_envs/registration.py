@@ -17,7 +17,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gpu_envs import errors
+from gpu_envs import catalogue, errors
 from gpu_envs.building import places
 
 if TYPE_CHECKING:
@@ -36,15 +36,20 @@ class Home(NamedTuple):
 
 
 @functools.cache
+def _catalogue() -> tuple[dict[str, catalogue.Descriptions], list[str]]:
+    return catalogue.read()
+
+
+def damaged() -> list[str]:
+    """Return a sentence for each file of the catalogue that is damaged and left out."""
+    return _catalogue()[1]
+
+
+@functools.cache
 def _known() -> dict[str, tuple[Description, Home]]:
-    found = {}
-    for name in sorted(os.listdir(places.CATALOGUE)):
-        stem, ending = os.path.splitext(name)
-        if ending != ".json":
-            continue
-        with open(os.path.join(places.CATALOGUE, name), encoding="utf-8") as file:
-            for entry in json.load(file):
-                found[entry["id"]] = (entry, Home(stem))
+    described, problems = _catalogue()
+    catalogue.warn(problems)
+    found = {entry["id"]: (entry, Home(stem)) for stem in described for entry in described[stem]}
     if os.path.isdir(places.kept_headers()):  # seldom, so that an import stays cheap
         _add_kept(found)
     return found
@@ -137,6 +142,7 @@ def _check_names(own: Home, described: list[Description]) -> None:
 
 def refresh() -> None:
     """Read the catalogue and the cache again, and register what is new."""
+    _catalogue.cache_clear()
     _known.cache_clear()
     environments.cache_clear()
     if "gymnasium" in sys.modules:
@@ -172,7 +178,7 @@ def remember(own: Home, described: list[Description]) -> bool:
         return True
     path = places.CATALOGUE / f"{own.stem}.json"
     text = catalogue_text(described)
-    if not path.exists() or path.read_text(encoding="utf-8") != text:  # else another process did
+    if not path.exists() or path.read_bytes() != text.encode():  # else another process did
         places.CATALOGUE.mkdir(exist_ok=True)
         places.write(path, text)
         print(f"gpu_envs: {path} is new: commit it", file=sys.stderr)
@@ -201,7 +207,7 @@ def find(name: str) -> Description:
     bare = name.removeprefix(f"{NAMESPACE}/")
     versions = [full for full in known if full.rpartition("-v")[0] == bare]
     if bare not in known and not versions:
-        raise ValueError(errors.unknown("environment", name, known))
+        raise ValueError("\n".join([errors.unknown("environment", name, known), *damaged()]))
     return known[bare if bare in known else versions[-1]]
 
 

@@ -25,6 +25,7 @@ _KINDS = {  # the first that matches
     "headers for `build`": r"gpu_envs/kernels/(.*\.hpp|flags\.txt|cmake/templates/\w+\.in)",
     "data of environments": r"gpu_envs/kernels/envs/.*\.measures\.json",
     "data that modules read": r"gpu_envs/modules/\w+\.data/.+",
+    "hashes of all files": r"gpu_envs/manifest\.json",
     "catalogue": r"gpu_envs/catalogue/\w+\.json",
     "Python": r"gpu_envs/.*\.(py|pyi|typed)",
     "about the package": r"gpu_envs-[^/]+\.dist-info/.+",
@@ -47,6 +48,7 @@ def problems(names: set[str]) -> Iterator[str]:
     wanted = {f"gpu_envs/catalogue/{stem}.json" for stem in environments}
     modules = {f"{stem}.{target}" for stem in environments for target in targets}
     wanted |= {f"gpu_envs/modules/{module}.so" for module in modules}
+    wanted.add("gpu_envs/manifest.json")
     for stem, header in environments.items():
         data = (path for folder in places.data_folders(header) for path in folder.iterdir())
         wanted |= {f"gpu_envs/modules/{stem}.data/{path.name}" for path in data}

@@ -11,6 +11,7 @@ load it from its folder.
     flags      what kernels/flags.txt says
     processor  which instruction sets run here
     labels     what a built file says of itself: length, hash, engine, inputs
+    manifest   the files of an installed package, by hash
     toolchain  the compilers
     limits     the time and memory that a compiler may take
     objects    objects named by what made them, so that every build of one tree shares them

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
-from . import places, processor, recipes, toolchain, upkeep
+from . import manifest, places, processor, recipes, toolchain, upkeep
 from .recipes import Product
 
 # What a header of a user's own needs of the sources.
@@ -86,14 +87,20 @@ def fill_package(package: Path) -> None:
             keep_data(header, product.file)
     upkeep.build(products, title="everything", shipped=True)
     add_headers(package)
+    manifest.write(package)
 
 
 def keep_data(header: Path, module: Path) -> None:
     """Put an environment's data files beside its module, which may leave its header."""
     kept = places.kept_data(module)
-    shutil.rmtree(kept, ignore_errors=True)
-    for folder in reversed(places.data_folders(header)):  # its own win over its family's
-        shutil.copytree(folder, kept, dirs_exist_ok=True)
+    folders = places.data_folders(header)
+    with tempfile.TemporaryDirectory(dir=module.parent, prefix=".data-") as scratch:
+        made = Path(scratch) / kept.name
+        for folder in reversed(folders):  # its own win over its family's
+            shutil.copytree(folder, made, dirs_exist_ok=True)
+        shutil.rmtree(kept, ignore_errors=True)  # not before all of the new one is there
+        if folders:
+            os.replace(made, kept)
 
 
 def add_headers(package: Path) -> None:

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from gpu_envs import native
-from gpu_envs.building import places, shipping
+from gpu_envs.building import manifest, places, shipping
 
+IDS = {"cartpole": "CartPole-v0", "covid_economy": "CovidEconomy-v0"}
 COUNTER = Path(__file__).parent / "building" / "counter.hpp"
 
 
@@ -64,7 +65,7 @@ def _copy(tmp_path: Path, name: str, stems: tuple[str, ...]) -> Copy:
     """Copy the package with the engine, its bindings and some modules, all up to date."""
     target = native.cpu_target()
     for stem in stems:
-        native.at(target, {"cartpole": "CartPole-v0"}[stem])
+        native.at(target, IDS[stem])
     root = tmp_path / name
     ignored = shutil.ignore_patterns("modules", "catalogue", "train", "benchmark", "integrations")
     shutil.copytree(places.PACKAGE, root / "gpu_envs", ignore=ignored)
@@ -89,22 +90,48 @@ def _copy(tmp_path: Path, name: str, stems: tuple[str, ...]) -> Copy:
     return Copy(root, tmp_path / "cache", environment)
 
 
+def _package(tmp_path: Path, *stems: str) -> Copy:
+    made = _copy(tmp_path, "site", stems)
+    for stem in stems:
+        shipping.keep_data(places.environments()[stem], made.module(stem))
+    shipping.add_headers(made.root / "gpu_envs")
+    manifest.write(made.root / "gpu_envs")
+    return made
+
+
 @pytest.fixture
 def package(tmp_path: Path) -> Copy:
     """An installed package with CartPole alone, complete as a wheel is."""
-    made = _copy(tmp_path, "site", ("cartpole",))
-    shipping.add_headers(made.root / "gpu_envs")
+    return _package(tmp_path, "cartpole")
+
+
+@pytest.fixture(scope="module")
+def package_with_data(tmp_path_factory: pytest.TempPathFactory) -> Copy:
+    """One with CovidEconomy too, whose module reads a data file; whoever damages it, mends it."""
+    return _package(tmp_path_factory.mktemp("package"), "cartpole", "covid_economy")
+
+
+def _tree(tmp_path: Path, *stems: str) -> Copy:
+    made = _copy(tmp_path, "tree", stems)
+    kernels = made.root / "kernels"
+    shutil.copytree(places.kernels(), kernels, ignore=shutil.ignore_patterns("envs"))
+    (kernels / "envs").mkdir()
+    for stem in stems:
+        shutil.copytree(places.environments()[stem].parent, kernels / "envs" / stem)
     return made
+
+
+@pytest.fixture
+def tree_with_data(tmp_path: Path) -> Copy:
+    """A source tree with CovidEconomy, which is built."""
+    return _tree(tmp_path, "covid_economy")
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Copy:
     """A source tree with CartPole, which is built, and Counter, which is not."""
-    made = _copy(tmp_path, "tree", ("cartpole",))
+    made = _tree(tmp_path, "cartpole")
     kernels = made.root / "kernels"
-    shutil.copytree(places.kernels(), kernels, ignore=shutil.ignore_patterns("envs"))
-    (kernels / "envs").mkdir()
-    shutil.copytree(places.environments()["cartpole"].parent, kernels / "envs" / "cartpole")
     shutil.copy2(COUNTER, kernels / "envs")
     shutil.copy2(COUNTER.with_suffix(".json"), made.root / "gpu_envs" / "catalogue")
     return made

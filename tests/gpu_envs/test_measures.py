@@ -46,7 +46,7 @@ def test_a_header_elsewhere_has_its_data_beside_it(
     file.write_text(json.dumps({"training": {"least": 1, "defaults": {"seed": 5}}, "ids": own}))
     assert measures.of("My-v0")["training"] == {"least": 2, "defaults": {"seed": 5}}
     file.write_text("{")
-    with pytest.raises(ValueError, match=r"my\.measures\.json is no JSON: "):
+    with pytest.raises(ValueError, match=r"my\.measures\.json is not JSON: "):
         measures._read(file, 1)
 
 
