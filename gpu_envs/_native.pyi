@@ -124,7 +124,7 @@ class Simulator:
         final_rows: str = "zero",  # of final_obs where no episode ended; "keep": as they are
         device: int = 0,
         parameters: Mapping[str, bool | int | float | str] = ...,
-        data_folders: Sequence[str] = ...,  # where the environment's data files lie
+        data_files: tuple[Mapping[str, tuple[str, str]], str] = ...,  # native.DataFiles
         # Those that `allocate` and `step_numpy` make; default: all that exist. Names of outputs
         # that this environment lacks are passed over; what is always written, and the mask that
         # others need, is added.

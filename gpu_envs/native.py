@@ -16,12 +16,13 @@ import os
 import sys
 import threading
 import warnings
+from collections.abc import Callable
 from importlib.machinery import ExtensionFileLoader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpu_envs import registration
-from gpu_envs.building import labels, places, processor, toolchain, upkeep
+from gpu_envs.building import labels, manifest, places, processor, toolchain, upkeep
 
 if TYPE_CHECKING:
     from gpu_envs._native import Simulator as NativeSimulator
@@ -30,7 +31,7 @@ _UNBUILT = (
     "gpu_envs has no compiled engine for this machine: install the package with `pip install .` "
     "(a source tree builds itself where there is a C++ compiler)"
 )
-_ANEW = "start Python anew"
+_ANEW = "start Python again"
 _loading = threading.RLock()
 _ready: dict[tuple[str, str], Path] = {}  # the module that is loaded, by target and id
 
@@ -91,28 +92,69 @@ def _chosen_level() -> str:
         if level in runnable:
             return level
     if not built:
-        raise ImportError(_UNBUILT)
+        raise ImportError(next(manifest.problems("modules/lib", "modules/_"), _UNBUILT))
     raise ImportError(f"this processor runs {', '.join(runnable)}; built: {', '.join(built)}")
 
 
 # ---- bringing files up to date, looking through them, opening them
 
 
-def _verified(path: Path, target: str) -> Path:
-    """Return a file that is safe to open: whole, and for this engine."""
+def _verified(path: Path, target: str, again: Callable[[str], object] | None = None) -> Path:
+    """Return a file that is safe to open: whole, and for this engine.
+
+    Args:
+        path: The built file.
+        target: What it is for.
+        again: Builds a damaged file again, given what is wrong with it; None where nothing can.
+    """
     try:
         label = labels.verify(path)
-    except OSError as problem:
-        raise ImportError(f"{path} cannot be read ({problem.strerror})") from None
-    except labels.Damaged as problem:
-        remedy = "delete it" if places.is_source_tree() else "install gpu_envs anew"
-        raise ImportError(f"{problem}: {remedy}") from None
+    except (OSError, labels.Damaged) as problem:
+        said = str(problem)
+        if isinstance(problem, OSError):
+            said = f"{path} cannot be read ({problem.strerror})"
+        if again is not None:
+            again(said)
+            return _verified(path, target)
+        remedy = "delete it" if places.is_source_tree() else manifest.REMEDY
+        raise ImportError(f"{said}: {remedy}") from None
     if label.engine != places.engine_hash() or label.target != target:
-        raise ImportError(
-            f"{path} was made for another engine ({label.target} {label.engine}; this one: "
-            f"{target} {places.engine_hash()}): build it anew"
-        )
+        raise _of_another_engine(path, label, target)
     return path
+
+
+def _of_another_engine(path: Path, label: labels.Label, target: str) -> ImportError:
+    """Return the error of a file for another engine; a damaged header makes another engine too."""
+    for problem in manifest.problems("kernels/"):
+        return ImportError(problem)
+    remedy = "build it again" if places.is_source_tree() else manifest.REMEDY
+    return ImportError(
+        f"{path} was made for another engine ({label.target} {label.engine}; this one: "
+        f"{target} {places.engine_hash()}): {remedy}"
+    )
+
+
+def _build_again(path: Path, target: str, stems: tuple[str, ...], said: str) -> None:
+    """Build a damaged file of this tree again."""
+    print(f"gpu_envs: {said}: it is built again", file=sys.stderr)
+    try:
+        upkeep.drop_damaged(path, target)
+    except toolchain.CannotBuild as problem:
+        raise ImportError(f"{said}: delete it ({problem})") from None
+    _up_to_date(target, stems)
+
+
+def _again(
+    path: Path, target: str, home: registration.Home | None
+) -> Callable[[str], object] | None:
+    """Return what builds a damaged file again; None in an installed package, which is complete."""
+    if home is not None and home.header is not None:
+        from gpu_envs.building import outside
+
+        return functools.partial(outside.build_again, home.header, target)
+    if not places.is_source_tree():
+        return None
+    return functools.partial(_build_again, path, target, (home.stem,) if home else ())
 
 
 def _up_to_date(target: str, stems: tuple[str, ...] = ()) -> list[Path]:
@@ -138,6 +180,7 @@ class _Opened(NamedTuple):
     bindings: Any
     engine: str  # hash of the headers that the engine was made of
     files: dict[Path, tuple[int, int]]  # what was loaded: time and size of each file
+    contents: dict[Path, str]  # hash of each module without its label
 
 
 _engines: dict[str, _Opened] = {}
@@ -157,11 +200,12 @@ def _engine(target: str) -> _Opened:
             raise ImportError(f"the engine ({target}) has changed since it was loaded: {_ANEW}")
         return opened
     name = f"gpu_envs.modules._{target}"
-    state = _state(_verified(engine, target))
+    state = _state(_verified(engine, target, _again(engine, target, None)))
     if name not in sys.modules:  # bindings cannot be loaded twice
         from gpu_envs.layout import Outputs  # NumPy, which commands do without until here
 
-        path = str(_verified(places.bindings_file(target), target))
+        file = places.bindings_file(target)
+        path = str(_verified(file, target, _again(file, target, None)))
         loader = ExtensionFileLoader(name, path)
         spec = importlib.util.spec_from_file_location(name, path, loader=loader)
         assert spec is not None
@@ -169,20 +213,29 @@ def _engine(target: str) -> _Opened:
         loader.exec_module(bindings)
         bindings.use_results(Outputs)
         sys.modules[name] = bindings
-    _engines[target] = _Opened(sys.modules[name], places.engine_hash(), {engine: state})
+    _engines[target] = _Opened(sys.modules[name], places.engine_hash(), {engine: state}, {})
     return _engines[target]
 
 
-def _load(target: str, path: Path) -> Any:
-    """Load a module, which stays loaded, and return the bindings."""
+def _load(target: str, path: Path, home: registration.Home | None = None) -> Any:
+    """Load a module, which stays loaded, and return the bindings.
+
+    Args:
+        target: What it is for.
+        path: Its file.
+        home: Where it comes from, for one that is to be built again if it is damaged.
+    """
     opened = _engine(target)
     known = opened.files.get(path)
     if known is None:
-        state = _state(path)
-        opened.bindings.load(str(_verified(path, target)))
-        opened.files[path] = state
+        again = None if home is None else _again(path, target, home)
+        file = _verified(path, target, again)
+        opened.files[path], opened.contents[path] = _state(file), labels.content_hash(file)
+        opened.bindings.load(str(file))
     elif known != _state(path):
-        raise ImportError(f"{path} has been built anew since it was loaded: {_ANEW}")
+        if opened.contents[path] != labels.content_hash(path):  # else only its label is new
+            raise ImportError(f"{path} has been built again since it was loaded: {_ANEW}")
+        opened.files[path] = _state(path)
     return opened.bindings
 
 
@@ -198,7 +251,7 @@ def at(target: str, name: str | None = None) -> Any:
             _up_to_date(target)
             return _engine(target).bindings
         path = _module_of(target, name)
-        bindings = _load(target, path)
+        bindings = _load(target, path, registration.home(name))
         if (target, name) not in _ready:
             _remember(target, name, path)
             _ready[target, name] = path
@@ -215,6 +268,8 @@ def _module_of(target: str, name: str) -> Path:
         return outside.module_of(home.header, target)
     path = places.module_file(home.stem, target)
     _up_to_date(target, (home.stem,))
+    if manifest.lists(path):
+        return path  # refused by name if it is missing
     if not path.exists():
         raise ImportError(f"{name} is not built for {target}; {_what_is_built(target)}")
     return path
@@ -257,14 +312,47 @@ def _own_headers() -> dict[str, Path]:
     return places.environments() if places.is_source_tree() else {}
 
 
-def data_folders(machine: str, name: str) -> list[str]:
-    """Return where an environment's data files lie, the first to be looked in first."""
-    home = registration.home(name)
+class DataFiles(NamedTuple):
+    """The data files of an environment, as a native simulator takes them."""
+
+    by_name: dict[str, tuple[str, str]]  # path, and the hash that the content must have
+    remedy: str  # what to do about a file that is missing or differs
+
+
+def data_files(target: str, name: str) -> DataFiles:
+    """Return an environment's data files, held to the hashes on the label of its loaded module.
+
+    Where the header is there, so are its files: what was edited goes onto the label first.
+
+    Args:
+        target: Of the module, which is loaded if it is not yet.
+        name: Id of the environment.
+    """
+    if (target, name) not in _ready:
+        at(target, name)
+    home, module = registration.home(name), _ready[target, name]
     header = home.header or _own_headers().get(home.stem)
-    if header is not None and header.exists():
-        return list(map(str, places.data_folders(header)))
-    kept = places.kept_data(_ready[target_of(machine), name])
-    return [str(kept)] if kept.is_dir() else []
+    if header is None or not header.exists():
+        kept = places.kept_data(module)
+        held = {file: (str(kept / file), said) for file, said in labels.read(module).data.items()}
+        return DataFiles(held, _data_remedy(module, home))
+    folders = places.data_folders(header)
+    try:
+        if upkeep.relabel(module, target, folders) and home.header is not None:
+            from gpu_envs.building import shipping
+
+            shipping.keep_data(header, module)
+    except toolchain.CannotBuild as problem:
+        raise ImportError(f"data files of {name} were edited, but {problem}") from None
+    found = labels.data_in(folders)
+    held = {file: (str(path), said) for file, (path, said) in found.items()}
+    return DataFiles(held, f"it changed while {name} was made: make it again")
+
+
+def _data_remedy(module: Path, home: registration.Home) -> str:
+    if home.header is None:
+        return manifest.REMEDY
+    return f"put {home.header} back and `python -m gpu_envs build {home.header}`"
 
 
 def prepare(device: str, name: str) -> tuple[str, int]:
@@ -400,11 +488,9 @@ def module(machine: str) -> Any:
 
 
 def make(machine: str, name: str, num_worlds: int, **options: Any) -> NativeSimulator:
-    """Make a native simulator, of the module that is loaded if one is (`prepare` looks anew)."""
+    """Make a native simulator, of the module that is loaded if one is (`prepare` looks again)."""
     target = target_of(machine)
     bindings = module(machine) if (target, name) in _ready else at(target, name)
-    folders = data_folders(machine, name)
-    simulator: NativeSimulator = bindings.Simulator(
-        name, num_worlds, data_folders=folders, **options
-    )
+    files = data_files(target, name)
+    simulator: NativeSimulator = bindings.Simulator(name, num_worlds, data_files=files, **options)
     return simulator

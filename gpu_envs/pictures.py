@@ -159,8 +159,8 @@ class Mirror:
             parameters=dict(parameters),
             max_episode_steps=max_episode_steps,
         )
-        if json.loads(self._native.instance)["layout"] != layout:  # built anew since then
-            raise RuntimeError(f"the header of {name} has changed meanwhile: start Python anew")
+        if json.loads(self._native.instance)["layout"] != layout:  # built again since then
+            raise RuntimeError(f"the header of {name} has changed meanwhile: start Python again")
 
     def show(self, source: Any, world: int) -> Any:
         """Take over a world of another native simulator; return the one that has it as world 0."""

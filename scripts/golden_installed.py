@@ -32,8 +32,8 @@ def wrong(level: str) -> list[str]:
     problems, count = [], 0
     for case in golden_cases.read(registration.shipped()):
         bindings = native.at(f"cpu_{level}", case.id)
-        folders = native.data_folders("cpu", case.id)
-        simulator = bindings.Simulator(case.id, case.worlds, data_folders=folders, **case.options)
+        files = native.data_files(f"cpu_{level}", case.id)
+        simulator = bindings.Simulator(case.id, case.worlds, data_files=files, **case.options)
         found = tuple(simulator.golden(case.steps, case.seed))
         simulator.close()
         count += 1

@@ -152,15 +152,15 @@ def reference(name: str) -> Any:
 class _WithData:
     """Bindings whose simulators find the data files of one environment."""
 
-    def __init__(self, bindings: Any, folders: list[str]) -> None:
-        self._bindings, self._folders = bindings, folders
+    def __init__(self, bindings: Any, files: native.DataFiles) -> None:
+        self._bindings, self._files = bindings, files
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._bindings, name)
 
     def Simulator(self, *arguments: Any, **options: Any) -> Any:
         """Make one; called as the bindings' own is."""
-        return self._bindings.Simulator(*arguments, data_folders=self._folders, **options)
+        return self._bindings.Simulator(*arguments, data_files=self._files, **options)
 
 
 def _load(of: str, name: str) -> Any:
@@ -169,7 +169,7 @@ def _load(of: str, name: str) -> Any:
         assert file is not None
         native.describe(of, file)
         return native.at(of)
-    return _WithData(native.at(of, name), native.data_folders(of.partition("_")[0], name))
+    return _WithData(native.at(of, name), native.data_files(of, name))
 
 
 def ids(dry_run: bool, name: str) -> list[str]:

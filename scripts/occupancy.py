@@ -168,7 +168,7 @@ def of_form(
         gpu.shared_limit,
         resident,
         parameters=parameters,
-        data_folders=native.data_folders("cpu", name),
+        data_files=native.data_files("cuda", name),
     )
     found = []
     for row in json.loads(told):

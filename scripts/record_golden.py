@@ -23,8 +23,9 @@ from gpu_envs import native, pipes  # noqa: E402
 
 def run(case: golden_cases.Case) -> tuple[str, str]:
     """Return the hashes of records and of outputs."""
-    simulator = native.at(native.cpu_target(), case.id).Simulator(
-        case.id, case.worlds, data_folders=native.data_folders("cpu", case.id), **case.options
+    target = native.cpu_target()
+    simulator = native.at(target, case.id).Simulator(
+        case.id, case.worlds, data_files=native.data_files(target, case.id), **case.options
     )
     records, outputs = simulator.golden(case.steps, case.seed)
     return records, outputs

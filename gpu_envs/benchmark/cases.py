@@ -21,8 +21,8 @@ _PREPARED_BYTES, _ACTION_BYTES = 1 << 28, 256  # of all arrays; of a world, abou
 _MEASURED_ONCE = 2_000_000  # world steps of a repeat
 
 
-def _folders(case: Case) -> list[str]:
-    return native.data_folders("cuda" if case.on_gpu else "cpu", case.name)
+def _files(case: Case) -> native.DataFiles:
+    return native.data_files(case.target, case.name)
 
 
 def bindings(case: Case) -> Any:
@@ -43,7 +43,7 @@ def open_case(case: Case, drawn: bool = False, whole: bool = False) -> Subject:
 
         return warmed(entries.open_entry(case, drawn))
     options: dict[str, Any] = {"parameters": case.parameters, "threads": case.threads or 0}
-    options["data_folders"] = _folders(case)
+    options["data_files"] = _files(case)
     if case.dtype:
         options["dtype"] = case.dtype
     if case.roles:
@@ -130,5 +130,5 @@ def probe(case: Case) -> Run:
     module = native.at(native.cpu_target(), case.name)
     given = {"dtype": case.dtype, "roles": case.roles}
     options: dict[str, Any] = {name: value for name, value in given.items() if value}
-    options["data_folders"] = native.data_folders("cpu", case.name)
+    options["data_files"] = native.data_files(native.cpu_target(), case.name)
     return Run(module, case.name, 1, parameters=case.parameters, outputs=case.outputs, **options)

@@ -3,16 +3,21 @@
 A shared object may have anything behind its sections, so file and label are one and are put in
 place by one rename. The label holds the length and hash of what stands before it: opening a
 truncated library kills the process, so a file is looked through before it is opened. It also says
-which engine and target the file is for, and what it was made of, so that nothing stale runs.
+which engine and target the file is for, and what it was made of, so that nothing stale runs. The
+label of a module names its data files with their hashes: one of another content is not read.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
+import shutil
+import stat
 import struct
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,6 +42,8 @@ class Label:
     engine: str  # hash of the engine's headers
     inputs: dict[str, Input] = field(default_factory=dict)
     made: str = ""  # hash of the commands
+    name: str = ""  # of the file: another environment's module in its place is not taken for it
+    data: dict[str, str] = field(default_factory=dict)  # hash of each data file, by name
 
 
 def hash_of(data: bytes) -> str:
@@ -50,17 +57,57 @@ def seen(path: Path) -> Input:
     return status.st_mtime_ns, status.st_size, hash_of(path.read_bytes())
 
 
+@functools.lru_cache(maxsize=4096)
+def _hash_at(path: str, _state: tuple[int, int, int]) -> str:
+    return hash_of(Path(path).read_bytes())
+
+
+def data_in(folders: Iterable[Path]) -> dict[str, tuple[Path, str]]:
+    """Return path and hash of the data files in these folders, by name; the first folder wins.
+
+    A content is read again when the times or the size of its file have changed.
+    """
+    found: dict[str, tuple[Path, str]] = {}
+    for folder in folders:
+        for path in sorted(folder.iterdir()):
+            if path.name.startswith(".") or path.name in found or not path.is_file():
+                continue
+            status = path.stat()
+            state = (status.st_mtime_ns, status.st_ctime_ns, status.st_size)
+            found[path.name] = path, _hash_at(str(path), state)
+    return found
+
+
 def attach(path: Path, label: Label) -> None:
-    """Put a label behind the last byte of a file."""
+    """Put a label behind the last byte of a file, with the file's name where it has none."""
     data = path.read_bytes()
-    held: dict[str, Any] = {"length": len(data), "hash": hash_of(data), **vars(label)}
-    text = json.dumps(held, separators=(",", ":")).encode()
+    held = {"length": len(data), "hash": hash_of(data), **vars(label)}
+    held["name"] = label.name or path.name
     with path.open("ab") as file:
-        file.write(text + _TAIL.pack(len(text), bytes.fromhex(hash_of(text)), _MAGIC))
+        file.write(_tail(held))
+
+
+def _tail(held: dict[str, Any]) -> bytes:
+    text = json.dumps(held, separators=(",", ":")).encode()
+    return text + _TAIL.pack(len(text), bytes.fromhex(hash_of(text)), _MAGIC)
+
+
+def renew(path: Path, **changes: Any) -> None:
+    """Change the label of a file, by one rename; length and hash of the content stay as they are.
+
+    So a file whose content is damaged is still known as damaged afterwards.
+    """
+    held, start = _held(path)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".label-", delete=False) as file:
+        file.write(path.read_bytes()[:start] + _tail(held | changes))
+    shutil.copymode(path, file.name)
+    os.replace(file.name, path)
 
 
 def _held(path: Path) -> tuple[dict[str, Any], int]:
     """Return what a file's label says, and where the label begins."""
+    if path.exists() and not stat.S_ISREG(path.stat().st_mode):  # a pipe would not be opened
+        raise Damaged(f"{path} is damaged: it is not a regular file")
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         if size < _TAIL.size:
@@ -69,7 +116,7 @@ def _held(path: Path) -> tuple[dict[str, Any], int]:
         length, digest, magic = _TAIL.unpack(file.read(_TAIL.size))
         start = size - _TAIL.size - length
         if magic != _MAGIC or start < 0:
-            raise Damaged(f"{path} is no module of gpu_envs, or is damaged: it has no label")
+            raise Damaged(f"{path} is damaged, or not a module of gpu_envs: it has no label")
         file.seek(start)
         text = file.read(length)
     if hash_of(text) != digest.hex():
@@ -85,9 +132,17 @@ def read(path: Path) -> Label:
         raise Damaged(f"{path} is damaged: its length is not the one on its label")
     del held["hash"]
     try:
-        return Label(**held)
+        label = Label(**held)
     except TypeError:
         raise Damaged(f"{path} has a label of another release of gpu_envs") from None
+    if label.name not in ("", path.name):  # earlier builds left it out
+        raise Damaged(f"{path} is damaged: its label is that of another file, {label.name!r}")
+    return label
+
+
+def content_hash(path: Path) -> str:
+    """Return the hash of what stands before the label: the same where only the label is another."""
+    return str(_held(path)[0]["hash"])
 
 
 def verify(path: Path) -> Label:

@@ -13,10 +13,11 @@ import json
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
-from . import kept, labels, places, recipes, rules, shipping, toolchain, upkeep
+from . import kept, labels, manifest, places, recipes, rules, shipping, toolchain, upkeep
 
 
 def key_of(header: Path) -> str:
@@ -111,6 +112,24 @@ def module_of(header: Path, target: str) -> Path:
     return file
 
 
+def build_again(header: Path, target: str, said: str) -> None:
+    """Build the damaged module of a header again; `said` is what is wrong with it."""
+    if not header.exists():
+        raise ImportError(
+            f"{said}, and it cannot be built again, since {header} is gone: put that back, or "
+            f"`python -m gpu_envs build --forget {header}`"
+        )
+    print(f"gpu_envs: {said}: it is built again", file=sys.stderr)
+    try:
+        upkeep.drop_damaged(module_file(header, target), target)
+        build(header, target)
+    except toolchain.CannotBuild as problem:
+        raise ImportError(
+            f"{said}; `python -m gpu_envs build {header}` makes it again, once this is mended: "
+            f"{problem}"
+        ) from None
+
+
 SECONDS = 1800.0  # [s] for a unit; those of ours take 30 on two cores
 
 
@@ -122,6 +141,10 @@ def build(header: Path, target: str, seconds: float = SECONDS) -> Path:
     check_path(header)
     if said := rules.breaches(header):
         raise toolchain.CannotBuild("\n".join([f"{header} cannot be built:", *said]))
+    try:
+        manifest.check("kernels/")
+    except labels.Damaged as problem:
+        raise toolchain.CannotBuild(str(problem)) from None
     file = module_file(header, target)
     _own_folder(file.parent)
     product = _product(header, target, file)

@@ -143,25 +143,40 @@ def _headers(folder: str) -> Iterator[tuple[str, int, int]]:
             if entry.is_dir():
                 yield from _headers(entry.path)
             elif entry.name.endswith(".hpp"):
-                status = entry.stat()
-                yield entry.path, status.st_mtime_ns, status.st_size
+                yield _seen(entry.path)
+
+
+def _seen(path: str) -> tuple[str, int, int]:
+    """Return path, time and size of a file; of one that is not there, as if it were empty."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return path, 0, 0
+    return path, status.st_mtime_ns, status.st_size
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes() if path.is_file() else b""  # a pipe would not end
+    except OSError:
+        return b""
 
 
 def engine_hash() -> str:
     """Return the hash of all headers that a module shares with the engine, and of the flags.
 
-    Contents are read again when a file's time or size has changed.
+    Contents are read again when a file's time or size has changed. A file that cannot be read is
+    hashed as if it were empty, which makes another engine.
     """
     root = str(kernels())
     beside = [os.path.join(root, name) for name in _SHARED_BESIDE]
-    states = [(path, os.stat(path)) for path in beside]
     found = sorted(_headers(os.path.join(root, "engine")))
-    key = (*found, *((path, state.st_mtime_ns, state.st_size) for path, state in states))
+    key = (*found, *map(_seen, beside))
     if key not in _hashed:
         digest = hashlib.blake2b(digest_size=8)
         for path, _, _ in key:
             name = os.path.relpath(path, root).encode()
-            digest.update(name + b"\0" + Path(path).read_bytes() + b"\0")
+            digest.update(name + b"\0" + _content(Path(path)) + b"\0")
         _hashed[key] = digest.hexdigest()
     return _hashed[key]
 

@@ -49,6 +49,7 @@ class Product:
     tail: tuple[str, ...] = ()  # what stands behind the objects
     needs: tuple[Path, ...] = ()  # files that are linked against
     also: tuple[Path, ...] = ()  # inputs beside those of the objects
+    data: tuple[Path, ...] = ()  # folders of data files, the first to be looked in first
 
 
 def machine_of(target: str) -> str:
@@ -306,6 +307,7 @@ def module(
         tail=_runtime(machine),
         needs=(places.engine_file(target, engines),),
         also=_rules(),
+        data=tuple(places.data_folders(header)),
     )
 
 
@@ -321,6 +323,8 @@ def link(product: Product, found: Sequence[Path], label: labels.Label) -> None:
 
     Whoever calls holds the lock of this file, so what is half done is of a builder that was killed.
     """
+    if product.file.is_dir():
+        raise CannotBuild(f"{product.file} is a folder: delete it, a built file goes there")
     command = [*product.link, *map(str, (*found, *product.needs)), *product.tail]
     product.file.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".build-{product.file.name}-"

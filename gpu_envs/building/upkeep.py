@@ -21,10 +21,11 @@ from .toolchain import CannotBuild
 def is_current(file: Path, target: str, made: str = "") -> bool:
     """Whether a built file is whole, for this engine, and made of what its inputs are now.
 
-    With `made`, a hash of commands, whether it was also made by these.
+    With `made`, a hash of commands, whether it was also made by these; then every byte is looked
+    at, which costs a millisecond per megabyte.
     """
     try:
-        label = labels.read(file)
+        label = labels.verify(file) if made else labels.read(file)
     except (OSError, labels.Damaged):
         return False
     if label.engine != places.engine_hash() or label.target != target:
@@ -58,9 +59,48 @@ def build(products: Sequence[Product], *, title: str = "", shipped: bool = False
         _check_purity(product, made)
         label = labels.Label(product.kind, product.target, product.engine, inputs)
         label.made = recipes.made(product)
+        label.data = _data_hashes(product.data)
         recipes.link(product, [made[job][0] for job in product.objects], label)
     for store in {job.store for job in wanted}:
         objects.prune(store)
+
+
+def _data_hashes(folders: Sequence[Path]) -> dict[str, str]:
+    return {name: digest for name, (_, digest) in labels.data_in(folders).items()}
+
+
+def relabel(file: Path, target: str, folders: Sequence[Path]) -> bool:
+    """Put the data files of now on the label of a module; returns whether they were others.
+
+    An edited data file needs no compiler: the module reads it when it is made.
+    """
+    wanted = _data_hashes(folders)
+    if labels.read(file).data == wanted:
+        return False
+    with lock(file.parent, _lock_name(file, target)):
+        try:
+            labels.renew(file, data=wanted)
+        except OSError as problem:
+            raise CannotBuild(f"{file} cannot be labelled ({problem.strerror})") from None
+    return True
+
+
+def drop_damaged(file: Path, target: str) -> None:
+    """Remove a file that is damaged, so that it is built again; another process may have been."""
+    with lock(file.parent, _lock_name(file, target)):
+        try:
+            labels.verify(file)
+        except FileNotFoundError:
+            pass
+        except (labels.Damaged, OSError):
+            try:
+                file.unlink()
+            except OSError as problem:
+                raise CannotBuild(f"{file} cannot be removed ({problem.strerror})") from None
+
+
+def _lock_name(file: Path, target: str) -> str:
+    return target if file.parent == places.MODULES else file.name.removesuffix(".so")
 
 
 def _check_unchanged(product: Product, made: jobs.Made) -> None:
@@ -142,7 +182,7 @@ def ensure(
 
 def ensure_one(product: Product) -> None:
     """Build one module that is not of the package, where it is missing or old."""
-    with lock(product.file.parent, product.file.name.removesuffix(".so")):
+    with lock(product.file.parent, _lock_name(product.file, product.target)):
         if not is_current(product.file, product.target, recipes.made(product)):
             build([product])
 

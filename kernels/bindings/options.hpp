@@ -114,10 +114,14 @@ inline Wish wish_of(int64_t num_worlds, const py::kwargs& options) {
        [&](const py::handle& value, const std::string&) {
          config.parameters = values_of(value.cast<py::dict>());
        }},
-      {"data_folders",
+      {"data_files",
        [&](const py::handle& value, const std::string&) {
-         for (const py::handle item : value)
-           config.data_folders.push_back(py::str(item).cast<std::string>());
+         const auto given = value.cast<std::pair<py::dict, std::string>>();
+         for (const auto& [file, held] : given.first) {
+           const auto [path, hash] = held.cast<std::pair<std::string, std::string>>();
+           config.data_files.by_name[file.cast<std::string>()] = {path, hash};
+         }
+         config.data_files.remedy = given.second;
        }},
       {"outputs",
        [&](const py::handle& value, const std::string&) {

@@ -22,9 +22,9 @@ LEVELS = sorted({OWN, *(level for level in native.built_levels() if level in RUN
 
 
 def _run(target: str, case: Case, **tuning: Any) -> tuple[str, str]:
-    folders = native.data_folders("cpu", case.id)
+    files = native.data_files(target, case.id)
     simulator = native.at(target, case.id).Simulator(
-        case.id, case.worlds, data_folders=folders, **(case.options | tuning)
+        case.id, case.worlds, data_files=files, **(case.options | tuning)
     )
     # Outputs into the same arrays, whose final observations are cleared where they have to be.
     records, outputs = simulator.golden(case.steps, case.seed, clear_ended=True)
@@ -89,9 +89,7 @@ def test_layouts_are_equal_on_all_machines() -> None:
     if native.cuda_is_available():
         targets.append("cuda")
     for name in NAMES:
-        folders = native.data_folders("cpu", name)
-        made = (
-            native.at(target, name).Simulator(name, 1, data_folders=folders) for target in targets
-        )
+        files = native.data_files(targets[0], name)
+        made = (native.at(target, name).Simulator(name, 1, data_files=files) for target in targets)
         layouts = {json.loads(simulator.instance)["layout"] for simulator in made}
         assert len(layouts) == 1, name

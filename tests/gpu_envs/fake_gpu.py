@@ -100,8 +100,8 @@ def install(monkeypatch: pytest.MonkeyPatch, gpu: Gpu) -> None:
     def make_there(_: str, name: str, worlds: int, device: int, **given: Any) -> Any:
         assert device == gpu.device
         engine = native.at(native.cpu_target(), name)
-        folders = native.data_folders("cpu", name)
-        return NativeSimulator(engine.Simulator(name, worlds, data_folders=folders, **given), gpu)
+        files = native.data_files(native.cpu_target(), name)
+        return NativeSimulator(engine.Simulator(name, worlds, data_files=files, **given), gpu)
 
     monkeypatch.setattr(native, "prepare", lambda device, name: ("cuda", gpu.device))
     monkeypatch.setattr(native, "make", make_there)

@@ -201,8 +201,8 @@ def test_forms_and_sweeps_of_the_data_can_be_made(name: str) -> None:
 @pytest.mark.parametrize("form", ["padded", "split"])
 def test_actions_are_drawn_within_each_role(form: str) -> None:
     module = native.at(native.cpu_target(), "CovidEconomy-v0")
-    folders = native.data_folders("cpu", "CovidEconomy-v0")
-    run = Run(module, "CovidEconomy-v0", 40, roles=form, data_folders=folders)
+    files = native.data_files(native.cpu_target(), "CovidEconomy-v0")
+    run = Run(module, "CovidEconomy-v0", 40, roles=form, data_files=files)
     drawn = np.stack(run.actions)
     assert drawn.shape[1:] == ((40 * 52,) if form == "split" else (40 * 52, 1))
     if form == "split":

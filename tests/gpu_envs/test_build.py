@@ -11,6 +11,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from damages import damaged
 
 from gpu_envs import build, native, registration
 from gpu_envs.building import kept, outside, places, upkeep
@@ -97,6 +98,22 @@ def test_a_family_elsewhere_shares_headers_and_data(package, tmp_path) -> None:
     _, assets, reward = first.stdout.splitlines()[0].split(" ", 2)
     assert assets in first.stdout.splitlines()[1]  # of one file and the same parameters
     assert reward == "[[1.5]]"
+
+    # What is edited of the data alone is read at once and kept, and what is kept is looked at.
+    mazes = family / "data" / "mazes.bin"
+    content = mazes.read_bytes()
+    mazes.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    edited = package.run(PLAY)
+    assert edited.stderr == "" and assets not in edited.stdout
+    family.rename(tmp_path / "away")
+    assert package.run(PLAY).stdout == edited.stdout
+    (kept,) = package.cache.glob("*/reach-*.data/mazes.bin")
+    with damaged(kept, "flipped"):
+        refused = package.run(PLAY).stderr.splitlines()[-1]
+    reach = family / "tasks" / "reach.hpp"
+    assert f"the file '{kept}' is damaged" in refused
+    assert refused.endswith(f"put {reach} back and `python -m gpu_envs build {reach}`")
+    (tmp_path / "away").rename(family)
 
     # Data is read where it lies, a shared header rebuilds its tasks, and both outlive their folder.
     (family / "data" / "mazes.bin").write_bytes(bytes(96))

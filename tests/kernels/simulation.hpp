@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "engine/maths/blake2b.hpp"
 #include "engine/maths/random.hpp"
 #include "engine/simulator/records.hpp"
 #include "engine/simulator/registry.hpp"
@@ -19,18 +22,31 @@ namespace ge::test {
 inline constexpr Autoreset kModes[] = {Autoreset::next_step, Autoreset::same_step,
                                        Autoreset::disabled};
 
-/// Every folder of data files in the tree.
-inline std::vector<std::string> data_folders() {
-  std::vector<std::string> found;
+/// The files of a folder with the hashes that they have now.
+inline DataFiles data_in(const std::filesystem::path& folder) {
+  DataFiles found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    const std::string content(std::istreambuf_iterator<char>(file), {});
+    const std::string hash = Blake2b(16).update(content.data(), content.size()).hex_digest();
+    found.by_name[entry.path().filename().string()] = {entry.path().string(), hash};
+  }
+  found.remedy = "build it again";
+  return found;
+}
+
+/// Every data file in the tree.
+inline DataFiles data_files() {
+  DataFiles found;
   for (const char* const envs : {"kernels/envs", "tests/kernels/envs"})
     for (const auto& entry : std::filesystem::recursive_directory_iterator(envs))
       if (entry.is_directory() && entry.path().filename() == "data")
-        found.push_back(entry.path().string());
+        found.by_name.merge(data_in(entry.path()).by_name);
   return found;
 }
 
 inline std::unique_ptr<Simulator> make_simulator(const std::string& id, Config config) {
-  if (config.data_folders.empty()) config.data_folders = data_folders();
+  if (config.data_files.by_name.empty()) config.data_files = data_files();
   for (const Entry* entry : registry())
     if (auto made = entry->make(id, config)) return made;
   throw Error(Fault::value, "no environment of this binary is called " + id);

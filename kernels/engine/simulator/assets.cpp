@@ -1,9 +1,11 @@
 // See assets.hpp.
 #include "engine/simulator/assets.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "engine/base/types.hpp"
 #include "engine/maths/blake2b.hpp"
@@ -29,6 +31,22 @@ Asset<char> asset_at(const void* assets, size_t k) {
   Asset<char> one;
   std::memcpy(&one, static_cast<const char*>(assets) + k * sizeof one, sizeof one);
   return one;
+}
+
+/// Appends the bytes of a file; returns what is wrong with it, or nothing.
+std::string read_whole(const std::string& path, std::vector<std::byte>& content) {
+  std::error_code none;
+  if (!std::filesystem::exists(path, none)) return "is missing";
+  // A pipe would keep its reader waiting; a device may have no end.
+  if (!std::filesystem::is_regular_file(path, none)) return "is not a regular file";
+  std::FILE* const file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return std::string("cannot be read (") + std::strerror(errno) + ")";
+  std::byte some[1 << 16];
+  for (size_t got; (got = std::fread(some, 1, sizeof some, file)) > 0;)
+    content.insert(content.end(), some, some + got);
+  const bool failed = std::ferror(file) != 0;
+  std::fclose(file);
+  return failed ? "cannot be read" : "";
 }
 
 }  // namespace
@@ -109,24 +127,26 @@ std::span<const std::byte> AssetMaker::file(const std::string& name) {
   // A name may come from a parameter, so it may not lead out of the folder.
   if (name.empty() || name[0] == '.' || name.find_first_of("/\\") != std::string::npos)
     refuse("'" + name + "' is no plain name of a file in data/");
-  std::string looked;
-  for (const std::string& folder : folders_) {
-    const std::string path = folder + "/" + name;
-    looked += (looked.empty() ? "" : " or ") + folder;
-    std::FILE* const file = std::fopen(path.c_str(), "rb");
-    if (file == nullptr) continue;
-    std::vector<std::byte> content;
-    std::byte some[1 << 16];
-    for (size_t got; (got = std::fread(some, 1, sizeof some, file)) > 0;)
-      content.insert(content.end(), some, some + got);
-    const bool failed = std::ferror(file) != 0;
-    std::fclose(file);
-    if (failed) refuse("the file '" + path + "' cannot be read");
-    files_.push_back(std::move(content));
-    return files_.back();
+  const auto found = data_.by_name.find(name);
+  if (found == data_.by_name.end()) {
+    std::string known;
+    for (const auto& [other, file] : data_.by_name) known += (known.empty() ? "" : ", ") + other;
+    refuse("the file '" + name + "' is not in data/ beside the header, which " +
+           (known.empty() ? "has no files" : "has " + known));
   }
-  refuse("the file '" + name + "' is not in " +
-         (looked.empty() ? "data/: no such folder lies beside the header" : looked));
+  files_.push_back(content_of(found->second));
+  return files_.back();
+}
+
+std::vector<std::byte> AssetMaker::content_of(const DataFile& file) const {
+  std::vector<std::byte> content;
+  std::string problem = read_whole(file.path, content);
+  // Of what was read, so that an edit between a look at the file and this makes no difference.
+  if (problem.empty() &&
+      Blake2b(16).update(content.data(), content.size()).hex_digest() != file.hash)
+    problem = "is damaged: its content is not the one on the label of its module";
+  if (!problem.empty()) refuse("the file '" + file.path + "' " + problem + ": " + data_.remedy);
+  return content;
 }
 
 void AssetMaker::check_values(const AssetArray& array) const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/described/field_info.hpp"
+#include "engine/simulator/simulator.hpp"
 #include "engine/world/assets.hpp"
 
 namespace ge {
@@ -59,9 +60,7 @@ class AssetShelf {
 /// What `make_assets` makes arrays with.
 class AssetMaker {
  public:
-  /// folders: where data files may lie.
-  AssetMaker(std::string id, const std::vector<std::string>& folders)
-      : id_(std::move(id)), folders_(folders) {}
+  AssetMaker(std::string id, const DataFiles& data) : id_(std::move(id)), data_(data) {}
 
   /// `count` elements of zeros, to be filled before `make_assets` returns; at least one. T is a
   /// number or a described struct, whose ranges are checked when it is filled.
@@ -71,7 +70,8 @@ class AssetMaker {
     return {static_cast<T*>(memory), size_t(count)};
   }
   /// The bytes of a data file that lies beside the header, in `data/`; whole numbers in it are read
-  /// byte by byte, the lowest first, whatever the machine.
+  /// byte by byte, the lowest first, whatever the machine. Throws where the content does not have
+  /// the hash that it was labelled with.
   std::span<const std::byte> file(const std::string& name);
   /// Throws: "SokobanX: assets: why".
   [[noreturn]] void refuse(const std::string& why) const;
@@ -98,8 +98,10 @@ class AssetMaker {
             int64_t count);
   void check_values(const AssetArray& array) const;
 
+  std::vector<std::byte> content_of(const DataFile& file) const;
+
   std::string id_;
-  const std::vector<std::string>& folders_;
+  const DataFiles& data_;
   std::vector<AssetArray> arrays_;
   // Moved about as the list grows, but a vector's bytes stay where they are: spans of them hold.
   std::vector<std::vector<std::byte>> files_;
@@ -107,13 +109,14 @@ class AssetMaker {
 
 /// The assets of a Schema, where it has any; `assets` holds their addresses on the host.
 template <class S, class Settings, class Params>
-GE_COLD std::shared_ptr<const AssetShelf> make_assets(
-    [[maybe_unused]] const std::string& id,
-    [[maybe_unused]] const std::vector<std::string>& folders,
-    [[maybe_unused]] const Settings& settings, [[maybe_unused]] const Params& params,
-    [[maybe_unused]] typename AssetsOf<S>::type& assets) {
+GE_COLD std::shared_ptr<const AssetShelf> make_assets([[maybe_unused]] const std::string& id,
+                                                      [[maybe_unused]] const DataFiles& data,
+                                                      [[maybe_unused]] const Settings& settings,
+                                                      [[maybe_unused]] const Params& params,
+                                                      [[maybe_unused]]
+                                                      typename AssetsOf<S>::type& assets) {
   if constexpr (has_assets<S>) {
-    AssetMaker make(id, folders);
+    AssetMaker make(id, data);
     if constexpr (requires { S::make_assets(settings, params, make); })
       assets = S::make_assets(settings, params, make);
     else

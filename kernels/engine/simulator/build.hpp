@@ -331,7 +331,7 @@ class Plan : public PlanFacts {
     list_columns<false, AllTables<S>>(columns_, segments_, params_);
     hash_layout();
     set_shapes();
-    shelf_ = make_assets<S>(id_, config_.data_folders, settings_, params_, assets_);
+    shelf_ = make_assets<S>(id_, config_.data_files, settings_, params_, assets_);
     if constexpr (has_roles<S>)
       list_role_ranges();
     else

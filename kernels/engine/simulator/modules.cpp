@@ -56,7 +56,7 @@ const Entry* entry_of(void* library, const std::string& path) {
   // Before any function of it runs: with another layout of Config even the first would go astray.
   if (std::string(stamp) != engine_stamp())
     refuse_unused(library, path + " was made for another engine (" + stamp +
-                               "; this one: " + engine_stamp() + "): build it anew");
+                               "; this one: " + engine_stamp() + "): build it again");
   return entry();
 }
 

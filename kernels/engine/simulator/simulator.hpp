@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -47,6 +48,18 @@ struct Words<Schedule> {
   static constexpr const char* at[] = {"own", "group", "flat"};
 };
 
+/// A data file of an environment: its path, and the hash of its content (BLAKE2b of 16 bytes, in
+/// hexadecimal digits).
+struct DataFile {
+  std::string path, hash;
+};
+
+/// The data files that a module was labelled with, by name.
+struct DataFiles {
+  std::map<std::string, DataFile> by_name;
+  std::string remedy;  // what to do about a file that is missing or differs; ends such an error
+};
+
 /// Machines read what concerns them and leave the rest. Threads, device, tuning change no result.
 struct Config {
   int64_t worlds = 1;
@@ -61,7 +74,7 @@ struct Config {
   FinalRows final_rows = FinalRows::zero;  // `keep` holds for every call
   int device = 0;                          // CUDA ordinal
   Values parameters;
-  std::vector<std::string> data_folders;  // where the environment's data files lie, in this order
+  DataFiles data_files;
   // Tuning, and what the tests vary; 0 leaves the choice to the engine.
   int tile = 0;                       // worlds per tile (cpu)
   int crew = 0;                       // threads that share one world (cpu); 1: none do

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gpu_envs.building import kept, labels, outside, places, toolchain, upkeep
+from gpu_envs.building import kept, labels, manifest, outside, places, toolchain, upkeep
 
 ENTRY = [
     {
@@ -250,6 +250,7 @@ def test_objects_that_others_can_write_are_not_linked(
     header: Path, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     monkeypatch.setattr(places, "is_source_tree", lambda: False)  # as installed
+    monkeypatch.setattr(manifest, "problems", lambda *_: [])
     monkeypatch.setattr(places, "engine_hash", lambda: "abc")
     monkeypatch.setenv("GPU_ENVS_BUILD_DIR", str(header.parent / "build"))
     folder = header.parent / "build" / part

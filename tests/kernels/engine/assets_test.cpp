@@ -29,9 +29,9 @@ struct Limits {
 }  // namespace
 
 GE_TEST(arrays_are_zeros_aligned_and_named_by_a_hash_of_their_content) {
-  const std::vector<std::string> folders;
+  const DataFiles none;
   const auto made = [&](float first, const char* name) {
-    AssetMaker make("Some-v0", folders);
+    AssetMaker make("Some-v0", none);
     const auto numbers = make.array<float>(name, 3);
     CHECK_EQ(reinterpret_cast<uintptr_t>(numbers.data()) % AssetShelf::kAlignment, 0u);
     CHECK_EQ(numbers[2], 0.0f);
@@ -46,8 +46,8 @@ GE_TEST(arrays_are_zeros_aligned_and_named_by_a_hash_of_their_content) {
 }
 
 GE_TEST(arrays_that_are_empty_twice_there_or_out_of_range_are_refused) {
-  const std::vector<std::string> folders;
-  AssetMaker make("Some-v0", folders);
+  const DataFiles none;
+  AssetMaker make("Some-v0", none);
   CHECK_THROWS(make.array<float>("none", 0), Error,
                "Some-v0: assets: none needs at least one element, got 0");
   const auto pairs = make.array<Limits>("pairs", 4);
@@ -57,22 +57,52 @@ GE_TEST(arrays_that_are_empty_twice_there_or_out_of_range_are_refused) {
 }
 
 GE_TEST(files_that_are_not_there_or_lie_elsewhere_are_refused_by_name) {
-  const std::vector<std::string> none, folders{"tests/kernels/envs/maze/data"};
-  AssetMaker make("Some-v0", folders);
+  const DataFiles none, data = data_in("tests/kernels/envs/maze/data");
+  AssetMaker make("Some-v0", data);
   CHECK_EQ(make.file("mazes.bin").size(), 96u);
   CHECK_THROWS(make.file("other.bin"), Error,
-               "the file 'other.bin' is not in tests/kernels/envs/maze/data");
+               "the file 'other.bin' is not in data/ beside the header, which has mazes.bin");
   for (const char* const name : {"", "..", "../maze.hpp", "/etc/passwd", ".hidden"})
     CHECK_THROWS(make.file(name), Error, "is no plain name of a file in data/");
   CHECK_THROWS(AssetMaker("Some-v0", none).file("mazes.bin"), Error,
-               "no such folder lies beside the header");
+               "is not in data/ beside the header, which has no files");
   CHECK_THROWS(make_simulator("Reach-v0", config_of(1, {{"maze_count", int64_t{13}}})), Error,
                "Reach-v0: assets: mazes.bin has 12 mazes, maze_count=13");
 }
 
+GE_TEST(a_file_that_is_not_the_labelled_one_is_refused_with_what_to_do) {
+  const std::string folder = std::filesystem::temp_directory_path() / "gpu_envs_assets_test";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::string path = folder + "/mazes.bin";
+  const auto write = [&](const std::string& content) {
+    std::ofstream(path, std::ios::binary) << content;
+  };
+  write("twelve mazes");
+  const DataFiles data = data_in(folder);
+  CHECK_EQ(AssetMaker("Some-v0", data).file("mazes.bin").size(), 12u);
+  const auto check_refused = [&](const std::string& why) {
+    AssetMaker make("Some-v0", data);
+    CHECK_THROWS(make.file("mazes.bin"), Error,
+                 "Some-v0: assets: the file '" + path + "' " + why + ": build it again");
+  };
+  for (const char* const content : {"twelve maze", "twelve mazes ", "twelve mazer", ""}) {
+    write(content);
+    check_refused("is damaged: its content is not the one on the label of its module");
+  }
+  std::filesystem::remove(path);
+  check_refused("is missing");
+  std::filesystem::create_symlink(folder + "/nowhere", path);
+  check_refused("is missing");
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  check_refused("is not a regular file");
+  std::filesystem::remove_all(folder);
+}
+
 GE_TEST(addresses_move_into_a_packed_block_and_strangers_are_refused) {
-  const std::vector<std::string> folders;
-  AssetMaker make("Some-v0", folders);
+  const DataFiles none;
+  AssetMaker make("Some-v0", none);
   struct {
     Asset<float> numbers;
     Asset<Limits> pairs;
@@ -105,7 +135,7 @@ GE_TEST(saves_name_assets_and_refuse_others) {
   CHECK_EQ(save(*again), saved);
   // The same parameters over another file.
   Config other = config_of();
-  other.data_folders = {"tests/kernels/envs/maze/other"};
+  other.data_files = data_in("tests/kernels/envs/maze/other");
   const auto refused = make_simulator("Reach-v0", other);
   CHECK_THROWS(load(*refused, saved.data(), int64_t(saved.size())), Error,
                "the save differs in assets: it has \"" + one->assets()->hash());

@@ -330,7 +330,7 @@ GE_TEST(what_is_chosen_on_paper_is_what_a_simulator_launches) {
   for (const int64_t worlds : {5, 100'000}) {
     Config config;
     config.worlds = worlds;
-    config.data_folders = data_folders();
+    config.data_files = data_files();
     const std::string launched = make_simulator("CartPole-v0", config)->instance();
     std::string told;
     for (const Entry* entry : registry())
