@@ -25,7 +25,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from gpu_envs import pipes  # noqa: E402
+from gpu_envs import errors, pipes  # noqa: E402
 from gpu_envs.building import places  # noqa: E402
 
 PYTHON, CMAKE = str(ROOT / ".venv/bin/python"), str(ROOT / ".venv/bin/cmake")
@@ -104,7 +104,7 @@ def main() -> None:
     known = places.environments()
     for stem in parser.parse_args().stems:
         if stem not in known:
-            parser.error(f"{stem} is none of {', '.join(known)}")
+            parser.error(errors.unknown("header", stem, known))
         rows = [*_building(known[stem])]
         rows.append(("running: native tests", _native(stem)))
         rows.append(("running: pytest", _python(stem)))

@@ -36,7 +36,7 @@ import gymnasium  # noqa: E402
 import numpy as np  # noqa: E402
 
 import gpu_envs  # noqa: E402
-from gpu_envs import pipes, registration  # noqa: E402
+from gpu_envs import errors, pipes, registration  # noqa: E402
 from gpu_envs.benchmark import machine  # noqa: E402
 
 Array = np.ndarray[Any, Any]
@@ -71,9 +71,11 @@ class Case:
         own = {} if self.profile is None else {"profile": self.profile}
         agents = gpu_envs.Simulator(self.id, 1, device="cpu", **own).agents_per_world
         worlds = max(2, min(MOST_WORLDS, ROWS // agents, self.steps // agents // 256))
-        return gpu_envs.Simulator(
+        simulator = gpu_envs.Simulator(
             self.id, worlds, device="cpu", autoreset_mode=self.mode, threads=threads, **own
         )
+        simulator.report_illegal(None)  # these players look at no mask
+        return simulator
 
 
 # ---- players: each yields actions for all agents, and is sent what they led to
@@ -286,7 +288,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     names = [name.removeprefix("gpu_envs/") for name in given.ids] or registration.shipped()
     for name in names:
         if name not in known:
-            parser.error(f"{name} is none of {', '.join(known)}")
+            parser.error(errors.unknown("environment", name, known))
     command = " ".join(["scripts/soak", *(sys.argv[1:] if argv is None else argv)])
     rows: list[list[str]] = []
     problems: list[str] = []
