@@ -178,3 +178,15 @@ def test_arrays_of_another_space_are_refused(make) -> None:
     simulator = make("CartPoleContinuous-v0", 2)
     with pytest.raises(TypeError, match=r"out must be a contiguous float32 .*\(2, 1, 1\)"):
         simulator.sample_actions(out=np.zeros((2, 1, 1), np.int32))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", CASES)
+def test_draws_have_the_same_bits_on_a_gpu(make, cuda, case) -> None:
+    name, _, keywords = CASES[case]
+    host = make(name, 50, **keywords)
+    there = gpu_envs.Simulator(name, 50, device="cuda", arrays="torch", **keywords)
+    for _ in range(3):
+        drawn = there.sample_actions(seed=7).cpu().numpy()
+        assert drawn.tobytes() == host.sample_actions(seed=7).tobytes()
+    there.close()
