@@ -82,12 +82,14 @@ _MEASURE: Data = {
 _TRAINING: Data = {
     "measure": _MEASURE,
     "defaults": _VALUES,
+    "parameters": _VALUES,
     "evaluation": _VALUES,
     "device": _VALUES,
     "compared": [_VALUES],
     "least": (int, float),
 }
 _BESIDE: Data = {"who!": str, "scripted!": str, "with": _VALUES, "evaluation": _VALUES}
+_ELSEWHERE: Data = {"who!": str, "evaluation!": _VALUES}
 _TASK: Data = {
     **dict.fromkeys(("who!", "what", "measure", "role"), str),
     **dict.fromkeys(("again", "minutes", "per", "penalty", "times", "least", "most"), (int, float)),
@@ -96,6 +98,7 @@ _TASK: Data = {
     "stages": [_VALUES],
     "scripted": str,
     "beside": [_BESIDE],
+    "elsewhere": [_ELSEWHERE],
     "also": {"what!": str, "measure!": str, "role": str},
     "published": [{"what!": str, "source!": str}],
     "page": {"what!": str, "at!": str},

@@ -5,6 +5,7 @@
     scripts/train --table TagGrid-v0 --minutes 3             # trains its rows anew
     scripts/train --table hiders --minutes 3 --seeds 1 2 3   # or one of them, by its task
     scripts/train --table seekers --load                     # measures earlier runs in --out
+    scripts/train --table TagGrid-v0 --kept                  # measures what trained/ keeps again
 
 A TASK is data beside an environment's header (`learning` in docs/measures.md): who is trained
 and how, what is measured, the bar. A run takes one core. What is measured is the best policy of
@@ -45,6 +46,7 @@ from gpu_envs.train import (  # noqa: E402
     evaluate,
     kinds,
     run,
+    settings,
     worlds,
 )
 from gpu_envs.train.measured import Measure  # noqa: E402
@@ -52,7 +54,7 @@ from gpu_envs.train.opponents import NOBODY  # noqa: E402
 
 Task = dict[str, Any]
 Who = Path | str | Task | None  # plays: a file, a scripted policy of the data, or chance
-EPISODE_SEED = 99  # of the measured worlds
+EPISODE_SEED = page.EPISODE_SEED
 OTHER_SEED = 1000  # is added to the seed of a second attempt
 
 
@@ -64,7 +66,23 @@ def tasks() -> dict[str, Task]:
         for task, data in held["learning"].items():
             usual = {} if "measure" in data else held["training"]["measure"]
             found.setdefault(task, {"id": name, **usual, **data})
+    for one in found.values():
+        one["played"] = played_in(one)
+    first = {one["id"]: name for name, one in reversed(found.items())}
+    for name, one in found.items():
+        one["is_kept"] = first[one["id"]] == name  # in trained/<ID>.ckpt
     return found
+
+
+def played_in(task: Task) -> Task:
+    """Return the settings of a task in words: of what is measured, and what differs in training."""
+    name, choices = command.parse(words(task))
+    made = config.make(name, **choices)
+    return {
+        "variant": settings.variant(made),
+        "actions": settings.evaluation(made)[settings.ACTIONS],
+        "differences": settings.within(made),
+    }
 
 
 def words(task: Task) -> list[str]:
@@ -134,12 +152,15 @@ def _team(who: Who, made: config.Config, env: Any) -> evaluate.Team:
     return evaluate.Team(players, of_agent, {}, found)
 
 
-def measured(task: Task, who: Who, episodes: int, seed: int) -> dict[str, float]:
-    """Return what somebody reaches, and the error of that."""
+def measured(
+    task: Task, who: Who, episodes: int, seed: int, elsewhere: Task | None = None
+) -> dict[str, float]:
+    """Return what somebody reaches, and the error of that; `elsewhere` are other parameters."""
     env_id, choices = command.parse(words(task))
+    changes = dict(elsewhere or {})
     if isinstance(who, dict):
-        own = choices.get("evaluation_parameters", {})
-        choices["evaluation_parameters"] = own | who.get("evaluation", {})
+        changes |= who.get("evaluation", {})
+    choices["evaluation_parameters"] = choices.get("evaluation_parameters", {}) | changes
     made = config.make(env_id, **choices)
     with closing(worlds.for_evaluation(made, "cpu", episodes)) as env:
         team = _team(who, made, env)
@@ -270,9 +291,36 @@ def learn(name: str, task: Task, seeds: Sequence[int], order: Order) -> None:
         page.keep(home / str(seed), facts | beside, curve(task, source))
         scores[seed] = facts["trained"]["mean"] * (-1 if "most" in task else 1)
         print(f"{name}, seed {seed}: {page.score(facts['trained'])}", flush=True)
-    if name == first_tasks()[task["id"]]:
+    if task["is_kept"]:
         best = max(scores, key=lambda seed: scores[seed])
         keep_policies(kept[best] / "best.ckpt", task["id"], order.root)
+        measure_kept(name, task, order)
+
+
+def measure_kept(name: str, task: Task, order: Order) -> None:
+    """Measure the policies that are kept for a task, and where else it says.
+
+    What they reach where they were measured before has to be the same.
+    """
+
+    def reached(who: Path | None, elsewhere: Task | None = None) -> dict[str, float]:
+        return measured(task, who, best["episodes"], EPISODE_SEED, elsewhere)
+
+    best = page.kept(page.Task(name, task, page.runs(order.root, name)))
+    path = order.root / policies.folder().name / f"{task['id']}.ckpt"
+    found = reached(path)
+    if found != best["trained"]:
+        raise ValueError(f"{path} reaches {found}, not what is kept of it: {best['trained']}")
+    if "elsewhere" in task:
+        best["elsewhere"] = [
+            {
+                **one,
+                "trained": reached(path, one["evaluation"]),
+                "random": reached(None, one["evaluation"]),
+            }
+            for one in task["elsewhere"]
+        ]
+    page.write_facts(page.runs_of(order.root) / name / str(best["seed"]), best)
 
 
 def _facts(name: str, task: Task, seed: int, minutes: float, order: Order) -> dict[str, Any]:
@@ -299,14 +347,6 @@ def keep_policies(source: Path, env_id: str, root: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
     print(f"{target.name}: {target.stat().st_size / 1e3:.0f} KB")
-
-
-def first_tasks() -> dict[str, str]:
-    """Return the task whose policies are kept, by the id of its environment."""
-    found: dict[str, str] = {}
-    for name, task in tasks().items():
-        found.setdefault(task["id"], name)
-    return found
 
 
 def _chosen(wanted: Sequence[str]) -> list[str]:
@@ -338,6 +378,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     add("--episodes", type=int, metavar="N", help="of each measurement (default: the data's)")
     add("--out", type=Path, default=Path("runs/learning"), metavar="DIR", help="for TASK/SEED")
     add("--load", action="store_true", help="measure what earlier runs left in --out")
+    add("--kept", action="store_true", help="measure what trained/ keeps again, training nothing")
     add("--root", type=Path, default=ROOT, help=argparse.SUPPRESS)
     given = parser.parse_args(argv)
     torch.set_num_threads(1)
@@ -345,7 +386,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         chosen = _chosen(given.wanted)
         for name in chosen:
-            learn(name, tasks()[name], given.seeds, order)
+            if not given.kept:
+                learn(name, tasks()[name], given.seeds, order)
+            elif tasks()[name]["is_kept"]:
+                measure_kept(name, tasks()[name], order)
         rows = page.rows(tasks(), given.root)
         page.write(rows, given.root)
     except errors.TROUBLE as problem:

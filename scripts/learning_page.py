@@ -17,9 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gpu_envs import fields
+from gpu_envs.train import settings
+
 PAGE, PICTURES, RUNS = "docs/learning.md", "docs/curves", "trained/learning"
 COLUMNS = r"steps|seconds|charts/episodic_return.*|evaluation/return.*"  # that are kept
 RETURN = "evaluation/return"  # of those who learn
+EPISODE_SEED = 99  # of the measured worlds
 MOST_ROWS = 60  # of a kept curve
 
 Facts = dict[str, Any]
@@ -35,7 +39,9 @@ A run takes one thread of a CPU that other programs used too: seconds are no mea
 Measured are the policies of a run's best evaluation, where several roles learn of its last one,
 in new episodes; agents at random and, where
 there is one, a scripted policy (`tests/envs/scripted.py`) play the same episodes, and so do others
-that a task names. Behind +- stands
+that a task names. "Variant" has the parameters of the measured worlds that are not as by default,
+"actions" says whether they were drawn (sampled) or the likeliest were taken; each section says what
+was different in training, and has the command that prints its number again. Behind +- stands
 the standard error of the mean over one run's episodes; "mean" is over seeds. A seed whose own
 evaluation stays low may be trained a second time, from other random numbers: its row says so.
 Where one side learns, the others act at random, in training and in what is measured. The pictures
@@ -121,8 +127,26 @@ def runs_of(root: Path) -> Path:
 def keep(folder: Path, facts: Facts, rows: Sequence[Row]) -> None:
     """Write a run's folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "facts.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    write_facts(folder, facts)
     (folder / "curve.csv").write_text(_thinned(rows), encoding="utf-8")
+
+
+def write_facts(folder: Path, facts: Facts) -> None:
+    """Write what is known of a run."""
+    (folder / "facts.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+
+def runs(root: Path, name: str) -> list[Facts]:
+    """Return the runs of a task, in order of their seeds."""
+    files = (runs_of(root) / name).glob("*/facts.json")
+    found = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    return sorted(found, key=lambda run: int(run["seed"]))
+
+
+def kept(task: Task) -> Facts:
+    """Return the run whose policies are kept, where this is the first task of its environment."""
+    sign = -1 if "most" in task.data else 1
+    return max(task.runs, key=lambda run: sign * float(run["trained"]["mean"]))
 
 
 def _thinned(rows: Sequence[Row]) -> str:
@@ -153,10 +177,9 @@ def rows(tasks: Mapping[str, Mapping[str, Any]], root: Path) -> list[Task]:
     """Return the tasks that have runs, in order of their environments."""
     found = []
     for name, data in sorted(tasks.items(), key=lambda pair: pair[1]["id"]):
-        files = (runs_of(root) / name).glob("*/facts.json")
-        runs = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-        if runs:
-            found.append(Task(name, data, sorted(runs, key=lambda run: int(run["seed"]))))
+        own = runs(root, name)
+        if own:
+            found.append(Task(name, data, own))
     return found
 
 
@@ -194,16 +217,18 @@ def text(tasks: Sequence[Task]) -> str:
 
 def _summary(tasks: Sequence[Task]) -> Iterator[str]:
     yield _line(
-        "environment", "who learns", "measured", "seeds", "minutes a seed", "trained", "mean",
-        "random", "scripted", "to be reached", "published",
+        "environment", "who learns", "variant", "actions", "measured", "seeds", "minutes a seed",
+        "trained", "mean", "random", "scripted", "to be reached", "published",
     )  # fmt: skip
-    yield "|" + "---|" * 11
+    yield "|" + "---|" * 13
     for task in tasks:
         first, means = task.runs[0], task.means()
         spent = max(run["seconds"] for run in task.runs) / 60
         yield _line(
             f"`{task.data['id']}`",
             f"[{task.data['who']}](#{_anchor(task)})",
+            _variant(task),
+            task.data["played"]["actions"],
             task.data["what"],
             ", ".join(f"{run['seed']}{' (again)' * ('again' in run)}" for run in task.runs),
             f"{spent:.1f}" if spent >= 0.1 else "< 0.1",
@@ -214,6 +239,34 @@ def _summary(tasks: Sequence[Task]) -> Iterator[str]:
             f"{task.bar()}{'' if task.is_reached() else ': missed'}",
             "; ".join(one["what"] for one in task.data.get("published", ())) or "-",
         )
+        yield from _elsewhere(task)
+
+
+def _elsewhere(task: Task) -> Iterator[str]:
+    """Yield a line for each other place in which a kept policy was measured."""
+    for run in task.runs:
+        for one in run.get("elsewhere", ()):
+            yield _line(
+                f"`{task.data['id']}`",
+                f"[{task.data['who']}, {one['who']}](#{_anchor(task)})",
+                _variant(task, one["evaluation"]),
+                task.data["played"]["actions"],
+                *(task.data["what"], str(run["seed"]), "-"),
+                *(score(one["trained"]), number(one["trained"]["mean"]), score(one["random"])),
+                *("-", "-", "-"),
+            )
+
+
+def _variant(task: Task, changes: Mapping[str, Any] | None = None) -> str:
+    """Return the parameters that are not as by default, where `changes` go before the task's."""
+    shown: list[str] = task.data["played"]["variant"]
+    if changes:
+        pairs = dict(part.split("=", 1) for part in shown)
+        pairs |= {name: fields.spelt(value) for name, value in changes.items()}
+        plain = {n: fields.spelt(value) for n, value in settings.usual(task.data["id"]).items()}
+        shown = [f"{name}={value}" for name, value in pairs.items() if value != plain[name]]
+    own = [f"`{part}`" for part in shown]
+    return ", ".join(own) or "as by default"
 
 
 def _anchor(task: Task) -> str:
@@ -228,6 +281,12 @@ def _section(task: Task) -> Iterator[str]:
         yield from _folded(told)
     yield "```"
     yield ""
+    played = task.data["played"]
+    yield f"Variant: {_variant(task)}. Actions: {played['actions']}."
+    if played["differences"]:
+        yield f"Training differs from what is measured: {'; '.join(played['differences'])}."
+    yield ""
+    yield from _evaluations(task)
     yield f"![{task.data['who']}: return of evaluations over steps](curves/{task.name}.svg)"
     yield ""
     extra = _extra(task)
@@ -239,7 +298,14 @@ def _section(task: Task) -> Iterator[str]:
         again = f", again as {run['again']}" if "again" in run else ""
         yield _line(f"{run['seed']}{again}", *cells, *own, run["machine"])
     others = [(who, first[who]) for who in ("random", "scripted") if who in first]
-    for who, found in [*others, *((one["who"], one) for one in first.get("beside", ()))]:
+    there = [
+        (f"{who}, {one['who']}", one[key])
+        for run in task.runs
+        for one in run.get("elsewhere", ())
+        for who, key in ((f"seed {run['seed']}", "trained"), ("random", "random"))
+    ]
+    beside = [(one["who"], one) for one in first.get("beside", ())]
+    for who, found in [*others, *beside, *there]:
         own = [number(found[key]) for key in extra.values()]
         yield _line(who, "-", "-", score(found), *own, "-")
     yield ""
@@ -248,6 +314,32 @@ def _section(task: Task) -> Iterator[str]:
         yield f"Published: {one['what']} ({one['source']})."
     if "page" in task.data:
         yield f"Read more: [{task.data['page']['what']}]({task.data['page']['at']})."
+
+
+def _evaluations(task: Task) -> Iterator[str]:
+    """Yield the commands that measure again what stands in the table."""
+    run = kept(task)
+    how = f"--task {task.name} --episodes {run['episodes']} --seed {EPISODE_SEED} --device cpu"
+    if task.data["played"]["actions"] == settings.SAMPLED:
+        how = f"--sampled {how}"
+    if not task.data["is_kept"]:
+        out = run["commands"][-1].rpartition("--out ")[2]
+        told = f"python -m gpu_envs evaluate {out}/best.ckpt {how}"
+        yield from _command(
+            "The policies are not kept. This measures what the commands above train:", told
+        )
+        return
+    told = f"python -m gpu_envs evaluate {task.data['id']} --policy trained {how}"
+    who = f"The policies of seed {run['seed']} are kept."
+    yield from _command(f"{who} This prints their {score(run['trained'])}:", told)
+    for one in run.get("elsewhere", ()):
+        more = (f"--{n.replace('_', '-')} {fields.spelt(v)}" for n, v in one["evaluation"].items())
+        what = f"This prints their {score(one['trained'])} in {one['who']}:"
+        yield from _command(what, " ".join((told, *more)))
+
+
+def _command(what: str, told: str) -> Iterator[str]:
+    yield from (what, "", "```", *_folded(told), "```", "")
 
 
 def _extra(task: Task) -> dict[str, str]:

@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, get_type_hints
 
 from gpu_envs import errors, fields, flags, measures, native, registration
-from gpu_envs.train import by_role
+from gpu_envs.train import by_role, settings
 from gpu_envs.train.config import Config, flag_of, reader
 
-LIMIT = "max_episode_steps"
 PROGRAM = "python -m gpu_envs train"
 _ABOUT = (
     "Train agents by PPO until the evaluation reaches the goal. Writes checkpoint.ckpt (the run, "
@@ -82,18 +81,16 @@ def parser_for(env: str | None, *, is_help: bool = False, program: str = PROGRAM
             action="append",
             help="a parameter that the worlds of evaluations have instead; may be given again",
         )
-        flags.add_parameters(parser, parameters(entry))
+        flags.add_parameters(parser, _as_trained(entry["id"], training.get("parameters", {})))
     return parser
 
 
-def parameters(entry: Mapping[str, Any]) -> list[fields.Field]:
-    """Return what can be chosen of the worlds: the parameters of the environment, and its limit."""
-    described = list(fields.read(entry["parameters"]))
-    if all(field.name != LIMIT for field in described):
-        doc = "steps after which an episode is cut short; 0: never"
-        usual = entry["max_episode_steps"] or 0
-        described.append(fields.Field(LIMIT, "int32", low=0, default=usual, doc=doc))
-    return described
+def _as_trained(env: str, usual: Mapping[str, Any]) -> list[fields.Field]:
+    """Return the parameters of an environment, with the defaults of its training."""
+    return [
+        dataclasses.replace(field, default=usual.get(field.name, field.default))
+        for field in settings.described(env)
+    ]
 
 
 def parse(argv: Sequence[str], program: str = PROGRAM) -> tuple[str, dict[str, Any]]:
@@ -125,7 +122,7 @@ def parse(argv: Sequence[str], program: str = PROGRAM) -> tuple[str, dict[str, A
     if own:
         choices["parameters"] = own
     if tested:
-        described = parameters(registration.find(env))
+        described = settings.described(env)
         choices["evaluation_parameters"] = _pairs(parser, tested, described)
     return env, choices
 

@@ -361,8 +361,9 @@ class Config:
         return dataclasses.asdict(self)
 
     def shaping(self) -> dict[str, Any]:
-        """Return those choices that say what the networks look like, whom and where they play."""
+        """Return those choices that say what the networks look like, who plays, where and how."""
         names = {"env", "seed", "policies", "learn", "parameters", "evaluation_parameters"}
+        names |= {"sampled_evaluation", "hold_noise", "past_worlds"}
         names |= {f.name for f in dataclasses.fields(self) if f.metadata.get("group") == "network"}
         shaped = {name: value for name, value in self.facts().items() if name in names}
         roles = {
@@ -421,7 +422,12 @@ def make(env: str, **choices: Any) -> Config:
         if choice not in known:
             raise ValueError(errors.unknown("option", choice, sorted(known - {"env"})))
     training = measures.of(name)["training"]
-    evaluation = training.get("evaluation", {}) | dict(choices.pop("evaluation_parameters", {}))
+    own, usual = choices.pop("parameters", {}), training.get("parameters", {})
+    tested = training.get("evaluation", {})
+    # What evaluations have instead of a default of training goes where that was chosen otherwise.
+    tested = {name: v for name, v in tested.items() if not (name in usual and name in own)}
+    tested |= choices.pop("evaluation_parameters", {})
+    choices["parameters"] = {**usual, **own}
     chosen: dict[str, Any] = {"roles": {}}
     _choose(chosen, training.get("defaults", {}))
     told = chosen | choices
@@ -435,7 +441,7 @@ def make(env: str, **choices: Any) -> Config:
             flag = flag_of(next(iter(own)))
             raise ValueError(f"{flag} {role}=... is for a role that learns, which is {learn}")
     chosen["roles"] = {role: own for role, own in chosen["roles"].items() if own}
-    return Config(env=name, **chosen, evaluation_parameters=evaluation)
+    return Config(env=name, **chosen, evaluation_parameters=tested)
 
 
 def _choose(chosen: dict[str, Any], given: Mapping[str, Any]) -> None:

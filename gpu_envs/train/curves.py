@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from gpu_envs.train.told import EVALUATION, TRAINING, Told, column, measure_colu
 _COLOURS = ("#1f6fb4", "#d9541e", "#2b9348", "#8a4fbf", "#b0770a", "#0f8b8d", "#c2185b", "#555555")
 _RECENT = 5  # updates whose mean is where training ended
 _FAR = 0.25  # of the range of all values: where two of them are far apart
+_NOTE_WIDTH = 120  # characters of a line below the curves
 _POINTS = 40  # beyond so many evaluations a line says it without dots
 
 Row = dict[str, float]
@@ -179,8 +181,22 @@ def draw(rows: Sequence[Row], path: Path, title: str, threshold: float | None, t
     figure.suptitle(title)
     shown = [line for line in panels[0].get_lines() if len(line.get_xdata())]
     columns = 3 if told.sides == ("",) else 2
-    figure.legend(handles=shown, loc="outside lower center", ncols=columns, frameon=False)
+    figure.legend(
+        handles=shown,
+        loc="outside lower center",
+        ncols=columns,
+        frameon=False,
+        title=_noted(told),
+        title_fontsize="small",
+    )
     _save(figure, path)
+
+
+def _noted(told: Told) -> str:
+    """Return what differs between training and evaluations, as lines below the curves."""
+    if not told.differences:
+        return ""
+    return textwrap.fill(f"What differs: {'; '.join(told.differences)}", _NOTE_WIDTH)
 
 
 def _draw_returns(axes: Any, rows: Sequence[Row], x: str, told: Told) -> None:

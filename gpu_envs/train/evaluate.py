@@ -335,7 +335,7 @@ def play(
         first: Number of the first world, as in `worlds.for_evaluation`.
         watch: Takes the reward of each row, step by step; 0 once its episode is over. If it has a
             `note`, that takes the objectives of rows whose episode ends.
-        until: Time of `time.perf_counter` after which `OutOfTime` is raised.
+        until: Time of `time.perf_counter` after which `OutOfTime` is raised, at the next look.
 
     Returns:
         Return and length of each row's episode, shaped (worlds, agents).
@@ -360,7 +360,7 @@ def play(
         waiting = waiting if active is None else active.flatten().clone()
     step, note = 0, getattr(watch, "note", None)
     while step % _LOOK or waiting.any():
-        if step % _LOOK == 0 and time.perf_counter() > until:
+        if step and step % _LOOK == 0 and time.perf_counter() > until:
             raise OutOfTime
         obs, reward, _, _, infos = env.step(crowd(obs, infos.get("action_mask")))
         if watch is not None:

@@ -21,13 +21,14 @@ from gpu_envs import (
     errors,
     fields,
     flags,
+    measures,
     options,
     policies,
     registration,
     resets,
     terminal,
 )
-from gpu_envs.train import command, evaluate, measured, worlds
+from gpu_envs.train import evaluate, measured, settings, worlds
 from gpu_envs.train.config import Config, make
 from gpu_envs.train.opponents import NOBODY
 from gpu_envs.train.self_play import groups
@@ -57,6 +58,11 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
     add("--seed", type=int, default=1, metavar="N", help="of the worlds (default 1)")
     add("--sampled", action="store_true", help="draw actions instead of taking the likeliest")
     add("--device", default="auto", help="auto, cpu, cuda, cuda:<n> (default auto)")
+    add(
+        "--task",
+        metavar="NAME",
+        help="measure what this task of docs/learning.md does, such as tag of TagContinuous-v0",
+    )
     flags.add_parameters(parser, described)
     return parser
 
@@ -77,8 +83,13 @@ def _played(
     returns, lengths = evaluate.play(
         env, players, of_row, seed=given.seed, is_sampled=given.sampled, watch=signs
     )
-    own = f"{float(measure.of(returns, lengths, signs).mean()):.3f}" if measure else ""
+    own = _shown(float(measure.of(returns, lengths, signs).mean())) if measure else ""
     return returns, lengths, own
+
+
+def _shown(value: float) -> str:
+    """Return a measure with three decimals; small ones, such as a reward per step, have more."""
+    return f"{value:.3f}" if value == 0 or abs(value) >= 0.1 else f"{value:.4g}"
 
 
 def _of(played: Played, agents: Sequence[int]) -> tuple[Tensor, Tensor]:
@@ -173,15 +184,15 @@ def _chosen(argv: Sequence[str]) -> tuple[Config, Path | None, argparse.Namespac
     file = Path(word) if _is_file(word) else None
     env_id = _saved(file).env if file else word
     entry = registration.find(env_id)
-    given = _parser(command.parameters(entry)).parse_args(argv)
+    given = _parser(settings.described(entry["id"])).parse_args(argv)
     if file is None:
         file = policies.file_of(env_id, given.policy)
     elif given.policy != policies.RANDOM:
         raise ValueError(f"--policy is for an ID: {word} is a file, and plays")
     else:
         given.policy = word
-    if file is None:
-        return make(entry["id"]), None, given
+    if file is None:  # what its training has by default is nothing to chance
+        return replace(make(entry["id"]), parameters={}), None, given
     policies.parameters_of(file, env_id)  # refuses a file of another environment
     return _saved(file), file, given
 
@@ -200,7 +211,7 @@ def _play(argv: Sequence[str]) -> list[str]:
     config = replace(config, evaluation_parameters={**config.evaluation_parameters, **own})
     with closing(worlds.for_evaluation(config, given.device, given.episodes)) as env:
         team = _team(path, env)
-        given.measure = measure = measured.own(config, env.agent_names)
+        given.measure = measure = _measure(given.task, config, env.agent_names)
         rows: list[Sequence[str]] = [(*_HEAD, measure.facts["what"]) if measure else _HEAD]
         rows += _alone(_label(given.policy), env, team, given)
         if given.against is not None:
@@ -208,10 +219,52 @@ def _play(argv: Sequence[str]) -> list[str]:
             rows += _alone(_other(given), env, other, given)
             if env.agents_per_world > 1:
                 rows += _against(env, team, other, given)
-        actions = "sampled" if given.sampled else "likeliest"
+        played = settings.evaluation(config, is_sampled=given.sampled)
+        who = [p for p in (given.policy, given.against) if p not in (None, policies.RANDOM)]
+        actions = played[settings.ACTIONS] if who else "random"
         episodes = f"{given.episodes} episode{'s' if given.episodes > 1 else ''}"
         title = f"{config.env}: {episodes} on {env.device}, {actions} actions, seed {given.seed}"
-        return [title, *terminal.aligned(rows)]
+        notes = [*_variant(config), *_apart(given, config.env, played)]
+        return [title, *terminal.aligned(rows), *notes]
+
+
+def _measure(task: str | None, config: Config, names: Sequence[str]) -> measured.Measure | None:
+    """Return the measure of a task, or what the environment measures."""
+    if task is None:
+        return measured.own(config, names)
+    held = measures.of(config.env)
+    if task not in held["learning"]:
+        raise ValueError(errors.unknown(f"--task of {config.env}", task, held["learning"]))
+    data = held["learning"][task]
+    return measured.Measure(data if "measure" in data else held["training"]["measure"], names)
+
+
+def _variant(config: Config) -> list[str]:
+    """Return a line on the parameters that are not as by default."""
+    found = settings.variant(config)
+    return [f"parameters: {', '.join(found)}; all others as by default"] if found else []
+
+
+def _apart(given: argparse.Namespace, env: str, played: settings.Settings) -> list[str]:
+    """Return a line for each file, and for each way in which it was played otherwise before."""
+    lines = []
+    others = [] if given.against is None else [(_other(given), given.against)]
+    for label, policy in ((_label(given.policy), given.policy), *others):
+        path = policies.file_of(env, policy)
+        if path is None:
+            continue
+        raw = evaluate.read(path)["config"]
+        run = Config(**raw)
+        measured_in = settings.evaluation(run)
+        if "sampled_evaluation" not in raw:
+            del measured_in[settings.ACTIONS]
+            lines.append(f"{label} does not say how its evaluations chose actions")
+        ways = (("measured", measured_in), ("trained", settings.training(run)))
+        for what, own in ways:
+            found = settings.words(settings.differing(own, played), "there", "here")
+            if found:
+                lines.append(f"{label} was {what} otherwise: {'; '.join(found)}")
+    return lines
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -102,18 +102,18 @@ class Report:
         self.screen.stop()
 
     def hint(self) -> None:
-        """Say where the likeliest actions are far from what is trained, for each side."""
-        for side in self.told.sides:
+        """Say where training and evaluations end far apart, for each side, and what differs."""
+        for side in self.told.sides if self.told.differences else ():
             names = column(TRAINING, side), column(EVALUATION, side)
             ends = curves.apart(self.table.rows, *names)
-            if self.told.is_sampled or ends is None:
-                continue
-            who = f"{side}: " if side else ""
-            self.line(
-                f"{who}at the end the sampled actions of training return {decimal(ends[0])}, the "
-                f"likeliest ones of evaluations {decimal(ends[1])}: --sampled-evaluation evaluates "
-                "what is trained"
-            )
+            if ends is not None:
+                who = f"{side}: " if side else ""
+                line = (
+                    f"{who}at the end training returns {decimal(ends[0])}, evaluations "
+                    f"{decimal(ends[1])}; what differs: {'; '.join(self.told.differences)}"
+                )
+                draw = "; --sampled-evaluation draws actions in evaluations too"
+                self.line(line if self.told.is_sampled else line + draw)
 
     def close(self) -> None:
         """Draw the curve, end what is open and say where the results are."""

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from gpu_envs import registration
-from gpu_envs.train import checkpoint, evaluate, worlds
+from gpu_envs.train import checkpoint, evaluate, settings, worlds
 from gpu_envs.train.config import Config, as_options, folder_of
 from gpu_envs.train.networks import Policy
 from gpu_envs.train.ppo import Trainer
@@ -62,7 +62,8 @@ class Session:
         self.trials = Trials(config, self.env.device, self.ranks)
         measure = self.trials.measure
         what = measure.facts["what"] if measure else ""
-        self.told = Told(tuple(self.trials.sides), what, config.sampled_evaluation)
+        apart = tuple(settings.within(config))
+        self.told = Told(tuple(self.trials.sides), what, config.sampled_evaluation, apart)
         self.goal = self._goal()
         self.best, self.score, self.seconds = -math.inf, math.nan, 0.0
         self.reached: dict[str, float] = {}  # by the last evaluation
@@ -340,6 +341,8 @@ class Session:
             f"{size} weights{others}; goal {goal}"
         )
         self._say(as_options(config))
+        if self.told.differences:
+            self._say(f"training and evaluations differ: {'; '.join(self.told.differences)}")
 
     def _conclude(self) -> None:
         trainer, total = self.trainer, max(self.seconds, 1e-9)
@@ -356,6 +359,5 @@ class Session:
         elif self.best > -math.inf:
             self._say(f"{episodes}: best {self.best:.1f}")
         is_reached = self.score >= self.goal
-        # Evaluations in other worlds would be another reason to be apart.
-        if self.report is not None and not (is_reached or self.config.evaluation_parameters):
+        if self.report is not None and not is_reached:
             self.report.hint()

@@ -42,11 +42,13 @@ class Told:
         sides: Roles that learn; "" for the only one.
         is_sampled: Whether evaluations draw their actions, as training does.
         measure: What evaluations tell beside the return, such as "hiders seen"; "" for nothing.
+        differences: What differs between training and evaluations, in words (`settings.within`).
     """
 
     sides: tuple[str, ...] = ("",)
     measure: str = ""
     is_sampled: bool = False
+    differences: tuple[str, ...] = ()
 
     def of(self, name: str) -> list[str]:
         """Return the columns of all sides."""

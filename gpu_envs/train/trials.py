@@ -79,7 +79,8 @@ class Trials:
         if self.episodes < 2 * few:
             return self._play(policies, 0, self.episodes, self.allowed())
         found = self._play(policies, 0, few, self.allowed())
-        self.lasted *= self.episodes / few * (1 if found else 2)  # a guess where not all were over
+        rate = self._first_steps(policies, self.episodes) / self._first_steps(policies, few)
+        self.lasted *= rate * (1 if found else 2)  # a guess where not all were over
         length = max((v for k, v in found.items() if k.startswith(EVALUATION_LENGTH)), default=0)
         share = _FIRST_PART * self.config.evaluation_share
         steps = self.config.total_steps / self._acting  # of worlds
@@ -109,6 +110,13 @@ class Trials:
     def __call__(self, policies: Sequence[Policy], update: int) -> dict[str, float]:
         """Play all episodes, and return what each side reaches."""
         return self._play(policies, update, self.episodes)
+
+    def _first_steps(self, policies: Sequence[Policy], episodes: int) -> float:
+        """Return the seconds of the first steps of so many episodes."""
+        lasted, played = self.lasted, self.played
+        self._play(policies, 0, episodes, -math.inf)
+        taken, self.lasted, self.played = self.lasted, lasted, played
+        return taken
 
     def _play(
         self, policies: Sequence[Policy], update: int, episodes: int, allowed: float = math.inf

@@ -22,12 +22,18 @@ ROOT = Path(__file__).resolve().parents[2]
 ROWS = page.rows(learning.tasks(), ROOT)
 
 
+PLAYED = {
+    "played": {"variant": ["size=3"], "actions": "sampled", "differences": ["size 2 there"]},
+    "is_kept": True,
+}
+
+
 def a_task(bar: str = "least", limit: float = 4, **more: float) -> page.Task:
     found = {"mean": 5.0, "error": 0.25}
     run = {"seed": 1, "steps": 2_000_000, "seconds": 90.0, "episodes": 1000, "machine": "M"}
     run |= {"commands": ["scripts/train X-v0 --seed 1"], "trained": found}
     run |= {"random": {"mean": 1.0, "error": 0.5}}
-    data = {"id": "X-v0", "who": "agents", "what": "score", bar: limit}
+    data = {"id": "X-v0", "who": "agents", "what": "score", bar: limit, **PLAYED}
     other = {**run, "seed": 2, "trained": {"mean": 3.0, "error": 0.25}}
     return page.Task("x", data, [run, other])
 
@@ -86,6 +92,7 @@ def test_scores_have_three_digits_and_errors_one() -> None:
 
 def test_a_task_without_a_bar_has_a_dash_and_a_page_to_read(tmp_path: Path) -> None:
     data = {"id": "X-v0", "who": "all", "what": "score", "page": {"what": "them", "at": "x.md"}}
+    data |= PLAYED
     task = page.Task("x", data, a_task().runs)
     assert task.is_reached() and task.bar() == "-"
     assert task.verdict() == "x, score: 5.00, 3.00"
@@ -103,6 +110,29 @@ def test_who_plays_beside_has_rows_and_a_second_measure_a_column() -> None:
     assert "| seed | steps | seconds | score | cost | machine |" in lines
     assert "| 1 | 2.00 M | 90 | 5.00 +- 0.25 | 8.00 | M |" in lines
     assert "| a rule | - | - | 4.00 | 7.00 | - |" in lines
+
+
+def test_a_row_names_its_variant_and_the_command_that_prints_its_number() -> None:
+    task = a_task()
+    task.runs[0]["commands"] = ["scripts/train X-v0 --out runs/learning/x/1"]
+    lines = "\n".join(page._section(task)).replace(" \\\n  ", "")
+    assert "Variant: `size=3`. Actions: sampled.\n" in lines and "measured: size 2 there." in lines
+    how = "--sampled --task x --episodes 1000 --seed 99 --device cpu\n```"
+    assert "policies of seed 1 are kept. This prints their 5.00 +- 0.25:" in lines
+    assert f"python -m gpu_envs evaluate X-v0 --policy trained {how}" in lines
+    other = page.Task("x", {**task.data, "is_kept": False}, task.runs)
+    lines = "\n".join(page._section(other)).replace(" \\\n  ", "")
+    assert f"evaluate runs/learning/x/1/best.ckpt {how}" in lines
+
+
+def test_the_default_levels_have_a_row_of_their_own() -> None:
+    (task,) = (row for row in ROWS if row.name == "obstacles")
+    text = page.text([task])
+    (line,) = (x for x in text.splitlines() if x.startswith("|") and "agents, the default" in x)
+    assert "height_high" not in line and "platform_count_high" not in line and "sampled" in line
+    (one,) = (one for run in task.runs for one in run.get("elsewhere", ()))
+    assert page.score(one["trained"]) in line and page.score(one["random"]) in line
+    assert "--platform-count-high 2 --height-high 3" in text
 
 
 def test_opponents_have_a_curve_each(tmp_path: Path) -> None:
@@ -123,6 +153,8 @@ def test_a_missed_bar_is_said_in_the_table() -> None:
     text = page.text([a_task("least", 3.5)])
     (line,) = [line for line in text.splitlines() if line.startswith("| `X-v0`")]
     cells = [cell.strip() for cell in line.strip("|").split("|")]
+    assert cells[2:4] == ["`size=3`", "sampled"]
+    del cells[2:4]
     assert cells[3:7] == ["1, 2", "1.5", "5.00 +- 0.25, 3.00 +- 0.25", "4.00"]
     assert cells[7:] == ["1.00 +- 0.50", "-", "at least 3.5: missed", "-"]
     assert "(#x-v0-agents)" in line and "\n## X-v0: agents\n" in text

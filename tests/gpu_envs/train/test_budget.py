@@ -27,9 +27,10 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     play, iterate = evaluate.play, ppo.Trainer.iterate
 
     def slow_play(env: Any, *arguments: Any, **keywords: Any) -> Any:
-        now[0] += env.num_worlds
-        if now[0] > keywords["until"]:
-            now[0] = keywords["until"]
+        until, look = keywords["until"], env.num_worlds / 1000
+        lasts = min(env.num_worlds, max(look, until - now[0]))
+        now[0] += lasts
+        if lasts < env.num_worlds:
             raise evaluate.OutOfTime
         return play(env, *arguments, **keywords)
 
@@ -58,7 +59,7 @@ def test_a_short_run_measures_little_of_untrained_play(
 ) -> None:
     rows = train(tmp_path, "--time-limit", "200", "--evaluation-episodes", "20")
     assert counts(rows) == [8, 20]
-    assert [row["seconds"] for row in (rows[0], rows[-1])] == [8, 199]
+    assert [round(row["seconds"]) for row in (rows[0], rows[-1])] == [8, 199]
     assert rows[-1]["steps"] == STEP * 171  # 8 s before, 20 after, one update's kept back
     assert all(row["time/evaluation"] <= 20 for row in rows[:-1])
     out = capsys.readouterr().out
@@ -79,7 +80,7 @@ def test_episodes_that_take_too_long_are_left_out(
 ) -> None:
     rows = train(tmp_path, "--time-limit", "60", "--evaluation-episodes", "48")
     assert counts(rows) == [8]  # at the end: all would take half of the limit
-    assert rows[0]["steps"] == 0 and rows[0]["seconds"] == 3 and rows[-1]["seconds"] <= 62
+    assert rows[0]["steps"] == 0 and rows[0]["seconds"] < 3.1 and rows[-1]["seconds"] <= 62
     assert "of untrained play nothing is measured" in capsys.readouterr().out
     assert checkpoint.load(tmp_path / "best.ckpt")["steps"] == rows[-1]["steps"]
 

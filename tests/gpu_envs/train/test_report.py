@@ -428,14 +428,15 @@ def test_the_environments_own_measure_has_words_a_column_and_a_panel(
 @pytest.mark.parametrize(
     ("ends", "told", "is_told"),
     [
-        ((60.0, 30.0), Told(), True),
-        ((60.0, 40.0), Told(), False),
-        ((60.0, 90.0), Told(), True),
+        ((60.0, 30.0), Told(differences=("x 1 in training, 2 in evaluations", "y")), True),
+        ((60.0, 40.0), Told(differences=("x",)), False),
+        ((60.0, 90.0), Told(differences=("x",)), True),
+        ((60.0, 30.0), Told(is_sampled=True, differences=("x",)), True),
         ((60.0, 30.0), Told(is_sampled=True), False),
-        ((60.0, None), Told(), False),
+        ((60.0, None), Told(differences=("x",)), False),
     ],
 )
-def test_a_hint_names_the_option_where_the_likeliest_actions_are_far_off(
+def test_a_hint_names_what_differs_where_evaluations_are_far_off(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     ends: tuple[float, float | None],
@@ -454,9 +455,10 @@ def test_a_hint_names_the_option_where_the_likeliest_actions_are_far_off(
     line = capsys.readouterr().out
     assert bool(line) is is_told
     if is_told:
+        draw = "" if told.is_sampled else "; --sampled-evaluation draws actions in evaluations too"
         assert line == (
-            f"at the end the sampled actions of training return 60.0, the likeliest ones of "
-            f"evaluations {ends[1]}: --sampled-evaluation evaluates what is trained\n"
+            f"at the end training returns 60.0, evaluations {ends[1]}; what differs: "
+            f"{'; '.join(told.differences)}{draw}\n"
         )
 
 

@@ -1,0 +1,89 @@
+"""Settings in which agents learn, are evaluated, and are played later, and what differs there.
+
+This is the one place that knows them: the lines and the curve of a run, `evaluate` and
+docs/learning.md take what they say from here. A setting is a parameter of the environment, by its
+name and with its default where nothing was chosen, or how agents act there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpu_envs import fields, registration
+from gpu_envs.train.config import Config
+
+Settings = dict[str, Any]
+
+SAMPLED, LIKELIEST = "sampled", "likeliest"
+LIMIT = "max_episode_steps"
+ACTIONS = "policy's actions"
+_NOISE, _PAST = "steps of the same noise", "share of worlds with earlier opponents"
+
+
+def described(env: str) -> list[fields.Field]:
+    """Return what can be chosen of the worlds: the parameters of the environment, and its limit."""
+    entry = registration.find(env)
+    found = list(fields.read(entry["parameters"]))
+    if all(field.name != LIMIT for field in found):
+        doc = "steps after which an episode is cut short; 0: never"
+        usual = entry["max_episode_steps"] or 0
+        found.append(fields.Field(LIMIT, "int32", low=0, default=usual, doc=doc))
+    return found
+
+
+def usual(env: str) -> Settings:
+    """Return the parameters of an environment by default."""
+    return {field.name: fields.short(field.default, field.type) for field in described(env)}
+
+
+def _parameters(env: str, *chosen: Mapping[str, Any]) -> Settings:
+    found = usual(env)
+    for own in chosen:
+        found |= fields.shortened(described(env), own)
+    return found
+
+
+def training(config: Config) -> Settings:
+    """Return the settings of a run's rollouts."""
+    found = _parameters(config.env, config.parameters)
+    return found | {ACTIONS: SAMPLED, _NOISE: config.hold_noise, _PAST: config.past_worlds}
+
+
+def evaluation(config: Config, *, is_sampled: bool | None = None) -> Settings:
+    """Return the settings of a run's evaluations, or of play with its policies.
+
+    Args:
+        config: The run.
+        is_sampled: Whether actions are drawn; None: as the run says.
+    """
+    found = _parameters(config.env, config.parameters, config.evaluation_parameters)
+    draws = config.sampled_evaluation if is_sampled is None else is_sampled
+    # The likeliest actions have no noise, which then is no difference of its own.
+    found |= {ACTIONS: SAMPLED, _NOISE: 1} if draws else {ACTIONS: LIKELIEST}
+    return found | {_PAST: 0.0}
+
+
+def variant(config: Config) -> list[str]:
+    """Return the parameters of a run's evaluations that are not as by default, as NAME=VALUE."""
+    plain, own = usual(config.env), evaluation(config)
+    return [f"{n}={fields.spelt(own[n])}" for n, value in plain.items() if own[n] != value]
+
+
+def differing(one: Settings, other: Settings) -> dict[str, tuple[str, str]]:
+    """Return what differs: both values by name, as they would be typed."""
+    return {
+        name: (fields.spelt(one[name]), fields.spelt(other[name]))
+        for name in one
+        if name in other and one[name] != other[name]
+    }
+
+
+def within(config: Config) -> list[str]:
+    """Return in words what differs between a run's training and its evaluations."""
+    return words(differing(training(config), evaluation(config)), "in training", "in evaluations")
+
+
+def words(found: Mapping[str, tuple[str, str]], here: str, there: str) -> list[str]:
+    """Return differences in words."""
+    return [f"{name} {one} {here}, {other} {there}" for name, (one, other) in found.items()]
