@@ -43,7 +43,7 @@ class BatchedParallelEnv(AgentSpaces):
         num_envs: How many worlds.
         group: "agent", or "role".
         **keywords: Those of `Simulator` (`device`, `arrays`, `threads`, `first_world`,
-            `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `actions`,
+            `autoreset_mode`, `ends`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `actions`,
             `observation`, `dtype`, `final_rows`) and the environment's parameters.
     """
 

@@ -16,6 +16,7 @@ KEYWORDS = (
     "threads",
     "first_world",
     "autoreset_mode",
+    "ends",
     "max_episode_steps",
     "strict",
     "reuse",
@@ -104,6 +105,13 @@ def rows_kept(final_rows: object) -> str:
     if not isinstance(final_rows, str) or final_rows not in ("zero", "keep"):
         raise ValueError(f"final_rows must be 'zero' or 'keep', got {final_rows!r}")
     return final_rows
+
+
+def ends_form(ends: object) -> str:
+    """Check `ends`."""
+    if not isinstance(ends, str) or ends not in ("agent", "world"):
+        raise ValueError(f"ends must be 'agent' or 'world', got {ends!r}")
+    return ends
 
 
 def parameters(description: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, Value]:

@@ -20,9 +20,9 @@ class ParallelEnv(World, pettingzoo.ParallelEnv):  # type: ignore[misc]  # Petti
 
     Agents are "player_0", "player_1", ... Where the environment has an action mask, observations
     are {"observation": ..., "action_mask": int8}, and infos[agent]["action_mask"] is the same. An
-    agent leaves `agents` in the step in which it ends; all leave when the world does. In games of
-    turns all agents stay, those who wait have their one idle action or none and may be left out,
-    and infos[agent]["agent_active"] says who is on turn.
+    agent leaves `agents` in the step in which it ends; all leave when the world does, and with
+    ends="world" none before. In games of turns all agents stay, those who wait have their one idle
+    action or none and may be left out, and infos[agent]["agent_active"] says who is on turn.
 
     `max_cycles` is honoured as an argument; assigning the attribute later changes nothing. What
     the arguments are, `World` says.
@@ -50,8 +50,9 @@ class ParallelEnv(World, pettingzoo.ParallelEnv):  # type: ignore[misc]  # Petti
 
         Args:
             actions: One for each agent in `agents`; who waits for its turn may be left out (in a
-                game that gives them an idle action, anything else is illegal), and what agents want
-                that have left is ignored.
+                game that gives them an idle action, anything else is illegal), as may an agent that
+                has ended and stays (`ends="world"`), and what agents want that have left is
+                ignored.
 
         Returns:
             Observations, rewards, terminations, truncations and infos of the agents that acted.
@@ -79,8 +80,9 @@ class ParallelEnv(World, pettingzoo.ParallelEnv):  # type: ignore[misc]  # Petti
             if agent not in self.action_spaces:
                 raise ValueError(f"actions: no agent {agent!r} among {self.possible_agents}")
         given = {i: a for i, agent in live.items() if (a := actions.get(agent)) is not None}
+        active = self._rows.get("agent_active")
         for i in live.keys() - given.keys():
-            if not self.description.get("turns") or self._rows["agent_active"][i]:
+            if active is None or active[i]:
                 raise ValueError(f"actions: there is none for {live[i]}")
         return given
 

@@ -55,6 +55,11 @@ class Simulator(Looks):
             `first_world`.
         autoreset_mode: "SameStep", "NextStep", "Disabled", or the member of Gymnasium's
             `AutoresetMode`.
+        ends: When an agent that ends before its world is flagged. "agent": in the step of its own
+            end, with last observation and statistics, and not again. "world": when its world is
+            over, in one step with all other agents; then an agent that had ended before, or was
+            absent from the episode, is terminated, and statistics count all steps of the world
+            (none for an absent agent). An agent that has ended shows zeros and reward 0 in both.
         max_episode_steps: None for the environment's own limit, 0 for none.
         strict: Raise the errors of `check` after each step; on a GPU this waits for it.
         reuse: Write every step into the same arrays, valid until the next call and not to be
@@ -90,6 +95,7 @@ class Simulator(Looks):
         threads: int | None = None,
         first_world: int = 0,
         autoreset_mode: AutoresetMode | str = "SameStep",
+        ends: str = "agent",
         max_episode_steps: int | None = None,
         strict: bool = False,
         reuse: bool = False,
@@ -107,6 +113,7 @@ class Simulator(Looks):
             "threads": threads,
             "first_world": first_world,
             "autoreset_mode": autoreset_mode,
+            "ends": ends,
             "max_episode_steps": max_episode_steps,
             "strict": strict,
             "reuse": reuse,
@@ -129,6 +136,7 @@ class Simulator(Looks):
                 first_world, "first_world", 0, options.WORLD_NUMBERS - worlds
             ),
             "autoreset_mode": options.autoreset(autoreset_mode).value,
+            "ends": options.ends_form(ends),
             "max_episode_steps": options.step_limit(max_episode_steps),
             "threads": options.thread_limit(threads),
             "actions": options.action_form(actions),
@@ -149,6 +157,7 @@ class Simulator(Looks):
         self.device = "cpu" if machine == "cpu" else f"cuda:{ordinal}"
         self._native: Any = native.make(machine, self.name, worlds, device=ordinal, **config)
         self.observation = form
+        self.ends: str = config["ends"]
         self._keeps_rows = config["final_rows"] == "keep"
         self._adopt(machine, ordinal, wanted or ())
 

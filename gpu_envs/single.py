@@ -50,7 +50,8 @@ class Env(gymnasium.Env[Any, Any]):
         role: As in `VectorEnv`; the role of one agent.
         others: As in `VectorEnv`.
         **keywords: `first_world`, `max_episode_steps`, `strict`, `actions`, `observation`, `dtype`,
-            and the environment's parameters.
+            `ends` (with `role=` alone of effect: "agent", the default, or "world"), and the
+            environment's parameters.
     """
 
     # On the class, where `gymnasium.make` looks for it, and copied to each instance.

@@ -39,6 +39,10 @@ class VectorEnv(_Base):
     Args:
         name: Id of the environment, with or without "gpu_envs/".
         num_envs: How many worlds.
+        ends: "world": the rows of a world are flagged in one step, when the world is over, so that
+            no row goes from one episode to the next without a flag; a row whose agent ended earlier
+            shows zeros and reward 0 until then, and is terminated. "agent": a row is flagged once,
+            in the step in which its own agent ends.
         render_mode: None, "ansi" where the environment describes a text (on the CPU), or
             "rgb_array" where it describes a scene: `render` returns a text or a picture per row,
             the rows of a world sharing one.
@@ -68,6 +72,7 @@ class VectorEnv(_Base):
         name: str,
         num_envs: int = 1,
         *,
+        ends: str = "world",
         render_mode: str | None = None,
         render_size: tuple[int, int] | None = None,
         render_view: str | None = None,
@@ -85,6 +90,7 @@ class VectorEnv(_Base):
             "role": role,
             "others": others,
         }
+        keywords["ends"] = ends
         self._make_again = partial(type(self), name, num_envs, infos=infos, **drawn, **keywords)
         self._has_row_infos = infos == "rows"
         self._style = pictures.Style.of(render_size, render_view)

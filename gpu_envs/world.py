@@ -54,6 +54,7 @@ class World(AgentSpaces):
         render_size: Rows and columns of a picture; None for the environment's own.
         render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
         **keywords: `first_world`, `max_episode_steps`, `strict`, `actions`, `observation`, `dtype`,
+            `ends` ("world" keeps every agent, with zeros after its end, until the world is over),
             and the environment's parameters.
     """
 

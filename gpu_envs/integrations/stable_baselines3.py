@@ -40,6 +40,9 @@ class SB3VecEnv(VecEnv):
     An action that the environment's mask forbids raises `ValueError` in `step`: what would be
     stored is not what was played. So masked games, and all games of turns, need MaskablePPO.
 
+    Rows of a world are done in one step, when it is over; one whose agent ended earlier shows zeros
+    until then (`ends=` of `VectorEnv`).
+
     `infos` holds the last step's infos of `VectorEnv` (`reward_parts`, `state`, ...), batched;
     what `step` returns has entries only for rows that ended.
 
@@ -112,22 +115,20 @@ class SB3VecEnv(VecEnv):
     def _describe_ended(
         self, infos: list[dict[str, Any]], rows: np.ndarray[Any, Any], is_cut: np.ndarray[Any, Any]
     ) -> None:
-        stats = self.infos["episode_stats"]
-        final, returns, lengths = self._fetch(self.infos["final_obs"], stats["r"], stats["l"])
+        stats, played = self.infos["episode_stats"], self.infos["_episode_stats"]
+        final, *told = self._fetch(self.infos["final_obs"], stats["r"], stats["l"], played)
         if isinstance(final, dict):
             columns = [(key, values[rows]) for key, values in final.items()]
             last = [{key: values[k] for key, values in columns} for k in range(len(rows))]
         else:
             last = list(final[rows])
         elapsed = round(time.time() - self._start, 6)
-        ended = (rows, last, is_cut, returns[rows], lengths[rows])
+        ended = (rows, last, is_cut, *(numbers[rows] for numbers in told))
         lists = [part if isinstance(part, list) else part.tolist() for part in ended]
-        for row, obs, cut, total, length in zip(*lists, strict=True):
-            infos[row] = {
-                "terminal_observation": obs,
-                "TimeLimit.truncated": cut,
-                "episode": {"r": total, "l": length, "t": elapsed},
-            }
+        for row, obs, cut, total, length, has_played in zip(*lists, strict=True):
+            infos[row] = {"terminal_observation": obs, "TimeLimit.truncated": cut}
+            if has_played:  # an agent that was absent has no episode
+                infos[row]["episode"] = {"r": total, "l": length, "t": elapsed}
 
     def action_masks(self) -> np.ndarray[Any, Any]:
         """Return what each row may choose now: bool, (rows, actions)."""

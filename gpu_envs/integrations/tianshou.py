@@ -161,8 +161,8 @@ class TianshouVectorEnv(BaseVectorEnv):
         if (worlds != worlds[:, :1]).any():
             raise ValueError(
                 f"rows must be whole worlds of {self.env.agents_per_world} agents, got "
-                f"{rows.tolist()}: collect a multiple of so many episodes; where agents leave "
-                "before their world ends, Tianshou's collectors cannot follow"
+                f"{rows.tolist()}: collect a multiple of so many episodes, and leave ends= at "
+                "'world'"
             )
         return mask
 

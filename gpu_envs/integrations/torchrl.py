@@ -34,6 +34,7 @@ _ENDS = ("done", "terminated", "truncated")
 _FIXED = {
     "arrays": "torch",
     "autoreset_mode": "Disabled",
+    "ends": "agent",
     "final_rows": "zero",
     "reuse": False,
 }

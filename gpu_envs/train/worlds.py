@@ -69,10 +69,10 @@ Worlds = VectorEnv | Split
 
 
 def make(name: str, worlds: int, **keywords: Any) -> Worlds:
-    """Return worlds: split where roles have spaces of their own."""
+    """Return worlds: split where roles have spaces of their own; each agent has its own end."""
     if registration.find(name).get("roles"):
         return Split(name, worlds, **keywords)
-    return VectorEnv(name, worlds, **keywords)
+    return VectorEnv(name, worlds, ends="agent", **keywords)
 
 
 def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Worlds:

@@ -16,6 +16,7 @@ import gpu_envs
 
 pytestmark = pytest.mark.usefixtures("troupe")
 
+ENDS_OF_WORLDS = {"ends": "world"}
 every_name = pytest.mark.parametrize("name", ["Troupe-v0", "Band-v0"])
 every_absence = pytest.mark.parametrize("absence", [0.0, 0.5, 1.0])
 
@@ -243,3 +244,25 @@ def test_copies_before_the_first_reset_are_equal() -> None:
         assert np.array_equal(one[agent]["observation"], other[agent]["observation"])
     env.close()
     twin.close()
+
+
+def test_with_ends_of_worlds_all_stay_and_end_together() -> None:
+    leaving, staying = (gpu_envs.parallel_env("Troupe-v0", **own) for own in ({}, ENDS_OF_WORLDS))
+    random, early = np.random.default_rng(1), 0
+    for seed in range(6):
+        (_, infos), (_, kept) = leaving.reset(seed=seed), staying.reset(seed=seed)
+        there, total = staying.agents[:], dict.fromkeys(staying.agents, 0.0)
+        while leaving.agents:
+            assert staying.agents == there
+            actions, present = _legal(leaving, infos, random), leaving.agents[:]
+            _, paid, *_, infos = leaving.step(actions)
+            seen, rewards, terminated, truncated, kept = staying.step(actions)
+            assert rewards == {agent: paid.get(agent, 0.0) for agent in there}
+            assert not any(seen[a]["observation"].any() for a in set(there) - set(present))
+            total = {agent: total[agent] + rewards[agent] for agent in there}
+            early += len(there) - len(present)
+        assert not staying.agents
+        assert all(terminated[a] or truncated[a] for a in there)
+        assert all(terminated[a] and not truncated[a] for a in set(there) - set(present))
+        assert {a: kept[a]["episode_stats"]["r"] for a in there} == pytest.approx(total, abs=1e-5)
+    assert early > 0

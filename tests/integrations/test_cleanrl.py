@@ -13,7 +13,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from tests.contract.rows import Episodes
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "cleanrl_ppo.py"
@@ -122,6 +125,24 @@ def test_one_agent_of_a_role_is_a_row_per_world(troupe) -> None:
         *_, infos = env.step([1] * 4)
         told += sum(info is not None for info in infos.get("final_info", []))
     assert told >= there.sum()  # who tells a joke in every step goes home early
+    env.close()
+
+
+def test_a_row_is_done_where_another_episode_begins_and_nowhere_else(troupe) -> None:
+    from gpu_envs.integrations.cleanrl import VectorEnv
+
+    env = VectorEnv(troupe, 6, device="cpu", role="clown", max_episode_steps=20)
+    _, infos = env.reset(seed=0)
+    episodes, absent = Episodes(env), 0
+    for _ in range(80):
+        there = infos["agent_active"].copy()
+        *_, terminated, truncated, infos = env.step(np.ones(6, np.int64))
+        done = terminated | truncated
+        assert np.array_equal(done, episodes.changed())
+        told = infos.get("_final_info", np.zeros(6, bool))
+        assert not (told & ~done).any() and (told & done | ~there | ~done).all()
+        absent += (done & ~told).sum()
+    assert absent > 0
     env.close()
 
 

@@ -19,6 +19,7 @@ from ray.rllib.algorithms.ppo import PPOConfig  # noqa: E402
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig  # noqa: E402
 
 from gpu_envs.integrations import rllib, rllib_roles  # noqa: E402
+from tests.contract.rows import EARLY, Chance, Episodes  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "rllib_ppo.py"
 ROWS, SEED = 4, 5
@@ -90,6 +91,22 @@ def test_rows_are_worlds_times_agents() -> None:
     runner.make_env()
     assert first_observations(runner).shape == (6, 5, 4, 26)
     runner.stop()
+
+
+def test_rows_end_with_their_world_and_begin_in_the_step_after() -> None:
+    given = {"name": "TagContinuous-v0", "num_envs": 35, "runner": 0, "device": "cpu"}
+    env = rllib.Rows(given | EARLY["TagContinuous-v0"])
+    chance, early = Chance(env.single_action_space), 0
+    env.reset(seed=SEED)
+    episodes, done = Episodes(env), np.zeros(35, bool)
+    for _ in range(80):
+        before = done
+        *_, terminated, truncated, infos = env.step(chance(35, None))
+        done = terminated | truncated
+        assert np.array_equal(before, episodes.changed())
+        early += (~infos["agent_active"] & ~done).sum()  # these wait for their world
+    assert early > 0
+    env.close()
 
 
 def test_a_remainder_of_rows_is_refused() -> None:

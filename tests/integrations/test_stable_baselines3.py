@@ -29,6 +29,7 @@ from stable_baselines3.common.vec_env import (  # noqa: E402
 from gpu_envs.integrations.stable_baselines3 import SB3VecEnv  # noqa: E402
 from gpu_envs.measures import sizes  # noqa: E402
 from tests.contract.playing import every_single  # noqa: E402
+from tests.contract.rows import EARLY, Chance, Episodes  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "stable_baselines3_ppo.py"
 SMALL: dict[str, Any] = {"n_steps": 16, "device": "cpu", "seed": 3}
@@ -88,6 +89,33 @@ def test_rows_are_those_of_the_vector_env_and_ended_ones_are_described(make, mak
         cut += int(truncated.sum())
         fell += int(terminated.sum())
     assert cut and fell  # both kinds of end were seen
+
+
+@pytest.mark.usefixtures("troupe")
+@pytest.mark.parametrize("name", EARLY)
+def test_rows_are_done_where_another_episode_begins_and_nowhere_else(make, name) -> None:
+    env = make(name, 5, **EARLY[name])
+    chance, absent = Chance(env.action_space), 0
+    env.seed(3)
+    env.reset()
+    episodes, total = Episodes(env.env), np.zeros((2, env.num_envs))
+    for _ in range(90):
+        mask = env.action_masks() if env.has_attr("action_masks") else None
+        _, reward, dones, infos = env.step(chance(env.num_envs, mask))
+        assert np.array_equal(dones, episodes.changed())
+        total += np.stack([reward, np.ones(env.num_envs)])
+        for row in np.flatnonzero(dones):
+            last, has_played = infos[row], env.infos["_episode_stats"][row]
+            assert np.array_equal(last["terminal_observation"], env.infos["final_obs"][row])
+            if has_played:
+                sums = last["episode"]["r"], last["episode"]["l"]
+                np.testing.assert_allclose(sums, total[:, row], rtol=1e-5, atol=1e-6)
+            else:
+                assert "episode" not in last and not last["TimeLimit.truncated"]
+                absent += 1
+        assert not any(infos[row] for row in np.flatnonzero(~dones))
+        total[:, dones] = 0
+    assert (absent > 0) == (name == "Troupe-v0")
 
 
 def test_row_that_falls_in_the_last_step_is_not_called_truncated(make, tip_over) -> None:

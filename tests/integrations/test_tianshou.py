@@ -18,6 +18,7 @@ from tianshou.data import Collector, VectorReplayBuffer  # noqa: E402
 from tianshou.utils.net.common import Net  # noqa: E402
 
 from gpu_envs.integrations.tianshou import TianshouVectorEnv  # noqa: E402
+from tests.contract.rows import EARLY, Chance, Episodes  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "tianshou_ppo.py"
 
@@ -166,6 +167,42 @@ def test_ppo_reaches_its_target_within_its_samples(example, target, budget, seed
     )
     assert samples <= budget
     assert mean >= target
+
+
+# Agents that end before their world
+
+
+@pytest.mark.usefixtures("troupe")
+@pytest.mark.parametrize("name", EARLY)
+def test_rows_are_done_with_their_world_and_reset_together(make, name) -> None:
+    env = make(name, 5, **EARLY[name])
+    chance = Chance(env.env.single_action_space)
+    seen, _ = env.reset(seed=3)
+    episodes, ends = Episodes(env.env), 0
+    for _ in range(60):
+        mask = seen.mask if "mask" in seen else None
+        seen, _, terminated, truncated, _ = env.step(chance(len(env), mask))
+        done = terminated | truncated
+        over = env.env.simulator.get("world.over").ravel().repeat(env.env.agents_per_world)
+        assert np.array_equal(done, over != 0)
+        if done.any():
+            env.reset(np.flatnonzero(done))
+            ends += 1
+        assert np.array_equal(episodes.changed(), done)
+    assert ends > 3
+
+
+@pytest.mark.usefixtures("troupe")
+def test_a_collector_follows_agents_that_leave(make) -> None:
+    env = make("Troupe-v0", 5, max_episode_steps=20)
+    size = env.observation_space[0]["obs"].shape[0]
+    rows = len(env)
+    collector = Collector(greedy(env, size), env, VectorReplayBuffer(rows * 90, rows))
+    env.seed(1)
+    collector.reset()
+    collector.collect(n_step=rows * 90)
+    done = collector.buffer.done[: rows * 90].reshape(5, -1, 90)
+    assert done.any() and (done == done[:, :1]).all()
 
 
 # Roles

@@ -391,7 +391,8 @@ def test_it_cannot_move_to_another_device(make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("arrays", "numpy"), ("autoreset_mode", "SameStep"), ("reuse", True)]
+    ("option", "value"),
+    [("arrays", "numpy"), ("autoreset_mode", "SameStep"), ("ends", "world"), ("reuse", True)],
 )
 def test_what_torchrl_fixes_cannot_be_chosen(option, value) -> None:
     with pytest.raises(ValueError, match=f"{option} is always"):
