@@ -124,7 +124,7 @@ def test_libraries_agree_on_every_info(make, name, arrays) -> None:
 def test_results_are_the_simulators_outputs_by_row(make, name) -> None:
     env, simulator = (
         make(name),
-        gpu_envs.Simulator(name, WORLDS, device="cpu", **sizes(name, "crowd")),
+        gpu_envs.Simulator(name, WORLDS, device="cpu", ends="world", **sizes(name, "crowd")),
     )
     pairs = [(env.reset(seed=3), simulator.reset(seed=3))]
     for step in range(10):

@@ -93,7 +93,8 @@ def _assert_same(left: list[Any], right: list[Any]) -> None:
 def test_rows_of_a_role_are_those_of_the_whole_batch(make_vec, name, role, arrays, mode) -> None:
     pytest.importorskip(arrays)
     options = {**SMALL[name], "autoreset_mode": mode, "max_episode_steps": 12}
-    twin = gpu_envs.batched_parallel_env(name, WORLDS, group="role", device="cpu", **options)
+    of_rows = {**options, "ends": "world"}  # the default of rows, and not of agents by name
+    twin = gpu_envs.batched_parallel_env(name, WORLDS, group="role", device="cpu", **of_rows)
     others = Recorded(twin.roles)
     env = make_vec(name, WORLDS, role=role, others=others, arrays=arrays, **options)
     mine = next(r for r in twin.roles if r.name == role)

@@ -180,7 +180,7 @@ def test_rows_are_done_with_their_world_and_reset_together(make, name) -> None:
     seen, _ = env.reset(seed=3)
     episodes, ends = Episodes(env.env), 0
     for _ in range(60):
-        mask = seen.mask if "mask" in seen else None
+        mask = getattr(seen, "mask", None)
         seen, _, terminated, truncated, _ = env.step(chance(len(env), mask))
         done = terminated | truncated
         over = env.env.simulator.get("world.over").ravel().repeat(env.env.agents_per_world)
@@ -189,7 +189,7 @@ def test_rows_are_done_with_their_world_and_reset_together(make, name) -> None:
             env.reset(np.flatnonzero(done))
             ends += 1
         assert np.array_equal(episodes.changed(), done)
-    assert ends > 3
+    assert ends >= 3
 
 
 @pytest.mark.usefixtures("troupe")
