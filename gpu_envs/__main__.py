@@ -13,6 +13,7 @@ from gpu_envs import extras, pipes, registration
 _MODULES = {  # of commands whose options are a module's own
     "build": "gpu_envs.build",
     "bench": "gpu_envs.benchmark",
+    "check": "gpu_envs.check",
     "play": "gpu_envs.play",
     "render": "gpu_envs.render",
     "train": "gpu_envs.train.__main__",
@@ -64,6 +65,13 @@ def _parser() -> argparse.ArgumentParser:
         add_help=False,
     )
     bench.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID [options]")
+    check = commands.add_parser(
+        "check",
+        help="check an environment of yours: bits, saves, bounds, interfaces",
+        description="Check what every environment promises; `check -h` lists the options.",
+        add_help=False,
+    )
+    check.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID [options]")
     commands.add_parser(
         "doctor",
         help="say what can be used on this machine, and what to do else",
