@@ -50,7 +50,7 @@ class Env(gymnasium.Env[Any, Any]):
         role: As in `VectorEnv`; the role of one agent.
         others: As in `VectorEnv`.
         **keywords: `first_world`, `max_episode_steps`, `strict`, `actions`, `observation`, `dtype`,
-            `ends` (with `role=` alone of effect: "agent", the default, or "world"), and the
+            `ends` ("agent", the default, or "world"; they differ only with `role=`), and the
             environment's parameters.
     """
 

@@ -23,7 +23,7 @@ EARLY: dict[str, dict[str, Any]] = {
 
 
 class Episodes:
-    """Tells in which rows the observation is of another episode than the one before it."""
+    """Finds the rows whose observation is of another episode than the one before it."""
 
     def __init__(self, env: Any) -> None:
         self._simulator: gpu_envs.Simulator = env.simulator

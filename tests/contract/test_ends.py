@@ -150,7 +150,7 @@ def test_last_observations_are_those_of_worlds_that_wait_for_a_reset(make_vec, n
 
 @every_early
 @every_mode
-def test_forms_differ_in_flags_and_statistics_alone(make_simulator, name, mode) -> None:
+def test_forms_differ_only_in_flags_and_statistics(make_simulator, name, mode) -> None:
     one, other = (
         make_simulator(name, WORLDS, ends=ends, autoreset_mode=mode, **SETTINGS[name])
         for ends in ("agent", "world")

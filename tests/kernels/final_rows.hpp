@@ -176,7 +176,7 @@ void check_final_rows(F&& change) {
     FinalRowsTrial(id, config).run(8);
     if (make_simulator(id, config)->output(kState).exists) FinalStatesTrial(id, config).run(8);
   }
-  // Agents that end before their world, whose last rows are zeros, and some that are absent.
+  // With agents that end before their world, whose last rows are zeros, and absent ones.
   Config config;
   config.worlds = 37;
   config.ends = Ends::world;

@@ -105,7 +105,6 @@ std::unique_ptr<Simulator> make(const char* id, Autoreset mode, int64_t worlds =
   config.max_episode_steps = max_steps;
   return cpu_entry<Made>().make(id, config);
 }
-/// One world whose agents are reported together.
 std::unique_ptr<Simulator> make_together(const char* id, Autoreset mode, int64_t max_steps = -1) {
   return make(id, mode, 1, max_steps, Ends::world);
 }
