@@ -114,7 +114,7 @@ def parse(argv: Sequence[str], program: str = PROGRAM) -> tuple[str, dict[str, A
     given, rest = parser.parse_known_args(argv)
     if rest:
         known = [o for action in parser._actions for o in action.option_strings if len(o) > 2]
-        parser.error(errors.unknown("option", rest[0], known))
+        parser.error(_unknown(rest[0], known, f"{program} {named}", str(named)))
     choices = vars(given)
     env: str = choices.pop("env")
     own = flags.take_parameters(choices)
@@ -125,6 +125,16 @@ def parse(argv: Sequence[str], program: str = PROGRAM) -> tuple[str, dict[str, A
         described = settings.described(env)
         choices["evaluation_parameters"] = _pairs(parser, tested, described)
     return env, choices
+
+
+def _unknown(word: str, known: Sequence[str], command: str, env: str) -> str:
+    """Return the message for a word that is not an option of a training."""
+    if not word.startswith("-"):
+        return f"{word!r} follows no option: name one before it, such as --num-envs {word}"
+    whole = f"`{command} --help`"
+    own = [f"--{field.name.replace('_', '-')}" for field in parameters(registration.find(env))]
+    rest = f"; parameters of {env}: {errors.listed(own, word)}" if own else ""
+    return errors.unknown("option", word, known, whole) + rest
 
 
 def _pairs(

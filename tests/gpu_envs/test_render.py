@@ -302,7 +302,10 @@ def test_library_that_is_missing_names_the_extra(tmp_path, monkeypatch, capsys) 
         ([NAME, "--out", "a.png", "--view", "below"], "view must be 'perspective'"),
         ([NAME, "--out", "a.png", "--step", "900"], "the episode ended after"),
         ([NAME, "--out", "a.gif", "--max-episode-steps", "0", "--fps", "0"], "--fps must be from"),
-        ([NAME, "--out", "a.png", "--policy", "no.ckpt"], "--policy must be random, trained or"),
+        (
+            [NAME, "--out", "a.png", "--policy", "no.ckpt"],
+            "--policy: the file 'no.ckpt' does not exist",
+        ),
         ([NAME, "--out", "a.png", "--seed", "-1"], "--seed must be"),
     ],
 )
