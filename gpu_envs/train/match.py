@@ -225,7 +225,7 @@ def _play(argv: Sequence[str]) -> list[str]:
         episodes = f"{given.episodes} episode{'s' if given.episodes > 1 else ''}"
         title = f"{config.env}: {episodes} on {env.device}, {actions} actions, seed {given.seed}"
         notes = [*_variant(config), *_apart(given, config.env, played)]
-        return [title, *terminal.aligned(rows), *notes]
+        return [title, *terminal.aligned(rows), *([""] if notes else []), *notes]
 
 
 def _measure(task: str | None, config: Config, names: Sequence[str]) -> measured.Measure | None:

@@ -256,8 +256,13 @@ def output(capsys: Any, *arguments: Any) -> tuple[int, str, str]:
     return status, found.out, found.err
 
 
+def rows_of(text: str) -> list[str]:
+    """Return title and table, without the notes below an empty line."""
+    return text.partition("\n\n")[0].splitlines()
+
+
 def table(text: str) -> dict[str, list[float]]:
-    _, head, *lines = text.splitlines()
+    _, head, *lines = rows_of(text)
     assert {len(line) for line in lines} == {len(head)}  # columns end below each other
     width = head.index("mean return") - 2
     return {
@@ -419,7 +424,7 @@ def test_two_files_change_seats(
     assert status == 0
     assert seatings[:2] == [[1] * 5, [0] * 5]
     assert seatings[2:] == [[int(a == k) for a in range(5)] for k in range(5)]
-    lines = out.splitlines()[4:]
+    lines = rows_of(out)[4:]
     names = [line[: line.index("  ", 4)].strip() for line in lines]
     assert names == [
         text
@@ -435,7 +440,7 @@ def test_a_match_of_two_real_files(tmp_path: Path, capsys: Any) -> None:
     status, out, err = output(capsys, one, "--against", two, "--episodes", 1)
     assert (status, err) == (0, "")
     assert "Overcooked-v0: 1 episode on cpu" in out
-    assert [line.strip()[:16] for line in out.splitlines()[4:]] == [
+    assert [line.strip()[:16] for line in rows_of(out)[4:]] == [
         "FILE as player_0", "other FILE as th", "FILE as player_1", "other FILE as th",
     ]  # fmt: skip
 
@@ -446,7 +451,7 @@ def test_the_environments_own_measure_is_a_column_of_each_match(
     path = write(tmp_path / "p", "TagGrid-v0", policies="role")
     status, out, err = output(capsys, path, "--against", "random", "--episodes", 3)
     assert (status, err) == (0, "")
-    head, *lines = out.splitlines()[1:]
+    head, *lines = rows_of(out)[1:]
     assert head.endswith("length  tagged")
     ends = [line[head.index("tagged") :].strip() for line in lines]
     assert [len(end) for end in ends] == [5, 0] * 4

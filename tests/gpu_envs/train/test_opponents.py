@@ -235,7 +235,7 @@ def labels(capsys: Any, *arguments: Any) -> list[str]:
     status = match.main([*map(str, arguments), "--episodes", "2", "--device", "cpu"])
     found = capsys.readouterr()
     assert (status, found.err) == (0, "")
-    lines = found.out.splitlines()
+    lines = found.out.partition("\n\n")[0].splitlines()  # notes are below
     width = lines[1].index("mean return") - 2
     return [line[:width].strip() for line in lines[2:]]
 
