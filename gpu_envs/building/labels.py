@@ -10,7 +10,6 @@ label of a module names its data files with their hashes: one of another content
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 import os
 import shutil
@@ -22,6 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from . import places
+
 _TAIL = struct.Struct("<Q16s8s")  # length and hash of the label, and the magic word
 _MAGIC = b"gpu_envs"
 
@@ -29,8 +30,8 @@ _MAGIC = b"gpu_envs"
 Input = tuple[int, int, str]
 
 
-class Damaged(ValueError):
-    """A file that cannot be opened safely, or that is for something else."""
+Damaged = places.Damaged
+hash_of = places.hash_of
 
 
 @dataclass
@@ -44,11 +45,6 @@ class Label:
     made: str = ""  # hash of the commands
     name: str = ""  # of the file: another environment's module in its place is not taken for it
     data: dict[str, str] = field(default_factory=dict)  # hash of each data file, by name
-
-
-def hash_of(data: bytes) -> str:
-    """Return the hash that labels and objects use."""
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def seen(path: Path) -> Input:

@@ -13,8 +13,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import labels, places
-from .labels import Damaged
+from . import places
+from .places import Damaged, hash_of
 
 NAME = "manifest.json"
 REMEDY = "install gpu_envs again"
@@ -32,13 +32,13 @@ def _files(package: Path) -> Iterator[tuple[str, Path]]:
 
 def write(package: Path) -> None:
     """List the files of a package that is complete."""
-    files = {name: labels.hash_of(path.read_bytes()) for name, path in _files(package)}
+    files = {name: hash_of(path.read_bytes()) for name, path in _files(package)}
     held = {"hash": _hash_of(files), "files": files}
     places.write(package / NAME, json.dumps(held, indent=0) + "\n")
 
 
 def _hash_of(files: dict[str, str]) -> str:
-    return labels.hash_of(json.dumps(files, sort_keys=True).encode())
+    return hash_of(json.dumps(files, sort_keys=True).encode())
 
 
 @functools.cache
@@ -96,7 +96,7 @@ def read(path: Path) -> bytes:
     if wanted is None:
         raise Damaged(f"{path} is not a file of this release of gpu_envs: delete it")
     content = _content(path)
-    if labels.hash_of(content) != wanted:
+    if hash_of(content) != wanted:
         raise Damaged(
             f"{path} is damaged: its content is not the one it was shipped with: {REMEDY}"
         )

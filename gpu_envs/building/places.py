@@ -30,6 +30,15 @@ class CannotBuild(RuntimeError):
     """Something is missing, or a command failed; the message says what to do."""
 
 
+class Damaged(ValueError):
+    """A file that cannot be used safely, or that is for something else."""
+
+
+def hash_of(data: bytes) -> str:
+    """Return the hash that labels, objects and the list of shipped files use."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
 def is_source_tree() -> bool:
     """Whether the package lies in a clone, beside the sources it is built from."""
     return (PACKAGE.parent / "kernels" / "CMakeLists.txt").exists()

@@ -86,7 +86,7 @@ def relabel(file: Path, target: str, folders: Sequence[Path]) -> bool:
 
 
 def drop_damaged(file: Path, target: str) -> None:
-    """Remove a file that is damaged, so that it is built again; another process may have been."""
+    """Remove a file that is damaged, unless another process has built it again meanwhile."""
     with lock(file.parent, _lock_name(file, target)):
         try:
             labels.verify(file)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpu_envs.building import manifest, places
-from gpu_envs.building.labels import Damaged
+from gpu_envs.building.places import Damaged
 
 
 @pytest.fixture
