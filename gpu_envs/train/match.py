@@ -83,13 +83,14 @@ def _played(
     returns, lengths = evaluate.play(
         env, players, of_row, seed=given.seed, is_sampled=given.sampled, watch=signs
     )
-    own = _shown(float(measure.of(returns, lengths, signs).mean())) if measure else ""
+    value = float(measure.of(returns, lengths, signs).double().mean()) if measure else 0.0
+    own = _shown(value, given.task) if measure else ""
     return returns, lengths, own
 
 
-def _shown(value: float) -> str:
-    """Return a measure with three decimals; small ones, such as a reward per step, have more."""
-    return f"{value:.3f}" if value == 0 or abs(value) >= 0.1 else f"{value:.4g}"
+def _shown(value: float, task: str | None) -> str:
+    """Return a measure: that of a task with the digits that docs/learning.md may have of it."""
+    return f"{value:.3f}" if task is None else f"{value:.6g}"
 
 
 def _of(played: Played, agents: Sequence[int]) -> tuple[Tensor, Tensor]:

@@ -14,7 +14,7 @@ pytest.importorskip("rich", reason="needs gpu_envs[train]")
 from matplotlib.figure import Figure
 
 from gpu_envs import __main__, environments
-from gpu_envs.train import checkpoint, command, config, run, settings
+from gpu_envs.train import checkpoint, command, config, match, run, settings
 from tests.gpu_envs.train.fresh import write
 
 SMALL = ("--num-envs", "2", "--rollout", "8", "--hidden", "4", "--epochs", "1")
@@ -123,7 +123,8 @@ def test_a_task_is_measured_by_its_own_measure(tmp_path: Path, capsys: Any) -> N
     path = write(tmp_path / "p", "CartPole-v0")
     assert __main__.main(["evaluate", str(path), "--task", "cartpole", "--episodes", "2"]) == 0
     head, row = capsys.readouterr().out.splitlines()[1:3]
-    assert head.endswith("steps upright") and row.split()[1] == row.split()[-1]
+    mean, own = row.split()[1], row.split()[-1]
+    assert head.endswith("steps upright") and float(mean) == float(own)
     assert __main__.main(["evaluate", str(path), "--task", "carpole", "--episodes", "2"]) == 2
     assert "did you mean 'cartpole'" in capsys.readouterr().err
 
@@ -145,3 +146,8 @@ def test_help_has_the_defaults_of_training(capsys: Any) -> None:
     with pytest.raises(SystemExit):
         command.parse(["ObstaclesEasy-v0", "--help"])
     assert "default 18x32" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_tasks_measure_has_the_digits_of_its_row() -> None:
+    assert match._shown(0.0164551, None) == "0.016"
+    assert match._shown(0.0164551, "swarm_tag") == "0.0164551"
