@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from damages import damaged
+from damages import WAYS, damaged
 
 from gpu_envs import native
 from gpu_envs.building import labels, places
@@ -120,3 +120,15 @@ Path({str(data)!r}).write_bytes(content)
     done = tree_with_data.run(ASSETS + again + ASSETS)
     assert done.returncode == 0, done.stderr
     assert len(set(done.stdout.split())) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_a_module_of_ones_own_header_damaged_in_any_way(package_with_data, mine, way) -> None:
+    module = _module(package_with_data)
+    with damaged(module, way):
+        done = package_with_data.run(STEP)
+    if way == "a folder":  # whose content may be somebody's
+        assert f"{module} is a folder: delete it" in done.stderr
+    else:
+        assert done.stdout == "[1.0, 1.0]\n", done.stderr
