@@ -1,4 +1,4 @@
-"""Values for a column of the state, as the column can hold them: nothing wraps and nothing is cut.
+"""Values for a column of the state, as the column can hold them, and numbers of worlds.
 
 What a column's description allows besides is the engine's to refuse: `set_column` names it.
 """
@@ -93,3 +93,19 @@ def _wanted(kind: np.dtype[Any]) -> str:
         return f"finite ({kind})"
     low, high = _limits(kind)
     return "true or false" if kind.kind == "b" else f"whole, {low} to {high} ({kind})"
+
+
+def world_numbers(worlds: object, argument: str, count: int) -> list[int]:
+    """Return numbers of worlds below `count` as a list; `argument` names them in messages."""
+    try:
+        numbers = np.atleast_1d(np.asarray(worlds))
+    except ValueError as problem:
+        raise TypeError(f"{argument} must be world numbers, got {worlds!r}") from problem
+    if numbers.size == 0:
+        return []
+    if numbers.dtype.kind not in "iu" or numbers.ndim != 1:
+        raise TypeError(f"{argument} must be a list of world numbers, got {worlds!r}")
+    if numbers.min() < 0 or numbers.max() >= count:
+        raise ValueError(f"{argument} must be in [0, {count}), got {worlds!r}")
+    listed: list[int] = numbers.tolist()
+    return listed

@@ -435,7 +435,9 @@ class Simulator(Looks):
         self._check_column(column)
         self._streams.settle("set()")
         current = self._native.get_column(column)
-        chosen = None if worlds is None else self._world_numbers(worlds, "worlds")
+        chosen = (
+            None if worlds is None else columns.world_numbers(worlds, "worlds", self.num_worlds)
+        )
         full = columns.values_for(column, values, current, chosen)
         self._native.set_column(column, full, chosen)
         self._is_written = True
@@ -461,7 +463,8 @@ class Simulator(Looks):
     def copy_worlds(self, src: object, dst: object, *, reseed: bool = False) -> None:
         """Copy worlds `src` over worlds `dst`; with `reseed` the copies get their own futures."""
         self._require_ready("copy_worlds")
-        source, destination = self._world_numbers(src, "src"), self._world_numbers(dst, "dst")
+        source = columns.world_numbers(src, "src", self.num_worlds)
+        destination = columns.world_numbers(dst, "dst", self.num_worlds)
         has_own_future = errors.flag(reseed, "reseed")
         if len(source) != len(destination):
             raise ValueError(f"dst must be as long as src ({len(source)}), got {len(destination)}")
@@ -591,17 +594,3 @@ class Simulator(Looks):
             if not isinstance(column, str) or column not in names:
                 whole = f"`python -m gpu_envs info {self.name}`"
                 raise ValueError(errors.unknown(f"column of {self.name}", column, names, whole))
-
-    def _world_numbers(self, worlds: object, argument: str) -> list[int]:
-        try:
-            numbers = np.atleast_1d(np.asarray(worlds))
-        except ValueError as problem:
-            raise TypeError(f"{argument} must be world numbers, got {worlds!r}") from problem
-        if numbers.size == 0:
-            return []
-        if numbers.dtype.kind not in "iu" or numbers.ndim != 1:
-            raise TypeError(f"{argument} must be a list of world numbers, got {worlds!r}")
-        if numbers.min() < 0 or numbers.max() >= self.num_worlds:
-            raise ValueError(f"{argument} must be in [0, {self.num_worlds}), got {worlds!r}")
-        listed: list[int] = numbers.tolist()
-        return listed

@@ -132,7 +132,7 @@ def _unknown(word: str, known: Sequence[str], command: str, env: str) -> str:
     if not word.startswith("-"):
         return f"{word!r} follows no option: name one before it, such as --num-envs {word}"
     whole = f"`{command} --help`"
-    own = [f"--{field.name.replace('_', '-')}" for field in parameters(registration.find(env))]
+    own = [f"--{field.name.replace('_', '-')}" for field in settings.described(env)]
     rest = f"; parameters of {env}: {errors.listed(own, word)}" if own else ""
     return errors.unknown("option", word, known, whole) + rest
 
