@@ -35,7 +35,7 @@ ALLOWED = "impure"  # as in `// lint: allow impure: a table that is filled once`
 _STATE = "it outlives a step, so batches and saves change results: use a column, or `constexpr`"
 _OURS = re.compile(  # the engine's, the C++ library's, and what compilers add
     r"_ZG[VR](ZN?|N)?K?(2ge|St)|_ZT|_ZZ?NK?(2ge|St)|_ZSt|DW\.ref\.|__dso_handle|.*__nv_|.*cudaFat"
-    r"|.*__fatDeviceText|.*__device_stub__"
+    r"|.*__fatDeviceText|.*__device_stub__|__odr_asan|__gcov|__prof"
 )
 _IDENTIFIER = re.compile(r"\d+")
 
