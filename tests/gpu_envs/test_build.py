@@ -163,7 +163,7 @@ REFUSED = [
     (
         'of all actions")); }',
         'of all actions").row_of("no")); }',
-        '.row_of(\\"name\\") names no table',
+        '.row_of("name") names no table',
     ),
 ]
 
