@@ -192,7 +192,7 @@ def _checked(header: Path) -> Path:
     """Return the whole path of a header; refuses what cannot be one."""
     real = _real(header)
     if not real.is_file():
-        raise toolchain.CannotBuild(f"{header} {_why_no_file(real)}")
+        raise toolchain.CannotBuild(f"{header} {_why_no_file(header, real)}")
     if not real.stem.isidentifier():
         raise toolchain.CannotBuild(
             f"{real.name}: the file is named after its namespace, gpu_envs::envs::<name>, so its "
@@ -202,12 +202,12 @@ def _checked(header: Path) -> Path:
     return real
 
 
-def _why_no_file(path: Path) -> str:
-    if path.is_symlink():
+def _why_no_file(header: Path, real: Path) -> str:
+    if real.is_symlink():
         return "is a link that leads to itself"
-    if path.exists():
+    if real.exists():
         return "is not a regular file"
-    return "does not exist"
+    return f"is a link to {real}, which does not exist" if header.is_symlink() else "does not exist"
 
 
 def _built(header: Path, targets: Sequence[str], seconds: float) -> list[dict[str, Any]]:

@@ -100,7 +100,7 @@ AT_ONCE: dict[str, tuple[Make, str]] = {
         "has more than",
     ),
     "a link to itself": (_is(_link("counter.hpp")), SELF),
-    "a link to nothing": (_is(_link("nowhere.hpp")), "does not exist"),
+    "a link to nothing": (_is(_link("nowhere.hpp")), "nowhere.hpp, which does not exist"),
     "a link to what is endless": (_is(_link("/dev/zero")), "is not a regular file"),
     "a folder": (_is(os.mkdir), "has no environment"),
     "a pipe": (_is(os.mkfifo), "is not a regular file"),
