@@ -198,6 +198,7 @@ def test_a_header_elsewhere_leaves_nothing_in_a_tree(tree, tmp_path) -> None:
     assert list((tree.cache / "build" / "objects").glob("*.o"))
 
 
+@pytest.mark.slow
 def test_a_path_of_any_letters_is_built_and_followed(package, tmp_path) -> None:
     folder = tmp_path / "a b$HOME#'c,üß\\d"
     folder.mkdir()

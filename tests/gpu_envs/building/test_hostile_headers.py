@@ -136,7 +136,7 @@ DOUBLING = (
     "static_assert(Two<28, 0>::value == 0);",
 )
 BOMB = ("#define A0 0,0,0,0", *(f"#define A{n + 1} A{n},A{n},A{n},A{n}" for n in range(16)))
-QUICK = {"the time, behind a macro", "a variable of a function", "an id with a namespace"}
+QUICK = {"the time, behind a macro"}
 COMPILED: dict[str, tuple[Make, str]] = {
     "the time": (
         _rule("reward.value = float(time(nullptr));", "#include <ctime>"),
