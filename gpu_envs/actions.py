@@ -67,6 +67,7 @@ class ActionReader:
         device_of: Callable[[int], int] = lambda _: -1,
         split: Split | None = None,
     ) -> None:
+        self._fields, self._size, self._split = fields, (worlds, agents), split
         shapes = _shapes(fields, worlds, agents, split)
         self._shapes = frozenset(shapes)
         self._expected = " or ".join(str(shape) for shape in dict.fromkeys(shapes))
@@ -101,6 +102,17 @@ class ActionReader:
         if array.dtype.name not in _NATIVE[self._kinds] or not array.dtype.isnative:
             array = array.astype(self.dtype)
         return np.ascontiguousarray(array)
+
+    def mask_shapes(self, who: str) -> tuple[tuple[int, ...], ...]:
+        """Return which shapes an action mask has; `who` is the environment."""
+        if self._split is not None:
+            return ((self._split.masks[-1].end,),)
+        counts = [field.choices for field in self._fields for _ in range(field.size)]
+        if None in counts:
+            raise ValueError(f"mask= is for actions that are categories: those of {who} are not")
+        total = sum(count for count in counts if count is not None)
+        worlds, agents = self._size
+        return ((worlds, agents, total), (worlds * agents, total))
 
     def is_plain(self, actions: NDArray) -> bool:
         """Whether an array needs no conversion at all."""

@@ -177,7 +177,11 @@ def _host(mask: Any, key: str) -> NDArray:
     if isinstance(mask, np.ndarray):
         return mask
     if isinstance(mask, list | tuple):
-        return np.asarray(mask)
+        try:
+            return np.asarray(mask)
+        except ValueError as problem:
+            what = errors.shown(mask)
+            raise ValueError(f"{key} must have one entry per world or row, got {what}") from problem
     if hasattr(mask, "detach"):  # torch, on whichever device: a reset may wait for it
         array: NDArray = mask.detach().cpu().numpy()
         return array

@@ -367,7 +367,7 @@ class Simulator(Looks):
         shape, kind = self._actions.sampled_shape, self._actions.sampled_type
         address, kept = 0, None
         if mask is not None:
-            shapes = self._mask_shapes()
+            shapes = self._actions.mask_shapes(self.name)
             wanted = array_libraries.Wanted("mask", _MASK_TYPES, shapes, is_written=False)
             address, kept = self._arrays.locate(mask, wanted)
         actions = self._arrays.empty(shape, kind) if out is None else out
@@ -382,19 +382,6 @@ class Simulator(Looks):
         )
         self._has_sampled = True
         return actions
-
-    def _mask_shapes(self) -> tuple[tuple[int, ...], ...]:
-        worlds, agents = self.num_worlds, self.agents_per_world
-        if self.split is not None:
-            return ((self.split.masks[-1].end,),)
-        counts = [field.choices for field in self.action_fields for _ in range(field.size)]
-        if None in counts:
-            raise ValueError(
-                f"mask= is for actions that are categories: those of {self.name} are "
-                f"{self.single_action_space}"
-            )
-        total = sum(count for count in counts if count is not None)
-        return ((worlds, agents, total), (worlds * agents, total))
 
     # Who is what.
 

@@ -134,6 +134,10 @@ class SB3VecEnv(VecEnv):
         """Return what each row may choose now: bool, (rows, actions)."""
         if not self._has_masks():
             raise AttributeError(f"{self.env.simulator.name} has no action mask")
+        if not self.infos:
+            raise errors.ResetNeeded(
+                f"{self.env.simulator.name}: call reset() before action_masks()"
+            )
         masks: np.ndarray[Any, Any] = self._fetch(self.infos["action_mask"])[0].astype(bool)
         return padding.filled(masks, self._choices)
 

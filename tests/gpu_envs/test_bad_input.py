@@ -211,6 +211,7 @@ RESETS = [
     ({"options": {"reset_mask": [True]}}, ValueError, "reset_mask must have shape"),
     ({"options": {"reset_mask": np.ones(4)}}, TypeError, "reset_mask must be a bool array"),
     ({"options": {"reset_mask": "all"}}, TypeError, "reset_mask must be"),
+    ({"options": {"reset_mask": [[1], [2, 3]]}}, ValueError, "reset_mask must have one entry per"),
     ({"options": {"env_idx": [4]}}, ValueError, "env_idx must be in"),
     ({"options": {"reset_maks": [True] * 4}}, ValueError, "did you mean 'reset_mask'"),
     ({"options": {"lowest": 0.0}}, ValueError, "did you mean 'low'"),

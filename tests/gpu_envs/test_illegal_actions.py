@@ -135,6 +135,8 @@ def test_a_warning_that_is_an_error_leaves_the_simulator_usable() -> None:
 def test_adapters_that_check_every_step_raise_without_a_warning() -> None:
     adapters = pytest.importorskip("gpu_envs.integrations.stable_baselines3")
     env = adapters.SB3VecEnv(NAME, 4)
+    with pytest.raises(gpu_envs.ResetNeeded, match=r"call reset\(\) before action_masks"):
+        env.action_masks()
     env.seed(1)
     env.reset()
     with warnings.catch_warnings():

@@ -162,7 +162,7 @@ def test_splits_have_the_mask_of_each_role(make) -> None:
 
 
 MASKS: list[tuple[str, dict[str, Any], Callable[[], Any], type[Exception], str]] = [
-    ("CartPoleContinuous-v0", {}, lambda: np.ones((2, 1), np.int8), ValueError, "are categories"),
+    ("CartPoleContinuous-v0", {}, lambda: np.ones((2, 1), np.int8), ValueError, "are not"),
     ("HideSeek-v0", {}, lambda: np.ones((2, 5, 5), np.int8), ValueError, r"shape \(2, 5, 37\)"),
     ("HideSeek-v0", {}, lambda: np.ones((2, 5, 37)), TypeError, "int8 or uint8 or bool"),
 ]
