@@ -95,15 +95,15 @@ def test_values_that_do_not_fit_a_column_are_refused(make_simulator, values) -> 
 
 REFUSED = [
     (
-        "world.step",
+        "world.episode",
         2**32 + 5,
         r"whole, 0 to 4294967295 \(uint32\), got 4294967301 for world 0, row 0",
     ),
-    ("world.step", [[3], [2.9], [3], [3]], r"got 2\.9 for world 1, row 0"),
-    ("world.step", 2**70, r"got 1180591620717411303424 for world 0"),
-    ("world.step", [[0], [0], [-1], [0]], r"got -1 for world 2"),
-    ("world.step", float("nan"), "got nan for world 0"),
-    ("world.step", float(2**32), "got 4294967296"),
+    ("world.episode", [[3], [2.9], [3], [3]], r"got 2\.9 for world 1, row 0"),
+    ("world.episode", 2**70, r"got 1180591620717411303424 for world 0"),
+    ("world.episode", [[0], [0], [-1], [0]], r"got -1 for world 2"),
+    ("world.episode", float("nan"), "got nan for world 0"),
+    ("world.episode", float(2**32), "got 4294967296"),
     (X, [[0], [float("nan")], [0], [0]], r"finite \(float32\), got nan for world 1, row 0"),
     (X, 1e39, r"got 1e\+39 for world 0"),
     (X, 10**400, "got 1000000"),
@@ -122,7 +122,7 @@ def test_values_that_a_column_cannot_hold_are_refused_with_their_place(
     with pytest.raises(ValueError, match=rf"column '{column}' must be .*{message}"):
         simulator.set(column, values)
     with pytest.raises(ValueError, match="world 3, row 0"):
-        simulator.set("world.step", [[1], [2**40]], worlds=[1, 3])
+        simulator.set("world.episode", [[1], [2**40]], worlds=[1, 3])
     assert simulator.save() == before
 
 
@@ -154,10 +154,10 @@ def test_values_that_a_description_excludes_are_refused(
 def test_whole_numbers_of_any_type_are_written(make_simulator, values) -> None:
     simulator = make_simulator()
     simulator.reset(seed=0)
-    simulator.set("world.step", values)
-    assert (simulator.get("world.step") == 7).all()
-    simulator.set("world.step", 2**32 - 1)
-    assert (simulator.get("world.step") == 2**32 - 1).all()
+    simulator.set("world.episode", values)
+    assert (simulator.get("world.episode") == 7).all()
+    simulator.set("world.episode", 2**32 - 1)
+    assert (simulator.get("world.episode") == 2**32 - 1).all()
 
 
 def test_reseeded_copies_part_at_the_next_draw(make_simulator) -> None:
