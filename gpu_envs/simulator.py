@@ -411,8 +411,9 @@ class Simulator(Looks):
         """Write a column of all worlds or of `worlds`, or nothing of it.
 
         Values that the column's type cannot hold are refused (259 or 2.9 for a byte, NaN and
-        infinity for a float), and so are those that its description excludes, unless they
-        stand there already: what `get` returned can be written back where it is finite.
+        infinity for a float), and so are those outside of its range, `low` and `high` in
+        `instance["columns"]`. A float that stands there already may stay: what `get` returned
+        can be written back where it is finite.
 
         Args:
             column: Its name.
@@ -438,7 +439,11 @@ class Simulator(Looks):
         return data
 
     def load(self, data: bytes) -> None:
-        """Continue from a save of the same environment, parameters and number of worlds."""
+        """Continue from a save of the same environment, parameters and number of worlds.
+
+        A save with a whole number outside of its column's range is refused, and nothing of it
+        is written.
+        """
         if not isinstance(data, bytes | bytearray | memoryview):
             raise TypeError(f"data must be bytes, got {type(data).__name__}")
         self._streams.settle("load()")

@@ -9,13 +9,17 @@ namespace ge {
 
 namespace {
 
+bool is_whole(Type type) {
+  return type != Type::float32 && type != Type::float64;
+}
+/// Whole numbers with all digits.
 std::string exactly(Type type, const void* at) {
   if (type == Type::int64 || type == Type::uint64) {
     uint64_t word;
     std::memcpy(&word, at, sizeof word);
     return type == Type::int64 ? std::to_string(int64_t(word)) : std::to_string(word);
   }
-  return spelled(number_at(type, at));
+  return is_whole(type) ? json_number(number_at(type, at)) : spelled(number_at(type, at));
 }
 
 double highest_of(const Column& column, int64_t row) {
@@ -33,7 +37,8 @@ struct Place {
 [[noreturn]] void refuse(const char* call, const Column& column, const char* value,
                          const Place& place) {
   const double highest = highest_of(column, place.row);
-  const std::string low = spelled(column.low), high = spelled(highest);
+  const auto bound = [&](double x) { return is_whole(column.type) ? json_number(x) : spelled(x); };
+  const std::string low = bound(column.low), high = bound(highest);
   const std::string wanted = highest == kUnbounded       ? "at least " + low
                              : column.low == -kUnbounded ? "at most " + high
                                                          : "from " + low + " to " + high;
@@ -53,9 +58,6 @@ struct Test {
   const Column* column;
   uint64_t low, span;
 };
-bool is_whole(Type type) {
-  return type != Type::float32 && type != Type::float64;
-}
 uint64_t word_of(double bound) {
   return bound < 0 ? uint64_t(int64_t(bound)) : uint64_t(bound);
 }

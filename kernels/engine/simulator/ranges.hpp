@@ -12,8 +12,8 @@ namespace ge {
 /// what `get_column` gave can be written back.
 void check_values(const Column& column, const char* values, const char* record, int64_t world);
 
-/// Refuses canonical records of all worlds, one behind the other, where a whole number is out of its
-/// range, also in a row that is not live. Floats are taken as they are: rules may leave their range.
+/// Refuses canonical records of all worlds, one behind the other, with a whole number out of its
+/// range, in a live row or another. Floats are taken as they are: rules may leave their range.
 void check_records(const Simulator& simulator, const char* records);
 
 }  // namespace ge
