@@ -134,7 +134,7 @@ GE_FN void drive(const W&, Plough& at, Snow& snow, Reward& reward, Ending& endin
   at = {clamp(x, 0, kSide - 1), clamp(y, 0, kSide - 1)};
   const bool cleared = snow.lies[at.y][at.x] != 0;
   snow.lies[at.y][at.x] = 0;
-  snow.left -= cleared ? 1 : 0;
+  snow.left = max(snow.left - (cleared ? 1 : 0), 0);  // set from outside, it may be too small
   reward.value = cleared ? 1.0f : 0.0f;
   ending.terminated = snow.left == 0 ? 1u : 0u;
 }
