@@ -441,8 +441,7 @@ class Simulator(Looks):
     def load(self, data: bytes) -> None:
         """Continue from a save of the same environment, parameters and number of worlds.
 
-        A save with a whole number outside of its column's range is refused, and nothing of it
-        is written.
+        A whole number outside of its column's range is refused before anything is written.
         """
         if not isinstance(data, bytes | bytearray | memoryview):
             raise TypeError(f"data must be bytes, got {type(data).__name__}")
