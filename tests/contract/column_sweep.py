@@ -126,7 +126,7 @@ class Sweep:
             held = self.held[column["name"]]
             low, high = ends(column, held.dtype)
             for value in between(low, high, held.dtype):
-                yield {column["name"]: np.full_like(held, value)}
+                yield {column["name"]: self.fitted(column, np.full_like(held, value))}
             yield {column["name"]: self.mixed(column)}
 
     def together(self) -> dict[str, Array]:
@@ -139,8 +139,15 @@ class Sweep:
         low, high = ends(column, held.dtype)
         some = np.array(between(low, high, held.dtype), held.dtype)
         drawn_values = self.random.choice(some, held.shape)
-        mixed: Array = np.where(self.random.random(held.shape) < 0.5, drawn_values, held)
-        return mixed
+        return self.fitted(
+            column, np.where(self.random.random(held.shape) < 0.5, drawn_values, held)
+        )
+
+    def fitted(self, column: dict[str, Any], values: Array) -> Array:
+        """Return values whose last row is in range too, where that is shorter: of a bitmap."""
+        if "last_high" in column:
+            values[:, -1] = np.minimum(values[:, -1], column["last_high"])
+        return values
 
     def refusals(self) -> None:
         """What is beside a range is refused by name, and nothing is written."""

@@ -30,8 +30,17 @@ void ColumnList::list_header(const std::string& table, int64_t at, int64_t bytes
 void ColumnList::pool_header(const std::string& table, int64_t at, int64_t bytes, int words,
                              int capacity) {
   segments.push_back({at, bytes, 4});
-  columns.push_back(
-      {table + ".live", Type::uint32, {}, words, at, 4, 4, "", "bitmap of live slots"});
+  columns.push_back({table + ".live",
+                     Type::uint32,
+                     {},
+                     words,
+                     at,
+                     4,
+                     4,
+                     "",
+                     "bitmap of live slots",
+                     0,
+                     0xffffffffu});
   if (capacity % 32 != 0) columns.back().last_high = double((1u << capacity % 32) - 1);
   columns.push_back({table + ".generation",
                      Type::uint32,
@@ -82,8 +91,10 @@ std::string columns_json(const std::vector<Column>& columns) {
     out += "{\"name\": " + json(column.name) +
            ", \"type\": " + json(std::string(name_of(column.type))) +
            ", \"shape\": " + shape_json(column.shape) + ", \"low\": " + json_number(column.low) +
-           ", \"high\": " + json_number(column.high) + ", \"unit\": " + json(column.unit) +
-           ", \"doc\": " + json(column.doc) + "}";
+           ", \"high\": " + json_number(column.high) +
+           (column.last_high < column.high ? ", \"last_high\": " + json_number(column.last_high)
+                                           : "") +
+           ", \"unit\": " + json(column.unit) + ", \"doc\": " + json(column.doc) + "}";
   }
   return out + "]";
 }
