@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -73,7 +74,7 @@ def test_no_column_of_a_header_reaches_another_world(header: Path, tmp_path: Pat
     cache = {"GPU_ENVS_CACHE": str(tmp_path)}
     build = [sys.executable, "-m", "gpu_envs", "build", str(header)]
     built = subprocess.run(build, capture_output=True, text=True, env=os.environ | cache)
-    names = [line.split()[0] for line in built.stdout.splitlines() if "can be made" in line]
+    names = re.findall(r"\w+-v\d+(?=.* can be made)", built.stdout)
     assert names, built.stderr
     for name in names:
         _swept(name, **cache)
