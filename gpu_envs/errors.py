@@ -86,11 +86,12 @@ def shown(value: object, most: int = 80) -> str:
 
 
 def listed(names: Sequence[str], near: object = "", most: int = 16, whole: str = "") -> str:
-    """Return names between commas; of more than `most` those that are spelt most like `near`."""
+    """Return names between commas; of more than `most` those spelt like `near`, and the first."""
     if len(names) <= most:
         return ", ".join(names) or "none"
-    alike = difflib.get_close_matches(str(near), names, n=most - 4, cutoff=0.0)
-    chosen = [name for name in names if name in alike]
+    alike = difflib.get_close_matches(str(near), names, n=most - 4, cutoff=0.6)
+    first = [name for name in names if name not in alike][: most - 4 - len(alike)]
+    chosen = [name for name in names if name in alike or name in first]
     command = f": {whole}" if whole else ""
     return f"{', '.join(chosen)} and {len(names) - len(chosen)} more{command}"
 

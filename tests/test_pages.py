@@ -209,11 +209,11 @@ def check_command(command: str) -> None:
     program, *rest = words
     options = {word.split("=")[0] for word in rest if word.startswith("--")}
     ids = [word for word in rest if ID.fullmatch(word)]
-    assert set(ids) <= set(SHIPPED), command
+    assert set(ids) <= {*SHIPPED, *FOREIGN}, command
     if program in ("gpu_envs", "gpu_envs.train", "scripts/train") and "--table" not in options:
         first = ["train"] if program != "gpu_envs" else rest[:1]
         if first and "-h" not in rest:
-            named = ids[:1] if first[0] in ("play", "render", "train") else []
+            named = ids[:1] if first[0] in ("play", "render", "train", "evaluate") else []
             missing = (
                 options - {"--help"} - set(re.findall(r"--[\w-]+", known_help(*first, *named)))
             )

@@ -243,10 +243,10 @@ def test_calls_that_fail_leave_the_worlds_as_they_were(
 @pytest.mark.parametrize(
     ("column", "value"),
     [
-        ("table.player", 4),  # of two
+        ("table.player", 1),
         ("table.deck_left", 50),
-        ("table.short_hands", 255),
-        ("table.information_tokens", 32),
+        ("table.short_hands", 3),
+        ("table.information_tokens", 8),
     ],
 )
 def test_numbers_that_no_game_has_harm_nobody_else(
@@ -255,6 +255,8 @@ def test_numbers_that_no_game_has_harm_nobody_else(
     simulator, twin = make_simulator(ID, 3), make_simulator(ID, 3)
     for each in (simulator, twin):
         each.reset(seed=4)
+    with pytest.raises(ValueError, match=rf"{column} must be from 0 to {value}, got {value + 1}"):
+        simulator.set(column, np.full((1, 1), value + 1, np.uint8), worlds=[1])
     simulator.set(column, np.full((1, 1), value, np.uint8), worlds=[1])
     for _ in range(20):
         rows = [each.step([[5, 20], [5, 20], [5, 20]]).obs[[0, 2]] for each in (simulator, twin)]
