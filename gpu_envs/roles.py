@@ -158,8 +158,8 @@ def by_role(simulator: Simulator, array: Any) -> dict[str, Any]:
 
     Args:
         simulator: Who wrote it.
-        array: (worlds, agents, ...), the same by row, or a dict of them by field; observations and
-            masks of roles="split", one array of all roles.
+        array: (worlds, agents, ...), the same by row, or a dict of them by field; observations,
+            masks and actions of roles="split", one array of all roles.
     """
     roles, split = simulator.roles, simulator.split
     if isinstance(array, Mapping):
@@ -173,10 +173,12 @@ def by_role(simulator: Simulator, array: Any) -> dict[str, Any]:
         )
     shape = tuple(array.shape)
     if split is not None and len(shape) == 1:
-        is_mask = str(array.dtype).rpartition(".")[2] in ("int8", "bool")
-        flat = split.masks if is_mask else split.observations
+        kind = str(array.dtype).rpartition(".")[2]
+        flat = split.masks if kind in ("int8", "bool") else split.observations
         if shape == (flat[-1].end,):
             return split.views(array, flat)
+        if shape == (split.action_count,) and kind in ("int32", "int64") and not split.is_mixed:
+            return split.views(array, split.actions)
     if shape[:2] != (worlds, agents):
         if shape[:1] != (worlds * agents,):
             raise ValueError(

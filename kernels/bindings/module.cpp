@@ -151,6 +151,7 @@ class NativeSimulator {
   /// Calls `report` with their number after the first step that had illegal actions; None: nothing.
   void set_illegal_report(const py::object& report) {
     report_illegal_ = report.is_none() ? py::object() : report;
+    reported_illegal_ = Busy(*this)->illegal_actions();
   }
 
   /// Arrays for reuse: the same addresses in each step, until the last of the views dies.
@@ -252,6 +253,7 @@ class NativeSimulator {
   py::dict faults() {
     const Busy simulator(*this);
     const FaultReport report = simulator->faults();
+    reported_illegal_ = 0;  // the simulator counts from here again
     py::list tables;
     for (const FaultReport::Table& table : report.tables) {
       py::dict one;
@@ -305,6 +307,7 @@ class NativeSimulator {
     if (simulator_ == nullptr) return;
     const Busy simulator(*this);
     simulator_.reset();
+    report_illegal_ = py::object();  // it may hold what holds this simulator
   }
 
   std::string instance() {
@@ -363,7 +366,7 @@ class NativeSimulator {
 
  private:
   int64_t illegal_to_report(const Simulator& simulator) const {
-    return report_illegal_ ? simulator.illegal_actions() : 0;
+    return report_illegal_ ? simulator.illegal_actions() - reported_illegal_ : 0;
   }
   /// Once, and not while the simulator is in use: what is called may use it.
   void report_illegal(int64_t count) {
@@ -375,8 +378,9 @@ class NativeSimulator {
   std::unique_ptr<Simulator> simulator_;
   std::shared_ptr<OutputPool> pool_;
   std::optional<ActionReader> actions_;
-  pictures::Memory pictures_;  // of the picture drawn last
-  py::object report_illegal_;  // null once it was called
+  pictures::Memory pictures_;     // of the picture drawn last
+  py::object report_illegal_;     // null once it was called
+  int64_t reported_illegal_ = 0;  // illegal actions from before there was a report
   std::atomic<bool> busy_{false};
 };
 

@@ -61,7 +61,8 @@ class DrawList {
     const int64_t rows = simulator_.worlds() * simulator_.agents();
     const bool is_float = simulator_.action_is_float();
     add_words({"", simulator_.action_ranges(), is_float, rows, mask, mask_elements()}, to);
-    if (!simulator_.roles().empty()) list_roles(draws_.front().sampling);
+    const bool chooses = mask == nullptr && !is_float;
+    if (chooses && !simulator_.roles().empty()) list_roles(draws_.front().sampling);
   }
   void add_split(const int8_t* mask, int32_t* to) {
     for (const RoleShape& role : simulator_.roles()) {

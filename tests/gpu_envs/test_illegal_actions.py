@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
+import weakref
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -107,6 +110,30 @@ def test_a_check_before_the_first_illegal_action_changes_nothing() -> None:
     made.check()
     with pytest.warns(UserWarning, match="infos"):
         step()
+
+
+def test_a_report_counts_from_when_it_was_given() -> None:
+    made, step = simulator()
+    made.report_illegal(None)
+    step()
+    told: list[int] = []
+    made.report_illegal(told.append)
+    made.step(made.observe().action_mask.argmax(-1))
+    assert told == []
+    step()
+    assert len(told) == 1 and told[0] > 0
+
+
+def test_a_closed_simulator_lets_go_of_its_report() -> None:
+    made, _ = simulator()
+    owner = type("Owner", (), {})()
+    owner.simulator = made
+    made.report_illegal(partial(print, owner))
+    seen = weakref.ref(owner)
+    made.close()
+    del made, owner
+    gc.collect()
+    assert seen() is None
 
 
 def test_legal_actions_do_not_warn() -> None:

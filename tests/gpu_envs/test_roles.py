@@ -172,6 +172,19 @@ def test_padded_split_by_role_and_by_agent_are_equal(make_simulator, mode, array
         env.close()
 
 
+def test_sampled_actions_of_split_roles_are_cut_by_role(make_simulator) -> None:
+    simulator = make_simulator("CovidEconomy-v0", 3, roles="split")
+    simulator.reset(seed=1)
+    actions = simulator.sample_actions(seed=4)
+    parts = simulator.by_role(actions)
+    assert {name: part.shape for name, part in parts.items()} == {
+        "governor": (3, 51),
+        "planner": (3, 1),
+    }
+    assert (np.concatenate([part.ravel() for part in parts.values()]) == actions).all()
+    assert parts["governor"].max() == 10
+
+
 def _assert_rows_equal(padded, long, split, flat, results) -> None:
     by_role, masks = split.by_role(flat.obs), split.by_role(flat.action_mask)
     for role in split.roles:

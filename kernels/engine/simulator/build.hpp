@@ -113,8 +113,10 @@ consteval void check_fields(std::index_sequence<k...>) {
 template <class Tables, class Params>
 struct ListColumns : ColumnList {
   const Params& params;
+  int64_t header_at = -1;  // of the table whose columns come next
   template <class T>
   GE_COLD void header(int64_t at) {
+    header_at = at;
     if constexpr (T::kind == Kind::list)
       list_header(table_name<T>(), at, header_bytes<T>(), room_of<T>(params));
     else
@@ -128,7 +130,13 @@ struct ListColumns : ColumnList {
     std::vector<FieldInfo> infos = field_infos<C>();
     if constexpr (requires { C::highest(params, 0); })
       for (size_t k = 0; k < infos.size(); ++k) infos[k].high = C::highest(params, int(k));
-    component(table_name<T>(), {at, int64_t(sizeof(C)), unit_of<C>}, room_of<T>(params), infos);
+    LiveRows live;
+    if constexpr (T::kind == Kind::fixed)
+      live.fixed = rows_of<T>(params);
+    else
+      live = {0, header_at, T::kind == Kind::pool};
+    component(table_name<T>(), {at, int64_t(sizeof(C)), unit_of<C>}, room_of<T>(params), live,
+              infos);
   }
 };
 

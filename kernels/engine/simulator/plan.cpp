@@ -54,13 +54,14 @@ void ColumnList::pool_header(const std::string& table, int64_t at, int64_t bytes
 }
 
 void ColumnList::component(const std::string& table, const Segment& row, int64_t rows,
-                           const std::vector<FieldInfo>& fields) {
+                           const LiveRows& live, const std::vector<FieldInfo>& fields) {
   segments.push_back({row.offset, row.bytes * rows, row.unit});
   for (const FieldInfo& info : fields) {
     columns.push_back({table + "." + info.name, info.type, info.shape, rows,
                        row.offset + info.offset, row.bytes, info.bytes, info.unit, info.doc,
                        info.low, info.high});
     Column& column = columns.back();
+    column.live = live;
     if (info.type == Type::boolean) column.low = 0, column.high = 1;
     for (const auto& [name, count] : row_counts)
       if (name == info.table) column.high = double(count - 1);

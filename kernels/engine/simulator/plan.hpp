@@ -35,7 +35,7 @@ struct ColumnList {
   std::vector<std::pair<std::string, int64_t>> row_counts;  // of all tables, by name
   void list_header(const std::string& table, int64_t at, int64_t bytes, int64_t room);
   void pool_header(const std::string& table, int64_t at, int64_t bytes, int words, int capacity);
-  void component(const std::string& table, const Segment& row, int64_t rows,
+  void component(const std::string& table, const Segment& row, int64_t rows, const LiveRows& live,
                  const std::vector<FieldInfo>& fields);
 };
 

@@ -204,7 +204,7 @@ void load(Simulator& simulator, const char* data, int64_t bytes) {
     throw Error(Fault::value,
                 "load: the save is damaged or truncated: its checksum does not fit its bytes");
   const char* const saved = data + kPrefix + int64_t(length);
-  check_records(simulator, saved);
+  check_records(simulator.columns(), saved, simulator.worlds(), simulator.record_bytes());
   simulator.write_records(0, simulator.worlds(), saved);
 }
 

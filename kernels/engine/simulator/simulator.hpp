@@ -119,6 +119,12 @@ struct FaultReport {
   std::vector<Table> tables;  // tables that were too small
 };
 
+/// Which rows of a table live in a world: the first `fixed`, or where a header at `header` says so
+/// in the canonical bytes, as many as it counts, or those whose bit it has. The others are zeros.
+struct LiveRows {
+  int64_t fixed = 0, header = -1;
+  bool is_bitmap = false;
+};
 /// A described column of the record: rows of elements at fixed distances in the canonical bytes.
 struct Column {
   std::string name;  // "agents.x"
@@ -128,6 +134,7 @@ struct Column {
   std::string unit, doc;
   double low = -kUnbounded, high = kUnbounded;  // what its description allows
   double last_high = kUnbounded;  // of the last row, where it is less: a bitmap's last word
+  LiveRows live = {};
 };
 
 struct Sampling;

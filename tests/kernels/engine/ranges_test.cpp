@@ -1,4 +1,6 @@
 // Ranges of columns: what `set` and `load` refuse, and where the ranges come from.
+#include "engine/simulator/ranges.hpp"
+
 #include "engine/described/field_info.hpp"
 #include "engine/maths/blake2b.hpp"
 #include "envs/arena.hpp"
@@ -42,7 +44,55 @@ std::string refusal(Simulation& simulation, const std::string& bytes) {
   return "(loaded)";
 }
 
+/// What a load says of one record of 16 bytes: a word for a header, then three rows of `kind`.
+std::string judged(const LiveRows& live, double low, double high, Type type,
+                   std::initializer_list<uint32_t> words) {
+  Column column{"shots.kind", type, {}, 3, 4, 4, bytes_of(type), "", "", low, high};
+  column.live = live;
+  try {
+    check_records({column}, reinterpret_cast<const char*>(words.begin()), 1, 16);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "(loaded)";
+}
+
 }  // namespace
+
+GE_TEST(rows_that_do_not_live_hold_zeros_that_the_range_excludes) {
+  const auto of = [](const LiveRows& live, std::initializer_list<uint32_t> words) {
+    return judged(live, 1, 3, Type::int32, words);
+  };
+  const LiveRows list{0, 0, false}, pool{0, 0, true}, fixed{2};
+  CHECK_EQ(of(list, {2, 1, 3, 0}), "(loaded)");
+  CHECK_EQ(of(list, {3, 1, 3, 0}),
+           "load: shots.kind must be from 1 to 3, got 0 for world 0, row 2");
+  CHECK_EQ(of(list, {2, 1, 3, 4}),
+           "load: shots.kind must be from 1 to 3, got 4 for world 0, row 2");
+  CHECK_EQ(of(pool, {0b101, 1, 0, 2}), "(loaded)");
+  CHECK_EQ(of(pool, {0b010, 1, 0, 2}),
+           "load: shots.kind must be from 1 to 3, got 0 for world 0, row 1");
+  CHECK_EQ(of(fixed, {9, 1, 2, 0}), "(loaded)");
+  CHECK_EQ(of(fixed, {9, 0, 2, 0}),
+           "load: shots.kind must be from 1 to 3, got 0 for world 0, row 0");
+}
+
+GE_TEST(range_that_is_wider_than_its_type_holds_what_the_type_can) {
+  const auto of = [](Type type, double low, double high, uint32_t word) {
+    return judged({3}, low, high, type, {0, 0, word, 0});
+  };
+  CHECK_EQ(of(Type::uint8, 0, 300, 100), "(loaded)");
+  CHECK_EQ(of(Type::uint8, 0, 256, 255), "(loaded)");
+  CHECK_EQ(of(Type::uint16, 0, 65536, 5), "(loaded)");
+  CHECK_EQ(of(Type::int8, -1000, 1000, 0x80), "(loaded)");
+  CHECK_EQ(of(Type::int32, 0, 4294967295.0, 0x7fffffff), "(loaded)");
+  CHECK_EQ(of(Type::int32, 0, kUnbounded, ~0u),
+           "load: shots.kind must be at least 0, got -1 for world 0, row 1");
+  CHECK_EQ(of(Type::uint32, -1, 5, ~0u),
+           "load: shots.kind must be from -1 to 5, got 4294967295 for world 0, row 1");
+  CHECK_EQ(of(Type::int32, 0, -1, 0), "(loaded)");  // a row of a table that has none
+  CHECK_EQ(of(Type::int32, 0, -1, 1).substr(0, 16), "load: shots.kind");
+}
 
 GE_TEST(save_whose_words_are_out_of_range_is_refused_by_name) {
   Simulation one("Arena-v0", config_of());
