@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from gpu_envs import terminal
@@ -23,10 +25,16 @@ def go_on_quietly() -> None:
 
 
 def _watch(ends: bool) -> None:
-    streams: Any = [_Stream(sys.stdout, ends), _Stream(sys.stderr, ends)]
+    given = [stream or _nowhere() for stream in (sys.stdout, sys.stderr)]
+    streams: Any = [_Stream(stream, ends) for stream in given]
     sys.stdout, sys.stderr = streams
     for stream in streams:
         atexit.register(stream.flush)
+
+
+def _nowhere() -> Any:
+    """Return what stands for a stream that was closed before the start, as by `>&-`."""
+    return open(os.devnull, "w", encoding="utf-8")
 
 
 class _Stream:
@@ -42,6 +50,11 @@ class _Stream:
         except BrokenPipeError:
             self._leave()
         return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write lines."""
+        for line in lines:
+            self.write(line)
 
     def flush(self) -> None:
         """Flush."""

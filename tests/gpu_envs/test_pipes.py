@@ -50,6 +50,19 @@ def test_a_reader_of_errors_that_leaves_is_no_error_either() -> None:
     assert process.stdout.read() == b"" and process.wait() in (0, 2)
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_command_runs_with_closed_streams(closed: str) -> None:
+    command = f"{sys.executable} -m gpu_envs list {closed}"
+    done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ("CartPole-v0" in done.stdout) == (closed == "2>&-")
+
+
+def test_a_reader_of_many_lines_may_leave_too() -> None:
+    code = "import sys; from gpu_envs import pipes; pipes.end_quietly(); sys.stdout.writelines("
+    assert left([sys.executable, "-c", f"{code}['line\\n'] * 100_000)"]) == (0, "")
+
+
 def test_other_broken_pipes_are_errors() -> None:
     code = (
         "import os; from gpu_envs import pipes; pipes.end_quietly(); "
