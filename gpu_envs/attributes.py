@@ -5,22 +5,27 @@ Rules and state are native: a Python attribute of such a name would change nothi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.envs.registration import EnvSpec
 
 from gpu_envs import errors, options, pictures, registration
 from gpu_envs.fields import read as read_fields
 
 # Data of Gymnasium's own base classes, which its wrappers and tools read from an environment.
-_SETTABLE = (
-    "action_space",
-    "metadata",
-    "np_random",
-    "observation_space",
-    "render_mode",
-    "single_action_space",
-    "single_observation_space",
-    "spec",
-)
+_SETTABLE: dict[str, tuple[type, ...]] = {
+    "action_space": (gymnasium.Space,),
+    "metadata": (dict,),
+    "np_random": (np.random.Generator,),
+    "observation_space": (gymnasium.Space,),
+    "render_mode": (object,),  # has a check of its own
+    "single_action_space": (gymnasium.Space,),
+    "single_observation_space": (gymnasium.Space,),
+    "spec": (EnvSpec, type(None)),
+}
 _KEYWORDS = (*options.KEYWORDS, "infos", "role", "others", "render_size", "render_view")
 
 
@@ -41,7 +46,25 @@ def assign(env: Any, environment: str, name: object, value: object) -> None:
     if name == "render_mode":
         description = registration.find(environment)
         value = pictures.checked_mode(value, env.metadata["render_modes"], description)
+    if not isinstance(value, _SETTABLE[name]):
+        kind, what = _SETTABLE[name][0].__name__, errors.shown(value)
+        raise TypeError(f"{name} must be a {kind}, got {what} of type {type(value).__name__}")
     setattr(env, name, value)
+
+
+def are_equal(values: Sequence[Any]) -> bool:
+    """Whether all values are the same, arrays too."""
+    return all(_equals(value, values[0]) for value in values)
+
+
+def _equals(value: Any, other: Any) -> bool:
+    if value is other:
+        return True
+    try:
+        same = value == other
+        return bool(same.all() if hasattr(same, "all") else same)
+    except (ValueError, RuntimeError):  # arrays or tensors of different shapes
+        return False
 
 
 def is_own(environment: str, name: object) -> bool:

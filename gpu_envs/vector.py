@@ -279,7 +279,7 @@ class VectorEnv(_Base):
         if isinstance(values, list | tuple):
             if len(values) != self.num_envs:
                 raise ValueError(f"values must have {self.num_envs} entries, got {len(values)}")
-            if any(value != values[0] for value in values):
+            if not attributes.are_equal(values):
                 raise ValueError("values must be equal: the rows of a batch share their attributes")
             values = values[0]
         attributes.assign(self, self.simulator.name, name, values)

@@ -58,6 +58,31 @@ def test_data_of_gymnasiums_base_class_can_be_set(make_vec) -> None:
     assert env.np_random is generator
 
 
+MISFITS = ["single_action_space", "observation_space", "metadata", "np_random", "spec"]
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_data_of_another_type_is_refused(make_vec, name) -> None:
+    env = make_vec()
+    before = getattr(env, name)
+    with pytest.raises(TypeError, match=f"{name} must be a .*, got 'nonsense' of type str"):
+        env.set_attr(name, "nonsense")
+    single = gymnasium.make("gpu_envs/CartPole-v0").unwrapped
+    with pytest.raises(TypeError, match="metadata must be a dict, got 3 of type int"):
+        single.set_wrapper_attr("metadata", 3)
+    assert getattr(env, name) is before
+    env.set_attr(name, before)
+
+
+def test_arrays_per_row_are_compared_as_a_whole(make_vec) -> None:
+    env = make_vec(num_envs=2)
+    for other in (np.ones(2), np.zeros(3)):
+        with pytest.raises(ValueError, match="values must be equal"):
+            env.set_attr("metadata", [np.zeros(2), other])
+    with pytest.raises(TypeError, match="metadata must be a dict"):
+        env.set_attr("metadata", [np.zeros(2), np.zeros(2)])
+
+
 def test_gymnasiums_own_batch_sets_the_render_mode_of_single_environments() -> None:
     env = gymnasium.vector.SyncVectorEnv([lambda: gpu_envs.make("CartPole-v0").unwrapped] * 2)
     env.set_attr("render_mode", "rgb_array")
