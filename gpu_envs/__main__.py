@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from gpu_envs import extras, pipes, registration
+from gpu_envs import errors, extras, pipes, registration
 
 _MODULES = {  # of commands whose options are a module's own
     "build": "gpu_envs.build",
@@ -137,7 +137,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0 if is_usable else 1
         else:
             print(importlib.import_module("gpu_envs.info").text(arguments.id))
-    except (ValueError, RuntimeError, ImportError) as problem:
+    except errors.TROUBLE as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     return 0

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gpu_envs import errors
 from gpu_envs.building import places
 
 Descriptions = list[dict[str, Any]]
@@ -46,7 +46,7 @@ def read() -> tuple[dict[str, Descriptions], list[str]]:
 def warn(damaged: Sequence[str]) -> None:
     """Warn of each damaged file."""
     for sentence in damaged:
-        warnings.warn(f"gpu_envs leaves environments out: {sentence}", stacklevel=3)
+        errors.warn(f"gpu_envs leaves environments out: {sentence}")
 
 
 def _files() -> list[Path]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
+import sys
+import warnings
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 # What a command ends with a line for; anything else is for a developer.
@@ -94,6 +96,18 @@ def listed(names: Sequence[str], near: object = "", most: int = 16, whole: str =
     chosen = [name for name in names if name in alike or name in first]
     command = f": {whole}" if whole else ""
     return f"{', '.join(chosen)} and {len(names) - len(chosen)} more{command}"
+
+
+def warn(line: str) -> None:
+    """Warn of something that is left out; print the line where warnings are errors.
+
+    One damaged file must not end `import gpu_envs`, nor the command that removes the file.
+    """
+    try:
+        warnings.warn(line, stacklevel=3)
+    except UserWarning:
+        if sys.stderr is not None:  # else it was closed before the start
+            print(line, file=sys.stderr)
 
 
 def refuse(fixed: Iterable[str], keywords: Container[str], why: str) -> None:

@@ -13,7 +13,6 @@ import functools
 import json
 import os
 import sys
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,6 +58,7 @@ def _add_kept(found: dict[str, tuple[Description, Home]]) -> None:
     """Add the environments of the user's cache; warn of each entry that is left out or hidden."""
     from gpu_envs.building import kept
 
+    ours = {name.rpartition("-v")[0]: name for name in found}  # no other version takes a name over
     entries, problems = kept.read()
     for entry in entries:
         own = Home(entry.header.stem, entry.header)
@@ -70,14 +70,17 @@ def _add_kept(found: dict[str, tuple[Description, Home]]) -> None:
             problems.append(kept.left_out(entry.file, str(problem)))
             continue
         for said in entry.environments:
-            if found.setdefault(said["id"], (said, own))[1] != own:
-                other = found[said["id"]][1].header or "gpu_envs"
-                problems.append(
-                    f"{said['id']} of {entry.header} is hidden by that of {other}: rename it, "
-                    f"or `python -m gpu_envs build --forget {entry.header}`"
-                )
+            name = ours.get(said["id"].rpartition("-v")[0], said["id"])
+            if name == said["id"] and found.setdefault(name, (said, own))[1] == own:
+                continue
+            what = "that" if name == said["id"] else name
+            problems.append(
+                f"{said['id']} of {entry.header} is hidden by {what} of "
+                f"{found[name][1].header or 'gpu_envs'}: rename it, "
+                f"or `python -m gpu_envs build --forget {entry.header}`"
+            )
     for line in problems:
-        warnings.warn(line, stacklevel=2)
+        errors.warn(line)
 
 
 def _check_forms(own: Home, described: list[Description]) -> None:

@@ -24,6 +24,21 @@ _SAID: dict[str, tuple[type, ...]] = {  # what is read without asking the module
     "max_episode_steps": (int,),
     "reward_threshold": _NUMBER,
 }
+_FIELD: dict[str, tuple[type, ...]] = {  # what `fields.read` takes of a field; bounds are numbers
+    "name": (str,),
+    "type": (str,),
+    "shape": (list, type(None)),
+    "low": _NUMBER,
+    "high": _NUMBER,
+    "choices": (int, type(None)),
+    "unit": (str,),
+    "doc": (str,),
+    "names": (list, type(None)),
+}
+_PARTS = {"shape": int, "names": str}
+_FIELD_NEEDS = ("name", "type")
+_LISTS = ("parameters", "reset_options", "action", "observation", "state", "columns")
+_LISTS_NEEDED = ("parameters", "reset_options")
 
 
 class Untrusted(places.CannotBuild):
@@ -119,7 +134,27 @@ def _check(said: object) -> None:
         value = said.get(name, ...)
         if not isinstance(value, types) or isinstance(value, bool):
             raise ValueError(f"`{name}` of an environment in it is missing or of another type")
-        if isinstance(value, str):
-            value.encode()  # half a surrogate pair could not be printed
+    json.dumps(said, ensure_ascii=False).encode()  # half a surrogate pair could not be printed
     if said["max_episode_steps"] < 0:
         raise ValueError("`max_episode_steps` of an environment in it is negative")
+    for name in _LISTS:
+        if name in said or name in _LISTS_NEEDED:
+            _check_fields(name, said.get(name))
+
+
+def _check_fields(where: str, described: object) -> None:
+    """Refuse what is not a list of fields, such as parameters, whose parts have their types."""
+    if not isinstance(described, list) or not all(isinstance(field, dict) for field in described):
+        raise ValueError(f"`{where}` of an environment in it is not a list of fields")
+    for field in described:
+        for name, types in _FIELD.items():
+            if name in field or name in _FIELD_NEEDS:
+                _check_part(f"`{name}` in `{where}` of it", name, field.get(name, ...), types)
+
+
+def _check_part(label: str, name: str, value: object, types: tuple[type, ...]) -> None:
+    """Refuse a part of a field that is missing or of another type."""
+    parts = value if isinstance(value, list) else []
+    fits = isinstance(value, types) and all(isinstance(part, _PARTS[name]) for part in parts)
+    if not fits or any(isinstance(part, bool) for part in (value, *parts)):
+        raise ValueError(f"{label} is missing or of another type")

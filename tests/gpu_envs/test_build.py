@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -391,9 +392,9 @@ def test_every_command_goes_on_where_entries_are_bad(tmp_path) -> None:
     said = [registration.find("CartPole-v0")]
     (headers / "ours.json").write_text(json.dumps({"header": "/x.hpp", "environments": said}))
 
-    def command(*words: str) -> subprocess.CompletedProcess[str]:
+    def command(*words: str, python: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "gpu_envs", *words],
+            [sys.executable, *python, "-m", "gpu_envs", *words],
             capture_output=True,
             text=True,
             env=os.environ | {"GPU_ENVS_CACHE": str(tmp_path)},
@@ -411,6 +412,10 @@ def test_every_command_goes_on_where_entries_are_bad(tmp_path) -> None:
     for name in [*BAD, "id2.json", "ours.json"]:
         assert command("build", "--forget", name).returncode == 0
     assert list(headers.iterdir()) == []
+    (headers / "not.json").write_text("{")
+    done = command("build", "--forget", "not.json", python=("-W", "error"))
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    assert done.stderr.count(f"gpu_envs leaves out {headers / 'not.json'}: ") == 1
     done = command("build", "--forget", "not.json")
     assert (done.returncode, done.stderr) == (1, f"error: not.json is no entry in {tmp_path}\n")
 

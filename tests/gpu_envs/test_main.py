@@ -38,6 +38,16 @@ def test_misspelt_id_is_answered_with_the_closest(capsys) -> None:
     assert "did you mean 'CartPole-v0'?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("error", [TypeError, OSError, MemoryError])
+def test_trouble_of_any_kind_is_told_in_one_line(monkeypatch, capsys, error) -> None:
+    def fails(name: str) -> str:
+        raise error(f"no {name}")
+
+    monkeypatch.setattr("gpu_envs.info.text", fails)
+    assert main(["info", "CartPole-v0"]) == 2
+    assert capsys.readouterr().err == "error: no CartPole-v0\n"
+
+
 def test_bench_hands_its_arguments_on(monkeypatch) -> None:
     seen = []
     benchmark = types.ModuleType("gpu_envs.benchmark")

@@ -68,13 +68,19 @@ def test_environments_of_the_cache_come_after_those_of_the_package(
     monkeypatch.setenv("GPU_ENVS_CACHE", str(tmp_path / "cache"))
     template = registration.find("CartPole-v0")
     header = tmp_path / "mine.hpp"
-    outside.keep(header, [{**template, "id": "Mine-v0"}, {**template, "doc": "another"}])
-    with pytest.warns(UserWarning, match=f"CartPole-v0 of {header} is hidden by that of gpu_envs"):
+    later = {**template, "id": "CartPole-v7"}
+    outside.keep(header, [{**template, "id": "Mine-v0"}, {**template, "doc": "another"}, later])
+    with pytest.warns(UserWarning) as warned:
         registration.refresh()
+    said = "\n".join(str(warning.message) for warning in warned)
+    assert f"CartPole-v0 of {header} is hidden by that of gpu_envs" in said
+    assert f"CartPole-v7 of {header} is hidden by CartPole-v0 of gpu_envs" in said
     try:
         assert registration.home("Mine-v0") == registration.Home("mine", header)
         assert registration.home("CartPole-v0") == registration.Home("cartpole")
-        assert registration.find("CartPole-v0")["doc"] == template["doc"]
+        for name in ("CartPole-v0", "CartPole"):  # without a version: the package's own
+            assert registration.find(name) == template
+        assert "CartPole-v7" not in registration.environments()
         assert gymnasium.spec("gpu_envs/Mine-v0").kwargs == {"name": "Mine-v0"}
     finally:
         gymnasium.registry.pop("gpu_envs/Mine-v0", None)

@@ -19,6 +19,8 @@ ENTRY = [
         "agents": "1",
         "max_episode_steps": 0,
         "reward_threshold": None,
+        "parameters": [],
+        "reset_options": [],
     }
 ]
 
@@ -89,6 +91,14 @@ UNREADABLE = {
     "a negative limit": _said(max_episode_steps=-1),
     "a threshold that is a text": _said(reward_threshold="much"),
     "half a character": _said(doc="\ud800"),
+    "parameters that are nothing": _said(parameters=None),
+    "a parameter whose name is a number": _said(parameters=[{"name": 3, "type": "int32"}]),
+    "a parameter without a type": _said(parameters=[{"name": "a"}]),
+    "a bound that is a text": _said(parameters=[{"name": "a", "type": "int32", "low": "b"}]),
+    "choices without a text": _said(parameters=[{"name": "a", "type": "int32", "names": [1]}]),
+    "reset options that are an object": _said(reset_options={}),
+    "columns that are texts": _said(columns=["cart.x"]),
+    "half a character in a parameter": _said(parameters=[{"name": "\ud800", "type": "int32"}]),
 }
 
 
