@@ -34,7 +34,8 @@ def _watch(ends: bool) -> None:
 
 def _nowhere() -> Any:
     """Return what stands for a stream that was closed before the start, as by `>&-`."""
-    return open(os.devnull, "w", encoding="utf-8")
+    nowhere = os.open(os.devnull, os.O_WRONLY)  # stays open to the end, as the standard streams do
+    return open(nowhere, "w", encoding="utf-8", closefd=False)
 
 
 class _Stream:

@@ -52,7 +52,7 @@ def test_a_reader_of_errors_that_leaves_is_no_error_either() -> None:
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
 def test_a_command_runs_with_closed_streams(closed: str) -> None:
-    command = f"{sys.executable} -m gpu_envs list {closed}"
+    command = f"{sys.executable} -W always -m gpu_envs list {closed}"
     done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert ("CartPole-v0" in done.stdout) == (closed == "2>&-")
