@@ -60,7 +60,9 @@ class Trials:
     def _worlds(self, episodes: int) -> worlds.Worlds:
         """Return this rank's share of the worlds in which so many episodes are played."""
         first, count = self.ranks.share(episodes)
-        return worlds.for_evaluation(self.config, self.device, count, first)
+        chosen = self.config.parameters | self.config.evaluation_parameters
+        with worlds.defaults_named(self.config, chosen, "parameters", "evaluation"):
+            return worlds.for_evaluation(self.config, self.device, count, first)
 
     @property
     def is_by_share(self) -> bool:

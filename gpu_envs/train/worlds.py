@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gpu_envs import VectorEnv, registration
+from gpu_envs import VectorEnv, fields, measures, registration
 from gpu_envs.layout import OUTPUTS
 from gpu_envs.simulator import Simulator
-from gpu_envs.train.config import Config
+from gpu_envs.train.config import Config, flag_of
 
 FIRST_WORLD = 2**31  # worlds that training never has
 # Steps of an episode where the environment has no limit: more than one has that ends by itself.
@@ -75,10 +78,40 @@ def make(name: str, worlds: int, **keywords: Any) -> Worlds:
     return VectorEnv(name, worlds, ends="agent", **keywords)
 
 
+@contextlib.contextmanager
+def defaults_named(config: Config, chosen: Mapping[str, Any], *parts: str) -> Iterator[None]:
+    """Name in a refusal those values that are defaults of training: the user did not type them.
+
+    Args:
+        config: The run.
+        chosen: The parameters of its worlds.
+        parts: Where their defaults are: "parameters", and "evaluation" for evaluations.
+    """
+    training = measures.of(config.env)["training"]
+    usual = {name: v for part in parts for name, v in training.get(part, {}).items()}
+    try:
+        yield
+    except ValueError as problem:
+        line = str(problem)
+        alike = [n for n, v in usual.items() if n in chosen and chosen[n] == v]
+        named = [n for n in alike if re.search(rf"\b{n}\b", line)]
+        if not named:
+            raise
+        raise ValueError(line + "".join(_way_out(n, chosen[n], parts) for n in named)) from None
+
+
+def _way_out(name: str, value: Any, parts: tuple[str, ...]) -> str:
+    what, option = "training", f"{flag_of(name)} VALUE"
+    if "evaluation" in parts:
+        what, option = "evaluations", f"--evaluate-with {name}=VALUE"
+    return f"; {name}={fields.spelt(value)} is the default of {what}: {option} replaces it"
+
+
 def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Worlds:
     """Return the worlds of a rollout, which write what the trainer reads and nothing else."""
     parameters: dict[str, Any] = dict(config.parameters)
-    one = make(config.env, 1, device="cpu", **parameters)
+    with defaults_named(config, parameters, "parameters"):
+        one = make(config.env, 1, device="cpu", **parameters)
     unused = {"true_objective"} | (set() if config.reward_weights else {"reward_parts"})
     if not config.critic_state:
         unused.add("state")

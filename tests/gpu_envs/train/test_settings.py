@@ -151,3 +151,20 @@ def test_help_has_the_defaults_of_training(capsys: Any) -> None:
 def test_a_tasks_measure_has_the_digits_of_its_row() -> None:
     assert match._shown(0.0164551, None) == "0.016"
     assert match._shown(0.0164551, "swarm_tag") == "0.0164551"
+
+
+def test_a_refusal_names_the_defaults_of_training(tmp_path: Path, capsys: Any) -> None:
+    words = ("ObstaclesEasy-v0", *SMALL, "--out", str(tmp_path))
+    clash = "platform_count_low=2 is above platform_count_high=1"
+    assert run.main([*words, "--platform-count-low", "2"]) == 2
+    assert capsys.readouterr().err.endswith(  # a module that is built says so before
+        f"error: {clash}; platform_count_high=1 is the default of training: "
+        "--platform-count-high VALUE replaces it\n"
+    )
+    assert run.main([*words, "--evaluate-with", "platform_count_low=3"]) == 2
+    assert capsys.readouterr().err == (
+        "error: platform_count_low=3 is above platform_count_high=2; platform_count_high=2 is the "
+        "default of evaluations: --evaluate-with platform_count_high=VALUE replaces it\n"
+    )
+    assert run.main([*words, "--gap-low", "3", "--gap-high", "2"]) == 2
+    assert capsys.readouterr().err == "error: gap_low=3 is above gap_high=2\n"
