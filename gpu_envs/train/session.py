@@ -233,10 +233,10 @@ class Session:
             return self._judge(found)
         self._save_policies(self.folder / BEST, {"score": math.nan})
         who = f"{trials.played} episodes are measured" if found else "nothing is measured"
-        self._say(
-            f"of untrained play {who}: all {trials.episodes} would take more than their part of "
-            f"--evaluation-share {self.config.evaluation_share:g}"
-        )
+        part = f"their part of --evaluation-share {self.config.evaluation_share:g}"
+        if not trials.is_by_share:
+            part = f"half of --time-limit {self.config.time_limit:g}"
+        self._say(f"of untrained play {who}: all {trials.episodes} would take more than {part}")
         return found
 
     def _evaluate(self, *, is_last: bool) -> dict[str, float]:

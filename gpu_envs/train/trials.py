@@ -72,14 +72,16 @@ class Trials:
     def first(self, policies: Sequence[Policy]) -> dict[str, float]:
         """Play before the first update: a few episodes, or all where these fit in the share.
 
+        Where evaluations are not spaced by their share, all are played, or none in time.
+
         Returns:
             What each side reaches; nothing where a few episodes take more than they may.
         """
         few = _FEW * self.ranks.count
-        if not self.is_by_share:
-            return self(policies, 0)
-        if self.episodes < 2 * few:
-            return self._play(policies, 0, self.episodes, self.allowed())
+        if not self.is_by_share or self.episodes < 2 * few:
+            found = self._play(policies, 0, self.episodes, self.allowed())
+            self.lasted *= 1 if found else 2  # a guess where not all were over
+            return found
         found = self._play(policies, 0, few, self.allowed())
         rate = self._first_steps(policies, self.episodes) / self._first_steps(policies, few)
         self.lasted *= rate * (1 if found else 2)  # a guess where not all were over
@@ -92,8 +94,8 @@ class Trials:
 
     def allowed(self) -> float:
         """Return the seconds that the first evaluation may take."""
-        limit = self.config.time_limit or math.inf
-        return max(_LEAST, _FIRST_PART * self.config.evaluation_share * limit)
+        share = self.config.evaluation_share if self.is_by_share else 1.0
+        return max(_LEAST, _FIRST_PART * share * (self.config.time_limit or math.inf))
 
     def last(self, policies: Sequence[Policy], update: int) -> dict[str, float]:
         """Play at the end."""
@@ -106,7 +108,7 @@ class Trials:
     def _at_end(self) -> int:
         """Return the episodes at the end: a few where all would take half of the time limit."""
         few = _FEW * self.ranks.count
-        is_long = self.is_by_share and 0 < self.config.time_limit < 2 * self.lasted
+        is_long = 0 < self.config.time_limit < 2 * self.lasted
         return few if is_long and self.episodes >= 2 * few else self.episodes
 
     def __call__(self, policies: Sequence[Policy], update: int) -> dict[str, float]:
@@ -171,12 +173,19 @@ class Trials:
         return results
 
     def is_due(self, updates: int, seconds: float) -> bool:
-        """Whether it is time for the next, by the updates or the seconds of the run so far."""
+        """Whether it is time for the next, by the updates or the seconds of the run so far.
+
+        One that would end after the time limit, with the last one behind it, is left out.
+        """
         every, share = self.config.evaluation_every, self.config.evaluation_share
+        limit = self.config.time_limit or math.inf
         if every > 0:
-            return updates % every == 0
+            is_wanted = updates % every == 0
+        else:
+            is_wanted = share > 0 and self.spent + self.lasted <= share * seconds
+        is_wanted &= seconds + self.lasted + self.last_takes() <= limit
         # Clocks differ between ranks: the first one decides for all.
-        return bool(self.ranks.agreed(share > 0 and self.spent + self.lasted <= share * seconds))
+        return bool(self.ranks.agreed(is_wanted))
 
     def _means(self, found: Tensor) -> Tensor:
         """Return the mean over the worlds of all ranks, of each agent."""

@@ -120,3 +120,23 @@ def test_a_run_that_has_its_steps_says_how_to_go_on(tmp_path: Path, capsys: Any)
     train(tmp_path, "--total-steps", "64", "--evaluation-episodes", "1")
     assert run.main(["CartPole-v0", "--resume", "--out", str(tmp_path)]) == 0
     assert "--total-steps 128 goes on for as many more" in capsys.readouterr().out
+
+
+def test_a_first_evaluation_that_is_cut_short_says_less_than_the_last_will_take(
+    tmp_path: Path, clock: list[float]
+) -> None:
+    rows = train(tmp_path, "--time-limit", "60", "--evaluation-episodes", "6")
+    assert counts(rows) == [6] and rows[0]["seconds"] == pytest.approx(3, abs=0.1)
+    assert rows[-1]["seconds"] <= 60
+
+
+def test_a_time_limit_binds_evaluations_that_come_every_so_many_updates(
+    tmp_path: Path, clock: list[float], capsys: Any
+) -> None:
+    every = ("--time-limit", "60", "--evaluation-every", "5", "--evaluation-episodes")
+    rows = train(tmp_path / "long", *every, "80")
+    assert counts(rows) == [8]  # at the end: all would take half of the limit
+    assert rows[0]["seconds"] < 31 and rows[-1]["seconds"] <= 62
+    assert "all 80 would take more than half of --time-limit 60\n" in capsys.readouterr().out
+    rows = train(tmp_path / "short", *every, "10")
+    assert counts(rows) == [10] * 4 and 55 <= rows[-1]["seconds"] <= 60
