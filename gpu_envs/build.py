@@ -135,7 +135,8 @@ from pathlib import Path
 from gpu_envs import native
 target, file, to, memory = sys.argv[1:]
 native.cpu()
-resource.setrlimit(resource.RLIMIT_AS, (int(memory),) * 2)
+if int(memory):
+    resource.setrlimit(resource.RLIMIT_AS, (int(memory),) * 2)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 26,) * 2)
 Path(to).write_text(json.dumps(native.describe(target, Path(file))))
 """
@@ -143,9 +144,11 @@ Path(to).write_text(json.dumps(native.describe(target, Path(file))))
 
 def _describe_apart(target: str, file: Path) -> list[dict[str, Any]]:
     """Return what a new module says of itself, from a process of its own: it may be broken."""
+    if places.is_source_tree():
+        upkeep.ensure(native.cpu_target())  # that process opens it, and has no time to build it
     with tempfile.TemporaryDirectory() as folder:
         said, errors = Path(folder) / "said", Path(folder) / "errors"
-        words = [target, str(file), str(said), str(limits.memory())]
+        words = [target, str(file), str(said), str(_memory())]
         with errors.open("wb") as printed:
             try:
                 status = subprocess.run(
@@ -166,6 +169,15 @@ def _describe_apart(target: str, file: Path) -> list[dict[str, Any]]:
             raise toolchain.CannotBuild(f"{file} cannot be loaded: {last}")
         found: list[dict[str, Any]] = json.loads(said.read_text())
         return found
+
+
+def _memory() -> int:
+    """Return how many bytes that process may have; 0 is no limit.
+
+    Sanitizers reserve terabytes of addresses, of which they use little.
+    """
+    is_sanitized = any(flag.startswith("-fsanitize") for flag in toolchain.extra())
+    return 0 if is_sanitized else limits.memory()
 
 
 def build_header(

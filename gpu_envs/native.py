@@ -341,7 +341,7 @@ def data_files(target: str, name: str) -> DataFiles:
         if upkeep.relabel(module, target, folders) and home.header is not None:
             from gpu_envs.building import shipping
 
-            shipping.keep_data(header, module)
+            shipping.renew_data(header, module)
     except toolchain.CannotBuild as problem:
         raise ImportError(f"data files of {name} were edited, but {problem}") from None
     found = labels.data_in(folders)

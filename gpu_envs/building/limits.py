@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 _MOST = 8 << 30  # bytes of memory of one program
-_SHARE = 0.75  # of this machine's memory, where that is less
+_SHARE = 0.75  # of this machine's memory and swap, where that is less
+_SET_BY = "`build --time-limit SECONDS` sets that of a header outside the tree"
 # Memory is limited in the compiler's own process: a limit set from here could come too late.
 _LIMITED = 'ulimit -v "$0" 2>/dev/null; exec "$@"'
 
@@ -37,7 +39,7 @@ def run(command: Sequence[str], cwd: Path, *, seconds: float) -> subprocess.Comp
             printed, _ = process.communicate()
             if not isinstance(problem, subprocess.TimeoutExpired):
                 raise
-            limit = f"GE: it was ended after {seconds:.0f} s, its time limit"
+            limit = f"GE: it was ended after {seconds:.0f} s, its time limit ({_SET_BY})"
             return subprocess.CompletedProcess(command, 124, f"{limit}\n{printed}")
     status = process.returncode
     if status and ("out of memory" in printed or "virtual memory exhausted" in printed):
@@ -48,7 +50,16 @@ def run(command: Sequence[str], cwd: Path, *, seconds: float) -> subprocess.Comp
 def memory() -> int:
     """Return how many bytes of memory one program may have."""
     have = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return min(_MOST, int(_SHARE * have))
+    return min(_MOST, int(_SHARE * (have + swap())))
+
+
+def swap(path: Path = Path("/proc/meminfo")) -> int:
+    """Return the bytes of this machine's swap; 0 where it does not say."""
+    try:
+        found = re.search(r"^SwapTotal:\s*(\d+) kB", path.read_text(), re.MULTILINE)
+    except OSError:
+        return 0
+    return int(found[1]) << 10 if found else 0
 
 
 def _end(process: int) -> None:

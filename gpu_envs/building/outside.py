@@ -150,7 +150,7 @@ def build(header: Path, target: str, seconds: float = SECONDS) -> Path:
     product = _product(header, target, file)
     limited = tuple(dataclasses.replace(job, seconds=seconds) for job in product.objects)
     upkeep.ensure_one(dataclasses.replace(product, objects=limited))
-    shipping.keep_data(header, file)
+    shipping.renew_data(header, file)
     return file
 
 

@@ -26,13 +26,16 @@ _CALLS = {  # undefined names, and what to do instead
         r"(secure_)?getenv|getpid|getppid|gettid|pthread_self|sched_getcpu|gethostname|uname|"
         r"syscall|_ZNSt6thread.*"
     ): "it differs from process to process: make it a parameter",
-    re.compile(
+    re.compile(  # not fma: it rounds once, so its bits are equal everywhere, and `ge::fma` calls it
         r"(a?(sin|cos|tan)h?|atan2|exp(2|10|m1)?|log(2|10|1p|b)?|pow|cbrt|hypot|fmod|remainder|"
-        r"remquo|sqrt|fma|[lt]gamma|erfc?|sincos|fesetround|fesetenv)[fl]?"
+        r"remquo|sqrt|[lt]gamma|erfc?|sincos|fesetround|fesetenv)[fl]?"
     ): rules.NO_LIBM,
 }
 ALLOWED = "impure"  # as in `// lint: allow impure: a table that is filled once`
-_STATE = "it outlives a step, so batches and saves change results: use a column, or `constexpr`"
+_STATE = (
+    "it outlives a step, so batches and saves change results: use a column, `constexpr`, or, for "
+    f"a table that is filled once, `// lint: allow {ALLOWED}: why` above it"
+)
 _OURS = re.compile(  # the engine's, the C++ library's, and what compilers add
     r"_ZG[VR](ZN?|N)?K?(2ge|St)|_ZT|_ZZ?NK?(2ge|St)|_ZSt|DW\.ref\.|__dso_handle|.*__nv_|.*cudaFat"
     r"|.*__fatDeviceText|.*__device_stub__|__odr_asan|__gcov|__prof"
@@ -89,12 +92,20 @@ def _spoken(symbol: str) -> str:
     return last
 
 
+def _libm_names(symbol: str) -> list[str]:
+    """Return the names by which an author calls a function of libm: `std::sin` becomes `sinf`."""
+    plain = symbol[:-1] if symbol[-1] in "fl" and symbol != "erf" else symbol
+    return [symbol, plain, *{"sincos": ["sin", "cos"], "exp2": ["pow"]}.get(plain, [])]
+
+
 def _lines(files: Sequence[Path], symbol: str, why: str) -> Iterator[str]:
     """Yield where a symbol is written, or that it is used; nothing where a comment allows it."""
-    name = _spoken(symbol)
     what = "the variable" if why == _STATE else "the call of"
-    mentions = list(_mentions(files, name))
-    if any(rules.allows(lines, ALLOWED, number) for _, number, lines in mentions):
+    lifts = (ALLOWED, "libm") if why == rules.NO_LIBM else (ALLOWED,)
+    names = _libm_names(symbol) if why == rules.NO_LIBM else [_spoken(symbol)]
+    found = ((name, list(_mentions(files, name))) for name in names)
+    name, mentions = next((each for each in found if each[1]), (symbol, []))
+    if any(rules.allows(lines, lift, at) for _, at, lines in mentions for lift in lifts):
         return
     if not mentions:
         yield f"GE: {what} `{symbol}`: {why}"
@@ -103,14 +114,24 @@ def _lines(files: Sequence[Path], symbol: str, why: str) -> Iterator[str]:
 
 
 def _mentions(files: Sequence[Path], name: str) -> Iterator[tuple[Path, int, list[str]]]:
-    """Yield file, line and all lines of each mention in code; declarations of state first."""
+    """Yield file, line and all lines of each mention in code; declarations first."""
     word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     found = []
     for file in files:
         text = file.read_text(encoding="utf-8", errors="replace")
         for number, line in enumerate(rules.without_comments(text).splitlines(), start=1):
             if word.search(line):
-                is_declared = bool(re.search(r"\b(static|thread_local|inline|extern)\b", line))
-                found.append((not is_declared, file, number, text.splitlines()))
+                found.append((not _declares(line, name), file, number, text.splitlines()))
     for _, file, number, lines in sorted(found, key=lambda mention: mention[0]):
         yield file, number, lines
+
+
+def _declares(line: str, name: str) -> bool:
+    """Whether a line seems to declare a variable: a type stands before its name, no `return`."""
+    for found in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", line):
+        before = line[max(0, found.start() - 80) : found.start()]
+        word = re.search(r"(\w+)(?:>?[\s*&]+|>)$", before)
+        is_type = word is not None and word[1] not in ("return", "throw", "case", "else", "new")
+        if is_type and line[found.end() :].lstrip()[:1] in ("", "=", "[", "{", "(", ";"):
+            return True
+    return False

@@ -33,7 +33,8 @@ _SILENT = re.compile(  # comments and literals
 _INCLUDE = re.compile(r'\s*#\s*include\s*(?:"([^"]+)"|<(/[^>]+)>)')
 _LARGEST = 16 << 20  # bytes of a header
 _MOST = 20  # lines that are said of a header
-_ENDLESS = ("/dev", "/proc", "/sys")  # folders of what may not end, or may be another each time
+_ENDLESS = (Path("/dev"), Path("/proc"), Path("/sys"))  # what may not end, or changes by itself
+_FILES = Path("/dev/shm")  # but here are files as everywhere else
 
 
 def without_comments(text: str, keep_literals: bool = False) -> str:
@@ -96,7 +97,8 @@ def unreadable(path: Path) -> str:
         status = path.stat()
     except (OSError, ValueError) as problem:
         return str(getattr(problem, "strerror", problem))
-    if not stat.S_ISREG(status.st_mode) or str(path).startswith(_ENDLESS):
+    is_endless = any(map(path.is_relative_to, _ENDLESS)) and not path.is_relative_to(_FILES)
+    if not stat.S_ISREG(status.st_mode) or is_endless:
         return "it is not a regular file"
     if status.st_size > _LARGEST:
         return f"it has more than {_LARGEST >> 20} MiB"

@@ -103,6 +103,20 @@ def keep_data(header: Path, module: Path) -> None:
             os.replace(made, kept)
 
 
+def renew_data(header: Path, module: Path) -> None:
+    """Put the data files of a header outside the tree beside its module, one process at a time.
+
+    The modules of all targets share them, so the lock is theirs and not a module's.
+    """
+    with upkeep.lock(module.parent, places.kept_data(module).name):
+        try:
+            keep_data(header, module)
+        except (OSError, shutil.Error) as problem:
+            raise toolchain.CannotBuild(
+                f"the data files of {header} cannot be copied beside {module}: {problem}"
+            ) from None
+
+
 def add_headers(package: Path) -> None:
     """Put in the headers that `build` needs for one of a user's own, and environments' data."""
     for name in _SHIPPED:

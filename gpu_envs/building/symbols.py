@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from . import places
+
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
-_SYMTAB, _WRITE = 2, 1
+_SYMTAB, _INDICES, _WRITE = 2, 18, 1
 _OBJECT, _COMMON_TYPE, _TLS = 1, 5, 6
-_UNDEFINED, _COMMON, _SPECIAL = 0, 0xFFF2, 0xFF00
+_UNDEFINED, _COMMON, _SPECIAL, _ELSEWHERE = 0, 0xFFF2, 0xFF00, 0xFFFF
+_NO_CODE = "has no machine code (with `-flto` compilers write none: take it out of CXXFLAGS)"
 
 
 class Symbols(NamedTuple):
@@ -38,14 +41,13 @@ class _Section(NamedTuple):
 
 
 def read(path: Path) -> Symbols:
-    """Return the symbols of an object; `ValueError` where it is not 64-bit ELF."""
+    """Return the symbols of an object; `CannotBuild` where it is not 64-bit ELF with code."""
     data = path.read_bytes()
+    if data[:2] == b"BC":  # LLVM's bitcode
+        raise places.CannotBuild(f"{path} {_NO_CODE}")
     if data[:6] != b"\x7fELF\x02\x01":
-        raise ValueError(f"{path} is not a 64-bit object file")
-    (start,) = struct.unpack_from("<Q", data, 0x28)
-    size, count, names_at = struct.unpack_from("<HHH", data, 0x3A)
-    sections = [_Section(*_SECTION.unpack_from(data, start + size * k)) for k in range(count)]
-    names = sections[names_at]
+        raise places.CannotBuild(f"{path} is not a 64-bit object file")
+    sections, names = _sections(data)
     can_change = [
         bool(section.flags & _WRITE)
         and not _text(data, names.offset + section.name).startswith(".data.rel.ro")
@@ -53,25 +55,45 @@ def read(path: Path) -> Symbols:
     ]
     undefined, changeable = [], []
     for name, kind, section in _symbols(data, sections):
+        if name == "__gnu_lto_slim":
+            raise places.CannotBuild(f"{path} {_NO_CODE}")
         if section == _UNDEFINED:
             undefined.append(name)
-        elif kind in (_OBJECT, _COMMON_TYPE, _TLS) and (
-            section == _COMMON or (section < _SPECIAL and can_change[section])
-        ):
+        elif kind in (_OBJECT, _COMMON_TYPE, _TLS) and (section is None or can_change[section]):
             changeable.append(name)
     return Symbols(undefined, changeable)
 
 
-def _symbols(data: bytes, sections: list[_Section]) -> Iterator[tuple[str, int, int]]:
-    """Yield name, type and section of each symbol that has a name."""
-    for table in sections:
+def _sections(data: bytes) -> tuple[list[_Section], _Section]:
+    """Return an object's sections, and the one of their names."""
+    (start,) = struct.unpack_from("<Q", data, 0x28)
+    size, count, names_at = struct.unpack_from("<HHH", data, 0x3A)
+    if count == 0 or names_at == _ELSEWHERE:  # too large for its field: the first section has it
+        first = _Section(*_SECTION.unpack_from(data, start))
+        count, names_at = count or first.size, first.link if names_at == _ELSEWHERE else names_at
+    sections = [_Section(*_SECTION.unpack_from(data, start + size * k)) for k in range(count)]
+    return sections, sections[names_at]
+
+
+def _symbols(data: bytes, sections: list[_Section]) -> Iterator[tuple[str, int, int | None]]:
+    """Yield name, type and section of each symbol that has a name.
+
+    A common variable has no section yet; constants, which have none either, are left out.
+    """
+    for index, table in enumerate(sections):
         if table.type != _SYMTAB:
             continue
         texts = sections[table.link].offset
-        for at in range(table.offset, table.offset + table.size, _SYMBOL.size):
+        wide = next((s.offset for s in sections if (s.type, s.link) == (_INDICES, index)), 0)
+        for k, at in enumerate(range(table.offset, table.offset + table.size, _SYMBOL.size)):
             name, info, _, section, _, _ = _SYMBOL.unpack_from(data, at)
+            if section == _ELSEWHERE:
+                (section,) = struct.unpack_from("<I", data, wide + 4 * k)
+            elif section >= _SPECIAL and section != _COMMON:
+                continue
             if name:
-                yield _text(data, texts + name), info & 15, section
+                kept = None if section == _COMMON else section
+                yield _text(data, texts + name), info & 15, kept
 
 
 def _text(data: bytes, at: int) -> str:

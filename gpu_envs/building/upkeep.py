@@ -79,7 +79,8 @@ def relabel(file: Path, target: str, folders: Sequence[Path]) -> bool:
         return False
     with lock(file.parent, _lock_name(file, target)):
         try:
-            labels.renew(file, data=wanted)
+            if labels.read(file).data != wanted:  # another process may have been first
+                labels.renew(file, data=wanted)
         except OSError as problem:
             raise CannotBuild(f"{file} cannot be labelled ({problem.strerror})") from None
     return True

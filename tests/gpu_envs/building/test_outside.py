@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from gpu_envs.building import kept, labels, manifest, outside, places, toolchain, upkeep
+from gpu_envs.building import kept, labels, manifest, outside, places, shipping, toolchain, upkeep
 
 ENTRY = [
     {
@@ -279,3 +281,32 @@ def test_a_module_that_never_was_is_not_called_old(
     monkeypatch.setattr(outside, "build", refuse)
     with pytest.raises(ImportError, match="has no module for cuda yet, and it cannot be built: nv"):
         outside.module_of(header, "cuda")
+
+
+MANY_COPIES = """
+import sys
+from pathlib import Path
+from gpu_envs.building import shipping
+header, module = map(Path, sys.argv[1:])
+for _ in range(100):
+    shipping.renew_data(header, module)
+"""
+
+
+def test_processes_that_copy_the_same_data_files_do_not_meet(header: Path) -> None:
+    (header.parent / "data").mkdir()
+    for k in range(20):
+        (header.parent / "data" / f"{k}.txt").write_text(str(k))
+    module = outside.module_file(header, "cpu_v2")
+    command = [sys.executable, "-c", MANY_COPIES, str(header), str(module)]
+    running = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    said = [process.communicate()[1] for process in running]
+    assert [process.returncode for process in running] == [0, 0, 0], said
+    assert len(list(places.kept_data(module).iterdir())) == 20
+
+
+def test_data_files_that_cannot_be_copied_are_an_error_of_the_build(header: Path) -> None:
+    (header.parent / "data").mkdir()
+    (header.parent / "data" / "one.txt").symlink_to("nowhere")
+    with pytest.raises(toolchain.CannotBuild, match=r"the data files of .* cannot be copied"):
+        shipping.renew_data(header, outside.module_file(header, "cpu_v2"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import subprocess
 from pathlib import Path
 
@@ -25,14 +26,17 @@ NOT_FOUND = [
     'constexpr const char* names[] = {"a"}; const char* f(int k) { return names[k]; }',
     "struct A { virtual ~A() = default; virtual int f() { return 1; } }; A* f() { return new A; }",
     "#include <vector>\n#include <string>\nstd::vector<std::string> f() { return {\"time\"}; }",
+    "#include <cmath>\n// lint: allow libm: for people\nfloat f(float x) { return std::cos(x); }",
+    "#include <cmath>\n// lint: allow libm: for people\nfloat f(float x) { return cosf(x); }",
+    "float f(float x) { return __builtin_fmaf(x, x, 1.0f); }",
     "// lint: allow impure: it is filled once\nint held[4]; int& f() { return held[0]; }",
 ]  # fmt: skip
 
 
-def _made(folder: Path, text: str) -> list[tuple[Path, list[str]]]:
+def _made(folder: Path, text: str, *flags: str) -> list[tuple[Path, list[str]]]:
     source, made = folder / "one.cpp", folder / "one.o"
     source.write_text(text)
-    command = [toolchain.cxx(), "-std=c++20", "-O1", "-fPIC", "-c", source, "-o", made]
+    command = [toolchain.cxx(), "-std=c++20", "-O1", "-fPIC", *flags, "-c", source, "-o", made]
     subprocess.run(command, check=True, capture_output=True)
     return [(made, [str(source)])]
 
@@ -54,5 +58,48 @@ def test_tables_classes_and_the_library_are_none(tmp_path: Path, text: str) -> N
 
 def test_what_is_no_object_is_refused(tmp_path: Path) -> None:
     (tmp_path / "one.o").write_text("no object")
-    with pytest.raises(ValueError, match=r"one\.o is not a 64-bit object file"):
+    with pytest.raises(toolchain.CannotBuild, match=r"one\.o is not a 64-bit object file"):
         symbols.read(tmp_path / "one.o")
+
+
+def test_objects_without_code_name_the_flag(tmp_path: Path) -> None:
+    made = _made(tmp_path, "int f() { return 1; }", "-flto", "-fno-fat-lto-objects")
+    with pytest.raises(toolchain.CannotBuild, match="with `-flto` compilers write none"):
+        purity.breaches(made)
+    made[0][0].write_bytes(b"BC\xc0\xde")  # as clang writes them
+    with pytest.raises(toolchain.CannotBuild, match="with `-flto` compilers write none"):
+        purity.breaches(made)
+
+
+def test_a_declaration_is_shown_and_not_a_use(tmp_path: Path) -> None:
+    lines = [
+        "#include <string>",
+        'const std::string kTitle = "a long title that lies on the heap";',
+        "inline const char* title() { return kTitle.c_str(); }",
+        "const char* used() { return title(); }",
+    ]
+    (said,) = purity.breaches(_made(tmp_path, "\n".join(lines)))
+    assert said.startswith(f"{tmp_path / 'one.cpp'}:2: GE: the variable `kTitle`: ")
+    assert said.endswith("for a table that is filled once, `// lint: allow impure: why` above it")
+
+
+def test_sections_whose_count_needs_more_than_its_field_are_read(tmp_path: Path) -> None:
+    ((path, _),) = _made(tmp_path, "int held; extern int other; int f() { return held += other; }")
+    plain, data = symbols.read(path), bytearray(path.read_bytes())
+    (start,) = struct.unpack_from("<Q", data, 0x28)
+    count, names_at = struct.unpack_from("<HH", data, 0x3C)
+    struct.pack_into("<HH", data, 0x3C, 0, 0xFFFF)
+    struct.pack_into("<QI", data, start + 0x20, count, names_at)
+    path.write_bytes(data)
+    assert symbols.read(path) == plain
+    assert plain.changeable == ["held"]
+    assert "other" in plain.undefined
+
+
+def test_symbols_in_sections_above_the_field_are_read(tmp_path: Path) -> None:
+    source, made = tmp_path / "one.s", tmp_path / "one.o"
+    many = "".join(f".section .s{k}\n" for k in range(0xFF10))
+    variable = '.section .data.last,"aw"\n.globl held\n.type held,@object\nheld: .long 1\n'
+    source.write_text(many + variable)
+    subprocess.run([toolchain.cxx(), "-c", source, "-o", made], check=True)
+    assert symbols.read(made).changeable == ["held"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,20 @@ def test_what_changes_flags_or_reads_the_machine_is_found(tmp_path: Path, line: 
     assert said.startswith(f"{header}:3: GE: `")
     header.write_text(f"// lint: allow impure: for a test\n{line}\n")
     assert rules.breaches(header) == []
+
+
+def test_folders_without_an_end_are_refused_and_those_of_like_names_are_not(
+    tmp_path: Path,
+) -> None:
+    with tempfile.NamedTemporaryFile(dir="/dev/shm", suffix=".hpp") as file:
+        assert rules.unreadable(Path(file.name)) == ""
+    assert rules.unreadable(Path("/proc/self/status")) == "it is not a regular file"
+    assert rules.unreadable(Path("/dev/zero")) == "it is not a regular file"
+    for name in ("development", "processes", "system"):
+        header = tmp_path / name / "one.hpp"
+        header.parent.mkdir()
+        header.touch()
+        assert rules.unreadable(header) == ""
 
 
 @pytest.mark.parametrize("text", ["/*", 'R"(', "#include", "\n", "'", '"', "/*/"])
