@@ -24,7 +24,7 @@ _CALLS = {  # undefined names, and what to do instead
     ): "it differs from run to run: use engine/random, whose numbers follow from the seed",
     re.compile(
         r"(secure_)?getenv|getpid|getppid|gettid|pthread_self|sched_getcpu|gethostname|uname|"
-        r"syscall|_ZNSt6thread.*"
+        r"syscall|_ZNSt6thread.*|localtime(_r)?|mktime|sysconf|getauxval|get_nprocs(_conf)?"
     ): "it differs from process to process: make it a parameter",
     re.compile(  # not fma: it rounds once, so its bits are equal everywhere, and `ge::fma` calls it
         r"(a?(sin|cos|tan)h?|atan2|exp(2|10|m1)?|log(2|10|1p|b)?|pow|cbrt|hypot|fmod|remainder|"

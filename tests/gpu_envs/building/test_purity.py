@@ -18,6 +18,8 @@ FOUND = {
     "namespace deep::er { int many[4]; int& first() { return many[0]; } }": f"`many`: {STATE}",
     "const char* names[] = {\"a\"};": f"`names`: {STATE}",
     "#include <ctime>\nlong now() { return time(nullptr); }": ":2: GE: the call of `time`: ",
+    "#include <ctime>\nint hour(long t) { return localtime(&t)->tm_hour; }": "`localtime`: it",
+    "#include <unistd.h>\nlong cores() { return sysconf(84); }": "`sysconf`: it differs",
     "#include <cmath>\nfloat f(float x) { return cosf(x); }": "`cosf`: use engine/maths/math.hpp",
     "#include <random>\nauto f() { return std::random_device{}(); }": "`random_device`: ",
 }  # fmt: skip
