@@ -13,7 +13,8 @@ namespace ge {
 void check_values(const Column& column, const char* values, const char* record, int64_t world);
 
 /// Refuses canonical records of all worlds, one behind the other, with a whole number out of its
-/// range; a row that is not live may hold zeros. Floats are taken as they are: rules may leave their range.
+/// range; a row that is not live may hold zeros. Floats are taken as they are, since rules may
+/// leave their range.
 void check_records(const std::vector<Column>& columns, const char* records, int64_t worlds,
                    int64_t record_bytes);
 
