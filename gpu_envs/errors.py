@@ -91,7 +91,7 @@ def listed(names: Sequence[str], near: object = "", most: int = 16, whole: str =
     """Return names between commas; of more than `most` those spelt like `near`, and the first."""
     if len(names) <= most:
         return ", ".join(names) or "none"
-    alike = difflib.get_close_matches(str(near), names, n=most - 4, cutoff=0.6)
+    alike = difflib.get_close_matches(str(near), names, n=most - 4, cutoff=0.4)
     first = [name for name in names if name not in alike][: most - 4 - len(alike)]
     chosen = [name for name in names if name in alike or name in first]
     command = f": {whole}" if whole else ""

@@ -25,11 +25,12 @@ struct Plan_ {
   int32_t born;
   uint32_t slot, generation, found;
   static constexpr auto describe() {
-    return fields(field("doomed", &Plan_::doomed, "bits").any_value(),
-                  field("born", &Plan_::born, "count").within(0, 100),
-                  field("slot", &Plan_::slot, "of the handle").any_value(),
-                  field("generation", &Plan_::generation, "of the handle").any_value(),
-                  field("found", &Plan_::found, "1: the handle lives").within(0, 1));
+    return fields(
+        field("doomed", &Plan_::doomed, "bits").any_value(),
+        field("born", &Plan_::born, "how many; none where it is negative").within(-2, 100),
+        field("slot", &Plan_::slot, "of the handle").any_value(),
+        field("generation", &Plan_::generation, "of the handle").any_value(),
+        field("found", &Plan_::found, "1: the handle lives").within(0, 1));
   }
 };
 

@@ -299,13 +299,14 @@ GE_TEST(last_round_gives_everyone_one_move_after_the_last_card_is_drawn) {
 GE_TEST(short_hand_shows_as_such_and_has_fewer_moves) {
   Game game(kTwo);
   game.empty_deck();
-  game.lay("turns_left", 4);  // more than there can be, so that player 0 moves again
-  game.move(5);               // plays R1, draws nothing
+  game.lay("turns_left", 2);
+  game.move(5);  // plays R1, draws nothing
   CHECK(game.seen(0, 125, 2) == std::vector<int>({1, 0}));
   CHECK(game.seen(1, 125, 2) == std::vector<int>({0, 1}));
   const auto missing = game.seen(1, 4 * 25, 25);  // player 0's last card, as player 1 sees it
   CHECK(missing == std::vector<int>(25, 0));
   CHECK(game.seen(0, 308 + 4 * 35, 35) == std::vector<int>(35, 0));
+  game.lay("turns_left", 2);  // so that player 0 moves again
   game.move(15);
   CHECK(game.legal(0) == std::vector<int>({0, 1, 2, 3, 5, 6, 7, 8, 10, 12, 13, 15, 16, 17, 18}));
 }
