@@ -22,15 +22,16 @@ _WORLDS, _STEPS, _LIMIT = 4, 30, 12
 
 
 def play(name: str) -> int:
-    """Play at random and return how many episodes ended."""
+    """Play legal actions at random and return how many episodes ended."""
     sizes = measures.sizes(name, "few")
     envs = gymnasium.make_vec(
         f"gpu_envs/{name}", num_envs=_WORLDS, max_episode_steps=_LIMIT, **sizes
     )
-    envs.reset(seed=0)
+    infos = envs.reset(seed=0)[1]
     ended = 0
     for _ in range(_STEPS):
-        _, _, terminated, truncated, _ = envs.step(envs.action_space.sample())
+        actions = envs.simulator.sample_actions(infos.get("action_mask"))
+        _, _, terminated, truncated, infos = envs.step(actions)
         ended += int((terminated | truncated).sum())
     envs.close()
     return ended
