@@ -114,11 +114,11 @@ class Simulation {
     simulator_->step({words.data(), type}, bound_, nullptr);
   }
 
-  /// One output, all rows.
+  /// One output, all rows; nothing where it does not exist.
   template <class T>
   std::vector<T> out(Output which) const {
     std::vector<T> values(arrays_[which].size() / sizeof(T));
-    std::memcpy(values.data(), arrays_[which].data(), arrays_[which].size());
+    if (!values.empty()) std::memcpy(values.data(), arrays_[which].data(), arrays_[which].size());
     return values;
   }
   std::vector<float> observation() const { return out<float>(kObservation); }
