@@ -197,7 +197,9 @@ void check_ends(F&& change) {
       EndsTrial(id, config, met).run(16);
       has_absent = has_absent || id == "Troupe-v0";
     }
-  CHECK(met.early > 0 && met.last > 0 && met.frozen > 0);
+  CHECK(met.last > 0 && met.frozen > 0);
+  // Sanitized binaries lack the environment in which agents end early.
+  CHECK(met.early > 0 || !has_absent);
   CHECK_EQ(met.absent > 0, has_absent);
 }
 
