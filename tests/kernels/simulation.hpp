@@ -117,8 +117,9 @@ class Simulation {
   /// One output, all rows; nothing where it does not exist.
   template <class T>
   std::vector<T> out(Output which) const {
-    std::vector<T> values(arrays_[which].size() / sizeof(T));
-    if (!values.empty()) std::memcpy(values.data(), arrays_[which].data(), arrays_[which].size());
+    const auto& array = arrays_[which];
+    std::vector<T> values(array.size() / sizeof(T));
+    std::copy(array.begin(), array.end(), reinterpret_cast<char*>(values.data()));
     return values;
   }
   std::vector<float> observation() const { return out<float>(kObservation); }
