@@ -74,6 +74,17 @@ def cache_folder() -> Path:
     return Path(os.path.realpath(base)) / "gpu_envs"
 
 
+def store_folder() -> Path:
+    """Return where this user keeps what was compiled and proven, for all trees and wheels.
+
+    `GPU_ENVS_STORE` names another folder; where it is set to nothing, the tree has its own.
+    """
+    given = os.environ.get("GPU_ENVS_STORE")
+    if given:
+        return Path(os.path.realpath(given))
+    return (cache_folder() if given is None else build_folder()) / "store"
+
+
 def kept_headers() -> Path:
     """Return where the cache keeps what it knows of each header."""
     return cache_folder() / "headers"
