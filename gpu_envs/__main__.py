@@ -33,6 +33,14 @@ def _list() -> None:
         print("  ".join(cells).rstrip())
 
 
+def _store(is_emptied: bool) -> None:
+    store = importlib.import_module("gpu_envs.building.store")
+    for folder in store.folders():
+        if is_emptied:
+            store.empty(folder)
+        print(store.text(folder))
+
+
 def _doctor() -> Any:
     return importlib.import_module("gpu_envs.doctor")
 
@@ -77,6 +85,16 @@ def _parser() -> argparse.ArgumentParser:
         help="say what can be used on this machine, and what to do else",
         description="Look through modules, instruction sets, devices and libraries.",
     )
+    store = commands.add_parser(
+        "store",
+        help="show or empty what was compiled on this machine",
+        description=(
+            "Show the folder that keeps compiled objects for all clones and packages, and proofs "
+            "of tests that passed. GPU_ENVS_STORE names another folder. Anything in it may be "
+            "deleted at any time."
+        ),
+    )
+    store.add_argument("--empty", action="store_true", help="delete what it holds")
     play = commands.add_parser(
         "play",
         help="play an environment by hand",
@@ -135,6 +153,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             found, is_usable = _doctor().text()
             print(found)
             return 0 if is_usable else 1
+        elif arguments.command == "store":
+            _store(arguments.empty)
         else:
             print(importlib.import_module("gpu_envs.info").text(arguments.id))
     except errors.TROUBLE as problem:

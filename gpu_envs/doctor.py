@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpu_envs import extras, native, registration
-from gpu_envs.building import kept, labels, manifest, places, processor, toolchain, upkeep
+from gpu_envs.building import kept, labels, manifest, places, processor, store, toolchain, upkeep
 
 NEEDED = ("numpy", "gymnasium", "pettingzoo")
 OPTIONAL = {  # by the name in the registry: what it is for, and the extra of ours that brings it
@@ -111,7 +111,7 @@ def _processor() -> Iterator[Finding]:
 def _compilers() -> Iterator[Finding]:
     is_tree = places.is_source_tree()
     try:
-        said = toolchain.identity(toolchain.cxx()).splitlines()[0]
+        said = toolchain.known(toolchain.cxx()).text
         yield Finding("ok", f"C++: {toolchain.cxx()}, {said}")
         if is_tree:
             toolchain.python_includes()
@@ -121,7 +121,7 @@ def _compilers() -> Iterator[Finding]:
         yield Finding("-" if built or not is_tree else "!!", f"C++: {problem}", f"({why})")
     try:
         nvcc = toolchain.nvcc()
-        yield Finding("ok", f"CUDA: {nvcc.path}, {nvcc.identity.partition(' CUB ')[0]}")
+        yield Finding("ok", f"CUDA: {nvcc.path}, {nvcc.identity}")
     except toolchain.CannotBuild as problem:
         remedy = f"to build for a GPU: {extras.command('cuda-build')}" if is_tree else ""
         yield Finding("-", f"CUDA: {problem}", remedy)
@@ -136,6 +136,11 @@ def _files() -> Iterator[Finding]:
         yield Finding("!!", what, remedy)
     if not problems:
         yield Finding("ok", "the catalogue" if is_tree else "all files are as they were shipped")
+    try:
+        for folder in store.folders(quiet=True):
+            yield Finding("ok", f"store of objects: {store.text(folder)}")
+    except toolchain.CannotBuild as problem:
+        yield Finding("!!", f"store of objects: {problem}")
 
 
 def _modules() -> Iterator[Finding]:

@@ -3,8 +3,9 @@
 Usage: .venv/bin/python scripts/build_times.py [ID ...] [--keep FOLDER]
 
 The first ID is trained, the others are made; without any, one of every module. The clone is of the
-last commit, in a temporary folder, with this interpreter's packages (so that pip and downloads are
-not counted); each line is a process of its own, as a user starts it.
+last commit, in a temporary folder, with an empty store of objects and the packages of this
+interpreter (so that pip and downloads are not counted); each line is a process of its own, as a
+user starts it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,14 @@ sys.exit(subprocess.run([*job.command, "-c", job.source, "-o", os.devnull]).retu
 """
 
 
-_UNSET = ("GPU_ENVS_BUILD_DIR", "GPU_ENVS_CUDA", "GPU_ENVS_CPU", "CXX", "CXXFLAGS")
+_UNSET = (
+    "GPU_ENVS_BUILD_DIR",
+    "GPU_ENVS_STORE",
+    "GPU_ENVS_CUDA",
+    "GPU_ENVS_CPU",
+    "CXX",
+    "CXXFLAGS",
+)
 
 
 def _children() -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import importlib
 import os
 import shutil
 import subprocess
@@ -13,7 +14,12 @@ from pathlib import Path
 from typing import Any
 
 # Before the package is imported, and for all processes that tests start: what a user has built
-# must not become part of the tests. Objects stay in the tree's own store.
+# must not become part of the tests. Objects stay in the user's store.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "gpu_envs"))
+os.environ.setdefault(
+    "GPU_ENVS_STORE", str(importlib.import_module("building.places").store_folder())
+)
+del sys.path[0]
 os.environ["GPU_ENVS_CACHE"] = tempfile.mkdtemp(prefix="gpu_envs-tests-")
 atexit.register(shutil.rmtree, os.environ["GPU_ENVS_CACHE"], ignore_errors=True)
 
@@ -23,7 +29,6 @@ import pytest  # noqa: E402
 import gpu_envs  # noqa: E402
 from gpu_envs import native, registration  # noqa: E402
 from gpu_envs.build import build_header  # noqa: E402
-from gpu_envs.building import places  # noqa: E402
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # A process per core: torch, which reads this when it is imported, would have as many threads in
@@ -66,7 +71,6 @@ def gallery_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _cache_of(header: Path, cache: Path) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GPU_ENVS_CACHE", str(cache))
-        patch.setenv("GPU_ENVS_BUILD_DIR", str(places.build_folder()))  # compiled once for all runs
         registration.refresh()
         build_header(header, [native.cpu_target()])
     _forget("Gallery-v0", "Troupe-v0", "Band-v0")

@@ -14,7 +14,10 @@ load it from its folder.
     manifest   the files of an installed package, by hash
     toolchain  the compilers
     limits     the time and memory that a compiler may take
-    objects    objects named by what made them, so that every build of one tree shares them
+    store      what was compiled on this machine, for all trees and wheels
+    compilers  which compiler runs, and what of the environment reaches it
+    objects    objects named by what made them
+    launcher   the same for CMake
     rules      what rules may not say, such as the functions of libm
     symbols    what an object file calls and keeps
     purity     what compiled rules may not use: clocks, static state, libm

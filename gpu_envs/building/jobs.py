@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 import time
@@ -11,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TextIO
 
-from . import limits, objects
+from . import objects
 from .objects import Compile
 from .toolchain import CannotBuild
 
@@ -86,11 +85,11 @@ def run(wanted: Sequence[Compile], title: str) -> Made:
     made: Made = {}
     missing: list[Compile] = []
     for job in wanted:
-        found = objects.stored(job)
+        found = _shown(job)
         if found is None:
             missing.append(job)
         else:
-            made[job] = _shown(job, found)
+            made[job] = found
     missing.sort(key=lambda job: -job.weight)
     progress = Progress(title, len(missing))
     progress.begin()
@@ -99,13 +98,14 @@ def run(wanted: Sequence[Compile], title: str) -> Made:
     return made
 
 
-def _shown(job: Compile, found: tuple[Path, list[str]]) -> tuple[Path, list[str]]:
-    """Note that an object was asked for, and put it where its compiler's report is looked for."""
+def _shown(job: Compile) -> tuple[Path, list[str]] | None:
+    """Return an object that is there; where its compiler's report is looked for, with that."""
+    there = objects.found(job)
+    if there is None:
+        return None
     if job.report:
-        objects.place(found[0], job.object)
-    else:
-        objects.touch(found[0])
-    return found
+        objects.place(there[0], job.object, report=True)
+    return there[0].object, objects.own(job, there[1])
 
 
 def _compile(missing: Sequence[Compile], progress: Progress) -> Made:
@@ -117,8 +117,7 @@ def _compile(missing: Sequence[Compile], progress: Progress) -> Made:
         while waiting or running:
             while waiting and len(running) < worker_count():
                 job = waiting.pop(0)
-                limited = functools.partial(limits.run, seconds=job.seconds)
-                running[pool.submit(objects.make, job, limited)] = job
+                running[pool.submit(objects.make, job)] = job
             progress.at([job.object.stem for job in running.values()])
             done, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
             for future in done:
@@ -136,11 +135,11 @@ def _taken(job: Compile, printed: str, progress: Progress) -> tuple[Path, list[s
     if printed.strip() and not job.report:
         progress.abandon()
         print(printed, file=sys.stderr)
-    found = objects.stored(job)
+    found = _shown(job)
     if found is None:
         raise CannotBuild(f"{job.source} changed while it was compiled: try again")
     progress.step()
-    return _shown(job, found)
+    return found
 
 
 _SHOWN = 40  # lines of what a compiler printed

@@ -53,8 +53,11 @@ class Entry(NamedTuple):
     file: str = ""  # the entry's own name, for `build --forget`
 
 
-def check_trust(path: Path) -> None:
-    """Refuse what somebody else could put code into; one's own group is no stranger."""
+def check_trust(path: Path, variable: str = "GPU_ENVS_CACHE") -> None:
+    """Refuse what somebody else could put code into; one's own group is no stranger.
+
+    `variable` is what names another folder.
+    """
     own_groups = {os.getgid(), os.getegid()}
     real = path.resolve()
     folder = path if path.is_dir() else path.parent
@@ -69,7 +72,7 @@ def check_trust(path: Path) -> None:
         if (strangers and not sticky) or status.st_uid not in (os.geteuid(), 0):
             raise Untrusted(
                 f"{place} belongs to or can be written by somebody else, who could put code there: "
-                "change its owner or mode, or set GPU_ENVS_CACHE to another folder"
+                f"change its owner or mode, or set {variable} to another folder"
             )
 
 

@@ -14,23 +14,51 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from . import compilers
+
 _MOST = 8 << 30  # bytes of memory of one program
 _SHARE = 0.75  # of this machine's memory and swap, where that is less
 _SET_BY = "`build --time-limit SECONDS` sets that of a header outside the tree"
 # Memory is limited in the compiler's own process: a limit set from here could come too late.
-_LIMITED = 'ulimit -v "$0" 2>/dev/null; exec "$@"'
+_LIMITED = (
+    'ulimit -v "$0" 2>/dev/null; used="$1"; shift; "$@"; status=$?; times >"/dev/fd/$used"; '
+    "exit $status"
+)
+_TIME = re.compile(r"(\d+)m([\d.]+)s")
 
 
-def run(command: Sequence[str], cwd: Path, *, seconds: float) -> subprocess.CompletedProcess[str]:
+class Ran(subprocess.CompletedProcess[str]):
+    """A command that has ended, and the processor seconds that it took."""
+
+    processor: float = 0.0
+
+
+def run(command: Sequence[str], cwd: Path, *, seconds: float = 3600.0) -> Ran:
     """Run a command and return its status and all that it printed; it is ended at its limits."""
+    reading, writing = os.pipe()
+    try:
+        done = _run(command, cwd, seconds, writing)
+        os.close(writing)
+        writing = -1
+        used = os.read(reading, 4096).decode()
+    finally:
+        for end in {reading, writing} - {-1}:
+            os.close(end)
+    done.processor = sum(60 * int(minutes) + float(rest) for minutes, rest in _TIME.findall(used))
+    return done
+
+
+def _run(command: Sequence[str], cwd: Path, seconds: float, used: int) -> Ran:
     most = memory()
     with subprocess.Popen(
-        ["/bin/sh", "-c", _LIMITED, str(most >> 10), *command],
+        ["/bin/sh", "-c", _LIMITED, str(most >> 10), str(used), *command],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
         cwd=cwd,
+        env=compilers.environment(),
+        pass_fds=(used,),
     ) as process:
         try:
             printed, _ = process.communicate(timeout=seconds)
@@ -40,11 +68,11 @@ def run(command: Sequence[str], cwd: Path, *, seconds: float) -> subprocess.Comp
             if not isinstance(problem, subprocess.TimeoutExpired):
                 raise
             limit = f"GE: it was ended after {seconds:.0f} s, its time limit ({_SET_BY})"
-            return subprocess.CompletedProcess(command, 124, f"{limit}\n{printed}")
+            return Ran(command, 124, f"{limit}\n{printed}")
     status = process.returncode
     if status and ("out of memory" in printed or "virtual memory exhausted" in printed):
         printed = f"GE: it takes more than {most >> 30} GiB of memory\n{printed}"
-    return subprocess.CompletedProcess(command, status, printed)
+    return Ran(command, status, printed)
 
 
 def memory() -> int:

@@ -1,35 +1,37 @@
 """Objects named by what made them: command, compiler, source and every header it read.
 
 An object is taken from the store where one of that name is there, whoever asked for it first: the
-package's builder, CMake for the native tests (through `launch`), a wheel. What is compared is
-content, never time, and names are free of the tree's own path. For each command and source the
-store remembers the headers that were read, as the last few compilations found them.
+package's builder in any tree, CMake for the native tests (`launcher`), a wheel. What is compared is
+content, never time, and names are free of the paths of trees. For each command and source the store
+remembers the headers that were read, as the last few compilations found them. What compiled without
+a word is the same with -Werror and without.
 """
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import hashlib
 import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import limits, places, store
+from .store import Record
+
 _KEPT = 4  # lists of headers of one source
-_MOST = 3 << 30  # bytes in a store
-_HALF_DONE = ".making-"
 _PATIENCE = 3600  # [s]; no compilation takes longer
-_FORGOTTEN = 90 * 24 * 3600  # [s]
+_HALF_DONE = ".making-"
 _DEPENDENCY = re.compile(r"(?:\\.|\S)+")
 _ESCAPED = re.compile(r"\\([ #])|\$(\$)")  # as make wants names
 _ORDER_FREE = ("-D", "-I")
+_STRICT = ("-Werror", "-Werror=all-warnings")
+_LOOKED_IN = ("-I", "-iquote", "-isystem")
+_WARNING = re.compile(r"\bwarning\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,34 @@ class Compile:
     command: tuple[str, ...]
     source: Path
     object: Path
-    compiler: str  # what the compiler says of itself
-    root: Path  # of the tree: dependencies below it count by content
-    store: Path
-    everywhere: bool = False  # so do all others but those of the system
+    compiler: str  # what the compiler is
+    root: Path  # of the tree
+    stores: tuple[Path, ...]  # to look in; the last is written to
+    system: tuple[str, ...] = ()  # folders of headers that are the compiler's own
+    folders: tuple[tuple[str, Path], ...] = ()  # further ones whose place is not part of a name
     report: bool = False  # keep what the command printed beside the object
     weight: int = 0  # long units begin first
     seconds: float = _PATIENCE  # it is ended after this time
+
+    @functools.cached_property
+    def names(self) -> list[tuple[str, str]]:
+        """Folders that are written as a name, the innermost first."""
+        all_of_them = [("$ROOT", self.root), *self.folders]
+        return sorted(
+            ((name, str(path)) for name, path in all_of_them), key=lambda pair: -len(pair[1])
+        )
+
+    @functools.cached_property
+    def system_folders(self) -> tuple[str, ...]:
+        """Folders of headers that are the compiler's own, or of packages."""
+        words = self.command
+        given = [words[k + 1] for k, word in enumerate(words[:-1]) if word == "-isystem"]
+        return tuple(f"{folder}/" for folder in (*self.system, *given))
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether a warning is an error."""
+        return any(word in _STRICT for word in self.command)
 
 
 def digest(*parts: str | bytes) -> str:
@@ -57,13 +80,22 @@ def digest(*parts: str | bytes) -> str:
     return made.hexdigest()
 
 
+def _placeless(job: Compile, word: str) -> str:
+    """Replace the folders of a command that lie elsewhere in another tree."""
+    for name, path in job.names:
+        if path in word:
+            parts = re.split(re.escape(path) + r"(?![\w.-])", word)
+            word = name.join(parts)
+    return word
+
+
 def words_of(job: Compile) -> list[str]:
     """Return compiler and flags of a command, without the tree's own path.
 
     Of two flags the later wins, so their order counts; definitions and folders come first, as CMake
     has them.
     """
-    words = [word.replace(str(job.root), "$ROOT") for word in job.command[1:]]
+    words = [_placeless(job, word) for word in job.command[1:] if word not in _STRICT]
     free = {word for word in words if word.startswith(_ORDER_FREE)}
     efforts = [word for word in words if word.startswith("-O")][-1:]
     rest = [word for word in words if not word.startswith((*_ORDER_FREE, "-O"))]
@@ -74,38 +106,98 @@ def _command_key(job: Compile) -> str:
     return digest(*words_of(job), job.source.read_bytes())
 
 
-def _lists_file(job: Compile) -> Path:
-    return job.store / f"{_command_key(job)}.headers"
+def _lists_file(folder: Path, job: Compile) -> Path:
+    return folder / "made" / f"{_command_key(job)}.headers"
 
 
-def _read_lists(job: Compile) -> list[list[str]]:
+def _read_lists(folder: Path, job: Compile) -> list[list[str]]:
+    """Return the lists of headers that are known of a command; of a damaged file, none."""
     try:
-        found: list[list[str]] = json.loads(_lists_file(job).read_text(encoding="utf-8"))
-        return found
-    except (OSError, ValueError):
+        found = json.loads(_lists_file(folder, job).read_text(encoding="utf-8"))
+        whole = all(isinstance(name, str) for names in found for name in names)
+        return [list(names) for names in found] if whole else []
+    except (OSError, ValueError, TypeError):
         return []
+
+
+# ---- headers
+
+
+def path_of(job: Compile, name: str) -> str:
+    """Return where a header of a list lies here."""
+    start, slash, rest = name.partition("/")
+    folder = next((path for known, path in job.names if known == start), None)
+    return folder + slash + rest if folder is not None else name
+
+
+def _is_system(job: Compile, path: str) -> bool:
+    return path.startswith(job.system_folders)
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _digest_at(path: str, _state: tuple[int, int, int, int]) -> str:
+    with open(path, "rb") as file:
+        return digest(file.read())
+
+
+def _content(job: Compile, path: str) -> str | bytes:
+    """Return the content of a header, or a hash; of the system's, as long as it seems unchanged."""
+    if not _is_system(job, path):
+        with open(path, "rb") as file:
+            return file.read()
+    s = os.stat(path)
+    return _digest_at(path, (s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns))
 
 
 def _object_key(job: Compile, headers: Sequence[str]) -> str | None:
     parts: list[str | bytes] = [_command_key(job)]
-    for name in headers:
+    try:
+        for name in headers:
+            parts += [name, _content(job, path_of(job, name))]
+    except OSError:
+        return None
+    return digest(*parts, *_in_the_way(job, headers))
+
+
+def _in_the_way(job: Compile, headers: Sequence[str]) -> list[str]:
+    """Return the files that a search for a header might meet before it, as far as there are any.
+
+    A header that is new there, in a folder that is looked in first, is another object's.
+    """
+    looked_in = {os.path.dirname(job.source)}
+    for k, word in enumerate(job.command):
+        for flag in _LOOKED_IN:
+            if word == flag and k + 1 < len(job.command):
+                looked_in.add(job.command[k + 1])
+            elif word.startswith(flag) and flag != word:
+                looked_in.add(word[len(flag) :])
+    paths = [path_of(job, name) for name in headers]
+    looked_in |= {os.path.dirname(path) for path in paths if not _is_system(job, path)}
+    beside: dict[str, list[str]] = {}
+    for folder in sorted(looked_in):
         try:
-            parts += [name, (job.root / name).read_bytes()]
+            for name in os.listdir(os.path.join(job.root, folder)):
+                beside.setdefault(name, []).append(folder)
         except OSError:
-            return None
-    return digest(*parts)
-
-
-def stored(job: Compile) -> tuple[Path, list[str]] | None:
-    """Return the object that a command would make, and its headers, if it is there."""
-    for headers in reversed(_read_lists(job)):
-        key = _object_key(job, headers)
-        if key is None:
             continue
-        path = job.store / f"{key}.o"
-        if path.exists() and (not job.report or path.with_suffix(".txt").exists()):
-            return path, headers
-    return None
+    return sorted(
+        _placeless(job, other)
+        for path in paths
+        for other in _others(path, beside)
+        if os.path.isfile(other)
+    )
+
+
+def _others(path: str, beside: dict[str, list[str]]) -> Iterator[str]:
+    """Yield where a header would lie in folders that have its first part, other than itself."""
+    rest = path
+    while rest:
+        rest, _, last = rest.rpartition("/")
+        tail = path[len(rest) + 1 :]
+        for folder in beside.get(last, ()):
+            other = f"{folder}/{tail}"
+            if other != path:
+                yield other
 
 
 def _dependencies(text: str) -> list[str]:
@@ -115,223 +207,125 @@ def _dependencies(text: str) -> list[str]:
     return [_ESCAPED.sub(lambda found: found[1] or found[2], word) for word in words[after + 1 :]]
 
 
-def _escaped(name: str) -> str:
-    return name.replace("$", "$$").replace("#", "\\#").replace(" ", "\\ ")
-
-
-def _own(job: Compile, paths: Sequence[str]) -> list[str]:
-    """Keep the dependencies that may change: those of the tree; where it is asked, all.
+def _named(job: Compile, paths: Sequence[str]) -> list[str]:
+    """Return the headers of a list of dependencies, by names that hold in every tree.
 
     A name in the tree is one of the tree's, whatever it links to.
     """
     root, source = job.root.resolve(), job.source.resolve()
-    kept = set()
+    found = set()
     for name in paths:
         path = Path(os.path.normpath(job.root / name))
         real = path.resolve()
         if real == source:
             continue
-        inside = next((p for p in (path, real) if p.is_relative_to(root)), None)
-        if inside is not None:
-            kept.add(str(inside.relative_to(root)))
-        elif path.is_relative_to(job.root):
-            kept.add(str(path.relative_to(job.root)))
-        elif job.everywhere:
-            kept.add(str(path))
-    return sorted(kept)
-
-
-Run = Callable[[Sequence[str], Path], subprocess.CompletedProcess[str]]
-
-
-def _run(command: Sequence[str], cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-        cwd=cwd,
-    )
-
-
-def make(job: Compile, run: Run = _run) -> tuple[int, str, list[str]]:
-    """Run a command and store its object; return exit status, what it printed, and headers.
-
-    `run` may set limits: CMake, which calls this file as a program, has none.
-    """
-    job.store.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=job.store, prefix=_HALF_DONE) as folder:
-        made, listed = Path(folder) / "made.o", Path(folder) / "made.d"
-        begun = os.stat(folder).st_ctime_ns  # by the clock that headers are dated by
-        asked = _command_key(job)
-        command = [*job.command, "-MMD", "-MF", str(listed), "-MT", "made.o", "-c", str(job.source)]
-        done = run([*command, "-o", str(made)], job.root)
-        if done.returncode or not made.exists():
-            return done.returncode or 1, done.stdout, []
-        headers = _own(job, _dependencies(listed.read_text(encoding="utf-8")))
-        if lost := [name for name in headers if not (job.root / name).exists()]:
-            return 1, f"{job.source}: it includes {lost[0]!r}, whose name cannot be followed\n", []
-        key = _object_key(job, headers)
-        if key is None or asked != _command_key(job) or _changed_since(begun, job, headers):
-            return 1, f"{job.source}: a header changed while it was compiled: try again\n", []
-        lists = [known for known in _read_lists(job) if known != headers][-_KEPT + 1 :]
-        (Path(folder) / "lists").write_text(json.dumps([*lists, headers]), encoding="utf-8")
-        os.replace(Path(folder) / "lists", _lists_file(job))
-        if job.report:
-            (Path(folder) / "made.txt").write_text(done.stdout, encoding="utf-8")
-            os.replace(Path(folder) / "made.txt", job.store / f"{key}.txt")
-        os.replace(made, job.store / f"{key}.o")
-    return 0, done.stdout, headers
-
-
-def _changed_since(begun: int, job: Compile, headers: Sequence[str]) -> bool:
-    """Whether a header was edited while the compiler ran: the object is not of what is there now.
-
-    The time that the system keeps, since tools set the other one as they like.
-    """
-    return any((job.root / name).stat().st_ctime_ns > begun for name in headers)
-
-
-def place(stored_object: Path, to: Path) -> None:
-    """Put an object where a linker looks for it, by a link where that is possible.
-
-    What ptxas said of it lies beside it, for scripts/check_spills.py.
-    """
-    to.parent.mkdir(parents=True, exist_ok=True)
-    files = {stored_object: to, stored_object.with_suffix(".txt"): to.with_suffix(".ptxas.txt")}
-    for source, target in files.items():
-        if not source.exists():
-            target.unlink(missing_ok=True)
-            continue
-        # Renamed into place: a name that is written to may be another object of the store.
-        with tempfile.TemporaryDirectory(dir=to.parent, prefix=_HALF_DONE) as folder:
-            half = Path(folder) / target.name
-            try:
-                os.link(source, half)
-            except OSError:
-                shutil.copyfile(source, half)
-            os.replace(half, target)
-    touch(stored_object)
-
-
-def touch(stored_object: Path) -> None:
-    """Note that an object was asked for; its time of change is left, which Ninja compares."""
-    with contextlib.suppress(OSError):
-        status = stored_object.stat()
-        os.utime(stored_object, ns=(time.time_ns(), status.st_mtime_ns))
-
-
-def _sizes(store: Path) -> list[tuple[int, int, Path]]:
-    """Return when each object was asked for, its bytes, and where it is."""
-    found = []
-    for path in store.glob("*.o"):
-        with contextlib.suppress(OSError):  # others prune too
-            status = path.stat()
-            found.append((status.st_atime_ns, status.st_size, path))
+        if not path.is_relative_to(job.root) and real.is_relative_to(root):
+            path = job.root / real.relative_to(root)
+        known = next((n for n, folder in job.names if path.is_relative_to(folder)), None)
+        if known is None:
+            found.add(str(path))
+        else:
+            found.add(f"{known}/{path.relative_to(dict(job.names)[known])}")
     return sorted(found)
 
 
-def prune(store: Path) -> None:
-    """Forget the objects that were asked for longest ago, where they are very large together.
+def own(job: Compile, headers: Sequence[str]) -> list[str]:
+    """Return the headers that are not the compiler's: below the tree's root by their names there.
 
-    And what compilations left that were killed, and lists of headers that nobody used for long.
+    The product's label keeps these, so that an edit is noticed.
     """
-    for left in [*store.glob(f"{_HALF_DONE}*"), *store.glob("*.headers")]:
-        patience = _PATIENCE if left.name.startswith(_HALF_DONE) else _FORGOTTEN
-        with contextlib.suppress(OSError):
-            if left.stat().st_mtime < time.time() - patience:
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
-    objects = _sizes(store)
-    excess = sum(size for _, size, _ in objects) - _MOST
-    for _, size, path in objects:
-        if excess <= 0:
-            break
-        excess -= size
-        for suffix in (".o", ".txt"):
-            path.with_suffix(suffix).unlink(missing_ok=True)
+    root = f"{job.root}/"
+    paths = (path_of(job, name) for name in headers)
+    return sorted(path.removeprefix(root) for path in paths if not _is_system(job, path))
 
 
-_ASKED = ("CPATH", "CPLUS_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH")
+# ---- finding and making
 
 
-def compiler_identity(compiler: str) -> str:
-    """Return what a compiler says of itself, by whichever name it is called.
+def found(job: Compile) -> tuple[Record, list[str]] | None:
+    """Return what a store has of the object that a command would make, and its headers."""
+    for folder in job.stores:
+        for headers in reversed(_read_lists(folder, job)):
+            key = _object_key(job, headers)
+            record = store.find(folder, key) if key is not None else None
+            if record is None or record.bound not in ("", _bound(job)):
+                continue
+            if not (job.is_strict and _WARNING.search(record.said)):
+                return record, headers
+    return None
 
-    And what it reads of the environment beside its command.
+
+def stored(job: Compile) -> tuple[Path, list[str]] | None:
+    """Return the object that a command would make, and its own headers, if it is there."""
+    there = found(job)
+    return (there[0].object, own(job, there[1])) if there else None
+
+
+def _bound(job: Compile) -> str:
+    return "\n".join(path for _, path in job.names)
+
+
+def make(job: Compile) -> tuple[int, str, list[str]]:
+    """Run a command and store its object; return exit status, what it printed, and own headers."""
+    folder = job.stores[-1]
+    try:
+        with store.workplace(folder) as work:
+            return _make(job, folder, work)
+    except OSError as problem:
+        remedy = "GPU_ENVS_STORE names another folder"
+        return 1, f"{folder} cannot be written ({problem.strerror}): {remedy}\n", []
+
+
+def _make(job: Compile, folder: Path, work: Path) -> tuple[int, str, list[str]]:
+    made, listed = work / "made.o", work / "made.d"
+    begun = os.stat(work).st_ctime_ns  # by the clock that headers are dated by
+    asked = _command_key(job)
+    command = [*job.command, "-MD", "-MF", str(listed), "-MT", "made.o", "-c", str(job.source)]
+    done = limits.run([*command, "-o", str(made)], job.root, seconds=job.seconds)
+    if done.returncode or not made.exists():
+        return done.returncode or 1, done.stdout, []
+    headers = _named(job, _dependencies(listed.read_text(encoding="utf-8")))
+    if lost := [name for name in headers if not os.path.exists(path_of(job, name))]:
+        return 1, f"{job.source}: it includes {lost[0]!r}, whose name cannot be followed\n", []
+    key = _object_key(job, headers)
+    if key is None or asked != _command_key(job) or _changed(job, headers, begun, listed):
+        return 1, f"{job.source}: a header changed while it was compiled: try again\n", []
+    lists = [known for known in _read_lists(folder, job) if known != headers][-_KEPT + 1 :]
+    data = made.read_bytes()
+    holds_path = any(path.encode() in data for _, path in job.names)
+    record = Record(made, done.stdout, _bound(job) if holds_path else "", done.processor)
+    store.put(folder, key, record)
+    places.write(_lists_file(folder, job), json.dumps([*lists, headers]))
+    store.prune_now_and_then(folder)
+    return 0, done.stdout, own(job, headers)
+
+
+def _changed(job: Compile, headers: Sequence[str], begun: int, listed: Path) -> bool:
+    """Whether a header was edited while the compiler ran: the object is not of what is there now.
+
+    By the time that the system keeps, since tools set the other one as they like. What is dated
+    after now was written before a clock was set back.
     """
-    version, machine = (
-        subprocess.run([compiler, flag], capture_output=True, text=True, check=False).stdout
-        for flag in ("--version", "-dumpmachine")
-    )
-    first = version.partition("\n")[0].removeprefix(Path(compiler).name)
-    asked = [f"{name}={os.environ[name]}" for name in _ASKED if os.environ.get(name)]
-    return " ".join([first.strip(), machine.strip(), *asked])
+    now = listed.parent / "now"
+    now.touch()
+    ended = now.stat().st_ctime_ns
+    return any(begun < os.stat(path_of(job, name)).st_ctime_ns <= ended for name in headers)
 
 
-# ---- CMake's launcher: `objects.py STORE ROOT compiler arguments...`
+def place(record: Record, to: Path, *, report: bool = False) -> None:
+    """Copy an object to where a linker looks for it.
 
-_TAKES_VALUE = {"-o", "-MF", "-MT", "-MQ"}
-
-
-def launch(arguments: Sequence[str]) -> int:
-    """Run one compile command of CMake's through the store; anything else, as it is."""
-    store, root, compiler, *given = arguments
-    asked = asked_for(Path(store), Path(root), [compiler, *given])
-    if asked is None:
-        return subprocess.run([compiler, *given], check=False).returncode
-    return _serve(*asked)
-
-
-def asked_for(
-    store: Path, root: Path, command: Sequence[str]
-) -> tuple[Compile, dict[str, str]] | None:
-    """Read one of CMake's compile commands; None where it is something else."""
-    compiler, *given = command
-    kept: list[str] = []
-    values: dict[str, str] = {}
-    words = iter(given)
-    for word in words:
-        if word in _TAKES_VALUE:
-            values[word] = next(words)
-        elif word not in ("-MD", "-c"):
-            kept.append(word)
-    sources = [word for word in kept if word.endswith((".cpp", ".cc", ".cxx"))]
-    if "-c" not in given or "-o" not in values or len(sources) != 1:
-        return None
-    kept.remove(sources[0])
-    job = Compile(
-        command=(compiler, *kept),
-        source=Path(sources[0]),
-        object=Path(values["-o"]),
-        compiler=compiler_identity(compiler),
-        root=root,
-        store=store,
-    )
-    return job, values
-
-
-def _serve(job: Compile, values: dict[str, str]) -> int:
-    """Put an object, made or found, and its list of headers where CMake wants them."""
-    found = stored(job)
-    if found is None:
-        status, printed, _ = make(job)
-        sys.stderr.write(printed)
-        if status:
-            return status
-        found = stored(job)
-        if found is None:
-            return 1
-    made, headers = found
-    place(made, job.object)
-    os.utime(job.object)  # Ninja asks for what is newer than its headers
-    if "-MF" in values:
-        names = [str(job.source), *(str(job.root / name) for name in headers)]
-        listed = " \\\n  ".join(_escaped(name) for name in names)
-        Path(values["-MF"]).write_text(f"{values.get('-MT', values['-o'])}: {listed}\n")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(launch(sys.argv[1:]))
+    A copy, since times are a file's own: Ninja asks for what is newer than its headers. What ptxas
+    said lies beside it, for scripts/check_spills.py.
+    """
+    to.parent.mkdir(parents=True, exist_ok=True)
+    said = to.with_suffix(".ptxas.txt")
+    with tempfile.TemporaryDirectory(dir=to.parent, prefix=_HALF_DONE) as folder:
+        half = Path(folder) / to.name
+        shutil.copyfile(record.object, half)
+        os.replace(half, to)
+        if report:
+            (Path(folder) / said.name).write_text(record.said, encoding="utf-8")
+            os.replace(Path(folder) / said.name, said)
+        else:
+            said.unlink(missing_ok=True)

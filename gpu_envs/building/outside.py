@@ -155,13 +155,12 @@ def build(header: Path, target: str, seconds: float = SECONDS) -> Path:
 
 
 def _product(header: Path, target: str, file: Path) -> recipes.Product:
-    objects = places.headers_build_folder()
-    check_path(objects)
-    if not places.is_source_tree() or objects.is_relative_to(places.cache_folder()):
-        for part in ("objects", "units"):  # what the linker takes is code too
-            _own_folder(objects / part)
+    build_folder = places.headers_build_folder()
+    check_path(build_folder)
+    if not places.is_source_tree() or build_folder.is_relative_to(places.cache_folder()):
+        _own_folder(build_folder / "units")  # what is compiled is code too
     return recipes.module(
-        header.stem, header, target, file.parent, name=key_of(header), build=objects
+        header.stem, header, target, file.parent, name=key_of(header), build=build_folder
     )
 
 

@@ -6,12 +6,13 @@ import json
 import os
 import shutil
 import subprocess
+import sysconfig
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import labels, objects, places, toolchain
+from . import compilers, labels, objects, places, store, toolchain
 from .objects import Compile
 from .toolchain import CannotBuild
 
@@ -85,30 +86,32 @@ def _compile(
     name: str,
     *,
     build: Path | None = None,
-    everywhere: bool = False,
+    folders: tuple[tuple[str, Path], ...] = (),
     weight: int = 0,
-    versions: str = "",
 ) -> Compile:
     """Describe one object; sources that end in .cu go to nvcc."""
     root = places.kernels().parent
     build = build or places.build_folder()
     folder = build / target  # for what is looked at: objects lie in the store
+    host = toolchain.known(toolchain.cxx())
     include = f"-I{places.kernels()}"
     if source.suffix == ".cu":
         tool = toolchain.nvcc()
         command = (tool.path, include, *flags)
-        compiler = f"{tool.identity} {toolchain.identity(toolchain.cxx())}"
+        compiler = f"{tool.identity} {tool.parts()} {host.text}"
+        system = (*host.system, str(tool.include))
     else:
         command = (toolchain.cxx(), include, *flags)
-        compiler = toolchain.identity(toolchain.cxx())
+        compiler, system = host.text, host.system
     return Compile(
         command=command,
         source=source,
         object=folder / f"{name}.o",
-        compiler=f"{compiler} {versions}".strip(),
+        compiler=compiler,
         root=root,
-        store=build / "objects",
-        everywhere=everywhere,
+        stores=store.folders(),
+        system=system,
+        folders=(("$SITE", Path(sysconfig.get_path("purelib"))), *folders),
         report=source.suffix == ".cu",
         weight=weight,
     )
@@ -211,7 +214,6 @@ def bindings(target: str, folder: Path, *, strip: bool = False) -> Product:
         [*flags, *includes],
         "module",
         weight=_LONGEST,
-        versions=toolchain.python_versions(),
     )
     link = [*_linker(target, strip=strip), "-Wl,-rpath,$ORIGIN"]
     # Its own names for its own calls, where Python opens libraries for all to see.
@@ -242,10 +244,11 @@ def _units(
     stem: str, header: Path, target: str, key: str, machine: str, more: Sequence[str], build: Path
 ) -> Iterator[Compile]:
     """Describe an environment's own objects; `key` tells headers outside the tree apart."""
-    include = header if key else header.relative_to(places.kernels())
+    beside = ("$HEADER", header.parent)
+    include = header.name if key else header.relative_to(places.kernels())
     count, weight = places.unit_count(header), _weight(stem, header)
     flags = toolchain.nvcc_flags() if machine == "cuda" else toolchain.host_flags(target)
-    flags = [*flags, *more]
+    flags = [*flags, *more, *(toolchain.beside(header.parent, machine) if key else ())]
     for part in range(count):
         text = _filled(
             "unit.in",
@@ -258,7 +261,8 @@ def _units(
         )
         name = f"{stem}_{machine}{key}" + (f"_{part}" if part else "")
         unit = _written(f"{name}.{'cu' if machine == 'cuda' else 'cpp'}", text, build)
-        yield _compile(unit, target, flags, name, build=build, everywhere=bool(key), weight=weight)
+        folders = (beside,) if key else ()
+        yield _compile(unit, target, flags, name, build=build, folders=folders, weight=weight)
 
 
 def module(
@@ -333,8 +337,14 @@ def link(product: Product, found: Sequence[Path], label: labels.Label) -> None:
     with tempfile.TemporaryDirectory(dir=product.file.parent, prefix=prefix) as folder:
         file = Path(folder) / product.file.name
         done = subprocess.run(
-            [*command, "-o", str(file)], capture_output=True, text=True, check=False
+            [*command, "-o", str(file)],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=compilers.environment(),
         )
+        if gone := [str(path) for path in found if done.returncode and not path.exists()]:
+            raise CannotBuild(f"{gone[0]} was deleted while {product.title} was built: try again")
         if done.returncode:
             said = "\n".join(done.stderr.rstrip().splitlines()[:10])
             raise CannotBuild(f"linking {product.file.name} failed:\n{said}")

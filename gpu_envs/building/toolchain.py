@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from . import flags, objects, places
+from . import compilers, flags, places, store
 
 # Refused, of the compilers of either machine.
 _FORBIDDEN = re.compile(
@@ -49,9 +49,9 @@ def cxx() -> str:
 
 
 @cache
-def identity(compiler: str) -> str:
-    """Return what a compiler says of itself; refuses those that are too old."""
-    found = objects.compiler_identity(compiler)
+def known(compiler: str) -> compilers.Known:
+    """Return what a compiler is; refuses those that are too old."""
+    found = compilers.known(compiler, store.folders()[-1] / "tools")
     version = _output([compiler, "-dumpversion"]).strip()
     major = version.split(".")[0]
     if not is_clang(compiler) and major.isdigit() and int(major) < 11:
@@ -108,6 +108,14 @@ def host_flags(target: str, effort: str = "optimised") -> list[str]:
     return [*named, *extra()]
 
 
+def beside(folder: Path, machine: str) -> list[str]:
+    """Return flags to include a header by its name alone; the folder's path leaves no trace."""
+    found = [f"-ffile-prefix-map={folder}/="]
+    if machine == "cuda":
+        return [f"-Xcompiler=-iquote,{folder},{','.join(found)}"]
+    return ["-iquote", str(folder), *found]
+
+
 # ---- CUDA
 
 
@@ -116,11 +124,16 @@ class Nvcc:
     """A CUDA compiler and its folders."""
 
     path: str
+    top: Path
     include: Path
     cub: Path
     runtime: Path
-    identity: str  # of the compiler, and of the headers it brings
+    identity: str  # its version, and the flags that it is given by variables
     major: str  # of the runtime's version
+
+    def parts(self) -> str:
+        """Return a hash of its programs."""
+        return compilers.cuda_parts(self.top, store.folders()[-1] / "tools")
 
 
 def _first(name: str, *folders: Path) -> Path | None:
@@ -165,7 +178,6 @@ def nvcc() -> Nvcc:
     if include is None or runtime is None:
         raise CannotBuild(f"{top} has no CUDA runtime (cuda_runtime.h, libcudart_static.a)")
     identity = _output([path, "--version"]).strip().splitlines()[-1]
-    identity += " CUB " + objects.digest((cub / "cub" / "version.cuh").read_bytes())
     for name in _NVCC_READS:
         identity += "".join(f" {flag}" for flag in _checked(name))
     text = (include / "cuda_runtime_api.h").read_text(encoding="utf-8", errors="replace")
@@ -173,7 +185,7 @@ def nvcc() -> Nvcc:
     if not stated:
         raise CannotBuild(f"{include} does not say which version of the CUDA runtime it is")
     major = str(int(stated[1]) // 1000)
-    return Nvcc(path, include, cub, runtime / "libcudart_static.a", identity, major)
+    return Nvcc(path, top, include, cub, runtime / "libcudart_static.a", identity, major)
 
 
 def driver_answers() -> bool:
@@ -269,10 +281,3 @@ def python_includes() -> list[str]:
             ) from None
         found = str(kept)
     return [str(folder), found]
-
-
-def python_versions() -> str:
-    """Return what tells apart the headers that lie in folders of one name."""
-    python, pybind = (Path(folder) for folder in python_includes())
-    files = (python / "patchlevel.h", pybind / "pybind11" / "detail" / "common.h")
-    return " ".join(objects.digest(file.read_bytes()) for file in files if file.exists())

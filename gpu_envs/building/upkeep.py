@@ -39,7 +39,7 @@ def _inputs(product: Product, made: jobs.Made) -> dict[str, labels.Input]:
     names |= {places.input_name(job.source) for job in product.objects}
     names |= {places.input_name(path) for path in product.also}
     paths = {name: Path(places.input_path(name)) for name in sorted(names)}
-    generated = {job.store.parent / "units" for job in product.objects}
+    generated = {job.object.parents[1] / "units" for job in product.objects}
     return {
         name: labels.seen(path)
         for name, path in paths.items()
@@ -61,8 +61,6 @@ def build(products: Sequence[Product], *, title: str = "", shipped: bool = False
         label.made = recipes.made(product)
         label.data = _data_hashes(product.data)
         recipes.link(product, [made[job][0] for job in product.objects], label)
-    for store in {job.store for job in wanted}:
-        objects.prune(store)
 
 
 def _data_hashes(folders: Sequence[Path]) -> dict[str, str]:

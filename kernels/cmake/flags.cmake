@@ -29,9 +29,8 @@ find_program(GE_FOUND_PYTHON NAMES python3 python)
 if(NOT GE_PYTHON)
   set(GE_PYTHON "${GE_FOUND_PYTHON}")
 endif()
-if(GE_STORE AND GE_PYTHON)
-  set(CMAKE_CXX_COMPILER_LAUNCHER
-      "${GE_PYTHON};-E;-S;${GE_ROOT}/gpu_envs/building/objects.py;${GE_STORE};${GE_ROOT}")
+if(GE_PYTHON)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${GE_PYTHON};-E;-S;${GE_ROOT}/gpu_envs/building/launcher.py;${GE_ROOT}")
 endif()
 
 find_package(Threads REQUIRED)

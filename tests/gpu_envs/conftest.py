@@ -78,8 +78,6 @@ def _copy(tmp_path: Path, name: str, stems: tuple[str, ...]) -> Copy:
         shutil.copy2(places.CATALOGUE / f"{stem}.json", root / "gpu_envs" / "catalogue")
     build = tmp_path / f"{name}-build"
     build.mkdir()
-    # What was compiled once is not compiled again.
-    (build / "objects").symlink_to(places.build_folder() / "objects", target_is_directory=True)
     environment = {
         "PYTHONPATH": str(root),
         "GPU_ENVS_BUILD_DIR": str(build),

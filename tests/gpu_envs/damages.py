@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+
+_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE = 24, 1
+
+
+def give_up_writing_everywhere() -> None:
+    """Take from root's process what would let it write where the mode says no."""
+    if os.geteuid() == 0:
+        assert ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, 0, 0, 0) == 0
 
 
 def _flip(path: Path, chance: random.Random) -> None:

@@ -19,7 +19,7 @@ def _job(root: Path, name: str, text: str, weight: int = 0) -> Compile:
         object=root / "out" / f"{name}.o",
         compiler="a compiler",
         root=root,
-        store=root / "store",
+        stores=(root / "store",),
         weight=weight,
     )
 

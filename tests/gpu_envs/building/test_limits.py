@@ -49,3 +49,10 @@ def test_swap_counts_as_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(os, "sysconf", {"SC_PHYS_PAGES": 1 << 18, "SC_PAGE_SIZE": 4096}.get)
     monkeypatch.setattr(limits, "swap", lambda: 1 << 30)
     assert limits.memory() == 3 << 29  # three quarters of 2 GiB
+
+
+def test_the_processor_seconds_of_a_command_are_known(tmp_path: Path) -> None:
+    program = "import time\nwhile time.process_time() < 0.3: pass"
+    done = limits.run([sys.executable, "-c", program], tmp_path, seconds=60)
+    assert 0.29 <= done.processor < 3
+    assert limits.run(["sleep", "0.3"], tmp_path, seconds=60).processor < 0.2

@@ -1,4 +1,4 @@
-"""The store of objects, with sources of a line."""
+"""What names an object: sources of a line, and each thing that could change what is made."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from gpu_envs import native
-from gpu_envs.building import objects, places, recipes, toolchain
+from gpu_envs.building import compilers, launcher, objects, places, recipes, store, toolchain
 from gpu_envs.building.objects import Compile
 
 
@@ -24,14 +25,15 @@ def _tree(root: Path) -> Path:
     return root
 
 
-def _job(root: Path, store: Path, *flags: str) -> Compile:
+def _job(root: Path, kept: Path, *flags: str) -> Compile:
     return Compile(
         command=(toolchain.cxx(), "-O1", f"-I{root}", *flags),
         source=root / "a.cpp",
         object=root / "out" / "a.o",
         compiler="a compiler",
         root=root,
-        store=store,
+        stores=(kept,),
+        system=toolchain.known(toolchain.cxx()).system,
     )
 
 
@@ -53,7 +55,7 @@ def test_the_same_question_has_the_same_object(tmp_path: Path) -> None:
     path = _made(job)
     assert _found(job) == path
     assert objects.stored(job) == (path, ["a.hpp"])
-    assert [entry.suffix for entry in (tmp_path / "store").iterdir()].count(".o") == 1
+    assert store.sizes(tmp_path / "store").objects == 1
 
 
 def test_a_changed_header_makes_another_object_and_changed_back_the_first(tmp_path: Path) -> None:
@@ -70,19 +72,19 @@ def test_a_changed_header_makes_another_object_and_changed_back_the_first(tmp_pa
 
 
 def test_flags_and_compiler_name_an_object_but_the_order_of_flags_does_not(tmp_path: Path) -> None:
-    root, store = _tree(tmp_path / "tree"), tmp_path / "store"
-    job = _job(root, store, "-DA", "-DB")
+    root, kept = _tree(tmp_path / "tree"), tmp_path / "store"
+    job = _job(root, kept, "-DA", "-DB")
     first = _made(job)
-    assert _found(_job(root, store, "-DB", "-DA")) == first
-    assert objects.stored(_job(root, store, "-DA", "-DB", "-O2")) is None
-    assert objects.stored(_job(root, store, "-DA")) is None
+    assert _found(_job(root, kept, "-DB", "-DA")) == first
+    assert objects.stored(_job(root, kept, "-DA", "-DB", "-O2")) is None
+    assert objects.stored(_job(root, kept, "-DA")) is None
     assert objects.stored(dataclasses.replace(job, compiler="another")) is None
 
 
 def test_of_two_flags_the_later_wins_so_their_order_counts(tmp_path: Path) -> None:
-    root, store = _tree(tmp_path / "tree"), tmp_path / "store"
-    _made(_job(root, store, "-fno-inline", "-finline"))
-    assert objects.stored(_job(root, store, "-finline", "-fno-inline")) is None
+    root, kept = _tree(tmp_path / "tree"), tmp_path / "store"
+    _made(_job(root, kept, "-fno-inline", "-finline"))
+    assert objects.stored(_job(root, kept, "-finline", "-fno-inline")) is None
 
 
 def test_a_folder_of_any_name_has_its_headers_read(tmp_path: Path) -> None:
@@ -108,19 +110,21 @@ def test_a_header_that_is_a_link_counts_as_where_it_leads(tmp_path: Path) -> Non
     assert objects.stored(job) is None
 
 
+@pytest.mark.parametrize("name", ["CPLUS_INCLUDE_PATH", "COMPILER_PATH", "NIX_CFLAGS_COMPILE"])
 def test_what_the_compiler_reads_beside_its_command_names_an_object(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    before = objects.compiler_identity(toolchain.cxx())
-    monkeypatch.setenv("CPLUS_INCLUDE_PATH", "/elsewhere")
-    assert objects.compiler_identity(toolchain.cxx()) != before
+    before = compilers.known(toolchain.cxx()).text
+    monkeypatch.setenv(name, "/elsewhere")
+    assert compilers.known(toolchain.cxx()).text != before
+    assert compilers.environment()[name] == "/elsewhere"
 
 
 def test_of_several_efforts_the_last_counts(tmp_path: Path) -> None:
-    root, store = _tree(tmp_path / "tree"), tmp_path / "store"
-    first = _made(_job(root, store, "-O0", "-O2"))
-    assert _found(_job(root, store, "-O2")) == first
-    assert objects.stored(_job(root, store, "-O2", "-O0")) is None
+    root, kept = _tree(tmp_path / "tree"), tmp_path / "store"
+    first = _made(_job(root, kept, "-O0", "-O2"))
+    assert _found(_job(root, kept, "-O2")) == first
+    assert objects.stored(_job(root, kept, "-O2", "-O0")) is None
 
 
 def test_trees_of_different_paths_share_objects(tmp_path: Path) -> None:
@@ -128,7 +132,7 @@ def test_trees_of_different_paths_share_objects(tmp_path: Path) -> None:
     first = _made(_job(one, tmp_path / "store", f"-ffile-prefix-map={one}/="))
     job = _job(two, tmp_path / "store", f"-ffile-prefix-map={two}/=")
     assert _found(job) == first
-    assert _made(dataclasses.replace(job, store=tmp_path / "other")).name == first.name
+    assert _made(dataclasses.replace(job, stores=(tmp_path / "other",))).name == first.name
 
 
 def test_a_header_that_moves_is_found_again(tmp_path: Path) -> None:
@@ -144,19 +148,126 @@ def test_a_header_that_moves_is_found_again(tmp_path: Path) -> None:
     assert _found(job) == first
 
 
-def test_headers_elsewhere_count_where_asked(tmp_path: Path) -> None:
+def test_headers_elsewhere_count(tmp_path: Path) -> None:
     root, other = _tree(tmp_path / "tree"), tmp_path / "other"
     other.mkdir()
     (other / "far.hpp").write_text("constexpr int kFar = 1;\n")
     (root / "a.hpp").write_text(
         '#include <vector>\n#include "../other/far.hpp"\nconstexpr int kA = kFar;\n'
     )
-    job = dataclasses.replace(_job(root, tmp_path / "store"), everywhere=True)
+    job = _job(root, tmp_path / "store")
     _made(job)
     assert objects.stored(job) is not None
     assert objects.stored(job)[1] == [str(other / "far.hpp"), "a.hpp"]  # and nothing of the system
     (other / "far.hpp").write_text("constexpr int kFar = 2;\n")
     assert objects.stored(job) is None
+
+
+def test_headers_of_the_system_count_too(tmp_path: Path) -> None:
+    root, system = _tree(tmp_path / "tree"), tmp_path / "system"
+    system.mkdir()
+    (system / "far.hpp").write_text("constexpr int kFar = 1;\n")
+    (root / "a.hpp").write_text("#include <far.hpp>\nconstexpr int kA = kFar;\n")
+    job = _job(root, tmp_path / "store", "-isystem", str(system))
+    path = _made(job)
+    assert objects.stored(job) == (path, ["a.hpp"])
+    (system / "far.hpp").write_text("constexpr int kFar = 2;\n")
+    assert objects.stored(job) is None
+
+
+def test_a_header_that_is_new_in_a_folder_looked_in_before_counts(tmp_path: Path) -> None:
+    root, late = _tree(tmp_path / "tree"), tmp_path / "late"
+    (root / "early").mkdir()
+    (late / "deep").mkdir(parents=True)
+    (late / "deep" / "b.hpp").write_text("constexpr int kB = 1;\n")
+    (root / "a.hpp").write_text("#include <deep/b.hpp>\nconstexpr int kA = kB;\n")
+    job = _job(root, tmp_path / "store", f"-I{root}/early", "-isystem", str(late))
+    path = _made(job)
+    assert _found(job) == path
+    (root / "early" / "deep").mkdir()
+    (root / "early" / "deep" / "b.hpp").write_text("constexpr int kB = 2;\n")
+    assert objects.stored(job) is None
+    assert _made(job) != path
+    assert _found(job) != path
+    shutil.rmtree(root / "early" / "deep")
+    assert _found(job) == path
+
+
+def test_the_folder_of_a_header_outside_the_tree_leaves_no_trace(tmp_path: Path) -> None:
+    made = []
+    for name in ("one", "another"):
+        root = _tree(tmp_path / name / "tree")
+        own = tmp_path / name / "own"
+        own.mkdir()
+        (own / "own.hpp").write_text("const char* const where = __FILE__;\n")
+        (root / "a.cpp").write_text('#include "own.hpp"\nconst char* a() { return where; }\n')
+        flags = toolchain.beside(own, "cpu")
+        job = _job(root, tmp_path / "store", *flags)
+        job = dataclasses.replace(job, folders=(("$HEADER", own),))
+        made.append(_made(job) if not made else _found(job))
+        assert objects.stored(job) == (made[0], [str(own / "own.hpp")])
+
+
+def test_an_object_that_holds_the_path_of_its_tree_is_of_that_tree_alone(tmp_path: Path) -> None:
+    one, two = _tree(tmp_path / "one"), _tree(tmp_path / "two")
+    for root in (one, two):
+        (root / "a.cpp").write_text("const char* a() { return __FILE__; }\n")
+    first = _made(_job(one, tmp_path / "store"))
+    assert objects.stored(_job(two, tmp_path / "store")) is None
+    second = _made(_job(two, tmp_path / "store"))
+    assert second != first
+    assert _found(_job(two, tmp_path / "store")) == second
+
+
+def test_a_folder_with_a_longer_name_is_another(tmp_path: Path) -> None:
+    job = _job(_tree(tmp_path / "tree"), tmp_path / "store", f"-I{tmp_path}/tree2")
+    assert f"-I{tmp_path}/tree2" in objects.words_of(job)
+
+
+def test_what_compiled_without_a_word_serves_where_warnings_are_errors(tmp_path: Path) -> None:
+    root, kept = _tree(tmp_path / "tree"), tmp_path / "store"
+    first = _made(_job(root, kept, "-Wall"))
+    assert _found(_job(root, kept, "-Wall", "-Werror")) == first
+    (root / "a.cpp").write_text("static int unused;\n")
+    _made(_job(root, kept, "-Wall"))
+    assert objects.stored(_job(root, kept, "-Wall", "-Werror")) is None
+    status, printed, _ = objects.make(_job(root, kept, "-Wall", "-Werror"))
+    assert status != 0
+    assert "unused" in printed
+
+
+def _compiler(folder: Path, program: str) -> str:
+    """Write a compiler that is a script of its own, but for what it says of itself."""
+    folder.mkdir(exist_ok=True)
+    file = folder / "g++"
+    file.write_text(f"#!/bin/sh\n{program}\n")
+    file.chmod(0o755)
+    return str(file)
+
+
+def test_a_compiler_of_the_same_name_and_version_is_known_by_its_content(tmp_path: Path) -> None:
+    real, tools = toolchain.cxx(), tmp_path / "tools"
+    path = _compiler(tmp_path / "bin", f'exec {real} "$@"')
+    first = compilers.known(path, tools)
+    assert compilers.known(path, tools) == first
+    assert first.text != compilers.known(real, tools).text
+    _compiler(tmp_path / "bin", f'exec {real} -fwrapv "$@"')
+    assert compilers.known(path, tools).text != first.text
+    assert first.system == compilers.known(real, tools).system
+    assert "/usr/include" in first.system
+
+
+def test_a_compiler_is_given_no_other_variables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("A_VARIABLE_OF_THIS_TEST", "1")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1")
+    path = _compiler(tmp_path / "bin", f'env > {tmp_path}/seen; exec {toolchain.cxx()} "$@"')
+    job = _job(_tree(tmp_path / "tree"), tmp_path / "store")
+    _made(dataclasses.replace(job, command=(path, *job.command[1:])))
+    seen = (tmp_path / "seen").read_text()
+    assert "SOURCE_DATE_EPOCH=1" in seen
+    assert "A_VARIABLE_OF_THIS_TEST" not in seen
 
 
 def test_what_was_edited_while_it_was_compiled_is_not_stored(tmp_path: Path) -> None:
@@ -182,60 +293,80 @@ def test_a_failed_compilation_leaves_nothing(tmp_path: Path) -> None:
     status, printed, _ = objects.make(job)
     assert status != 0
     assert "a.hpp:1:" in printed
-    assert list((tmp_path / "store").iterdir()) == []
+    held = [path for path in (tmp_path / "store").rglob("*") if not path.is_dir()]
+    assert held == []
 
 
-def test_placing_replaces_and_never_writes_into_the_store(tmp_path: Path) -> None:
-    store, to = tmp_path / "store.o", tmp_path / "out" / "a.o"
-    store.write_bytes(b"new")
-    other = tmp_path / "other.o"
-    other.write_bytes(b"old")
-    objects.place(other, to)
-    objects.place(store, to)
-    assert to.read_bytes() == b"new"
-    assert other.read_bytes() == b"old"
-
-
-def test_pruning_forgets_the_objects_asked_for_longest_ago(
+def test_a_clock_that_was_set_back_stops_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(objects, "_MOST", 20)
-    for age, name in enumerate("cab"):
-        (tmp_path / f"{name}.o").write_bytes(b"ten bytes.")
-        (tmp_path / f"{name}.txt").touch()
-        os.utime(tmp_path / f"{name}.o", (1000 - age, 1000 + age))
-    objects.touch(tmp_path / "a.o")
-    assert (tmp_path / "a.o").stat().st_mtime == 1001  # what Ninja compares
-    (tmp_path / "old.headers").touch()
-    os.utime(tmp_path / "old.headers", (1000, 1000))
-    (tmp_path / "now.headers").touch()
-    (tmp_path / ".making-old").mkdir()
-    os.utime(tmp_path / ".making-old", (1000, 1000))
-    (tmp_path / ".making-now").mkdir()
-    objects.prune(tmp_path)
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"a.o", "a.txt", "c.o", "c.txt", ".making-now", "now.headers"}
+    """Headers are then dated after now."""
+    root = _tree(tmp_path / "tree")
+    real = os.stat
+
+    def ahead(path, **named):
+        found = real(path, **named)
+        if str(path) != str(root / "a.hpp"):
+            return found
+        held = {name: getattr(found, name) for name in dir(found) if name.startswith("st_")}
+        return SimpleNamespace(**held | {"st_ctime_ns": found.st_ctime_ns + 10**15})
+
+    monkeypatch.setattr(os, "stat", ahead)
+    _made(_job(root, tmp_path / "store"))
+
+
+def test_an_object_is_placed_as_a_copy_with_a_time_of_its_own(tmp_path: Path) -> None:
+    """Two clones that build in turns do not make each other link again."""
+    job = _job(_tree(tmp_path / "tree"), tmp_path / "store")
+    path = _made(job)
+    record = store.Record(path, "what it said")
+    objects.place(record, job.object, report=True)
+    before = path.stat().st_mtime_ns, job.object.stat().st_mtime_ns
+    objects.place(record, tmp_path / "elsewhere" / "a.o")
+    job.object.write_bytes(b"other")
+    assert (tmp_path / "elsewhere" / "a.o").read_bytes() == path.read_bytes() != b"other"
+    assert path.stat().st_mtime_ns == before[0]
+    assert (job.object.parent / "a.ptxas.txt").read_text() == "what it said"
+
+
+def _launched(root: Path, kept: Path, *flags: str) -> int:
+    out, listed = root / "b.o", root / "b.d"
+    command = [toolchain.cxx(), f"-I{root}", "-O1", *flags, "-MD", "-MF", str(listed)]
+    command += ["-MT", "b.o", "-c", str(root / "a.cpp"), "-o", str(out)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GPU_ENVS_STORE", str(kept))
+        return launcher.launch([str(root), *command])
 
 
 def test_the_launcher_of_cmake_shares_the_store(tmp_path: Path) -> None:
-    root, store = _tree(tmp_path / "tree"), tmp_path / "store"
-    first = _made(
-        dataclasses.replace(_job(root, store), compiler=toolchain.identity(toolchain.cxx()))
-    )
-    out, listed = root / "b.o", root / "b.d"
-    command = [toolchain.cxx(), f"-I{root}", "-O1", "-MD", "-MF", str(listed), "-MT", "b.o"]
-    command += ["-c", str(root / "a.cpp"), "-o", str(out)]
-    shutil.rmtree(root / "out", ignore_errors=True)
-    assert objects.launch([str(store), str(root), *command]) == 0
-    assert out.samefile(first)
-    assert str(root / "a.hpp") in listed.read_text()
-    assert objects.launch([str(store), str(root), sys.executable, "-c", "exit(7)"]) == 7
+    root, kept = _tree(tmp_path / "tree"), tmp_path / "store"
+    compiler = toolchain.known(toolchain.cxx()).text
+    first = _made(dataclasses.replace(_job(root, kept), compiler=compiler))
+    assert _launched(root, kept) == 0
+    assert (root / "b.o").read_bytes() == first.read_bytes()
+    assert str(root / "a.hpp") in (root / "b.d").read_text()
+    assert store.sizes(kept).objects == 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GPU_ENVS_STORE", str(kept))
+        assert launcher.launch([str(root), sys.executable, "-c", "exit(7)"]) == 7
+
+
+def test_the_launcher_says_again_what_was_said_and_refuses_a_store_of_strangers(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    root, kept = _tree(tmp_path / "tree"), tmp_path / "store"
+    (root / "a.cpp").write_text("static int unused;\n")
+    for _ in range(2):
+        assert _launched(root, kept, "-Wall") == 0
+        assert "unused" in capfd.readouterr().err
+    kept.chmod(0o777)
+    assert _launched(root, kept, "-Wall") == 1
+    assert "could put code there" in capfd.readouterr().err
 
 
 def _asked(job: Compile) -> list[str]:
-    """Return what names an object, but for -Werror, which may be given to one run alone."""
-    words = [word for word in objects.words_of(job) if not word.startswith("-Werror")]
-    return [*words, job.source.read_text()]
+    """Return what names an object."""
+    return [*objects.words_of(job), job.source.read_text()]
 
 
 def test_native_tests_ask_for_the_objects_that_users_load() -> None:
@@ -247,7 +378,7 @@ def test_native_tests_ask_for_the_objects_that_users_load() -> None:
     root, target = places.kernels().parent, native.cpu_target()
     of_cmake = {}
     for entry in json.loads(listed.read_text()):
-        found = objects.asked_for(Path(), root, shlex.split(entry["command"]))
+        found = launcher.asked_for(root, shlex.split(entry["command"])[4:], ())
         if found is not None and "ge_envs.dir" in found[1]["-o"]:
             of_cmake[found[0].source.name] = found[0]
     for stem, header in places.environments().items():

@@ -12,7 +12,7 @@ from gpu_envs.building import toolchain
 @pytest.fixture(autouse=True)
 def fresh():
     """Nothing is remembered of the environment before or after."""
-    caches = (toolchain.cxx, toolchain.identity)
+    caches = (toolchain.cxx, toolchain.known)
     for cache in caches:
         cache.cache_clear()
     yield
@@ -46,7 +46,7 @@ def test_a_compiler_that_is_too_old_is_refused(
     old.chmod(0o755)
     monkeypatch.setenv("CXX", str(old))
     with pytest.raises(toolchain.CannotBuild, match=r"needs g\+\+ 11 or newer; .* is 9"):
-        toolchain.identity(toolchain.cxx())
+        toolchain.known(toolchain.cxx())
 
 
 def test_the_compiler_is_one_word(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import os
 import shutil
@@ -14,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from damages import give_up_writing_everywhere
 
 from gpu_envs import native
 from gpu_envs.building import labels, places, recipes, toolchain, upkeep
@@ -86,7 +86,6 @@ def test_an_engine_that_was_built_anew_is_not_mixed_with_the_one_in_use(counted)
 
 def test_sources_below_the_folder_of_objects_are_inputs_all_the_same(tree) -> None:
     tree.environment["GPU_ENVS_BUILD_DIR"] = str(tree.root)
-    (tree.root / "objects").symlink_to(places.build_folder() / "objects")
     assert tree.run(STEP).stdout.strip() == "[1.0, 1.0]"
     _edit(tree, "1.0f * float(", "2.0f * float(")
     assert tree.run(STEP).stdout.strip() == "[2.0, 2.0]"
@@ -139,8 +138,7 @@ def _check_that_one_builds(copy, processes: list[subprocess.Popen[str]]) -> None
 
 
 def test_sixteen_processes_go_on_where_the_builder_is_killed(tree, tmp_path) -> None:
-    build = Path(tree.environment["GPU_ENVS_BUILD_DIR"])
-    (build / "objects").unlink()  # an empty store of its own: it has to compile
+    tree.environment["GPU_ENVS_STORE"] = str(tmp_path / "store")  # empty: it has to compile
     pipe, compiler = tmp_path / "pipe", tmp_path / "compiler"
     os.mkfifo(pipe)
     compiler.write_text(
@@ -185,22 +183,13 @@ def test_without_a_compiler_what_is_built_works_and_what_is_not_says_what_to_ins
     assert built == f"built for {native.cpu_target()}: cartpole"
 
 
-_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE = 24, 1
-
-
-def _give_up_writing_everywhere() -> None:
-    """Take from root's process what would let it write where the mode says no."""
-    if os.geteuid() == 0:
-        assert ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, 0, 0, 0) == 0
-
-
 @pytest.fixture
 def read_only(tree):
     folders = [path for path in tree.root.rglob("*") if path.is_dir()]
     folders.append(Path(tree.environment["GPU_ENVS_BUILD_DIR"]))
     for folder in folders:
         folder.chmod(0o555)
-    tree.before = _give_up_writing_everywhere
+    tree.before = give_up_writing_everywhere
     yield tree
     for folder in folders:
         folder.chmod(0o755)

@@ -1,0 +1,233 @@
+"""The store: what was compiled on this machine, for every tree, wheel and test of this user.
+
+    made/<key>.json      of one question: the object's hash, bytes, what the compiler said
+    objects/<hash>.o     an object, named by its content
+    made/<key>.headers   the lists of headers that one command read, the last few times
+    tools/, proofs/      what compilers are (`compilers`), and what has passed (scripts/proofs.py)
+
+An object is read and held to its hash whenever somebody asks for it. Files are put in place by one
+rename, objects before what names them: a builder that is killed leaves nothing that counts. Any
+file may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import kept, places
+
+LIMIT = 6 << 30  # bytes of objects
+_FORGOTTEN = 90 * 24 * 3600  # [s]
+_PATIENCE = 3600  # [s]; no compilation takes longer
+_PRUNED_EVERY = 3600  # [s]
+_HALF_DONE = ".making-"
+_NAME = re.compile(r"[0-9a-f]{32}")
+PARTS = ("made", "objects", "tools", "proofs")
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the store says of one question, and where the object is."""
+
+    object: Path
+    said: str = ""  # what the compiler printed
+    bound: str = ""  # the folders that may stand in the object, where one does
+    seconds: float = 0.0  # of a processor, that it took
+
+
+_said: set[Path] = set()
+
+
+def folders(*, quiet: bool = False) -> tuple[Path, ...]:
+    """Return the stores to look in, the last of which is written to.
+
+    Where the user's cache cannot be used the tree has its own, and one line says so.
+
+    Raises:
+        CannotBuild: GPU_ENVS_STORE names a folder that cannot be used.
+    """
+    own = places.build_folder() / "store"
+    wanted = places.store_folder()
+    if wanted == own:
+        return (_own(own),)
+    try:
+        make(wanted)
+        kept.check_trust(wanted, "GPU_ENVS_STORE")
+    except (OSError, places.CannotBuild) as problem:
+        reason = getattr(problem, "strerror", None)
+        why = f"{wanted} cannot be made ({reason})" if reason else str(problem)
+        if os.environ.get("GPU_ENVS_STORE"):
+            raise places.CannotBuild(why) from None
+        if not quiet and wanted not in _said:
+            _said.add(wanted)
+            print(f"gpu_envs: objects go to {own}, since {why}", file=sys.stderr)
+        return (_own(own),)
+    return (wanted,) if os.access(wanted / "made", os.W_OK) else (wanted, _own(own))
+
+
+def _own(folder: Path) -> Path:
+    """Return the store of a tree, which is trusted as its sources are; of a package, if it is."""
+    if not places.is_source_tree():
+        kept.check_trust(folder, "GPU_ENVS_STORE")
+    return folder
+
+
+def make(folder: Path) -> None:
+    """Make a store where there is none; others cannot write to it, whatever the umask."""
+    for path in (folder, *(folder / part for part in PARTS)):
+        for missing in reversed([p for p in (path, *path.parents) if not p.exists()]):
+            missing.mkdir(mode=0o755, exist_ok=True)
+            missing.chmod(0o755)
+
+
+@contextlib.contextmanager
+def workplace(store: Path) -> Iterator[Path]:
+    """A folder in the store for what is half done; it goes with its process or with `prune`."""
+    make(store)
+    with tempfile.TemporaryDirectory(dir=store, prefix=_HALF_DONE) as folder:
+        yield Path(folder)
+
+
+def _record_file(store: Path, key: str) -> Path:
+    return store / "made" / f"{key}.json"
+
+
+def _object_file(store: Path, digest: str) -> Path:
+    return store / "objects" / f"{digest}.o"
+
+
+def put(store: Path, key: str, made: Record) -> None:
+    """Take an object from a workplace into the store; the file is moved."""
+    digest = places.hash_of(made.object.read_bytes())
+    made.object.chmod(0o644)  # whatever the umask
+    os.replace(made.object, _object_file(store, digest))
+    held = {**vars(made), "object": digest}
+    places.write(_record_file(store, key), json.dumps(held))
+
+
+def find(store: Path, key: str) -> Record | None:
+    """Return the object of a question, if it is there and whole; one that is damaged goes."""
+    file = _record_file(store, key)
+    try:
+        held = json.loads(file.read_text(encoding="utf-8"))
+        digest = held.pop("object")
+        record = Record(_object_file(store, digest), **held)
+        if not (_NAME.fullmatch(digest) and isinstance(record.said, str)):
+            raise ValueError
+    except OSError:
+        return None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        _drop(file)
+        return None
+    found = record.object
+    try:
+        whole = places.hash_of(found.read_bytes()) == digest
+    except OSError:
+        whole = False
+    if not whole:
+        if found.exists():
+            print(f"gpu_envs: {found} is damaged: it is made again", file=sys.stderr)
+        _drop(found)
+        _drop(file)
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(file)  # when it was asked for last
+    return record
+
+
+def _drop(file: Path) -> None:
+    with contextlib.suppress(OSError):
+        file.unlink()
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What a store holds."""
+
+    objects: int
+    bytes: int
+    proofs: int
+
+
+def sizes(store: Path) -> Sizes:
+    """Return what a store holds."""
+    objects = [path.stat().st_size for path in _files(store, "objects", "*.o")]
+    return Sizes(len(objects), sum(objects), len(_files(store, "proofs", "*.json")))
+
+
+def _files(store: Path, part: str, pattern: str) -> list[Path]:
+    return [path for path in (store / part).glob(pattern) if path.is_file()]
+
+
+def text(store: Path) -> str:
+    """Return one line about a store."""
+    held = sizes(store)
+    return (
+        f"{store}: {held.objects} objects, {held.bytes >> 20:,} MiB of at most {LIMIT >> 20:,}; "
+        f"{held.proofs} proofs"
+    )
+
+
+def empty(store: Path) -> None:
+    """Delete everything that a store holds, and what is half done in it."""
+    for path in [*(store / part for part in PARTS), *store.glob(f"{_HALF_DONE}*")]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def prune_now_and_then(store: Path) -> None:
+    """Prune a store that nobody has pruned for an hour."""
+    with contextlib.suppress(OSError), (store / ".pruned").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # others have better things to do
+        if file.tell() and abs(time.time() - os.fstat(file.fileno()).st_mtime) < _PRUNED_EVERY:
+            return
+        file.write(".")
+        file.flush()
+        prune(store)
+
+
+def _age(path: Path) -> float:
+    """Return the seconds since a file was used; a time to come tells nothing, and is old."""
+    try:
+        age = time.time() - path.stat().st_mtime
+    except OSError:  # others prune too
+        return _FORGOTTEN
+    return age if age > -_PATIENCE else _FORGOTTEN
+
+
+def prune(store: Path) -> None:
+    """Forget what was asked for longest ago, where the objects are very large together.
+
+    And what nobody asked for in three months, and what builders left that were killed.
+    """
+    for left in store.glob(f"{_HALF_DONE}*"):
+        if _age(left) > _PATIENCE:
+            shutil.rmtree(left, ignore_errors=True)
+    total, used = 0, set()
+    for file in sorted(_files(store, "made", "*.json"), key=_age):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            found = _object_file(store, str(json.loads(file.read_text())["object"]))
+            more = 0 if found in used else found.stat().st_size
+            if _age(file) < _FORGOTTEN and total + more <= LIMIT:
+                total += more
+                used.add(found)
+                continue
+        _drop(file)
+    lists = [*_files(store, "made", "*.headers"), *_files(store, "tools", "*.json")]
+    lists += _files(store, "proofs", "*.json")
+    for file in lists:
+        if _age(file) >= _FORGOTTEN:
+            _drop(file)
+    for file in _files(store, "objects", "*.o"):
+        if file not in used and _age(file) > _PATIENCE:  # it may have been put there just now
+            _drop(file)
