@@ -1,5 +1,5 @@
-# The static libraries that tests link: ge_engine (everything that is not a template) and ge_envs (one unit per
-# environment), with the flags of the package's own modules.
+# What tests link: the static library ge_engine (everything that is not a template) and the objects of each environment,
+# with the flags of the package's own modules.
 
 file(GLOB_RECURSE GE_ENGINE_SOURCES CONFIGURE_DEPENDS engine/*.cpp geometry/*.cpp physics/*.cpp spatial/*.cpp pictures/*.cpp cameras/*.cpp learning/*.cpp)
 list(FILTER GE_ENGINE_SOURCES EXCLUDE REGEX "engine/cuda/")
@@ -8,15 +8,9 @@ list(FILTER GE_ENGINE_SOURCES EXCLUDE REGEX "engine/cuda/")
 # counts; a target's own options would come before it.
 target_compile_options(ge_flags INTERFACE "$<$<BOOL:$<TARGET_PROPERTY:GE_FEW_CHECKS>>:${GE_SANITIZE_SHIPPED}>")
 
-# ge_static_library(<name> <level> <name of the effort in flags.txt> <sources...>)
-function(ge_static_library name level effort)
-  if(NOT ARGN)  # a tree without environments still builds
-    set(ARGN "${CMAKE_BINARY_DIR}/empty.cpp")
-    if(NOT EXISTS "${ARGN}")
-      file(WRITE "${ARGN}" "")
-    endif()
-  endif()
-  add_library(${name} STATIC EXCLUDE_FROM_ALL ${ARGN})
+# ge_objects(<name> <level> <effort> <sources...>): objects that a program links if it names them.
+function(ge_objects name level effort)
+  add_library(${name} OBJECT EXCLUDE_FROM_ALL ${ARGN})
   target_link_libraries(${name} PUBLIC ge_flags)
   target_compile_options(${name} PRIVATE ${GE_FLAGS_${effort}} ${GE_FLAGS_level_${level}})
 endfunction()
@@ -40,7 +34,9 @@ if(GE_SANITIZE)
 endif()
 target_link_libraries(ge_engine INTERFACE ge_flags)
 
-ge_units(units cpu ${GE_ENVS})
-ge_static_library(ge_envs ${GE_LEVEL} ${GE_EFFORT} ${units})
-set_target_properties(ge_envs PROPERTIES GE_FEW_CHECKS ON)
-target_link_libraries(ge_envs PUBLIC ge_engine)
+# ge_env_<stem>: the objects of an environment that users load, to the byte.
+foreach(stem ${GE_ENVS})
+  ge_units(units cpu ${stem})
+  ge_objects(ge_env_${stem} ${GE_LEVEL} ${GE_EFFORT} ${units})
+  set_target_properties(ge_env_${stem} PROPERTIES GE_FEW_CHECKS ON)
+endforeach()

@@ -1,16 +1,18 @@
-// Which environments' recorded cases a test program has to run. The build writes the list (its own
-// list of headers, and the files that tests/golden has), so an environment that has dropped out of
-// a program is missed.
+// The environments of a test program, and those whose recorded cases it has to run. The build
+// writes both lists (kernels/cmake/environments.cmake) from its own list of headers and from the
+// files of tests/golden, so an environment that has dropped out of a program is missed. There are
+// many lists: nothing is included here, so that they compile in no time.
 #pragma once
 
-#include <vector>
+namespace ge {
 
-namespace ge::test {
+struct Entry;
 
-struct Recorded {
-  const char* stem;  // of its header, and of its file in tests/golden
-  bool elsewhere;    // tests/contract/test_golden.py runs them: the same objects, as loaded modules
-};
-std::vector<Recorded> recorded();
+namespace test {
 
-}  // namespace ge::test
+using EntryOf = const Entry& (*)();
+extern const EntryOf kEntries[];       // ends with a null pointer
+extern const char* const kRecorded[];  // stems of files in tests/golden; ends with a null pointer
+
+}  // namespace test
+}  // namespace ge

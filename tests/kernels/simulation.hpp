@@ -35,13 +35,14 @@ inline DataFiles data_in(const std::filesystem::path& folder) {
   return found;
 }
 
-/// Every data file in the tree.
+/// Every data file that this program is given: those of its environments.
 inline DataFiles data_files() {
   DataFiles found;
   for (const char* const envs : {"kernels/envs", "tests/kernels/envs"})
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(envs))
-      if (entry.is_directory() && entry.path().filename() == "data")
-        found.by_name.merge(data_in(entry.path()).by_name);
+    if (std::filesystem::is_directory(envs))
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(envs))
+        if (entry.is_directory() && entry.path().filename() == "data")
+          found.by_name.merge(data_in(entry.path()).by_name);
   return found;
 }
 

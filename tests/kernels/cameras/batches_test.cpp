@@ -1,4 +1,5 @@
 // Pictures do not depend on who else is drawn, by how many threads, or in which parts.
+// environment: gallery
 #include "gallery_room.hpp"
 
 namespace ge::test {

@@ -1,4 +1,5 @@
 // Who sees whom: nobody sees his own body, and from inside of another's one sees out.
+// environment: gallery
 #include "gallery_room.hpp"
 
 namespace ge::test {

@@ -1,4 +1,5 @@
 // Boxes that touch leave no gap between them, and what is on one plane does not flicker.
+// environment: gallery
 #include "closed_forms.hpp"
 #include "gallery_room.hpp"
 #include "geometry/slow_shapes.hpp"

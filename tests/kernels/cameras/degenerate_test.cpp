@@ -1,5 +1,6 @@
 // What is no place, no direction or no solid disturbs nothing else, and rays along faces meet what
 // is in front of them.
+// environment: gallery
 #include <cmath>
 #include <limits>
 

@@ -1,5 +1,6 @@
 // Depths against closed forms in double, and silhouettes against those of solids a little larger
 // and a little smaller.
+// environment: gallery
 #include "closed_forms.hpp"
 #include "gallery_room.hpp"
 #include "geometry/slow_shapes.hpp"

@@ -1,4 +1,5 @@
 // Colours against the formula of the headlamp, in double and from closed forms.
+// environment: gallery
 #include "closed_forms.hpp"
 #include "gallery_room.hpp"
 #include "geometry/slow_shapes.hpp"

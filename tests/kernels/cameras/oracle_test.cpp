@@ -1,4 +1,5 @@
 // Pictures against those that are drawn the slow way (slow_pictures.hpp): equal in every byte.
+// environment: gallery
 #include "gallery_room.hpp"
 
 namespace ge::test {

@@ -1,4 +1,5 @@
 // Where things land in pictures: posts at known angles, by the rule of the field of view alone.
+// environment: gallery
 #include "closed_forms.hpp"
 #include "gallery_room.hpp"
 

@@ -1,4 +1,5 @@
 // What users say of pictures: what is understood, and what is refused and how.
+// environment: gallery
 #include <cmath>
 
 #include "gallery_room.hpp"

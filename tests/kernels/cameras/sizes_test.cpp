@@ -1,4 +1,5 @@
 // Pictures of every size, and rooms of none and of very many solids.
+// environment: gallery
 #include "gallery_room.hpp"
 #include "geometry/slow_shapes.hpp"
 

@@ -1,4 +1,5 @@
 // See ties.hpp.
+// environment: gallery
 #include "ties.hpp"
 
 namespace ge::test {

@@ -1,5 +1,6 @@
 // Assets: what is refused when they are made, what saves and forks do with them, and that a record
 // which names what is not there stays within them.
+// environment: gather reach
 #include <cstring>
 
 #include "engine/environment.hpp"

@@ -1,4 +1,5 @@
 // Actions on their way in, rows on their way out.
+// environment: arena cartpole
 #include <cmath>
 
 #include "engine/cpu/entry.hpp"

@@ -1,5 +1,6 @@
 // The environments do not depend on the order of rows: shuffled and isolated they give the recorded
 // hashes.
+// environment: each
 #include "ends.hpp"
 #include "final_rows.hpp"
 
@@ -22,8 +23,4 @@ GE_TEST(agents_that_end_early_are_reported_at_once_or_with_their_world) {
 
 GE_TEST(rows_in_which_no_episode_ended_are_zero_or_kept) {
   check_final_rows([](Config& config) { config.worlds = 5; });
-}
-
-GE_TEST(faults_in_shuffled_rows_are_counted_once) {
-  CHECK_EQ(faults_of_arena(), kFaultsOfArena);
 }

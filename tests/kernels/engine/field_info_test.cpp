@@ -1,5 +1,6 @@
 // Parameters by name: what is accepted, what is refused and how the message says it; simulators
 // that cannot be made.
+// environment: arena cartpole
 #include "engine/described/field_info.hpp"
 
 #include <cmath>

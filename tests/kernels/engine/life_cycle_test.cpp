@@ -1,5 +1,6 @@
 // Episodes in the three modes on an environment made for it: three agents that end by themselves
 // after 3, 5 and 7 steps.
+// environment: cartpole
 #include "engine/cpu/entry.hpp"
 #include "simulation.hpp"
 

@@ -12,8 +12,12 @@ using namespace ge::test;
 
 namespace {
 
+/// The folder of the build, by where this program lies: no path of a tree stands in it.
+std::filesystem::path built() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path();
+}
 std::string file_of(const std::string& name) {
-  return std::string(GE_MODULES) + name + ".so";
+  return built() / "modules" / (name + ".so");
 }
 
 std::string refusal_of(const std::string& name) {
@@ -48,7 +52,7 @@ void check_golden_of(const std::string& file) {
 /// The same function of the engine that this program does not link.
 template <class F>
 F* of_other_engine(F* own) {
-  void* const engine = dlopen(GE_OTHER, RTLD_NOW | RTLD_GLOBAL);
+  void* const engine = dlopen((built() / "libge_other.so").c_str(), RTLD_NOW | RTLD_GLOBAL);
   Dl_info found;
   if (engine == nullptr || dladdr(reinterpret_cast<void*>(own), &found) == 0) return nullptr;
   return reinterpret_cast<F*>(dlvsym(engine, found.dli_sname, "GPU_ENVS_cpu_other"));

@@ -1,6 +1,7 @@
 // Emulated lanes watch who writes what: a mistake that is planted in an environment is found
 // without shuffling or isolating anything, and named. The other half:
 // planted_faults_shuffled_test.cpp.
+// environment: faulty
 #include "engine/checking/lanes_emulated.hpp"
 #include "simulation.hpp"
 

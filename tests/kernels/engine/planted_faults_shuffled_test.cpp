@@ -1,4 +1,5 @@
 // cpu/shuffled finds mistakes that are planted in an environment and says where they are.
+// environment: faulty
 #include "simulation.hpp"
 
 using namespace ge;

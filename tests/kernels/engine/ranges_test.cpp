@@ -1,4 +1,5 @@
 // Ranges of columns: what `set` and `load` refuse, and where the ranges come from.
+// environment: arena herd
 #include "engine/simulator/ranges.hpp"
 
 #include "engine/described/field_info.hpp"

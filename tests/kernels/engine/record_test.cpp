@@ -1,5 +1,6 @@
 // The record: which bytes belong to what, where words of interleaved worlds lie, and their way to
 // canonical order and back.
+// environment: arena herd
 #include "engine/simulator/build.hpp"
 #include "engine/simulator/records.hpp"
 #include "envs/arena.hpp"

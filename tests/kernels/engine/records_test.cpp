@@ -1,4 +1,5 @@
 // Saves that are loaded and saves that are refused; copies of worlds that cannot be.
+// environment: arena cartpole cartpole_forms
 #include "simulation.hpp"
 
 using namespace ge;

@@ -1,4 +1,5 @@
 // Rows of roles in both forms, as roles_test.cpp has them, on the lanes executor.
+// environment: troupe
 #include "roles.hpp"
 
 using namespace ge::test;

@@ -1,5 +1,6 @@
 // Agents of several kinds: rows in both forms, actions judged by the role, agents that are not
 // there, names, masks of roles that name none.
+// environment: troupe
 #include "roles.hpp"
 
 #include "envs/troupe.hpp"

@@ -2,6 +2,7 @@
 // the elements one by one, wherever rows begin and end.
 #include <vector>
 
+#include "engine/checking/lanes_emulated.hpp"
 #include "engine/cuda/staged_wide.hpp"
 #include "split_mix.hpp"
 #include "test.hpp"

@@ -1,4 +1,5 @@
 // What a step moves between a GPU and its memory, counted in sectors on emulated lanes.
+// environment: cartpole
 #include <cstdio>
 
 #include "engine/checking/lanes_emulated.hpp"

@@ -2,6 +2,7 @@
 // Starts, options, hidden velocities and Gymnasium itself: tests/envs/test_cartpole*.py.
 // Expected values of float64 are those of Gymnasium 1.4.0 (float64 state); float32 keeps state in
 // float32 and is held to what that rounding allows.
+// environment: cartpole_forms
 #include <cmath>
 
 #include "envs/cartpole_forms.hpp"

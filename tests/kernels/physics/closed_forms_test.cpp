@@ -1,5 +1,6 @@
 // Motions whose end is known in a closed form: slides, bounces, rolls, collisions, beams. Constants
 // at the top say where differences come from; numbers in brackets were measured.
+// environment: sandbox
 #include "physics/near.hpp"
 #include "physics/yard.hpp"
 

@@ -1,6 +1,7 @@
 // The same scenes as MuJoCo: tests/oracles/physics/mujoco.txt has them with how MuJoCo moved them
 // (record.py beside it wrote it). Each runs with the usual substeps and with eight times as
 // many, and then has to be eight times as near.
+// environment: sandbox
 #include <fstream>
 #include <map>
 

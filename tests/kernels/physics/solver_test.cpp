@@ -1,5 +1,6 @@
 // The solver against closed forms, and on scenes that break solvers. Numbers in brackets are what
 // was measured when the test was written; tolerances say where the difference comes from.
+// environment: sandbox
 #include "physics/near.hpp"
 #include "physics/yard.hpp"
 

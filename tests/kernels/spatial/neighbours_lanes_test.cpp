@@ -1,4 +1,5 @@
 // Squads of emulated lanes, and lanes that look alone, find whom all pairs find.
+// environment: crowd
 #include "engine/checking/lanes_emulated.hpp"
 #include "spatial/all_pairs.hpp"
 

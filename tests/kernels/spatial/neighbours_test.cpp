@@ -1,5 +1,6 @@
 // What kernels/spatial finds against all pairs, bit for bit: the environment is
 // tests/kernels/envs/crowd.hpp, places are laid out by hand and by chance.
+// environment: crowd
 #include "spatial/neighbours.hpp"
 
 #include <functional>

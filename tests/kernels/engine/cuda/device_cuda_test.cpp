@@ -1,5 +1,6 @@
 // A simulator on a GPU as its runtime sees it: what is loaded before a step, launched in which
 // order and how, and what becomes of captures and of memory.
+// environment: cartpole herd
 #include "engine/cuda/device.hpp"
 #include "engine/cuda/fake_runtime.hpp"
 #include "engine/maths/sampling.hpp"

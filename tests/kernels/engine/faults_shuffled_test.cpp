@@ -1,0 +1,9 @@
+// Faults of shuffled rows are counted as on every other executor.
+// environment: arena
+#include "golden.hpp"
+
+using namespace ge::test;
+
+GE_TEST(faults_in_shuffled_rows_are_counted_once) {
+  CHECK_EQ(faults_of_arena(), kFaultsOfArena);
+}
