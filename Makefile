@@ -12,7 +12,7 @@ CHECKS := $(filter-out test,$(GATE))
 BUILD := $(or $(GPU_ENVS_BUILD_DIR),build)
 CMAKE = cd kernels && ../$(VENV)/cmake -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/ninja -DGE_PYTHON=$(CURDIR)/$(PYTHON)
 
-.PHONY: help setup build test layout lint fmt gate check check-all asan tsan asan-all blocks-all tidy cuda wheel release bench docs gpu-check
+.PHONY: help setup build test quick layout lint fmt gate check check-all asan tsan asan-all blocks-all tidy cuda wheel release bench docs gpu-check
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+( [a-z-]+)*:.*##' Makefile | sed -E 's/^([a-z -]+):.*## /  \1|/' | column -t -s '|'
@@ -25,6 +25,9 @@ build: setup ## the engine and every environment for this processor, and the cat
 
 test: ## every test that is not slow
 	scripts/test
+
+quick: setup ## lint, and the tests nearest to what changed, in two minutes
+	@$(PYTHON) scripts/quick.py
 
 fmt: setup ## lay out C++ and Python
 	$(VENV)/clang-format -i $(CPP_FILES)
