@@ -12,7 +12,12 @@ CHECKS := $(filter-out test,$(GATE))
 BUILD := $(or $(GPU_ENVS_BUILD_DIR),build)
 CMAKE = cd kernels && ../$(VENV)/cmake -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/ninja -DGE_PYTHON=$(CURDIR)/$(PYTHON)
 
-.PHONY: help setup build test quick layout lint fmt gate check check-all asan tsan asan-all blocks-all tidy cuda wheel release bench docs gpu-check
+# A check that is a function of files does not run where it has passed with the same ones; ANEW=--anew believes nothing.
+PROVEN = $(PYTHON) scripts/proofs.py $(ANEW)
+INPUTS = $(PYTHON) scripts/package_inputs.py
+LISTED = $(BUILD)/package_inputs.txt
+
+.PHONY: help setup build test quick layout lint fmt gate check check-all asan tsan asan-all blocks-all tidy cuda spills wheel release bench docs gpu-check
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+( [a-z-]+)*:.*##' Makefile | sed -E 's/^([a-z -]+):.*## /  \1|/' | column -t -s '|'
@@ -48,6 +53,7 @@ check: $(CHECKS) ## what .ci/run calls beside the tests
 gate:
 	@echo $(GATE)
 
+check-all: ANEW := --anew
 check-all: check asan-all blocks-all release ## check, and what is rarer: docs/checks.md says when
 	scripts/test --slow
 
@@ -75,14 +81,23 @@ tidy: setup ## clang-tidy over the CPU build (slow, not part of check)
 cuda: setup ## compile for CUDA, with NVIDIA's compiler wheels where there is no nvcc, and look for spills
 	$(PYTHON) -c 'from gpu_envs.building import toolchain; toolchain.nvcc()' 2>/dev/null || scripts/setup cuda-build
 	$(PYTHON) -m gpu_envs build --target cuda
-	$(PYTHON) scripts/check_spills.py $(BUILD)/cuda
-	$(PYTHON) scripts/occupancy.py
+	@$(MAKE) --silent spills ANEW=$(ANEW)
+	$(INPUTS) cuda >$(LISTED)
+	$(PROVEN) occupancy --reads $(BUILD)/cuda/*.ptxas.txt benchmarks/instructions.json $(LISTED) \
+	  -- $(PYTHON) scripts/occupancy.py
 
-wheel: setup ## build a wheel, install it in an empty environment and play
-	scripts/check_wheel
+spills:
+	$(PROVEN) spills --reads $(BUILD)/cuda/*.ptxas.txt $$(find kernels/envs -name '*.measures.json') \
+	  $$(command -v cu++filt c++filt) -- $(PYTHON) scripts/check_spills.py $(BUILD)/cuda
 
-release: setup ## build the release wheel, measure it, and run the golden hashes of what is in it
-	scripts/check_release
+# The list is made again at the end: what was edited meanwhile is not proven.
+wheel: build ## build a wheel, install it in an empty environment and play
+	$(INPUTS) >$(LISTED)
+	$(PROVEN) wheel --reads $(LISTED) -- bash -c 'scripts/check_wheel && $(INPUTS) | cmp - $(LISTED)'
+
+release: build ## build the release wheel, measure it, and run the golden hashes of what is in it
+	$(INPUTS) >$(LISTED)
+	$(PROVEN) release --reads $(LISTED) -- bash -c 'scripts/check_release && $(INPUTS) | cmp - $(LISTED)'
 
 bench: setup ## all measurements and bars of CartPole on this machine, into benchmarks/results
 	$(PYTHON) scripts/benchmark.py CartPole --full --bars --out benchmarks/results

@@ -34,6 +34,9 @@ from gpu_envs.building import kept, places  # noqa: E402
 
 PASSED = ("PATH", "HOME", "TMPDIR", "USER", "LANG", "LC_ALL", "CXX", "CXXFLAGS", "NVCC")
 PASSED += ("CUDA_HOME", "CUDA_VISIBLE_DEVICES", "GPU_ENVS_*")
+# Where pip finds packages: checks of a wheel install it.
+PASSED += ("PIP_*", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+PASSED += ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 _PLACES = {"TMPDIR", "GPU_ENVS_CACHE", "GPU_ENVS_STORE"}  # they say where files go, not which
 _UNUSED = 90 * 24 * 3600  # [s]; proofs that nobody asked for so long are removed
 _HALF_DONE = ".making-"
