@@ -25,7 +25,7 @@ CPP_ROOTS = ("kernels", "tests/kernels", "examples")
 CPP = (".hpp", ".cpp", ".cu")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _LITERAL = re.compile(r'"([^"\n]*)"')
-_ENVIRONMENT = re.compile(r"^// environment: (\w+)", re.MULTILINE)
+_ENVIRONMENTS = re.compile(r"^// environment: ([\w ]+)", re.MULTILINE)
 _ID = re.compile(r"\b[A-Z]\w*-v\d+\b")
 _BUILDS = re.compile(r"\bBuild<\s*\"([A-Z]\w*-v\d+)\"")
 _PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)*")
@@ -108,7 +108,7 @@ class Tree:
         for included in _INCLUDE.findall(text):
             if found := self._first((folder, *CPP_ROOTS), included):
                 yield found, STEP
-        for stem in _ENVIRONMENT.findall(text):
+        for stem in " ".join(_ENVIRONMENTS.findall(text)).split():
             if stem in self.headers:
                 yield self.headers[stem], MIRRORED
         if name.endswith("_test.cpp"):

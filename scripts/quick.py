@@ -163,22 +163,47 @@ def _modules_of(tree: Tree, name: str) -> set[str]:
     return {"engine", "module cartpole"} | (named & every)
 
 
-def native_tests(near: dict[str, float], took: dict[str, float]) -> list[Candidate]:
+def native_tests(tree: Tree, near: dict[str, float], took: dict[str, float]) -> list[Candidate]:
     """Return the native programs that lead to a change, with the objects that are to be made."""
     sources = [name for name in near if name.endswith("_test.cpp")]
     if not sources or not _configured():
         return []
     targets = _targets()
-    found = []
-    for source in sorted(sources, key=lambda name: (near[name], name))[:_NATIVE]:
-        path = source.removeprefix("tests/kernels/").removesuffix("_test.cpp").replace("/", ".")
-        for target in targets:
-            name = target.removeprefix("test.")
-            if name != path and not name.startswith(f"{path}."):
-                continue
-            seconds = took.get(name, _UNKNOWN["native"])
-            objects = frozenset(_to_make(target))
-            found.append(Candidate("native", target, near[source], seconds, parts=objects))
+    found = [
+        (distance, target)
+        for source in sources
+        for target, distance in programs_of(source, targets, tree, near).items()
+    ]
+    return [
+        Candidate(
+            "native",
+            target,
+            distance,
+            took.get(target.removeprefix("test."), _UNKNOWN["native"]),
+            parts=frozenset(_to_make(target)),
+        )
+        for distance, target in sorted(found)[:_NATIVE]
+    ]
+
+
+def programs_of(
+    source: str, targets: Iterable[str], tree: Tree, near: dict[str, float]
+) -> dict[str, float]:
+    """Return the programs of a source and how far they are from a change.
+
+    One that has the name of an environment behind it is of that environment, and of no other.
+    """
+    name = source.removeprefix("tests/kernels/").removesuffix("_test.cpp").replace("/", ".")
+    through = [near[header] + nearest.STEP for header in tree.headers.values() if header in near]
+    by_itself = not through or near[source] < min(through)
+    found = {}
+    for target in targets:
+        beginning, _, last = target.removeprefix("test.").rpartition(".")
+        if target == f"test.{name}" or (beginning == name and last not in tree.headers):
+            found[target] = near[source]
+        elif beginning == name and (by_itself or tree.headers[last] in near):
+            header = near.get(tree.headers[last], near[source]) + nearest.STEP
+            found[target] = near[source] if by_itself else header
     return found
 
 
@@ -221,13 +246,13 @@ def times_of_objects() -> dict[str, float]:
 
 
 def times_of_native_tests() -> dict[str, float]:
-    """Return what each native test took when it was last proven (scripts/proofs.py)."""
-    found = {}
-    for path in (places.store_folder() / "proofs").glob("*.json"):
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            said = json.loads(path.read_text(encoding="utf-8"))
-            found[str(said["label"])] = float(said["seconds"])
-    return found
+    """Return what each native test took when it ran last on this machine."""
+    try:
+        path = places.store_folder() / "native_tests.json"
+        found = json.loads(path.read_text(encoding="utf-8")).items()
+        return {name.removeprefix("dev "): float(s) for name, s in found if name.startswith("dev ")}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
 
 
 def record(report: Path, *, whole: bool = True) -> None:
@@ -380,7 +405,7 @@ def candidates(changes: Sequence[str]) -> list[Candidate]:
     tree = Tree(also=changes)
     near = tree.distances(changes)
     seconds = minutes.read(_RECORD).get("pytest", {})
-    return [*python_tests(tree, near, seconds), *native_tests(near, times_of_native_tests())]
+    return [*python_tests(tree, near, seconds), *native_tests(tree, near, times_of_native_tests())]
 
 
 def main() -> int:

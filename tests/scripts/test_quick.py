@@ -24,7 +24,7 @@ FILES = {
     "kernels/envs/cube.hpp": 'Builds<Build<"Cube-v0", Environment>>;',
     "kernels/bindings/all.cpp": "",
     "tests/kernels/base/rays_test.cpp": '#include "base/rays.hpp"',
-    "tests/kernels/base/sums_test.cpp": "// environment: cube\n",
+    "tests/kernels/base/sums_test.cpp": "// environment: sphere cube\n",
     "tests/kernels/engine/executors_lanes_test.cpp": 'read("tests/golden");',
     "tests/kernels/envs/ball_test.cpp": "",
     "gpu_envs/__init__.py": "",
@@ -185,6 +185,25 @@ def test_an_edited_environment_brings_its_share_of_what_all_have_to_keep(
     assert tests["tests/contract/test_golden.py"].parts == {"module hanabi", "module micro"}
 
 
+def test_programs_of_one_environment_are_as_far_as_it_is(root: Path) -> None:
+    tree = nearest.Tree(root)
+    source = "tests/kernels/engine/executors_lanes_test.cpp"
+    targets = ["test.engine.executors_lanes.ball", "test.engine.executors_lanes.cube"]
+    targets += ["test.engine.executors_lanes_more", "test.engine.executors"]
+    ball, cube = targets[:2]
+    for change, programs in {
+        "kernels/envs/ball/rules.hpp": {ball: 2.0},
+        "kernels/envs/cube.hpp": {cube: 1.0},
+        source: {ball: 0.0, cube: 0.0},
+    }.items():
+        near = tree.distances([change])
+        assert quick.programs_of(source, targets, tree, near) == programs
+    blocks = ["test.engine.executors_blocks.block1", "test.engine.executors_blocks.plain"]
+    near = {"tests/kernels/engine/executors_blocks_test.cpp": 1.0}
+    found = quick.programs_of(next(iter(near)), blocks, tree, near)
+    assert found == dict.fromkeys(blocks, 1.0)
+
+
 def test_each_kind_has_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     given = {}
 
@@ -202,6 +221,17 @@ def test_each_kind_has_its_share_of_the_time(monkeypatch: pytest.MonkeyPatch) ->
 
 
 # ---- times
+
+
+def test_times_of_native_tests_are_those_of_the_build_without_sanitizers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GPU_ENVS_STORE", str(tmp_path))
+    assert quick.times_of_native_tests() == {}
+    (tmp_path / "native_tests.json").write_text('{"dev engine.table": 1.5, "asan engine.table": 9}')
+    assert quick.times_of_native_tests() == {"engine.table": 1.5}
+    (tmp_path / "native_tests.json").write_text("[]")
+    assert quick.times_of_native_tests() == {}
 
 
 TESTS = """
