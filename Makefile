@@ -6,8 +6,8 @@ JOBS := $(shell nproc)
 CPP_FILES = $(shell find kernels tests/kernels -name '*.hpp' -o -name '*.cpp' -o -name '*.cu')
 # What .ci/run calls, in this order, up to the first that fails: what fails most for its minutes stands first. Lint and the
 # thread sanitizer take seconds; the tests find most of what there is to find; the wheel takes seconds more, of what the
-# tests have built; CUDA takes half as long as the other sanitizers, and a new kernel that spills is the likelier failure.
-GATE := lint tsan test wheel cuda asan
+# tests have built, and so does the dry run of the GPU check; CUDA takes half as long as the other sanitizers, and a new kernel that spills is the likelier failure.
+GATE := lint tsan test wheel dry-run cuda asan
 CHECKS := $(filter-out test,$(GATE))
 BUILD := $(or $(GPU_ENVS_BUILD_DIR),build)
 CMAKE = cd kernels && ../$(VENV)/cmake -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/ninja -DGE_PYTHON=$(CURDIR)/$(PYTHON)
@@ -17,7 +17,7 @@ PROVEN = $(PYTHON) scripts/proofs.py $(ANEW)
 INPUTS = $(PYTHON) scripts/package_inputs.py
 LISTED = $(BUILD)/package_inputs.txt
 
-.PHONY: help setup build test quick layout lint fmt gate check check-all asan tsan asan-all blocks-all tidy cuda spills wheel release bench docs gpu-check
+.PHONY: help setup build test quick layout lint fmt gate check check-all asan tsan asan-all blocks-all tidy cuda spills wheel release bench docs gpu-check dry-run
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+( [a-z-]+)*:.*##' Makefile | sed -E 's/^([a-z -]+):.*## /  \1|/' | column -t -s '|'
@@ -107,3 +107,10 @@ docs: setup ## the list of environments with their parameters
 
 gpu-check: ## everything that needs a GPU, in one command
 	scripts/gpu_check.sh --out benchmarks/results/gpu
+
+# What it reads is said as sources: the modules are made of these first.
+DRY_RUN_READS = kernels scripts pyproject.toml tests/golden tests/conftest.py tests/gpu_envs/conftest.py \
+  tests/gpu_envs/test_errors.py $(filter-out gpu_envs/modules gpu_envs/__pycache__,$(wildcard gpu_envs/*))
+
+dry-run: build ## the steps of gpu-check, tried on the CPU
+	@$(PYTHON) scripts/proofs.py dry-run --reads $(DRY_RUN_READS) -- $(PYTHON) scripts/check_dry_run.py

@@ -2,7 +2,7 @@
 
 Each step runs in processes of its own, one for an environment, which write what they find at once
 (gpu_evidence); all of them end with this one (gpu_processes). Without a GPU, --dry-run runs every
-step on CPU modules as stand-ins, with small sizes.
+step on CPU modules as stand-ins, with small sizes, most of them for one environment of each kind.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ class Step:
     limit: int  # of one of them
     at_once: int = 1  # more than one where nothing is timed
     decides: bool = False  # the exit status
+    reads_all: bool = False  # data of each environment, which a dry run tries too
 
     @property
     def says(self) -> str:
@@ -68,9 +69,9 @@ class Step:
 STEPS: dict[str, Step] = {
     "machine": Step(programs.machine, _once, 10, 60),
     "build": Step(programs.build, _once, 20, 400, decides=True),
-    "launches": Step(speed.launches, native.names, 25, 30, at_once=4),
+    "launches": Step(speed.launches, native.names, 25, 30, at_once=4, reads_all=True),
     "golden": Step(steps.golden, _tested, 65, 60, at_once=4, decides=True),
-    "bars": Step(speed.bars, speed.promising, 120, 60),
+    "bars": Step(speed.bars, speed.promising, 120, 60, reads_all=True),
     "profile": Step(gpu_profile.profile, speed.promising, 90, 45),
     "choices": Step(speed.choices, speed.promising, 75, 30),
     "capture": Step(steps.capture, native.names, 55, 40, at_once=4, decides=True),
@@ -78,7 +79,7 @@ STEPS: dict[str, Step] = {
     "large": Step(steps.large, native.names, 60, 60, at_once=2, decides=True),
     "save": Step(steps.save, native.names, 30, 30, at_once=4, decides=True),
     "tests": Step(programs.tests, _once, 90, 200, decides=True),
-    "train": Step(trainer.train, _trained, 90, 90, decides=True),
+    "train": Step(trainer.train, _trained, 90, 90, decides=True, reads_all=True),
     "rates": Step(speed.rates, native.names, 100, 45),
     "tune": Step(programs.tune, native.names, 110, 60),
     "package": Step(speed.package, speed.promising, 40, 30),
@@ -152,6 +153,8 @@ class Run:
     def _wanted(self, step: Step) -> list[str]:
         chosen = self.given.environments
         names = step.names(self.given.dry_run)
+        if self.given.dry_run and not chosen and not step.reads_all:
+            return native.one_of_each_kind(names)
         return [n for n in names if not (chosen and n) or n.split()[-1].split("-")[0] in chosen]
 
     def _start(self, name: str, one: str, end: float) -> processes.Child:

@@ -125,6 +125,23 @@ def names(dry_run: bool, *, tests: bool = False) -> list[str]:
     return _ids_of(of) + [TEST_ENVIRONMENT] * (tests and _test_module(of) is not None)
 
 
+def one_of_each_kind(names: list[str]) -> list[str]:
+    """Return the first environment of each kind: by its agents, roles, pictures, masks, actions.
+
+    A name may have words before it; one that is not an id is a kind of its own.
+    """
+    found: dict[Any, str] = {}
+    for name in names:
+        described = registration.environments().get(name.split()[-1] if name else "")
+        found.setdefault(name if described is None else _kind(described), name)
+    return list(found.values())
+
+
+def _kind(described: dict[str, Any]) -> tuple[Any, ...]:
+    has = (bool(described.get(key)) for key in ("roles", "pictures", "action_mask"))
+    return (described["agents"] == "1", *has, described["action"][0]["type"])
+
+
 def built() -> list[str]:
     """Ids whose modules are built for this processor."""
     return _ids_of(_cpu(0)) if cpu_levels() else []

@@ -31,7 +31,7 @@ def _trainer(name: str, device: str, is_small: bool, **choices: Any) -> Any:
     # The schedules of a run are for its own length; here it has none.
     large = {**trained()[name]["device"], "schedule": "constant", **choices}
     if is_small:
-        large |= {"num_envs": 64, "minibatch": 512}
+        large |= {"num_envs": 16, "rollout": 16, "minibatch": 128}
     config = make(name, device=device, **large)
     trainer = Trainer(
         config, worlds.for_training(config, device, config.num_envs), Ranks("cpu"), print
@@ -125,6 +125,6 @@ def _reach(found: Evidence, name: str, device: str, dry_run: bool) -> None:
     """Train until the goal of the environment."""
     goal = registration.find(name)["reward_threshold"]
     trainer = _trainer(name, device, dry_run)
-    score, seconds, taken = _until(goal, trainer, 1.0 if dry_run else _PATIENCE)
+    score, seconds, taken = _until(goal, trainer, 0.1 if dry_run else _PATIENCE)
     cells = {"goal": goal, "score": f"{score:.0f}", "after": f"{seconds:.1f} s"}
     found.row({**cells, "steps": si(taken)})

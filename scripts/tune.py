@@ -77,10 +77,11 @@ class Timing:
 
 def cases(name: str, quick: bool, dry_run: bool) -> list[Case]:
     """An environment in every tier of capacity; of a tier the largest crowd counts."""
-    agents_of_all = 512 if dry_run else QUICK_AGENTS if quick else AGENTS
+    agents_of_all = 64 if dry_run else QUICK_AGENTS if quick else AGENTS
     module, description = native.reference(name), registration.find(name)
     tiers: dict[int, Case] = {}
-    for agents in (1,) if description["agents"].isdecimal() else CROWDS:
+    crowds = CROWDS[:5] if dry_run else CROWDS
+    for agents in (1,) if description["agents"].isdecimal() else crowds:
         parameters = native.crowd(description, agents)
         worlds = max(1, agents_of_all // agents)
         try:

@@ -1,6 +1,7 @@
 """scripts/gpu_check.py and scripts/tune.py, as far as a machine without a GPU can try them."""
 
 import contextlib
+import dataclasses
 import importlib.util
 import json
 import os
@@ -40,6 +41,7 @@ profile = load("gpu_profile")
 trainer = load("gpu_train")
 tune = load("tune")
 gpu_check = load("gpu_check")
+check_dry_run = load("check_dry_run")
 without_gpu = pytest.mark.skipif(native.find_gpu() is not None, reason="this machine has a GPU")
 
 
@@ -58,24 +60,54 @@ def found_in(folder, kind="row"):
     return [row for row in evidence.read(folder) if row["kind"] == kind]
 
 
-@pytest.mark.long
-def test_a_dry_run_passes_every_step_and_reports_it(tmp_path):
-    # Its own seconds are for a machine that is idle.
-    done = run(SCRIPTS / "gpu_check.sh", "--dry-run", "--budget", "3600", "--out", tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    rows = found_in(tmp_path)
-    assert {row["step"] for row in rows} == set(gpu_check.STEPS)
-    assert {row["status"] for row in rows + found_in(tmp_path, "end")} == {"pass"}
-    assert {row["of"] for row in rows if row["step"] == "golden"} == set(native.names(True))
-    text = (tmp_path / "report.md").read_text()
-    assert text.startswith("# dry run")
-    assert all(f"\n## {step}\n" in text for step in ("Steps", "Bars", "golden", "choices", "tune"))
-    bars = [row["bar"]["line"] for row in rows if row.get("bar")]
-    trained = ["least" in training for training in trainer.trained().values()]
-    assert len(bars) == len(speed.unmeasured()) + sum(trained)
-    assert all(line in done.stdout for line in bars)
-    files = list(tmp_path.iterdir())
-    assert len(files) <= 8 and all(file.stat().st_size < 16 << 20 for file in files)
+@pytest.fixture
+def dry_run(tmp_path, monkeypatch):
+    """Two steps of two ids of one kind; return what a dry run of them left and printed."""
+    ids = ["CartPole-v0", "CartPole64-v0"]
+    step = gpu_check.Step(steps.save, lambda _: ids, 1, 1)
+    monkeypatch.setattr(
+        gpu_check, "STEPS", {"bars": dataclasses.replace(step, reads_all=True), "save": step}
+    )
+    monkeypatch.setattr(check_dry_run, "TABLES", ("Steps", "Bars"))
+    monkeypatch.setattr(evidence, "markdown", lambda _: "# dry run\n\n## Steps\n\n## Bars\n")
+    bars = speed.unmeasured()
+    bars += [f"bar of {name}" for name, how in trainer.trained().items() if "least" in how]
+    for name, of in (("bars", ids[0]), ("bars", ids[1]), ("save", ids[0])):
+        found = evidence.Evidence(tmp_path, name, of)
+        found.row({"found": 1})
+        found.row(kind="end")
+    for line in bars:
+        evidence.Evidence(tmp_path, "bars", ids[0]).row(bar={"line": line})
+    return tmp_path, "\n".join(bars)
+
+
+def test_a_dry_run_passes_where_every_step_found_something(dry_run):
+    assert list(check_dry_run.problems(*dry_run)) == []
+
+
+@pytest.mark.parametrize("gone", ['"bars", "of": "CartPole64-v0"', '"save", "of": "CartPole-v0"'])
+@pytest.mark.parametrize("kind", ["row", "end"])
+def test_a_dry_run_fails_where_a_process_found_nothing_or_did_not_end(dry_run, gone, kind):
+    folder, printed = dry_run
+    rows = folder / evidence.ROWS
+    lost = f'{{"kind": "{kind}", "step": {gone}'
+    kept = [row for row in rows.read_text().splitlines() if not row.startswith(lost)]
+    rows.write_text("\n".join(kept))
+    step, _, of = gone.replace('"', "").partition(", of: ")
+    assert list(check_dry_run.problems(folder, printed)) == [
+        f"{step} {of}: it found nothing, or did not end"
+    ]
+
+
+def test_a_dry_run_fails_where_a_row_a_bar_or_a_table_is_not_as_it_should_be(dry_run):
+    folder, printed = dry_run
+    evidence.Evidence(folder, "tune", "some").row(status="skip", detail="too short")
+    report = folder / evidence.REPORT
+    report.write_text(report.read_text().replace("## Bars", ""))
+    found = list(check_dry_run.problems(folder, printed.partition("\n")[2]))
+    assert found[0] == "tune some: skip: too short"
+    assert found[1].startswith("not printed: ")
+    assert found[2:] == ["the report has no 'Bars'"]
 
 
 WITHOUT = """
