@@ -172,35 +172,13 @@ def test_random_play_lasts_as_long_as_the_reference_says(make_simulator: Make) -
 # ---- bad input
 
 BAD_OPTIONS = [
-    ({"player_count": 1}, ValueError, "parameter 'player_count' must be in 2 to 5"),
-    ({"player_count": 6}, ValueError, "parameter 'player_count' must be in 2 to 5"),
-    ({"player_count": 2.5}, TypeError, "parameter 'player_count'"),
-    ({"player_count": "two"}, TypeError, "parameter 'player_count'"),
     ({"players": 3}, TypeError, "did you mean 'player_count'"),
-    ({"preset": "medium"}, ValueError, "preset.*full.*very_small"),
-    ({"preset": 4}, ValueError, "preset"),
-    ({"preset": True}, ValueError, "parameter .preset. must be one of .full."),
-    ({"color_count": 6}, ValueError, "parameter 'color_count'"),
-    ({"color_count": -1}, ValueError, "parameter 'color_count'"),
-    ({"rank_count": 6}, ValueError, "parameter 'rank_count'"),
-    ({"hand_size": 26}, ValueError, "parameter 'hand_size'"),
-    ({"hand_size": -5}, ValueError, "parameter 'hand_size'"),
     ({"hand_size": 11, "player_count": 5}, ValueError, "hand_size must be at most 10 here"),
     ({"preset": "very_small", "hand_size": 6}, ValueError, "hand_size must be at most 5 here"),
     ({"color_count": 1, "rank_count": 1, "player_count": 5}, ValueError, "hand_size must be"),
-    ({"max_information_tokens": 33}, ValueError, "parameter 'max_information_tokens'"),
-    ({"max_information_tokens": -2}, ValueError, "parameter 'max_information_tokens'"),
-    ({"max_life_tokens": -1}, ValueError, "parameter 'max_life_tokens'"),
-    ({"max_life_tokens": 33}, ValueError, "parameter 'max_life_tokens'"),
-    ({"observation_type": "all"}, ValueError, "observation_type.*minimal.*seer"),
-    ({"belief": "v1"}, ValueError, "belief.*bits.*v0"),
     ({"belief": "v0", "dtype": "bits"}, ValueError, "dtype"),
     ({"belief": "v0", "dtype": "uint8"}, ValueError, "dtype"),
     ({"dtype": "float16"}, ValueError, "dtype must be"),
-    ({"noop": 2}, TypeError, "parameter 'noop'"),
-    ({"keep_score": "no"}, TypeError, "parameter 'keep_score'"),
-    ({"random_start_player": 0.5}, TypeError, "parameter 'random_start_player'"),
-    ({"hand_size": 10**20}, (ValueError, TypeError), "hand_size"),
 ]
 
 
@@ -214,10 +192,6 @@ def test_options_that_cannot_be_played_are_refused_by_name(
 
 # What any environment refuses: tests/gpu_envs/test_bad_input.py.
 BAD_CALLS: list[tuple[Callable[[Simulator], object], type[Exception], str]] = [
-    (lambda s: s.step([[0, 21], [0, 20]]), ValueError, "world 0, agent 1: 21"),
-    (lambda s: s.step([[2**40, 20], [0, 20]]), ValueError, "world 0, agent 0"),
-    (lambda s: s.step(np.zeros((2, 2, 1), np.int64)), ValueError, "actions must"),
-    (lambda s: s.reset(options={"deck": [0] * 50}), ValueError, "unknown reset option 'deck'"),
     (lambda s: s.set("deck.card", np.zeros((2, 49), np.uint8)), ValueError, "deck.card"),
     (lambda s: s.set("deck.card", 0, worlds=[2]), ValueError, "worlds must be in"),
     (lambda s: s.text(2), ValueError, "world"),

@@ -15,19 +15,12 @@ import pytest
 from gpu_envs import Simulator
 
 Make = Callable[..., Simulator]
-NAN, INF = float("nan"), float("inf")
 AGENTS = "hider -5 0; hider -5 3; hider -5 6; seeker 4 4; seeker 4 8"
 WORLDS, IDLE = 2, np.array([5, 5, 5, 0, 0], np.int32)
 
-# Parameters, what the message says.
+# Parameters that do not go together, or lie between a profile's number and what can be: what the
+# message says. What one alone cannot be: tests/contract/test_described_numbers.py.
 BAD_VALUES: list[tuple[dict[str, Any], str]] = [
-    ({"hider_count": 0}, "'hider_count' must be in 1 to 20, got 0"),
-    ({"seeker_count": 0}, "'seeker_count' must be in 1 to 20, got 0"),
-    ({"hider_count": 21}, "'hider_count' must be in 1 to 20, got 21"),
-    ({"seeker_count": -1}, "'seeker_count' must be in 1 to 20, got -1"),
-    ({"arena_size": NAN}, "'arena_size' must be a number, got nan"),
-    ({"arena_size": INF}, "'arena_size' must be in -1 to 200, got inf"),
-    ({"arena_size": 1e30}, r"'arena_size' must be in -1 to 200, got 1e\+30"),
     ({"arena_size": 0}, "'arena_size' must be at least 1, or -1 .*, got 0"),
     (
         {"arena_size": 10},
@@ -39,10 +32,6 @@ BAD_VALUES: list[tuple[dict[str, Any], str]] = [
     ({"long_length": 30}, "long_length=30 must be at most half of arena_size=36"),
     ({"ramp_run": 19.5, "ramp_count": 1}, "ramp_run=19.5 must be at most half of arena_size=36"),
     ({"box_mass": 0}, "'box_mass' must be at least 0.001, or -1 .*, got 0"),
-    ({"ramp_mass": NAN}, "'ramp_mass' must be a number, got nan"),
-    ({"agent_mass": -3}, "'agent_mass' must be in -1 to 1000, got -3"),
-    ({"force_per_bucket": NAN}, "'force_per_bucket' must be a number, got nan"),
-    ({"torque_per_bucket": INF}, "'torque_per_bucket' must be in -1 to 10000, got inf"),
     ({"division_count_low": 5, "division_count_high": 2}, "low=5 is above division_count_high=2"),
     ({"cut_count_low": 6, "cut_count_high": 1}, "cut_count_low=6 is above cut_count_high=1"),
     ({"cut_count_high": 2}, "cut_count_low=4 is above cut_count_high=2"),
@@ -51,42 +40,14 @@ BAD_VALUES: list[tuple[dict[str, Any], str]] = [
     ({"cut_width": 20}, "cut_width=20 must be at most a quarter of arena_size=36"),
     ({"box_count_low": 5, "box_count_high": 2}, "box_count_low=5 is above box_count_high=2"),
     ({"long_count_low": 9}, "long_count_low=9 is above box_count_high=8"),
-    ({"box_count_high": 41}, "'box_count_high' must be in -1 to 40, got 41"),
     ({"box_slots": 3}, "box_slots=3 must be at least box_count_high=8"),
-    ({"ramp_count": 9}, "'ramp_count' must be in -1 to 8, got 9"),
-    ({"profile": "madrona"}, "'profile' must be one of 'fixed', 'openai', 'port', got 'madrona'"),
-    ({"profile": 7}, "'profile' must be one of 'fixed', 'openai', 'port', got 7"),
-    ({"grab": "squeeze"}, "'grab' must be one of 'toggle', 'hold', 'profile', got 'squeeze'"),
-    (
-        {"observation_mode": "part"},
-        "'observation_mode' must be one of 'masked', 'full', got 'part'",
-    ),
     ({"observation": "pixels"}, "observation must be 'flat' or 'dict', got 'pixels'"),
     ({"time_step": 0}, "'time_step' must be at least 0.0001, or -1 .*, got 0"),
-    ({"time_step": 2}, "'time_step' must be in -1 to 1, got 2"),
     ({"substeps": 0}, "'substeps' must be at least 1, or -1 .*, got 0"),
-    ({"substeps": 65}, "'substeps' must be in -1 to 64, got 65"),
-    ({"gravity": -9.8}, "'gravity' must be in -1 to 1000, got -9.8"),
     ({"restitution": -0.5}, "'restitution' must be at least 0, or -1 .*, got -0.5"),
-    ({"agent_friction": 11}, "'agent_friction' must be in -1 to 10, got 11"),
-    ({"sight_half_angle": 4}, "'sight_half_angle' must be in -1 to 3.14159, got 4"),
-    ({"outer_wall_probability": 2}, "'outer_wall_probability' must be in -1 to 1, got 2"),
     ({"placement_tries": 0}, "'placement_tries' must be at least 1, or -1 .*, got 0"),
     ({"wall_height": -0.5}, "'wall_height' must be at least"),
     ({"wall_thickness": 0}, "'wall_thickness' must be at least 0.01, or -1 .*, got 0"),
-]
-BAD_TYPES: list[tuple[dict[str, Any], str]] = [
-    ({"hider_count": 2.5}, "'hider_count' must be an int, got 2.5"),
-    ({"hider_count": "three"}, r"'hider_count' must be a number \(int32\), got 'three'"),
-    ({"hider_count": None}, r"'hider_count' must be a number \(int32\), got None"),
-    ({"seeker_count": True}, r"'seeker_count' must be a number \(int32\), got True"),
-    ({"arena_size": np.array([3.0, 4.0])}, r"'arena_size' must be a number .*, got array"),
-    ({"profile": 1.5}, "'profile' must be one of 'fixed', 'openai', 'port', got 1.5"),
-    (
-        {"gravty": 3},
-        "HideSeek-v0 got an unexpected keyword argument 'gravty'; did you mean 'gravity'",
-    ),
-    ({"hiders": 3}, "HideSeek-v0 got an unexpected keyword argument 'hiders'.*hider_count"),
 ]
 
 # Layouts, what the message says.
@@ -191,44 +152,10 @@ def test_impossible_parameters_are_refused(
         make_simulator("HideSeek-v0", 2, **parameters)
 
 
-@pytest.mark.parametrize(("parameters", "message"), BAD_TYPES)
-def test_parameters_of_a_wrong_type_are_refused(
-    make_simulator: Make, parameters: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(TypeError, match=message):
-        make_simulator("HideSeek-v0", 2, **parameters)
-
-
-@pytest.mark.parametrize("worlds", [0, -1, 2**31])
-def test_absurd_numbers_of_worlds_are_refused(make_simulator: Make, worlds: int) -> None:
-    with pytest.raises(ValueError, match=f"num_worlds must be between 1 and .*, got {worlds}"):
-        make_simulator("HideSeek-v0", worlds)
-
-
 @pytest.mark.parametrize(("layout", "message"), BAD_LAYOUTS)
 def test_impossible_layouts_are_refused(pair: Pair, layout: str, message: str) -> None:
     pair.refuses(
         lambda s: s.reset(options={"layout": layout}), ValueError, f"layout: (line 1: )?{message}"
-    )
-
-
-@pytest.mark.parametrize("layout", [3, None, ["hider 0 0"], b"hider 0 0"])
-def test_layouts_of_a_wrong_type_are_refused(pair: Pair, layout: object) -> None:
-    pair.refuses(
-        lambda s: s.reset(options={"layout": layout}), TypeError, "'layout' must be a str, got "
-    )
-
-
-@pytest.mark.parametrize("options", ["hider 0 0", ["layout"], 3])
-def test_options_of_a_wrong_type_are_refused(pair: Pair, options: Any) -> None:
-    pair.refuses(lambda s: s.reset(options=options), TypeError, "options must be a dict, got ")
-
-
-def test_unknown_options_are_refused(pair: Pair) -> None:
-    pair.refuses(
-        lambda s: s.reset(options={"layuot": AGENTS}),
-        ValueError,
-        "unknown reset option 'layuot'; did you mean 'layout'",
     )
 
 
@@ -245,35 +172,17 @@ def test_a_bad_mask_with_a_good_layout_lays_nothing(
     pair.refuses(lambda s: s.reset(options={"layout": AGENTS, "reset_mask": mask}), error, message)
 
 
-def good(*more: int) -> Any:
-    """Actions that do nothing, and so much more in each head."""
-    return np.tile(IDLE, (WORLDS, 5, 1)) + (np.array(more) if more else 0)
+def good() -> Any:
+    """Actions that do nothing."""
+    return np.tile(IDLE, (WORLDS, 5, 1))
 
 
 @pytest.mark.parametrize(
     ("actions", "error", "message"),
     [
-        (
-            good()[:1],
-            ValueError,
-            r"actions must have shape .*\(2, 5, 5\).*10 rows\), got \(1, 5, 5\)",
-        ),
-        (good()[..., :4], ValueError, r"actions must have shape .*, got \(2, 5, 4\)"),
-        (good().ravel(), ValueError, r"actions must have shape .*, got \(50,\)"),
         ([[1], [2, 3]], ValueError, "actions must have shape .*, got a ragged list"),
         (good() + 0.5, TypeError, "actions must be integers .*, got float64"),
         (good() > 0, TypeError, "actions must be integers .*, got bool"),
-        (
-            np.full((2, 5, 5), NAN, np.float32),
-            TypeError,
-            "actions must be integers",
-        ),
-        ("full ahead", TypeError, "actions must be an array or a list, got str"),
-        (None, TypeError, "actions must be an array or a list, got None"),
-        (good() - 6, ValueError, "world 0, agent 0, component 0: -1 is not one of 0 to 10"),
-        (good(0, 6, 0, 0, 0), ValueError, "component 1: 11 is not one of 0 to 10"),
-        (good(0, 0, 0, 2, 0), ValueError, "component 3: 2 is not one of 0 to 1"),
-        (good(0, 0, 0, 0, 2**40), ValueError, "component 4: .* is not one of 0 to 1"),
     ],
 )
 def test_bad_actions_are_refused(
@@ -302,19 +211,7 @@ def test_bad_pictures_are_refused(
 @pytest.mark.parametrize(
     ("column", "values", "message"),
     [
-        (
-            "bodies.velocity",
-            NAN,
-            r"'bodies.velocity' must be finite \(float32\), got nan for world",
-        ),
-        (
-            "bodies.position",
-            INF,
-            r"'bodies.position' must be finite \(float32\), got inf for world",
-        ),
-        ("joints.pull", NAN, r"'joints.pull' must be finite \(float32\), got nan for world"),
         ("bodies.position", np.zeros((3, 3, 3)), r"'bodies.position' must fit \(2, 17, 3\)"),
-        ("bodies.position", "here", r"'bodies.position' must be numbers \(float32\), got <U4"),
         ("bodies.positon", 0, "'bodies.positon'; did you mean 'bodies.position'"),
     ],
 )

@@ -40,11 +40,7 @@ BAD_PARAMETERS: list[tuple[dict[str, Any], str]] = [
     ({"player_count": 3}, "2 starts, player_count=3; with extra_starts=True"),
     ({"player_count": 7, "extra_starts": True}, "6 floor cells, player_count=7"),
     ({"player_count": 7, "random_start_positions": True}, "6 floor cells, player_count=7"),
-    ({"player_count": 41}, "player_count.* in 0 to 40"),
-    ({"player_count": -1}, "player_count"),
     ({"layout": CRAMPED.replace("1", " ").replace("2", " "), "player_count": 0}, "no start"),
-    ({"dynamics": "newer"}, "'new', 'old'"),
-    ({"encoding": "lossless"}, "'lossless26', 'lossless20'"),
     ({"encoding": "lossless20", "layout": "many_player"}, "onions only.* tomatoes in line 3"),
     ({"encoding": "lossless20", "player_count": 3, "extra_starts": True}, "two players"),
     ({"encoding": "lossless20", "random_start_objects": 0.1}, "random_start_objects"),
@@ -63,10 +59,6 @@ BAD_PARAMETERS: list[tuple[dict[str, Any], str]] = [
     ({"recipe_times": "x"}, "recipe_times: 'x'"),
     ({"onion_value": 5}, "onion_value and tomato_value are given together"),
     ({"tomato_time": 5}, "onion_time and tomato_time are given together"),
-    ({"cook_time": 256}, "cook_time"),
-    ({"random_start_objects": 1.5}, "random_start_objects"),
-    ({"shaping_factor": float("nan")}, "shaping_factor"),
-    ({"order_bonus": -1}, "order_bonus"),
 ]
 
 
@@ -76,12 +68,6 @@ def test_bad_parameters_are_refused_with_their_reason(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         make_simulator("Overcooked-v0", 2, **parameters)
-
-
-def test_parameters_of_a_wrong_type_are_refused(make_simulator: Make) -> None:
-    for parameters in ({"layout": 3}, {"orders": ["OOO"]}, {"player_count": 2.5}):
-        with pytest.raises((TypeError, ValueError), match=next(iter(parameters))):
-            make_simulator("Overcooked-v0", 2, **parameters)
 
 
 def test_texts_are_read_in_linear_time_and_up_to_a_limit(make_simulator: Make) -> None:

@@ -341,7 +341,6 @@ ONE = {"num_taggers": 1}
         ),
         ({"reset_pool_size": 3, "grid_length": 1}, "reset_pool_low=1 to reset_pool_high=0"),
         ({"reset_pool_size": 4, "reset_pool_low": 8, "reset_pool_high": 7}, "reset_pool_low=8"),
-        ({"reset_pool_size": 5000}, "in 0 to 4096"),
     ],
 )
 def test_bad_parameters_are_refused(

@@ -10,12 +10,10 @@ import pytest
 
 import gpu_envs
 
-NAN = float("nan")
 SIZE = "must be rows and columns such as '72x128', got "
 SIZE_TYPE = "must be a str such as '72x128' or whole numbers such as (72, 128), got "
 SIDES = "rows and columns must be from 1 to 32768, got "
 LAYERS = "must be 'rgb', 'depth', 'segmentation' or several of them joined by +, got "
-CHANNELS = "must be one of 'first', 'last', got "
 
 pytestmark = pytest.mark.usefixtures("gallery")
 
@@ -53,20 +51,9 @@ CONSTRUCTION: list[tuple[str, Any, type[Exception], str]] = [
     ("observation", "rgb+rgb", ValueError, "names 'rgb' twice"),
     ("observation", None, TypeError, "must be a str such as 'rgb', got None"),
     ("observation", ("rgb", "depth"), TypeError, "must be a str such as 'rgb'"),
-    ("channels", "middle", ValueError, CHANNELS + "'middle'"),
-    ("channels", 2, ValueError, CHANNELS + "2"),
-    ("channels", None, TypeError, CHANNELS),
-    ("hfov", NAN, ValueError, "'hfov' must be a number, got nan"),
-    ("hfov", 0, ValueError, "'hfov' must be in 1 to 170, got 0"),
-    ("hfov", 1e30, ValueError, "'hfov' must be in 1 to 170"),
-    ("hfov", "90", TypeError, "'hfov' must be a number (float32)"),
-    ("supersample", 0, ValueError, "'supersample' must be in 1 to 8, got 0"),
-    ("supersample", 9, ValueError, "'supersample' must be in 1 to 8, got 9"),
-    ("supersample", 1.5, TypeError, "'supersample' must be an int"),
     ("dtype", "uint8", ValueError, "dtype must be None, got 'uint8': each layer of Gallery-v0's"),
     ("actions", "flat", ValueError, "an action of Gallery-v0 is one already"),
     ("outputs", ["depth"], ValueError, "unknown output of Gallery-v0 (outputs=) 'depth'"),
-    ("resolutoin", (3, 4), TypeError, "did you mean 'resolution'?"),
 ]
 
 
