@@ -383,30 +383,6 @@ def test_every_flipped_bit_of_a_save_is_noticed(env) -> None:
 # Life and death.
 
 
-def test_every_call_after_close_says_so(make_simulator) -> None:
-    simulator = make_simulator()
-    simulator.reset(seed=0)
-    saved = simulator.save()
-    simulator.close()
-    simulator.close()
-    for call in (
-        lambda: simulator.step(GOOD),
-        lambda: simulator.reset(seed=0),
-        simulator.reset,
-        simulator.observe,
-        simulator.save,
-        lambda: simulator.load(saved),
-        lambda: simulator.copy_worlds([0], [1]),
-        lambda: simulator.get("cart.x"),
-        lambda: simulator.set("cart.x", 0.0),
-        simulator.check,
-        lambda: simulator.memory_bytes,
-    ):
-        with pytest.raises(RuntimeError, match=r"CartPole-v0 is closed"):
-            call()
-    assert "closed" in repr(simulator)
-
-
 def test_two_simulators_in_two_threads_agree_with_one_thread(make_simulator) -> None:
     simulators = [make_simulator("Micro-v0", 64, agent_count=4, work=32) for _ in range(3)]
     actions = np.random.default_rng(0).integers(0, 4, (200, 64, 4))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -218,32 +216,6 @@ def test_reward_parts_come_by_name(make) -> None:
     env.reset(seed=0)
     parts = env.step(np.full((3, 2), 4))[4]["player_1"]["reward_parts"]
     assert {name: array.shape for name, array in parts.items()} == {"sparse": (3,), "shaped": (3,)}
-
-
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_copies_before_the_first_reset_are_equal(make, duplicate) -> None:
-    env = make("Overcooked-v0")
-    twin = duplicate(env)
-    first, other = env.reset(seed=1)[0], twin.reset(seed=1)[0]
-    assert all(np.array_equal(first[agent], other[agent]) for agent in env.agents)
-    twin.close()
-
-
-def test_copies_are_refused_after_the_first_reset(make) -> None:
-    env = make()
-    env.reset(seed=0)
-    with pytest.raises(TypeError, match="cannot pickle or copy a BatchedParallelEnv"):
-        copy.copy(env)
-
-
-def test_use_after_close_is_refused(make) -> None:
-    env = make()
-    env.reset(seed=0)
-    env.close()
-    env.close()
-    for actions in (_actions(env), {}):
-        with pytest.raises(RuntimeError, match="Micro-v0 is closed"):
-            env.step(actions)
 
 
 @pytest.mark.gpu

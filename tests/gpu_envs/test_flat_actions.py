@@ -83,15 +83,6 @@ def test_pettingzoo_and_the_single_environment_take_numbers(make_vec) -> None:
     batched.close()
 
 
-def test_a_copy_is_made_with_the_same_actions(make_vec) -> None:
-    import copy
-
-    env = make_vec(ID, 2, actions="flat")
-    again = copy.deepcopy(env)
-    assert again.single_action_space == env.single_action_space
-    again.close()
-
-
 @pytest.mark.parametrize(
     ("name", "why"),
     [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -266,15 +265,6 @@ def test_row_infos_have_each_layer_where_torchrl_looks(make_vec) -> None:
     env.reset(seed=1)
     *_, infos = env.step(env.action_space.sample())
     assert {"rgb", "depth"} <= set(infos["final_info"])
-
-
-def test_copies_are_made_with_the_same_layers(make_vec) -> None:
-    env = make_vec("Gallery-v0", 2, observation="rgb+depth", resolution=SIZE)
-    again = pickle.loads(pickle.dumps(env))
-    assert again.single_observation_space == env.single_observation_space
-    seen, shown = again.reset(seed=3)[0], env.reset(seed=3)[0]
-    assert all(np.array_equal(seen[name], shown[name]) for name in shown)
-    again.close()
 
 
 INSTALLED = """

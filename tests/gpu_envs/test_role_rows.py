@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
-import pickle
 from typing import Any
 
 import gymnasium
@@ -334,15 +332,6 @@ def test_outputs_that_others_need_stay_hidden(make_vec, name) -> None:
 def _play_zeros(env: gpu_envs.VectorEnv) -> list[Any]:
     seen = [env.reset(seed=1)]
     return seen + [env.step(np.zeros(env.num_envs, int)) for _ in range(5)]
-
-
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_copies_before_the_first_reset_are_equal(make_vec, duplicate) -> None:
-    env = make_vec("TagGrid-v0", WORLDS, role="tagger", others="noop", num_taggers=3)
-    twin = duplicate(env)
-    assert twin.role.name == "tagger"
-    _assert_same(_play(env), _play(twin))
-    twin.close()
 
 
 def test_spec_makes_the_same_again() -> None:

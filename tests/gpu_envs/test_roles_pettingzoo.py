@@ -233,19 +233,6 @@ def test_illegal_moves_are_met_role_by_role(illegal) -> None:
     env.close()
 
 
-def test_copies_before_the_first_reset_are_equal() -> None:
-    import pickle
-
-    env = gpu_envs.parallel_env("Troupe-v0")
-    twin = pickle.loads(pickle.dumps(env))
-    one, other = env.reset(seed=4)[0], twin.reset(seed=4)[0]
-    assert one.keys() == other.keys()
-    for agent in one:
-        assert np.array_equal(one[agent]["observation"], other[agent]["observation"])
-    env.close()
-    twin.close()
-
-
 def test_with_ends_of_worlds_all_stay_and_end_together() -> None:
     leaving, staying = (gpu_envs.parallel_env("Troupe-v0", **own) for own in ({}, ENDS_OF_WORLDS))
     random, early = np.random.default_rng(1), 0

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import ctypes
 import ctypes.util
-import pickle
 import textwrap
 
 import numpy as np
@@ -219,41 +217,6 @@ def test_faults_become_exceptions(report, error, message) -> None:
     faults.raise_faults(none, "Test-v0")
     with pytest.raises(error, match=message):
         faults.raise_faults(none | report, "Test-v0")
-
-
-DUPLICATES = [copy.copy, copy.deepcopy, lambda original: pickle.loads(pickle.dumps(original))]
-
-
-@pytest.mark.parametrize("duplicate", DUPLICATES)
-def test_copies_of_what_has_not_begun_are_equal_and_their_own(make_simulator, duplicate) -> None:
-    keywords = {"device": "cpu", "first_world": 3, "max_episode_steps": 7, "agent_count": 2}
-    simulator = make_simulator("Micro-v0", 5, **keywords)
-    twin = duplicate(simulator)
-    assert twin.parameters == simulator.parameters
-    assert twin.max_episode_steps == 7
-    assert np.array_equal(simulator.reset(seed=1).obs, twin.reset(seed=1).obs)
-    simulator.close()
-    twin.step(np.zeros((5, 2), np.int64))
-
-
-@pytest.mark.parametrize("duplicate", DUPLICATES)
-def test_copies_of_what_has_begun_are_refused_with_advice(make_simulator, duplicate) -> None:
-    beginnings = (
-        lambda simulator: simulator.reset(seed=0),
-        lambda simulator: simulator.set("cart.x", 0.5),
-        lambda simulator: simulator.sample_actions(),
-    )
-    for begin in beginnings:
-        simulator = make_simulator()
-        begin(simulator)
-        with pytest.raises(
-            TypeError, match=r"cannot pickle or copy a Simulator.*save\(\) and load"
-        ):
-            duplicate(simulator)
-    simulator = make_simulator()
-    simulator.close()
-    with pytest.raises(TypeError, match="cannot pickle or copy a closed Simulator: make another"):
-        duplicate(simulator)
 
 
 def test_stream_is_an_int_or_a_stream_object(make_simulator) -> None:

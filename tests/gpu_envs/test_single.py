@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
-
 import numpy as np
 import pytest
 
@@ -119,22 +116,6 @@ def test_unseeded_reset_takes_a_readable_seed_and_goes_on() -> None:
     assert (twin.reset()[0] == second).all()
 
 
-@pytest.mark.parametrize("make", [gpu_envs.Env, gpu_envs.make])
-def test_copies_before_the_first_reset_are_equal_and_later_ones_refused(make) -> None:
-    env = make("CartPole-v0", sutton_barto_reward=True)
-    env.action_space.seed(7)
-    copies = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
-    observation, _ = env.reset(seed=1)
-    for twin in copies:
-        assert twin.spec == env.spec
-        assert np.array_equal(twin.reset(seed=1)[0], observation)
-        assert twin.step(1)[1] == env.unwrapped.simulator.step([[1]]).reward[0, 0]
-        env.reset(seed=1)
-    for refused in (copy.deepcopy, pickle.dumps):
-        with pytest.raises(TypeError, match="cannot pickle or copy an Env that has begun"):
-            refused(env)
-
-
 def test_render_without_a_mode_warns() -> None:
     for name, how in (
         ("Micro-v0", "it has none"),
@@ -143,15 +124,3 @@ def test_render_without_a_mode_warns() -> None:
         env = gpu_envs.Env(name, agent_count=1)
         with pytest.warns(UserWarning, match=f"of {name} needs a render mode: {how}"):
             assert env.render() is None
-
-
-def test_use_after_close_and_copies_are_refused() -> None:
-    env = gpu_envs.Env("CartPole-v0")
-    env.reset(seed=0)
-    env.close()
-    env.close()
-    with pytest.raises(RuntimeError, match="closed"):
-        env.step(0)
-    with pytest.raises(TypeError, match="cannot pickle or copy"):
-        copy.deepcopy(env)
-    assert repr(env) == "<Env CartPole-v0>"

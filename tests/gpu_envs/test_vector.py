@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import gc
-import pickle
-import weakref
 from typing import Any
 
 import gymnasium
@@ -261,54 +257,3 @@ def test_infos_by_row_stay_in_their_library(make_vec, torch) -> None:
     assert {"reward_sparse", "reward_shaped", "_episode_return"} < infos.keys()
     with pytest.raises(ValueError, match="infos must be 'nested' or 'rows', got 'flat'"):
         make_vec(infos="flat")
-
-
-DUPLICATES = [copy.copy, copy.deepcopy, lambda original: pickle.loads(pickle.dumps(original))]
-
-
-@pytest.mark.parametrize("duplicate", DUPLICATES)
-def test_copies_before_the_first_reset_are_equal(duplicate) -> None:
-    keywords = {"device": "cpu", "autoreset_mode": "NextStep", "max_episode_steps": 5}
-    env = gymnasium.make_vec("gpu_envs/CartPole-v0", num_envs=3, **keywords)
-    env.action_space.seed(7)
-    twin = duplicate(env)
-    assert twin.spec == env.spec
-    assert twin.autoreset_mode is env.autoreset_mode
-    assert np.array_equal(twin.action_space.sample(), env.action_space.sample())
-    assert np.array_equal(twin.reset(seed=1)[0], env.reset(seed=1)[0])
-    env.close()
-    for _ in range(5):
-        truncated = twin.step(twin.action_space.sample())[3]
-    assert truncated.all()
-
-
-@pytest.mark.parametrize("duplicate", DUPLICATES)
-def test_copies_are_refused_after_the_first_reset(make_vec, duplicate) -> None:
-    env = make_vec()
-    env.reset(seed=0)
-    with pytest.raises(TypeError, match=r"cannot pickle or copy a VectorEnv.*simulator\.save\(\)"):
-        duplicate(env)
-
-
-def test_dropped_environment_is_freed_at_once() -> None:
-    env = gpu_envs.VectorEnv("CartPole-v0", 4, device="cpu")
-    env.reset(seed=0)
-    env.step(ACTIONS)
-    references = [weakref.ref(env), weakref.ref(env.simulator)]
-    gc.disable()
-    try:
-        del env
-        assert [reference() for reference in references] == [None, None]
-    finally:
-        gc.enable()
-
-
-def test_closing_twice_is_fine_and_use_afterwards_says_so(make_vec) -> None:
-    env = make_vec()
-    env.reset(seed=0)
-    env.close()
-    env.close()
-    assert env.closed
-    for call in (lambda: env.step(ACTIONS), env.reset, env.check):
-        with pytest.raises(RuntimeError, match="closed"):
-            call()

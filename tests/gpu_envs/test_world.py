@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 import warnings
 
 import numpy as np
@@ -159,29 +157,6 @@ def test_returned_arrays_are_never_written_again() -> None:
     env.step({"player_0": 1})
     assert np.array_equal(first["player_0"], kept)
     assert np.array_equal(state, kept)
-
-
-def test_copies_before_the_first_reset_are_equal_and_later_ones_refused() -> None:
-    env = gpu_envs.parallel_env("Micro-v0", max_cycles=9, **MICRO)
-    copies = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
-    observations, _ = env.reset(seed=1)
-    for twin in copies:
-        assert twin.simulator.parameters == env.simulator.parameters
-        assert twin.max_cycles == 9
-        assert np.array_equal(twin.reset(seed=1)[0]["player_2"], observations["player_2"])
-    for refused in (copy.deepcopy, pickle.dumps):
-        with pytest.raises(TypeError, match="cannot pickle or copy a ParallelEnv"):
-            refused(env)
-
-
-def test_use_after_close_is_refused() -> None:
-    env = gpu_envs.parallel_env("CartPole-v0")
-    env.reset(seed=0)
-    env.close()
-    env.close()
-    for actions in ({"player_0": 0}, {}):
-        with pytest.raises(RuntimeError, match="closed"):
-            env.step(actions)
 
 
 def test_render_without_a_mode_warns() -> None:
