@@ -44,10 +44,10 @@ def test_golden_hashes_on_each_instruction_set(level: str) -> None:
     assert [_run(f"cpu_{level}", case) for case in CASES] == [case.hashes for case in CASES]
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("level", LEVELS)
-def test_golden_hashes_after_long_play(level: str, threads: int) -> None:
-    found = [_run(f"cpu_{level}", case, threads=threads) for case in LONG]
+def test_golden_hashes_after_long_play(level: str) -> None:
+    """With two threads; that any number gives the same, test_every_environment.py shows."""
+    found = [_run(f"cpu_{level}", case, threads=2) for case in LONG]
     assert found == [case.hashes for case in LONG]
 
 

@@ -193,7 +193,7 @@ def test_masked_reset_changes_masked_worlds_alone(make_vec, name, profile) -> No
 @every_setting
 def test_seed_repeats_its_episodes_and_no_seed_goes_on(make_vec, name, profile) -> None:
     env = make_vec(name, 3, **sizes(name, "small"), **profile)
-    plan = sampled(env, 1000)
+    plan = sampled(env, 300)
 
     def course() -> list[bytes]:
         return [b"".join(a.tobytes() for a in env.step(actions)[:4]) for actions in plan]

@@ -123,19 +123,19 @@ def _equal(left: Any, right: Any) -> bool:
 
 @every_case
 def test_parallel_api_of_pettingzoo_passes(make, name, options) -> None:
-    parallel_api_test(make(name, **options), num_cycles=_cycles(name, options, 1000))
+    parallel_api_test(make(name, **options), num_cycles=_cycles(name, options, 300))
 
 
 @every_case
 def test_api_of_the_aec_conversion_passes(make, name, options) -> None:
     _allow_what_we_mean(options)
-    api_test(parallel_to_aec(make(name, **options)), num_cycles=_cycles(name, options, 1000))
+    api_test(parallel_to_aec(make(name, **options)), num_cycles=_cycles(name, options, 300))
 
 
 @every_case
 def test_api_of_the_aec_form_passes(name, options) -> None:
     _allow_what_we_mean(options)
-    api_test(gpu_envs.aec_env(name, **options), num_cycles=_cycles(name, options, 1000))
+    api_test(gpu_envs.aec_env(name, **options), num_cycles=_cycles(name, options, 300))
 
 
 @every_case
