@@ -264,8 +264,8 @@ def test_defaults_are_options_and_evaluations_have_parameters(name: str) -> None
 @pytest.mark.parametrize("name", environments())
 def test_every_environment_has_defaults_and_what_is_chosen_comes_before_them(name: str) -> None:
     assert make(name).env == name and make(f"gpu_envs/{name}") == make(name)
-    for option, value in OTHER.items():
-        assert getattr(make(name, **{option: value}), option) == value
+    made = make(name, **OTHER)
+    assert {option: getattr(made, option) for option in OTHER} == OTHER
 
 
 def test_chosen_evaluation_parameters_join_those_of_the_data(
@@ -349,14 +349,16 @@ def test_no_parameter_takes_an_option_of_a_command(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("name", environments())
 def test_parameters_of_present_environments_reach_the_configuration(name: str) -> None:
-    parser = command.parser_for(name)
-    for field in fields.read(registration.find(name)["parameters"]):
-        option = next(a.option_strings[0] for a in parser._actions if a.dest == f"own.{field.name}")
-        _, choices = command.parse([name, option, field.default_text().strip("'") or "x"])
-        assert list(choices) == ["parameters"] and list(choices["parameters"]) == [field.name]
-        value = choices["parameters"][field.name]
-        default = fields.short(field.default, field.type)  # as the help prints it
-        assert value == default or (default == "" and value == "x")
+    actions, words = command.parser_for(name)._actions, [name]
+    known = fields.read(registration.find(name)["parameters"])
+    for field in known:
+        option = next(a.option_strings[0] for a in actions if a.dest == f"own.{field.name}")
+        words += [option, field.default_text().strip("'") or "x"]
+    _, choices = command.parse(words)
+    assert list(choices) == ["parameters"]
+    # Defaults as the help prints them.
+    shown = {field.name: fields.short(field.default, field.type) for field in known}
+    assert choices["parameters"] == {name: "x" if v == "" else v for name, v in shown.items()}
 
 
 def test_readers_follow_the_described_type() -> None:

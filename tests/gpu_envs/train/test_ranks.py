@@ -28,6 +28,7 @@ SMALL += ("--learning-rate", "1e-3")
 
 CURVES_APART = 0.25  # episodes of 64 worlds are few: two seeds of one process differ as much
 
+RANKS = 4  # some are neither the first nor the last; each takes 2 s to import torch
 FIRST_ROLLOUT = """
 import sys
 import torch
@@ -38,6 +39,12 @@ here.trainer._play()
 r = here.trainer.rollout
 names = ("obs", "action", "log_prob", "value", "reward", "ended", "final_obs")
 torch.save({n: getattr(r, n) for n in names}, f"{sys.argv[1]}/{here.ranks.rank}.pt")
+print([here.ranks.agreed(number) for number in (here.ranks.rank, 1 - here.ranks.rank)])
+if here.ranks.count > 1:
+    for _ in range(3):
+        here.trainer.iterate()
+    state = here.trainer.learners[0].policy.state_dict()
+    torch.save(state, f"{sys.argv[1]}/policy{here.ranks.rank}.pt")
 here.ranks.close(is_clean=True)
 """
 
@@ -75,16 +82,27 @@ def curve(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize("count", [2, 4])
-def test_the_first_rollout_is_that_of_one_process_bit_for_bit(tmp_path: Path, count: int) -> None:
-    for number in (1, count):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        finish(launch(number, "-c", FIRST_ROLLOUT, str(folder)))
-    whole = t.load(tmp_path / "1" / "0.pt")
-    parts = [t.load(tmp_path / str(count) / f"{rank}.pt") for rank in range(count)]
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Folders of one process and of several: first rollouts, then policies after three updates."""
+    folders = {count: tmp_path_factory.mktemp(f"ranks{count}") for count in (1, RANKS)}
+    for count, folder in folders.items():
+        for out, _ in finish(launch(count, "-c", FIRST_ROLLOUT, str(folder))):
+            assert out.strip() == "[0, 1]"  # they agree with the first one
+    return folders
+
+
+def test_the_first_rollout_is_that_of_one_process_bit_for_bit(played: dict[int, Path]) -> None:
+    whole = t.load(played[1] / "0.pt")
+    parts = [t.load(played[RANKS] / f"{rank}.pt") for rank in range(RANKS)]
     for name, wanted in whole.items():
         assert t.equal(t.cat([part[name] for part in parts], 1), wanted), name
+
+
+def test_policies_of_the_ranks_are_equal_after_updates(played: dict[int, Path]) -> None:
+    first, *others = (t.load(played[RANKS] / f"policy{rank}.pt") for rank in range(RANKS))
+    for other in others:
+        assert all(t.equal(first[name], other[name]) for name in first)
 
 
 def test_ranks_stay_one_policy_and_learn_what_one_process_learns(tmp_path: Path) -> None:
@@ -105,18 +123,6 @@ def test_ranks_stay_one_policy_and_learn_what_one_process_learns(tmp_path: Path)
     apart = [abs(a - b) / (a + b) * 2 for a, b in pairs]
     assert sum(apart) / len(apart) < CURVES_APART
     assert all(float(rows[-1]["evaluation/return"]) > 150 for rows in (one, two))
-
-
-def test_policies_of_the_ranks_are_equal_after_updates(tmp_path: Path) -> None:
-    program = FIRST_ROLLOUT[: FIRST_ROLLOUT.index("here.trainer._play()")] + (
-        "for _ in range(3): here.trainer.iterate()\n"
-        "state = here.trainer.learners[0].policy.state_dict()\n"
-        "torch.save(state, f'{sys.argv[1]}/{here.ranks.rank}.pt')\n"
-        "here.ranks.close(is_clean=True)\n"
-    )
-    finish(launch(2, "-c", program, str(tmp_path)))
-    first, second = (t.load(tmp_path / f"{rank}.pt") for rank in range(2))
-    assert all(t.equal(first[name], second[name]) for name in first)
 
 
 def test_a_rank_that_is_killed_ends_the_run_with_a_word_and_a_checkpoint(tmp_path: Path) -> None:
@@ -162,11 +168,17 @@ def test_a_signal_to_one_rank_ends_all_of_them_in_the_same_update(tmp_path: Path
 
 
 def test_two_ranks_resume_bit_for_bit(tmp_path: Path) -> None:
-    options = ("-m", "gpu_envs.train", "CartPole-v0", *SMALL, "--schedule", "constant")
+    options = ["CartPole-v0", *SMALL, "--schedule", "constant", "--total-steps"]
     whole, parts = str(tmp_path / "whole"), str(tmp_path / "parts")
-    finish(launch(2, *options, "--total-steps", "4096", "--out", whole))
-    finish(launch(2, *options, "--total-steps", "2048", "--out", parts))
-    finish(launch(2, *options, "--total-steps", "4096", "--out", parts, "--resume"))
+    runs = [
+        ["4096", "--out", whole],
+        ["2048", "--out", parts],
+        ["4096", "--out", parts, "--resume"],
+    ]
+    # One after the other in the same processes: a run keeps nothing but its files.
+    program = "from gpu_envs.train import run\n"
+    program += "".join(f"assert run.main({[*options, *each]}) == 0\n" for each in runs)
+    finish(launch(2, "-c", program))
     states = [checkpoint.load(Path(p) / "checkpoint.ckpt")["state"] for p in (whole, parts)]
     left, right = (state["learners"][0]["policy"] for state in states)
     assert all(t.equal(left[name], right[name]) for name in left)
@@ -184,17 +196,7 @@ def test_shares_cover_everything_once(monkeypatch: pytest.MonkeyPatch) -> None:
         assert found == list(range(total))
 
 
-AGREE = """
-from gpu_envs.train.ranks import Ranks
-ranks = Ranks("cpu")
-print([ranks.agreed(number) for number in (ranks.rank, 1 - ranks.rank)])
-ranks.close(is_clean=True)
-"""
-
-
-def test_ranks_agree_with_the_first_one(tmp_path: Path) -> None:
-    said = finish(launch(2, "-c", AGREE))
-    assert [out.strip() for out, _ in said] == ["[0, 1]", "[0, 1]"]
+def test_one_process_agrees_with_itself() -> None:
     assert Ranks("cpu").agreed(7) == 7
 
 
