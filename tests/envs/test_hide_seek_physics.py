@@ -280,7 +280,7 @@ def test_rider_of_a_pulled_box_is_not_carried(profile: str) -> None:
     "profile", ["fixed", "openai", pytest.param("port", marks=pytest.mark.slow)]
 )
 def test_random_play_stays_finite_slow_and_upright(profile: str) -> None:
-    worlds = 300
+    worlds = 100
     simulator = Simulator(
         "HideSeek-v0",
         worlds,
