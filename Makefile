@@ -6,7 +6,8 @@ JOBS := $(shell nproc)
 CPP_FILES = $(shell find kernels tests/kernels -name '*.hpp' -o -name '*.cpp' -o -name '*.cu')
 # What .ci/run calls, in this order, up to the first that fails: what fails most for its minutes stands first. Lint and the
 # thread sanitizer take seconds; the tests find most of what there is to find; the wheel takes seconds more, of what the
-# tests have built, and so does the dry run of the GPU check; CUDA takes half as long as the other sanitizers, and a new kernel that spills is the likelier failure.
+# tests have built, and so does the dry run of the GPU check; CUDA takes half as long as the other sanitizers, and a new
+# kernel that spills is the likelier failure.
 GATE := lint tsan test wheel dry-run cuda asan
 CHECKS := $(filter-out test,$(GATE))
 BUILD := $(or $(GPU_ENVS_BUILD_DIR),build)

@@ -35,7 +35,7 @@ def _parser() -> flags.Parser:
         "GPU_ENVS_CUDA_ARCHS the architectures (such as '80;90'), GPU_ENVS_CUDA_LANES=all every "
         "number of lanes, GPU_ENVS_CUDA_LINES=1 line information for profilers, CXX and CXXFLAGS "
         "the compiler and further flags, GPU_ENVS_CACHE the folder for headers outside the tree, "
-        "GPU_ENVS_STORE that of compiled objects.",
+        "GPU_ENVS_STORE that of compiled objects, GPU_ENVS_BUILD_DIR that of generated units.",
     )
     parser.add_argument(
         "what",

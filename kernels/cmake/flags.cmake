@@ -22,6 +22,7 @@ endforeach()
 set(GE_FLAGS_host ${GE_FLAGS_common} ${GE_FLAGS_numbers} ${GE_FLAGS_warnings})
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND GE_FLAGS_host ${GE_FLAGS_gnu})
+  list(APPEND GE_FLAGS_tested ${GE_FLAGS_gnu_tested})
 endif()
 list(APPEND GE_FLAGS_host ${own})
 

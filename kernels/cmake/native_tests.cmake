@@ -23,13 +23,14 @@ list(FILTER planted INCLUDE REGEX "^faulty")
 list(FILTER GE_TEST_ENVS EXCLUDE REGEX "^faulty")
 set(all_envs ${GE_ENVS} ${GE_TEST_ENVS})
 
+# Where the lanes are compiled in every number: every stage, any number of rows, roles, pictures. Elsewhere one lane and
+# several find what an environment can do wrong, in half the time (GE_FEW_LANES).
+set(every_lane arena herd troupe gallery)
+
 # ge_build(<name> <machine> <level> <list of stems> [<definitions>...]): ge_build_<name>, how a source of the build is
 # compiled; ge_main_<name>, the objects of each program; ge_<name>_<stem>, those of an environment.
 function(ge_build name machine level stems)
-  set(effort tested)
-  if(name STREQUAL "plain")
-    set(effort ${GE_EFFORT})
-  endif()
+  set(effort tested)  # what users load is compiled as they have it: ge_env_<stem>
   set(own "${folder}/main.cpp")
   if(machine)
     list(APPEND own "${folder}/registry.cpp")
@@ -45,6 +46,9 @@ function(ge_build name machine level stems)
     ge_objects(ge_${name}_${stem} ${level} ${effort} ${units})
     target_include_directories(ge_${name}_${stem} PRIVATE "${folder}")
     target_compile_definitions(ge_${name}_${stem} PRIVATE ${ARGN})
+    if(machine STREQUAL "lanes" AND NOT stem IN_LIST every_lane)
+      target_compile_definitions(ge_${name}_${stem} PRIVATE GE_FEW_LANES)
+    endif()
     if(stem IN_LIST GE_EXAMPLES)
       target_include_directories(ge_${name}_${stem} PRIVATE "${GE_ROOT}")
     endif()
@@ -65,7 +69,7 @@ ge_build(plain cpu ${GE_LEVEL} all_envs)
 if(GE_BLOCKS_OF_ALL)
   set(blocks_envs ${all_envs})
 else()
-  set(blocks_envs cartpole cartpole_forms ${GE_TEST_ENVS})
+  set(blocks_envs cartpole cartpole_forms arena herd troupe crowd)
 endif()
 set(level_1 v2)
 set(level_32 v3)

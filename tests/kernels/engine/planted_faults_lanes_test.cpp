@@ -13,7 +13,7 @@ namespace {
 /// Runs a few worlds for a few steps with several numbers of lanes; the message has to have
 /// `parts`.
 void check_names(const std::string& id, std::initializer_list<const char*> parts) {
-  for (const int lanes : {2, 8, 32, 64}) {
+  for (const int lanes : {8, 0}) {
     Config config;
     config.worlds = 37;
     config.max_episode_steps = 5;
