@@ -55,24 +55,24 @@ gate:
 	@echo $(GATE)
 
 check-all: ANEW := --anew
-check-all: check asan-all blocks-all release ## check, and what is rarer: docs/checks.md says when
-	scripts/test --slow
+check-all: check asan-all blocks-all release ## check, and what is rarer, believing no proof: docs/checks.md says when
+	scripts/test --slow --anew
 
 asan tsan: export CXXFLAGS += -Werror
 asan tsan: setup ## native tests under sanitizers: asan (address, undefined), tsan (threads)
 	$(CMAKE) --preset $@
 	$(VENV)/cmake --build build/$@ --parallel $(JOBS) --target tests
-	$(VENV)/ctest --test-dir build/$@ --parallel $(JOBS) --output-on-failure --no-tests=error
+	$(PYTHON) scripts/native_tests.py --build build/$@ $(ANEW)
 
 asan-all: setup # the same with every environment
 	$(CMAKE) --preset asan -B ../build/asan-all -DGE_SANITIZED_ENVS=all
 	$(VENV)/cmake --build build/asan-all --parallel $(JOBS) --target tests
-	$(VENV)/ctest --test-dir build/asan-all --parallel $(JOBS) --output-on-failure --no-tests=error
+	$(PYTHON) scripts/native_tests.py --build build/asan-all $(ANEW)
 
 blocks-all: setup # both block sizes with every environment
 	$(CMAKE) --preset dev -B ../build/blocks-all -DGE_BLOCKS_OF_ALL=ON -DGE_TEST_FILTER=_blocks
 	$(VENV)/cmake --build build/blocks-all --parallel $(JOBS) --target tests
-	$(VENV)/ctest --test-dir build/blocks-all --parallel $(JOBS) --output-on-failure --no-tests=error
+	$(PYTHON) scripts/native_tests.py --build build/blocks-all $(ANEW)
 
 tidy: setup ## clang-tidy over the CPU build (slow, not part of check)
 	$(CMAKE) --preset dev

@@ -6,8 +6,12 @@
 #   x_cuda_test.cpp       build `cuda`: the host's half of CUDA over a runtime that only writes down what it is asked for
 #   x_modules_test.cpp    no environment: the engine as a shared library, which loads real modules
 #   x_engine_test.cpp     the engine alone
-# A source names the environments that its program links, beside the one that it is called after: `// environment: arena
-# herd`. With `// environment: each` there is a program for every environment of its build that has recorded hashes.
+# A source says in lines of its own what its program is a function of, so that scripts/native_tests.py knows when a run
+# proves nothing new:
+#   // environment: arena herd    linked, beside the one that the source is named after; each: a program for every
+#                                 environment of its build that has recorded hashes
+#   // reads: tests/golden/long   files or folders of the tree; those of its environments (recorded hashes, data) need no line
+#   // runs always: <why>         the result depends on more: threads that meet, free memory
 # Builds are never mixed in one binary: equal templates compiled with other macros would be merged by the linker.
 # Planted mistakes, stems that begin with `faulty`, are in planted_*_shuffled_test.cpp and planted_*_lanes_test.cpp, alone.
 # A test of an environment that a build lacks is left out.
@@ -16,7 +20,6 @@ set(folder "${GE_ROOT}/tests/kernels")
 if(NOT EXISTS "${folder}/main.cpp")
   return()
 endif()
-enable_testing()
 add_custom_target(tests)
 set(planted ${GE_TEST_ENVS})
 list(FILTER planted INCLUDE REGEX "^faulty")
@@ -233,15 +236,56 @@ function(ge_recorded variable)
   set(${variable} "${found}" PARENT_SCOPE)
 endfunction()
 
-# ge_program(<test> <build> <sources> <recorded> <stems...>): the program test.<test>.
+# ge_reads(<variable> <recorded> <stems...>): the files that a program reads, as paths in the tree: data of its environments,
+# hashes of those whose cases it runs.
+function(ge_reads variable recorded)
+  set(paths ${recorded})
+  list(TRANSFORM paths REPLACE "(.+)" "${GE_ROOT}/tests/golden/\\1.txt")
+  foreach(stem ${ARGN})
+    get_filename_component(own "${GE_FILE_${stem}}" DIRECTORY)
+    get_filename_component(name "${own}" NAME)
+    list(APPEND paths "${own}/data")
+    if(name STREQUAL "tasks")
+      get_filename_component(family "${own}" DIRECTORY)
+      list(APPEND paths "${family}/data")
+    endif()
+  endforeach()
+  set(found "")
+  foreach(path ${paths})
+    file(RELATIVE_PATH relative "${GE_ROOT}" "${path}")
+    if(EXISTS "${path}" AND NOT relative MATCHES "^\\.\\.")
+      list(APPEND found "${relative}")
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES found)
+  set(${variable} "${found}" PARENT_SCOPE)
+endfunction()
+
+# ge_json(<variable> <texts...>): a list of texts as JSON has it.
+function(ge_json variable)
+  set(found "")
+  foreach(text ${ARGN})
+    string(REPLACE "\\" "\\\\" text "${text}")
+    string(REPLACE "\"" "\\\"" text "${text}")
+    list(APPEND found "\"${text}\"")
+  endforeach()
+  list(JOIN found ", " found)
+  set(${variable} "[${found}]" PARENT_SCOPE)
+endfunction()
+
+# ge_program(<test> <build> <sources> <recorded> <stems...>): the program test.<test> and its line in tests.json.
 function(ge_program test build sources recorded)
   add_executable(test.${test} EXCLUDE_FROM_ALL ${sources})
+  set(loads "")
   if(build STREQUAL "modules")
     target_sources(test.${test} PRIVATE "${folder}/main.cpp")
     target_link_libraries(test.${test} PRIVATE ge_shared ge_flags)
     target_include_directories(test.${test} PRIVATE "${folder}")
     target_compile_options(test.${test} PRIVATE ${GE_FLAGS_tested})
     add_dependencies(test.${test} ${modules} ge_other)
+    set(loads ${modules})
+    list(TRANSFORM loads REPLACE "(.+)" "modules/\\1.so")
+    list(APPEND loads libge_other.so)
   else()
     target_sources(test.${test} PRIVATE $<TARGET_OBJECTS:ge_main_${build}>)
     target_link_libraries(test.${test} PRIVATE ge_build_${build})
@@ -259,7 +303,20 @@ function(ge_program test build sources recorded)
   endif()
   set_target_properties(test.${test} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests" LINKER_LANGUAGE CXX)
   add_dependencies(tests test.${test})
-  add_test(NAME ${test} COMMAND ${launcher} $<TARGET_FILE:test.${test}> WORKING_DIRECTORY "${GE_ROOT}")
+  ge_reads(reads "${recorded}" ${ARGN})
+  ge_said(said "${source}" reads)
+  ge_json(reads ${reads} ${said})
+  ge_json(loads ${loads})
+  ge_json(launcher ${launcher})
+  ge_said(why "${source}" "runs always")
+  list(JOIN why " " why)
+  if(GE_SANITIZE MATCHES "thread")
+    set(why "threads meet in another order each time")
+  endif()
+  ge_json(why ${why})
+  set(line "{\"name\": \"${test}\", \"program\": \"tests/test.${test}\", \"launcher\": ${launcher}, \"reads\": ${reads}, ")
+  string(APPEND line "\"loads\": ${loads}, \"always\": ${why}}")
+  set_property(GLOBAL APPEND PROPERTY ge_tests "${line}")
 endfunction()
 
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*_test.cpp")
@@ -342,3 +399,7 @@ if(NOT GE_SANITIZE AND NOT GE_ENVS_WANTED AND NOT GE_TEST_FILTER)
     endforeach()
   endforeach()
 endif()
+
+get_property(lines GLOBAL PROPERTY ge_tests)
+list(JOIN lines ",\n" lines)
+file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/tests.json" CONTENT "[\n@lines@\n]\n" @ONLY)

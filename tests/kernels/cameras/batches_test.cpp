@@ -1,5 +1,6 @@
 // Pictures do not depend on who else is drawn, by how many threads, or in which parts.
 // environment: gallery
+// runs always: threads and crews meet in another order each time
 #include "gallery_room.hpp"
 
 namespace ge::test {

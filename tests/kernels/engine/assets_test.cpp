@@ -1,6 +1,7 @@
 // Assets: what is refused when they are made, what saves and forks do with them, and that a record
 // which names what is not there stays within them.
 // environment: gather reach
+// reads: tests/kernels/envs/maze/other
 #include <cstring>
 
 #include "engine/environment.hpp"

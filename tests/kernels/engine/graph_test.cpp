@@ -1,5 +1,6 @@
 // Stages against plain loops: the canonical order of reductions, pairs, the order of emitted rows,
 // repetition, worlds with a condition.
+// runs always: crews meet in another order each time
 #include <bit>
 #include <cmath>
 

@@ -1,5 +1,6 @@
 // Real modules: shared objects that an engine without environments loads, as users' processes do;
 // and a second engine beside it.
+// reads: tests/golden/arena.txt tests/golden/cartpole.txt
 #include <dlfcn.h>
 
 #include <set>

@@ -1,5 +1,6 @@
 // The pool of threads: every part once, whoever calls, however often; exceptions, nesting, crews.
 // Also run under the thread sanitizer.
+// runs always: threads meet in another order each time
 #include <atomic>
 #include <stdexcept>
 #include <thread>

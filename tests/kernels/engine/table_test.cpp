@@ -1,5 +1,6 @@
 // Pools and handles: which slot a new row takes, what destruction leaves, when a handle is stale;
 // against a plain model.
+// runs always: crews meet in another order each time
 #include "engine/cpu/entry.hpp"
 #include "nothing.hpp"
 #include "simulation.hpp"

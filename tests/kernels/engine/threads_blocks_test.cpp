@@ -1,6 +1,7 @@
 // What must not change a bit: threads, tiles, crews. Built once for each block size and instruction
 // set.
 // environment: cartpole cartpole_forms arena herd
+// runs always: threads meet in another order each time
 #include "engine/small_environments.hpp"
 
 using namespace ge;

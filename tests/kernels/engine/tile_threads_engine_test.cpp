@@ -1,5 +1,6 @@
 // Tiles, threads and crews, and the clocks of stages, without any environment. Also run under the
 // thread sanitizer.
+// runs always: threads meet in another order each time
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -2,6 +2,7 @@
 // (record.py beside it wrote it). Each runs with the usual substeps and with eight times as
 // many, and then has to be eight times as near.
 // environment: sandbox
+// reads: tests/oracles/physics/mujoco.txt
 #include <fstream>
 #include <map>
 

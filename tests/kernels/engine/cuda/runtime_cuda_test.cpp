@@ -1,5 +1,6 @@
 // Memory, streams and captures: what the engine asks of CUDA's runtime, in which order, and that a
 // capture which somebody else has begun outlives it.
+// runs always: a process forks
 #include <sys/wait.h>
 #include <unistd.h>
 
