@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MIRRORED, NAMED, STEP, FOLDER, AROUND = 0.5, 1.0, 1.0, 1.5, 2.0  # steps
 PYTHON_ROOTS = ("", "scripts", "tests/envs", "tests/gpu_envs")  # as in pyproject.toml
 CPP_ROOTS = ("kernels", "tests/kernels", "examples")
+ENVIRONMENTS = ("kernels/envs/", "tests/kernels/envs/", "examples/")
 CPP = (".hpp", ".cpp", ".cu")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _LITERAL = re.compile(r'"([^"\n]*)"')
@@ -84,8 +85,10 @@ class Tree:
         return name.startswith("scripts/") and PurePosixPath(name).suffix in ("", ".sh")
 
     def _find_environments(self) -> None:
-        for name in self.names:
-            if name.endswith(".hpp") and (built := _BUILDS.findall(self._texts[name])):
+        for name in sorted(self.names):
+            if not name.startswith(ENVIRONMENTS) or not name.endswith(".hpp"):
+                continue
+            if built := _BUILDS.findall(self._texts[name]):
                 self.headers[PurePosixPath(name).stem] = name
                 self.ids |= dict.fromkeys(built, name)
 

@@ -31,15 +31,17 @@ from pathlib import Path
 
 import minutes
 import nearest
+import ninja_plan
 import pytest_times
 from nearest import ROOT, Tree
+from ninja_plan import NINJA
 
 sys.path.insert(0, str(ROOT))
 
 from gpu_envs import native, pipes, registration
 from gpu_envs.building import places, upkeep
 
-PYTHON, NINJA = str(ROOT / ".venv/bin/python"), str(ROOT / ".venv/bin/ninja")
+PYTHON = str(ROOT / ".venv/bin/python")
 BUILD = ROOT / "build" / "dev"
 JOBS = len(os.sched_getaffinity(0))
 _RECORD = "durations.json"
@@ -168,6 +170,7 @@ def native_tests(tree: Tree, near: dict[str, float], took: dict[str, float]) -> 
     sources = [name for name in near if name.endswith("_test.cpp")]
     if not sources or not _configured():
         return []
+    ninja_plan.refresh(BUILD)
     targets = _targets()
     found = [
         (distance, target)
@@ -180,7 +183,7 @@ def native_tests(tree: Tree, near: dict[str, float], took: dict[str, float]) -> 
             target,
             distance,
             took.get(target.removeprefix("test."), _UNKNOWN["native"]),
-            parts=frozenset(_to_make(target)),
+            parts=frozenset(ninja_plan.objects(BUILD, target)),
         )
         for distance, target in sorted(found)[:_NATIVE]
     ]
@@ -214,21 +217,11 @@ def _configured() -> bool:
     return done.returncode == 0
 
 
-def _ninja(*words: str) -> list[str]:
-    command = [NINJA, "-C", str(BUILD), *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.splitlines()
-
-
 def _targets() -> list[str]:
-    lines = (line.partition(": ")[0] for line in _ninja("-t", "targets", "all"))
+    command = [NINJA, "-C", str(BUILD), "-t", "targets", "all"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = (line.partition(": ")[0] for line in done.stdout.splitlines())
     return sorted({name for name in lines if name.startswith("test.")})
-
-
-def _to_make(target: str) -> list[str]:
-    """Return the objects that Ninja would make for a target."""
-    lines = (line.partition("Building CXX object ")[2] for line in _ninja("-n", target))
-    return [line for line in lines if line]
 
 
 # ---- seconds of earlier runs

@@ -22,6 +22,7 @@ FILES = {
     "kernels/envs/ball/rules.hpp": '#include "../../base/rays.hpp"',
     "kernels/envs/ball/ball.hpp": '#include "rules.hpp"\nBuilds<Build<"Ball-v0", Environment>>;',
     "kernels/envs/cube.hpp": 'Builds<Build<"Cube-v0", Environment>>;',
+    "kernels/base/build.hpp": '// Build<"Ball-v0", Environment> makes an id of it',
     "kernels/bindings/all.cpp": "",
     "tests/kernels/base/rays_test.cpp": '#include "base/rays.hpp"',
     "tests/kernels/base/sums_test.cpp": "// environment: sphere cube\n",
@@ -113,7 +114,9 @@ NEAR = [
 def test_tests_are_as_far_as_includes_imports_and_names_are(
     root: Path, change: str, test: str, steps: float | None
 ) -> None:
-    assert nearest.Tree(root).distances([change]).get(test) == steps
+    tree = nearest.Tree(root)
+    assert tree.ids["Ball-v0"] == "kernels/envs/ball/ball.hpp", "and not an example in a comment"
+    assert tree.distances([change]).get(test) == steps
 
 
 def test_a_file_that_is_gone_leads_to_those_that_include_it(root: Path) -> None:
