@@ -31,7 +31,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return install
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run_with(release: Callable[[str], Path]) -> Callable[..., str]:
     """Runs a program with those releases, and this tree, and returns what it printed."""
 
