@@ -84,5 +84,6 @@ def test_a_training_goes_on_without_its_reader() -> None:
 def test_the_trainer_goes_on_without_its_reader(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="needs torch")
     size = ["--num-envs", "4", "--total-steps", "256", "--device", "cpu", "--out", str(tmp_path)]
+    size += ["--evaluation-episodes", "4"]
     assert left([*PACKAGE, "train", "CartPole-v0", *size]) == (0, "")
     assert (tmp_path / "best.ckpt").is_file()

@@ -117,7 +117,7 @@ trees = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=60)
 @given(tree=st.dictionaries(st.text(), trees, max_size=4))
 def test_every_tree_comes_back(tree: dict[str, Any], tmp_path_factory: Any) -> None:
     path = tmp_path_factory.getbasetemp() / "tree"
