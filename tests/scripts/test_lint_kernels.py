@@ -164,7 +164,7 @@ def test_line_of_as_many_columns_as_are_allowed_passes(tmp_path):
 
 
 def test_too_many_variables_are_refused(tmp_path):
-    names = " ".join(f"GPU_ENVS_{letter}" for letter in "ABCDEF")
+    names = " ".join(f"GPU_ENVS_{letter}" for letter in "ABCDEFG")
     problems = lint(tmp_path, {"README.md": names, "gpu_envs/f.py": f'"{names}"\n'})
     assert [problem.rule for problem in problems] == ["variables"]
 
