@@ -19,13 +19,13 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +48,7 @@ _RECORD = "durations.json"
 _UNKNOWN = {"pytest": 4.0, "native": 2.0, "module": 20.0, "engine": 40.0, "object": 4.0}  # [s]
 _START = 8.0  # [s] that pytest takes before the first test
 _NATIVE = 30  # as many of the nearest native tests are looked at
+_GRACE = 2.0  # [s]
 _BUSY = 0.8  # of the processors' time that tests make use of
 _SHOWN = 12
 
@@ -289,7 +290,10 @@ class Clock:
             try:
                 status = running.wait(self.left)
             except subprocess.TimeoutExpired:
-                pass
+                # Native tests are in sessions of their own: their runner ends them.
+                running.terminate()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    running.wait(_GRACE)
             finally:
                 if status is None:
                     with contextlib.suppress(ProcessLookupError):
@@ -337,7 +341,17 @@ def _run_pytest(tests: Sequence[Candidate], clock: Clock) -> bool:
 
 def _pytest(tests: Sequence[Candidate]) -> list[str]:
     processes = str(JOBS) if sum(test.seconds for test in tests) > _START else "0"
-    return [PYTHON, "-m", "pytest", "-q", "-n", processes, "--dist", "loadgroup"]
+    return [
+        PYTHON,
+        "-m",
+        "pytest",
+        "-q",
+        "--disable-warnings",
+        "-n",
+        processes,
+        "--dist",
+        "loadgroup",
+    ]
 
 
 def _over(tests: Sequence[Candidate]) -> bool:
@@ -359,23 +373,14 @@ def run_native(tests: Sequence[Candidate], clock: Clock) -> bool:
 def _run_programs(tests: Sequence[Candidate], clock: Clock) -> bool:
     targets = [test.name for test in tests]
     status, said = clock.run([NINJA, "-C", str(BUILD), *targets], quiet=True)
+    if status == 0:
+        names = [f"^{re.escape(target.removeprefix('test.'))}$" for target in targets]
+        status, said = clock.run([PYTHON, "scripts/native_tests.py", *names])
     if status is None:
         return _over(tests)
     if status:
         print(said)
-        return False
-
-    def one(test: Candidate) -> tuple[int | None, str]:
-        return clock.run([str(BUILD / "tests" / test.name)], quiet=True)
-
-    with ThreadPoolExecutor(JOBS) as pool:
-        found = list(pool.map(one, tests))
-    for test, (status, said) in zip(tests, found, strict=True):
-        if status:
-            print(f"{said}\nquick: {test.name} failed")
-    if ended := [test for test, (status, _) in zip(tests, found, strict=True) if status is None]:
-        _over(ended)
-    return not any(status for status, _ in found)
+    return status == 0
 
 
 def _names(tests: Sequence[Candidate]) -> str:
