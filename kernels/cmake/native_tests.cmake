@@ -30,6 +30,12 @@ set(all_envs ${GE_ENVS} ${GE_TEST_ENVS})
 # several find what an environment can do wrong, in half the time (GE_FEW_LANES).
 set(every_lane arena herd troupe gallery)
 
+# Sanitized with few checks (libraries.cmake), which halves the compiling of those that have most to compile.
+set(few_checks sandbox wide gallery)
+if(GE_SANITIZED_ENVS STREQUAL "all")
+  set(few_checks "")
+endif()
+
 # ge_build(<name> <machine> <level> <list of stems> [<definitions>...]): ge_build_<name>, how a source of the build is
 # compiled; ge_main_<name>, the objects of each program; ge_<name>_<stem>, those of an environment.
 function(ge_build name machine level stems)
@@ -49,6 +55,9 @@ function(ge_build name machine level stems)
     ge_objects(ge_${name}_${stem} ${level} ${effort} ${units})
     target_include_directories(ge_${name}_${stem} PRIVATE "${folder}")
     target_compile_definitions(ge_${name}_${stem} PRIVATE ${ARGN})
+    if(stem IN_LIST few_checks)
+      set_target_properties(ge_${name}_${stem} PROPERTIES GE_FEW_CHECKS ON)
+    endif()
     if(machine STREQUAL "lanes" AND NOT stem IN_LIST every_lane)
       target_compile_definitions(ge_${name}_${stem} PRIVATE GE_FEW_LANES)
     endif()
@@ -379,7 +388,8 @@ foreach(source ${sources})
       continue()
     endif()
     ge_program(${test} ${build} "${source}" "" ${needed})
-    if(name MATCHES "^engine\\.(graph|life_cycle)$|^voxel\\.solids$")  # environments of their own, many or a shipped one
+    # Environments of their own, many or a shipped one.
+    if(name MATCHES "^engine\\.(graph|life_cycle|channels|(actions|common)(_lanes)?)$|^voxel\\.solids$")
       set_target_properties(test.${test} PROPERTIES GE_FEW_CHECKS ON)
     endif()
     if(name STREQUAL "envs.machine_names")
