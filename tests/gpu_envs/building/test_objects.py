@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -387,3 +388,52 @@ def test_native_tests_ask_for_the_objects_that_users_load() -> None:
         for part, unit in enumerate(units):
             assert _asked(of_cmake.pop(f"{stem}_cpu_{part}.cpp")) == _asked(unit)
     assert not of_cmake
+
+
+def test_the_programs_of_a_cuda_compiler_are_known_by_their_content(tmp_path: Path) -> None:
+    for name in ("bin/nvcc", "bin/ptxas", "nvvm/bin/cicc", "nvvm/libdevice/libdevice.10.bc"):
+        (tmp_path / "cuda" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "cuda" / name).write_text(name)
+    seen = {compilers.cuda_parts(tmp_path / "cuda", tmp_path / "tools")}
+    assert seen == {compilers.cuda_parts(tmp_path / "cuda", tmp_path / "tools")}
+    for name in ("bin/ptxas", "nvvm/bin/cicc", "nvvm/libdevice/libdevice.10.bc"):
+        (tmp_path / "cuda" / name).write_text(f"{name}, another")
+        seen.add(compilers.cuda_parts(tmp_path / "cuda", tmp_path / "tools"))
+    assert len(seen) == 4
+
+
+RULES = """
+rule cxx
+  command = {python} -E -S {launcher} {root} {cxx} -I{root} $
+            -MD -MF $out.d -MT $out -c $in -o $out
+  depfile = $out.d
+  deps = gcc
+rule link
+  command = {cxx} -shared $in -o $out && echo linked >> {root}/links
+build a.o: cxx {root}/a.cpp
+build a.so: link a.o
+"""
+
+
+def test_two_clones_that_build_in_turns_link_nothing_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ninja = pytest.importorskip("ninja", reason="needs ninja")
+    monkeypatch.setenv("GPU_ENVS_STORE", str(tmp_path / "store"))
+    roots = [_tree(tmp_path / "one"), _tree(tmp_path / "another")]
+    for root in roots:
+        where = {"root": root, "cxx": toolchain.cxx(), "python": sys.executable}
+        (root / "build.ninja").write_text(RULES.format(launcher=launcher.__file__, **where))
+    for text in ("1", "2", "1", "1"):
+        for root in roots:
+            if text not in (root / "a.hpp").read_text():
+                (root / "a.hpp").write_text(f"constexpr int kA = {text};\n")
+            command = [f"{ninja.BIN_DIR}/ninja", "-C", str(root)]
+            subprocess.run(command, check=True, capture_output=True)
+    for root in roots:
+        assert (root / "links").read_text().split() == ["linked"] * 3
+    assert store.sizes(tmp_path / "store").objects == 2
+    assert (roots[0] / "a.so").read_bytes() == (roots[1] / "a.so").read_bytes()
+    shutil.rmtree(roots[0])
+    (roots[1] / "a.hpp").touch()
+    subprocess.run(command, check=True, capture_output=True)
