@@ -26,9 +26,9 @@ list(FILTER planted INCLUDE REGEX "^faulty")
 list(FILTER GE_TEST_ENVS EXCLUDE REGEX "^faulty")
 set(all_envs ${GE_ENVS} ${GE_TEST_ENVS})
 
-# Where the lanes are compiled in every number: every stage, any number of rows, roles, pictures. Elsewhere one lane and
+# Where the lanes are compiled in every number: every stage, any number of rows, neighbours, roles, pictures. Elsewhere one lane and
 # several find what an environment can do wrong, in half the time (GE_FEW_LANES).
-set(every_lane arena herd troupe gallery)
+set(every_lane arena herd crowd troupe gallery)
 
 # Sanitized with few checks (libraries.cmake), which halves the compiling of those that have most to compile.
 set(few_checks sandbox wide gallery)

@@ -10,25 +10,22 @@ using namespace ge::test;
 
 namespace {
 
-/// Runs a few worlds for a few steps with several numbers of lanes; the message has to have
-/// `parts`.
+/// Runs a few worlds for a few steps with lanes that share one; the message has to have `parts`.
 void check_names(const std::string& id, std::initializer_list<const char*> parts) {
-  for (const int lanes : {8, 0}) {
-    Config config;
-    config.worlds = 37;
-    config.max_episode_steps = 5;
-    config.lanes = lanes;
-    config.shuffle_seed = 1;
-    std::string message;
-    try {
-      golden_run(*make_simulator(id, config), 7, 11);
-    } catch (const Error& error) {
-      message = error.what();
-    }
-    for (const char* part : parts)
-      if (message.find(part) == std::string::npos)
-        fail(id.c_str(), lanes, std::string("no '") + part + "' in: " + message);
+  Config config;
+  config.worlds = 37;
+  config.max_episode_steps = 5;
+  config.lanes = 8;
+  config.shuffle_seed = 1;
+  std::string message;
+  try {
+    golden_run(*make_simulator(id, config), 7, 11);
+  } catch (const Error& error) {
+    message = error.what();
   }
+  for (const char* part : parts)
+    if (message.find(part) == std::string::npos)
+      fail(id.c_str(), 0, std::string("no '") + part + "' in: " + message);
 }
 
 }  // namespace
