@@ -41,10 +41,9 @@ _NAMED_PREFIXES = (
     "PE_",
     "CCACHE_",
 )
-# What changes where files lie for a while, and how messages read.
-_PASSED = ("PATH", "HOME", "TMPDIR", "TMP", "TEMP", "TERM", "LANG", "LANGUAGE", "GCC_COLORS")
-_PASSED_PREFIXES = ("LC_",)
-_LINKING = ("LIBRARY_PATH",)
+# What changes where files lie for a while, and for a linker.
+_PASSED = ("PATH", "HOME", "TMPDIR", "TMP", "TEMP", "TERM", "LIBRARY_PATH")
+_SET = {"LC_ALL": "C.UTF-8"}  # whether there was a warning is read in what they say
 _PARTS = ("cc1plus", "as")  # the programs that a driver calls for an object
 _CUDA_PARTS = ("nvcc", "nvcc.profile", "cudafe++", "ptxas", "fatbinary", "bin2c", "crt/*")
 
@@ -70,13 +69,9 @@ def named_environment() -> dict[str, str]:
 
 
 def environment() -> dict[str, str]:
-    """Return the variables that a compiler is given; where it links, some more."""
-    passed = {
-        name: value
-        for name, value in os.environ.items()
-        if name in (*_PASSED, *_LINKING) or name.startswith(_PASSED_PREFIXES)
-    }
-    return passed | named_environment()
+    """Return the variables that a compiler and a linker are given."""
+    passed = {name: value for name, value in os.environ.items() if name in _PASSED}
+    return passed | _SET | named_environment()
 
 
 def _output(command: Sequence[str], *, errors: bool = False) -> str:
@@ -121,11 +116,10 @@ def _kept(folder: Path | None, programs: Sequence[str], find: Callable[[], _Foun
         return find()
     asked = json.dumps([sorted(map(_state, programs)), named_environment()])
     file = folder / f"{places.hash_of(asked.encode())}.json"
-    try:
-        text, system = json.loads(file.read_text(encoding="utf-8"))
-        return str(text), [str(path) for path in system]
-    except (OSError, ValueError, TypeError):
-        found = find()
+    held = places.read_json(file)
+    if isinstance(held, list) and len(held) == 2 and isinstance(held[1], list):
+        return str(held[0]), [str(path) for path in held[1]]
+    found = find()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         places.write(file, json.dumps(found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -152,8 +153,9 @@ def _failure(job: Compile, printed: str) -> str:
     if not own and len(lines) > _SHOWN:  # long lists of who includes whom stand before the cause
         own = [line.strip() for line in lines if "error:" in line][:1]
     log = job.object.with_suffix(".log")
-    log.parent.mkdir(parents=True, exist_ok=True)
-    log.write_text(printed, encoding="utf-8")
+    with contextlib.suppress(OSError):  # what failed may be that nothing can be written
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(printed, encoding="utf-8")
     rest = [f"(all {len(lines)} lines: {log})"] if len(lines) > _SHOWN else []
     shown = [line for line in lines[:_SHOWN] if line.strip() not in own]
     return "\n".join([f"compiling {job.source} failed:", *own, *shown, *rest])

@@ -24,12 +24,12 @@ def launch(arguments: Sequence[str]) -> int:
     root, compiler, *given = arguments
     try:
         asked = asked_for(Path(root), [compiler, *given], store.folders(quiet=True))
-    except places.CannotBuild as problem:
+        if asked is not None:
+            return _serve(*asked)
+    except (places.CannotBuild, OSError) as problem:
         print(f"gpu_envs: {problem}", file=sys.stderr)
         return 1
-    if asked is None:
-        return subprocess.run([compiler, *given], check=False).returncode
-    return _serve(*asked)
+    return subprocess.run([compiler, *given], check=False).returncode
 
 
 def asked_for(
@@ -76,6 +76,7 @@ def _serve(job: Compile, values: dict[str, str]) -> int:
             return status
         there = objects.found(job)
         if there is None:
+            print(f"gpu_envs: {job.source} or the store changed: try again", file=sys.stderr)
             return 1
     record, headers = there
     sys.stderr.write(record.said)

@@ -21,8 +21,8 @@ _SHARE = 0.75  # of this machine's memory and swap, where that is less
 _SET_BY = "`build --time-limit SECONDS` sets that of a header outside the tree"
 # Memory is limited in the compiler's own process: a limit set from here could come too late.
 _LIMITED = (
-    'ulimit -v "$0" 2>/dev/null; used="$1"; shift; "$@"; status=$?; times >"/dev/fd/$used"; '
-    "exit $status"
+    'ulimit -v "$0" 2>/dev/null; used="$1"; shift; "$@"; status=$?; '
+    '{ command times >"/dev/fd/$used"; } 2>/dev/null; exit $status'
 )
 _TIME = re.compile(r"(\d+)m([\d.]+)s")
 
@@ -36,11 +36,16 @@ class Ran(subprocess.CompletedProcess[str]):
 def run(command: Sequence[str], cwd: Path, *, seconds: float = 3600.0) -> Ran:
     """Run a command and return its status and all that it printed; it is ended at its limits."""
     reading, writing = os.pipe()
+    used = ""
     try:
         done = _run(command, cwd, seconds, writing)
         os.close(writing)
         writing = -1
-        used = os.read(reading, 4096).decode()
+        os.set_blocking(
+            reading, False
+        )  # something that a compiler left running may hold the other end
+        with contextlib.suppress(BlockingIOError):
+            used = os.read(reading, 4096).decode()
     finally:
         for end in {reading, writing} - {-1}:
             os.close(end)

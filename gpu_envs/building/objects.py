@@ -9,12 +9,14 @@ a word is the same with -Werror and without.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +30,7 @@ _PATIENCE = 3600  # [s]; no compilation takes longer
 _HALF_DONE = ".making-"
 _DEPENDENCY = re.compile(r"(?:\\.|\S)+")
 _ESCAPED = re.compile(r"\\([ #])|\$(\$)")  # as make wants names
-_ORDER_FREE = ("-D", "-I")
+_FIRST = ("-D", "-U", "-I")
 _STRICT = ("-Werror", "-Werror=all-warnings")
 _LOOKED_IN = ("-I", "-iquote", "-isystem")
 _WARNING = re.compile(r"\bwarning\b", re.IGNORECASE)
@@ -75,7 +77,7 @@ def digest(*parts: str | bytes) -> str:
     """Return a hash of several parts, none of which can be taken for another."""
     made = hashlib.blake2b(digest_size=16)
     for part in parts:
-        data = part.encode() if isinstance(part, str) else part
+        data = part.encode(errors="surrogateescape") if isinstance(part, str) else part
         made.update(len(data).to_bytes(8, "little") + data)
     return made.hexdigest()
 
@@ -92,18 +94,30 @@ def _placeless(job: Compile, word: str) -> str:
 def words_of(job: Compile) -> list[str]:
     """Return compiler and flags of a command, without the tree's own path.
 
-    Of two flags the later wins, so their order counts; definitions and folders come first, as CMake
-    has them.
+    Of two flags the later wins, so their order counts; but definitions and folders, which are no
+    flags of that kind, come first, as CMake has them.
     """
-    words = [_placeless(job, word) for word in job.command[1:] if word not in _STRICT]
-    free = {word for word in words if word.startswith(_ORDER_FREE)}
+    words = _joined([_placeless(job, word) for word in job.command[1:] if word not in _STRICT])
+    first = [word for word in words if word.startswith(_FIRST)]
     efforts = [word for word in words if word.startswith("-O")][-1:]
-    rest = [word for word in words if not word.startswith((*_ORDER_FREE, "-O"))]
-    return [job.compiler, *sorted(free), *rest, *efforts]
+    rest = [word for word in words if not word.startswith((*_FIRST, "-O"))]
+    return [job.compiler, *first, *rest, *efforts]
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """Return words with the value of `-D V` behind its flag."""
+    found: list[str] = []
+    for word in words:
+        if found and found[-1] in _FIRST:
+            found[-1] += word
+        else:
+            found.append(word)
+    return found
 
 
 def _command_key(job: Compile) -> str:
-    return digest(*words_of(job), job.source.read_bytes())
+    source = "" if job.source.parent.name == "units" else _placeless(job, str(job.source))
+    return digest(*words_of(job), source, job.source.read_bytes())
 
 
 def _lists_file(folder: Path, job: Compile) -> Path:
@@ -112,12 +126,13 @@ def _lists_file(folder: Path, job: Compile) -> Path:
 
 def _read_lists(folder: Path, job: Compile) -> list[list[str]]:
     """Return the lists of headers that are known of a command; of a damaged file, none."""
-    try:
-        found = json.loads(_lists_file(folder, job).read_text(encoding="utf-8"))
-        whole = all(isinstance(name, str) for names in found for name in names)
-        return [list(names) for names in found] if whole else []
-    except (OSError, ValueError, TypeError):
-        return []
+    found = places.read_json(_lists_file(folder, job))
+    lists = found if isinstance(found, list) else []
+    return [
+        names
+        for names in lists
+        if isinstance(names, list) and all(isinstance(name, str) for name in names)
+    ]
 
 
 # ---- headers
@@ -142,10 +157,12 @@ def _digest_at(path: str, _state: tuple[int, int, int, int]) -> str:
 
 def _content(job: Compile, path: str) -> str | bytes:
     """Return the content of a header, or a hash; of the system's, as long as it seems unchanged."""
+    s = os.stat(path)
+    if not stat.S_ISREG(s.st_mode):
+        raise OSError(f"{path} is no file")  # reading a pipe would not end
     if not _is_system(job, path):
         with open(path, "rb") as file:
             return file.read()
-    s = os.stat(path)
     return _digest_at(path, (s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns))
 
 
@@ -154,7 +171,7 @@ def _object_key(job: Compile, headers: Sequence[str]) -> str | None:
     try:
         for name in headers:
             parts += [name, _content(job, path_of(job, name))]
-    except OSError:
+    except (OSError, ValueError):  # also of a name that is none
         return None
     return digest(*parts, *_in_the_way(job, headers))
 
@@ -164,7 +181,7 @@ def _in_the_way(job: Compile, headers: Sequence[str]) -> list[str]:
 
     A header that is new there, in a folder that is looked in first, is another object's.
     """
-    looked_in = {os.path.dirname(job.source)}
+    looked_in = {os.path.dirname(job.source), *job.system}
     for k, word in enumerate(job.command):
         for flag in _LOOKED_IN:
             if word == flag and k + 1 < len(job.command):
@@ -174,12 +191,10 @@ def _in_the_way(job: Compile, headers: Sequence[str]) -> list[str]:
     paths = [path_of(job, name) for name in headers]
     looked_in |= {os.path.dirname(path) for path in paths if not _is_system(job, path)}
     beside: dict[str, list[str]] = {}
-    for folder in sorted(looked_in):
-        try:
-            for name in os.listdir(os.path.join(job.root, folder)):
+    for folder in sorted({os.path.join(job.root, folder) for folder in looked_in}):
+        with contextlib.suppress(OSError):
+            for name in os.listdir(folder):
                 beside.setdefault(name, []).append(folder)
-        except OSError:
-            continue
     return sorted(
         _placeless(job, other)
         for path in paths
@@ -250,7 +265,7 @@ def found(job: Compile) -> tuple[Record, list[str]] | None:
             record = store.find(folder, key) if key is not None else None
             if record is None or record.bound not in ("", _bound(job)):
                 continue
-            if not (job.is_strict and _WARNING.search(record.said)):
+            if record.strict or not (job.is_strict and _WARNING.search(record.said)):
                 return record, headers
     return None
 
@@ -268,48 +283,59 @@ def _bound(job: Compile) -> str:
 def make(job: Compile) -> tuple[int, str, list[str]]:
     """Run a command and store its object; return exit status, what it printed, and own headers."""
     folder = job.stores[-1]
+    if not job.source.is_file():
+        return 1, f"{job.source} is not there\n", []
     try:
         with store.workplace(folder) as work:
             return _make(job, folder, work)
     except OSError as problem:
-        remedy = "GPU_ENVS_STORE names another folder"
-        return 1, f"{folder} cannot be written ({problem.strerror}): {remedy}\n", []
+        where = problem.filename or folder
+        remedy = "GPU_ENVS_STORE names another folder for objects"
+        return 1, f"{where} cannot be used ({problem.strerror}): {remedy}\n", []
 
 
 def _make(job: Compile, folder: Path, work: Path) -> tuple[int, str, list[str]]:
     made, listed = work / "made.o", work / "made.d"
-    begun = os.stat(work).st_ctime_ns  # by the clock that headers are dated by
+    begun = _now(job)
     asked = _command_key(job)
     command = [*job.command, "-MD", "-MF", str(listed), "-MT", "made.o", "-c", str(job.source)]
+    if any(word.startswith("-fsanitize") for word in command):  # they keep names as they are given
+        command = [word.replace(f"{job.root}/", "") for word in command]
     done = limits.run([*command, "-o", str(made)], job.root, seconds=job.seconds)
     if done.returncode or not made.exists():
         return done.returncode or 1, done.stdout, []
-    headers = _named(job, _dependencies(listed.read_text(encoding="utf-8")))
+    headers = _named(job, _dependencies(listed.read_text("utf-8", "surrogateescape")))
     if lost := [name for name in headers if not os.path.exists(path_of(job, name))]:
         return 1, f"{job.source}: it includes {lost[0]!r}, whose name cannot be followed\n", []
     key = _object_key(job, headers)
-    if key is None or asked != _command_key(job) or _changed(job, headers, begun, listed):
+    if key is None or asked != _command_key(job) or _changed(job, headers, begun):
         return 1, f"{job.source}: a header changed while it was compiled: try again\n", []
     lists = [known for known in _read_lists(folder, job) if known != headers][-_KEPT + 1 :]
     data = made.read_bytes()
     holds_path = any(path.encode() in data for _, path in job.names)
-    record = Record(made, done.stdout, _bound(job) if holds_path else "", done.processor)
-    store.put(folder, key, record)
+    bound = _bound(job) if holds_path else ""
+    store.put(folder, key, Record(made, done.stdout, bound, job.is_strict, done.processor))
     places.write(_lists_file(folder, job), json.dumps([*lists, headers]))
     store.prune_now_and_then(folder)
     return 0, done.stdout, own(job, headers)
 
 
-def _changed(job: Compile, headers: Sequence[str], begun: int, listed: Path) -> bool:
+def _now(job: Compile) -> int:
+    """Return the time by the clock that headers are dated by: that of the tree's file system."""
+    job.object.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=job.object.parent) as file:
+        return os.fstat(file.fileno()).st_ctime_ns
+
+
+def _changed(job: Compile, headers: Sequence[str], begun: int) -> bool:
     """Whether a header was edited while the compiler ran: the object is not of what is there now.
 
-    By the time that the system keeps, since tools set the other one as they like. What is dated
-    after now was written before a clock was set back.
+    By the time that the system keeps, since tools set the other one as they like; of a link, by its
+    own too. What is dated after now was written before a clock was set back.
     """
-    now = listed.parent / "now"
-    now.touch()
-    ended = now.stat().st_ctime_ns
-    return any(begun < os.stat(path_of(job, name)).st_ctime_ns <= ended for name in headers)
+    paths, ended = [path_of(job, name) for name in headers], _now(job)
+    times = [look(path).st_ctime_ns for path in paths for look in (os.stat, os.lstat)]
+    return any(begun < time <= ended for time in times)
 
 
 def place(record: Record, to: Path, *, report: bool = False) -> None:

@@ -71,6 +71,8 @@ def cache_folder() -> Path:
     if given:
         return Path(os.path.realpath(given))  # Path.resolve raises on a link to itself
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    if not os.path.isabs(base):  # of a user without a home, as in some containers
+        return Path(os.path.realpath(tempfile.gettempdir())) / f"gpu_envs-{os.getuid()}"
     return Path(os.path.realpath(base)) / "gpu_envs"
 
 
@@ -80,6 +82,8 @@ def store_folder() -> Path:
     `GPU_ENVS_STORE` names another folder; where it is set to nothing, the tree has its own.
     """
     given = os.environ.get("GPU_ENVS_STORE")
+    if given and not os.path.isabs(given):
+        raise CannotBuild(f"GPU_ENVS_STORE takes the whole path of a folder, got {given!r}")
     if given:
         return Path(os.path.realpath(given))
     return (cache_folder() if given is None else build_folder()) / "store"
@@ -237,10 +241,23 @@ def module_file(stem: str, target: str, folder: Path = MODULES) -> Path:
 
 def write(path: Path, text: str) -> None:
     """Write a file that others may be reading: they find the old one or the new one, whole."""
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-        file.write(text)
-    os.chmod(file.name, 0o644)  # what is temporary is for its owner alone
-    os.replace(file.name, path)
+    half = tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8")
+    try:
+        with half as file:
+            file.write(text)
+        os.chmod(half.name, 0o644)  # what is temporary is for its owner alone
+        os.replace(half.name, path)
+    except BaseException:
+        os.unlink(half.name)
+        raise
+
+
+def read_json(path: Path) -> object:
+    """Return what a file of ours holds; of one that is missing or damaged, None."""
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 # ---- what holds for a tree until it is taken back

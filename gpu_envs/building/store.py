@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from . import kept, places
@@ -34,6 +34,14 @@ _PRUNED_EVERY = 3600  # [s]
 _HALF_DONE = ".making-"
 _NAME = re.compile(r"[0-9a-f]{32}")
 PARTS = ("made", "objects", "tools", "proofs")
+_KNOWN = (*PARTS, ".pruned", "minutes.json", "native_tests.json")  # the last of scripts
+_HELD = (
+    ("objects", "*.o"),
+    ("made", "*.json"),
+    ("made", "*.headers"),
+    ("tools", "*.json"),
+    ("proofs", "*.json"),
+)
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,7 @@ class Record:
     object: Path
     said: str = ""  # what the compiler printed
     bound: str = ""  # the folders that may stand in the object, where one does
+    strict: bool = False  # made where warnings are errors, but for those that flags let pass
     seconds: float = 0.0  # of a processor, that it took
 
 
@@ -62,8 +71,8 @@ def folders(*, quiet: bool = False) -> tuple[Path, ...]:
     if wanted == own:
         return (_own(own),)
     try:
+        _check(wanted)
         make(wanted)
-        kept.check_trust(wanted, "GPU_ENVS_STORE")
     except (OSError, places.CannotBuild) as problem:
         reason = getattr(problem, "strerror", None)
         why = f"{wanted} cannot be made ({reason})" if reason else str(problem)
@@ -79,8 +88,22 @@ def folders(*, quiet: bool = False) -> tuple[Path, ...]:
 def _own(folder: Path) -> Path:
     """Return the store of a tree, which is trusted as its sources are; of a package, if it is."""
     if not places.is_source_tree():
-        kept.check_trust(folder, "GPU_ENVS_STORE")
+        _check(folder)
     return folder
+
+
+def _check(folder: Path) -> None:
+    """Refuse a folder that is not a store, or that somebody else could put code into."""
+    for path in (folder, *(folder / part for part in PARTS)):
+        kept.check_trust(path, "GPU_ENVS_STORE")
+    others = (
+        [path for path in folder.iterdir() if path.name not in _KNOWN] if folder.is_dir() else []
+    )
+    if others and not (folder / "made").is_dir():
+        raise places.CannotBuild(
+            f"{folder} holds something else than a store: GPU_ENVS_STORE takes an empty folder, or "
+            "one that is not there yet"
+        )
 
 
 def make(folder: Path) -> None:
@@ -119,18 +142,12 @@ def put(store: Path, key: str, made: Record) -> None:
 def find(store: Path, key: str) -> Record | None:
     """Return the object of a question, if it is there and whole; one that is damaged goes."""
     file = _record_file(store, key)
-    try:
-        held = json.loads(file.read_text(encoding="utf-8"))
-        digest = held.pop("object")
-        record = Record(_object_file(store, digest), **held)
-        if not (_NAME.fullmatch(digest) and isinstance(record.said, str)):
-            raise ValueError
-    except OSError:
+    record = _read(store, file)
+    if record is None:
+        if file.exists():
+            _drop(file)
         return None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        _drop(file)
-        return None
-    found = record.object
+    found, digest = record.object, record.object.stem
     try:
         whole = places.hash_of(found.read_bytes()) == digest
     except OSError:
@@ -144,6 +161,19 @@ def find(store: Path, key: str) -> Record | None:
     with contextlib.suppress(OSError):
         os.utime(file)  # when it was asked for last
     return record
+
+
+def _read(store: Path, file: Path) -> Record | None:
+    """Return a record; of one that is missing or damaged, None."""
+    held = places.read_json(file)
+    try:
+        assert isinstance(held, dict)
+        found = Record(**held)
+        found.said.encode(), found.bound.encode()  # half of a pair of surrogates could not be shown
+        assert _NAME.fullmatch(str(found.object))
+        return replace(found, object=_object_file(store, str(found.object)))
+    except (AssertionError, TypeError, AttributeError, ValueError):
+        return None
 
 
 def _drop(file: Path) -> None:
@@ -162,12 +192,17 @@ class Sizes:
 
 def sizes(store: Path) -> Sizes:
     """Return what a store holds."""
-    objects = [path.stat().st_size for path in _files(store, "objects", "*.o")]
+    objects = []
+    for path in _files(store, "objects", "*.o"):
+        with contextlib.suppress(OSError):  # others prune
+            objects.append(path.stat().st_size)
     return Sizes(len(objects), sum(objects), len(_files(store, "proofs", "*.json")))
 
 
 def _files(store: Path, part: str, pattern: str) -> list[Path]:
-    return [path for path in (store / part).glob(pattern) if path.is_file()]
+    """Return the files of a part that are ours by their names; others are never touched."""
+    found = (store / part).glob(pattern)
+    return [path for path in found if _NAME.fullmatch(path.stem) and path.is_file()]
 
 
 def text(store: Path) -> str:
@@ -180,9 +215,11 @@ def text(store: Path) -> str:
 
 
 def empty(store: Path) -> None:
-    """Delete everything that a store holds, and what is half done in it."""
-    for path in [*(store / part for part in PARTS), *store.glob(f"{_HALF_DONE}*")]:
-        shutil.rmtree(path, ignore_errors=True)
+    """Delete what a store holds, but for what builders are making now."""
+    for part, pattern in _HELD:
+        for file in _files(store, part, pattern):
+            _drop(file)
+    _drop_half_done(store)
 
 
 def prune_now_and_then(store: Path) -> None:
@@ -205,29 +242,35 @@ def _age(path: Path) -> float:
     return age if age > -_PATIENCE else _FORGOTTEN
 
 
+def _drop_half_done(store: Path) -> None:
+    """Delete what builders left that were killed: nothing takes an hour."""
+    for part in ("", *PARTS):
+        for left in (store / part).glob(f"{_HALF_DONE}*" if not part else "tmp*"):
+            if _age(left) > _PATIENCE:
+                shutil.rmtree(left, ignore_errors=True) if left.is_dir() else _drop(left)
+
+
 def prune(store: Path) -> None:
     """Forget what was asked for longest ago, where the objects are very large together.
 
     And what nobody asked for in three months, and what builders left that were killed.
     """
-    for left in store.glob(f"{_HALF_DONE}*"):
-        if _age(left) > _PATIENCE:
-            shutil.rmtree(left, ignore_errors=True)
+    _drop_half_done(store)
     total, used = 0, set()
     for file in sorted(_files(store, "made", "*.json"), key=_age):
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            found = _object_file(store, str(json.loads(file.read_text())["object"]))
-            more = 0 if found in used else found.stat().st_size
-            if _age(file) < _FORGOTTEN and total + more <= LIMIT:
-                total += more
-                used.add(found)
-                continue
+        record = _read(store, file)
+        with contextlib.suppress(OSError):
+            if record is not None and _age(file) < _FORGOTTEN:
+                more = 0 if record.object in used else record.object.stat().st_size
+                if total + more <= LIMIT:
+                    total += more
+                    used.add(record.object)
+                    continue
         _drop(file)
-    lists = [*_files(store, "made", "*.headers"), *_files(store, "tools", "*.json")]
-    lists += _files(store, "proofs", "*.json")
-    for file in lists:
-        if _age(file) >= _FORGOTTEN:
-            _drop(file)
+    for part, pattern in _HELD[2:]:
+        for file in _files(store, part, pattern):
+            if _age(file) >= _FORGOTTEN:
+                _drop(file)
     for file in _files(store, "objects", "*.o"):
         if file not in used and _age(file) > _PATIENCE:  # it may have been put there just now
             _drop(file)

@@ -22,6 +22,8 @@ _FORBIDDEN = re.compile(
     "|no-signed-zeros)|-ffp-contract=(fast|on)|--?f(mad|tz)=true|--?prec-(div|sqrt)=false"
     "|--?use_fast_math"  # lint: allow flags: refused
 )
+# What a compiler reads or runs for these is part of no object's name.
+_UNNAMED = re.compile(r"@.*|--?specs=.*|-fplugin.*|-wrapper|-B.*|-m(arch|tune|cpu)=native")
 _NVCC_READS = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS")
 
 CannotBuild = places.CannotBuild
@@ -31,7 +33,7 @@ CannotBuild = places.CannotBuild
 def cxx() -> str:
     """Return the C++ compiler: CXX, g++ or c++."""
     given = os.environ.get("CXX", "").strip()
-    if len(shlex.split(given)) > 1:
+    if len(_split("CXX", given)) > 1:
         raise CannotBuild(
             f"CXX names one program, got {given!r}: put flags into CXXFLAGS (objects are kept, so "
             "a cache of the compiler's adds nothing)"
@@ -81,11 +83,24 @@ def extra() -> list[str]:
 
 
 def _checked(variable: str) -> list[str]:
-    given = shlex.split(os.environ.get(variable, ""))
+    given = _split(variable, os.environ.get(variable, ""))
     bad = [flag for flag in given if _FORBIDDEN.fullmatch(flag)]
     if bad:
         raise CannotBuild(f"{variable} has {bad[0]}, which changes results: take it away")
+    unnamed = [flag for flag in given if _UNNAMED.fullmatch(flag)]
+    if unnamed:
+        raise CannotBuild(
+            f"{variable} has {unnamed[0]}: objects are kept by what made them, and what that flag "
+            "brings in is not seen: name the flags themselves"
+        )
     return given
+
+
+def _split(variable: str, text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as problem:
+        raise CannotBuild(f"{variable} cannot be read ({problem}), got {text!r}") from None
 
 
 def level_of(target: str) -> str:
@@ -110,10 +125,12 @@ def host_flags(target: str, effort: str = "optimised") -> list[str]:
 
 def beside(folder: Path, machine: str) -> list[str]:
     """Return flags to include a header by its name alone; the folder's path leaves no trace."""
-    found = [f"-ffile-prefix-map={folder}/="]
+    unmapped = f"-ffile-prefix-map={folder}/="
+    if machine == "cuda" and "," in str(folder):  # which separates flags there
+        return [f"-I{folder}"]
     if machine == "cuda":
-        return [f"-Xcompiler=-iquote,{folder},{','.join(found)}"]
-    return ["-iquote", str(folder), *found]
+        return [f"-Xcompiler=-iquote,{folder},{unmapped}"]
+    return ["-iquote", str(folder), unmapped]
 
 
 # ---- CUDA

@@ -4,6 +4,10 @@
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 11)
   message(FATAL_ERROR "gpu_envs needs g++ 11 or newer; ${CMAKE_CXX_COMPILER} is ${CMAKE_CXX_COMPILER_VERSION}")
 endif()
+if(CMAKE_CXX_COMPILER_ARG1)
+  message(FATAL_ERROR "CXX names one program, got `${CMAKE_CXX_COMPILER}${CMAKE_CXX_COMPILER_ARG1}`: put flags into CXXFLAGS "
+    "(objects are kept, so a cache of the compiler's adds nothing)")
+endif()
 foreach(type "" _RELEASE _DEBUG _RELWITHDEBINFO)
   set(CMAKE_CXX_FLAGS${type} "")
 endforeach()
@@ -46,7 +50,8 @@ endif()
 # GE_FEW_CHECKS (libraries.cmake) go without.
 set(GE_SANITIZE_SHIPPED "")
 if(GE_SANITIZE)
-  target_compile_options(ge_flags INTERFACE -fsanitize=${GE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  target_compile_options(ge_flags INTERFACE -fsanitize=${GE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1
+    -fdebug-prefix-map=${GE_ROOT}=.)
   target_link_options(ge_flags INTERFACE -fsanitize=${GE_SANITIZE})
   set(GE_SANITIZE_SHIPPED -fno-sanitize=null,alignment,vptr,object-size,pointer-overflow)
 endif()

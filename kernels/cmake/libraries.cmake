@@ -30,7 +30,8 @@ if(GE_CHECKED)
   target_compile_definitions(ge_engine PRIVATE GE_CHECKED)
 endif()
 if(GE_SANITIZE)
-  target_compile_options(ge_engine PRIVATE -fsanitize=${GE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  target_compile_options(ge_engine PRIVATE -fsanitize=${GE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1
+    -fdebug-prefix-map=${GE_ROOT}=.)
 endif()
 target_link_libraries(ge_engine INTERFACE ge_flags)
 

@@ -73,11 +73,11 @@ def test_a_changed_header_makes_another_object_and_changed_back_the_first(tmp_pa
     assert _found(job) == first
 
 
-def test_flags_and_compiler_name_an_object_but_the_order_of_flags_does_not(tmp_path: Path) -> None:
+def test_flags_and_compiler_name_an_object_but_not_where_definitions_stand(tmp_path: Path) -> None:
     root, kept = _tree(tmp_path / "tree"), tmp_path / "store"
-    job = _job(root, kept, "-DA", "-DB")
+    job = _job(root, kept, "-DA", "-DB", "-Wall")
     first = _made(job)
-    assert _found(_job(root, kept, "-DB", "-DA")) == first
+    assert _found(_job(root, kept, "-Wall", "-D", "A", "-DB")) == first
     assert objects.stored(_job(root, kept, "-DA", "-DB", "-O2")) is None
     assert objects.stored(_job(root, kept, "-DA")) is None
     assert objects.stored(dataclasses.replace(job, compiler="another")) is None
@@ -85,8 +85,10 @@ def test_flags_and_compiler_name_an_object_but_the_order_of_flags_does_not(tmp_p
 
 def test_of_two_flags_the_later_wins_so_their_order_counts(tmp_path: Path) -> None:
     root, kept = _tree(tmp_path / "tree"), tmp_path / "store"
-    _made(_job(root, kept, "-fno-inline", "-finline"))
-    assert objects.stored(_job(root, kept, "-finline", "-fno-inline")) is None
+    for flags in (["-fno-inline", "-finline"], ["-DV=1", "-DV=2"], ["-DV", "-UV"], ["-Ip", "-Iq"]):
+        _made(_job(root, kept, *flags))
+        assert objects.stored(_job(root, kept, *flags)) is not None
+        assert objects.stored(_job(root, kept, *reversed(flags))) is None
 
 
 def test_a_folder_of_any_name_has_its_headers_read(tmp_path: Path) -> None:
@@ -238,6 +240,76 @@ def test_what_compiled_without_a_word_serves_where_warnings_are_errors(tmp_path:
     assert "unused" in printed
 
 
+def test_a_warning_that_is_let_pass_is_no_error(tmp_path: Path) -> None:
+    root, kept = _tree(tmp_path / "tree"), tmp_path / "store"
+    (root / "a.cpp").write_text("static int unused;\n")
+    job = _job(root, kept, "-Wall", "-Werror", "-Wno-error=unused-variable")
+    path = _made(job)
+    assert _found(job) == path
+
+
+@pytest.mark.parametrize("flags", [["-Iearly"], ["-isystem", "early"], []])
+def test_a_new_header_shadows_an_old_one_wherever_it_is_looked_for(
+    tmp_path: Path, flags: list[str]
+) -> None:
+    root = _tree(tmp_path / "tree")
+    (root / "early").mkdir()
+    (root / "a.hpp").write_text("#include <version>\nconstexpr int kA = 1;\n")
+    job = _job(root, tmp_path / "store", *flags)
+    if not flags:  # as CPLUS_INCLUDE_PATH does
+        job = dataclasses.replace(job, system=(str(root / "early"), *job.system))
+    _made(job)
+    assert objects.stored(job) is not None
+    (root / "early" / "version").write_text("constexpr int kOther = 1;\n")
+    assert objects.stored(job) is None
+
+
+def test_a_header_that_became_a_pipe_is_another(tmp_path: Path) -> None:
+    root = _tree(tmp_path / "tree")
+    job = _job(root, tmp_path / "store")
+    _made(job)
+    (root / "a.hpp").unlink()
+    os.mkfifo(root / "a.hpp")
+    assert objects.stored(job) is None
+
+
+def test_a_source_that_moved_away_from_its_headers_is_another(tmp_path: Path) -> None:
+    root = _tree(tmp_path / "tree")
+    job = dataclasses.replace(_job(root, tmp_path / "store"), command=(toolchain.cxx(),))
+    _made(job)
+    (root / "away").mkdir()
+    (root / "a.cpp").rename(root / "away" / "a.cpp")
+    job = dataclasses.replace(job, source=root / "away" / "a.cpp")
+    assert objects.stored(job) is None
+    status, printed, _ = objects.make(job)
+    assert status == 1
+    assert "a.hpp: No such file" in printed
+
+
+@pytest.mark.parametrize("text", ["", "{}", '[["a\\u0000.hpp"]]', "[[1]]", "[3]", "[" * 100000])
+def test_a_damaged_list_of_headers_is_none(tmp_path: Path, text: str) -> None:
+    job = _job(_tree(tmp_path / "tree"), tmp_path / "store")
+    _made(job)
+    (listed,) = (tmp_path / "store" / "made").glob("*.headers")
+    listed.write_text(text)
+    assert objects.stored(job) is None
+    _made(job)
+
+
+def test_sanitized_objects_hold_no_path_of_their_tree(tmp_path: Path) -> None:
+    """As kernels/cmake/flags.cmake has it."""
+    made = []
+    for name in ("one", "another"):
+        root = _tree(tmp_path / name)
+        (root / "a.cpp").write_text(
+            '#include "a.hpp"\nint held[kA];\nint a(int k) { return held[k]; }\n'
+        )
+        flags = ["-fsanitize=address,undefined", "-g1", f"-fdebug-prefix-map={root}=."]
+        job = _job(root, tmp_path / "store", f"-ffile-prefix-map={root}/=", *flags)
+        made.append(_made(job) if not made else _found(job))
+    assert made[0] == made[1]
+
+
 def _compiler(folder: Path, program: str) -> str:
     """Write a compiler that is a script of its own, but for what it says of itself."""
     folder.mkdir(exist_ok=True)
@@ -285,6 +357,22 @@ def test_what_was_edited_while_it_was_compiled_is_not_stored(tmp_path: Path) -> 
     )
     assert status != 0
     assert "a header changed while it was compiled: try again" in printed
+    assert objects.stored(job) is None
+
+
+def test_a_link_to_another_header_while_it_was_compiled_counts(tmp_path: Path) -> None:
+    root = _tree(tmp_path / "tree")
+    for name in ("one", "two"):
+        (root / f"{name}.hpp").write_text(
+            f"constexpr int kA = sizeof({name!r});\n".replace("'", '"')
+        )
+    (root / "a.hpp").unlink()
+    (root / "a.hpp").symlink_to(root / "one.hpp")
+    swapped = f"ln -sfn {root}/two.hpp {root}/a.hpp"
+    path = _compiler(tmp_path / "bin", f'{toolchain.cxx()} "$@" && {swapped}')
+    job = _job(root, tmp_path / "store")
+    job = dataclasses.replace(job, command=(path, *job.command[1:]))
+    assert "a header changed while" in objects.make(job)[1]
     assert objects.stored(job) is None
 
 
@@ -364,6 +452,51 @@ def test_the_launcher_says_again_what_was_said_and_refuses_a_store_of_strangers(
     kept.chmod(0o777)
     assert _launched(root, kept, "-Wall") == 1
     assert "could put code there" in capfd.readouterr().err
+
+
+FULL = """
+import resource, signal, sys
+from gpu_envs.building import launcher
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+sys.exit(launcher.launch(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("is_made", [False, True])
+def test_where_nothing_more_can_be_written_a_line_says_so(tmp_path: Path, is_made: bool) -> None:
+    root, kept = _tree(tmp_path / "tree"), tmp_path / "store"
+    if is_made:
+        assert _launched(root, kept) == 0
+        (root / "b.o").unlink()
+    store.make(kept)
+    compilers.known(toolchain.cxx(), kept / "tools")
+    given = [f"-I{root}", "-O1", "-MD", "-MF", str(root / "b.d"), "-MT", "b.o"]
+    given += ["-c", str(root / "a.cpp"), "-o", str(root / "b.o")]
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(root), toolchain.cxx(), *given],
+        env=os.environ | {"GPU_ENVS_STORE": str(kept)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    assert "File too large" in done.stderr or "File size limit exceeded" in done.stderr
+    assert not (root / "b.o").exists()
+    assert _launched(root, kept) == 0
+    assert (root / "b.o").exists()
+
+
+def test_cmake_takes_one_program_as_the_builder_does(tmp_path: Path) -> None:
+    cmake = shutil.which("cmake", path=str(Path(sys.executable).parent)) or shutil.which("cmake")
+    if cmake is None:
+        pytest.skip("needs cmake")
+    command = [cmake, "-S", str(places.kernels()), "-B", str(tmp_path)]
+    environment = os.environ | {"CXX": f"env {toolchain.cxx()}"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "CXX names one program, got" in done.stderr
 
 
 def _asked(job: Compile) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from gpu_envs import doctor
 from gpu_envs.building import places, store
 from gpu_envs.building.toolchain import CannotBuild
 
-KEY, OTHER = "0" * 32, "1" * 32
+KEY, OTHER, OLD, NOW = "0" * 32, "1" * 32, "2" * 32, "3" * 32
 
 
 def _put(folder: Path, key: str = KEY, content: bytes = b"an object", said: str = "") -> Path:
@@ -53,7 +54,19 @@ def test_a_damaged_object_is_none(
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "null", '{"object": "x"}', '{"object": "../../etc", "said": ""}']
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"object": "x"}',
+        '{"object": "../../etc", "said": ""}',
+        '{"object": "' + KEY + '", "said": "\\ud800"}',
+        '{"object": "' + KEY + '", "more": 1}',
+        "[" * 100000,
+    ],
+    ids=range(9),
 )
 def test_a_damaged_record_is_none(tmp_path: Path, text: str) -> None:
     _put(tmp_path)
@@ -102,6 +115,50 @@ def test_a_folder_of_strangers_is_refused_by_name(
         os.chown(tmp_path / "store", 12345, -1)
         with pytest.raises(CannotBuild, match="store belongs to"):
             store.folders()
+
+
+@pytest.mark.parametrize("part", store.PARTS)
+def test_a_part_that_strangers_can_write_is_refused_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    monkeypatch.setenv("GPU_ENVS_STORE", str(tmp_path / "store"))
+    store.folders()
+    (tmp_path / "store" / part).chmod(0o777)
+    with pytest.raises(CannotBuild, match=f"store/{part} belongs to or can be written"):
+        store.folders()
+
+
+def test_a_folder_with_something_else_is_refused_and_left_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GPU_ENVS_STORE", str(tmp_path))
+    (tmp_path / "objects").mkdir()
+    (tmp_path / "objects" / "mine.o").write_text("mine")
+    (tmp_path / "other.txt").write_text("")
+    with pytest.raises(CannotBuild, match="holds something else than a store"):
+        store.folders()
+    (tmp_path / "other.txt").unlink()
+    assert store.folders() == (tmp_path,)
+    os.utime(tmp_path / "objects" / "mine.o", (0, 0))
+    store.prune(tmp_path)
+    store.empty(tmp_path)
+    assert (tmp_path / "objects" / "mine.o").read_text() == "mine"
+
+
+def test_a_store_is_named_by_its_whole_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPU_ENVS_STORE", "some/store")
+    with pytest.raises(CannotBuild, match="takes the whole path of a folder, got 'some/store'"):
+        store.folders()
+
+
+def test_a_user_without_a_home_has_a_folder_of_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("GPU_ENVS_STORE", "GPU_ENVS_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # as without a line in passwd
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert places.store_folder() == tmp_path / f"gpu_envs-{os.getuid()}" / "store"
 
 
 def test_a_cache_that_cannot_be_used_leaves_objects_to_the_tree(
@@ -180,7 +237,7 @@ def test_several_builders_at_once_and_one_that_is_killed(tmp_path: Path) -> None
 
 def test_what_a_killed_builder_left_goes_after_an_hour(tmp_path: Path) -> None:
     path = _put(tmp_path)
-    for name, age in (("old", 2 * 3600), ("now", 0)):
+    for name, age in ((OLD, 2 * 3600), (NOW, 0)):
         folder = tmp_path / f".making-{name}"
         folder.mkdir()
         os.utime(folder, (time.time() - age,) * 2)
@@ -188,8 +245,8 @@ def test_what_a_killed_builder_left_goes_after_an_hour(tmp_path: Path) -> None:
         alone.write_bytes(b"")
         os.utime(alone, (time.time() - age,) * 2)
     store.prune(tmp_path)
-    assert [path.name for path in tmp_path.glob(".making-*")] == [".making-now"]
-    assert {path.name for path in (tmp_path / "objects").iterdir()} == {path.name, "now.o"}
+    assert [path.name for path in tmp_path.glob(".making-*")] == [f".making-{NOW}"]
+    assert {path.name for path in (tmp_path / "objects").iterdir()} == {path.name, f"{NOW}.o"}
 
 
 def test_pruning_forgets_what_was_asked_for_longest_ago(

@@ -64,6 +64,23 @@ def test_flags_that_change_results_are_refused(monkeypatch: pytest.MonkeyPatch, 
         toolchain.host_flags("cpu_v2")
 
 
+@pytest.mark.parametrize(
+    "flag", ["@more.txt", "-specs=my.specs", "-fplugin=x.so", "-B/elsewhere", "-march=native"]
+)
+def test_flags_that_bring_in_what_nobody_sees_are_refused(
+    monkeypatch: pytest.MonkeyPatch, flag: str
+) -> None:
+    monkeypatch.setenv("CXXFLAGS", f"-O2 {flag}")
+    with pytest.raises(toolchain.CannotBuild, match="what that flag brings in is not seen"):
+        toolchain.extra()
+
+
+def test_a_quote_without_its_end_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "it's")
+    with pytest.raises(toolchain.CannotBuild, match="CXX cannot be read"):
+        toolchain.cxx()
+
+
 def test_the_users_flags_come_last_so_their_effort_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CXXFLAGS", "-O1 -g")
     found = toolchain.host_flags("cpu_v2")
