@@ -16,7 +16,7 @@ CMAKE = cd kernels && ../$(VENV)/cmake -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/ni
 # A check that is a function of files does not run where it has passed with the same ones; ANEW=--anew believes nothing.
 PROVEN = $(PYTHON) scripts/proofs.py $(ANEW)
 INPUTS = $(PYTHON) scripts/package_inputs.py
-LISTED = $(BUILD)/package_inputs.txt
+LISTED = $(BUILD)/package_inputs_$@.txt
 
 .PHONY: help setup build test quick layout lint fmt gate check check-all asan tsan asan-all blocks-all tidy cuda spills wheel release bench docs gpu-check dry-run
 
@@ -88,7 +88,7 @@ cuda: setup ## compile for CUDA, with NVIDIA's compiler wheels where there is no
 	  -- $(PYTHON) scripts/occupancy.py
 
 spills:
-	$(PROVEN) spills --reads $(BUILD)/cuda/*.ptxas.txt $$(find kernels/envs -name '*.measures.json') \
+	$(PROVEN) spills --reads $(BUILD)/cuda/*.ptxas.txt $$(find kernels/envs -name '*.measures.json' | sort) \
 	  $$(command -v cu++filt c++filt) -- $(PYTHON) scripts/check_spills.py $(BUILD)/cuda
 
 # The list is made again at the end: what was edited meanwhile is not proven.
@@ -109,9 +109,10 @@ docs: setup ## the list of environments with their parameters
 gpu-check: ## everything that needs a GPU, in one command
 	scripts/gpu_check.sh --out benchmarks/results/gpu
 
-# What it reads is said as sources: the modules are made of these first.
+# The modules are made first; steps that compile nothing read the sources too.
 DRY_RUN_READS = kernels scripts pyproject.toml tests/golden tests/conftest.py tests/gpu_envs/conftest.py \
   tests/gpu_envs/test_errors.py $(filter-out gpu_envs/modules gpu_envs/__pycache__,$(wildcard gpu_envs/*))
 
 dry-run: build ## the steps of gpu-check, tried on the CPU
-	@$(PYTHON) scripts/proofs.py dry-run --reads $(DRY_RUN_READS) -- $(PYTHON) scripts/check_dry_run.py
+	@$(INPUTS) --built >$(LISTED)
+	@$(PROVEN) dry-run --reads $(LISTED) $(DRY_RUN_READS) -- $(PYTHON) scripts/check_dry_run.py

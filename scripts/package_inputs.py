@@ -1,6 +1,8 @@
 """Lists what a wheel and its checks are a function of, a line each: `make wheel` asks for it.
 
-Usage: scripts/package_inputs.py [TARGET ...]; default: the targets that a wheel would have here.
+Usage: scripts/package_inputs.py [--built] [TARGET ...]
+
+Default: the targets that a wheel would have here. With --built it lists no files of the tree.
 
 - the files of the tree that Git does not ignore, but for pages and results, which no archive has
 - the interpreter, and the packages beside it, which build the wheel
@@ -59,7 +61,7 @@ def interpreter() -> Iterator[str]:
 def compilers() -> Iterator[str]:
     """Yield the compilers that there are."""
     compiler = toolchain.cxx()
-    yield f"compiler {toolchain.identity(compiler)}"
+    yield f"compiler {toolchain.known(compiler).text}"
     for tool in ("", *_TOOLS):
         asked = [compiler, f"-print-prog-name={tool}"]
         said = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
@@ -86,9 +88,12 @@ def modules(targets: Sequence[str], folder: Path = places.MODULES) -> Iterator[s
 
 def main() -> int:
     """Print all of it."""
-    targets = sys.argv[1:] or shipping.targets()
+    is_whole = "--built" not in sys.argv
+    targets = [word for word in sys.argv[1:] if word != "--built"] or shipping.targets()
     try:
-        lines = [*sources(), *interpreter(), *compilers(), *modules(targets)]
+        lines = [*interpreter(), *compilers(), *modules(targets)]
+        if is_whole:
+            lines = [*sources(), *lines]
     except (toolchain.CannotBuild, labels.Damaged, OSError) as problem:
         print(f"package_inputs: {problem}", file=sys.stderr)
         return 1

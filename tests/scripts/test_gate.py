@@ -21,7 +21,7 @@ def make(*words: str) -> str:
 def test_the_gate_begins_with_lint_and_lint_with_layout() -> None:
     parts = make("--silent", "gate").split()
     assert parts[0] == "lint"
-    assert set(parts) == {"lint", "test", "asan", "tsan", "cuda", "wheel"}
+    assert set(parts) == {"lint", "test", "asan", "tsan", "cuda", "wheel", "dry-run"}
     lint, layout = make("-n", "lint"), make("-n", "layout")
     assert lint.startswith(layout)
     assert re.search(r"clang-format --dry-run.*ruff check.*ruff format --check", layout, re.DOTALL)
@@ -52,8 +52,8 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(tree: Path) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"GPU_ENVS_STORE": str(tree / "store")}
+def run(tree: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "GPU_ENVS_STORE": str(tree / "store"), **more}
     return subprocess.run(
         [".ci/run"], cwd=tree, env=environment, capture_output=True, text=True, check=False
     )
@@ -77,7 +77,7 @@ def test_every_part_says_what_is_left_and_all_have_their_minutes(tree: Path) -> 
 
 def test_nothing_runs_after_the_first_part_that_fails(tree: Path) -> None:
     (tree / "bad").touch()
-    done = run(tree)
+    done = run(tree, MAKEFLAGS="w")  # make says then where it is
     assert done.returncode != 0
     assert re.findall(r"ran (\w+)", done.stdout) == ["one", "two"]
     rows = [line.split() for line in done.stdout.splitlines()[-3:]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -121,6 +122,22 @@ def test_a_damaged_or_missing_module_is_no_witness(check: Check) -> None:
         list(package_inputs.modules(["cpu_v9"], check.modules))
 
 
+def test_what_is_built_is_listed_without_the_files_of_the_tree(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(toolchain, "nvcc", lambda: Tool("one"))
+    monkeypatch.setattr(package_inputs, "modules", lambda targets: [f"module of {targets}"])
+    said = {}
+    for options in ([], ["--built"]):
+        monkeypatch.setattr(sys, "argv", ["package_inputs.py", *options, "cpu_v2"])
+        assert package_inputs.main() == 0
+        said[bool(options)] = capsys.readouterr().out.splitlines()
+    assert said[True][-1] == "module of ['cpu_v2']"
+    assert any(line.startswith("compiler ") for line in said[True])
+    assert [line for line in said[False] if not line.startswith("file ")] == said[True]
+    assert len(said[False]) > len(said[True])
+
+
 # ---- as make calls it
 
 
@@ -181,9 +198,10 @@ def test_spills_read_what_every_environment_allows() -> None:
 
 
 def test_checks_of_packages_believe_what_is_proven_and_check_all_nothing() -> None:
-    for target in ("wheel", "release"):
+    for target in ("wheel", "release", "dry-run"):  # each has a list of its own
         said = make("-n", target)
-        assert f"proofs.py  {target} --reads build/package_inputs.txt" in said
+        assert f"proofs.py  {target} --reads build/package_inputs_{target}.txt" in said
+        assert re.search(rf"package_inputs\.py .*>build/package_inputs_{target}\.txt", said)
     proven = [line for line in make("-n", "check-all").splitlines() if "proofs.py" in line]
     assert len(proven) >= 4
     assert all("proofs.py --anew" in line for line in proven), proven
