@@ -96,6 +96,8 @@ def listed(build: Path) -> list[Test]:
         return [Test.of(said, build) for said in json.loads(path.read_text(encoding="utf-8"))]
     except FileNotFoundError:
         raise places.CannotBuild(f"there is no {path}: configure the build with CMake") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise places.CannotBuild(f"{path} is damaged: configure the build with CMake") from None
 
 
 def variables() -> dict[str, str]:

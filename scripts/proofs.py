@@ -19,6 +19,7 @@ import hashlib
 import json
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -30,7 +31,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from gpu_envs.building import kept, places  # noqa: E402
+from gpu_envs.building import kept, places, store  # noqa: E402
 
 PASSED = ("PATH", "HOME", "TMPDIR", "USER", "LANG", "LC_ALL", "CXX", "CXXFLAGS", "NVCC")
 PASSED += ("CUDA_HOME", "CUDA_VISIBLE_DEVICES", "GPU_ENVS_*")
@@ -76,7 +77,14 @@ def contents(path: Path) -> Iterator[str]:
     if not path.is_dir():
         yield content(path)
         return
+    seen: dict[str, str] = {}  # a folder that links lead to again, perhaps without end, counts once
     for place, folders, files in os.walk(path, followlinks=True):
+        inner = os.path.relpath(place, path)
+        first = seen.setdefault(os.path.realpath(place), inner)
+        if first != inner:
+            folders.clear()
+            yield f"{inner} is {first}"
+            continue
         folders[:] = sorted(name for name in folders if name != "__pycache__")
         for name in sorted(files):
             file = Path(place, name)
@@ -148,7 +156,7 @@ class Proofs:
 
     def _check_trust(self) -> None:
         try:
-            kept.check_trust(self.folder)
+            kept.check_trust(self.folder, "GPU_ENVS_STORE")
         except kept.Untrusted as problem:
             self._trusted = False
             self.problem = f"no proof is believed or kept: {problem}"
@@ -159,7 +167,7 @@ class Proofs:
         if self.anew or not self._trusted:
             return False
         try:
-            kept.check_trust(path)
+            kept.check_trust(path, "GPU_ENVS_STORE")
             with path.open("rb") as file:
                 found = json.loads(file.read(_LARGEST))
             said = found.pop("hash")
@@ -226,10 +234,21 @@ def _hash_of(said: Mapping[str, object]) -> str:
 
 
 def passed_on() -> dict[str, str]:
-    """Return the variables that a command gets."""
+    """Return the variables that a command gets; with the store, which others may lead to."""
     beginnings = tuple(name[:-1] for name in PASSED if name.endswith("*"))
     held = os.environ.items()
-    return {name: text for name, text in held if name in PASSED or name.startswith(beginnings)}
+    found = {name: text for name, text in held if name in PASSED or name.startswith(beginnings)}
+    with contextlib.suppress(places.CannotBuild):  # it says so itself
+        found["GPU_ENVS_STORE"] = str(store.folders(quiet=True)[-1])
+    return found
+
+
+def _written(key: str, text: str) -> str:
+    """Return a variable's text; flags are the same however far apart they stand."""
+    if key == "CXXFLAGS":
+        with contextlib.suppress(ValueError):
+            return shlex.join(shlex.split(text))
+    return text
 
 
 def _packages(program: str) -> list[str]:
@@ -255,14 +274,19 @@ def name_of(name: str, reads: Sequence[Path], command: Sequence[str]) -> str:
 
     parts = [name, machine(), of_program(Path(program).resolve()), *_packages(program)]
     parts += [
-        f"{key}={bare(text)}" for key, text in sorted(passed_on().items()) if key not in _PLACES
+        f"{key}={bare(_written(key, text))}"
+        for key, text in sorted(passed_on().items())
+        if key not in _PLACES
     ]
     for word in command[1:]:
         parts += ["word", bare(word), content(Path(word)) if os.path.isfile(word) else ""]
+    read = []
     for path in reads:
         if not path.exists():
             raise places.CannotBuild(f"{name}: it is said to read {path}, which does not exist")
-        parts += ["reads", bare(str(path)), *contents(path)]
+        read.append((bare(str(path)), *contents(path)))
+    for words in sorted(read):  # in whatever order somebody has found them
+        parts += ["reads", *words]
     return digest(*parts)
 
 

@@ -253,6 +253,14 @@ def test_program_that_hangs_is_ended(build: Build, monkeypatch: pytest.MonkeyPat
     assert not outcome.passed and "ended after" in outcome.printed
 
 
+def test_list_that_is_cut_off_is_named(build: Build) -> None:
+    build.add("one")
+    for text in ('[{"name": "one"', '[{"name": "one"}]', "[1]"):
+        (build.build / "tests.json").write_text(text)
+        found = build.run()
+        assert found.returncode == 2 and "tests.json is damaged" in found.stderr, found.stderr
+
+
 def test_names_choose_and_a_name_of_nothing_fails(build: Build) -> None:
     build.add("engine.one")
     build.add("envs.two")

@@ -127,7 +127,7 @@ def test_store_that_strangers_can_write_to_is_refused_by_name(tmp_path: Path, st
     store.chmod(0o777)
     found = proofs.Proofs()
     assert not found.hold("a" * 32)
-    assert str(store) in found.problem and "somebody else" in found.problem
+    assert str(store) in found.problem and "set GPU_ENVS_STORE to" in found.problem
     found.keep("b" * 32, "it", 1.0)
     assert [path.stem for path in store.iterdir()] == ["a" * 32]
 
@@ -152,3 +152,44 @@ def test_unused_proofs_are_removed_and_used_ones_are_not(store: Path) -> None:
     os.utime(half, (old, old))
     proofs.Proofs()
     assert [path.stem for path in store.iterdir()] == ["a" * 32]
+
+
+def test_name_does_not_depend_on_order_or_space(
+    tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = [proofs.ROOT / "scripts" / name for name in ("proofs.py", "quick.py")]
+    names = set[str]()
+    for flags, reads in (("-g  -O1 ", inside), ("-g -O1", inside[::-1])):
+        monkeypatch.setenv("CXXFLAGS", flags)
+        names.add(proofs.name_of("it", reads, ["true"]))
+    assert len(names) == 1
+    for other in ("-O1 -g", "'-g -O1'"):
+        monkeypatch.setenv("CXXFLAGS", other)
+        assert proofs.name_of("it", inside, ["true"]) not in names
+
+
+def test_command_has_the_store_that_other_variables_lead_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GPU_ENVS_STORE", raising=False)
+    monkeypatch.delenv("GPU_ENVS_CACHE", raising=False)
+    names = set()
+    for name in ("one", "two"):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / name))
+        wanted = str(tmp_path / name / "gpu_envs" / "store")
+        assert proofs.passed_on()["GPU_ENVS_STORE"] == wanted
+        names.add(proofs.name_of("it", [], ["true"]))
+    assert len(names) == 1
+
+
+def test_links_that_lead_back_end_and_count(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "inner" / "file").write_text("one")
+    said = [list(proofs.contents(folder))]
+    for name in ("back", "inner/there", "inner/more"):
+        (folder / name).symlink_to(folder)
+        said.append(list(proofs.contents(folder)))
+    assert len({tuple(words) for words in said}) == 4
+    (folder / "inner" / "file").write_text("two")
+    assert list(proofs.contents(folder)) != said[-1]
