@@ -16,9 +16,8 @@ from typing import Any
 # Before the package is imported, and for all processes that tests start: what a user has built
 # must not become part of the tests. Objects stay in the user's store.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "gpu_envs"))
-os.environ.setdefault(
-    "GPU_ENVS_STORE", str(importlib.import_module("building.places").store_folder())
-)
+if "GPU_ENVS_STORE" not in os.environ:
+    os.environ["GPU_ENVS_STORE"] = str(importlib.import_module("building.store").folders()[-1])
 del sys.path[0]
 os.environ["GPU_ENVS_CACHE"] = tempfile.mkdtemp(prefix="gpu_envs-tests-")
 atexit.register(shutil.rmtree, os.environ["GPU_ENVS_CACHE"], ignore_errors=True)

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,22 @@ def test_nothing_runs_after_the_first_part_that_fails(tree: Path) -> None:
     assert re.findall(r"ran (\w+)", done.stdout) == ["one", "two"]
     rows = [line.split() for line in done.stdout.splitlines()[-3:]]
     assert [(row[0], row[-1]) for row in rows[:2]] == [("one", "passed"), ("two", "failed")]
+
+
+def test_tests_have_the_trees_own_store_where_the_users_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    variables = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "file")}
+    variables["GPU_ENVS_BUILD_DIR"] = str(tmp_path / "build")
+    for name in ("GPU_ENVS_STORE", "GPU_ENVS_CACHE"):
+        variables.pop(name, None)
+    program = "import conftest, os; print(os.environ['GPU_ENVS_STORE'])"
+    wheel = re.search(
+        r"(?m)^GPU_ENVS_STORE=.* -c '(.*)'", (ROOT / "scripts/check_wheel").read_text()
+    )
+    assert wheel is not None
+    for folder, text in (("tests", program), (".", wheel[1])):
+        command = [sys.executable, "-c", text]
+        done = subprocess.run(
+            command, cwd=ROOT / folder, env=variables, capture_output=True, text=True, check=True
+        )
+        assert done.stdout.strip() == str(tmp_path / "build" / "store"), done.stderr
