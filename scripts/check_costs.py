@@ -18,6 +18,7 @@ import contextlib
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -79,13 +80,19 @@ def _children() -> float:
 
 @contextlib.contextmanager
 def _changed(path: Path, text: str) -> Iterator[None]:
-    """Give a file another text, for a while."""
+    """Give a file another text, for a while; SIGTERM ends the while."""
     held = path.read_text(encoding="utf-8")
-    path.write_text(text, encoding="utf-8")
+    before = signal.signal(signal.SIGTERM, _stop)
     try:
+        path.write_text(text, encoding="utf-8")
         yield
     finally:
         path.write_text(held, encoding="utf-8")
+        signal.signal(signal.SIGTERM, before)
+
+
+def _stop(*_: object) -> None:
+    raise SystemExit(128 + signal.SIGTERM)
 
 
 # ---- compiling

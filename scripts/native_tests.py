@@ -15,17 +15,19 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import ctypes
 import json
 import math
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +46,7 @@ PASSED = ("ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "GE_E
 FIXED = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 PATIENCE = 1500.0  # [s]; a program that takes longer hangs
 INTERRUPTED = 130
+_FOLDER = "gpu_envs_test_"  # of a program, with the number of its runner
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ class Runner:
         """Run one test."""
         begun = time.monotonic()
         try:
-            with tempfile.TemporaryDirectory(prefix="gpu_envs_test_") as folder:
+            with tempfile.TemporaryDirectory(prefix=f"{_FOLDER}{os.getpid()}_") as folder:
                 status, printed = self._run_in(Path(folder), test)
             # What was linked again while it ran is another program.
             still = not proof or name_of(test, self.root) == proof
@@ -158,6 +161,7 @@ class Runner:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # ended with all that it has begun
+                preexec_fn=_end_with(os.getpid()),
             )
             self._running.add(process)
         try:
@@ -180,6 +184,43 @@ class Runner:
             self._stopped = True
             for process in self._running:
                 _end(process)
+
+
+_prctl = getattr(ctypes.CDLL(None), "prctl", None)  # Linux has it
+_PR_SET_PDEATHSIG = 1
+
+
+def _end_with(runner: int) -> Callable[[], None] | None:
+    """Return what a program does first: it asks to be killed when its runner is."""
+    prctl, kill = _prctl, int(signal.SIGKILL)
+    if prctl is None:
+        return None
+
+    def ask() -> None:
+        prctl(_PR_SET_PDEATHSIG, kill, 0, 0, 0)
+        if os.getppid() != runner:  # it is gone already
+            os._exit(1)
+
+    return ask
+
+
+def remove_leftovers() -> None:
+    """Remove the folders of runners that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*_*"):
+        number = folder.name.removeprefix(_FOLDER).partition("_")[0]
+        with contextlib.suppress(OSError, ValueError):
+            if folder.lstat().st_uid == os.geteuid() and not _lives(int(number)):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        pass
+    return True
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -232,6 +273,7 @@ def _say(text: str) -> None:
 def run_all(tests: Sequence[Test], build: Path, root: Path, *, anew: bool, jobs: int) -> int:
     """Run what is not proven; return the exit status."""
     begun = time.monotonic()
+    remove_leftovers()
     kept, seconds = proofs.Proofs(anew=anew), Seconds(build)
     names: dict[str, str] = {}
     proven: list[Test] = []

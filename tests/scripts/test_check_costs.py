@@ -123,6 +123,26 @@ def test_seconds_are_those_of_processors_and_not_of_the_wall() -> None:
         clock.seconds("false")
 
 
+def test_a_header_is_put_back_whoever_ends_the_measuring(tmp_path: Path) -> None:
+    header = tmp_path / "ball.hpp"
+    header.write_text("as it was")
+    program = f"import check_costs, pathlib, time\npath = pathlib.Path({str(header)!r})\n"
+    program += "with check_costs._changed(path, 'other'):\n    print(path.read_text(), flush=True)"
+    program += "\n    time.sleep(60)"
+    running = subprocess.Popen(
+        [sys.executable, "-c", program],
+        cwd=Path(check_costs.__file__).parent,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert running.stdout is not None
+    assert running.stdout.readline() == "other\n"
+    running.terminate()
+    assert running.wait(60) == 143
+    running.stdout.close()
+    assert header.read_text() == "as it was"
+
+
 def test_the_table_says_what_is_left_of_the_budget() -> None:
     rows = [Row("compiling: modules", 40.0), Row("running: pytest", 12.5, 12.5)]
     lines = check_costs.table("Hanabi-v0", rows, 60, "a board").splitlines()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -243,6 +244,48 @@ def test_what_passed_before_a_kill_counts(build: Build) -> None:
     (build.root / "go").write_text("")
     found = build.run()
     assert found.returncode == 0 and "1 passed, 1 proven before" in found.stdout
+
+
+def test_runner_that_is_killed_takes_its_programs_with_it(build: Build, tmp_path: Path) -> None:
+    temporary, pipe = tmp_path / "tmp", tmp_path / "pipe"
+    temporary.mkdir()
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    build.add("one", f"exec 9>{pipe}; echo begun >&9; exec sleep 100")
+    build.variables["TMPDIR"] = str(temporary)
+    other = temporary / f"gpu_envs_test_{os.getpid()}_of_another"
+    other.mkdir()
+    running = subprocess.Popen(build.command(), env=build.variables, stdout=subprocess.DEVNULL)
+    assert select.select([reader], [], [], 60.0)[0]
+    assert os.read(reader, 99) == b"begun\n"
+    running.kill()
+    running.wait()
+    assert select.select([reader], [], [], 20.0)[0] and os.read(reader, 99) == b"", "it goes on"
+    os.close(reader)
+    assert len(list(temporary.iterdir())) == 2
+    build.add("two", "exit 0")
+    assert build.run("two").returncode == 0
+    assert list(temporary.iterdir()) == [other], "its runner lives"
+
+
+def test_nothing_follows_native_tests_that_were_interrupted(tmp_path: Path) -> None:
+    (tmp_path / "kernels").mkdir()
+    python = f"echo $* >>{tmp_path}/ran; case $1 in *native_tests.py) exit $STATUS;; esac"
+    for name, text in {
+        "scripts/setup": "echo true",
+        ".venv/bin/cmake": "exit 0",
+        ".venv/bin/python": python,
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    shutil.copy(native_tests.ROOT / "scripts" / "test", tmp_path / "scripts" / "test")
+    for status, follows in ((native_tests.INTERRUPTED, False), (1, True), (0, True)):
+        (tmp_path / "ran").unlink(missing_ok=True)
+        variables = {**os.environ, "STATUS": str(status)}
+        done = subprocess.run([tmp_path / "scripts" / "test", "-n0"], env=variables, check=False)
+        assert done.returncode == status
+        assert ("pytest" in (tmp_path / "ran").read_text()) is follows
 
 
 def test_program_that_hangs_is_ended(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
