@@ -75,7 +75,9 @@ def choose(
 
     A part that several need is compiled once. One that does not fit leaves room for later ones.
     """
-    chosen, left, made = [], [], set[str]()
+    chosen: list[Candidate] = []
+    left: list[Candidate] = []
+    made = set[str]()
     for test in sorted(tests, key=lambda test: (test.distance, test.seconds, test.name)):
         starts = 0.0 if test.kind in {one.kind for one in chosen} else _starting(test.kind)
         cost = starts + test.seconds + sum(compiling(part) for part in test.parts - made)
@@ -214,8 +216,18 @@ def programs_of(
 def _configured() -> bool:
     cmake = [str(ROOT / ".venv/bin/cmake"), "--preset", "dev", f"-DGE_PYTHON={PYTHON}"]
     cmake.append(f"-DCMAKE_MAKE_PROGRAM={NINJA}")
-    done = subprocess.run(cmake, cwd=ROOT / "kernels", capture_output=True, check=False)
-    return done.returncode == 0
+    try:
+        done = subprocess.run(
+            cmake, cwd=ROOT / "kernels", capture_output=True, text=True, check=False
+        )
+        said = done.stderr.strip()
+    except OSError as problem:
+        said = str(problem)
+    else:
+        if done.returncode == 0:
+            return True
+    print(f"{said[-2000:]}\nquick: CMake failed: no native test is run")
+    return False
 
 
 def _targets() -> list[str]:
@@ -284,7 +296,12 @@ class Clock:
         with tempfile.TemporaryFile("w+", errors="replace") as said:
             to = said if quiet else None
             running = subprocess.Popen(
-                command, cwd=ROOT, stdout=to, stderr=to, stdin=subprocess.DEVNULL, process_group=0
+                command,
+                cwd=ROOT,
+                stdout=to,
+                stderr=to,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,  # ended with all that it has begun
             )
             status: int | None = None
             try:
@@ -398,6 +415,14 @@ def base() -> str:
     return "HEAD"
 
 
+def lint(clock: Clock) -> bool:
+    """Lint; whether nothing was found, in time."""
+    status, _ = clock.run(["make", "--silent", "lint"])
+    if status is None:
+        print("quick: the time was over before lint had ended")
+    return status == 0
+
+
 def candidates(changes: Sequence[str]) -> list[Candidate]:
     """Return the tests that lead to what changed."""
     tree = Tree(also=changes)
@@ -418,7 +443,7 @@ def main() -> int:
         record(options.record)
         return 0
     clock = Clock(options.seconds)
-    if not options.list and clock.run(["make", "--silent", "lint"])[0] != 0:
+    if not options.list and not lint(clock):
         return 1
     changes = nearest.changed(options.since or base())
     times = times_of_objects()

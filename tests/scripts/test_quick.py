@@ -318,6 +318,26 @@ def test_a_failure_before_the_time_is_over_counts(
         assert (failed in capfd.readouterr().out) is True
 
 
+def test_native_tests_that_drop_out_and_lint_that_does_not_end_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert not quick.lint(quick.Clock(0.0))
+    assert "before lint had ended" in capsys.readouterr().out
+    cmake = tmp_path / ".venv" / "bin" / "cmake"
+    monkeypatch.setattr(quick, "ROOT", tmp_path)
+    (tmp_path / "kernels").mkdir()
+    near = {"tests/kernels/engine/a_test.cpp": 0.0}
+    for text in ("", "#!/bin/sh\necho why >&2; exit 1\n"):
+        if text:
+            cmake.parent.mkdir(parents=True)
+            cmake.write_text(text)
+            cmake.chmod(0o755)
+        assert quick.native_tests(nearest.Tree(nearest.ROOT), near, {}) == []
+        said = capsys.readouterr().out
+        assert "quick: CMake failed: no native test is run" in said
+        assert ("why" if text else "No such file") in said
+
+
 def test_commands_are_ended_when_the_time_is_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
