@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "gpu_envs"))  # nothing is installed
 
-from building import places
+from building import places  # type: ignore[import-not-found]
 
 _MOST = 40  # commands that are remembered; a command counts with its arguments
 _LONGEST = 1e6  # [s]

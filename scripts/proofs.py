@@ -33,6 +33,7 @@ sys.path.insert(0, str(ROOT))
 
 from gpu_envs.building import kept, places, store  # noqa: E402
 
+PASSED: tuple[str, ...]
 PASSED = ("PATH", "HOME", "TMPDIR", "USER", "LANG", "LC_ALL", "CXX", "CXXFLAGS", "NVCC")
 PASSED += ("CUDA_HOME", "CUDA_VISIBLE_DEVICES", "GPU_ENVS_*")
 # Where pip finds packages: checks of a wheel install it.

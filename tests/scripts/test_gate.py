@@ -91,14 +91,15 @@ def test_tests_have_the_trees_own_store_where_the_users_cannot_be_made(tmp_path:
     variables["GPU_ENVS_BUILD_DIR"] = str(tmp_path / "build")
     for name in ("GPU_ENVS_STORE", "GPU_ENVS_CACHE"):
         variables.pop(name, None)
-    program = "import conftest, os; print(os.environ['GPU_ENVS_STORE'])"
+    program = f"import os, runpy; runpy.run_path({str(ROOT / 'tests' / 'conftest.py')!r})\n"
+    program += "print(os.environ['GPU_ENVS_STORE'])"
     wheel = re.search(
         r"(?m)^GPU_ENVS_STORE=.* -c '(.*)'", (ROOT / "scripts/check_wheel").read_text()
     )
     assert wheel is not None
-    for folder, text in (("tests", program), (".", wheel[1])):
+    for text in (program, wheel[1]):
         command = [sys.executable, "-c", text]
         done = subprocess.run(
-            command, cwd=ROOT / folder, env=variables, capture_output=True, text=True, check=True
+            command, cwd=ROOT, env=variables, capture_output=True, text=True, check=False
         )
         assert done.stdout.strip() == str(tmp_path / "build" / "store"), done.stderr
