@@ -14,7 +14,7 @@
 #   // runs always: <why>         the result depends on more: threads that meet, free memory
 # Builds are never mixed in one binary: equal templates compiled with other macros would be merged by the linker.
 # Planted mistakes, stems that begin with `faulty`, are in planted_*_shuffled_test.cpp and planted_*_lanes_test.cpp, alone.
-# A test of an environment that a build lacks is left out.
+# A test of an environment that a build lacks is left out; where a build has them all, none is.
 
 set(folder "${GE_ROOT}/tests/kernels")
 if(NOT EXISTS "${folder}/main.cpp")
@@ -328,6 +328,10 @@ function(ge_program test build sources recorded)
   set_property(GLOBAL APPEND PROPERTY ge_tests "${line}")
 endfunction()
 
+set(has_all TRUE)
+if(GE_SANITIZE OR GE_ENVS_WANTED OR GE_TEST_FILTER)
+  set(has_all FALSE)
+endif()
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${folder}/*_test.cpp")
 foreach(source ${sources})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")  # read for its lines
@@ -364,6 +368,12 @@ foreach(source ${sources})
     list(PREPEND needed ${stem})
   endif()
   list(REMOVE_DUPLICATES needed)
+  foreach(one ${needed})
+    if(NOT DEFINED GE_FILE_${one} AND NOT needed STREQUAL "each")
+      message(FATAL_ERROR "${source} names the environment ${one}, which no header has")
+    endif()
+  endforeach()
+  set(has_program FALSE)
   foreach(build ${builds})
     set(test "${name}")
     if(name MATCHES "_blocks$")
@@ -379,6 +389,7 @@ foreach(source ${sources})
       target_link_libraries(test.${test} PRIVATE ge_build_${build})
       foreach(stem ${stems})
         ge_program(${test}.${stem} ${build} $<TARGET_OBJECTS:test.${test}> ${stem} ${stem})
+        set(has_program TRUE)
       endforeach()
       continue()
     endif()
@@ -388,6 +399,7 @@ foreach(source ${sources})
       continue()
     endif()
     ge_program(${test} ${build} "${source}" "" ${needed})
+    set(has_program TRUE)
     # Environments of their own, many or a shipped one.
     if(name MATCHES "^engine\\.(graph|life_cycle|channels|(actions|common)(_lanes)?)$|^voxel\\.solids$")
       set_target_properties(test.${test} PROPERTIES GE_FEW_CHECKS ON)
@@ -396,10 +408,13 @@ foreach(source ${sources})
       target_include_directories(test.${test} PRIVATE "${GE_UNITS}")
     endif()
   endforeach()
+  if(has_all AND NOT has_program)
+    message(FATAL_ERROR "no build has what ${source} names: ${needed}")
+  endif()
 endforeach()
 
 # No recorded hash is left out.
-if(NOT GE_SANITIZE AND NOT GE_ENVS_WANTED AND NOT GE_TEST_FILTER)
+if(has_all)
   ge_recorded(stems ${all_envs})
   foreach(build shuffled lanes)
     foreach(stem ${stems})

@@ -321,6 +321,31 @@ def test_longest_begin_first_and_unknown_ones_before(build: Build) -> None:
 
 
 @pytest.mark.skipif(shutil.which(COMPILER) is None, reason="no compiler")
+def test_source_that_no_program_would_be_made_of_is_refused(tmp_path: Path) -> None:
+    for name in ("kernels", "tests/kernels", "tests/golden", "examples", "gpu_envs/building"):
+        shutil.copytree(native_tests.ROOT / name, tmp_path / name)
+    cmake = [str(native_tests.ROOT / ".venv/bin/cmake"), "--preset", "dev"]
+    cmake.append(f"-DCMAKE_MAKE_PROGRAM={native_tests.ROOT / '.venv/bin/ninja'}")
+
+    def configured() -> str:
+        run = subprocess.run(
+            cmake, cwd=tmp_path / "kernels", capture_output=True, text=True, check=False
+        )
+        assert (run.returncode != 0) is ("CMake Error" in run.stderr), run.stderr
+        return " ".join(run.stderr.split())
+
+    assert configured() == ""
+    source = tmp_path / "tests/kernels/engine/roles_flat_test.cpp"
+    text = source.read_text()
+    for stem, refusal in {
+        "troup": f"{source} names the environment troup, which no header has",
+        "hanabi": f"no build has what {source} names: hanabi",
+    }.items():
+        source.write_text(text.replace("// environment: troupe", f"// environment: {stem}"))
+        assert refusal in configured()
+
+
+@pytest.mark.skipif(shutil.which(COMPILER) is None, reason="no compiler")
 def test_library_that_a_program_is_linked_to_is_part_of_its_name(build: Build) -> None:
     folder = build.build
     (folder / "library.cpp").write_text("int answer() { return ANSWER; }\n")
