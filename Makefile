@@ -111,7 +111,7 @@ gpu-check: ## everything that needs a GPU, in one command
 
 # The modules are made first; steps that compile nothing read the sources too.
 DRY_RUN_READS = kernels scripts pyproject.toml tests/golden tests/conftest.py tests/gpu_envs/conftest.py \
-  tests/gpu_envs/test_errors.py $(filter-out gpu_envs/modules gpu_envs/__pycache__,$(wildcard gpu_envs/*))
+  tests/gpu_envs/test_errors.py $(filter-out %/modules %/__pycache__,$(wildcard gpu_envs/*))
 
 dry-run: build ## the steps of gpu-check, tried on the CPU
 	@$(INPUTS) --built >$(LISTED)
