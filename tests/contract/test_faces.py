@@ -216,7 +216,8 @@ def test_copies_of_what_has_not_begun_are_equal_and_their_own(
             space.seed(7)
     twin = duplicate(env)
     assert _simulator(twin).parameters == _simulator(env).parameters
-    for name in ("spec", "autoreset_mode", "max_cycles", "max_episode_steps", "role"):
+    assert _simulator(twin).max_episode_steps == _simulator(env).max_episode_steps
+    for name in ("spec", "autoreset_mode", "max_cycles", "role"):
         assert getattr(twin, name, None) == getattr(env, name, None), name
     if isinstance(spaces[0], gymnasium.Space):
         _same(twin.action_space.sample(), env.action_space.sample())
