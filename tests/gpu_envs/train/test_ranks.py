@@ -82,6 +82,15 @@ def curve(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def same(*folders: Path) -> None:
+    """Compare what the last checkpoints of two runs hold."""
+    states = [checkpoint.load(folder / "checkpoint.ckpt")["state"] for folder in folders]
+    left, right = (state["learners"][0]["policy"] for state in states)
+    assert all(t.equal(left[name], right[name]) for name in left)
+    assert states[0]["worlds"] == states[1]["worlds"]
+    assert states[0]["steps"] == states[1]["steps"]
+
+
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
     """Folders of one process and of several: first rollouts, then policies after three updates."""
@@ -125,11 +134,12 @@ def test_ranks_stay_one_policy_and_learn_what_one_process_learns(tmp_path: Path)
     assert all(float(rows[-1]["evaluation/return"]) > 150 for rows in (one, two))
 
 
-def test_a_rank_that_is_killed_ends_the_run_with_a_word_and_a_checkpoint(
+def test_a_rank_that_is_killed_ends_the_run_with_a_word_and_a_checkpoint_to_go_on_from(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    options = ("CartPole-v0", *SMALL, "--total-steps", "100_000_000", "--checkpoint-seconds", "0")
-    command = ("-m", "gpu_envs.train", *options, "--out", str(tmp_path))
+    options = ("CartPole-v0", *SMALL, "--schedule", "constant", "--checkpoint-seconds", "0")
+    command = ("-m", "gpu_envs.train", *options, "--total-steps", "100_000_000")
+    command += ("--out", str(tmp_path))
     first, second = launch(2, *command)
     end = time.monotonic() + 240
     while not (tmp_path / "curve.csv").is_file() or len(curve(tmp_path)) < 3:
@@ -145,12 +155,20 @@ def test_a_rank_that_is_killed_ends_the_run_with_a_word_and_a_checkpoint(
     assert "Traceback" not in err
     steps = checkpoint.load(tmp_path / "checkpoint.ckpt")["state"]["steps"]
     assert steps > 0
-    # It goes on over one with new episodes; over two as it was: test_two_ranks_resume_bit_for_bit.
-    more = ["CartPole-v0", "--resume", "--device", "cpu", "--total-steps", str(steps + 1024)]
+    # Two fresh processes go on as if none had been killed.
+    more, whole = ["CartPole-v0", "--resume", "--device", "cpu"], tmp_path / "whole"
+    total = ["--total-steps", str(steps + 1024), "--out"]
+    runs = [[*more, *total, str(tmp_path)], [*options, *total, str(whole)]]
+    program = "from gpu_envs.train import run\n"
+    program += "".join(f"assert run.main({each}) == 0\n" for each in runs)
+    said = finish(launch(2, "-c", program))
+    assert "begin new episodes" not in said[0][0]
+    same(whole, tmp_path)
+    # One begins new episodes.
     capsys.readouterr()
-    assert run.main([*more, "--out", str(tmp_path)]) == 0
+    assert run.main([*more, "--total-steps", str(steps + 2048), "--out", str(tmp_path)]) == 0
     assert "begin new episodes" in capsys.readouterr().out
-    assert checkpoint.load(tmp_path / "checkpoint.ckpt")["state"]["steps"] == steps + 1024
+    assert checkpoint.load(tmp_path / "checkpoint.ckpt")["state"]["steps"] == steps + 2048
 
 
 def test_a_signal_to_one_rank_ends_all_of_them_in_the_same_update(tmp_path: Path) -> None:
@@ -180,10 +198,7 @@ def test_two_ranks_resume_bit_for_bit(tmp_path: Path) -> None:
     program += "".join(f"assert run.main({[*options, *each]}) == 0\n" for each in runs)
     said = finish(launch(2, "-c", program))
     assert "begin new episodes" not in said[0][0]
-    states = [checkpoint.load(Path(p) / "checkpoint.ckpt")["state"] for p in (whole, parts)]
-    left, right = (state["learners"][0]["policy"] for state in states)
-    assert all(t.equal(left[name], right[name]) for name in left)
-    assert states[0]["worlds"] == states[1]["worlds"]
+    same(Path(whole), Path(parts))
 
 
 def test_shares_cover_everything_once(monkeypatch: pytest.MonkeyPatch) -> None:
