@@ -89,7 +89,7 @@ Outcome outcome(const Entry& entry, const char* id, Type type, const std::vector
   Config config;
   config.worlds = 3;
   config.lanes = lanes;
-  Simulation simulation(entry.make(id, config));
+  Simulation simulation(make_simulator(entry, id, config));
   simulation.reset(1);
   Outcome found;
   try {
@@ -143,7 +143,7 @@ void check_flat(const Entry& entry, Type type, int lanes = 0) {
   config.worlds = 750;
   config.lanes = lanes;
   config.actions = ActionForm::flat;
-  Simulation simulation(entry.make("Choice-v0", config));
+  Simulation simulation(make_simulator(entry, "Choice-v0", config));
   simulation.reset(1);
   CHECK(simulation->action_ranges() == std::vector<double>({0, 1499}));
   std::vector<T> actions(1500);

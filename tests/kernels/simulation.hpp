@@ -46,10 +46,17 @@ inline DataFiles data_files() {
   return found;
 }
 
+/// Played by one thread where a test does not say by how many, so that every run is the same;
+/// sources that say more have `// runs always`.
+inline std::unique_ptr<Simulator> make_simulator(const Entry& entry, const std::string& id,
+                                                 Config config) {
+  if (config.threads == 0) config.threads = 1;
+  return entry.make(id, config);
+}
 inline std::unique_ptr<Simulator> make_simulator(const std::string& id, Config config) {
   if (config.data_files.by_name.empty()) config.data_files = data_files();
   for (const Entry* entry : registry())
-    if (auto made = entry->make(id, config)) return made;
+    if (auto made = make_simulator(*entry, id, config)) return made;
   throw Error(Fault::value, "no environment of this binary is called " + id);
 }
 

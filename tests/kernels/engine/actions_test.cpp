@@ -26,13 +26,13 @@ GE_TEST(actions_in_one_number_are_for_several_categories) {
   config.actions = ActionForm::flat;
   std::string refusal;
   try {
-    entry.make("Push-v0", config);
+    make_simulator(entry, "Push-v0", config);
   } catch (const Error& error) {
     refusal = error.what();
   }
   CHECK_EQ(refusal,
            "actions='flat' makes one category of several: an action of Push-v0 is of numbers");
-  const auto made = entry.make("Choice-v0", config);
+  const auto made = make_simulator(entry, "Choice-v0", config);
   const std::string& told = made->instance();
   CHECK(told.find("\"action\": [{\"name\": \"action\"") != std::string::npos);
   CHECK(told.find("\"choices\": 1500") != std::string::npos);
@@ -41,12 +41,12 @@ GE_TEST(actions_in_one_number_are_for_several_categories) {
 
 GE_TEST(names_and_keys_count_through_the_categories_of_all_fields) {
   const Entry& entry = cpu_entry<action_types::Made>();
-  const auto made = entry.make("Choice-v0", Config{});
+  const auto made = make_simulator(entry, "Choice-v0", Config{});
   CHECK_EQ(made->action_names().size(), size_t{5 + 300});
   CHECK_EQ(made->action_names()[7], "category 7");
   const std::vector<std::string> keys = made->action_keys();  // the first has none
   CHECK_EQ(keys.size(), size_t{5 + 300});
   CHECK_EQ(keys[7], "w");
   CHECK_EQ(keys[0], "");
-  CHECK(entry.make("Push-v0", Config{})->action_keys().empty());
+  CHECK(make_simulator(entry, "Push-v0", Config{})->action_keys().empty());
 }

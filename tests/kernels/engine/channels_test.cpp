@@ -76,7 +76,7 @@ struct Environment {
 std::unique_ptr<Simulator> make(int64_t worlds) {
   Config config;
   config.worlds = worlds;
-  return cpu_entry<Builds<Build<"Pilot-v0", Environment>>>().make("Pilot-v0", config);
+  return make_simulator(cpu_entry<Builds<Build<"Pilot-v0", Environment>>>(), "Pilot-v0", config);
 }
 template <class T>
 void act(Simulation& s, const std::vector<T>& values, Type type) {

@@ -70,7 +70,7 @@ std::unique_ptr<Simulator> make(int lanes, Autoreset mode) {
   config.autoreset = mode;
   config.lanes = lanes;
   config.first_world = 3;
-  return lanes_entry<Made>().make("Walk-v0", config);
+  return make_simulator(lanes_entry<Made>(), "Walk-v0", config);
 }
 
 /// One lane per world, which goes by what a block has in common, beside groups that do not.

@@ -1,5 +1,6 @@
 // Bits do not depend on how the caller's thread rounds or what it does with denormals, and a caller
 // finds its own mode again.
+// runs always: threads meet in another order each time
 #include <cfenv>
 #include <future>
 #include <thread>
@@ -76,7 +77,8 @@ std::vector<float> played(int threads) {
   config.threads = threads;
   config.tile = 16;
   config.parameters = {{"ratio", 0.3}};
-  Simulation s(cpu_entry<Builds<Build<"Dust-v0", Environment>>>().make("Dust-v0", config));
+  Simulation s(
+      make_simulator(cpu_entry<Builds<Build<"Dust-v0", Environment>>>(), "Dust-v0", config));
   s.reset(3);
   const std::vector<double> actions(1000, 0.7);
   for (int k = 0; k < 6; ++k) s->step({actions.data(), Type::float64}, s.bound(), nullptr);

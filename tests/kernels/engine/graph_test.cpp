@@ -112,7 +112,7 @@ std::unique_ptr<Simulator> make(int64_t worlds, int crew) {
   Config config;
   config.worlds = worlds;
   config.crew = crew;
-  return cpu_entry<Builds<Build<"Graph-v0", E>>>().make("Graph-v0", config);
+  return make_simulator(cpu_entry<Builds<Build<"Graph-v0", E>>>(), "Graph-v0", config);
 }
 
 // ---- the canonical order, written down once more: W = min(32, bit_ceil(capacity)) accumulators

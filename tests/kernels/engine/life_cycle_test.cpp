@@ -104,7 +104,7 @@ std::unique_ptr<Simulator> make(const char* id, Autoreset mode, int64_t worlds =
   config.autoreset = mode;
   config.ends = ends;
   config.max_episode_steps = max_steps;
-  return cpu_entry<Made>().make(id, config);
+  return make_simulator(cpu_entry<Made>(), id, config);
 }
 std::unique_ptr<Simulator> make_together(const char* id, Autoreset mode, int64_t max_steps = -1) {
   return make(id, mode, 1, max_steps, Ends::world);

@@ -1,6 +1,7 @@
 // Agents of several kinds: rows in both forms, actions judged by the role, agents that are not
 // there, names, masks of roles that name none.
 // environment: troupe
+// runs always: threads meet in another order each time
 #include "roles.hpp"
 
 #include "envs/troupe.hpp"

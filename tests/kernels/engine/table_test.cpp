@@ -85,7 +85,7 @@ std::unique_ptr<Simulator> make(int64_t worlds, int crew = 1) {
   Config config;
   config.crew = crew;
   config.worlds = worlds;
-  return cpu_entry<Builds<Build<"Pool-v0", Environment>>>().make("Pool-v0", config);
+  return make_simulator(cpu_entry<Builds<Build<"Pool-v0", Environment>>>(), "Pool-v0", config);
 }
 
 /// A pool as one would write it down.

@@ -51,7 +51,7 @@ void check_views(int64_t worlds, int64_t agents) {
                        {"resolution", std::string(kResolution)},
                        {"observation", std::string("rgb+depth+segmentation")}};
   Simulation played(
-      cpu_entry<Builds<Build<"Looking-v0", Looking<G>>>>().make("Looking-v0", config));
+      make_simulator(cpu_entry<Builds<Build<"Looking-v0", Looking<G>>>>(), "Looking-v0", config));
   played.reset(5);
   for (uint32_t step = 0; step < 40; ++step) played.step_random(1, step);
   const auto colours = played.out<char>(kObservation), depths = played.out<char>(kDepth),

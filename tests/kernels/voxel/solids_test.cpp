@@ -49,7 +49,7 @@ class Scenery : public Simulation {
   static std::unique_ptr<Simulator> make() {
     Config config;
     config.parameters = {{"agent_count", int64_t{2}}};
-    return cpu_entry<Builds<Build<"Listing-v0", Listing>>>().make("Listing-v0", config);
+    return make_simulator(cpu_entry<Builds<Build<"Listing-v0", Listing>>>(), "Listing-v0", config);
   }
 };
 
