@@ -262,8 +262,10 @@ def found(job: Compile) -> tuple[Record, list[str]] | None:
     for folder in job.stores:
         for headers in reversed(_read_lists(folder, job)):
             key = _object_key(job, headers)
-            record = store.find(folder, key) if key is not None else None
-            if record is None or record.bound not in ("", _bound(job)):
+            if key is None:
+                continue
+            record = store.find(folder, key) or store.find(folder, _key_here(job, key))
+            if record is None:
                 continue
             if record.strict or not (job.is_strict and _WARNING.search(record.said)):
                 return record, headers
@@ -276,8 +278,9 @@ def stored(job: Compile) -> tuple[Path, list[str]] | None:
     return (there[0].object, own(job, there[1])) if there else None
 
 
-def _bound(job: Compile) -> str:
-    return "\n".join(path for _, path in job.names)
+def _key_here(job: Compile, key: str) -> str:
+    """Return the key of an object in which a folder stands that is elsewhere in other trees."""
+    return digest(key, *(path for _, path in job.names))
 
 
 def make(job: Compile) -> tuple[int, str, list[str]]:
@@ -313,8 +316,8 @@ def _make(job: Compile, folder: Path, work: Path) -> tuple[int, str, list[str]]:
     lists = [known for known in _read_lists(folder, job) if known != headers][-_KEPT + 1 :]
     data = made.read_bytes()
     holds_path = any(path.encode() in data for _, path in job.names)
-    bound = _bound(job) if holds_path else ""
-    store.put(folder, key, Record(made, done.stdout, bound, job.is_strict, done.processor))
+    record = Record(made, done.stdout, job.is_strict, done.processor)
+    store.put(folder, _key_here(job, key) if holds_path else key, record)
     places.write(_lists_file(folder, job), json.dumps([*lists, headers]))
     store.prune_now_and_then(folder)
     return 0, done.stdout, own(job, headers)

@@ -211,7 +211,7 @@ def bindings(target: str, folder: Path, *, strip: bool = False) -> Product:
     made = _compile(
         source,
         f"python{places.SUFFIX.rpartition('.')[0]}",
-        [*flags, *includes],
+        [*flags, *includes, f"-ffile-prefix-map={sysconfig.get_path('purelib')}/="],
         "module",
         weight=_LONGEST,
     )

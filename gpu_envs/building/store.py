@@ -50,7 +50,6 @@ class Record:
 
     object: Path
     said: str = ""  # what the compiler printed
-    bound: str = ""  # the folders that may stand in the object, where one does
     strict: bool = False  # made where warnings are errors, but for those that flags let pass
     seconds: float = 0.0  # of a processor, that it took
 
@@ -131,7 +130,14 @@ def _object_file(store: Path, digest: str) -> Path:
 
 
 def put(store: Path, key: str, made: Record) -> None:
-    """Take an object from a workplace into the store; the file is moved."""
+    """Take an object from a workplace into the store; the file is moved.
+
+    What another builder put there meanwhile stays: it may link that now, and not all compilers make
+    the same bytes twice.
+    """
+    there = find(store, key)
+    if there is not None and (there.strict or not made.strict):
+        return
     digest = places.hash_of(made.object.read_bytes())
     made.object.chmod(0o644)  # whatever the umask
     os.replace(made.object, _object_file(store, digest))
@@ -169,7 +175,7 @@ def _read(store: Path, file: Path) -> Record | None:
     try:
         assert isinstance(held, dict)
         found = Record(**held)
-        found.said.encode(), found.bound.encode()  # half of a pair of surrogates could not be shown
+        found.said.encode()  # half of a pair of surrogates could not be shown
         assert _NAME.fullmatch(str(found.object))
         return replace(found, object=_object_file(store, str(found.object)))
     except (AssertionError, TypeError, AttributeError, ValueError):
