@@ -104,12 +104,26 @@ def module_of(header: Path, target: str) -> Path:
     except toolchain.CannotBuild as problem:
         raise ImportError(str(problem)) from None
     if header.exists() and not upkeep.is_current(file, target):
+        if said := _damage(file):
+            build_again(header, target, said)
+            return file
         was = "is newer than its module" if file.exists() else f"has no module for {target} yet"
         try:
             build(header, target)
         except toolchain.CannotBuild as problem:
             raise ImportError(f"{header} {was}, and it cannot be built: {problem}") from None
     return file
+
+
+def _damage(file: Path) -> str:
+    """Return what is wrong with a module's label; nothing where it can be read, or is not there."""
+    try:
+        labels.read(file)
+    except labels.Damaged as problem:
+        return str(problem)
+    except OSError:
+        pass
+    return ""
 
 
 def build_again(header: Path, target: str, said: str) -> None:

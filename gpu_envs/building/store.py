@@ -34,7 +34,7 @@ _PRUNED_EVERY = 3600  # [s]
 _HALF_DONE = ".making-"
 _NAME = re.compile(r"[0-9a-f]{32}")
 PARTS = ("made", "objects", "tools", "proofs")
-_KNOWN = (*PARTS, ".pruned", "minutes.json", "native_tests.json")  # the last of scripts
+_KNOWN = (*PARTS, ".pruned", "minutes.json", "native_tests.json", "durations.json")
 _HELD = (
     ("objects", "*.o"),
     ("made", "*.json"),

@@ -51,6 +51,18 @@ def test_a_damaged_module_of_ones_own_header_is_built_again(package_with_data, m
         labels.verify(module)
 
 
+def test_a_damaged_label_is_no_older_module(package_with_data, mine) -> None:
+    module = _module(package_with_data)
+    kept = module.read_bytes()
+    at = kept.rindex(b'"inputs"')
+    module.write_bytes(kept[:at] + b"!" + kept[at + 1 :])
+    attempt = "import gpu_envs\ntry: gpu_envs.make_vec('Counter-v0', 2, device='cpu')\n"
+    attempt += "except ImportError as problem: raise SystemExit(problem)"
+    said = package_with_data.run(attempt, CXX="no-such-g++").stderr.splitlines()[-1]
+    module.write_bytes(kept)
+    assert said.startswith(f"{module} is damaged: ") and "apt install g++" in said
+
+
 def test_one_that_cannot_be_built_again_says_why_and_what_to_do(package_with_data, mine) -> None:
     package = package_with_data
     module = _module(package)
