@@ -29,7 +29,7 @@ def read(name: str) -> dict[str, dict[str, float]]:
     try:
         found = json.loads((places.store_folder() / name).read_text(encoding="utf-8"))
         groups = {str(group): dict(of) for group, of in found.items()}
-    except (OSError, ValueError, TypeError, AttributeError):
+    except (OSError, ValueError, TypeError, AttributeError, places.CannotBuild):
         return {}
     return {
         group: {str(key): float(s) for key, s in of.items() if _is_time(s)}
@@ -44,7 +44,7 @@ def _is_time(value: object) -> bool:
 def keep(name: str, groups: dict[str, dict[str, float]], most: int = 1000) -> None:
     """Write a file of seconds; of its groups the last ones, where there are more than `most`."""
     kept = dict(list(groups.items())[-most:])
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, places.CannotBuild):
         folder = places.store_folder()
         for place in reversed([folder, *folder.parents]):
             place.mkdir(mode=0o755, exist_ok=True)  # writable for nobody else, whatever the umask

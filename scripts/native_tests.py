@@ -40,6 +40,7 @@ import proofs  # noqa: E402
 
 from gpu_envs import pipes  # noqa: E402
 from gpu_envs.building import places  # noqa: E402
+from gpu_envs.building.objects import digest  # noqa: E402
 
 # A user may set these; they are part of a proof's name. No others reach a program.
 PASSED = ("ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "GE_EXHAUSTIVE")
@@ -116,7 +117,7 @@ def name_of(test: Test, root: Path) -> str:
         parts += ["reads", name, proofs.content(path)]
     for name, value in sorted(variables().items()):
         parts += ["variable", name, value]
-    return proofs.digest(*parts)
+    return digest(*parts)
 
 
 class Runner:
@@ -252,7 +253,7 @@ class Seconds:
     def save(self) -> None:
         """Write them where the next run looks; a store that cannot be written has none."""
         with contextlib.suppress(OSError):
-            proofs.write(self._path, json.dumps(self._held, indent=0, sort_keys=True))
+            places.write(self._path, json.dumps(self._held, indent=0, sort_keys=True))
 
 
 def longest_first(tests: Sequence[Test], seconds: Seconds) -> list[Test]:

@@ -23,7 +23,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -32,6 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from gpu_envs.building import kept, places, store  # noqa: E402
+from gpu_envs.building.objects import digest  # noqa: E402
 
 PASSED: tuple[str, ...]
 PASSED = ("PATH", "HOME", "TMPDIR", "USER", "LANG", "LC_ALL", "CXX", "CXXFLAGS", "NVCC")
@@ -40,21 +40,10 @@ PASSED += ("CUDA_HOME", "CUDA_VISIBLE_DEVICES", "GPU_ENVS_*")
 PASSED += ("PIP_*", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 PASSED += ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 _PLACES = {"TMPDIR", "GPU_ENVS_CACHE", "GPU_ENVS_STORE"}  # they say where files go, not which
-_UNUSED = 90 * 24 * 3600  # [s]; proofs that nobody asked for so long are removed
-_HALF_DONE = ".making-"
 _LARGEST = 1 << 16  # bytes of a proof
 
 
 # ---- names
-
-
-def digest(*parts: str | bytes) -> str:
-    """Return a hash of several parts; their borders count."""
-    made = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
-        made.update(len(data).to_bytes(8, "little") + data)
-    return made.hexdigest()
 
 
 _hashes: dict[tuple[str, int, int, int, int], str] = {}
@@ -146,14 +135,15 @@ class Proofs:
     With `anew` none are believed, but new ones are kept.
     """
 
-    def __init__(self, *, anew: bool = False, folder: Path | None = None) -> None:
-        self.folder = folder or places.store_folder() / "proofs"
+    def __init__(self, *, anew: bool = False) -> None:
+        self.folder = places.store_folder() / "proofs"
         self.anew = anew
         self.problem = ""
         self._trusted = True
         if self.folder.is_dir():
             self._check_trust()
-            self._prune()
+        if self._trusted and self.folder.is_dir():
+            store.prune_now_and_then(self.folder.parent)  # proofs that nobody asked for in months
 
     def _check_trust(self) -> None:
         try:
@@ -187,44 +177,12 @@ class Proofs:
         if not self._trusted:
             return
         try:
-            self._make_folder()
+            store.make(self.folder.parent)
+            self._check_trust()
             if self._trusted:
-                write(self.folder / f"{name}.json", text)
+                places.write(self.folder / f"{name}.json", text)
         except OSError as problem:
             self.problem = f"no proof is kept: {self.folder}: {problem.strerror}"
-
-    def _make_folder(self) -> None:
-        if self.folder.is_dir():
-            return
-        missing = [place for place in (self.folder, *self.folder.parents) if not place.exists()]
-        for place in reversed(missing):
-            place.mkdir(exist_ok=True)
-            place.chmod(0o755)  # whatever this user's umask is
-        self._check_trust()
-
-    def _prune(self) -> None:
-        """Remove proofs that were not used for long, and files of writers that were killed."""
-        now = time.time()
-        with contextlib.suppress(OSError), os.scandir(self.folder) as found:
-            for entry in found:
-                patience = 3600 if entry.name.startswith(_HALF_DONE) else _UNUSED
-                with contextlib.suppress(OSError):
-                    if self._trusted and entry.stat().st_mtime < now - patience:
-                        os.unlink(entry.path)
-
-
-def write(path: Path, text: str) -> None:
-    """Write a file of the store: readers find the old one or the new one, whole."""
-    handle, half = tempfile.mkstemp(prefix=_HALF_DONE, dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(half, 0o644)
-        os.replace(half, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(half)
-        raise
 
 
 def _hash_of(said: Mapping[str, object]) -> str:
