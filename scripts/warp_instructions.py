@@ -379,7 +379,8 @@ def _built(stem: str, lanes: int) -> tuple[Path, list[Path]]:
     product = recipes.module(stem, header, target, folder, machine="lanes", more=counted)
     upkeep.ensure_one(product)
     lines = flags.read(places.kernels() / "flags.txt")["nvcc lines"]
-    made = jobs.run(list(recipes._units(stem, header, "cuda", "", "", lines)), stem)
+    build = places.build_folder()
+    made = jobs.run(list(recipes._units(stem, header, "cuda", "", "cuda", lines, build)), stem)
     return product.file, [found for found, _ in made.values()]
 
 
