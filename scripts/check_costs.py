@@ -98,19 +98,23 @@ def _stop(*_: object) -> None:
 # ---- compiling
 
 
+def build_of(path: str) -> str:
+    """Return the build that an object of CMake's targets is of."""
+    said = _TARGET.search(path)
+    target = said[1] if said else ""
+    if target.startswith("test."):
+        return "tests' own sources"
+    word = target.removeprefix("ge_").removeprefix("build_").split("_")[0]
+    if word in _USERS:
+        return "plain"
+    return word if word in _BUILDS else "other"
+
+
 def by_build(objects: Iterable[str]) -> dict[str, list[str]]:
     """Return objects of CMake's targets by the build that they are of."""
     found: dict[str, list[str]] = {}
     for path in objects:
-        said = _TARGET.search(path)
-        target = said[1] if said else ""
-        word = target.removeprefix("ge_").removeprefix("build_").split("_")[0]
-        build = "other"
-        if target.startswith("test."):
-            build = "tests' own sources"
-        elif word in (*_BUILDS, *_USERS):
-            build = "plain" if word in _USERS else word
-        found.setdefault(build, []).append(path)
+        found.setdefault(build_of(path), []).append(path)
     return found
 
 

@@ -46,14 +46,10 @@ target_link_libraries(ge_flags INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 if(GE_CHECKED)
   target_compile_definitions(ge_flags INTERFACE GE_CHECKED)
 endif()
-# Checks that cost half of the compiling stay on the tests' environments, which have every stage: targets with
-# GE_FEW_CHECKS (libraries.cmake) go without.
-set(GE_SANITIZE_SHIPPED "")
 if(GE_SANITIZE)
   target_compile_options(ge_flags INTERFACE -fsanitize=${GE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1
     -fdebug-prefix-map=${GE_ROOT}=.)
   target_link_options(ge_flags INTERFACE -fsanitize=${GE_SANITIZE})
-  set(GE_SANITIZE_SHIPPED -fno-sanitize=null,alignment,vptr,object-size,pointer-overflow)
 endif()
 
 # The levels that this processor runs, as the package finds them.

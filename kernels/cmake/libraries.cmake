@@ -4,10 +4,6 @@
 file(GLOB_RECURSE GE_ENGINE_SOURCES CONFIGURE_DEPENDS engine/*.cpp geometry/*.cpp physics/*.cpp spatial/*.cpp pictures/*.cpp cameras/*.cpp learning/*.cpp)
 list(FILTER GE_ENGINE_SOURCES EXCLUDE REGEX "engine/cuda/")
 
-# Sanitizers: a target with GE_FEW_CHECKS has those of GE_SANITIZE_SHIPPED alone. Behind -fsanitize, since the last word
-# counts; a target's own options would come before it.
-target_compile_options(ge_flags INTERFACE "$<$<BOOL:$<TARGET_PROPERTY:GE_FEW_CHECKS>>:${GE_SANITIZE_SHIPPED}>")
-
 # ge_objects(<name> <level> <effort> <sources...>): objects that a program links if it names them.
 function(ge_objects name level effort)
   add_library(${name} OBJECT EXCLUDE_FROM_ALL ${ARGN})
@@ -39,5 +35,4 @@ target_link_libraries(ge_engine INTERFACE ge_flags)
 foreach(stem ${GE_ENVS})
   ge_units(units cpu ${stem})
   ge_objects(ge_env_${stem} ${GE_LEVEL} ${GE_EFFORT} ${units})
-  set_target_properties(ge_env_${stem} PROPERTIES GE_FEW_CHECKS ON)
 endforeach()

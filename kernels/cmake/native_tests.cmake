@@ -30,12 +30,6 @@ set(all_envs ${GE_ENVS} ${GE_TEST_ENVS})
 # several find what an environment can do wrong, in half the time (GE_FEW_LANES).
 set(every_lane arena herd crowd troupe gallery)
 
-# Sanitized with few checks (libraries.cmake), which halves the compiling of those that have most to compile.
-set(few_checks sandbox wide gallery)
-if(GE_SANITIZED_ENVS STREQUAL "all")
-  set(few_checks "")
-endif()
-
 # ge_build(<name> <machine> <level> <list of stems> [<definitions>...]): ge_build_<name>, how a source of the build is
 # compiled; ge_main_<name>, the objects of each program; ge_<name>_<stem>, those of an environment.
 function(ge_build name machine level stems)
@@ -55,9 +49,6 @@ function(ge_build name machine level stems)
     ge_objects(ge_${name}_${stem} ${level} ${effort} ${units})
     target_include_directories(ge_${name}_${stem} PRIVATE "${folder}")
     target_compile_definitions(ge_${name}_${stem} PRIVATE ${ARGN})
-    if(stem IN_LIST few_checks)
-      set_target_properties(ge_${name}_${stem} PROPERTIES GE_FEW_CHECKS ON)
-    endif()
     if(machine STREQUAL "lanes" AND NOT stem IN_LIST every_lane)
       target_compile_definitions(ge_${name}_${stem} PRIVATE GE_FEW_LANES)
     endif()
@@ -112,9 +103,6 @@ endif()
 ge_build(shuffled shuffled ${GE_LEVEL} tested GE_BLOCK=1)
 ge_build(lanes lanes ${GE_LEVEL} tested GE_CUDA_LAYOUT)
 ge_build(flat flat ${GE_LEVEL} flat GE_CUDA_LAYOUT)
-foreach(stem ${flat})
-  set_target_properties(ge_flat_${stem} PROPERTIES GE_FEW_CHECKS ON)
-endforeach()
 # Needs no CUDA: the folder `fake` stands before any other cuda_runtime.h. At -O0 kernels that nothing runs keep an
 # address each.
 set(device cartpole herd)
@@ -132,7 +120,6 @@ target_include_directories(ge_build_cuda BEFORE INTERFACE "${folder}/engine/cuda
 foreach(part host cartpole herd)
   target_include_directories(ge_cuda_${part} BEFORE PRIVATE "${folder}/engine/cuda/fake")
   target_compile_options(ge_cuda_${part} PRIVATE -O0 -Wno-unused-parameter)
-  set_target_properties(ge_cuda_${part} PROPERTIES GE_FEW_CHECKS ON)
 endforeach()
 ge_build(planted_shuffled shuffled ${GE_LEVEL} planted GE_BLOCK=1)
 ge_build(planted_lanes lanes ${GE_LEVEL} planted GE_CUDA_LAYOUT)
@@ -400,10 +387,6 @@ foreach(source ${sources})
     endif()
     ge_program(${test} ${build} "${source}" "" ${needed})
     set(has_program TRUE)
-    # Environments of their own, many or a shipped one.
-    if(name MATCHES "^engine\\.(graph|life_cycle|channels|(actions|common)(_lanes)?)$|^voxel\\.solids$")
-      set_target_properties(test.${test} PROPERTIES GE_FEW_CHECKS ON)
-    endif()
     if(name STREQUAL "envs.machine_names")
       target_include_directories(test.${test} PRIVATE "${GE_UNITS}")
     endif()

@@ -78,6 +78,7 @@ class Course : public Simulation {
   static Config config_of(const Values& parameters, Autoreset autoreset) {
     Config config;
     config.parameters = parameters;
+    config.parameters.insert({"resolution", "1x1"});  // nobody looks
     config.autoreset = autoreset;
     return config;
   }

@@ -126,6 +126,7 @@ class Simulation {
   template <class T>
   std::vector<T> out(Output which) const {
     const auto& array = arrays_[which];
+    if (array.size() % sizeof(T) != 0) throw Error(Fault::type, "an output of another type");
     std::vector<T> values(array.size() / sizeof(T));
     std::copy(array.begin(), array.end(), reinterpret_cast<char*>(values.data()));
     return values;

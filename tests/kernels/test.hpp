@@ -12,6 +12,16 @@
 
 namespace ge::test {
 
+/// How many of `n` rounds that are alike a program runs: a quarter under the address sanitizer,
+/// where each takes five times as long and looks for something else.
+constexpr int rounds(int n) {
+#if defined(__SANITIZE_ADDRESS__)
+  return (n + 3) / 4;
+#else
+  return n;
+#endif
+}
+
 struct Case {
   const char* name;
   void (*run)();

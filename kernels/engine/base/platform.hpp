@@ -11,8 +11,8 @@
 #if defined(__CUDACC__)
 #define GE_FN __host__ __device__ __forceinline__
 #define GE_NOINLINE __host__ __device__ __noinline__
-#elif defined(GE_CUDA_LAYOUT) && !defined(GE_COUNTED)
-// Emulated lanes need no speed, and forced inlining of whole phases compiles for minutes.
+#elif defined(GE_CALLS)
+// What only tests build needs no speed, and forced inlining of whole phases compiles for minutes.
 #define GE_FN inline
 #define GE_NOINLINE
 #else
@@ -38,7 +38,7 @@
 
 // Behind a lambda's parameters: it is inlined into its loop whatever its size, or the loop would
 // not vectorise.
-#if defined(GE_CUDA_LAYOUT) && !defined(__CUDACC__) && !defined(GE_COUNTED)
+#if defined(GE_CALLS)
 #define GE_LAMBDA
 #else
 #define GE_LAMBDA __attribute__((always_inline))

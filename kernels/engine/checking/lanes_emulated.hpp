@@ -16,7 +16,6 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-#include <array>
 #include <bit>
 #include <cstring>
 #include <functional>
@@ -90,13 +89,12 @@ class LaneEmulator {
     // Not zeros: a real block finds what the one before it left.
     shared_.assign(size_t(shared_bytes) / 16 + 1, Vector{});
     std::memset(shared_.data(), 0xcd, shared_.size() * sizeof(Vector));
-    shadow_.clear();
-    last_page_ = nullptr;
+    forget_touches();
     problem_.clear();
     meetings_.assign(size_t(threads / kWarp), 0);
     barriers_.assign(size_t(threads / kWarp), 0);
     block_barriers_ = 0;
-    // Kept from block to block for their stacks.
+    // Kept from block to block for their stacks, on which they go on.
     while (int(lanes_.size()) < threads) lanes_.push_back(std::make_unique<Lane>());
     // Restored on every way out, since an Error of a lane leaves by here while others stand
     // half-way; their stacks are simply begun anew.
@@ -119,7 +117,10 @@ class LaneEmulator {
   int block() const { return block_; }
   int blocks() const { return blocks_; }
   char* shared() { return reinterpret_cast<char*>(shared_.data()); }
-  void enter(std::string_view stage) { lanes_[size_t(running_)]->stage = stage; }
+  void enter(std::string_view stage) {
+    lanes_[size_t(running_)]->stage = stage;
+    now_ = kNever;
+  }
   std::string_view stage() const { return lanes_[size_t(running_)]->stage; }
 
   enum class Meeting { barrier, block_barrier, vote, shuffle };
@@ -131,7 +132,8 @@ class LaneEmulator {
     lane.kind = kind, lane.value = value, lane.state = State::waiting;
     change(lane.place, scheduler_);
   }
-  /// What lane `lane` of this warp brought to the meeting that has just ended.
+  /// What lane `lane` of this warp brought to the meeting that has just ended; after a vote, all
+  /// votes, a bit each.
   // `result` and not `value`: a lane that goes on may be at its next meeting already.
   uint64_t brought(int lane) const {
     return lanes_[size_t(running_ / kWarp * kWarp + lane)]->result;
@@ -147,8 +149,7 @@ class LaneEmulator {
              sector <= (first + uintptr_t(bytes) - 1) / Traffic::kSector; ++sector)
           (written ? traffic->written : traffic->read).insert(sector);
     }
-    if (!options().watched) return;
-    for (uintptr_t at = first; at < first + uintptr_t(bytes); ++at) touch(at, written);
+    if (options().watched) touch(first, first + uintptr_t(bytes), written);
   }
 
  private:
@@ -168,46 +169,66 @@ class LaneEmulator {
     static constexpr size_t kStack = 256 * 1024;
     Place place;
     ucontext_t context;
-    bool begun;
+    bool begun = false;
     std::unique_ptr<char[]> stack{new char[kStack]};
     State state;
     Meeting kind;
     uint64_t value, result;
     std::string_view stage;
   };
-  struct Touch {
-    int lane = -1;
+  // Who touches memory, and since when: a stretch of a lane between two meetings and stages.
+  struct Stretch {
+    int lane;
     uint32_t barrier, meeting, block_barrier;
     std::string_view stage;
   };
   // The last write of a byte, and the last reads by two different lanes: one of them is another's
-  // than any writer's.
+  // than any writer's. Stretches, by numbers that grow; what is below `first_` is of another block.
   struct Shadow {
-    Touch write, read, other_read;
+    uint64_t write = kNever, read = kNever, other_read = kNever;
   };
+  static constexpr uint64_t kNever = 0;
   static constexpr uintptr_t kPage = 64;
-  using Page = std::array<Shadow, kPage>;
+  // By the word, each told at its first byte, until something less than a word is touched there.
+  struct Page {
+    static constexpr uintptr_t kWord = 4;
+    Shadow at[kPage];
+    uintptr_t step = kWord;
+    void split() {
+      for (uintptr_t k = 0; k < kPage; ++k) at[k] = at[k / kWord * kWord];
+      step = 1;
+    }
+  };
+  struct Found {
+    uintptr_t key = 0;
+    Page* page = nullptr;
+  };
+  static constexpr size_t kFound = 1024;
+  static constexpr size_t kMostPages = size_t{1} << 16;
 
-  // A fibre never returns: its last act is to jump to the scheduler, which counts it as done.
+  // A fibre never returns: when it is done it waits for the next block, for which it goes on.
   static void trampoline() {
     LaneEmulator& self = *current();
     arrive(nullptr, &self.scheduler_);
-    self.body_();
-    self.lanes_[size_t(self.running_)]->state = State::done;
-    leave(nullptr, self.scheduler_);
-    jump(self.scheduler_);
+    for (;;) {
+      self.body_();
+      Lane& lane = *self.lanes_[size_t(self.running_)];
+      lane.state = State::done;
+      change(lane.place, self.scheduler_);
+    }
   }
-  // Not inlined, and neither are the next two: setjmp and its longjmp may not share a frame.
-  [[noreturn]] __attribute__((noinline)) static void jump(Place& to) {
+  // Not inlined, and neither are the next two: setjmp and its longjmp may not share a frame. Not
+  // sanitized: a jump is taken for an end of all frames of a stack, which is cleared then.
+  [[noreturn]] __attribute__((noinline, no_sanitize_address)) static void jump(Place& to) {
     __builtin_longjmp(to.registers, 1);
   }
-  __attribute__((noinline)) static void change(Place& from, Place& to) {
+  __attribute__((noinline, no_sanitize_address)) static void change(Place& from, Place& to) {
     void* kept = nullptr;
     leave(&kept, to);
     if (__builtin_setjmp(from.registers) == 0) jump(to);
     arrive(kept, nullptr);
   }
-  __attribute__((noinline)) static void begin(Place& from, Lane& lane) {
+  __attribute__((noinline, no_sanitize_address)) static void begin(Place& from, Lane& lane) {
     void* kept = nullptr;
     leave(&kept, lane.place);
     if (__builtin_setjmp(from.registers) == 0) setcontext(&lane.context);
@@ -229,14 +250,16 @@ class LaneEmulator {
 
   void start(int t) {
     Lane& lane = *lanes_[size_t(t)];
-    getcontext(&lane.context);
-    lane.context.uc_stack.ss_sp = lane.stack.get();
-    lane.context.uc_stack.ss_size = Lane::kStack;
-    lane.context.uc_link = nullptr;
-    makecontext(&lane.context, &trampoline, 0);
-    lane.place.stack = lane.stack.get();
-    lane.place.size = Lane::kStack;
-    lane.begun = false;
+    if (lane.begun && lane.state != State::done) lane.begun = false;  // an Error left it half-way
+    if (!lane.begun) {
+      getcontext(&lane.context);
+      lane.context.uc_stack.ss_sp = lane.stack.get();
+      lane.context.uc_stack.ss_size = Lane::kStack;
+      lane.context.uc_link = nullptr;
+      makecontext(&lane.context, &trampoline, 0);
+      lane.place.stack = lane.stack.get();
+      lane.place.size = Lane::kStack;
+    }
     lane.state = State::ready;
     lane.stage = "the beginning of the kernel";
   }
@@ -252,6 +275,7 @@ class LaneEmulator {
       random_ = random_ * 6364136223846793005u + 1442695040888963407u;
       const size_t pick = size_t((random_ >> 33) % ready.size());
       running_ = ready[pick];
+      now_ = kNever;
       ready[pick] = ready.back();
       ready.pop_back();
       Lane& lane = *lanes_[size_t(running_)];
@@ -279,11 +303,14 @@ class LaneEmulator {
     const Lane& one = *lanes_[size_t(ran)];
     for (int t = first; t < last; ++t) {
       const Lane& lane = *lanes_[size_t(t)];
-      if (lane.state != State::waiting || lane.kind != one.kind || lane.stage != one.stage) return;
+      if (lane.state != State::waiting || lane.kind != one.kind) return;
+      if (lane.stage.data() != one.stage.data() && lane.stage != one.stage) return;
     }
+    uint64_t votes = 0;
+    for (int t = last; t-- > first;) votes = votes << 1 | (lanes_[size_t(t)]->value & 1);
     for (int t = first; t < last; ++t) {
       Lane& lane = *lanes_[size_t(t)];
-      lane.result = lane.value;
+      lane.result = one.kind == Meeting::vote ? votes : lane.value;
       lane.state = State::ready;
       ready.push_back(t);
     }
@@ -313,38 +340,73 @@ class LaneEmulator {
     throw Error(Fault::runtime, text);
   }
 
-  Touch now() const {
+  void forget_touches() {
+    first_ += stretches_.size();
+    stretches_.clear();
+    now_ = kNever;
+    if (pages_.size() > kMostPages) {
+      pages_.clear();
+      found_.assign(kFound, {});
+    }
+  }
+  const Stretch* known(uint64_t number) const {
+    return number < first_ ? nullptr : &stretches_[size_t(number - first_)];
+  }
+  /// Begins a stretch of the lane that runs.
+  void begin_stretch() {
     const size_t warp = size_t(running_ / kWarp);
-    return {running_, barriers_[warp], meetings_[warp], block_barriers_, stage()};
+    now_ = first_ + stretches_.size();
+    stretches_.push_back({running_, barriers_[warp], meetings_[warp], block_barriers_, stage()});
   }
   /// Whether nothing stands between an earlier touch of another lane and this one.
-  bool races(const Touch& earlier, const Touch& later, bool write_after_read) const {
-    if (earlier.lane < 0 || earlier.lane == later.lane) return false;
+  static bool races(const Stretch& earlier, const Stretch& later, bool write_after_read) {
+    if (earlier.lane == later.lane) return false;
     // Between warps the barrier of the block alone orders anything.
     if (earlier.lane / kWarp != later.lane / kWarp)
       return earlier.block_barrier == later.block_barrier;
     return write_after_read ? earlier.meeting == later.meeting : earlier.barrier == later.barrier;
   }
-  // By the byte, in pages that are found by one look when the last one is meant again.
-  void touch(uintptr_t at, bool written) {
-    if (last_page_ == nullptr || last_key_ != at / kPage) {
-      last_key_ = at / kPage;
-      last_page_ = &shadow_[last_key_];
-    }
-    Shadow& shadow = (*last_page_)[at % kPage];
-    const Touch touch = now();
-    if (races(shadow.write, touch, false))
-      report(shadow.write, touch, "written", written ? "writes" : "reads");
-    if (written) {
-      for (const Touch* read : {&shadow.read, &shadow.other_read})
-        if (races(*read, touch, true)) report(*read, touch, "read", "writes");
-      shadow.write = touch;
-    } else {
-      if (shadow.read.lane != touch.lane) shadow.other_read = shadow.read;
-      shadow.read = touch;
+  Page& page(uintptr_t key) {
+    Found& found = found_[key % kFound];
+    if (found.key != key || found.page == nullptr) found = {key, &pages_[key]};
+    return *found.page;
+  }
+  void touch(uintptr_t first, uintptr_t last, bool written) {
+    if (now_ == kNever) begin_stretch();
+    while (first < last) {
+      const uintptr_t key = first / kPage, begin = first % kPage;
+      const uintptr_t end = last - first < kPage - begin ? begin + (last - first) : kPage;
+      Page& here = page(key);
+      if ((begin | end) % here.step != 0) here.split();
+      for (uintptr_t k = begin; k < end; k += here.step) {
+        if (written)
+          note_write(here.at[k]);
+        else
+          note_read(here.at[k]);
+      }
+      first += end - begin;
     }
   }
-  void report(const Touch& earlier, const Touch& later, const char* did, const char* does) {
+  void note_write(Shadow& shadow) {
+    check(shadow.write, false, "written", "writes");
+    check(shadow.read, true, "read", "writes");
+    check(shadow.other_read, true, "read", "writes");
+    shadow.write = now_;
+  }
+  void note_read(Shadow& shadow) {
+    check(shadow.write, false, "written", "reads");
+    if (shadow.read == now_) return;
+    const Stretch* const read = known(shadow.read);
+    if (read == nullptr || read->lane != running_) shadow.other_read = shadow.read;
+    shadow.read = now_;
+  }
+  void check(uint64_t earlier, bool write_after_read, const char* did, const char* does) {
+    if (earlier == now_) return;
+    const Stretch* const one = known(earlier);
+    if (one != nullptr && races(*one, *known(now_), write_after_read))
+      report(*one, *known(now_), did, does);
+  }
+  void report(const Stretch& earlier, const Stretch& later, const char* did, const char* does) {
     // Only noted here: an exception may not leave a fibre, so the scheduler throws it.
     if (!problem_.empty()) return;
     problem_ = "hazard: thread " + std::to_string(later.lane) + " in " + std::string(later.stage) +
@@ -360,9 +422,10 @@ class LaneEmulator {
   Place scheduler_;
   std::vector<uint32_t> meetings_, barriers_;  // of each warp
   uint32_t block_barriers_ = 0;
-  std::unordered_map<uintptr_t, Page> shadow_;
-  uintptr_t last_key_ = 0;
-  Page* last_page_ = nullptr;
+  std::vector<Stretch> stretches_;  // of this block
+  uint64_t first_ = 1, now_ = kNever;
+  std::unordered_map<uintptr_t, Page> pages_;
+  std::vector<Found> found_ = std::vector<Found>(kFound);
   std::string problem_;
 };
 
@@ -400,10 +463,7 @@ inline uint32_t word_of_lane(uint32_t word, int lane) {
 inline uint32_t votes_of_warp(bool mine) {
   LaneEmulator& here = *LaneEmulator::current();
   here.meet(LaneEmulator::Meeting::vote, mine ? 1 : 0);
-  uint32_t votes = 0;
-  for (int lane = 0; lane < LaneEmulator::kWarp; ++lane)
-    votes |= uint32_t(here.brought(lane)) << lane;
-  return votes;
+  return uint32_t(here.brought(here.thread() % LaneEmulator::kWarp));
 }
 
 struct EmulatedLanes {

@@ -59,20 +59,31 @@ struct WorldImages {
 
   /// Where two images differ.
   std::vector<ByteRange> changes(const std::string& before, const std::string& after) const {
-    constexpr int64_t kStride = 64;  // most are alike: compared by lines
+    constexpr int64_t kLong = 4096, kShort = 8;  // most are alike: compared by these
+    const char *const a = before.data(), *const b = after.data();
     std::vector<ByteRange> all;
-    for (int64_t first = 0; first < image; first += kStride) {
-      const int64_t last = std::min<int64_t>(first + kStride, image);
-      if (std::memcmp(before.data() + first, after.data() + first, size_t(last - first)) == 0)
+    int64_t begun = -1;  // of the range that goes on
+    for (int64_t at = 0; at < image;) {
+      const int64_t left = image - at;
+      if (begun < 0 && at % kLong == 0 &&
+          std::memcmp(a + at, b + at, size_t(left < kLong ? left : kLong)) == 0) {
+        at += kLong;
         continue;
-      for (int64_t byte = first; byte < last; ++byte) {
-        if (before[size_t(byte)] == after[size_t(byte)]) continue;
-        if (!all.empty() && all.back().end == byte)
-          ++all.back().end;
-        else
-          all.push_back({byte, byte + 1});
       }
+      if (begun < 0 && at % kShort == 0 && left >= kShort &&
+          std::memcmp(a + at, b + at, kShort) == 0) {
+        at += kShort;
+        continue;
+      }
+      if (a[at] != b[at]) {
+        if (begun < 0) begun = at;
+      } else if (begun >= 0) {
+        all.push_back({begun, at});
+        begun = -1;
+      }
+      ++at;
     }
+    if (begun >= 0) all.push_back({begun, image});
     return all;
   }
 

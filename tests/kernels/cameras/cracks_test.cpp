@@ -38,7 +38,7 @@ std::vector<Solid> closed_room() {
 }
 
 GE_TEST(closed_room_shows_no_gap_from_inside) {
-  constexpr int kWorlds = 160;
+  constexpr int kWorlds = rounds(160);
   const std::vector<Solid> boxes = closed_room();
   Gallery gallery({{"resolution", std::string("48x80")},
                    {"observation", std::string("depth+segmentation")},
@@ -71,7 +71,7 @@ GE_TEST(closed_room_shows_no_gap_from_inside) {
 /// Cells of a wall at y = 3, seen while the eye moves by parts of a pixel: every pixel shows the
 /// cell that it must, but where the edge of two runs through its middle.
 GE_TEST(checkerboard_of_boxes_has_no_hole_and_does_not_flicker) {
-  constexpr int kCells = 6, kRows = 36, kColumns = 64, kMoves = 40;
+  constexpr int kCells = 6, kRows = 36, kColumns = 64, kMoves = rounds(40);
   constexpr double kHfov = 60, kEdge = 2e-5;  // [m]
   std::vector<Solid> cells;
   for (int i = 0; i < kCells; ++i)
@@ -117,7 +117,7 @@ GE_TEST(checkerboard_of_boxes_has_no_hole_and_does_not_flicker) {
         CHECK_EQ(gallery.colour(move, row, column)[1], (i + j) % 2 == 0 ? 255 : 0);
     }
   }
-  CHECK(on_wall > 40000 && on_edge < on_wall / 100);
+  CHECK(on_wall > rounds(40000) && on_edge < on_wall / 100);
 }
 
 }  // namespace

@@ -39,17 +39,17 @@ GE_TEST(pictures_of_a_thousand_views_are_those_of_brute_force) {
                {"36x64", "rgb+depth+segmentation", 24, 3},
                {"9x33", "rgb+segmentation", 48, 2},
                {"1x1", "rgb+depth", 30, 2}};
-  const int64_t counts[] = {20, 100, 200, 150};
+  const int counts[] = {20, 100, 200, 150};
   for (int k = 0; k < 4; ++k) {
     Gallery gallery({{"resolution", std::string(cases[k].resolution)},
                      {"observation", std::string(cases[k].layers)},
                      {"thing_count", cases[k].things},
                      {"visitors", cases[k].visitors}},
-                    counts[k]);
+                    rounds(counts[k]));
     gallery.reset(uint64_t(k) + 1);
     check_all(gallery, views);
   }
-  CHECK(views >= 1000);
+  CHECK(views >= rounds(1000));
 }
 
 GE_TEST(pictures_supersampled_or_with_channels_last_are_those_of_brute_force) {
@@ -73,7 +73,7 @@ GE_TEST(pictures_of_hills_are_those_of_a_box_per_column) {
                      {"observation", std::string("rgb+depth+segmentation")},
                      {"hills", true},
                      {"thing_count", things}},
-                    60);
+                    rounds(60));
     gallery.reset(6);
     check_all(gallery, views);
     // The last of all that can be seen: things, and two visitors.

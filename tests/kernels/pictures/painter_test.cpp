@@ -145,7 +145,7 @@ std::vector<uint8_t> drawn(const Scene& scene, const char* view) {
 GE_TEST(what_tiles_leave_out_changes_no_byte) {
   test::SplitMix numbers{1};
   const float aspect = float(kWidth) / float(kHeight);
-  for (int round = 0; round < 8; ++round) {
+  for (int round = 0; round < test::rounds(8); ++round) {
     Scene scene = crowd(numbers);
     // From the edge, and from among things that reach behind the eye.
     scene.viewpoints = {{{0.5f, round % 2 == 0 ? -7.0f : 0.5f, 0.9f}, {0.2f, 1, -0.1f}}};

@@ -32,12 +32,12 @@ GE_TEST(neighbours_among_thousands_are_those_of_all_pairs) {
 }
 GE_TEST(neighbours_in_squares_of_other_sides_are_those_of_all_pairs) {
   for (float side : {0.037f, 3.0f, 20.0f, 1000.0f})
-    for (uint32_t seed = 0; seed < 4; ++seed)
+    for (uint32_t seed = 0; seed < uint32_t(rounds(4)); ++seed)
       check_both_edges(
           [&](bool wraps) { return uniform(seed, 150, side, 0.13f * side, wraps, 1.0f); }, "sides");
 }
 GE_TEST(neighbours_in_clusters_are_those_of_all_pairs) {
-  for (uint32_t seed = 0; seed < 12; ++seed)
+  for (uint32_t seed = 0; seed < uint32_t(rounds(12)); ++seed)
     for (float spread : {0.3f, 0.05f, 0.001f})
       check_both_edges([&](bool wraps) { return uniform(seed, 300, 1.0f, 0.03f, wraps, spread); },
                        "cluster");
@@ -52,7 +52,7 @@ GE_TEST(neighbours_on_the_borders_of_cells_are_those_of_all_pairs) {
       check_both_edges([&](bool wraps) { return lattice(steps, range, wraps); }, "lattice");
 }
 GE_TEST(neighbours_across_the_seam_and_just_below_the_side_are_those_of_all_pairs) {
-  for (uint32_t seed = 0; seed < 8; ++seed)
+  for (uint32_t seed = 0; seed < uint32_t(rounds(8)); ++seed)
     check_both_edges([&](bool wraps) { return seam(seed, 220, 0.08f, wraps); }, "seam");
 }
 

@@ -1,0 +1,122 @@
+"""What the cold gate costs, in seconds of processors: `.venv/bin/python scripts/gate_costs.py`.
+
+For a tree in which `.ci/run` has passed. Compiling: by build and environment, from the store, which
+keeps the seconds of each object; what two builds share counts once, in the first. Running: by
+native program and file of Python tests, as they took last on this machine. Nothing is compiled or
+run. `--top 20` shows more of each list. `scripts/check_costs.py` measures what one environment
+adds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shlex
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
+
+import minutes  # noqa: E402
+from check_costs import build_of  # noqa: E402
+
+from gpu_envs import native, pipes  # noqa: E402
+from gpu_envs.building import launcher, objects, places, recipes, store  # noqa: E402
+from gpu_envs.building.objects import Compile  # noqa: E402
+
+_UNIT = re.compile(r"(.+)_(?:cpu|shuffled|lanes|flat|cuda)(?:_\d+)?")
+Row = tuple[str, str, float]  # a build or kind, what of it, seconds
+
+
+class Objects:
+    """What objects took, each once."""
+
+    def __init__(self) -> None:
+        self._counted: set[Path] = set()
+
+    def seconds(self, job: Compile) -> float:
+        """Return what an object took; 0 where the store has none, or it was counted before."""
+        there = objects.found(job)
+        if there is None or there[0].object in self._counted:
+            return 0.0
+        self._counted.add(there[0].object)
+        return there[0].seconds
+
+    def of_package(self, target: str) -> Iterator[Row]:
+        """Yield engine, bindings and modules of a target."""
+        products = [recipes.engine(target, places.MODULES)]
+        if target.startswith("cpu"):
+            products.append(recipes.bindings(target, places.MODULES))
+        for stem, header in sorted(places.environments().items()):
+            folder = places.MODULES
+            products.append(recipes.module(stem, header, target, folder, engines=folder))
+        for product in products:
+            yield target, product.title, sum(map(self.seconds, product.objects))
+
+    def of_cmake(self, folder: Path, stores: tuple[Path, ...]) -> Iterator[Row]:
+        """Yield the objects that CMake has compiled in a folder."""
+        listed = folder / "compile_commands.json"
+        said = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else []
+        for one in said:
+            words = shlex.split(one["command"])
+            first = next(k for k, word in enumerate(words) if "++" in Path(word).name)
+            asked = launcher.asked_for(ROOT, words[first:], stores)
+            if asked is not None:
+                unit = _UNIT.fullmatch(asked[0].source.stem)
+                name = unit[1] if unit else asked[0].source.stem
+                yield build_of(str(asked[0].object)), name, self.seconds(asked[0])
+
+
+def ran() -> Iterator[Row]:
+    """Yield what native programs and files of Python tests took when they ran last."""
+    held = places.read_json(places.store_folder() / "native_tests.json")
+    for name, took in held.items() if isinstance(held, dict) else ():
+        build, _, program = name.partition(" ")
+        yield f"native programs of build/{build}", program, took
+    for name, took in minutes.read("durations.json").get("pytest", {}).items():
+        yield "pytest", name, took
+
+
+def text(title: str, rows: Iterable[Row], top: int) -> tuple[str, float]:
+    """Return a list by kind, the longest first, and its sum."""
+    kinds: dict[str, dict[str, float]] = {}
+    for kind, name, took in rows:
+        of_kind = kinds.setdefault(kind, {})
+        of_kind[name] = of_kind.get(name, 0.0) + took
+    total = sum(sum(of_kind.values()) for of_kind in kinds.values())
+    lines = [f"{title}: {total:.0f} s"]
+    for kind, of_kind in sorted(kinds.items(), key=lambda pair: -sum(pair[1].values())):
+        took = [(name, s) for name, s in of_kind.items() if s > 0]
+        took.sort(key=lambda pair: -pair[1])
+        lines.append(f"  {sum(of_kind.values()):7.1f}  {kind}, {len(took)}")
+        lines += [f"      {s:7.1f}  {name}" for name, s in took[:top]]
+    return "\n".join(lines), total
+
+
+def main() -> None:
+    """Print the lists."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--top", type=int, default=8, help="how many of each list; default 8")
+    options = parser.parse_args()
+    held, stores = Objects(), store.folders()
+    listed: dict[str, Iterable[Row]] = {
+        f"compiling modules, {target}": held.of_package(target)
+        for target in (native.cpu_target(), "cuda")
+    }
+    for build in ("dev", "asan", "tsan"):
+        listed[f"compiling build/{build}"] = held.of_cmake(ROOT / "build" / build, stores)
+    listed["running"] = ran()
+    everything = 0.0
+    for title, rows in listed.items():
+        shown, total = text(title, rows, options.top)
+        everything += total
+        print(shown, flush=True)
+    print(f"all: {everything:.0f} s")
+
+
+if __name__ == "__main__":
+    pipes.end_quietly()
+    main()
