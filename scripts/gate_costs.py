@@ -3,8 +3,8 @@
 For a tree in which `.ci/run` has passed. Compiling: by build and environment, from the store, which
 keeps the seconds of each object; what two builds share counts once, in the first. Running: by
 native program and file of Python tests, as they took last on this machine. Nothing is compiled or
-run. `--top 20` shows more of each list. `scripts/check_costs.py` measures what one environment
-adds.
+run. `--top 20` shows more of each list. Last comes what each environment has of this: objects,
+programs and tests of its name; `scripts/check_costs.py` measures what one adds.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
+import check_costs  # noqa: E402
 import minutes  # noqa: E402
-from check_costs import build_of  # noqa: E402
+import pytest_times  # noqa: E402
+from nearest import Tree  # noqa: E402
 
 from gpu_envs import native, pipes  # noqa: E402
 from gpu_envs.building import launcher, objects, places, recipes, store  # noqa: E402
@@ -67,17 +69,27 @@ class Objects:
             if asked is not None:
                 unit = _UNIT.fullmatch(asked[0].source.stem)
                 name = unit[1] if unit else asked[0].source.stem
-                yield build_of(str(asked[0].object)), name, self.seconds(asked[0])
+                yield check_costs.build_of(str(asked[0].object)), name, self.seconds(asked[0])
 
 
-def ran() -> Iterator[Row]:
-    """Yield what native programs and files of Python tests took when they ran last."""
+def programs() -> Iterator[Row]:
+    """Yield what native programs took when they ran last."""
     held = places.read_json(places.store_folder() / "native_tests.json")
     for name, took in held.items() if isinstance(held, dict) else ():
         build, _, program = name.partition(" ")
         yield f"native programs of build/{build}", program, took
+
+
+def python_files() -> Iterator[Row]:
+    """Yield what files of Python tests took when they ran last, in any tree."""
     for name, took in minutes.read("durations.json").get("pytest", {}).items():
         yield "pytest", name, took
+
+
+def python_tests() -> Iterator[Row]:
+    """Yield what the Python tests took when they all ran last in this tree."""
+    for took in pytest_times.read(ROOT / "build" / "pytest_times"):
+        yield "pytest", took.test, took.seconds
 
 
 def text(title: str, rows: Iterable[Row], top: int) -> tuple[str, float]:
@@ -96,25 +108,55 @@ def text(title: str, rows: Iterable[Row], top: int) -> tuple[str, float]:
     return "\n".join(lines), total
 
 
+# ---- by environment
+
+
+def _is_of(stem: str, ids: Sequence[str], row: Row) -> bool:
+    """Whether a row is an environment's: its objects, programs and tests of its name or ids."""
+    kind, name, _ = row
+    if kind == "pytest":
+        return stem in name or any(id in name for id in ids)
+    if kind.startswith("native programs"):
+        return re.search(check_costs.programs_of(stem), name) is not None
+    return name in (stem, f"{stem}_test", f"{stem}_lanes_test")
+
+
+def by_environment(compiled: Sequence[Row], ran: Sequence[Row]) -> str:
+    """Return what each environment adds, beside its budget."""
+    tree = Tree()
+    lines = [f"{'':<18} {'compiling':>9} {'running':>8} {'all':>8} {'budget':>7}"]
+    for stem, header in places.environments().items():
+        path = str(header.relative_to(ROOT))
+        ids = [id for id, known in tree.ids.items() if known == path]
+        parts = [sum(row[2] for row in rows if _is_of(stem, ids, row)) for rows in (compiled, ran)]
+        allowed, _ = check_costs.budget(path, tree)
+        over = "  above it" if sum(parts) > allowed else ""
+        shown = f"{parts[0]:9.1f} {parts[1]:8.1f} {sum(parts):8.1f} {allowed:7}"
+        lines.append(f"{stem:<18} {shown}{over}")
+    return "\n".join(lines)
+
+
 def main() -> None:
     """Print the lists."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--top", type=int, default=8, help="how many of each list; default 8")
     options = parser.parse_args()
     held, stores = Objects(), store.folders()
-    listed: dict[str, Iterable[Row]] = {
-        f"compiling modules, {target}": held.of_package(target)
+    listed = {
+        f"compiling modules, {target}": list(held.of_package(target))
         for target in (native.cpu_target(), "cuda")
     }
     for build in ("dev", "asan", "tsan"):
-        listed[f"compiling build/{build}"] = held.of_cmake(ROOT / "build" / build, stores)
-    listed["running"] = ran()
+        listed[f"compiling build/{build}"] = list(held.of_cmake(ROOT / "build" / build, stores))
+    compiled = [row for rows in listed.values() for row in rows]
+    listed["running"] = [*programs(), *python_files()]
     everything = 0.0
     for title, rows in listed.items():
         shown, total = text(title, rows, options.top)
         everything += total
         print(shown, flush=True)
-    print(f"all: {everything:.0f} s")
+    print(f"all: {everything:.0f} s\n")
+    print(by_environment(compiled, [*programs(), *python_tests()]))
 
 
 if __name__ == "__main__":

@@ -354,17 +354,16 @@ def main(arguments: Sequence[str]) -> int:
             for test in listed(build)
             if not patterns or any(pattern.search(test.name) for pattern in patterns)
         ]
+        if not tests:
+            raise places.CannotBuild(f"no test of {build} is called so")
+        if options.list:
+            show(tests, build)
+            return 0
+        signal.signal(signal.SIGTERM, _stop)
+        return run_all(tests, build, options.root, anew=options.anew, jobs=max(1, options.jobs))
     except (places.CannotBuild, re.error) as problem:
         print(f"native tests: {problem}", file=sys.stderr)
         return 2
-    if not tests:
-        print(f"native tests: no test of {build} is called so", file=sys.stderr)
-        return 2
-    if options.list:
-        show(tests, build)
-        return 0
-    signal.signal(signal.SIGTERM, _stop)
-    return run_all(tests, build, options.root, anew=options.anew, jobs=max(1, options.jobs))
 
 
 if __name__ == "__main__":

@@ -270,7 +270,7 @@ def run(name: str, reads: Sequence[Path], command: Sequence[str], *, anew: bool)
 
 def main(arguments: Sequence[str]) -> int:
     """Read the command line."""
-    given, _, command = (list(arguments), [], [])
+    given, command = list(arguments), list[str]()
     if "--" in given:
         border = given.index("--")
         given, command = given[:border], given[border + 1 :]

@@ -16,9 +16,14 @@ import pytest
 class Took(NamedTuple):
     """The seconds of a part of one test: its set-up, itself or what comes after it."""
 
-    file: str
+    test: str
     seconds: float
     failed: str  # what pytest says of a failure
+
+    @property
+    def file(self) -> str:
+        """The file of the test."""
+        return self.test.partition("::")[0]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,7 +46,7 @@ class _Writer:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Write a line."""
         failed = f"{report.nodeid}\n{report.longreprtext}" if report.failed else ""
-        took = Took(report.nodeid.partition("::")[0], report.duration, failed)
+        took = Took(report.nodeid, report.duration, failed)
         self._file.write(json.dumps(took) + "\n")
         self._file.flush()
 

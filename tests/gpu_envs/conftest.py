@@ -83,7 +83,6 @@ def _copy(tmp_path: Path, name: str, stems: tuple[str, ...]) -> Copy:
         "GPU_ENVS_BUILD_DIR": str(build),
         "GPU_ENVS_CACHE": str(tmp_path / "cache"),
         "GPU_ENVS_CUDA": "0",
-        "CXXFLAGS": "-O0",  # after all others, so it counts
     }
     return Copy(root, tmp_path / "cache", environment)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import native_tests
 import pytest
+from damages import give_up_writing_everywhere
 
 COMPILER = os.environ.get("CXX", "c++")
 SEES = """
@@ -57,13 +58,16 @@ class Build:
         places = ["--build", str(self.build), "--root", str(self.root)]
         return [sys.executable, native_tests.__file__, *places, *arguments]
 
-    def run(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *arguments: str, before: Callable[[], object] | None = None, **variables: str
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             self.command(*arguments),
             env=self.variables | variables,
             capture_output=True,
             text=True,
             check=False,
+            preexec_fn=before,
         )
 
     def times(self) -> int:
@@ -209,15 +213,22 @@ def test_store_that_cannot_be_written_keeps_nothing_and_says_so_once(build: Buil
     assert found.returncode == 0 and found.stdout.count("no proof is kept") == 1
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
 def test_read_only_store_is_believed_and_keeps_nothing(build: Build) -> None:
     build.add("one")
     assert build.run().returncode == 0
     build.add("two")
     (build.store / "proofs").chmod(0o555)
-    found = build.run()
+    found = build.run(before=give_up_writing_everywhere)
     (build.store / "proofs").chmod(0o755)
     assert "1 passed, 1 proven before" in found.stdout and "no proof is kept" in found.stdout
+
+
+def test_store_of_half_a_path_is_refused_in_one_line(build: Build) -> None:
+    build.add("one")
+    found = build.run(GPU_ENVS_STORE="store")
+    assert found.returncode == 2
+    (line,) = found.stderr.splitlines()
+    assert line.startswith("native tests: GPU_ENVS_STORE takes the whole path of a folder")
 
 
 def test_store_that_strangers_can_write_to_is_refused_by_name(build: Build) -> None:
