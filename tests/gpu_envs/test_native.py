@@ -223,24 +223,16 @@ for level, engine in [*engines.items(), *reversed(engines.items())]:
 LEVELS = [level for level in processor.runnable_levels() if level != "generic"] or ["generic"]
 
 
-def _check_that_engines_share_a_process(tree, levels: list[str]) -> None:
-    done = tree.run(f"import sys\nsys.argv[1:] = {levels}\n{GOLDEN}")
+@pytest.mark.slow  # of two engines, both global, loading_modules_test.cpp proves it
+def test_engines_of_all_levels_share_a_process_whose_libraries_are_global(tree) -> None:
+    done = tree.run(f"import sys\nsys.argv[1:] = {LEVELS}\n{GOLDEN}")
     assert done.returncode == 0, done.stderr
     found = done.stdout.splitlines()
-    assert len(found) == 2 * len(levels)
+    assert len(found) == 2 * len(LEVELS)
     simulator = native.at(native.cpu_target(), "CartPole-v0").Simulator(
         "CartPole-v0", 33, autoreset_mode="SameStep"
     )
     assert set(found) == {" ".join(simulator.golden(200, 7))}
-
-
-def test_two_engines_share_a_process_whose_libraries_are_global(tree) -> None:
-    _check_that_engines_share_a_process(tree, LEVELS[:2])
-
-
-@pytest.mark.slow
-def test_engines_of_all_levels_share_a_process_whose_libraries_are_global(tree) -> None:
-    _check_that_engines_share_a_process(tree, LEVELS)
 
 
 # ---- devices
