@@ -13,7 +13,7 @@ CHECKS := $(filter-out test,$(GATE))
 BUILD := $(or $(GPU_ENVS_BUILD_DIR),build)
 CMAKE = cd kernels && ../$(VENV)/cmake -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/ninja -DGE_PYTHON=$(CURDIR)/$(PYTHON)
 
-# A check that has passed with the same inputs is not run again; ANEW=--anew runs it all the same.
+# A check that has passed with the same inputs is skipped; `make ANEW=--anew` runs it.
 PROVEN = $(PYTHON) scripts/proofs.py $(ANEW)
 INPUTS = $(PYTHON) scripts/package_inputs.py
 LISTED = $(BUILD)/package_inputs_$@.txt

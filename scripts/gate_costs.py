@@ -2,9 +2,9 @@
 
 For a tree in which `.ci/run` has passed. Compiling: by build and environment, from the store, which
 keeps the seconds of each object; what two builds share counts once, in the first. Running: by
-native program and file of Python tests, as they took last on this machine. Nothing is compiled or
-run. `--top 20` shows more of each list. Last comes what each environment has of this: objects,
-programs and tests of its name; `scripts/check_costs.py` measures what one adds.
+native program, as it took last on this machine, and by file of Python tests, in this tree. Nothing
+is compiled or run. `--top 20` shows more of each list. Last comes what each environment has of
+this: objects, programs and tests of its name; `scripts/check_costs.py` measures what one adds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
 import check_costs  # noqa: E402
-import minutes  # noqa: E402
 import pytest_times  # noqa: E402
 from nearest import Tree  # noqa: E402
 
@@ -78,12 +77,6 @@ def programs() -> Iterator[Row]:
     for name, took in held.items() if isinstance(held, dict) else ():
         build, _, program = name.partition(" ")
         yield f"native programs of build/{build}", program, took
-
-
-def python_files() -> Iterator[Row]:
-    """Yield what files of Python tests took when they ran last, in any tree."""
-    for name, took in minutes.read("durations.json").get("pytest", {}).items():
-        yield "pytest", name, took
 
 
 def python_tests() -> Iterator[Row]:
@@ -149,16 +142,20 @@ def main() -> None:
     for build in ("dev", "asan", "tsan"):
         listed[f"compiling build/{build}"] = list(held.of_cmake(ROOT / "build" / build, stores))
     compiled = [row for rows in listed.values() for row in rows]
-    listed["running"] = [*programs(), *python_files()]
+    ran = [*programs(), *python_tests()]
+    listed["running"] = [(kind, name.partition("::")[0], took) for kind, name, took in ran]
     everything = 0.0
     for title, rows in listed.items():
         shown, total = text(title, rows, options.top)
         everything += total
         print(shown, flush=True)
     print(f"all: {everything:.0f} s\n")
-    print(by_environment(compiled, [*programs(), *python_tests()]))
+    print(by_environment(compiled, ran))
 
 
 if __name__ == "__main__":
     pipes.end_quietly()
-    main()
+    try:
+        main()
+    except places.CannotBuild as problem:
+        raise SystemExit(f"gate costs: {problem}") from None

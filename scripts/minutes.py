@@ -46,8 +46,7 @@ def keep(name: str, groups: dict[str, dict[str, float]], most: int = 1000) -> No
     kept = dict(list(groups.items())[-most:])
     with contextlib.suppress(OSError, places.CannotBuild):
         folder = places.store_folder()
-        for place in reversed([folder, *folder.parents]):
-            place.mkdir(mode=0o755, exist_ok=True)  # writable for nobody else, whatever the umask
+        places.make_folder(folder)
         places.write(folder / name, json.dumps(kept, indent=0))
 
 

@@ -27,11 +27,8 @@ def key_of(header: Path) -> str:
 
 def _own_folder(folder: Path) -> None:
     """Make a folder of the cache that others cannot write to, and refuse one they can."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
-        for path in reversed(missing):
-            path.mkdir(mode=0o755, exist_ok=True)
-            path.chmod(0o755)  # whatever the umask
+        places.make_folder(folder)
     except OSError as problem:
         raise toolchain.CannotBuild(f"{folder} cannot be made ({problem.strerror})") from None
     kept.check_trust(folder)

@@ -239,6 +239,13 @@ def module_file(stem: str, target: str, folder: Path = MODULES) -> Path:
     return folder / f"{stem}.{target}.so"
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, and what is missing above it, that nobody else can write to."""
+    for path in reversed([path for path in (folder, *folder.parents) if not path.exists()]):
+        path.mkdir(mode=0o755, exist_ok=True)
+        path.chmod(0o755)  # whatever the umask
+
+
 def write(path: Path, text: str) -> None:
     """Write a file that others may be reading: they find the old one or the new one, whole."""
     half = tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8")

@@ -107,10 +107,8 @@ def _check(folder: Path) -> None:
 
 def make(folder: Path) -> None:
     """Make a store where there is none; others cannot write to it, whatever the umask."""
-    for path in (folder, *(folder / part for part in PARTS)):
-        for missing in reversed([p for p in (path, *path.parents) if not p.exists()]):
-            missing.mkdir(mode=0o755, exist_ok=True)
-            missing.chmod(0o755)
+    for part in PARTS:
+        places.make_folder(folder / part)
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@
 namespace ge::test {
 
 /// How many of `n` rounds that are alike a program runs: a quarter under the address sanitizer,
-/// where each takes five times as long and looks for something else.
+/// where a round takes five times as long and one finds what many do.
 constexpr int rounds(int n) {
 #if defined(__SANITIZE_ADDRESS__)
   return (n + 3) / 4;

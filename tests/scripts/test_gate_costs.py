@@ -45,3 +45,17 @@ def test_what_two_builds_share_counts_once(tmp_path: Path) -> None:
     assert rows[0][2] > 0
     assert rows[1][2] == 0
     assert list(Objects().of_cmake(tmp_path / "nowhere", (held,))) == []
+
+
+def test_environments_have_objects_programs_and_tests_of_their_name_and_ids() -> None:
+    compiled = [("lanes", "overcooked", 5.0), ("tests' own sources", "overcooked_test", 1.0)]
+    ran = [
+        ("native programs of build/dev", "engine.executors_lanes.overcooked", 3.0),
+        ("native programs of build/dev", "cameras.oracle", 50.0),
+        ("pytest", "tests/contract/test_golden.py::test_hashes[Overcooked-v0]", 2.0),
+    ]
+    shown = gate_costs.by_environment(compiled, ran).splitlines()
+    (row,) = [line.split() for line in shown if line.startswith("overcooked ")]
+    assert row == ["overcooked", "6.0", "5.0", "11.0", "60"]
+    over = gate_costs.by_environment([("lanes", "overcooked", 60.5)], [])
+    assert [line for line in over.splitlines() if line.endswith("above it")]

@@ -101,6 +101,7 @@ GE_TEST(undisturbed_episode_lasts_as_long_as_it_says) {
     CHECK_EQ(steps, int(std::ceil(15 * seconds - 1e-3)));
     CHECK_EQ(course.truncated()[0], uint8_t{0});
     CHECK_EQ(course.solved(), 0);
+    CHECK_EQ(course.out<float>(kState).at(0), 0.0f);  // of the time, none is left
   }
   Course drawn(Values{{"episode_seconds", 1.0}, {"platform_seconds", 2.0}, {"box_seconds", 1.0}});
   CHECK_EQ(drawn.word("course.length"),
