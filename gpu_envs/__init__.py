@@ -12,34 +12,36 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from gpu_envs import extras, registration, zoo_registry
+from gpu_envs.faces import zoo_registry
+from gpu_envs.known import extras, registration
 
 if TYPE_CHECKING:
-    from gpu_envs.batched_parallel import BatchedParallelEnv, batched_parallel_env
+    from gpu_envs.core.simulator import Simulator
     from gpu_envs.errors import ResetNeeded
-    from gpu_envs.layout import Outputs
-    from gpu_envs.parallel import ParallelEnv, parallel_env
-    from gpu_envs.registration import environments, make, make_vec
-    from gpu_envs.simulator import Simulator
-    from gpu_envs.single import Env
-    from gpu_envs.turns import TurnEnv, aec_env
-    from gpu_envs.vector import VectorEnv
+    from gpu_envs.faces.batched_parallel import BatchedParallelEnv, batched_parallel_env
+    from gpu_envs.faces.making import make, make_vec
+    from gpu_envs.faces.parallel import ParallelEnv, parallel_env
+    from gpu_envs.faces.single import Env
+    from gpu_envs.faces.turns import TurnEnv, aec_env
+    from gpu_envs.faces.vector import VectorEnv
+    from gpu_envs.known.outputs import Outputs
+    from gpu_envs.known.registration import environments
 
 _HOMES = {
-    "BatchedParallelEnv": "batched_parallel",
-    "Env": "single",
-    "Outputs": "layout",
-    "ParallelEnv": "parallel",
+    "BatchedParallelEnv": "faces.batched_parallel",
+    "Env": "faces.single",
+    "Outputs": "known.outputs",
+    "ParallelEnv": "faces.parallel",
     "ResetNeeded": "errors",
-    "Simulator": "simulator",
-    "TurnEnv": "turns",
-    "VectorEnv": "vector",
-    "aec_env": "turns",
-    "batched_parallel_env": "batched_parallel",
-    "environments": "registration",
-    "make": "registration",
-    "make_vec": "registration",
-    "parallel_env": "parallel",
+    "Simulator": "core.simulator",
+    "TurnEnv": "faces.turns",
+    "VectorEnv": "faces.vector",
+    "aec_env": "faces.turns",
+    "batched_parallel_env": "faces.batched_parallel",
+    "environments": "known.registration",
+    "make": "faces.making",
+    "make_vec": "faces.making",
+    "parallel_env": "faces.parallel",
 }
 
 __all__ = [

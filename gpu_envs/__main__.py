@@ -8,14 +8,16 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from gpu_envs import errors, extras, pipes, registration
+from gpu_envs import errors
+from gpu_envs.known import extras, registration
+from gpu_envs.terminal import broken_pipes
 
 _MODULES = {  # of commands whose options are a module's own
-    "build": "gpu_envs.build",
+    "build": "gpu_envs.commands.build",
     "bench": "gpu_envs.benchmark",
-    "check": "gpu_envs.check",
-    "play": "gpu_envs.play",
-    "render": "gpu_envs.render",
+    "check": "gpu_envs.commands.check",
+    "play": "gpu_envs.commands.play",
+    "render": "gpu_envs.commands.render",
     "train": "gpu_envs.train.__main__",
     "evaluate": "gpu_envs.train.match",
 }
@@ -42,7 +44,7 @@ def _store(is_emptied: bool) -> None:
 
 
 def _doctor() -> Any:
-    return importlib.import_module("gpu_envs.doctor")
+    return importlib.import_module("gpu_envs.commands.doctor")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -156,7 +158,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         elif arguments.command == "store":
             _store(arguments.empty)
         else:
-            print(importlib.import_module("gpu_envs.info").text(arguments.id))
+            print(importlib.import_module("gpu_envs.commands.info").text(arguments.id))
     except errors.TROUBLE as problem:
         print(f"error: {problem}", file=sys.stderr)
         return 2
@@ -165,7 +167,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["train"]:
-        pipes.go_on_quietly()
+        broken_pipes.go_on_quietly()
     else:
-        pipes.end_quietly()
+        broken_pipes.end_quietly()
     sys.exit(main())

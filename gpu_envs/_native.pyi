@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_envs.layout import Outputs
+from gpu_envs.known.outputs import Outputs
 
 MACHINE: str  # "cpu" or "cuda"
 INSTRUCTION_SET: str  # "x86-64-v2", "x86-64-v3", "x86-64-v4", "generic", "cuda"

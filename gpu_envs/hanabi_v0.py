@@ -25,8 +25,8 @@ from gymnasium import spaces
 from pettingzoo.utils import wrappers
 
 from gpu_envs import errors
-from gpu_envs.parallel import ParallelEnv
-from gpu_envs.turns import TurnEnv
+from gpu_envs.faces.parallel import ParallelEnv
+from gpu_envs.faces.turns import TurnEnv
 
 __all__ = ["env", "parallel_env", "raw_env"]
 

@@ -32,12 +32,14 @@ sys.path.insert(0, str(ROOT))  # the tree this script belongs to
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
-from gpu_envs import VectorEnv, pipes  # noqa: E402
+from gpu_envs import VectorEnv  # noqa: E402
 from gpu_envs.benchmark import machine  # noqa: E402
 from gpu_envs.benchmark.report import Report, Table  # noqa: E402
+from gpu_envs.policies import teams  # noqa: E402
+from gpu_envs.policies.sharing import groups  # noqa: E402
+from gpu_envs.policies.teams import NOBODY  # noqa: E402
+from gpu_envs.terminal import broken_pipes  # noqa: E402
 from gpu_envs.train import evaluate  # noqa: E402
-from gpu_envs.train.opponents import NOBODY  # noqa: E402
-from gpu_envs.train.self_play import groups  # noqa: E402
 
 Array = np.ndarray[Any, Any]
 
@@ -196,10 +198,10 @@ def world_of(simulator: Any) -> World:
 def play(who: str | None, episodes: int, seed: int, sampled: bool) -> dict[str, Array]:
     """Let a file play, as FILE or FILE@ROLE; None: chance."""
     with closing(VectorEnv("HideSeek-v0", episodes, device="cpu", arrays="torch")) as env:
-        team = evaluate.Team.at_random(env.simulator)
+        team = teams.Team.at_random(env.simulator)
         if who is not None:
             file, _, role = who.partition("@")
-            team = evaluate.Team.load(Path(file), env.simulator)
+            team = teams.Team.load(Path(file), env.simulator)
             sides = groups("role", env.agent_names)
             if role:
                 able = sides[role]
@@ -248,5 +250,5 @@ def _short(who: str) -> str:
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     sys.exit(main())

@@ -23,7 +23,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from gpu_envs import native, pipes, registration  # noqa: E402
+from gpu_envs.known import native, registration  # noqa: E402
+from gpu_envs.terminal import broken_pipes  # noqa: E402
 
 TRAINING = "gpu_envs.train {id} --total-steps 1 --device cpu --out run"
 MAKE = "import gymnasium, gpu_envs; gymnasium.make_vec('gpu_envs/{id}', 2, device='cpu').close()"
@@ -92,5 +93,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     main()

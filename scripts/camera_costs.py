@@ -33,10 +33,12 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the tree this script belongs to
 
-from gpu_envs import VectorEnv, native, pipes, registration  # noqa: E402
+from gpu_envs import VectorEnv  # noqa: E402
 from gpu_envs.benchmark import machine, memory  # noqa: E402
 from gpu_envs.benchmark.report import Bar, Report, Table, si  # noqa: E402
-from gpu_envs.build import build_header  # noqa: E402
+from gpu_envs.commands.build import build_header  # noqa: E402
+from gpu_envs.known import native, registration  # noqa: E402
+from gpu_envs.terminal import broken_pipes  # noqa: E402
 
 GALLERY = ROOT / "tests" / "kernels" / "envs" / "gallery.hpp"
 WORLDS, PIXELS = 64, 72 * 128
@@ -237,5 +239,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     sys.exit(main())

@@ -33,8 +33,9 @@ from ninja_plan import NINJA
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from gpu_envs import errors, pipes  # noqa: E402
+from gpu_envs import errors  # noqa: E402
 from gpu_envs.building import places  # noqa: E402
+from gpu_envs.terminal import broken_pipes  # noqa: E402
 
 PYTHON, CMAKE = str(ROOT / ".venv/bin/python"), str(ROOT / ".venv/bin/cmake")
 JOBS = str(os.cpu_count())
@@ -255,5 +256,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     main()

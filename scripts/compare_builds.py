@@ -66,7 +66,7 @@ class Loop:
     """A simulator that has begun, and its steps."""
 
     def __init__(self, case: Case) -> None:
-        native = importlib.import_module("gpu_envs.native")
+        native = importlib.import_module("gpu_envs.known.native")
         self.simulator = native.make("cpu", case.name, case.worlds, threads=case.threads)
         instance = json.loads(self.simulator.instance)
         self.actions = draw_actions(instance, case.dtype)
@@ -88,11 +88,11 @@ class Loop:
 
 def usual_cases() -> list[str]:
     """Return the first id of every module, with the worlds in the middle of its first form."""
-    registration = importlib.import_module("gpu_envs.registration")
-    measures = importlib.import_module("gpu_envs.measures")
+    registration = importlib.import_module("gpu_envs.known.registration")
+    measures = importlib.import_module("gpu_envs.known.measures")
     found = []
     for name in registration.firsts():
-        forms = measures.of(name)["benchmark"].get("forms", [{"worlds": [4096]}])
+        forms = measures.measures_of(name)["benchmark"].get("forms", [{"worlds": [4096]}])
         worlds = forms[0]["worlds"]
         found.append(f"{name}:{worlds[len(worlds) // 2]}")
     return found

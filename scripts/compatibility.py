@@ -33,8 +33,9 @@ import numpy as np
 from gymnasium.wrappers import vector as wrappers
 
 import gpu_envs
-from gpu_envs import pipes, registration
-from gpu_envs.measures import sizes
+from gpu_envs.known import registration
+from gpu_envs.known.measures import sizes
+from gpu_envs.terminal import broken_pipes
 
 LIBRARIES = {  # import name: name of the distribution
     "gymnasium": "gymnasium",
@@ -592,5 +593,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     main()

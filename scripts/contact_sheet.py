@@ -18,7 +18,10 @@ sys.path.insert(0, str(ROOT))  # the tree this script belongs to
 
 import numpy as np  # noqa: E402
 
-from gpu_envs import Simulator, errors, films, pipes, registration  # noqa: E402
+from gpu_envs import Simulator, errors  # noqa: E402
+from gpu_envs.commands import videos  # noqa: E402
+from gpu_envs.known import registration  # noqa: E402
+from gpu_envs.terminal import broken_pipes  # noqa: E402
 
 ACROSS, DOWN = 6, 5
 SIZE = (90, 160)  # of a view from outside
@@ -65,11 +68,11 @@ def main() -> int:
         return 2
     for what, drawn in found.items():
         path = given.out / f"{name}-{what}.png"
-        path.write_bytes(films.png(drawn))
+        path.write_bytes(videos.png(drawn))
         print(path)
     return 0
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     sys.exit(main())

@@ -24,9 +24,10 @@ import check_costs  # noqa: E402
 import pytest_times  # noqa: E402
 from nearest import Tree  # noqa: E402
 
-from gpu_envs import native, pipes  # noqa: E402
 from gpu_envs.building import launcher, objects, places, recipes, store  # noqa: E402
 from gpu_envs.building.objects import Compile  # noqa: E402
+from gpu_envs.known import native  # noqa: E402
+from gpu_envs.terminal import broken_pipes  # noqa: E402
 
 _UNIT = re.compile(r"(.+)_(?:cpu|shuffled|lanes|flat|cuda)(?:_\d+)?")
 Row = tuple[str, str, float]  # a build or kind, what of it, seconds
@@ -154,7 +155,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     try:
         main()
     except places.CannotBuild as problem:

@@ -13,8 +13,9 @@ from pathlib import Path
 import golden_cases
 
 import gpu_envs
-from gpu_envs import native, pipes, registration
 from gpu_envs.building import places, processor
+from gpu_envs.known import native, registration
+from gpu_envs.terminal import broken_pipes
 
 _TIMES = 20
 _CLOCK = """
@@ -77,5 +78,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     sys.exit(main())

@@ -16,9 +16,9 @@ from typing import Any
 
 from gpu_package import ROOT
 
-from gpu_envs import native, registration
 from gpu_envs.benchmark.worlds import output_bytes
 from gpu_envs.building import labels, places, processor, recipes, upkeep
+from gpu_envs.known import native, registration
 
 TEST_ENVIRONMENT = "arena"  # of the native tests: it uses every stage of the engine
 TEST_BUILD = ROOT / "build" / "gpu"

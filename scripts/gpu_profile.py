@@ -21,10 +21,10 @@ import gpu_native as native
 import gpu_speed
 from gpu_evidence import Evidence
 
-from gpu_envs import measures
 from gpu_envs.benchmark import memory
 from gpu_envs.benchmark.cases import open_case
 from gpu_envs.benchmark.points import Subject
+from gpu_envs.known import measures
 
 _SECTIONS = (
     *("SpeedOfLight", "LaunchStats", "Occupancy", "SchedulerStats", "WarpStateStats"),
@@ -133,7 +133,7 @@ def short(name: str) -> str:
 
 def _subject(name: str, dry_run: bool) -> Subject:
     """The worlds of an environment's first bar, spread out."""
-    drawn = bool(measures.of(name)["benchmark"].get("drawn"))
+    drawn = bool(measures.measures_of(name)["benchmark"].get("drawn"))
     return open_case(gpu_speed.largest(name, dry_run), drawn)
 
 

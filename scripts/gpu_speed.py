@@ -17,7 +17,6 @@ import gpu_native as native
 import gpu_steps as steps
 from gpu_evidence import Evidence
 
-from gpu_envs import measures, registration
 from gpu_envs.benchmark import bars as promises
 from gpu_envs.benchmark import cases, memory
 from gpu_envs.benchmark.clock import Clock
@@ -25,6 +24,7 @@ from gpu_envs.benchmark.loop import Bench
 from gpu_envs.benchmark.plan import Form, Plan
 from gpu_envs.benchmark.points import Case, Point
 from gpu_envs.benchmark.report import Bar, Report, Table, si
+from gpu_envs.known import measures, registration
 
 BLOCKS = (128, 32, 64, 256)  # threads
 SHAPES = (  # lanes and threads of a block, by what they are likely to tell; 0: the engine's choice
@@ -38,7 +38,7 @@ _SHORT = 4_096  # worlds: with fewer a step may be shorter than its launch
 
 def device_bars(name: str) -> list[dict[str, Any]]:
     """Promises of an environment on a GPU."""
-    found = measures.of(name)["benchmark"].get("bars", ())
+    found = measures.measures_of(name)["benchmark"].get("bars", ())
     return [bar for bar in found if bar.get("on") == "device"]
 
 
@@ -49,7 +49,7 @@ def promising(dry_run: bool) -> list[str]:
 
 def unmeasured() -> list[str]:
     """All bars, where there is nothing to measure them on."""
-    known = {name: measures.of(name)["benchmark"] for name in registration.shipped()}
+    known = {name: measures.measures_of(name)["benchmark"] for name in registration.shipped()}
     found = [b for name, data in known.items() for b in promises.unmeasured(name, data, "device")]
     return [bar.line() for bar in found]
 
@@ -85,7 +85,7 @@ class Rows(Report):
 
 
 def _bench(found: Evidence, name: str, dry_run: bool, **how: Any) -> Bench:
-    data = measures.of(name)["benchmark"]
+    data = measures.measures_of(name)["benchmark"]
     whole = (20 if dry_run else data["device_steps"]) if "device_steps" in data else 0
     seconds, run = 0.002 if dry_run else 0.05, memory.timed(not dry_run)
     clock = Clock(seconds, 1 if whole else 3, run, whole)
@@ -158,7 +158,7 @@ def choices(found: Evidence, name: str, dry_run: bool) -> None:
     base = largest(name, dry_run)
     counts = [base.worlds, *(n for n in FEWER if n < base.worlds and not dry_run)]
     clock = Clock(0.002 if dry_run else 0.02, 1 if dry_run else 3, memory.timed(not dry_run))
-    drawn = bool(measures.of(name)["benchmark"].get("drawn"))
+    drawn = bool(measures.measures_of(name)["benchmark"].get("drawn"))
     for worlds in counts:
         own: float | None = None
         for lanes, block in SHAPES[: 4 if dry_run else None]:
@@ -205,7 +205,10 @@ def _crowds(name: str, dry_run: bool) -> Iterator[Case]:
     """Powers of ten agents in a world, with every number of lanes, as far as there can be."""
     description, module = registration.find(name), native.tested(dry_run, name)
     total = 200 if dry_run else 200_000
-    if description["agents"].isdecimal() or "device_steps" in measures.of(name)["benchmark"]:
+    if (
+        description["agents"].isdecimal()
+        or "device_steps" in measures.measures_of(name)["benchmark"]
+    ):
         return
     most = 1 if dry_run else None
     for agents, lanes in itertools.product((10, 100, 1000)[:most], steps.LANES[:most]):

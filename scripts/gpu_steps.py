@@ -16,9 +16,9 @@ import gpu_native as native
 import numpy as np
 from gpu_evidence import Evidence
 
-from gpu_envs import registration
 from gpu_envs.benchmark import cases, memory
 from gpu_envs.benchmark.worlds import Run
+from gpu_envs.known import registration
 
 LANES = (0, *cases.LANES)  # per world; 0 is the tuned choice
 WAYS = (*(("group", lanes) for lanes in LANES), ("flat", 0))  # schedules and their lanes

@@ -10,15 +10,15 @@ from gpu_evidence import Evidence
 from gpu_speed import Rows
 from gpu_steps import status_of
 
-from gpu_envs import measures, registration
 from gpu_envs.benchmark.report import Bar, si
+from gpu_envs.known import measures, registration
 
 _COMPARED, _TIMED, _PATIENCE = 8, 20, 60.0  # updates, updates, seconds
 
 
 def trained() -> dict[str, dict[str, Any]]:
     """What the data of environments says of training on a GPU, where it says how to fill one."""
-    known = {name: measures.of(name)["training"] for name in registration.shipped()}
+    known = {name: measures.measures_of(name)["training"] for name in registration.shipped()}
     return {name: training for name, training in known.items() if "device" in training}
 
 

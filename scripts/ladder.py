@@ -27,13 +27,14 @@ sys.path.insert(0, str(ROOT))  # the tree this script belongs to
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
-from gpu_envs import pipes  # noqa: E402
 from gpu_envs.benchmark import machine  # noqa: E402
 from gpu_envs.benchmark.report import Bar, Report, Table  # noqa: E402
-from gpu_envs.train import checkpoint, evaluate, worlds  # noqa: E402
+from gpu_envs.policies import checkpoint, saved, teams  # noqa: E402
+from gpu_envs.policies.sharing import groups  # noqa: E402
+from gpu_envs.policies.teams import NOBODY  # noqa: E402
+from gpu_envs.terminal import broken_pipes  # noqa: E402
+from gpu_envs.train import evaluate, worlds  # noqa: E402
 from gpu_envs.train.config import Config  # noqa: E402
-from gpu_envs.train.opponents import NOBODY  # noqa: E402
-from gpu_envs.train.self_play import groups  # noqa: E402
 
 LARGE = 1000  # weights, from which on a copy holds them in half the bytes
 
@@ -45,7 +46,7 @@ class Ladder:
     """Policies by the steps at which they were kept; chance is the one at -1."""
 
     steps: list[int]
-    teams: list[evaluate.Team]
+    teams: list[teams.Team]
     sides: dict[str, list[int]]  # agents
 
     @property
@@ -68,8 +69,8 @@ def load(folder: Path, env: Any) -> Ladder:
     sides = groups("role", env.agent_names)
     if len(sides) != 2:
         raise SystemExit(f"error: a ladder is between two roles, not {', '.join(sides)}")
-    teams = [evaluate.Team.at_random(env.simulator)]
-    teams += [evaluate.Team.load(path, env.simulator) for path in paths]
+    teams = [teams.Team.at_random(env.simulator)]
+    teams += [teams.Team.load(path, env.simulator) for path in paths]
     return Ladder([-1, *(int(path.stem) for path in paths)], teams, sides)
 
 
@@ -77,7 +78,7 @@ def keep(source: Path, target: Path) -> None:
     """Copy the rungs of a run, in about half the bytes."""
     target.mkdir(parents=True, exist_ok=True)
     for path in sorted(source.glob("*.ckpt")):
-        tree = evaluate.read(path)
+        tree = saved.read(path)
         for state in tree["policies"].values():
             for name, weights in state.items():
                 if weights.dtype == torch.float32 and weights.numel() >= LARGE:
@@ -192,7 +193,7 @@ def main() -> int:
     paths = sorted((given.run / "ladder").glob("*.ckpt"))
     if not paths:
         parser.error(f"{given.run}/ladder has no policies: train with --ladder-every")
-    config = Config(**evaluate.read(paths[-1])["config"])
+    config = Config(**saved.read(paths[-1])["config"])
     if given.keep is not None:
         keep(given.run / "ladder", given.keep / "ladder")
     run = given.keep or given.run
@@ -238,5 +239,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     sys.exit(main())

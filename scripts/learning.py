@@ -36,21 +36,20 @@ import learning_page as page  # noqa: E402
 import torch  # noqa: E402
 from torch import Tensor  # noqa: E402
 
-from gpu_envs import errors, measures, pipes, policies, registration  # noqa: E402
+from gpu_envs import errors  # noqa: E402
 from gpu_envs.benchmark import machine  # noqa: E402
-from gpu_envs.train import (  # noqa: E402
-    command,
-    config,
-    curves,
+from gpu_envs.known import measures, registration  # noqa: E402
+from gpu_envs.players import policy_files  # noqa: E402
+from gpu_envs.policies import (  # noqa: E402
+    agent_kinds,
     distributions,
-    evaluate,
-    kinds,
-    run,
-    settings,
-    worlds,
+    teams,
 )
-from gpu_envs.train.measured import Measure  # noqa: E402
-from gpu_envs.train.opponents import NOBODY  # noqa: E402
+from gpu_envs.policies.options import flag_of  # noqa: E402
+from gpu_envs.policies.teams import NOBODY  # noqa: E402
+from gpu_envs.terminal import broken_pipes  # noqa: E402
+from gpu_envs.train import command, config, curves, evaluate, run, settings, worlds  # noqa: E402
+from gpu_envs.train.task_measures import Measure  # noqa: E402
 
 Task = dict[str, Any]
 Who = Path | str | Task | None  # plays: a file, a scripted policy of the data, or chance
@@ -62,7 +61,7 @@ def tasks() -> dict[str, Task]:
     """Return what there is to learn, by name; each knows the id of its environment."""
     found: dict[str, Task] = {}
     for name in registration.shipped():
-        held = measures.of(name)
+        held = measures.measures_of(name)
         for task, data in held["learning"].items():
             usual = {} if "measure" in data else held["training"]["measure"]
             found.setdefault(task, {"id": name, **usual, **data})
@@ -94,7 +93,7 @@ def words(task: Task) -> list[str]:
 
 def _flags(options: Task) -> Iterator[str]:
     for name, value in options.items():
-        yield from (config.flag_of(name), str(value).lower())
+        yield from (flag_of(name), str(value).lower())
 
 
 # ---- measuring
@@ -132,24 +131,24 @@ class Scripted:
         return outputs if mask is None else outputs.masked_fill(mask == 0, -1), None, None
 
 
-def _team(who: Who, made: config.Config, env: Any) -> evaluate.Team:
+def _team(who: Who, made: config.Config, env: Any) -> teams.Team:
     if who is None:
-        return evaluate.Team.at_random(env.simulator)
+        return teams.Team.at_random(env.simulator)
     if isinstance(who, Path):
-        return evaluate.Team.load(who, env.simulator)
+        return teams.Team.load(who, env.simulator)
     told: Task = {"scripted": who} if isinstance(who, str) else who
     where, how = told["scripted"], told.get("with", {})
-    numbers = evaluate.agents_of(made, env.agent_names)
-    found = kinds.of(env.simulator, torch.device("cpu"), env.single_action_space)
+    numbers = teams.agents_of(made, env.agent_names)
+    found = agent_kinds.kinds_of(env.simulator, torch.device("cpu"), env.single_action_space)
     named = [{**how, "role": kind.name} if kind.name else how for kind in found]
     players: list[Any] = [
         Scripted(where, kind.actions, **own) for kind, own in zip(found, named, strict=True)
     ]
     of_agent = [
         NOBODY if number == NOBODY else kind
-        for number, kind in zip(numbers, kinds.of_agents(found), strict=True)
+        for number, kind in zip(numbers, agent_kinds.kind_of_each_agent(found), strict=True)
     ]
-    return evaluate.Team(players, of_agent, {}, found)
+    return teams.Team(players, of_agent, {}, found)
 
 
 def measured(
@@ -307,7 +306,7 @@ def measure_kept(name: str, task: Task, order: Order) -> None:
         return measured(task, who, best["episodes"], EPISODE_SEED, elsewhere)
 
     best = page.kept(page.Task(name, task, page.runs(order.root, name)))
-    path = order.root / policies.folder().name / f"{task['id']}.ckpt"
+    path = order.root / policy_files.folder().name / f"{task['id']}.ckpt"
     found = reached(path)
     if found != best["trained"]:
         raise ValueError(f"{path} reaches {found}, not what is kept of it: {best['trained']}")
@@ -343,7 +342,7 @@ def _facts(name: str, task: Task, seed: int, minutes: float, order: Order) -> di
 
 def keep_policies(source: Path, env_id: str, root: Path) -> None:
     """Copy a policy file, which names no option of the run beyond what playing needs."""
-    target = root / policies.folder().name / f"{env_id}.ckpt"
+    target = root / policy_files.folder().name / f"{env_id}.ckpt"
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, target)
     print(f"{target.name}: {target.stat().st_size / 1e3:.0f} KB")
@@ -402,5 +401,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     sys.exit(main())

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpu_envs import fields
+from gpu_envs.known import fields
 from gpu_envs.train import settings
 
 PAGE, PICTURES, RUNS = "docs/learning.md", "docs/curves", "trained/learning"

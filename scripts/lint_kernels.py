@@ -18,12 +18,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import package_rooms
 import rooms
 from sources import File, Tree, functions_of, read_tree
 
-from gpu_envs import pipes
 from gpu_envs.building import rules
 from gpu_envs.building.rules import ALLOW, LIBM, NO_LIBM, occurrences
+from gpu_envs.terminal import broken_pipes
 
 MAX_CPP_FILE, MAX_CPP_FUNCTION = 800, 120
 MAX_PYTHON_MODULE, MAX_PYTHON_FUNCTION = 600, 80
@@ -191,6 +192,23 @@ def rooms_known(tree: Tree) -> Iterator[Problem]:
     for file in tree.under("kernels"):
         if rooms.row_of(file.path.removeprefix("kernels/")) is None:
             yield Problem(file.path, 1, "rooms", "scripts/rooms.py has no such room")
+
+
+def package_imports(tree: Tree) -> Iterator[Problem]:
+    """Imports of the package run down, as its table of rooms says, and in no circle."""
+    for circle in rooms.circles(package_rooms.PACKAGE_ROOMS):
+        message = f"circle: {' - '.join(circle)}"
+        yield Problem("scripts/package_rooms.py", 1, "package-rooms", message)
+    for path, line, message in package_rooms.problems_of(tree.files):
+        yield Problem(path, line, "package-rooms", message)
+    modules = package_rooms.modules_in(tree.files)
+    needed = {
+        module: {found.module for found in package_rooms.imports_of(file, modules.keys())}
+        for module, file in modules.items()
+    }
+    for circle in rooms.circles(needed):
+        message = f"modules import one another: {', '.join(circle)}"
+        yield Problem(modules[circle[0]].path, 1, "package-rooms", message)
 
 
 def search(
@@ -363,6 +381,7 @@ RULES: list[Callable[[Tree], Iterator[Problem]]] = [
     columns,
     include_direction,
     rooms_known,
+    package_imports,
     machine_tests,
     numbers,
     flags,
@@ -405,5 +424,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     sys.exit(main())

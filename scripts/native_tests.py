@@ -38,9 +38,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
 import proofs  # noqa: E402
 
-from gpu_envs import pipes  # noqa: E402
 from gpu_envs.building import places  # noqa: E402
 from gpu_envs.building.objects import digest  # noqa: E402
+from gpu_envs.terminal import broken_pipes  # noqa: E402
 
 # A user may set these; they are part of a proof's name. No others reach a program.
 PASSED = ("ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "GE_EXHAUSTIVE")
@@ -367,5 +367,5 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    pipes.go_on_quietly()
+    broken_pipes.go_on_quietly()
     sys.exit(main(sys.argv[1:]))

@@ -150,7 +150,7 @@ class Tree:
             for folder in PurePosixPath(name).parents:
                 if (around := str(folder / "conftest.py")) in self.names:
                     yield around, AROUND
-        if name == "gpu_envs/native.py":  # it loads what these are compiled to
+        if name == "gpu_envs/known/native.py":  # it loads what these are compiled to
             yield from ((b, STEP) for b in self.names if b.startswith("kernels/bindings/"))
         if name.startswith("gpu_envs/building/"):  # its inputs, beside the sources
             yield "kernels/flags.txt", STEP

@@ -158,7 +158,7 @@ def of_form(
         environment, *kernel, threads, shared = asked
         return gpu.resident(known[(_plain(environment), *kernel)].registers, threads, shared)
 
-    from gpu_envs import native
+    from gpu_envs.known import native
 
     told = bindings.kernels_on_paper(
         name,
@@ -211,9 +211,9 @@ def flat_kernels(name: str, functions: dict[str, Function], stem: str, gpu: Gpu)
 
 def kernels(name: str, worlds: int, gpu: Gpu, folder: Path, every: bool) -> list[Kernel]:
     """What is compiled of an environment, for each of the sizes that are measured on a GPU."""
-    from gpu_envs import native, registration
     from gpu_envs.benchmark.clock import Clock
     from gpu_envs.benchmark.plan import Plan
+    from gpu_envs.known import native, registration
 
     functions = reports(folder)
     bindings, known = native.at("cuda", name), by_kernel(functions)
@@ -274,7 +274,7 @@ def count(name: str) -> list[dict[str, Any]]:
     """Warp instructions of a world's step for each promise whose kernels are the group's."""
     import warp_instructions
 
-    from gpu_envs import native
+    from gpu_envs.known import native
 
     gpu, known = GPUS["H200"], by_kernel(reports(ROOT / "build" / "cuda"))
     made: list[dict[str, Any]] = []
@@ -340,7 +340,8 @@ def main() -> int:
     """Print one of the two tables."""
     import gpu_native
 
-    from gpu_envs import registration, terminal
+    from gpu_envs.known import registration
+    from gpu_envs.terminal import console
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("ids", nargs="*", help="environments; all that are built unless told")
@@ -364,7 +365,7 @@ def main() -> int:
     if options.bars or options.count:
         chosen = chosen or registration.shipped()
         rows = [row for name in chosen for row in bars(name, gpu)]
-        print(*terminal.aligned([_BARS, *rows]), sep="\n")
+        print(*console.aligned([_BARS, *rows]), sep="\n")
         return 0
     names = chosen or gpu_native.names(False)
     if not names:
@@ -374,7 +375,7 @@ def main() -> int:
     found = [k for name in names for k in kernels(name, options.worlds, gpu, folder, options.all)]
     then = json.loads(options.against.read_text()) if options.against else []
     before = {Kernel(**row).key: row for row in then}
-    print(*terminal.aligned(table(found, before)), sep="\n")
+    print(*console.aligned(table(found, before)), sep="\n")
     if options.json:
         options.json.write_text(json.dumps([asdict(kernel) for kernel in found], indent=1) + "\n")
     return 0

@@ -30,8 +30,8 @@ from nearest import ROOT
 
 sys.path.insert(0, str(ROOT))
 
-from gpu_envs import pipes
 from gpu_envs.building import labels, places, shipping, toolchain
+from gpu_envs.terminal import broken_pipes
 
 NOT_PACKED = ("docs/", "examples/", "benchmarks/", "trained/", ".ci/")
 _TOOLS = ("cc1plus", "as", "ld")  # what g++ calls
@@ -102,5 +102,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     sys.exit(main())

@@ -21,7 +21,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from gpu_envs import films, pipes, render
+from gpu_envs.commands import render, videos
+from gpu_envs.terminal import broken_pipes
 
 _SOME = 8  # pictures that are drawn alone
 
@@ -47,7 +48,7 @@ def _film(chosen: argparse.Namespace, own: dict[str, Any]) -> tuple[int, dict[st
         _timed(spent, "draw", lambda: render._draw(env, chosen))  # also chooses a size
         spent.clear()
         count, encoder = 0, _processor(resource.RUSAGE_CHILDREN)
-        with films.film(chosen.out, chosen.size, chosen.fps) as add:
+        with videos.film(chosen.out, chosen.size, chosen.fps) as add:
             while count < chosen.steps:
                 if _timed(spent, "step", lambda: next(steps, None)) is None:
                     break
@@ -90,5 +91,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     main()

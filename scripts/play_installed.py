@@ -16,7 +16,7 @@ if not where.is_relative_to(Path(sys.prefix).resolve()):
 
 import gymnasium  # noqa: E402 - after the check, so that a wrong import is what gets reported
 
-from gpu_envs import measures, registration  # noqa: E402
+from gpu_envs.known import measures, registration  # noqa: E402
 
 _WORLDS, _STEPS, _LIMIT = 4, 30, 12
 

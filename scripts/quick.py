@@ -38,8 +38,9 @@ from ninja_plan import NINJA
 
 sys.path.insert(0, str(ROOT))
 
-from gpu_envs import native, pipes, registration
 from gpu_envs.building import places, upkeep
+from gpu_envs.known import native, registration
+from gpu_envs.terminal import broken_pipes
 
 PYTHON = str(ROOT / ".venv/bin/python")
 BUILD = ROOT / "build" / "dev"
@@ -491,5 +492,5 @@ def _cost(tests: Sequence[Candidate], compiling: Callable[[str], float]) -> floa
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     sys.exit(main())

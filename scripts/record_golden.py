@@ -18,7 +18,8 @@ sys.path.insert(0, str(ROOT))  # the tree this script belongs to
 
 import golden_cases  # noqa: E402
 
-from gpu_envs import native, pipes  # noqa: E402
+from gpu_envs.known import native  # noqa: E402
+from gpu_envs.terminal import broken_pipes  # noqa: E402
 
 
 def run(case: golden_cases.Case) -> tuple[str, str]:
@@ -69,5 +70,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     sys.exit(main())

@@ -36,8 +36,10 @@ import gymnasium  # noqa: E402
 import numpy as np  # noqa: E402
 
 import gpu_envs  # noqa: E402
-from gpu_envs import errors, pipes, registration  # noqa: E402
+from gpu_envs import errors  # noqa: E402
 from gpu_envs.benchmark import machine  # noqa: E402
+from gpu_envs.known import registration  # noqa: E402
+from gpu_envs.terminal import broken_pipes  # noqa: E402
 
 Array = np.ndarray[Any, Any]
 PARTS, TWIN_STEPS, LOOK, BATCHES = 8, 16, 16, 61
@@ -310,5 +312,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     sys.exit(main())

@@ -13,9 +13,9 @@ import sys
 
 import gpu_package  # noqa: F401  # finds the package where Gymnasium is missing
 
-from gpu_envs import pipes
+from gpu_envs.terminal import broken_pipes
 from gpu_envs.train import command
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     command.parse([*sys.argv[1:], "--help"], "scripts/train")

@@ -17,9 +17,10 @@ from collections.abc import Callable
 
 import torch
 
-from gpu_envs import VectorEnv, pipes
+from gpu_envs import VectorEnv
+from gpu_envs.policies.noise import ACTIONS, Noise
+from gpu_envs.terminal import broken_pipes
 from gpu_envs.train.config import make
-from gpu_envs.train.noise import ACTIONS, Noise
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
 
@@ -101,5 +102,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     main()

@@ -24,11 +24,12 @@ from typing import Any
 
 import gpu_native as native
 
-from gpu_envs import pipes, registration
 from gpu_envs.benchmark import memory
 from gpu_envs.benchmark.cases import LANES
 from gpu_envs.benchmark.clock import Clock
 from gpu_envs.benchmark.worlds import Run
+from gpu_envs.known import registration
+from gpu_envs.terminal import broken_pipes
 
 TABLE = native.ROOT / "kernels" / "engine" / "cuda" / "tuning_table.hpp"
 BLOCKS = (32, 64, 128, 256)
@@ -314,5 +315,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     sys.exit(main())

@@ -340,8 +340,8 @@ def _count(module: str, name: str, worlds: int, parameters: dict[str, Any]) -> N
     """Play random actions on emulated lanes; the process writes what it counted as it ends."""
     import numpy as np
 
-    from gpu_envs import native
-    from gpu_envs.simulator import Simulator
+    from gpu_envs.core.simulator import Simulator
+    from gpu_envs.known import native
 
     native._module_of = lambda target, name: Path(module)  # in place of the CPU's own
     simulator = Simulator(name, worlds, device="cpu", arrays="numpy", **parameters)
@@ -361,8 +361,8 @@ def _count(module: str, name: str, worlds: int, parameters: dict[str, Any]) -> N
 
 def _built(stem: str, lanes: int) -> tuple[Path, list[Path]]:
     """Return the module that counts, and the objects for the GPU."""
-    from gpu_envs import native
     from gpu_envs.building import flags, jobs, places, recipes, upkeep
+    from gpu_envs.known import native
 
     os.environ["GPU_ENVS_CUDA_ARCHS"] = "90"
     header, target = places.environments()[stem], native.cpu_target()
@@ -409,7 +409,7 @@ class Estimate:
 
 @cache
 def _estimates(name: str, parameters: str, worlds: int, lanes: int) -> dict[str, Estimate]:
-    from gpu_envs import registration
+    from gpu_envs.known import registration
 
     found = registration.find(name)
     module, objects = _built(registration.home(found["id"]).stem, lanes)

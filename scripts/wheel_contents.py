@@ -13,8 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from gpu_envs import pipes
 from gpu_envs.building import places
+from gpu_envs.terminal import broken_pipes
 
 ROOT = Path(__file__).resolve().parents[1]
 _KINDS = {  # the first that matches
@@ -107,5 +107,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    pipes.end_quietly()
+    broken_pipes.end_quietly()
     sys.exit(main())

@@ -26,9 +26,9 @@ import gymnasium  # noqa: E402
 import pytest  # noqa: E402
 
 import gpu_envs  # noqa: E402
-from gpu_envs import native, registration  # noqa: E402
-from gpu_envs.build import build_header  # noqa: E402
 from gpu_envs.building import places, upkeep  # noqa: E402
+from gpu_envs.commands.build import build_header  # noqa: E402
+from gpu_envs.known import native, registration  # noqa: E402
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # A process per core: torch, which reads this when it is imported, would have as many threads in

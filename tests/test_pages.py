@@ -18,7 +18,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from gpu_envs.__main__ import main
-from gpu_envs.measures import sizes
+from gpu_envs.known.measures import sizes
 
 ROOT = Path(__file__).parents[1]
 CATALOGUE = [

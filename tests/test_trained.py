@@ -13,13 +13,15 @@ pytest.importorskip("torch", reason="needs gpu_envs[train]")
 
 import torch
 
-from gpu_envs import measures, policies, registration
+from gpu_envs.known import measures, registration
+from gpu_envs.players import policy_files
+from gpu_envs.policies import saved, teams
+from gpu_envs.policies.sharing import groups
+from gpu_envs.policies.teams import NOBODY
 from gpu_envs.train import evaluate, worlds
 from gpu_envs.train.config import Config
-from gpu_envs.train.opponents import NOBODY
-from gpu_envs.train.self_play import groups
 
-FILES = sorted(policies.folder().glob("*.ckpt"))
+FILES = sorted(policy_files.folder().glob("*.ckpt"))
 
 
 @pytest.fixture(autouse=True)
@@ -34,13 +36,13 @@ def one_thread() -> Iterator[None]:
 def test_every_environment_with_something_to_learn_has_one() -> None:
     found = {path.stem for path in FILES}
     ours = set(registration.shipped())
-    assert found == {name for name in ours if measures.of(name)["learning"]}
+    assert found == {name for name in ours if measures.measures_of(name)["learning"]}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_trained_policy_is_small_and_better_than_chance(path: Path) -> None:
     assert path.stat().st_size < 1_000_000
-    tree = evaluate.read(path)
+    tree = saved.read(path)
     config, agents = Config(**tree["config"]), tree["outlook"]["agents"]
     assert not {"out", "init"} & set(tree["config"])  # nobody's folders
     own: dict[str, Any] = {**config.parameters, **config.evaluation_parameters}
@@ -49,7 +51,7 @@ def test_a_trained_policy_is_small_and_better_than_chance(path: Path) -> None:
         count, own["max_episode_steps"] = 1, 60
     env = worlds.make(config.env, count, device="cpu", arrays="torch", threads=1, **own)
     with closing(env):
-        team = evaluate.Team.load(path, env.simulator)
+        team = teams.Team.load(path, env.simulator)
         sides = groups(config.policies, env.agent_names, config.learn)
         played = {}
         for side, members in {"": [], **sides}.items():  # one side learned at a time, at first none

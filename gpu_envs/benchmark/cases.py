@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from gpu_envs import native
 from gpu_envs.benchmark import memory
 from gpu_envs.benchmark.clock import Call, Clock
 from gpu_envs.benchmark.points import Case, Point, Subject
 from gpu_envs.benchmark.worlds import PREPARED, Run
+from gpu_envs.known import native
 
 LANES = (1, 8, 32)  # per world
 GRAPHS = (1, 32)  # steps in a CUDA graph

@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gpu_envs import errors, fields, flags, measures, native
+from gpu_envs import errors
 from gpu_envs.benchmark import look, loop, machine, memory
 from gpu_envs.benchmark.clock import Clock
 from gpu_envs.benchmark.plan import Plan
 from gpu_envs.benchmark.report import Report
+from gpu_envs.known import fields, measures, native
+from gpu_envs.terminal import flags
 
 _BUSY = 0.5  # load per core at the start from which figures are worth a warning
 _OF_FULL = ("quick", "bars", "no_peers")
@@ -149,7 +151,7 @@ def _run(name: str, device: str, arguments: argparse.Namespace, report: Report) 
         # Events and arrays of torch are of the current device, where nothing else is said.
         memory.torch().cuda.set_device(int(ordinal))
     clock = clock_of(
-        measures.of(name)["benchmark"],
+        measures.measures_of(name)["benchmark"],
         on_gpu,
         seconds=seconds,
         repeats=arguments.repeats,

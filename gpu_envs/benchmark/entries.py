@@ -8,13 +8,13 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from gpu_envs import registration
 from gpu_envs.benchmark import memory
 from gpu_envs.benchmark.clock import Call
 from gpu_envs.benchmark.points import Case, Subject
 from gpu_envs.benchmark.worlds import draw_valid
-from gpu_envs.layout import Layout
-from gpu_envs.simulator import Simulator
+from gpu_envs.core.layout import Layout
+from gpu_envs.core.simulator import Simulator
+from gpu_envs.known import registration
 
 
 def ways(on_gpu: bool, most: int, is_short: bool) -> Iterator[dict[str, Any]]:

@@ -10,14 +10,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from gpu_envs import native
 from gpu_envs.benchmark import bars, plots
 from gpu_envs.benchmark.cases import measure, open_case
 from gpu_envs.benchmark.limits import PAIR_OPERATIONS, Limits, byte_table
 from gpu_envs.benchmark.plan import Form, Plan
 from gpu_envs.benchmark.points import Case, Point
 from gpu_envs.benchmark.report import Report, Table, si
-from gpu_envs.progress import Progress
+from gpu_envs.known import native
+from gpu_envs.terminal.progress import Progress
 
 _WATCHED_WORLDS, _MOST_STAGES, _MOST_LETTERS = 64, 12, 60
 

@@ -8,7 +8,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from gpu_envs import native
+from gpu_envs.known import native
 
 _PACKAGES = ("gpu_envs", "numpy", "gymnasium", "torch", "envpool", "gymnax", "jax")
 # Cores of one machine may differ; the first one's caches stand for all.

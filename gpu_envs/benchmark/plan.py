@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from gpu_envs import measures, registration
 from gpu_envs.benchmark.cases import GRAPHS, LANES, probe
 from gpu_envs.benchmark.clock import Clock
 from gpu_envs.benchmark.machine import cores
 from gpu_envs.benchmark.points import Case
 from gpu_envs.benchmark.worlds import output_bytes
+from gpu_envs.known import measures, registration
 
 WORLDS = (1, 64, 4096)  # of an environment without data
 QUICK_WORLDS, QUICK_WHOLE_WORLDS = 1024, 64  # at most, in a quick run; of whole episodes
@@ -53,7 +53,7 @@ class Plan:
     @property
     def data(self) -> dict[str, Any]:
         """The environment's section."""
-        found: dict[str, Any] = measures.of(self.name)["benchmark"]
+        found: dict[str, Any] = measures.measures_of(self.name)["benchmark"]
         return found
 
     @property

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from gpu_envs import extras
 from gpu_envs.benchmark.memory import has
 from gpu_envs.benchmark.points import Point
 from gpu_envs.benchmark.report import Report
+from gpu_envs.known import extras
 
 _MARKS = [m * 10.0**e for e in range(-3, 13) for m in (1, 1.5, 2, 3, 4, 5, 7)]
 

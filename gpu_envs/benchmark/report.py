@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gpu_envs import terminal
 from gpu_envs.benchmark.points import Point
+from gpu_envs.terminal import console
 
 
 def si(value: float) -> str:
@@ -187,5 +187,5 @@ def _print(table: Table) -> None:
 
 
 def _print_plain(table: Table) -> None:
-    lines = terminal.aligned([table.header, *table.rows])
+    lines = console.aligned([table.header, *table.rows])
     print("", table.title, *lines, *filter(None, [table.note]), "", sep="\n", flush=True)

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from gpu_envs.benchmark import memory
-from gpu_envs.layout import OUTPUTS
-from gpu_envs.split import Split
+from gpu_envs.core.split import Split
+from gpu_envs.known.outputs import OUTPUTS
 
 LEAN = ("obs", "reward", "terminated", "truncated")
 PREPARED = 8  # arrays of actions, taken in turn

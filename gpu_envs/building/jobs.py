@@ -21,7 +21,7 @@ _LINE_EVERY = 10.0  # [s], where lines are not written over
 class Progress:
     """One line that is written over on a terminal; elsewhere one at most every ten seconds.
 
-    `gpu_envs.progress` is the same for what may import the package.
+    `gpu_envs.terminal.progress` is the same for what may import the package.
     """
 
     def __init__(self, title: str, total: int) -> None:

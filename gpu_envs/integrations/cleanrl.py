@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_envs import vector
+from gpu_envs.faces import vector
 from gpu_envs.integrations.host import fetch
 
 _NEWER = ("final_obs", "final_info", "episode_stats")

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gpu_envs.simulator import Simulator
-from gpu_envs.vector import VectorEnv
+from gpu_envs.core.simulator import Simulator
+from gpu_envs.faces.vector import VectorEnv
 
 
 def has_masks(env: VectorEnv) -> bool:
@@ -21,7 +21,7 @@ def choices(simulator: Simulator) -> np.ndarray[Any, Any] | None:
     The mask of an agent that has left, or is not there, allows nothing, and what it does is
     ignored; but a number that its role does not have is a bad action all the same.
     """
-    mask = simulator.layout.of("action_mask")
+    mask = simulator.layout.output("action_mask")
     if not simulator.instance.get("roles") or simulator.split is not None or mask is None:
         return None
     counts = np.zeros(simulator.agents_per_world, np.int64)

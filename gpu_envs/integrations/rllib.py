@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from gpu_envs import errors, extras
-from gpu_envs.autoreset import AutoresetMode
-from gpu_envs.vector import VectorEnv
+from gpu_envs import errors
+from gpu_envs.core.autoreset import AutoresetMode
+from gpu_envs.faces.vector import VectorEnv
+from gpu_envs.known import extras
 
 try:
     from ray.rllib.algorithms.algorithm_config import AlgorithmConfig

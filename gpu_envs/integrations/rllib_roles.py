@@ -15,12 +15,13 @@ from gymnasium import Space, spaces
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 from ray.rllib.env.vector.vector_multi_agent_env import VectorMultiAgentEnv
 
-from gpu_envs import errors, registration
-from gpu_envs.autoreset import AutoresetMode
-from gpu_envs.layout import Outputs
-from gpu_envs.role_actions import Joiner
-from gpu_envs.roles import Parts, Role
-from gpu_envs.simulator import Simulator
+from gpu_envs import errors
+from gpu_envs.core.autoreset import AutoresetMode
+from gpu_envs.core.roles import Parts, Role
+from gpu_envs.core.simulator import Simulator
+from gpu_envs.known import registration
+from gpu_envs.known.outputs import Outputs
+from gpu_envs.players.role_actions import Joiner
 
 ByAgent = dict[str, Any]
 SEEN, MASK = "observations", "action_mask"  # as RLlib's module for masks reads them
@@ -140,7 +141,7 @@ class Worlds(VectorMultiAgentEnv):
     def _observed(self, outputs: Outputs, seen: Any) -> list[ByAgent]:
         observed: list[ByAgent] = self._nothing()
         for role in self._roles:
-            part = self._parts.of(role.name, outputs)
+            part = self._parts.part(role.name, outputs)
             if part.action_mask is not None:  # who waits for a turn may have one thing to do
                 self._idle[role.name] = part.action_mask.argmax(-1)
             for world, k in np.argwhere(seen[:, role.at]).tolist():
@@ -175,7 +176,7 @@ def _simulator(name: str, worlds: int, keywords: Mapping[str, Any]) -> Simulator
         wanted["roles"] = "split"
     simulator = Simulator(name, worlds, **wanted)
     needed = [n for n in ("action_mask", "agent_active") if n in simulator.instance["outputs"]]
-    if all(simulator.layout.of(n) is not None for n in needed):
+    if all(simulator.layout.output(n) is not None for n in needed):
         return simulator
     simulator.close()
     return Simulator(name, worlds, **{**wanted, "outputs": [*wanted["outputs"], *needed]})

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from gymnasium import Space, spaces
 
-from gpu_envs import extras
-from gpu_envs.batched_parallel import BatchedParallelEnv
+from gpu_envs.faces.batched_parallel import BatchedParallelEnv
+from gpu_envs.known import extras
 
 try:
     import torch

@@ -13,11 +13,14 @@ from typing import Any
 import numpy as np
 from gymnasium import Wrapper
 
-from gpu_envs import attributes, errors, extras, resets
-from gpu_envs.autoreset import AutoresetMode
+from gpu_envs import errors
+from gpu_envs.core import resets
+from gpu_envs.core.autoreset import AutoresetMode
+from gpu_envs.faces import attributes
+from gpu_envs.faces.vector import VectorEnv
 from gpu_envs.integrations import padding
 from gpu_envs.integrations.host import fetch
-from gpu_envs.vector import VectorEnv
+from gpu_envs.known import extras
 
 try:
     from stable_baselines3.common.monitor import Monitor
@@ -208,6 +211,6 @@ def _require_usable(env: VectorEnv) -> None:
     if simulator.autoreset_mode is not AutoresetMode.SAME_STEP:
         mode = simulator.autoreset_mode.value
         raise ValueError(f"autoreset_mode must be 'SameStep', got {mode!r}")
-    missing = [name for name in _NEEDED if simulator.layout.of(name) is None]
+    missing = [name for name in _NEEDED if simulator.layout.output(name) is None]
     if missing:
         raise ValueError(f"outputs must include {', '.join(missing)}")

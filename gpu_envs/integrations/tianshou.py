@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from gpu_envs import attributes, errors, extras
-from gpu_envs.autoreset import AutoresetMode
+from gpu_envs import errors
+from gpu_envs.core.autoreset import AutoresetMode
+from gpu_envs.faces import attributes
+from gpu_envs.faces.vector import VectorEnv
 from gpu_envs.integrations import padding
-from gpu_envs.vector import VectorEnv
+from gpu_envs.known import extras
 
 try:
     from tianshou.data import Batch

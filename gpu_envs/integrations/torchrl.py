@@ -14,12 +14,14 @@ from typing import Any
 
 from gymnasium import spaces
 
-from gpu_envs import errors, extras, options, registration, resets
+from gpu_envs import errors
+from gpu_envs.core import options, resets
+from gpu_envs.core.roles import Parts, Role
+from gpu_envs.core.simulator import Simulator
 from gpu_envs.integrations import padding
-from gpu_envs.layout import Outputs
-from gpu_envs.role_actions import Joiner
-from gpu_envs.roles import Parts, Role
-from gpu_envs.simulator import Simulator
+from gpu_envs.known import extras, registration
+from gpu_envs.known.outputs import Outputs
+from gpu_envs.players.role_actions import Joiner
 
 try:
     import torch
@@ -113,7 +115,7 @@ class TorchRLEnv(EnvBase):
 
     def _make_specs(self) -> None:
         simulator, worlds = self.simulator, self.simulator.num_worlds
-        state = simulator.layout.of("state")
+        state = simulator.layout.output("state")
         of_world = {}
         if state is not None:
             of_world["state"] = Unbounded(state.shape, dtype=getattr(torch, state.type))
@@ -135,9 +137,9 @@ class TorchRLEnv(EnvBase):
         observed = {"observation": _observation_spec(group.observation_space, lead)}
         if group.is_masked:
             observed["action_mask"] = _flags(*lead, action.n)
-        if simulator.layout.of("agent_active") is not None and not self._is_hidden:
+        if simulator.layout.output("agent_active") is not None and not self._is_hidden:
             observed["agent_active"] = _flags(*lead)
-        if simulator.layout.of("reward_parts") is not None:
+        if simulator.layout.output("reward_parts") is not None:
             parts = {name: Unbounded((*lead, 1)) for name in simulator.reward_parts}
             observed["reward_parts"] = Composite(parts, shape=lead)
         return observed
@@ -165,7 +167,7 @@ class TorchRLEnv(EnvBase):
         self._begin(mask, outputs)
         of_groups = [self._observed(*pair) for pair in self._split(outputs)]
         for group, of_group in zip(self._groups, of_groups, strict=True):
-            if self.simulator.layout.of("reward_parts") is not None:
+            if self.simulator.layout.output("reward_parts") is not None:
                 zero = torch.zeros((*group.lead, 1), device=self.device)
                 names = self.simulator.reward_parts
                 of_group["reward_parts"] = {name: zero.clone() for name in names}
@@ -225,7 +227,7 @@ class TorchRLEnv(EnvBase):
         if self._parts is None:
             (group,) = self._groups
             return [(group, outputs if group.name else _alone(outputs))]
-        return [(g, self._parts.of(g.role.name, outputs)) for g in self._groups if g.role]
+        return [(g, self._parts.part(g.role.name, outputs)) for g in self._groups if g.role]
 
     def _actions(self, tensordict: TensorDictBase) -> Any:
         given = []
@@ -319,7 +321,7 @@ def _simulator(name: str, worlds: int, keywords: Mapping[str, Any]) -> tuple[Sim
     """Make a simulator that tells who is there, and say whether nobody asked for that."""
     simulator = Simulator(name, worlds, **keywords)
     needed, instance = "agent_active", simulator.instance
-    is_told = simulator.layout.of(needed) is not None or needed not in instance["outputs"]
+    is_told = simulator.layout.output(needed) is not None or needed not in instance["outputs"]
     if is_told or instance["turns"]:
         return simulator, False
     simulator.close()
@@ -329,7 +331,7 @@ def _simulator(name: str, worlds: int, keywords: Mapping[str, Any]) -> tuple[Sim
 
 def _groups_of(simulator: Simulator, is_by_role: bool) -> list[_Group]:
     worlds, agents = simulator.num_worlds, simulator.agents_per_world
-    is_masked = simulator.layout.of("action_mask") is not None
+    is_masked = simulator.layout.output("action_mask") is not None
     if is_by_role:
         return [
             _Group(

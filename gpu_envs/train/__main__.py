@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from gpu_envs import extras, pipes
+from gpu_envs.known import extras
+from gpu_envs.terminal import broken_pipes
 from gpu_envs.train import command
 
 
@@ -26,5 +27,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    pipes.go_on_quietly()
+    broken_pipes.go_on_quietly()
     sys.exit(main())

@@ -78,7 +78,7 @@ def _by_role(value: Any) -> Values:
     return dict(value) if isinstance(value, Mapping) else {ALL: value}
 
 
-def of(value: Any, kind: Callable[[str], Any]) -> Values:
+def values_by_role(value: Any, kind: Callable[[str], Any]) -> Values:
     """Return a value as a dict by role, whatever form it came in."""
     if isinstance(value, Mapping):
         return dict(value)

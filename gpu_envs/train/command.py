@@ -8,9 +8,12 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, get_type_hints
 
-from gpu_envs import errors, fields, flags, measures, native, registration
+from gpu_envs import errors
+from gpu_envs.known import fields, measures, native, registration
+from gpu_envs.policies.options import flag_of
+from gpu_envs.terminal import flags
 from gpu_envs.train import by_role, settings
-from gpu_envs.train.config import Config, flag_of, reader
+from gpu_envs.train.config import GROUPS, Config, reader
 
 PROGRAM = "python -m gpu_envs train"
 _ABOUT = (
@@ -23,13 +26,12 @@ _ABOUT = (
 
 
 def _add_options(parser: argparse.ArgumentParser, preset: Mapping[str, Any]) -> None:
-    hints, groups, others = get_type_hints(Config), {}, []
+    hints, others = get_type_hints(Config), []
+    groups = {name: parser.add_argument_group(name) for name in GROUPS}
     for field in dataclasses.fields(Config):
         if not field.metadata:
             continue
         name, kind = field.metadata["group"], hints[field.name]
-        if name not in groups:
-            groups[name] = parser.add_argument_group(name)
         default = preset.get(field.name, field.default)
         shown = str(default).lower() if kind is bool else f"{default}"
         doc = f"{field.metadata['help']} (default {shown or repr(shown)})"
@@ -72,7 +74,7 @@ def parser_for(env: str | None, *, is_help: bool = False, program: str = PROGRAM
     parser.add_argument("env", metavar="ENV", help="id of the environment, such as CartPole-v0")
     look = registration.find if is_help else native.described
     entry = None if env is None else look(env)
-    training = {} if entry is None else measures.of(entry["id"])["training"]
+    training = {} if entry is None else measures.measures_of(entry["id"])["training"]
     _add_options(parser, training.get("defaults", {}))
     if entry is not None:
         parser.add_argument(

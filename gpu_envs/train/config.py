@@ -1,87 +1,74 @@
-"""Everything that can be chosen about a training run: one dataclass, which is the command line too.
+"""The options of a training run: one dataclass, which is the command line too.
 
-A field's help, limits and choices stand beside its default, and `command` makes the options from
-them. Options that are marked `by_role` may differ from role to role. Defaults per environment are
-data beside its header (`gpu_envs.measures`).
+Those that a saved policy keeps are inherited. A field's help, limits and choices stand beside its
+default, and `command` makes the command line from them. Options that are marked `by_role` may
+differ from role to role. Defaults per environment are data beside its header
+(`gpu_envs.known.measures`).
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from gpu_envs import errors, fields, flags, measures, registration
+from gpu_envs import errors
+from gpu_envs.known import measures, registration
+from gpu_envs.policies.options import PolicyOptions, flag_of, option
+from gpu_envs.terminal import flags
 from gpu_envs.train import by_role
 
-
-def _option(
-    default: Any,
-    group: str,
-    doc: str,
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    choices: tuple[str, ...] = (),
-    also: tuple[str, ...] = (),
-    by_role: bool = False,
-) -> Any:
-    facts = {"group": group, "help": doc, "low": low, "high": high, "choices": choices}
-    facts["also"] = also  # flags of other libraries' that mean the same
-    facts["by_role"] = by_role  # whether each role may have a value of its own
-    return dataclasses.field(default=default, metadata=facts)
+# The order of the headings in --help.
+GROUPS = ("run", "machine", "rollout", "update", "network", "self-play", "evaluation")
 
 
 @dataclass(frozen=True)
-class Config:
+class Config(PolicyOptions):
     """One training run."""
 
-    env: str
-    seed: int = _option(1, "run", "of worlds, weights and samples", low=0, high=2**63 - 1)
-    out: str = _option("runs/<env>/<seed>", "run", "folder for the results")
-    init: str = _option("", "run", "start from the policies of this best.ckpt or checkpoint.ckpt")
-    resume: bool = _option(False, "run", "continue the run in that folder where it stopped")
-    total_steps: int = _option(
+    out: str = option("runs/<env>/<seed>", "run", "folder for the results")
+    init: str = option("", "run", "start from the policies of this best.ckpt or checkpoint.ckpt")
+    resume: bool = option(False, "run", "continue the run in that folder where it stopped")
+    total_steps: int = option(
         10_000_000,
         "run",
         "at most so many, an agent's step counting as one",
         low=1,
         also=("--total-timesteps",),
     )
-    time_limit: float = _option(
+    time_limit: float = option(
         0.0,
         "run",
         "in seconds of the whole run, what came before --resume included; what the last update and "
         "an evaluation take is kept back for the last ones; 0 for none",
         low=0,
     )
-    goal: float = _option(
+    goal: float = option(
         float("nan"),
         "run",
         "stop when the evaluation reaches it; nan: the environment's threshold, inf: never, as "
         "where several roles learn",
     )
 
-    device: str = _option("auto", "machine", "auto (a GPU where there is one), cpu, cuda, cuda:<n>")
-    threads: int = _option(
+    device: str = option("auto", "machine", "auto (a GPU where there is one), cpu, cuda, cuda:<n>")
+    threads: int = option(
         1, "machine", "of the learner on the CPU, shared among ranks; 0: all", low=0
     )
-    precision: str = _option(
+    precision: str = option(
         "float32",
         "machine",
         "of the networks' products; less than float32 is for GPUs",
         choices=("float32", "tf32", "bf16"),
     )
-    graphs: bool = _option(True, "machine", "capture rollouts and updates as CUDA graphs on a GPU")
+    graphs: bool = option(True, "machine", "capture rollouts and updates as CUDA graphs on a GPU")
 
-    num_envs: int = _option(
+    num_envs: int = option(
         64, "rollout", "worlds that run at once, over all ranks", low=1, also=("--n-envs",)
     )
-    rollout: int = _option(
+    rollout: int = option(
         64,
         "rollout",
         "steps of every world between two updates",
@@ -89,22 +76,14 @@ class Config:
         also=("--n-steps", "--num-steps"),
     )
 
-    hold_noise: int = _option(
-        1,
-        "rollout",
-        "steps in a row whose actions are drawn by the same random numbers: what is tried lasts "
-        "longer, and tells more where one step changes little",
-        low=1,
-    )
-
-    stagger: bool = _option(
+    stagger: bool = option(
         False,
         "rollout",
         "let parts of the worlds begin their first episodes anew, one after the other, so that an "
         "update knows all parts of episodes that are equally long",
     )
 
-    decisions: str = _option(
+    decisions: str = option(
         "all",
         "rollout",
         "choice: where an action mask leaves one thing to do nobody is asked and nothing learned; "
@@ -112,20 +91,20 @@ class Config:
         "should be long beside that",
         choices=("all", "choice"),
     )
-    finite: bool = _option(
+    finite: bool = option(
         False,
         "rollout",
         "an episode is worth what it pays until its time limit; else what would follow counts too, "
         "as the critic sees it",
     )
 
-    algorithm: str = _option(
+    algorithm: str = option(
         "ppo",
         "update",
         "a2c is one unclipped step on the whole rollout: --epochs, --minibatch, --clip are ignored",
         choices=("ppo", "a2c"),
     )
-    epochs: int = _option(
+    epochs: int = option(
         8,
         "update",
         "passes over a rollout",
@@ -133,7 +112,7 @@ class Config:
         also=("--n-epochs", "--update-epochs"),
         by_role=True,
     )
-    minibatch: int = _option(
+    minibatch: int = option(
         512,
         "update",
         "samples of a gradient step, over all ranks",
@@ -141,29 +120,29 @@ class Config:
         also=("--batch-size", "--minibatch-size"),
         by_role=True,
     )
-    learning_rate: float = _option(
+    learning_rate: float = option(
         1e-3, "update", "at the start", low=0, high=1000, also=("--lr",), by_role=True
     )
-    schedule: str = _option(
+    schedule: str = option(
         "linear",
         "update",
         "of the learning rate over --total-steps",
         choices=("constant", "linear", "cosine"),
         by_role=True,
     )
-    optimizer: str = _option(
+    optimizer: str = option(
         "adam", "update", "lamb is for large batches", choices=("adam", "lamb"), by_role=True
     )
-    scale_by_batch: bool = _option(
+    scale_by_batch: bool = option(
         False,
         "update",
         "multiply the learning rate by sqrt(minibatch / 256), at least 1",
         by_role=True,
     )
-    weight_decay: float = _option(0.0, "update", "of the optimiser", low=0, high=1000, by_role=True)
-    gamma: float = _option(0.99, "update", "discount", low=0, high=1, by_role=True)
-    gae_lambda: float = _option(0.95, "update", "trace of advantages", low=0, high=1, by_role=True)
-    clip: float = _option(
+    weight_decay: float = option(0.0, "update", "of the optimiser", low=0, high=1000, by_role=True)
+    gamma: float = option(0.99, "update", "discount", low=0, high=1, by_role=True)
+    gae_lambda: float = option(0.95, "update", "trace of advantages", low=0, high=1, by_role=True)
+    clip: float = option(
         0.2,
         "update",
         "bound of probability ratios",
@@ -171,7 +150,7 @@ class Config:
         also=("--clip-range", "--clip-coef"),
         by_role=True,
     )
-    entropy: float = _option(
+    entropy: float = option(
         0.0,
         "update",
         "weight of the entropy at the start",
@@ -180,7 +159,7 @@ class Config:
         also=("--ent-coef",),
         by_role=True,
     )
-    entropy_end: float = _option(
+    entropy_end: float = option(
         float("nan"),
         "update",
         "weight of the entropy at the end; nan: as at the start",
@@ -188,7 +167,7 @@ class Config:
         high=1000,
         by_role=True,
     )
-    value_weight: float = _option(
+    value_weight: float = option(
         0.5,
         "update",
         "weight of the critic's loss",
@@ -197,92 +176,35 @@ class Config:
         also=("--vf-coef",),
         by_role=True,
     )
-    max_grad_norm: float = _option(
+    max_grad_norm: float = option(
         0.5, "update", "limit of a gradient's length", low=0, by_role=True
     )
-    normalize_advantages: bool = _option(
+    normalize_advantages: bool = option(
         True, "update", "to mean 0 and deviation 1, for each policy over all ranks", by_role=True
     )
-    normalize_values: bool = _option(
+    normalize_values: bool = option(
         True, "update", "the critic learns in units of the running mean and deviation", by_role=True
     )
-    reward_weights: str = _option(
+    reward_weights: str = option(
         "",
         "update",
         "of reward parts: 'shaped=1..0@0.5' falls from 1 to 0 in half of --total-steps; "
         "parts that are not named keep 1; empty: the environment's own sum",
     )
 
-    encoder: str = _option(
-        "mlp",
-        "network",
-        "cnn: convolutions over fields of three axes; patches: over a picture, from patches of "
-        "4 x 4 pixels on; attention: over fields of two axes (entities)",
-        choices=("mlp", "cnn", "patches", "attention"),
-        by_role=True,
-    )
-    blind: bool = _option(
-        False, "network", "show nothing: what can be learned without any observation", by_role=True
-    )
-    hidden: str = _option("64,64", "network", "widths of the hidden layers", by_role=True)
-    activation: str = _option(
-        "tanh", "network", "of the hidden layers", choices=("tanh", "relu"), by_role=True
-    )
-    memory: int = _option(
-        0, "network", "numbers in a recurrent memory (GRU); 0: none", low=0, by_role=True
-    )
-    memory_norm: bool = _option(
-        False,
-        "network",
-        "layer normalisation of what the memory takes in and of what is read from it, which keeps "
-        "its gates from sticking",
-        by_role=True,
-    )
-    share: bool = _option(False, "network", "actor and critic share the encoder", by_role=True)
-    critic_state: bool = _option(
-        False, "network", "the critic also sees the state of the world, of which nothing is hidden"
-    )
-    normalize_observations: bool = _option(
-        False,
-        "network",
-        "to the running mean 0 and deviation 1, at most 10 away; with --encoder attention the "
-        "numbers of entities to a root mean square of 1",
-        by_role=True,
-    )
-
-    policies: str = _option(
-        "shared",
-        "self-play",
-        "one policy for all agents, one for each role (what an agent's name begins with), or one "
-        "for each agent",
-        choices=("shared", "role", "agent"),
-    )
-    learn: str = _option(
-        "",
-        "self-play",
-        "the one role that learns (what an agent's name begins with), while all others act "
-        "uniformly at random; empty: all learn",
-    )
-    past_worlds: float = _option(
-        0.0,
-        "self-play",
-        "share of the worlds in which all but one (role or agent) are played by an earlier policy",
-        low=0,
-        high=1,
-    )
-    past_every: int = _option(20, "self-play", "updates between two policies that are kept", low=1)
-    past_kept: int = _option(
+    past_every: int = option(20, "self-play", "updates between two policies that are kept", low=1)
+    past_kept: int = option(
         8, "self-play", "earlier policies that are kept: the first and the latest", low=2
     )
 
-    ladder_every: int = _option(
+    ladder_every: int = option(
         0,
         "self-play",
         "steps between two policy files that are kept, ladder/<steps>.ckpt; 0: none",
         low=0,
     )
 
-    evaluation_share: float = _option(
+    evaluation_share: float = option(
         0.1,
         "evaluation",
         "of the time that evaluations may take; the one before the first update plays fewer "
@@ -290,29 +212,15 @@ class Config:
         low=0,
         high=1,
     )
-    evaluation_every: int = _option(
+    evaluation_every: int = option(
         0, "evaluation", "updates between two evaluations; 0: by their share", low=0
     )
-    evaluation_episodes: int = _option(100, "evaluation", "episodes of an evaluation", low=1)
-    sampled_evaluation: bool = _option(
-        False, "evaluation", "draw actions instead of taking the likeliest"
-    )
-    checkpoint_seconds: float = _option(
+    evaluation_episodes: int = option(100, "evaluation", "episodes of an evaluation", low=1)
+    checkpoint_seconds: float = option(
         30.0, "evaluation", "between checkpoints of the run, beside those that are the best", low=0
     )
-    tensorboard: bool = _option(True, "evaluation", "write TensorBoard's event files")
-    wandb: str = _option("", "evaluation", "project of Weights & Biases to log to")
-
-    roles: dict[str, by_role.Values] = dataclasses.field(
-        default_factory=dict
-    )  # what they differ in
-    parameters: dict[str, fields.Value] = dataclasses.field(default_factory=dict)
-    evaluation_parameters: dict[str, fields.Value] = dataclasses.field(default_factory=dict)
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        """Widths of the hidden layers."""
-        return tuple(int(width) for width in self.hidden.split(","))
+    tensorboard: bool = option(True, "evaluation", "write TensorBoard's event files")
+    wandb: str = option("", "evaluation", "project of Weights & Biases to log to")
 
     @property
     def has_entropy(self) -> bool:
@@ -326,12 +234,7 @@ class Config:
 
     def __post_init__(self) -> None:
         """Refuse nonsense, by the name of the option."""
-        hints = get_type_hints(Config)
-        for field in dataclasses.fields(self):
-            if field.metadata:
-                _check(field, getattr(self, field.name), hints[field.name])
-        if not re.fullmatch(r"[1-9]\d{0,4}(,[1-9]\d{0,4})*", self.hidden):
-            raise ValueError(f"--hidden must be widths such as 64,64, got {self.hidden!r}")
+        super().__post_init__()
         if not self.out:
             raise ValueError("--out must name a folder, got ''")
         if self.memory and self.rollout < 2:
@@ -352,48 +255,8 @@ class Config:
         except (TypeError, ValueError) as problem:
             raise type(problem)(f"{problem} for {role}") from None
 
-    def of_role(self, role: str) -> Config:
-        """Return what holds for a role, which has no roles of its own."""
-        return dataclasses.replace(self, **self.roles.get(role, {}), roles={})
-
-    def facts(self) -> dict[str, Any]:
-        """Return all choices as plain values."""
-        return dataclasses.asdict(self)
-
-    def shaping(self) -> dict[str, Any]:
-        """Return those choices that say what the networks look like, who plays, where and how."""
-        names = {"env", "seed", "policies", "learn", "parameters", "evaluation_parameters"}
-        names |= {"sampled_evaluation", "hold_noise", "past_worlds"}
-        names |= {f.name for f in dataclasses.fields(self) if f.metadata.get("group") == "network"}
-        shaped = {name: value for name, value in self.facts().items() if name in names}
-        roles = {
-            role: {name: value for name, value in choices.items() if name in names}
-            for role, choices in self.roles.items()
-        }
-        return shaped | ({"roles": roles} if any(roles.values()) else {})
-
 
 BY_ROLE = tuple(f.name for f in dataclasses.fields(Config) if f.metadata.get("by_role"))
-
-
-def flag_of(name: str) -> str:
-    """Return the option of a field."""
-    return "--" + name.replace("_", "-")
-
-
-def _check(field: dataclasses.Field[Any], value: Any, kind: type) -> None:
-    flag, facts = flag_of(field.name), field.metadata
-    wanted = (int, float) if kind is float else kind
-    if not isinstance(value, wanted) or (isinstance(value, bool) and kind is not bool):
-        raise TypeError(f"{flag} must be {kind.__name__}, got {value!r}")
-    if facts["choices"] and value not in facts["choices"]:
-        raise ValueError(f"{flag} must be {' or '.join(facts['choices'])}, got {value!r}")
-    low, high = facts["low"], facts["high"]
-    if value != value and field.default != field.default:
-        return  # nan, which says: not chosen
-    if (low is not None and not value >= low) or (high is not None and not value <= high):
-        limits = f"at least {low}" if high is None else f"between {low} and {high}"
-        raise ValueError(f"{flag} must be {limits}, got {value}")
 
 
 def folder_of(config: Config) -> Path:
@@ -421,7 +284,7 @@ def make(env: str, **choices: Any) -> Config:
     for choice in choices:
         if choice not in known:
             raise ValueError(errors.unknown("option", choice, sorted(known - {"env"})))
-    training = measures.of(name)["training"]
+    training = measures.measures_of(name)["training"]
     own, usual = choices.pop("parameters", {}), training.get("parameters", {})
     tested = training.get("evaluation", {})
     # What evaluations have instead of a default of training goes where that was chosen otherwise.
@@ -456,7 +319,7 @@ def _choose(chosen: dict[str, Any], given: Mapping[str, Any]) -> None:
             chosen[name] = value
             continue
         try:
-            values = by_role.of(value, reader(name))
+            values = by_role.values_by_role(value, reader(name))
         except argparse.ArgumentTypeError as problem:
             raise ValueError(f"{flag_of(name)} {problem}") from None
         if by_role.ALL in values:

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from gpu_envs import errors
-from gpu_envs.train.checkpoint import replacing
-from gpu_envs.train.told import EVALUATION, TRAINING, Told, column, measure_column
+from gpu_envs.policies.checkpoint import replacing
+from gpu_envs.train.columns import EVALUATION, TRAINING, Told, column, measure_column
 
 _COLOURS = ("#1f6fb4", "#d9541e", "#2b9348", "#8a4fbf", "#b0770a", "#0f8b8d", "#c2185b", "#555555")
 _RECENT = 5  # updates whose mean is where training ended

@@ -15,11 +15,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gpu_envs import native
+from gpu_envs.known import native
+from gpu_envs.policies.distributions import Categorical, Distribution, Gaussian
+from gpu_envs.policies.networks import Policy
+from gpu_envs.policies.noise import Noise
 from gpu_envs.train.config import Config
-from gpu_envs.train.distributions import Categorical, Distribution, Gaussian
-from gpu_envs.train.networks import Policy
-from gpu_envs.train.noise import Noise
 from gpu_envs.train.rollout import Rollout
 
 STATS = 5  # parts of a loss that are reported: learning.hpp has their order

@@ -14,15 +14,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gpu_envs.policies.agent_kinds import Kind
+from gpu_envs.policies.networks import Policy
+from gpu_envs.policies.noise import ACTIONS, OTHERS, SHUFFLES, Noise
+from gpu_envs.policies.sharing import role_of_policy
 from gpu_envs.train import optimiser
 from gpu_envs.train.config import Config
 from gpu_envs.train.fused import Drawing, Losing, Space, follow
-from gpu_envs.train.kinds import Kind
-from gpu_envs.train.networks import Policy
-from gpu_envs.train.noise import ACTIONS, OTHERS, SHUFFLES, Noise
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.rollout import Rollout
-from gpu_envs.train.self_play import Past, role_of_policy
+from gpu_envs.train.self_play import Past
 
 LOSSES = ("policy_loss", "value_loss", "entropy", "approx_kl", "clipfrac")
 _SCALE_MEMORY = 0.99  # of the running scale of values, per update

@@ -17,21 +17,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from gpu_envs import (
-    errors,
-    fields,
-    flags,
-    measures,
-    options,
-    policies,
-    registration,
-    resets,
-    terminal,
-)
-from gpu_envs.train import evaluate, measured, settings, worlds
+from gpu_envs import errors
+from gpu_envs.core import options, resets
+from gpu_envs.known import fields, measures, registration
+from gpu_envs.players import policy_files
+from gpu_envs.policies import saved, teams
+from gpu_envs.policies.sharing import groups
+from gpu_envs.policies.teams import NOBODY
+from gpu_envs.terminal import console, flags
+from gpu_envs.train import evaluate, settings, task_measures, worlds
 from gpu_envs.train.config import Config, make
-from gpu_envs.train.opponents import NOBODY
-from gpu_envs.train.self_play import groups
 
 Played = tuple[Tensor, Tensor, str]  # returns and lengths, (worlds, agents); the own measure
 _HEAD = ("who plays", "mean return", "error", "median", "least", "most", "length")
@@ -48,10 +43,10 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
     )
     add = parser.add_argument
     add("what", metavar="ID|FILE", help="such as CartPole-v0; or the file of --policy alone")
-    policies.add_option(parser, "all agents")
+    policy_files.add_option(parser, "all agents")
     add(
         "--against",
-        metavar=policies.FORM,
+        metavar=policy_files.FORM,
         help="who plays the others, as for --policy; seats are changed",
     )
     add("--episodes", type=int, default=1000, metavar="N", help="of each line (default 1000)")
@@ -109,7 +104,7 @@ def _counted(number: int) -> str:
 
 
 def _alone(
-    label: str, env: worlds.Worlds, team: evaluate.Team, given: argparse.Namespace
+    label: str, env: worlds.Worlds, team: teams.Team, given: argparse.Namespace
 ) -> list[list[str]]:
     """Return rows for the agents that have policies, and for those that act at random."""
     found = _played(env, team.policies, team.of_agent, given)
@@ -137,7 +132,7 @@ def _by_role(
 
 
 def _against(
-    env: worlds.Worlds, first: evaluate.Team, second: evaluate.Team, given: argparse.Namespace
+    env: worlds.Worlds, first: teams.Team, second: teams.Team, given: argparse.Namespace
 ) -> list[list[str]]:
     """Return two rows for each seating: every role (or, with one role, agent) in turn is FILE's."""
     roles = groups("role", env.agent_names)
@@ -161,7 +156,7 @@ def _against(
 
 
 def _label(policy: str) -> str:
-    return policy if policy in (policies.RANDOM, policies.TRAINED) else "FILE"
+    return policy if policy in (policy_files.RANDOM, policy_files.TRAINED) else "FILE"
 
 
 def _other(given: argparse.Namespace) -> str:
@@ -176,7 +171,7 @@ def _is_file(word: str) -> bool:
 
 
 def _saved(path: Path) -> Config:
-    return Config(**evaluate.read(path)["config"])
+    return Config(**saved.read(path)["config"])
 
 
 def _chosen(argv: Sequence[str]) -> tuple[Config, Path | None, argparse.Namespace]:
@@ -187,21 +182,21 @@ def _chosen(argv: Sequence[str]) -> tuple[Config, Path | None, argparse.Namespac
     entry = registration.find(env_id)
     given = _parser(settings.described(entry["id"])).parse_args(argv)
     if file is None:
-        file = policies.file_of(env_id, given.policy)
-    elif given.policy != policies.RANDOM:
+        file = policy_files.file_of(env_id, given.policy)
+    elif given.policy != policy_files.RANDOM:
         raise ValueError(f"--policy is for an ID: {word} is a file, and plays")
     else:
         given.policy = word
     if file is None:  # what its training has by default is nothing to chance
         return replace(make(entry["id"]), parameters={}), None, given
-    policies.parameters_of(file, env_id)  # refuses a file of another environment
+    policy_files.parameters_of(file, env_id)  # refuses a file of another environment
     return _saved(file), file, given
 
 
-def _team(path: Path | None, env: worlds.Worlds) -> evaluate.Team:
+def _team(path: Path | None, env: worlds.Worlds) -> teams.Team:
     if path is None:
-        return evaluate.Team.at_random(env.simulator)
-    return evaluate.Team.load(path, env.simulator)
+        return teams.Team.at_random(env.simulator)
+    return teams.Team.load(path, env.simulator)
 
 
 def _play(argv: Sequence[str]) -> list[str]:
@@ -216,28 +211,30 @@ def _play(argv: Sequence[str]) -> list[str]:
         rows: list[Sequence[str]] = [(*_HEAD, measure.facts["what"]) if measure else _HEAD]
         rows += _alone(_label(given.policy), env, team, given)
         if given.against is not None:
-            other = _team(policies.file_of(config.env, given.against, "--against"), env)
+            other = _team(policy_files.file_of(config.env, given.against, "--against"), env)
             rows += _alone(_other(given), env, other, given)
             if env.agents_per_world > 1:
                 rows += _against(env, team, other, given)
         played = settings.evaluation(config, is_sampled=given.sampled)
-        who = [p for p in (given.policy, given.against) if p not in (None, policies.RANDOM)]
+        who = [p for p in (given.policy, given.against) if p not in (None, policy_files.RANDOM)]
         actions = played[settings.ACTIONS] if who else "random"
         episodes = f"{given.episodes} episode{'s' if given.episodes > 1 else ''}"
         title = f"{config.env}: {episodes} on {env.device}, {actions} actions, seed {given.seed}"
         notes = [*_variant(config), *_apart(given, config.env, played)]
-        return [title, *terminal.aligned(rows), *([""] if notes else []), *notes]
+        return [title, *console.aligned(rows), *([""] if notes else []), *notes]
 
 
-def _measure(task: str | None, config: Config, names: Sequence[str]) -> measured.Measure | None:
+def _measure(
+    task: str | None, config: Config, names: Sequence[str]
+) -> task_measures.Measure | None:
     """Return the measure of a task, or what the environment measures."""
     if task is None:
-        return measured.own(config, names)
-    held = measures.of(config.env)
+        return task_measures.own(config, names)
+    held = measures.measures_of(config.env)
     if task not in held["learning"]:
         raise ValueError(errors.unknown(f"--task of {config.env}", task, held["learning"]))
     data = held["learning"][task]
-    return measured.Measure(data if "measure" in data else held["training"]["measure"], names)
+    return task_measures.Measure(data if "measure" in data else held["training"]["measure"], names)
 
 
 def _variant(config: Config) -> list[str]:
@@ -251,10 +248,10 @@ def _apart(given: argparse.Namespace, env: str, played: settings.Settings) -> li
     lines = []
     others = [] if given.against is None else [(_other(given), given.against)]
     for label, policy in ((_label(given.policy), given.policy), *others):
-        path = policies.file_of(env, policy)
+        path = policy_files.file_of(env, policy)
         if path is None:
             continue
-        raw = evaluate.read(path)["config"]
+        raw = saved.read(path)["config"]
         run = Config(**raw)
         measured_in = settings.evaluation(run)
         if "sampled_evaluation" not in raw:

@@ -26,19 +26,22 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gpu_envs.train import by_role, kinds, optimiser, playing
-from gpu_envs.train.config import Config, flag_of
+from gpu_envs.policies import agent_kinds
+from gpu_envs.policies.agent_kinds import KINDS_APART
+from gpu_envs.policies.networks import Policy
+from gpu_envs.policies.options import flag_of
+from gpu_envs.policies.sharing import groups, sides
+from gpu_envs.train import by_role, optimiser, stepping
+from gpu_envs.train.columns import TRAINING, TRAINING_LENGTH, column
+from gpu_envs.train.config import Config
 from gpu_envs.train.decisions import far_advantages
 from gpu_envs.train.fused import Space
 from gpu_envs.train.graphs import Captured
-from gpu_envs.train.kinds import KINDS_APART
 from gpu_envs.train.learner import LOSSES, Learner, Stage
-from gpu_envs.train.networks import Policy
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.rewards import Rewards
 from gpu_envs.train.rollout import Rollout
-from gpu_envs.train.self_play import Seats, groups, sides
-from gpu_envs.train.told import TRAINING, TRAINING_LENGTH, column
+from gpu_envs.train.self_play import Seats
 from gpu_envs.train.worlds import Worlds
 
 # ---- advantages
@@ -106,10 +109,10 @@ class Trainer:
         self.say, self.has_warned = say, False
         self.device = torch.device(env.device)
         torch.manual_seed(config.seed)  # of the weights alone: the same on every rank
-        self.kinds = kinds.of(env.simulator, self.device, env.single_action_space)
+        self.kinds = agent_kinds.kinds_of(env.simulator, self.device, env.single_action_space)
         self.rollouts = [Rollout(env, kind, config) for kind in self.kinds]
         self.rollout, self.actions = self.rollouts[0], self.kinds[0].actions  # of the first
-        self.playing = playing.of(env, self.rollouts)
+        self.playing = stepping.of(env, self.rollouts)
         self.clock = torch.zeros((), dtype=torch.int64, device=self.device)  # updates, for graphs
         first_world = ranks.share(config.num_envs)[0]
         stages = [self._stage(rollout, first_world) for rollout in self.rollouts]

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from gpu_envs import terminal
-from gpu_envs.progress import clock, short
+from gpu_envs.terminal import console
+from gpu_envs.terminal.progress import clock, short
 
 _TEXT_WIDTH = 84  # of a line beside the bar, as a rule
 _BAR_WIDTHS = (5, 30)  # where there is less room there is no bar
@@ -35,7 +35,7 @@ class Screen:
         # A log on a full disk, or a reader that has left (SystemExit is rich's answer to that), is
         # no reason to stop.
         with contextlib.suppress(OSError, SystemExit):
-            self.console.print(terminal.for_stream(text, sys.stdout))
+            self.console.print(console.for_stream(text, sys.stdout))
 
     def warn(self, text: str) -> None:
         """Print what is not as it should be."""

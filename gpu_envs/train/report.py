@@ -19,12 +19,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gpu_envs import extras, flags
+from gpu_envs.known import extras
+from gpu_envs.terminal import flags
 from gpu_envs.train import curves
+from gpu_envs.train.columns import EVALUATION, TRAINING, Told, column, decimal
 from gpu_envs.train.curves import plot
 from gpu_envs.train.events import Events
 from gpu_envs.train.progress import Screen
-from gpu_envs.train.told import EVALUATION, TRAINING, Told, column, decimal
 
 __all__ = ["Report", "main", "plot"]
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from gpu_envs import errors
-from gpu_envs.simulator import Simulator
+from gpu_envs.core.simulator import Simulator
 from gpu_envs.train.config import Config
 
 _NUMBER = r"-?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?"  # no point at the end: dots follow

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from gpu_envs.policies.agent_kinds import Kind
+from gpu_envs.policies.distributions import Categorical, Distribution
 from gpu_envs.train.config import Config
-from gpu_envs.train.distributions import Categorical, Distribution
-from gpu_envs.train.kinds import Kind
 
 
 def keeps_few(config: Config, kind: Kind, device: torch.device) -> bool:
@@ -68,7 +68,7 @@ class Rollout:
         self.obs: Tensor = self._observed("obs", 1 - self.length if self.keeps_few else 1)
         self.mask = None if kind.choices is None else self.array(torch.int8, (kind.choices,), 1)
         self.active = (
-            None if self.layout.of("agent_active") is None else self.array(torch.bool, (), 1)
+            None if self.layout.output("agent_active") is None else self.array(torch.bool, (), 1)
         )
         self.state = self._states("state", 1) if config.critic_state else None
         self.final_state = self._states("final_state", 0) if config.critic_state else None
@@ -107,15 +107,15 @@ class Rollout:
         return torch.zeros(shape, dtype=kind, device=self.device)
 
     def _output(self, name: str) -> Any:
-        output = self.layout.of(name)
+        output = self.layout.output(name)
         return output and self.array(getattr(torch, output.type), output.shape[2:])
 
     def _observed(self, name: str, extra: int = 0) -> Any:
-        return self.layout.of(name) and self.array(self.kind.type, self.kind.row, extra)
+        return self.layout.output(name) and self.array(self.kind.type, self.kind.row, extra)
 
     def _states(self, name: str, extra: int) -> Tensor | None:
-        output = self.layout.of(name)
-        if output is None and self.layout.of("state") is not None:
+        output = self.layout.output(name)
+        if output is None and self.layout.output("state") is not None:
             raise ValueError(f"--critic-state needs worlds that write {name} (outputs=)")
         if output is None:
             return None  # the policy says so

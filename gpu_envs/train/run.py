@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from gpu_envs import errors
-from gpu_envs.train import by_role, checkpoint
+from gpu_envs.policies import checkpoint
+from gpu_envs.policies.options import flag_of
+from gpu_envs.train import by_role
 from gpu_envs.train.command import parse
-from gpu_envs.train.config import BY_ROLE, Config, flag_of, folder_of, make, reader
+from gpu_envs.train.config import BY_ROLE, Config, folder_of, make, reader
 from gpu_envs.train.session import CHECKPOINT, Session
 
 # What may differ when a run is resumed: nothing that decides what is learned from what is kept.
@@ -37,7 +39,7 @@ def configure(env: str, choices: Mapping[str, Any]) -> tuple[Config, dict[str, A
         raise checkpoint.mismatch(path, "env", kept["env"], config.env)
     for name, value in choices.items():
         if name in BY_ROLE:
-            _require_roles(path, name, by_role.of(value, reader(name)), kept)
+            _require_roles(path, name, by_role.values_by_role(value, reader(name)), kept)
         elif name not in _FREE and kept[name] != getattr(config, name):
             raise checkpoint.mismatch(path, flag_of(name), kept[name], value)
     free = {name: value for name, value in choices.items() if name in _FREE}

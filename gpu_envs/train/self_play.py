@@ -8,42 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gpu_envs import errors
-from gpu_envs.roles import role_of
+from gpu_envs.policies.networks import Policy
+from gpu_envs.policies.noise import OPPONENTS, Noise
+from gpu_envs.policies.sharing import groups
 from gpu_envs.train.config import Config
 from gpu_envs.train.fused import Drawing
-from gpu_envs.train.networks import Policy
-from gpu_envs.train.noise import OPPONENTS, Noise
-
-
-def groups(policies: str, names: Sequence[str], learn: str = "") -> dict[str, list[int]]:
-    """Return which of the named agents each policy plays, in order of their first agents.
-
-    Where one role learns, `learn`, agents of other roles have no policy.
-    """
-    roles = dict.fromkeys(map(role_of, names))
-    if learn and learn not in roles:
-        raise ValueError(errors.unknown("role (--learn)", learn, roles))
-    if policies == "shared" and not learn:
-        return {"all": list(range(len(names)))}
-    found: dict[str, list[int]] = {}
-    for agent, name in enumerate(names):
-        if learn in ("", role_of(name)):
-            found.setdefault(name if policies == "agent" else role_of(name), []).append(agent)
-    return found
-
-
-def role_of_policy(config: Config, name: str) -> str:
-    """Return the role whose options hold for a policy; "" for one that plays all roles."""
-    if config.policies == "agent":
-        return role_of(name)
-    return name if config.policies == "role" or config.learn else ""
-
-
-def sides(names: Sequence[str], learn: str = "") -> dict[str, list[int]]:
-    """Return the agents of each role that learns; of the only one by the name ""."""
-    roles = groups("role", names, learn)
-    return roles if len(roles) > 1 else {"": next(iter(roles.values()))}
 
 
 class Past:

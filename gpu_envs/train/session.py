@@ -19,15 +19,16 @@ from typing import Any
 
 import torch
 
-from gpu_envs import registration
-from gpu_envs.train import checkpoint, evaluate, settings, worlds
+from gpu_envs.known import registration
+from gpu_envs.policies import checkpoint, saved, teams
+from gpu_envs.policies.networks import Policy
+from gpu_envs.train import settings, worlds
+from gpu_envs.train.columns import EVALUATION, Told
 from gpu_envs.train.config import Config, as_options, folder_of
-from gpu_envs.train.networks import Policy
+from gpu_envs.train.evaluations import Trials
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.report import Report
-from gpu_envs.train.told import EVALUATION, Told
-from gpu_envs.train.trials import Trials
 
 CHECKPOINT, BEST, LADDER = "checkpoint.ckpt", "best.ckpt", "ladder"
 
@@ -76,7 +77,7 @@ class Session:
             self._check_time()
         else:
             if config.init:
-                team = evaluate.Team.load(Path(config.init), self.env.simulator)
+                team = teams.Team.load(Path(config.init), self.env.simulator)
                 self.trainer.take_over(team.policies)
             self.trainer.start()
         self.report: Report | None = None
@@ -104,7 +105,7 @@ class Session:
 
     def _continue(self, tree: Mapping[str, Any]) -> None:
         path = self.folder / CHECKPOINT
-        checkpoint.require(path, tree["outlook"], evaluate.outlook(self.env.simulator))
+        checkpoint.require(path, tree["outlook"], saved.outlook(self.env.simulator))
         if not self.trainer.load(tree["state"]):
             self._say(
                 f"{len(tree['state']['worlds'])} ranks wrote {path} and {self.ranks.count} go on: "
@@ -270,7 +271,7 @@ class Session:
             return
         policies = {x.name: x.policy for x in self.trainer.learners}
         facts = {**facts, "steps": self.trainer.steps, "seconds": self.seconds}
-        self._write(lambda: evaluate.save(path, self.config, self.env.simulator, policies, facts))
+        self._write(lambda: saved.save(path, self.config, self.env.simulator, policies, facts))
 
     def _set_aside(self) -> None:
         """Keep what an earlier run left in this folder, once, under other names."""
@@ -294,7 +295,7 @@ class Session:
             return
         tree = {
             "kind": "run",
-            "outlook": evaluate.outlook(self.env.simulator),
+            "outlook": saved.outlook(self.env.simulator),
             "config": {**self.config.facts(), "resume": False},
             "state": state,
             "best": self.best,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpu_envs import fields, registration
+from gpu_envs.known import fields, registration
 from gpu_envs.train.config import Config
 
 Settings = dict[str, Any]

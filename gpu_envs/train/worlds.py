@@ -8,10 +8,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gpu_envs import VectorEnv, fields, measures, registration
-from gpu_envs.layout import OUTPUTS
-from gpu_envs.simulator import Simulator
-from gpu_envs.train.config import Config, flag_of
+from gpu_envs.core.simulator import Simulator
+from gpu_envs.faces.vector import VectorEnv
+from gpu_envs.known import fields, measures, registration
+from gpu_envs.known.outputs import OUTPUTS
+from gpu_envs.policies.options import flag_of
+from gpu_envs.train.config import Config
 
 FIRST_WORLD = 2**31  # worlds that training never has
 # Steps of an episode where the environment has no limit: more than one has that ends by itself.
@@ -87,7 +89,7 @@ def defaults_named(config: Config, chosen: Mapping[str, Any], *parts: str) -> It
         chosen: The parameters of its worlds.
         parts: Where their defaults are: "parameters", and "evaluation" for evaluations.
     """
-    training = measures.of(config.env)["training"]
+    training = measures.measures_of(config.env)["training"]
     usual = {name: v for part in parts for name, v in training.get(part, {}).items()}
     try:
         yield
@@ -117,7 +119,7 @@ def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Wo
         unused.add("state")
     if config.finite:
         unused.add("final_obs")
-    names = [n for n in OUTPUTS if one.simulator.layout.of(n) is not None and n not in unused]
+    names = [n for n in OUTPUTS if one.simulator.layout.output(n) is not None and n not in unused]
     if "state" in names:  # a critic that sees it values what an episode cut short has come to
         names.append("final_state")
     one.close()

@@ -22,10 +22,10 @@ inline py::dtype dtype_of(Type type) {
   return type == Type::boolean ? py::dtype("bool") : py::dtype(name_of(type));
 }
 
-/// The named tuple that outputs are handed over in, which Python defines (gpu_envs/layout.py): made
-/// here like a plain tuple, its fields found by their names.
-/// Adopted once, when the module is loaded (use_results); the reference is never given up, for
-/// arrays may outlive the module's own objects at the end of a process.
+/// The named tuple of a call's outputs, which Python defines (gpu_envs/known/outputs.py): made here
+/// like a plain tuple, its fields found by their names. Adopted once, when the module is loaded
+/// (use_results); the reference is never given up, for arrays may outlive the module's own objects
+/// at the end of a process.
 struct ResultType {
   PyTypeObject* type = nullptr;
   int place[kOutputCount] = {};

@@ -13,7 +13,7 @@ inline constexpr float kIllegal = -1e9f;  // logit of what the mask forbids: its
 inline constexpr float kLowLogStd = -10, kHighLogStd = 2;
 inline constexpr float kHalfLogTau = 0x1.d67f1cp-1f;  // log(2 pi) / 2
 
-// ---- random numbers: those of gpu_envs/train/noise.py
+// ---- random numbers: those of gpu_envs/policies/noise.py
 
 GE_FN uint64_t mixed(uint64_t bits) {
   bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9u;

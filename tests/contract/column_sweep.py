@@ -18,7 +18,7 @@ import numpy as np
 
 import gpu_envs
 from gpu_envs.benchmark.worlds import draw_valid
-from gpu_envs.measures import sizes
+from gpu_envs.known.measures import sizes
 
 WORLDS, TOUCHED = 8, 3
 OTHERS = [world for world in range(WORLDS) if world != TOUCHED]

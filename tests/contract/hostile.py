@@ -23,7 +23,7 @@ from hostile_values import Chooser
 
 import gpu_envs
 from gpu_envs.errors import ResetNeeded
-from gpu_envs.measures import sizes
+from gpu_envs.known.measures import sizes
 
 Call = Callable[[], Any]
 _MEANT = (ValueError, TypeError, RuntimeError, ResetNeeded, MemoryError)
@@ -300,7 +300,7 @@ class Player:
     def making(self) -> Call:
         """Return the making of an environment with one or two keywords that are not meant."""
         known = [
-            *gpu_envs.options.KEYWORDS,
+            *gpu_envs.core.options.KEYWORDS,
             "role",
             "others",
             "infos",

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import gpu_envs
-from gpu_envs import measures
-from gpu_envs.measures import sizes
+from gpu_envs.known import measures
+from gpu_envs.known.measures import sizes
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,7 +22,7 @@ CASES = list(golden_cases.read(REGISTERED))
 # Too long for the native tests' slow executors.
 LONG = list(golden_cases.read(REGISTERED, golden_cases.FOLDER / "long"))
 NAMES = list(REGISTERED)
-TOGETHER = [name for name in NAMES if measures.of(name)["tests"].get("together")]
+TOGETHER = [name for name in NAMES if measures.measures_of(name)["tests"].get("together")]
 SINGLES = [name for name in NAMES if name not in TOGETHER]
 # Every environment, and again with every profile that it has beside its default.
 SETTINGS = [(name, {}) for name in NAMES] + [

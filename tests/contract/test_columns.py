@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 import gpu_envs
-from gpu_envs import measures
-from gpu_envs.measures import sizes
+from gpu_envs.known import measures
+from gpu_envs.known.measures import sizes
 from tests.contract import playing
 from tests.contract.playing import NAMES, every_environment
 
@@ -39,7 +39,7 @@ SETTINGS = sorted(
         for name in NAMES
         for each in (
             *(sizes(name, purpose) for purpose in ("few", "varied", "alone", "crowd")),
-            *measures.of(name)["tests"].get("variants", []),
+            *measures.measures_of(name)["tests"].get("variants", []),
         )
     }
 )

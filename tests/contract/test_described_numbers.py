@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import gpu_envs
-from gpu_envs import native
-from gpu_envs.measures import sizes
+from gpu_envs.known import native
+from gpu_envs.known.measures import sizes
 from tests.contract.playing import REGISTERED, every_environment
 
 NAN, INF = math.nan, math.inf

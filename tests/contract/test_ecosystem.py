@@ -18,8 +18,8 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.vector import AutoresetMode
 
 import gpu_envs
-from gpu_envs.measures import sizes
-from gpu_envs.options import KEYWORDS
+from gpu_envs.core.options import KEYWORDS
+from gpu_envs.known.measures import sizes
 from tests.contract.playing import (
     NAMES,
     REGISTERED,
@@ -71,7 +71,7 @@ def test_import_is_quick_and_loads_no_array_library(run_python) -> None:
         "start = time.process_time()\n"  # not the clock's: others may have the cores
         "import gpu_envs\n"
         "print(time.process_time() - start)\n"
-        "print({'torch', 'jax', 'cupy'} & set(sys.modules), 'gpu_envs.native' in sys.modules)"
+        "print({'torch', 'jax', 'cupy'} & set(sys.modules), 'gpu_envs.known.native' in sys.modules)"
     )
     seconds, loaded = run_python(program).stdout.splitlines()
     assert float(seconds) < 0.3

@@ -15,8 +15,8 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.wrappers import vector as wrappers
 
 import gpu_envs
-from gpu_envs import native
-from gpu_envs.measures import sizes
+from gpu_envs.known import native
+from gpu_envs.known.measures import sizes
 from tests.contract.playing import (
     NAMES,
     REGISTERED,
@@ -130,7 +130,7 @@ def test_own_statistics_equal_those_of_gymnasiums_wrapper(make_vec, name, mode) 
 
 @wrappers_of_1_4
 def test_wrappers_of_gymnasium_over_numpy_run() -> None:
-    """Each wrapper, mode by mode: tests/gpu_envs/test_wrappers.py."""
+    """Each wrapper, mode by mode: tests/gpu_envs/faces/test_wrappers.py."""
     env: Any = gpu_envs.VectorEnv("CartPole-v0", 4, device="cpu", autoreset_mode="NextStep")
     for wrapper in (
         wrappers.RecordEpisodeStatistics,

@@ -15,7 +15,7 @@ import pytest
 from gymnasium.wrappers import vector as wrappers
 
 import gpu_envs
-from gpu_envs.measures import sizes
+from gpu_envs.known.measures import sizes
 from tests.contract.playing import MODES, REGISTERED
 from tests.contract.rows import EARLY, Chance, Episodes
 

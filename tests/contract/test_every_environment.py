@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_envs.measures import sizes
+from gpu_envs.known.measures import sizes
 from tests.contract.playing import CASES, Case, drawn, every_environment
 
 STEPS = 60

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from gpu_envs import native, registration
 from gpu_envs.building import places, processor
+from gpu_envs.known import native, registration
 from tests.contract.playing import CASES, LONG, NAMES, Case
 
 OWN = native.cpu_target().removeprefix("cpu_")

@@ -1,7 +1,7 @@
 """The life cycle of an episode, for every registered environment: ends, resets, modes, seeds.
 
 Agent by agent, on an environment made for it: tests/kernels/engine/life_cycle_test.cpp. What
-Python adds to it: tests/gpu_envs/test_vector.py. Environments test their rules alone.
+Python adds to it: tests/gpu_envs/faces/test_vector.py. Environments test their rules alone.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import gpu_envs
-from gpu_envs import measures
-from gpu_envs.measures import sizes
+from gpu_envs.known import measures
+from gpu_envs.known.measures import sizes
 from tests.contract.playing import (
     MODES,
     REGISTERED,
@@ -202,7 +202,7 @@ def test_seed_repeats_its_episodes_and_no_seed_goes_on(make_vec, name, profile) 
     first = course()
     assert np.array_equal(env.reset(seed=8)[0], start)
     assert course() == first
-    alike = measures.of(name)["tests"].get("alike", False)
+    alike = measures.measures_of(name)["tests"].get("alike", False)
     assert np.array_equal(env.reset()[0], start) == alike
     assert course() != first
     one, other, same = env.reset(seed=[8, 9, 8])[0].reshape(3, -1)

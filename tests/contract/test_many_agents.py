@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import gpu_envs
-from gpu_envs.measures import sizes
+from gpu_envs.known.measures import sizes
 
 DESCRIPTIONS = gpu_envs.environments()
 NAMES = [name for name, description in DESCRIPTIONS.items() if description["agents"] != "1"]

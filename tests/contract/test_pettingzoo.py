@@ -23,8 +23,8 @@ from pettingzoo.test.state_test import state_test
 from pettingzoo.utils import parallel_to_aec
 
 import gpu_envs
-from gpu_envs import measures
-from gpu_envs.measures import sizes
+from gpu_envs.known import measures
+from gpu_envs.known.measures import sizes
 
 REGISTERED = gpu_envs.environments()
 
@@ -32,7 +32,7 @@ REGISTERED = gpu_envs.environments()
 def _variants(name: str) -> list[dict[str, Any]]:
     """Return the parameters with which an environment is tried: all that its data lists."""
     own = sizes(name, "small") if sizes(name, "few") else {}
-    return measures.of(name)["tests"].get("variants", [own])
+    return measures.measures_of(name)["tests"].get("variants", [own])
 
 
 LISTED = [(name, options) for name in REGISTERED for options in _variants(name)]

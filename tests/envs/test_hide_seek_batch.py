@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_envs import Simulator, measures
+from gpu_envs import Simulator
+from gpu_envs.known import measures
 from tests.envs.hide_seek_scenes import NEUTRAL, random_actions
 
 PROFILES = pytest.mark.parametrize("profile", ["fixed", "port", "openai"])
@@ -94,4 +95,4 @@ def test_idle_play_of_fixed_is_at_its_baseline() -> None:
 
 def test_benchmark_of_throughput_is_there() -> None:
     # Rates belong to `python -m gpu_envs bench`; here it only knows its subject.
-    assert measures.of("HideSeek-v0")["benchmark"]["bars"]
+    assert measures.measures_of("HideSeek-v0")["benchmark"]["bars"]

@@ -7,7 +7,7 @@ import pytest
 from hide_seek_worlds import ALL, random_actions, simulate
 
 from gpu_envs import Simulator
-from gpu_envs.parallel import parallel_env as make_parallel
+from gpu_envs.faces.parallel import parallel_env as make_parallel
 
 WORLDS, STEPS = 24, 50
 

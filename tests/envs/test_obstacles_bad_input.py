@@ -17,7 +17,7 @@ IDLE = np.zeros((2, 1, 6), int)
 
 # Parameters that do not go together, what the message says. What one alone cannot be:
 # tests/contract/test_described_numbers.py; sizes and layers of pictures:
-# tests/gpu_envs/test_pictures_bad_input.py.
+# tests/gpu_envs/core/test_pictures_bad_input.py.
 BAD_VALUES: list[tuple[dict[str, Any], str]] = [
     (
         {"platform_count_low": 3, "platform_count_high": 2},

@@ -13,7 +13,7 @@ from gymnasium import spaces
 from obstacles_courses import BOTH, GROUND, PARTS, SHORT, TINY, Course
 
 import gpu_envs
-from gpu_envs import registration
+from gpu_envs.known import registration
 
 Vec = Callable[..., gpu_envs.VectorEnv]
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from gpu_envs import native
 from gpu_envs.building import manifest, places, shipping
+from gpu_envs.known import native
 
 IDS = {"cartpole": "CartPole-v0", "covid_economy": "CovidEconomy-v0"}
 COUNTER = Path(__file__).parent / "building" / "counter.hpp"

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_envs import arrays, native
+from gpu_envs.core import arrays
+from gpu_envs.known import native
 
 DEFAULT = 0  # the stream that is current at first
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gpu_envs import registration
 from gpu_envs.building import outside
+from gpu_envs.known import registration
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -18,7 +18,8 @@ def test_import_loads_no_array_library_and_no_native_code(run_python: Run) -> No
     program = (
         "import sys, gpu_envs\n"
         "loaded = [m for m in sys.modules if m.split('.')[0] in ('torch', 'jax', 'cupy')\n"
-        "          or m in ('gpu_envs.native', 'gpu_envs.simulator', 'gpu_envs.vector')]\n"
+        "          or m in ('gpu_envs.known.native', 'gpu_envs.core.simulator',"
+        " 'gpu_envs.faces.vector')]\n"
         "mapped = [line for line in open('/proc/self/maps') if 'gpu_envs/modules' in line]\n"
         "print(loaded + mapped)"
     )
@@ -43,7 +44,8 @@ LOADED_OF_THE_BUILDER = (
     "import gpu_envs\n"
     "added = set(sys.modules) - before\n"
     "print(*sorted(m for m in added if m.startswith('gpu_envs.building.')))\n"
-    "print(sorted(added & {'subprocess', 'tempfile', 'concurrent.futures', 'gpu_envs.native'}))\n"
+    "watched = {'subprocess', 'tempfile', 'concurrent.futures', 'gpu_envs.known.native'}\n"
+    "print(sorted(added & watched))\n"
     "print('gpu_envs/Kept-v0' in gymnasium.registry)"
 )
 

@@ -43,7 +43,7 @@ def test_trouble_of_any_kind_is_told_in_one_line(monkeypatch, capsys, error) -> 
     def fails(name: str) -> str:
         raise error(f"no {name}")
 
-    monkeypatch.setattr("gpu_envs.info.text", fails)
+    monkeypatch.setattr("gpu_envs.commands.info.text", fails)
     assert main(["info", "CartPole-v0"]) == 2
     assert capsys.readouterr().err == "error: no CartPole-v0\n"
 

@@ -84,9 +84,9 @@ def test_a_shortened_list_keeps_what_is_spelt_alike_in_its_order() -> None:
 
 def test_a_policy_of_another_layout_says_what_it_was_trained_with() -> None:
     pytest.importorskip("torch", reason="needs torch")
-    from gpu_envs import policies
+    from gpu_envs.players import policy_files
 
-    path = policies.folder() / "Overcooked-v0.ckpt"
+    path = policy_files.folder() / "Overcooked-v0.ckpt"
     simulator = gpu_envs.Simulator("Overcooked-v0", 2, layout="coordination_ring")
     with pytest.raises(ValueError, match=r"was trained with layout='cramped_room'.* this environ"):
-        policies.team(path, simulator)
+        policy_files.team(path, simulator)

@@ -21,7 +21,7 @@ PLAY = """
 import hashlib, sys
 import gymnasium, numpy as np
 import gpu_envs
-assert "torch" not in sys.modules and "gpu_envs.simulator" not in sys.modules
+assert "torch" not in sys.modules and "gpu_envs.core.simulator" not in sys.modules
 print(gymnasium.__version__, np.__version__)
 digest = hashlib.sha256()
 

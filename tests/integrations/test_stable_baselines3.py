@@ -27,7 +27,7 @@ from stable_baselines3.common.vec_env import (  # noqa: E402
 )
 
 from gpu_envs.integrations.stable_baselines3 import SB3VecEnv  # noqa: E402
-from gpu_envs.measures import sizes  # noqa: E402
+from gpu_envs.known.measures import sizes  # noqa: E402
 from tests.contract.playing import every_single  # noqa: E402
 from tests.contract.rows import EARLY, Chance, Episodes  # noqa: E402
 

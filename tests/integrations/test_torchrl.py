@@ -29,7 +29,7 @@ from torchrl.modules import ProbabilisticActor  # noqa: E402
 from torchrl.objectives import ClipPPOLoss  # noqa: E402
 
 from gpu_envs.integrations.torchrl import TorchRLEnv  # noqa: E402
-from gpu_envs.measures import sizes  # noqa: E402
+from gpu_envs.known.measures import sizes  # noqa: E402
 from tests.contract.playing import every_single  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "torchrl_ppo.py"

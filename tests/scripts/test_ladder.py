@@ -15,7 +15,8 @@ pytest.importorskip("torch", reason="needs torch")
 import ladder
 import torch
 
-from gpu_envs.train import evaluate, run
+from gpu_envs.policies import saved
+from gpu_envs.train import run
 
 
 def test_ratings_are_those_that_games_were_drawn_by() -> None:
@@ -78,7 +79,7 @@ def test_kept_policies_are_small_and_play_as_theirs_do(
     )
     assert first["returns"] == second["returns"] and first["steps"] == [-1, 1000, 2000]
     for path in (tmp_path / "run" / "ladder").glob("*.ckpt"):
-        own, kept = evaluate.read(path), evaluate.read(tmp_path / "kept" / "ladder" / path.name)
+        own, kept = saved.read(path), saved.read(tmp_path / "kept" / "ladder" / path.name)
         assert kept["config"] == own["config"]
         for name, state in own["policies"].items():
             for key, weights in state.items():

@@ -13,8 +13,9 @@ pytest.importorskip("rich", reason="needs gpu_envs[train]")
 import learning
 import learning_page as page
 
-from gpu_envs import measures
-from gpu_envs.train import command, config, curves, evaluate, measured, told
+from gpu_envs.known import measures
+from gpu_envs.policies import saved
+from gpu_envs.train import columns, command, config, curves, task_measures
 
 TASKS = learning.tasks()
 
@@ -27,7 +28,7 @@ def test_every_task_can_be_trained_and_has_one_bar_or_a_page(task: str) -> None:
         assert made.env == TASKS[task]["id"]
         assert (made.device, made.threads) == ("cpu", 1)
     assert Path(made.out) == Path("x")
-    assert TASKS[task]["measure"] in measured.MEASURES and TASKS[task]["what"]
+    assert TASKS[task]["measure"] in task_measures.MEASURES and TASKS[task]["what"]
     bars = {"times", "least", "most"} & set(TASKS[task])
     assert len(bars) == 1 or (not bars and "page" in TASKS[task])
 
@@ -123,7 +124,7 @@ def test_a_row_is_trained_measured_and_kept(tmp_path: Path) -> None:
     assert facts["random"]["mean"] < 60 < 400 < facts["trained"]["mean"]
     assert facts["commands"][0].endswith("--time-limit 30 --out runs/learning/cartpole/3")
     assert (tmp_path / page.PAGE).read_text(encoding="utf-8") == page.text([row])
-    kept = evaluate.read(tmp_path / "trained" / "CartPole-v0.ckpt")["config"]
+    kept = saved.read(tmp_path / "trained" / "CartPole-v0.ckpt")["config"]
     assert kept["hidden"] == "64,64" and not {"out", "goal", "device"} & set(kept)
 
 
@@ -144,7 +145,7 @@ def test_tasks_are_named_by_themselves_or_by_their_environment(capsys) -> None:
     assert learning._chosen(["HideSeek", "tag_grid"]) == wanted
     assert learning.main(["Micro-v0"]) == 2
     assert "nothing to learn" in capsys.readouterr().err
-    assert measures.of("Micro-v0")["learning"] == {}
+    assert measures.measures_of("Micro-v0")["learning"] == {}
 
 
 @pytest.mark.slow
@@ -159,5 +160,5 @@ def test_what_is_trained_reaches_its_bar(task: str, tmp_path: Path) -> None:
 def test_seekers_learn_in_every_profile(profile: str, tmp_path: Path) -> None:
     few = ["--total-steps", "1500000", "--evaluation-every", "10"]
     learning.train(TASKS["seekers"], 1, tmp_path, 2, ["--profile", profile, *few])
-    rows = curves.measured(curves.read(tmp_path / "curve.csv"), "steps", told.TRAINING)[1]
+    rows = curves.measured(curves.read(tmp_path / "curve.csv"), "steps", columns.TRAINING)[1]
     assert max(rows) > rows[0] + 20  # of 145 paid steps; the first episodes are still at random

@@ -15,7 +15,7 @@ pytest.importorskip("rich", reason="needs gpu_envs[train]")
 import learning
 import learning_page as page
 
-from gpu_envs import registration
+from gpu_envs.known import registration
 from gpu_envs.train import curves
 
 ROOT = Path(__file__).resolve().parents[2]

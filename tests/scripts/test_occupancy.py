@@ -6,8 +6,8 @@ import sys
 import occupancy
 import pytest
 
-from gpu_envs import registration
 from gpu_envs.benchmark.points import Case
+from gpu_envs.known import registration
 
 REPORT = """
 ptxas info    : Compiling entry function '{name}' for 'sm_90'

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gpu_envs import environments, fields, measures, native, registration
+from gpu_envs import environments
 from gpu_envs.building import outside
+from gpu_envs.known import fields, measures, native, registration
 from gpu_envs.train import command
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +39,7 @@ def shown(*words: str) -> str:
 @pytest.mark.parametrize("name", environments())
 def test_an_interpreter_alone_shows_defaults_and_parameters(name: str) -> None:
     text = shown(name)
-    defaults = measures.of(name)["training"]["defaults"]
+    defaults = measures.measures_of(name)["training"]["defaults"]
     assert f"worlds that run at once, over all ranks (default {defaults.get('num_envs', 64)})" in (
         text
     )

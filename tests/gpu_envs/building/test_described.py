@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from gpu_envs import build, native
 from gpu_envs.building import limits, places, upkeep
+from gpu_envs.commands import build
+from gpu_envs.known import native
 
 
 @pytest.fixture

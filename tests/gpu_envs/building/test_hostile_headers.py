@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from gpu_envs import build, native, registration
 from gpu_envs.building import kept, limits, places
+from gpu_envs.commands import build
+from gpu_envs.known import native, registration
 
 COUNTER = (Path(__file__).parent / "counter.hpp").read_text()
 RULE = "  total.sum = total.sum + 1.0f * float(action.amount);\n"

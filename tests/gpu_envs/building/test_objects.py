@@ -15,9 +15,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from gpu_envs import native
 from gpu_envs.building import compilers, launcher, objects, places, recipes, store, toolchain
 from gpu_envs.building.objects import Compile
+from gpu_envs.known import native
 
 
 def _tree(root: Path) -> Path:

@@ -13,9 +13,9 @@ import pytest
 from damages import give_up_writing_everywhere
 
 from gpu_envs import __main__ as program
-from gpu_envs import doctor
 from gpu_envs.building import places, store
 from gpu_envs.building.toolchain import CannotBuild
+from gpu_envs.commands import doctor
 
 KEY, OTHER, OLD, NOW = "0" * 32, "1" * 32, "2" * 32, "3" * 32
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from damages import give_up_writing_everywhere
 
-from gpu_envs import native
 from gpu_envs.building import labels, places, recipes, toolchain, upkeep
+from gpu_envs.known import native
 
 # What one step of Counter pays, and what was built for it.
 STEP = """

@@ -7,12 +7,13 @@ from typing import Any
 
 import torch
 
-from gpu_envs.train import evaluate, worlds
+from gpu_envs.policies import saved
+from gpu_envs.policies.distributions import of_space
+from gpu_envs.policies.layers import RowShape
+from gpu_envs.policies.networks import Policy
+from gpu_envs.policies.sharing import groups
+from gpu_envs.train import worlds
 from gpu_envs.train.config import make
-from gpu_envs.train.distributions import of_space
-from gpu_envs.train.layers import RowShape
-from gpu_envs.train.networks import Policy
-from gpu_envs.train.self_play import groups
 
 
 def write(path: Path, env: str, parameters: dict[str, Any] | None = None, **choices: Any) -> Path:
@@ -24,6 +25,6 @@ def write(path: Path, env: str, parameters: dict[str, Any] | None = None, **choi
     actions = of_space(alone.single_action_space, torch.device("cpu"))
     names = groups(config.policies, alone.agent_names, config.learn)
     policies = {name: Policy(shape, actions, config) for name in names}
-    evaluate.save(path, config, alone.simulator, policies, {"score": 1.0, "steps": 2})
+    saved.save(path, config, alone.simulator, policies, {"score": 1.0, "steps": 2})
     alone.close()
     return path

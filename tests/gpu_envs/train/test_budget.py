@@ -12,8 +12,9 @@ pytest.importorskip("torch", reason="needs gpu_envs[train]")
 pytest.importorskip("matplotlib", reason="needs gpu_envs[train]")
 pytest.importorskip("rich", reason="needs gpu_envs[train]")
 
-from gpu_envs import measures
-from gpu_envs.train import checkpoint, curves, evaluate, ppo, run
+from gpu_envs.known import measures
+from gpu_envs.policies import checkpoint
+from gpu_envs.train import curves, evaluate, ppo, run
 
 SMALL = ("CartPole-v0", "--num-envs", "4", "--rollout", "8", "--hidden", "4", "--epochs", "1")
 SMALL += ("--goal", "inf", "--tensorboard", "false", "--device", "cpu")
@@ -95,7 +96,7 @@ def test_few_episodes_neither_end_a_run_nor_are_its_best(
 
 def test_no_environment_counts_its_evaluations_in_updates_by_default() -> None:
     for name in ("CartPole-v0", "CartPole64-v0", "CartPoleContinuous-v0", "Flocking-v0"):
-        assert "evaluation_every" not in measures.of(name)["training"]["defaults"]
+        assert "evaluation_every" not in measures.measures_of(name)["training"]["defaults"]
 
 
 def test_what_is_left_of_a_time_limit_is_said_before_the_work(

@@ -13,9 +13,10 @@ pytest.importorskip("rich", reason="needs gpu_envs[train]")
 
 import torch as t
 
-from gpu_envs import measures
-from gpu_envs.train import by_role, checkpoint, command, config, curves, run
-from gpu_envs.train.checkpoint import CheckpointError
+from gpu_envs.known import measures
+from gpu_envs.policies import checkpoint, options
+from gpu_envs.policies.checkpoint import CheckpointError
+from gpu_envs.train import by_role, command, config, curves, run
 from gpu_envs.train.config import Config, as_options, make
 
 TAG = ("TagContinuous-v0", "--num-taggers", "2", "--num-runners", "3", "--policies", "role")
@@ -120,7 +121,7 @@ def test_what_holds_for_roles_survives_a_file() -> None:
 def test_every_such_option_takes_roles(name: str) -> None:
     value = getattr(Config(env="HideSeek-v0"), name)
     word = str(value).lower() if isinstance(value, bool) else str(value)
-    _, choices = command.parse(["HideSeek-v0", config.flag_of(name), f"seeker={word}"])
+    _, choices = command.parse(["HideSeek-v0", options.flag_of(name), f"seeker={word}"])
     assert list(choices[name]) == ["seeker"] and str(choices[name]["seeker"]) == str(value)
     make("HideSeek-v0", policies="role", **choices)
 

@@ -13,9 +13,13 @@ import pytest
 
 pytest.importorskip("torch", reason="needs torch")
 
-from gpu_envs import environments, fields, flags, measures, play, registration
+from gpu_envs import environments
+from gpu_envs.commands import play
+from gpu_envs.known import fields, measures, registration
+from gpu_envs.policies.options import flag_of
+from gpu_envs.terminal import flags
 from gpu_envs.train import by_role, command, match
-from gpu_envs.train.config import Config, flag_of, folder_of, make
+from gpu_envs.train.config import Config, folder_of, make
 
 OPTIONS = {field.name: field for field in dataclasses.fields(Config) if field.metadata}
 TEXTS = {"hidden": "32", "reward_weights": "sparse=2"}  # others may be any
@@ -249,7 +253,7 @@ def test_values_of_another_type_are_refused() -> None:
 
 @pytest.mark.parametrize("name", environments())
 def test_defaults_are_options_and_evaluations_have_parameters(name: str) -> None:
-    training, made = measures.of(name)["training"], make(name)
+    training, made = measures.measures_of(name)["training"], make(name)
     usual = training["defaults"]
     assert usual and set(usual) <= set(OPTIONS)
     assert by_role.joined(vars(made), made.roles, usual) == usual
@@ -303,7 +307,7 @@ def test_help_lists_every_option_with_its_default_and_all_parameters(
     env: str | None, capsys: Any
 ) -> None:
     top, text = shown([*([] if env is None else [env]), "--help"], capsys).split(" run: ")
-    preset = {} if env is None else measures.of(env)["training"]["defaults"]
+    preset = {} if env is None else measures.measures_of(env)["training"]["defaults"]
     for name, field in OPTIONS.items():
         default = typed(preset.get(name, field.default)) or "''"
         words = " ".join(field.metadata["help"].split())
@@ -315,7 +319,7 @@ def test_help_lists_every_option_with_its_default_and_all_parameters(
     assert "--evaluate-with NAME=VALUE" in top
     for described in fields.read(registration.find(env)["parameters"]):
         assert f"-{described.name.replace('_', '-')} " in text
-        trained = measures.of(env)["training"].get("parameters", {})
+        trained = measures.measures_of(env)["training"].get("parameters", {})
         usual = trained.get(described.name, described.default)
         usual_text = fields.Field(described.name, described.type, default=usual).default_text()
         assert f"default {usual_text}" in text

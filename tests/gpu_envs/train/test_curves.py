@@ -14,7 +14,7 @@ pytest.importorskip("matplotlib", reason="needs matplotlib")
 pytest.importorskip("rich", reason="needs rich")
 
 from gpu_envs.train import curves, report
-from gpu_envs.train.told import EVALUATION
+from gpu_envs.train.columns import EVALUATION
 
 
 def size_of(picture: Path) -> tuple[int, int]:

@@ -11,10 +11,10 @@ pytest.importorskip("torch", reason="needs gpu_envs[train]")
 import torch as t
 from gymnasium.spaces import MultiDiscrete
 
+from gpu_envs.policies.distributions import of_space
 from gpu_envs.train import ppo, worlds
 from gpu_envs.train.config import make
 from gpu_envs.train.decisions import far_advantages
-from gpu_envs.train.distributions import of_space
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.rollout import Rollout, _sums

@@ -16,7 +16,8 @@ pytest.importorskip("rich", reason="needs gpu_envs[train]")
 import torch
 
 from gpu_envs import VectorEnv, __main__
-from gpu_envs.train import checkpoint, run
+from gpu_envs.policies import checkpoint
+from gpu_envs.train import run
 from tests.gpu_envs.train.fresh import write
 
 SMALL = ("CartPole-v0", "--num-envs", "4", "--rollout", "8", "--hidden", "4", "--epochs", "1")

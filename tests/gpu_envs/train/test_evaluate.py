@@ -14,11 +14,12 @@ import torch
 from gymnasium import spaces
 
 from gpu_envs import VectorEnv, __main__
-from gpu_envs.train import checkpoint, evaluate, match, worlds
+from gpu_envs.policies import checkpoint, teams
+from gpu_envs.policies.distributions import Categorical, of_space
+from gpu_envs.policies.layers import RowShape
+from gpu_envs.policies.networks import Policy
+from gpu_envs.train import evaluate, match, worlds
 from gpu_envs.train.config import Config, make
-from gpu_envs.train.distributions import Categorical, of_space
-from gpu_envs.train.layers import RowShape
-from gpu_envs.train.networks import Policy
 from tests.gpu_envs.train.fresh import write
 
 CPU = torch.device("cpu")
@@ -128,7 +129,7 @@ def test_worlds_of_evaluations_are_not_those_of_training() -> None:
 def test_chance_plays_where_what_is_seen_is_more_than_a_policy_takes() -> None:
     config = make("ObstaclesEasy-v0", parameters={"observation": "rgb+depth"})
     env = worlds.for_evaluation(config, "cpu", 1)
-    team = evaluate.Team.at_random(env.simulator)
+    team = teams.Team.at_random(env.simulator)
     assert team.policies == [] and team.of_agent == [-1] * env.agents_per_world
     env.close()
 
@@ -275,7 +276,7 @@ def table(text: str) -> dict[str, list[float]]:
 def test_policies_come_back_as_they_were_saved(tmp_path: Path) -> None:
     path = write(tmp_path / "p", "CartPole-v0", memory=5)
     env = worlds.for_evaluation(make("CartPole-v0"), "cpu", 4)
-    one, two = (evaluate.Team.load(path, env.simulator) for _ in range(2))
+    one, two = (teams.Team.load(path, env.simulator) for _ in range(2))
     assert one.facts["score"] == 1.0 and one.of_agent == [0]
     returns = [played(env, team.policies)[0] for team in (one, two)]
     assert torch.equal(*returns)
@@ -286,7 +287,7 @@ def test_policies_come_back_as_they_were_saved(tmp_path: Path) -> None:
 def test_a_player_alone_does_what_its_team_does_in_a_batch(tmp_path: Path) -> None:
     path = write(tmp_path / "p", "CartPole-v0", memory=5)
     env = worlds.for_evaluation(make("CartPole-v0"), "cpu", 1)
-    team = evaluate.Team.load(path, env.simulator)
+    team = teams.Team.load(path, env.simulator)
     (player,) = team.players()
     _, length = played(env, team.policies, seed=4)
     obs, _ = env.reset(seed=4)
@@ -304,7 +305,7 @@ def test_a_player_alone_does_what_its_team_does_in_a_batch(tmp_path: Path) -> No
 def test_agents_are_played_by_their_own_policies(tmp_path: Path, policies: str) -> None:
     path = write(tmp_path / "p", "Micro-v0", policies=policies)
     env = worlds.for_evaluation(make("Micro-v0"), "cpu", 2)
-    team = evaluate.Team.load(path, env.simulator)
+    team = teams.Team.load(path, env.simulator)
     assert team.of_agent == ([0, 1, 2, 3, 4] if policies == "agent" else [0] * 5)
     assert len(team.policies) == len(set(team.of_agent)) and len(team.players()) == 5
     rows = evaluate.rows_of(team.of_agent, 2, "cpu")
@@ -316,8 +317,8 @@ def test_agents_are_played_by_their_own_policies(tmp_path: Path, policies: str) 
 def test_agents_together_do_what_each_does_alone(tmp_path: Path, policies: str) -> None:
     path = write(tmp_path / "p", "Micro-v0", policies=policies, memory=5)
     env = VectorEnv("Micro-v0", 1, device="cpu", arrays="numpy")
-    team = evaluate.Team.load(path, env.simulator)
-    team.of_agent[2] = evaluate.NOBODY
+    team = teams.Team.load(path, env.simulator)
+    team.of_agent[2] = teams.NOBODY
     together, players = team.together(), team.players()
     obs, infos = env.reset(seed=4)
     for _ in range(6):

@@ -12,10 +12,10 @@ pytest.importorskip("torch", reason="needs gpu_envs[train]")
 import torch as t
 
 from gpu_envs import VectorEnv
+from gpu_envs.policies.noise import ACTIONS, Noise
 from gpu_envs.train.config import make
 from gpu_envs.train.fused import Drawing, Space
 from gpu_envs.train.learner import Learner
-from gpu_envs.train.noise import ACTIONS, Noise
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
 
@@ -163,7 +163,7 @@ def test_gradients_are_those_of_torch(
 
 @pytest.mark.parametrize("activation", ["tanh", "relu"])
 def test_a_chain_of_layers_has_torch_s_gradients(activation: str) -> None:
-    from gpu_envs.train.layers import Mlp
+    from gpu_envs.policies.layers import Mlp
 
     made, head = Mlp(7, (5, 4), activation), t.nn.Linear(4, 3)
     rows = t.randn(9, 7, requires_grad=True)

@@ -18,16 +18,18 @@ import torch as t
 from gymnasium import spaces
 
 from gpu_envs import VectorEnv
+from gpu_envs.policies import teams
+from gpu_envs.policies.distributions import Categorical, Distribution, of_space
+from gpu_envs.policies.layers import RowShape
+from gpu_envs.policies.networks import Inputs, Policy
+from gpu_envs.policies.noise import ACTIONS, Noise
+from gpu_envs.policies.sharing import groups
+from gpu_envs.policies.teams import NOBODY
 from gpu_envs.train import evaluate, match, worlds
 from gpu_envs.train.config import Config, make
-from gpu_envs.train.distributions import Categorical, Distribution, of_space
-from gpu_envs.train.layers import RowShape
-from gpu_envs.train.networks import Inputs, Policy
-from gpu_envs.train.noise import ACTIONS, Noise
-from gpu_envs.train.opponents import NOBODY
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
-from gpu_envs.train.self_play import Seats, groups
+from gpu_envs.train.self_play import Seats
 from tests.gpu_envs.train import fresh
 
 CPU = t.device("cpu")
@@ -63,7 +65,7 @@ def test_only_the_role_that_learns_has_policies() -> None:
     assert groups("agent", ROLES, "hider") == {"hider_0": [0], "hider_1": [1]}
     assert groups("shared", ["player_0", "player_1"], "player") == {"player": [0, 1]}
     names = (Config(env="Game-v0", learn="seeker", policies="agent"), ROLES)
-    assert evaluate.agents_of(*names) == [NOBODY, NOBODY, 0, 1, 2]
+    assert teams.agents_of(*names) == [NOBODY, NOBODY, 0, 1, 2]
 
 
 @pytest.mark.parametrize("policies", ["shared", "role", "agent"])
@@ -127,7 +129,7 @@ def test_a_single_opponent_takes_legal_actions_of_its_own() -> None:
 
     def players(kind: Distribution) -> list[Any]:
         nobody: Any = SimpleNamespace(actions=kind)
-        return evaluate.Team([nobody], [NOBODY, NOBODY], {}).players()
+        return teams.Team([nobody], [NOBODY, NOBODY], {}).players()
 
     def taken(agent: int) -> list[Any]:
         player = players(kind)[agent]
@@ -275,7 +277,7 @@ def test_a_file_of_one_role_is_evaluated(tmp_path: Path, capsys: Any) -> None:
 
 def test_players_of_a_file_of_one_role_act_alone(tmp_path: Path) -> None:
     env = worlds.for_evaluation(make("HideSeek-v0"), "cpu", 1)
-    players = evaluate.Team.load(write(tmp_path / "h", "hider"), env.simulator).players()
+    players = teams.Team.load(write(tmp_path / "h", "hider"), env.simulator).players()
     obs, _ = env.reset(seed=1)
     actions = np.stack([player(obs[k].numpy(), None) for k, player in enumerate(players)])
     assert actions.shape == (5, 5) and not np.array_equal(actions[3], actions[4])

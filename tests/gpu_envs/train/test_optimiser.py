@@ -13,7 +13,8 @@ pytest.importorskip("torch", reason="needs torch")
 
 import torch
 
-from gpu_envs.train import checkpoint, optimiser
+from gpu_envs.policies import checkpoint
+from gpu_envs.train import optimiser
 from gpu_envs.train.config import Config
 from gpu_envs.train.optimiser import Flat, Lamb, Optimiser, learning_rate, make
 

@@ -14,7 +14,7 @@ pytest.importorskip("rich", reason="needs rich")
 
 from rich.console import Console
 
-from gpu_envs import terminal
+from gpu_envs.terminal import console
 from gpu_envs.train import progress
 from tests.gpu_envs.train.reports import EVALUATION, NAN, RETURN, fill, make
 
@@ -84,7 +84,7 @@ def test_a_terminal_has_a_bar(tmp_path: Path, screen: Any, width: int) -> None:
     assert all(line in shown for line in wanted)
     assert "a line\n" in shown and f"results are in {tmp_path}" in shown
     assert "61.0 s" not in shown  # no plain line beside the bar
-    bar = terminal.plain(shown).rpartition("600k/1.2M")[2].partition("results are")[0]
+    bar = console.plain(shown).rpartition("600k/1.2M")[2].partition("results are")[0]
     assert max(map(len, bar.splitlines())) <= width
 
 

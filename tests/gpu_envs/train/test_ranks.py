@@ -19,7 +19,8 @@ pytest.importorskip("matplotlib", reason="needs gpu_envs[train]")
 
 import torch as t
 
-from gpu_envs.train import checkpoint, run
+from gpu_envs.policies import checkpoint
+from gpu_envs.train import run
 from gpu_envs.train.ranks import Ranks
 
 SMALL = ("--num-envs", "64", "--rollout", "16", "--minibatch", "256", "--epochs", "2")

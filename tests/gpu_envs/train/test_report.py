@@ -21,7 +21,7 @@ pytest.importorskip("matplotlib", reason="needs matplotlib")
 pytest.importorskip("rich", reason="needs rich")
 
 from gpu_envs.train import curves
-from gpu_envs.train.told import Told
+from gpu_envs.train.columns import Told
 from tests.gpu_envs.train.reports import EVALUATION, LOSS, NAN, RETURN, fill, make
 
 

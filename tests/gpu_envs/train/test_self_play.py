@@ -13,11 +13,12 @@ pytest.importorskip("torch", reason="needs torch")
 import torch
 from gymnasium import spaces
 
+from gpu_envs.policies.distributions import of_space
+from gpu_envs.policies.layers import RowShape
+from gpu_envs.policies.networks import Policy
+from gpu_envs.policies.sharing import groups
 from gpu_envs.train.config import Config
-from gpu_envs.train.distributions import of_space
-from gpu_envs.train.layers import RowShape
-from gpu_envs.train.networks import Policy
-from gpu_envs.train.self_play import Past, Seats, groups
+from gpu_envs.train.self_play import Past, Seats
 
 CPU = torch.device("cpu")
 ROLES = ["hider_0", "hider_1", "seeker_0", "seeker_1", "seeker_2"]

@@ -20,8 +20,10 @@ pytest.importorskip("rich", reason="needs gpu_envs[train]")
 
 import torch as t
 
-from gpu_envs import __main__, environments, extras
-from gpu_envs.train import checkpoint, curves, evaluate, ppo, run
+from gpu_envs import __main__, environments
+from gpu_envs.known import extras
+from gpu_envs.policies import checkpoint
+from gpu_envs.train import curves, evaluate, ppo, run
 from gpu_envs.train import session as sessions
 
 SMALL = ("--num-envs", "16", "--rollout", "16", "--minibatch", "64", "--epochs", "2")

@@ -14,7 +14,8 @@ pytest.importorskip("rich", reason="needs gpu_envs[train]")
 from matplotlib.figure import Figure
 
 from gpu_envs import __main__, environments
-from gpu_envs.train import checkpoint, command, config, match, run, settings
+from gpu_envs.policies import checkpoint
+from gpu_envs.train import command, config, match, run, settings
 from tests.gpu_envs.train.fresh import write
 
 SMALL = ("--num-envs", "2", "--rollout", "8", "--hidden", "4", "--epochs", "1")

@@ -1,0 +1,119 @@
+"""Actions of several categories, each a head of its own: what they are called, and their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gpu_envs.known.fields import Field
+
+RESERVED = ("q", "?", "p", ".")  # keys that mean the same in every game
+_SPACE = "space"  # how that key is written
+Chosen = tuple[int, int]  # a head, and its category
+
+
+class Heads:
+    """The heads of an action.
+
+    Args:
+        described: The fields of the action, all of them categories.
+        names: Of the categories of all heads, one after the other; empty for none.
+        keys: Likewise, "" where there is none. A head without a key pressed is 0.
+    """
+
+    def __init__(
+        self, described: Sequence[Field], names: Sequence[str], keys: Sequence[str]
+    ) -> None:
+        self.titles = [field.name for field in described for _ in range(field.size)]
+        self.counts = [int(field.choices or 1) for field in described for _ in range(field.size)]
+        places = [(head, k) for head, count in enumerate(self.counts) for k in range(count)]
+        self.names = dict(zip(names, places, strict=bool(names)))
+        pairs = zip(keys, places, strict=bool(keys))
+        self.keys = {key: place for key, place in pairs if key and key not in RESERVED}
+
+    def row(self, chosen: Iterable[Chosen]) -> Any:
+        """Return an action of these categories, one of a head at most."""
+        action = np.zeros(len(self.counts), np.int64)
+        taken = set()
+        for head, category in chosen:
+            if head in taken:
+                raise ValueError(f"{self.titles[head]} is chosen twice")
+            taken.add(head)
+            action[head] = category
+        return action
+
+    def read(self, typed: str) -> Any:
+        """Return what is typed as names or keys, commas between them; None if it is neither."""
+        chosen: list[Chosen] = []
+        for part in typed.split(","):
+            word = part.strip() or part
+            if word in self.names:
+                chosen.append(self.names[word])
+            elif word == _SPACE and " " in self.keys:
+                chosen.append(self.keys[" "])
+            elif word and all(key in self.keys for key in word):
+                chosen += [self.keys[key] for key in word]
+            else:
+                return None
+        return self.row(chosen)
+
+    def lines(self) -> list[str]:
+        """Return the heads with the names and keys of their categories."""
+        key_of = {place: spelt(key) for key, place in self.keys.items()}
+        lines = []
+        for head, title in enumerate(self.titles):
+            words = [
+                f"{place[1]} {name}" + (f" ({key_of[place]})" if place in key_of else "")
+                for name, place in self.names.items()
+                if place[0] == head
+            ]
+            lines.append(f"{title}: {', '.join(words)}")
+        return lines
+
+    def short(self) -> str:
+        """Return the keys of all heads in one line."""
+        parts = []
+        for head, title in enumerate(self.titles):
+            keys = [spelt(key) for key, place in self.keys.items() if place[0] == head]
+            if keys:
+                parts.append(
+                    f"{' '.join(keys) if max(map(len, keys)) > 1 else ''.join(keys)} {title}"
+                )
+        return "  ".join(parts)
+
+
+def spelt(key: str) -> str:
+    """Return a key as it is written."""
+    return _SPACE if key == " " else key
+
+
+class Pressed:
+    """Which keys are down, as far as a terminal tells: it says when they go down, and repeats."""
+
+    def __init__(self, heads: Heads, ticks: int) -> None:
+        self._heads, self._ticks = heads, ticks
+        self._chosen: dict[int, tuple[int, int]] = {}  # by head: category, and ticks left
+
+    def press(self, key: str) -> str:
+        """Take a key; return "key", "shifted" (for one tick), or "" where it means nothing.
+
+        A head that is on or off is on for one tick, so that a press is one deed; others stay for
+        some, so that there is no pause until a keyboard repeats.
+        """
+        is_shifted = key not in self._heads.keys
+        plain = key.lower() if is_shifted else key
+        if plain not in self._heads.keys:
+            return ""
+        head, category = self._heads.keys[plain]
+        is_deed = self._heads.counts[head] == 2
+        self._chosen[head] = (category, 1 if is_deed or is_shifted else self._ticks)
+        return "shifted" if is_shifted else "key"
+
+    def take(self) -> Any:
+        """Return the action of this tick."""
+        action = self._heads.row((head, k) for head, (k, _) in self._chosen.items())
+        left = {head: (k, ticks - 1) for head, (k, ticks) in self._chosen.items()}
+        self._chosen = {head: pair for head, pair in left.items() if pair[1] > 0}
+        return action

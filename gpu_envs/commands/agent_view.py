@@ -1,0 +1,171 @@
+"""What an agent sees, in the terminal, as it plays: environments of pictures and several heads.
+
+The world moves on as its time passes, or a step for each key. Whom nobody plays chooses as in any
+game by hand (play.py).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from gymnasium.spaces import MultiDiscrete
+
+from gpu_envs.commands.action_keys import Heads, Pressed
+from gpu_envs.commands.episode import Choose, Episode, seen
+from gpu_envs.faces.parallel import ParallelEnv
+from gpu_envs.terminal import half_blocks
+from gpu_envs.terminal.screen import Screen, terminal_size
+
+TIME, KEYS = "time", "keys"  # what the world moves by
+PACES = (TIME, KEYS)
+_PRESS_TICKS = 3  # until a keyboard repeats takes longer, but a tap must not lead too far
+_LOOK_SECONDS = 0.25  # a terminal that has been resized is drawn anew after so long
+_TEXT_LINES = 3  # below the picture
+_CONTROLS = {
+    TIME: "q quits  p pauses, . steps then  with shift: one step only",
+    KEYS: "q quits  . steps without a key  with shift: together with the next key",
+}
+
+
+def has_terminal() -> bool:
+    """Whether what moves can be shown and played here."""
+    is_dumb = os.environ.get("TERM") == "dumb"
+    return sys.stdin.isatty() and sys.stdout.isatty() and not is_dumb
+
+
+def is_offered(description: Mapping[str, Any]) -> bool:
+    """Whether an environment is one of pictures whose actions have several heads."""
+    words = [field for field in description["action"] for _ in range(_size(field))]
+    return (
+        bool(description.get("pictures"))
+        and len(words) > 1
+        and all(field["choices"] is not None for field in words)
+    )
+
+
+def _size(field: Mapping[str, Any]) -> int:
+    size = 1
+    for length in field["shape"]:
+        size *= length
+    return size
+
+
+def resolution(description: Mapping[str, Any]) -> dict[str, str]:
+    """Return the parameter with which a picture fills the terminal in its own proportions."""
+    defaults = {field["name"]: field["default"] for field in description["parameters"]}
+    rows, _, columns = str(defaults.get("resolution", "")).partition("x")
+    if not (rows.isdecimal() and columns.isdecimal()):
+        return {}
+    room = half_blocks.size_within(*_room(*terminal_size()), (int(rows), int(columns)))
+    return {"resolution": f"{room[0]}x{room[1]}"}
+
+
+def _room(lines: int, columns: int) -> tuple[int, int]:
+    """Return the rows and columns of pixels that a picture may have."""
+    return 2 * max(1, lines - _TEXT_LINES), max(1, columns)
+
+
+def heads_of(env: ParallelEnv) -> Heads | None:
+    """Return the heads of an action of several categories that have names."""
+    simulator = env.simulator
+    names = simulator.action_names()
+    if not names or not isinstance(simulator.single_action_space, MultiDiscrete):
+        return None
+    return Heads(simulator.action_fields, names, simulator.action_keys())
+
+
+def has_keys(env: ParallelEnv) -> bool:
+    """Whether an environment's actions can be pressed."""
+    heads = heads_of(env)
+    return heads is not None and bool(heads.keys)
+
+
+class Live(Episode):
+    """One episode of one agent, seen by its eyes."""
+
+    def __init__(self, env: ParallelEnv, agent: str, choose: Choose, pace: str) -> None:
+        super().__init__(env, choose)
+        heads = heads_of(env)
+        if heads is None or not heads.keys:
+            raise ValueError(f"the actions of {env.name} have no keys to play by")
+        self.agent, self.pace = agent, pace
+        self.last: list[str] = []  # picture that was shown
+        self._heads, self._pressed = heads, Pressed(heads, _PRESS_TICKS if pace == TIME else 1)
+        self._colors = half_blocks.colors(sys.stdout)
+        self._is_last = env.simulator.parameters.get("channels") == "last"
+        self._rate = env.metadata["render_fps"]
+        self._is_paused, self._single_steps = False, 0
+
+    def play(self) -> str:
+        """Play from the reset until the agent's end or `q`; return which."""
+        with Screen() as screen:
+            move = self._by_time if self.pace == TIME else self._by_keys
+            try:
+                is_over = move(screen)
+            except KeyboardInterrupt:
+                is_over = False
+        return self.ending() if is_over else "quit"
+
+    # ---- how it moves; both return whether the agent has come to its end
+
+    def _by_time(self, screen: Screen) -> bool:
+        due = time.monotonic()
+        while self.agent in self.env.agents:
+            self._draw(screen)
+            due = max(due + 1 / self._rate, time.monotonic())  # never hurries after a delay
+            time.sleep(due - time.monotonic() if due > time.monotonic() else 0)
+            for key in screen.keys():
+                if key in ("q", ""):
+                    return False
+                self._command(key)
+            if not self._is_paused or self._single_steps:
+                self._single_steps = max(0, self._single_steps - 1)
+                self._move()
+        self._draw(screen)
+        return True
+
+    def _command(self, key: str) -> None:
+        if key == "p":
+            self._is_paused, self._single_steps = not self._is_paused, 0
+        elif key == "." and self._is_paused:
+            self._single_steps += 1
+        else:
+            self._pressed.press(key)
+
+    def _by_keys(self, screen: Screen) -> bool:
+        while self.agent in self.env.agents:
+            self._draw(screen)
+            for key in screen.keys(_LOOK_SECONDS):
+                if key in ("q", ""):
+                    return False
+                if key == "." or self._pressed.press(key) == "key":
+                    self._move()
+                if self.agent not in self.env.agents:
+                    break
+        self._draw(screen)
+        return True
+
+    def _move(self) -> None:
+        actions = {a: self.chosen(a) for a in self.env.agents if a != self.agent}
+        self.step({**actions, self.agent: self._pressed.take()})
+
+    # ---- how it looks
+
+    def _draw(self, screen: Screen) -> None:
+        lines, columns = terminal_size()
+        layers = self.env.simulator.observation_fields
+        picture = half_blocks.pixels(seen(self.observations[self.agent]), layers, self._is_last)
+        fitted = half_blocks.fitted(picture, *_room(lines, columns))
+        self.last = half_blocks.lines(fitted, self._colors)
+        texts = [self._status(), self._heads.short(), _CONTROLS[self.pace]]
+        # The last column stays free: a letter there makes some terminals go on to the next line.
+        screen.show([*self.last, *(text[: columns - 1] for text in texts)])
+
+    def _status(self) -> str:
+        score, seconds = self.scores[self.agent], self.steps / self._rate
+        paused = "  paused" if self._is_paused else ""
+        return f"reward {score:g}  time {seconds:.1f} s  steps {self.steps}{paused}"

@@ -1,0 +1,158 @@
+"""Describes one environment in text: what `python -m gpu_envs info ID` prints.
+
+What its defaults come to, profile by profile, is asked of the native code, where that is built: an
+environment may work a default out, and says nothing here of how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from gpu_envs.core import layout
+from gpu_envs.known import fields, native, registration
+from gpu_envs.terminal import console
+
+_SECTIONS = (
+    ("parameters", "Parameters"),
+    ("action", "Action"),
+    ("observation", "Observation"),
+    ("state", "State"),
+    ("reset_options", "Reset options"),
+    ("columns", "Columns (get and set)"),
+)
+_WORLDS = 64  # of the batch whose rows are counted
+Values = dict[str, fields.Value]
+
+
+def text(name: str) -> str:
+    """Return what there is to know of an environment before it is made."""
+    entry = native.described(name)
+    is_built = native.is_built(entry["id"])
+    return "\n".join([*_head(entry, is_built), *_body(entry, is_built)])
+
+
+def _head(entry: Mapping[str, Any], is_built: bool) -> Iterator[str]:
+    yield f"{registration.NAMESPACE}/{entry['id']}\n"
+    yield entry["doc"].strip()
+    agents = str(entry["agents"])
+    count = int(agents) if agents.isdecimal() else 0
+    if is_built and not count:
+        count = _made(entry["id"])["agents_per_world"]
+        agents += f", {count} by default"
+    yield f"\nAgents per world: {agents}"
+    if count:
+        size = layout.size_in_words(_WORLDS, count)
+        yield f"A batch of {_WORLDS} worlds (num_envs={_WORLDS}): {size}"
+    yield f"Time limit: {entry['max_episode_steps'] or 'none'}"
+    if entry["reward_threshold"] is not None:
+        yield f"Reward threshold: {entry['reward_threshold']:g}"
+
+
+def _body(entry: Mapping[str, Any], is_built: bool) -> Iterator[str]:
+    for key, title in _SECTIONS:
+        described = fields.read(entry.get(key, ()))
+        if described:
+            yield f"\n{title}:"
+            yield from _field_lines(described)
+        if key == "parameters" and described:
+            yield from _outcomes(entry["id"], described, is_built)
+
+
+def _field_lines(described: Sequence[fields.Field]) -> list[str]:
+    width = max(len(field.name) for field in described)
+    kinds = [_kind(field) for field in described]
+    kind_width = max(map(len, kinds))
+    lines = []
+    for field, kind in zip(described, kinds, strict=True):
+        unit = f" [{field.unit}]" if field.unit else ""
+        default = "" if field.default is None else f"; default {field.default_text()}"
+        values = f"{field.bounds()}{unit}{default}"
+        lines.append(
+            f"  {field.name:<{width}}  {kind:<{kind_width}}  {values}  {field.doc}".rstrip()
+        )
+    return lines
+
+
+def _kind(field: fields.Field) -> str:
+    shape = "x".join(map(str, field.shape))
+    return field.type + (f"[{shape}]" if shape else "")
+
+
+# ---- what defaults come to
+
+
+def _made(name: str, **parameters: fields.Value) -> dict[str, Any]:
+    """What a simulator says of itself, made with these parameters and no others."""
+    made = native.make("cpu", name, 1, threads=1, parameters=parameters)
+    return layout.instance(made)
+
+
+def _values(name: str, described: Sequence[fields.Field], **parameters: fields.Value) -> Values:
+    return fields.shortened(described, _made(name, **parameters)["values"])
+
+
+def _outcomes(name: str, described: Sequence[fields.Field], is_built: bool) -> Iterator[str]:
+    """Tables of the parameters that are something else than their default says."""
+    if not is_built:
+        if any(_is_left_open(field) for field in described):
+            yield f"\nWhat defaults come to is shown once it is built: {_build_command(name)}"
+        return
+    declared = fields.shortened(described, {field.name: field.default for field in described})
+    usual = _values(name, described)
+    is_told = False
+    for field in described:
+        columns = _by_choice(name, described, field) if field.names else {}
+        varied = _rows(described, declared, columns, but=field.name)
+        if any(len(set(row)) > 1 for row in varied.values()):
+            is_told = True
+            yield f"\nDefaults by {field.name}:"
+            yield from _table(varied, list(columns))
+    rows = _rows(described, declared, {"": usual}, but="")
+    if rows and not is_told:
+        yield "\nDefaults come to:"
+        yield from _table(rows, [])
+
+
+def _is_left_open(field: fields.Field) -> bool:
+    """Whether a default looks like one that is worked out: a number below all sensible ones."""
+    is_number = isinstance(field.default, int | float) and not isinstance(field.default, bool)
+    return is_number and field.default == field.low == -1
+
+
+def _build_command(name: str) -> str:
+    return f"python -m gpu_envs build {registration.home(name).stem}"
+
+
+def _by_choice(
+    name: str, described: Sequence[fields.Field], field: fields.Field
+) -> dict[str, Values]:
+    """All values for each choice of one parameter; a choice that needs others has no column."""
+    found = {}
+    for choice in field.names:
+        try:
+            values = _values(name, described, **{field.name: choice})
+        except (ValueError, RuntimeError):
+            continue
+        if values[field.name] == choice:  # else it stands for another
+            found[choice] = values
+    return found
+
+
+def _rows(
+    described: Sequence[fields.Field], declared: Values, columns: Mapping[str, Values], but: str
+) -> dict[str, list[str]]:
+    """Values by parameter, a text for each column, where one is not the declared default."""
+    found = {}
+    for field in described:
+        values = [column[field.name] for column in columns.values()]
+        if field.name != but and any(value != declared[field.name] for value in values):
+            unit = f" [{field.unit}]" if field.unit else ""
+            found[field.name + unit] = [fields.spelt(value) for value in values]
+    return found
+
+
+def _table(rows: Mapping[str, Sequence[str]], header: Sequence[str]) -> Iterator[str]:
+    lines = [("", *header)] if header else []
+    lines += [(label, *row) for label, row in rows.items()]
+    yield from (f"  {line}".rstrip() for line in console.aligned(lines))

@@ -1,0 +1,1 @@
+"""One simulator: its arrays, actions, spaces, roles, resets, columns and pictures."""

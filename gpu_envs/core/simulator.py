@@ -1,0 +1,577 @@
+"""Owns one native simulator: its arrays, steps, resets, columns and saves.
+
+Everything that presents environments to a library (`vector`, `single`, ...) is a thin layer over
+this class. Outputs are shaped (worlds, agents, ...); the `*_arrays` methods hand the same memory to
+those layers as rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from gpu_envs import errors
+from gpu_envs.core import arrays as array_libraries
+from gpu_envs.core import columns, copies, faults, layout, options, resets, roles, spaces, split
+from gpu_envs.core.actions import ActionReader
+from gpu_envs.core.autoreset import AutoresetMode
+from gpu_envs.core.pictures import Traces
+from gpu_envs.core.roles import Role
+from gpu_envs.core.streams import Streams
+from gpu_envs.core.world_views import WorldViews
+from gpu_envs.known import fields, native, outputs, registration
+from gpu_envs.known.fields import Value
+from gpu_envs.known.fields import read as read_fields
+from gpu_envs.known.outputs import Outputs
+
+_MASK_TYPES = ("int8", "uint8", "bool")
+
+
+class Simulator(WorldViews):
+    """N worlds of one environment on one machine.
+
+    Args:
+        name: Id of the environment, with or without "gpu_envs/".
+        num_worlds: How many worlds.
+        device: "auto", "cpu", "cuda" or "cuda:<n>"; auto takes a GPU when there is one.
+        arrays: "numpy", "torch", "cupy" or "jax"; default numpy on the CPU, torch on a GPU.
+        threads: At most this many threads (CPU); default all that the process may use.
+        first_world: Number of the first world, for batches spread over processes: same seed, other
+            `first_world`.
+        autoreset_mode: "SameStep", "NextStep", "Disabled", or the member of Gymnasium's
+            `AutoresetMode`.
+        ends: When an agent that ends before its world is flagged. "agent": in the step of its own
+            end, with last observation and statistics, and not again. "world": when its world is
+            over, in one step with all other agents; then an agent that had ended before, or was
+            absent from the episode, is terminated, and statistics count all steps of the world
+            (none for an absent agent). An agent that has ended shows zeros and reward 0 in both.
+        max_episode_steps: None for the environment's own limit, 0 for none.
+        strict: Raise the errors of `check` after each step; on a GPU this waits for it.
+        reuse: Write every step into the same arrays, valid until the next call and not to be
+            written by the caller: their `ended` tells the next step which rows of `final_obs` to
+            clear, unless an `out=` ever took one of the two.
+        outputs: Names of the optional outputs to write; default all that exist but `final_state`,
+            the states of those worlds (SameStep) in which an agent's episode ended in this step,
+            from before the next one began.
+        actions: "flat" makes one category, a `Discrete`, of an action of several: a number for each
+            combination, in which the last field is the quickest to change.
+        observation: "flat" for one array per agent, "dict" for views of its fields. Where they are
+            pictures, also layers joined by +, as "rgb+depth": of several, or with "dict", they come
+            as a dict by layer.
+        dtype: Element type of the observations, where the environment has more than one: "uint8",
+            "float32", or "bits" for eight booleans a byte, the first in the lowest bit.
+        final_rows: What the rows of `final_obs` and `final_state` hold in which no episode ended:
+            "zero", or "keep" for what was in memory before, NaN perhaps, so that no step writes
+            them; `reset` and `observe` clear them all.
+        roles: Where agents are of several kinds whose spaces differ: "padded" for rows of all
+            agents, each as long as the longest, with an action mask for what is not a role's own;
+            "split" for one array of all roles, one after the other, each with rows of its own
+            length: `by_role` has its parts, and `step` takes actions by role.
+        **parameters: The environment's own parameters (`python -m gpu_envs info ID`).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        num_worlds: int,
+        *,
+        device: str = "auto",
+        arrays: str | None = None,
+        threads: int | None = None,
+        first_world: int = 0,
+        autoreset_mode: AutoresetMode | str = "SameStep",
+        ends: str = "agent",
+        max_episode_steps: int | None = None,
+        strict: bool = False,
+        reuse: bool = False,
+        outputs: Sequence[str] | None = None,
+        actions: str | None = None,
+        observation: str = "flat",
+        dtype: str | None = None,
+        final_rows: str = "zero",
+        roles: str = "padded",
+        **parameters: Any,
+    ) -> None:
+        given = {
+            "device": device,
+            "arrays": arrays,
+            "threads": threads,
+            "first_world": first_world,
+            "autoreset_mode": autoreset_mode,
+            "ends": ends,
+            "max_episode_steps": max_episode_steps,
+            "strict": strict,
+            "reuse": reuse,
+            "outputs": outputs,
+            "actions": actions,
+            "observation": observation,
+            "dtype": dtype,
+            "final_rows": final_rows,
+            "roles": roles,
+            **parameters,
+        }
+        self._make_again = partial(type(self), name, num_worlds, **given)
+        machine, ordinal = native.prepare(device, name)
+        description = registration.find(name)
+        self.name: str = description["id"]
+        worlds = errors.whole(num_worlds, "num_worlds", 1, options.WORLD_LIMIT)
+        form, layers = options.observation_form(description, observation)
+        config: dict[str, Any] = {
+            "first_world": errors.whole(
+                first_world, "first_world", 0, options.WORLD_NUMBERS - worlds
+            ),
+            "autoreset_mode": options.autoreset(autoreset_mode).value,
+            "ends": options.ends_form(ends),
+            "max_episode_steps": options.step_limit(max_episode_steps),
+            "threads": options.thread_limit(threads),
+            "actions": options.action_form(actions),
+            "dtype": options.element_type(dtype, form, description),
+            "final_rows": options.rows_kept(final_rows),
+            "roles": split.form(roles, description),
+            "parameters": options.parameters(description, {**parameters, **layers}),
+        }
+        wanted = layout.checked_names(outputs)
+        if wanted is not None:
+            config["outputs"] = wanted
+        self.arrays = array_libraries.library(arrays, machine)
+        self.strict, self.reuse = errors.flag(strict, "strict"), errors.flag(reuse, "reuse")
+        if self.reuse and self.arrays == "jax":
+            raise ValueError(
+                "reuse=True is not possible with arrays='jax': its arrays are immutable"
+            )
+        self.device = "cpu" if machine == "cpu" else f"cuda:{ordinal}"
+        self._native: Any = native.make(machine, self.name, worlds, device=ordinal, **config)
+        self.observation = form
+        self.ends: str = config["ends"]
+        self._keeps_rows = config["final_rows"] == "keep"
+        self._adopt(machine, ordinal, wanted or ())
+
+    def _adopt(self, machine: str, ordinal: int, wanted: Sequence[str]) -> None:
+        """Read the native description and build what every step uses."""
+        self.instance: dict[str, Any] = layout.instance(self._native)
+        self.num_worlds: int = self.instance["num_worlds"]
+        self.agents_per_world: int = self.instance["agents_per_world"]
+        self.agent_names: list[str] = self.instance["agent_names"]
+        self.autoreset_mode = AutoresetMode(self.instance["autoreset_mode"])
+        self.max_episode_steps: int = self.instance["time_limit"]
+        described = read_fields(self.instance["parameters"])
+        self.parameters: dict[str, Value] = fields.shortened(described, self.instance["values"])
+        self.np_random_seed: int | tuple[int, ...] | None = None
+        layout.check_existing(self.instance, wanted)
+        written = self._native.outputs
+        self.layout = layout.read(self.instance, written, array_libraries.ALIGNMENT[machine])
+        bindings, place = native.module(machine), (machine, ordinal)
+        self._arrays = array_libraries.make(
+            self.arrays, self._native, bindings.Addresses, self.layout, place
+        )
+        self._streams = Streams(bindings, ordinal, self._arrays)
+        shape = (self.num_worlds, self.agents_per_world)
+        self.action_fields = action_fields = read_fields(self.instance["action"])
+        self.split: split.Split | None = None  # of arrays of all roles, one after the other
+        if self.instance.get("role_form") == "split":
+            self.split = split.Split(self.instance)
+        to_device, device_of = self._arrays.to_device, bindings.device_of
+        self._actions = ActionReader(
+            action_fields, *shape, place, to_device, device_of, split=self.split
+        )
+        self._masks = resets.MaskReader(*shape, place, to_device, device_of)
+        self._reset_fields = read_fields(self.instance["reset_options"])
+        self.observation_fields = read_fields(self.instance["observation"])
+        seen = self._read_spaces()
+        self.single_observation_space: Any = seen[0]  # None where roles are split
+        self.views = seen[1]
+        self.reward_parts = tuple(field["name"] for field in self.instance["reward_parts"])
+        self.single_action_space: Any = None if self.split else spaces.action_space(action_fields)
+        self._own: dict[bool, array_libraries.Binding] = {}
+        # Whether the reused arrays tell which rows of final_obs a step has to clear.
+        final = self.layout.output("final_obs")
+        self._marks_rows = self.reuse and final is not None and not self._keeps_rows
+        self._pooled = self._arrays.pooled and not self.reuse
+        self._mirror, self._traces = None, Traces()
+        has_mask = "action_mask" in self.instance["outputs"]
+        if not self.strict:
+            self.report_illegal(partial(faults.warn_illegal, self.name, has_mask))
+        self._is_ready = self._is_written = False
+        self.changes = 0  # of the worlds, but for steps
+        self._has_sampled = False
+        self._step: Callable[..., Any] = faults.refuse_unready
+        self._step_numpy: Callable[..., Any] = faults.refuse_unready
+
+    def _read_spaces(self) -> spaces.Seen:
+        """Read what an agent observes; of roles, whose rows are their own, nothing here."""
+        observation = self.layout.output("obs")
+        assert observation is not None  # of the required outputs
+        if self.instance.get("roles") and self.observation != "flat":
+            raise ValueError(f"observation='dict' is not offered for the roles of {self.name}")
+        if self.split:
+            return None, None
+        row = observation.shape[2:]
+        if self.instance["packed"]:
+            self.observation_fields = (fields.packed(row[0]),)
+        if self.instance.get("pictures"):
+            return spaces.of_pictures(self.observation_fields, self.observation)
+        return spaces.of_rows(self.observation_fields, row, observation.type, self.observation)
+
+    # The two calls of every loop.
+
+    def step(self, actions: object, *, out: object = None, stream: object = None) -> Outputs:
+        """Run one step of every world.
+
+        Args:
+            actions: (worlds, agents[, k]); anything that speaks DLPack, or a list. With
+                `roles="split"` a dict by role of (worlds, agents of the role[, k]), or one array of
+                all, role after role.
+            out: Arrays to write into by output name; outputs not named are fresh.
+            stream: CUDA stream to enqueue on; default the array library's current one. It waits for
+                the current stream first, and that one for it afterwards.
+        """
+        return self._presented(self.step_arrays(actions, False, out, stream))
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int] | None = None,
+        mask: object = None,
+        options: Mapping[str, Any] | None = None,
+        out: object = None,
+        stream: object = None,
+    ) -> Outputs:
+        """Begin new episodes in all worlds, or in those of `mask`; the whole batch comes back.
+
+        Args:
+            seed: An int for the batch, or a list with one per world; None continues the random
+                streams.
+            mask: Bool per world, or per row with the rows of a world equal.
+            options: Described options of the environment, for this call only.
+            out: As in `step`.
+            stream: As in `step`.
+        """
+        request = dict(resets.checked_options(options))
+        if mask is not None:
+            request["reset_mask"] = mask
+        return self._presented(self.reset_arrays(seed, request, False, out, stream))
+
+    def observe(self, out: object = None, *, stream: object = None) -> Outputs:
+        """Return the current observation again; arguments as in `step`."""
+        self._require_ready("observe")
+        addresses, results = self._destination(False, out)
+        native = self._native
+        self._streams.enqueue(lambda on: native.observe(addresses, on), stream, None, results)
+        finished = zip(self.layout.outputs, self._arrays.finish(results), strict=True)
+        return self._presented(
+            Outputs(*(None if o is None or o.by_a_step else array for o, array in finished))
+        )
+
+    def step_arrays(
+        self, actions: object, flat: bool, out: object = None, stream: object = None
+    ) -> Outputs:
+        """Step and return all outputs; flat ones are (worlds * agents, ...)."""
+        if self.split is not None and isinstance(actions, Mapping):
+            actions = self.split.joined(actions)
+        if out is None and self._pooled:
+            if (
+                type(actions) is not np.ndarray
+                or actions.dtype is not self._actions.dtype
+                or not actions.flags.c_contiguous
+            ):
+                actions = self._actions.host(actions)
+            results: Outputs = self._step_numpy(actions, flat)
+        else:
+            address, kind, alive, maker = self._actions.locate(actions)
+            addresses, results = self._destination(flat, out)
+            if stream is None and maker is None:
+                self._step(address, kind, addresses, self._arrays.stream())
+            else:
+                self._streams.enqueue(
+                    lambda on: self._step(address, kind, addresses, on),
+                    stream,
+                    maker,
+                    (alive, *results),
+                )
+        if self._arrays.converts:
+            results = self._arrays.finish(results)
+        if self.strict:
+            self.check()
+        return results
+
+    def reset_arrays(
+        self,
+        seed: object,
+        options: Mapping[str, Any] | None,
+        flat: bool,
+        out: object = None,
+        stream: object = None,
+    ) -> Outputs:
+        """Reset as `reset` does, with the mask among the options, and return all outputs."""
+        seeds = resets.checked_seed(seed, self.num_worlds)
+        key, mask, values = resets.split_options(options, self._reset_fields, self.name)
+        address, alive, maker = (0, None, None) if key is None else self._masks.locate(key, mask)
+        if not self._is_ready:
+            if key is not None:
+                raise errors.ResetNeeded(f"{key}: the first reset has to be of all worlds")
+            seeds = resets.fresh_seed() if seeds is None else seeds
+        addresses, results = self._destination(flat, out)
+        self._streams.enqueue(
+            lambda on: self._native.reset(seeds, address, values, addresses, on),
+            stream,
+            maker,
+            (alive, *results),
+        )
+        if seeds is not None:
+            self.np_random_seed = tuple(seeds) if isinstance(seeds, list) else seeds
+            self._traces.clear()  # episodes are numbered anew
+        self.changes += 1
+        self._set_ready()
+        return self._arrays.finish(results)
+
+    def sample_actions(
+        self, mask: Any = None, *, seed: int = 0, out: Any = None, stream: object = None
+    ) -> Any:
+        """Draw a uniformly random action for every agent, natively, on the simulator's machine.
+
+        Floats are drawn evenly between their bounds; within 1 of the only bound where there is one,
+        and between -1 and 1 where there is none.
+
+        Args:
+            mask: The `action_mask` of the last call, whose zeros are not drawn; None allows all.
+                Of several categories a row has the mask of the first, then that of the second, ...
+                Where none is allowed, the action is 0. Contiguous int8, uint8 or bool of the
+                simulator's library and device; NumPy's do for any on the CPU.
+            seed: Of the draws, in [0, 2^64); each call draws other actions, by its number, and so
+                does each replay of a call that was captured into a CUDA graph.
+            out: Array to write into, of the simulator's library, with the type and shape of what
+                is returned.
+            stream: As in `step`.
+
+        Returns:
+            Actions for `step`: int32 categories or float32 numbers of shape (worlds, agents[, k]).
+            With `roles="split"` those of all roles, one after the other; where some roles act in
+            floats and some in categories, all are int32, floats by their bits.
+        """
+        whole_seed = errors.whole(seed, "seed", 0, resets.SEED_LIMIT - 1)
+        shape, kind = self._actions.sampled_shape, self._actions.sampled_type
+        address, kept = 0, None
+        if mask is not None:
+            shapes = self._actions.mask_shapes(self.name)
+            wanted = array_libraries.Wanted("mask", _MASK_TYPES, shapes, is_written=False)
+            address, kept = self._arrays.locate(mask, wanted)
+        actions = self._arrays.empty(shape, kind) if out is None else out
+        if out is not None:
+            self._arrays.check(out, array_libraries.Wanted("out", (kind,), (shape,)))
+        to = self._arrays.address(actions)
+        self._streams.enqueue(
+            lambda on: self._native.sample_actions(address, whole_seed, to, on),
+            stream,
+            None,
+            (kept, actions),
+        )
+        self._has_sampled = True
+        return actions
+
+    # Who is what.
+
+    @cached_property
+    def roles(self) -> tuple[Role, ...]:
+        """Roles of the agents, in the order of their first agents; one where nothing is said."""
+        return roles.roles_of(self)
+
+    def by_role(self, array: Any) -> dict[str, Any]:
+        """Return each role's part, (worlds, agents of the role, ...), of an output with agents.
+
+        Parts are views where the agents of a role stand beside each other, and the library's
+        arrays have views.
+        """
+        return roles.by_role(self, array)
+
+    # State.
+
+    def get(self, column: str) -> np.ndarray[Any, Any]:
+        """Return a copy of a described column, (worlds, rows, ...)."""
+        self._check_column(column)
+        self._streams.settle("get()")
+        values: np.ndarray[Any, Any] = self._native.get_column(column)
+        return values
+
+    def set(self, column: str, values: object, worlds: Sequence[int] | None = None) -> None:
+        """Write a column of all worlds or of `worlds`, or nothing of it.
+
+        Values that the column's type cannot hold are refused (259 or 2.9 for a byte, NaN and
+        infinity for a float), and so are those outside of its range, `low` and `high` in
+        `instance["columns"]`. A float that stands there already may stay: what `get` returned
+        can be written back where it is finite.
+
+        Args:
+            column: Its name.
+            values: Broadcast to (worlds, rows, ...).
+            worlds: Numbers of the worlds that are written; None for all.
+        """
+        self._check_column(column)
+        self._streams.settle("set()")
+        current = self._native.get_column(column)
+        chosen = (
+            None if worlds is None else columns.world_numbers(worlds, "worlds", self.num_worlds)
+        )
+        full = columns.values_for(column, values, current, chosen)
+        self._native.set_column(column, full, chosen)
+        self._is_written = True
+        self.changes += 1
+
+    def save(self) -> bytes:
+        """Return the state of all worlds; loads on any machine."""
+        self._require_ready("save")
+        self._streams.settle("save()")
+        data: bytes = self._native.save()
+        return data
+
+    def load(self, data: bytes) -> None:
+        """Continue from a save of the same environment, parameters and number of worlds.
+
+        A whole number outside of its column's range is refused before anything is written.
+        """
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise TypeError(f"data must be bytes, got {type(data).__name__}")
+        self._streams.settle("load()")
+        self._native.load(bytes(data))
+        self._traces.clear()
+        self.changes += 1
+        self._set_ready()
+
+    def copy_worlds(self, src: object, dst: object, *, reseed: bool = False) -> None:
+        """Copy worlds `src` over worlds `dst`; with `reseed` the copies get their own futures."""
+        self._require_ready("copy_worlds")
+        source = columns.world_numbers(src, "src", self.num_worlds)
+        destination = columns.world_numbers(dst, "dst", self.num_worlds)
+        has_own_future = errors.flag(reseed, "reseed")
+        if len(source) != len(destination):
+            raise ValueError(f"dst must be as long as src ({len(source)}), got {len(destination)}")
+        self._streams.settle("copy_worlds()")
+        self._native.copy_worlds(source, destination, has_own_future)
+        self._traces.copy(source, destination)
+        self.changes += 1
+
+    def check(self) -> None:
+        """Raise what went wrong since the last check: bad actions, full tables, frozen steps.
+
+        On a GPU this, `get`, `set`, `save`, `load`, `copy_worlds` and `render` wait for the array
+        library's current stream, and for the one that was current at the call before.
+        """
+        self._streams.settle("check()")
+        faults.raise_faults(self._native.faults(), self.name)
+
+    def report_illegal(self, report: Callable[[int], object] | None) -> None:
+        """Call `report` with the number of illegal actions after the first step that has any (CPU).
+
+        By default the report is a warning. None is for a caller that calls `check` after each step.
+        """
+        self._native.set_illegal_report(report)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes held by the native simulator."""
+        return int(self._native.memory_bytes)
+
+    def close(self) -> None:
+        """Release everything; a second call does nothing."""
+        if self.is_closed:
+            return
+        self._native.close()
+        if self._mirror is not None:
+            self._mirror.close()
+        self._native = faults.Closed(self.name)
+        self._arrays.native = self._native
+        self._step = self._step_numpy = self._native.refuse
+        self._own.clear()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
+        return isinstance(self._native, faults.Closed)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything was done to the worlds that another simulator would have to repeat."""
+        return self._is_ready or self._is_written or self._has_sampled
+
+    def __reduce__(self) -> copies.Recipe:
+        """Return how to make another one, which is all there is before the first reset."""
+        return copies.recipe(self, self._make_again, self.has_begun, self.is_closed)
+
+    def __repr__(self) -> str:
+        """Return name, size and device."""
+        size = layout.size_in_words(self.num_worlds, self.agents_per_world)
+        state = "closed" if self.is_closed else f"{size} on {self.device}"
+        return f"<Simulator {self.name}: {state}>"
+
+    # Helpers.
+
+    def _destination(self, flat: bool, out: object) -> array_libraries.Binding:
+        if out is None:
+            return self._own_arrays(flat) if self.reuse else self._arrays.fresh(flat)
+        if not self._arrays.rewritable:
+            raise ValueError(
+                f"out= is not possible with arrays={self.arrays!r}: they are immutable"
+            )
+        if isinstance(out, Outputs):
+            first = self.observation_fields[0].name  # of several layers the one that `obs` is
+            are_layers = self.instance.get("pictures", False)
+            out = {
+                name: array[first] if are_layers and isinstance(array, Mapping) else array
+                for name, array in out._asdict().items()
+                if array is not None
+            }
+        if not isinstance(out, Mapping):
+            raise TypeError(
+                f"out must be a dict of arrays by output name, got {type(out).__name__}"
+            )
+        binding = self._arrays.bind(out, flat, self._own_arrays(flat) if self.reuse else None)
+        marked = [
+            name in out for name in ("ended", *outputs.FINAL_LAYERS) if self.layout.output(name)
+        ]
+        if any(marked) and not all(marked):
+            self._mark_rows(False)
+        return binding
+
+    def _own_arrays(self, flat: bool) -> array_libraries.Binding:
+        """Return the arrays of `reuse=`, of which a step clears no more than it has to.
+
+        Their `ended` says which rows of `final_obs` the step before has filled. Not so once a call
+        wrote one of the two elsewhere; nor for sure in a capture, which may be replayed after that.
+        """
+        if flat not in self._own:
+            own = self._own[flat] = self._arrays.own(flat)
+            for name in ("ended", *outputs.FINAL_LAYERS):
+                self._arrays.clear(getattr(own[1], name))
+            # Cleared while a capture goes on, they are empty once it was replayed.
+            self._mark_rows(self._marks_rows and not self._streams.is_capturing())
+        elif self._marks_rows and self._streams.can_capture:
+            self._own[flat][0].clear_ended = not self._streams.is_capturing()
+        return self._own[flat]
+
+    def _mark_rows(self, on: bool) -> None:
+        self._marks_rows = on
+        for addresses, _ in self._own.values():
+            addresses.clear_ended = on
+
+    def _presented(self, results: Outputs) -> Outputs:
+        """Observations by field or by layer, where they were asked for as dicts."""
+        if self.views is None:
+            return results
+        return results._replace(
+            obs=self.views.observed(results), final_obs=self.views.last(results)
+        )
+
+    def _set_ready(self) -> None:
+        if not self._is_ready:
+            self._is_ready = True
+            self._step = self._native.step
+            self._step_numpy = getattr(self._native, "step_numpy", faults.refuse_unready)
+
+    def _check_column(self, column: str) -> None:
+        if not self.is_closed:
+            names = [field["name"] for field in self.instance["columns"]]
+            if not isinstance(column, str) or column not in names:
+                whole = f"`python -m gpu_envs info {self.name}`"
+                raise ValueError(errors.unknown(f"column of {self.name}", column, names, whole))

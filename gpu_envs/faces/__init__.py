@@ -1,0 +1,1 @@
+"""The interfaces that libraries see: Gymnasium's and PettingZoo's."""

@@ -1,0 +1,82 @@
+"""Spaces of agents by their names, and of the state that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from gymnasium import Space, spaces
+
+from gpu_envs import errors
+from gpu_envs.core.roles import Role
+from gpu_envs.core.simulator import Simulator
+from gpu_envs.core.spaces import box
+from gpu_envs.known import fields
+
+
+def state_space(simulator: Simulator) -> spaces.Box:
+    """Return the space of a world's state; where it has none, of the observations of all agents.
+
+    Of pictures with several layers those of the first.
+    """
+    output = simulator.layout.output("state")
+    if output is not None:
+        described = fields.read(simulator.instance["state"])
+        return box(described, output.shape[1:], output.type)
+    output = simulator.layout.output("obs")
+    assert output is not None  # of the required outputs
+    shown = simulator.observation_fields
+    if simulator.instance.get("pictures"):
+        shown = shown[:1]
+    if simulator.split is None:
+        rows = [(box(shown, output.shape[2:], output.type), simulator.agents_per_world)]
+    else:
+        rows = [(box(role.fields, role.row, output.type), role.count) for role in simulator.roles]
+    low = np.concatenate([np.tile(row.low.ravel(), count) for row, count in rows])
+    high = np.concatenate([np.tile(row.high.ravel(), count) for row, count in rows])
+    zero = np.zeros(1, low.dtype)  # what an agent that has ended observes
+    return spaces.Box(np.minimum(low, zero), np.maximum(high, zero), dtype=low.dtype.type)
+
+
+def role_of_each_agent(simulator: Simulator) -> list[Role]:
+    """Return the role of each agent of a world."""
+    found = {number: role for role in simulator.roles for number in role.numbers}
+    return [found[number] for number in range(simulator.agents_per_world)]
+
+
+def observed(role: Role) -> Space[Any]:
+    """Return the space of what an agent of one world is shown: with its mask, if it has one."""
+    space = deepcopy(role.observation_space)
+    if not role.has_mask:
+        return space
+    mask = spaces.Box(0, 1, (role.mask_elements,), np.int8)
+    return spaces.Dict({"observation": space, "action_mask": mask})
+
+
+class AgentSpaces:
+    """The spaces of something with named agents."""
+
+    simulator: Simulator
+    observation_spaces: dict[str, Space[Any]]  # each of one world
+    action_spaces: dict[str, Space[Any]]
+
+    def observation_space(self, agent: str) -> Space[Any]:
+        """Return the space of an agent's observations; the same object at each call."""
+        return self._space_of(agent, self.observation_spaces)
+
+    def action_space(self, agent: str) -> Space[Any]:
+        """Return the space of an agent's actions; the same object at each call."""
+        return self._space_of(agent, self.action_spaces)
+
+    def _space_of(self, agent: object, known: Mapping[str, Space[Any]]) -> Space[Any]:
+        if not isinstance(agent, str) or agent not in known:
+            raise ValueError(errors.unknown(f"agent of {self.simulator.name}", agent, known))
+        return known[agent]
+
+    @cached_property
+    def state_space(self) -> spaces.Box:
+        """Space of one world's state."""
+        return state_space(self.simulator)

@@ -1,0 +1,106 @@
+"""Attributes of environments that a caller may set, and advice for those that have no effect.
+
+Rules and state are native: a Python attribute of such a name would change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.envs.registration import EnvSpec
+
+from gpu_envs import errors
+from gpu_envs.core import options, pictures
+from gpu_envs.known import registration
+from gpu_envs.known.fields import read as read_fields
+
+# Data of Gymnasium's own base classes, which its wrappers and tools read from an environment.
+_SETTABLE: dict[str, tuple[type, ...]] = {
+    "action_space": (gymnasium.Space,),
+    "metadata": (dict,),
+    "np_random": (np.random.Generator,),
+    "observation_space": (gymnasium.Space,),
+    "render_mode": (object,),  # has a check of its own
+    "single_action_space": (gymnasium.Space,),
+    "single_observation_space": (gymnasium.Space,),
+    "spec": (EnvSpec, type(None)),
+}
+_KEYWORDS = (*options.KEYWORDS, "infos", "role", "others", "render_size", "render_view")
+
+
+def assign(env: Any, environment: str, name: object, value: object) -> None:
+    """Set an attribute of an environment; refuse those that nothing would read.
+
+    Args:
+        env: A `VectorEnv` or a single environment.
+        environment: Its id.
+        name: Of the attribute.
+        value: The new value.
+    """
+    if not isinstance(name, str):
+        what = errors.shown(name)
+        raise TypeError(f"name must be a str, got {what} of type {type(name).__name__}")
+    if name not in _SETTABLE or not hasattr(env, name):
+        raise AttributeError(_refusal(environment, name))
+    if name == "render_mode":
+        description = registration.find(environment)
+        value = pictures.checked_mode(value, env.metadata["render_modes"], description)
+    if not isinstance(value, _SETTABLE[name]):
+        kind, what = _SETTABLE[name][0].__name__, errors.shown(value)
+        raise TypeError(f"{name} must be a {kind}, got {what} of type {type(value).__name__}")
+    setattr(env, name, value)
+
+
+def are_equal(values: Sequence[Any]) -> bool:
+    """Whether all values are the same, arrays too."""
+    return all(_equals(value, values[0]) for value in values)
+
+
+def _equals(value: Any, other: Any) -> bool:
+    if value is other:
+        return True
+    try:
+        same = value == other
+        return bool(same.all() if hasattr(same, "all") else same)
+    except (ValueError, RuntimeError):  # arrays or tensors of different shapes
+        return False
+
+
+def is_own(environment: str, name: object) -> bool:
+    """Whether a name means something to an environment, so that no wrapper may shadow it."""
+    return isinstance(name, str) and bool(_ways(environment, name))
+
+
+def _refusal(environment: str, name: str) -> str:
+    ways = _ways(environment, name)
+    if ways:
+        return f"{name!r} of {environment} cannot be set as an attribute: {' or '.join(ways)}"
+    description = registration.find(environment)
+    known = [field["name"] for field in description["parameters"]]
+    return (
+        f"{environment} has no attribute {name!r} to be set{errors.suggestion(name, known)}. "
+        "Parameters are keywords of make_vec, options of one reset are "
+        "reset(options={...}), and columns of the state are written by simulator.set"
+    )
+
+
+def _ways(environment: str, name: str) -> list[str]:
+    """Return what sets something of that name."""
+    description = registration.find(environment)
+    ways = []
+    if name in _KEYWORDS or name in _names(description["parameters"]):
+        ways.append(f"make the environment with {name}=...")
+    if name in _names(description["reset_options"]):
+        ways.append(f"pass it to a reset, reset(options={{{name!r}: ...}})")
+    columns = [column["name"] for column in description.get("columns", [])]
+    for column in columns:
+        if name in (column, column.rpartition(".")[2]):
+            ways.append(f"write the state, simulator.set({column!r}, values)")
+    return ways
+
+
+def _names(described: Any) -> list[str]:
+    return [field.name for field in read_fields(described)]

@@ -1,0 +1,301 @@
+"""The parallel interface over many worlds: dictionaries by agent, or by role, of arrays by world.
+
+Not a `pettingzoo.ParallelEnv`: PettingZoo's contract wants plain truth values and agents that
+leave, which a batch cannot have. Names, spaces and numbers are those of `parallel`: world 0 of a
+batch is the one world there, for the same seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gpu_envs import errors
+from gpu_envs.core import arrays, copies, layout, options
+from gpu_envs.core.autoreset import AutoresetMode
+from gpu_envs.core.roles import Parts, Role
+from gpu_envs.core.simulator import Simulator
+from gpu_envs.faces.agent_spaces import AgentSpaces
+from gpu_envs.known import registration
+from gpu_envs.known.outputs import Outputs
+from gpu_envs.players import role_actions
+
+Arrays = dict[str, Any]
+_OBSERVED = ("action_mask", "agent_active")
+
+
+class BatchedParallelEnv(AgentSpaces):
+    """Many worlds of one environment, by agents.
+
+    All values are arrays whose first axis is the world, in the library and on the device asked
+    for, and views of what the simulator wrote: nothing is copied, nothing waits for the device.
+    Only with arrays="jax" an agent's part is a copy: JAX's arrays have no views. `agents` never
+    shrinks: an agent that has ended before its world keeps its place, with zeros, and
+    infos[agent]["agent_active"] is False. Observations stay plain arrays where there is an action
+    mask; it is infos[agent]["action_mask"].
+
+    With group="role" every dictionary is by role instead: arrays are (worlds, n, ...), with the
+    agents of the role along the second axis (views where they stand beside each other), and spaces
+    are those of one agent. `groups` says which agents each key stands for.
+
+    Args:
+        name: Id of the environment, with or without "gpu_envs/".
+        num_envs: How many worlds.
+        group: "agent", or "role".
+        **keywords: Those of `Simulator` (`device`, `arrays`, `threads`, `first_world`,
+            `autoreset_mode`, `ends`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `actions`,
+            `observation`, `dtype`, `final_rows`) and the environment's parameters.
+    """
+
+    def __init__(
+        self, name: str, num_envs: int = 1, *, group: str = "agent", **keywords: Any
+    ) -> None:
+        self._make_again = partial(type(self), name, num_envs, group=group, **keywords)
+        if not isinstance(group, str) or group not in ("agent", "role"):
+            raise ValueError(f"group must be 'agent' or 'role', got {group!r}")
+        worlds = errors.whole(num_envs, "num_envs", 1, options.WORLD_LIMIT)
+        errors.refuse(("roles",), keywords, "an interface in which each has its own space")
+        if registration.find(name).get("roles"):
+            keywords = {**keywords, "roles": "split"}
+        self.simulator = simulator = Simulator(name, worlds, **keywords)
+        self.name = simulator.name
+        self.num_envs = simulator.num_worlds
+        self.device = simulator.device
+        self.autoreset_mode = simulator.autoreset_mode
+        self.metadata = {
+            "name": self.name.lower().replace("-v", "_v"),
+            "autoreset_mode": self.autoreset_mode,
+        }
+        self.possible_agents = simulator.named_agents()
+        self.agents = self.possible_agents[:]
+        self.num_agents = self.max_num_agents = len(self.agents)
+        self.group, self.roles = group, simulator.roles
+        self.groups: dict[str, tuple[str, ...]] = {agent: (agent,) for agent in self.agents}
+        if group == "role":
+            self.groups = {role.name: role.agents for role in self.roles}
+        # Where the part of each key is: in its role's part, or in the whole.
+        self._parts = Parts(simulator)
+        self._joiner = role_actions.Joiner(simulator)
+        self._places = self._found_places()
+        known = {key: role for role in self.roles for key in (role.name, *role.agents)}
+        self.observation_spaces = {key: known[key].observation_space for key in self.groups}
+        self.action_spaces = {key: known[key].action_space for key in self.groups}
+        self._is_same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
+        self._last: Outputs | None = None
+
+    def _found_places(self) -> dict[str, tuple[str, Any]]:
+        """Return for each key its role and its place in that role's part of an array.
+
+        The role is "" where an agent's place is one among all agents.
+        """
+        if self.group == "role":
+            return {role.name: (role.name, ...) for role in self.roles}
+        every = slice(None)
+        if self.simulator.split is None:
+            return {agent: ("", (every, i)) for i, agent in enumerate(self.agents)}
+        return {
+            a: (role.name, (every, k)) for role in self.roles for k, a in enumerate(role.agents)
+        }
+
+    def state(self) -> Any:
+        """Return the states, (worlds, S), as the last call wrote them.
+
+        Where the environment has none, or `outputs` leaves it out: the observations of all agents,
+        a copy where their roles have spaces of their own.
+        """
+        if self._last is None:
+            raise errors.ResetNeeded(f"{self.name}: call reset() before state()")
+        if self._last.state is not None:
+            return self._last.state
+        if isinstance(self._last.obs, dict):
+            has_state = bool(self.simulator.instance["state"])
+            ask = "ask for it among outputs=, or " if has_state else ""
+            what, instead = "observation='dict' leaves", "observation='flat'"
+            if self.simulator.observation == "flat":
+                what, instead = "several layers leave", "one layer"
+            raise ValueError(
+                f"state() of {self.name}: no state was written, and {what} no rows to put in its "
+                f"place: {ask}use {instead}"
+            )
+        if self.simulator.split is None:
+            return self._last.obs.reshape(self.num_envs, -1)
+        parts = self.simulator.by_role(self._last.obs).values()
+        rows = [part.reshape(self.num_envs, -1) for part in parts]
+        library = "jax.numpy" if self.simulator.arrays == "jax" else self.simulator.arrays
+        return arrays.require(library).concatenate(rows, 1)
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int] | None = None,
+        options: Mapping[str, Any] | None = None,
+        out: Mapping[str, Any] | None = None,
+        stream: object = None,
+    ) -> tuple[Arrays, dict[str, Arrays]]:
+        """Begin new episodes in all worlds, or in those of `options["reset_mask"]`.
+
+        Args:
+            seed: An int for the batch, or a list with one per world; None continues the random
+                streams.
+            options: `reset_mask` (bool per world) and the environment's own options.
+            out: As in `step`.
+            stream: As in `step`.
+
+        Returns:
+            Observations and infos, by agent or by role.
+        """
+        outputs = self.simulator.reset(seed=seed, options=options, out=out, stream=stream)
+        self._last = outputs
+        parts = self._parts_of(outputs)
+        infos = {key: _observed(parts[role], at) for key, (role, at) in self._places.items()}
+        return self._by_key("obs", parts), infos
+
+    def step(
+        self, actions: Any, *, out: Mapping[str, Any] | None = None, stream: object = None
+    ) -> tuple[Arrays, Arrays, Arrays, Arrays, dict[str, Arrays]]:
+        """Run one step of every world.
+
+        Args:
+            actions: By agent, an array with one per world, or by role, (worlds, n); or one array
+                for all, (worlds, agents), which saves stacking them.
+            out: Arrays to write into by output name, shaped (worlds, agents, ...); outputs that are
+                not named are fresh.
+            stream: CUDA stream to enqueue on; default the array library's current one. It waits for
+                the current stream first, and that one for it afterwards.
+
+        Returns:
+            Observations, rewards, terminations, truncations and infos, by agent or by role.
+        """
+        if isinstance(actions, Mapping):
+            if self.simulator.is_closed:
+                self.simulator.check()  # says so
+            actions = self._joined(actions)
+        outputs = self.simulator.step(actions, out=out, stream=stream)
+        self._last = outputs
+        parts = self._parts_of(outputs)
+        infos = {key: self._info(parts[role], at) for key, (role, at) in self._places.items()}
+        obs, reward = self._by_key("obs", parts), self._by_key("reward", parts)
+        flags = self._by_key("terminated", parts), self._by_key("truncated", parts)
+        return obs, reward, *flags, infos
+
+    def check(self) -> None:
+        """Raise what went wrong inside the worlds since the last check."""
+        self.simulator.check()
+
+    def close(self) -> None:
+        """Release the simulator; a second call does nothing."""
+        self.simulator.close()
+
+    def _parts_of(self, outputs: Outputs) -> dict[str, Outputs]:
+        if self.group == "agent" and self.simulator.split is None:
+            return {"": outputs}
+        return {role.name: self._parts.part(role.name, outputs) for role in self.roles}
+
+    def _by_key(self, name: str, parts: Mapping[str, Outputs]) -> Arrays:
+        if len(parts) == 1:  # nearly always of all agents: this is every step
+            ((_, part),) = parts.items()
+            rows = getattr(part, name)
+            if not isinstance(rows, dict):
+                return {key: rows[at] for key, (_, at) in self._places.items()}
+        arrays = {role: getattr(part, name) for role, part in parts.items()}
+        return {key: _of(arrays[role], at) for key, (role, at) in self._places.items()}
+
+    def _info(self, outputs: Outputs, at: Any) -> Arrays:
+        info = _observed(outputs, at)
+        if outputs.episode_return is not None:
+            info["episode_stats"] = {
+                "r": outputs.episode_return[at],
+                "l": outputs.episode_length[at],
+            }
+            info["_episode_stats"] = outputs.ended[at]
+        if outputs.true_objective is not None:
+            info["true_objective"] = outputs.true_objective[at]
+            info["_true_objective"] = outputs.ended[at]
+        if self._is_same_step and outputs.final_obs is not None:
+            info["final_obs"] = _of(outputs.final_obs, at)
+            info["_final_obs"] = outputs.ended[at]
+        if outputs.final_state is not None:
+            info["final_state"] = outputs.final_state
+        if outputs.reward_parts is not None:
+            parts = outputs.reward_parts[at]
+            names = self.simulator.reward_parts
+            info["reward_parts"] = {name: parts[..., k] for k, name in enumerate(names)}
+        return info
+
+    def _joined(self, actions: Mapping[str, Any]) -> Any:
+        if self.group == "role":
+            return self._joiner.read(actions)
+        if set(actions) != set(self.agents):
+            raise ValueError(f"actions must have exactly {self.agents}, got {list(actions)}")
+        if self.simulator.split is None:
+            return self._stacked(actions, self.agents, self.roles[0])
+        there = [role for role in self.roles if role.count]
+        stacked = {role.name: self._stacked(actions, role.agents, role) for role in there}
+        return self._joiner.read(stacked)
+
+    def _stacked(self, actions: Mapping[str, Any], agents: Sequence[str], role: Role) -> Any:
+        """Put the actions of agents into one array, in the simulator's library."""
+        given = [actions[agent] for agent in agents]
+        try:
+            if all(hasattr(array, "is_cuda") for array in given):
+                return arrays.require("torch").stack(given, 1)
+            if self.simulator.arrays == "jax":
+                return arrays.require("jax.numpy").stack(given, 1)
+            if self.device != "cpu" and all(hasattr(a, "__cuda_array_interface__") for a in given):
+                return arrays.require("cupy").stack(given, 1)
+            return np.stack([_host(array, role) for array in given], 1)
+        except (ValueError, TypeError, RuntimeError) as problem:
+            shapes = ", ".join(map(_shape_of, given))
+            raise ValueError(
+                f"actions must be arrays of one kind, each ({self.num_envs},) or "
+                f"({self.num_envs}, k), got {shapes}"
+            ) from problem
+
+    def __reduce__(self) -> copies.Recipe:
+        """Return how to make another one, which is all there is before the first reset."""
+        simulator = self.simulator
+        return copies.recipe(self, self._make_again, simulator.has_begun, simulator.is_closed)
+
+    def __repr__(self) -> str:
+        """Return name, size and device."""
+        size = layout.size_in_words(self.num_envs, self.num_agents)
+        return f"<BatchedParallelEnv {self.name}: {size} on {self.device}>"
+
+
+def _shape_of(array: Any) -> str:
+    shape = getattr(array, "shape", None)
+    return type(array).__name__ if shape is None else str(tuple(shape))
+
+
+def _host(array: Any, role: Role) -> np.ndarray[Any, Any]:
+    """Return integers as those of the action space: int64 and uint64 stacked are float64."""
+    host = np.asarray(array)
+    kind = role.action_space.dtype
+    is_whole = host.dtype.kind in "iu" and np.dtype(kind).kind in "iu"
+    return host.astype(kind, copy=False) if is_whole else host
+
+
+def _observed(outputs: Outputs, at: Any) -> Arrays:
+    pairs = [(name, getattr(outputs, name)) for name in _OBSERVED]
+    return {name: rows[at] for name, rows in pairs if rows is not None}
+
+
+def _of(rows: Any, at: Any) -> Any:
+    """Return a part of (worlds, agents, ...) arrays, alone or by field."""
+    if isinstance(rows, dict):
+        return {name: view[at] for name, view in rows.items()}
+    return rows[at]
+
+
+def batched_parallel_env(name: str, num_envs: int = 1, **keywords: Any) -> BatchedParallelEnv:
+    """Make many worlds of any environment, by agents.
+
+    Args:
+        name: Id of the environment, with or without "gpu_envs/".
+        num_envs: How many worlds.
+        **keywords: Those of `BatchedParallelEnv` and the environment's parameters.
+    """
+    return BatchedParallelEnv(name, num_envs, **keywords)

@@ -1,0 +1,306 @@
+"""Gymnasium's vector interface over one simulator: a learner per agent, rows world-major.
+
+`num_envs` asks for worlds; the environment's own `num_envs` counts rows = worlds x agents, and
+everything it returns has that many. Every info key `k` has its mask `_k`, except `action_mask`,
+`agent_active`, `reward_parts` and `state`, which are valid everywhere (`state` has one row per
+world). With `infos="rows"` every entry is one array with a row per row, for tools that know nothing
+else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from gymnasium import Space
+from gymnasium.utils import seeding
+from gymnasium.vector import VectorEnv as GymnasiumVectorEnv
+from gymnasium.vector.utils import batch_space
+
+from gpu_envs import errors
+from gpu_envs.core import copies, layout, options, pictures
+from gpu_envs.core.autoreset import AutoresetMode
+from gpu_envs.core.simulator import Simulator
+from gpu_envs.faces import attributes
+from gpu_envs.known import registration
+from gpu_envs.players import role_rows
+
+Infos = dict[str, Any]
+_NESTED = ("episode_stats", "_episode_stats", "reward_parts")
+_BY_ROW = ("render", "get_attr", "call")  # methods that return a tuple of rows
+_TOLD = ("action_mask", "agent_active", "state")  # of every call, a reset too
+
+if TYPE_CHECKING:
+    _Base = GymnasiumVectorEnv[Any, Any, Any]
+else:  # before Gymnasium 1.0 the class takes no type arguments
+    _Base = GymnasiumVectorEnv
+
+
+class VectorEnv(_Base):
+    """A batch of worlds of one environment.
+
+    Args:
+        name: Id of the environment, with or without "gpu_envs/".
+        num_envs: How many worlds.
+        ends: "world": the rows of a world are flagged in one step, when the world is over, so that
+            no row goes from one episode to the next without a flag; a row whose agent ended earlier
+            shows zeros and reward 0 until then, and is terminated. "agent": a row is flagged once,
+            in the step in which its own agent ends.
+        render_mode: None, "ansi" where the environment describes a text (on the CPU), or
+            "rgb_array" where it describes a scene: `render` returns a text or a picture per row,
+            the rows of a world sharing one.
+        render_size: Rows and columns of a picture; None for the environment's own.
+        render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
+        infos: "nested", or "rows", where `state` is repeated for the agents of a world, and
+            `episode_return`, `episode_length` and `reward_<part>` stand in the place of
+            `episode_stats` and `reward_parts`; `final_info` alone holds arrays of its own, the
+            fields of the last observations too.
+        role: Name of one role, whose agents alone have rows here; None for all agents.
+        others: Who plays the other roles: "random" (the default; among legal actions), "noop",
+            "trained", a file of policies, a callable `others(role, obs, mask)` that returns actions
+            of shape (worlds, n), or a dict of these by role, with callables `f(obs, mask)`.
+        **keywords: Those of `Simulator` (`device`, `arrays`, `threads`, `first_world`,
+            `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `actions`,
+            `observation`, `dtype`, `final_rows`) and the environment's parameters.
+    """
+
+    # What Gymnasium before 1.0 sets in a constructor that would make the batched spaces.
+    closed = False
+    is_vector_env = True
+    viewer = None
+    _np_random_seed: int | None = None
+
+    def __init__(
+        self,
+        name: str,
+        num_envs: int = 1,
+        *,
+        ends: str = "world",
+        render_mode: str | None = None,
+        render_size: tuple[int, int] | None = None,
+        render_view: str | None = None,
+        infos: str = "nested",
+        role: str | None = None,
+        others: Any = None,
+        **keywords: Any,
+    ) -> None:
+        if not isinstance(infos, str) or infos not in ("nested", "rows"):
+            raise ValueError(f"infos must be 'nested' or 'rows', got {infos!r}")
+        drawn: dict[str, Any] = {
+            "render_mode": render_mode,
+            "render_size": render_size,
+            "render_view": render_view,
+            "role": role,
+            "others": others,
+        }
+        keywords["ends"] = ends
+        self._make_again = partial(type(self), name, num_envs, infos=infos, **drawn, **keywords)
+        self._has_row_infos = infos == "rows"
+        self._style = pictures.Style.of(render_size, render_view)
+        worlds = errors.whole(num_envs, "num_envs", 1, options.WORLD_LIMIT)
+        rows: Simulator | role_rows.RoleRows
+        if role is None:
+            role_rows.refuse_role_options(others, keywords)
+            self.simulator = rows = simulator = Simulator(name, worlds, **keywords)
+            self.role = None
+        else:
+            rows = role_rows.RoleRows(name, worlds, role, others, keywords)
+            self.simulator = simulator = rows.simulator
+            self.role = rows.role
+        description = registration.find(name)  # up to date now
+        self.num_worlds = simulator.num_worlds
+        self.agents_per_world = rows.agents_per_world
+        self.agent_names = rows.agent_names[:]
+        self.num_envs = self.num_worlds * self.agents_per_world
+        self.single_observation_space = rows.single_observation_space
+        self.single_action_space = rows.single_action_space
+        self.autoreset_mode = simulator.autoreset_mode
+        self.device = simulator.device
+        self.metadata = pictures.metadata(description, simulator.device)
+        self.metadata["autoreset_mode"] = simulator.autoreset_mode
+        modes = self.metadata["render_modes"]
+        self.render_mode = pictures.checked_mode(render_mode, modes, description)
+        self._step_arrays, self._reset_arrays = rows.step_arrays, rows.reset_arrays
+        self._views = rows.views
+        self._told = [name for name in _TOLD if role_rows.writes_output(rows, name)]
+        self._is_same_step = simulator.autoreset_mode is AutoresetMode.SAME_STEP
+
+    # Batched spaces hold two bounds per row and element, so they are made when first asked for.
+
+    @cached_property
+    def observation_space(self) -> Space[Any]:  # type: ignore[override]  # settable, as cached
+        """Space of the whole batch of observations."""
+        return batch_space(self.single_observation_space, self.num_envs)
+
+    @cached_property
+    def action_space(self) -> Space[Any]:  # type: ignore[override]  # settable, as cached
+        """Space of the whole batch of actions."""
+        return batch_space(self.single_action_space, self.num_envs)
+
+    def step(
+        self, actions: Any, *, out: Mapping[str, Any] | None = None, stream: object = None
+    ) -> tuple[Any, Any, Any, Any, Infos]:
+        """Run one step of every world.
+
+        Args:
+            actions: One per row; anything that speaks DLPack, or a list.
+            out: Arrays to write into by output name (`obs`, `reward`, `terminated`, `truncated`,
+                `final_obs`, ...), shaped by rows; outputs that are not named are fresh.
+            stream: CUDA stream to enqueue on; default the array library's current one. It waits for
+                the current stream first, and that one for it afterwards.
+
+        Returns:
+            Observations, rewards, terminations, truncations and infos.
+        """
+        results = self._step_arrays(actions, True, out, stream)
+        infos: Infos = {}
+        obs, final_obs, ended = results.obs, results.final_obs, results.ended
+        if self._views is not None:
+            obs, final_obs = self._views.observed(results), self._views.last(results)
+        if (returns := results.episode_return) is not None:
+            lengths = results.episode_length
+            infos["episode_stats"] = {"r": returns, "l": lengths}
+            infos["_episode_stats"] = ended
+            if self._is_same_step:
+                infos["final_info"] = {"episode": {"r": returns, "l": lengths}, "_episode": ended}
+                infos["_final_info"] = ended
+        if (objective := results.true_objective) is not None:
+            infos["true_objective"], infos["_true_objective"] = objective, ended
+            if "final_info" in infos:
+                infos["final_info"] |= {"true_objective": objective, "_true_objective": ended}
+        if final_obs is not None:
+            infos["final_obs"] = final_obs
+            infos["_final_obs"] = ended
+        if results.final_state is not None:
+            infos["final_state"] = results.final_state
+        for name in self._told:  # a comprehension would be a call, and this is every step
+            infos[name] = getattr(results, name)
+        if (parts := results.reward_parts) is not None:
+            names = self.simulator.reward_parts
+            infos["reward_parts"] = {name: parts[:, k] for k, name in enumerate(names)}
+        if self._has_row_infos:
+            infos = self._by_row(infos)
+        return obs, results.reward, results.terminated, results.truncated, infos
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int] | None = None,
+        options: Mapping[str, Any] | None = None,
+        out: Mapping[str, Any] | None = None,
+        stream: object = None,
+    ) -> tuple[Any, Infos]:
+        """Begin new episodes in all worlds, or in those of `options["reset_mask"]`.
+
+        Args:
+            seed: An int for the batch, or a list with one per world; None continues the random
+                streams.
+            options: `reset_mask` (bool per world or row; `env_idx` with row numbers is accepted
+                too) and the environment's own options; read, never changed.
+            out: As in `step`.
+            stream: As in `step`.
+
+        Returns:
+            Observations of the whole batch, and infos.
+        """
+        results = self._reset_arrays(seed, options, True, out, stream)
+        self._note_seed()
+        obs = results.obs if self._views is None else self._views.observed(results)
+        infos = {name: getattr(results, name) for name in self._told}
+        return obs, self._by_row(infos) if self._has_row_infos else infos
+
+    def _by_row(self, infos: Infos) -> Infos:
+        """Return the same infos without dictionaries and without rows of worlds."""
+        flat = {name: info for name, info in infos.items() if name not in _NESTED}
+        for name in ("state", "final_state"):
+            if (state := infos.get(name)) is not None and self.agents_per_world > 1:
+                repeat = getattr(state, "repeat_interleave", state.repeat)
+                flat[name] = repeat(self.agents_per_world, 0)
+        if (stats := infos.get("episode_stats")) is not None:
+            for name, key in (("episode_return", "r"), ("episode_length", "l")):
+                flat[name], flat[f"_{name}"] = stats[key], infos["_episode_stats"]
+        if isinstance(final := infos.get("final_obs"), dict):  # where TorchRL looks for fields
+            flat["final_info"] = {**infos.get("final_info", {}), **final}
+            flat["_final_info"] = infos["_final_obs"]
+        parts = infos.get("reward_parts", {})
+        return flat | {f"reward_{name}": part for name, part in parts.items()}
+
+    def _note_seed(self) -> None:
+        """Keep Gymnasium's generator in step with the seed of the last seeded reset."""
+        seed: Any = self.simulator.np_random_seed
+        if seed != self._np_random_seed:
+            first = seed[0] if isinstance(seed, tuple) else seed
+            self._np_random, _ = seeding.np_random(first)
+            self._np_random_seed = seed
+
+    def check(self) -> None:
+        """Raise what went wrong inside the worlds since the last check."""
+        self.simulator.check()
+
+    def render(self) -> tuple[pictures.Picture | str, ...] | None:
+        """Return a picture per row, uint8 (rows, columns, 3), or a text per row.
+
+        Without a mode: None, and a warning.
+        """
+        if self.render_mode is None:
+            modes = self.metadata["render_modes"]
+            pictures.warn_without_mode(self.simulator.name, modes, "gymnasium.make_vec")
+            return None
+        worlds, look, how = range(self.num_worlds), self.simulator, self._style.keywords()
+        drawn: list[pictures.Picture | str]
+        if self.render_mode == pictures.TEXT_MODE:
+            drawn = [look.text(world) for world in worlds]
+        else:
+            drawn = [look.render(world, **how) for world in worlds]
+        return tuple(picture for picture in drawn for _ in range(self.agents_per_world))
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Call a method of this environment, or read an attribute.
+
+        Returns:
+            The result once per row; what `render`, `get_attr` and `call` return, row by row.
+        """
+        value = getattr(self, name)
+        if callable(value):
+            value = value(*args, **kwargs)
+        elif args or kwargs:
+            raise TypeError(f"{name!r} is not a method of {self.simulator.name}: pass no arguments")
+        if name in _BY_ROW and value is not None:
+            return tuple(value)
+        return (value,) * self.num_envs
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute of this environment, once per row."""
+        return (getattr(self, name),) * self.num_envs
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set an attribute that Gymnasium's base class has, such as `render_mode`.
+
+        All others are refused: rules and state are not attributes, and the message says what sets
+        them. A list or tuple has a value per row, all of them equal.
+        """
+        if isinstance(values, list | tuple):
+            if len(values) != self.num_envs:
+                raise ValueError(f"values must have {self.num_envs} entries, got {len(values)}")
+            if not attributes.are_equal(values):
+                raise ValueError("values must be equal: the rows of a batch share their attributes")
+            values = values[0]
+        attributes.assign(self, self.simulator.name, name, values)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Release the simulator."""
+        # Gymnasium before 1.3 closes from its destructor, even after a failed constructor.
+        if "simulator" in vars(self):
+            self.simulator.close()
+
+    def __reduce__(self) -> copies.Recipe:
+        """Return how to make another one, which is all there is before the first reset."""
+        simulator = self.simulator
+        return copies.recipe(self, self._make_again, simulator.has_begun, simulator.is_closed)
+
+    def __repr__(self) -> str:
+        """Return name, size and device."""
+        size = layout.size_in_words(self.num_worlds, self.agents_per_world)
+        name = self.simulator.name + (f" as {self.role.name}" if self.role else "")
+        return f"<VectorEnv {name}: {size} on {self.device}>"

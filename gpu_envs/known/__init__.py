@@ -1,0 +1,1 @@
+"""What is known before anything runs: environments, their data, native modules."""

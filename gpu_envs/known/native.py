@@ -1,0 +1,495 @@
+"""Chooses, builds where it may, and loads native code; the only place that does.
+
+The engine exists once per instruction set, and opening one that the processor cannot run would
+crash, so the choice is made from the processor's flags before anything is loaded.
+`GPU_ENVS_CPU=v2|v3|v4|generic` forces one. An environment is a module, loaded when it is first
+made. In a source tree what is missing or older than its sources is built first; an installed
+package is complete.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import json
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from importlib.machinery import ExtensionFileLoader
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gpu_envs.building import labels, manifest, places, processor, toolchain, upkeep
+from gpu_envs.known import registration
+from gpu_envs.known.outputs import Outputs
+
+if TYPE_CHECKING:
+    from gpu_envs._native import Simulator as NativeSimulator
+
+_UNBUILT = (
+    "gpu_envs has no compiled engine for this machine: install the package with `pip install .` "
+    "(a source tree builds itself where there is a C++ compiler)"
+)
+_ANEW = "start Python again"
+_loading = threading.RLock()
+_ready: dict[tuple[str, str], Path] = {}  # the module that is loaded, by target and id
+
+
+class NoDevice(ValueError):
+    """There is no GPU, or it is not asked for; not that something went wrong with one."""
+
+
+def _forked() -> None:
+    """Renew the lock: a thread of the parent may hold it, which the child does not have."""
+    global _loading
+    _loading = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
+def _is_built(target: str) -> bool:
+    return places.engine_file(target).exists() and places.bindings_file(target).exists()
+
+
+def built_levels() -> tuple[str, ...]:
+    """Instruction sets whose engine is there, best first."""
+    return tuple(level for level in processor.LEVELS if _is_built(f"cpu_{level}"))
+
+
+def _can_build() -> bool:
+    if not places.is_source_tree() or not os.access(places.PACKAGE, os.W_OK):
+        return False
+    try:
+        return bool(toolchain.cxx())
+    except toolchain.CannotBuild:
+        return False
+
+
+def _forced_level(forced: str, built: tuple[str, ...], runnable: tuple[str, ...]) -> str:
+    if forced not in processor.LEVELS:
+        raise ImportError(
+            f"GPU_ENVS_CPU must be one of {', '.join(processor.LEVELS)}, got {forced!r}"
+        )
+    if forced not in built and not _can_build():
+        raise ImportError(f"GPU_ENVS_CPU={forced} is not built (built: {', '.join(built)})")
+    if forced not in runnable:
+        raise ImportError(
+            f"GPU_ENVS_CPU={forced} cannot run here (runnable: {', '.join(runnable)})"
+        )
+    return forced
+
+
+def _chosen_level() -> str:
+    built, runnable = built_levels(), processor.runnable_levels()
+    forced = os.environ.get("GPU_ENVS_CPU")
+    if forced:
+        return _forced_level(forced, built, runnable)
+    if _can_build():
+        return runnable[0]
+    for level in built:
+        if level in runnable:
+            return level
+    if not built:
+        raise ImportError(next(manifest.problems("modules/lib", "modules/_"), _UNBUILT))
+    raise ImportError(f"this processor runs {', '.join(runnable)}; built: {', '.join(built)}")
+
+
+# ---- bringing files up to date, looking through them, opening them
+
+
+def _verified(path: Path, target: str, again: Callable[[str], object] | None = None) -> Path:
+    """Return a file that is safe to open: whole, and for this engine.
+
+    Args:
+        path: The built file.
+        target: What it is for.
+        again: Builds a damaged file again, given what is wrong with it; None where nothing can.
+    """
+    try:
+        label = labels.verify(path)
+    except (OSError, labels.Damaged) as problem:
+        said = str(problem)
+        if isinstance(problem, OSError):
+            said = f"{path} cannot be read ({problem.strerror})"
+        if again is not None:
+            again(said)
+            return _verified(path, target)
+        remedy = "delete it" if places.is_source_tree() else manifest.REMEDY
+        raise ImportError(f"{said}: {remedy}") from None
+    if label.engine != places.engine_hash() or label.target != target:
+        raise _of_another_engine(path, label, target)
+    return path
+
+
+def _of_another_engine(path: Path, label: labels.Label, target: str) -> ImportError:
+    """Return the error of a file for another engine; a damaged header makes another engine too."""
+    for problem in manifest.problems("kernels/"):
+        return ImportError(problem)
+    remedy = "build it again" if places.is_source_tree() else manifest.REMEDY
+    return ImportError(
+        f"{path} was made for another engine ({label.target} {label.engine}; this one: "
+        f"{target} {places.engine_hash()}): {remedy}"
+    )
+
+
+def _build_again(path: Path, target: str, stems: tuple[str, ...], said: str) -> None:
+    """Build a damaged file of this tree again."""
+    print(f"gpu_envs: {said}: it is built again", file=sys.stderr)
+    try:
+        upkeep.drop_damaged(path, target)
+    except toolchain.CannotBuild as problem:
+        raise ImportError(f"{said}: delete it ({problem})") from None
+    _up_to_date(target, stems)
+
+
+def _again(
+    path: Path, target: str, home: registration.Home | None
+) -> Callable[[str], object] | None:
+    """Return what builds a damaged file again; None in an installed package, which is complete."""
+    if home is not None and home.header is not None:
+        from gpu_envs.building import outside
+
+        return functools.partial(outside.build_again, home.header, target)
+    if not places.is_source_tree():
+        return None
+    return functools.partial(_build_again, path, target, (home.stem,) if home else ())
+
+
+def _up_to_date(target: str, stems: tuple[str, ...] = ()) -> list[Path]:
+    """In a source tree, build what is missing or old, and return that; elsewhere nothing is."""
+    if not places.is_source_tree():
+        return []
+    try:
+        return upkeep.ensure(target, stems)
+    except toolchain.CannotBuild as problem:
+        what = ", ".join(stems) or "the engine"
+        raise ImportError(
+            f"{what} ({target}) is not built, or older than its sources, and cannot be built: "
+            f"{problem}\n{_what_is_built(target)}"
+        ) from None
+
+
+def _what_is_built(target: str) -> str:
+    stems = [path.name.split(".")[0] for path in places.MODULES.glob(f"*.{target}.so")]
+    return f"built for {target}: {', '.join(sorted(stems)) or 'nothing'}"
+
+
+class _Opened(NamedTuple):
+    bindings: Any
+    engine: str  # hash of the headers that the engine was made of
+    files: dict[Path, tuple[int, int]]  # what was loaded: time and size of each file
+    contents: dict[Path, str]  # hash of each module without its label
+
+
+_engines: dict[str, _Opened] = {}
+
+
+def _state(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size
+
+
+def _engine(target: str) -> _Opened:
+    """Open the engine of a target and its bindings, once."""
+    engine = places.engine_file(target)
+    opened = _engines.get(target)
+    if opened is not None:
+        if opened.engine != places.engine_hash() or _state(engine) != opened.files[engine]:
+            raise ImportError(f"the engine ({target}) has changed since it was loaded: {_ANEW}")
+        return opened
+    name = f"gpu_envs.modules._{target}"
+    state = _state(_verified(engine, target, _again(engine, target, None)))
+    if name not in sys.modules:  # bindings cannot be loaded twice
+        file = places.bindings_file(target)
+        path = str(_verified(file, target, _again(file, target, None)))
+        loader = ExtensionFileLoader(name, path)
+        spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+        assert spec is not None
+        bindings = importlib.util.module_from_spec(spec)
+        loader.exec_module(bindings)
+        bindings.use_results(Outputs)
+        sys.modules[name] = bindings
+    _engines[target] = _Opened(sys.modules[name], places.engine_hash(), {engine: state}, {})
+    return _engines[target]
+
+
+def _load(target: str, path: Path, home: registration.Home | None = None) -> Any:
+    """Load a module, which stays loaded, and return the bindings.
+
+    Args:
+        target: What it is for.
+        path: Its file.
+        home: Where it comes from, for one that is to be built again if it is damaged.
+    """
+    opened = _engine(target)
+    known = opened.files.get(path)
+    if known is None:
+        again = None if home is None else _again(path, target, home)
+        file = _verified(path, target, again)
+        opened.files[path], opened.contents[path] = _state(file), labels.content_hash(file)
+        opened.bindings.load(str(file))
+    elif known != _state(path):
+        if opened.contents[path] != labels.content_hash(path):  # else only its label is new
+            raise ImportError(f"{path} has been built again since it was loaded: {_ANEW}")
+        opened.files[path] = _state(path)
+    return opened.bindings
+
+
+def at(target: str, name: str | None = None) -> Any:
+    """Return the bindings of a target, "cpu_v4" or "cuda", with an environment's module loaded.
+
+    Args:
+        target: Machine and instruction set.
+        name: Id of the environment; None for the engine alone.
+    """
+    with _loading:
+        if name is None:
+            _up_to_date(target)
+            return _engine(target).bindings
+        path = _module_of(target, name)
+        bindings = _load(target, path, registration.home(name))
+        if (target, name) not in _ready:
+            _remember(target, name, path)
+            _ready[target, name] = path
+        return bindings
+
+
+def _module_of(target: str, name: str) -> Path:
+    """Return the file of an environment's module, up to date."""
+    home = registration.home(name)
+    if home.header is not None:
+        from gpu_envs.building import outside
+
+        _up_to_date(target)
+        return outside.module_of(home.header, target)
+    path = places.module_file(home.stem, target)
+    _up_to_date(target, (home.stem,))
+    if manifest.lists(path):
+        return path  # refused by name if it is missing
+    if not path.exists():
+        raise ImportError(f"{name} is not built for {target}; {_what_is_built(target)}")
+    return path
+
+
+def _remember(target: str, name: str, path: Path) -> None:
+    """Keep what a module says of itself, where the catalogue says otherwise, whoever built it."""
+    home = registration.home(name)
+    if home.header is not None or places.is_source_tree():
+        registration.remember(home, describe(target, path))
+        registration.find(name)  # it may have another id now
+
+
+def described(name: str) -> dict[str, Any]:
+    """Return what is known of an environment, for commands that need no simulator yet.
+
+    Nothing is built that never was; but what was built of an older header is built anew, since its
+    parameters may be others now.
+    """
+    found = registration.find(name)
+    home = registration.home(found["id"])
+    if home.header is None and places.is_source_tree() and built_levels():
+        file = places.module_file(home.stem, cpu_target())
+        if file.exists() and not upkeep.is_current(file, cpu_target()):
+            at(cpu_target(), found["id"])
+    return registration.find(name)
+
+
+def is_built(name: str) -> bool:
+    """Whether an environment can be made on this CPU without being compiled from nothing."""
+    home = registration.home(name)
+    try:
+        return home.header is not None or places.module_file(home.stem, cpu_target()).exists()
+    except ImportError:
+        return False
+
+
+@functools.cache
+def _own_headers() -> dict[str, Path]:
+    return places.environments() if places.is_source_tree() else {}
+
+
+class DataFiles(NamedTuple):
+    """The data files of an environment, as a native simulator takes them."""
+
+    by_name: dict[str, tuple[str, str]]  # path, and the hash that the content must have
+    remedy: str  # what to do about a file that is missing or differs
+
+
+def data_files(target: str, name: str) -> DataFiles:
+    """Return an environment's data files, held to the hashes on the label of its loaded module.
+
+    Where the header is there, so are its files: what was edited goes onto the label first.
+
+    Args:
+        target: Of the module, which is loaded if it is not yet.
+        name: Id of the environment.
+    """
+    if (target, name) not in _ready:
+        at(target, name)
+    home, module = registration.home(name), _ready[target, name]
+    header = home.header or _own_headers().get(home.stem)
+    if header is None or not header.exists():
+        kept = places.kept_data(module)
+        held = {file: (str(kept / file), said) for file, said in labels.read(module).data.items()}
+        return DataFiles(held, _data_remedy(module, home))
+    folders = places.data_folders(header)
+    try:
+        if upkeep.relabel(module, target, folders) and home.header is not None:
+            from gpu_envs.building import shipping
+
+            shipping.renew_data(header, module)
+    except toolchain.CannotBuild as problem:
+        raise ImportError(f"data files of {name} were edited, but {problem}") from None
+    found = labels.data_in(folders)
+    held = {file: (str(path), said) for file, (path, said) in found.items()}
+    return DataFiles(held, f"it changed while {name} was made: make it again")
+
+
+def _data_remedy(module: Path, home: registration.Home) -> str:
+    if home.header is None:
+        return manifest.REMEDY
+    return f"put {home.header} back and `python -m gpu_envs build {home.header}`"
+
+
+def prepare(device: str, name: str) -> tuple[str, int]:
+    """Bring an environment up to date, and with it what is known of its parameters.
+
+    Args:
+        device: "auto", "cpu", "cuda" or "cuda:1".
+        name: Its id, with or without the namespace.
+
+    Returns:
+        Machine and ordinal.
+    """
+    machine, ordinal = parse_device(device)
+    at(target_of(machine), registration.find(name)["id"])
+    return machine, ordinal
+
+
+def describe(target: str, path: Path) -> list[dict[str, Any]]:
+    """Load a module by its file and return what it says of its environments."""
+    with _loading:
+        found: list[dict[str, Any]] = json.loads(_load(target, path).describe(str(path)))
+        return found
+
+
+# ---- machines
+
+
+@functools.cache
+def cpu_target() -> str:
+    """Return the target of the best instruction set, or of the one that was forced."""
+    return f"cpu_{_chosen_level()}"
+
+
+def cpu() -> Any:
+    """The bindings of the CPU's engine."""
+    return at(cpu_target())
+
+
+def builds_cuda() -> bool:
+    """Whether a source tree builds CUDA: where a driver answers or it was asked for."""
+    wanted = places.settle_cuda()
+    if wanted == "0" or not places.is_source_tree():
+        return False
+    if wanted == "auto" and not toolchain.driver_answers():
+        return False
+    try:
+        toolchain.nvcc()
+    except toolchain.CannotBuild:
+        if wanted == "1":
+            raise
+        return False
+    return True
+
+
+@functools.cache
+def cuda() -> Any:
+    """The bindings of CUDA's engine.
+
+    Raises:
+        NoDevice: Where there is none, with one line of reason.
+        ValueError: Where there may be one, but its engine cannot be built or loaded.
+    """
+    try:
+        if not _is_built("cuda") and not builds_cuda():
+            raise NoDevice("device 'cuda' is not available: this build has no CUDA module")
+        if places.settle_cuda() == "0":
+            raise NoDevice("device 'cuda' is not available: GPU_ENVS_CUDA=0 holds for this tree")
+        module = at("cuda")
+    except (ImportError, toolchain.CannotBuild) as problem:
+        raise ValueError(f"device 'cuda' is not available: {problem}") from problem
+    reason = module.device_problem()
+    if reason:
+        raise NoDevice(f"device 'cuda' is not available: {reason}")
+    return module
+
+
+_broken: list[str] = []  # why CUDA's engine is not there, once that was said
+
+
+def cuda_is_available() -> bool:
+    """Whether a CUDA device can be used; a tree builds nothing to find out that there is none."""
+    places.settle_cuda()  # nonsense in GPU_ENVS_CUDA is no reason to go without
+    if _broken or (places.is_source_tree() and not toolchain.driver_answers()):
+        return False
+    try:
+        bindings = cuda()
+        if int(bindings.device_count()) > 0:
+            return True
+        # There was one when the engine was loaded: this is the child of a fork.
+        problem = _no_longer(bindings)
+    except NoDevice:
+        return False
+    except ValueError as found:
+        problem = found
+    _broken.append(str(problem))
+    warnings.warn(f"{problem}\n\ngpu_envs goes on with the CPU", stacklevel=2)
+    return False
+
+
+def _no_longer(bindings: Any) -> ValueError:
+    return ValueError(f"device 'cuda' is not available: {bindings.device_problem()}")
+
+
+def parse_device(device: str) -> tuple[str, int]:
+    """Return machine and ordinal: "auto", "cpu", "cuda" or "cuda:1"."""
+    name = str(device)
+    if name == "auto":
+        return ("cuda", 0) if cuda_is_available() else ("cpu", 0)
+    machine, colon, ordinal = name.partition(":")
+    if machine == "cpu" and not colon:
+        return "cpu", 0
+    if machine != "cuda" or (colon and not ordinal.isdecimal()):
+        raise ValueError(f"device must be 'auto', 'cpu', 'cuda' or 'cuda:<n>', got {device!r}")
+    index = int(ordinal or 0)
+    bindings = cuda()
+    count = int(bindings.device_count())
+    if count == 0:
+        raise _no_longer(bindings)
+    if index >= count:
+        raise ValueError(f"device {device!r} does not exist: {count} CUDA device(s) found")
+    return "cuda", index
+
+
+def target_of(machine: str) -> str:
+    """Return the target of a machine, "cpu" or "cuda"."""
+    return cpu_target() if machine == "cpu" else "cuda"
+
+
+def module(machine: str) -> Any:
+    """The bindings of a machine, "cpu" or "cuda", as they are loaded or else are to be."""
+    opened = _engines.get(target_of(machine))
+    return at(target_of(machine)) if opened is None else opened.bindings
+
+
+def make(machine: str, name: str, num_worlds: int, **options: Any) -> NativeSimulator:
+    """Make a native simulator, of the module that is loaded if one is (`prepare` looks again)."""
+    target = target_of(machine)
+    bindings = module(machine) if (target, name) in _ready else at(target, name)
+    files = data_files(target, name)
+    simulator: NativeSimulator = bindings.Simulator(name, num_worlds, data_files=files, **options)
+    return simulator

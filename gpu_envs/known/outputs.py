@@ -1,0 +1,38 @@
+"""The outputs that a simulator can write, by name."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Outputs(NamedTuple):
+    """What one call wrote; None for outputs that do not exist or were not asked for.
+
+    The engine fills these fields by their names and refuses a class that has others than it writes,
+    so nothing else has to know their order.
+    """
+
+    obs: Any = None
+    reward: Any = None
+    terminated: Any = None
+    truncated: Any = None
+    final_obs: Any = None
+    ended: Any = None
+    episode_return: Any = None
+    episode_length: Any = None
+    action_mask: Any = None
+    agent_active: Any = None
+    state: Any = None
+    reward_parts: Any = None
+    final_state: Any = None
+    depth: Any = None
+    segmentation: Any = None
+    final_depth: Any = None
+    final_segmentation: Any = None
+    true_objective: Any = None
+
+
+OUTPUTS = Outputs._fields
+# Observations, and last ones; an environment without pictures has the first alone.
+LAYERS = ("obs", "depth", "segmentation")
+FINAL_LAYERS = ("final_obs", "final_depth", "final_segmentation")

@@ -1,0 +1,1 @@
+"""The rows of one role, and who plays the other roles."""

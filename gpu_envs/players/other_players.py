@@ -1,0 +1,380 @@
+"""Who plays the roles that a learner of one role does not: `others=`.
+
+Each is a player: called with what the agents of one role see, (worlds, n, ...), it returns their
+actions, (worlds, n[, k]). Players that draw depend on the seed of the last seeded reset, on the
+world's number and on the steps since, and on nothing else: a world plays alone as in a batch.
+"""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+
+from gpu_envs import errors
+from gpu_envs.core.arrays import require
+from gpu_envs.core.autoreset import AutoresetMode
+from gpu_envs.core.roles import Role
+from gpu_envs.core.simulator import Simulator
+from gpu_envs.known.outputs import Outputs
+from gpu_envs.players import policy_files
+from gpu_envs.players.role_actions import Reader, to_library
+
+RANDOM, NOOP = "random", "noop"
+FORMS = f"{RANDOM!r}, {NOOP!r}, {policy_files.TRAINED!r}, a file of policies or a callable"
+NEEDED = ("action_mask", "agent_active")  # outputs that players look at
+
+# Odd constants of the splitmix64 generator (Steele, Lea, Flood 2014) and of Weyl sequences.
+_GOLDEN, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+_STEP, _AGENT, _COLUMN = 0xD1B54A32D192ED03, 0xABC98388FB8FAC03, 0x8CB92BA72F3D8DD7
+_BITS = 23  # of a draw: with a half added still exact in float32
+
+
+class Seen(NamedTuple):
+    """What the agents of one role see, as arrays of (worlds, n, ...)."""
+
+    outputs: Outputs  # theirs, of the last call
+    shown: Any  # observations as the environment presents them: by field, where that was asked for
+    mask: Any  # None where every action is legal
+
+
+class Player(ABC):
+    """Plays one role in all worlds."""
+
+    @abstractmethod
+    def __call__(self, seen: Seen) -> Any:
+        """Return the actions of the role's agents, (worlds, n[, k])."""
+
+    def begin(self, seed: int | Sequence[int] | None, worlds: Any) -> None:
+        """Note a reset; who remembers nothing has nothing to do.
+
+        Args:
+            seed: As `reset` had it; None continues.
+            worlds: Bool per world, in host memory; None for all.
+        """
+        return
+
+    def note(self, outputs: Outputs) -> None:
+        """Note what a step told, where nobody will be asked what follows it."""
+        return
+
+
+class Others:
+    """The players of all roles but one.
+
+    Args:
+        simulator: What they play in.
+        mine: The role that is not theirs.
+        chosen: What `others=` was.
+        first_world: Number of the first world.
+    """
+
+    def __init__(
+        self, simulator: Simulator, mine: Role, chosen: object, first_world: int = 0
+    ) -> None:
+        theirs = [role for role in simulator.roles if role is not mine and role.count]
+        self.players: dict[str, Player] = {}
+        if not theirs and chosen is not None:
+            raise ValueError(f"others= is for other roles: {simulator.name} has {mine.name} alone")
+        named = _by_role(chosen, mine, theirs, simulator.name)
+        for role in theirs:
+            player = _player(simulator, role, named.get(role.name, RANDOM), first_world)
+            self.players[role.name] = player
+
+    def begin(self, seed: int | Sequence[int] | None, worlds: Any) -> None:
+        """Tell all players of a reset."""
+        for player in self.players.values():
+            player.begin(seed, worlds)
+
+
+def _by_role(chosen: object, mine: Role, theirs: Sequence[Role], who: str) -> dict[str, object]:
+    """Return who plays each role; roles that are left out play at random."""
+    if not isinstance(chosen, Mapping):
+        if callable(chosen):
+            _check_arguments(chosen, ("role", "obs", "mask"), "others=")
+            return {role.name: partial(chosen, role.name) for role in theirs}
+        return {role.name: RANDOM if chosen is None else chosen for role in theirs}
+    known = [role.name for role in theirs]
+    for name in chosen:
+        if name == mine.name:
+            raise ValueError(f"others= names {name!r}, which is the role= of this environment")
+        if name not in known:
+            raise ValueError(errors.unknown(f"role in others= of {who}", name, known))
+        if callable(chosen[name]):
+            _check_arguments(chosen[name], ("obs", "mask"), f"others= of role {name!r}")
+    return dict(chosen)
+
+
+def _check_arguments(function: Callable[..., Any], wanted: Sequence[str], label: str) -> None:
+    """Refuse a callable that cannot be called with the arguments that a player gets."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of a built-in function
+        return
+    try:
+        signature.bind(*wanted)
+    except TypeError as problem:
+        name = getattr(function, "__name__", type(function).__name__)
+        raise TypeError(
+            f"{label}: the callable is called with ({', '.join(wanted)}), got {name}{signature}"
+        ) from problem
+
+
+def _player(simulator: Simulator, role: Role, chosen: object, first_world: int) -> Player:
+    if callable(chosen):
+        return Called(simulator, role, chosen)
+    if not isinstance(chosen, str | Path):
+        raise TypeError(f"others= must be {FORMS}, or a dict of these by role, got {chosen!r}")
+    if chosen == RANDOM:
+        return Chance(simulator, role, first_world)
+    if chosen == NOOP:
+        return Idle(simulator, role)
+    if chosen != policy_files.TRAINED and not Path(chosen).is_file():
+        if missing := policy_files.missing_file(Path(chosen)):
+            raise ValueError(f"others=: {missing}")
+        meant = errors.suggestion(chosen, (RANDOM, NOOP, policy_files.TRAINED))
+        raise ValueError(f"others= must be {FORMS}, got {str(chosen)!r}{meant}")
+    path = policy_files.file_of(simulator.name, str(chosen), "others=")
+    assert path is not None  # chance was met above
+    return Saved(simulator, role, path)
+
+
+# ---- chance and idleness
+
+
+def _signed(value: int) -> int:
+    value &= 2**64 - 1
+    return value - 2**64 if value >= 2**63 else value
+
+
+def _mixed(bits: Any) -> Any:
+    # Shifts of int64 keep the sign, so what they bring in is masked away.
+    bits = (bits ^ ((bits >> 30) & (2**34 - 1))) * _signed(_FIRST)
+    bits = (bits ^ ((bits >> 27) & (2**37 - 1))) * _signed(_SECOND)
+    return bits ^ ((bits >> 31) & (2**33 - 1))
+
+
+def _host(array: Any, simulator: Simulator) -> Any:
+    """Return what players compute with of an array of the simulator's: NumPy's view on the CPU."""
+    return np.asarray(array) if simulator.device == "cpu" else array
+
+
+class Chance(Player):
+    """Draws evenly among the actions that the mask allows, or that the space has."""
+
+    def __init__(self, simulator: Simulator, role: Role, first_world: int) -> None:
+        self._simulator, self._first_world = simulator, first_world
+        # A key per world, and a step's share for each step since the reset that was seeded.
+        self._words = to_library(np.zeros(simulator.num_worlds, np.int64), simulator)
+        space = role.action_space
+        self._count = role.choices
+        extent = (role.count, *(space.shape or ()))
+        agents = np.array(role.numbers, np.int64) * np.int64(_signed(_AGENT))
+        columns = np.arange(extent[1] if len(extent) > 1 else 1) * np.int64(_signed(_COLUMN))
+        cells = agents[:, None] + columns if len(extent) > 1 else agents
+        self._cells = to_library(cells, simulator)
+        self._counts = self._low = self._span = None
+        if isinstance(space, spaces.MultiDiscrete):
+            self._counts = to_library(space.nvec.astype(np.int64), simulator)
+        elif isinstance(space, spaces.Box):
+            low, high = _range(space)
+            self._low, self._span = to_library(low, simulator), to_library(high - low, simulator)
+
+    def begin(self, seed: int | Sequence[int] | None, worlds: Any) -> None:
+        """Take new keys of a seed, and count steps anew."""
+        if seed is None:
+            return
+        numbers = np.zeros(1, np.int64)  # a list's seed is that of a world alone
+        if isinstance(seed, int):
+            numbers = np.arange(len(self._words), dtype=np.int64) + self._first_world
+            seed = [seed]
+        keys = np.array([_signed((s + 1) * _GOLDEN) for s in seed], np.int64)
+        keys = keys + (numbers + 1) * _signed(_SECOND)
+        chosen = slice(None) if worlds is None else to_library(worlds, self._simulator)
+        self._words[chosen] = to_library(_mixed(keys), self._simulator)[chosen]
+
+    def __call__(self, seen: Seen) -> Any:
+        """Draw."""
+        bits = self._words
+        self._words = bits + _signed(_STEP)
+        bits = _mixed(_mixed(bits.reshape(-1, *[1] * self._cells.ndim) + self._cells))
+        bits = (bits >> 40) & (2**_BITS - 1)
+        if seen.mask is not None:
+            allowed = _host(seen.mask, self._simulator).cumsum(-1)
+            total = allowed[..., -1]
+            chosen = (allowed <= ((bits * total) >> _BITS)[..., None]).sum(-1)
+            return chosen * (total > 0)
+        if self._low is not None:
+            even = (bits + 0.5) * 2.0**-_BITS
+            return self._low + self._span * even
+        return (bits * (self._count if self._counts is None else self._counts)) >> _BITS
+
+
+def _range(space: spaces.Box) -> tuple[Any, Any]:
+    """Return between which numbers chance draws: 1 from a lone bound, from -1 to 1 without any."""
+    has_low, has_high = np.isfinite(space.low), np.isfinite(space.high)
+    low = np.where(has_low, space.low, np.where(has_high, space.high - 1, -1))
+    high = np.where(has_high, space.high, np.where(has_low, space.low + 1, 1))
+    return low.astype(np.float32), high.astype(np.float32)
+
+
+class Idle(Player):
+    """Does the least: action 0, or the lowest that the mask allows; of numbers, the middle."""
+
+    def __init__(self, simulator: Simulator, role: Role) -> None:
+        self._simulator = simulator
+        shape = (simulator.num_worlds, role.count, *(role.action_space.shape or ()))
+        idle = np.zeros(shape, np.int64)
+        if isinstance(role.action_space, spaces.Box):
+            low, high = role.action_space.low, role.action_space.high
+            is_bounded = np.isfinite(low) & np.isfinite(high)
+            middle = np.where(is_bounded, low, 0) / 2 + np.where(is_bounded, high, 0) / 2
+            idle = np.broadcast_to(np.clip(middle, low, high).astype(np.float32), shape)
+        self._idle = to_library(np.ascontiguousarray(idle), simulator)
+
+    def __call__(self, seen: Seen) -> Any:
+        """Return the same at each step, unless the mask forbids it."""
+        return self._idle if seen.mask is None else _host(seen.mask, self._simulator).argmax(-1)
+
+
+# ---- functions
+
+
+class Called(Player):
+    """A function of the caller's, whose answers are checked."""
+
+    def __init__(self, simulator: Simulator, role: Role, function: Callable[..., Any]) -> None:
+        self._role, self._function = role, function
+        self._simulator, self._reader = simulator, Reader(simulator, role)
+
+    def __call__(self, seen: Seen) -> Any:
+        """Ask, and refuse what is no action of the role."""
+        answer, name = self._function(seen.shown, seen.mask), self._role.name
+        try:
+            actions = self._reader.read(answer)
+        except (TypeError, ValueError) as problem:
+            raise ValueError(f"others= of role {name!r} answered wrongly: {problem}") from problem
+        if self._simulator.device == "cpu":  # elsewhere a look would wait: `check` tells
+            self._check(actions, seen.mask)
+        return actions
+
+    def _check(self, actions: Any, mask: Any) -> None:
+        space, role = self._role.action_space, self._role
+        if isinstance(space, spaces.Box):
+            is_bad = ~((actions >= space.low) & (actions <= space.high))
+        else:
+            counts = space.nvec if isinstance(space, spaces.MultiDiscrete) else role.choices
+            is_bad = (actions < 0) | (actions >= counts)
+        why = f"the role has {space}"
+        if is_bad.ndim > 2:
+            is_bad = is_bad.any(axis=tuple(range(2, is_bad.ndim)))
+        if mask is not None and not is_bad.any():
+            legal = np.asarray(mask)
+            chosen = np.take_along_axis(legal, actions[..., None], -1)[..., 0]
+            is_bad, why = (chosen == 0) & (legal != 0).any(-1), ""
+        if is_bad.any():
+            world, number = map(int, np.argwhere(is_bad)[0])
+            if not why:
+                why = f"its action mask allows {np.flatnonzero(legal[world, number]).tolist()}"
+            agent = role.agents[number] if role.agents else f"{role.name} {number}"
+            raise ValueError(
+                f"others= of role {role.name!r} answered {actions[world, number].tolist()} for "
+                f"{agent} in world {world}: {why}"
+            )
+
+
+# ---- saved policies
+
+
+class Saved(Player):
+    """Policies of a file of the trainer, each world with memories of its own."""
+
+    def __init__(self, simulator: Simulator, role: Role, path: Path) -> None:
+        team = policy_files.team(path, simulator)
+        self._torch, self._simulator = require("torch"), simulator
+        numbers = [team.of_agent[agent] for agent in role.numbers]
+        if min(numbers) < 0:
+            raise ValueError(f"others=: {path} has no policy for role {role.name!r}")
+        self._parts = [
+            (team.policies[k], [i for i, number in enumerate(numbers) if number == k])
+            for k in sorted(set(numbers))
+        ]
+        shape = (simulator.num_worlds, role.count, *(role.action_space.shape or ()))
+        kind = self._torch.float32 if isinstance(role.action_space, spaces.Box) else None
+        device = simulator.device
+        self._action = self._torch.zeros(shape, dtype=kind or self._torch.int64, device=device)
+        self._memories = [
+            self._torch.zeros((shape[0], len(at), p.memory_size), device=device)
+            for p, at in self._parts
+        ]
+        self._has_memory = any(policy.memory_size for policy, _ in self._parts)
+        self._is_next_step = simulator.autoreset_mode is AutoresetMode.NEXT_STEP
+        self._has_turns = bool(simulator.instance["turns"])  # who waits for one remembers
+        self._were_over: Any = None
+
+    def begin(self, seed: int | Sequence[int] | None, worlds: Any) -> None:
+        """Forget what was before the reset."""
+        chosen = slice(None)
+        if worlds is not None:
+            chosen = self._torch.as_tensor(worlds, device=self._simulator.device)
+        for memory in self._memories:
+            memory[chosen] = 0
+        if worlds is None:
+            self._were_over = None
+        elif self._were_over is not None:
+            self._were_over[chosen] = False
+
+    def note(self, outputs: Outputs) -> None:
+        """Forget what ended."""
+        if self._has_memory:
+            with self._torch.no_grad():
+                self._forget(outputs)
+
+    def __call__(self, seen: Seen) -> Any:
+        """Return the likeliest actions."""
+        with self._torch.no_grad():
+            self.note(seen.outputs)
+            for k, (policy, at) in enumerate(self._parts):
+                rows = self._rows(seen.outputs.obs, at)
+                legal = None if seen.mask is None else self._rows(seen.mask, at)
+                memory = self._memories[k].flatten(0, 1) if policy.memory_size else None
+                said, _, memory = policy(rows, legal, memory)
+                chosen = policy.actions.for_env(policy.actions.likeliest(said))
+                self._action[:, at] = chosen.view(len(self._action), len(at), *chosen.shape[1:])
+                if memory is not None:
+                    self._memories[k] = memory.view(self._memories[k].shape)
+        if self._simulator.arrays == "cupy":
+            return require("cupy").from_dlpack(self._action)
+        return self._action.numpy() if self._simulator.device == "cpu" else self._action
+
+    def _rows(self, array: Any, at: list[int]) -> Any:
+        """Return the rows of some of the role's agents as a tensor."""
+        return self._tensor(array)[:, at].flatten(0, 1)
+
+    def _tensor(self, array: Any) -> Any:
+        if isinstance(array, self._torch.Tensor):
+            return array
+        if self._simulator.device == "cpu":  # read, never written
+            return self._torch.from_numpy(np.array(array))
+        return self._torch.from_dlpack(array)
+
+    def _forget(self, outputs: Outputs) -> None:
+        """Clear the memories of agents whose episode is over, or that do not take part.
+
+        With NextStep the first observation of the next episode comes a step later.
+        """
+        if outputs.terminated is None:  # after a reset, which `begin` was told of
+            return
+        over = self._tensor(outputs.terminated) | self._tensor(outputs.truncated)
+        lost = over if self._were_over is None else over | self._were_over
+        self._were_over = over.clone() if self._is_next_step else None
+        if outputs.agent_active is not None and not self._has_turns:
+            lost = lost | ~self._tensor(outputs.agent_active)
+        for memory, (_, at) in zip(self._memories, self._parts, strict=True):
+            memory.masked_fill_(lost[:, at].unsqueeze(-1), 0)

@@ -1,0 +1,112 @@
+"""Who plays, as the command lines say it: `--policy random | trained | FILE`.
+
+`trained` is the policy that the repository keeps for an environment, `trained/<ID>.ckpt`; it is no
+part of an installed package. A file also says with which parameters of the environment its policies
+were evaluated. Reading a file needs torch, which is imported only then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gpu_envs import errors
+from gpu_envs.building import places
+from gpu_envs.core.simulator import Simulator
+from gpu_envs.known import extras, registration
+
+RANDOM, TRAINED = "random", "trained"
+FORM = "random|trained|FILE"
+_OPTION = "--policy"
+
+
+def add_option(parser: argparse.ArgumentParser, who: str, *also: str) -> None:
+    """Add `--policy`, which says who plays `who`; `also` are other names of it."""
+    parser.add_argument(
+        _OPTION,
+        *also,
+        dest="policy",
+        default=RANDOM,
+        metavar=FORM,
+        help=f"who plays {who}: actions at random (the default), the trained policies of this "
+        "repository, or a best.ckpt of the trainer",
+    )
+
+
+def folder() -> Path:
+    """Return where a repository keeps trained policies."""
+    return places.PACKAGE.parent / "trained"
+
+
+def file_of(env_id: str, policy: str, option: str = _OPTION) -> Path | None:
+    """Return the file that plays an environment, None for chance; ValueError says what is missing.
+
+    Args:
+        env_id: Id of the environment.
+        policy: What was typed.
+        option: Where it was typed.
+    """
+    if policy == RANDOM:
+        return None
+    if policy == TRAINED:
+        return _trained(env_id, option)
+    path = Path(policy)
+    if not path.is_file():
+        if missing := missing_file(path):
+            raise ValueError(f"{option.removesuffix('=')}: {missing}")
+        raise ValueError(f"{option} must be random, trained or a file, got {policy!r}")
+    return path
+
+
+def missing_file(path: Path) -> str:
+    """Return what is wrong with the path of a policy that is not a file; "" for a bare word."""
+    if path.parts and path.is_dir():
+        return f"{str(path)!r} is a folder: name a file in it, such as best.ckpt"
+    if len(path.parts) > 1 or path.suffix:
+        return f"the file {str(path)!r} does not exist"
+    return ""
+
+
+def _trained(env_id: str, option: str) -> Path:
+    name: str = registration.find(env_id)["id"]
+    if not places.is_source_tree():
+        raise ValueError(
+            f"{option} trained: trained policies come with the repository alone; "
+            f"`python -m gpu_envs train {name}` trains one, {option} runs/{name}/1/best.ckpt plays"
+        )
+    found = folder() / f"{name}.ckpt"
+    if not found.is_file():
+        kept = sorted(path.stem for path in folder().glob("*.ckpt"))
+        raise ValueError(
+            f"{option} trained: the repository keeps no policy of {name}; `scripts/train {name}` "
+            f"trains one (kept: {errors.listed(kept)})"
+        )
+    return found
+
+
+def parameters_of(path: Path | None, env_id: str) -> dict[str, Any]:
+    """Return the parameters of the worlds in which a file was evaluated; none for chance."""
+    if path is None:
+        return {}
+    saved = _policies("saved")
+    config: Mapping[str, Any] = saved.read(path)["config"]
+    expected = {"environment": registration.find(env_id)["id"]}
+    saved.checkpoint.require(path, {"environment": config["env"]}, expected)
+    return {**config["parameters"], **config["evaluation_parameters"]}
+
+
+def team(path: Path, simulator: Simulator) -> Any:
+    """Return the policies in a file, for an environment like their own."""
+    return _policies("teams").Team.load(path, simulator)
+
+
+def _policies(module: str) -> Any:
+    """Import a module of `gpu_envs.policies`, which needs torch."""
+    try:
+        return importlib.import_module(f"gpu_envs.policies.{module}")
+    except ImportError as problem:
+        message = extras.needs("a saved policy", str(problem.name), "train")
+        raise ValueError(message) from problem

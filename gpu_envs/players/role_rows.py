@@ -1,0 +1,218 @@
+"""One role's rows of a batch: `role=` of `make_vec` and of `gymnasium.make`.
+
+It stands where a simulator stands in `vector` and `single`: it takes the actions of one role's
+agents, has the others played by `others`, and returns the outputs of that role alone, by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gpu_envs import errors
+from gpu_envs.core import faults, layout, resets, roles
+from gpu_envs.core.simulator import Simulator
+from gpu_envs.known import registration
+from gpu_envs.known.fields import read as read_fields
+from gpu_envs.known.outputs import OUTPUTS, Outputs
+from gpu_envs.players import role_actions
+from gpu_envs.players.other_players import NEEDED, Others, Seen
+
+
+def refuse_role_options(others: object, keywords: Mapping[str, Any]) -> None:
+    """Refuse what has no place where an environment is made without `role=`."""
+    if others is not None:
+        raise TypeError("others= needs role=: without it all agents are yours")
+    if keywords.get("roles", "padded") != "padded":
+        raise ValueError(
+            f"roles={keywords['roles']!r} has no rows of one length: use role= for those of one "
+            "role, or gpu_envs.batched_parallel_env"
+        )
+
+
+def writes_output(rows: Simulator | RoleRows, name: str) -> bool:
+    """Whether an output is among those that a batch of all agents, or of one role, returns."""
+    if isinstance(rows, RoleRows):
+        has_none = name in rows.hidden or (name == "action_mask" and not rows.role.has_mask)
+        return not has_none and rows.simulator.layout.output(name) is not None
+    return rows.layout.output(name) is not None
+
+
+def simulator_of(rows: Simulator | RoleRows) -> Simulator:
+    """Return the simulator behind rows, which they may be themselves."""
+    return rows.simulator if isinstance(rows, RoleRows) else rows
+
+
+class RoleRows:
+    """The rows of one role, by which it is asked and answered.
+
+    Args:
+        name: Id of the environment.
+        worlds: How many worlds.
+        role: Name of the role.
+        others: Who plays the other roles.
+        keywords: Those of `Simulator`.
+    """
+
+    def __init__(
+        self, name: str, worlds: int, role: str, others: object, keywords: Mapping[str, Any]
+    ) -> None:
+        self.simulator = simulator = _simulator(name, worlds, keywords)
+        try:
+            self.role = roles.find_role(simulator.roles, role, simulator.name)
+            if self.role.count == 0:
+                raise ValueError(f"role={role!r}: no agent of {simulator.name} has it here")
+            first_world = keywords.get("first_world", 0)
+            self.others = Others(simulator, self.role, others, first_world)
+        except Exception:
+            simulator.close()
+            raise
+        self.agents_per_world = self.role.count
+        self.agent_names = list(self.role.agents)
+        self.single_observation_space = self.role.observation_space
+        self.single_action_space = self.role.action_space
+        self.views = simulator.views
+        wanted = layout.checked_names(keywords.get("outputs"))
+        self.hidden = () if wanted is None else tuple(n for n in NEEDED if n not in wanted)
+        self._joiner = role_actions.Joiner(simulator)
+        described = simulator.instance["outputs"]
+        self._by_agent = [
+            n in described and (described[n]["per_agent"] or len(described[n]["shape"]) == 1)
+            for n in OUTPUTS
+        ]
+        self._parts = roles.Parts(simulator)
+        self._last: Outputs | None = None  # what the others see next; None: to be asked
+        self._changes, self._has_begun = simulator.changes, False
+        worlds = simulator.num_worlds
+        self._masks = resets.MaskReader(worlds, self.role.count, ("cpu", 0), lambda a: (0, a))
+
+    def step_arrays(
+        self, actions: object, flat: bool, out: object = None, stream: object = None
+    ) -> Outputs:
+        """Run one step, in which the other roles do what their players want."""
+        _refuse_out(out)
+        if self.simulator.is_closed:
+            self.simulator.check()  # says so
+        if self._last is None or self._changes != self.simulator.changes:
+            self._last = self._loaded()
+        parts = {self.role.name: self._joiner.readers[self.role.name].read(actions)}
+        for name, player in self.others.players.items():
+            parts[name] = player(self._seen(name, self._last))
+        actions, self._last = self._joiner.join(parts), None  # a strict step raises when it is done
+        self._last = self.simulator.step_arrays(actions, False, None, stream)
+        return self._rows(self._last)
+
+    def reset_arrays(
+        self,
+        seed: object,
+        options: Mapping[str, Any] | None,
+        flat: bool,
+        out: object = None,
+        stream: object = None,
+    ) -> Outputs:
+        """Reset as the simulator does; masks are of worlds, or of this role's rows."""
+        _refuse_out(out)
+        options, worlds = self._chosen(options)
+        last = self._last if self._changes == self.simulator.changes else None
+        results = self.simulator.reset_arrays(seed, options, False, None, stream)
+        if last is not None and worlds is not None:  # what it tells of the other worlds
+            for name, player in self.others.players.items():
+                player.note(self._parts.part(name, last))
+        if seed is None and not self._has_begun:
+            seed = self.simulator.np_random_seed or 0
+        self._begin(resets.checked_seed(seed, self.simulator.num_worlds), worlds)
+        self._last = self._shown(results)
+        return self._rows(self._last)
+
+    def _begin(self, seed: Any, worlds: Any) -> None:
+        self.others.begin(seed, worlds)
+        self._changes, self._has_begun = self.simulator.changes, True
+
+    def _shown(self, results: Outputs) -> Outputs:
+        """Return what a reset shows: no more than a step does not write alone."""
+        pairs = zip(self.simulator.layout.outputs, results, strict=True)
+        return Outputs._make(
+            None if output is None or output.by_a_step else array for output, array in pairs
+        )
+
+    def _loaded(self) -> Outputs:
+        """Return what worlds show that were loaded or changed; there may be none yet."""
+        try:
+            self.simulator.observe()
+        except errors.ResetNeeded:
+            faults.refuse_unready()
+        nowhere = {"reset_mask": np.zeros(self.simulator.num_worlds, np.bool_)}
+        shown = self._shown(self.simulator.reset_arrays(None, nowhere, False))
+        if not self._has_begun:
+            self._begin(0, None)
+        self._changes = self.simulator.changes
+        return shown
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody is left in the only world: who was absent is told by nothing else."""
+        active = None if self._last is None else self._last.agent_active
+        return active is not None and not bool(active.any())
+
+    def _chosen(self, options: Any) -> tuple[dict[str, Any], Any]:
+        """Return options of which a mask of rows is one of worlds, and that; None for all."""
+        chosen = dict(resets.checked_options(options))
+        named = [key for key in resets.MASKS if chosen.get(key) is not None]
+        if len(named) != 1:  # two of them the simulator refuses
+            return chosen, None
+        worlds = self._masks.on_host(named[0], chosen.pop(named[0]))
+        return chosen | {"reset_mask": worlds}, worlds
+
+    def _seen(self, name: str, outputs: Outputs) -> Seen:
+        part = self._parts.part(name, outputs)
+        shown = part.obs if self.views is None else self.views.observed(part)
+        return Seen(part, shown, part.action_mask)
+
+    def _rows(self, outputs: Outputs) -> Outputs:
+        part = self._parts.part(self.role.name, outputs)
+        rows = self.simulator.num_worlds * self.role.count
+        flat = Outputs._make(
+            array.reshape(rows, *array.shape[2:]) if by_agent and array is not None else array
+            for array, by_agent in zip(part, self._by_agent, strict=True)
+        )
+        return flat._replace(**dict.fromkeys(self.hidden)) if self.hidden else flat
+
+
+def _simulator(name: str, worlds: int, keywords: Mapping[str, Any]) -> Simulator:
+    """Make a simulator that also writes what the players of other roles look at."""
+    errors.refuse(("roles",), keywords, "one role, whose rows are not padded")
+    if registration.find(name).get("roles"):
+        keywords = {**keywords, "roles": "split"}
+    simulator = Simulator(name, worlds, **keywords)
+    existing, written = simulator.instance["outputs"], simulator.layout.output
+    lacking = [name for name in NEEDED if name in existing and written(name) is None]
+    if not lacking:
+        return simulator
+    simulator.close()
+    outputs = [*keywords["outputs"], *lacking]
+    return Simulator(name, worlds, **{**keywords, "outputs": outputs})
+
+
+def _refuse_out(out: object) -> None:
+    if out is not None:
+        raise ValueError(
+            "out= is not possible with role=: the simulator writes the rows of all roles together; "
+            "use batched_parallel_env(..., group='role'), or reuse=True"
+        )
+
+
+def make_single_row(name: str, role: str, others: object, keywords: Mapping[str, Any]) -> RoleRows:
+    """Make the one row of a role that one agent has, in one world."""
+    rows = RoleRows(name, 1, role, others, keywords)
+    if rows.role.count == 1:
+        return rows
+    rows.simulator.close()
+    count = f"{role}_count"
+    known = [field.name for field in read_fields(rows.simulator.instance["parameters"])]
+    remedy = f", or pass {count}=1" if count in known else ""
+    raise ValueError(
+        f"{rows.role.count} agents of {rows.simulator.name} are {role}, and gymnasium.Env has one: "
+        f"use gymnasium.make_vec with role={role!r} or gpu_envs.parallel_env{remedy}"
+    )

@@ -1,0 +1,1 @@
+"""Saved policies: networks, files, and teams that act; needs torch."""

@@ -1,0 +1,187 @@
+"""Encoders of an observation, which is one row of named fields.
+
+`mlp` takes the row as it is; `cnn` runs over fields of three axes (height, width, channels),
+`attention` over fields of two (entities, numbers), and both take what remains as numbers; `patches`
+is for pictures alone.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import accumulate
+
+import torch
+from torch import Tensor, nn
+
+from gpu_envs.policies.layers import ACTIVATIONS, GAINS, Mlp, RowShape, linear
+from gpu_envs.policies.options import PolicyOptions
+
+_CHANNELS = 32  # of convolutions
+_HEADS = 4  # of attention
+_IMAGE = 36  # from this side on, convolutions have strides
+_PATCH = 4  # pixels of a patch, along each side
+_SMALL = 40  # places of a picture that need not become fewer
+
+
+class Cnn(nn.Module):
+    """Convolutions over each field of three axes, then layers over all there is."""
+
+    def __init__(self, shape: RowShape, widths: tuple[int, ...], activation: str) -> None:
+        super().__init__()
+        self.shape, self.activation = shape, ACTIVATIONS[activation]
+        self.images = [k for k, s in enumerate(shape.shapes) if len(s) == 3]
+        if not self.images:
+            raise ValueError(
+                "--encoder cnn needs a field of three axes (height, width, channels); this "
+                f"observation has {_listed(shape)}"
+            )
+        gain, stacks = GAINS[activation], []
+        size = sum(n for k, n in enumerate(shape.sizes) if k not in self.images)
+        for k in self.images:
+            height, width, depth = _extents(shape, k)
+            is_large = min(height, width) >= _IMAGE
+            plan = ((8, 4, 0), (4, 2, 0), (3, 1, 0)) if is_large else ((3, 1, 1), (3, 1, 1))
+            stack = nn.ModuleList()
+            for kernel, stride, margin in plan:
+                conv = nn.Conv2d(depth, _CHANNELS, kernel, stride, margin)
+                nn.init.orthogonal_(conv.weight, gain)
+                nn.init.zeros_(conv.bias)  # type: ignore[arg-type]  # it has one
+                stack.append(conv)
+                height, width = ((n + 2 * margin - kernel) // stride + 1 for n in (height, width))
+                depth = _CHANNELS
+            stacks.append(stack)
+            size += height * width * depth
+        self.stacks = nn.ModuleList(stacks)
+        self.last = Mlp(size, widths, activation)
+        self.outputs = self.last.outputs
+
+    def forward(self, rows: Tensor, head: nn.Linear | None = None) -> Tensor:
+        """Return the last layer's activations, or what a linear head makes of them."""
+        parts = list(torch.split(rows, self.shape.sizes, -1))
+        for k, stack in zip(self.images, self.stacks, strict=True):
+            image = parts[k].view(-1, *self.shape.shapes[k])
+            image = image if self.shape.channels_first else image.movedim(-1, -3)
+            for conv in stack:  # type: ignore[attr-defined]  # a list of modules
+                image = self.activation(conv(image))
+            parts[k] = image.flatten(-3)
+        return self.last(torch.cat(parts, -1), head)  # type: ignore[no-any-return]
+
+
+class Patches(nn.Module):
+    """A picture's patches as linear layers see them, convolutions that halve it, then layers.
+
+    Patches take most of the work off what follows. Where channels are last, pictures lie as
+    convolutions want them.
+    """
+
+    def __init__(self, shape: RowShape, widths: tuple[int, ...], activation: str) -> None:
+        super().__init__()
+        if len(shape.shapes) != 1 or len(shape.shapes[0]) != 3:
+            raise ValueError(
+                f"--encoder patches needs a picture; this observation has {_listed(shape)}"
+            )
+        self.shape, self.activation = shape, ACTIVATIONS[activation]
+        height, width, depth = _extents(shape, 0)
+        if min(height, width) < _PATCH:
+            raise ValueError(
+                f"--encoder patches needs {_PATCH} x {_PATCH} pixels or more; this observation has "
+                f"{_listed(shape)}"
+            )
+        self.convolutions = nn.ModuleList()
+
+        def add(kernel: int, stride: int, margin: int, made: int) -> None:
+            nonlocal depth, height, width
+            layer = nn.Conv2d(depth, made, kernel, stride, margin)
+            nn.init.orthogonal_(layer.weight, GAINS[activation])
+            nn.init.zeros_(layer.bias)  # type: ignore[arg-type]  # it has one
+            self.convolutions.append(layer)
+            height, width = ((n + 2 * margin - kernel) // stride + 1 for n in (height, width))
+            depth = made
+
+        add(_PATCH, _PATCH, 0, _CHANNELS // 2)
+        add(3, 1, 1, _CHANNELS)
+        while height * width > _SMALL:
+            add(3, 2, 1, _CHANNELS)
+        self.convolutions.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.last = Mlp(height * width * depth, widths, activation)
+        self.outputs = self.last.outputs
+
+    def forward(self, rows: Tensor, head: nn.Linear | None = None) -> Tensor:
+        """Return the last layer's activations, or what a linear head makes of them."""
+        image = rows.view(-1, *self.shape.shapes[0])
+        image = image if self.shape.channels_first else image.movedim(-1, -3)
+        image = image.contiguous(memory_format=torch.channels_last)
+        for layer in self.convolutions:
+            image = self.activation(layer(image))
+        return self.last(image.flatten(1), head)  # type: ignore[no-any-return]
+
+
+class Attention(nn.Module):
+    """Entities look at each other once; their mean joins the other numbers.
+
+    An entity whose numbers are all zero is not there: nobody looks at it.
+    """
+
+    def __init__(self, shape: RowShape, widths: tuple[int, ...], activation: str) -> None:
+        super().__init__()
+        self.shape, self.activation = shape, ACTIVATIONS[activation]
+        self.sets = [k for k, s in enumerate(shape.shapes) if len(s) == 2]
+        if not self.sets:
+            raise ValueError(
+                "--encoder attention needs a field of two axes (entities, numbers); this "
+                f"observation has {_listed(shape)}"
+            )
+        width = -(-widths[0] // _HEADS) * _HEADS
+        own = sum(n for k, n in enumerate(shape.sizes) if k not in self.sets)
+        gain = math.sqrt(2)
+        self.own = linear(max(own, 1), width, gain)
+        self.embeddings = nn.ModuleList(linear(shape.shapes[k][1], width, gain) for k in self.sets)
+        self.norm_in, self.norm_out = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.mix, self.out = linear(width, 3 * width, 1.0), linear(width, width, 1.0)
+        self.last = Mlp(2 * width, widths, activation)
+        self.outputs = self.last.outputs
+
+    def sets_in_row(self) -> list[tuple[int, int, int]]:
+        """Return where each set begins in a row, its entities and the numbers of each."""
+        begins = [0, *accumulate(self.shape.sizes)]
+        return [(begins[k], *self.shape.shapes[k]) for k in self.sets]  # type: ignore[misc]
+
+    def forward(self, rows: Tensor, head: nn.Linear | None = None) -> Tensor:
+        """Return the last layer's activations, or what a linear head makes of them."""
+        parts = torch.split(rows, self.shape.sizes, -1)
+        rest = [part for k, part in enumerate(parts) if k not in self.sets]
+        own = torch.cat(rest, -1) if rest else torch.ones_like(rows[:, :1])
+        own = self.activation(self.own(own))
+        tokens, present = [own.unsqueeze(1)], [own.new_ones(len(own), 1, dtype=torch.bool)]
+        for k, embed in zip(self.sets, self.embeddings, strict=True):
+            entities = parts[k].view(-1, *self.shape.shapes[k])
+            tokens.append(self.activation(embed(entities)) + own.unsqueeze(1))
+            present.append((entities != 0).any(-1))
+        there, x = torch.cat(present, 1), torch.cat(tokens, 1)
+        q, k_, v = (
+            part.unflatten(-1, (_HEADS, -1)).transpose(1, 2)
+            for part in self.mix(self.norm_in(x)).chunk(3, -1)
+        )
+        seen = nn.functional.scaled_dot_product_attention(q, k_, v, attn_mask=there[:, None, None])
+        x = self.norm_out(x + self.out(seen.transpose(1, 2).flatten(2)))
+        weight = there[:, 1:, None].float()
+        mean = (x[:, 1:] * weight).sum(1) / weight.sum(1).clamp(min=1)
+        return self.last(torch.cat((x[:, 0], mean), -1), head)  # type: ignore[no-any-return]
+
+
+def _extents(shape: RowShape, field: int) -> tuple[int, ...]:
+    """Return height, width and channels of a field of three axes."""
+    extents = shape.shapes[field]
+    return (*extents[1:], extents[0]) if shape.channels_first else extents
+
+
+def _listed(shape: RowShape) -> str:
+    return ", ".join(f"{n} {s or 'scalar'}" for n, s in zip(shape.names, shape.shapes, strict=True))
+
+
+def encoder(shape: RowShape, options: PolicyOptions) -> nn.Module:
+    """Return the encoder that the configuration names."""
+    if options.encoder == "mlp":
+        return Mlp(sum(shape.sizes), options.widths, options.activation)
+    kinds = {"cnn": Cnn, "patches": Patches, "attention": Attention}
+    return kinds[options.encoder](shape, options.widths, options.activation)

@@ -1,0 +1,108 @@
+"""Saved policies: weights, the options that shape the networks, and what the policies fit.
+
+Nothing in a file is code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from gpu_envs.core.simulator import Simulator
+from gpu_envs.known import registration
+from gpu_envs.policies import agent_kinds, checkpoint
+from gpu_envs.policies.layers import RowShape
+from gpu_envs.policies.networks import Policy
+from gpu_envs.policies.options import PolicyOptions
+
+# A file that has these keeps a whole run, whose other options are the trainer's to judge.
+_WHOLE = {"total_steps", "num_envs"}
+
+
+def outlook(simulator: Simulator) -> dict[str, Any]:
+    """Return what a policy has to fit: the fields it sees and the actions it takes."""
+    facts = {"environment": simulator.name, "agents": simulator.agents_per_world}
+    found = agent_kinds.kinds_of(simulator, torch.device("cpu"))
+    seen = [{"observation": _fields_of(kind.shape), "actions": str(kind.space)} for kind in found]
+    if not agent_kinds.has_own_tables(simulator):
+        return facts | seen[0]
+    return facts | {
+        "roles": {
+            kind.name: {"agents": kind.count, **own} for kind, own in zip(found, seen, strict=True)
+        }
+    }
+
+
+def _fields_of(shape: RowShape) -> dict[str, list[int]]:
+    return dict(zip(shape.names, map(list, shape.shapes), strict=True))
+
+
+def save(
+    path: Path,
+    options: PolicyOptions,
+    simulator: Simulator,
+    policies: Mapping[str, Policy],
+    facts: Mapping[str, Any],
+) -> None:
+    """Write a policy file."""
+    tree = {
+        "kind": "policy",
+        "outlook": outlook(simulator),
+        "config": options.shaping(),  # no others: a file would not outlive an option of the trainer
+        "policies": {name: policy.state_dict() for name, policy in policies.items()},
+        **facts,
+    }
+    checkpoint.save(path, tree)
+
+
+def policies_of(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the states of the policies in a policy file or a run's checkpoint."""
+    if tree["kind"] == "policy":
+        found: dict[str, Any] = tree["policies"]
+        return found
+    return {learner["name"]: learner["policy"] for learner in tree["state"]["learners"]}
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return what a policy file, or a run's checkpoint, holds."""
+    tree = checkpoint.load(path)
+    if tree.get("kind") not in ("policy", "run"):
+        raise checkpoint.CheckpointError(f"{path}: holds no policies of the trainer")
+    known = {field.name for field in fields(PolicyOptions)}
+    unknown = tree["config"].keys() - known
+    if unknown and not _WHOLE & tree["config"].keys():
+        raise checkpoint.CheckpointError(
+            f"{path}: was saved with options that this gpu_envs does not have "
+            f"({', '.join(sorted(unknown))}): use the gpu_envs that saved it"
+        )
+    checkpoint.require_finite(path, policies_of(tree), "policy")
+    return tree
+
+
+def require_alike(path: Path, tree: Mapping[str, Any], simulator: Simulator) -> None:
+    """Refuse policies that do not fit a simulator; the message names parameters that differ."""
+    try:
+        checkpoint.require(path, tree["outlook"], outlook(simulator))
+    except checkpoint.CheckpointError as problem:
+        config = tree["config"]
+        trained, here = _differing(config["parameters"], simulator)
+        if config["env"] != simulator.name or not trained:
+            raise
+        raise checkpoint.CheckpointError(
+            f"{path}: was trained with {trained}, this environment has {here}; a policy plays "
+            f"only what it was trained for ({str(problem).partition(': ')[2]})"
+        ) from problem
+
+
+def _differing(trained: Mapping[str, Any], simulator: Simulator) -> tuple[str, str]:
+    """Return in words the parameters of a training that a simulator has otherwise; "" for none."""
+    described = registration.find(simulator.name)["parameters"]
+    defaults = {field["name"]: field["default"] for field in described}
+    pairs = [(n, trained.get(n, defaults.get(n)), v) for n, v in simulator.parameters.items()]
+    changed = [(name, before, now) for name, before, now in pairs if before != now]
+    before = ", ".join(f"{name}={value!r}" for name, value, _ in changed)
+    return before, ", ".join(f"{name}={value!r}" for name, _, value in changed)

@@ -1,0 +1,1 @@
+"""The terminal: text, keys, pictures, progress, and options of command lines."""

@@ -1,0 +1,91 @@
+"""Options of command lines: errors of one line, and a flag for each described parameter."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from gpu_envs.known import fields, native
+
+_TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_OWN = "own."
+
+
+class Parser(argparse.ArgumentParser):
+    """Errors are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the line and leave."""
+        self.exit(2, f"error: {message}\n")
+
+
+def truth(text: str) -> bool:
+    """Read true or false."""
+    if text.lower() not in _TRUTHS:
+        raise argparse.ArgumentTypeError(f"must be true or false, got {text!r}")
+    return _TRUTHS[text.lower()]
+
+
+def reader(field: fields.Field) -> Callable[[str], Any]:
+    """Return what reads a parameter from a command line; its bounds are checked later."""
+    if field.type in ("bool", "boolean"):
+        return truth
+    if field.type in ("string", "str") or field.names:
+        return str
+    return float if field.type.startswith("float") else int
+
+
+def add_parameters(parser: argparse.ArgumentParser, described: Sequence[fields.Field]) -> None:
+    """Add a flag for each parameter of an environment, after all others.
+
+    It is `--<name>`, or `--env-<name>` where the parser has that option already.
+    """
+    if not described:
+        return
+    taken = {option for action in parser._actions for option in action.option_strings}
+    group = parser.add_argument_group("parameters of this environment")
+    for field in described:
+        flag = "--" + field.name.replace("_", "-")
+        doc = f"{field.doc}; default {field.default_text()}".replace("%", "%%")
+        what = field.bounds().replace(" | ", "|").replace(" to ", "..")
+        group.add_argument(
+            f"--env-{flag[2:]}" if flag in taken else flag,
+            dest=_OWN + field.name,
+            type=reader(field),
+            default=argparse.SUPPRESS,
+            metavar=what,
+            help=doc,
+        )
+
+
+def for_environment(
+    argv: Sequence[str], make_parser: Callable[[Sequence[fields.Field]], argparse.ArgumentParser]
+) -> tuple[argparse.Namespace, dict[str, Any]]:
+    """Read a command line that begins with the ID of an environment.
+
+    Args:
+        argv: What was typed.
+        make_parser: Makes the parser, given the environment's parameters.
+
+    Returns:
+        The options, and apart from them the parameters that were given.
+    """
+    given = [word for word in argv if word not in ("-h", "--help")]
+    described: tuple[fields.Field, ...] = ()
+    if given and not given[0].startswith("-"):
+        described = fields.read(native.described(given[0])["parameters"])
+    parser = make_parser(described)
+    if given and given[0].startswith("-"):
+        parser.error("the ID comes first")
+    options = parser.parse_args(argv)
+    own = take_parameters(vars(options))
+    if getattr(options, "max_episode_steps", None) is not None:
+        own["max_episode_steps"] = options.max_episode_steps
+    return options, own
+
+
+def take_parameters(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters that were given, taken out of `values`."""
+    names = [name for name in values if name.startswith(_OWN)]
+    return {name.removeprefix(_OWN): values.pop(name) for name in names}

@@ -1,0 +1,102 @@
+"""What a task is measured by beside the return: hiders seen, soups, points, runners tagged.
+
+Which measure an environment has is data beside its header (`measure` of `training` in
+docs/measures.md); here is what the measures mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from gpu_envs.known import measures, registration
+from gpu_envs.policies.sharing import groups
+from gpu_envs.train.config import Config
+
+Facts = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Played:
+    """What those agents got whose doing is measured: an episode per world, (worlds, agents)."""
+
+    returns: Tensor
+    lengths: Tensor
+    rewarded: Tensor  # steps with a reward
+    positive: Tensor  # of them
+    penalised: Tensor  # of them, those with the penalty
+    objective: Tensor  # what the environment says of how well its task was done
+
+
+MEASURES: dict[str, Callable[[Played], Tensor]] = {  # of each world
+    "return": lambda played: played.returns.sum(1),
+    "mean return": lambda played: played.returns.mean(1),
+    "reward per step": lambda played: (played.returns / played.lengths).mean(1),
+    "share of positive rewards": lambda played: played.positive.sum(1) / played.rewarded.sum(1),
+    "objective": lambda played: played.objective.mean(1),
+    "share penalised": lambda played: (played.penalised > 0).double().mean(1),
+}
+
+
+class Signs:
+    """Counts steps of each row: with a reward, with a positive one, with the game's penalty.
+
+    A penalty comes on top of the other reward, which is what is counted as rewarded or positive.
+    Keeps as well what an environment tells where an episode ends.
+    """
+
+    def __init__(self, rows: int, penalty: float, device: str = "cpu") -> None:
+        self.penalty, self.counts = penalty, torch.zeros(3, rows, device=torch.device(device))
+        self.objective = torch.zeros(rows, device=self.counts.device)
+
+    def __call__(self, reward: Tensor) -> None:
+        """Take the rewards of one step."""
+        is_penalised = reward < -self.penalty / 2
+        other = reward.where(~is_penalised, reward + self.penalty)
+        self.counts += torch.stack([other != 0, other > 0, is_penalised])
+
+    def note(self, objective: Tensor, over: Tensor) -> None:
+        """Take the objectives of rows whose episode ends in this step."""
+        self.objective = self.objective.where(~over, objective)
+
+
+class Measure:
+    """A measure, for worlds of these agents.
+
+    Args:
+        facts: As beside the header.
+        names: Of the agents of a world.
+    """
+
+    def __init__(self, facts: Facts, names: Sequence[str]) -> None:
+        self.facts, self.agents = facts, len(names)
+        self.members = groups("role", names)[facts["role"]] if "role" in facts else slice(None)
+
+    def signs(self, worlds: int, device: str) -> Signs:
+        """Return what watches the rewards of new episodes."""
+        return Signs(worlds * self.agents, self.facts.get("penalty", math.inf), device)
+
+    def of(self, returns: Tensor, lengths: Tensor, signs: Signs) -> Tensor:
+        """Return the measure of each world."""
+        objective = signs.objective.view(-1, self.agents)
+        parts = (returns, lengths, *signs.counts.view(3, -1, self.agents), objective)
+        played = Played(*(part[:, self.members] for part in parts))
+        found: Tensor = MEASURES[self.facts["measure"]](played) / self.facts.get("per", 1)
+        return found
+
+
+def own(config: Config, names: Sequence[str]) -> Measure | None:
+    """Return the measure of a run's environment; None where it has none, or other rewards."""
+    facts: Facts | None = measures.measures_of(config.env)["training"].get("measure")
+    if facts is None or facts.get("role") not in (None, *groups("role", names)):
+        return None
+    chosen = {**config.parameters, **config.evaluation_parameters}
+    usual = {p["name"]: p["default"] for p in registration.find(config.env)["parameters"]}
+    if any(chosen.get(name, usual[name]) != usual[name] for name in facts.get("unless", ())):
+        return None
+    return Measure(facts, names)

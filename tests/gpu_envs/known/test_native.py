@@ -1,0 +1,369 @@
+"""The choice of an engine, what is refused before it is opened, and loading."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from gpu_envs import Simulator
+from gpu_envs.building import labels, places, processor, toolchain
+from gpu_envs.core import pictures
+from gpu_envs.known import native
+
+
+def _pretend(
+    monkeypatch: pytest.MonkeyPatch,
+    built: set[str],
+    runnable: tuple[str, ...],
+    can_build: bool = False,
+) -> None:
+    monkeypatch.setattr(native, "_is_built", lambda target: target in built)
+    monkeypatch.setattr(native, "_can_build", lambda: can_build)
+    monkeypatch.setattr(processor, "runnable_levels", lambda: runnable)
+
+
+def test_best_built_and_runnable_level_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GPU_ENVS_CPU", raising=False)
+    _pretend(monkeypatch, {"cpu_v2", "cpu_v3", "cpu_v4"}, ("v3", "v2", "generic"))
+    assert native._chosen_level() == "v3"
+    assert native.built_levels() == ("v4", "v3", "v2")
+
+
+def test_a_tree_that_can_build_takes_the_best_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GPU_ENVS_CPU", raising=False)
+    _pretend(monkeypatch, {"cpu_v2"}, ("v4", "v3", "v2", "generic"), can_build=True)
+    assert native._chosen_level() == "v4"
+    monkeypatch.setenv("GPU_ENVS_CPU", "v3")
+    assert native._chosen_level() == "v3"
+
+
+def test_environment_variable_forces_a_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    _pretend(monkeypatch, {"cpu_v2", "cpu_v3"}, ("v3", "v2"))
+    monkeypatch.setenv("GPU_ENVS_CPU", "v2")
+    assert native._chosen_level() == "v2"
+
+
+@pytest.mark.parametrize(
+    ("forced", "message"),
+    [("v9", "must be one of"), ("v4", "is not built"), ("v3", "cannot run here")],
+)
+def test_impossible_level_is_an_error_that_names_the_variable(
+    monkeypatch: pytest.MonkeyPatch, forced: str, message: str
+) -> None:
+    _pretend(monkeypatch, {"cpu_v2", "cpu_v3"}, ("v2",))
+    monkeypatch.setenv("GPU_ENVS_CPU", forced)
+    with pytest.raises(ImportError, match=f"GPU_ENVS_CPU.*{message}"):
+        native._chosen_level()
+
+
+def test_missing_build_says_how_to_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GPU_ENVS_CPU", raising=False)
+    _pretend(monkeypatch, set(), ("v2",))
+    with pytest.raises(ImportError, match="pip install"):
+        native._chosen_level()
+
+
+def test_a_build_for_better_processors_says_what_this_one_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("GPU_ENVS_CPU", raising=False)
+    _pretend(monkeypatch, {"cpu_v4"}, ("v2", "generic"))
+    with pytest.raises(ImportError, match="this processor runs v2, generic; built: v4"):
+        native._chosen_level()
+
+
+def test_forced_level_is_the_one_loaded(run_python: Callable[..., object]) -> None:
+    program = "import gpu_envs.known.native as n; print(n.cpu().INSTRUCTION_SET)"
+    for level in set(processor.runnable_levels()) & set(native.built_levels()):
+        printed = run_python(program, GPU_ENVS_CPU=level).stdout  # type: ignore[attr-defined]
+        assert level in printed
+
+
+# ---- what is refused before it is opened: opening a damaged library kills the process
+
+TRY = (
+    "try:\n    gpu_envs.make_vec('CartPole-v0', 2, device='cpu')\n    print('made')\n"
+    "except ImportError as problem:\n    print(problem)\n"
+)
+
+
+def _relabelled(path: Path, **changes: str) -> bytes:
+    _, start = labels._held(path)
+    label = labels.read(path)
+    other = path.with_suffix(".other")
+    other.write_bytes(path.read_bytes()[:start])
+    labels.attach(other, labels.Label(**vars(label) | changes))
+    return other.read_bytes()
+
+
+def _flipped(data: bytes, at: int) -> bytes:
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+
+
+def _damages(path: Path) -> dict[str, tuple[bytes, str]]:
+    """Return contents that must not be opened, and what is said of each."""
+    whole = path.read_bytes()
+    _, start = labels._held(path)
+    return {
+        "empty": (b"", "is damaged: it has 0 bytes"),
+        "half": (whole[: start // 2], "has no label"),
+        "no label": (whole[:start], "has no label"),
+        "cut in front": (whole[4096:], "its length is not the one on its label"),
+        "flipped byte": (_flipped(whole, start // 2), "its content is not the one on its label"),
+        "flipped label": (_flipped(whole, start + 9), "its label cannot be read"),
+        "engine": (_relabelled(path, engine="0" * 16), "was made for another engine"),
+        "target": (_relabelled(path, target="cpu_v9"), "was made for another engine"),
+    }
+
+
+@pytest.mark.parametrize("kind", ["engine", "bindings", "module"])
+def test_nothing_damaged_or_strange_is_opened(package, tmp_path, kind) -> None:
+    target = native.cpu_target()
+    path = {
+        "engine": places.engine_file(target, package.modules),
+        "bindings": places.bindings_file(target, package.modules),
+        "module": package.module("cartpole"),
+    }[kind]
+    damages = _damages(path)
+    for name, (content, _) in damages.items():
+        (tmp_path / name).write_bytes(content)
+    whole = tmp_path / "whole"
+    path.rename(whole)
+    program = "import gpu_envs, shutil\n" + "".join(
+        f"shutil.copyfile({str(tmp_path / name)!r}, {str(path)!r})\n" + TRY for name in damages
+    )
+    program += f"shutil.copyfile({str(whole)!r}, {str(path)!r})\n" + TRY
+    done = package.run(program)
+    assert done.returncode == 0, done.stderr
+    *refused, last = done.stdout.splitlines()
+    for line, (name, (_, message)) in zip(refused, damages.items(), strict=True):
+        assert line.startswith(str(path)), name
+        assert message in line, name
+    assert last == "made"
+
+
+def test_a_module_that_an_installed_package_lacks_is_named(package) -> None:
+    package.module("cartpole").unlink()
+    done = package.run("import gpu_envs\n" + TRY)
+    module = package.module("cartpole")
+    said = "No such file or directory"
+    assert done.stdout == f"{module} cannot be read ({said}): install gpu_envs again\n"
+
+
+def test_the_loader_refuses_what_only_the_label_calls_this_engines(package) -> None:
+    """A stamp of another engine under a label of this one, as a hand may put it there."""
+    module = package.module("cartpole")
+    data = module.read_bytes()
+    own = f"engine {places.engine_hash()}".encode()
+    assert data.count(own) == 1
+    start = labels._held(module)[1]
+    label = labels.read(module)
+    module.write_bytes(data[:start].replace(own, b"engine " + b"0" * 16))
+    labels.attach(module, label)
+    done = package.run(f"import gpu_envs\n{TRY.replace('ImportError', 'Exception')}")
+    assert done.returncode == 0, done.stderr
+    assert "was made for another engine (engine 0000000000000000, " in done.stdout
+    assert len(done.stdout.splitlines()) == 1
+
+
+# ---- forks, and several engines in one process
+
+PLAY = """
+import os, sys
+import numpy as np
+import gpu_envs
+
+def play(name):
+    env = gpu_envs.make_vec(name, 64, device="cpu")
+    rows = env.reset(seed=3)[0].sum()
+    for _ in range(20):
+        rows += env.step(np.zeros(64, np.int64))[0].sum()
+    return float(rows)
+"""
+
+
+@pytest.mark.parametrize("first", ["", "play('CartPole-v0')"])
+def test_make_works_in_the_child_of_a_fork_and_in_both(run_python, first) -> None:
+    program = PLAY + textwrap.dedent(f"""
+        {first}
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.write(write, str(play("CartPole-v0")).encode())
+            os._exit(0)
+        own = play("CartPole-v0")
+        print(os.waitpid(child, 0)[1], float(os.read(read, 100)) == own)
+    """)
+    done = run_python(program)
+    assert done.stdout.strip() == "0 True", done.stderr
+
+
+GOLDEN = """
+import os, sys
+sys.setdlopenflags(os.RTLD_NOW | os.RTLD_GLOBAL)
+from gpu_envs import Simulator, native, pictures
+engines = {level: native.at(f"cpu_{level}", "CartPole-v0") for level in sys.argv[1:]}
+for level, engine in [*engines.items(), *reversed(engines.items())]:
+    assert level in engine.INSTRUCTION_SET, (level, engine.INSTRUCTION_SET)
+    simulator = engine.Simulator("CartPole-v0", 33, autoreset_mode="SameStep")
+    print(*simulator.golden(200, 7))
+    for bad, kind in (({"nobody": 1}, TypeError), ({"velocities": 3}, TypeError)):
+        try:
+            engine.Simulator("CartPole-v0", 2, parameters=bad)
+        except kind:
+            continue
+        raise AssertionError(bad)
+"""
+
+
+LEVELS = [level for level in processor.runnable_levels() if level != "generic"] or ["generic"]
+
+
+@pytest.mark.slow  # of two engines, both global, loading_modules_test.cpp proves it
+def test_engines_of_all_levels_share_a_process_whose_libraries_are_global(tree) -> None:
+    done = tree.run(f"import sys\nsys.argv[1:] = {LEVELS}\n{GOLDEN}")
+    assert done.returncode == 0, done.stderr
+    found = done.stdout.splitlines()
+    assert len(found) == 2 * len(LEVELS)
+    simulator = native.at(native.cpu_target(), "CartPole-v0").Simulator(
+        "CartPole-v0", 33, autoreset_mode="SameStep"
+    )
+    assert set(found) == {" ".join(simulator.golden(200, 7))}
+
+
+# ---- devices
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:x", "cpu:1", "", "cuda:", 3])
+def test_unknown_device_lists_the_valid_ones(device: str) -> None:
+    with pytest.raises(ValueError, match="device must be 'auto', 'cpu', 'cuda' or 'cuda:<n>'"):
+        native.parse_device(device)
+
+
+def test_cpu_is_machine_cpu() -> None:
+    assert native.parse_device("cpu") == ("cpu", 0)
+
+
+@pytest.fixture
+def driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine whose driver answers, in a tree that has no engine for it."""
+    monkeypatch.setattr(toolchain, "driver_answers", lambda: True)
+    monkeypatch.setattr(native, "_is_built", lambda target: target != "cuda")
+    monkeypatch.setattr(native, "builds_cuda", lambda: True)
+    monkeypatch.setattr(native, "_broken", [])
+    monkeypatch.setattr(places, "settings", dict)
+    monkeypatch.delenv("GPU_ENVS_CUDA", raising=False)
+    native.cuda.cache_clear()
+
+
+@pytest.mark.usefixtures("driver")
+def test_an_engine_for_cuda_that_cannot_be_built_is_told_once_and_not_tried_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried = []
+
+    def refuse(target: str, name: str | None = None) -> object:
+        tried.append(target)
+        raise ImportError("a mistake in device.cu")
+
+    monkeypatch.setattr(native, "at", refuse)
+    with pytest.warns(UserWarning, match="mistake in device.cu\n\ngpu_envs goes on with the CPU"):
+        assert native.parse_device("auto") == ("cpu", 0)
+    assert native.parse_device("auto") == ("cpu", 0)
+    assert tried == ["cuda"]
+    with pytest.raises(ValueError, match="device 'cuda' is not available: a mistake"):
+        native.parse_device("cuda")
+
+
+FORKED = "CUDA cannot be used in a process that was forked from one that has used it: start workers"
+
+
+@pytest.mark.usefixtures("driver")
+def test_a_forked_child_says_once_why_it_goes_on_with_the_cpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    devices = 1
+    engine = SimpleNamespace(
+        device_count=lambda: devices, device_problem=lambda: "" if devices else FORKED
+    )
+    monkeypatch.setattr(native, "at", lambda target: engine)
+    assert native.parse_device("auto") == ("cuda", 0)
+    devices = 0  # as in the child
+    with pytest.warns(UserWarning, match=f"{FORKED}\n\ngpu_envs goes on with the CPU"):
+        assert native.parse_device("auto") == ("cpu", 0)
+    assert native.parse_device("auto") == ("cpu", 0)
+    with pytest.raises(ValueError, match=f"device 'cuda' is not available: {FORKED}"):
+        native.parse_device("cuda")
+    native.cuda.cache_clear()
+
+
+@pytest.mark.usefixtures("driver")
+def test_nonsense_in_the_environment_is_not_taken_for_no_device(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GPU_ENVS_CUDA", "maybe")
+    with pytest.raises(ValueError, match="GPU_ENVS_CUDA must be auto, 1 or 0, got 'maybe'"):
+        native.parse_device("auto")
+
+
+def test_a_child_forked_while_a_thread_builds_has_a_lock_of_its_own() -> None:
+    done = threading.Event()
+    begun = threading.Event()
+
+    def build() -> None:
+        with native._loading:
+            begun.set()
+            done.wait()
+
+    thread = threading.Thread(target=build)
+    thread.start()
+    begun.wait()
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if native._loading.acquire(timeout=5) else 1)
+    done.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def test_what_a_header_says_anew_holds_for_the_next_make(counted) -> None:
+    header = counted.root / "kernels" / "envs" / "counter.hpp"
+    text = header.read_text().replace(".max_episode_steps = 10", ".max_episode_steps = 7")
+    assert text != header.read_text()
+    head, mark, tail = text.partition("  static constexpr auto describe() { return fields(); }\n")
+    assert mark
+    head += "  float pace = 1.0f;\n  static constexpr auto describe() {\n"
+    head += '    return fields(field("pace", &Params::pace, "of it").within(0, 9));\n  }\n'
+    header.write_text(head + tail)
+    done = counted.run(
+        "import gymnasium, gpu_envs\n"
+        "env = gymnasium.make('gpu_envs/Counter-v0', pace=3.0)\n"  # built anew, under this call
+        "print(env.spec.max_episode_steps, env.unwrapped.simulator.parameters['pace'])\n"
+        "print(gymnasium.make_vec('Counter-v0', 2, pace=2.0, device='cpu').spec.max_episode_steps)"
+    )
+    assert done.stdout.split() == ["7", "3", "7"], done.stderr
+    assert "pace" in counted.command("info", "Counter-v0").stdout
+
+
+def test_what_a_killed_builder_did_not_note_is_noted_later(counted) -> None:
+    known = counted.root / "gpu_envs" / "catalogue" / "counter.json"
+    said = known.read_text()
+    known.write_text(said.replace("A number that grows", "An older text"))
+    assert known.read_text() != said
+    done = counted.run("import gpu_envs; gpu_envs.make_vec('Counter-v0', 2, device='cpu')")
+    assert "counter.json is new: commit it" in done.stderr
+    assert known.read_text() == said
+
+
+def test_a_picture_is_not_drawn_by_rules_of_another_layout() -> None:
+    simulator = Simulator("CartPole-v0", 1, device="cpu", arrays="numpy")
+    own = simulator.instance["layout"]
+    pictures.Mirror("CartPole-v0", simulator.parameters, 0, own).close()
+    with pytest.raises(RuntimeError, match="CartPole-v0 has changed meanwhile: start Python again"):
+        pictures.Mirror("CartPole-v0", simulator.parameters, 0, own + "x")

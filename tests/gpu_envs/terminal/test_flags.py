@@ -1,0 +1,37 @@
+"""Command lines of environments: parameters of every kind, and what comes first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpu_envs.commands import play, render
+from gpu_envs.terminal import flags
+
+MAKERS = [play._parser, render._parser]
+
+
+def _own(make: Any, *words: str) -> dict[str, Any]:
+    out = ["--out", "a.png"] if make is render._parser else []
+    return flags.for_environment([*words, *out], make)[1]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_parameters_of_every_kind_are_read(make) -> None:
+    assert _own(make, "CartPole-v0") == {}
+    assert _own(make, "CartPole-v0", "--sutton-barto-reward", "true") == {
+        "sutton_barto_reward": True
+    }
+    assert _own(make, "Micro-v0", "--agent-count", "3", "--max-episode-steps", "0") == {
+        "agent_count": 3,
+        "max_episode_steps": 0,
+    }
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_what_does_not_begin_with_an_id_says_so(make, capsys) -> None:
+    with pytest.raises(SystemExit) as caught:
+        _own(make, "--seed", "1", "CartPole-v0")
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.endswith("error: the ID comes first\n")
