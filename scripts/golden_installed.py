@@ -20,7 +20,7 @@ from gpu_envs.terminal import broken_pipes
 _TIMES = 20
 _CLOCK = """
 import sys, time
-from gpu_envs import native
+from gpu_envs.known import native
 native.at(sys.argv[1])
 begin = time.perf_counter()
 native.at(sys.argv[1], sys.argv[2])

@@ -134,7 +134,7 @@ _PATIENCE = 60.0  # [s] in which a module has to be loaded and to describe itsel
 _DESCRIBE = """
 import json, resource, sys
 from pathlib import Path
-from gpu_envs import native
+from gpu_envs.known import native
 target, file, to, memory = sys.argv[1:]
 native.cpu()
 if int(memory):

@@ -293,7 +293,7 @@ LEAVES = """
 """
 FAILS = """
     import warnings
-    from gpu_envs import zoo_registry
+    from gpu_envs.faces import zoo_registry
     def fail(*_):
         raise KeyError("moved")
     zoo_registry._register_with = fail

@@ -110,7 +110,7 @@ def test_five_processes_build_a_missing_module_once(counted) -> None:
 
 
 BUILD = (
-    "from gpu_envs import native\n"
+    "from gpu_envs.known import native\n"
     "from gpu_envs.building import upkeep\n"
     "built, real = [], upkeep.build\n"
     "def build(products, **options):\n"

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("damaged files")  # whose package is made o
 PLAY = """
 import gymnasium, hashlib, json, sys
 import gpu_envs
-from gpu_envs import measures, native, registration
+from gpu_envs.known import measures, native, registration
 
 def play(name):
     native.prepare("cpu", name)

@@ -207,7 +207,9 @@ def test_make_works_in_the_child_of_a_fork_and_in_both(run_python, first) -> Non
 GOLDEN = """
 import os, sys
 sys.setdlopenflags(os.RTLD_NOW | os.RTLD_GLOBAL)
-from gpu_envs import Simulator, native, pictures
+from gpu_envs import Simulator
+from gpu_envs.known import native
+from gpu_envs.core import pictures
 engines = {level: native.at(f"cpu_{level}", "CartPole-v0") for level in sys.argv[1:]}
 for level, engine in [*engines.items(), *reversed(engines.items())]:
     assert level in engine.INSTRUCTION_SET, (level, engine.INSTRUCTION_SET)

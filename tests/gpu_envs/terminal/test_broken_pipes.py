@@ -59,13 +59,16 @@ def test_a_command_runs_with_closed_streams(closed: str) -> None:
 
 
 def test_a_reader_of_many_lines_may_leave_too() -> None:
-    code = "import sys; from gpu_envs import pipes; pipes.end_quietly(); sys.stdout.writelines("
-    assert left([sys.executable, "-c", f"{code}['line\\n'] * 100_000)"]) == (0, "")
+    code = (
+        "import sys; from gpu_envs.terminal import broken_pipes; broken_pipes.end_quietly(); "
+        "sys.stdout.writelines(['line\\n'] * 100_000)"
+    )
+    assert left([sys.executable, "-c", code]) == (0, "")
 
 
 def test_other_broken_pipes_are_errors() -> None:
     code = (
-        "import os; from gpu_envs import pipes; pipes.end_quietly(); "
+        "import os; from gpu_envs.terminal import broken_pipes; broken_pipes.end_quietly(); "
         "reader, writer = os.pipe(); os.close(reader); os.write(writer, b'film')"
     )
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -74,7 +77,7 @@ def test_other_broken_pipes_are_errors() -> None:
 
 def test_a_training_goes_on_without_its_reader() -> None:
     code = (
-        "import sys; from gpu_envs import pipes; pipes.go_on_quietly()\n"
+        "import sys; from gpu_envs.terminal import broken_pipes; broken_pipes.go_on_quietly()\n"
         "for _ in range(3): print('line', flush=True)\n"
         "print('done', file=sys.stderr)"
     )
