@@ -1,6 +1,7 @@
 // World: what a system sees of the world it runs in. Reads are values, never references; writing is
 // the engine's part, through what a system's signature grants. `Cells` beneath is the executors'
-// view: addresses of words.
+// view: addresses of words. What a rule names by a type or a text in angle brackets is a free
+// function, `get<Table, Component>(w, row)`: a rule that is a template itself reads like any other.
 #pragma once
 
 #include "engine/base/boundary.hpp"
@@ -368,6 +369,50 @@ class World {
  private:
   Cells cells_;
 };
+
+// ---- reading a world: free functions, found through their argument without a `using`
+
+/// Component C of a row of T, by value. Never read another row of what the same system writes.
+template <class T, class C, class S>
+GE_FN C get(const World<S>& w, int row) {
+  return w.engine().template load<T, C>(row);
+}
+/// Component C of the one table of one row that has it.
+template <class C, class S>
+GE_FN C get(const World<S>& w) {
+  return w.engine().template load<single_of<C, AllTables<S>>, C>(0);
+}
+/// How many rows of T to visit: the live ones of a List, all of any other table. Those of a Pool
+/// may be dead (`alive`).
+template <class T, class S>
+GE_FN int row_count(const World<S>& w) {
+  return w.engine().template rows<T>();
+}
+template <class T, class S>
+GE_FN bool alive(const World<S>& w, int row) {
+  return row >= 0 && row < T::capacity && w.engine().template alive<T>(row);
+}
+/// Names a row of a Pool for later: `w.alive(handle)` is false once the row was destroyed.
+template <class T, class S>
+GE_FN Handle<T> handle_of(const World<S>& w, int row) {
+  return {uint32_t(row), *w.engine().template generation<T>(row)};
+}
+
+/// Four random words, a function of seed, world, episode, step, stream, slot and block alone.
+template <Name stream, class S>
+GE_FN Draw draw(const World<S>& w, int slot, int block = 0) {
+  const Identity id = get<EpisodeTable, Identity>(w, 0);
+  const Clock clock = get<EpisodeTable, Clock>(w, 0);
+  constexpr uint32_t hash = stream.hash();
+  return ge::draw(id.seed_low, id.seed_high, id.world, clock.episode, clock.step, hash,
+                  uint32_t(slot), uint32_t(block));
+}
+
+/// Counts an illegal action of a role's agent, a row of that role's table T.
+template <class T, class S>
+GE_FN void count_illegal(const World<S>& w, int row) {
+  w.count_illegal(detail::agents_before_table<T>(w.params(), roles_of<S>{}) + row);
+}
 
 /// Component C of the rows of T, for a system that runs once per world: it reads and writes them in
 /// place, one after the other.
