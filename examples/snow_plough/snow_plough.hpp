@@ -120,7 +120,7 @@ GE_FN void begin(const W& w, Plough& at, Snow& snow) {
   snow.left = 0;
   for (int k = 0; k < kCells; ++k) {
     const int x = k % kSide, y = k / kSide;
-    const bool fell = (w.draw<"cover">(k).uniform(0) < 0.5f) & !((x == at.x) & (y == at.y));
+    const bool fell = (draw<"cover">(w, k).uniform(0) < 0.5f) & !((x == at.x) & (y == at.y));
     const bool lies = p.drawn != 0 ? fell : p.snow[y][x] != 0;
     snow.lies[y][x] = lies ? 1 : 0;
     snow.left += lies ? 1 : 0;
@@ -142,7 +142,7 @@ GE_FN void drive(const W&, Plough& at, Snow& snow, Reward& reward, Ending& endin
 // below(i, n) is one of 0 to n - 1, and 0 where n is 0: the clear cell that the snow falls on. It
 // may be the plough's own, where nothing lies yet when it drives on.
 GE_FN void snow_on(const W& w, Snow& snow) {
-  const Draw weather = w.draw<"weather">(0);
+  const Draw weather = draw<"weather">(w, 0);
   int rank = int(weather.below(1, uint32_t(kCells - snow.left)));
   const bool falls =
       (snow.left > 0) & (snow.left < kCells) & (weather.uniform(0) < w.params().snowfall);
@@ -155,10 +155,10 @@ GE_FN void snow_on(const W& w, Snow& snow) {
   }
 }
 
-// A row is zeros before its function runs. `w.get<C>()` is the component of the one table of one row
+// A row is zeros before its function runs. `get<C>(w)` is the component of the one table of one row
 // that has it.
 GE_FN void look(const W& w, View& view, const Plough& at) {
-  const Snow snow = w.get<Snow>();
+  const Snow snow = get<Snow>(w);
   for (int k = 0; k < kCells; ++k)
     view.snow[k / kSide][k % kSide] = snow.lies[k / kSide][k % kSide];
   view.plough[at.y][at.x] = 1;
@@ -167,8 +167,8 @@ GE_FN void look(const W& w, View& view, const Plough& at) {
 // ---- for people
 
 inline std::string text(const W& w, int) {
-  const Snow snow = w.get<Snow>();
-  const Plough at = w.get<Plough>();
+  const Snow snow = get<Snow>(w);
+  const Plough at = get<Plough>(w);
   std::string lines;
   for (int y = 0; y < kSide; ++y) {
     for (int x = 0; x < kSide; ++x) lines += (x == at.x && y == at.y) ? 'P' : ".#"[snow.lies[y][x]];
@@ -177,8 +177,8 @@ inline std::string text(const W& w, int) {
   return lines;
 }
 inline Scene scene(const W& w) {
-  const Snow snow = w.get<Snow>();
-  const Plough at = w.get<Plough>();
+  const Snow snow = get<Snow>(w);
+  const Plough at = get<Plough>(w);
   Board board = Board::of_cells(kSide, kSide);
   for (int k = 0; k < kCells; ++k)
     if (snow.lies[k / kSide][k % kSide] != 0)

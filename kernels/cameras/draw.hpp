@@ -160,11 +160,7 @@ class Drawing {
 
  public:
   GE_FN Drawing(const W& w, const Canvas& canvas, const detail::Scene& scene, int viewer)
-      : w_(w),
-        canvas_(canvas),
-        scene_(scene),
-        viewer_(viewer),
-        count_(w.template count<SolidTable>()) {}
+      : w_(w), canvas_(canvas), scene_(scene), viewer_(viewer), count_(row_count<SolidTable>(w)) {}
 
   // A function of its own: inlined into every kernel, it would take minutes to compile.
   GE_NOINLINE void run() {
@@ -191,7 +187,7 @@ class Drawing {
   static constexpr bool kHasHills = requires(const W& w) { View::hills(w); };
   static constexpr int kPacksOfRow = kTileColumns / kPack, kPacksOfTile = kPacksOfRow * kTileRows;
 
-  GE_FN Solid solid_at(int row) const { return w_.template get<SolidTable, Solid>(row); }
+  GE_FN Solid solid_at(int row) const { return get<SolidTable, Solid>(w_, row); }
 
   // ---- a region, whose solids are found once
 

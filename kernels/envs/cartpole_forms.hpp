@@ -102,7 +102,7 @@ GE_FN void judge(const W<Form>& w, Reward& reward, Ending& ending, const typenam
 template <class Form>
 GE_FN void place_cart(const W<Form>& w, typename Form::Motion& m) {
   const auto low = w.options().low, range = w.options().high - low;
-  const Draw a = w.template draw<"start">(0), b = w.template draw<"start">(0, 1);
+  const Draw a = draw<"start">(w, 0), b = draw<"start">(w, 0, 1);
   if constexpr (std::is_same_v<typename Form::Real, double>)
     m = {low + range * a.uniform64(0), low + range * a.uniform64(1), low + range * b.uniform64(0),
          low + range * b.uniform64(1)};
@@ -118,7 +118,7 @@ GE_FN void observe(const W<Form>& w, Observation& row, const typename Form::Moti
 }
 template <class Form>
 Scene scene(const W<Form>& w) {
-  const auto m = w.template get<Cart<Form>, typename Form::Motion>(0);
+  const auto m = get<Cart<Form>, typename Form::Motion>(w, 0);
   return cartpole::picture(float(m.x), float(m.angle));
 }
 

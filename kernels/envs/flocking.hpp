@@ -161,7 +161,7 @@ using W = World<Schema>;
 
 GE_FN void begin(const W& w, Slot me, Position& at, Course& course) {
   const Params& p = w.params();
-  spatial::start(p.grid.square, p.abilities, w.template draw<"start">(me.row), at, course);
+  spatial::start(p.grid.square, p.abilities, draw<"start">(w, me.row), at, course);
 }
 
 GE_FN void move(const W& w, Position& at, Course& course, const Steer& action) {
@@ -233,7 +233,7 @@ inline Params resolve_settings(Settings& s) {
 /// Those who head the same way look alike, so that flocks show.
 inline Scene scene(const W& w) {
   return spatial::swarm_scene<Model>(w, w.params().sectors, [&w](int row) {
-    return palette::of_heading(w.get<Birds, Course>(row).heading);
+    return palette::of_heading(get<Birds, Course>(w, row).heading);
   });
 }
 

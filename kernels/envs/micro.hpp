@@ -130,8 +130,8 @@ GE_FN void pay(const W<N>&, Reward& reward, const Words& own) {
 
 template <int N>
 GE_FN void fill_words(const W<N>& w, Slot agent, Words& own) {
-  const Draw draw = w.template draw<"micro_reset">(agent.row);
-  own = {{draw.uniform(0), draw.uniform(1), draw.uniform(2), draw.uniform(3)}};
+  const Draw random = draw<"micro_reset">(w, agent.row);
+  own = {{random.uniform(0), random.uniform(1), random.uniform(2), random.uniform(3)}};
 }
 
 // ---- observation

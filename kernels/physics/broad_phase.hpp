@@ -75,8 +75,8 @@ GE_FN void find_bodies(const WorldOf<M>& w, Slot self, typename M::Physics::Near
   near = {};
   if (!present(body)) return;
   for (int other = self.row + 1; other < T::capacity; ++other) {
-    if (!overlap(bounds, w.template get<T, Bounds>(other))) continue;
-    const Body b = w.template get<T, Body>(other);
+    if (!overlap(bounds, get<T, Bounds>(w, other))) continue;
+    const Body b = get<T, Body>(w, other);
     // With one word the index is a constant, and the bitmap stays in a register.
     if (present(b) && (movable(body) || movable(b)))
       near.bodies[kWords > 1 ? other >> 5 : 0] |= 1u << (other & 31);
@@ -90,9 +90,9 @@ GE_FN void find_statics(const WorldOf<M>& w, typename M::Physics::NearOf& near,
   constexpr int kWords = sizeof(near.statics) / 4;
   if (!awake(body)) return;
   const Setup& s = setup_of<M>(w);
-  const int count = w.template count<T>();
+  const int count = row_count<T>(w);
   for (int k = 0; k < count; ++k) {
-    const Static wall = w.template get<T, Static>(k);
+    const Static wall = get<T, Static>(w, k);
     if (meets(s, bounds, wall)) near.statics[kWords > 1 ? k >> 5 : 0] |= 1u << (k & 31);
   }
 }
@@ -114,13 +114,13 @@ GE_FN void list_pairs(const WorldOf<M>& w, Counts& counts,
     ++count;
   };
   for (int a = 0; a < T::capacity; ++a) {
-    const Near near = w.template get<T, Near>(a);
-    const bool mine = awake(w.template get<T, Body>(a));
+    const Near near = get<T, Near>(w, a);
+    const bool mine = awake(get<T, Body>(w, a));
     GE_UNROLL
     for (int k = 0; k < kWords; ++k)
       for (uint32_t bits = near.bodies[k]; bits != 0; bits &= bits - 1) {
         const int b = 32 * k + lowest_one(bits);
-        if (mine || awake(w.template get<T, Body>(b))) add(a, b);
+        if (mine || awake(get<T, Body>(w, b))) add(a, b);
       }
     GE_UNROLL
     for (int k = 0; k < kStaticWords; ++k)
@@ -154,20 +154,20 @@ GE_FN bool is_static(uint32_t row) {
 template <class M>
 GE_FN bool is_close(const WorldOf<M>& w, int row) {
   using T = BodiesOf<M>;
-  const Pairing pair = w.template get<typename M::Physics::Pairs, Pairing>(row);
-  const Bounds a = w.template get<T, Bounds>(int(pair.a));
-  if (!is_static<M>(pair.b)) return overlap(a, w.template get<T, Bounds>(int(pair.b)));
+  const Pairing pair = get<typename M::Physics::Pairs, Pairing>(w, row);
+  const Bounds a = get<T, Bounds>(w, int(pair.a));
+  if (!is_static<M>(pair.b)) return overlap(a, get<T, Bounds>(w, int(pair.b)));
   using U = typename M::Physics::Statics;
-  const Static wall = w.template get<U, Static>(int(pair.b) - M::Physics::kBodies);
+  const Static wall = get<U, Static>(w, int(pair.b) - M::Physics::kBodies);
   return meets(setup_of<M>(w), a, wall);
 }
 template <class M>
 GE_FN void bring_close(const WorldOf<M>& w, int row, Pairing& pair) {
-  pair = w.template get<typename M::Physics::Pairs, Pairing>(row);
+  pair = get<typename M::Physics::Pairs, Pairing>(w, row);
 }
 template <class M>
 GE_FN int close_count(const WorldOf<M>& w) {
-  return w.template count<typename M::Physics::Close>();
+  return row_count<typename M::Physics::Close>(w);
 }
 
 }  // namespace ge::physics

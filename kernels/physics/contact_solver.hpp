@@ -29,7 +29,7 @@ struct Couple {
   static GE_FN Moving load(const WorldOf<M>& w, const VelocityRows<M>& rows, uint32_t row) {
     // Rows from kBodies on have no Velocity to read: zeros, with no inverse mass.
     if (is_static<M>(row)) return Moving{};
-    return moving(rows.get(int(row)), w.template get<BodiesOf<M>, Frame>(int(row)));
+    return moving(rows.get(int(row)), get<BodiesOf<M>, Frame>(w, int(row)));
   }
   GE_FN void store(const VelocityRows<M>& rows) const {
     if (moves_a) rows.set(int(row_a), velocity_of(a));
@@ -71,7 +71,7 @@ GE_FN void warm_contact(const WorldOf<M>& w, const Manifold& m, const Impulse& i
 template <class M>
 GE_FN Stride stride_of(const WorldOf<M>& w, uint32_t row) {
   if (is_static<M>(row)) return Stride{};
-  return w.template get<BodiesOf<M>, Stride>(int(row));
+  return get<BodiesOf<M>, Stride>(w, int(row));
 }
 /// An arm turned with its body, and the way of its end.
 struct MovedArm {

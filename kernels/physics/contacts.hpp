@@ -26,24 +26,23 @@ GE_FN Side side_of(const WorldOf<M>& w, uint32_t row) {
   const Setup& s = setup_of<M>(w);
   if (is_static<M>(row)) {
     using U = typename M::Physics::Statics;
-    const Static wall = w.template get<U, Static>(int(row) - M::Physics::kBodies);
+    const Static wall = get<U, Static>(w, int(row) - M::Physics::kBodies);
     return {placed(s.kinds[wall.kind], wall), wall.kind, Moving{}, 0.0f};
   }
-  const Frame frame = w.template get<T, Frame>(int(row));
-  const Pose pose = w.template get<T, Pose>(int(row));
-  const uint32_t kind = w.template get<T, Body>(int(row)).kind;
+  const Frame frame = get<T, Frame>(w, int(row));
+  const Pose pose = get<T, Pose>(w, int(row));
+  const uint32_t kind = get<T, Body>(w, int(row)).kind;
   return {placed(s.kinds[kind], vec(pose.position), turn_of(frame)), kind,
-          moving(w.template get<T, Velocity>(int(row)), frame),
-          w.template get<T, Stride>(int(row)).reach};
+          moving(get<T, Velocity>(w, int(row)), frame), get<T, Stride>(w, int(row)).reach};
 }
 
 /// The row of Kept that remembers the pair, or -1. Mostly it is the pair's own row.
 template <class M>
 GE_FN int find_kept(const WorldOf<M>& w, int row, uint32_t a, uint32_t b) {
   using K = typename M::Physics::Kept;
-  const int count = w.template count<K>();
+  const int count = row_count<K>(w);
   const auto same = [&](int k) GE_LAMBDA {
-    const Memory old = w.template get<K, Memory>(k);
+    const Memory old = get<K, Memory>(w, k);
     return old.a == a && old.b == b;
   };
   // Both lists follow the order of the pairs: a row shifts only when one before it comes or goes.
@@ -61,7 +60,7 @@ GE_FN void recall(const WorldOf<M>& w, int row, const Manifold& m, const Feature
                   Vec3 second, Impulse& impulse) {
   const int kept = find_kept<M>(w, row, m.a, m.b);
   if (kept < 0) return;
-  const Memory old = w.template get<typename M::Physics::Kept, Memory>(kept);
+  const Memory old = get<typename M::Physics::Kept, Memory>(w, kept);
   const Vec3 first = vec(m.tangent);
   // Bits: old points that gave their impulses, new points that got some. No impulse is given twice,
   // or the warm start would push harder than the last substep did.
@@ -136,7 +135,7 @@ template <class M>
 GE_FN void touch(const WorldOf<M>& w, int row, Manifold& m, Impulse& impulse, Feature& feature,
                  Colour& colour) {
   const Setup& s = setup_of<M>(w);
-  const Pairing pair = w.template get<typename M::Physics::Close, Pairing>(row);
+  const Pairing pair = get<typename M::Physics::Close, Pairing>(w, row);
   m.a = pair.a, m.b = pair.b;
   colour.value = kNoColour;
   const Side a = side_of<M>(w, pair.a), b = side_of<M>(w, pair.b);
@@ -177,16 +176,16 @@ GE_FN void colour_contacts(const WorldOf<M>& w, Counts& counts,
                            Rows<typename M::Physics::Contacts, Colour> colours,
                            Rows<BodiesOf<M>, Used> used) {
   using C = typename M::Physics::Contacts;
-  const int rows = w.template count<C>();
+  const int rows = row_count<C>(w);
   for (int k = 0; k < M::Physics::kBodies; ++k) used.set(k, Used{0});
   int last = 0;
   // Nothing a sweep does moves it: a static, a locked body or a sleeper. Its rows may be read by
   // many contacts of one colour, since `Couple::store` does not write them.
   const auto heavy = [&](uint32_t row) GE_LAMBDA {
-    return is_static<M>(row) || w.template get<BodiesOf<M>, Frame>(int(row)).inverse_mass == 0.0f;
+    return is_static<M>(row) || get<BodiesOf<M>, Frame>(w, int(row)).inverse_mass == 0.0f;
   };
   for (int k = 0; k < rows; ++k) {
-    const Manifold m = w.template get<C, Manifold>(k);
+    const Manifold m = get<C, Manifold>(w, k);
     if (m.count == 0 || heavy(m.a) || heavy(m.b)) continue;
     const uint32_t a = used.get(int(m.a)).colours, b = used.get(int(m.b)).colours;
     const int colour = lowest_one(~uint64_t{a | b});
@@ -202,7 +201,7 @@ GE_FN void colour_contacts(const WorldOf<M>& w, Counts& counts,
   const int first = last;
   for (int k = 0; k < M::Physics::kBodies; ++k) used.set(k, Used{0});
   for (int k = 0; k < rows; ++k) {
-    const Manifold m = w.template get<C, Manifold>(k);
+    const Manifold m = get<C, Manifold>(w, k);
     const bool still_a = m.count == 0 || heavy(m.a), still_b = m.count == 0 || heavy(m.b);
     if (still_a == still_b) continue;
     const int body = int(still_a ? m.b : m.a);
@@ -223,11 +222,11 @@ GE_FN int colour_count(const WorldOf<M>&, const Counts& counts) {
 template <class M>
 GE_FN void keep(const WorldOf<M>& w, int row, Memory& memory) {
   using C = typename M::Physics::Contacts;
-  const Manifold m = w.template get<C, Manifold>(row);
+  const Manifold m = get<C, Manifold>(w, row);
   memory.a = m.a, memory.b = m.b, memory.count = m.count;
   if (m.count == 0) return;
-  const Impulse impulse = w.template get<C, Impulse>(row);
-  const Feature feature = w.template get<C, Feature>(row);
+  const Impulse impulse = get<C, Impulse>(w, row);
+  const Feature feature = get<C, Feature>(w, row);
   const Vec3 first = vec(m.tangent), second = cross(vec(m.normal), first);
   GE_UNROLL
   for (int k = 0; k < 4; ++k) {

@@ -103,8 +103,8 @@ GE_FN void mend_joint(const WorldOf<M>& w, Joint& joint) {
   if (joint.type == kNoJoint) return;
   using T = BodiesOf<M>;
   const bool there = joint.a < uint32_t(T::capacity) && joint.b < uint32_t(T::capacity) &&
-                     present(w.template get<T, Body>(int(joint.a))) &&
-                     present(w.template get<T, Body>(int(joint.b)));
+                     present(get<T, Body>(w, int(joint.a))) &&
+                     present(get<T, Body>(w, int(joint.b)));
   if (!there) joint.type = kNoJoint;
 }
 

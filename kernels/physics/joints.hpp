@@ -41,7 +41,7 @@ GE_FN void colour_joints(const WorldOf<M>& w, Counts& counts,
   for (int k = 0; k < M::Physics::kBodies; ++k) used.set(k, Used{0});
   int last = 0;
   for (int k = 0; k < J::capacity; ++k) {
-    const Joint joint = w.template get<J, Joint>(k);
+    const Joint joint = get<J, Joint>(w, k);
     colours.set(k, {kNoColour});
     if (joint.type == kNoJoint) continue;
     const uint32_t a = used.get(int(joint.a)).colours, b = used.get(int(joint.b)).colours;
@@ -65,8 +65,8 @@ template <class M>
 GE_FN void warm_joint(const WorldOf<M>& w, const Joint& joint, VelocityRows<M> rows) {
   using T = BodiesOf<M>;
   Couple<M> pair(w, rows, joint.a, joint.b);
-  const Mat3 turn_a = turn_of(w.template get<T, Frame>(int(joint.a)));
-  const Mat3 turn_b = turn_of(w.template get<T, Frame>(int(joint.b)));
+  const Mat3 turn_a = turn_of(get<T, Frame>(w, int(joint.a)));
+  const Mat3 turn_b = turn_of(get<T, Frame>(w, int(joint.b)));
   pair.push(turn_a * vec(joint.anchor_a), turn_b * vec(joint.anchor_b), vec(joint.pull));
   const Vec3 twist = vec(joint.twist);
   pair.a.w -= pair.a.inverse_inertia * twist;
@@ -120,11 +120,11 @@ GE_FN void solve_joint(const WorldOf<M>& w, Joint& joint, VelocityRows<M> rows) 
   using T = BodiesOf<M>;
   Couple<M> pair(w, rows, joint.a, joint.b);
   if (!pair.moves_a && !pair.moves_b) return;
-  const Pose pose_a = w.template get<T, Pose>(int(joint.a));
-  const Pose pose_b = w.template get<T, Pose>(int(joint.b));
+  const Pose pose_a = get<T, Pose>(w, int(joint.a));
+  const Pose pose_b = get<T, Pose>(w, int(joint.b));
   // From the frames as they are now, so the relaxed sweep needs no `Stride`: it sees moved arms.
-  const Vec3 arm_a = turn_of(w.template get<T, Frame>(int(joint.a))) * vec(joint.anchor_a);
-  const Vec3 arm_b = turn_of(w.template get<T, Frame>(int(joint.b))) * vec(joint.anchor_b);
+  const Vec3 arm_a = turn_of(get<T, Frame>(w, int(joint.a))) * vec(joint.anchor_a);
+  const Vec3 arm_b = turn_of(get<T, Frame>(w, int(joint.b))) * vec(joint.anchor_b);
   const Soft rigid = {0.0f, 1.0f, 0.0f};
   const Soft soft = kSweep == kBiased ? setup_of<M>(w).joint : rigid;
   if (joint.type == kFixedJoint) {

@@ -32,16 +32,16 @@ GE_FN Hit nearest_of(const WorldOf<M>& w, float limit, int skip, const F& distan
     hit.row = select(distance < hit.distance, row, hit.row);
     hit.distance = min(hit.distance, distance);
   };
-  const int statics = w.template count<U>();
+  const int statics = row_count<U>(w);
   for (int k = 0; k < statics; ++k) {
-    const Static wall = w.template get<U, Static>(k);
+    const Static wall = get<U, Static>(w, k);
     meet(placed(s.kinds[wall.kind], wall), T::capacity + k);
   }
   meet(placed(s.kinds[0], Vec3{0, 0, 0}, identity()), int(kFloorRow));
   for (int row = 0; row < T::capacity; ++row) {
-    const Body body = w.template get<T, Body>(row);
+    const Body body = get<T, Body>(w, row);
     if (row == skip || !present(body)) continue;
-    const Pose pose = w.template get<T, Pose>(row);
+    const Pose pose = get<T, Pose>(w, row);
     meet(placed(s.kinds[body.kind], vec(pose.position), matrix(quat(pose.orientation))), row);
   }
   return hit;

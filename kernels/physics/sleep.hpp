@@ -25,7 +25,7 @@ GE_FN void each_near(const WorldOf<M>& w, const F& f) {
   using Near = typename M::Physics::NearOf;
   constexpr int kWords = sizeof(Near::bodies) / 4;
   for (int a = 0; a < T::capacity; ++a) {
-    const Near near = w.template get<T, Near>(a);
+    const Near near = get<T, Near>(w, a);
     GE_UNROLL
     for (int k = 0; k < kWords; ++k)
       for (uint32_t bits = near.bodies[k]; bits != 0; bits &= bits - 1)
@@ -62,7 +62,7 @@ GE_FN void wake(const WorldOf<M>& w, Rows<BodiesOf<M>, Body> bodies) {
   for (int k = 0; k < P::kBodies; ++k) {
     const Body body = bodies.get(k);
     if ((body.state & kAsleep) != 0) {
-      const Vec3 at = vec(w.template get<BodiesOf<M>, Pose>(k).position), rest = vec(body.rest);
+      const Vec3 at = vec(get<BodiesOf<M>, Pose>(w, k).position), rest = vec(body.rest);
       // To the bit: nothing in a step moves a sleeper, so any difference is the environment's.
       moved = moved || at.x != rest.x || at.y != rest.y || at.z != rest.z;
     }
@@ -76,7 +76,7 @@ GE_FN void wake(const WorldOf<M>& w, Rows<BodiesOf<M>, Body> bodies) {
   // Who knows what stood on it.
   if (moved) up = all;
   for (int k = 0; k < P::kJoints; ++k) {
-    const Joint joint = w.template get<typename P::Joints, Joint>(k);
+    const Joint joint = get<typename P::Joints, Joint>(w, k);
     if (joint.type == kNoJoint) continue;
     if (all.has(int(joint.a))) up.add(int(joint.a));
     if (all.has(int(joint.b))) up.add(int(joint.b));
@@ -127,7 +127,7 @@ GE_FN void sleep(const WorldOf<M>& w, Rows<BodiesOf<M>, Body> bodies,
   }
   if (!candidates) return;
   for (int k = 0; k < P::kJoints; ++k) {
-    const Joint joint = w.template get<typename P::Joints, Joint>(k);
+    const Joint joint = get<typename P::Joints, Joint>(w, k);
     if (joint.type == kNoJoint) continue;
     quiet.remove(int(joint.a));
     quiet.remove(int(joint.b));
@@ -145,7 +145,7 @@ GE_FN void sleep(const WorldOf<M>& w, Rows<BodiesOf<M>, Body> bodies,
     Body body = bodies.get(k);
     if (!quiet.has(k) || !awake(body)) continue;
     body.state |= kAsleep;
-    put(body.rest, vec(w.template get<BodiesOf<M>, Pose>(k).position));
+    put(body.rest, vec(get<BodiesOf<M>, Pose>(w, k).position));
     bodies.set(k, body);
     // Below quiet_speed, but not zero: it would move on by itself when it wakes.
     velocities.set(k, Velocity{});

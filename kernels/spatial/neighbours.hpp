@@ -110,8 +110,8 @@ GE_FN void copy_near(const WorldOf<M>& w, Slot place, NearX& x, NearY& y, NearRo
   // The padding is nowhere near anybody.
   x = {infinity<float>()}, y = {infinity<float>()}, row = {~0u};
   if (place.row >= count) return;
-  row.value = w.template get<typename Tables<M>::Order, Sorted>(place.row).row;
-  const Position at = w.template get<typename M::Agents, Position>(int(row.value));
+  row.value = get<typename Tables<M>::Order, Sorted>(w, place.row).row;
+  const Position at = get<typename M::Agents, Position>(w, int(row.value));
   x.value = at.x, y.value = at.y;
 }
 
@@ -121,7 +121,7 @@ GE_FN void note_sorted(const WorldOf<M>&, int, SortNote& note) {
 }
 template <class M>
 GE_FN bool is_unsorted(const WorldOf<M>& w) {
-  return w.template count<typename Tables<M>::Note>() == 0;
+  return row_count<typename Tables<M>::Note>(w) == 0;
 }
 
 template <class M>

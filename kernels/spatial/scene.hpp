@@ -17,10 +17,10 @@ Scene swarm_scene(const WorldOf<M>& w, const Sectors& eyes, const Colour& colour
   board.high[0] = board.high[1] = M::grid(w.params()).square.side;
   Piece piece;
   for (int row = int(M::count(w.params())) - 1; row >= 0; --row) {
-    const Position at = w.template get<typename M::Agents, Position>(row);
+    const Position at = get<typename M::Agents, Position>(w, row);
     piece.kind = Piece::kArrow;
     piece.x = at.x, piece.y = at.y, piece.radius = eyes.radius;
-    piece.heading = w.template get<typename M::Agents, Course>(row).heading;
+    piece.heading = get<typename M::Agents, Course>(w, row).heading;
     piece.colour = colour(row);
     board.pieces.push_back(piece);
   }

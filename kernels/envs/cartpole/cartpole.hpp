@@ -91,7 +91,7 @@ GE_FN void judge(const W& w, Reward& reward, Ending& ending, const Motion& m) {
   reward.value = reward_of(w.params(), fell);
 }
 GE_FN void place_cart(const W& w, Motion& m) {
-  const Draw d = w.draw<"start">(0);
+  const Draw d = draw<"start">(w, 0);
   const float low = w.options().low, range = w.options().high - low;
   m = {low + range * d.uniform(0), low + range * d.uniform(1), low + range * d.uniform(2),
        low + range * d.uniform(3)};
@@ -112,7 +112,7 @@ struct Environment {
                              .reward_threshold = 475,
                              .render_fps = 50};
   static constexpr Hooks<Schema> hooks{
-      .scene = [](const W& w) { return picture(w.get<Motion>().x, w.get<Motion>().angle); }};
+      .scene = [](const W& w) { return picture(get<Motion>(w).x, get<Motion>(w).angle); }};
 };
 using Builds = ge::Builds<Build<"CartPole-v0", Environment>>;
 

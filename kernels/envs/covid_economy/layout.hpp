@@ -31,14 +31,14 @@ Totals totals_of(const W<T>& w) {
   Totals sum;
   const double death_share = double(row_of(w.assets().nature, 0).death_share);
   for (int i = 0; i < kStates; ++i) {
-    const Epidemic epidemic = w.template get<Governors, Epidemic>(i);
+    const Epidemic epidemic = get<Governors, Epidemic>(w, i);
     const double people = 1.0 / double(row_of(w.assets().contagion, i).per_person);
     sum.people += people;
-    sum.closure += people * double(w.template get<Governors, Closure>(i).level);
+    sum.closure += people * double(get<Governors, Closure>(w, i).level);
     sum.infected += double(epidemic.infected), sum.vaccinated += double(epidemic.vaccinated);
     sum.died += death_share * double(epidemic.removed);
-    sum.unemployed += double(w.template get<Governors, Labour>(i).unemployed);
-    sum.product += double(w.template get<Governors, Economy>(i).product);
+    sum.unemployed += double(get<Governors, Labour>(w, i).unemployed);
+    sum.product += double(get<Governors, Economy>(w, i).product);
   }
   return sum;
 }

@@ -29,7 +29,7 @@ GE_FN void announce(const W<T>& w, Bulletin& bulletin, const Subsidy& subsidy) {
 template <class T>
 GE_FN void show_governor(const W<T>& w, GovernorView& row, Slot governor, const Closure& closure,
                          const Epidemic& epidemic, const Labour& labour, const Economy& economy) {
-  const Bulletin bulletin = w.template get<Bulletin>();
+  const Bulletin bulletin = get<Bulletin>(w);
   const float per_person = row_of(w.assets().contagion, governor.row).per_person;
   const float recovered = epidemic.removed + epidemic.vaccinated;
   const float deaths = row_of(w.assets().nature, 0).death_share * epidemic.removed;
@@ -51,25 +51,25 @@ GE_FN void show_governor(const W<T>& w, GovernorView& row, Slot governor, const 
 
 template <class T>
 GE_FN void show_planner(const W<T>& w, PlannerView& row, const Subsidy&) {
-  const Bulletin bulletin = w.template get<Bulletin>();
+  const Bulletin bulletin = get<Bulletin>(w);
   const float death_share = row_of(w.assets().nature, 0).death_share;
   row.subsidy_level = bulletin.subsidy;
   row.time_until_subsidy = bulletin.until_subsidy;
   row.time_until_vaccines = bulletin.until_vaccines;
   row.time = bulletin.time;
   for (int k = 0; k < kStates; ++k) {
-    const Closure closure = w.template get<Governors, Closure>(k);
-    const Epidemic epidemic = w.template get<Governors, Epidemic>(k);
+    const Closure closure = get<Governors, Closure>(w, k);
+    const Epidemic epidemic = get<Governors, Epidemic>(w, k);
     const float per_person = row_of(w.assets().contagion, k).per_person;
     row.stringency_level[k] = float(closure.level) * 0.1f;
     row.productivity[k] =
-        w.template get<Governors, Economy>(k).product * row_of(w.assets().worth, k).per_most;
+        get<Governors, Economy>(w, k).product * row_of(w.assets().worth, k).per_most;
     row.susceptible[k] = epidemic.susceptible * per_person;
     row.infected[k] = epidemic.infected * per_person;
     row.recovered[k] = (epidemic.removed + epidemic.vaccinated) * per_person;
     row.deaths[k] = death_share * epidemic.removed * per_person;
     row.vaccinated[k] = epidemic.vaccinated * per_person;
-    row.unemployed[k] = w.template get<Governors, Labour>(k).unemployed * per_person;
+    row.unemployed[k] = get<Governors, Labour>(w, k).unemployed * per_person;
     row.lagged_stringency_level[k] = closure.template level_ago<kDelay - 1>() * 0.1f;
   }
 }
@@ -86,7 +86,7 @@ GE_FN void mask_governor(const W<T>& w, GovernorMask& row, const Closure& closur
 template <class T>
 GE_FN void mask_planner(const W<T>& w, PlannerMask& row, const Subsidy&) {
   const Params& p = w.params();
-  const bool decides = w.template get<Bulletin>().decides != 0, replayed = p.real_policies != 0;
+  const bool decides = get<Bulletin>(w).decides != 0, replayed = p.real_policies != 0;
   row.levels[0] = 1;
   GE_UNROLL
   for (int k = 1; k <= kSubsidyLevels; ++k)

@@ -44,10 +44,10 @@ GE_FN void begin_state(const W<T>& w, Slot governor, Closure& closure, Epidemic&
 template <class T>
 GE_FN void begin_country(const W<T>& w, Factors& factors, Subsidy& subsidy) {
   const Params& p = w.params();
-  const Draw draw = w.template draw<"factors">(0);
+  const Draw random = draw<"factors">(w, 0);
   float drawn[3];
   for (int k = 0; k < 3; ++k)
-    drawn[k] = p.factor[k] + p.spread[k] * (2.0f * draw.uniform(k) - 1.0f);
+    drawn[k] = p.factor[k] + p.spread[k] * (2.0f * random.uniform(k) - 1.0f);
   factors = {drawn[0], drawn[1], drawn[2]};
   subsidy.level = 0;
 }
@@ -125,8 +125,8 @@ GE_FN bool has_illegal(const W<T>&, const Day& today) {
 template <class T>
 GE_FN void count_illegal(const W<T>& w, const Day& today, const Rows<Governors, Today>& states) {
   for (int governor = 0; governor < kStates; ++governor)
-    if (states.get(governor).illegal != 0) w.template count_illegal<Governors>(governor);
-  if ((today.illegal & 1) != 0) w.template count_illegal<Planners>(0);
+    if (states.get(governor).illegal != 0) count_illegal<Governors>(w, governor);
+  if ((today.illegal & 1) != 0) count_illegal<Planners>(w, 0);
 }
 
 // ---- the disease, equations 3 to 6
@@ -136,8 +136,8 @@ GE_FN void spread(const W<T>& w, Slot governor, Epidemic& epidemic, Today& today
                   const Closure& closure) {
   const Contagion& c = row_of(w.assets().contagion, governor.row);
   const Nature& nature = row_of(w.assets().nature, 0);
-  const Factors factors = w.template get<Factors>();
-  const float doses = c.doses * w.template get<Day>().delivered;
+  const Factors factors = get<Factors>(w);
+  const float doses = c.doses * get<Day>(w).delivered;
   const float susceptible = epidemic.susceptible, infected = epidemic.infected;
   // The levels of day t - 29, today's being the last one pushed. Not held to 0: at level 10 five
   // states have a rate a little below it.
@@ -198,7 +198,7 @@ GE_FN void employ(const W<T>& w, Slot governor, Labour& labour, const Today& tod
     labour.responses[k] = response;
     z = z + jobs.weights[k] * response;
   }
-  z = z * w.template get<Factors>().unemployment;
+  z = z * get<Factors>(w).unemployment;
   const float soft = select(z > 20.0f, z, log(1.0f + exp(z)));
   labour.unemployed = (soft + jobs.bias) * jobs.per_percent;
 }
@@ -224,7 +224,7 @@ GE_FN void produce(const W<T>& w, Slot governor, Economy& economy, Reward& rewar
   const float absent =
       (p.absent_sick * epidemic.infected + p.absent_dead * deaths) + labour.unemployed;
   const float workers = max(0.0f, row_of(w.assets().jobs, governor.row).workers - absent);
-  const float paid = float(w.template get<Subsidy>().level) * worth.paid;
+  const float paid = float(get<Subsidy>(w).level) * worth.paid;
   economy.product = workers * nature.product + paid;
   reward.value = reward_of(w, worth, economy.product, today.died);
 }

@@ -96,15 +96,15 @@ void draw_states(const W<T>& w, Board& board) {
   for (int i = 0; i < kStates; ++i) {
     const float per_person = row_of(w.assets().contagion, i).per_person;
     look::tile(board, look::kLeft + float(kMap[i].column), look::kTop - 1 - float(kMap[i].row),
-               kMap[i].letters, w.template get<Governors, Closure>(i).level,
-               w.template get<Governors, Epidemic>(i).infected * per_person,
-               w.template get<Governors, Labour>(i).unemployed * per_person);
+               kMap[i].letters, get<Governors, Closure>(w, i).level,
+               get<Governors, Epidemic>(w, i).infected * per_person,
+               get<Governors, Labour>(w, i).unemployed * per_person);
   }
 }
 
 template <class T>
 void draw_curves(const W<T>& w, const Totals& sum, Board& board) {
-  const int level = w.template get<Subsidy>().level, most = w.params().subsidy_levels;
+  const int level = get<Subsidy>(w).level, most = w.params().subsidy_levels;
   const double closure = sum.closure / sum.people;
   const Curve curves[] = {
       look::curve(look::in_thousands(sum.died), sum.died, look::kDeaths),

@@ -46,7 +46,7 @@ template <class T>
 std::string map_text(const W<T>& w, int viewer) {
   std::string tiles[kMapRows][kMapColumns];
   for (int i = 0; i < kStates; ++i) {
-    const int level = w.template get<Governors, Closure>(i).level;
+    const int level = get<Governors, Closure>(w, i).level;
     tiles[kMap[i].row][kMap[i].column] = std::string(i == viewer ? ">" : " ") + kMap[i].letters +
                                          (level < 10 ? " " : "") + std::to_string(level);
   }
@@ -63,7 +63,7 @@ std::string map_text(const W<T>& w, int viewer) {
          std::to_string(int64_t(sum.died + 0.5)) + ", vaccinated " +
          percent(sum.vaccinated / sum.people) + ", unemployed " +
          percent(sum.unemployed / sum.people) + "\nsubsidy " +
-         std::to_string(w.template get<Subsidy>().level) + " of " +
+         std::to_string(get<Subsidy>(w).level) + " of " +
          std::to_string(w.params().subsidy_levels) + ", product of the day " +
          in_millions(sum.product) + " dollars (a model to play with, no forecast)\n";
 }

@@ -19,7 +19,7 @@ namespace gpu_envs::envs::hanabi {
 
 template <int N>
 GE_FN bool is_turn_of(const W<N>& w, int player) {
-  return player_of(w.params(), w.template get<Board>()) == player;
+  return player_of(w.params(), get<Board>(w)) == player;
 }
 template <Belief kBelief, int N>
 bool fits(const Params& p) {

@@ -147,7 +147,7 @@ GE_FN void write_hand(const W<N>& w, Bits& bits, int seat) {
   const Params& p = w.params();
   const int row = seat * p.hand_size;
   for (int i = 0; i < p.hand_size; ++i) {
-    const HandCard card = w.template get<Hands<N>, HandCard>(row + i);
+    const HandCard card = get<Hands<N>, HandCard>(w, row + i);
     // A place without a card is all zeros, as the encoding has it.
     bits.append((is_held(card) ? 1u : 0u) << card.card, p.kind_count);
   }
@@ -188,7 +188,7 @@ GE_FN uint64_t thermometer(int count, int most) {
 template <int N, class Bits>
 GE_FN void write_public(const W<N>& w, Bits& bits, int observer) {
   const Params& p = w.params();
-  const Board board = w.template get<Board>();
+  const Board board = get<Board>(w);
   // Turned, so that the observer's own bit is the lowest.
   const uint32_t turned = board.short_hands >> observer | board.short_hands
                                                               << (p.player_count - observer);
@@ -198,8 +198,8 @@ GE_FN void write_public(const W<N>& w, Bits& bits, int observer) {
   const int tokens = p.max_information_tokens, lives = p.max_life_tokens;
   bits.append64(thermometer(board.information_tokens, tokens), tokens);
   bits.append64(thermometer(board.life_tokens, lives), lives);
-  bits.append64(w.template get<Discards>().discards, p.deck_size);
-  write_last_move(p, bits, observer, w.template get<LastMove>());
+  bits.append64(get<Discards>(w).discards, p.deck_size);
+  write_last_move(p, bits, observer, get<LastMove>(w));
 }
 
 // ---- knowledge
@@ -233,7 +233,7 @@ GE_FN void write_knowledge(const W<N>& w, BitRow& bits, int seat, bool seer) {
   const Params& p = w.params();
   const int row = seat * p.hand_size, count = known_bits(p);
   for (int i = 0; i < p.hand_size; ++i) {
-    const HandCard card = shown_card(p, w.template get<Hands<N>, HandCard>(row + i), seer);
+    const HandCard card = shown_card(p, get<Hands<N>, HandCard>(w, row + i), seer);
     bits.append64(plausible_cards(p, card) | uint64_t{told_values(p, card)} << p.kind_count, count);
   }
 }
@@ -259,7 +259,7 @@ GE_FN void write_beliefs(const W<N>& w, FloatBits& bits, int seat, bool seer, ui
   const Params& p = w.params();
   const int row = seat * p.hand_size;
   for (int i = 0; i < p.hand_size; ++i) {
-    const HandCard card = shown_card(p, w.template get<Hands<N>, HandCard>(row + i), seer);
+    const HandCard card = shown_card(p, get<Hands<N>, HandCard>(w, row + i), seer);
     const uint32_t plausible = plausible_cards(p, card);
     int sum = 0;
     for (int k = 0; k < p.kind_count; ++k)
@@ -300,7 +300,7 @@ GE_FN void observe_beliefs(const W<N>& w, FloatRow& row, Slot me) {
   write_seen(w, bits, me.row);
   if (p.observation_type == kMinimal) return;
   const bool seer = p.observation_type == kSeer;
-  const uint64_t copies = hidden_copies(p, w.template get<Board>(), w.template get<Discards>());
+  const uint64_t copies = hidden_copies(p, get<Board>(w), get<Discards>(w));
   for (int offset = 0; offset < p.player_count; ++offset)
     write_beliefs(w, bits, seat_after(p, me.row, offset), seer, copies);
 }
@@ -308,7 +308,7 @@ GE_FN void observe_beliefs(const W<N>& w, FloatRow& row, Slot me) {
 template <int N>
 GE_FN void mask_moves(const W<N>& w, BitRow& row, Slot me) {
   const Params& p = w.params();
-  const Board board = w.template get<Board>();
+  const Board board = get<Board>(w);
   const bool on_turn = player_of(p, board) == me.row;
   row.append64(on_turn ? legal_moves(w, board) : 0, p.move_count);
   if (p.noop) row.append(on_turn ? 0u : 1u, 1);
@@ -320,7 +320,7 @@ GE_FN void show_state(const W<N>& w, BitRow& row) {
   for (int seat = 0; seat < p.player_count; ++seat) write_hand(w, row, seat);
   write_public(w, row, 0);
   for (int seat = 0; seat < p.player_count; ++seat) write_knowledge(w, row, seat, false);
-  const Board board = w.template get<Board>();
+  const Board board = get<Board>(w);
   row.append(1u << player_of(p, board), p.player_count);
   row.append64(thermometer(board.turns_left, p.player_count), p.player_count);
 }

@@ -242,8 +242,7 @@ GE_FN uint64_t legal_moves(const Params& p, const Board& board, const Hands& han
 }
 template <int N>
 GE_FN uint64_t legal_moves(const W<N>& w, const Board& board) {
-  return legal_moves(w.params(), board,
-                     [&](int row) { return w.template get<Hands<N>, HandCard>(row); });
+  return legal_moves(w.params(), board, [&](int row) { return get<Hands<N>, HandCard>(w, row); });
 }
 
 /// The first legal move: nobody on turn is without a card, so the oldest can be played if nothing
@@ -298,7 +297,7 @@ GE_FN void close_hand(const W<N>& w, Board& board, const Held<N>& hands, int sea
   }
   // The deck's rows are in the order of dealing, so what is left are its last ones.
   const int next = max(p.deck_size - int(board.deck_left), 0);
-  const uint8_t card = w.template get<Deck, DeckCard>(next).card;
+  const uint8_t card = get<Deck, DeckCard>(w, next).card;
   board.deck_left = uint8_t(board.deck_left - 1);
   hands.set(row + newest,
             HandCard{card, uint8_t(p.all_colors), uint8_t(p.all_ranks), HandCard::kHeld});
@@ -372,10 +371,9 @@ GE_FN int choose_move(const W<N>& w, const Board& board, const Held<N>& hands) {
   const int player = player_of(p, board);
   if (p.noop) {
     for (int seat = 0; seat < p.player_count; ++seat)
-      if (seat != player && w.template get<Seats, Move>(seat).move != p.move_count)
-        w.count_illegal(seat);
+      if (seat != player && get<Seats, Move>(w, seat).move != p.move_count) w.count_illegal(seat);
   }
-  const int move = w.template get<Seats, Move>(player).move;
+  const int move = get<Seats, Move>(w, player).move;
   const uint64_t legal = legal_moves(p, board, [&](int row) { return hands.get(row); });
   if (legal >> move & 1u) return move;
   w.count_illegal(player);
@@ -402,7 +400,7 @@ GE_FN void take_turn(const W<N>& w, Board& board, Discards& discards, LastMove& 
 
 template <int N>
 GE_FN void pay(const W<N>& w, Reward& reward) {
-  reward.value = w.template get<Outcome>().reward;
+  reward.value = get<Outcome>(w).reward;
 }
 
 // ---- a new game
@@ -425,7 +423,7 @@ GE_FN void shuffle(const W<N>& w, Rows<Deck, DeckCard> deck) {
   const int size = w.params().deck_size;
   Sorted sorted;
   for (int four = 0; 4 * four < size; ++four) {
-    const Draw d = w.template draw<"shuffle">(four);
+    const Draw d = draw<"shuffle">(w, four);
     GE_UNROLL
     for (int k = 0; k < 4; ++k) {
       const int i = 4 * four + k;
@@ -455,7 +453,7 @@ GE_FN void begin_game(const W<N>& w, Board& board, Discards& discards, LastMove&
   board.deck_left = uint8_t(p.undealt);
   board.turns_left = uint8_t(p.player_count);
   if (p.random_start_player)
-    board.player = uint8_t(w.template draw<"first_player">(0).below(0, uint32_t(p.player_count)));
+    board.player = uint8_t(draw<"first_player">(w, 0).below(0, uint32_t(p.player_count)));
   discards = Discards{};
   last = LastMove{};
 }

@@ -50,11 +50,11 @@ inline std::string knowledge_text(const Params& p, const HandCard& card) {
 template <int N>
 std::string hand_text(const W<N>& w, int seat, int viewer) {
   const Params& p = w.params();
-  const Board board = w.template get<Board>();
+  const Board board = get<Board>(w);
   std::string text = player_of(p, board) == seat ? "> " : "  ";
   text += "player " + std::to_string(seat) + (seat == viewer ? " (you)\n" : "\n");
   for (int i = 0; i < p.hand_size; ++i) {
-    const HandCard card = w.template get<Hands<N>, HandCard>(seat * p.hand_size + i);
+    const HandCard card = get<Hands<N>, HandCard>(w, seat * p.hand_size + i);
     text += "    " + dim(std::to_string(i)) + " ";
     if (!is_held(card))
       text += dim("--") + "\n";
@@ -120,13 +120,13 @@ inline std::string ending_text(const Params& p, const Board& board) {
 template <int N>
 std::string table_text(const W<N>& w, int viewer) {
   const Params& p = w.params();
-  const Board board = w.template get<Board>();
+  const Board board = get<Board>(w);
   std::string text = "fireworks " + fireworks_text(p, board) + "  information " +
                      std::to_string(board.information_tokens) + "   lives " +
                      std::to_string(board.life_tokens) + "   deck " +
                      std::to_string(board.deck_left) + "\n";
-  text += "discards " + discards_text(p, w.template get<Discards>()) + "\n";
-  text += "last move: " + last_move_text(p, w.template get<LastMove>()) + "\n";
+  text += "discards " + discards_text(p, get<Discards>(w)) + "\n";
+  text += "last move: " + last_move_text(p, get<LastMove>(w)) + "\n";
   for (int seat = 0; seat < p.player_count; ++seat) text += hand_text(w, seat, viewer);
   return text + ending_text(p, board);
 }

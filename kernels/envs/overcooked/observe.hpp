@@ -129,7 +129,7 @@ GE_FN void show_planes(const W<T>& w, ByteRow& row, int me) {
   const Params& p = w.params();
   const int n = p.player_count;
   for (int other = 0; other < n; ++other) {
-    const Chef chef = w.template get<Chefs<T>, Chef>(other);
+    const Chef chef = get<Chefs<T>, Chef>(w, other);
     // The observer comes first, the others in order.
     const int k = other == me ? 0 : other < me ? other + 1 : other;
     const int at = chef.cell * p.planes;
@@ -139,7 +139,7 @@ GE_FN void show_planes(const W<T>& w, ByteRow& row, int me) {
   }
   for (int k = 0; k < p.surface_count; ++k) {
     const int cell = p.surface[k];
-    show_thing(p, row, cell, w.template get<Kitchen<T>, Thing>(cell));
+    show_thing(p, row, cell, get<Kitchen<T>, Thing>(w, cell));
   }
   const uint32_t end = w.max_steps(), step = w.step();
   if (p.encoding == kLossless26 && end != 0 && step + kUrgent > end)

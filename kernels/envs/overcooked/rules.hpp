@@ -277,7 +277,7 @@ GE_FN void interact(const W<T>& w, Takings& takings, Score& score, ChefRows<T> c
   takings = Takings{};
   for (int me = 0; me < p.player_count; ++me) {
     int shaped = 0;
-    if (w.template get<Chefs<T>, Move>(me).move == kInteract)
+    if (get<Chefs<T>, Move>(w, me).move == kInteract)
       shaped = use_place<T>(p, me, chefs, things, useful, takings, score);
     takings.shaped += shaped;
     earned.set(me, {shaped});
@@ -303,7 +303,7 @@ GE_FN void walk(const W<T>& w, ChefRows<T> chefs) {
   bool collide = false;
   for (int me = 0; me < p.player_count; ++me) {
     Chef chef = chefs.get(me);
-    const int move = w.template get<Chefs<T>, Move>(me).move;
+    const int move = get<Chefs<T>, Move>(w, me).move;
     if (move <= kWest) chef.facing = uint8_t(move);
     chefs.set(me, chef);
     const int to = wanted_cell(p, chef, move), border = to < chef.cell ? to : chef.cell;
@@ -316,7 +316,7 @@ GE_FN void walk(const W<T>& w, ChefRows<T> chefs) {
   if (collide) return;
   for (int me = 0; me < p.player_count; ++me) {
     Chef chef = chefs.get(me);
-    chef.cell = uint8_t(wanted_cell(p, chef, w.template get<Chefs<T>, Move>(me).move));
+    chef.cell = uint8_t(wanted_cell(p, chef, get<Chefs<T>, Move>(w, me).move));
     chefs.set(me, chef);
   }
 }
@@ -342,7 +342,7 @@ GE_FN void cook(const W<T>& w, Things<T> things) {
 template <class T>
 GE_FN void pay(const W<T>& w, Reward& reward, Parts& parts, const Earned& earned) {
   const Params& p = w.params();
-  const Takings takings = w.template get<Takings>();
+  const Takings takings = get<Takings>(w);
   parts = {float(takings.sparse), float(earned.shaped)};
   const float shaped = p.shaped_total != 0 ? float(takings.shaped) : parts.shaped;
   reward.value = parts.sparse + p.shaping_factor * shaped;
@@ -362,10 +362,10 @@ GE_FN void set_table(const W<T>& w, Slot cell, Thing& thing) {
   const Params& p = w.params();
   thing = Thing{};
   if (p.random_objects <= 0 || p.grid[cell.row] != kPot) return;
-  const Draw draw = w.template draw<"overcooked_pots">(cell.row);
-  if (draw.uniform(0) >= p.random_objects) return;
-  const int recipe = random_recipe(draw, 1);
-  const bool cooks = draw.uniform(3) < p.random_objects;
+  const Draw random = draw<"overcooked_pots">(w, cell.row);
+  if (random.uniform(0) >= p.random_objects) return;
+  const int recipe = random_recipe(random, 1);
+  const bool cooks = random.uniform(3) < p.random_objects;
   thing.item = uint8_t((cooks ? kSoup : kOpen) + recipe);
   thing.left = cooks ? p.time[recipe] : uint8_t{0};
 }
@@ -390,15 +390,14 @@ GE_FN void place_chefs(const W<T>& w, ChefRows<T> chefs) {
     Chef chef{p.start[me], kNorth, kNothing};
     if (p.random_positions != 0) {
       // The k-th floor cell that is free.
-      int k = int(w.template draw<"overcooked_starts">(me).below(0, uint32_t(p.floor_count - me)));
+      int k = int(draw<"overcooked_starts">(w, me).below(0, uint32_t(p.floor_count - me)));
       int at = 0;
       for (; at < p.floor_count; ++at)
         if (!taken.has(at) && k-- == 0) break;
       taken.add(at);
       chef.cell = p.floor[at];
     }
-    if (p.random_objects > 0)
-      chef.held = uint8_t(random_item(p, w.template draw<"overcooked_hands">(me)));
+    if (p.random_objects > 0) chef.held = uint8_t(random_item(p, draw<"overcooked_hands">(w, me)));
     chefs.set(me, chef);
   }
 }

@@ -61,7 +61,7 @@ Scene kitchen_scene(const W<T>& w) {
     const int column = cell / p.height, row = cell % p.height, place = p.grid[cell];
     if (place == kFloor) continue;
     board.put(column, row, Piece::kSquare, 0.5f, kPlaceColours[place]);
-    const Thing thing = w.template get<Kitchen<T>, Thing>(cell);
+    const Thing thing = get<Kitchen<T>, Thing>(w, cell);
     if (place == kPot)
       put_pot(board, column, row, thing);
     else
@@ -71,7 +71,7 @@ Scene kitchen_scene(const W<T>& w) {
       put_item(board, column, row, place - kOnions + kOnion);
   }
   for (int number = 0; number < p.player_count; ++number)
-    put_chef(board, p, number, w.template get<Chefs<T>, Chef>(number));
+    put_chef(board, p, number, get<Chefs<T>, Chef>(w, number));
   Scene scene;
   scene.board = std::move(board);
   return scene;

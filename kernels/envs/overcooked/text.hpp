@@ -60,9 +60,9 @@ std::string grid_text(const W<T>& w, int viewer) {
   for (int y = 0; y < p.height; ++y) {
     for (int x = 0; x < p.width; ++x) {
       const int cell = x * p.height + y;
-      std::string shown = place_text(p, cell, w.template get<Kitchen<T>, Thing>(cell));
+      std::string shown = place_text(p, cell, get<Kitchen<T>, Thing>(w, cell));
       for (int i = 0; i < p.player_count; ++i) {
-        const Chef chef = w.template get<Chefs<T>, Chef>(i);
+        const Chef chef = get<Chefs<T>, Chef>(w, i);
         if (chef.cell == cell) shown = chef_text(chef, i, i == viewer);
       }
       text += shown;
@@ -80,12 +80,12 @@ std::string world_text(const W<T>& w, int viewer) {
   text +=
       "[  ] counter, onio/toma/dish: dispensers, serv: window, P: pot with o, t or steps left\n";
   for (int i = 0; i < p.player_count; ++i) {
-    const Chef chef = w.template get<Chefs<T>, Chef>(i);
+    const Chef chef = get<Chefs<T>, Chef>(w, i);
     text += "chef " + std::to_string(i) + (i == viewer ? " (you) faces " : " faces ") +
             kDirections[chef.facing & 3] + ", holds " + item_name(chef.held) + "\n";
   }
   for (int k = 0; k < p.pot_count; ++k) {
-    const Thing pot = w.template get<Kitchen<T>, Thing>(p.surface[k]);
+    const Thing pot = get<Kitchen<T>, Thing>(w, p.surface[k]);
     if (pot.item == kNothing) continue;
     text += "pot at column " + std::to_string(p.surface[k] / p.height + 1) + ", line " +
             std::to_string(p.surface[k] % p.height + 1) + ": " + recipe_name(recipe_of(pot.item)) +
@@ -101,7 +101,7 @@ std::string world_text(const W<T>& w, int viewer) {
     orders += recipe_name(recipe) + " pays " + std::to_string(p.value[recipe]);
   }
   text += "orders: " + orders;
-  const Score score = w.template get<Score>();
+  const Score score = get<Score>(w);
   return text + "\nstep " + std::to_string(w.step()) +
          (w.max_steps() == 0 ? "" : " of " + std::to_string(w.max_steps())) + ", score " +
          std::to_string(score.score) + " for " + std::to_string(score.soups) + " soups\n";

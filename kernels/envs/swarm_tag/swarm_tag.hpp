@@ -74,7 +74,7 @@ using W = World<Schema>;
 
 GE_FN void begin(const W& w, Slot me, Position& at, Course& course) {
   const Params& p = w.params();
-  spatial::start(p.grid.square, kind_of(p, me.row).abilities, w.draw<"start">(me.row), at, course);
+  spatial::start(p.grid.square, kind_of(p, me.row).abilities, draw<"start">(w, me.row), at, course);
 }
 
 GE_FN void move(const W& w, Slot me, Position& at, Course& course, const Steer& action) {

@@ -36,9 +36,8 @@ struct Sight {
 template <class T>
 GE_FN Sight sight_of(const W<T>& w, int agent) {
   using P = Players<T>;
-  return {w.template get<P, X>(agent).value, w.template get<P, Y>(agent).value,
-          w.template get<P, Speed>(agent).value, w.template get<P, Acceleration>(agent).value,
-          w.template get<P, Heading>(agent).value};
+  return {get<P, X>(w, agent).value, get<P, Y>(w, agent).value, get<P, Speed>(w, agent).value,
+          get<P, Acceleration>(w, agent).value, get<P, Heading>(w, agent).value};
 }
 template <class T>
 GE_FN float time_of(const W<T>& w) {
@@ -63,8 +62,8 @@ GE_FN void show(const W<T>& w, FloatRow& row, int k, int count, const Sight& own
   put(2, (it.speed - own.speed) * p.per_speed);
   put(3, (it.acceleration - own.acceleration) * p.per_speed);
   put(4, (it.heading - own.heading) * (1.0f / kTwoPi));
-  put(5, float(int32_t(w.template get<P, Role>(other).value)));
-  put(6, float(int32_t(w.template get<P, Seen>(other).value)));
+  put(5, float(int32_t(get<P, Role>(w, other).value)));
+  put(6, float(int32_t(get<P, Seen>(w, other).value)));
 }
 
 // ---- all others
@@ -85,7 +84,7 @@ template <class T, class C>
 GE_FN void show_numbers(const W<T>& w, FloatRow& row, int feature, const Range& range, float scale,
                         float own) {
   row.fill(feature * w.params().seen_count + range.k, range.count, [&](int i) GE_LAMBDA {
-    return (float(w.template get<Players<T>, C>(range.first + i).value) - own) * scale;
+    return (float(get<Players<T>, C>(w, range.first + i).value) - own) * scale;
   });
 }
 template <class T>
@@ -138,11 +137,11 @@ struct Look {
 template <class T>
 GE_FN uint32_t distance_to(const W<T>& w, const Look& look, int agent) {
   using P = Players<T>;
-  const uint32_t bits = ordered(distance_squared(look.x, look.y, w.template get<P, X>(agent).value,
-                                                 w.template get<P, Y>(agent).value));
+  const uint32_t bits = ordered(
+      distance_squared(look.x, look.y, get<P, X>(w, agent).value, get<P, Y>(w, agent).value));
   const bool listed = (bits < look.last_distance) |
                       ((bits == look.last_distance) & (uint32_t(agent) < look.last_count));
-  const bool out = (w.template get<P, Seen>(agent).value == 0) | (agent == look.me) | listed;
+  const bool out = (get<P, Seen>(w, agent).value == 0) | (agent == look.me) | listed;
   return select(out, kNever, bits);
 }
 

@@ -151,10 +151,9 @@ inline constexpr uint32_t kNever = 0xffffffffu;
 template <class T>
 GE_FN uint32_t reach(const W<T>& w, float x, float y, int agent) {
   using P = Players<T>;
-  const float square =
-      distance_squared(x, y, w.template get<P, X>(agent).value, w.template get<P, Y>(agent).value);
+  const float square = distance_squared(x, y, get<P, X>(w, agent).value, get<P, Y>(w, agent).value);
   // All bits set where there is no tagger; a select here keeps g++ from seeing a minimum.
-  return ordered(square) | (w.template get<P, Role>(agent).value - 1u);
+  return ordered(square) | (get<P, Role>(w, agent).value - 1u);
 }
 /// Out of line, for a large world: a loop over the agents vectorises where no other is around it.
 template <class T>
@@ -202,7 +201,7 @@ GE_FN int32_t catches(const W<T>& w, int me) {
   int32_t sum = 0;
   GE_UNROLL
   for (int agent = 0; agent < T::agents; ++agent) {
-    const bool mine = w.template get<Players<T>, Catcher>(agent).agent == me;
+    const bool mine = get<Players<T>, Catcher>(w, agent).agent == me;
     sum += select(mine & (agent < count), 1, 0);
   }
   return sum;
@@ -212,7 +211,7 @@ GE_NOINLINE int32_t catches_in_crowd(const W<T>& world, int me) {
   const W<T> w = world;
   int32_t sum = 0;
   for (int agent = 0; agent < w.params().agent_count; ++agent)
-    sum += w.template get<Players<T>, Catcher>(agent).agent == me ? 1 : 0;
+    sum += get<Players<T>, Catcher>(w, agent).agent == me ? 1 : 0;
   return sum;
 }
 
@@ -253,7 +252,7 @@ GE_FN void end_without_runners(const W<T>&, int32_t running, Verdict& verdict) {
 template <class T>
 GE_FN void place(const W<T>& w, Slot me, X& x, Y& y, Heading& heading) {
   const Params& p = w.params();
-  const Draw own = w.template draw<"tag_start">(me.row);
+  const Draw own = draw<"tag_start">(w, me.row);
   const Draw all = shared_draw(p.start_seed, me.row);
   const Draw draw = p.resample != 0 ? own : all;
   x.value = p.side * draw.uniform(0), y.value = p.side * draw.uniform(1);

@@ -10,11 +10,11 @@ namespace gpu_envs::envs::tag_continuous {
 template <class T>
 Piece piece_of(const W<T>& w, int agent) {
   using P = Players<T>;
-  const bool tagger = w.template get<P, Role>(agent).value != 0;
-  const bool plays = w.template get<P, InGame>(agent).value != 0;
+  const bool tagger = get<P, Role>(w, agent).value != 0;
+  const bool plays = get<P, InGame>(w, agent).value != 0;
   Piece piece;
-  piece.x = w.template get<P, X>(agent).value, piece.y = w.template get<P, Y>(agent).value;
-  piece.heading = w.template get<P, Heading>(agent).value;
+  piece.x = get<P, X>(w, agent).value, piece.y = get<P, Y>(w, agent).value;
+  piece.heading = get<P, Heading>(w, agent).value;
   piece.radius = w.params().side * (!plays ? 0.006f : tagger ? 0.016f : 0.012f);
   piece.kind = plays ? Piece::kArrow : Piece::kDisc;
   piece.colour = !plays ? palette::kFaded : tagger ? palette::kRed : palette::kBlue;
@@ -32,9 +32,9 @@ Scene world_scene(const W<T>& w) {
   std::vector<Piece> left, runners, taggers;
   for (int agent = 0; agent < p.agent_count; ++agent) {
     const Piece piece = piece_of<T>(w, agent);
-    if (w.template get<Players<T>, InGame>(agent).value == 0) {
+    if (get<Players<T>, InGame>(w, agent).value == 0) {
       left.push_back(piece);
-    } else if (w.template get<Players<T>, Role>(agent).value == 0) {
+    } else if (get<Players<T>, Role>(w, agent).value == 0) {
       runners.push_back(piece);
     } else {
       taggers.push_back(piece);

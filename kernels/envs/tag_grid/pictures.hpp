@@ -17,7 +17,7 @@ std::string board_text(const W<N>& w, int viewer) {
   const int scale = p.grid_length / kTextSide + 1, side = p.grid_length / scale + 1;
   std::vector<int> taggers(size_t(side * side));
   const auto square = [&](int agent) {
-    const Position at = w.template get<Players<N>, Position>(agent);
+    const Position at = get<Players<N>, Position>(w, agent);
     return size_t(min(at.y, p.grid_length) / scale * side + min(at.x, p.grid_length) / scale);
   };
   for (int agent = 0; agent < p.num_taggers; ++agent) ++taggers[square(agent)];
@@ -71,9 +71,9 @@ Scene board_scene(const W<N>& w) {
     return cells[int64_t{at.x} << 32 | at.y];
   };
   for (int agent = 0; agent <= p.num_taggers; ++agent)
-    ++sharers(w.template get<Players<N>, Position>(agent)).count;
+    ++sharers(get<Players<N>, Position>(w, agent)).count;
   for (int agent = 0; agent <= p.num_taggers; ++agent) {
-    const Position at = w.template get<Players<N>, Position>(agent);
+    const Position at = get<Players<N>, Position>(w, agent);
     Piece piece = piece_of(at, sharers(at));
     piece.colour = agent == p.num_taggers ? palette::kBlue : palette::kRed;
     board.pieces.push_back(piece);

@@ -32,9 +32,9 @@ GE_FN bool has_pool(const W<N>& w) {
 template <int N>
 GE_FN void place_from_pool(const W<N>& w, Slot agent, Position& at) {
   const Params& p = w.params();
-  const Identity id = w.template get<Identity>();
+  const Identity id = get<Identity>(w);
   constexpr uint32_t stream = Name("tag_pool").hash();
-  const uint32_t row = w.template draw<"tag_start">(0).below(0, uint32_t(p.pool_size));
+  const uint32_t row = draw<"tag_start">(w, 0).below(0, uint32_t(p.pool_size));
   const Draw drawn = ge::draw(id.seed_low, id.seed_high, 0, 0, 0, stream, uint32_t(agent.row), row);
   const int x = p.pool_low + int(drawn.below(0, uint32_t(p.pool_span)));
   const int y = p.pool_low + int(drawn.below(1, uint32_t(p.pool_span)));
@@ -56,7 +56,7 @@ GE_FN void move(const W<N>& w, Position& at, Bump& bump, const Step& step) {
 template <int N>
 GE_FN int32_t touches(const W<N>& w, Slot agent, const Position& at) {
   const int runner = w.params().num_taggers;
-  const Position its = w.template get<Players<N>, Position>(runner);
+  const Position its = get<Players<N>, Position>(w, runner);
   return int(agent.row != runner) & int(at.x == its.x) & int(at.y == its.y);
 }
 template <int N>
@@ -68,7 +68,7 @@ GE_FN void judge(const W<N>&, int32_t touched, Verdict& verdict) {
 template <int N>
 GE_FN void pay(const W<N>& w, Slot agent, Reward& reward, const Bump& bump) {
   const Pay tagger = w.params().tagger, runner = w.params().runner;
-  const bool tagged = w.template get<Verdict>().terminated != 0, hit = bump.hit != 0;
+  const bool tagged = get<Verdict>(w).terminated != 0, hit = bump.hit != 0;
   const float chases = select(tagged, select(hit, tagger.tagged_bumped, tagger.tagged),
                               select(hit, tagger.bumped, tagger.quiet));
   const float runs = select(tagged, select(hit, runner.tagged_bumped, runner.tagged),
@@ -101,7 +101,7 @@ struct Closest {
 template <int N>
 GE_FN uint64_t closeness(const W<N>& w, Slot agent, const Position& at) {
   const int runner = w.params().num_taggers;
-  const Position its = w.template get<Players<N>, Position>(runner);
+  const Position its = get<Players<N>, Position>(w, runner);
   const int x = at.x - its.x, y = at.y - its.y;
   // One number, so that the least is the nearest and of equals the lowest, in any order.
   const uint64_t key = uint64_t(uint32_t(x * x + y * y)) << 32 | uint32_t(agent.row);
@@ -150,10 +150,8 @@ GE_FN float time_share(const W<N>& w) {
 template <int N>
 GE_FN void fill_everybody(const W<N>& w, FloatRow& row, int me) {
   const int taggers = w.params().num_taggers, agents = taggers + 1;
-  row.fill(0, agents,
-           [&w](int k) GE_LAMBDA { return w.template get<Players<N>, ShareX>(k).value; });
-  row.fill(agents, agents,
-           [&w](int k) GE_LAMBDA { return w.template get<Players<N>, ShareY>(k).value; });
+  row.fill(0, agents, [&w](int k) GE_LAMBDA { return get<Players<N>, ShareX>(w, k).value; });
+  row.fill(agents, agents, [&w](int k) GE_LAMBDA { return get<Players<N>, ShareY>(w, k).value; });
   row.fill(2 * agents, agents, [taggers](int k) GE_LAMBDA { return k == taggers ? 1.0f : 0.0f; });
   row.fill(3 * agents, agents, [me](int k) GE_LAMBDA { return k == me ? 1.0f : 0.0f; });
   const float time = time_share<N>(w);
@@ -173,11 +171,11 @@ template <int N>
 GE_FN void show_nearest(const W<N>& w, FloatRow& row, Slot me) {
   const int runner = w.params().num_taggers;
   const bool runs = me.row == runner;
-  const int other = runs ? int(w.template get<Nearest>().tagger) : runner;
-  row.set(0, w.template get<Players<N>, ShareX>(me.row).value);
-  row.set(1, w.template get<Players<N>, ShareY>(me.row).value);
-  row.set(2, w.template get<Players<N>, ShareX>(other).value);
-  row.set(3, w.template get<Players<N>, ShareY>(other).value);
+  const int other = runs ? int(get<Nearest>(w).tagger) : runner;
+  row.set(0, get<Players<N>, ShareX>(w, me.row).value);
+  row.set(1, get<Players<N>, ShareY>(w, me.row).value);
+  row.set(2, get<Players<N>, ShareX>(w, other).value);
+  row.set(3, get<Players<N>, ShareY>(w, other).value);
   row.set(4, runs ? 1.0f : 0.0f);
   row.set(5, time_share<N>(w));
 }

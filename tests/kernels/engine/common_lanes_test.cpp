@@ -41,11 +41,11 @@ using W = World<Schema>;
 static_assert(has_common<Schema>);
 
 void begin(const W& w, Place& place) {
-  place.start = place.at = w.draw<"start">(0).below(0, 1000);
+  place.start = place.at = draw<"start">(w, 0).below(0, 1000);
 }
 // Draws in every step, and ends one episode in eight.
 void walk(const W& w, Place& place, Ending& ending, const Push& push) {
-  const Draw d = w.draw<"walk">(0);
+  const Draw d = draw<"walk">(w, 0);
   place.at += uint32_t(push.by) + d.below(0, 5);
   ending.terminated = d.below(1, 8) == 0 ? 1u : 0u;
 }

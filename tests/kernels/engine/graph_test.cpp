@@ -263,7 +263,7 @@ using W = World<ListSchema>;
 using Table = Numbers<9>;
 
 bool is_negative(const W& w, int i) {
-  return w.get<Table, Number>(i).value < 0;
+  return get<Table, Number>(w, i).value < 0;
 }
 void make_hit(const W&, int i, Hit& hit) {
   hit = {i, hit.second - 1};
@@ -272,13 +272,13 @@ int nine(const W&) {
   return 9;
 }
 bool has_negative_product(const W& w, int a, int b) {
-  return w.get<Table, Number>(a).value * w.get<Table, Number>(b).value < 0;
+  return get<Table, Number>(w, a).value * get<Table, Number>(w, b).value < 0;
 }
 void make_couple(const W&, int a, int b, Hit& couple) {
   couple = {a, b};
 }
 int first_number(const W& w) {
-  return int(w.get<Table, Number>(0).value);
+  return int(get<Table, Number>(w, 0).value);
 }
 void make_index(const W&, int i, Hit& hit) {
   hit = {i, 0};
@@ -287,7 +287,7 @@ void clear(const W&, Results& results) {
   results = Results{};
 }
 bool is_even(const W& w, const Results&) {
-  return int(w.get<Table, Number>(2).value) % 2 == 0;
+  return int(get<Table, Number>(w, 2).value) % 2 == 0;
 }
 void mark(const W&, Results& results) {
   results.count = results.count + 100;

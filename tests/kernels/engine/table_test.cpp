@@ -54,7 +54,7 @@ struct Schema {
 using W = World<Schema>;
 
 bool is_doomed(const W& w, Slot slot, const Thing&) {
-  return (w.get<Plan_>().doomed[slot.row / 32] >> (slot.row % 32) & 1u) != 0;
+  return (get<Plan_>(w).doomed[slot.row / 32] >> (slot.row % 32) & 1u) != 0;
 }
 int born(const W&, const Plan_& plan) {
   return plan.born;

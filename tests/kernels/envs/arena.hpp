@@ -250,7 +250,7 @@ using W = World<Schema>;
 // ---- rules: acting
 
 GE_FN bool is_out(const W& w, int fighter) {
-  return (w.get<Fighters, Fate>(fighter).bits & Fate::kGone) != 0;
+  return (get<Fighters, Fate>(w, fighter).bits & Fate::kGone) != 0;
 }
 
 GE_FN void steer(const W&, Speed& speed, const Steer& action) {
@@ -272,19 +272,19 @@ GE_FN void pull_trigger(const W& w, Slot fighter, Ammo& ammo, Heat& heat, const 
 
 GE_FN int firing_count(const W& w) {
   int count = 0;
-  for (int i = 0; i < w.count<Fighters>(); ++i) count += w.get<Fighters, Ammo>(i).firing;
+  for (int i = 0; i < row_count<Fighters>(w); ++i) count += get<Fighters, Ammo>(w, i).firing;
   return count;
 }
 // The k-th new shot belongs to the k-th fighter that fires.
 GE_FN void fire(const W& w, int k, Body& body, Speed& speed, Shot& shot) {
   int owner = 0;
-  for (int i = 0, seen = 0; i < w.count<Fighters>(); ++i) {
-    const bool firing = w.get<Fighters, Ammo>(i).firing != 0;
+  for (int i = 0, seen = 0; i < row_count<Fighters>(w); ++i) {
+    const bool firing = get<Fighters, Ammo>(w, i).firing != 0;
     owner = firing && seen == k ? i : owner;
     seen += firing ? 1 : 0;
   }
-  const Body from = w.get<Fighters, Body>(owner);
-  const Draw d = w.draw<"aim">(owner);
+  const Body from = get<Fighters, Body>(w, owner);
+  const Draw d = draw<"aim">(w, owner);
   body = {from.x, from.y, 0.05f};
   speed = {0.5f * d.uniform(0) - 0.25f, 0.5f * d.uniform(1) - 0.25f};
   shot = {owner, 0};
@@ -292,11 +292,11 @@ GE_FN void fire(const W& w, int k, Body& body, Speed& speed, Shot& shot) {
 
 GE_FN void lock_on(const W& w, Slot fighter, Lock& lock, const Ammo& ammo) {
   if (ammo.firing == 0) return;
-  for (int row = 0; row < w.count<Shots>(); ++row) {
-    if (!w.alive<Shots>(row)) continue;
-    const Shot shot = w.get<Shots, Shot>(row);
+  for (int row = 0; row < row_count<Shots>(w); ++row) {
+    if (!alive<Shots>(w, row)) continue;
+    const Shot shot = get<Shots, Shot>(w, row);
     if (shot.owner != fighter.row || shot.age != 0) continue;
-    const Handle<Shots> handle = w.handle<Shots>(row);
+    const Handle<Shots> handle = handle_of<Shots>(w, row);
     lock = {handle.slot, handle.generation};
   }
 }
@@ -318,24 +318,24 @@ GE_FN bool overlap(const Body& a, const Body& b) {
   return dx * dx + dy * dy < reach * reach;
 }
 GE_FN bool fighters_touch(const W& w, int a, int b) {
-  return overlap(w.get<Fighters, Body>(a), w.get<Fighters, Body>(b)) & !is_out(w, a) &
+  return overlap(get<Fighters, Body>(w, a), get<Fighters, Body>(w, b)) & !is_out(w, a) &
          !is_out(w, b);
 }
 GE_FN void make_contact(const W& w, int a, int b, Contact& contact) {
-  contact = contact_of(w.get<Fighters, Body>(a), w.get<Fighters, Body>(b), a, b);
+  contact = contact_of(get<Fighters, Body>(w, a), get<Fighters, Body>(w, b), a, b);
 }
 GE_FN bool box_touches(const W& w, int fighter, int box) {
-  return overlap(w.get<Fighters, Body>(fighter), w.get<Boxes, Body>(box)) & !is_out(w, fighter);
+  return overlap(get<Fighters, Body>(w, fighter), get<Boxes, Body>(w, box)) & !is_out(w, fighter);
 }
 GE_FN void make_box_contact(const W& w, int fighter, int box, Contact& contact) {
-  contact = contact_of(w.get<Fighters, Body>(fighter), w.get<Boxes, Body>(box), fighter,
+  contact = contact_of(get<Fighters, Body>(w, fighter), get<Boxes, Body>(w, box), fighter,
                        Fighters::capacity + box);
 }
 
 template <class T>
 GE_FN void add_pushes(const W& w, int id, Push& push) {
-  for (int i = 0; i < w.count<T>(); ++i) {
-    const Contact c = w.get<T, Contact>(i);
+  for (int i = 0; i < row_count<T>(w); ++i) {
+    const Contact c = get<T, Contact>(w, i);
     const float sign = c.first == id ? 1.0f : c.second == id ? -1.0f : 0.0f;
     push.x = push.x + sign * c.x;
     push.y = push.y + sign * c.y;
@@ -373,36 +373,37 @@ GE_FN void grow_older(const W&, Shot& shot) {
   shot.age = shot.age + 1;
 }
 GE_FN bool shot_hits(const W& w, int shot, int fighter) {
-  return overlap(w.get<Shots, Body>(shot), w.get<Fighters, Body>(fighter)) & !is_out(w, fighter) &
-         (w.get<Shots, Shot>(shot).owner != fighter);
+  return overlap(get<Shots, Body>(w, shot), get<Fighters, Body>(w, fighter)) & !is_out(w, fighter) &
+         (get<Shots, Shot>(w, shot).owner != fighter);
 }
 GE_FN void make_hit(const W&, int shot, int fighter, Hit& hit) {
   hit = {shot, fighter};
 }
 GE_FN void hurt(const W& w, Slot fighter, Health& health) {
-  for (int i = 0; i < w.count<Hits>(); ++i)
-    health.value = health.value - (w.get<Hits, Hit>(i).fighter == fighter.row ? 0.3f : 0.0f);
+  for (int i = 0; i < row_count<Hits>(w); ++i)
+    health.value = health.value - (get<Hits, Hit>(w, i).fighter == fighter.row ? 0.3f : 0.0f);
 }
 GE_FN bool is_spent(const W& w, Slot slot, const Shot& shot, const Body& body) {
   bool spent = (shot.age > 9) | (abs(body.x) > w.params().size) | (abs(body.y) > w.params().size);
-  for (int i = 0; i < w.count<Hits>(); ++i) spent = spent | (w.get<Hits, Hit>(i).shot == slot.row);
+  for (int i = 0; i < row_count<Hits>(w); ++i)
+    spent = spent | (get<Hits, Hit>(w, i).shot == slot.row);
   return spent;
 }
 
 // Sparks fly where shots hit, more than there is room for: two of each hit, then some go out, then
 // more come.
 GE_FN int spark_count(const W& w) {
-  return 2 * w.count<Hits>();
+  return 2 * row_count<Hits>(w);
 }
 GE_FN void make_spark(const W& w, int k, Spark& spark) {
-  const Hit hit = w.get<Hits, Hit>(k / 2);
+  const Hit hit = get<Hits, Hit>(w, k / 2);
   spark = {0.1 * (hit.fighter + 1) + 0.01 * k, k / 2, k % 2};
 }
 GE_FN bool is_cold(const W&, Slot slot, const Spark& spark) {
   return (spark.kind == 0) & (slot.row != 2);
 }
 GE_FN int late_spark_count(const W& w) {
-  return w.count<Hits>() > 0 ? 1 : 0;
+  return row_count<Hits>(w) > 0 ? 1 : 0;
 }
 GE_FN void make_late_spark(const W&, int, Spark& spark) {
   spark = {0.7, -1, 1};
@@ -439,14 +440,14 @@ GE_FN void end_round(const W&, Pass& pass) {
 
 constexpr int kRays = 2;
 GE_FN int ray_count(const W& w) {
-  return kRays * w.count<Fighters>();
+  return kRays * row_count<Fighters>(w);
 }
 GE_FN void cast_ray(const W& w, int i, Ray& ray) {
   const int fighter = i / kRays;
-  const Body from = w.get<Fighters, Body>(fighter);
+  const Body from = get<Fighters, Body>(w, fighter);
   float nearest = 10.0f;
-  for (int box = 0; box < w.count<Boxes>(); ++box) {
-    const Body body = w.get<Boxes, Body>(box);
+  for (int box = 0; box < row_count<Boxes>(w); ++box) {
+    const Body body = get<Boxes, Body>(w, box);
     const float along = i % kRays == 0 ? body.x - from.x : body.y - from.y;
     const float across = i % kRays == 0 ? body.y - from.y : body.x - from.x;
     nearest = (abs(across) < body.radius) & (abs(along) < nearest) ? abs(along) : nearest;
@@ -457,10 +458,10 @@ GE_FN float ray_length(const W&, const Ray& ray) {
   return ray.distance;
 }
 GE_FN bool is_short(const W& w, int ray) {
-  return w.get<Rays, Ray>(ray).distance < 1.0f;
+  return get<Rays, Ray>(w, ray).distance < 1.0f;
 }
 GE_FN void make_warning(const W& w, int ray, Hit& warning) {
-  warning = {-1 - ray, w.get<Rays, Ray>(ray).fighter};
+  warning = {-1 - ray, get<Rays, Ray>(w, ray).fighter};
 }
 GE_FN void store_nearest(const W&, float value, Tally& tally) {
   tally.nearest = value;
@@ -497,15 +498,15 @@ GE_FN bool is_alarmed(const W&, const Tally& tally) {
   return tally.alarms != 0;
 }
 GE_FN void panic(const W& w, Slot fighter, Health& health) {
-  const int32_t alarms = w.get<Tally>().alarms;
+  const int32_t alarms = get<Tally>(w).alarms;
   health.value = health.value - ((alarms >> fighter.row & 1) != 0 ? 0.05f : 0.0f);
 }
 
 GE_FN bool is_wounded(const W& w, int fighter) {
-  return fighter < w.count<Fighters>() && w.get<Fighters, Health>(fighter).value < 0.75f;
+  return fighter < row_count<Fighters>(w) && get<Fighters, Health>(w, fighter).value < 0.75f;
 }
 GE_FN void make_mark(const W& w, int fighter, Mark& mark) {
-  const Body body = w.get<Fighters, Body>(fighter);
+  const Body body = get<Fighters, Body>(w, fighter);
   mark = {body.x, body.y, w.step()};
 }
 
@@ -513,14 +514,14 @@ GE_FN void judge(const W& w, Reward& reward, Ending& ending, const Health& healt
                  const Lock& lock) {
   const Handle<Shots> handle{lock.slot, lock.generation};
   const float flying = w.alive(handle) ? 0.5f : 0.0f;
-  const float warned = 0.001f * float(w.count<Warnings>());
-  reward.value = 0.1f * health.value + flying - 0.01f * w.get<Tally>().nearest - warned;
+  const float warned = 0.001f * float(row_count<Warnings>(w));
+  reward.value = 0.1f * health.value + flying - 0.01f * get<Tally>(w).nearest - warned;
   ending.terminated = health.value <= 0.0f ? 1u : 0u;
   ending.truncated = (ammo.shots == 0) & (w.step() > 12) ? 1u : 0u;
 }
 // The last one standing ends the game for itself too.
 GE_FN void judge_world(const W& w, Verdict& verdict, const Tally& tally) {
-  verdict.terminated = (tally.alive <= 1) & (w.count<Fighters>() > 1) ? 1u : 0u;
+  verdict.terminated = (tally.alive <= 1) & (row_count<Fighters>(w) > 1) ? 1u : 0u;
   verdict.truncated = tally.energy > 0.15f ? 1u : 0u;
 }
 
@@ -529,7 +530,7 @@ GE_FN void judge_world(const W& w, Verdict& verdict, const Tally& tally) {
 // lint: allow parameters: a system names its components
 GE_FN void place_fighter(const W& w, Slot slot, Body& body, Speed& speed, Solid& solid,
                          Health& health, Ammo& ammo, Lock& lock, Heat& heat) {
-  const Draw d = w.draw<"place">(slot.row);
+  const Draw d = draw<"place">(w, slot.row);
   const float reach = w.params().size * w.options().spread;
   body = {reach * (2.0f * d.uniform(0) - 1.0f), reach * (2.0f * d.uniform(1) - 1.0f), 0.3f};
   speed = {0.2f * d.uniform(2) - 0.1f, 0.2f * d.uniform(3) - 0.1f};
@@ -540,7 +541,7 @@ GE_FN void place_fighter(const W& w, Slot slot, Body& body, Speed& speed, Solid&
   heat = {0.25 * slot.row, 0.0};
 }
 GE_FN float box_place(const W& w, int row, int axis) {
-  return w.params().size * (2.0f * w.draw<"boxes">(row, 1).uniform(axis) - 1.0f);
+  return w.params().size * (2.0f * draw<"boxes">(w, row, 1).uniform(axis) - 1.0f);
 }
 GE_FN void place_body(const W& w, Slot slot, Body& body, Speed& speed, Solid& solid) {
   body = {box_place(w, slot.row, 0), box_place(w, slot.row, 1), 0.4f};
@@ -552,7 +553,7 @@ GE_FN void clear_board(const W&, Tally& tally, Ledger& ledger) {
   ledger = Ledger{};
 }
 GE_FN void make_stray(const W& w, int k, Body& body, Speed& speed, Shot& shot) {
-  const Draw d = w.draw<"strays">(k);
+  const Draw d = draw<"strays">(w, k);
   body = {d.uniform(0), d.uniform(1), 0.05f};
   speed = {0.1f, -0.1f};
   shot = {-1, 0};
@@ -595,11 +596,11 @@ GE_FN void observe(const W& w, Observation& row, Slot slot, const Body& body, co
   row.flags[0] = (ammo.cooldown == 0) & (ammo.shots != 0) ? 1.0f : 0.0f;
   row.flags[1] = w.alive(Handle<Shots>{lock.slot, lock.generation}) ? 1.0f : 0.0f;
   row.flags[2] = w.params().walls ? 1.0f : 0.0f;
-  for (int i = 0; i < w.count<Fighters>(); ++i)
-    row.flags[3 + i] = (i != slot.row) & overlap(body, w.get<Fighters, Body>(i)) ? 1.0f : 0.0f;
-  const int marks = w.count<Marks>();
+  for (int i = 0; i < row_count<Fighters>(w); ++i)
+    row.flags[3 + i] = (i != slot.row) & overlap(body, get<Fighters, Body>(w, i)) ? 1.0f : 0.0f;
+  const int marks = row_count<Marks>(w);
   row.marks[0] = float(marks);
-  row.marks[1] = marks > 0 ? float(w.get<Marks, Mark>(marks - 1).born) : 0.0f;
+  row.marks[1] = marks > 0 ? float(get<Marks, Mark>(w, marks - 1).born) : 0.0f;
 }
 GE_FN void mask_actions(const W&, ActionMask& row, const Body&, const Ammo& ammo) {
   for (int choice = 0; choice < 6; ++choice) row.legal[choice] = 1;
@@ -607,7 +608,7 @@ GE_FN void mask_actions(const W&, ActionMask& row, const Body&, const Ammo& ammo
 }
 GE_FN void show_state(const W& w, State& row, const Tally& tally, const Ledger& ledger) {
   int shots = 0;
-  for (int i = 0; i < w.count<Shots>(); ++i) shots += w.alive<Shots>(i) ? 1 : 0;
+  for (int i = 0; i < row_count<Shots>(w); ++i) shots += alive<Shots>(w, i) ? 1 : 0;
   row = {double(tally.energy), ledger.heat, double(shots)};
 }
 

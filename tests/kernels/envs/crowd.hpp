@@ -92,11 +92,11 @@ struct Schema {
 using W = World<Schema>;
 
 GE_FN void scatter(const W& w, Slot me, Position& at) {
-  const Draw draw = w.draw<"scatter">(me.row);
+  const Draw random = draw<"scatter">(w, me.row);
   const float side = w.params().grid.square.side, spread = w.params().spread * side;
   // Across the seam of a torus, or in the far corner.
   const float from = select(w.params().corner != 0, side - spread, -0.5f * spread);
-  const float x = from + draw.uniform(0) * spread, y = from + draw.uniform(1) * spread;
+  const float x = from + random.uniform(0) * spread, y = from + random.uniform(1) * spread;
   at = {spatial::wrapped({side, 0.5f * side}, x), spatial::wrapped({side, 0.5f * side}, y)};
 }
 GE_FN void walk(const W& w, Position& at, const Walk& walk) {

@@ -109,25 +109,25 @@ using W = World<Schema>;
 // ---- the mistakes
 
 GE_FN void add_to_total(const W& w, const Number& number) {
-  w.engine().store<Board, Total>(0, {w.get<Total>().value + number.value});
+  w.engine().store<Board, Total>(0, {get<Total>(w).value + number.value});
 }
 GE_FN void follow_neighbour(const W& w, Slot slot, Number& number) {
-  number.value = 0.5f * number.value + w.get<Group, Number>((slot.row + 1) % 4).value;
+  number.value = 0.5f * number.value + get<Group, Number>(w, (slot.row + 1) % 4).value;
 }
 GE_FN bool is_first(const W& w, int) {
-  return w.count<Notes>() == 0;
+  return row_count<Notes>(w) == 0;
 }
 GE_FN void make_note(const W&, int i, Note& note) {
   note = {i};
 }
 GE_FN bool has_neighbour(const W& w, Slot slot, const Note&) {
-  return w.get<Things, Note>((slot.row + 1) % 4).index != 0;
+  return get<Things, Note>(w, (slot.row + 1) % 4).index != 0;
 }
 GE_FN void add_memo(const W&, Number& number, const Memo& memo) {
   number.value = number.value + memo.value;
 }
 GE_FN void read_note(const W& w, Total& total) {
-  total.value = float(w.get<Notes, Note>(1).index);
+  total.value = float(get<Notes, Note>(w, 1).index);
 }
 GE_FN void write_draft(const W&, Draft& draft) {
   draft.value = 1.0f;
@@ -136,24 +136,24 @@ GE_FN void write_answer(const W&, Answer& answer) {
   answer.value = 2.0f;
 }
 GE_FN void read_draft(const W& w, Total& total) {
-  total.value = w.get<Drafts, Draft>(1).value;
+  total.value = get<Drafts, Draft>(w, 1).value;
 }
 GE_FN bool has_notes(const W& w) {
-  return w.get<Notes, Note>(0).index > 0;
+  return get<Notes, Note>(w, 0).index > 0;
 }
 GE_FN void reset_third(const W& w, Total& total) {
   total.value = 1.0f;
   w.engine().store<Group, Number>(2, {0.0f});
 }
 GE_FN int counting_twice(const W& w) {
-  w.engine().store<Board, Total>(0, {w.get<Total>().value + 1.0f});
+  w.engine().store<Board, Total>(0, {get<Total>(w).value + 1.0f});
   return 1;
 }
 GE_FN float number_of(const W&, const Number& number) {
   return number.value;
 }
 GE_FN float number_after(const W& w, Slot slot, const Number&) {
-  return w.get<Group, Number>(slot.row + 1).value;
+  return get<Group, Number>(w, slot.row + 1).value;
 }
 GE_FN void store_total(const W&, float sum, Total& total) {
   total.value = sum;

@@ -107,9 +107,8 @@ GE_FN void place_thing(const W<N>& w, Slot slot, Thing& thing) {
   constexpr int32_t kShapes[] = {geometry::kBox,  geometry::kBox,       geometry::kSphere,
                                  geometry::kPill, geometry::kCylinder,  geometry::kCone,
                                  geometry::kBox,  geometry::kEllipsoid, geometry::kCapsule};
-  const Draw sizes = w.template draw<"thing">(slot.row, 0),
-             places = w.template draw<"thing">(slot.row, 1),
-             turns = w.template draw<"thing">(slot.row, 2);
+  const Draw sizes = draw<"thing">(w, slot.row, 0), places = draw<"thing">(w, slot.row, 1),
+             turns = draw<"thing">(w, slot.row, 2);
   const int which = slot.row % 9;
   thing.shape = kShapes[which];
   for (int k = 0; k < 3; ++k) {
@@ -127,12 +126,12 @@ GE_FN void place_thing(const W<N>& w, Slot slot, Thing& thing) {
 }
 template <int N>
 GE_FN void raise(const W<N>& w, Slot slot, Hill& hill) {
-  const Draw d = w.template draw<"hill">(slot.row);
+  const Draw d = draw<"hill">(w, slot.row);
   hill.cells = w.params().hills != 0 && d.below(0, 3) == 0 ? int32_t(d.below(1, kHighest + 1)) : 0;
 }
 template <int N>
 GE_FN void enter(const W<N>& w, Slot visitor, Pose& pose) {
-  const Draw d = w.template draw<"visitor">(visitor.row);
+  const Draw d = draw<"visitor">(w, visitor.row);
   pose = {{6.0f * (d.uniform(0) - 0.5f), 6.0f * (d.uniform(1) - 0.5f), 0.0f},
           6.28f * d.uniform(2),
           d.uniform(3) - 0.5f};
@@ -166,12 +165,12 @@ template <int N>
 GE_FN void make_solid(const W<N>& w, int row, cameras::Solid& solid) {
   if (row >= w.params().thing_count) {
     const int visitor = row - w.params().thing_count;
-    const Pose pose = w.template get<Visitors, Pose>(visitor);
+    const Pose pose = get<Visitors, Pose>(w, visitor);
     solid = cameras::solid(geometry::kPill, {0.35f, 0.35f, 0.36f}, geometry::vec(pose.at),
                            0x2eb5d0u, cameras::upright(), visitor);
     return;
   }
-  const Thing thing = w.template get<Things<N>, Thing>(row);
+  const Thing thing = get<Things<N>, Thing>(w, row);
   solid = cameras::solid(thing.shape, geometry::vec(thing.half), geometry::vec(thing.at),
                          thing.colour, geometry::quat(thing.turn), thing.owner);
 }
@@ -179,7 +178,7 @@ template <int N>
 struct View {
   using Solids = gallery::Solids<N>;
   static GE_FN cameras::Eye eye(const W<N>& w, Slot me) {
-    const Pose pose = w.template get<Visitors, Pose>(me.row);
+    const Pose pose = get<Visitors, Pose>(w, me.row);
     return cameras::eye_at(geometry::vec(pose.at), pose.yaw, pose.pitch);
   }
   static GE_FN cameras::Bar bar(const W<N>& w, Slot) {
@@ -187,7 +186,7 @@ struct View {
   }
   static GE_FN cameras::Hills hills(const W<N>&) { return {hill_grid(), 0xb9a37cu}; }
   static GE_FN int height(const W<N>& w, int x, int y) {
-    return w.template get<gallery::Hills, Hill>(y * kSide + x).cells;
+    return get<gallery::Hills, Hill>(w, y * kSide + x).cells;
   }
 };
 

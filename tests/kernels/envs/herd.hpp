@@ -92,8 +92,8 @@ struct Schema {
 using W = World<Schema>;
 
 GE_FN void scatter(const W& w, Slot beast, Spot& spot) {
-  const Draw draw = w.draw<"scatter">(beast.row);
-  spot = {draw.below(0, uint32_t(w.params().cell_count)), draw.uniform(1)};
+  const Draw random = draw<"scatter">(w, beast.row);
+  spot = {random.below(0, uint32_t(w.params().cell_count)), random.uniform(1)};
 }
 GE_FN void hop(const W& w, Spot& spot, const Hop& hop) {
   spot.cell = (spot.cell + uint32_t(hop.cells)) % uint32_t(w.params().cell_count);
@@ -105,18 +105,18 @@ GE_FN int64_t whole(float weight) {
   return int64_t(to_int(weight * 0x1p24f));
 }
 GE_FN void feel(const W& w, const Squad& squad, Company& company, const Spot& spot) {
-  const int begin = int(w.get<Starts, First>(int(spot.cell)).place);
-  const int end = int(w.get<Starts, First>(int(spot.cell) + 1).place);
+  const int begin = int(get<Starts, First>(w, int(spot.cell)).place);
+  const int end = int(get<Starts, First>(w, int(spot.cell) + 1).place);
   int64_t weight = 0;
   for (int place = begin + squad.lane(); place < end; place += squad.size())
-    weight += whole(w.get<Beasts, Spot>(int(w.get<Order, Sorted>(place).row)).weight);
+    weight += whole(get<Beasts, Spot>(w, int(get<Order, Sorted>(w, place).row)).weight);
   company = {float(squad.sum(weight)) * 0x1p-24f, uint32_t(end - begin)};
 }
 GE_FN int beasts(const W& w) {
-  return w.count<Beasts>();
+  return row_count<Beasts>(w);
 }
 GE_FN bool is_alone(const W& w, int beast) {
-  return w.get<Beasts, Company>(beast).count == 1;
+  return get<Beasts, Company>(w, beast).count == 1;
 }
 GE_FN void note_alone(const W&, int beast, Alone& alone) {
   alone.beast = uint32_t(beast);
@@ -128,7 +128,7 @@ GE_FN float weight_of(const W&, const Spot& spot) {
   return spot.weight;
 }
 GE_FN void tally(const W& w, float weight, Tally& tally) {
-  tally = {weight, uint32_t(w.count<Loners>())};
+  tally = {weight, uint32_t(row_count<Loners>(w))};
 }
 
 // Where each beast of the same cell stands in it, by weight: the lightest of them is seen first.
@@ -142,16 +142,16 @@ struct Observation : WideRow<float> {
   }
 };
 GE_FN void look(const W& w, FloatRow& row, const Squad& squad, Slot me, const Spot& own) {
-  const int cells = w.params().cell_count, count = w.count<Beasts>();
+  const int cells = w.params().cell_count, count = row_count<Beasts>(w);
   row.fill(0, cells, [](int) GE_LAMBDA { return 2.0f; });
   squad.meet();
   for (int other = squad.lane(); other < count; other += squad.size()) {
-    const Spot spot = w.get<Beasts, Spot>(other);
+    const Spot spot = get<Beasts, Spot>(w, other);
     if (other != me.row) row.lower(int(spot.cell), abs(spot.weight - own.weight));
   }
   squad.meet();
   row.fill(0, cells, [&](int k) GE_LAMBDA { return row.get(k) > 1.0f ? -1.0f : row.get(k); });
-  const Tally tally = w.get<Tally>();
+  const Tally tally = get<Tally>(w);
   row.fill(cells, 2, [&](int k) GE_LAMBDA { return k == 0 ? tally.weight : float(tally.alone); });
 }
 

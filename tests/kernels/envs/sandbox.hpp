@@ -122,7 +122,7 @@ GE_FN void place(const W& w, Slot self, ph::Pose& pose, ph::Velocity& velocity, 
   uint32_t kind = kCube;
   GE_UNROLL
   for (int k = 0; k < 14; ++k) kind = select(self.row == k, kinds[k], kind);
-  const Draw d = w.draw<"place">(self.row);
+  const Draw d = draw<"place">(w, self.row);
   const float x = -7.5f + 5.0f * float(self.row & 3), y = -7.5f + 5.0f * float(self.row >> 2);
   body = {kind, ph::kPresent, 0, {}};
   put(pose.position, ph::Vec3{x + d.uniform(0), y + d.uniform(1),
@@ -147,7 +147,7 @@ GE_FN void load(const W& w, Slot self, ph::Load& load, const Tow& tow, const ph:
   load = {{tow.force[0], tow.force[1], tow.force[2]},
           {tow.torque[0], tow.torque[1], tow.torque[2]}};
   if (self.row >= kPlayers || body.kind != kPlayer) return;
-  const int way = w.get<Players, Push>(self.row).direction;
+  const int way = get<Players, Push>(w, self.row).direction;
   load.force[0] += select(way == 1, 480.0f, select(way == 2, -480.0f, 0.0f));
   load.force[1] += select(way == 3, 480.0f, select(way == 4, -480.0f, 0.0f));
 }
@@ -155,7 +155,7 @@ GE_FN void halt(const W&, ph::Velocity& velocity, const ph::Body& body) {
   if (body.kind == kPlayer) velocity = {{0, 0, min(velocity.linear[2], 0.0f)}, {0, 0, 0}};
 }
 GE_FN void pay(const W& w, Slot self, Reward& reward) {
-  reward.value = w.get<P::Bodies, ph::Pose>(self.row).position[0];
+  reward.value = get<P::Bodies, ph::Pose>(w, self.row).position[0];
 }
 
 struct Seen {
@@ -171,8 +171,8 @@ struct Seen {
   }
 };
 GE_FN void observe(const W& w, Seen& seen, Slot self) {
-  const ph::Pose pose = w.get<P::Bodies, ph::Pose>(self.row);
-  const ph::Body body = w.get<P::Bodies, ph::Body>(self.row);
+  const ph::Pose pose = get<P::Bodies, ph::Pose>(w, self.row);
+  const ph::Body body = get<P::Bodies, ph::Body>(w, self.row);
   const ph::Vec3 at = ph::vec(pose.position);
   seen = {{at.x, at.y, at.z}, 0, 0, 0, 0};
   if (!ph::present(body)) return;

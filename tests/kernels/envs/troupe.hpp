@@ -213,14 +213,14 @@ struct Rules {
   using Beat = typename Kind::Beat;
 
   static GE_FN void place_dancer(const W& w, Slot me, Body& body) {
-    const Draw draw = w.template draw<"dancer">(me.row);
-    body = {draw.uniform(0) * 4.0f - 2.0f, 1.0f + draw.uniform(1) * 2.0f, 0};
+    const Draw random = draw<"dancer">(w, me.row);
+    body = {random.uniform(0) * 4.0f - 2.0f, 1.0f + random.uniform(1) * 2.0f, 0};
   }
   static GE_FN void rest_drummer(const W&, Rhythm& rhythm) { rhythm = {0.0f}; }
   static GE_FN void invite_clown(const W& w, Slot me, Humour& humour, Fate& fate) {
-    const Draw draw = w.template draw<"clown">(me.row);
-    humour = {0, 3 + int32_t(draw.below(1, 5))};
-    if (draw.uniform(0) < w.params().absence) fate = Fate::absent();
+    const Draw random = draw<"clown">(w, me.row);
+    humour = {0, 3 + int32_t(random.below(1, 5))};
+    if (random.uniform(0) < w.params().absence) fate = Fate::absent();
   }
   static GE_FN void be_quiet(const W&, Tempo& tempo) { tempo.value = 0.0f; }
 
@@ -233,10 +233,10 @@ struct Rules {
   }
   static GE_FN void dance(const W& w, Slot me, Body& body, Reward& reward, Ending& ending,
                           const Move& move, const Fate& fate) {
-    const float tempo = w.template get<Tempo>().value;
+    const float tempo = get<Tempo>(w).value;
     int32_t chosen = move.move;
     if (chosen != 0 && chosen == body.last) {
-      if ((fate.bits & Fate::kGone) == 0) w.template count_illegal<Dancers<Kind>>(me.row);
+      if ((fate.bits & Fate::kGone) == 0) count_illegal<Dancers<Kind>>(w, me.row);
       chosen = 0;
     }
     const float way = chosen == 0 ? 0.0f : chosen == 1 ? -1.0f : 1.0f;
@@ -247,11 +247,11 @@ struct Rules {
     ending.terminated = body.strength <= 0.0f ? 1u : 0u;
   }
   static GE_FN void applaud(const W& w, Reward& reward, const Rhythm& rhythm) {
-    reward.value = w.template get<Tempo>().value - rhythm.strength;
+    reward.value = get<Tempo>(w).value - rhythm.strength;
   }
   static GE_FN void joke(const W& w, Humour& humour, Reward& reward, Ending& ending,
                          const Joke& joke) {
-    const bool laughs = joke.told != 0 && w.template get<Tempo>().value < 1.0f;
+    const bool laughs = joke.told != 0 && get<Tempo>(w).value < 1.0f;
     humour.jokes += joke.told;
     reward.value = laughs ? 1.0f : 0.0f;
     ending.truncated = humour.jokes >= humour.most ? 1u : 0u;
@@ -259,21 +259,21 @@ struct Rules {
 
   static GE_FN void observe_dancer(const W& w, DancerRow& row, const Body& body) {
     row.x = body.x, row.strength = body.strength;
-    row.tempo = w.template get<Tempo>().value;
+    row.tempo = get<Tempo>(w).value;
     for (int k = 0; k < w.params().dancer_count; ++k)
-      row.others[k] = w.template get<Dancers<Kind>, Body>(k).x;
+      row.others[k] = get<Dancers<Kind>, Body>(w, k).x;
   }
   static GE_FN void observe_drummer(const W& w, DrummerRow& row, Slot me) {
     for (int k = 0; k < w.params().dancer_count; ++k)
-      row.strengths[k] = w.template get<Dancers<Kind>, Body>(k).strength;
+      row.strengths[k] = get<Dancers<Kind>, Body>(w, k).strength;
     for (int k = 0; k < w.params().drummer_count; ++k)
-      row.beats[k] = w.template get<Drummers<Kind>, Rhythm>(k).strength;
-    row.tempo = w.template get<Tempo>().value;
+      row.beats[k] = get<Drummers<Kind>, Rhythm>(w, k).strength;
+    row.tempo = get<Tempo>(w).value;
     row.time = float(w.step());
     row.self = float(me.row);
   }
   static GE_FN void observe_clown(const W& w, ClownRow& row, const Humour& humour) {
-    row = {float(humour.jokes), w.template get<Tempo>().value};
+    row = {float(humour.jokes), get<Tempo>(w).value};
   }
   static GE_FN void mask_dancer(const W&, DancerMask& mask, const Body& body) {
     for (int k = 0; k < 3; ++k) mask.legal[k] = k == 0 || k != body.last ? 1 : 0;

@@ -85,7 +85,7 @@ using W = World<Schema>;
 GE_FN void push_all(const W& w, Pushes& pushes, Rows<Players, Fuse> fuses) {
   for (int i = 0; i < w.params().player_count; ++i) {
     Fuse fuse = fuses.get(i);
-    const int place = w.get<Players, Push>(i).place;
+    const int place = get<Players, Push>(w, i).place;
     if (place == 1) w.count_illegal(i);
     fuse.place = place;
     fuse.left = fuse.left - 1;
@@ -99,7 +99,7 @@ GE_FN void judge(const W&, Reward& reward, Ending& ending, Parts& parts, const F
   ending.terminated = fuse.left <= 0 ? 1u : 0u;
 }
 GE_FN void light(const W& w, Slot player, Fuse& fuse) {
-  fuse = {1 + int32_t(w.draw<"fuse">(player.row).below(0, 9)), 0};
+  fuse = {1 + int32_t(draw<"fuse">(w, player.row).below(0, 9)), 0};
 }
 GE_FN void clear(const W&, Pushes& pushes) {
   pushes = Pushes{};

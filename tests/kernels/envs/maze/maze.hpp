@@ -75,7 +75,7 @@ inline Assets make_assets(const Params& p, AssetMaker& make) {
 
 template <class S>
 GE_FN bool is_wall(const World<S>& w, int x, int y) {
-  const Maze maze = w.assets().mazes[w.template get<Chosen>().maze];
+  const Maze maze = w.assets().mazes[get<Chosen>(w).maze];
   const bool inside = (x >= 0) & (x < kSide) & (y >= 0) & (y < kSide);
   const int row = inside ? maze.rows[y & (kSide - 1)] : 0xff;
   return (row >> (x & (kSide - 1)) & 1) != 0;
@@ -87,7 +87,7 @@ GE_FN float worth_of(const World<S>& w, const Place& at) {
 
 template <class S>
 GE_FN void choose(const World<S>& w, Chosen& chosen) {
-  chosen.maze = w.template draw<"maze">(0).below(0, uint32_t(w.params().maze_count));
+  chosen.maze = draw<"maze">(w, 0).below(0, uint32_t(w.params().maze_count));
 }
 template <class S>
 GE_FN void begin(const World<S>&, Place& at) {
