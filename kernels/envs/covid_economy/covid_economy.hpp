@@ -20,36 +20,30 @@
 
 namespace gpu_envs::envs::covid_economy {
 
-/// What becomes of a level of 600 days ago: known before the episode, or kept in the window.
-template <class T>
-struct Remembering {
-  using Reset = Stages<>;
-  using Step = Stages<When<&history_leaves<T>, Each<&forget_history<T>>>>;
-};
-template <>
-struct Remembering<AnyLength> {
-  using Reset = Stages<Each<&recall<AnyLength>>>;
-  using Step = Stages<EachWorld<&turn_window<AnyLength>>>;
-};
-
 template <class T>
 struct Environment {
   using Schema = covid_economy::Schema<T>;
-  using Reset = chain<Stages<Each<&begin_state<T>>, EachWorld<&begin_country<T>>>,
-                      typename Remembering<T>::Reset, Stages<EachWorld<&announce<T>>>>;
+  using R = Rules<T>;
+  using V = Views<T>;
+  // What changed 600 days ago is known before the episode, or kept in the window.
+  using Recall = std::conditional_t<T::keeps_window, Stages<Each<&R::recall>>, Stages<>>;
+  using Forget = std::conditional_t<T::keeps_window, Stages<EachWorld<&R::turn_window>>,
+                                    Stages<When<&R::history_leaves, Each<&R::forget_history>>>>;
+  using Reset = chain<Stages<Each<&R::begin_state>, EachWorld<&R::begin_country>>, Recall,
+                      Stages<EachWorld<&V::announce>>>;
   // The disease goes by levels of 29 days ago, jobs by today's; deaths and the unemployed of today
   // are missing at work, and the planner is paid when all states have been.
   using Choose =
-      Stages<When<&is_free<T>, Each<&close<T>>>, When<&is_replayed<T>, Each<&close_as_it_was<T>>>,
-             EachWorld<&begin_day<T>>, Reduce<&illegal_choice<T>, AnyOf, &note_illegal<T>>,
-             When<&has_illegal<T>, EachWorld<&count_illegal<T>>>>;
-  using Live = Stages<Each<&spread<T>>, Each<&employ<T>>, Each<&produce<T>>,
-                      Reduce<&deaths_of<T>, Sum, &note_deaths<T>>,
-                      Reduce<&product_of<T>, Sum, &pay_planner<T>>, EachWorld<&announce<T>>>;
-  using Step = chain<Choose, typename Remembering<T>::Step, Live>;
+      Stages<When<&R::is_free, Each<&R::close>>, When<&R::is_replayed, Each<&R::close_as_it_was>>,
+             EachWorld<&R::begin_day>, Reduce<&R::illegal_choice, AnyOf, &R::note_illegal>,
+             When<&R::has_illegal, EachWorld<&R::report_illegal>>>;
+  using Live = Stages<Each<&R::spread>, Each<&R::employ>, Each<&R::produce>,
+                      Reduce<&R::deaths_of, Sum, &R::note_deaths>,
+                      Reduce<&R::product_of, Sum, &R::pay_planner>, EachWorld<&V::announce>>;
+  using Step = chain<Choose, Forget, Live>;
   using Observe =
-      Stages<ObserveAs<Governor, &show_governor<T>>, ObserveMaskAs<Governor, &mask_governor<T>>,
-             ObserveAs<Planner, &show_planner<T>>, ObserveMaskAs<Planner, &mask_planner<T>>>;
+      Stages<ObserveAs<Governor, &V::show_governor>, ObserveMaskAs<Governor, &V::mask_governor>,
+             ObserveAs<Planner, &V::show_planner>, ObserveMaskAs<Planner, &V::mask_planner>>;
   static constexpr Card card{.doc =
                                  "51 governors and a planner weigh closures against jobs in the "
                                  "COVID-19 pandemic: a toy, no forecast.",
@@ -60,8 +54,8 @@ struct Environment {
                                              return T::keeps_window ||
                                                     (max_steps > 0 && max_steps <= kWindow);
                                            },
-                                       .text = &map_text<T>,
-                                       .scene = &map_scene<T>};
+                                       .text = &map_text<World<Schema>>,
+                                       .scene = &map_scene<World<Schema>>};
 };
 
 using Builds =

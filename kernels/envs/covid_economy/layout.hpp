@@ -26,8 +26,7 @@ struct Totals {
   double people = 0, infected = 0, died = 0, vaccinated = 0, unemployed = 0, product = 0;
   double closure = 0;  // levels, times people
 };
-template <class T>
-Totals totals_of(const W<T>& w) {
+Totals totals_of(const auto& w) {
   Totals sum;
   const double death_share = double(row_of(w.assets().nature, 0).death_share);
   for (int i = 0; i < kStates; ++i) {

@@ -1,13 +1,13 @@
-// Observations and masks. Rows of governors are 64 numbers, 51 of which say whose they are; the
-// planner's are 463: what is a number of a governor is a list over the states there.
+// Observations and masks. A governor sees 64 numbers, 51 of which are the one-hot of its state; the
+// planner sees 463: each number of a governor as an array over the states.
 #pragma once
 
 #include "envs/covid_economy/rules.hpp"
 
 namespace gpu_envs::envs::covid_economy {
 
-/// As the original computes it: before the first delivery 1 / interval, falling to 0 over the last
-/// interval before it; afterwards the share of an interval until the next one, and never 0 again.
+/// The clock of the original: 1 / interval until one interval before the first delivery, then
+/// falling to 0; after it, the share of the interval until the next delivery, which is never 0.
 GE_FN float vaccine_clock(const Params& p, int t) {
   const int next = t + 1, interval = p.vaccine_interval;
   const float length = float(interval);
@@ -15,82 +15,83 @@ GE_FN float vaccine_clock(const Params& p, int t) {
   return float(interval - next % interval) / length;
 }
 
-/// At the end of a step and of a reset.
 template <class T>
-GE_FN void announce(const W<T>& w, Bulletin& bulletin, const Subsidy& subsidy) {
-  const Params& p = w.params();
-  const int t = day(w), since = t % p.subsidy_interval;
-  const uint32_t limit = w.max_steps();
-  bulletin = {float(subsidy.level) / float(p.subsidy_levels),
-              float(p.subsidy_interval - since) / float(p.subsidy_interval), vaccine_clock(p, t),
-              limit == 0 ? 0.0f : float(t) / float(limit), since == 0 ? 1 : 0};
-}
+struct Views {
+  using W = World<Schema<T>>;
 
-template <class T>
-GE_FN void show_governor(const W<T>& w, GovernorView& row, Slot governor, const Closure& closure,
-                         const Epidemic& epidemic, const Labour& labour, const Economy& economy) {
-  const Bulletin bulletin = get<Bulletin>(w);
-  const float per_person = row_of(w.assets().contagion, governor.row).per_person;
-  const float recovered = epidemic.removed + epidemic.vaccinated;
-  const float deaths = row_of(w.assets().nature, 0).death_share * epidemic.removed;
-  row.stringency_level = float(closure.level) * 0.1f;
-  row.subsidy_level = bulletin.subsidy;
-  row.time_until_subsidy = bulletin.until_subsidy;
-  row.time_until_vaccines = bulletin.until_vaccines;
-  row.time = bulletin.time;
-  for (int k = 0; k < kStates; ++k) row.state[k] = select(k == governor.row, 1.0f, 0.0f);
-  row.productivity = economy.product * row_of(w.assets().worth, governor.row).per_most;
-  row.susceptible = epidemic.susceptible * per_person;
-  row.infected = epidemic.infected * per_person;
-  row.recovered = recovered * per_person;
-  row.deaths = deaths * per_person;
-  row.vaccinated = epidemic.vaccinated * per_person;
-  row.unemployed = labour.unemployed * per_person;
-  row.lagged_stringency_level = closure.template level_ago<kDelay - 1>() * 0.1f;
-}
-
-template <class T>
-GE_FN void show_planner(const W<T>& w, PlannerView& row, const Subsidy&) {
-  const Bulletin bulletin = get<Bulletin>(w);
-  const float death_share = row_of(w.assets().nature, 0).death_share;
-  row.subsidy_level = bulletin.subsidy;
-  row.time_until_subsidy = bulletin.until_subsidy;
-  row.time_until_vaccines = bulletin.until_vaccines;
-  row.time = bulletin.time;
-  for (int k = 0; k < kStates; ++k) {
-    const Closure closure = get<Governors, Closure>(w, k);
-    const Epidemic epidemic = get<Governors, Epidemic>(w, k);
-    const float per_person = row_of(w.assets().contagion, k).per_person;
-    row.stringency_level[k] = float(closure.level) * 0.1f;
-    row.productivity[k] =
-        get<Governors, Economy>(w, k).product * row_of(w.assets().worth, k).per_most;
-    row.susceptible[k] = epidemic.susceptible * per_person;
-    row.infected[k] = epidemic.infected * per_person;
-    row.recovered[k] = (epidemic.removed + epidemic.vaccinated) * per_person;
-    row.deaths[k] = death_share * epidemic.removed * per_person;
-    row.vaccinated[k] = epidemic.vaccinated * per_person;
-    row.unemployed[k] = get<Governors, Labour>(w, k).unemployed * per_person;
-    row.lagged_stringency_level[k] = closure.template level_ago<kDelay - 1>() * 0.1f;
+  /// Runs last in a step and in a reset.
+  static GE_FN void announce(const W& w, Bulletin& bulletin, const Subsidy& subsidy) {
+    const Params& p = w.params();
+    const int t = day(w), since = t % p.subsidy_interval;
+    const uint32_t limit = w.max_steps();
+    bulletin = {float(subsidy.level) / float(p.subsidy_levels),
+                float(p.subsidy_interval - since) / float(p.subsidy_interval), vaccine_clock(p, t),
+                limit == 0 ? 0.0f : float(t) / float(limit), since == 0 ? 1 : 0};
   }
-}
 
-/// Nobody chooses where real policies are replayed, so nothing is forbidden.
-template <class T>
-GE_FN void mask_governor(const W<T>& w, GovernorMask& row, const Closure& closure) {
-  const bool may = (closure.wait == 0) | (w.params().real_policies != 0);
-  const uint8_t allowed = may ? 1 : 0;
-  row.levels[0] = 1;
-  GE_UNROLL
-  for (int k = 1; k <= kLevels; ++k) row.levels[k] = allowed;
-}
-template <class T>
-GE_FN void mask_planner(const W<T>& w, PlannerMask& row, const Subsidy&) {
-  const Params& p = w.params();
-  const bool decides = get<Bulletin>(w).decides != 0, replayed = p.real_policies != 0;
-  row.levels[0] = 1;
-  GE_UNROLL
-  for (int k = 1; k <= kSubsidyLevels; ++k)
-    row.levels[k] = (decides & (k <= p.subsidy_levels)) | replayed ? 1 : 0;
-}
+  static GE_FN void show_governor(const W& w, GovernorView& row, Slot governor,
+                                  const Closure& closure, const Epidemic& epidemic,
+                                  const Labour& labour, const Economy& economy) {
+    const Bulletin bulletin = get<Bulletin>(w);
+    const float per_person = row_of(w.assets().contagion, governor.row).per_person;
+    const float recovered = epidemic.removed + epidemic.vaccinated;
+    const float deaths = row_of(w.assets().nature, 0).death_share * epidemic.removed;
+    row.stringency_level = float(closure.level) * 0.1f;
+    row.subsidy_level = bulletin.subsidy;
+    row.time_until_subsidy = bulletin.until_subsidy;
+    row.time_until_vaccines = bulletin.until_vaccines;
+    row.time = bulletin.time;
+    for (int k = 0; k < kStates; ++k) row.state[k] = select(k == governor.row, 1.0f, 0.0f);
+    row.productivity = economy.product * row_of(w.assets().worth, governor.row).per_most;
+    row.susceptible = epidemic.susceptible * per_person;
+    row.infected = epidemic.infected * per_person;
+    row.recovered = recovered * per_person;
+    row.deaths = deaths * per_person;
+    row.vaccinated = epidemic.vaccinated * per_person;
+    row.unemployed = labour.unemployed * per_person;
+    row.lagged_stringency_level = closure.level_ago(kDelay - 1) * 0.1f;
+  }
+
+  static GE_FN void show_planner(const W& w, PlannerView& row, const Subsidy&) {
+    const Bulletin bulletin = get<Bulletin>(w);
+    const float death_share = row_of(w.assets().nature, 0).death_share;
+    row.subsidy_level = bulletin.subsidy;
+    row.time_until_subsidy = bulletin.until_subsidy;
+    row.time_until_vaccines = bulletin.until_vaccines;
+    row.time = bulletin.time;
+    for (int k = 0; k < kStates; ++k) {
+      const Closure closure = get<Governors, Closure>(w, k);
+      const Epidemic epidemic = get<Governors, Epidemic>(w, k);
+      const float per_person = row_of(w.assets().contagion, k).per_person;
+      row.stringency_level[k] = float(closure.level) * 0.1f;
+      row.productivity[k] =
+          get<Governors, Economy>(w, k).product * row_of(w.assets().worth, k).per_most;
+      row.susceptible[k] = epidemic.susceptible * per_person;
+      row.infected[k] = epidemic.infected * per_person;
+      row.recovered[k] = (epidemic.removed + epidemic.vaccinated) * per_person;
+      row.deaths[k] = death_share * epidemic.removed * per_person;
+      row.vaccinated[k] = epidemic.vaccinated * per_person;
+      row.unemployed[k] = get<Governors, Labour>(w, k).unemployed * per_person;
+      row.lagged_stringency_level[k] = closure.level_ago(kDelay - 1) * 0.1f;
+    }
+  }
+
+  /// Where real policies are replayed actions are ignored, so all are legal.
+  static GE_FN void mask_governor(const W& w, GovernorMask& row, const Closure& closure) {
+    const bool may = (closure.wait == 0) | (w.params().real_policies != 0);
+    const uint8_t allowed = may ? 1 : 0;
+    row.levels[0] = 1;
+    GE_UNROLL
+    for (int k = 1; k <= kLevels; ++k) row.levels[k] = allowed;
+  }
+  static GE_FN void mask_planner(const W& w, PlannerMask& row, const Subsidy&) {
+    const Params& p = w.params();
+    const bool decides = get<Bulletin>(w).decides != 0, replayed = p.real_policies != 0;
+    row.levels[0] = 1;
+    GE_UNROLL
+    for (int k = 1; k <= kSubsidyLevels; ++k)
+      row.levels[k] = (decides & (k <= p.subsidy_levels)) | replayed ? 1 : 0;
+  }
+};
 
 }  // namespace gpu_envs::envs::covid_economy

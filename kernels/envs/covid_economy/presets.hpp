@@ -27,8 +27,7 @@ class DataFile {
     return value;
   }
   double number() { return __builtin_bit_cast(double, whole(8)); }
-  template <int N>
-  void numbers(double (&to)[N]) {
+  void numbers(std::span<double> to) {
     for (double& value : to) value = number();
   }
 

@@ -91,8 +91,7 @@ inline Curve curve(std::string label, double now, Rgb colour) {
 
 }  // namespace look
 
-template <class T>
-void draw_states(const W<T>& w, Board& board) {
+void draw_states(const auto& w, Board& board) {
   for (int i = 0; i < kStates; ++i) {
     const float per_person = row_of(w.assets().contagion, i).per_person;
     look::tile(board, look::kLeft + float(kMap[i].column), look::kTop - 1 - float(kMap[i].row),
@@ -102,8 +101,7 @@ void draw_states(const W<T>& w, Board& board) {
   }
 }
 
-template <class T>
-void draw_curves(const W<T>& w, const Totals& sum, Board& board) {
+void draw_curves(const auto& w, const Totals& sum, Board& board) {
   const int level = get<Subsidy>(w).level, most = w.params().subsidy_levels;
   const double closure = sum.closure / sum.people;
   const Curve curves[] = {
@@ -132,12 +130,11 @@ void draw_curves(const W<T>& w, const Totals& sum, Board& board) {
   look::write(board, look::day_in_words(last), 17.7f, 0.3f, 0.17f, look::kInk, Caption::kRight);
 }
 
-template <class T>
-Scene map_scene(const W<T>& w) {
+Scene map_scene(const auto& w) {
   Board board;
   board.high[0] = look::kWide, board.high[1] = look::kTall;
   draw_states(w, board);
-  const Totals sum = totals_of<T>(w);
+  const Totals sum = totals_of(w);
   draw_curves(w, sum, board);
   look::legend(board);
   look::write(board, look::day_in_words(day(w)), 0.25f, 9.47f, 0.4f, look::kInk, Caption::kLeft,

@@ -37,75 +37,83 @@ struct Settings {
 
   static constexpr auto describe_rewards() {
     return fields(
-        field(
-            "health_priority_governors", &Settings::health_priority_governors,
-            "multiplies the weight of health against the economy that each governor's real policy "
-            "showed; 0: the economy alone")
+        field("health_priority_governors", &Settings::health_priority_governors,
+              "factor of the weight of health against the economy that each governor's real policy "
+              "showed; 0: only the economy counts")
             .within(0, 1e6),
         field("health_priority_planner", &Settings::health_priority_planner,
-              "the same of the planner")
+              "factor of the weight of health against the economy for the planner; 0: only the "
+              "economy counts")
             .within(0, 1e6),
         field("crra_eta", &Settings::crra_eta,
-              "how fast more product is worth less: in [0, 20), not within 0.01 of 1")
+              "exponent of diminishing returns: how fast more product is worth less; in [0, 20), "
+              "not within 0.01 of 1")
             .within(0, 20),
         field("interest_rate", &Settings::interest_rate,
-              "what a subsidy costs the planner beyond itself")
+              "interest on the subsidy, as a share of it, that the planner pays besides")
             .within(0, 1),
         field("reward_divisor", &Settings::reward_divisor, "divides all rewards").within(1e-6, 1e6),
         field("working_age_share", &Settings::working_age_share,
-              "of the population that could work")
+              "share of the population that is of working age")
             .within(0.1, 1),
-        field("sick_share", &Settings::sick_share, "of the infected who are too sick to work")
+        field("sick_share", &Settings::sick_share, "share of the infected who are too sick to work")
             .within(0, 1));
   }
   static constexpr auto describe_policies() {
-    return fields(
-        field("action_cooldown", &Settings::action_cooldown,
-              "days from a governor's choice of a level to the next one")
-            .in("days")
-            .within(1, 10000),
-        field("enforce_masks", &Settings::enforce_masks,
-              "a level chosen too early counts as none; false: it holds, and the cooldown goes on "
-              "as if it had not been chosen, as in the original"),
-        field("subsidy_interval", &Settings::subsidy_interval,
-              "days from one of the planner's decisions to the next")
-            .in("days")
-            .within(1, 10000),
-        field("subsidy_levels", &Settings::subsidy_levels,
-              "equal steps up to max_annual_subsidy; higher actions are masked and count as 0")
-            .within(1, kSubsidyLevels),
-        field("max_annual_subsidy", &Settings::max_annual_subsidy,
-              "per person at the highest level")
-            .in("dollars/year")
-            .within(0, 1e6),
-        field("vaccines_per_million", &Settings::vaccines_per_million,
-              "doses a day per million people")
-            .within(0, 1e6),
-        field("vaccine_interval", &Settings::vaccine_interval, "days from delivery to delivery")
-            .in("days")
-            .within(1, 10000),
-        field("vaccine_start", &Settings::vaccine_start,
-              "first day of deliveries, 2020-03-22 to 2029-12-31"),
-        field("real_policies", &Settings::real_policies,
-              "replays levels and payments as they were, whatever is chosen; levels stay as on "
-              "2021-06-01 from day 438 on"));
+    return fields(field("action_cooldown", &Settings::action_cooldown,
+                        "days from a governor's choice of a level to the next one")
+                      .in("days")
+                      .within(1, 10000),
+                  field("enforce_masks", &Settings::enforce_masks,
+                        "true: a level chosen during the cooldown is ignored; false: it holds and "
+                        "leaves the cooldown as it is, as in the original"),
+                  field("subsidy_interval", &Settings::subsidy_interval,
+                        "days from one decision of the planner to the next")
+                      .in("days")
+                      .within(1, 10000),
+                  field("subsidy_levels", &Settings::subsidy_levels,
+                        "number of equal steps up to max_annual_subsidy; higher actions are masked "
+                        "and count as 0")
+                      .within(1, kSubsidyLevels),
+                  field("max_annual_subsidy", &Settings::max_annual_subsidy,
+                        "subsidy per person at the highest level")
+                      .in("dollars/year")
+                      .within(0, 1e6),
+                  field("vaccines_per_million", &Settings::vaccines_per_million,
+                        "doses of vaccine a day per million people")
+                      .within(0, 1e6),
+                  field("vaccine_interval", &Settings::vaccine_interval,
+                        "days from one delivery of vaccines to the next")
+                      .in("days")
+                      .within(1, 10000),
+                  field("vaccine_start", &Settings::vaccine_start,
+                        "date of the first delivery of vaccines, 2020-03-22 to 2029-12-31"),
+                  field("real_policies", &Settings::real_policies,
+                        "true: replay the real levels and subsidies and ignore all actions; from "
+                        "day 438 on the levels stay as on 2021-06-01"));
   }
   static constexpr auto describe_factors() {
-    return fields(
-        field("beta_intercept_factor", &Settings::beta_intercept_factor,
-              "multiplies the rate of transmission without closures")
-            .within(0, 10),
-        field("beta_intercept_spread", &Settings::beta_intercept_spread,
-              "each world's episode draws that factor so far around it; 0: as it is")
-            .within(0, 10),
-        field("beta_slope_factor", &Settings::beta_slope_factor,
-              "multiplies what a level takes off the rate of transmission")
-            .within(0, 10),
-        field("beta_slope_spread", &Settings::beta_slope_spread, "likewise").within(0, 10),
-        field("unemployment_factor", &Settings::unemployment_factor,
-              "multiplies how closures change unemployment")
-            .within(0, 10),
-        field("unemployment_spread", &Settings::unemployment_spread, "likewise").within(0, 10));
+    return fields(field("beta_intercept_factor", &Settings::beta_intercept_factor,
+                        "factor of the transmission rate without closures")
+                      .within(0, 10),
+                  field("beta_intercept_spread", &Settings::beta_intercept_spread,
+                        "half width of the range around beta_intercept_factor from which each "
+                        "episode draws; 0: no draw")
+                      .within(0, 10),
+                  field("beta_slope_factor", &Settings::beta_slope_factor,
+                        "factor of what a level takes off the transmission rate")
+                      .within(0, 10),
+                  field("beta_slope_spread", &Settings::beta_slope_spread,
+                        "half width of the range around beta_slope_factor from which each episode "
+                        "draws; 0: no draw")
+                      .within(0, 10),
+                  field("unemployment_factor", &Settings::unemployment_factor,
+                        "factor of how much closures change unemployment")
+                      .within(0, 10),
+                  field("unemployment_spread", &Settings::unemployment_spread,
+                        "half width of the range around unemployment_factor from which each "
+                        "episode draws; 0: no draw")
+                      .within(0, 10));
   }
   static constexpr auto describe() {
     return std::tuple_cat(describe_rewards(), describe_policies(), describe_factors());
@@ -120,7 +128,7 @@ struct Params {
   int32_t real_policies;
   float exponent;                  // 1 - crra_eta
   float absent_sick, absent_dead;  // workers missing per infected, and per dead
-  // Of transmission without closures, of what a level takes off it, and of unemployment.
+  // By what is fitted: transmission without closures, what a level takes off it, unemployment.
   float factor[3], spread[3];
 };
 
@@ -131,8 +139,7 @@ struct Params {
 /// Days from 2020-03-22 to a date of the Gregorian calendar, "2021-01-12".
 inline int day_of(const std::string& text) {
   constexpr const char* kWanted =
-      " must be a date from 2020-03-22 to 2029-12-31, such as "
-      "'2021-01-12', got '";
+      " must be a date from 2020-03-22 to 2029-12-31, such as '2021-01-12', got '";
   const auto bad = [&] { refuse("vaccine_start" + std::string(kWanted) + text + "'"); };
   if (text.size() != 10 || text[4] != '-' || text[7] != '-') bad();
   int number[3] = {};

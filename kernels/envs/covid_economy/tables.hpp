@@ -1,5 +1,6 @@
-// What a world is made of: 51 governors with their states, the planner, and the country. Where
-// episodes may outlast the window of unemployment, the changes of its 600 days too.
+// Tables of a world: 51 governors with their states, the planner, the country and, where episodes
+// may last longer than the window of unemployment, the changes of the last 600 days; what agents
+// see.
 #pragma once
 
 #include "envs/covid_economy/presets.hpp"
@@ -21,8 +22,9 @@ struct Grant {
   int32_t level;
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("level", &Grant::level, "of the subsidy until the next decision; 0: none")
-                      .one_of(kSubsidyLevels + 1));
+    return fields(
+        field("level", &Grant::level, "level of the subsidy until the next decision; 0: no subsidy")
+            .one_of(kSubsidyLevels + 1));
   }
 };
 
@@ -34,22 +36,23 @@ struct Closure {
   int32_t level, wait;
   uint32_t past[4];
   static constexpr auto describe() {
-    return fields(
-        field("level", &Closure::level, "of closure").within(1, kLevels),
-        field("wait", &Closure::wait, "days until a level may be chosen").within(0, 10000),
-        field("past", &Closure::past, "levels of 32 days, four bits each, newest first")
-            .any_value());
+    return fields(field("level", &Closure::level, "level of closure, 1 (open) to 10 (closed)")
+                      .within(1, kLevels),
+                  field("wait", &Closure::wait, "days until the governor may set a level again")
+                      .within(0, 10000),
+                  field("past", &Closure::past,
+                        "levels of closure of the last 32 days, four bits each, newest first")
+                      .any_value());
   }
   GE_FN void push(int today) {
     GE_UNROLL
     for (int k = 3; k > 0; --k) past[k] = past[k] << 4 | past[k - 1] >> 28;
     past[0] = past[0] << 4 | uint32_t(today);
   }
-  /// Of so many days ago, 31 at most.
-  template <int kAgo>
-  GE_FN float level_ago() const {
-    static_assert(kAgo < 32);
-    return float(int32_t(past[kAgo / 8] >> (kAgo % 8 * 4) & 15u));
+  /// Level of closure that many days ago, 31 at most.
+  GE_FN float level_ago(int days) const {
+    GE_ASSERT(days >= 0 && days < 32);
+    return float(int32_t(past[days / 8] >> (days % 8 * 4) & 15u));
   }
 };
 /// `removed` are those who recovered or died, vaccinated people not among them, so that deaths are
@@ -59,37 +62,38 @@ struct Epidemic {
   float susceptible, infected, removed, vaccinated;
   static constexpr auto describe() {
     return fields(
-        field("susceptible", &Epidemic::susceptible, "people").within(0, 1e9),
-        field("infected", &Epidemic::infected, "people").within(0, 1e9),
+        field("susceptible", &Epidemic::susceptible, "people who can be infected").within(0, 1e9),
+        field("infected", &Epidemic::infected, "people who are infected").within(0, 1e9),
         field("removed", &Epidemic::removed, "people who recovered or died").within(0, 1e9),
-        field("vaccinated", &Epidemic::vaccinated, "people").within(0, 1e9));
+        field("vaccinated", &Epidemic::vaccinated, "people who are vaccinated").within(0, 1e9));
   }
 };
 struct Labour {
   float responses[kResponses];
   float unemployed;
   static constexpr auto describe() {
-    return fields(field("responses", &Labour::responses, "to changes of the level, as they fade"),
-                  field("unemployed", &Labour::unemployed, "people"));
+    return fields(field("responses", &Labour::responses,
+                        "responses of unemployment to changes of the level, as they fade"),
+                  field("unemployed", &Labour::unemployed, "people out of work"));
   }
 };
 struct Economy {
   float product;
   static constexpr auto describe() {
     return fields(
-        field("product", &Economy::product, "of the day, subsidy included").in("dollars"));
+        field("product", &Economy::product, "product of the day, subsidy included").in("dollars"));
   }
 };
-/// What one rule tells the next.
+/// What one rule passes on to the next.
 struct Today {
   float change, left;  // of the level today, and of 600 days ago
   float died;          // people
   int32_t illegal;
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("change", &Today::change, "of the level"),
-                  field("left", &Today::left, "change of the level 600 days ago"),
-                  field("died", &Today::died, "people"),
+    return fields(field("change", &Today::change, "change of the level of closure today"),
+                  field("left", &Today::left, "change of the level of closure 600 days ago"),
+                  field("died", &Today::died, "people who died today"),
                   field("illegal", &Today::illegal, "1: a level was chosen too early"));
   }
 };
@@ -103,32 +107,38 @@ struct Governors : Agents<kStates, Closure, Epidemic, Labour, Economy, Today, Or
 struct Subsidy {
   int32_t level;
   static constexpr auto describe() {
-    return fields(field("subsidy", &Subsidy::level, "its level, 0: none").within(0, 1e8));
+    return fields(
+        field("subsidy", &Subsidy::level, "level of the subsidy; 0: no subsidy").within(0, 1e8));
   }
 };
 struct Planners : Agents<1, Subsidy, Grant> {
   static constexpr const char* name = "planners";
 };
 
-/// What multiplies fitted numbers in this episode.
+/// Factors of fitted numbers, drawn when an episode begins.
 struct Factors {
   float beta_intercept, beta_slope, unemployment;
   static constexpr auto describe() {
-    return fields(
-        field("beta_intercept", &Factors::beta_intercept, "transmission without closures"),
-        field("beta_slope", &Factors::beta_slope, "what a level takes off transmission"),
-        field("unemployment", &Factors::unemployment, "how closures change unemployment"));
+    return fields(field("beta_intercept", &Factors::beta_intercept,
+                        "factor of the transmission rate without closures"),
+                  field("beta_slope", &Factors::beta_slope,
+                        "factor of what a level takes off the transmission rate"),
+                  field("unemployment", &Factors::unemployment,
+                        "factor of how much closures change unemployment"));
   }
 };
-/// What everybody sees of the country; kept, since the rows of 52 agents show it.
+/// What all 52 agents see of the country: computed once per step, copied into every row.
 struct Bulletin {
   float subsidy, until_subsidy, until_vaccines, time;
   int32_t decides;
   static constexpr auto describe() {
     return fields(
-        field("shown_subsidy", &Bulletin::subsidy, "its level, of the highest"),
-        field("until_subsidy", &Bulletin::until_subsidy, "days to the next decision, of all"),
-        field("until_vaccines", &Bulletin::until_vaccines, "the vaccines' clock"),
+        field("shown_subsidy", &Bulletin::subsidy, "level of the subsidy, divided by the highest"),
+        field("until_subsidy", &Bulletin::until_subsidy,
+              "days until the next decision on the subsidy, divided by the interval"),
+        field("until_vaccines", &Bulletin::until_vaccines,
+              "clock of vaccine deliveries: falls to 0 before the first one, then the share of the "
+              "interval left"),
         field("time", &Bulletin::time, "share of the episode that is over"),
         field("decides", &Bulletin::decides, "1: the planner's next choice counts").within(0, 1));
   }
@@ -140,9 +150,9 @@ struct Day {
   static constexpr bool transient = true;
   static constexpr auto describe() {
     return fields(field("delivered", &Day::delivered, "1: vaccines arrive today"),
-                  field("died", &Day::died, "people, in all states"),
+                  field("died", &Day::died, "people who died today in all states"),
                   field("illegal", &Day::illegal,
-                        "whose choices the masks forbade: 1 the planner's, 2 governors'"));
+                        "bits of who made an illegal choice: 1 the planner, 2 a governor"));
   }
 };
 struct Country : Single<Factors, Bulletin, Day> {
@@ -153,7 +163,8 @@ struct Country : Single<Factors, Bulletin, Day> {
 struct Changes {
   int8_t of[kStates];
   static constexpr auto describe() {
-    return fields(field("changes", &Changes::of, "of each state's level on that day")
+    return fields(field("changes", &Changes::of,
+                        "change of each state's level of closure on one day of the window")
                       .within(1 - kLevels, kLevels - 1));
   }
 };
@@ -174,24 +185,31 @@ struct GovernorView {
   static constexpr auto describe() {
     using V = GovernorView;
     return fields(
-        field("stringency_level", &V::stringency_level, "of closure, of 10"),
-        field("subsidy_level", &V::subsidy_level, "of the highest"),
-        field("time_until_subsidy", &V::time_until_subsidy, "days to a decision, of the interval"),
-        field("time_until_vaccines", &V::time_until_vaccines, "clock of the vaccines"),
-        field("time", &V::time, "share of the episode that is over; 0 where there is no limit"),
-        field("state", &V::state, "1 at the governor's own"),
-        field("productivity", &V::productivity, "product and subsidy, of a day without closures"),
-        field("susceptible", &V::susceptible, "share of the population"),
-        field("infected", &V::infected, "share of the population"),
-        field("recovered", &V::recovered, "share of the population, vaccinated people included"),
-        field("deaths", &V::deaths, "share of the population"),
-        field("vaccinated", &V::vaccinated, "share of the population"),
-        field("unemployed", &V::unemployed, "share of the population"),
+        field("stringency_level", &V::stringency_level, "level of closure, divided by 10"),
+        field("subsidy_level", &V::subsidy_level, "level of the subsidy, divided by the highest"),
+        field("time_until_subsidy", &V::time_until_subsidy,
+              "days until the planner decides, divided by the interval"),
+        field("time_until_vaccines", &V::time_until_vaccines,
+              "clock of vaccine deliveries: falls to 0 before the first one, then the share of the "
+              "interval left"),
+        field("time", &V::time, "share of the episode that is over; 0 without a time limit"),
+        field("state", &V::state, "one-hot: the governor's own state"),
+        field("productivity", &V::productivity,
+              "product with subsidy, divided by that of a day without closures"),
+        field("susceptible", &V::susceptible,
+              "people who can be infected, as a share of the population"),
+        field("infected", &V::infected, "people who are infected, as a share of the population"),
+        field("recovered", &V::recovered,
+              "people who recovered or were vaccinated, as a share of the population"),
+        field("deaths", &V::deaths, "people who died, as a share of the population"),
+        field("vaccinated", &V::vaccinated,
+              "people who are vaccinated, as a share of the population"),
+        field("unemployed", &V::unemployed, "people out of work, as a share of the population"),
         field("lagged_stringency_level", &V::lagged_stringency_level,
-              "the level that acts on transmission in the next step, of 10"));
+              "level of closure that acts on transmission in the next step, divided by 10"));
   }
 };
-/// Arrays are over the states.
+/// Each array has one element per state.
 struct PlannerView {
   float stringency_level[kStates];
   float subsidy_level, time_until_subsidy, time_until_vaccines, time;
@@ -203,20 +221,32 @@ struct PlannerView {
   static constexpr auto describe() {
     using V = PlannerView;
     return fields(
-        field("stringency_level", &V::stringency_level, "of closure, of 10, by state"),
-        field("subsidy_level", &V::subsidy_level, "of the highest"),
-        field("time_until_subsidy", &V::time_until_subsidy, "days to a decision, of the interval"),
-        field("time_until_vaccines", &V::time_until_vaccines, "clock of the vaccines"),
-        field("time", &V::time, "share of the episode that is over; 0 where there is no limit"),
-        field("productivity", &V::productivity, "product and subsidy, of a day without closures"),
-        field("susceptible", &V::susceptible, "share of each population"),
-        field("infected", &V::infected, "share of each population"),
-        field("recovered", &V::recovered, "share of each population, vaccinated people included"),
-        field("deaths", &V::deaths, "share of each population"),
-        field("vaccinated", &V::vaccinated, "share of each population"),
-        field("unemployed", &V::unemployed, "share of each population"),
+        field("stringency_level", &V::stringency_level,
+              "level of closure of each state, divided by 10"),
+        field("subsidy_level", &V::subsidy_level, "level of the subsidy, divided by the highest"),
+        field("time_until_subsidy", &V::time_until_subsidy,
+              "days until the planner decides, divided by the interval"),
+        field("time_until_vaccines", &V::time_until_vaccines,
+              "clock of vaccine deliveries: falls to 0 before the first one, then the share of the "
+              "interval left"),
+        field("time", &V::time, "share of the episode that is over; 0 without a time limit"),
+        field("productivity", &V::productivity,
+              "product with subsidy of each state, divided by that of a day without closures"),
+        field("susceptible", &V::susceptible,
+              "people who can be infected in each state, as a share of its population"),
+        field("infected", &V::infected,
+              "people who are infected in each state, as a share of its population"),
+        field(
+            "recovered", &V::recovered,
+            "people who recovered or were vaccinated in each state, as a share of its population"),
+        field("deaths", &V::deaths, "people who died in each state, as a share of its population"),
+        field("vaccinated", &V::vaccinated,
+              "people who are vaccinated in each state, as a share of its population"),
+        field("unemployed", &V::unemployed,
+              "people out of work in each state, as a share of its population"),
         field("lagged_stringency_level", &V::lagged_stringency_level,
-              "the levels that act on transmission in the next step, of 10"));
+              "level of closure of each state that acts on transmission in the next step, divided "
+              "by 10"));
   }
 };
 static_assert(sizeof(GovernorView) == 64 * 4 && sizeof(PlannerView) == 463 * 4);
@@ -224,13 +254,15 @@ static_assert(sizeof(GovernorView) == 64 * 4 && sizeof(PlannerView) == 463 * 4);
 struct GovernorMask {
   uint8_t levels[kLevels + 1];
   static constexpr auto describe() {
-    return fields(field("levels", &GovernorMask::levels, "1: may be chosen").within(0, 1));
+    return fields(field("levels", &GovernorMask::levels, "1: the governor may choose this level")
+                      .within(0, 1));
   }
 };
 struct PlannerMask {
   uint8_t levels[kSubsidyLevels + 1];
   static constexpr auto describe() {
-    return fields(field("levels", &PlannerMask::levels, "1: may be chosen").within(0, 1));
+    return fields(
+        field("levels", &PlannerMask::levels, "1: the planner may choose this level").within(0, 1));
   }
 };
 
@@ -249,7 +281,8 @@ struct Planner {
   using ActionMask = PlannerMask;
 };
 
-/// Up to day 600 what leaves the window happened before the episode; later its own days do.
+/// Tiers. Up to day 600 the changes that leave the window happened before the episode, so a table
+/// of history suffices; longer episodes keep their own changes.
 struct UpTo600Days {
   static constexpr bool keeps_window = false;
   using tables = Types<Governors, Planners, Country>;
@@ -273,7 +306,4 @@ struct Schema {
     return covid_economy::make_assets(settings, make);
   }
 };
-template <class T>
-using W = World<Schema<T>>;
-
 }  // namespace gpu_envs::envs::covid_economy

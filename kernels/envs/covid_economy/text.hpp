@@ -42,8 +42,7 @@ inline std::string date_in_digits(int64_t day) {
   return std::to_string(date.year) + two(date.month) + two(date.day);
 }
 
-template <class T>
-std::string map_text(const W<T>& w, int viewer) {
+std::string map_text(const auto& w, int viewer) {
   std::string tiles[kMapRows][kMapColumns];
   for (int i = 0; i < kStates; ++i) {
     const int level = get<Governors, Closure>(w, i).level;
@@ -58,7 +57,7 @@ std::string map_text(const W<T>& w, int viewer) {
     for (const std::string& tile : row) line += tile.empty() ? std::string(6, ' ') : tile + " ";
     text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
-  const Totals sum = totals_of<T>(w);
+  const Totals sum = totals_of(w);
   return text + "infected " + percent(sum.infected / sum.people) + ", died " +
          std::to_string(int64_t(sum.died + 0.5)) + ", vaccinated " +
          percent(sum.vaccinated / sum.people) + ", unemployed " +
