@@ -3,8 +3,8 @@
 //   CartPole64-v0          float64 state, which follows Gymnasium's to 1e-15
 //   CartPoleContinuous-v0  any force from -10 N to 10 N instead of two pushes
 //
-// One template over what they differ in, where cartpole.hpp shows how an environment is written
-// without any.
+// The rules are one template over the types in which the forms differ. cartpole.hpp shows how an
+// environment is written without templates.
 #pragma once
 
 // lint: allow include-direction: forms of one environment, kept out of the file that teaches
@@ -21,7 +21,7 @@ struct Force {
   static constexpr auto describe() {
     return fields(
         field("force", &Force::force,
-              "on the cart, in units of 10 N: -1 pushes it fully to the left, 1 to the right")
+              "force on the cart in units of 10 N: -1 pushes it fully to the left, 1 to the right")
             .within(-1, 1));
   }
 };
@@ -31,9 +31,11 @@ struct Options64 {
   double low = -0.05, high = 0.05;
   const char* problem() const { return low > high ? "low must not be above high" : nullptr; }
   static constexpr auto describe() {
-    return fields(field("low", &Options64::low, "each number of the start state is at least this")
-                      .within(-1e6, 1e6),
-                  field("high", &Options64::high, "and less than this").within(-1e6, 1e6));
+    return fields(
+        field("low", &Options64::low, "lower bound of each number of the start state, inclusive")
+            .within(-1e6, 1e6),
+        field("high", &Options64::high, "upper bound of each number of the start state, exclusive")
+            .within(-1e6, 1e6));
   }
 };
 struct Motion64 {
@@ -41,14 +43,15 @@ struct Motion64 {
   static constexpr auto describe() {
     return fields(
         field("x", &Motion64::x, "position of the cart").in("m"),
-        field("velocity", &Motion64::velocity, "of the cart, positive to the right").in("m/s"),
-        field("angle", &Motion64::angle, "of the pole, 0 upright, positive leaning right")
+        field("velocity", &Motion64::velocity, "velocity of the cart, positive to the right")
+            .in("m/s"),
+        field("angle", &Motion64::angle, "angle of the pole, 0 upright, positive to the right")
             .in("rad"),
         field("spin", &Motion64::spin, "angular velocity of the pole").in("rad/s"));
   }
 };
 
-/// What a form is made of.
+/// The types in which forms differ; `Form` below is one of these two.
 struct In64 {
   using Real = double;
   using Motion = Motion64;
@@ -76,8 +79,6 @@ struct Schema {
   using Agent = Cart<Form>;
   using tables = Types<Agent>;
 };
-template <class Form>
-using W = World<Schema<Form>>;
 
 // ---- rules
 
@@ -88,39 +89,40 @@ GE_FN float newtons(const Force& force) {
   return Physics<float>::force * force.force;
 }
 template <class Form>
-GE_FN void push_cart(const W<Form>&, typename Form::Motion& m,
-                     const typename Form::Action& action) {
-  cartpole::swing(newtons(action), m.x, m.velocity, m.angle, m.spin);
-}
-template <class Form>
-GE_FN void judge(const W<Form>& w, Reward& reward, Ending& ending, const typename Form::Motion& m) {
-  const bool fell = cartpole::has_fallen(m.x, m.angle);
-  ending.terminated = fell ? 1u : 0u;
-  reward.value = cartpole::reward_of(w.params(), fell);
-}
-/// A double takes two words of a draw.
-template <class Form>
-GE_FN void place_cart(const W<Form>& w, typename Form::Motion& m) {
-  const auto low = w.options().low, range = w.options().high - low;
-  const Draw a = draw<"start">(w, 0), b = draw<"start">(w, 0, 1);
-  if constexpr (std::is_same_v<typename Form::Real, double>)
-    m = {low + range * a.uniform64(0), low + range * a.uniform64(1), low + range * b.uniform64(0),
-         low + range * b.uniform64(1)};
-  else
-    m = {low + range * a.uniform(0), low + range * a.uniform(1), low + range * a.uniform(2),
-         low + range * a.uniform(3)};
-}
-template <class Form>
-GE_FN void observe(const W<Form>& w, Observation& row, const typename Form::Motion& m) {
-  const bool shown = w.params().velocities;
-  row = {float(m.x), select(shown, float(m.velocity), 0.0f), float(m.angle),
-         select(shown, float(m.spin), 0.0f)};
-}
-template <class Form>
-Scene scene(const W<Form>& w) {
-  const auto m = get<Cart<Form>, typename Form::Motion>(w, 0);
-  return cartpole::picture(float(m.x), float(m.angle));
-}
+struct Rules {
+  using W = World<Schema<Form>>;
+  using Motion = typename Form::Motion;
+  using Action = typename Form::Action;
+
+  static GE_FN void push_cart(const W&, Motion& m, const Action& action) {
+    cartpole::swing(newtons(action), m.x, m.velocity, m.angle, m.spin);
+  }
+  static GE_FN void judge(const W& w, Reward& reward, Ending& ending, const Motion& m) {
+    const bool fell = cartpole::has_fallen(m.x, m.angle);
+    ending.terminated = fell ? 1u : 0u;
+    reward.value = cartpole::reward_of(w.params(), fell);
+  }
+  /// A draw has four words: four floats, or two doubles.
+  static GE_FN void place_cart(const W& w, Motion& m) {
+    const auto low = w.options().low, range = w.options().high - low;
+    const Draw a = draw<"start">(w, 0), b = draw<"start">(w, 0, 1);
+    if constexpr (std::is_same_v<typename Form::Real, double>)
+      m = {low + range * a.uniform64(0), low + range * a.uniform64(1), low + range * b.uniform64(0),
+           low + range * b.uniform64(1)};
+    else
+      m = {low + range * a.uniform(0), low + range * a.uniform(1), low + range * a.uniform(2),
+           low + range * a.uniform(3)};
+  }
+  static GE_FN void observe(const W& w, Observation& row, const Motion& m) {
+    const bool shown = w.params().velocities;
+    row = {float(m.x), select(shown, float(m.velocity), 0.0f), float(m.angle),
+           select(shown, float(m.spin), 0.0f)};
+  }
+  static Scene scene(const W& w) {
+    const auto m = get<Motion>(w);
+    return cartpole::picture(float(m.x), float(m.angle));
+  }
+};
 
 // ---- the graphs
 
@@ -128,12 +130,13 @@ template <class Form>
 struct Environment {
   using Schema = cartpole_forms::Schema<Form>;
   using Observation = cartpole::Observation;
-  using Reset = Stages<Each<&place_cart<Form>>>;
-  using Step = Stages<Each<&push_cart<Form>>, Each<&judge<Form>>>;
-  using Observe = Stages<ge::Observe<&observe<Form>>>;
+  using R = Rules<Form>;
+  using Reset = Stages<Each<&R::place_cart>>;
+  using Step = Stages<Each<&R::push_cart>, Each<&R::judge>>;
+  using Observe = Stages<ge::Observe<&R::observe>>;
   static constexpr Card card{
       .doc = Form::doc, .max_episode_steps = 500, .reward_threshold = 475, .render_fps = 50};
-  static constexpr Hooks<Schema> hooks{.scene = &scene<Form>};
+  static constexpr Hooks<Schema> hooks{.scene = &R::scene};
 };
 using Builds = ge::Builds<Build<"CartPole64-v0", Environment<In64>>,
                           Build<"CartPoleContinuous-v0", Environment<Continuous>>>;

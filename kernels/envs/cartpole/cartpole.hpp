@@ -15,6 +15,7 @@ namespace gpu_envs::envs::cartpole {
 
 using namespace ge;
 
+/// Keyword arguments of `make_vec("CartPole-v0", ...)`; the initialisers are the defaults.
 struct Params {
   bool sutton_barto_reward = false, velocities = true;
   static constexpr auto describe() {
@@ -25,15 +26,19 @@ struct Params {
               "observations show the velocities of cart and pole; false: they show 0 instead"));
   }
 };
+/// `reset(options={"low": ..., "high": ...})`: where the four numbers of the start state are drawn.
 struct Options {
   float low = -0.05f, high = 0.05f;
   const char* problem() const { return low > high ? "low must not be above high" : nullptr; }
   static constexpr auto describe() {
-    return fields(field("low", &Options::low, "each number of the start state is at least this")
-                      .within(-1e6, 1e6),
-                  field("high", &Options::high, "and less than this").within(-1e6, 1e6));
+    return fields(
+        field("low", &Options::low, "lower bound of each number of the start state, inclusive")
+            .within(-1e6, 1e6),
+        field("high", &Options::high, "upper bound of each number of the start state, exclusive")
+            .within(-1e6, 1e6));
   }
 };
+/// The action. `transient`: it is written before each step and is not part of the saved state.
 struct Push {
   int32_t direction;
   static constexpr bool transient = true;
@@ -43,30 +48,35 @@ struct Push {
             .one_of(2));
   }
 };
+/// The state of a world. Python reads and writes it as columns: `simulator.get("cart.angle")`.
 struct Motion {
   float x, velocity, angle, spin;
   static constexpr auto describe() {
     return fields(
         field("x", &Motion::x, "position of the cart").in("m"),
-        field("velocity", &Motion::velocity, "of the cart, positive to the right").in("m/s"),
-        field("angle", &Motion::angle, "of the pole, 0 upright, positive leaning right").in("rad"),
+        field("velocity", &Motion::velocity, "velocity of the cart, positive to the right")
+            .in("m/s"),
+        field("angle", &Motion::angle, "angle of the pole, 0 upright, positive to the right")
+            .in("rad"),
         field("spin", &Motion::spin, "angular velocity of the pole").in("rad/s"));
   }
 };
-// Bounds are twice the limits: an episode's last observation lies beyond them.
+// Bounds are twice the limits of `has_fallen`: the last observation of an episode lies beyond them.
 struct Observation {
   float x, velocity, angle, spin;
   static constexpr auto describe() {
     return fields(
         field("x", &Observation::x, "position of the cart").in("m").within(-4.8, 4.8),
-        field("velocity", &Observation::velocity, "of the cart, positive to the right").in("m/s"),
-        field("angle", &Observation::angle, "of the pole, 0 upright")
+        field("velocity", &Observation::velocity, "velocity of the cart, positive to the right")
+            .in("m/s"),
+        field("angle", &Observation::angle, "angle of the pole, 0 upright, positive to the right")
             .in("rad")
             .within(-0.41887903, 0.41887903),
         field("spin", &Observation::spin, "angular velocity of the pole").in("rad/s"));
   }
 };
 
+// A row per agent, here one; the engine adds reward, ending and return.
 struct Cart : Agents<1, Motion, Push> {
   static constexpr const char* name = "cart";
 };
@@ -79,6 +89,8 @@ struct Schema {
 };
 using W = World<Schema>;
 
+// Rules. `const` says what a system may only read; what it may write comes first.
+
 GE_FN void push_cart(const W&, Motion& m, const Push& push) {
   swing(push.direction == 1 ? 10.0f : -10.0f, m.x, m.velocity, m.angle, m.spin);
 }
@@ -87,20 +99,24 @@ GE_FN float reward_of(const Params& p, bool fell) {
 }
 GE_FN void judge(const W& w, Reward& reward, Ending& ending, const Motion& m) {
   const bool fell = has_fallen(m.x, m.angle);
+  // The engine cuts the episode short at the time limit and begins the next one.
   ending.terminated = fell ? 1u : 0u;
   reward.value = reward_of(w.params(), fell);
 }
 GE_FN void place_cart(const W& w, Motion& m) {
   const Draw d = draw<"start">(w, 0);
   const float low = w.options().low, range = w.options().high - low;
+  // Four words, a function of seed, world and episode: the same on every machine.
   m = {low + range * d.uniform(0), low + range * d.uniform(1), low + range * d.uniform(2),
        low + range * d.uniform(3)};
 }
 GE_FN void observe(const W& w, Observation& row, const Motion& m) {
+  // `select` in place of a branch: the CPU runs 8 or 16 worlds side by side.
   const bool shown = w.params().velocities;
   row = {m.x, select(shown, m.velocity, 0.0f), m.angle, select(shown, m.spin, 0.0f)};
 }
 
+// What runs, in order: `Reset` where an episode begins, `Step` once per step, `Observe` after both.
 struct Environment {
   using Schema = cartpole::Schema;
   using Observation = cartpole::Observation;
@@ -111,6 +127,7 @@ struct Environment {
                              .max_episode_steps = 500,
                              .reward_threshold = 475,
                              .render_fps = 50};
+  // How people see a world: `python -m gpu_envs render CartPole-v0`.
   static constexpr Hooks<Schema> hooks{
       .scene = [](const W& w) { return picture(get<Motion>(w).x, get<Motion>(w).angle); }};
 };

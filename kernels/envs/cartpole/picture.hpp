@@ -1,4 +1,4 @@
-// CartPole as people see it: a cart on a track between two posts, the pole before it.
+// The picture of a world: a cart on a track between two posts, the pole in front of it.
 #pragma once
 
 #include "envs/cartpole/physics.hpp"
