@@ -1,5 +1,5 @@
-// What a user sets (Settings) and what the rules read of it (Params), filled in on the host, once
-// per simulator.
+// Settings, which a user chooses, and Params, which the rules read; resolved once per simulator on
+// the host.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace gpu_envs::envs::tag_grid {
 
 using namespace ge;
 
-/// What memory allows ends long before.
+/// Far above what fits in memory.
 inline constexpr int kMostTaggers = 1000000;
 /// Squares of distances on a larger board would not fit into 32 bits.
 inline constexpr int kLongestGrid = 32767;
@@ -26,51 +26,57 @@ struct Settings {
   double step_cost_for_tagger = 0.01, wall_hit_penalty = 0.1;
 
   static constexpr auto describe_board() {
-    return fields(
-        field("num_taggers", &Settings::num_taggers, "taggers; there is one runner beside them")
-            .within(1, kMostTaggers),
-        field("grid_length", &Settings::grid_length,
-              "largest coordinate: the board has grid_length + 1 cells a side")
-            .within(1, kLongestGrid),
-        field("use_full_observation", &Settings::use_full_observation,
-              "everybody sees everybody; else taggers see the runner, and it the nearest tagger"));
+    return fields(field("num_taggers", &Settings::num_taggers,
+                        "number of taggers; there is always one runner")
+                      .within(1, kMostTaggers),
+                  field("grid_length", &Settings::grid_length,
+                        "largest coordinate: the board has grid_length + 1 cells a side")
+                      .within(1, kLongestGrid),
+                  field("use_full_observation", &Settings::use_full_observation,
+                        "true: all agents see all; false: taggers see the runner, and the runner "
+                        "sees the nearest tagger"));
   }
   static constexpr auto describe_starts() {
     return fields(
         field("starting_location_x", &Settings::starting_location_x,
               "x of each agent at the start, the runner last, such as \"2,2,3,0\"; empty: taggers "
               "in the middle, the runner at 0"),
-        field("starting_location_y", &Settings::starting_location_y, "the same for y"),
+        field("starting_location_y", &Settings::starting_location_y,
+              "y of each agent at the start, the runner last, such as \"2,2,3,0\"; empty: taggers "
+              "in the middle, the runner at 0"),
         field("reset_pool_size", &Settings::reset_pool_size,
-              "starts drawn once per seed, of which each episode takes one; 0: always the same "
-              "start")
+              "number of starts drawn once per seed; each episode takes one of them; 0: every "
+              "episode has the same start")
             .within(0, kLargestPool),
         field("reset_pool_low", &Settings::reset_pool_low,
-              "least coordinate of a tagger in a start of the pool")
+              "lowest coordinate of a tagger in a start of the pool")
             .within(0, kLongestGrid),
-        field("reset_pool_high", &Settings::reset_pool_high, "largest; -1: grid_length - 1")
+        field("reset_pool_high", &Settings::reset_pool_high,
+              "highest coordinate of a tagger in a start of the pool; -1: grid_length - 1")
             .within(-1, kLongestGrid));
   }
   static constexpr auto describe_rewards() {
-    return fields(field("tag_reward_for_tagger", &Settings::tag_reward_for_tagger,
-                        "what every tagger gets when one of them tags the runner")
-                      .within(-1e6, 1e6),
-                  field("tag_penalty_for_runner", &Settings::tag_penalty_for_runner,
-                        "what the runner loses then")
-                      .within(-1e6, 1e6),
-                  field("step_cost_for_tagger", &Settings::step_cost_for_tagger,
-                        "what a step without a tag costs a tagger and gives the runner")
-                      .within(-1e6, 1e6),
-                  field("wall_hit_penalty", &Settings::wall_hit_penalty,
-                        "what a step against the wall costs anybody")
-                      .within(-1e6, 1e6));
+    return fields(
+        field("tag_reward_for_tagger", &Settings::tag_reward_for_tagger,
+              "reward of every tagger when one of them tags the runner")
+            .within(-1e6, 1e6),
+        field("tag_penalty_for_runner", &Settings::tag_penalty_for_runner,
+              "taken off the runner's reward when it is tagged")
+            .within(-1e6, 1e6),
+        field("step_cost_for_tagger", &Settings::step_cost_for_tagger,
+              "taken off every tagger's reward, and added to the runner's, in a step without a tag")
+            .within(-1e6, 1e6),
+        field("wall_hit_penalty", &Settings::wall_hit_penalty,
+              "taken off the reward of an agent that steps against the wall")
+            .within(-1e6, 1e6));
   }
   static constexpr auto describe() {
     return std::tuple_cat(describe_board(), describe_starts(), describe_rewards());
   }
 };
 
-/// What a step is worth to an agent. The sums are made in double precision and rounded once.
+/// Rewards of a step, by whether the runner was tagged and whether the agent hit the wall. Sums are
+/// made in double precision and rounded once.
 struct Pay {
   float quiet, bumped, tagged, tagged_bumped;
 };
@@ -78,26 +84,27 @@ struct Pay {
 struct Params {
   int32_t num_taggers, grid_length;
   int32_t full;                            // observations show everybody
-  int32_t pool_size, pool_low, pool_span;  // span: how many coordinates
+  int32_t pool_size, pool_low, pool_span;  // span: number of coordinates
   Pay tagger, runner;
 };
 
-/// Where an agent begins.
+/// Cell of an agent at the start.
 struct Start {
   int32_t x, y;
   static constexpr auto describe() {
-    return fields(field("x", &Start::x, "column"), field("y", &Start::y, "row"));
+    return fields(field("x", &Start::x, "column at the start"),
+                  field("y", &Start::y, "row at the start"));
   }
 };
 struct Assets {
-  Asset<Start> starts;  // of each agent, the runner last
+  Asset<Start> starts;  // one per agent, the runner last
 };
 
 [[noreturn]] inline void refuse(const std::string& message) {
   throw Error(Fault::value, message);
 }
 
-/// Whole numbers between commas or blanks; the text becomes its plain form.
+/// Reads whole numbers between commas or blanks, and rewrites the text as numbers between commas.
 inline std::vector<int> take_coordinates(std::string& text, const char* name, const Settings& s) {
   std::vector<int> found;
   std::string word;
@@ -127,7 +134,7 @@ inline std::vector<int> take_coordinates(std::string& text, const char* name, co
   return found;
 }
 
-/// Judges starts that are given and brings them into their plain form.
+/// Checks given starts and rewrites them in canonical form.
 inline void resolve_starts(Settings& s) {
   const std::vector<int> x = take_coordinates(s.starting_location_x, "starting_location_x", s);
   const std::vector<int> y = take_coordinates(s.starting_location_y, "starting_location_y", s);
@@ -144,7 +151,7 @@ inline void resolve_starts(Settings& s) {
            std::to_string(s.reset_pool_size) + " draws it: give one of them");
 }
 
-/// Taggers begin in the middle and the runner in a corner, where nobody says otherwise.
+/// By default taggers begin in the middle and the runner in a corner.
 inline Assets lay_out(Settings settings, AssetMaker& make) {
   const auto starts = make.array<Start>("starts", settings.num_taggers + 1);
   const std::vector<int> x = take_coordinates(settings.starting_location_x, "", settings),
@@ -160,8 +167,8 @@ inline void resolve_pool(const Settings& s, Params& p) {
   const int high = s.reset_pool_high < 0 ? s.grid_length - 1 : s.reset_pool_high;
   if (s.reset_pool_size > 0 && (high > s.grid_length || s.reset_pool_low > high))
     refuse("reset_pool_low=" + std::to_string(s.reset_pool_low) +
-           " to reset_pool_high=" + std::to_string(high) +
-           " is no range of coordinates within 0 to grid_length=" + std::to_string(s.grid_length));
+           " must be at most reset_pool_high=" + std::to_string(high) +
+           ", and that at most grid_length=" + std::to_string(s.grid_length));
   p.pool_size = s.reset_pool_size;
   p.pool_low = s.reset_pool_low, p.pool_span = high - s.reset_pool_low + 1;
 }

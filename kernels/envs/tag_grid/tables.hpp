@@ -1,4 +1,4 @@
-// What there is: the action, what is kept of every agent, and the tables.
+// The action, the components of an agent, and the tables.
 #pragma once
 
 #include "engine/graph/wide_rows.hpp"
@@ -6,7 +6,8 @@
 
 namespace gpu_envs::envs::tag_grid {
 
-/// Of scratch memory: what a turn leaves is paid before anybody looks.
+/// Lifetimes of transient components: what a move leaves is read by `pay`, before observations, so
+/// the two groups share memory.
 inline constexpr int kMoving = 1, kLooking = 2;
 
 struct Step {
@@ -15,8 +16,9 @@ struct Step {
   static constexpr int lifetime = kMoving;
 
   static constexpr auto describe() {
-    return fields(field("direction", &Step::direction, "0 stay, 1 x + 1, 2 x - 1, 3 y + 1, 4 y - 1")
-                      .one_of(5));
+    return fields(
+        field("direction", &Step::direction, "0: stay, 1: x + 1, 2: x - 1, 3: y + 1, 4: y - 1")
+            .one_of(5));
   }
 };
 
@@ -24,27 +26,30 @@ struct Position {
   int32_t x, y;
 
   static constexpr auto describe() {
-    return fields(
-        field("x", &Position::x, "cell along x, 0 to grid_length").within(0, kLongestGrid),
-        field("y", &Position::y, "cell along y, 0 to grid_length").within(0, kLongestGrid));
+    return fields(field("x", &Position::x, "column of the agent's cell, 0 to grid_length")
+                      .within(0, kLongestGrid),
+                  field("y", &Position::y, "row of the agent's cell, 0 to grid_length")
+                      .within(0, kLongestGrid));
   }
 };
 
-/// Whether the agent's step in this turn went against the wall.
+/// Whether the agent stepped against the wall in this step.
 struct Bump {
   uint32_t hit;
   static constexpr bool transient = true;
   static constexpr int lifetime = kMoving;
-  static constexpr auto describe() { return fields(field("hit", &Bump::hit, "1: wall")); }
+  static constexpr auto describe() {
+    return fields(field("hit", &Bump::hit, "1: the agent hit the wall"));
+  }
 };
 
-// Two components of one number each, since a row shows all x, then all y.
+// Two components of one number each, because a row of observations holds all x, then all y.
 struct ShareX {
   float value;
   static constexpr bool transient = true;
   static constexpr int lifetime = kLooking;
   static constexpr auto describe() {
-    return fields(field("share_x", &ShareX::value, "x / grid_length"));
+    return fields(field("share_x", &ShareX::value, "x of the agent / grid_length"));
   }
 };
 struct ShareY {
@@ -52,7 +57,7 @@ struct ShareY {
   static constexpr bool transient = true;
   static constexpr int lifetime = kLooking;
   static constexpr auto describe() {
-    return fields(field("share_y", &ShareY::value, "y / grid_length"));
+    return fields(field("share_y", &ShareY::value, "y of the agent / grid_length"));
   }
 };
 
@@ -60,11 +65,11 @@ struct Nearest {
   uint32_t tagger;
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("tagger", &Nearest::tagger, "that is nearest to the runner"));
+    return fields(field("tagger", &Nearest::tagger, "tagger that is nearest to the runner"));
   }
 };
 
-// ---- tables; N: rows of the tier, or any number
+// ---- tables. N is the capacity of a tier; kAny: as many rows as the parameters say.
 
 template <int N>
 struct Players : Agents<N, Position, Step, Bump, ShareX, ShareY> {
@@ -83,7 +88,8 @@ struct Schema {
   using Action = Step;
   using Agent = Players<N>;
   using tables = Types<Agent, Chase>;
-  // Small worlds fill the lanes of a vector or a warp side by side, large ones by their agents.
+  // Small worlds run side by side on the lanes of a vector or a warp; a large world fills them with
+  // its agents.
   static constexpr LaneCounts lanes = N <= 8     ? LaneCounts(1, 8)
                                       : N < kAny ? LaneCounts(32)
                                                  : LaneCounts(128, 32);
@@ -99,7 +105,5 @@ struct Schema {
     return lay_out(settings, make);
   }
 };
-template <int N>
-using W = World<Schema<N>>;
 
 }  // namespace gpu_envs::envs::tag_grid

@@ -15,109 +15,14 @@
 
 namespace gpu_envs::envs::tag_grid {
 
-// ---- the start
-
-template <int N>
-GE_FN void place(const W<N>& w, Slot agent, Position& at) {
-  const Start start = w.assets().starts[agent.row];
-  at = {start.x, start.y};
-}
-
-template <int N>
-GE_FN bool has_pool(const W<N>& w) {
-  return w.params().pool_size > 0;
-}
-// The episode draws a row of the pool; what stands in it depends on the seed alone, so that all
-// worlds and episodes of a seed share one pool.
-template <int N>
-GE_FN void place_from_pool(const W<N>& w, Slot agent, Position& at) {
-  const Params& p = w.params();
-  const Identity id = get<Identity>(w);
-  constexpr uint32_t stream = Name("tag_pool").hash();
-  const uint32_t row = draw<"tag_start">(w, 0).below(0, uint32_t(p.pool_size));
-  const Draw drawn = ge::draw(id.seed_low, id.seed_high, 0, 0, 0, stream, uint32_t(agent.row), row);
-  const int x = p.pool_low + int(drawn.below(0, uint32_t(p.pool_span)));
-  const int y = p.pool_low + int(drawn.below(1, uint32_t(p.pool_span)));
-  const bool runs = agent.row == p.num_taggers;
-  at = {runs ? 0 : x, runs ? 0 : y};
-}
-
-// ---- rules
-
-template <int N>
-GE_FN void move(const W<N>& w, Position& at, Bump& bump, const Step& step) {
-  const int length = w.params().grid_length, way = step.direction;
-  const int x = at.x + int(way == 1) - int(way == 2), y = at.y + int(way == 3) - int(way == 4);
-  at = {max(0, min(x, length)), max(0, min(y, length))};
-  bump.hit = uint32_t((at.x != x) | (at.y != y));
-}
-
-// Only where everybody stands in the end counts: two agents that swap cells do not touch.
-template <int N>
-GE_FN int32_t touches(const W<N>& w, Slot agent, const Position& at) {
-  const int runner = w.params().num_taggers;
-  const Position its = get<Players<N>, Position>(w, runner);
-  return int(agent.row != runner) & int(at.x == its.x) & int(at.y == its.y);
-}
-template <int N>
-GE_FN void judge(const W<N>&, int32_t touched, Verdict& verdict) {
-  verdict.terminated = uint32_t(touched);
-}
-
-/// Four cases for each side, as the table of rewards names them.
-template <int N>
-GE_FN void pay(const W<N>& w, Slot agent, Reward& reward, const Bump& bump) {
-  const Pay tagger = w.params().tagger, runner = w.params().runner;
-  const bool tagged = get<Verdict>(w).terminated != 0, hit = bump.hit != 0;
-  const float chases = select(tagged, select(hit, tagger.tagged_bumped, tagger.tagged),
-                              select(hit, tagger.bumped, tagger.quiet));
-  const float runs = select(tagged, select(hit, runner.tagged_bumped, runner.tagged),
-                            select(hit, runner.bumped, runner.quiet));
-  reward.value = agent.row == w.params().num_taggers ? runs : chases;
-}
-
-// ---- observation
-
-/// Divided once per agent, not once per observer.
-template <int N>
-GE_FN void take_shares(const W<N>& w, ShareX& x, ShareY& y, const Position& at) {
-  const float length = float(w.params().grid_length);
-  x.value = float(at.x) / length, y.value = float(at.y) / length;
-}
-
-template <int N>
-GE_FN bool shows_everybody(const W<N>& w) {
-  return w.params().full != 0;
-}
-template <int N>
-GE_FN bool shows_nearest(const W<N>& w) {
-  return w.params().full == 0;
-}
-/// Square of the distance to the runner, then the tagger's number, which decides between equals.
-struct Closest {
-  static GE_FN constexpr uint64_t identity() { return ~uint64_t{0}; }
-  static GE_FN constexpr uint64_t combine(uint64_t a, uint64_t b) { return a < b ? a : b; }
-};
-template <int N>
-GE_FN uint64_t closeness(const W<N>& w, Slot agent, const Position& at) {
-  const int runner = w.params().num_taggers;
-  const Position its = get<Players<N>, Position>(w, runner);
-  const int x = at.x - its.x, y = at.y - its.y;
-  // One number, so that the least is the nearest and of equals the lowest, in any order.
-  const uint64_t key = uint64_t(uint32_t(x * x + y * y)) << 32 | uint32_t(agent.row);
-  return agent.row == runner ? Closest::identity() : key;
-}
-template <int N>
-GE_FN void name_nearest(const W<N>&, uint64_t closest, Nearest& nearest) {
-  nearest.tagger = uint32_t(closest);
-}
+// ---- what agents see
 
 template <int N>
 struct Observation : WideRow<float> {
   static constexpr int capacity = N == kAny ? 1 << 30 : 4 * N + 1;
   static constexpr bool complete = true;
   static GE_FN int elements(const Params& p) { return p.full ? 4 * p.num_taggers + 5 : 6; }
-  // Everybody sees the same board; who looks at it is one element.
+  // Rows of a world differ in one element, which marks the observer.
   static GE_FN bool alike(const Params& p) { return p.full != 0; }
   static GE_FN void turn(const Params& p, FloatRow& row, int other, int me) {
     const int self = 3 * (p.num_taggers + 1);
@@ -126,59 +31,146 @@ struct Observation : WideRow<float> {
   }
   static std::vector<FieldInfo> describe(const Params& p) {
     const int64_t agents = p.num_taggers + 1;
-    const FieldInfo time = wide_field("time", {}, "steps taken of the episode's limit");
+    const FieldInfo time =
+        wide_field("time", {}, "steps taken, as a share of the time limit; 0 without one");
     if (p.full)
       return {wide_field("x", {agents}, "x / grid_length of every agent, the runner last"),
-              wide_field("y", {agents}, "y / grid_length of every agent"),
-              wide_field("type", {agents}, "0 tagger, 1 runner"),
-              wide_field("self", {agents}, "1 for the observer, 0 for the others"), time};
-    return {wide_field("own", {2}, "own x and y / grid_length"),
-            wide_field("other", {2},
-                       "of a tagger: the runner's x and y / grid_length; of the runner: those of "
-                       "the nearest tagger"),
-            wide_field("type", {}, "own type: 0 tagger, 1 runner"), time};
+              wide_field("y", {agents}, "y / grid_length of every agent, the runner last"),
+              wide_field("type", {agents}, "type of every agent: 0 tagger, 1 runner"),
+              wide_field("self", {agents}, "1 for the observer, 0 for all others"), time};
+    return {
+        wide_field("own", {2}, "x and y of the observer / grid_length"),
+        wide_field(
+            "other", {2},
+            "x and y / grid_length of the runner, or of the nearest tagger where the runner looks"),
+        wide_field("type", {}, "type of the observer: 0 tagger, 1 runner"), time};
   }
 };
 
-/// t / T; 0 where nothing limits the episode.
-template <int N>
-GE_FN float time_share(const W<N>& w) {
-  const uint32_t limit = w.max_steps();
-  return limit == 0 ? 0.0f : float(w.step()) / float(limit);
-}
+/// The minimum of `closeness`, which reduces to the tagger nearest to the runner.
+struct Closest {
+  static GE_FN constexpr uint64_t identity() { return ~uint64_t{0}; }
+  static GE_FN constexpr uint64_t combine(uint64_t a, uint64_t b) { return a < b ? a : b; }
+};
+
+// ---- rules
 
 template <int N>
-GE_FN void fill_everybody(const W<N>& w, FloatRow& row, int me) {
-  const int taggers = w.params().num_taggers, agents = taggers + 1;
-  row.fill(0, agents, [&w](int k) GE_LAMBDA { return get<Players<N>, ShareX>(w, k).value; });
-  row.fill(agents, agents, [&w](int k) GE_LAMBDA { return get<Players<N>, ShareY>(w, k).value; });
-  row.fill(2 * agents, agents, [taggers](int k) GE_LAMBDA { return k == taggers ? 1.0f : 0.0f; });
-  row.fill(3 * agents, agents, [me](int k) GE_LAMBDA { return k == me ? 1.0f : 0.0f; });
-  const float time = time_share<N>(w);
-  row.fill(4 * agents, 1, [time](int) GE_LAMBDA { return time; });
-}
-template <int N>
-GE_FN void show_everybody(const W<N>& w, FloatRow& row, Slot me) {
-  fill_everybody<N>(w, row, me.row);
-}
-// Long rows are a squad's work.
-template <int N>
-GE_FN void show_everybody_together(const W<N>& w, FloatRow& row, const Squad&, Slot me) {
-  fill_everybody<N>(w, row, me.row);
-}
+struct Rules {
+  using W = World<Schema<N>>;
+  using Players = tag_grid::Players<N>;
 
-template <int N>
-GE_FN void show_nearest(const W<N>& w, FloatRow& row, Slot me) {
-  const int runner = w.params().num_taggers;
-  const bool runs = me.row == runner;
-  const int other = runs ? int(get<Nearest>(w).tagger) : runner;
-  row.set(0, get<Players<N>, ShareX>(w, me.row).value);
-  row.set(1, get<Players<N>, ShareY>(w, me.row).value);
-  row.set(2, get<Players<N>, ShareX>(w, other).value);
-  row.set(3, get<Players<N>, ShareY>(w, other).value);
-  row.set(4, runs ? 1.0f : 0.0f);
-  row.set(5, time_share<N>(w));
-}
+  // ---- the start
+
+  static GE_FN void place(const W& w, Slot agent, Position& at) {
+    const Start start = w.assets().starts[agent.row];
+    at = {start.x, start.y};
+  }
+
+  static GE_FN bool has_pool(const W& w) { return w.params().pool_size > 0; }
+  // Each episode draws a row of the pool. The rows depend only on the seed, so all worlds and
+  // episodes of a seed share one pool.
+  static GE_FN void place_from_pool(const W& w, Slot agent, Position& at) {
+    const Params& p = w.params();
+    const Identity id = get<Identity>(w);
+    constexpr uint32_t stream = Name("tag_pool").hash();
+    const uint32_t row = draw<"tag_start">(w, 0).below(0, uint32_t(p.pool_size));
+    const Draw drawn =
+        ge::draw(id.seed_low, id.seed_high, 0, 0, 0, stream, uint32_t(agent.row), row);
+    const int x = p.pool_low + int(drawn.below(0, uint32_t(p.pool_span)));
+    const int y = p.pool_low + int(drawn.below(1, uint32_t(p.pool_span)));
+    const bool runs = agent.row == p.num_taggers;
+    at = {runs ? 0 : x, runs ? 0 : y};
+  }
+
+  // ---- a step
+
+  static GE_FN void move(const W& w, Position& at, Bump& bump, const Step& step) {
+    const int length = w.params().grid_length, way = step.direction;
+    const int x = at.x + int(way == 1) - int(way == 2), y = at.y + int(way == 3) - int(way == 4);
+    at = {max(0, min(x, length)), max(0, min(y, length))};
+    bump.hit = uint32_t((at.x != x) | (at.y != y));
+  }
+
+  // Only positions after the move count: two agents that swap cells do not touch.
+  static GE_FN int32_t touches(const W& w, Slot agent, const Position& at) {
+    const int runner = w.params().num_taggers;
+    const Position its = get<Players, Position>(w, runner);
+    return int(agent.row != runner) & int(at.x == its.x) & int(at.y == its.y);
+  }
+  static GE_FN void judge(const W&, int32_t touched, Verdict& verdict) {
+    verdict.terminated = uint32_t(touched);
+  }
+
+  /// Four rewards for each side: with and without a tag, with and without a wall.
+  static GE_FN void pay(const W& w, Slot agent, Reward& reward, const Bump& bump) {
+    const Pay tagger = w.params().tagger, runner = w.params().runner;
+    const bool tagged = get<Verdict>(w).terminated != 0, hit = bump.hit != 0;
+    const float chases = select(tagged, select(hit, tagger.tagged_bumped, tagger.tagged),
+                                select(hit, tagger.bumped, tagger.quiet));
+    const float runs = select(tagged, select(hit, runner.tagged_bumped, runner.tagged),
+                              select(hit, runner.bumped, runner.quiet));
+    reward.value = agent.row == w.params().num_taggers ? runs : chases;
+  }
+
+  // ---- observation
+
+  /// Coordinates as observations show them, divided once per agent instead of once per observer.
+  static GE_FN void take_shares(const W& w, ShareX& x, ShareY& y, const Position& at) {
+    const float length = float(w.params().grid_length);
+    x.value = float(at.x) / length, y.value = float(at.y) / length;
+  }
+
+  static GE_FN bool shows_everybody(const W& w) { return w.params().full != 0; }
+  static GE_FN bool shows_nearest(const W& w) { return w.params().full == 0; }
+  static GE_FN uint64_t closeness(const W& w, Slot agent, const Position& at) {
+    const int runner = w.params().num_taggers;
+    const Position its = get<Players, Position>(w, runner);
+    const int x = at.x - its.x, y = at.y - its.y;
+    // Squared distance above the tagger's number: the minimum is the nearest tagger, of equally
+    // near ones the first, in whatever order rows are reduced.
+    const uint64_t key = uint64_t(uint32_t(x * x + y * y)) << 32 | uint32_t(agent.row);
+    return agent.row == runner ? Closest::identity() : key;
+  }
+  static GE_FN void name_nearest(const W&, uint64_t closest, Nearest& nearest) {
+    nearest.tagger = uint32_t(closest);
+  }
+
+  /// Share of the time limit that is over; 0 without a limit.
+  static GE_FN float time_share(const W& w) {
+    const uint32_t limit = w.max_steps();
+    return limit == 0 ? 0.0f : float(w.step()) / float(limit);
+  }
+
+  static GE_FN void fill_everybody(const W& w, FloatRow& row, int me) {
+    const int taggers = w.params().num_taggers, agents = taggers + 1;
+    row.fill(0, agents, [&w](int k) GE_LAMBDA { return get<Players, ShareX>(w, k).value; });
+    row.fill(agents, agents, [&w](int k) GE_LAMBDA { return get<Players, ShareY>(w, k).value; });
+    row.fill(2 * agents, agents, [taggers](int k) GE_LAMBDA { return k == taggers ? 1.0f : 0.0f; });
+    row.fill(3 * agents, agents, [me](int k) GE_LAMBDA { return k == me ? 1.0f : 0.0f; });
+    const float time = time_share(w);
+    row.fill(4 * agents, 1, [time](int) GE_LAMBDA { return time; });
+  }
+  static GE_FN void show_everybody(const W& w, FloatRow& row, Slot me) {
+    fill_everybody(w, row, me.row);
+  }
+  // For long rows: `FloatRow::fill` divides them among the lanes of the squad.
+  static GE_FN void show_everybody_together(const W& w, FloatRow& row, const Squad&, Slot me) {
+    fill_everybody(w, row, me.row);
+  }
+
+  static GE_FN void show_nearest(const W& w, FloatRow& row, Slot me) {
+    const int runner = w.params().num_taggers;
+    const bool runs = me.row == runner;
+    const int other = runs ? int(get<Nearest>(w).tagger) : runner;
+    row.set(0, get<Players, ShareX>(w, me.row).value);
+    row.set(1, get<Players, ShareY>(w, me.row).value);
+    row.set(2, get<Players, ShareX>(w, other).value);
+    row.set(3, get<Players, ShareY>(w, other).value);
+    row.set(4, runs ? 1.0f : 0.0f);
+    row.set(5, time_share(w));
+  }
+};
 
 // ---- the graphs
 
@@ -191,14 +183,15 @@ template <int N>
 struct Environment {
   using Schema = tag_grid::Schema<N>;
   using Observation = tag_grid::Observation<N>;
-  using Reset = Stages<Each<&place<N>>, When<&has_pool<N>, Each<&place_from_pool<N>>>>;
-  // Everybody has moved before anybody is tagged.
-  using Step = Stages<Each<&move<N>>, Reduce<&touches<N>, AnyOf, &judge<N>>, Each<&pay<N>>>;
-  using Everybody = std::conditional_t<N <= 8, ge::Observe<&show_everybody<N>>,
-                                       ge::Observe<&show_everybody_together<N>>>;
-  using Observe = Stages<Each<&take_shares<N>>, When<&shows_everybody<N>, Everybody>,
-                         When<&shows_nearest<N>, Reduce<&closeness<N>, Closest, &name_nearest<N>>,
-                              ge::Observe<&show_nearest<N>>>>;
+  using R = Rules<N>;
+  using Reset = Stages<Each<&R::place>, When<&R::has_pool, Each<&R::place_from_pool>>>;
+  // All agents have moved before one is tagged.
+  using Step = Stages<Each<&R::move>, Reduce<&R::touches, AnyOf, &R::judge>, Each<&R::pay>>;
+  using Everybody = std::conditional_t<N <= 8, ge::Observe<&R::show_everybody>,
+                                       ge::Observe<&R::show_everybody_together>>;
+  using Observe = Stages<Each<&R::take_shares>, When<&R::shows_everybody, Everybody>,
+                         When<&R::shows_nearest, Reduce<&R::closeness, Closest, &R::name_nearest>,
+                              ge::Observe<&R::show_nearest>>>;
   static constexpr Card card{.doc = "Taggers chase one runner over a board.",
                              .max_episode_steps = 100,
                              .agents = "num_taggers + 1",
@@ -208,8 +201,8 @@ struct Environment {
       .agent_name = &agent_name,
       .action_name = [](const Params&, int action) { return std::string(kActionNames[action]); },
       .action_key = [](const Params&, int action) { return std::string(1, ".daws"[action]); },
-      .text = &board_text<N>,
-      .scene = &board_scene<N>};
+      .text = &Pictures<N>::board_text,
+      .scene = &Pictures<N>::board_scene};
 };
 
 using Builds = ge::Builds<
