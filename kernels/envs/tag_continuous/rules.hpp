@@ -1,11 +1,11 @@
-// What there is in a world, and one step of it: motion, then who is tagged, rewards, who leaves.
+// Components and tables, and one step: motion, then tags, rewards, and runners that leave.
 #pragma once
 
 #include "envs/tag_continuous/start.hpp"
 
 namespace gpu_envs::envs::tag_continuous {
 
-// ---- components: one number each, so that those of all agents of a large world lie side by side
+// ---- components of one number each, so that a large world reads one number of all agents in a row
 
 struct Action {
   int32_t acceleration, turn;
@@ -14,11 +14,12 @@ struct Action {
     return field == 0 ? p.acceleration_choices : p.turn_choices;
   }
   static constexpr auto describe() {
-    return fields(field("acceleration", &Action::acceleration,
-                        "0: as it is; else the level of what is added to the acceleration")
-                      .one_of(kMostLevels + 1),
-                  field("turn", &Action::turn, "0: straight on; else the level of the turn")
-                      .one_of(kMostLevels + 1));
+    return fields(
+        field("acceleration", &Action::acceleration,
+              "0: no change, else the number of the level that is added to the acceleration")
+            .one_of(kMostLevels + 1),
+        field("turn", &Action::turn, "0: straight on, else the number of the level of the turn")
+            .one_of(kMostLevels + 1));
   }
 };
 template <Name kName, Name kDoc>
@@ -26,12 +27,12 @@ struct Number {
   float value;
   static constexpr auto describe() { return fields(field(kName.text, &Number::value, kDoc.text)); }
 };
-using X = Number<"x", "place">;
-using Y = Number<"y", "place">;
-using Speed = Number<"speed", "distance per step">;
-using Heading = Number<"heading", "in radians, 0 along x, pi/2 along y">;
-/// It lasts until an action changes it.
-using Acceleration = Number<"acceleration", "what a step adds to the speed">;
+using X = Number<"x", "x of the agent's position">;
+using Y = Number<"y", "y of the agent's position">;
+using Speed = Number<"speed", "speed, in units of length per step">;
+using Heading = Number<"heading", "heading [rad], 0 along x, pi/2 along y">;
+/// Kept until an action changes it.
+using Acceleration = Number<"acceleration", "change of the speed per step">;
 
 template <Name kName, Name kDoc>
 struct Flag {
@@ -40,26 +41,28 @@ struct Flag {
     return fields(field(kName.text, &Flag::value, kDoc.text).within(0, 1));
   }
 };
-using Role = Flag<"tagger", "1: chases, 0: flees">;
-using InGame = Flag<"in_game", "0: tagged, and out of the game">;
-/// Observations are made between motion and tags, so who is tagged shows a step later.
-using Seen = Flag<"seen", "in_game as this step's observations show it">;
+using Role = Flag<"tagger", "1: tagger, 0: runner">;
+using InGame = Flag<"in_game", "1: in the game, 0: tagged and out">;
+/// `in_game` before the tags of this step, which observations show a step late as in the original.
+using Seen = Flag<"seen", "in_game as shown, before the tags of this step">;
 
 struct Change {
   float acceleration, turn;
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("increment", &Change::acceleration, "of the acceleration in this step"),
-                  field("turn_by", &Change::turn, "turn of this step").in("rad"));
+    return fields(
+        field("increment", &Change::acceleration, "change of the acceleration in this step"),
+        field("turn_by", &Change::turn, "turn in this step").in("rad"));
   }
 };
-/// Of a runner.
+/// The tagger that tags a runner in this step.
 struct Catcher {
   int32_t agent;
   static constexpr int32_t kNobody = -1;
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("catcher", &Catcher::agent, "who tags it in this step; -1: nobody"));
+    return fields(
+        field("catcher", &Catcher::agent, "row of the tagger that tags this runner; -1: none"));
   }
 };
 
@@ -84,15 +87,8 @@ struct Schema {
       T::small ? Tuning{}
                : Tuning{.cpu_block = 1, .cuda_block = 1, .step_lanes = {128, 32}, .flat = true};
 };
-template <class T>
-using W = World<Schema<T>>;
 
-// ---- motion
-
-template <class T>
-GE_FN void look_up(const W<T>& w, Change& change, const Action& action) {
-  change = {w.params().accelerations[action.acceleration], w.params().turns[action.turn]};
-}
+// ---- angles and distances
 
 /// In [0, 2 pi).
 GE_FN float wrapped(float angle) {
@@ -102,41 +98,7 @@ GE_FN float wrapped(float angle) {
   return select(positive >= kTwoPi, positive - kTwoPi, positive);
 }
 
-template <class T>
-GE_FN void steer(const W<T>& w, Heading& heading, Speed& speed, Acceleration& acceleration,
-                 const Change& change, const Role& role, const InGame& in_game) {
-  const Params& p = w.params();
-  const bool plays = in_game.value != 0;
-  const float top = select(role.value != 0, p.top_speed[1], p.top_speed[0]);
-  heading.value = select(plays, wrapped(heading.value + change.turn), 0.0f);
-  const float wanted = acceleration.value + change.acceleration;
-  const float reached = clamp(speed.value + wanted, 0.0f, top);
-  speed.value = select(plays, reached, 0.0f);
-  // At rest or at the top, what pushed the agent there is gone.
-  const float kept = select(speed.value > 0.0f, wanted, 0.0f);
-  acceleration.value = select(speed.value < top, kept, 0.0f);
-}
-
-template <class T>
-GE_FN void move(const W<T>& w, X& x, Y& y, Reward& reward, const Speed& speed,
-                const Heading& heading) {
-  const float side = w.params().side;
-  float sine, cosine;
-  sincos_bounded(heading.value, sine, cosine);
-  const float to_x = x.value + speed.value * cosine, to_y = y.value + speed.value * sine;
-  x.value = clamp(to_x, 0.0f, side), y.value = clamp(to_y, 0.0f, side);
-  const bool crossed = (to_x < 0.0f) | (to_x > side) | (to_y < 0.0f) | (to_y > side);
-  reward.value = select(crossed, w.params().edge_penalty, 0.0f);
-}
-
-template <class T>
-GE_FN void be_seen(const W<T>&, Seen& seen, const InGame& in_game) {
-  seen.value = in_game.value;
-}
-
-// ---- tags
-
-/// Squared distances and other floats of at least 0 as numbers that are ordered alike.
+/// Bits of a float of at least 0, such as a squared distance; they are ordered as the floats are.
 GE_FN uint32_t ordered(float square) {
   return detail::to_bits(square);
 }
@@ -147,127 +109,164 @@ GE_FN float distance_squared(float x, float y, float other_x, float other_y) {
 
 inline constexpr uint32_t kNever = 0xffffffffu;
 
-/// What find_catcher compares: distances to taggers; nobody is as far as the others.
-template <class T>
-GE_FN uint32_t reach(const W<T>& w, float x, float y, int agent) {
-  using P = Players<T>;
-  const float square = distance_squared(x, y, get<P, X>(w, agent).value, get<P, Y>(w, agent).value);
-  // All bits set where there is no tagger; a select here keeps g++ from seeing a minimum.
-  return ordered(square) | (get<P, Role>(w, agent).value - 1u);
-}
-/// Out of line, for a large world: a loop over the agents vectorises where no other is around it.
-template <class T>
-GE_NOINLINE uint32_t least_reach(const W<T>& w, float x, float y) {
-  const W<T> here = w;
-  const int count = here.params().agent_count;
-  uint32_t least = kNever;
-  for (int agent = 0; agent < count; ++agent) {
-    const uint32_t one = reach<T>(here, x, y, agent);
-    least = one < least ? one : least;
-  }
-  return least;
-}
+// ---- rules
 
-/// The nearest tagger, if near enough; of several that are equally near the first.
 template <class T>
-GE_FN void find_catcher(const W<T>& w, Catcher& catcher, const X& x, const Y& y, const Role& role,
-                        const InGame& in_game) {
-  const bool able = (role.value == 0) & (in_game.value != 0);
-  const uint32_t margin = ordered(w.params().margin_squared);
-  catcher.agent = Catcher::kNobody;
-  if constexpr (T::small) {
+struct Rules {
+  using W = World<Schema<T>>;
+  using Players = tag_continuous::Players<T>;
+
+  // ---- motion
+
+  static GE_FN void look_up(const W& w, Change& change, const Action& action) {
+    change = {w.params().accelerations[action.acceleration], w.params().turns[action.turn]};
+  }
+
+  static GE_FN void steer(const W& w, Heading& heading, Speed& speed, Acceleration& acceleration,
+                          const Change& change, const Role& role, const InGame& in_game) {
+    const Params& p = w.params();
+    const bool plays = in_game.value != 0;
+    const float top = select(role.value != 0, p.top_speed[1], p.top_speed[0]);
+    heading.value = select(plays, wrapped(heading.value + change.turn), 0.0f);
+    const float wanted = acceleration.value + change.acceleration;
+    const float reached = clamp(speed.value + wanted, 0.0f, top);
+    speed.value = select(plays, reached, 0.0f);
+    // The acceleration that took the agent to rest or to its top speed is dropped.
+    const float kept = select(speed.value > 0.0f, wanted, 0.0f);
+    acceleration.value = select(speed.value < top, kept, 0.0f);
+  }
+
+  static GE_FN void move(const W& w, X& x, Y& y, Reward& reward, const Speed& speed,
+                         const Heading& heading) {
+    const float side = w.params().side;
+    float sine, cosine;
+    sincos_bounded(heading.value, sine, cosine);
+    const float to_x = x.value + speed.value * cosine, to_y = y.value + speed.value * sine;
+    x.value = clamp(to_x, 0.0f, side), y.value = clamp(to_y, 0.0f, side);
+    const bool crossed = (to_x < 0.0f) | (to_x > side) | (to_y < 0.0f) | (to_y > side);
+    reward.value = select(crossed, w.params().edge_penalty, 0.0f);
+  }
+
+  static GE_FN void be_seen(const W&, Seen& seen, const InGame& in_game) {
+    seen.value = in_game.value;
+  }
+
+  // ---- tags
+
+  /// Ordered squared distance to a tagger; kNever where the agent is a runner.
+  static GE_FN uint32_t reach(const W& w, float x, float y, int agent) {
+    const float square =
+        distance_squared(x, y, get<Players, X>(w, agent).value, get<Players, Y>(w, agent).value);
+    // All bits are set for a runner; with a select g++ does not recognise the minimum.
+    return ordered(square) | (get<Players, Role>(w, agent).value - 1u);
+  }
+  /// Least reach over all agents of a large world. Not inlined: g++ vectorises the loop only where
+  /// no other loop surrounds it.
+  static GE_NOINLINE uint32_t least_reach(const W& w, float x, float y) {
+    const W here = w;
+    const int count = here.params().agent_count;
     uint32_t least = kNever;
-    int32_t first = Catcher::kNobody;
-    GE_UNROLL
-    for (int agent = 0; agent < T::agents; ++agent) {
-      const uint32_t one = reach<T>(w, x.value, y.value, agent);
-      first = select(one < least, agent, first);
+    for (int agent = 0; agent < count; ++agent) {
+      const uint32_t one = reach(here, x, y, agent);
       least = one < least ? one : least;
     }
-    catcher.agent = select(able & (least < margin), first, Catcher::kNobody);
-  } else if (able) {
-    const uint32_t least = least_reach<T>(w, x.value, y.value);
-    if (least >= margin) return;
-    int agent = 0;
-    while (reach<T>(w, x.value, y.value, agent) != least) ++agent;
-    catcher.agent = agent;
+    return least;
   }
-}
 
-/// How many runners `me` tags. Rows of a small world that have no agent are noise.
-template <class T>
-GE_FN int32_t catches(const W<T>& w, int me) {
-  const int count = w.params().agent_count;
-  int32_t sum = 0;
-  GE_UNROLL
-  for (int agent = 0; agent < T::agents; ++agent) {
-    const bool mine = get<Players<T>, Catcher>(w, agent).agent == me;
-    sum += select(mine & (agent < count), 1, 0);
+  /// Finds the nearest tagger within the margin; of equally near ones the first.
+  static GE_FN void find_catcher(const W& w, Catcher& catcher, const X& x, const Y& y,
+                                 const Role& role, const InGame& in_game) {
+    const bool able = (role.value == 0) & (in_game.value != 0);
+    const uint32_t margin = ordered(w.params().margin_squared);
+    catcher.agent = Catcher::kNobody;
+    if constexpr (T::small) {
+      uint32_t least = kNever;
+      int32_t first = Catcher::kNobody;
+      GE_UNROLL
+      for (int agent = 0; agent < T::agents; ++agent) {
+        const uint32_t one = reach(w, x.value, y.value, agent);
+        first = select(one < least, agent, first);
+        least = one < least ? one : least;
+      }
+      catcher.agent = select(able & (least < margin), first, Catcher::kNobody);
+    } else if (able) {
+      const uint32_t least = least_reach(w, x.value, y.value);
+      if (least >= margin) return;
+      int agent = 0;
+      while (reach(w, x.value, y.value, agent) != least) ++agent;
+      catcher.agent = agent;
+    }
   }
-  return sum;
-}
-template <class T>
-GE_NOINLINE int32_t catches_in_crowd(const W<T>& world, int me) {
-  const W<T> w = world;
-  int32_t sum = 0;
-  for (int agent = 0; agent < w.params().agent_count; ++agent)
-    sum += get<Players<T>, Catcher>(w, agent).agent == me ? 1 : 0;
-  return sum;
-}
 
-/// Rewards, and who leaves. Taggers gather what they earn, so that nobody writes another's reward.
-template <class T>
-GE_FN void pay(const W<T>& w, Slot me, Reward& reward, Ending& ending, InGame& in_game,
-               const Catcher& catcher, const Role& role) {
-  const Params& p = w.params();
-  const bool tagger = role.value != 0, plays = in_game.value != 0;
-  int32_t caught = 0;
-  if constexpr (T::small)
-    caught = catches<T>(w, me.row);
-  else if (tagger)
-    caught = catches_in_crowd<T>(w, me.row);
-  const bool tagged = catcher.agent != Catcher::kNobody;
-  const bool leaves = tagged & (p.runners_leave != 0);
-  const bool last = (w.step() == w.max_steps()) & !tagger & plays & !leaves;
-  float sum = reward.value + select(tagger, p.step_reward[1], p.step_reward[0]);
-  sum = select(plays, sum, 0.0f);
-  sum += select(tagged, p.tag_penalty, 0.0f);
-  sum += float(caught) * p.tag_reward;
-  reward.value = sum + select(last, p.end_reward, 0.0f);
-  in_game.value = select(leaves, 0u, in_game.value);
-  ending.terminated = select(leaves, 1u, 0u);
-}
-
-template <class T>
-GE_FN int32_t runs(const W<T>&, const Role& role, const InGame& in_game) {
-  return select(role.value == 0, int32_t(in_game.value), 0);
-}
-template <class T>
-GE_FN void end_without_runners(const W<T>&, int32_t running, Verdict& verdict) {
-  verdict.terminated = running == 0 ? 1u : 0u;
-}
-
-// ---- a new episode
-
-template <class T>
-GE_FN void place(const W<T>& w, Slot me, X& x, Y& y, Heading& heading) {
-  const Params& p = w.params();
-  const Draw own = draw<"tag_start">(w, me.row);
-  const Draw all = shared_draw(p.start_seed, me.row);
-  const Draw draw = p.resample != 0 ? own : all;
-  x.value = p.side * draw.uniform(0), y.value = p.side * draw.uniform(1);
-  heading.value = float(draw.below(2, 4)) * (0.25f * kTwoPi);
-  if (p.laid != 0) {
-    const int k = me.row & (kMostLaid - 1);
-    x.value = p.laid_x[k], y.value = p.laid_y[k], heading.value = p.laid_heading[k];
+  /// Number of runners that `me` tags. Rows of a small tier beyond agent_count hold garbage.
+  static GE_FN int32_t catches(const W& w, int me) {
+    const int count = w.params().agent_count;
+    int32_t sum = 0;
+    GE_UNROLL
+    for (int agent = 0; agent < T::agents; ++agent) {
+      const bool mine = get<Players, Catcher>(w, agent).agent == me;
+      sum += select(mine & (agent < count), 1, 0);
+    }
+    return sum;
   }
-}
-template <class T>
-GE_FN void begin(const W<T>& w, Slot me, Speed& speed, Acceleration& acceleration, Role& role,
-                 InGame& in_game, Seen& seen) {
-  speed.value = 0, acceleration.value = 0;
-  role.value = is_tagger(w.params(), me.row) ? 1u : 0u;
-  in_game.value = 1, seen.value = 1;
-}
+  static GE_NOINLINE int32_t catches_in_crowd(const W& world, int me) {
+    const W w = world;
+    int32_t sum = 0;
+    for (int agent = 0; agent < w.params().agent_count; ++agent)
+      sum += get<Players, Catcher>(w, agent).agent == me ? 1 : 0;
+    return sum;
+  }
+
+  /// Rewards, and runners that leave. A tagger counts its own tags, so no row writes another's
+  /// reward.
+  static GE_FN void pay(const W& w, Slot me, Reward& reward, Ending& ending, InGame& in_game,
+                        const Catcher& catcher, const Role& role) {
+    const Params& p = w.params();
+    const bool tagger = role.value != 0, plays = in_game.value != 0;
+    int32_t caught = 0;
+    if constexpr (T::small)
+      caught = catches(w, me.row);
+    else if (tagger)
+      caught = catches_in_crowd(w, me.row);
+    const bool tagged = catcher.agent != Catcher::kNobody;
+    const bool leaves = tagged & (p.runners_leave != 0);
+    const bool last = (w.step() == w.max_steps()) & !tagger & plays & !leaves;
+    float sum = reward.value + select(tagger, p.step_reward[1], p.step_reward[0]);
+    sum = select(plays, sum, 0.0f);
+    sum += select(tagged, p.tag_penalty, 0.0f);
+    sum += float(caught) * p.tag_reward;
+    reward.value = sum + select(last, p.end_reward, 0.0f);
+    in_game.value = select(leaves, 0u, in_game.value);
+    ending.terminated = select(leaves, 1u, 0u);
+  }
+
+  static GE_FN int32_t runs(const W&, const Role& role, const InGame& in_game) {
+    return select(role.value == 0, int32_t(in_game.value), 0);
+  }
+  static GE_FN void end_without_runners(const W&, int32_t running, Verdict& verdict) {
+    verdict.terminated = running == 0 ? 1u : 0u;
+  }
+
+  // ---- a new episode
+
+  static GE_FN void place(const W& w, Slot me, X& x, Y& y, Heading& heading) {
+    const Params& p = w.params();
+    const Draw own = draw<"tag_start">(w, me.row);
+    const Draw all = shared_draw(p.start_seed, me.row);
+    const Draw drawn = p.resample != 0 ? own : all;
+    x.value = p.side * drawn.uniform(0), y.value = p.side * drawn.uniform(1);
+    heading.value = float(drawn.below(2, 4)) * (0.25f * kTwoPi);
+    if (p.laid != 0) {
+      const int k = me.row & (kMostLaid - 1);
+      x.value = p.laid_x[k], y.value = p.laid_y[k], heading.value = p.laid_heading[k];
+    }
+  }
+  static GE_FN void begin(const W& w, Slot me, Speed& speed, Acceleration& acceleration, Role& role,
+                          InGame& in_game, Seen& seen) {
+    speed.value = 0, acceleration.value = 0;
+    role.value = is_tagger(w.params(), me.row) ? 1u : 0u;
+    in_game.value = 1, seen.value = 1;
+  }
+};
 
 }  // namespace gpu_envs::envs::tag_continuous

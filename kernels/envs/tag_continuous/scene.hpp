@@ -1,5 +1,5 @@
-// For people: the square from above. Taggers are red with a disc as wide as they reach, runners
-// blue, and who has left is grey where it was tagged.
+// The picture: the square from above. Taggers are red with a disc of their reach, runners blue, and
+// runners that left are grey where they were tagged.
 #pragma once
 
 #include "envs/tag_continuous/rules.hpp"
@@ -8,45 +8,48 @@
 namespace gpu_envs::envs::tag_continuous {
 
 template <class T>
-Piece piece_of(const W<T>& w, int agent) {
-  using P = Players<T>;
-  const bool tagger = get<P, Role>(w, agent).value != 0;
-  const bool plays = get<P, InGame>(w, agent).value != 0;
-  Piece piece;
-  piece.x = get<P, X>(w, agent).value, piece.y = get<P, Y>(w, agent).value;
-  piece.heading = get<P, Heading>(w, agent).value;
-  piece.radius = w.params().side * (!plays ? 0.006f : tagger ? 0.016f : 0.012f);
-  piece.kind = plays ? Piece::kArrow : Piece::kDisc;
-  piece.colour = !plays ? palette::kFaded : tagger ? palette::kRed : palette::kBlue;
-  return piece;
-}
+struct Picture {
+  using W = World<Schema<T>>;
+  using Players = tag_continuous::Players<T>;
 
-template <class T>
-Scene world_scene(const W<T>& w) {
-  const Params& p = w.params();
-  Scene scene;
-  Board& board = scene.board.emplace();
-  board.high[0] = board.high[1] = p.side;
-  board.cell = p.side / 10;
-  // Those in the game cover those that left, and taggers cover all.
-  std::vector<Piece> left, runners, taggers;
-  for (int agent = 0; agent < p.agent_count; ++agent) {
-    const Piece piece = piece_of<T>(w, agent);
-    if (get<Players<T>, InGame>(w, agent).value == 0) {
-      left.push_back(piece);
-    } else if (get<Players<T>, Role>(w, agent).value == 0) {
-      runners.push_back(piece);
-    } else {
-      taggers.push_back(piece);
-      FieldOfView reach;
-      reach.x = piece.x, reach.y = piece.y, reach.colour = palette::kRed;
-      reach.radius = ge::sqrt(p.margin_squared);
-      board.views.push_back(reach);
-    }
+  static Piece piece_of(const W& w, int agent) {
+    const bool tagger = get<Players, Role>(w, agent).value != 0;
+    const bool plays = get<Players, InGame>(w, agent).value != 0;
+    Piece piece;
+    piece.x = get<Players, X>(w, agent).value, piece.y = get<Players, Y>(w, agent).value;
+    piece.heading = get<Players, Heading>(w, agent).value;
+    piece.radius = w.params().side * (!plays ? 0.006f : tagger ? 0.016f : 0.012f);
+    piece.kind = plays ? Piece::kArrow : Piece::kDisc;
+    piece.colour = !plays ? palette::kFaded : tagger ? palette::kRed : palette::kBlue;
+    return piece;
   }
-  for (const std::vector<Piece>* part : {&left, &runners, &taggers})
-    board.pieces.insert(board.pieces.end(), part->begin(), part->end());
-  return scene;
-}
+
+  static Scene world_scene(const W& w) {
+    const Params& p = w.params();
+    Scene scene;
+    Board& board = scene.board.emplace();
+    board.high[0] = board.high[1] = p.side;
+    board.cell = p.side / 10;
+    // Agents in the game are drawn over those that left, and taggers over all.
+    std::vector<Piece> left, runners, taggers;
+    for (int agent = 0; agent < p.agent_count; ++agent) {
+      const Piece piece = piece_of(w, agent);
+      if (get<Players, InGame>(w, agent).value == 0) {
+        left.push_back(piece);
+      } else if (get<Players, Role>(w, agent).value == 0) {
+        runners.push_back(piece);
+      } else {
+        taggers.push_back(piece);
+        FieldOfView reach;
+        reach.x = piece.x, reach.y = piece.y, reach.colour = palette::kRed;
+        reach.radius = ge::sqrt(p.margin_squared);
+        board.views.push_back(reach);
+      }
+    }
+    for (const std::vector<Piece>* part : {&left, &runners, &taggers})
+      board.pieces.insert(board.pieces.end(), part->begin(), part->end());
+    return scene;
+  }
+};
 
 }  // namespace gpu_envs::envs::tag_continuous

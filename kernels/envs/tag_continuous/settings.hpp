@@ -1,5 +1,5 @@
-// What a user sets (Settings), what the rules read of it (Params), and how much a build has room
-// for (Tier). start.hpp reads what a user says of the start.
+// Settings, which a user chooses, Params, which the rules read, and Tier, the capacity of a build.
+// start.hpp reads the setting `start`.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace gpu_envs::envs::tag_continuous {
 using namespace ge;
 
 inline constexpr int kMostLevels = 64;  // of accelerations, and of turns
-inline constexpr int kMostLaid = 64;    // agents of a start by hand
+inline constexpr int kMostLaid = 64;    // agents that the setting `start` can place
 inline constexpr int kMostAgents = 1000000;
 inline constexpr float kTwoPi = 0x1.921fb6p+2f;
 
@@ -37,58 +37,66 @@ struct Settings {
 
   static constexpr auto describe_game() {
     return fields(
-        field("num_taggers", &Settings::num_taggers, "agents that chase").within(1, kMostAgents),
-        field("num_runners", &Settings::num_runners, "agents that flee").within(1, kMostAgents),
-        field("grid_length", &Settings::grid_length, "side of the square").within(1e-3, 1e6),
+        field("num_taggers", &Settings::num_taggers, "number of agents that chase")
+            .within(1, kMostAgents),
+        field("num_runners", &Settings::num_runners, "number of agents that flee")
+            .within(1, kMostAgents),
+        field("grid_length", &Settings::grid_length, "side of the square, in units of length")
+            .within(1e-3, 1e6),
         field("tagging_distance", &Settings::tagging_distance,
-              "nearer than this share of grid_length, a tagger tags a runner")
+              "distance below which a tagger tags a runner, as a share of grid_length")
             .within(0, 1),
         field("runner_exits_game_after_tagged", &Settings::runner_exits_game_after_tagged,
-              "a tagged runner leaves the game; else it runs on and can be tagged again"),
+              "true: a tagged runner leaves the game; false: it runs on and can be tagged again"),
         field("start", &Settings::start,
-              "all agents by hand, such as \"tagger 1 2 0.5; runner 8 9 3.1\": x, y, heading; "
-              "empty: drawn"),
+              "start of every agent as role, x, y and heading, such as \"tagger 1 2 0.5; runner 8 "
+              "9 3.1\"; empty: drawn"),
         field("start_seed", &Settings::start_seed,
-              "draws who is a tagger, and the one start of all worlds and episodes")
+              "seed of the roles and of the start that all worlds and episodes share")
             .within(0, 2147483647),
         field("resample_start", &Settings::resample_start,
-              "each episode of each world draws places and headings of its own"));
+              "true: each episode draws its own positions and headings; false: all share those of "
+              "start_seed"));
   }
   static constexpr auto describe_motion() {
     return fields(
-        field("max_speed", &Settings::max_speed, "distance per step at skill level 1")
+        field("max_speed", &Settings::max_speed,
+              "top speed at skill level 1, in units of length per step")
             .within(0, 1e6),
         field("skill_level_runner", &Settings::skill_level_runner,
-              "a runner's top speed, in units of max_speed")
+              "top speed of a runner, in units of max_speed")
             .within(0, 1e3),
         field("skill_level_tagger", &Settings::skill_level_tagger,
-              "a tagger's top speed, in units of max_speed")
+              "top speed of a tagger, in units of max_speed")
             .within(0, 1e3),
         field("max_acceleration", &Settings::max_acceleration,
-              "highest level of what an action adds to the acceleration")
+              "highest level that an action adds to the acceleration")
             .within(-1e6, 1e6),
-        field("min_acceleration", &Settings::min_acceleration, "lowest level of it")
+        field("min_acceleration", &Settings::min_acceleration,
+              "lowest level that an action adds to the acceleration")
             .within(-1e6, 1e6),
         field("max_turn", &Settings::max_turn, "highest level of a turn").in("rad").within(-64, 64),
         field("min_turn", &Settings::min_turn, "lowest level of a turn").in("rad").within(-64, 64),
         field("num_acceleration_levels", &Settings::num_acceleration_levels,
-              "equal steps from min_acceleration to max_acceleration, beside no change")
+              "number of levels from min_acceleration to max_acceleration; one more action changes "
+              "nothing")
             .within(0, kMostLevels),
         field("num_turn_levels", &Settings::num_turn_levels,
-              "equal steps from min_turn to max_turn, beside no turn")
+              "number of levels from min_turn to max_turn; one more action turns nothing")
             .within(0, kMostLevels));
   }
   static constexpr auto describe_rest() {
     return fields(
         field("use_full_observation", &Settings::use_full_observation,
-              "agents see all others; else the nearest ones that are in the game"),
+              "true: agents see all others; false: they see the nearest ones that are in the game"),
         field("num_other_agents_observed", &Settings::num_other_agents_observed,
-              "how many of the nearest")
+              "number of nearest agents that are seen where use_full_observation is false")
             .within(1, kMostAgents),
         field("edge_hit_penalty", &Settings::edge_hit_penalty,
-              "added to the reward of who runs against a wall")
+              "added to the reward of an agent that runs against a wall")
             .within(-1e6, 0),
-        field("tag_reward_for_tagger", &Settings::tag_reward_for_tagger, "for each tagged runner")
+        field("tag_reward_for_tagger", &Settings::tag_reward_for_tagger,
+              "added to a tagger's reward for each runner that it tags")
             .within(0, 1e6),
         field("tag_penalty_for_runner", &Settings::tag_penalty_for_runner,
               "added to the reward of a tagged runner")
@@ -97,10 +105,10 @@ struct Settings {
               "added to a tagger's reward in every step")
             .within(-1e6, 0),
         field("step_reward_for_runner", &Settings::step_reward_for_runner,
-              "of a runner in the game, in every step")
+              "added to the reward of a runner in the game in every step")
             .within(0, 1e6),
         field("end_of_game_reward_for_runner", &Settings::end_of_game_reward_for_runner,
-              "of a runner that is in the game when time is up")
+              "added to the reward of a runner that is in the game when time is up")
             .within(0, 1e6));
   }
   static constexpr auto describe() {
@@ -108,19 +116,19 @@ struct Settings {
   }
 };
 
-/// What differs by role is [runner, tagger].
+/// Arrays of two hold the runner's value, then the tagger's.
 struct Params {
   int32_t agent_count;
-  int32_t full, seen_count;  // others that an agent sees
+  int32_t full, seen_count;  // seen_count: number of others that an agent sees
   int32_t runners_leave;
   float side;
-  float margin_squared;  // a tagger tags from less than this, distance squared
+  float margin_squared;  // squared distance below which a tagger tags
   float top_speed[2], step_reward[2];
   float edge_penalty, tag_reward, tag_penalty, end_reward;
   float per_diagonal, per_speed;  // factors of an observation
   int32_t acceleration_choices, turn_choices;
   float accelerations[kMostLevels + 1], turns[kMostLevels + 1];
-  // The start. Who draws a key up to the last tagger's is a tagger.
+  // The start. Agents whose key is at most that of the last tagger are taggers.
   uint32_t start_seed, last_key;
   int32_t last_tagger;
   int32_t resample, laid;
@@ -141,7 +149,8 @@ inline void set_levels(float low, float high, int count, float* levels) {
   }
 }
 
-/// Small worlds lie side by side and are computed so; a large one's own agents do (kAny).
+/// Small worlds run side by side, one per lane; a large world (kAny) runs its own agents side by
+/// side.
 template <int kAgents, bool kFull>
 struct Tier {
   static constexpr int agents = kAgents;

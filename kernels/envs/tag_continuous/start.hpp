@@ -1,10 +1,9 @@
-// Where and as what agents begin: drawn from start_seed once for all worlds and episodes, or laid
-// out by a text, one agent between semicolons or on a line:
+// Roles and positions at the start: drawn from start_seed once for all worlds and episodes, or
+// given by a text with one agent per line or between semicolons:
 //
 //   tagger 0.5 0.25 0.375; runner 1.25 7.75 1.0
 //
-// that is x, y and heading [rad]. The reading of it is for the host, the draws are for all
-// machines.
+// The numbers are x, y and heading [rad]. The text is read on the host; draws run on all machines.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +16,8 @@
 
 namespace gpu_envs::envs::tag_continuous {
 
-/// What an agent draws for the start that all worlds share: x, y, heading, and a key: the lowest
-/// keys make taggers.
+/// Four words for the start that all worlds share: x, y, heading, and a key. The agents with the
+/// lowest keys are taggers.
 GE_FN Draw shared_draw(uint32_t seed, int agent) {
   constexpr Name stream = "tag_continuous_roles";
   constexpr uint32_t hash = stream.hash();
@@ -94,7 +93,7 @@ inline void lay_start(const Settings& s, Params& p) {
   if (s.resample_start) refuse("start and resample_start exclude each other");
   p.laid = 1;
 }
-/// The key, and the agent, up to which agents are taggers.
+/// Sets the key, and among equal keys the agent, of the last tagger.
 inline void draw_roles(const Settings& s, Params& p) {
   std::vector<std::pair<uint32_t, int>> keys;
   for (int agent = 0; agent < p.agent_count; ++agent)

@@ -21,12 +21,14 @@ template <class T>
 struct Environment {
   using Schema = tag_continuous::Schema<T>;
   using Observation = tag_continuous::Observation<T>;
-  using Reset = Stages<Each<&place<T>>, Each<&begin<T>>>;
-  // Observations show who is in the game before this step's tags, so Seen comes before pay.
-  using Step = Stages<Each<&look_up<T>>, Each<&steer<T>>, Each<&move<T>>, Each<&be_seen<T>>,
-                      Each<&find_catcher<T>>, Each<&pay<T>>,
-                      Reduce<&runs<T>, SumInt, &end_without_runners<T>>>;
-  using Observe = decltype(observation_of<T>());
+  using R = Rules<T>;
+  using Reset = Stages<Each<&R::place>, Each<&R::begin>>;
+  // Observations show who was in the game before the tags of this step, so `be_seen` runs before
+  // `pay`.
+  using Step = Stages<Each<&R::look_up>, Each<&R::steer>, Each<&R::move>, Each<&R::be_seen>,
+                      Each<&R::find_catcher>, Each<&R::pay>,
+                      Reduce<&R::runs, SumInt, &R::end_without_runners>>;
+  using Observe = decltype(Views<T>::stages());
   static constexpr Card card{.doc = "Taggers chase runners in a square with walls.",
                              .max_episode_steps = 100,
                              .agents = "num_taggers + num_runners"};
@@ -38,7 +40,7 @@ struct Environment {
           [](const Params& p, int agent) {
             return (is_tagger(p, agent) ? "tagger_" : "runner_") + std::to_string(agent);
           },
-      .scene = &world_scene<T>};
+      .scene = &Picture<T>::world_scene};
 };
 
 using Builds = ge::Builds<Build<"TagContinuous-v0", Environment<Tier<8, true>>,
