@@ -8,9 +8,9 @@
 //   rules from  "Emergent Tool Use From Multi-Agent Autocurricula" (Baker et al. 2020) and its
 //               batch version for GPUs (Shacklett et al., SIGGRAPH 2023): `profile`
 //
-// Parts: settings.hpp, presets.hpp, bodies.hpp (what a user sets and what becomes of it),
-// params.hpp and tables.hpp (what there is), level.hpp and layout.hpp (levels, drawn and by hand),
-// rules.hpp, sight.hpp, observe.hpp, scene.hpp (for people).
+// Parts: settings.hpp and presets.hpp (what a user sets and what becomes of it), tables.hpp (what
+// there is), level.hpp and layout.hpp (levels, drawn and by hand), rules.hpp, sight.hpp and
+// observe.hpp, scene.hpp (for people).
 #pragma once
 
 #include "envs/hide_seek/level.hpp"
@@ -21,11 +21,6 @@
 
 namespace gpu_envs::envs::hide_seek {
 
-template <class T>
-bool fits(const Params& p) {
-  return p.agent_count <= T::agents && p.box_slots <= T::boxes && p.ramp_count <= T::ramps &&
-         p.body_count <= T::bodies;
-}
 inline std::string agent_name(const Params& p, int agent) {
   return is_hider(p, agent) ? "hider_" + std::to_string(agent)
                             : "seeker_" + std::to_string(agent - p.hider_count);
@@ -47,7 +42,7 @@ struct Environment {
       .agents = "hider_count + seeker_count",
       .render_fps = 30};
   static constexpr Hooks<Schema> hooks{
-      .fits = &fits<T>, .agent_name = &agent_name, .scene = &world_scene<T>};
+      .fits = &T::fits, .agent_name = &agent_name, .scene = &world_scene<T>};
 };
 
 inline constexpr int kUnits = 2;  // a minute each, side by side

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "engine/described/text_lines.hpp"
-#include "envs/hide_seek/params.hpp"
+#include "envs/hide_seek/settings.hpp"
 #include "geometry/vectors.hpp"
 
 namespace gpu_envs::envs::hide_seek {

@@ -1,86 +1,192 @@
-// From Settings to Params: what each profile says where the user says nothing, and what is refused.
-// Host only, once per simulator.
+// From Settings to Params: the profiles as tables, the kinds of bodies as physics sees them, and
+// what is refused. Host only, once per simulator.
 //
 //   fixed   the rules of the GPU batch version of hide-and-seek, without its slips
-//   port    its rules as they are, slips of the generator and of the actions included
 //   openai  the original's sizes, speeds and rules
+//   port    the rules of the batch version as they are, slips of the generator and of the actions
+//           included
 #pragma once
 
+#include <variant>
+
 #include "engine/maths/math.hpp"
-#include "envs/hide_seek/bodies.hpp"
-#include "envs/hide_seek/params.hpp"
+#include "envs/hide_seek/settings.hpp"
+#include "physics/setup.hpp"
 
 namespace gpu_envs::envs::hide_seek {
 
-/// Fills in what is open, and refuses what lies between open and the lowest value.
-template <class T>
-void fill(T& value, double of_profile, const char* name, double lowest = 0) {
-  if (value == T(kOpen)) value = T(of_profile);
-  if (!(double(value) >= lowest))
-    refuse(std::string("parameter '") + name + "' must be at least " + shown(lowest) +
-           ", or -1 for the profile's own, got " + shown(double(value)));
+// ---- the profiles; rows and columns in the order of Profile
+
+inline constexpr ProfileRules kProfileRules[] = {
+    {.turn_range = 0x1.921fb6p+2f,
+     .extra_countdown = 1,
+     .stops = 1,
+     .own_fields = 1,
+     .moving_agents = 1},
+    {.cells = 30,
+     .long_all = 1,
+     .quarter_turns = 1,
+     .inside = 1,
+     .turn_range = 0x1.921fb6p+2f,
+     .round_agents = 1,
+     .upright = 1,
+     .world_frame = 1,
+     .radial = 1,
+     .flat_cone = 1,
+     .world_lidar = 1,
+     .absolute = 1,
+     .moving_agents = 1},
+    {.overlaps = 1, .turn_range = 0x1.921fb6p+1f, .extra_countdown = 1, .stops = 1},
+};
+
+/// A number, or so many times another setting, which stands above this one in the table.
+struct Value {
+  constexpr Value(double n, float Settings::* other = nullptr) : number(n), of(other) {}
+  double in(const Settings& s) const { return of == nullptr ? number : number * double(s.*of); }
+  double number;
+  float Settings::* of;
+};
+using Member = std::variant<float Settings::*, int32_t Settings::*>;
+/// What a setting that is left open becomes, and the lowest value that a user may give.
+struct Preset {
+  constexpr Preset(Member m, double least, Value all) : Preset(m, least, all, all) {}
+  constexpr Preset(Member m, double least, Value batch, Value openai)
+      : Preset(m, least, batch, openai, batch) {}
+  constexpr Preset(Member m, double least, Value fixed, Value openai, Value port)
+      : member(m), lowest(least), values{fixed, openai, port} {}
+  Member member;
+  double lowest;
+  Value values[3];
+};
+using S = Settings;
+/// Setting, lowest value; then one value for all profiles, or those of fixed, openai and port (as
+/// fixed where it is left out).
+inline constexpr Preset kPresets[] = {
+    {&S::arena_size, 1, 36, 6},
+    {&S::wall_height, 0.01, 2.0, 0.5, 2.5},
+    {&S::wall_thickness, 0.01, 0.4, 0.1},
+    {&S::outer_wall_height, 0.01, {1, &S::wall_height}, 4},
+    {&S::outer_wall_probability, 0, 1, 0.5},
+    {&S::division_count_low, 0, 1, 0},
+    {&S::division_count_high, 0, 5, 3},
+    {&S::cut_count_low, 0, 4, 0},
+    {&S::cut_count_high, 0, 6, 0},
+    {&S::door_width, 0.01, {0.1, &S::arena_size}, 0.4},
+    {&S::cut_width, 0.01, {0.2, &S::arena_size}, 1.2},
+    {&S::box_count_high, 0, 8, 9},
+    {&S::ramp_count, 0, 2},
+    {&S::placement_tries, 1, 20},
+    {&S::agent_size, 0.01, 2.0, 0.3},
+    {&S::box_size, 0.01, 2.0, 0.5},
+    {&S::long_length, 0.01, 8.0, 1.65},
+    {&S::long_width, 0.01, 1.5, 0.15},
+    {&S::ramp_width, 0.01, 2.0, 0.5},
+    {&S::ramp_run, 0.01, 3.0, 0.5},
+    {&S::ramp_height, 0.01, 2.0, 0.5},
+    {&S::agent_mass, 0.001, 1},
+    {&S::box_mass, 0.001, 2, 1},
+    {&S::ramp_mass, 0.001, 2, 1},
+    {&S::preparation_steps, 0, 95, 96},
+    {&S::force_per_bucket, 0, 96, 18},  // 90 N at the outermost bucket of openai
+    {&S::torque_per_bucket, 0, 32, 18},
+    {&S::grab_reach, 0, 2.5, 0.25},
+    {&S::lock_reach, 0, {1, &S::grab_reach}},
+    {&S::reach_height, 0, 0.5, 0},
+    {&S::lidar_range, 0.01, 200},
+    {&S::lidar_miss, 0, 0, {1, &S::arena_size}},
+    {&S::sight_half_angle, 0, 1.17809725},  // 67.5 degrees
+    {&S::seeker_half_angle, 0, {1, &S::sight_half_angle}},
+    {&S::penalty, 0, 10},
+    {&S::penalty_bound, 0, {0.5, &S::arena_size}, {1.5, &S::arena_size}},
+    {&S::time_step, 1e-4, 1.0 / 30, 0.075},
+    {&S::gravity, 0, 9.8, 50},
+    {&S::substeps, 1, 4, 15},
+    {&S::solver_sweeps, 1, 1},
+    {&S::quiet_steps, 0, 12},
+    {&S::floor_box_friction, 0, 0.9, 0.2},
+    {&S::floor_ramp_friction, 0, 0.22, 0.2},
+    {&S::box_friction, 0, 0.5, 0.2},
+    {&S::wall_friction, 0, 0.5, 0.2},
+    {&S::agent_friction, 0, 0.05, 0.2},
+    {&S::agent_ramp_friction, 0, 0.05, 0.01},
+    {&S::agent_floor_friction, 0, {1, &S::agent_friction}, 0.01},
+    {&S::restitution, 0, 0.3, 0},
+    {&S::agent_restitution, 0, 0},
+    {&S::agent_damping, 0, 0, 10},
+    {&S::agent_lift_damping, 0, 0, 1},
+    {&S::agent_spin_damping, 0, 0, 10},
+    {&S::box_damping, 0, 0, 0.01},
+    {&S::ramp_damping, 0, 0, 0.1},
+};
+/// A choice whose last name is `profile`, and what that stands for.
+struct Choice {
+  int32_t S::* member;
+  int32_t open, values[3];
+};
+inline constexpr Choice kChoices[] = {
+    {&S::grab, kHoldOfProfile, {kToggle, kWhileHeld, kToggle}},
+    {&S::freeze, kFreezeOfProfile, {kAllHeads, kAllHeads, kMovement}},
+    {&S::penalty_mode, kPenaltyOfProfile, {kAdded, kInstead, kAdded}},
+};
+
+inline const char* name_of(const Member& member) {
+  const char* name = "";
+  std::apply([&](const auto&... f) { ((name = member == Member(f.member) ? f.name : name), ...); },
+             Settings::describe());
+  return name;
+}
+/// Fills in what is open; refuses what lies between open and the lowest value.
+inline void fill(Settings& s) {
+  for (const Preset& preset : kPresets)
+    std::visit(
+        [&](auto member) {
+          using Number = std::remove_reference_t<decltype(s.*member)>;
+          Number& value = s.*member;
+          if (value == Number(kOpen)) value = Number(preset.values[s.profile].in(s));
+          if (double(value) >= preset.lowest) return;
+          refuse(std::string("parameter '") + name_of(member) + "' must be at least " +
+                 shown(preset.lowest) + ", or -1 for the profile's own, got " +
+                 shown(double(value)));
+        },
+        preset.member);
+  for (const Choice& choice : kChoices)
+    if (s.*choice.member == choice.open) s.*choice.member = choice.values[s.profile];
+  // Three boxes at least, all of them long, where so many may be.
+  if (s.box_count_low == kOpen) s.box_count_low = min(s.box_count_high, 3);
+  if (s.long_count_low == kOpen) s.long_count_low = min(s.box_count_low, 3);
+  if (s.box_slots == kOpen) s.box_slots = max(s.box_count_high, 9);
 }
 
-inline void fill_level(Settings& s) {
-  const bool small = s.profile == kOpenai;
-  fill(s.arena_size, small ? 6 : 36, "arena_size", 1);
-  fill(s.wall_height, small ? 0.5 : s.profile == kPort ? 2.5 : 2.0, "wall_height", 0.01);
-  fill(s.wall_thickness, small ? 0.1 : 0.4, "wall_thickness", 0.01);
-  fill(s.outer_wall_height, small ? 4.0 : s.wall_height, "outer_wall_height", 0.01);
-  fill(s.outer_wall_probability, small ? 0.5 : 1.0, "outer_wall_probability");
-  fill(s.division_count_low, small ? 0 : 1, "division_count_low");
-  fill(s.division_count_high, small ? 3 : 5, "division_count_high");
-  fill(s.cut_count_low, small ? 0 : 4, "cut_count_low");
-  fill(s.cut_count_high, small ? 0 : 6, "cut_count_high");
-  fill(s.door_width, small ? 0.4 : 0.1 * double(s.arena_size), "door_width", 0.01);
-  fill(s.cut_width, small ? 1.2 : 0.2 * double(s.arena_size), "cut_width", 0.01);
-  if (s.division_count_low > s.division_count_high)
-    refuse("division_count_low=" + std::to_string(s.division_count_low) +
-           " is above division_count_high=" + std::to_string(s.division_count_high));
-  if (s.cut_count_low > s.cut_count_high)
-    refuse("cut_count_low=" + std::to_string(s.cut_count_low) +
-           " is above cut_count_high=" + std::to_string(s.cut_count_high));
-  if (s.door_width > s.arena_size / 4)
-    refuse("door_width=" + shown(s.door_width) +
-           " must be at most a quarter of arena_size=" + shown(s.arena_size));
-  if (s.cut_width > s.arena_size / 4)
-    refuse("cut_width=" + shown(s.cut_width) +
-           " must be at most a quarter of arena_size=" + shown(s.arena_size));
+// ---- what does not go together
+
+inline void refuse_above(const char* low_name, int low, const char* high_name, int high) {
+  if (low > high)
+    refuse(std::string(low_name) + "=" + std::to_string(low) + " is above " + high_name + "=" +
+           std::to_string(high));
+}
+/// A length that may be at most a share of the arena's side: a quarter, or half of it.
+inline void refuse_longer(const Settings& s, const char* name, float length, int part) {
+  if (length > s.arena_size / float(part))
+    refuse(std::string(name) + "=" + shown(length) + " must be at most " +
+           (part == 2 ? "half" : "a quarter") + " of arena_size=" + shown(s.arena_size));
+}
+inline void check_level(const Settings& s) {
+  refuse_above("division_count_low", s.division_count_low, "division_count_high",
+               s.division_count_high);
+  refuse_above("cut_count_low", s.cut_count_low, "cut_count_high", s.cut_count_high);
+  refuse_above("box_count_low", s.box_count_low, "box_count_high", s.box_count_high);
+  refuse_above("long_count_low", s.long_count_low, "box_count_high", s.box_count_high);
+  if (s.box_slots < s.box_count_high)
+    refuse("box_slots=" + std::to_string(s.box_slots) +
+           " must be at least box_count_high=" + std::to_string(s.box_count_high));
+  refuse_longer(s, "door_width", s.door_width, 4);
+  refuse_longer(s, "cut_width", s.cut_width, 4);
   // Four outer walls; a division adds four pieces, a cut one.
   const int walls = 4 + 4 * s.division_count_high + s.cut_count_high;
   if (walls > kMostWalls)
     refuse("division_count_high=" + std::to_string(s.division_count_high) + " and cut_count_high=" +
            std::to_string(s.cut_count_high) + " can make " + std::to_string(walls) +
            " walls, at most " + std::to_string(kMostWalls) + " are possible");
-}
-
-inline void fill_objects(Settings& s) {
-  const bool small = s.profile == kOpenai;
-  fill(s.box_count_high, small ? 9 : 8, "box_count_high");
-  fill(s.box_count_low, s.box_count_high < 3 ? s.box_count_high : 3, "box_count_low");
-  fill(s.long_count_low, s.box_count_low < 3 ? s.box_count_low : 3, "long_count_low");
-  fill(s.box_slots, s.box_count_high > 9 ? s.box_count_high : 9, "box_slots");
-  fill(s.ramp_count, 2, "ramp_count");
-  fill(s.placement_tries, 20, "placement_tries", 1);
-  if (s.box_count_low > s.box_count_high)
-    refuse("box_count_low=" + std::to_string(s.box_count_low) +
-           " is above box_count_high=" + std::to_string(s.box_count_high));
-  if (s.long_count_low > s.box_count_high)
-    refuse("long_count_low=" + std::to_string(s.long_count_low) +
-           " is above box_count_high=" + std::to_string(s.box_count_high));
-  if (s.box_slots < s.box_count_high)
-    refuse("box_slots=" + std::to_string(s.box_slots) +
-           " must be at least box_count_high=" + std::to_string(s.box_count_high));
-  fill(s.agent_size, small ? 0.3 : 2.0, "agent_size", 0.01);
-  fill(s.box_size, small ? 0.5 : 2.0, "box_size", 0.01);
-  fill(s.long_length, small ? 1.65 : 8.0, "long_length", 0.01);
-  fill(s.long_width, small ? 0.15 : 1.5, "long_width", 0.01);
-  fill(s.ramp_width, small ? 0.5 : 2.0, "ramp_width", 0.01);
-  fill(s.ramp_run, small ? 0.5 : 3.0, "ramp_run", 0.01);
-  fill(s.ramp_height, small ? 0.5 : 2.0, "ramp_height", 0.01);
-  fill(s.agent_mass, 1, "agent_mass", 0.001);
-  fill(s.box_mass, small ? 1 : 2, "box_mass", 0.001);
-  fill(s.ramp_mass, small ? 1 : 2, "ramp_mass", 0.001);
 }
 
 /// Things that fill more than half of the floor cannot be laid out at random without overlaps.
@@ -100,54 +206,77 @@ inline void check_room(const Settings& s) {
   const std::pair<const char*, float> lengths[] = {
       {"agent_size", s.agent_size}, {"box_size", s.box_size},     {"long_length", s.long_length},
       {"long_width", s.long_width}, {"ramp_width", s.ramp_width}, {"ramp_run", s.ramp_run}};
-  for (const auto& [name, size] : lengths)
-    if (size > s.arena_size / 2)
-      refuse(std::string(name) + "=" + shown(size) +
-             " must be at most half of arena_size=" + shown(s.arena_size));
+  for (const auto& [name, size] : lengths) refuse_longer(s, name, size, 2);
 }
 
-inline void fill_play(Settings& s) {
-  const bool small = s.profile == kOpenai;
-  fill(s.preparation_steps, small ? 96 : 95, "preparation_steps");
-  fill(s.force_per_bucket, small ? 18 : 96, "force_per_bucket");  // 90 N at the outermost bucket
-  fill(s.torque_per_bucket, small ? 18 : 32, "torque_per_bucket");
-  fill(s.grab_reach, small ? 0.25 : 2.5, "grab_reach");
-  fill(s.lock_reach, s.grab_reach, "lock_reach");
-  fill(s.reach_height, small ? 0.0 : 0.5, "reach_height");
-  if (s.grab == kHoldOfProfile) s.grab = small ? kWhileHeld : kToggle;
-  if (s.freeze == kFreezeOfProfile) s.freeze = s.profile == kPort ? kMovement : kAllHeads;
-  fill(s.lidar_range, 200, "lidar_range", 0.01);
-  fill(s.lidar_miss, small ? s.arena_size : 0.0f, "lidar_miss");
-  fill(s.sight_half_angle, 1.17809725, "sight_half_angle");  // 67.5 degrees
-  fill(s.seeker_half_angle, s.sight_half_angle, "seeker_half_angle");
-  fill(s.penalty, 10, "penalty");
-  fill(s.penalty_bound, small ? 1.5 * double(s.arena_size) : 0.5 * double(s.arena_size),
-       "penalty_bound");
-  if (s.penalty_mode == kPenaltyOfProfile) s.penalty_mode = small ? kInstead : kAdded;
+// ---- bodies as physics sees them: shapes, masses, friction
+
+inline void set_damping(physics::Kind& kind, float along, float lift, float spin) {
+  kind.damping[0] = along, kind.damping[1] = lift, kind.spin_damping = spin;
 }
 
-inline void fill_physics(Settings& s) {
-  const bool small = s.profile == kOpenai;
-  fill(s.time_step, small ? 0.075 : 1.0 / 30, "time_step", 1e-4);
-  fill(s.gravity, small ? 50 : 9.8, "gravity");
-  fill(s.substeps, small ? 15 : 4, "substeps", 1);
-  fill(s.solver_sweeps, 1, "solver_sweeps", 1);
-  fill(s.quiet_steps, 12, "quiet_steps");
-  fill(s.floor_box_friction, small ? 0.2 : 0.9, "floor_box_friction");
-  fill(s.floor_ramp_friction, small ? 0.2 : 0.22, "floor_ramp_friction");
-  fill(s.box_friction, small ? 0.2 : 0.5, "box_friction");
-  fill(s.wall_friction, small ? 0.2 : 0.5, "wall_friction");
-  fill(s.agent_friction, small ? 0.2 : 0.05, "agent_friction");
-  fill(s.agent_ramp_friction, small ? 0.01 : 0.05, "agent_ramp_friction");
-  fill(s.agent_floor_friction, small ? 0.01 : double(s.agent_friction), "agent_floor_friction");
-  fill(s.restitution, small ? 0.0 : 0.3, "restitution");
-  fill(s.agent_restitution, 0, "agent_restitution");
-  fill(s.agent_damping, small ? 10 : 0, "agent_damping");
-  fill(s.agent_lift_damping, small ? 1 : 0, "agent_lift_damping");
-  fill(s.agent_spin_damping, small ? 10 : 0, "agent_spin_damping");
-  fill(s.box_damping, small ? 0.01 : 0, "box_damping");
-  fill(s.ramp_damping, small ? 0.1 : 0, "ramp_damping");
+inline void make_kinds(const Settings& s, physics::Setup& setup) {
+  const ProfileRules& rules = kProfileRules[s.profile];
+  physics::Kind* const kinds = setup.kinds;
+  kinds[kWallKind] = physics::shape_kind(physics::kBox, 1, 1, 1);
+  kinds[kPlaneKind] = physics::shape_kind(physics::kPlane, 0, 0, 0);
+  const double half = 0.5 * s.box_size, agent = 0.5 * s.agent_size;
+  kinds[kCubeKind] = physics::box_kind(half, half, half, s.box_mass);
+  kinds[kLongKind] = physics::box_kind(0.5 * s.long_length, 0.5 * s.long_width, half, s.box_mass);
+  kinds[kRampKind] =
+      physics::wedge_kind(0.5 * s.ramp_width, s.ramp_run, s.ramp_height, s.ramp_mass);
+  kinds[kAgentKind] = rules.round_agents != 0
+                          ? physics::sphere_kind(agent, s.agent_mass)
+                          : physics::box_kind(agent, agent, agent, s.agent_mass);
+  physics::make_upright(kinds[kAgentKind]);
+  if (rules.upright != 0)
+    for (const int kind : {int(kCubeKind), int(kLongKind), int(kRampKind)})
+      physics::make_upright(kinds[kind], false);
+  set_damping(kinds[kAgentKind], s.agent_damping, s.agent_lift_damping, s.agent_spin_damping);
+  for (const int kind : {int(kCubeKind), int(kLongKind)})
+    set_damping(kinds[kind], s.box_damping, s.box_damping, s.box_damping);
+  set_damping(kinds[kRampKind], s.ramp_damping, s.ramp_damping, s.ramp_damping);
 }
+
+inline void make_friction(const Settings& s, physics::Setup& setup) {
+  for (int k = 0; k < physics::kKinds; ++k) {
+    physics::set_friction(setup, kAgentKind, k, s.agent_friction);
+    for (int other = 0; other < physics::kKinds; ++other)
+      physics::set_restitution(setup, k, other, s.restitution);
+  }
+  for (const int kind : {int(kCubeKind), int(kLongKind), int(kRampKind)}) {
+    const float floor = kind == kRampKind ? s.floor_ramp_friction : s.floor_box_friction;
+    physics::set_friction(setup, kFloorKind, kind, floor);
+    physics::set_friction(setup, kPlaneKind, kind, floor);
+    physics::set_friction(setup, kWallKind, kind, s.wall_friction);
+    for (const int other : {int(kCubeKind), int(kLongKind), int(kRampKind)})
+      physics::set_friction(setup, kind, other, s.box_friction);
+  }
+  physics::set_friction(setup, kAgentKind, kRampKind, s.agent_ramp_friction);
+  for (const int kind : {int(kFloorKind), int(kPlaneKind)})
+    physics::set_friction(setup, kAgentKind, kind, s.agent_floor_friction);
+  for (int k = 0; k < physics::kKinds; ++k)
+    physics::set_restitution(setup, kAgentKind, k, s.agent_restitution);
+}
+
+inline physics::Setup make_setup(const Settings& s) {
+  physics::Setup setup{};
+  make_kinds(s, setup);
+  make_friction(s, setup);
+  // Lengths of the solver follow the size of the boxes.
+  physics::finish(setup, s.time_step, s.substeps, s.gravity, 0.5 * s.box_size);
+  setup.solver_sweeps = s.solver_sweeps;
+  setup.quiet_steps = s.quiet_steps;
+  // Damped agents keep their speed: they may reach it, on a diagonal too, as far as contacts are
+  // found in time.
+  if (s.agent_damping > 0) {
+    const float run = 1.5f * 5.0f * s.force_per_bucket / s.agent_damping;
+    setup.top_speed = max(setup.top_speed, min(run, setup.reach / setup.substep));
+  }
+  return setup;
+}
+
+// ---- what the rules read
 
 /// Rows of boxes that a level does not have stay empty, so that ramps are found at the same rows.
 inline void set_rows(const Settings& s, Params& p) {
@@ -161,36 +290,28 @@ inline void set_rows(const Settings& s, Params& p) {
 }
 
 inline void set_level(const Settings& s, Params& p) {
-  const bool small = s.profile == kOpenai, port = s.profile == kPort;
   p.arena_half = 0.5f * s.arena_size;
   p.wall_half = 0.5f * s.wall_thickness;
   p.wall_height = s.wall_height, p.outer_wall_height = s.outer_wall_height;
   p.outer_wall_probability = s.outer_wall_probability;
   p.division_low = s.division_count_low, p.division_high = s.division_count_high;
   p.cut_low = s.cut_count_low, p.cut_high = s.cut_count_high;
-  p.cells = small ? 30 : 0;
-  // Walls are planned in cells, 30 to a side, or on the unit square (level.hpp).
-  const float unit = small ? s.arena_size / 30.0f : s.arena_size;
+  // Walls are planned in cells, or on the unit square (level.hpp).
+  const float unit = p.cells != 0 ? s.arena_size / float(p.cells) : s.arena_size;
   p.door = s.door_width / unit, p.cut = s.cut_width / unit;
   p.box_low = s.box_count_low, p.box_high = s.box_count_high, p.long_low = s.long_count_low;
-  p.long_all = small, p.quarter_turns = small, p.inside = small, p.overlaps = port;
   p.tries = s.placement_tries;
-  p.turn_range = port ? 0x1.921fb6p+1f : 0x1.921fb6p+2f;
 }
 
 inline void set_play(const Settings& s, Params& p) {
-  const bool small = s.profile == kOpenai, port = s.profile == kPort;
   p.preparation_steps = s.preparation_steps;
   // The batch version counts down from one more than it freezes.
-  p.countdown = small || s.preparation_steps == 0 ? s.preparation_steps : s.preparation_steps + 1;
+  p.countdown = s.preparation_steps == 0 ? 0 : s.preparation_steps + p.extra_countdown;
   p.force = s.force_per_bucket, p.torque = s.torque_per_bucket;
-  p.world_frame = small, p.radial = small, p.stops = !small;
   p.holds = s.grab == kWhileHeld;
   p.frozen_hands = s.freeze == kAllHeads;
   p.grab_reach = s.grab_reach, p.lock_reach = s.lock_reach, p.reach_height = s.reach_height;
   p.masked = s.observation_mode == kMasked;
-  p.flat_cone = small, p.world_lidar = small, p.absolute = small;
-  p.own_fields = s.profile == kFixed, p.moving_agents = !port;
   p.lidar_range = s.lidar_range, p.lidar_miss = s.lidar_miss;
   p.sight_cosine = ge::cos(s.sight_half_angle);
   p.seeker_cosine = ge::cos(s.seeker_half_angle);
@@ -204,12 +325,11 @@ inline void set_play(const Settings& s, Params& p) {
 }
 
 inline Params resolve_settings(Settings& s) {
-  fill_level(s);
-  fill_objects(s);
-  fill_play(s);
-  fill_physics(s);
+  fill(s);
+  check_level(s);
   check_room(s);
   Params p{};
+  static_cast<ProfileRules&>(p) = kProfileRules[s.profile];
   set_rows(s, p);
   set_level(s, p);
   set_play(s, p);

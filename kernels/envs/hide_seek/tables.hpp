@@ -8,7 +8,6 @@
 #pragma once
 
 #include "envs/hide_seek/layout.hpp"
-#include "envs/hide_seek/params.hpp"
 #include "physics/tables.hpp"
 
 namespace gpu_envs::envs::hide_seek {
