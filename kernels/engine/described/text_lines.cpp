@@ -15,6 +15,13 @@ const std::string& TextLine::take(const char* what) {
 void TextLine::end() const {
   if (!done()) wrong("one word too many: " + quoted(words[at]));
 }
+bool TextLine::has_number() const {
+  if (done()) return false;
+  const std::string& word = words[at];
+  const char c = word[0];
+  return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || word == "nan" ||
+         word == "inf";
+}
 std::string TextLine::thing() const {
   std::string text;
   for (size_t k = 0; k < at && text.size() < 80; ++k) text += (k == 0 ? "" : " ") + words[k];
@@ -22,6 +29,10 @@ std::string TextLine::thing() const {
 }
 
 std::vector<TextLine> text_lines(const std::string& text) {
+  constexpr size_t kMostBytes = 16384;
+  if (text.size() > kMostBytes)
+    refuse_layout("a text of " + std::to_string(text.size()) + " bytes, at most " +
+                  std::to_string(kMostBytes) + " are read");
   std::vector<TextLine> lines;
   std::vector<std::string> words;
   std::string word;
@@ -61,6 +72,19 @@ std::string quoted(const std::string& word) {
   std::string shown;
   for (const char c : word.substr(0, 80)) shown += c >= ' ' && c <= '~' ? c : '?';
   return "'" + shown + "'";
+}
+std::string shortest(double number) {
+  char text[32];
+  const auto written = std::to_chars(text, text + sizeof(text), number);
+  return {text, written.ptr};
+}
+void refuse_layout(const std::string& what) {
+  throw Error(Fault::value, "layout: " + what);
+}
+void require_places(int laid, const char* what, const char* parameter, int wanted) {
+  if (laid != wanted)
+    refuse_layout(std::to_string(laid) + " " + what + ", but " + parameter + "=" +
+                  std::to_string(wanted) + ": every agent needs a place");
 }
 
 }  // namespace ge

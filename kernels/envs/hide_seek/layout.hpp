@@ -13,9 +13,6 @@
 // own.
 #pragma once
 
-#include <charconv>
-#include <vector>
-
 #include "engine/described/text_lines.hpp"
 #include "envs/hide_seek/settings.hpp"
 #include "geometry/vectors.hpp"
@@ -23,7 +20,7 @@
 namespace gpu_envs::envs::hide_seek {
 
 inline constexpr int kLaidBodies = 24, kLaidWalls = 32;
-inline constexpr size_t kMostLayoutBytes = 16384;
+inline constexpr double kFarthest = 1000;  // of all numbers [m], [rad], [m/s]
 
 struct LaidBody {
   uint32_t row, kind;
@@ -54,34 +51,11 @@ struct ResetSettings {
   }
 };
 
-// ---- words
-
-inline bool is_number(const std::string& word) {
-  const char c = word[0];
-  return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.' || word == "nan" ||
-         word == "inf";
-}
-inline float take_number(TextLine& line, const char* what, double most) {
-  if (line.done()) line.wrong(std::string(what) + " is missing");
-  const std::string& word = line.words[line.at++];
-  const char* const begin = word.data() + (word[0] == '+' ? 1 : 0);
-  const char* const end = word.data() + word.size();
-  double value = 0;
-  const auto read = std::from_chars(begin, end, value);
-  const bool huge = read.ec == std::errc::result_out_of_range;
-  // from_chars knows no leading +, and would take "+-1" for a number once it is skipped. It knows
-  // no locale either: a comma is never a decimal point.
-  const bool two_signs = word[0] == '+' && begin != end && (*begin == '-' || *begin == '+');
-  if ((read.ec != std::errc() && !huge) || read.ptr != end || two_signs)
-    line.wrong(std::string(what) + " must be a number, got " + quoted(word));
-  if (huge || !(value >= -most && value <= most))
-    line.wrong(std::string(what) + " of " + quoted(line.thing()) + " must be from -" +
-               std::to_string(int(most)) + " to " + std::to_string(int(most)) + ", got " +
-               quoted(word));
-  return float(value);
-}
-
 // ---- things
+
+inline float laid_number(TextLine& line, const char* what) {
+  return float(line.number<double>(what, -kFarthest, kFarthest));
+}
 
 /// What is laid out so far.
 struct Layout {
@@ -96,12 +70,16 @@ struct Layout {
                    ", which the simulator was made with");
       return uint32_t(first + count++);
     };
-    if (options.body_count == kLaidBodies)
-      line.wrong("a layout has at most " + std::to_string(kLaidBodies) + " bodies");
     if (word == "hider") return next(hiders, p.hider_count, 0, "hider_count");
     if (word == "seeker") return next(seekers, p.seeker_count, p.hider_count, "seeker_count");
     if (word == "ramp") return next(ramps, p.ramp_count, p.first_ramp, "ramp_count");
     return next(boxes, p.box_slots, p.first_box, "box_slots");
+  }
+  LaidBody& new_body(const TextLine& line, const std::string& word, uint32_t kind) {
+    LaidBody& body = next_row(options.bodies, options.body_count, line, "bodies");
+    body.row = take_row(line, word);
+    body.kind = kind;
+    return body;
   }
 };
 
@@ -124,23 +102,22 @@ inline void read_body_words(TextLine& line, const std::string& thing, bool uprig
                             LaidBody& body) {
   const bool agent = body.kind == kAgentKind;
   while (!line.done()) {
-    const std::string word = line.words[line.at++];
+    const std::string word = line.take("a word");
     if (word == "yaw") {
-      angles.yaw = take_number(line, "yaw", 1000);
+      angles.yaw = laid_number(line, "yaw");
     } else if (word == "pitch" || word == "roll") {
-      const float angle = take_number(line, word.c_str(), 1000);
+      const float angle = laid_number(line, word.c_str());
       if (upright && angle != 0) line.wrong("a " + thing + " is upright here: only yaw turns it");
       (word == "pitch" ? angles.pitch : angles.roll) = angle;
     } else if (word == "velocity") {
-      for (int k = 0; k < 3; ++k) body.velocity.linear[k] = take_number(line, kVelocity[k], 1000);
+      for (int k = 0; k < 3; ++k) body.velocity.linear[k] = laid_number(line, kVelocity[k]);
     } else if (word == "spin") {
-      for (int k = 0; k < 3; ++k)
-        body.velocity.angular[k] = take_number(line, kVelocity[k + 3], 1000);
+      for (int k = 0; k < 3; ++k) body.velocity.angular[k] = laid_number(line, kVelocity[k + 3]);
       if (upright && (body.velocity.angular[0] != 0 || body.velocity.angular[1] != 0))
         line.wrong("a " + thing + " is upright here: its spin has only the third number");
     } else if (word == "locked") {
       if (agent) line.wrong("agents cannot be locked");
-      const std::string whose = line.done() ? "" : line.words[line.at++];
+      const std::string whose = line.done() ? "" : line.take("a team");
       if (whose != "hiders" && whose != "seekers")
         line.wrong("locked must be followed by hiders or seekers, got " + quoted(whose));
       body.team = whose == "hiders" ? 2 : 1;
@@ -154,27 +131,21 @@ inline void read_body_words(TextLine& line, const std::string& thing, bool uprig
 inline void read_body(Layout& scene, TextLine& line, const std::string& thing, uint32_t kind) {
   const Params& p = scene.p;
   const physics::Kind& shape = p.physics.kinds[kind];
-  LaidBody body{};
-  body.row = scene.take_row(line, thing);
-  body.kind = kind;
-  body.pose.position[0] = take_number(line, "x", 1000);
-  body.pose.position[1] = take_number(line, "y", 1000);
+  LaidBody& body = scene.new_body(line, thing, kind);
+  body.pose.position[0] = laid_number(line, "x");
+  body.pose.position[1] = laid_number(line, "y");
   body.pose.position[2] = standing_height(shape);
-  if (!line.done() && is_number(line.words[line.at]))
-    body.pose.position[2] = take_number(line, "z", 1000);
+  if (line.has_number()) body.pose.position[2] = laid_number(line, "z");
   if (!(body.pose.position[2] > 0))
     line.wrong("z of " + quoted(line.thing()) + " must be above the floor, 0, got " +
                shown(body.pose.position[2]));
   Angles angles;
   read_body_words(line, thing, shape.upright != 0, angles, body);
   physics::put(body.pose.orientation, orientation_of(angles));
-  scene.options.bodies[scene.options.body_count++] = body;
 }
 
 inline LaidWall& new_wall(Layout& scene, const TextLine& line) {
-  if (scene.options.wall_count == kLaidWalls)
-    line.wrong("a layout has at most " + std::to_string(kLaidWalls) + " walls and planes");
-  return scene.options.walls[scene.options.wall_count++];
+  return next_row(scene.options.walls, scene.options.wall_count, line, "walls and planes");
 }
 
 inline void read_wall(Layout& scene, TextLine& line) {
@@ -182,12 +153,12 @@ inline void read_wall(Layout& scene, TextLine& line) {
   LaidWall& wall = new_wall(scene, line);
   const char* const names[] = {"x0", "y0", "x1", "y1"};
   float at[4];
-  for (int k = 0; k < 4; ++k) at[k] = take_number(line, names[k], 1000);
+  for (int k = 0; k < 4; ++k) at[k] = laid_number(line, names[k]);
   float height = p.wall_height;
   while (!line.done()) {
-    const std::string word = line.words[line.at++];
+    const std::string word = line.take("a word");
     if (word != "height") line.wrong("unknown word " + quoted(word) + "; known is height");
-    height = take_number(line, "height", 1000);
+    height = laid_number(line, "height");
   }
   if (height <= 0) line.wrong("the height of a wall must be above 0");
   const float along_x = ge::abs(at[2] - at[0]), along_y = ge::abs(at[3] - at[1]);
@@ -203,8 +174,8 @@ inline void read_plane(Layout& scene, TextLine& line) {
   LaidWall& plane = new_wall(scene, line);
   const char* const names[] = {
       "x", "y", "z", "x of the normal", "y of the normal", "z of the normal"};
-  for (int k = 0; k < 3; ++k) plane.centre[k] = take_number(line, names[k], 1000);
-  for (int k = 0; k < 3; ++k) plane.half[k] = take_number(line, names[3 + k], 1000);
+  for (int k = 0; k < 3; ++k) plane.centre[k] = laid_number(line, names[k]);
+  for (int k = 0; k < 3; ++k) plane.half[k] = laid_number(line, names[3 + k]);
   if (!line.done())
     line.wrong("a plane has six numbers, a point and its normal, got another word " +
                quoted(line.words[line.at]));
@@ -214,7 +185,7 @@ inline void read_plane(Layout& scene, TextLine& line) {
 }
 
 inline void read_thing(Layout& scene, TextLine& line) {
-  const std::string word = line.words[line.at++];
+  const std::string word = line.take("a thing");
   if (word == "hider" || word == "seeker") return read_body(scene, line, word, kAgentKind);
   if (word == "cube") return read_body(scene, line, word, kCubeKind);
   if (word == "long") return read_body(scene, line, word, kLongKind);
@@ -279,41 +250,31 @@ inline void read_scene(Layout& scene, const std::string& name) {
     for (int k = 0; scene.hiders + scene.seekers < scene.p.agent_count; ++k) {
       TextLine line;
       line.where = "debug:" + name;
-      LaidBody body{};
-      body.row = scene.take_row(line, scene.hiders < scene.p.hider_count ? "hider" : "seeker");
-      body.kind = kAgentKind;
+      const char* const word = scene.hiders < scene.p.hider_count ? "hider" : "seeker";
+      LaidBody& body = scene.new_body(line, word, kAgentKind);
       physics::put(body.pose.position, {edge + float(k % row) * space,
                                         edge + float(k / row) * space, agent_half(scene.p)});
       body.pose.orientation[0] = 1;
-      scene.options.bodies[scene.options.body_count++] = body;
     }
     return;
   }
-  refuse("layout: no scene is called " + quoted("debug:" + name) + "; known are " + known);
+  refuse_layout("no scene is called " + quoted("debug:" + name) + "; known are " + known);
 }
 
 inline Options read_layout(const ResetSettings& settings, const Params& p) {
   const std::string& text = settings.layout;
   Layout scene{p};
   if (text.empty()) return scene.options;
-  if (text.size() > kMostLayoutBytes)
-    refuse("layout: a text of " + std::to_string(text.size()) + " bytes, at most " +
-           std::to_string(kMostLayoutBytes) + " are read");
   scene.options.laid = 1;
   if (text.rfind("debug:", 0) == 0) {
     read_scene(scene, text.substr(6));
     return scene.options;
   }
   std::vector<TextLine> lines = text_lines(text);
-  if (lines.empty()) refuse("layout: the text names nothing");
+  if (lines.empty()) refuse_layout("the text names nothing");
   for (TextLine& line : lines) read_thing(scene, line);
-  const auto all_there = [](int laid, const char* who, const char* parameter, int wanted) {
-    if (laid != wanted)
-      refuse("layout: " + std::to_string(laid) + " " + who + ", but " + parameter + "=" +
-             std::to_string(wanted) + ": every agent needs a place");
-  };
-  all_there(scene.hiders, "hiders", "hider_count", p.hider_count);
-  all_there(scene.seekers, "seekers", "seeker_count", p.seeker_count);
+  require_places(scene.hiders, "hiders", "hider_count", p.hider_count);
+  require_places(scene.seekers, "seekers", "seeker_count", p.seeker_count);
   return scene.options;
 }
 

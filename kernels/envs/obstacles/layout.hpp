@@ -11,9 +11,9 @@
 // Later floors and walls replace earlier ones in the cells that they share.
 #pragma once
 
+#include "engine/described/text_lines.hpp"
 #include "envs/obstacles/settings.hpp"
 #include "voxel/body.hpp"
-#include "voxel/words.hpp"
 
 namespace gpu_envs::envs::obstacles {
 
@@ -21,7 +21,6 @@ namespace voxel = ge::voxel;
 
 inline constexpr int kLaidParts = 24, kLaidBoxes = 24, kLaidDiamonds = 8, kLaidMarks = 8;
 inline constexpr int kFarthest = 96, kHighest = 48;  // cells
-inline constexpr size_t kMostLayoutBytes = 16384;
 
 struct LaidPart {
   int16_t low[3], high[3];  // cells, `high` without
@@ -59,11 +58,6 @@ struct Layout {
   int agents = 0;
   std::vector<std::pair<TextLine, int>> stacked = {};  // lines of boxes, and which
 
-  template <class Row, size_t N>
-  Row& next(Row (&rows)[N], int32_t& count, const TextLine& line, const char* what) {
-    if (count == int32_t(N)) line.wrong("a layout has at most " + std::to_string(N) + " " + what);
-    return rows[count++];
-  }
   bool is_solid(int x, int y, int z) const {
     for (int k = 0; k < options.part_count; ++k) {
       const LaidPart& part = options.parts[k];
@@ -85,9 +79,9 @@ struct Layout {
 };
 
 inline void read_cell(TextLine& line, int16_t (&at)[3]) {
-  at[0] = voxel::take_number<int16_t>(line, "x", 0, kFarthest - 1);
-  at[1] = voxel::take_number<int16_t>(line, "y", 0, kFarthest - 1);
-  at[2] = voxel::take_number<int16_t>(line, "z", 0, kHighest - 1);
+  at[0] = line.number<int16_t>("x", 0, kFarthest - 1);
+  at[1] = line.number<int16_t>("y", 0, kFarthest - 1);
+  at[2] = line.number<int16_t>("z", 0, kHighest - 1);
 }
 inline void read_part(TextLine& line, LaidPart& part, int16_t kind) {
   read_cell(line, part.low);
@@ -103,13 +97,13 @@ inline void read_agent(Layout& scene, TextLine& line) {
   if (scene.agents == scene.p.agent_count)
     line.wrong("one agent more than agent_count=" + std::to_string(scene.p.agent_count));
   LaidAgent& agent = scene.options.agents[scene.agents++];
-  agent.feet[0] = voxel::take_number<float>(line, "x", 0, kFarthest);
-  agent.feet[1] = voxel::take_number<float>(line, "y", 0, kFarthest);
-  agent.feet[2] = voxel::take_number<float>(line, "z", 0, kHighest);
+  agent.feet[0] = line.number<float>("x", 0, kFarthest);
+  agent.feet[1] = line.number<float>("y", 0, kFarthest);
+  agent.feet[2] = line.number<float>("z", 0, kHighest);
   if (!line.done()) {
     const std::string word = line.take("yaw");
     if (word != "yaw") line.wrong("unknown word " + quoted(word) + "; known is yaw");
-    agent.yaw = voxel::take_number<float>(line, "yaw", -3.2, 3.2);
+    agent.yaw = line.number<float>("yaw", -3.2, 3.2);
   }
   line.end();
 }
@@ -118,16 +112,16 @@ inline void read_thing(Layout& scene, TextLine& line) {
   Options& o = scene.options;
   const std::string word = line.take("a thing");
   if (word == "floor" || word == "wall") {
-    read_part(line, scene.next(o.parts, o.part_count, line, "floors and walls"), word == "wall");
+    read_part(line, next_row(o.parts, o.part_count, line, "floors and walls"), word == "wall");
   } else if (word == "lava" || word == "pad") {
-    read_part(line, scene.next(o.marks, o.mark_count, line, "fields of lava and pads"),
+    read_part(line, next_row(o.marks, o.mark_count, line, "fields of lava and pads"),
               word == "pad" ? voxel::kPadMark : voxel::kLavaMark);
   } else if (word == "box") {
-    read_cell(line, scene.next(o.boxes, o.box_count, line, "boxes").at);
+    read_cell(line, next_row(o.boxes, o.box_count, line, "boxes").at);
     line.end();
     scene.stacked.emplace_back(line, o.box_count - 1);
   } else if (word == "diamond") {
-    read_cell(line, scene.next(o.diamonds, o.diamond_count, line, "diamonds").at);
+    read_cell(line, next_row(o.diamonds, o.diamond_count, line, "diamonds").at);
     line.end();
   } else if (word == "agent") {
     read_agent(scene, line);
@@ -138,7 +132,7 @@ inline void read_thing(Layout& scene, TextLine& line) {
     o.hidden = how == "hidden" ? 1 : 0;
     line.end();
   } else if (word == "seconds") {
-    o.seconds = voxel::take_number<float>(line, "seconds", 0.0625, 3600);
+    o.seconds = line.number<float>("seconds", 0.0625, 3600);
     line.end();
   } else {
     line.wrong("unknown thing " + quoted(word) +
@@ -170,7 +164,7 @@ inline bool is_inside(const LaidAgent& agent, const float (&low)[3], const float
 inline void check_agents(const Layout& scene) {
   const Options& o = scene.options;
   const auto wrong = [](int agent, const std::string& what) {
-    refuse("layout: agent " + std::to_string(agent) + " " + what);
+    refuse_layout("agent " + std::to_string(agent) + " " + what);
   };
   for (int k = 0; k < scene.agents; ++k) {
     const LaidAgent& agent = o.agents[k];
@@ -203,15 +197,10 @@ inline void check_agents(const Layout& scene) {
 inline Options read_layout(const std::string& text, const Params& p) {
   Layout scene{p};
   if (text.empty()) return scene.options;
-  if (text.size() > kMostLayoutBytes)
-    refuse("layout: a text of " + std::to_string(text.size()) + " bytes, at most " +
-           std::to_string(kMostLayoutBytes) + " are read");
   scene.options.laid = 1;
   for (TextLine& line : text_lines(text)) read_thing(scene, line);
-  if (scene.options.part_count == 0) refuse("layout: there is no floor");
-  if (scene.agents != p.agent_count)
-    refuse("layout: " + std::to_string(scene.agents) + " agents, but agent_count=" +
-           std::to_string(p.agent_count) + ": every agent needs a place");
+  if (scene.options.part_count == 0) refuse_layout("there is no floor");
+  require_places(scene.agents, "agents", "agent_count", p.agent_count);
   check_boxes(scene);
   check_agents(scene);
   return scene.options;
