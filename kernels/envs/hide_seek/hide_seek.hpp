@@ -29,20 +29,22 @@ inline std::string agent_name(const Params& p, int agent) {
 template <class T>
 struct Environment {
   using Schema = hide_seek::Schema<T>;
-  using Observation = hide_seek::Observation<T>;
-  using State = hide_seek::State<T>;
-  using Reset = NewLevel<T>;
-  using Step = chain<BeforePhysics<T>, typename physics::Pipeline<Model<T>>::Step, AfterPhysics<T>>;
-  using Observe = Stages<ForPacks<&lidar_rows<T>, &cast_lidar<T>, Lidar<T>>,
-                         ForPacks<&sight_rows<T>, &see<T>, Sights<T>>, ge::Observe<&observe<T>>,
-                         ObserveState<&show_state<T>>>;
+  using Observation = typename Views<T>::Observation;
+  using State = typename Views<T>::State;
+  using Reset = typename Levels<T>::NewLevel;
+  using Step = chain<typename Rules<T>::BeforePhysics, typename physics::Pipeline<Model<T>>::Step,
+                     typename Rules<T>::AfterPhysics>;
+  using Observe =
+      Stages<ForPacks<&Senses<T>::lidar_rows, &Senses<T>::cast_lidar, typename Tables<T>::Lidar>,
+             ForPacks<&Senses<T>::sight_rows, &Senses<T>::see, typename Tables<T>::Sights>,
+             ge::Observe<&Views<T>::observe>, ObserveState<&Views<T>::show_state>>;
   static constexpr Card card{
       .doc = "Hiders build shelters of boxes and ramps, seekers look for them.",
       .max_episode_steps = 240,
       .agents = "hider_count + seeker_count",
       .render_fps = 30};
   static constexpr Hooks<Schema> hooks{
-      .fits = &T::fits, .agent_name = &agent_name, .scene = &world_scene<T>};
+      .fits = &T::fits, .agent_name = &agent_name, .scene = &Scenes<T>::world_scene};
 };
 
 inline constexpr int kUnits = 2;  // a minute each, side by side

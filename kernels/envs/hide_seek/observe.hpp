@@ -91,21 +91,6 @@ inline std::vector<FieldInfo> state_fields(const Params& p) {
   return all;
 }
 
-template <class T>
-struct Observation : WideRow<float> {
-  static constexpr int capacity = 12 + 11 * (T::agents - 1) + 17 * T::boxes + 16 * T::ramps + kRays;
-  static GE_FN int elements(const Params& p) { return observation_elements(p); }
-  static std::vector<FieldInfo> describe(const Params& p) { return observation_fields(p); }
-};
-template <class T>
-struct State : WideRow<float> {
-  static constexpr int capacity = 1 + T::agents * (kBodyColumns + 2) +
-                                  (T::boxes + T::ramps) * (kBodyColumns + 6) +
-                                  kMostWalls * kWallColumns;
-  static GE_FN int elements(const Params& p) { return state_elements(p); }
-  static std::vector<FieldInfo> describe(const Params& p) { return state_fields(p); }
-};
-
 /// Sets one element after the other; all of them where `shows`, else zeros.
 /// Hidden rows are written too, as zeros: every element of a row has its place whatever is seen.
 struct Pen {
@@ -116,36 +101,6 @@ struct Pen {
   GE_FN void put(Vec3 v) { put(v.x), put(v.y), put(v.z); }
 };
 
-/// The observer, and the frame it sees in.
-template <class T>
-struct Viewer {
-  const W<T>& w;
-  int me;
-  Pose pose;
-  Vec3 ahead;
-
-  GE_FN bool sees(int body) const {
-    return w.template get<Sights<T>, Sight>(me * w.params().sight_slots + body).value != 0.0f;
-  }
-  GE_FN bool shows(int body) const {
-    return w.params().masked != 0 ? sees(body) : is_there<T>(w, body);
-  }
-  /// To the right, and ahead.
-  GE_FN void put_turned(Pen& pen, Vec3 v) const {
-    pen.put(v.x * ahead.y - v.y * ahead.x);
-    pen.put(v.x * ahead.x + v.y * ahead.y);
-  }
-};
-template <class T>
-GE_FN Viewer<T> viewer_of(const W<T>& w, int me) {
-  const Pose pose = w.template get<Bodies<T>, Pose>(me);
-  return {w, me, pose, facing(pose)};
-}
-
-template <class T>
-GE_FN bool holding(const W<T>& w, int agent) {
-  return w.template get<Joints<T>, Joint>(agent).type != physics::kNoJoint;
-}
 GE_FN float flag(bool on) {
   return on ? 1.0f : 0.0f;
 }
@@ -153,226 +108,264 @@ GE_FN float flag(bool on) {
 GE_FN float yaw_of(physics::Quat q) {
   return atan2(2.0f * (q.w * q.z + q.x * q.y), 1.0f - 2.0f * (q.y * q.y + q.z * q.z));
 }
-/// The port counts down from one more than it freezes (Params::countdown). Unsigned numbers are
-/// compared before they are subtracted: the step may be beyond it.
-template <class T>
-GE_FN float prep_left(const W<T>& w) {
-  const Params& p = w.params();
-  return float(int32_t(uint32_t(p.countdown) - min(w.step(), uint32_t(p.countdown))));
-}
-template <class T>
-GE_FN float prep_share(const W<T>& w) {
-  const uint32_t whole = uint32_t(w.params().preparation_steps);
-  return w.step() >= whole ? 1.0f : float(int32_t(w.step())) / float(int32_t(whole));
-}
-
-// ---- relative rows: fixed and port
-
-template <class T>
-GE_FN void put_relative(const Viewer<T>& v, Pen& pen, int body, const float (&velocity)[3]) {
-  const Pose pose = v.w.template get<Bodies<T>, Pose>(body);
-  v.put_turned(pen, physics::vec(pose.position) - physics::vec(v.pose.position));
-  v.put_turned(pen, physics::vec(velocity));
-}
-template <class T>
-GE_FN void put_locks(const Viewer<T>& v, Pen& pen, int body) {
-  if (v.w.params().own_fields == 0) return;
-  const Owner owner = v.w.template get<Bodies<T>, Owner>(body);
-  pen.put(flag(owner.team == kHiders));
-  pen.put(flag(owner.team == kSeekers));
-}
-template <class T>
-GE_FN void put_object(const Viewer<T>& v, Pen& pen, int body, bool ramp) {
-  const Velocity velocity = v.w.template get<Bodies<T>, Velocity>(body);
-  const Pose pose = v.w.template get<Bodies<T>, Pose>(body);
-  put_relative(v, pen, body, velocity.linear);
-  if (!ramp) {
-    const physics::Kind& kind = kind_of(v.w.params(), v.w.template get<Bodies<T>, Body>(body));
-    pen.put(2.0f * kind.half[0]);
-    pen.put(2.0f * kind.half[1]);
-  }
-  // Own yaw less its yaw, wrapped: as a product of rotations it cannot leave (-pi, pi].
-  pen.put(yaw_of(physics::quat(v.pose.orientation) *
-                 physics::conjugate(physics::quat(pose.orientation))));
-  put_locks(v, pen, body);
-}
-template <class T>
-GE_FN void put_other(const Viewer<T>& v, Pen& pen, int agent) {
-  const Travel travel = v.w.template get<Players<T>, Travel>(agent);
-  put_relative(v, pen, agent, travel.velocity);
-  if (v.w.params().own_fields == 0) return;
-  pen.put(flag(is_hider(v.w.params(), agent)));
-  pen.put(flag(holding<T>(v.w, agent)));
-}
-template <class T>
-GE_FN void put_self(const Viewer<T>& v, Pen& pen) {
-  if (v.w.params().own_fields == 0) return;
-  const Travel travel = v.w.template get<Players<T>, Travel>(v.me);
-  pen.put(physics::vec(v.pose.position));
-  pen.put(v.ahead.y);
-  pen.put(-v.ahead.x);
-  pen.put(physics::vec(travel.velocity));
-  pen.put(travel.turn);
-  pen.put(flag(holding<T>(v.w, v.me)));
-}
-
-// ---- absolute rows: openai
-
-template <class T>
-GE_FN void put_agent(const Viewer<T>& v, Pen& pen, int agent) {
-  const Pose pose = v.w.template get<Bodies<T>, Pose>(agent);
-  const Travel travel = v.w.template get<Players<T>, Travel>(agent);
-  pen.put(physics::vec(pose.position));
-  pen.put(yaw_of(physics::quat(pose.orientation)));
-  pen.put(physics::vec(travel.velocity));
-  pen.put(travel.turn);
-  pen.put(flag(is_hider(v.w.params(), agent)));
-  pen.put(prep_share<T>(v.w));
-}
-template <class T>
-GE_FN void put_absolute(const Viewer<T>& v, Pen& pen, int body, bool ramp) {
-  const Params& p = v.w.params();
-  const Pose pose = v.w.template get<Bodies<T>, Pose>(body);
-  const Velocity velocity = v.w.template get<Bodies<T>, Velocity>(body);
-  const Body state = v.w.template get<Bodies<T>, Body>(body);
-  const Owner owner = v.w.template get<Bodies<T>, Owner>(body);
-  const Vec3 ahead = facing(pose);
-  pen.put(physics::vec(pose.position));
-  pen.put(ahead.y);
-  pen.put(-ahead.x);
-  pen.put(physics::vec(velocity.linear));
-  pen.put(velocity.angular[2]);
-  pen.put(physics::vec(kind_of(p, state).half) * (ramp ? 0.0f : 2.0f));
-  const bool locked = (state.state & physics::kLocked) != 0;
-  pen.put(flag(locked & (owner.agent == uint32_t(v.me + 1))));
-  pen.put(flag(locked & (owner.team == team_of(p, v.me))));
-  pen.put(flag(locked));
-}
-
-// ---- rows
-
 /// The k-th of the others: in order, or from the next agent on.
 GE_FN int other_agent(const Params& p, int me, int k) {
   if (p.absolute == 0) return k < me ? k : k + 1;
   return me + 1 + k < p.agent_count ? me + 1 + k : me + 1 + k - p.agent_count;
 }
 
-// Whoever shares a row takes parts of it; each has its place.
-
-template <class T>
-GE_FN void put_others(const Viewer<T>& v, FloatRow& row, const Squad& squad, int first,
-                      int columns) {
-  const Params& p = v.w.params();
-  for (int k = squad.lane(); k + 1 < p.agent_count; k += squad.size()) {
-    const int agent = other_agent(p, v.me, k);
-    Pen pen{row, first + k * columns, v.shows(agent)};
-    if (p.absolute != 0)
-      put_agent(v, pen, agent);
-    else
-      put_other(v, pen, agent);
-  }
-}
-template <class T>
-GE_FN void put_objects(const Viewer<T>& v, FloatRow& row, const Squad& squad, int first,
-                       const Columns& c) {
-  const Params& p = v.w.params();
-  for (int body = p.first_box + squad.lane(); body < p.body_count; body += squad.size()) {
-    const bool ramp = body >= p.first_ramp;
-    const int boxes = (ramp ? p.first_ramp : body) - p.first_box;
-    const int ramps = ramp ? body - p.first_ramp : 0;
-    Pen pen{row, first + boxes * c.box + ramps * c.ramp, v.shows(body)};
-    if (p.absolute != 0)
-      put_absolute(v, pen, body, ramp);
-    else
-      put_object(v, pen, body, ramp);
-  }
-}
-/// What there is (openai), what is seen, and how far it is all around: the row's end.
-template <class T>
-GE_FN void put_senses(const Viewer<T>& v, FloatRow& row, const Squad& squad, int first) {
-  const Params& p = v.w.params();
-  const int boxes = p.absolute != 0 ? p.box_slots : 0, others = p.agent_count - 1;
-  const int bodies = p.body_count - p.first_box;
-  for (int k = squad.lane(); k < boxes; k += squad.size())
-    row.set(first + k, flag(is_there<T>(v.w, p.first_box + k)));
-  for (int k = squad.lane(); k < others; k += squad.size())
-    row.set(first + boxes + k, flag(v.sees(other_agent(p, v.me, k))));
-  for (int k = squad.lane(); k < bodies; k += squad.size())
-    row.set(first + boxes + others + k, flag(v.sees(p.first_box + k)));
-  for (int ray = squad.lane(); ray < kRays; ray += squad.size())
-    row.set(first + boxes + others + bodies + ray,
-            v.w.template get<Lidar<T>, Range>(v.me * kRaySlots + ray).value);
-}
-template <class T>
-GE_FN void observe(const W<T>& w, FloatRow& row, const Squad& squad, Slot me) {
-  const Params& p = w.params();
-  const Viewer<T> v = viewer_of<T>(w, me.row);
-  const Columns c = columns_of(p);
-  if (squad.lane() == 0) {
-    Pen pen{row, 0, true};
-    if (p.absolute != 0) {
-      put_agent(v, pen, me.row);
-    } else {
-      pen.put(prep_left<T>(w));
-      pen.put(flag(is_hider(p, me.row)));
-      put_self(v, pen);
-    }
-  }
-  const int others = c.head + c.self, objects = others + (p.agent_count - 1) * c.other;
-  put_others(v, row, squad, others, c.other);
-  put_objects(v, row, squad, objects, c);
-  put_senses(v, row, squad, objects + p.box_slots * c.box + p.ramp_count * c.ramp);
-}
-
-template <class T>
-GE_FN void put_body(const W<T>& w, Pen& pen, int row) {
-  const Pose pose = w.template get<Bodies<T>, Pose>(row);
-  const Velocity velocity = w.template get<Bodies<T>, Velocity>(row);
-  pen.put(physics::vec(pose.position));
-  for (int k = 0; k < 4; ++k) pen.put(pose.orientation[k]);
-  if (row < w.params().agent_count) {
-    const Travel travel = w.template get<Players<T>, Travel>(row);
-    pen.put(physics::vec(travel.velocity));
-    pen.put({0.0f, 0.0f, travel.turn});
-  } else {
-    pen.put(physics::vec(velocity.linear));
-    pen.put(physics::vec(velocity.angular));
-  }
-}
 /// Along x, y and z; of a wedge: width, run, height.
 GE_FN Vec3 extents(const physics::Kind& kind) {
   const float share = kind.shape == physics::kWedge ? 1.0f : 2.0f;
   return {2.0f * kind.half[0], share * kind.half[1], share * kind.half[2]};
 }
+/// What agents see and critics are told, in a build with room for T.
 template <class T>
-GE_FN void show_state(const W<T>& w, FloatRow& row, const Squad& squad) {
-  const Params& p = w.params();
-  constexpr int kAgent = kBodyColumns + 2, kObject = kBodyColumns + 6;
-  if (squad.lane() == 0) row.set(0, prep_left<T>(w));
-  for (int agent = squad.lane(); agent < p.agent_count; agent += squad.size()) {
-    Pen pen{row, 1 + agent * kAgent, true};
-    put_body<T>(w, pen, agent);
-    pen.put(flag(is_hider(p, agent)));
-    pen.put(flag(holding<T>(w, agent)));
+struct Views {
+  using W = World<Schema<T>>;
+  using Players = typename Tables<T>::Players;
+  using Bodies = typename Tables<T>::Bodies;
+  using Joints = typename Tables<T>::Joints;
+  using Statics = typename Tables<T>::Statics;
+  using Lidar = typename Tables<T>::Lidar;
+  using Sights = typename Tables<T>::Sights;
+
+  struct Observation : WideRow<float> {
+    static constexpr int capacity =
+        12 + 11 * (T::agents - 1) + 17 * T::boxes + 16 * T::ramps + kRays;
+    static GE_FN int elements(const Params& p) { return observation_elements(p); }
+    static std::vector<FieldInfo> describe(const Params& p) { return observation_fields(p); }
+  };
+  struct State : WideRow<float> {
+    static constexpr int capacity = 1 + T::agents * (kBodyColumns + 2) +
+                                    (T::boxes + T::ramps) * (kBodyColumns + 6) +
+                                    kMostWalls * kWallColumns;
+    static GE_FN int elements(const Params& p) { return state_elements(p); }
+    static std::vector<FieldInfo> describe(const Params& p) { return state_fields(p); }
+  };
+
+  /// The observer, and the frame it sees in.
+  struct Viewer {
+    const W& w;
+    int me;
+    Pose pose;
+    Vec3 ahead;
+
+    GE_FN bool sees(int body) const {
+      return get<Sights, Sight>(w, me * w.params().sight_slots + body).value != 0.0f;
+    }
+    GE_FN bool shows(int body) const {
+      return w.params().masked != 0 ? sees(body) : Senses<T>::is_there(w, body);
+    }
+    /// To the right, and ahead.
+    GE_FN void put_turned(Pen& pen, Vec3 v) const {
+      pen.put(v.x * ahead.y - v.y * ahead.x);
+      pen.put(v.x * ahead.x + v.y * ahead.y);
+    }
+  };
+  static GE_FN Viewer viewer_of(const W& w, int me) {
+    const Pose pose = get<Bodies, Pose>(w, me);
+    return {w, me, pose, facing(pose)};
   }
-  const int objects = 1 + p.agent_count * kAgent;
-  for (int body = p.first_box + squad.lane(); body < p.body_count; body += squad.size()) {
-    Pen pen{row, objects + (body - p.first_box) * kObject, is_there<T>(w, body)};
-    put_body<T>(w, pen, body);
-    pen.put(extents(kind_of(p, w.template get<Bodies<T>, Body>(body))));
-    pen.put(1.0f);
-    const Owner owner = w.template get<Bodies<T>, Owner>(body);
+
+  static GE_FN bool holding(const W& w, int agent) {
+    return get<Joints, Joint>(w, agent).type != physics::kNoJoint;
+  }
+  /// The port counts down from one more than it freezes (Params::countdown). Unsigned numbers are
+  /// compared before they are subtracted: the step may be beyond it.
+  static GE_FN float prep_left(const W& w) {
+    const Params& p = w.params();
+    return float(int32_t(uint32_t(p.countdown) - min(w.step(), uint32_t(p.countdown))));
+  }
+  static GE_FN float prep_share(const W& w) {
+    const uint32_t whole = uint32_t(w.params().preparation_steps);
+    return w.step() >= whole ? 1.0f : float(int32_t(w.step())) / float(int32_t(whole));
+  }
+
+  // ---- relative rows: fixed and port
+
+  static GE_FN void put_relative(const Viewer& v, Pen& pen, int body, const float (&velocity)[3]) {
+    const Pose pose = get<Bodies, Pose>(v.w, body);
+    v.put_turned(pen, physics::vec(pose.position) - physics::vec(v.pose.position));
+    v.put_turned(pen, physics::vec(velocity));
+  }
+  static GE_FN void put_locks(const Viewer& v, Pen& pen, int body) {
+    if (v.w.params().own_fields == 0) return;
+    const Owner owner = get<Bodies, Owner>(v.w, body);
     pen.put(flag(owner.team == kHiders));
     pen.put(flag(owner.team == kSeekers));
   }
-  const int walls = objects + (p.body_count - p.first_box) * kObject;
-  const int wall_count = w.template count<Statics<T>>();
-  for (int k = squad.lane(); k < wall_count; k += squad.size()) {
-    const physics::Static wall = w.template get<Statics<T>, physics::Static>(k);
-    Pen pen{row, walls + k * kWallColumns, true};
-    pen.put(physics::vec(wall.centre));
-    pen.put(physics::vec(wall.half));
+  static GE_FN void put_object(const Viewer& v, Pen& pen, int body, bool ramp) {
+    const Velocity velocity = get<Bodies, Velocity>(v.w, body);
+    const Pose pose = get<Bodies, Pose>(v.w, body);
+    put_relative(v, pen, body, velocity.linear);
+    if (!ramp) {
+      const physics::Kind& kind = kind_of(v.w.params(), get<Bodies, Body>(v.w, body));
+      pen.put(2.0f * kind.half[0]);
+      pen.put(2.0f * kind.half[1]);
+    }
+    // Own yaw less its yaw, wrapped: as a product of rotations it cannot leave (-pi, pi].
+    pen.put(yaw_of(physics::quat(v.pose.orientation) *
+                   physics::conjugate(physics::quat(pose.orientation))));
+    put_locks(v, pen, body);
   }
-}
+  static GE_FN void put_other(const Viewer& v, Pen& pen, int agent) {
+    const Travel travel = get<Players, Travel>(v.w, agent);
+    put_relative(v, pen, agent, travel.velocity);
+    if (v.w.params().own_fields == 0) return;
+    pen.put(flag(is_hider(v.w.params(), agent)));
+    pen.put(flag(holding(v.w, agent)));
+  }
+  static GE_FN void put_self(const Viewer& v, Pen& pen) {
+    if (v.w.params().own_fields == 0) return;
+    const Travel travel = get<Players, Travel>(v.w, v.me);
+    pen.put(physics::vec(v.pose.position));
+    pen.put(v.ahead.y);
+    pen.put(-v.ahead.x);
+    pen.put(physics::vec(travel.velocity));
+    pen.put(travel.turn);
+    pen.put(flag(holding(v.w, v.me)));
+  }
+
+  // ---- absolute rows: openai
+
+  static GE_FN void put_agent(const Viewer& v, Pen& pen, int agent) {
+    const Pose pose = get<Bodies, Pose>(v.w, agent);
+    const Travel travel = get<Players, Travel>(v.w, agent);
+    pen.put(physics::vec(pose.position));
+    pen.put(yaw_of(physics::quat(pose.orientation)));
+    pen.put(physics::vec(travel.velocity));
+    pen.put(travel.turn);
+    pen.put(flag(is_hider(v.w.params(), agent)));
+    pen.put(prep_share(v.w));
+  }
+  static GE_FN void put_absolute(const Viewer& v, Pen& pen, int body, bool ramp) {
+    const Params& p = v.w.params();
+    const Pose pose = get<Bodies, Pose>(v.w, body);
+    const Velocity velocity = get<Bodies, Velocity>(v.w, body);
+    const Body state = get<Bodies, Body>(v.w, body);
+    const Owner owner = get<Bodies, Owner>(v.w, body);
+    const Vec3 ahead = facing(pose);
+    pen.put(physics::vec(pose.position));
+    pen.put(ahead.y);
+    pen.put(-ahead.x);
+    pen.put(physics::vec(velocity.linear));
+    pen.put(velocity.angular[2]);
+    pen.put(physics::vec(kind_of(p, state).half) * (ramp ? 0.0f : 2.0f));
+    const bool locked = (state.state & physics::kLocked) != 0;
+    pen.put(flag(locked & (owner.agent == uint32_t(v.me + 1))));
+    pen.put(flag(locked & (owner.team == team_of(p, v.me))));
+    pen.put(flag(locked));
+  }
+
+  // ---- rows
+
+  // Whoever shares a row takes parts of it; each has its place.
+
+  static GE_FN void put_others(const Viewer& v, FloatRow& row, const Squad& squad, int first,
+                               int columns) {
+    const Params& p = v.w.params();
+    for (int k = squad.lane(); k + 1 < p.agent_count; k += squad.size()) {
+      const int agent = other_agent(p, v.me, k);
+      Pen pen{row, first + k * columns, v.shows(agent)};
+      if (p.absolute != 0)
+        put_agent(v, pen, agent);
+      else
+        put_other(v, pen, agent);
+    }
+  }
+  static GE_FN void put_objects(const Viewer& v, FloatRow& row, const Squad& squad, int first,
+                                const Columns& c) {
+    const Params& p = v.w.params();
+    for (int body = p.first_box + squad.lane(); body < p.body_count; body += squad.size()) {
+      const bool ramp = body >= p.first_ramp;
+      const int boxes = (ramp ? p.first_ramp : body) - p.first_box;
+      const int ramps = ramp ? body - p.first_ramp : 0;
+      Pen pen{row, first + boxes * c.box + ramps * c.ramp, v.shows(body)};
+      if (p.absolute != 0)
+        put_absolute(v, pen, body, ramp);
+      else
+        put_object(v, pen, body, ramp);
+    }
+  }
+  /// What there is (openai), what is seen, and how far it is all around: the row's end.
+  static GE_FN void put_senses(const Viewer& v, FloatRow& row, const Squad& squad, int first) {
+    const Params& p = v.w.params();
+    const int boxes = p.absolute != 0 ? p.box_slots : 0, others = p.agent_count - 1;
+    const int bodies = p.body_count - p.first_box;
+    for (int k = squad.lane(); k < boxes; k += squad.size())
+      row.set(first + k, flag(Senses<T>::is_there(v.w, p.first_box + k)));
+    for (int k = squad.lane(); k < others; k += squad.size())
+      row.set(first + boxes + k, flag(v.sees(other_agent(p, v.me, k))));
+    for (int k = squad.lane(); k < bodies; k += squad.size())
+      row.set(first + boxes + others + k, flag(v.sees(p.first_box + k)));
+    for (int ray = squad.lane(); ray < kRays; ray += squad.size())
+      row.set(first + boxes + others + bodies + ray,
+              get<Lidar, Range>(v.w, v.me * kRaySlots + ray).value);
+  }
+  static GE_FN void observe(const W& w, FloatRow& row, const Squad& squad, Slot me) {
+    const Params& p = w.params();
+    const Viewer v = viewer_of(w, me.row);
+    const Columns c = columns_of(p);
+    if (squad.lane() == 0) {
+      Pen pen{row, 0, true};
+      if (p.absolute != 0) {
+        put_agent(v, pen, me.row);
+      } else {
+        pen.put(prep_left(w));
+        pen.put(flag(is_hider(p, me.row)));
+        put_self(v, pen);
+      }
+    }
+    const int others = c.head + c.self, objects = others + (p.agent_count - 1) * c.other;
+    put_others(v, row, squad, others, c.other);
+    put_objects(v, row, squad, objects, c);
+    put_senses(v, row, squad, objects + p.box_slots * c.box + p.ramp_count * c.ramp);
+  }
+
+  static GE_FN void put_body(const W& w, Pen& pen, int row) {
+    const Pose pose = get<Bodies, Pose>(w, row);
+    const Velocity velocity = get<Bodies, Velocity>(w, row);
+    pen.put(physics::vec(pose.position));
+    for (int k = 0; k < 4; ++k) pen.put(pose.orientation[k]);
+    if (row < w.params().agent_count) {
+      const Travel travel = get<Players, Travel>(w, row);
+      pen.put(physics::vec(travel.velocity));
+      pen.put({0.0f, 0.0f, travel.turn});
+    } else {
+      pen.put(physics::vec(velocity.linear));
+      pen.put(physics::vec(velocity.angular));
+    }
+  }
+  static GE_FN void show_state(const W& w, FloatRow& row, const Squad& squad) {
+    const Params& p = w.params();
+    constexpr int kAgent = kBodyColumns + 2, kObject = kBodyColumns + 6;
+    if (squad.lane() == 0) row.set(0, prep_left(w));
+    for (int agent = squad.lane(); agent < p.agent_count; agent += squad.size()) {
+      Pen pen{row, 1 + agent * kAgent, true};
+      put_body(w, pen, agent);
+      pen.put(flag(is_hider(p, agent)));
+      pen.put(flag(holding(w, agent)));
+    }
+    const int objects = 1 + p.agent_count * kAgent;
+    for (int body = p.first_box + squad.lane(); body < p.body_count; body += squad.size()) {
+      Pen pen{row, objects + (body - p.first_box) * kObject, Senses<T>::is_there(w, body)};
+      put_body(w, pen, body);
+      pen.put(extents(kind_of(p, get<Bodies, Body>(w, body))));
+      pen.put(1.0f);
+      const Owner owner = get<Bodies, Owner>(w, body);
+      pen.put(flag(owner.team == kHiders));
+      pen.put(flag(owner.team == kSeekers));
+    }
+    const int walls = objects + (p.body_count - p.first_box) * kObject;
+    const int wall_count = row_count<Statics>(w);
+    for (int k = squad.lane(); k < wall_count; k += squad.size()) {
+      const physics::Static wall = get<Statics, physics::Static>(w, k);
+      Pen pen{row, walls + k * kWallColumns, true};
+      pen.put(physics::vec(wall.centre));
+      pen.put(physics::vec(wall.half));
+    }
+  }
+};
 
 }  // namespace gpu_envs::envs::hide_seek

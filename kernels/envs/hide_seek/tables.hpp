@@ -8,6 +8,7 @@
 #pragma once
 
 #include "envs/hide_seek/layout.hpp"
+#include "physics/footprints.hpp"
 #include "physics/tables.hpp"
 
 namespace gpu_envs::envs::hide_seek {
@@ -99,13 +100,6 @@ struct Segment {
                   field("outer", &Segment::outer, "1: belongs to the arena's border"));
   }
 };
-struct Footprint {
-  float low[2], high[2];
-  static constexpr auto describe() {
-    return fields(field("low_corner", &Footprint::low, "of its bounds on the floor").in("m"),
-                  field("high_corner", &Footprint::high, "of its bounds on the floor").in("m"));
-  }
-};
 struct Level {
   uint32_t segments;  // of the plan
   uint32_t walls;     // made of them: segments that continue each other are one
@@ -159,21 +153,6 @@ struct Spot {
 /// Of scratch memory; the physics' contacts have the first.
 inline constexpr int kSensing = 2, kPlanning = 3;
 
-template <class T>
-using PhysicsOf =
-    physics::Tables<T::bodies, kMostWalls, T::agents, 10 * T::bodies, 3 * T::bodies, Owner>;
-template <class T>
-using Bodies = typename PhysicsOf<T>::Bodies;
-template <class T>
-using Joints = typename PhysicsOf<T>::Joints;
-template <class T>
-using Statics = typename PhysicsOf<T>::Statics;
-
-template <class T>
-struct Players : Agents<T::agents, Act, Travel, Before, Aim> {
-  static constexpr const char* name = "agents";
-  static GE_FN constexpr int count(const Params& params) { return params.agent_count; }
-};
 struct Match : Single<Level, Watch> {
   static constexpr const char* name = "match";
 };
@@ -182,29 +161,41 @@ struct Plan : Fixed<kMostWalls, Segment> {
   static constexpr bool scratch = true;
   static constexpr int lifetime = kPlanning;
 };
+/// The tables of a build with room for T.
 template <class T>
-struct Footprints : Fixed<T::bodies, Footprint> {
-  static constexpr const char* name = "footprints";
-  static constexpr bool scratch = true;
-  static constexpr int lifetime = kPlanning;
-};
-template <class T>
-struct Lidar : List<T::agents * kRaySlots, Range> {
-  static constexpr const char* name = "lidar";
-  static constexpr bool scratch = true;
-  static constexpr int lifetime = kSensing;
-};
-template <class T>
-struct Sights : List<T::agents * T::sights, Sight> {
-  static constexpr const char* name = "sights";
-  static constexpr bool scratch = true;
-  static constexpr int lifetime = kSensing;
-};
-template <class T>
-struct Spots : List<T::agents * kSpots, Spot> {
-  static constexpr const char* name = "spots";
-  static constexpr bool scratch = true;
-  static constexpr int lifetime = kSensing;
+struct Tables {
+  using Physics =
+      physics::Tables<T::bodies, kMostWalls, T::agents, 10 * T::bodies, 3 * T::bodies, Owner>;
+  using Bodies = typename Physics::Bodies;
+  using Joints = typename Physics::Joints;
+  using Statics = typename Physics::Statics;
+
+  struct Players : Agents<T::agents, Act, Travel, Before, Aim> {
+    static constexpr const char* name = "agents";
+    static GE_FN constexpr int count(const Params& params) { return params.agent_count; }
+  };
+  struct Footprints : Fixed<T::bodies, physics::Footprint> {
+    static constexpr const char* name = "footprints";
+    static constexpr bool scratch = true;
+    static constexpr int lifetime = kPlanning;
+  };
+  struct Lidar : List<T::agents * kRaySlots, Range> {
+    static constexpr const char* name = "lidar";
+    static constexpr bool scratch = true;
+    static constexpr int lifetime = kSensing;
+  };
+  struct Sights : List<T::agents * T::sights, Sight> {
+    static constexpr const char* name = "sights";
+    static constexpr bool scratch = true;
+    static constexpr int lifetime = kSensing;
+  };
+  struct Spots : List<T::agents * kSpots, Spot> {
+    static constexpr const char* name = "spots";
+    static constexpr bool scratch = true;
+    static constexpr int lifetime = kSensing;
+  };
+  using all = concat<Types<Players>, typename Physics::all,
+                     Types<Match, Plan, Footprints, Lidar, Sights, Spots>>;
 };
 
 Params resolve_settings(Settings& settings);
@@ -216,9 +207,8 @@ struct Schema {
   using Options = hide_seek::Options;
   using ResetSettings = hide_seek::ResetSettings;
   using Action = Act;
-  using Agent = Players<T>;
-  using tables = concat<Types<Agent>, typename PhysicsOf<T>::all,
-                        Types<Match, Plan, Footprints<T>, Lidar<T>, Sights<T>, Spots<T>>>;
+  using Agent = typename Tables<T>::Players;
+  using tables = typename Tables<T>::all;
   // Packs hold rays of one world: there is nothing to gain from interleaved worlds.
   // A world's bodies, contacts and rays keep a warp busy; other shares are not worth their minutes
   // of compilation. Shared memory is full long before a block has more than 128 threads.
@@ -234,13 +224,12 @@ struct Schema {
     return read_layout(settings, params);
   }
 };
-template <class T>
-using W = World<Schema<T>>;
 
+/// The physics' view of a world.
 template <class T>
 struct Model {
   using Schema = hide_seek::Schema<T>;
-  using Physics = PhysicsOf<T>;
+  using Physics = typename Tables<T>::Physics;
   static GE_FN const physics::Setup& setup(const Params& p) { return p.physics; }
 };
 
