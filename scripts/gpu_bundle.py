@@ -48,8 +48,8 @@ def make(stems: Sequence[str], python: str, architecture: str, level: str) -> No
     """Build, download and stamp; raises `CannotBuild` with what to do."""
     interpreter = find_python(python)
     os.environ["GPU_ENVS_CUDA_ARCHS"] = architecture
-    for name in ("GPU_ENVS_CUDA_LINES", "GPU_ENVS_CUDA_LANES"):
-        os.environ.pop(name, None)
+    os.environ["GPU_ENVS_CUDA_LANES"] = "all"  # tuning times what is compiled
+    os.environ.pop("GPU_ENVS_CUDA_LINES", None)
     targets = [f"cpu_{level}", "cuda"]
     shutil.rmtree(FOLDER, ignore_errors=True)
     shipping.prepare_tree()  # keeps pybind11's headers for a Python that lacks them
@@ -79,12 +79,10 @@ def _products(target: str, stems: Sequence[str]) -> Iterator[recipes.Product]:
 
 
 def _build_tested() -> None:
-    """Build the tests' own environment with all lanes, whose objects lie apart."""
-    os.environ["GPU_ENVS_CUDA_LANES"] = "all"
+    """Build the tests' own environment, whose objects lie apart."""
     header = places.environments(ROOT / "tests" / "kernels" / "envs")[_TESTED]
     folder, engines = FOLDER / "tests", FOLDER / "modules"
     upkeep.build([recipes.module(_TESTED, header, "cuda", folder, strip=True, engines=engines)])
-    del os.environ["GPU_ENVS_CUDA_LANES"]
 
 
 def _build_bindings(target: str) -> None:

@@ -6,9 +6,10 @@ Variants differ in lanes per world, threads per block and dependent launch. The 
 of a phase are judged by the time of its own kernel, which torch's profiler reports; dependent
 launch by the time of whole steps. Without --write nothing but the printed table and --json is made.
 
-Only what is compiled is timed, and worlds of one row are compiled for one lane. Whether that is
-right shows a build with GPU_ENVS_CUDA_LANES=all; a row that it finds for a number of lanes
-which an ordinary build lacks has no effect there (kernels/engine/cuda/lanes_kept.hpp).
+Only what is compiled is timed. An ordinary build has one number of lanes for each phase, and those
+that the table names (kernels/engine/cuda/lanes_kept.hpp); GPU_ENVS_CUDA_LANES=all, with which
+scripts/gpu_bundle builds, has all that a phase lists. The numbers in the rows that are written are
+compiled from then on.
 """
 
 from __future__ import annotations

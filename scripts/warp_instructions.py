@@ -378,9 +378,10 @@ def _built(stem: str, lanes: int) -> tuple[Path, list[Path]]:
     folder.mkdir(parents=True, exist_ok=True)
     product = recipes.module(stem, header, target, folder, machine="lanes", more=counted)
     upkeep.ensure_one(product)
-    lines = flags.read(places.kernels() / "flags.txt")["nvcc lines"]
     build = places.build_folder()
-    made = jobs.run(list(recipes._units(stem, header, "cuda", "", "cuda", lines, build)), stem)
+    more = list(flags.read(places.kernels() / "flags.txt")["nvcc lines"])
+    more += ["-DGE_ALL_LANES"] if lanes else []  # else what ships
+    made = jobs.run(list(recipes._units(stem, header, "cuda", "", "cuda", more, build)), stem)
     return product.file, [found for found, _ in made.values()]
 
 

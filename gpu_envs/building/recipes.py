@@ -33,7 +33,11 @@ _ENTRY = {
     "cuda": "engine/cuda/entry.hpp",
     "lanes": "engine/checking/lanes_entry.hpp",
 }
-_FACTORY = {"cpu": "CpuFactory", "cuda": "DeviceFactory", "lanes": "LanesFactory"}
+_FACTORY = {
+    "cpu": "CpuFactory",
+    "cuda": "DeviceFactories<gpu_envs::envs::@stem@::Builds>::Factory",
+    "lanes": "LanesFactory",
+}
 
 
 @dataclass(frozen=True)

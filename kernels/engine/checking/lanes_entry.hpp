@@ -82,12 +82,10 @@ class LanesRunner {
 #if defined(GE_COUNTED)  // with that many lanes, or as many as a GPU has by default
   static constexpr bool kCounted = true;
   template <class L, int kListCount, Name kName, int... G, class... X>
-  void count(const Shared<S>& shared, Phase<kName, Lanes<G...>, X...> phase) {
+  void count(const Shared<S>& shared, Phase<kName, Lanes<G...>, X...>) {
     static constexpr Name name = kName;
-    [&]<int kFirst, int... kMore>(Lanes<kFirst, kMore...>) {
-      constexpr bool named = ((GE_COUNTED == kMore) || ... || (GE_COUNTED == kFirst));
-      blocks<L, named ? GE_COUNTED : kFirst, kListCount>(shared, name.text);
-    }(lanes_kept<E, true>(phase));
+    constexpr int own = own_lanes<E>(typename L::phase{});
+    blocks<L, ((GE_COUNTED == G) || ...) ? GE_COUNTED : own, kListCount>(shared, name.text);
   }
 #else
   static constexpr bool kCounted = false;

@@ -53,18 +53,6 @@ struct PreparedLaunch {
   int resident_warps;  // of a multiprocessor, at most
 };
 
-/// What the tuning table (tuning_table.hpp) says of one phase of an environment's tier on one
-/// architecture.
-struct Tuning {
-  const char* environment;
-  int tier;
-  const char* phase;
-  int architecture;     // 90 for compute capability 9.0
-  int64_t most_worlds;  // for which it holds; 0: any number of them
-  int lanes, threads;
-  bool dependent;
-};
-
 /// JSON list of launches: what runs in a step, for tools that measure.
 std::string describe(const std::vector<PreparedLaunch>& launches);
 

@@ -11,6 +11,7 @@
 #include "engine/cuda/lanes_device.hpp"
 #include "engine/cuda/lanes_kept.hpp"
 #include "engine/cuda/launch.hpp"
+#include "engine/cuda/tuning_table.hpp"
 #include "engine/simulator/fitting.hpp"
 #include "engine/simulator/host.hpp"
 
@@ -47,8 +48,8 @@ __global__ void __launch_bounds__(G > 32 ? G : most_threads<E>, 2)
 }
 
 /// The kernels of an environment, compiled here: which there are for each launch of a graph, and
-/// what memory they need.
-template <class E>
+/// what memory they need. B: the builds that E is a tier of, by which the tuning table knows it.
+template <class E, class B>
 class KernelsOf {
  public:
   using Params = typename E::Schema::Params;
@@ -83,17 +84,22 @@ class KernelsOf {
     if constexpr (Sizes::any || bytes > kSurelyShared) add(std::true_type{});
   }
   template <int kGraph, int kIndex, Name kName, int... G, class... X>
-  static cuda::LaunchChoice choice(Phase<kName, Lanes<G...>, X...> phase, const Params& params) {
+  static cuda::LaunchChoice choice(Phase<kName, Lanes<G...>, X...>, const Params& params) {
     using L = typename TypeAt<kIndex, launches_of<GraphOf<E, kGraph>>>::type;
+    using PhaseT = typename L::phase;
     static constexpr Name name = kName;
-    cuda::LaunchChoice made{name.text,
-                            L::from != kNoList,
-                            std::is_same_v<typename L::phase, detail::ClosePhase>,
-                            {G...},
-                            {}};
-    [&]<int... kKept>(Lanes<kKept...>) {
-      (add_variants<kGraph, kIndex, typename L::phase, kKept>(made.variants, params), ...);
-    }(lanes_kept<E, kGraph == kStepGraph>(phase));
+    cuda::LaunchChoice made{
+        name.text, L::from != kNoList, std::is_same_v<PhaseT, detail::ClosePhase>, {G...}, {}};
+    constexpr int kOwn = own_lanes<E>(PhaseT{});
+    constexpr LaneCounts kTuned =
+        kGraph == kStepGraph ? tuned_lanes<E, kName, cuda::kTuning>(B{}) : LaneCounts(0);
+    // The first runs where nobody asks.
+    add_variants<kGraph, kIndex, PhaseT, kOwn>(made.variants, params);
+    const auto add_other = [&]<int kLanes>(std::integral_constant<int, kLanes>) {
+      if constexpr (kLanes != kOwn && keeps_lanes<kTuned>(kLanes))
+        add_variants<kGraph, kIndex, PhaseT, kLanes>(made.variants, params);
+    };
+    (add_other(std::integral_constant<int, G>{}), ...);
     return made;
   }
 };
@@ -115,14 +121,13 @@ bool wants_flat(const Plan<E>& plan) {
   return wanted == Schedule::flat;
 }
 
-template <class E>
+template <class E, class Kernels>
 class DeviceSimulator final : public PlannedSimulator<E> {
  public:
   using Base = PlannedSimulator<E>;
   using Base::B;
   using typename Base::S;
   using typename Base::Tables;
-  using Kernels = KernelsOf<E>;
 
   explicit DeviceSimulator(Plan<E> plan)
       : Base(std::move(plan)),
@@ -288,31 +293,36 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   std::vector<cuda::PreparedLaunch> step_, reset_, observe_;
 };
 
-template <class E>
-struct DeviceFactory {
-  static std::unique_ptr<Simulator> make(Plan<E> plan) {
-    const cuda::BesideCaptures beside;
-    return std::make_unique<DeviceSimulator<E>>(std::move(plan));
-  }
-  /// Without a device.
-  static std::shared_ptr<const cuda::LaunchList> list(const Plan<E>& plan) {
-    using Kernels = KernelsOf<E>;
-    return std::make_shared<const cuda::LaunchList>(
-        cuda::LaunchList{plan.id_,
-                         plan.tier_,
-                         typeid(E).name(),
-                         wants_flat(plan),
-                         {Kernels::template choices<kStepGraph>(plan.params_),
-                          Kernels::template choices<kResetGraph>(plan.params_),
-                          Kernels::template choices<kObserveGraph>(plan.params_)}});
-  }
+/// The factory of an environment's builds B.
+template <class B>
+struct DeviceFactories {
+  template <class E>
+  struct Factory {
+    using Kernels = KernelsOf<E, B>;
+    static std::unique_ptr<Simulator> make(Plan<E> plan) {
+      const cuda::BesideCaptures beside;
+      return std::make_unique<DeviceSimulator<E, Kernels>>(std::move(plan));
+    }
+    /// Without a device.
+    static std::shared_ptr<const cuda::LaunchList> list(const Plan<E>& plan) {
+      return std::make_shared<const cuda::LaunchList>(
+          cuda::LaunchList{plan.id_,
+                           plan.tier_,
+                           typeid(E).name(),
+                           wants_flat(plan),
+                           {Kernels::template choices<kStepGraph>(plan.params_),
+                            Kernels::template choices<kResetGraph>(plan.params_),
+                            Kernels::template choices<kObserveGraph>(plan.params_)}});
+    }
+  };
 };
 
 template <class B>
 const Entry& cuda_entry() {
   static const Entry found = [] {
-    Entry made = EntryOf<DeviceFactory, B>::entry();
-    made.list_launches = &EntryOf<DeviceFactory, B>::list;
+    using Made = EntryOf<DeviceFactories<B>::template Factory, B>;
+    Entry made = Made::entry();
+    made.list_launches = &Made::list;
     return made;
   }();
   return found;

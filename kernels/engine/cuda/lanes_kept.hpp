@@ -1,19 +1,20 @@
 // Which of the numbers of lanes that a phase lists are compiled for a GPU. Each is a kernel of its
-// own, and half of a small environment's compile time and of its bytes would be kernels that no
-// simulator has ever a reason to choose:
+// own, and half of the compile time would be kernels that no measurement has asked for:
 //
-//   reset, observe   the first. Resets of whole batches are rare, and `observe` writes what the end
-//                    of a step writes too, where the number that was found for the step holds
-//   one row          1. A world of one row in every table gives a group's other lanes nothing to
-//                    do, and with one lane the record passes through registers
-//                    (GroupPlan::whole_record)
-//   any other step   all of them: scripts/tune.py finds which is best
+//   its own   one number, which runs unless something else is asked for (own_lanes, below)
+//   tuned     the numbers that tuning_table.hpp names for this phase of a step: scripts/tune.py
+//             puts them there once a GPU has timed them
 //
-// A build with GE_ALL_LANES keeps all of them, so that the rule itself can be timed and recorded
-// hashes be compared with 1, 8 and 32 lanes.
+// A build with GE_ALL_LANES has all that are listed, so that they can be timed, and recorded hashes
+// be compared with 1, 8 and 32 lanes. What runs by itself is the same in every build.
 #pragma once
 
+#include <string_view>
+
 #include "engine/cuda/group_plan.hpp"
+#include "engine/cuda/shapes.hpp"
+#include "engine/simulator/build.hpp"
+#include "engine/world/roles.hpp"
 
 namespace ge {
 
@@ -41,23 +42,76 @@ template <class E, Output kOutput, auto F>
 struct SharesRows<E, Show<kOutput, F>>
     : std::bool_constant<ge::Wide<row_of<E, kOutput>> || AnyImage<row_of<E, kOutput>>> {};
 
+/// The batch and the GPU that lanes are chosen for: as many agents as scripts/tune.py times, and
+/// the multiprocessors of an H100 or H200.
+inline constexpr int64_t kUsualAgents = 1 << 20;
+inline constexpr int kUsualProcessors = 132;
+
 }  // namespace detail
 
-/// The kept ones of Lanes<...>, the default first; kStep: of a phase of the step graph.
-template <class E, bool kStep, Name kName, int kFirst, int... kMore, class... X>
-consteval auto lanes_kept(Phase<kName, Lanes<kFirst, kMore...>, X...>) {
+/// The lanes per world that a phase runs with where nobody asks and nothing is tuned:
+///
+///   one row     1, where it is listed. A world of one row in every table gives a group's other
+///               lanes nothing to do, and with one lane the record passes through registers
+///               (GroupPlan::whole_record)
+///   few worlds  the most that are listed for which the GPU is not yet full with kUsualAgents
+///               agents: worlds of a thousand agents are so few that one lane each leaves it idle
+///   others      the first that is listed
+///
+/// The number of agents is that of the tier's capacity; where any number may be, or agents have
+/// several roles, the first that is listed runs.
+template <class E, Name kName, int kFirst, int... kMore, class... X>
+consteval int own_lanes(Phase<kName, Lanes<kFirst, kMore...>, X...>) {
+  using S = typename E::Schema;
+  constexpr bool one =
+      detail::have_one_row(AllTables<S>{}) && !(detail::SharesRows<E, X>::value || ...);
+  if constexpr (one && (kFirst == 1 || ((kMore == 1) || ...))) return 1;
+  constexpr int agents = lone_agent_of<S>::capacity;
+  int lanes = kFirst;
+  if (one || agents == kAny) return lanes;
+  const cuda::Wanted usual{detail::kUsualAgents / agents, false, 0, 0};
+  const auto prefer = [&](int more) {
+    if (more > lanes && cuda::are_few(usual, more, detail::kUsualProcessors)) lanes = more;
+  };
+  (prefer(kMore), ...);
+  return lanes;
+}
+
+/// The numbers of lanes that rows of a tuning table name, whatever the GPU, for a phase of E, which
+/// is a tier of one of these builds.
+template <class E, Name kPhase, const auto& kRows, class... B>
+consteval LaneCounts tuned_lanes(Builds<B...>) {
+  LaneCounts found(0);
+  int count = 0;
+  const auto note = [&](int lanes) {
+    for (int k = 0; k < count; ++k)
+      if (found.at[k] == lanes) return;
+    found.at[count++] = lanes;  // a fifth does not compile
+  };
+  const auto look = [&]<Name kId, class... Tiers>(Build<kId, Tiers...>) {
+    int tier = 0;
+    const auto of_tier = [&](bool is_own) {
+      for (const cuda::Tuning& row : kRows)
+        if (is_own && row.tier == tier && std::string_view(row.environment) == kId.text &&
+            std::string_view(row.phase) == kPhase.text)
+          note(row.lanes);
+      ++tier;
+    };
+    (of_tier(std::is_same_v<E, Tiers>), ...);
+  };
+  (look(B{}), ...);
+  return found;
+}
+
+/// Whether a phase is compiled for a number of lanes that is not its own.
+template <LaneCounts kTuned>
+consteval bool keeps_lanes([[maybe_unused]] int lanes) {
 #if defined(GE_ALL_LANES)
-  return Lanes<kFirst, kMore...>{};
+  return true;
 #else
-  constexpr bool one = detail::have_one_row(AllTables<typename E::Schema>{}) &&
-                       !(detail::SharesRows<E, X>::value || ...);
-  constexpr bool has_one = kFirst == 1 || ((kMore == 1) || ...);
-  if constexpr (one && has_one)
-    return Lanes<1>{};
-  else if constexpr (one || !kStep)
-    return Lanes<kFirst>{};
-  else
-    return Lanes<kFirst, kMore...>{};
+  for (const int tuned : kTuned.at)
+    if (tuned == lanes) return true;
+  return false;
 #endif
 }
 

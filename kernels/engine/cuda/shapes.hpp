@@ -1,8 +1,8 @@
 // The shape of a launch: which of its compiled kernels, how many lanes per world and how many
 // threads per block, for so many worlds on such a GPU. Nothing here calls the CUDA runtime.
 //
-//   lanes    what the caller asks for, else what tuning has found, else the phase's default; where
-//            that leaves most of the GPU idle, the most for which it is not yet full
+//   lanes    what the caller asks for, else what tuning has found, else the phase's own number
+//            (lanes_kept.hpp), whose kernel comes first
 //   threads  what the caller asks for, else what tuning has found, else what lets most warps be
 //            resident; few worlds in the smallest blocks, which spread over all multiprocessors
 //   memory   a kernel with its scratch in shared memory before one with a slab
@@ -36,6 +36,18 @@ inline int64_t shared_bytes(const KernelVariant& variant, int threads) {
          threads / variant.team * (variant.stage + (variant.slab ? 0 : variant.scratch));
 }
 
+/// What the tuning table (tuning_table.hpp) says of one phase of an environment's tier on one
+/// architecture.
+struct Tuning {
+  const char* environment;
+  int tier;
+  const char* phase;
+  int architecture;     // 90 for compute capability 9.0
+  int64_t most_worlds;  // for which it holds; 0: any number of them
+  int lanes, threads;
+  bool dependent;
+};
+
 /// What shapes are chosen for. Lanes and threads: 0 where nobody asks.
 struct Wanted {
   int64_t worlds;
@@ -63,16 +75,11 @@ inline bool has_lanes(const std::vector<KernelVariant>& variants, int lanes) {
   return false;
 }
 /// Whether so many lanes per world leave multiprocessors with few warps.
-inline bool are_few(const Wanted& wanted, int lanes, int processors) {
+constexpr bool are_few(const Wanted& wanted, int lanes, int processors) {
   return !wanted.from_list && wanted.worlds * lanes < int64_t{kFewWarps} * 32 * processors;
 }
-inline int lanes_for(const std::vector<KernelVariant>& variants, const Wanted& wanted,
-                     int processors) {
-  if (has_lanes(variants, wanted.lanes)) return wanted.lanes;
-  int lanes = variants.front().lanes;
-  for (const KernelVariant& variant : variants)
-    if (variant.lanes > lanes && are_few(wanted, variant.lanes, processors)) lanes = variant.lanes;
-  return lanes;
+inline int lanes_for(const std::vector<KernelVariant>& variants, const Wanted& wanted) {
+  return has_lanes(variants, wanted.lanes) ? wanted.lanes : variants.front().lanes;
 }
 
 /// The block size of a kernel with most warps; of equals the usual one, then the larger. None where
@@ -108,7 +115,7 @@ inline std::optional<Shape> best_block(const KernelVariant& variant, const Wante
 
 inline std::optional<Shape> best_shape(const std::vector<KernelVariant>& variants,
                                        const Wanted& wanted, const Multiprocessors& gpu) {
-  const int lanes = lanes_for(variants, wanted, gpu.count);
+  const int lanes = lanes_for(variants, wanted);
   for (const KernelVariant& variant : variants)
     if (variant.lanes == lanes)
       if (const auto shape = best_block(variant, wanted, gpu)) return shape;

@@ -56,23 +56,18 @@ GE_TEST(slab_is_taken_where_shared_memory_is_too_small) {
   CHECK(best_shape(kernels, many(), gpu())->variant->slab);
   CHECK(!best_shape({kernels[0]}, many(), gpu()).has_value());
 }
-GE_TEST(few_worlds_get_as_many_lanes_as_the_gpu_has_room_for) {
-  const std::vector<KernelVariant> kernels{kernel(1, 0, 0), kernel(8, 0, 0), kernel(32, 0, 0)};
-  const auto lanes = [&](int64_t worlds) {
-    return best_shape(kernels, {worlds, false, 0, 0}, gpu())->variant->lanes;
-  };
-  CHECK_EQ(lanes(64), 32);
-  CHECK_EQ(lanes(1000), 32);  // 1,000 warps of the 1,056 that are few
-  CHECK_EQ(lanes(2000), 8);
-  CHECK_EQ(lanes(100000), 1);
+GE_TEST(the_first_kernel_runs_whatever_the_number_of_worlds) {
+  const std::vector<KernelVariant> kernels{kernel(8, 0, 0), kernel(1, 0, 0), kernel(32, 0, 0)};
+  for (const int64_t worlds : {64, 2000, 100000})
+    CHECK_EQ(best_shape(kernels, {worlds, false, 0, 0}, gpu())->variant->lanes, 8);
 }
 GE_TEST(few_worlds_are_spread_in_the_smallest_blocks) {
   CHECK_EQ(best_shape({kernel(8, 0, 0)}, {2000, false, 0, 0}, gpu())->threads, 32);
   CHECK_EQ(best_shape({kernel(8, 0, 0)}, {200000, false, 0, 0}, gpu())->threads, 128);
 }
-GE_TEST(worklists_and_those_who_ask_keep_their_lanes) {
+GE_TEST(lanes_that_are_asked_for_run_where_they_are_compiled) {
   const std::vector<KernelVariant> kernels{kernel(1, 0, 0), kernel(32, 0, 0)};
-  CHECK_EQ(best_shape(kernels, {64, true, 0, 0}, gpu())->variant->lanes, 1);
-  CHECK_EQ(best_shape(kernels, {64, false, 1, 0}, gpu())->variant->lanes, 1);
-  CHECK_EQ(best_shape(kernels, {64, false, 4, 0}, gpu())->variant->lanes, 32);  // not compiled
+  CHECK_EQ(best_shape(kernels, {64, false, 32, 0}, gpu())->variant->lanes, 32);
+  CHECK_EQ(best_shape(kernels, {64, true, 32, 0}, gpu())->variant->lanes, 32);
+  CHECK_EQ(best_shape(kernels, {64, false, 4, 0}, gpu())->variant->lanes, 1);  // not compiled
 }
