@@ -1,11 +1,14 @@
-// What Python hands over to make a simulator: keyword arguments into a Config, values by name.
+// What Python hands over to make and to reset a simulator: keyword arguments into a Config, values
+// by name, seeds.
 #pragma once
 
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "engine/simulator/simulator.hpp"
 
@@ -145,6 +148,20 @@ inline Wish wish_of(int64_t num_worlds, const py::kwargs& options) {
     found->second(value, name);
   }
   return wish;
+}
+
+/// The seeds of a reset: a number seeds the batch, a list each world (ResetRequest).
+inline std::vector<uint64_t> seeds_of(const py::object& seeds, int64_t worlds) {
+  if (seeds.is_none()) return {};
+  if (PyLong_Check(seeds.ptr())) return {seeds.cast<uint64_t>()};
+  auto list = seeds.cast<std::vector<uint64_t>>();
+  if (int64_t(list.size()) != worlds)
+    throw Error(Fault::value, "seed: a list needs one seed per world, " + std::to_string(worlds) +
+                                  ", got " + std::to_string(list.size()));
+  // One world with a list of one: the list stays a list, so the seed is its own as in a larger
+  // batch.
+  if (list.size() == 1) list.resize(2, list.front());
+  return list;
 }
 
 }  // namespace ge::python

@@ -1,26 +1,18 @@
-// Which draws make up random actions of all agents: one for each word of an action, and with roles
-// that lie one after the other (RoleForm::split) for each word of each role.
-#pragma once
+// See action_draws.hpp.
+#include "engine/simulator/action_draws.hpp"
 
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "engine/base/error.hpp"
-#include "engine/maths/sampling.hpp"
-#include "engine/simulator/simulator.hpp"
 
-namespace ge::python {
+namespace ge {
 
-/// One draw, and where its first word goes.
-struct PlacedDraw {
-  Sampling sampling;
-  int32_t* to;
-};
+namespace {
 
 /// Draws of a simulator's actions.
 class DrawList {
  public:
-  /// `mask` is null, or the output `action_mask`; `to` has room for the actions of a step.
   DrawList(const Simulator& simulator, const int8_t* mask, uint64_t seed, int32_t* to)
       : simulator_(simulator), seed_(seed) {
     const bool split = simulator.config().roles == RoleForm::split;
@@ -30,7 +22,7 @@ class DrawList {
       add_rows(mask, to);
   }
 
-  const std::vector<PlacedDraw>& draws() const { return draws_; }
+  std::vector<PlacedDraw> take() { return std::move(draws_); }
 
  private:
   /// Rows of actions that lie one after the other.
@@ -138,4 +130,11 @@ class DrawList {
   std::vector<PlacedDraw> draws_;
 };
 
-}  // namespace ge::python
+}  // namespace
+
+std::vector<PlacedDraw> action_draws(const Simulator& simulator, const int8_t* mask, uint64_t seed,
+                                     int32_t* to) {
+  return DrawList(simulator, mask, seed, to).take();
+}
+
+}  // namespace ge

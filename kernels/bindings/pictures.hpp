@@ -1,0 +1,72 @@
+// A world as people see it: as text, as a picture, and the charts that go with it.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/sketch.hpp"
+#include "bindings/unlocked.hpp"
+#include "engine/base/error.hpp"
+#include "engine/simulator/simulator.hpp"
+#include "pictures/charts.hpp"
+#include "pictures/memory.hpp"
+#include "pictures/picture.hpp"
+
+namespace ge::python {
+
+namespace py = pybind11;
+
+/// Earlier readings of a world's charts, a row each.
+using Readings = py::array_t<float, py::array::c_style | py::array::forcecast>;
+
+/// The sketch of a grid whose environment describes no view; none where there is no grid.
+inline std::optional<Sketch> sketch_of(Simulator& simulator, int64_t world) {
+  const auto grid = find_grid(simulator.columns());
+  if (!grid) return {};
+  std::vector<char> record(size_t(simulator.record_bytes()));
+  simulator.read_records(world, 1, record.data());
+  return sketch(*grid, record.data());
+}
+inline Scene scene_of_world(Simulator& simulator, int64_t world) {
+  Scene scene;
+  if (simulator.scene(world, scene)) return scene;
+  const auto drawn = sketch_of(simulator, world);
+  if (!drawn) throw Error(Fault::value, simulator.id() + " has no pictures: it describes no scene");
+  return scene_of(*drawn);
+}
+
+inline std::string text_of_world(Simulator& simulator, int64_t world, int viewer) {
+  const std::string text = simulator.text(world, viewer);
+  const auto drawn = text.empty() ? sketch_of(simulator, world) : std::nullopt;
+  return drawn ? text_of(*drawn) : text;
+}
+inline std::vector<float> reading_of_world(Simulator& simulator, int64_t world) {
+  return pictures::reading_of(scene_of_world(simulator, world));
+}
+inline std::pair<int, int> picture_size(Simulator& simulator, int64_t world) {
+  const pictures::Size size = pictures::default_size(scene_of_world(simulator, world));
+  return {size.rows, size.columns};
+}
+/// Draws without the interpreter's lock. `memory` is of the picture that was drawn last.
+inline py::array picture_of_world(Simulator& simulator, int64_t world,
+                                  const pictures::Request& request, const Readings& past,
+                                  pictures::Memory& memory) {
+  // Before the picture is allocated: its size is the caller's.
+  pictures::check(request);
+  Scene scene = scene_of_world(simulator, world);
+  if (past.ndim() == 2) pictures::give_past(scene, past.data(), past.shape(0), past.shape(1));
+  py::array_t<uint8_t> picture({request.height, request.width, 3});
+  // The scene is a copy, so drawing needs neither the world nor Python.
+  uint8_t* const to = picture.mutable_data();
+  const Unlocked unlocked;
+  pictures::draw(scene, request, to, &memory);
+  return picture;
+}
+
+}  // namespace ge::python

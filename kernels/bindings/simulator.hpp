@@ -1,0 +1,227 @@
+// A simulator as Python holds it: one thread at a time, the interpreter's lock let go where a call
+// may be long, a report of illegal actions after the first step that has some. What only reads or
+// writes a world stands in columns.hpp and pictures.hpp; kMethod makes methods of it.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/actions.hpp"
+#include "bindings/columns.hpp"
+#include "bindings/options.hpp"
+#include "bindings/outputs.hpp"
+#include "bindings/pictures.hpp"
+#include "bindings/unlocked.hpp"
+#include "engine/simulator/action_draws.hpp"
+#include "engine/simulator/modules.hpp"
+
+namespace ge::python {
+
+namespace py = pybind11;
+
+/// The addresses of a call's outputs: made once by Python for arrays that it reuses, and handed
+/// over in each step.
+struct Addresses {
+  Bound bound;
+};
+
+/// The type of an array that is given by address, from its name; NumPy's own are read by number
+/// (actions.hpp).
+inline Type action_type(const std::string& name) {
+  const auto found = named<Type>(name);
+  if (!found) throw Error(Fault::type, "actions of dtype " + name + " are not accepted");
+  return *found;
+}
+
+/// Marks a simulator as in use while it lives; two threads in one simulator would corrupt it.
+class InUse {
+ public:
+  InUse(const std::unique_ptr<Simulator>& simulator, std::atomic<bool>& busy)
+      : simulator_(simulator), busy_(busy) {
+    // An exchange, not a lock: who waits for it would hold the interpreter's lock meanwhile.
+    if (busy_.exchange(true, std::memory_order_acquire))
+      throw Error(Fault::runtime,
+                  "this simulator is in use by another thread: give each thread its own");
+    if (simulator_ == nullptr) {
+      busy_.store(false, std::memory_order_release);
+      throw Error(Fault::runtime, "this simulator is closed");
+    }
+  }
+  // Also where a call throws: a refused step leaves the simulator usable.
+  ~InUse() { busy_.store(false, std::memory_order_release); }
+  InUse(const InUse&) = delete;
+  Simulator* operator->() const { return simulator_.get(); }
+  Simulator& operator*() const { return *simulator_; }
+
+ private:
+  const std::unique_ptr<Simulator>& simulator_;
+  std::atomic<bool>& busy_;
+};
+
+/// A simulator as Python holds it. Calls that may be long let go of the interpreter's lock, so all
+/// that needs Python (actions, options, arrays) is read before and made after.
+class NativeSimulator {
+ public:
+  NativeSimulator(const std::string& id, const Wish& wish) {
+    simulator_ = make_loaded(id, wish.config);
+    if (simulator_ == nullptr)
+      throw Error(Fault::value, "no module that is loaded has an environment '" + id + "'");
+    // Needs the shapes of outputs and actions, so both come after the simulator.
+    pool_ = std::make_shared<OutputPool>(*simulator_, wanted_outputs(wish.outputs));
+    actions_.emplace(*simulator_);
+  }
+
+  /// The simulator, for one thread.
+  InUse use() { return InUse(simulator_, busy_); }
+
+  /// Arrays of torch, JAX or CuPy by address: Python has judged their shape and where they lie.
+  void step(uintptr_t actions, const std::string& type, const Addresses& addresses,
+            uintptr_t stream) {
+    int64_t illegal;
+    {
+      const InUse simulator = use();
+      const Actions given{reinterpret_cast<const void*>(actions), action_type(type)};
+      {
+        const Unlocked unlocked;
+        simulator->step(given, addresses.bound, reinterpret_cast<void*>(stream));
+      }
+      illegal = illegal_to_report(*simulator);
+    }
+    if (illegal != 0) report_illegal(illegal);
+  }
+
+  /// The fast path: actions as an array in, fresh arrays out, one call from Python for a step.
+  py::object step_numpy(const py::object& object, bool flat) {
+    int64_t illegal;
+    py::object results;
+    {
+      const InUse simulator = use();
+      const Actions actions = actions_->read(object);
+      Bound bound;
+      char* const memory = pool_->take(bound);
+      try {
+        const Unlocked unlocked;
+        simulator->step(actions, bound, nullptr);
+      } catch (...) {
+        pool_->give_back(memory);
+        throw;
+      }
+      results = pool_->arrays(memory, flat);
+      illegal = illegal_to_report(*simulator);
+    }
+    if (illegal != 0) report_illegal(illegal);
+    return results;
+  }
+
+  /// Calls `report` with their number after the first step that had illegal actions; None: nothing.
+  void set_illegal_report(const py::object& report) {
+    report_illegal_ = report.is_none() ? py::object() : report;
+    reported_illegal_ = use()->illegal_actions();
+  }
+
+  /// Arrays for reuse: the same addresses in each step, until the last of the views dies.
+  py::tuple allocate(bool flat) {
+    const InUse simulator = use();
+    Addresses addresses;
+    char* const memory = pool_->take(addresses.bound);
+    return py::make_tuple(addresses, pool_->arrays(memory, flat));
+  }
+
+  void reset(const py::object& seeds, uintptr_t mask, const py::dict& options,
+             const Addresses& addresses, uintptr_t stream) {
+    const InUse simulator = use();
+    const std::vector<uint64_t> list = seeds_of(seeds, simulator->worlds());
+    ResetRequest request;
+    request.seeds = list;
+    request.mask = reinterpret_cast<const uint8_t*>(mask);
+    // While Python may still be asked; `list` and the options live until the call has returned.
+    request.options = values_of(options);
+    const Unlocked unlocked;
+    simulator->reset(request, addresses.bound, reinterpret_cast<void*>(stream));
+  }
+  void observe(const Addresses& addresses, uintptr_t stream) {
+    const InUse simulator = use();
+    const Unlocked unlocked;
+    simulator->observe(addresses.bound, reinterpret_cast<void*>(stream));
+  }
+
+  py::dict faults() {
+    const InUse simulator = use();
+    const FaultReport report = simulator->faults();
+    reported_illegal_ = 0;  // the simulator counts from here again
+    return dict_of(report);
+  }
+  void sample_actions(uintptr_t mask, uint64_t seed, uintptr_t to, uintptr_t stream) {
+    const InUse simulator = use();
+    const auto draws = action_draws(*simulator, reinterpret_cast<const int8_t*>(mask), seed,
+                                    reinterpret_cast<int32_t*>(to));
+    const Unlocked unlocked;
+    for (const PlacedDraw& draw : draws)
+      simulator->sample_actions(draw.sampling, draw.to, reinterpret_cast<void*>(stream));
+  }
+  py::array render(int64_t world, int height, int width, const std::string& view, int samples,
+                   const Readings& past) {
+    const InUse simulator = use();
+    return picture_of_world(*simulator, world, {width, height, view, samples}, past, pictures_);
+  }
+  /// A second close finds nothing and does nothing; results that are still held keep their memory.
+  void close() {
+    // Asked before use(), which would refuse a closed simulator.
+    if (simulator_ == nullptr) return;
+    const InUse simulator = use();
+    simulator_.reset();
+    report_illegal_ = py::object();  // it may hold what holds this simulator
+  }
+
+  int64_t allocations() const { return pool_->allocations(); }
+  std::vector<std::string> outputs() const { return pool_->names(); }
+
+ private:
+  int64_t illegal_to_report(const Simulator& simulator) const {
+    return report_illegal_ ? simulator.illegal_actions() - reported_illegal_ : 0;
+  }
+  /// Once, and not while the simulator is in use: what is called may use it.
+  void report_illegal(int64_t count) {
+    const py::object report = std::exchange(report_illegal_, py::object());
+    report(count);
+  }
+
+  // Null once closed. The pool outlives it where results do; every call takes busy_.
+  std::unique_ptr<Simulator> simulator_;
+  std::shared_ptr<OutputPool> pool_;
+  std::optional<ActionReader> actions_;
+  pictures::Memory pictures_;     // of the picture drawn last
+  py::object report_illegal_;     // null once it was called
+  int64_t reported_illegal_ = 0;  // illegal actions from before there was a report
+  std::atomic<bool> busy_{false};
+};
+
+/// A function of a simulator as a method of its Python class: no other thread uses the simulator
+/// meanwhile.
+template <auto F>
+struct Method;
+template <class Result, class... Given, Result (*F)(Simulator&, Given...)>
+struct Method<F> {
+  static Result call(NativeSimulator& own, Given... given) {
+    const InUse simulator = own.use();
+    return F(*simulator, std::forward<Given>(given)...);
+  }
+};
+/// What a reference refers to is copied while the simulator is in use.
+template <class Result, class... Given, Result (Simulator::*F)(Given...) const>
+struct Method<F> {
+  static std::decay_t<Result> call(NativeSimulator& own, Given... given) {
+    const InUse simulator = own.use();
+    return (*simulator.*F)(std::forward<Given>(given)...);
+  }
+};
+template <auto F>
+inline constexpr auto kMethod = &Method<F>::call;
+
+}  // namespace ge::python
