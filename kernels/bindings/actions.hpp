@@ -58,9 +58,7 @@ class ActionReader {
       : worlds_(simulator.worlds()),
         agents_(simulator.agents()),
         words_(int64_t(simulator.action_ranges().size()) / 2),
-        split_(simulator.config().roles == RoleForm::split && !simulator.roles().empty()
-                   ? simulator.action_count()
-                   : 0),
+        split_(simulator.config().roles == RoleForm::split ? simulator.action_count() : 0),
         is_float_(simulator.action_is_float()),
         is_choice_(words_ == 1 && !is_float_),
         takes_bools_(!is_float_ && chooses_between_two(simulator.action_ranges())) {}

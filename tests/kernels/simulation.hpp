@@ -102,11 +102,11 @@ class Simulation {
                   per_world = simulator_->agents() * words;
     std::vector<int32_t> actions(size_t(simulator_->worlds() * per_world));
     for (int64_t i = 0; i < int64_t(actions.size()); ++i) {
-      const RoleShape* const role = simulator_->role_of(i % per_world / words);
-      const auto& ranges = role == nullptr ? simulator_->action_ranges() : role->ranges;
+      const RoleShape& role = simulator_->role_of(i % per_world / words);
+      const auto& ranges = role.ranges;
       const size_t word = size_t(i % words);
       if (2 * word >= ranges.size()) continue;  // behind the action of its role
-      const bool is_float = role == nullptr ? simulator_->action_is_float() : role->is_float;
+      const bool is_float = role.is_float;
       const uint32_t world = uint32_t(simulator_->config().first_world + i / per_world);
       const uint32_t slot = uint32_t(i % per_world);
       const Draw d = draw(uint32_t(seed), uint32_t(seed >> 32), world, 0, number, 0x7e57u, slot, 0);

@@ -71,6 +71,7 @@ struct Signature;
 template <class R, class W, class... Args>
 struct Signature<R (*)(W, Args...)> {
   using Result = R;
+  using World = bare<W>;
   using Arguments = Types<Args...>;
 };
 

@@ -7,41 +7,14 @@
 
 namespace ge {
 
-template <class E>
-void stage(Trial<E>& trial, TakeActions) {
-  using A = typename E::Schema::Action;
-  using Agent = typename Trial<E>::Agent;
-  const int agents = agents_of(trial.shared);
-  TaskList<E> tasks;
-  for (int row = 0; row < agents; ++row)
-    tasks.push_back({[row, agents](const CellsOf<E>& cells) {
-                       take_action<E, typename ActionShape<A>::Element, false>(cells, row, agents);
-                     },
-                     row_name<Agent>(row),
-                     {cell_bytes<Agent, A>(trial, row)}});
-  trial.rows(tasks);
-}
-template <class E, Output O, auto F>
-void stage(Trial<E>& trial, Write<O, F>) {
-  using V = typename Signature<decltype(F)>::Result;
-  using Agent = typename Trial<E>::Agent;
-  V* const to = static_cast<V*>(trial.shared.bound.at[O]);
-  if (to == nullptr) return;
-  const int agents = agents_of(trial.shared);
-  // No row of the stage can see another's number: nothing to shuffle.
-  for (int row = 0; row < agents; ++row)
-    to[int64_t(trial.world) * agents + row] = trial.template agreed<V>(
-        [row](const CellsOf<E>& cells) { return value_of_row<F, Agent>(cells, row); },
-        row_name<Agent>(row));
-}
 template <class E, class R>
-void stage(Trial<E>& trial, TakeActionsOf<R>) {
+void stage(Trial<E>& trial, TakeActions<R>) {
   using A = typename R::Action;
   using Agent = typename R::Agent;
   TaskList<E> tasks;
   for (int row = 0; row < agents_in<R>(trial.shared.params); ++row)
     tasks.push_back({[row](const CellsOf<E>& cells) {
-                       take_role_action<E, R, typename ActionShape<A>::Element, false>(cells, row);
+                       take_action<R, typename ActionShape<A>::Element, false>(cells, row);
                      },
                      row_name<Agent>(row),
                      {cell_bytes<Agent, A>(trial, row)}});
@@ -53,6 +26,7 @@ void stage(Trial<E>& trial, Write<O, F, R>) {
   using Agent = typename R::Agent;
   V* const to = static_cast<V*>(trial.shared.bound.at[O]);
   if (to == nullptr) return;
+  // No row of the stage can see another's number: nothing to shuffle.
   for (int row = 0; row < agents_in<R>(trial.shared.params); ++row)
     to[agent_index<R>(trial.shared, trial.world, row)] = trial.template agreed<V>(
         [row](const CellsOf<E>& cells) { return value_of_row<F, Agent>(cells, row); },
@@ -90,55 +64,34 @@ void wide_row_out(Trial<E>& trial, WideTarget target, int64_t index, bool shows,
   }
   std::memcpy(to, first.data(), size_t(bytes));
 }
-template <auto F, Wide Row, class E>
+template <Output kOutput, auto F, class R, Wide Row, class E>
 void rows_out(Trial<E>& trial, Output output) {
-  using Agent = typename Trial<E>::Agent;
-  const WideTarget target = wide_target<Row>(trial.shared, output);
+  using Agent = typename R::Agent;
+  const WideTarget target = role_target<E, R, kOutput>(trial.shared, output);
   if (target.to == nullptr) return;
-  const int agents = agents_of(trial.shared);
   const bool final = trial.into_final;
-  for (int row = 0; row < agents; ++row) {
+  for (int row = 0; row < agents_in<R>(trial.shared.params); ++row) {
     // Whether a row is wanted comes from columns too, so it is asked like any other value.
     const auto fate = trial.template agreed<RowFate>(
         [row, final](const CellsOf<E>& cells) { return row_fate<Agent>(cells, row, final); },
         row_name<Agent>(row));
     if (!fate.wanted) continue;
-    wide_row_out<Row>(
-        trial, target, int64_t(trial.world) * agents + row, fate.shows, row_name<Agent>(row),
-        [row](const CellsOf<E>& cells, auto& writer) { write_row<F, Agent>(cells, row, writer); });
+    wide_row_out<Row>(trial, target, row_index<R>(trial.shared, trial.world, row), fate.shows,
+                      row_name<Agent>(row), [row](const CellsOf<E>& cells, auto& writer) {
+                        write_row<F, Agent>(cells, row, writer);
+                      });
   }
 }
 
 // ---- rows of fixed length
 
-template <auto F, class Row, class E>
+template <Output kOutput, auto F, class R, class Row, class E>
 void rows_out(Trial<E>& trial, Output output) {
   static_assert(std::is_same_v<Row, RowOf<F>>);
-  using Agent = typename Trial<E>::Agent;
-  using Element = typename RowShape<Row>::Element;
-  Element* const to = static_cast<Element*>(trial.shared.bound.at[output]);
-  if (to == nullptr) return;
-  const int agents = agents_of(trial.shared);
-  const bool final = trial.into_final;
-  for (int row = 0; row < agents; ++row) {
-    bool wanted = false;
-    const Row values = trial.template agreed<Row>(
-        [row, final, &wanted](const CellsOf<E>& cells) {
-          return observe_row<F, Agent>(cells, row, final, wanted);
-        },
-        row_name<Agent>(row));
-    if (wanted)
-      put_host_row(to + (int64_t(trial.world) * agents + row) * RowShape<Row>::elements, values);
-  }
-}
-
-template <Output kOutput, auto F, class R, class E>
-void role_rows_out(Trial<E>& trial, Output output) {
-  using Row = role_row<R, kOutput>;
   using Agent = typename R::Agent;
-  auto* const to = static_cast<typename RowShape<Row>::Element*>(trial.shared.bound.at[output]);
+  char* const to = static_cast<char*>(trial.shared.bound.at[output]);
   if (to == nullptr) return;
-  const RowsAt at = rows_at<kOutput, R>(trial.shared);
+  const RowsAt at = rows_at<E, R, kOutput>(trial.shared, output);
   const bool final = trial.into_final;
   for (int row = 0; row < agents_in<R>(trial.shared.params); ++row) {
     bool wanted = false;
@@ -147,7 +100,10 @@ void role_rows_out(Trial<E>& trial, Output output) {
           return observe_row<F, Agent>(cells, row, final, wanted);
         },
         row_name<Agent>(row));
-    if (wanted) put_role_row(to + at.of(trial.world, row), values, at.tail);
+    if (!wanted) continue;
+    char* const own = to + at.of(trial.world, row);
+    put_host_row(reinterpret_cast<typename RowShape<Row>::Element*>(own), values);
+    std::memset(own + sizeof(Row), 0, size_t(at.tail));
   }
 }
 
@@ -155,15 +111,14 @@ void role_rows_out(Trial<E>& trial, Output output) {
 
 /// In image 0 at once, in the others tile by tile, from the last to the first: what a part shows
 /// must not depend on the part.
-template <auto F, AnyImage Row, class E>
+template <Output, auto F, class R, AnyImage Row, class E>
 void rows_out(Trial<E>& trial, Output) {
-  using Agent = typename Trial<E>::Agent;
+  using Agent = typename R::Agent;
   WorldImages& images = trial.images;
   const bool final = trial.into_final;
-  const ImageTarget target = image_target<Row>(trial.shared, final);
+  const ImageTarget target = image_target<E, R>(trial.shared, final);
   if (!target.wanted()) return;
-  const int agents = agents_of(trial.shared);
-  for (int row = 0; row < agents; ++row) {
+  for (int row = 0; row < agents_in<R>(trial.shared.params); ++row) {
     const std::string name = row_name<Agent>(row);
     const auto fate = trial.template agreed<RowFate>(
         [row, final](const CellsOf<E>& cells) { return row_fate<Agent>(cells, row, final); }, name);
@@ -198,7 +153,7 @@ void rows_out(Trial<E>& trial, Output) {
     for (int layer = 0; layer < kLayerCount; ++layer)
       if (target.at[layer] != nullptr)
         std::memcpy(static_cast<char*>(target.at[layer]) +
-                        (int64_t(trial.world) * agents + row) * int64_t(first[layer].size()),
+                        row_index<R>(trial.shared, trial.world, row) * int64_t(first[layer].size()),
                     first[layer].data(), first[layer].size());
   }
 }
@@ -219,19 +174,15 @@ void world_row_out(Trial<E>& trial, Output output) {
   }
 }
 
-template <class E, Output kOutput, auto F>
-void stage(Trial<E>& trial, Show<kOutput, F>) {
-  using Row = row_of<E, kOutput>;
-  if (!is_made<kOutput>(trial.into_final)) return;
-  if constexpr (has_trait(kOutput, kOfAWorld))
-    world_row_out<F, Row>(trial, target_of<kOutput>(trial.into_final));
-  else
-    rows_out<F, Row>(trial, target_of<kOutput>(trial.into_final));
-}
 template <class E, Output kOutput, auto F, class R>
 void stage(Trial<E>& trial, Show<kOutput, F, R>) {
-  if (is_made<kOutput>(trial.into_final))
-    role_rows_out<kOutput, F, R>(trial, target_of<kOutput>(trial.into_final));
+  using Row = shown_row<E, kOutput, R>;
+  if (!is_made<kOutput>(trial.into_final)) return;
+  const Output output = target_of<kOutput>(trial.into_final);
+  if constexpr (has_trait(kOutput, kOfAWorld))
+    world_row_out<F, Row>(trial, output);
+  else
+    rows_out<kOutput, F, R, Row>(trial, output);
 }
 
 }  // namespace ge

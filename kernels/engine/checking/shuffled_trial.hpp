@@ -36,7 +36,6 @@ template <class E>
 struct Trial {
   using S = typename E::Schema;
   using Tables = AllTables<S>;
-  using Agent = lone_agent_of<S>;
   static constexpr int kImages = WorldImages::kCount;
 
   WorldImages images;

@@ -10,50 +10,23 @@
 
 namespace ge {
 
-/// They were judged, and became the rules' own type, before any world moved (simulator/host.hpp).
-template <class E>
-inline void stage(Tile<E>& tile, TakeActions, const Set& set) {
-  using From = typename ActionShape<typename E::Schema::Action>::Element;
-  const int agents = agents_of(tile.shared);
-  tile.each_cell(set, agents, [agents](const CellsOf<E>& cells, int row) GE_LAMBDA {
-    take_action<E, From, false>(cells, row, agents);
-  });
-}
-template <class E, Output O, auto F>
-inline void stage(Tile<E>& tile, Write<O, F>, const Set& set) {
-  using V = typename Signature<decltype(F)>::Result;
-  using Agent = typename Tile<E>::Agent;
-  V* const to = static_cast<V*>(tile.shared.bound.at[O]);
-  if (to == nullptr) return;
-  const int agents = agents_of(tile.shared);
-  if constexpr (Agent::capacity == 1) {
-    // Worlds of a block lie side by side in the caller's array too: one vector store.
-    tile.each_cell(set, 1, [to](const CellsOf<E>& cells, int row) GE_LAMBDA {
-      to[cells.world] = value_of_row<F, Agent>(cells, row);
-    });
-  } else {
-    tile.each_cell(set, agents, [to, agents](const CellsOf<E>& cells, int row) GE_LAMBDA {
-      to[int64_t(cells.world) * agents + row] = value_of_row<F, Agent>(cells, row);
-    });
-  }
-}
+/// Values were checked, and converted to the rules' own type, before any world moved
+/// (simulator/host.hpp).
 template <class E, class R>
-inline void stage(Tile<E>& tile, TakeActionsOf<R>, const Set& set) {
+inline void stage(Tile<E>& tile, TakeActions<R>, const Set& set) {
   using From = typename ActionShape<typename R::Action>::Element;
   tile.each_cell(set, agents_in<R>(tile.shared.params),
                  [](const CellsOf<E>& cells, int row)
-                     GE_LAMBDA { take_role_action<E, R, From, false>(cells, row); });
+                     GE_LAMBDA { take_action<R, From, false>(cells, row); });
 }
 template <class E, Output O, auto F, class R>
 inline void stage(Tile<E>& tile, Write<O, F, R>, const Set& set) {
   using V = typename Signature<decltype(F)>::Result;
   V* const to = static_cast<V*>(tile.shared.bound.at[O]);
   if (to == nullptr) return;
-  V* const first = to + agent_index<R>(tile.shared, 0, 0);
-  const int64_t agents = agents_of(tile.shared);
   tile.each_cell(set, agents_in<R>(tile.shared.params),
-                 [first, agents](const CellsOf<E>& cells, int row) GE_LAMBDA {
-                   first[cells.world * agents + row] =
+                 [to](const CellsOf<E>& cells, int row) GE_LAMBDA {
+                   to[agent_index<R>(*cells.shared, cells.world, row)] =
                        value_of_row<F, typename R::Agent>(cells, row);
                  });
 }
@@ -72,15 +45,15 @@ inline void stage(Tile<E>& tile, ClearFinal, const Set& set) {
   tile.crew.meet();  // also whoever is not the first, or it would wait for ever
 }
 
-// ---- rows of agents
+// ---- rows of a role's agents
 
 /// Wide rows, each written where it belongs at once: no row passes through another place.
-template <auto F, Wide Row, class E>
+template <Output kOutput, auto F, class R, Wide Row, class E>
 inline void rows_out(Tile<E>& tile, const Set& set, Output output) {
-  using Agent = typename Tile<E>::Agent;
-  const WideTarget target = wide_target<Row>(tile.shared, output);
+  using Agent = typename R::Agent;
+  const WideTarget target = role_target<E, R, kOutput>(tile.shared, output);
   if (target.to == nullptr) return;
-  const int agents = agents_of(tile.shared);
+  const int agents = agents_in<R>(tile.shared.params);
   const bool final = tile.into_final;
   // A copy, as in WorldFinder: rows are stored between two looks at it.
   const auto params = tile.shared.params;
@@ -96,70 +69,42 @@ inline void rows_out(Tile<E>& tile, const Set& set, Output output) {
     }
   });
 }
-template <auto F, class Row, class E>
+/// Rows of fixed length: each of all worlds of a block before the next, so that a line of the
+/// record, which has a word of each of them, is still at hand.
+template <auto F, class R, class Row, bool kFinal, class E>
+inline void fixed_rows_out(Tile<E>& tile, const Set& set, char* to, const RowsAt& at) {
+  tile.each_cell(set, agents_in<R>(tile.shared.params),
+                 [to, at](const CellsOf<E>& cells, int row) GE_LAMBDA {
+                   put_agent_row<F, typename R::Agent, Row, kFinal>(
+                       cells, row, to + at.of(cells.world, row), at.tail);
+                 });
+}
+template <Output kOutput, auto F, class R, class Row, class E>
 inline void rows_out(Tile<E>& tile, const Set& set, Output output) {
   static_assert(std::is_same_v<Row, RowOf<F>>);
-  using Agent = typename Tile<E>::Agent;
-  using Element = typename RowShape<Row>::Element;
-  constexpr int elements = RowShape<Row>::elements;
-  Element* const to = static_cast<Element*>(tile.shared.bound.at[output]);
+  char* const to = static_cast<char*>(tile.shared.bound.at[output]);
   if (to == nullptr) return;
-  const int agents = agents_of(tile.shared);
-  if (tile.into_final) {
-    // Few worlds: one by one.
-    tile.share_world(set, [&](const CellsOf<E>& cells) GE_LAMBDA {
-      const Crew::Range mine = tile.crew.share(agents);
-      for (int row = mine.begin; row < mine.end; ++row) {
-        bool wanted;
-        const Row values = observe_row<F, Agent>(cells, row, true, wanted);
-        if (wanted) put_host_row(to + (int64_t(cells.world) * agents + row) * elements, values);
-      }
-    });
-  } else {
-    tile.each_cell(set, agents, [to, agents](const CellsOf<E>& cells, int row) GE_LAMBDA {
-      bool wanted;
-      const Row values = observe_row<F, Agent>(cells, row, false, wanted);
-      const int64_t at = Agent::capacity == 1 ? cells.world : int64_t(cells.world) * agents + row;
-      put_host_row(to + at * elements, values);
-    });
-  }
+  const RowsAt at = rows_at<E, R, kOutput>(tile.shared, output);
+  if (tile.into_final)
+    fixed_rows_out<F, R, Row, true>(tile, set, to, at);
+  else
+    fixed_rows_out<F, R, Row, false>(tile, set, to, at);
 }
-
-/// Rows of a role: each of all worlds of a block before the next, so that a line of the record,
-/// which has a word of each of them, is still at hand.
-template <Output kOutput, auto F, class R, class E>
-inline void role_rows_out(Tile<E>& tile, const Set& set, Output output) {
-  using Row = role_row<R, kOutput>;
-  static_assert(std::is_same_v<Row, RowOf<F>>);
-  using Element = typename RowShape<Row>::Element;
-  Element* const to = static_cast<Element*>(tile.shared.bound.at[output]);
-  if (to == nullptr) return;
-  const RowsAt at = rows_at<kOutput, R>(tile.shared);
-  const int agents = agents_in<R>(tile.shared.params);
-  const bool final = tile.into_final;
-  tile.each_cell(set, agents, [at, to, final](const CellsOf<E>& cells, int row) GE_LAMBDA {
-    make_role_row<F, typename R::Agent, Row>(cells, row, final, to + at.of(cells.world, row),
-                                             at.tail);
-  });
-}
-
-// ---- pictures of agents
-
-/// Each as a whole; a crew shares the tiles of all of a world's.
-template <auto F, AnyImage Row, class E>
+/// Pictures, each as a whole; a crew shares the tiles of all of a world's.
+template <Output, auto F, class R, AnyImage Row, class E>
 inline void rows_out(Tile<E>& tile, const Set& set, Output) {
-  using Agent = typename Tile<E>::Agent;
   const bool final = tile.into_final;
-  const ImageTarget target = image_target<Row>(tile.shared, final);
+  const ImageTarget target = image_target<E, R>(tile.shared, final);
   if (!target.wanted()) return;
-  const int agents = agents_of(tile.shared);
+  const int agents = agents_in<R>(tile.shared.params);
   const int parts = tile.crew.size > 1 ? tiles_of(target.form) : 1;
   tile.share_world(set, [&](const CellsOf<E>& cells) {
     const Crew::Range mine = tile.crew.share(agents * parts);
     for (int k = mine.begin; k < mine.end; ++k) {
       const int row = k / parts;
       const Part part = parts > 1 ? tile_of(target.form, k % parts) : whole_of(target.form);
-      put_part<F, Agent>(cells, row, int64_t(cells.world) * agents + row, target, part, final);
+      put_part<F, typename R::Agent>(cells, row, int64_t(cells.world) * agents + row, target, part,
+                                     final);
     }
   });
 }
@@ -184,19 +129,15 @@ inline void world_rows_out(Tile<E>& tile, const Set& set, Output output) {
   }
 }
 
-template <class E, Output kOutput, auto F>
-inline void stage(Tile<E>& tile, Show<kOutput, F>, const Set& set) {
-  using Row = row_of<E, kOutput>;
-  if (!is_made<kOutput>(tile.into_final)) return;
-  if constexpr (has_trait(kOutput, kOfAWorld))
-    world_rows_out<F, Row>(tile, set, target_of<kOutput>(tile.into_final));
-  else
-    rows_out<F, Row>(tile, set, target_of<kOutput>(tile.into_final));
-}
 template <class E, Output kOutput, auto F, class R>
 inline void stage(Tile<E>& tile, Show<kOutput, F, R>, const Set& set) {
-  if (is_made<kOutput>(tile.into_final))
-    role_rows_out<kOutput, F, R>(tile, set, target_of<kOutput>(tile.into_final));
+  using Row = shown_row<E, kOutput, R>;
+  if (!is_made<kOutput>(tile.into_final)) return;
+  const Output output = target_of<kOutput>(tile.into_final);
+  if constexpr (has_trait(kOutput, kOfAWorld))
+    world_rows_out<F, Row>(tile, set, output);
+  else
+    rows_out<kOutput, F, R, Row>(tile, set, output);
 }
 
 }  // namespace ge

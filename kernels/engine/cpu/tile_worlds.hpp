@@ -52,7 +52,6 @@ template <class E>
 struct Tile {
   using S = typename E::Schema;
   using Tables = AllTables<S>;
-  using Agent = lone_agent_of<S>;
   static constexpr int B = kBlock<S>;
 
   const Shared<S>& shared;
@@ -104,7 +103,7 @@ struct Tile {
     if (crew.first()) walk_worlds(set, f);
     crew.meet();
   }
-  /// The same by every member, who divide the rows inside f.
+  /// f(cells) by every member of the crew, which divides the rows inside f.
   template <class F>
   void share_world(const Set& set, F&& f) const {
     walk_worlds(set, f);

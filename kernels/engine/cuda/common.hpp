@@ -24,13 +24,12 @@ struct alignas(16) Common {
 /// Worlds of a block: those of a warp of which each lane owns one.
 inline constexpr int kInCommon = 32;
 template <class S>
-inline constexpr bool has_common =
-    !has_roles<S> && is_small_record<AllTables<S>> && kBlock<S> == kInCommon;
+inline constexpr bool has_common = is_small_record<AllTables<S>> && kBlock<S> == kInCommon;
 
 /// Words that Common may know.
 template <class S, class T, class C>
 inline constexpr bool is_common = std::is_same_v<C, Identity> || std::is_same_v<C, Progress> ||
-                                  (std::is_same_v<T, lone_agent_of<S>> && std::is_same_v<C, Fate>);
+                                  (contains<T, agent_tables_of<S>> && std::is_same_v<C, Fate>);
 
 /// Copies a world's record: `visit` of Walk. kCommon: what Common may know, else the rest, which is
 /// asked for first, since it waits for nothing.
@@ -71,8 +70,10 @@ GE_FN void note_common(Common* at, const Common& was, const Cells<S>& before, co
   if (on) {
     old = before.template load<EpisodeTable, Identity>(0);
     id = own.template load<EpisodeTable, Identity>(0);
-    unrest = own.template load<EpisodeTable, Progress>(0).over |
-             own.template load<lone_agent_of<S>, Fate>(0).bits;
+    unrest = own.template load<EpisodeTable, Progress>(0).over;
+    for_each_type(agent_tables_of<S>{}, [&](auto agents) GE_LAMBDA {
+      unrest |= own.template load<typename decltype(agents)::type, Fate>(0).bits;
+    });
   }
   const bool changed =
       id.seed_low != old.seed_low || id.seed_high != old.seed_high || id.world != old.world;

@@ -39,18 +39,18 @@ void run_stages(FlatWalk<E, M>& walk, Types<X, Rest...>) {
   run_stages(walk, Types<Rest...>{});
 }
 /// Outputs of one number per agent that follow one another are one kernel.
-template <class E, class M, Output O, auto F, class... Rest>
-void run_stages(FlatWalk<E, M>& walk, Types<Write<O, F>, Rest...>) {
-  run_writes(walk, Types<Write<O, F>>{}, Types<Rest...>{});
+template <class E, class M, Output O, auto F, class R, class... Rest>
+void run_stages(FlatWalk<E, M>& walk, Types<Write<O, F, R>, Rest...>) {
+  run_writes(walk, Types<Write<O, F, R>>{}, Types<Rest...>{});
 }
 /// Gathers the writes up to the first stage that is none.
-template <class E, class M, class... W, Output O, auto F, class... Rest>
-void run_writes(FlatWalk<E, M>& walk, Types<W...>, Types<Write<O, F>, Rest...>) {
-  run_writes(walk, Types<W..., Write<O, F>>{}, Types<Rest...>{});
+template <class E, class M, class... W, Output O, auto F, class R, class... Rest>
+void run_writes(FlatWalk<E, M>& walk, Types<W...>, Types<Write<O, F, R>, Rest...>) {
+  run_writes(walk, Types<W..., Write<O, F, R>>{}, Types<Rest...>{});
 }
 template <class E, class M, class... W, class... Rest>
 void run_writes(FlatWalk<E, M>& walk, Types<W...>, Types<Rest...> rest) {
-  enqueue_rows<flat::WriteJob<E, W...>>(walk, walk.agents());
+  enqueue_rows<flat::WriteJob<E, W...>>(walk, agents_of(walk.work.shared));
   run_stages(walk, rest);
 }
 

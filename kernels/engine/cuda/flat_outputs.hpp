@@ -4,18 +4,23 @@
 #pragma once
 
 #include "engine/cuda/flat_teams.hpp"
-#include "engine/graph/channels.hpp"
+#include "engine/graph/role_rows.hpp"
 
 namespace ge {
 
 namespace flat {
 
-template <class E, class From>
+/// Where row i of a role's agents in all worlds lies.
+template <class R, class W>
+GE_FN FlatPlace place_of(const W& work, int64_t i) {
+  return flat_place(i, agents_in<R>(work.shared.params));
+}
+
+template <class E, class R, class From>
 struct ActionJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {
-    const int agents = agents_of(work.shared);
-    const FlatPlace at = flat_place(i, agents);
-    if (work.on(at.world)) take_action<E, From, true>(work.cells(at.world), at.row, agents);
+    const FlatPlace at = place_of<R>(work, i);
+    if (work.on(at.world)) take_action<R, From, true>(work.cells(at.world), at.row);
   }
 };
 /// Outputs of one number per agent, those that follow one another in one go: a launch takes longer
@@ -30,71 +35,26 @@ struct WriteJob {
   }
 
  private:
-  template <Output O, auto F, class C>
-  static GE_FN void write(Write<O, F>, const C& cells, int row, int64_t i) {
+  template <Output O, auto F, class R, class C>
+  static GE_FN void write(Write<O, F, R>, const C& cells, int agent, int64_t i) {
     using V = typename Signature<decltype(F)>::Result;
+    using S = SchemaOf<E>;
+    const auto& params = cells.shared->params;
+    const int row = agent - first_agent<S, R>(params);
+    if (!has_one_role<S> && (row < 0 || row >= agents_in<R>(params))) return;
     V* const to = static_cast<V*>(cells.shared->bound.at[O]);
-    if (to != nullptr) to[i] = value_of_row<F, typename SchemaOf<E>::Agent>(cells, row);
-  }
-};
-
-// ---- of roles: row i is the (i % n)-th of the n agents of a role in its world
-
-template <class E, class R, class From>
-struct RoleActionJob {
-  static GE_FN void run(const Work<E>& work, int64_t i) {
-    const FlatPlace at = flat_place(i, agents_in<R>(work.shared.params));
-    if (work.on(at.world)) take_role_action<E, R, From, true>(work.cells(at.world), at.row);
-  }
-};
-template <class E, Output O, auto F, class R>
-struct RoleWriteJob {
-  static GE_FN void run(const Work<E>& work, int64_t i) {
-    using V = typename Signature<decltype(F)>::Result;
-    const FlatPlace at = flat_place(i, agents_in<R>(work.shared.params));
-    if (!work.on(at.world)) return;
-    V* const to = static_cast<V*>(work.shared.bound.at[O]);
-    to[agent_index<R>(work.shared, at.world, at.row)] =
-        value_of_row<F, typename R::Agent>(work.cells(at.world), at.row);
-  }
-};
-template <class E, Output kOutput, auto F, class R>
-struct RoleRowJob {
-  static GE_FN void run(const Work<E>& work, int64_t i) {
-    using Row = RowOf<F>;
-    const FlatPlace at = flat_place(i, agents_in<R>(work.shared.params));
-    if (!work.on(at.world)) return;
-    const RowsAt rows = rows_at<kOutput, R>(work.shared);
-    auto* const to = static_cast<typename RowShape<Row>::Element*>(
-        work.shared.bound.at[target_of<kOutput>(work.final)]);
-    make_role_row<F, typename R::Agent, Row>(work.cells(at.world), at.row, work.final,
-                                             to + rows.of(at.world, at.row), rows.tail);
-  }
-};
-template <class E, class R>
-struct ClearEndedRoleJob {
-  static GE_FN void run(const Work<E>& work, int64_t i) {
-    using Row = role_row<R, kFinalObservation>;
-    const Bound& bound = work.shared.bound;
-    const FlatPlace at = flat_place(i, agents_in<R>(work.shared.params));
-    const int64_t index = agent_index<R>(work.shared, at.world, at.row);
-    if (static_cast<const uint8_t*>(bound.at[kEnded])[index] == 0) return;
-    auto* const to = static_cast<typename RowShape<Row>::Element*>(bound.at[kFinalObservation]);
-    clear_run(to + rows_at<kFinalObservation, R>(work.shared).of(at.world, at.row),
-              RowShape<Row>::elements, 0, 1);
+    if (to != nullptr) to[i] = value_of_row<F, typename R::Agent>(cells, row);
   }
 };
 
 /// Zeros for the rows of final observations that `ended`, still of the step before, marks.
-template <class E>
+template <class E, class R>
 struct ClearEndedJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {
-    const Bound& bound = work.shared.bound;
-    if (static_cast<const uint8_t*>(bound.at[kEnded])[i] == 0) return;
-    for_each_final_observation<E>([&](Output output) GE_LAMBDA {
-      if (bound.at[output] == nullptr) return;
-      const int64_t bytes = row_bytes<typename E::Observation>(work.shared, output);
-      clear_run(static_cast<uint8_t*>(bound.at[output]) + i * bytes, bytes, 0, 1);
+    const FlatPlace at = place_of<R>(work, i);
+    if (!has_ended<R>(work.shared, at.world, at.row)) return;
+    for_each_final_row<E, R>(work.shared, at.world, at.row, [](char* to, int64_t bytes) GE_LAMBDA {
+      clear_run(reinterpret_cast<uint8_t*>(to), bytes, 0, 1);
     });
   }
 };
@@ -110,148 +70,128 @@ struct WorldRowJob {
   }
 };
 
-// ---- observations
+// ---- rows of a role's agents
 
-template <class E, Output kOutput, auto F>
-struct ObserveJob {
-  using Agent = typename SchemaOf<E>::Agent;
+template <class E, Output kOutput, auto F, class R>
+struct FixedRowJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {
     using Row = RowOf<F>;
-    const FlatPlace at = flat_place(i, agents_of(work.shared));
+    const FlatPlace at = place_of<R>(work, i);
     if (!work.on(at.world)) return;
     const Output output = target_of<kOutput>(work.final);
-    auto* const to = static_cast<typename RowShape<Row>::Element*>(work.shared.bound.at[output]);
-    Row row;
-    if (observe_into<F, Agent>(work.cells(at.world), at.row, work.final, row))
-      put_row(to + i * RowShape<Row>::elements, row);
+    const RowsAt rows = rows_at<E, R, kOutput>(work.shared, output);
+    char* const to = static_cast<char*>(work.shared.bound.at[output]) + rows.of(at.world, at.row);
+    const auto cells = work.cells(at.world);
+    if constexpr (sizeof(Row) > kLargestCopied || !has_one_role<SchemaOf<E>>) {
+      make_agent_row<F, typename R::Agent, Row>(cells, at.row, work.final, to, rows.tail);
+    } else {
+      Row row;
+      if (observe_into<F, typename R::Agent>(cells, at.row, work.final, row))
+        put_row(reinterpret_cast<typename RowShape<Row>::Element*>(to), row);
+    }
   }
 };
 /// A tile of a picture, by a squad.
-template <class E, Output kOutput, auto F>
+template <class E, Output kOutput, auto F, class R>
 struct TileJob {
   static GE_FN void run(const Work<E>& work, int64_t i, int lane) {
-    using Row = row_of<E, kOutput>;
-    const ImageTarget target = image_target<Row>(work.shared, work.final);
-    const int agents = agents_of(work.shared), tiles = tiles_of(target.form);
+    const ImageTarget target = image_target<E, R>(work.shared, work.final);
+    const int tiles = tiles_of(target.form);
     const int64_t picture = i / tiles;
-    const FlatPlace at = flat_place(picture, agents);
+    const FlatPlace at = place_of<R>(work, picture);
     if (!work.on(at.world)) return;
-    put_part<F, typename SchemaOf<E>::Agent>(
-        work.cells(at.world, lane, Squad::kLanes), at.row, picture, target,
-        tile_of(target.form, int(i - picture * tiles)), work.final);
+    put_part<F, typename R::Agent>(work.cells(at.world, lane, Squad::kLanes), at.row, picture,
+                                   target, tile_of(target.form, int(i - picture * tiles)),
+                                   work.final);
   }
 };
 /// Rows of floats, made where they belong by a lane or by a squad.
-template <class E, Output kOutput, auto F>
+template <class E, Output kOutput, auto F, class R>
 struct FloatRowJob {
-  using Row = row_of<E, kOutput>;
+  using Row = role_row<E, R, kOutput>;
   static GE_FN void run(const Work<E>& work, int64_t i, int lane = 0, int lanes = 1) {
-    const FlatPlace at = flat_place(i, agents_of(work.shared));
+    const FlatPlace at = place_of<R>(work, i);
     if (!work.on(at.world)) return;
-    const WideTarget target = wide_target<Row>(work.shared, target_of<kOutput>(work.final));
-    put_together<F, typename SchemaOf<E>::Agent, Row>(work.cells(at.world, lane, lanes), at.row,
-                                                      target, i, work.final);
+    const WideTarget target =
+        role_target<E, R, kOutput>(work.shared, target_of<kOutput>(work.final));
+    put_together<F, typename R::Agent, Row>(work.cells(at.world, lane, lanes), at.row, target, i,
+                                            work.final);
   }
 };
-template <class E, Output kOutput, auto F>
+template <class E, Output kOutput, auto F, class R>
 struct FloatRowTogetherJob {
   static GE_FN void run(const Work<E>& work, int64_t i, int lane) {
-    FloatRowJob<E, kOutput, F>::run(work, i, lane, Squad::kLanes);
+    FloatRowJob<E, kOutput, F, R>::run(work, i, lane, Squad::kLanes);
   }
 };
+
+/// How the rows of a Show are made: tiles of pictures and squads' rows by squads, rows of fixed
+/// length and of floats by threads, other wide rows by teams.
+enum class RowMaker { tiles, squads, threads, worlds, teams };
+template <class Row, Output kOutput, auto F>
+consteval RowMaker maker_of() {
+  if constexpr (AnyImage<Row>) return RowMaker::tiles;
+  if constexpr (has_trait(kOutput, kOfAWorld))
+    return Wide<Row> ? RowMaker::teams : RowMaker::worlds;
+  if constexpr (!Wide<Row>) return RowMaker::threads;
+  if constexpr (wants_squad<F>) return RowMaker::squads;
+  if constexpr (Wide<Row>)
+    if constexpr (std::is_same_v<typename Row::Element, float>) return RowMaker::threads;
+  return RowMaker::teams;
+}
 
 }  // namespace flat
 
-template <class E, class M>
-void stage(FlatWalk<E, M>& walk, TakeActions) {
-  using A = typename E::Schema::Action;
-  with_action_type<A>(walk.work.shared.action_type, [&](auto type) {
-    enqueue_rows<flat::ActionJob<E, typename decltype(type)::type>>(walk, walk.agents());
-  });
-}
 template <class E, class M, class R>
-void stage(FlatWalk<E, M>& walk, TakeActionsOf<R>) {
-  with_role_action_type<typename E::Schema, R>(walk.work.shared.action_type, [&](auto type) {
-    enqueue_rows<flat::RoleActionJob<E, R, typename decltype(type)::type>>(
-        walk, agents_in<R>(walk.work.shared.params));
+void stage(FlatWalk<E, M>& walk, TakeActions<R>) {
+  with_action_type<typename E::Schema, R>(walk.work.shared.action_type, [&](auto type) {
+    enqueue_rows<flat::ActionJob<E, R, typename decltype(type)::type>>(walk,
+                                                                       walk.template agents<R>());
   });
-}
-template <class E, class M, Output O, auto F, class R>
-void stage(FlatWalk<E, M>& walk, Write<O, F, R>) {
-  if (walk.bound(O))
-    enqueue_rows<flat::RoleWriteJob<E, O, F, R>>(walk, agents_in<R>(walk.work.shared.params));
-}
-template <class E, class M, Output kOutput, auto F, class R>
-void stage(FlatWalk<E, M>& walk, Show<kOutput, F, R>) {
-  const bool final = walk.work.final;
-  if (is_made<kOutput>(final) && walk.bound(target_of<kOutput>(final)))
-    enqueue_rows<flat::RoleRowJob<E, kOutput, F, R>>(walk, agents_in<R>(walk.work.shared.params));
-}
-/// Of the observations of roles, which in either form fill their array.
-template <class E, class M>
-void clear_roles(FlatWalk<E, M>& walk, FinalRows wanted) {
-  const auto& shared = walk.work.shared;
-  if (wanted == FinalRows::zero && walk.bound(kFinalObservation))
-    walk.machine.zero(shared.bound.at[kFinalObservation],
-                      role_observation_bytes(shared) * shared.worlds);
-  if (wanted == FinalRows::clear_ended)
-    for_each_type(roles_of<typename E::Schema>{}, [&](auto role) {
-      using R = typename decltype(role)::type;
-      enqueue_rows<flat::ClearEndedRoleJob<E, R>>(walk, agents_in<R>(shared.params));
-    });
-}
-template <class E, class M>
-void clear_observations(FlatWalk<E, M>& walk, FinalRows wanted) {
-  const auto& shared = walk.work.shared;
-  if (wanted == FinalRows::zero)
-    for_each_final_observation<E>([&](Output output) {
-      if (walk.bound(output))
-        walk.machine.zero(
-            shared.bound.at[output],
-            row_bytes<typename E::Observation>(shared, output) * walk.agents() * shared.worlds);
-    });
-  else if (wanted == FinalRows::clear_ended)
-    enqueue_rows<flat::ClearEndedJob<E>>(walk, walk.agents());
 }
 template <class E, class M>
 void stage(FlatWalk<E, M>& walk, ClearFinal) {
   const auto& shared = walk.work.shared;
   const FinalRows wanted = shared.bound.rows_of_final();
-  if constexpr (has_roles<typename E::Schema>)
-    clear_roles(walk, wanted);
-  else
-    clear_observations(walk, wanted);
+  if (wanted == FinalRows::zero)
+    for_each_final_run<E>(shared, [&](Output output, int64_t first, int64_t bytes) {
+      walk.machine.zero(static_cast<char*>(shared.bound.at[output]) + first, bytes * shared.worlds);
+    });
+  if (wanted == FinalRows::clear_ended)
+    for_each_type(roles_of<typename E::Schema>{}, [&](auto role) {
+      using R = typename decltype(role)::type;
+      enqueue_rows<flat::ClearEndedJob<E, R>>(walk, walk.template agents<R>());
+    });
   if constexpr (has_rows<E, kFinalState>)
     if (shared.bound.clears_final_states())
       walk.machine.zero(shared.bound.at[kFinalState],
                         row_bytes<typename E::State>(shared, kFinalState) * shared.worlds);
 }
-template <class E, class M, Output kOutput, auto F>
-void stage(FlatWalk<E, M>& walk, Show<kOutput, F>) {
-  using Row = row_of<E, kOutput>;
+template <class E, class M, Output kOutput, auto F, class R>
+void stage(FlatWalk<E, M>& walk, Show<kOutput, F, R>) {
+  using Row = shown_row<E, kOutput, R>;
+  using flat::RowMaker;
+  constexpr RowMaker maker = flat::maker_of<Row, kOutput, F>();
   const bool final = walk.work.final;
-  if constexpr (AnyImage<Row>) {
-    const ImageTarget target = image_target<Row>(walk.work.shared, final);
+  if constexpr (maker == RowMaker::tiles) {
+    const ImageTarget target = image_target<E, R>(walk.work.shared, final);
     if (target.wanted())
-      enqueue_squads<flat::TileJob<E, kOutput, F>>(walk, walk.agents() * tiles_of(target.form));
-    return;
-  } else if (!is_made<kOutput>(final) || !walk.bound(target_of<kOutput>(final))) {
-    return;
+      enqueue_squads<flat::TileJob<E, kOutput, F, R>>(
+          walk, walk.template agents<R>() * tiles_of(target.form));
+  } else if (is_made<kOutput>(final) && walk.bound(target_of<kOutput>(final))) {
+    if constexpr (maker == RowMaker::worlds)
+      enqueue_worlds<flat::WorldRowJob<E, kOutput, F>>(walk);
+    else if constexpr (maker == RowMaker::squads)
+      enqueue_squads<flat::FloatRowTogetherJob<E, kOutput, F, R>>(walk, walk.template agents<R>());
+    else if constexpr (maker == RowMaker::threads && Wide<Row>)
+      enqueue_rows<flat::FloatRowJob<E, kOutput, F, R>>(walk, walk.template agents<R>());
+    else if constexpr (maker == RowMaker::threads)
+      enqueue_rows<flat::FixedRowJob<E, kOutput, F, R>>(walk, walk.template agents<R>());
+    else if (kFinalOf<kOutput> != kOutput && final)
+      enqueue_teams<IntoFinal<Show<kOutput, F, R>>>(walk);
+    else
+      enqueue_teams<Show<kOutput, F, R>>(walk);
   }
-  if constexpr (AnyImage<Row>)
-    return;
-  else if constexpr (has_trait(kOutput, kOfAWorld) && !Wide<Row>)
-    enqueue_worlds<flat::WorldRowJob<E, kOutput, F>>(walk);
-  else if constexpr (!Wide<Row>)
-    enqueue_rows<flat::ObserveJob<E, kOutput, F>>(walk, walk.agents());
-  else if constexpr (wants_squad<F> && !has_trait(kOutput, kOfAWorld))
-    enqueue_squads<flat::FloatRowTogetherJob<E, kOutput, F>>(walk, walk.agents());
-  else if constexpr (std::is_same_v<typename Row::Element, float> && !has_trait(kOutput, kOfAWorld))
-    enqueue_rows<flat::FloatRowJob<E, kOutput, F>>(walk, walk.agents());
-  else if (kFinalOf<kOutput> != kOutput && final)
-    enqueue_teams<IntoFinal<Show<kOutput, F>>>(walk);
-  else
-    enqueue_teams<Show<kOutput, F>>(walk);
 }
 
 }  // namespace ge

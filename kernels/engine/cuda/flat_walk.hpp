@@ -77,7 +77,11 @@ struct FlatWalk {
   FlatWalk(Machine& own, const Shared<S>& shared, const FlatMemory& memory)
       : machine(own), work{shared, memory, 0, 0, false} {}
 
-  int64_t agents() const { return agents_of(work.shared); }
+  /// Agents of role R in each world.
+  template <class R>
+  int64_t agents() const {
+    return agents_in<R>(work.shared.params);
+  }
   bool bound(Output output) const { return work.shared.bound.at[output] != nullptr; }
 };
 

@@ -18,7 +18,6 @@ struct LaneGroup {
   using Environment = E;
   using S = typename E::Schema;
   using Tables = AllTables<S>;
-  using Agent = lone_agent_of<S>;
   using Plan = GroupPlan<E, PhaseT, G>;
   using Service = Service_;
   static constexpr int kLanes = G;
@@ -93,8 +92,6 @@ struct LaneGroup {
       return rank;
     }
   }
-
-  GE_FN int agents() const { return agents_of(*cells.shared); }
 };
 
 template <class T>

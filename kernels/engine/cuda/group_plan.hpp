@@ -51,27 +51,26 @@ struct NoNeeds {
   static constexpr int bytes = 0;
   static constexpr bool meets = false;
 };
-template <class E, int G, Output kOutput, auto F>
-struct StageNeeds<E, G, Show<kOutput, F>>
-    : std::conditional_t<
-          wants_squad<F>, NoNeeds,
-          OutputNeeds<row_of<E, kOutput>,
-                      has_trait(kOutput, kOfAWorld) ? 1 : E::Schema::Agent::capacity, G>> {};
+template <class R, bool kOfWorld>
+inline constexpr int rows_per_world = R::Agent::capacity;
+template <class R>
+inline constexpr int rows_per_world<R, true> = 1;
 template <class E, int G, Output kOutput, auto F, class R>
 struct StageNeeds<E, G, Show<kOutput, F, R>>
-    : OutputNeeds<role_row<R, kOutput>, R::Agent::capacity, G> {};
+    : std::conditional_t<wants_squad<F>, NoNeeds,
+                         OutputNeeds<shown_row<E, kOutput, R>,
+                                     rows_per_world<R, has_trait(kOutput, kOfAWorld)>, G>> {};
 /// Whether others than its own lane clear a row of final observations.
-template <class E, int G>
-consteval bool clears_together() {
-  if constexpr (has_roles<typename E::Schema>)
-    return true;
-  else
-    return !OutputNeeds<typename E::Observation, E::Schema::Agent::capacity, G>::direct;
+template <class E, int G, class... Rs>
+consteval bool clears_together(Types<Rs...>) {
+  return sizeof...(Rs) > 1 ||
+         (!OutputNeeds<role_row<E, Rs, kObservation>, Rs::Agent::capacity, G>::direct || ...);
 }
 template <class E, int G>
 struct StageNeeds<E, G, ClearFinal> {
   static constexpr int bytes = 0;
-  static constexpr bool meets = has_rows<E, kFinalState> || clears_together<E, G>();
+  static constexpr bool meets =
+      has_rows<E, kFinalState> || clears_together<E, G>(roles_of<typename E::Schema>{});
 };
 
 template <class X>

@@ -38,9 +38,10 @@ template <class E, auto F>
 struct SharesRows<E, EachTogether<F>> : std::true_type {};
 template <class E, auto Count, auto Test, auto Make, class T>
 struct SharesRows<E, Emit<Count, Test, Make, T>> : std::true_type {};  // its indices are shared out
-template <class E, Output kOutput, auto F>
-struct SharesRows<E, Show<kOutput, F>>
-    : std::bool_constant<ge::Wide<row_of<E, kOutput>> || AnyImage<row_of<E, kOutput>>> {};
+template <class E, Output kOutput, auto F, class R>
+struct SharesRows<E, Show<kOutput, F, R>>
+    : std::bool_constant<ge::Wide<shown_row<E, kOutput, R>> || AnyImage<shown_row<E, kOutput, R>>> {
+};
 
 /// The batch and the GPU that lanes are chosen for: as many agents as scripts/tune.py times, and
 /// the multiprocessors of an H100 or H200.

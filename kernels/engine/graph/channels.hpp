@@ -113,7 +113,7 @@ GE_FN double highest_action([[maybe_unused]] const Params& params, [[maybe_unuse
     return described;
 }
 
-/// A word of the caller's: where roles' actions are of both kinds, the bits of a float.
+/// A word of the caller's; where some roles act in floats and some in categories, a float's bits.
 template <class A, class From>
 GE_FN auto word_at(const From* from) {
   if constexpr (ActionShape<A>::is_float && std::is_same_v<From, int32_t>)
@@ -136,7 +136,7 @@ GE_FN typename ActionShape<A>::Row read_words(const Shared<S>& shared, int64_t f
   }
   return values;
 }
-/// The same of one number that says all categories (ActionForm::flat).
+/// The categories of an action that one number says (ActionForm::flat), that of row `row`.
 template <class A, class From, class S>
 GE_FN typename ActionShape<A>::Row split_number(const Shared<S>& shared, int64_t row, bool& bad) {
   using Shape = ActionShape<A>;
@@ -151,12 +151,6 @@ GE_FN typename ActionShape<A>::Row split_number(const Shared<S>& shared, int64_t
     rest /= count;
   }
   return values;
-}
-template <class A, class From, class S>
-GE_FN typename ActionShape<A>::Row read_action(const Shared<S>& shared, int64_t row, bool& bad) {
-  if constexpr (!ActionShape<A>::is_float && ActionShape<A>::words > 1)
-    if (shared.flat_actions != 0) return split_number<A, From>(shared, row, bad);
-  return read_words<A, From>(shared, row * ActionShape<A>::words, bad);
 }
 
 /// Stores what an agent does, unless it has none left to do. kCount: report bad values (on the CPU
@@ -176,37 +170,6 @@ GE_FN void store_action(const Cells<S>& cells, int row, int64_t index,
     }
   }
   cells.template store<Agent, A>(row, __builtin_bit_cast(A, values));
-}
-
-/// The action of one agent.
-template <class E, class From, bool kCount>
-GE_FN void take_action(const Cells<typename E::Schema>& cells, int row, int agents) {
-  using A = typename E::Schema::Action;
-  const int64_t index = int64_t(cells.world) * agents + row;
-  bool bad = false;
-  const auto values = read_action<A, From>(*cells.shared, index, bad);
-  store_action<A, typename E::Schema::Agent, kCount>(cells, row, index, values, bad);
-}
-
-/// f(Type_<From>{}) with the element type of the actions that a graph reads.
-GE_EITHER_MACHINE
-template <class A, class F>
-GE_FN void with_action_type([[maybe_unused]] Type type, F&& f) {
-  using Own = typename ActionShape<A>::Element;
-  if constexpr (!kReadsCallersType) {
-    f(Type_<Own>{});
-  } else if constexpr (ActionShape<A>::is_float) {
-    return type == Type::float64 ? f(Type_<double>{}) : f(Type_<float>{});
-  } else {
-    switch (type) {
-      case Type::int64:
-        return f(Type_<int64_t>{});
-      case Type::uint8:
-        return f(Type_<uint8_t>{});
-      default:
-        return f(Type_<int32_t>{});
-    }
-  }
 }
 
 // ---- observation rows

@@ -130,7 +130,7 @@ struct Life {
     const uint32_t step = w.template get<EpisodeTable, Clock>(0).step;
     return ending.ended != 0 ? int32_t(step) : 0;
   }
-  // Hooks know an agent of a role by its number among all of the world.
+  // Hooks get the number of an agent among all agents of its world.
   template <class R>
   static GE_FN float objective(const W& w, Slot agent, const Ending& ending) {
     const int number = first_agent<S, R>(w.params()) + agent.row;
@@ -145,9 +145,9 @@ struct Life {
   }
   /// The mask of a role that names none.
   template <class R>
-  static GE_FN void every_action(const W& w, role_row<R, kActionMask>& row) {
+  static GE_FN void every_action(const W& w, role_row<E, R, kActionMask>& row) {
     using A = typename R::Action;
-    int choices = RowShape<role_row<R, kActionMask>>::elements;
+    int choices = RowShape<role_row<E, R, kActionMask>>::elements;
     if constexpr (is_choice<A> && has_choices<A, typename S::Params>)
       choices = choices_of<A>(w.params(), 0);
     for (int k = 0; k < choices; ++k) row.legal[k] = 1;
@@ -239,10 +239,9 @@ struct Sewn {
            in_mode<Autoreset::disabled>(when<&L::over>(Stages<EachWorld<&L::count_frozen>>{})) +
            in_mode<Autoreset::next_step>(when<&L::over>(renew())) + take(roles_of<S>{});
   }
-  static consteval auto take(Types<LoneRole>) { return Stages<TakeActions>{}; }
   template <class... Rs>
   static consteval auto take(Types<Rs...>) {
-    return Stages<TakeActionsOf<Rs>...>{};
+    return Stages<TakeActions<Rs>...>{};
   }
   /// A number of each agent, whatever its role.
   template <Output kOutput, auto F>
@@ -281,14 +280,11 @@ struct Sewn {
   }
   template <class... Rs>
   static consteval auto show_every_action(Types<Rs...>) {
-    if constexpr (has_roles<S>)
-      return (Stages<>{} + ... + every_action_of<Rs>());
-    else
-      return Stages<>{};
+    return (Stages<>{} + ... + every_action_of<Rs>());
   }
   template <class R>
   static consteval auto every_action_of() {
-    if constexpr (RoleTraits<S>::masks && !names_mask<R>)
+    if constexpr (has_masks<E> && !has_rows<E, kActionMask> && !has_rows<R, kActionMask>)
       return Stages<Show<kActionMask, &L::template every_action<R>, R>>{};
     else
       return Stages<>{};
@@ -330,8 +326,8 @@ struct Sewn {
   }
   static consteval auto write_parts() {
     if constexpr (kHasParts)
-      return Stages<Each<&L::template finish_parts<typename E::RewardParts>>,
-                    Write<kRewardParts, &L::template reward_parts<typename E::RewardParts>>>{};
+      return Stages<Each<&L::template finish_parts<typename E::RewardParts>>>{} +
+             write<kRewardParts, &L::template reward_parts<typename E::RewardParts>>();
     else
       return Stages<>{};
   }

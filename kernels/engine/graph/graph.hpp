@@ -90,12 +90,15 @@ struct When {};
 
 // ---- outputs
 
-/// Rows of an output (outputs.hpp) whose type the environment names: of an agent by
-/// f(World, Row&, [Slot,] const C& of the agent table...), of a world by
+/// The one role of a schema that lists none, found by the World that a system of it takes.
+template <auto F>
+using role_by_system = OnlyRole<typename Signature<decltype(F)>::World::Cells::Schema>;
+
+/// Rows of an output, whose type the role or the environment names (role_rows.hpp): of an agent of
+/// role R by f(World, Row&, [Slot,] const C& of the role's table...), of a world by
 /// f(World, Row&, const C& of singletons...). Of an observation that is a picture (images.hpp) by
-/// f(World, const Canvas&, [Slot,] const C& of the agent table...), which fills a part of it.
-/// With a role, the agents are that role's.
-template <Output kOutput, auto F, class R = LoneRole>
+/// f(World, const Canvas&, [Slot,] const C& of the role's table...), which fills a part of it.
+template <Output kOutput, auto F, class R = role_by_system<F>>
 struct Show {};
 template <auto F>
 using Observe = Show<kObservation, F>;
@@ -103,7 +106,7 @@ template <auto F>
 using ObserveMask = Show<kActionMask, F>;
 template <auto F>
 using ObserveState = Show<kState, F>;
-/// Of the agents of role R (roles.hpp).
+/// Rows of the agents of role R (roles.hpp).
 template <class R, auto F>
 using ObserveAs = Show<kObservation, F, R>;
 template <class R, auto F>
@@ -111,13 +114,12 @@ using ObserveMaskAs = Show<kActionMask, F, R>;
 
 // ---- what the life cycle adds (episode.hpp); environments have no use for these
 
-/// One value of an output per agent: f(World, [Slot,] const C&...).
-template <Output kOutput, auto F, class R = LoneRole>
+/// One value of an output per agent of role R: f(World, [Slot,] const C&...).
+template <Output kOutput, auto F, class R>
 struct Write {};
-/// Actions from the caller's array into the agents' action component; of a role's agents.
-struct TakeActions {};
+/// Actions from the caller's array into the action component of the agents of role R.
 template <class R>
-struct TakeActionsOf {};
+struct TakeActions {};
 /// Zeros in the rows of final_obs that the caller wants cleared (FinalRows), before `ended` says
 /// what this step ends.
 struct ClearFinal {};

@@ -22,76 +22,59 @@ GE_FN void put_host_row(typename RowShape<Row>::Element* to, const Row& row) {
   for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = plain.at[k];
 }
 
-/// The same of a role's row, with `tail` zeros behind it.
-template <class Row>
-GE_FN void put_role_row(typename RowShape<Row>::Element* to, const Row& row, int tail) {
-  put_host_row(to, row);
-  if (tail > 0) std::memset(to + RowShape<Row>::elements, 0, size_t(tail) * sizeof *to);
-}
-/// Clears rows [first, first + count) of one of the caller's final outputs, as far as it wants them
-/// cleared, while `ended` is still that of the step before.
-inline void clear_final_rows(const Bound& bound, Output output, int64_t first, int64_t count,
-                             int64_t row_bytes) {
-  const FinalRows wanted = bound.rows_of_final();
-  if (wanted == FinalRows::keep || bound.at[output] == nullptr) return;
-  char* const to = static_cast<char*>(bound.at[output]);
-  if (wanted == FinalRows::zero) {
-    std::memset(to + first * row_bytes, 0, size_t(count * row_bytes));
-    return;
+/// An agent's row of fixed length at `to`, with `tail` bytes of zeros behind it. The compiler knows
+/// kFinal, or a row that need not be written would keep the loop over worlds from vectorising.
+template <auto F, class T, class Row, bool kFinal, class S>
+GE_FN void put_agent_row(const Cells<S>& cells, int row, char* to, int64_t tail) {
+  if constexpr (sizeof(Row) > kLargestCopied) {
+    make_agent_row<F, T, Row>(cells, row, kFinal, to, tail);
+  } else {
+    bool wanted;
+    const Row values = observe_row<F, T>(cells, row, kFinal, wanted);
+    if (kFinal && !wanted) return;
+    put_host_row(reinterpret_cast<typename RowShape<Row>::Element*>(to), values);
+    if constexpr (!has_one_role<S>)
+      for (int k = int(sizeof(Row)); k < int(sizeof(Row)) + int(tail); ++k) to[k] = 0;
   }
-  const uint8_t* const ended = static_cast<const uint8_t*>(bound.at[kEnded]);
-  const int64_t end = first + count;
-  for (int64_t row = first; row < end;) {
-    // Episodes end seldom: eight rows at a look.
+}
+
+/// f(index) for every agent of worlds [first, first + worlds) that `ended` marks.
+template <class S, class F>
+void for_each_ended(const Shared<S>& shared, int64_t first, int64_t worlds, const F& f) {
+  const uint8_t* const ended = static_cast<const uint8_t*>(shared.bound.at[kEnded]);
+  const int64_t agents = agents_of(shared), end = (first + worlds) * agents;
+  for (int64_t index = first * agents; index < end;) {
+    // Episodes end seldom: eight agents at a look.
     uint64_t eight = 0;
-    if (row + 8 <= end && (std::memcpy(&eight, ended + row, 8), eight == 0)) {
-      row += 8;
+    if (index + 8 <= end && (std::memcpy(&eight, ended + index, 8), eight == 0)) {
+      index += 8;
       continue;
     }
-    if (ended[row] != 0) std::memset(to + row * row_bytes, 0, size_t(row_bytes));
-    ++row;
+    if (ended[index] != 0) f(index);
+    ++index;
   }
 }
-/// The same of a role's rows, which lie by themselves (RoleForm::split).
-template <class R, class S>
-void clear_role_rows(const Shared<S>& shared, int64_t first, int64_t worlds) {
-  using Row = role_row<R, kFinalObservation>;
-  using Element = typename RowShape<Row>::Element;
-  const Bound& bound = shared.bound;
-  const FinalRows wanted = bound.rows_of_final();
-  if (wanted == FinalRows::keep || bound.at[kFinalObservation] == nullptr) return;
-  Element* const to = static_cast<Element*>(bound.at[kFinalObservation]);
-  const RowsAt at = rows_at<kFinalObservation, R>(shared);
-  if (wanted == FinalRows::zero) {
-    std::memset(to + at.of(int(first), 0), 0, size_t(worlds * at.world) * sizeof(Element));
-    return;
-  }
-  const uint8_t* const ended = static_cast<const uint8_t*>(bound.at[kEnded]);
-  const int agents = agents_in<R>(shared.params);
-  for (int world = int(first); world < first + worlds; ++world)
-    for (int row = 0; row < agents; ++row)
-      if (ended[agent_index<R>(shared, world, row)] != 0)
-        std::memset(to + at.of(world, row), 0, sizeof(Row));
-}
-/// Of all final observations of worlds [first, first + worlds).
+/// Clears final observations of worlds [first, first + worlds), as far as the caller wants them
+/// cleared, while `ended` is still that of the step before.
 template <class E, class S>
 void clear_final_observations(const Shared<S>& shared, int64_t first, int64_t worlds) {
-  const int64_t agents = agents_of(shared);
-  if constexpr (has_roles<S>) {
-    if (shared.role_form == RoleForm::split)
-      for_each_type(roles_of<S>{}, [&](auto role) {
-        clear_role_rows<typename decltype(role)::type>(shared, first, worlds);
-      });
-    else
-      clear_final_rows(shared.bound, kFinalObservation, first * agents, worlds * agents,
-                       role_observation_bytes(shared) / agents);
-  } else {
-    using Row = typename E::Observation;
-    for_each_final_observation<E>([&](Output output) {
-      clear_final_rows(shared.bound, output, first * agents, worlds * agents,
-                       row_bytes<Row>(shared, output));
+  const FinalRows wanted = shared.bound.rows_of_final();
+  if (wanted == FinalRows::zero)
+    for_each_final_run<E>(shared, [&](Output output, int64_t begin, int64_t bytes) {
+      std::memset(static_cast<char*>(shared.bound.at[output]) + begin + first * bytes, 0,
+                  size_t(worlds * bytes));
     });
-  }
+  if (wanted == FinalRows::clear_ended)
+    for_each_ended(shared, first, worlds, [&](int64_t index) {
+      const int world = int(index / agents_of(shared)), agent = int(index % agents_of(shared));
+      for_each_type(roles_of<S>{}, [&](auto role) {
+        using R = typename decltype(role)::type;
+        const int row = agent - first_agent<S, R>(shared.params);
+        if (row < 0 || row >= agents_in<R>(shared.params)) return;
+        for_each_final_row<E, R>(
+            shared, world, row, [](char* to, int64_t bytes) { std::memset(to, 0, size_t(bytes)); });
+      });
+    });
 }
 
 /// Clears the last states of worlds [first, first + count), where the caller wants them cleared.

@@ -62,19 +62,22 @@ GE_FN Layer first_layer(const ImageForm& form) {
          : (form.layers & kDepths) != 0 ? kDepths
                                         : kSegments;
 }
-/// Bytes of one picture in one output, one of those that layers go to.
-GE_FN int64_t image_bytes(const ImageForm& form, Output output) {
-  const Layer layer = output == kObservation || output == kFinalObservation ? first_layer(form)
-                      : output == kDepth || output == kFinalDepth           ? kDepths
-                                                                            : kSegments;
-  return form.pixels() * bytes_of_pixel(layer);
+/// Whether an output holds a layer of pictures that is not the observation itself.
+GE_FN constexpr bool is_further_layer(Output output) {
+  return output == kDepth || output == kFinalDepth || output == kSegmentation ||
+         output == kFinalSegmentation;
 }
-
-GE_FN int64_t all_image_bytes(const ImageForm& form) {
-  int64_t bytes = 0;
-  for (int k = 0; k < kLayerCount; ++k)
-    bytes += (form.layers & layer_at(k)) != 0 ? form.pixels() * bytes_of_pixel(layer_at(k)) : 0;
-  return bytes;
+/// The layer of a form that an output of pictures holds.
+GE_FN Layer layer_in(const ImageForm& form, Output output) {
+  if (!is_further_layer(output)) return first_layer(form);
+  return output == kDepth || output == kFinalDepth ? kDepths : kSegments;
+}
+/// Bytes of one picture in an output; 0 where the form has no layer for it.
+GE_FN int64_t image_bytes(const ImageForm& form, Output output) {
+  const Layer layer = layer_in(form, output);
+  if (is_further_layer(output) && ((form.layers & layer) == 0 || layer == first_layer(form)))
+    return 0;
+  return form.pixels() * bytes_of_pixel(layer);
 }
 
 // ---- tiles
@@ -206,15 +209,6 @@ struct ImageTarget {
     return canvas;
   }
 };
-template <class Row, class S>
-GE_FN ImageTarget image_target(const Shared<S>& shared, bool into_final) {
-  ImageTarget target{Row::form(shared.params), {}};
-  for (int k = 0; k < kLayerCount; ++k)
-    if ((target.form.layers & layer_at(k)) != 0)
-      target.at[k] = shared.bound.at[output_of_layer(target.form, layer_at(k), into_final)];
-  return target;
-}
-
 /// Draws a part.
 template <auto F, class T, class S, class... Args>
 GE_FN void draw_part(const Cells<S>& cells, int row, const Canvas& canvas,
@@ -232,17 +226,6 @@ GE_FN void put_part(const Cells<S>& cells, int row, int64_t index, const ImageTa
     draw_part<F, T>(cells, row, canvas, Arguments<F>{});
   else
     canvas.clear();
-}
-
-/// f(output) for every output that final observations of E go to.
-GE_EITHER_MACHINE
-template <class E, class F>
-GE_FN void for_each_final_observation(const F& f) {
-  f(kFinalObservation);
-  if constexpr (AnyImage<typename E::Observation>) {
-    f(kFinalDepth);
-    f(kFinalSegmentation);
-  }
 }
 
 }  // namespace ge

@@ -105,12 +105,8 @@ struct StageLifetimes<S, Show<kOutput, F, R>> {
 template <class S, Output kOutput, auto F, class R>
 struct StageLifetimes<S, Write<kOutput, F, R>> : StageLifetimes<S, Show<kOutput, F, R>> {};
 
-template <class S>
-struct StageLifetimes<S, TakeActions> {
-  static constexpr uint32_t mask = lifetimes_of_argument<typename S::Action>(AllTables<S>{});
-};
 template <class S, class R>
-struct StageLifetimes<S, TakeActionsOf<R>> {
+struct StageLifetimes<S, TakeActions<R>> {
   static constexpr uint32_t mask = lifetimes_of_argument<typename R::Action>(AllTables<S>{});
 };
 

@@ -1,22 +1,23 @@
-// Rows of roles: which types of rows a role has, where they lie in the caller's arrays in either
-// form (RoleForm), and where its actions come from. Environments whose agents are all of one kind
-// have none of this.
+// Rows of roles: of which type a role's rows of an output are, and where they lie in the caller's
+// array in either form (RoleForm).
 //
 //   padded   |w0 governor 0 ....000|w0 governor 1 ....000| ... |w0 planner 0 .............|w1 ...
 //   split    |w0 governor 0|w0 governor 1| ... |w1 governor 0| ... |w0 planner 0|w1 planner 0| ...
 //
-// Numbers per agent (rewards, flags, lengths) are (worlds, agents) in both.
+// Numbers per agent (rewards, flags, lengths) are (worlds, agents) in both. With one role both
+// forms are one: |w0 player 0|w0 player 1| ... |w1 player 0| ...
 #pragma once
 
 #include <new>
 
-#include "engine/graph/channels.hpp"
+#include "engine/graph/role_actions.hpp"
+#include "engine/graph/wide_rows.hpp"
 
 namespace ge {
 
-// ---- masks: of every role, or of those that name one
+// ---- which type a role's rows are of
 
-/// What a role that names no mask shows where others do: all that it can do.
+/// The mask of a role that names none where others do: it may do all that it can.
 template <int kChoices>
 struct EveryAction {
   uint8_t legal[kChoices];
@@ -25,226 +26,219 @@ struct EveryAction {
   }
 };
 
-template <class R>
-inline constexpr bool names_mask = requires { typename R::ActionMask; };
-/// Whether an action is one category.
-template <class A>
-inline constexpr bool is_choice = !ActionShape<A>::is_float && ActionShape<A>::words == 1;
-
 template <class List>
-struct TraitsOfRoles;
+struct AnyMask;
 template <class... Rs>
-struct TraitsOfRoles<Types<Rs...>> {
-  static constexpr int count = sizeof...(Rs);
-  /// Padded, each has as many categories as the role with the most, so a mask has to tell.
-  static constexpr bool choices = (is_choice<typename Rs::Action> && ...);
-  static constexpr bool masks = choices || (names_mask<Rs> || ...);
-  static constexpr bool floats = (ActionShape<typename Rs::Action>::is_float && ...);
-  static constexpr bool mixed = !floats && (ActionShape<typename Rs::Action>::is_float || ...);
-  static constexpr int most_words = [] {
-    int most = 0;
-    ((most = ActionShape<typename Rs::Action>::words > most
-                 ? ActionShape<typename Rs::Action>::words
-                 : most),
-     ...);
-    return most;
-  }();
-};
-/// Of the roles of S.
-template <class S>
-using RoleTraits = TraitsOfRoles<roles_of<S>>;
+struct AnyMask<Types<Rs...>> : std::bool_constant<(has_rows<Rs, kActionMask> || ...)> {};
+/// Whether agents have masks: where somebody names one, and where several roles choose among one
+/// category each, for the padded form gives all of them as many as the role with the most has.
+template <class E, class S = typename E::Schema>
+inline constexpr bool has_masks = has_rows<E, kActionMask> || AnyMask<roles_of<S>>::value ||
+                                  (!has_one_role<S> && RoleTraits<S>::choices);
 
-template <class R>
-struct MaskOf {
+template <class E, class R, Output kOutput>
+struct RowOfRole : RowOfOutput<E, kOutput> {};  // the only role's, which the environment names
+template <class E, class R, Output kOutput>
+  requires has_rows<R, kOutput>
+struct RowOfRole<E, R, kOutput> : RowOfOutput<R, kOutput> {};
+template <class E, class R>
+  requires(has_masks<E> && !has_rows<R, kActionMask> && !has_rows<E, kActionMask>)
+struct RowOfRole<E, R, kActionMask> {
   using A = typename R::Action;
+  static constexpr bool exists = true;
   using type = EveryAction<is_choice<A> ? int(ActionShape<A>::ranges.at[0].high) + 1 : 1>;
 };
-template <class R>
-  requires names_mask<R>
-struct MaskOf<R> {
-  using type = typename R::ActionMask;
-};
+/// The type of a role's rows of an output of agents.
+template <class E, class R, Output kOutput>
+using role_row = typename RowOfRole<E, R, kOutput>::type;
+template <class E, class R, Output kOutput>
+inline constexpr bool has_role_rows = RowOfRole<E, R, kOutput>::exists;
 
-/// The type of a role's rows of an output: of an observation, or else of a mask.
-template <class R, Output kOutput>
-struct RowOfRole {
-  using type = typename R::Observation;
-};
-template <class R>
-struct RowOfRole<R, kActionMask> {
-  using type = typename MaskOf<R>::type;
-};
-template <class R, Output kOutput>
-using role_row = typename RowOfRole<R, kOutput>::type;
+/// The type of the rows that Show<kOutput, F, R> makes, of a world or of a role's agents.
+template <class E, Output kOutput, class R>
+struct ShownRow : RowOfRole<E, R, kOutput> {};
+template <class E, Output kOutput, class R>
+  requires(has_trait(kOutput, kOfAWorld))
+struct ShownRow<E, kOutput, R> : RowOfOutput<E, kOutput> {};
+template <class E, Output kOutput, class R>
+using shown_row = typename ShownRow<E, kOutput, R>::type;
 
-/// Of all roles together.
-template <Output kOutput, class List>
-struct RowsOfRoles;
-template <Output kOutput, class First, class... Rest>
-struct RowsOfRoles<kOutput, Types<First, Rest...>> {
-  using Element = typename RowShape<role_row<First, kOutput>>::Element;
-  static_assert((std::is_same_v<Element, typename RowShape<role_row<Rest, kOutput>>::Element> &&
-                 ...),
-                "GE: the rows of all roles have one element type");
-  static constexpr int longest = [] {
-    int most = RowShape<role_row<First, kOutput>>::elements;
-    ((most = RowShape<role_row<Rest, kOutput>>::elements > most
-                 ? RowShape<role_row<Rest, kOutput>>::elements
-                 : most),
-     ...);
-    return most;
-  }();
-  /// Elements of one world, split: of a role, and of all.
-  template <class R, class Params>
-  static GE_FN int64_t elements_of(const Params& params) {
-    return int64_t{agents_in<R>(params)} * RowShape<role_row<R, kOutput>>::elements;
-  }
-  template <class Params>
-  static GE_FN int64_t of_world(const Params& params) {
-    return (elements_of<First>(params) + ... + elements_of<Rest>(params));
-  }
-  /// Those of the roles before R.
-  template <class R, class Params>
-  static GE_FN int64_t before(const Params& params) {
-    int64_t sum = 0;
-    bool found = false;
-    const auto visit = [&]<class Q>(Type_<Q>) {
-      found = found || std::is_same_v<Q, R>;
-      if (!found) sum += elements_of<Q>(params);
-    };
-    visit(Type_<First>{});
-    (visit(Type_<Rest>{}), ...);
-    return sum;
-  }
-};
-template <class S, Output kOutput>
-using RoleRows = RowsOfRoles<kOutput, roles_of<S>>;
+template <class E, class List>
+struct AnyPictures;
+template <class E, class... Rs>
+struct AnyPictures<E, Types<Rs...>>
+    : std::bool_constant<(AnyImage<role_row<E, Rs, kObservation>> || ...)> {};
+/// Whether some role sees pictures, whose layers lie in several outputs.
+template <class E>
+inline constexpr bool has_pictures = AnyPictures<E, roles_of<typename E::Schema>>::value;
 
-/// Where a role's rows of an output lie, in elements: the first row of world 0, how far it is to
-/// the next world's and to the next row, and the zeros behind a row's own elements.
+/// f(output) for every output that final observations of E go to.
+GE_EITHER_MACHINE
+template <class E, class F>
+GE_FN void for_each_final_observation(const F& f) {
+  f(kFinalObservation);
+  if constexpr (has_pictures<E>) {
+    f(kFinalDepth);
+    f(kFinalSegmentation);
+  }
+}
+
+// ---- where they lie
+
+/// Bytes of a role's row of kOutput in the array of `output`; 0 where it shows nothing there.
+template <class E, class R, Output kOutput, class S>
+GE_FN int64_t role_row_bytes([[maybe_unused]] const Shared<S>& shared,
+                             [[maybe_unused]] Output output) {
+  if constexpr (has_role_rows<E, R, kOutput>)
+    return row_bytes<role_row<E, R, kOutput>>(shared, output);
+  return 0;
+}
+/// Bytes of the rows of all agents of one world.
+template <class E, Output kOutput, class S>
+GE_FN int64_t world_row_bytes(const Shared<S>& shared, Output output) {
+  if (is_split(shared))
+    return sum_of(roles_of<S>{}, [&shared, output](auto role) GE_LAMBDA {
+      using R = typename decltype(role)::type;
+      return agents_in<R>(shared.params) * role_row_bytes<E, R, kOutput>(shared, output);
+    });
+  return agents_of(shared) * most_of(roles_of<S>{}, [&shared, output](auto role) GE_LAMBDA {
+           return role_row_bytes<E, typename decltype(role)::type, kOutput>(shared, output);
+         });
+}
+
+/// Where a role's rows of an output lie, in bytes: the first row of world 0, how far it is to the
+/// next world's and to the next row, and the zeros behind a row.
 struct RowsAt {
-  int64_t first, world, row;
-  int32_t tail;
+  int64_t first, world, row, tail;
 
   GE_FN int64_t of(int at_world, int at_row) const {
     return first + at_world * world + at_row * row;
   }
 };
-template <Output kOutput, class R, class S>
-GE_FN RowsAt rows_at(const Shared<S>& shared) {
-  using Rows = RoleRows<S, kOutput>;
-  constexpr int elements = RowShape<role_row<R, kOutput>>::elements;
-  if (shared.role_form == RoleForm::padded) {
-    constexpr int64_t longest = Rows::longest;
-    return {first_agent<S, R>(shared.params) * longest, agents_of(shared) * longest, longest,
-            int32_t(longest - elements)};
+template <class E, class R, Output kOutput, class S>
+GE_FN RowsAt rows_at(const Shared<S>& shared, Output output) {
+  const int64_t own = role_row_bytes<E, R, kOutput>(shared, output);
+  if (is_split(shared)) {
+    const int64_t before = sum_before<R>(roles_of<S>{}, [&shared, output](auto role) GE_LAMBDA {
+      using Q = typename decltype(role)::type;
+      return agents_in<Q>(shared.params) * role_row_bytes<E, Q, kOutput>(shared, output);
+    });
+    return {shared.worlds * before, agents_in<R>(shared.params) * own, own, 0};
   }
-  return {shared.worlds * Rows::template before<R>(shared.params),
-          int64_t{agents_in<R>(shared.params)} * elements, elements, 0};
+  const int64_t longest = most_of(roles_of<S>{}, [&shared, output](auto role) GE_LAMBDA {
+    return role_row_bytes<E, typename decltype(role)::type, kOutput>(shared, output);
+  });
+  return {first_agent<S, R>(shared.params) * longest, agents_of(shared) * longest, longest,
+          longest - own};
 }
-/// The number of an agent of R among those of the batch.
+/// The array of an output from a role's first row on; null where the caller does not want it. Rows
+/// that are wide, or pictures, follow one another there: those of world w begin with number
+/// w * agents_in<R>.
+template <class E, class R, Output kOutput, class S>
+GE_FN char* rows_of_role(const Shared<S>& shared, Output output) {
+  char* const to = static_cast<char*>(shared.bound.at[output]);
+  if constexpr (has_one_role<S>)
+    return to;
+  else
+    return to == nullptr ? to : to + rows_at<E, R, kOutput>(shared, output).first;
+}
+/// The number of an agent's row among those of its role.
 template <class R, class S>
-GE_FN int64_t agent_index(const Shared<S>& shared, int world, int row) {
-  return int64_t{world} * agents_of(shared) + first_agent<S, R>(shared.params) + row;
+GE_FN int64_t row_index(const Shared<S>& shared, int world, int row) {
+  if constexpr (has_one_agent<S>)
+    return world;
+  else
+    return int64_t{world} * agents_in<R>(shared.params) + row;
 }
 
-/// An agent's row of a role, with `tail` zeros behind it, made where it belongs: such rows are
-/// long, and a copy of one waits for what has just been written, or lies in a GPU's slow memory.
+/// Where the rows of a role's wide output go, and in which form.
+template <class E, class R, Output kOutput, class S>
+GE_FN WideTarget role_target(const Shared<S>& shared, Output output) {
+  return wide_target<role_row<E, R, kOutput>>(shared, output,
+                                              rows_of_role<E, R, kOutput>(shared, output));
+}
+/// Where the layers of a role's pictures go.
+template <class E, class R, class S>
+GE_FN ImageTarget image_target(const Shared<S>& shared, bool into_final) {
+  ImageTarget target{role_row<E, R, kObservation>::form(shared.params), {}};
+  for (int k = 0; k < kLayerCount; ++k)
+    if ((target.form.layers & layer_at(k)) != 0)
+      target.at[k] = rows_of_role<E, R, kObservation>(
+          shared, output_of_layer(target.form, layer_at(k), into_final));
+  return target;
+}
+
+/// Bytes of a world's observations, which may lie in several outputs.
+template <class E, class S>
+GE_FN int64_t observation_bytes(const Shared<S>& shared) {
+  int64_t bytes = world_row_bytes<E, kObservation>(shared, kObservation);
+  if constexpr (has_pictures<E>)
+    bytes += world_row_bytes<E, kObservation>(shared, kDepth) +
+             world_row_bytes<E, kObservation>(shared, kSegmentation);
+  return bytes;
+}
+
+// ---- clearing rows of final observations
+
+/// f(output, first, bytes) for what the final observations of all worlds are: runs of `bytes` per
+/// world, world after world, from byte `first` of an array that the caller wants.
+GE_EITHER_MACHINE
+template <class E, class S, class F>
+GE_FN void for_each_final_run(const Shared<S>& shared, const F& f) {
+  for_each_final_observation<E>([&](Output output) GE_LAMBDA {
+    if (shared.bound.at[output] == nullptr) return;
+    if (is_split(shared))
+      for_each_type(roles_of<S>{}, [&](auto role) GE_LAMBDA {
+        const RowsAt at =
+            rows_at<E, typename decltype(role)::type, kFinalObservation>(shared, output);
+        f(output, at.first, at.world);
+      });
+    else
+      f(output, int64_t{0}, world_row_bytes<E, kFinalObservation>(shared, output));
+  });
+}
+/// f(to, bytes) for what the final observation of an agent of R is, one run per array.
+GE_EITHER_MACHINE
+template <class E, class R, class S, class F>
+GE_FN void for_each_final_row(const Shared<S>& shared, int world, int row, const F& f) {
+  for_each_final_observation<E>([&](Output output) GE_LAMBDA {
+    char* const to = static_cast<char*>(shared.bound.at[output]);
+    if (to == nullptr) return;
+    const RowsAt at = rows_at<E, R, kFinalObservation>(shared, output);
+    f(to + at.of(world, row), role_row_bytes<E, R, kFinalObservation>(shared, output));
+  });
+}
+/// Whether `ended`, still that of the step before, marks an agent of R.
+template <class R, class S>
+GE_FN bool has_ended(const Shared<S>& shared, int world, int row) {
+  const uint8_t* const ended = static_cast<const uint8_t*>(shared.bound.at[kEnded]);
+  const int64_t index = agent_index<R>(shared, world, row);
+  GE_WATCH(ended + index, 1, false);
+  return ended[index] != 0;
+}
+
+// ---- making a row
+
+/// Rows up to this size are made in registers and copied, which vectorises over worlds. A larger
+/// one is made where it belongs: a copy would wait for what has just been written, or lie in a
+/// GPU's slow memory.
+inline constexpr int kLargestCopied = 64;
+
+/// An agent's row of fixed length, with `tail` bytes of zeros behind it, made where it belongs.
 template <auto F, class T, class Row, class S>
-GE_FN void make_role_row(const Cells<S>& cells, int row, bool into_final,
-                         typename RowShape<Row>::Element* to, int tail) {
+GE_FN void make_agent_row(const Cells<S>& cells, int row, bool into_final, char* at, int64_t tail) {
+  using Element = typename RowShape<Row>::Element;
   const RowFate fate = row_fate<T>(cells, row, into_final);
   if (!fate.wanted) return;
-  GE_WATCH(to, int(sizeof(Row) + size_t(tail) * sizeof *to), true);
+  Element* const to = reinterpret_cast<Element*>(at);
+  const int zeros = int(tail) / int(sizeof(Element));
+  GE_WATCH(to, int(sizeof(Row)) + int(tail), true);
   Row& out = *new (to) Row;
   if (fate.shows)
     fill_row_of<F, T, Row>(cells, row, out, Arguments<F>{});
   else
     for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = {};
-  for (int k = RowShape<Row>::elements; k < RowShape<Row>::elements + tail; ++k) to[k] = {};
-}
-
-/// Bytes of a world's observations.
-template <class S>
-GE_FN int64_t role_observation_bytes(const Shared<S>& shared) {
-  using Rows = RoleRows<S, kObservation>;
-  const int64_t elements = shared.role_form == RoleForm::padded
-                               ? int64_t{agents_of(shared)} * Rows::longest
-                               : Rows::of_world(shared.params);
-  return elements * int64_t(sizeof(typename Rows::Element));
-}
-
-// ---- actions
-
-namespace detail {
-
-/// Words of a world's actions of the roles before R, split.
-template <class R, class Params, class... Rs>
-GE_FN int64_t words_before(const Params& params, Types<Rs...>) {
-  int64_t words = 0;
-  bool found = false;
-  ((found = found || std::is_same_v<R, Rs>,
-    words += found ? 0 : int64_t{agents_in<Rs>(params)} * ActionShape<typename Rs::Action>::words),
-   ...);
-  return words;
-}
-
-/// How many categories the role with the most has.
-template <class Params, class... Rs>
-GE_FN int64_t most_choices(const Params& params, Types<Rs...>) {
-  int64_t most = 0, of[] = {int64_t(highest_action<typename Rs::Action>(
-                                params, 0, ActionShape<typename Rs::Action>::ranges.at[0].high)) +
-                            1 ...};
-  for (const int64_t choices : of) most = choices > most ? choices : most;
-  return most;
-}
-
-}  // namespace detail
-
-/// Whether a category that the role lacks is one of another's: padded, it is one of the space that
-/// all share, which a mask forbids, and no fault of the caller's.
-template <class From, class S>
-GE_FN bool is_of_another_role([[maybe_unused]] const Shared<S>& shared,
-                              [[maybe_unused]] int64_t at) {
-  if constexpr (RoleTraits<S>::choices) {
-    if (shared.role_form != RoleForm::padded) return false;
-    const int64_t value = int64_t(load_once(static_cast<const From*>(shared.actions) + at));
-    return value >= 0 && value < detail::most_choices(shared.params, roles_of<S>{});
-  }
-  return false;
-}
-
-/// The action of an agent of R; as `take_action`.
-template <class E, class R, class From, bool kCount>
-GE_FN void take_role_action(const Cells<typename E::Schema>& cells, int row) {
-  using S = typename E::Schema;
-  using A = typename R::Action;
-  const Shared<S>& shared = *cells.shared;
-  constexpr int words = ActionShape<A>::words;
-  const int64_t index = agent_index<R>(shared, cells.world, row);
-  int64_t first = index * RoleTraits<S>::most_words;
-  if (shared.role_form == RoleForm::split)
-    first = shared.worlds * detail::words_before<R>(shared.params, roles_of<S>{}) +
-            (int64_t{cells.world} * agents_in<R>(shared.params) + row) * words;
-  bool bad = false;
-  const auto values = read_words<A, From>(shared, first, bad);
-  if (bad && is_of_another_role<From>(shared, first)) {
-    bad = false;
-    const bool gone = (cells.template load<typename R::Agent, Fate>(row).bits & Fate::kGone) != 0;
-    const bool rests = cells.template load<EpisodeTable, Clock>(0).step == 0;  // takes no action
-    if (!gone && !rests) World<S>(cells).template count_illegal<typename R::Agent>(row);
-  }
-  store_action<A, typename R::Agent, kCount>(cells, row, index, values, bad);
-}
-
-/// As with_action_type, of a role: where roles' actions are of both kinds, all come as words.
-GE_EITHER_MACHINE
-template <class S, class R, class F>
-GE_FN void with_role_action_type(Type type, F&& f) {
-  if constexpr (RoleTraits<S>::mixed && kReadsCallersType)
-    f(Type_<int32_t>{});
-  else
-    with_action_type<typename R::Action>(type, f);
+  for (int k = RowShape<Row>::elements; k < RowShape<Row>::elements + zeros; ++k) to[k] = {};
 }
 
 }  // namespace ge

@@ -194,24 +194,17 @@ GE_FN Elements wide_format(const Shared<S>& shared, Output output) {
   return std::is_same_v<typename Row::Element, float> ? Elements::float32 : Elements::uint8;
 }
 
-/// Bytes of one row of an output in the caller's array.
+/// Bytes of one row of an output in the caller's array; 0 where the row has nothing for it.
 template <class Row, class S>
-GE_FN int64_t row_bytes(const Shared<S>& shared, Output output) {
+GE_FN int64_t row_bytes([[maybe_unused]] const Shared<S>& shared, Output output) {
   if constexpr (AnyImage<Row>)
     return image_bytes(Row::form(shared.params), output);
+  else if (is_further_layer(output))
+    return 0;
   else if constexpr (Wide<Row>)
     return wide_bytes(wide_format<Row>(shared, output), Row::elements(shared.params));
   else
     return int64_t(sizeof(typename RowShape<Row>::Element)) * RowShape<Row>::elements;
-}
-
-/// Bytes of an agent's whole observation, which may lie in several outputs.
-template <class Row, class S>
-GE_FN int64_t observation_bytes(const Shared<S>& shared) {
-  if constexpr (AnyImage<Row>)
-    return all_image_bytes(Row::form(shared.params));
-  else
-    return row_bytes<Row>(shared, kObservation);
 }
 
 /// What a flush needs to know of one output.
@@ -222,8 +215,9 @@ struct WideTarget {
   const uint8_t* background;  // null: zeros
 };
 
+/// Rows of an output, the first of them at `to`.
 template <class Row, class S>
-GE_FN WideTarget wide_target(const Shared<S>& shared, Output output) {
+GE_FN WideTarget wide_target(const Shared<S>& shared, Output output, char* to) {
   const uint8_t* background = nullptr;
   if constexpr (has_background<Row>) {
     static_assert(std::is_same_v<typename Row::Element, uint8_t>,
@@ -231,8 +225,11 @@ GE_FN WideTarget wide_target(const Shared<S>& shared, Output output) {
     background = Row::background(shared.assets).at;
     GE_ASSERT(Row::background(shared.assets).count >= Row::elements(shared.params));
   }
-  return {static_cast<char*>(shared.bound.at[output]), wide_format<Row>(shared, output),
-          Row::elements(shared.params), background};
+  return {to, wide_format<Row>(shared, output), Row::elements(shared.params), background};
+}
+template <class Row, class S>
+GE_FN WideTarget wide_target(const Shared<S>& shared, Output output) {
+  return wide_target<Row>(shared, output, static_cast<char*>(shared.bound.at[output]));
 }
 
 /// The row of index `index`, for the squad of `cells` to fill: zeros, unless it is wanted as it is.

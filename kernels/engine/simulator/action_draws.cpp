@@ -15,8 +15,7 @@ class DrawList {
  public:
   DrawList(const Simulator& simulator, const int8_t* mask, uint64_t seed, int32_t* to)
       : simulator_(simulator), seed_(seed) {
-    const bool split = simulator.config().roles == RoleForm::split;
-    if (!simulator.roles().empty() && split)
+    if (simulator.config().roles == RoleForm::split)
       add_split(mask, to);
     else
       add_rows(mask, to);
@@ -54,7 +53,7 @@ class DrawList {
     const bool is_float = simulator_.action_is_float();
     add_words({"", simulator_.action_ranges(), is_float, rows, mask, mask_elements()}, to);
     const bool chooses = mask == nullptr && !is_float;
-    if (chooses && !simulator_.roles().empty()) list_roles(draws_.front().sampling);
+    if (chooses && simulator_.roles().size() > 1) list_roles(draws_.front().sampling);
   }
   void add_split(const int8_t* mask, int32_t* to) {
     for (const RoleShape& role : simulator_.roles()) {

@@ -202,17 +202,14 @@ GE_COLD std::string name_of_agent([[maybe_unused]] const typename E::Schema::Par
                                   int agent) {
   if constexpr (kHooks<E>.agent_name.given) {
     return kHooks<E>.agent_name.call(params, agent);
-  } else if constexpr (has_roles<typename E::Schema>) {
+  } else {
     std::string name;
     for_each_type(roles_of<typename E::Schema>{}, [&](auto role) {
       using R = typename decltype(role)::type;
       const int own = agent - first_agent<typename E::Schema, R>(params);
-      if (own >= 0 && own < agents_in<R>(params))
-        name = std::string(R::name) + "_" + std::to_string(own);
+      if (own >= 0 && own < agents_in<R>(params)) name = usual_agent_name(R::name, own);
     });
     return name;
-  } else {
-    return usual_agent_name(agent);
   }
 }
 
@@ -258,41 +255,34 @@ GE_COLD std::vector<double> ranges_of(const Params& params) {
   }
   return ranges;
 }
-/// Whether a caller's actions are floats, of all roles.
-template <class S>
-consteval bool acts_in_floats() {
-  if constexpr (has_roles<S>)
-    return RoleTraits<S>::floats;
-  else
-    return ActionShape<typename S::Action>::is_float;
-}
-
-template <class S, class R>
-GE_COLD BuildFacts::Role facts_of_role(const typename S::Params& params) {
+template <class E, class R>
+GE_COLD BuildFacts::Role facts_of_role(const typename E::Schema::Params& params) {
+  using S = typename E::Schema;
   using A = typename R::Action;
   static_assert(is_transient<A>(),
                 "GE: an action is of one step: say static constexpr bool transient = true in it");
-  static_assert(!Wide<typename R::Observation> && !AnyImage<typename R::Observation>,
-                "GE: a role observes rows of a length that the compiler knows");
   BuildFacts::Role role{};
-  role.shape = {R::name,
-                first_agent<S, R>(params),
-                agents_in<R>(params),
-                ActionShape<A>::is_float,
-                ranges_of<A>(params),
-                RowShape<typename R::Observation>::elements,
-                RowShape<role_row<R, kActionMask>>::elements};
+  role.shape = {R::name, first_agent<S, R>(params), agents_in<R>(params), ActionShape<A>::is_float,
+                ranges_of<A>(params)};
   role.action = action_fields<A>(params);
-  role.observation = row_fields<typename R::Observation>(params);
+  role.observation = row_fields<role_row<E, R, kObservation>>(params);
   role.is_choice = is_choice<A>;
-  role.shape.has_mask = RoleTraits<S>::choices || names_mask<R>;
+  if constexpr (has_roles<S>) {
+    using Row = role_row<E, R, kObservation>;
+    static_assert(!Wide<Row> && !AnyImage<Row>,
+                  "GE: a role observes rows of a length that the compiler knows");
+    role.shape.elements = RowShape<Row>::elements;
+    if constexpr (has_role_rows<E, R, kActionMask>)
+      role.shape.mask_elements = RowShape<role_row<E, R, kActionMask>>::elements;
+    role.shape.has_mask = RoleTraits<S>::choices || has_rows<R, kActionMask>;
+  }
   return role;
 }
-template <class S>
-GE_COLD std::vector<BuildFacts::Role> facts_of_roles(const typename S::Params& params) {
+template <class E>
+GE_COLD std::vector<BuildFacts::Role> facts_of_roles(const typename E::Schema::Params& params) {
   std::vector<BuildFacts::Role> all;
-  for_each_type(roles_of<S>{}, [&](auto role) {
-    all.push_back(facts_of_role<S, typename decltype(role)::type>(params));
+  for_each_type(roles_of<typename E::Schema>{}, [&](auto role) {
+    all.push_back(facts_of_role<E, typename decltype(role)::type>(params));
   });
   return all;
 }
@@ -306,13 +296,14 @@ GE_COLD BuildFacts facts_of_build(const std::string& id, const typename E::Schem
   list_columns<false, AllTables<S>>(facts.columns, segments, params);
   facts.parameters = field_infos<typename SettingsOf<S>::type>(true);
   facts.reset_options = field_infos<typename ResetSettingsOf<S>::type>(true);
+  facts.roles = facts_of_roles<E>(params);
+  facts.names_roles = has_roles<S>;
   if constexpr (has_roles<S>) {
-    facts.roles = facts_of_roles<S>(params);
     describe_padded(facts);
-    if constexpr (RoleTraits<S>::masks) facts.rows[kActionMask].emplace();
+    if constexpr (has_masks<E>) facts.rows[kActionMask].emplace();
   } else {
-    facts.action = action_fields<typename S::Action>(params);
-    facts.pictures = AnyImage<typename E::Observation>;
+    facts.action = facts.roles.front().action;
+    facts.pictures = has_pictures<E>;
   }
   for_each_row_type<E>([&](auto output, auto row) {
     facts.rows[output] = row_fields<typename decltype(row)::type>(params);
@@ -332,7 +323,9 @@ class Plan : public PlanFacts {
   using Settings = typename SettingsOf<S>::type;
   GE_COLD Plan(const std::string& id, const Config& config, const Settings& settings,
                const Params& params, int tier)
-      : PlanFacts(id, config, tier, agents_with<S>(params)), settings_(settings), params_(params) {
+      : PlanFacts(id, config, tier, agents_with<S>(params), has_roles<S>),
+        settings_(settings),
+        params_(params) {
     // In this order: shapes need the format, the JSON needs all that is above it. Assets are made
     // before anything is allocated, since their bytes count when it is asked whether worlds fit.
     check_config(has_long_rows(), E::card.max_episode_steps);
@@ -340,11 +333,7 @@ class Plan : public PlanFacts {
     hash_layout();
     set_shapes();
     shelf_ = make_assets<S>(id_, config_.data_files, settings_, params_, assets_);
-    if constexpr (has_roles<S>)
-      list_role_ranges();
-    else
-      ranges_ = ranges_of<typename S::Action>(params_);
-    choose_actions(acts_in_floats<S>());
+    choose_actions(RoleTraits<S>::floats);
     // Names are for dictionaries of agents, which nobody makes of millions.
     std::vector<std::string> names;
     for (int agent = 0; agents_ <= kMostNamed && agent < agents_; ++agent)
@@ -398,23 +387,35 @@ class Plan : public PlanFacts {
     else
       add_output(which, type_of<typename RowShape<Row>::Element>(), {RowShape<Row>::elements});
   }
+  template <Output kOutput, class List>
+  struct CommonElement;
+  template <Output kOutput, class First, class... Rest>
+  struct CommonElement<kOutput, Types<First, Rest...>> {
+    using type = typename ElementOf<role_row<E, First, kOutput>>::type;
+    static_assert((std::is_same_v<type, typename ElementOf<role_row<E, Rest, kOutput>>::type> &&
+                   ...),
+                  "GE: the rows of all roles have one element type");
+  };
+  template <Output kOutput, class List>
+  using ElementOfRoles = typename CommonElement<kOutput, List>::type;
+
+  /// Whether some role's observation is a wide row or a picture.
   static constexpr bool has_long_rows() {
-    if constexpr (has_roles<S>)
-      return false;
-    else
-      return Wide<typename E::Observation> || AnyImage<typename E::Observation>;
+    return []<class... Rs>(Types<Rs...>) {
+      return ((Wide<role_row<E, Rs, kObservation>> || AnyImage<role_row<E, Rs, kObservation>>) ||
+              ...);
+    }(roles_of<S>{});
   }
   GE_COLD void set_shapes() {
+    for (const BuildFacts::Role& role : facts_of_roles<E>(params_)) roles_.push_back(role.shape);
+    list_ranges();
     if constexpr (has_roles<S>) {
       set_role_shapes();
     } else {
       using Observation = typename E::Observation;
-      static_assert(
-          is_transient<typename S::Action>(),
-          "GE: an action is of one step: say static constexpr bool transient = true in it");
       choose_format(own_format<Observation>(), formats<Observation>());
     }
-    add_agent_outputs(has_roles<S> || lone_agent_of<S>::capacity > 1);
+    add_agent_outputs(has_roles<S> || !has_one_agent<S>);
     if constexpr (kHooks<E>.objective.given) add_output(kObjective, Type::float32, {});
     for_each_row_type<E>(
         [&](auto output, auto row) { row_output<typename decltype(row)::type>(output); });
@@ -425,14 +426,13 @@ class Plan : public PlanFacts {
                     "GE: the parts of a reward are floats");
   }
   GE_COLD void set_role_shapes() {
-    using Element = typename RoleRows<S, kObservation>::Element;
-    for (const BuildFacts::Role& role : facts_of_roles<S>(params_)) roles_.push_back(role.shape);
+    using Element = ElementOfRoles<kObservation, roles_of<S>>;
     const Elements own = std::is_same_v<Element, float> ? Elements::float32 : Elements::uint8;
     choose_format(own, {own});
     add_role_output(kObservation, type_of<Element>(), &RoleShape::elements);
     add_role_output(kFinalObservation, type_of<Element>(), &RoleShape::elements);
-    if constexpr (RoleTraits<S>::masks) {
-      static_assert(std::is_same_v<typename RoleRows<S, kActionMask>::Element, uint8_t>,
+    if constexpr (has_masks<E>) {
+      static_assert(std::is_same_v<ElementOfRoles<kActionMask, roles_of<S>>, uint8_t>,
                     "GE: an action mask is of uint8_t");
       add_role_output(kActionMask, Type::uint8, &RoleShape::mask_elements);
     }

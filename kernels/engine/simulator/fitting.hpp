@@ -15,13 +15,6 @@ struct WorldBytes {
   int64_t record = 0, scratch = 0, observation = 0;
   int64_t all() const { return record + scratch + observation; }
 };
-template <class E>
-GE_COLD int64_t observations_of_world(const Shared<typename E::Schema>& shared) {
-  if constexpr (has_roles<typename E::Schema>)
-    return role_observation_bytes(shared);
-  else
-    return observation_bytes<typename E::Observation>(shared) * agents_of(shared);
-}
 /// Needs no simulator: it is asked of settings that were refused, too (world_needs).
 template <class E>
 GE_COLD WorldBytes world_bytes(const typename E::Schema::Params& params, const Config& config,
@@ -33,7 +26,7 @@ GE_COLD WorldBytes world_bytes(const typename E::Schema::Params& params, const C
   shared.format = format;
   shared.role_form = config.roles;
   return {block_bytes<Tables, kBlock<S>>(params) / kBlock<S>, scratch_bytes<Tables>(params),
-          observations_of_world<E>(shared) * (config.autoreset == Autoreset::same_step ? 2 : 1)};
+          observation_bytes<E>(shared) * (config.autoreset == Autoreset::same_step ? 2 : 1)};
 }
 
 /// What one world of other settings would need.

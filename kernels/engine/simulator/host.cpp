@@ -70,15 +70,16 @@ void judge(const Legal& legal, const From* values, int64_t count, To* to, const 
   }
 }
 
-/// f(role, at, agents, first) for each run of agents of a role whose actions lie side by side in a
-/// caller's array: `at` is the first one's element, `first` how many of the role come before it.
+/// f(role, at, agents, first) for each run of agents of a role whose actions lie side by side in
+/// the caller's array, `at` being the first one's element and `first` its number among the role's.
 template <class F>
 void for_each_run(const Simulator& simulator, const F& f) {
   const int64_t worlds = simulator.worlds();
   const int64_t most = int64_t(simulator.action_ranges().size()) / 2;
   int64_t at = 0;
   for (const RoleShape& role : simulator.roles()) {
-    if (simulator.config().roles == RoleForm::split) {
+    if (role.count == 0) continue;
+    if (simulator.config().roles == RoleForm::split || simulator.roles().size() == 1) {
       f(role, at, worlds * role.count, 0);
       at += worlds * role.count * role.words();
       continue;
@@ -100,16 +101,16 @@ bool share_a_space(const Simulator& simulator) {
                      [](const RoleShape& role) { return role.words() == 1 && !role.is_float; });
 }
 
-/// Of roles: each action is judged by what its role may do, or where all share a space, by that.
+/// Checks each role's actions against its own range, or against the range that all roles share.
 template <class To, class From>
-void judge_roles(const Simulator& simulator, const From* values, To* to) {
-  const bool shared = share_a_space(simulator);
+void judge_all(const Simulator& simulator, const From* values, To* to) {
+  const bool shared = share_a_space(simulator), has_one = simulator.roles().size() == 1;
   for_each_run(simulator, [&](const RoleShape& role, int64_t at, int64_t agents, int64_t first) {
     const Legal legal{shared ? simulator.action_ranges() : role.ranges, role.is_float};
     const auto who = [&](int64_t row) {
       const int64_t agent = first + row;
-      return "world " + std::to_string(agent / role.count) + ", " + role.name + "_" +
-             std::to_string(agent % role.count);
+      return "world " + std::to_string(agent / role.count) + ", " +
+             (has_one ? "agent " : role.name + "_") + std::to_string(agent % role.count);
     };
     const int64_t count = agents * role.words();
     if constexpr (std::is_same_v<From, int32_t>)
@@ -119,17 +120,6 @@ void judge_roles(const Simulator& simulator, const From* values, To* to) {
       }
     judge(legal, values + at, count, to == nullptr ? to : to + at, who);
   });
-}
-
-template <class To, class From>
-void judge_all(const Simulator& simulator, const From* values, int64_t count, To* to) {
-  if (!simulator.roles().empty()) return judge_roles(simulator, values, to);
-  const int agents = simulator.agents();
-  judge(Legal{simulator.action_ranges(), simulator.action_is_float()}, values, count, to,
-        [&](int64_t row) {
-          return "world " + std::to_string(row / agents) + ", agent " +
-                 std::to_string(row % agents);
-        });
 }
 
 }  // namespace
@@ -157,7 +147,7 @@ const void* own_actions(const Simulator& simulator, const Actions& actions,
     constexpr bool own = std::is_same_v<From, To>;
     // Kept by the simulator from step to step: only the first step allocates.
     if (!own) room.resize(size_t(count) * sizeof(To));
-    judge_all(simulator, static_cast<const From*>(actions.data), count,
+    judge_all(simulator, static_cast<const From*>(actions.data),
               reinterpret_cast<To*>(room.data()));
     return own ? actions.data : static_cast<const void*>(room.data());
   };

@@ -13,8 +13,11 @@ namespace ge {
 BuildFacts::BuildFacts(const std::string& name, const Card& build_card)
     : id(name), card(build_card) {}
 BuildFacts::~BuildFacts() = default;
-PlanFacts::PlanFacts(const std::string& id, const Config& config, int tier, int agents)
-    : id_(id), config_(config), tier_(tier), agents_(agents) {}
+PlanFacts::PlanFacts(const std::string& id, const Config& config, int tier, int agents,
+                     bool names_roles)
+    : id_(id), config_(config), tier_(tier), agents_(agents), names_roles_(names_roles) {
+  if (!names_roles_) config_.roles = RoleForm::padded;  // both forms are one
+}
 PlanFacts::PlanFacts(const PlanFacts&) = default;
 PlanFacts::PlanFacts(PlanFacts&&) noexcept = default;
 PlanFacts::~PlanFacts() = default;
@@ -163,16 +166,15 @@ std::string describe_build(const BuildFacts& facts) {
          ", \"scene\": " + flag(facts.scene || is_grid) +
          (card.render_fps > 0 ? ", \"render_fps\": " + std::to_string(card.render_fps) : "") +
          (facts.pictures ? ", \"pictures\": true" : "") +
-         (facts.roles.empty() ? "" : roles_json(facts.roles)) +
+         (facts.names_roles ? roles_json(facts.roles) : "") +
          ", \"action_mask\": " + flag(facts.rows[kActionMask].has_value()) +
          ", \"columns\": " + columns_json(facts.columns);
 }
 
 // ---- a plan
 
-std::string usual_agent_name(int agent) {
-  std::string name = "player_";
-  return name += std::to_string(agent);
+std::string usual_agent_name(const char* role, int agent) {
+  return std::string(role) + "_" + std::to_string(agent);
 }
 
 void PlanFacts::check_config(bool wide, int card_steps) {
@@ -224,7 +226,7 @@ void PlanFacts::choose_actions(bool is_float) {
   const auto refuse = [&](const std::string& why) {
     throw Error(Fault::value, "actions='flat' makes one category of several: " + why);
   };
-  if (!roles_.empty()) refuse("the roles of " + id_ + " have actions of their own");
+  if (names_roles_) refuse("the roles of " + id_ + " have actions of their own");
   if (is_float) refuse("an action of " + id_ + " is of numbers");
   if (ranges_.size() == 2) refuse("an action of " + id_ + " is one already");
   if (outputs_[kActionMask].exists) refuse("the action mask of " + id_ + " is of each by itself");
@@ -235,7 +237,7 @@ void PlanFacts::choose_actions(bool is_float) {
     if (count > 0x7fffffff) refuse("those of " + id_ + " make 2^31 or more");
   }
   flat_actions_ = int32_t(count);
-  ranges_ = {0.0, double(count - 1)};
+  ranges_ = roles_.front().ranges = {0.0, double(count - 1)};
 }
 
 Elements PlanFacts::format_of(Output which, Elements own) const {
@@ -282,9 +284,13 @@ void PlanFacts::add_role_output(Output which, Type type, int64_t RoleShape::* el
   shape.row = {all};
   shape.bytes = all * bytes_of(type);
 }
-/// As many words as the action with the most has, each from 0 to the most that any has there: what
-/// is refused is judged by the roles' own.
-void PlanFacts::list_role_ranges() {
+/// As many words as the action with the most has, each from 0, or the least, to the most that any
+/// role has there: values are refused by the roles' own ranges.
+void PlanFacts::list_ranges() {
+  if (roles_.size() == 1) {
+    ranges_ = roles_.front().ranges;
+    return;
+  }
   for (const RoleShape& role : roles_) {
     ranges_.resize(std::max(ranges_.size(), role.ranges.size()));
     for (size_t k = 0; k < role.ranges.size(); ++k)
@@ -391,7 +397,7 @@ void PlanFacts::write_instance(BuildFacts build, const void* values,
       ", \"agents_per_world\": " + std::to_string(agents_) + ", \"agent_names\": [" + agents + "]" +
       ", \"autoreset_mode\": " + json(std::string(name_of(config_.autoreset))) +
       ", \"time_limit\": " + std::to_string(max_steps_) +
-      (roles_.empty() ? "" : ", \"role_form\": " + json(std::string(name_of(config_.roles)))) +
+      (names_roles_ ? ", \"role_form\": " + json(std::string(name_of(config_.roles))) : "") +
       ", \"packed\": " + flag(format_ == Elements::bits) +
       ", \"record_bytes\": " + std::to_string(record_bytes) + ", \"layout\": " + json(layout_) +
       (shelf_ == nullptr ? "" : ", \"assets\": " + json(shelf_->hash())) +

@@ -62,18 +62,19 @@ struct BuildFacts {
     std::vector<FieldInfo> action, observation;
     bool is_choice;
   };
-  std::vector<Role> roles;
+  std::vector<Role> roles;   // at least one
+  bool names_roles = false;  // the schema lists them; else the one role is that of all agents
   bool pictures = false, turns = false, text = false, scene = false;
 };
-/// Where there are roles: what stands for the action and the observation of all of them, padded.
+/// Where roles have names: what stands for the action and the observation of all of them, padded.
 void describe_padded(BuildFacts& facts);
 /// The part of the JSON that is known without a simulator.
 std::string describe_build(const BuildFacts& facts);
 
 /// Beyond so many the agents of a world have numbers only.
 inline constexpr int kMostNamed = 1 << 20;
-/// player_0, player_1, ...
-std::string usual_agent_name(int agent);
+/// The name of a role's agent where the environment says nothing: player_0, player_1, ...
+std::string usual_agent_name(const char* role, int agent);
 
 /// A row whose length the parameters decide: what it is, and what there is room for.
 struct WideShape {
@@ -83,7 +84,7 @@ struct WideShape {
 
 /// Everything about one simulator that no machine changes, less its parameters.
 struct PlanFacts {
-  PlanFacts(const std::string& id, const Config& config, int tier, int agents);
+  PlanFacts(const std::string& id, const Config& config, int tier, int agents, bool names_roles);
   PlanFacts(const PlanFacts&);
   PlanFacts(PlanFacts&&) noexcept;
   ~PlanFacts();
@@ -94,9 +95,10 @@ struct PlanFacts {
   int64_t max_steps_ = 0;
   std::vector<Column> columns_;
   std::vector<Segment> segments_;
-  std::vector<RoleShape> roles_;
-  std::vector<double> ranges_;  // of a caller's action; of roles, of one as long as the longest
-  int32_t flat_actions_ = 0;    // how many there are where one number says all categories; else 0
+  bool names_roles_;              // the schema lists roles; else roles_ is the one of all agents
+  std::vector<RoleShape> roles_;  // at least one
+  std::vector<double> ranges_;    // of a caller's action; padded, as long as the longest role's
+  int32_t flat_actions_ = 0;      // how many there are where one number says all categories; else 0
   // layout_: hash of the columns; instance_: JSON that answers whatever Python asks, written once.
   std::string layout_, instance_;
   OutputShape outputs_[kOutputCount];
@@ -120,7 +122,8 @@ struct PlanFacts {
   void add_output(Output which, Type type, std::vector<int64_t> row);
   /// Rows of roles, as long as `elements` of each says.
   void add_role_output(Output which, Type type, int64_t RoleShape::* elements);
-  void list_role_ranges();
+  /// What a caller's action may be, once the roles are known.
+  void list_ranges();
   void add_image_outputs(const ImageForm& form, bool into_final);
   void add_wide_output(Output which, Elements own, const WideShape& row);
   /// What the life cycle tells of each agent.

@@ -3,10 +3,10 @@
 
 namespace ge {
 
-const RoleShape* Simulator::role_of(int64_t agent) const {
+const RoleShape& Simulator::role_of(int64_t agent) const {
   for (const RoleShape& role : roles())
-    if (agent >= role.first && agent < role.first + role.count) return &role;
-  return nullptr;
+    if (agent < role.first + role.count) return role;
+  throw Error(Fault::value, "no role has agent " + std::to_string(agent));
 }
 bool Simulator::actions_are_mixed() const {
   bool floats = false, categories = false;
@@ -14,7 +14,7 @@ bool Simulator::actions_are_mixed() const {
   return floats && categories;
 }
 int64_t Simulator::action_count() const {
-  if (config().roles == RoleForm::padded || roles().empty())
+  if (config().roles == RoleForm::padded)
     return worlds() * agents() * int64_t(action_ranges().size()) / 2;
   int64_t words = 0;
   for (const RoleShape& role : roles()) words += worlds() * role.count * role.words();

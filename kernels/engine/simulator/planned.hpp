@@ -85,7 +85,7 @@ class PlannedSimulator : public Machine {
   static constexpr int B = kBlock<S>;
 
   GE_COLD explicit PlannedSimulator(Plan<E>&& plan)
-      : Machine(acts_in_floats<S>(),
+      : Machine(RoleTraits<S>::floats,
                 {ge::record_bytes<Tables>(plan.params_), ge::block_bytes<Tables, B>(plan.params_),
                  B, kOffset<Tables, EpisodeTable, Identity>}),
         plan_(std::move(plan)) {

@@ -326,7 +326,7 @@ class GoldenActions {
         per_world_(simulator.agents() * words_),
         is_float_(simulator.action_is_float()),
         drawn_(size_t(simulator.worlds() * per_world_)) {
-    if (simulator.config().roles != RoleForm::padded && !simulator.roles().empty())
+    if (simulator.config().roles != RoleForm::padded)
       throw Error(Fault::value, "golden runs have the rows of roles padded");
   }
 
@@ -340,14 +340,13 @@ class GoldenActions {
       const uint32_t identity = uint32_t(simulator_.config().first_world + world);
       const Draw d = draw(uint32_t(seed), uint32_t(seed >> 32), identity, 0, uint32_t(step), stream,
                           uint32_t(k), 0);
-      const RoleShape* const role = simulator_.role_of(k / words_);
-      const auto& ranges = role == nullptr ? simulator_.action_ranges() : role->ranges;
+      const RoleShape& role = simulator_.role_of(k / words_);
+      const auto& ranges = role.ranges;
       const size_t word = size_t(k % words_);
       if (2 * word >= ranges.size()) continue;  // behind the action of its role
       const double low = ranges[2 * word], high = ranges[2 * word + 1];
-      drawn_[at] = (role == nullptr ? is_float_ : role->is_float)
-                       ? __builtin_bit_cast(uint32_t, number(d, low, high))
-                       : uint32_t(category(d, low, high));
+      drawn_[at] = role.is_float ? __builtin_bit_cast(uint32_t, number(d, low, high))
+                                 : uint32_t(category(d, low, high));
     }
     return drawn_.data();
   }

@@ -28,8 +28,8 @@ struct OutputShape {
   bool split = false;        // `row` is all of it: role after role, rows of their own lengths
 };
 
-/// A kind of agents, where an environment has several: which of a world's agents they are, what
-/// they do, and how long their rows are.
+/// A kind of agents: which of a world's agents they are, what they do, and how long their rows are.
+/// An environment that names no roles has one, `player`.
 struct RoleShape {
   std::string name;
   int first = 0, count = 0;
@@ -163,10 +163,10 @@ class GE_API Simulator {
   /// Low and high of each element of one action.
   virtual const std::vector<double>& action_ranges() const = 0;
   virtual bool action_is_float() const = 0;
-  /// Kinds of agents in the order in which they are counted; none where all are of one kind.
+  /// Kinds of agents in the order in which agents are numbered; at least one.
   virtual const std::vector<RoleShape>& roles() const = 0;
-  /// That of an agent of a world; null where there are none.
-  const RoleShape* role_of(int64_t agent) const;
+  /// The role of an agent of a world.
+  const RoleShape& role_of(int64_t agent) const;
   /// Whether some roles act in floats and some in categories.
   bool actions_are_mixed() const;
   /// Words of all actions of a step, as a caller gives them.

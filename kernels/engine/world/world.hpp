@@ -182,15 +182,22 @@ GE_FN bool has_choice(const Shared<S>& shared, Ends ends) {
 
 /// Agents of each world.
 template <class S>
-GE_FN int agents_with(const typename S::Params& params) {
-  if constexpr (has_roles<S>)
-    return detail::agents_in_all(params, roles_of<S>{});
-  else
-    return int(rows_of<typename S::Agent>(params));
-}
-template <class S>
 GE_FN int agents_of(const Shared<S>& shared) {
   return agents_with<S>(shared.params);
+}
+/// The number of an agent of role R among those of the batch.
+template <class R, class S>
+GE_FN int64_t agent_index(const Shared<S>& shared, int world, int row) {
+  if constexpr (has_one_agent<S>)
+    return world;  // worlds lie side by side, and the compiler sees it: one vector store
+  else
+    return int64_t{world} * agents_of(shared) + first_agent<S, R>(shared.params) + row;
+}
+/// Whether each role's rows lie by themselves, one after the other. With one role they do in either
+/// form, which the compiler then knows.
+template <class S>
+GE_FN bool is_split(const Shared<S>& shared) {
+  return has_one_role<S> || shared.role_form == RoleForm::split;
 }
 
 /// Keeps the smallest row that was counted.
@@ -347,7 +354,7 @@ class World {
   /// that a system runs on. Of a role's agent say its table: count_illegal<Governors>(row).
   template <class T>
   GE_FN void count_illegal(int row) const {
-    count_illegal(detail::agents_before_table<T>(params(), roles_of<S>{}) + row);
+    count_illegal(first_agent<S, role_with_table<S, T>>(params()) + row);
   }
   GE_FN void count_illegal(int agent) const {
     Counters* const counters = cells_.shared->counters;
