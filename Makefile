@@ -35,10 +35,11 @@ test: ## every test that is not slow
 quick: setup ## lint, and the tests nearest to what changed, in two minutes
 	@$(PYTHON) scripts/quick.py
 
-fmt: setup ## lay out C++ and Python
+fmt: setup ## lay out C++, Python and pages
 	$(VENV)/clang-format -i $(CPP_FILES)
 	$(VENV)/ruff check --quiet --fix-only .
 	$(VENV)/ruff format --quiet .
+	$(PYTHON) scripts/wrap_pages.py
 
 layout: setup ## clang-format and ruff: what pre-commit calls
 	$(VENV)/clang-format --dry-run -Werror $(CPP_FILES)

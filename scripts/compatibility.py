@@ -30,6 +30,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+import wrap_pages
 from gymnasium.wrappers import vector as wrappers
 
 import gpu_envs
@@ -585,7 +586,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             parser.error(gpu_envs.errors.unknown("environment", name, known))
     rows = [row for row in CHECKS if row.library in (chosen.library or LIBRARIES)]
     words = sys.argv[1:] if arguments is None else arguments
-    text = page(names, rows, " ".join(["scripts/compatibility.py", *words]))
+    text = wrap_pages.wrapped(page(names, rows, " ".join(["scripts/compatibility.py", *words])))
     if chosen.out is None:
         print(text)
     else:

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import wrap_pages
+
 from gpu_envs.known import fields
 from gpu_envs.train import settings
 
@@ -212,7 +214,7 @@ def text(tasks: Sequence[Task]) -> str:
     lines = [_INTRODUCTION, *_summary(tasks)]
     for task in tasks:
         lines += ["", f"## {task.data['id']}: {task.data['who']}", "", *_section(task)]
-    return "\n".join(lines) + "\n"
+    return wrap_pages.wrapped("\n".join(lines))
 
 
 def _summary(tasks: Sequence[Task]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import package_rooms
 import rooms
+import wrap_pages
 from sources import File, Tree, functions_of, read_tree
 
 from gpu_envs.building import rules
@@ -170,6 +171,18 @@ def columns(tree: Tree) -> Iterator[Problem]:
             if len(line) > MAX_COLUMNS:
                 message = f"{len(line)} columns (at most {MAX_COLUMNS})"
                 yield Problem(file.path, number, "columns", message)
+
+
+def pages(tree: Tree) -> Iterator[Problem]:
+    """Pages are wrapped."""
+    for page in wrap_pages.pages_of(tree.root):
+        lines = page.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(wrap_pages.wrapped("\n".join(lines)).splitlines()):
+            if number >= len(lines) or lines[number] != line:
+                path = page.relative_to(tree.root).as_posix()
+                message = "not wrapped at 100 columns: `make fmt` does it"
+                yield Problem(path, number + 1, "wrapped", message)
+                break
 
 
 def include_direction(tree: Tree) -> Iterator[Problem]:
@@ -379,6 +392,7 @@ RULES: list[Callable[[Tree], Iterator[Problem]]] = [
     file_sizes,
     function_sizes,
     columns,
+    pages,
     include_direction,
     rooms_known,
     package_imports,

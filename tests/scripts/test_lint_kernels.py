@@ -60,6 +60,8 @@ FAULTS = [
     ("columns", "tests/kernels/f_test.cpp", f"int x;\n// {'x' * 98}\n"),
     ("columns", "tests/kernels/f.hpp", f"int {'x' * 96};\n"),
     ("columns", "tests/oracles/f.c", f"int {'x' * 96};\n"),
+    ("wrapped", "docs/page.md", f"# Page\n\n{'word ' * 30}\n"),
+    ("wrapped", "docs/page.md", "short\nlines\n"),
     ("include-direction", "kernels/physics/f.hpp", '#include "render/camera.hpp"\n'),
     ("include-direction", "kernels/envs/other.hpp", '#include "envs/pole.hpp"\n'),
     ("include-direction", "kernels/envs/other.hpp", '#include "../engine/world.hpp"\n'),
