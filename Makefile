@@ -14,8 +14,8 @@ BUILD := $(or $(GPU_ENVS_BUILD_DIR),build)
 CMAKE = cd kernels && ../$(VENV)/cmake -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(VENV)/ninja -DGE_PYTHON=$(CURDIR)/$(PYTHON)
 
 # A check that has passed with the same inputs is skipped; `make ANEW=--anew` runs it.
-PROVEN = $(PYTHON) scripts/proofs.py $(ANEW)
-INPUTS = $(PYTHON) scripts/package_inputs.py
+PROVEN = $(PYTHON) scripts/checks/proofs.py $(ANEW)
+INPUTS = $(PYTHON) scripts/checks/package_inputs.py
 LISTED = $(BUILD)/package_inputs_$@.txt
 
 .PHONY: help setup build test quick layout lint fmt gate check check-all asan tsan asan-all blocks-all tidy cuda spills wheel release bench docs gpu-check dry-run
@@ -33,13 +33,13 @@ test: ## every test that is not slow
 	scripts/test
 
 quick: setup ## lint, and the tests nearest to what changed, in two minutes
-	@$(PYTHON) scripts/quick.py
+	@$(PYTHON) scripts/checks/quick.py
 
 fmt: setup ## lay out C++, Python and pages
 	$(VENV)/clang-format -i $(CPP_FILES)
 	$(VENV)/ruff check --quiet --fix-only .
 	$(VENV)/ruff format --quiet .
-	$(PYTHON) scripts/wrap_pages.py
+	$(PYTHON) scripts/house/wrap_pages.py
 
 layout: setup ## clang-format and ruff: what pre-commit calls
 	$(VENV)/clang-format --dry-run -Werror $(CPP_FILES)
@@ -48,7 +48,7 @@ layout: setup ## clang-format and ruff: what pre-commit calls
 
 lint: layout ## layout, mypy and our own rules
 	$(VENV)/mypy
-	$(PYTHON) scripts/lint_kernels.py
+	$(PYTHON) scripts/house/lint_kernels.py
 
 check: $(CHECKS) ## what .ci/run calls beside the tests
 
@@ -63,17 +63,17 @@ asan tsan: export CXXFLAGS += -Werror
 asan tsan: setup ## native tests under sanitizers: asan (address, undefined), tsan (threads)
 	$(CMAKE) --preset $@
 	$(VENV)/cmake --build build/$@ --parallel $(JOBS) --target tests
-	$(PYTHON) scripts/native_tests.py --build build/$@ $(ANEW)
+	$(PYTHON) scripts/checks/native_tests.py --build build/$@ $(ANEW)
 
 asan-all: setup # the same with every environment
 	$(CMAKE) --preset asan -B ../build/asan-all -DGE_SANITIZED_ENVS=all
 	$(VENV)/cmake --build build/asan-all --parallel $(JOBS) --target tests
-	$(PYTHON) scripts/native_tests.py --build build/asan-all $(ANEW)
+	$(PYTHON) scripts/checks/native_tests.py --build build/asan-all $(ANEW)
 
 blocks-all: setup # both block sizes with every environment
 	$(CMAKE) --preset dev -B ../build/blocks-all -DGE_BLOCKS_OF_ALL=ON -DGE_TEST_FILTER=_blocks
 	$(VENV)/cmake --build build/blocks-all --parallel $(JOBS) --target tests
-	$(PYTHON) scripts/native_tests.py --build build/blocks-all $(ANEW)
+	$(PYTHON) scripts/checks/native_tests.py --build build/blocks-all $(ANEW)
 
 tidy: setup ## clang-tidy over the CPU build (slow, not part of check)
 	$(CMAKE) --preset dev
@@ -86,20 +86,20 @@ cuda: setup ## compile for CUDA, with NVIDIA's compiler wheels where there is no
 	@$(MAKE) --silent spills ANEW=$(ANEW)
 	$(INPUTS) cuda >$(LISTED)
 	$(PROVEN) occupancy --reads $(BUILD)/cuda/*.ptxas.txt benchmarks/instructions.json $(LISTED) \
-	  -- $(PYTHON) scripts/occupancy.py
+	  -- $(PYTHON) scripts/gpu/occupancy.py
 
 spills:
 	$(PROVEN) spills --reads $(BUILD)/cuda/*.ptxas.txt $$(find kernels/envs -name '*.measures.json' | sort) \
-	  $$(command -v cu++filt c++filt) -- $(PYTHON) scripts/check_spills.py $(BUILD)/cuda
+	  $$(command -v cu++filt c++filt) -- $(PYTHON) scripts/gpu/check_spills.py $(BUILD)/cuda
 
 # The list is made again at the end: what was edited meanwhile is not proven.
 wheel: build ## build a wheel, install it in an empty environment and play
 	$(INPUTS) >$(LISTED)
-	$(PROVEN) wheel --reads $(LISTED) -- bash -c 'scripts/check_wheel && $(INPUTS) | cmp - $(LISTED)'
+	$(PROVEN) wheel --reads $(LISTED) -- bash -c 'scripts/release/check_wheel && $(INPUTS) | cmp - $(LISTED)'
 
 release: build ## build the release wheel, measure it, and run the golden hashes of what is in it
 	$(INPUTS) >$(LISTED)
-	$(PROVEN) release --reads $(LISTED) -- bash -c 'scripts/check_release && $(INPUTS) | cmp - $(LISTED)'
+	$(PROVEN) release --reads $(LISTED) -- bash -c 'scripts/release/check_release && $(INPUTS) | cmp - $(LISTED)'
 
 bench: setup ## all measurements and bars of CartPole on this machine, into benchmarks/results
 	$(PYTHON) scripts/benchmark.py CartPole --full --bars --out benchmarks/results
@@ -108,7 +108,7 @@ docs: setup ## the list of environments with their parameters
 	$(PYTHON) -m gpu_envs list
 
 gpu-check: ## everything that needs a GPU, in one command
-	scripts/gpu_check.sh --out benchmarks/results/gpu
+	scripts/gpu/check.sh --out benchmarks/results/gpu
 
 # The modules are made first; steps that compile nothing read the sources too.
 DRY_RUN_READS = kernels scripts pyproject.toml tests/golden tests/conftest.py tests/gpu_envs/conftest.py \
@@ -116,4 +116,4 @@ DRY_RUN_READS = kernels scripts pyproject.toml tests/golden tests/conftest.py te
 
 dry-run: build ## the steps of gpu-check, tried on the CPU
 	@$(INPUTS) --built >$(LISTED)
-	@$(PROVEN) dry-run --reads $(LISTED) $(DRY_RUN_READS) -- $(PYTHON) scripts/check_dry_run.py
+	@$(PROVEN) dry-run --reads $(LISTED) $(DRY_RUN_READS) -- $(PYTHON) scripts/gpu/check_dry_run.py

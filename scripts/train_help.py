@@ -10,9 +10,11 @@ It needs the standard library alone.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
-import gpu_package  # noqa: F401  # finds the package where Gymnasium is missing
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the tree this script belongs to
 
+import scripts.gpu  # noqa: F401 - before the package: finds it where Gymnasium is missing
 from gpu_envs.terminal import broken_pipes
 from gpu_envs.train import command
 

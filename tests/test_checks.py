@@ -59,8 +59,8 @@ OTHERS = {
         {
             **dict.fromkeys(["12", "13", "14"], "of triangles: boxes and round shapes are drawn"),
             "15": "of scenes made of triangles, which come and go while others are drawn",
-            "16": "needs a GPU: scripts/gpu_check.sh captures every environment's steps",
-            "18": "needs a GPU: the forms of obstacles_easy.measures.json, by scripts/gpu_check.sh",
+            "16": "needs a GPU: scripts/gpu/check.sh captures every environment's steps",
+            "18": "needs a GPU: the forms of obstacles_easy.measures.json, by scripts/gpu/check.sh",
             "19": "needs a GPU, and the peer that is compared with",
         },
     ),

@@ -62,7 +62,7 @@ def test_learning_names_every_environment() -> None:
 
 
 def test_compatibility_has_a_column_of_every_environment_and_every_check() -> None:
-    import compatibility
+    from scripts.checks import compatibility
 
     text = text_of("docs/compatibility.md")
     head = next(line for line in text.splitlines() if line.startswith("| library |"))
@@ -220,7 +220,7 @@ def check_command(command: str) -> None:
             assert not missing, command
         return
     assert (ROOT / program).is_file(), command
-    source = script_text(program if "--table" not in options else "scripts/learning.py")
+    source = script_text(program if "--table" not in options else "scripts/studies/learning.py")
     assert all(f'"{option}' in source or option in source for option in options - {"--table"})
 
 

@@ -1,6 +1,6 @@
 """The one loop: measures the cases of a plan, section by section, and shows what was found.
 
-`run` is the whole of it, for `python -m gpu_envs bench`; scripts/gpu_check.sh takes parts.
+`run` is the whole of it, for `python -m gpu_envs bench`; scripts/gpu/check.sh takes parts.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Memory, streams, graphs and timing of one machine: torch on a GPU, NumPy on the CPU.
 
-Nothing here needs Gymnasium: scripts/gpu_check.sh measures on machines without it.
+Nothing here needs Gymnasium: scripts/gpu/check.sh measures on machines without it.
 """
 
 from __future__ import annotations

@@ -345,7 +345,7 @@ def place(record: Record, to: Path, *, report: bool = False) -> None:
     """Copy an object to where a linker looks for it.
 
     A copy, since times are a file's own: Ninja asks for what is newer than its headers. What ptxas
-    said lies beside it, for scripts/check_spills.py.
+    said lies beside it, for scripts/gpu/check_spills.py.
     """
     to.parent.mkdir(parents=True, exist_ok=True)
     said = to.with_suffix(".ptxas.txt")

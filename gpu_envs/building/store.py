@@ -3,7 +3,7 @@
     made/<key>.json      of one question: the object's hash, bytes, what the compiler said
     objects/<hash>.o     an object, named by its content
     made/<key>.headers   the lists of headers that one command read, the last few times
-    tools/, proofs/      what compilers are (`compilers`), and what has passed (scripts/proofs.py)
+    tools/, proofs/      compilers (`compilers`), and what has passed (scripts/checks/proofs.py)
 
 An object is read and held to its hash whenever somebody asks for it. Files are put in place by one
 rename, objects before what names them: a builder that is killed leaves nothing that counts. Any

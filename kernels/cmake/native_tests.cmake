@@ -6,7 +6,7 @@
 #   x_cuda_test.cpp       build `cuda`: the host's half of CUDA over a runtime that only writes down what it is asked for
 #   x_modules_test.cpp    no environment: the engine as a shared library, which loads real modules
 #   x_engine_test.cpp     the engine alone
-# A source says in lines of its own what its program is a function of, so that scripts/native_tests.py knows when a run
+# A source says in lines of its own what its program is a function of, so that scripts/checks/native_tests.py knows when a run
 # proves nothing new:
 #   // environment: arena herd    linked, beside the one that the source is named after; each: a program for every
 #                                 environment of its build that has recorded hashes

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import golden_cases
 import gymnasium
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ import pytest
 import gpu_envs
 from gpu_envs.known import measures
 from gpu_envs.known.measures import sizes
+from scripts.checks import golden_cases
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -218,7 +218,7 @@ def test_observations_lie_in_their_space(make_vec, name, observation) -> None:
     obs, infos = env.reset(seed=0)
     assert obs in env.observation_space
     space = env.observation_space
-    # Play for long: scripts/soak. Here a few episodes, and all that a row can be made of.
+    # Play for long: scripts/checks/soak. Here a few episodes, and all that a row can be made of.
     for numbers in sampled(env, 1_500 if observation == "flat" else 150):
         obs, *_, infos = env.step(legal(numbers, infos))
         assert obs in space

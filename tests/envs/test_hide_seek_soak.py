@@ -20,7 +20,7 @@ Make = Callable[..., Simulator]
 Array = np.ndarray[Any, Any]
 
 STEPS = 2400
-FEWER_STEPS = 480  # two episodes; the slow tests and scripts/soak play for long
+FEWER_STEPS = 480  # two episodes; the slow tests and scripts/checks/soak play for long
 LOOK = 8  # steps between two looks at the columns
 PRESENT = 1
 BUCKETS = (11, 11, 11, 2, 2)

@@ -19,13 +19,12 @@ ROOT = Path(__file__).resolve().parents[2]
 BARE = [sys.executable, "-I", "-S"]
 REFUSING = f"""
 import runpy, sys
-STANDARD = sys.stdlib_module_names | {{"gpu_envs", "gpu_package"}}
+STANDARD = sys.stdlib_module_names | {{"gpu_envs", "scripts"}}
 class Refuse:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] not in STANDARD:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 sys.meta_path.insert(0, Refuse())
-sys.path.insert(0, {str(ROOT / "scripts")!r})
 runpy.run_path({str(ROOT / "scripts" / "train_help.py")!r}, run_name="__main__")
 """
 

@@ -1,7 +1,7 @@
 // What differs between compilers and machines, as a handful of macros and constants. Together with
 // platform_numbers.hpp (one instruction each), platform_lanes.hpp (what lanes that run at once do
 // to one another) and platform_compress.hpp (vectors) the only file besides the executors that asks
-// which machine or compiler it is compiled for; scripts/lint_kernels.py holds it to that.
+// which machine or compiler it is compiled for; scripts/house/lint_kernels.py holds it to that.
 // Everything above the engine says GE_FN and is compiled for all.
 #pragma once
 

@@ -1,4 +1,4 @@
-// How often a warp of emulated lanes executes each piece of code: for scripts/warp_instructions.py,
+// How often a warp of emulated lanes executes each piece of code: for gpu/warp_instructions.py,
 // which compiles with GE_COUNTED and -fsanitize-coverage=trace-pc. A warp takes each side of a
 // branch as often as its busiest lane does, from one rendezvous to the next.
 //

@@ -2,7 +2,7 @@
 // own, and half of the compile time would be kernels that no measurement has asked for:
 //
 //   its own   one number, which runs unless something else is asked for (own_lanes, below)
-//   tuned     the numbers that tuning_table.hpp names for this phase of a step: scripts/tune.py
+//   tuned     the numbers that tuning_table.hpp names for this phase of a step: scripts/gpu/tune.py
 //             puts them there once a GPU has timed them
 //
 // A build with GE_ALL_LANES has all that are listed, so that they can be timed, and recorded hashes
@@ -43,7 +43,7 @@ struct SharesRows<E, Show<kOutput, F, R>>
     : std::bool_constant<ge::Wide<shown_row<E, kOutput, R>> || AnyImage<shown_row<E, kOutput, R>>> {
 };
 
-/// The batch and the GPU that lanes are chosen for: as many agents as scripts/tune.py times, and
+/// The batch and the GPU that lanes are chosen for: as many agents as scripts/gpu/tune.py times, and
 /// the multiprocessors of an H100 or H200.
 inline constexpr int64_t kUsualAgents = 1 << 20;
 inline constexpr int kUsualProcessors = 132;

@@ -1,4 +1,4 @@
-// From the data file, which scripts/covid_data.py makes of the JSON beside it, and from the
+// From the data file, which covid_data.py makes of the JSON beside it, and from the
 // settings to constants: in double precision, once per simulator, on the host.
 #pragma once
 
@@ -39,7 +39,7 @@ class DataFile {
   size_t at_ = 0;
 };
 
-/// The numbers of the data file that enter the constants, as scripts/covid_data.py wrote them.
+/// The numbers of the data file that enter the constants, as covid_data.py wrote them.
 struct Numbers {
   double death_share, recovery, product_per_head, value_of_life;
   double planner_weight, planner_ends[4];  // health low, high; economy low, high

@@ -1,0 +1,53 @@
+"""Reads the recorded hashes of tests/golden, for scripts that run them outside pytest."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+FOLDER = Path(__file__).resolve().parents[2] / "tests" / "golden"
+
+
+class Case(NamedTuple):
+    """One recorded run."""
+
+    id: str
+    worlds: int
+    options: dict[str, Any]  # of a native simulator
+    steps: int
+    seed: int
+    hashes: tuple[str, str]  # of records and of outputs
+
+
+def read(known: Container[str], folder: Path = FOLDER) -> Iterator[Case]:
+    """Yield each recorded run of a known id."""
+    for file in sorted(folder.glob("*.txt")):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            if not line.startswith("#") and line.partition("|")[0].strip() in known:
+                yield parse(line)
+
+
+def parse(line: str) -> Case:
+    """Read one line."""
+    name, given, mode, worlds, steps, seed, *hashes = [part.strip() for part in line.split("|")]
+    pairs = [] if given == "-" else [pair.split("=") for pair in given.split(",")]
+    parameters = {key: _value(text) for key, text in pairs}
+    # Two of them are options of the simulator beside its parameters.
+    options = {
+        "autoreset_mode": mode,
+        "max_episode_steps": parameters.pop("max_episode_steps", -1),
+        "dtype": parameters.pop("dtype", "own"),
+        "parameters": parameters,
+    }
+    records, outputs = hashes
+    return Case(name, int(worlds), options, int(steps), int(seed), (records, outputs))
+
+
+def _value(text: str) -> bool | int | float | str:
+    if text in ("true", "false"):
+        return text == "true"
+    # A name of a choice, a layout, a resolution.
+    if text[0].isalpha() or " " in text or "x" in text:
+        return text
+    return float(text) if "." in text or "e" in text else int(text)
