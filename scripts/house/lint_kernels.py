@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the tree this sc
 from gpu_envs.building import rules
 from gpu_envs.building.rules import ALLOW, LIBM, NO_LIBM, occurrences
 from gpu_envs.terminal import broken_pipes
-from scripts.house import package_rooms, rooms, wrap_pages
+from scripts.house import package_rooms, plain_words, rooms, wrap_pages
 from scripts.house.sources import File, Tree, functions_of, read_tree
 
 MAX_CPP_FILE, MAX_CPP_FUNCTION = 800, 120
@@ -182,6 +182,20 @@ def pages(tree: Tree) -> Iterator[Problem]:
                 message = "not wrapped at 100 columns: `make fmt` does it"
                 yield Problem(path, number + 1, "wrapped", message)
                 break
+
+
+def plain_words_only(tree: Tree) -> Iterator[Problem]:
+    """No place has more phrases that are foreign to read than its recorded number."""
+    found, most = list(plain_words.search(tree)), plain_words.allowed()
+    for place, count in plain_words.counts(found).items():
+        limit = most.get(place, 0)
+        if count <= limit:
+            continue
+        own = [one for one in found if one.place == place]
+        for one in own[:1] if limit else own:
+            what = f"{count} phrases in {place} (at most {limit})" if limit else one.phrase
+            how = f"`scripts/house/plain_words.py --list '{place}'` names all: mend as many"
+            yield Problem(one.path, one.line, "plain-words", f"{what}; {how}")
 
 
 def include_direction(tree: Tree) -> Iterator[Problem]:
@@ -392,6 +406,7 @@ RULES: list[Callable[[Tree], Iterator[Problem]]] = [
     function_sizes,
     columns,
     pages,
+    plain_words_only,
     include_direction,
     rooms_known,
     package_imports,

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import io
 import re
 import tokenize
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 
-from gpu_envs.building.rules import without_comments
+
+def _load_rules() -> ModuleType:
+    """Load what the builder knows of C++ by its path: the package would ask for Gymnasium."""
+    path = Path(__file__).resolve().parents[2] / "gpu_envs" / "building" / "rules.py"
+    spec = importlib.util.spec_from_file_location("rules_of_the_builder", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+without_comments: Callable[..., str] = _load_rules().without_comments
 
 SKIPPED_FOLDERS = {".git", "build", "dist", "runs", "__pycache__", "node_modules"}
 TEXT = {"", *".md .py .pyi .hpp .cpp .cu .c .cmake .txt .toml .json .sh".split()}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scripts.house import lint_kernels, rooms, sources
+from scripts.house import lint_kernels, plain_words, rooms, sources
 
 CLEAN = {
     "README.md": "`make test` plays kernels/envs/pole.hpp, gpu_envs/CartPole-v0. GPU_ENVS_CPU\n",
@@ -26,6 +26,11 @@ def lint(tmp_path, changes=None):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)
     return lint_kernels.lint(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def no_phrase_is_allowed(monkeypatch):
+    monkeypatch.setattr(plain_words, "allowed", dict)
 
 
 def test_clean_tree_has_no_problem(tmp_path):
@@ -54,6 +59,8 @@ FAULTS = [
         "int f(int a, A<B, C> b, int c, int d, int e, int f, int g, int h, int i) {}",
     ),
     ("parameters", "gpu_envs/f.py", "def f(a, b, c, d, e, f, g, h, i): ...\n"),
+    ("plain-words", "docs/page.md", "Rooms are drawn anew.\n"),
+    ("plain-words", "gpu_envs/a.py", 'error = "it is no number"\n'),
     ("include-direction", "kernels/engine/base/f.hpp", '#include "envs/pole.hpp"\n'),
     ("include-direction", "kernels/physics/f.hpp", '#include "pictures/camera.hpp"\n'),
     ("columns", "tests/kernels/f_test.cpp", f"int x;\n// {'x' * 98}\n"),
