@@ -20,13 +20,14 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # the tree this script belongs to
 
-from scripts.house import rooms
+from scripts.house import plain_words, rooms
+from scripts.house.python_imports import imports, imports_of, python_rooms
+from scripts.house.report import Part, describe_circles, places, table
 from scripts.house.sources import File, Tree, functions_of, read_tree
 
 LONG_FUNCTION, LONG_FILE, RUN = 60, 500, 6  # [lines]
@@ -34,20 +35,6 @@ CPP, PYTHON = (".hpp", ".cpp", ".cu"), (".py", ".pyi")
 TOPS = ("kernels", "gpu_envs", "scripts", "tests")
 PROSE = ("docs/", "changes/", "benchmarks/results/", "CHANGELOG", "LICENSE")
 EXAMPLES = ("tests/", "examples/")  # may name an environment to show or try something
-
-
-@dataclass
-class Part:
-    """What is known about one side of the house."""
-
-    title: str
-    numbers: dict[str, float] = field(default_factory=dict)
-    places: dict[str, list[str]] = field(default_factory=dict)
-
-    def count(self, name: str, places: list[str]) -> None:
-        """Add a number and the places that it counts."""
-        self.numbers[name] = len(places)
-        self.places[name] = places
 
 
 def is_code(file: File) -> bool:
@@ -69,11 +56,6 @@ def beneath(graph: rooms.Graph, node: str) -> list[str]:
     needed, reached = graph[node], {near: rooms.reach(graph, near) for near in graph[node]}
     spared = {far for near in needed for far in reached[near] & needed if near not in reached[far]}
     return sorted(needed if node in rooms.reach(graph, node) else needed - spared)
-
-
-def describe_circles(graph: rooms.Graph) -> list[str]:
-    """Return one line per circle."""
-    return [" - ".join(circle) for circle in rooms.circles(graph)]
 
 
 def rooms_and_floors(tree: Tree) -> Part:
@@ -108,68 +90,6 @@ def rooms_and_floors(tree: Tree) -> Part:
         f"{floors[room]:>2} {room}: {', '.join(beneath(by_room, room))}".rstrip(": ")
         for room in sorted(floors, key=lambda room: (floors[room], room))
     ]
-    return part
-
-
-def imports_of(node: ast.AST, late: bool = False) -> Iterator[tuple[ast.stmt, bool]]:
-    """Yield imports, and whether they run inside a function; those for type checkers do not run."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.Import, ast.ImportFrom)):
-            yield child, late
-        elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-            continue
-        else:
-            inside = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-            yield from imports_of(child, late or inside)
-
-
-def modules_of(statement: ast.stmt, package: str, known: set[str]) -> Iterator[str]:
-    """Yield the modules among `known` that an import in `package` names."""
-    if isinstance(statement, ast.Import):
-        yield from (alias.name for alias in statement.names if alias.name in known)
-    elif isinstance(statement, ast.ImportFrom):
-        up = package.split(".")[: len(package.split(".")) - statement.level + 1]
-        base = ".".join([*(up if statement.level else []), *filter(None, [statement.module])])
-        for alias in statement.names:
-            full = f"{base}.{alias.name}"
-            yield from [full] if full in known else [base] if base in known else []
-
-
-def imports(tree: Tree) -> Part:
-    """What gpu_envs needs of itself when it loads, and what it puts off."""
-    part = Part("imports of gpu_envs/")
-    files = {
-        file.path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): file
-        for file in tree.under("gpu_envs", suffixes=(".py",))
-    }
-    package_of = {
-        name: name if file.path.endswith("/__init__.py") else name.rpartition(".")[0]
-        for name, file in files.items()
-    }
-    loading: dict[str, set[str]] = {name: set() for name in files}
-    packages: dict[str, set[str]] = {package: set() for package in package_of.values()}
-    late: list[tuple[str, int, str]] = []
-    for name, file in files.items():
-        for statement, is_late in imports_of(ast.parse(file.text)):
-            for needed in modules_of(statement, package_of[name], set(files)):
-                if is_late:
-                    late.append((name, statement.lineno, needed))
-                elif needed != name:
-                    loading[name].add(needed)
-                    packages[package_of[name]] |= {package_of[needed]} - {package_of[name]}
-    whole = {name: loading[name] | {c for a, _, c in late if a == name} - {name} for name in files}
-    hidden = [
-        f"{files[name].path}:{line} imports {needed}"
-        for name, line, needed in late
-        if name in rooms.reach(whole, needed) and name != needed
-    ]
-    part.numbers["modules"] = len(files)
-    part.numbers["packages"] = len(packages)
-    part.numbers["floors of modules"] = max(rooms.floors(loading).values(), default=0)
-    part.count("circles of modules", describe_circles(loading))
-    part.count("circles of packages", describe_circles(packages))
-    part.numbers["late imports"] = len(late)
-    part.count("late imports that would close a circle", hidden)
     return part
 
 
@@ -301,13 +221,52 @@ def lines_of_code(tree: Tree) -> Part:
     return Part("lines of code", {**counts, "all": sum(counts.values())})
 
 
+def forms(tree: Tree) -> Part:
+    """What the machine adds to rules, and how often an executor spells a stage."""
+    part = Part("templates and overloads")
+    rules = [
+        (f"{file.path}:{number}", len(found))
+        for file in tree.under("kernels/envs", suffixes=CPP)
+        for number, line in enumerate(file.code, start=1)
+        if (found := re.findall(r"\btemplate\b", line))
+    ]
+    by_file = Counter(place.partition(":")[0] for place, _ in rules)
+    part.numbers["`template` in kernels/envs"] = sum(count for _, count in rules)
+    part.numbers["lines with `template` in kernels/envs"] = len(rules)
+    part.places["lines with `template`, by file"] = [
+        f"{count} {path}" for path, count in sorted(by_file.items(), key=lambda p: (-p[1], p[0]))
+    ]
+    stages = [
+        f"{file.path}:{one.first_line}"
+        for file in tree.under("kernels/engine", suffixes=CPP)
+        for one in functions_of(file.text)
+        if one.name == "stage"
+    ]
+    part.count("overloads of `stage` in kernels/engine", stages)
+    return part
+
+
+def words(tree: Tree) -> Part:
+    """Phrases that are foreign to read, by place (plain_words.py)."""
+    part = Part("plain words: phrases by place")
+    found = list(plain_words.search(tree))
+    for place in plain_words.counts(found):
+        own = [f"{one.path}:{one.line} {one.phrase}" for one in found if one.place == place]
+        part.count(place, own)
+    part.numbers["all"] = len(found)
+    return part
+
+
 PARTS: list[Callable[[Tree], Part]] = [
     rooms_and_floors,
     imports,
+    python_rooms,
+    forms,
     sizes,
     duplicates,
     comments,
     names,
+    words,
     lines_of_code,
 ]
 
@@ -329,45 +288,6 @@ def measure_other(root: Path, other: str) -> list[Part]:
             raise SystemExit(f"{other} is neither a folder nor a revision of {root}")
         subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
         return measure(Path(folder))
-
-
-def table(columns: dict[str, list[Part]], markdown: bool) -> Iterator[str]:
-    """Yield the lines of the table of numbers, a column per tree."""
-    rows: list[list[str]] = [["", *columns]]
-    for parts in zip(*columns.values(), strict=True):
-        title = parts[0].title
-        rows.append([f"**{title}**" if markdown else title, *("" for _ in parts)])
-        for name in dict.fromkeys(name for part in parts for name in part.numbers):
-            values = [part.numbers.get(name, "-") for part in parts]
-            cells = [f"{value:.2f}" if isinstance(value, float) else str(value) for value in values]
-            rows.append([name if markdown else f"  {name}", *cells])
-    if markdown:
-        rows.insert(1, ["---", *("---:" for _ in columns)])
-        yield from (f"| {' | '.join(row)} |" for row in rows)
-    else:
-        width = max(len(row[0]) for row in rows)
-        for name, *cells in rows:
-            yield f"{name:<{width}}{''.join(f'{cell:>9}' for cell in cells)}".rstrip()
-
-
-def without_lines(place: str) -> str:
-    """Return a place without line numbers, which change when nothing does."""
-    return re.sub(r":\d+(?:-\d+)?", "", place)
-
-
-def places(columns: dict[str, list[Part]], markdown: bool) -> Iterator[str]:
-    """Yield the places behind the numbers, of two trees those in which they differ."""
-    for parts in zip(*columns.values(), strict=True):
-        for name in dict.fromkeys(name for part in parts for name in part.places):
-            before, after = (part.places.get(name, []) for part in (parts[0], parts[-1]))
-            shown = [f"{'- ' if markdown else '  '}{place}" for place in after]
-            if len(parts) == 2:
-                old, new = set(map(without_lines, before)), set(map(without_lines, after))
-                shown = [f"- {place}" for place in before if without_lines(place) not in new]
-                shown += [f"+ {place}" for place in after if without_lines(place) not in old]
-            if shown:
-                title = f"{parts[0].title}: {name}"
-                yield from ("", f"**{title}**", "", *shown) if markdown else ("", title, *shown)
 
 
 def main() -> None:

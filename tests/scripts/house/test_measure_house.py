@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.house import measure_house, rooms, sources
+from scripts.house import measure_house, plain_words, rooms, sources
 
 HOUSE = {
     "kernels/engine/base/types.hpp": "#pragma once\nint type();\n",
@@ -95,31 +95,6 @@ def test_table_of_this_tree_is_read_as_it_is():
     for file in tree.files:
         file.path = f"scripts/house/{file.path}"
     assert measure_house.table_of(tree) == rooms.ROOMS
-
-
-def test_circle_that_only_a_late_import_avoids_is_found(tmp_path):
-    late = "def f():\n    from gpu_envs.vector import step\n"
-    checked = "if TYPE_CHECKING:\n    from gpu_envs.vector import step\n"
-    part = measure_house.imports(write(tmp_path, {"gpu_envs/spaces.py": late + checked}))
-    assert part.places["circles of modules"] == []
-    assert part.places["late imports that would close a circle"] == [
-        "gpu_envs/spaces.py:2 imports gpu_envs.vector"
-    ]
-
-
-def test_circle_of_modules_is_found(tmp_path):
-    part = measure_house.imports(write(tmp_path, {"gpu_envs/spaces.py": "from . import vector\n"}))
-    assert part.places["circles of modules"] == ["gpu_envs.spaces - gpu_envs.vector"]
-
-
-def test_circle_of_packages_is_found_where_modules_have_none(tmp_path):
-    changes = {
-        "gpu_envs/train/__init__.py": "from ..spaces import size\n",
-        "gpu_envs/vector.py": "from . import train\n",
-    }
-    part = measure_house.imports(write(tmp_path, changes))
-    assert part.places["circles of modules"] == []
-    assert part.places["circles of packages"] == ["gpu_envs - gpu_envs.train"]
 
 
 @pytest.mark.parametrize(("lines", "found"), [(60, []), (61, ["61 scripts/f.py:1 f"])])
@@ -237,6 +212,47 @@ def test_lines_of_code_are_counted_by_top_folder(tmp_path):
         write(tmp_path, {"scripts/run": "#!/bin/sh\n\nls\n"})
     ).numbers
     assert numbers == {"kernels": 13, "gpu_envs": 3, "scripts": 1, "tests": 0, "all": 17}
+
+
+def test_templates_and_overloads_of_stage_are_counted(tmp_path):
+    changes = {
+        "kernels/envs/maze/walls.hpp": "// template\ntemplate <class T>\nauto f(T t) {\n"
+        "  return t.template get<template_of<T>>() + t.template g<T>();\n}\n",
+        "kernels/engine/base/types.hpp": "template <class T>\nvoid stage(T t) {}\n"
+        "void stage(int x) {\n  stage(x);\n}\nvoid stages() {}\n",
+    }
+    part = measure_house.forms(write(tmp_path, changes))
+    assert part.numbers["`template` in kernels/envs"] == 3
+    assert part.numbers["lines with `template` in kernels/envs"] == 2
+    assert part.places["lines with `template`, by file"] == ["2 kernels/envs/maze/walls.hpp"]
+    assert part.places["overloads of `stage` in kernels/engine"] == [
+        "kernels/engine/base/types.hpp:1",
+        "kernels/engine/base/types.hpp:3",
+    ]
+
+
+def test_foreign_phrases_and_texts_that_lean_on_others_are_counted_by_place(tmp_path):
+    parameter = {"name": "mass", "doc": "the same of boxes"}
+    pole = [{"id": "Pole-v0", "doc": "Balance.", "parameters": [parameter]}]
+    changes = {
+        "kernels/physics/joints.hpp": "// drawn anew\n",
+        "gpu_envs/catalogue/pole.json": json.dumps(pole),
+    }
+    part = measure_house.words(write(tmp_path, changes))
+    assert part.numbers == {
+        plain_words.CATALOGUE: 1,
+        plain_words.ALONE: 1,
+        "kernels/physics": 1,
+        "all": 3,
+    }
+    assert part.places["kernels/physics"] == ["kernels/physics/joints.hpp:1 anew"]
+
+
+def test_measuring_needs_no_package_and_none_that_is_installed(tmp_path):
+    write(tmp_path)
+    command = [sys.executable, "-I", "-S", measure_house.__file__, tmp_path, "--numbers"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "rooms of the engine" in done.stdout
 
 
 def measure(*arguments):
