@@ -33,6 +33,7 @@ MAX_COLUMNS = 100  # of C++, comments included, which clang-format leaves as the
 MAX_ENVIRONMENT_HEADER, MAX_ENVIRONMENT_FOLDER = 350, 900
 UNCOUNTED = set("layout presets settings picture pictures scene text".split())  # run on the host
 MAX_VARIABLES = 6
+VARIABLES_PAGE = "docs/use.md"
 
 COUNTED_FOLDERS = (  # by columns
     "kernels/bindings",
@@ -383,22 +384,22 @@ def foreign_names(tree: Tree) -> Iterator[Problem]:
 
 
 def variables(tree: Tree) -> Iterator[Problem]:
-    """Few environment variables change behaviour, and the README lists them."""
-    readme = next((file.text for file in tree.files if file.path == "README.md"), "")
+    """Few environment variables change behaviour, and one page lists them."""
+    page = next((file.text for file in tree.files if file.path == VARIABLES_PAGE), "")
     first: dict[str, tuple[str, int]] = {}
     for file in tree.files:
-        if file.parts[0] == "tests" or file.path == "README.md":
+        if file.parts[0] == "tests" or file.path == VARIABLES_PAGE:
             continue
         for number, line in enumerate(file.lines, start=1):
             for name in VARIABLE.findall(line):
                 first.setdefault(name, (file.path, number))
     for name, (path, number) in first.items():
-        if name not in readme and name not in MEASURING:
-            yield Problem(path, number, "variables", f"{name} is not described in README.md")
+        if name not in page and name not in MEASURING:
+            yield Problem(path, number, "variables", f"{name} is not described in {VARIABLES_PAGE}")
     counted = first.keys() - MEASURING
     if len(counted) > MAX_VARIABLES:
         names = ", ".join(sorted(counted))
-        yield Problem("README.md", 1, "variables", f"{names}: at most {MAX_VARIABLES}")
+        yield Problem(VARIABLES_PAGE, 1, "variables", f"{names}: at most {MAX_VARIABLES}")
 
 
 RULES: list[Callable[[Tree], Iterator[Problem]]] = [

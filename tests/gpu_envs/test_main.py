@@ -82,18 +82,21 @@ def test_info_aligns_long_names_and_spells_values(capsys) -> None:
 
 
 _ORDER = ("scripts/train", "source .venv", "python -m", "pip install", "python -m gpu_envs render")
-README = Path(__file__).resolve().parents[2] / "README.md"
+ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_readme_has_an_interpreter_before_it_calls_one() -> None:
-    blocks = re.findall(r"^```\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
+@pytest.mark.parametrize(("page", "words"), [("README.md", _ORDER[:3]), ("docs/use.md", _ORDER)])
+def test_page_has_an_interpreter_before_it_calls_one(page: str, words: tuple[str, ...]) -> None:
+    text = (ROOT / page).read_text()
+    blocks = re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines()]
-    first = {word: next(i for i, x in enumerate(lines) if x.startswith(word)) for word in _ORDER}
+    first = {word: next(i for i, x in enumerate(lines) if x.startswith(word)) for word in words}
     assert list(first.values()) == sorted(first.values())
 
 
-def test_readme_names_commands_that_there_are(capsys) -> None:
-    named = set(re.findall(r"python -m gpu_envs ([a-z]+)", README.read_text()))
+def test_first_pages_name_commands_that_there_are(capsys) -> None:
+    text = "".join((ROOT / page).read_text() for page in ("README.md", "docs/use.md"))
+    named = set(re.findall(r"python -m gpu_envs ([a-z]+)", text))
     with pytest.raises(SystemExit):
         main(["--help"])
     known = re.findall(r"^    ([a-z]+)  ", capsys.readouterr().out, re.MULTILINE)

@@ -5,7 +5,8 @@ import pytest
 from scripts.house import lint_kernels, plain_words, rooms, sources
 
 CLEAN = {
-    "README.md": "`make test` plays kernels/envs/pole.hpp, gpu_envs/CartPole-v0. GPU_ENVS_CPU\n",
+    "README.md": "`make test` plays kernels/envs/pole.hpp, gpu_envs/CartPole-v0.\n",
+    "docs/use.md": "GPU_ENVS_CPU\n",
     "Makefile": "asan tsan: setup\nsetup test:\n\tscripts/run\n",
     "scripts/run": "#!/usr/bin/env bash\ncd ../tree && ls /usr/include/c++\n",
     "kernels/flags.txt": "numbers: -O3 -ffp-contract=off\nnvcc: -O3 --fmad=false\n",
@@ -102,12 +103,12 @@ FAULTS = [
     ("builder", "gpu_envs/building/other.py", "from .. import native\n"),
     ("bindings", "kernels/bindings/module.cpp", "int pole = 1;\n"),
     ("environment-id", "gpu_envs/play.py", '"""Such as Pole-v0."""\nbars = {"Pole-v0": 3}\n'),
-    ("stale-path", "README.md", "GPU_ENVS_CPU: see kernels/envs/gone.hpp.\n"),
+    ("stale-path", "README.md", "See kernels/envs/gone.hpp.\n"),
     ("stale-path", "Makefile", "test:\n\tscripts/gone\n"),
-    ("stale-target", "README.md", "GPU_ENVS_CPU: run `make gone`.\n"),
-    ("foreign-path", "README.md", "GPU_ENVS_CPU in /home/someone/tree\n"),
+    ("stale-target", "README.md", "Run `make gone`.\n"),
+    ("foreign-path", "README.md", "It lies in /home/someone/tree\n"),
     ("foreign-path", "kernels/engine/base/f.hpp", "// see ../../../../elsewhere/notes.md\n"),
-    ("foreign-host", "README.md", "GPU_ENVS_CPU: https://files.example.net/x\n"),
+    ("foreign-host", "README.md", "See https://files.example.net/x\n"),
     ("variables", "gpu_envs/f.py", '"GPU_ENVS_NEW"\n'),
 ]
 
@@ -173,7 +174,7 @@ def test_line_of_as_many_columns_as_are_allowed_passes(tmp_path):
 
 def test_too_many_variables_are_refused(tmp_path):
     names = " ".join(f"GPU_ENVS_{letter}" for letter in "ABCDEFG")
-    problems = lint(tmp_path, {"README.md": names, "gpu_envs/f.py": f'"{names}"\n'})
+    problems = lint(tmp_path, {"docs/use.md": names, "gpu_envs/f.py": f'"{names}"\n'})
     assert [problem.rule for problem in problems] == ["variables"]
 
 
