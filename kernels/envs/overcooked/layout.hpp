@@ -1,5 +1,4 @@
-// Layouts: the named ones, the reading of a text, and what is asked of a kitchen before anyone
-// cooks in it. Host only.
+// Layouts: the named ones, reading of a text, and checks that a kitchen can be played. Host only.
 #pragma once
 
 #include <algorithm>
@@ -234,9 +233,8 @@ inline std::vector<int> neighbours(const Floorplan& plan, int cell) {
   return near;
 }
 
-/// Floor cells that some chef can walk to.
-/// Chefs pass one another on no cell, but may hand things over counters: so it is asked of all of
-/// them together whether a place can be reached.
+/// Floor cells that at least one chef can walk to. All chefs count together, since they can hand
+/// things over counters.
 inline std::vector<bool> reachable_floor(const Floorplan& plan, bool from_anywhere) {
   std::vector<bool> reached(plan.grid.size(), false);
   std::vector<int> open = plan.starts;

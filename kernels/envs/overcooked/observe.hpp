@@ -1,5 +1,5 @@
-// Observations: the lossless encoding as planes over the grid, element (x, y, plane). What never
-// changes is the rows' background; the rest is a few elements per chef and thing.
+// Observations: the lossless encoding as planes over the grid, element (x, y, plane). Constant
+// planes are the background of all rows; a row adds a few elements per chef and object.
 #pragma once
 
 #include "envs/overcooked/rules.hpp"
@@ -46,7 +46,7 @@ GE_FN int planes_of(int encoding, int chefs) {
   return 5 * chefs + (encoding == kLossless20 ? int(kPlanes20) : int(kPlanes26));
 }
 
-/// The plane of what stands on a cell, behind those of the chefs; -1: none.
+/// Plane of a kind of furniture, counted behind the chefs' planes; -1: none.
 inline int static_plane(const Params& p, int place) {
   constexpr int of26[] = {-1,
                           kPlaneCounters,
@@ -59,7 +59,7 @@ inline int static_plane(const Params& p, int place) {
                           -1, kPlane20DishDispensers, kPlane20Windows};
   return p.encoding == kLossless20 ? of20[place] : of26[place];
 }
-/// Of an observation, and of the state with its two elements of time.
+/// Makes the background of an observation and of the state, which has two more elements.
 inline Assets lay_out(const Params& p, AssetMaker& make) {
   const auto row = make.array<uint8_t>("background", p.cell_count * p.planes + 2);
   for (int cell = 0; cell < p.cell_count; ++cell) {
@@ -69,29 +69,13 @@ inline Assets lay_out(const Params& p, AssetMaker& make) {
   return {row};
 }
 inline FieldInfo planes_field(const Params& p) {
-  return wide_field("planes", {p.width, p.height, p.planes}, "lossless encoding, [x][y][plane]", 0,
+  return wide_field("planes", {p.width, p.height, p.planes},
+                    "lossless encoding of the kitchen, [x][y][plane]", 0,
                     p.longest_time > 3 ? p.longest_time : 3);
 }
 
-template <class T>
-struct Observation : WideRow<uint8_t> {
-  static constexpr int capacity = T::cells * (5 * T::chefs + kPlanes26);
-  static GE_FN int elements(const Params& p) { return p.cell_count * p.planes; }
-  static std::vector<FieldInfo> describe(const Params& p) { return {planes_field(p)}; }
-  static GE_FN const Asset<uint8_t>& background(const Assets& assets) { return assets.background; }
-};
-template <class T>
-struct State : WideRow<uint8_t> {
-  static constexpr int capacity = Observation<T>::capacity + 2;
-  static GE_FN int elements(const Params& p) { return p.cell_count * p.planes + 2; }
-  static std::vector<FieldInfo> describe(const Params& p) {
-    return {planes_field(p),
-            wide_field("time", {2}, "time step, high byte first; 65535 at most", 0, 255)};
-  }
-  static GE_FN const Asset<uint8_t>& background(const Assets& assets) { return assets.background; }
-};
-
-/// What lies or is held on a cell; `at` is the first element of the cell behind the chefs' planes.
+/// Writes an object that lies or is held on a cell; `at` is the cell's first element behind the
+/// chefs' planes.
 GE_FN void show_26(ByteRow& row, int at, const Thing& thing) {
   const int item = thing.item;
   if (is_soup(item)) {
@@ -125,39 +109,61 @@ GE_FN void show_thing(const Params& p, ByteRow& row, int cell, const Thing& thin
 }
 
 template <class T>
-GE_FN void show_planes(const W<T>& w, ByteRow& row, int me) {
-  const Params& p = w.params();
-  const int n = p.player_count;
-  for (int other = 0; other < n; ++other) {
-    const Chef chef = get<Chefs<T>, Chef>(w, other);
-    // The observer comes first, the others in order.
-    const int k = other == me ? 0 : other < me ? other + 1 : other;
-    const int at = chef.cell * p.planes;
-    row.set(at + k, 1);
-    row.set(at + n + 4 * k + chef.facing, 1);
-    show_thing(p, row, chef.cell, {chef.held, 0});
-  }
-  for (int k = 0; k < p.surface_count; ++k) {
-    const int cell = p.surface[k];
-    show_thing(p, row, cell, get<Kitchen<T>, Thing>(w, cell));
-  }
-  const uint32_t end = w.max_steps(), step = w.step();
-  if (p.encoding == kLossless26 && end != 0 && step + kUrgent > end)
-    for (int cell = 0; cell < p.cell_count; ++cell)
-      row.set(cell * p.planes + 5 * n + kPlaneUrgency, 1);
-}
+struct Views {
+  using W = World<Schema<T>>;
+  using Chefs = typename T::Chefs;
+  using Kitchen = typename T::Kitchen;
 
-template <class T>
-GE_FN void observe(const W<T>& w, ByteRow& row, Slot me) {
-  show_planes<T>(w, row, me.row);
-}
-template <class T>
-GE_FN void show_state(const W<T>& w, ByteRow& row) {
-  show_planes<T>(w, row, 0);
-  const uint32_t step = w.step() < 0xffffu ? w.step() : 0xffffu;
-  const int at = w.params().cell_count * w.params().planes;
-  row.set(at, uint8_t(step >> 8));
-  row.set(at + 1, uint8_t(step & 255));
-}
+  struct Observation : WideRow<uint8_t> {
+    static constexpr int capacity = T::cells * (5 * T::chefs + kPlanes26);
+    static GE_FN int elements(const Params& p) { return p.cell_count * p.planes; }
+    static std::vector<FieldInfo> describe(const Params& p) { return {planes_field(p)}; }
+    static GE_FN const Asset<uint8_t>& background(const Assets& assets) {
+      return assets.background;
+    }
+  };
+  struct State : WideRow<uint8_t> {
+    static constexpr int capacity = Observation::capacity + 2;
+    static GE_FN int elements(const Params& p) { return p.cell_count * p.planes + 2; }
+    static std::vector<FieldInfo> describe(const Params& p) {
+      return {planes_field(p),
+              wide_field("time", {2}, "steps taken, high byte first, at most 65535", 0, 255)};
+    }
+    static GE_FN const Asset<uint8_t>& background(const Assets& assets) {
+      return assets.background;
+    }
+  };
+
+  static GE_FN void show_planes(const W& w, ByteRow& row, int me) {
+    const Params& p = w.params();
+    const int n = p.player_count;
+    for (int other = 0; other < n; ++other) {
+      const Chef chef = get<Chefs, Chef>(w, other);
+      // The observer comes first, then the others in order.
+      const int k = other == me ? 0 : other < me ? other + 1 : other;
+      const int at = chef.cell * p.planes;
+      row.set(at + k, 1);
+      row.set(at + n + 4 * k + chef.facing, 1);
+      show_thing(p, row, chef.cell, {chef.held, 0});
+    }
+    for (int k = 0; k < p.surface_count; ++k) {
+      const int cell = p.surface[k];
+      show_thing(p, row, cell, get<Kitchen, Thing>(w, cell));
+    }
+    const uint32_t end = w.max_steps(), step = w.step();
+    if (p.encoding == kLossless26 && end != 0 && step + kUrgent > end)
+      for (int cell = 0; cell < p.cell_count; ++cell)
+        row.set(cell * p.planes + 5 * n + kPlaneUrgency, 1);
+  }
+
+  static GE_FN void observe(const W& w, ByteRow& row, Slot me) { show_planes(w, row, me.row); }
+  static GE_FN void show_state(const W& w, ByteRow& row) {
+    show_planes(w, row, 0);
+    const uint32_t step = w.step() < 0xffffu ? w.step() : 0xffffu;
+    const int at = w.params().cell_count * w.params().planes;
+    row.set(at, uint8_t(step >> 8));
+    row.set(at + 1, uint8_t(step & 255));
+  }
+};
 
 }  // namespace gpu_envs::envs::overcooked

@@ -39,15 +39,17 @@ inline constexpr const char* kActionNames[] = {"north", "south", "east",
 template <class T>
 struct Environment {
   using Schema = overcooked::Schema<T>;
-  using Observation = overcooked::Observation<T>;
-  using State = overcooked::State<T>;
+  using R = Rules<T>;
+  using V = Views<T>;
+  using Observation = typename V::Observation;
+  using State = typename V::State;
   using RewardParts = Parts;
-  using Reset = Stages<EachWorld<&clear_board<T>>, Each<&set_table<T>>, EachWorld<&place_chefs<T>>>;
-  // Hands first, from where the chefs stood; then feet; then time, which a pot that was filled in
-  // this step already counts.
+  using Reset = Stages<EachWorld<&R::clear_board>, Each<&R::set_table>, EachWorld<&R::place_chefs>>;
+  // Chefs interact from where they stood, then walk; time passes last, so a pot that was started in
+  // this step counts it.
   using Step =
-      Stages<EachWorld<&interact<T>>, EachWorld<&walk<T>>, EachWorld<&cook<T>>, Each<&pay<T>>>;
-  using Observe = Stages<ge::Observe<&observe<T>>, ObserveState<&show_state<T>>>;
+      Stages<EachWorld<&R::interact>, EachWorld<&R::walk>, EachWorld<&R::cook>, Each<&R::pay>>;
+  using Observe = Stages<ge::Observe<&V::observe>, ObserveState<&V::show_state>>;
   static constexpr Card card{
       .doc = "Chefs share a kitchen: fill pots, cook, plate and serve soups.",
       .max_episode_steps = 400,
@@ -57,8 +59,8 @@ struct Environment {
           [](const Params& p) { return p.cell_count <= T::cells && p.player_count <= T::chefs; },
       .action_name = [](const Params&, int action) { return std::string(kActionNames[action]); },
       .action_key = [](const Params&, int action) { return std::string(1, "wsda. "[action]); },
-      .text = &world_text<T>,
-      .scene = &kitchen_scene<T>};
+      .text = &Text<T>::world_text,
+      .scene = &Picture<T>::kitchen_scene};
 };
 
 using Builds =

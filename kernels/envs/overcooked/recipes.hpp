@@ -1,4 +1,5 @@
-// Orders, values and cook times: from Settings to the two tables that the rules read. Host only.
+// Orders, values and cook times: resolves Settings into the two tables that the rules read. Host
+// only.
 #pragma once
 
 #include <vector>
@@ -40,7 +41,7 @@ inline int parse_recipe(const std::string& item, const char* parameter) {
   }
   if (!known)
     refuse(std::string(parameter) + ": '" + item +
-           "' is no recipe: one to three of O (onion) and T (tomato), such as 'OOT'");
+           "' is not a recipe: expected one to three of O (onion) and T (tomato), such as 'OOT'");
   return recipe;
 }
 
@@ -87,7 +88,7 @@ inline std::vector<int> parse_numbers(const std::string& text, const char* param
   return numbers;
 }
 
-/// The recipes that pay; `settings` then says them in full.
+/// Returns the recipes that pay, and writes them out in `settings`.
 inline std::vector<int> resolve_orders(Settings& settings) {
   std::vector<int> orders = parse_recipes(settings.orders, "orders");
   if (orders.empty())
@@ -140,7 +141,7 @@ inline void fill_times(const Settings& s, const std::vector<int>& orders, Params
   }
 }
 
-/// One of a pair alone would be ignored.
+/// Refuses one of a pair without the other, which would be ignored.
 inline void check_pair(int onion, int tomato, const char* what) {
   if ((onion != 0) != (tomato != 0))
     refuse(std::string("onion_") + what + " and tomato_" + what + " are given together, got " +

@@ -1,5 +1,5 @@
-// The rules: who may take and put what, who may walk where, and how soups cook. Exact in integers;
-// the order of chefs matters in `interact` alone, which takes them one after the other.
+// The rules: taking and putting, walking, cooking. All in integers. The order of chefs matters only
+// in `interact`, which takes them one after the other.
 #pragma once
 
 #include "envs/overcooked/settings.hpp"
@@ -8,8 +8,8 @@ namespace gpu_envs::envs::overcooked {
 
 // ---- objects
 
-/// What a hand, a counter or a pot holds: one of these, or a soup: kOpen + recipe in a pot that
-/// does not cook yet, kSoup + recipe once it cooks and ever after.
+/// What a hand, a counter or a pot holds. A soup is kOpen + recipe in a pot that does not cook yet,
+/// and kSoup + recipe from then on.
 enum Item : uint8_t { kNothing, kOnion, kTomato, kDish, kOpen = 16, kSoup = 32 };
 
 GE_FN bool is_open(int item) {
@@ -39,88 +39,95 @@ struct Move {
   int32_t move;
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("move", &Move::move, "0 north, 1 south, 2 east, 3 west, 4 stay, 5 interact")
-                      .one_of(6));
+    return fields(
+        field("move", &Move::move, "0: north, 1: south, 2: east, 3: west, 4: stay, 5: interact")
+            .one_of(6));
   }
 };
 
 struct Chef {
   uint8_t cell, facing, held;
   static constexpr auto describe() {
-    return fields(
-        field("cell", &Chef::cell, "where the chef stands: x * height + y").row_of("cells"),
-        field("facing", &Chef::facing, "0 north, 1 south, 2 east, 3 west").within(0, 3),
-        field("held", &Chef::held,
-              "0 nothing, 1 onion, 2 tomato, 3 dish, 32 + 4 * onions + tomatoes: soup")
-            .within(0, kSoup + kRecipes - 1));
+    return fields(field("cell", &Chef::cell, "cell of the chef, x * height + y").row_of("cells"),
+                  field("facing", &Chef::facing,
+                        "direction that the chef faces; 0: north, 1: south, 2: east, 3: west")
+                      .within(0, 3),
+                  field("held", &Chef::held,
+                        "object in the chef's hands; 0: none, 1: onion, 2: tomato, 3: dish, 32 + 4 "
+                        "* onions + tomatoes: soup")
+                      .within(0, kSoup + kRecipes - 1));
   }
 };
-// One word, so that looking through the kitchen is one load a cell.
+// Aligned to 2 bytes, so that a search of the kitchen takes one load per cell.
 struct alignas(2) Thing {
   uint8_t item, left;
   static constexpr auto describe() {
     return fields(
         field("item", &Thing::item,
-              "on a counter as in a hand; in a pot also 16 + 4 * onions + tomatoes: not cooking")
+              "object on the cell; 0: none, 1: onion, 2: tomato, 3: dish, 16 + 4 * onions + "
+              "tomatoes: pot that does not cook, 32 + 4 * onions + tomatoes: soup")
             .within(0, kSoup + kRecipes - 1),
         field("left", &Thing::left, "steps until the soup in this pot is ready").any_value());
   }
 };
-/// Of the step that runs: a chef's own shaped reward, and everybody's rewards.
+/// A chef's own reward of this step. Takings below are the rewards of all chefs.
 struct Earned {
   int32_t shaped;
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("shaped", &Earned::shaped, "this chef's shaped reward in this step"));
+    return fields(field("shaped", &Earned::shaped, "shaped reward of the chef in this step"));
   }
 };
 struct Takings {
   int32_t sparse, shaped;
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("sparse", &Takings::sparse, "paid for soups in this step"),
-                  field("shaped", &Takings::shaped, "of all chefs in this step"));
+    return fields(
+        field("sparse", &Takings::sparse, "value of the soups served in this step"),
+        field("shaped", &Takings::shaped, "sum of the chefs' shaped rewards in this step"));
   }
 };
 struct Score {
   int32_t score, soups;
   static constexpr auto describe() {
     return fields(
-        field("score", &Score::score, "paid for soups in this episode").within(0, 0x7fffffff),
-        field("soups", &Score::soups, "soups that paid").within(0, 0x7fffffff));
+        field("score", &Score::score, "value of the soups served in this episode")
+            .within(0, 0x7fffffff),
+        field("soups", &Score::soups, "number of soups served in this episode that were ordered")
+            .within(0, 0x7fffffff));
   }
 };
 struct Parts {
   float sparse, shaped;
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("sparse", &Parts::sparse, "paid for soups, the same for every chef"),
-                  field("shaped", &Parts::shaped, "for useful acts of one's own"));
+    return fields(
+        field("sparse", &Parts::sparse, "value of the soups served in this step by any chef"),
+        field("shaped", &Parts::shaped, "shaped reward of the chef itself"));
   }
 };
 
 // ---- tables
 
-template <int kCells_, int kChefs_>
+/// A tier: its capacities, and the tables that have them.
+template <int kCells, int kChefs>
 struct Tier {
-  static constexpr int cells = kCells_, chefs = kChefs_;
+  static constexpr int cells = kCells, chefs = kChefs;
+  struct Chefs : Agents<kChefs, Chef, Move, Earned, Parts> {
+    static constexpr const char* name = "chefs";
+    static GE_FN constexpr int count(const Params& params) { return params.player_count; }
+  };
+  struct Kitchen : Fixed<kCells, Thing> {
+    static constexpr const char* name = "cells";
+    static GE_FN constexpr int count(const Params& params) { return params.cell_count; }
+  };
 };
 
-template <class T>
-struct Chefs : Agents<T::chefs, Chef, Move, Earned, Parts> {
-  static constexpr const char* name = "chefs";
-  static GE_FN constexpr int count(const Params& params) { return params.player_count; }
-};
-template <class T>
-struct Kitchen : Fixed<T::cells, Thing> {
-  static constexpr const char* name = "cells";
-  static GE_FN constexpr int count(const Params& params) { return params.cell_count; }
-};
 struct Board : Single<Score, Takings> {
   static constexpr const char* name = "board";
 };
 
-/// What every row of planes begins with.
+/// Planes of what never changes, with which every row of an observation begins.
 struct Assets {
   Asset<uint8_t> background;
 };
@@ -132,90 +139,36 @@ struct Schema {
   using Settings = overcooked::Settings;
   using Params = overcooked::Params;
   using Action = Move;
-  using Agent = Chefs<T>;
-  using tables = Types<Agent, Kitchen<T>, Board>;
+  using Agent = typename T::Chefs;
+  using tables = Types<Agent, typename T::Kitchen, Board>;
   using Assets = overcooked::Assets;
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
   static Assets make_assets(const Params& params, AssetMaker& make) {
     return lay_out(params, make);
   }
 };
-template <class T>
-using W = World<Schema<T>>;
-template <class T>
-using Things = Rows<Kitchen<T>, Thing>;
-template <class T>
-using ChefRows = Rows<Chefs<T>, Chef>;
-
 // ---- places
 
-/// The cell in front; of a chef whom a caller has put on the border, some cell of the kitchen.
+/// The cell in front. Clamped, because `simulator.set` may have put a chef on the border.
 GE_FN int cell_ahead(const Params& p, int cell, int facing) {
   const int step = facing >= kEast ? p.height : 1;
   const int ahead = facing == kSouth || facing == kEast ? cell + step : cell - step;
   return clamp(ahead, 0, p.cell_count - 1);
 }
 
-/// A set of cells in registers: words are chosen by comparing, since an index would put them into
-/// memory.
-template <int kWords>
-struct CellSet {
-  uint64_t word[kWords] = {};
-
-  /// Whether it was there already.
-  GE_FN bool add(int cell) {
-    const uint64_t bit = uint64_t{1} << (cell & 63);
-    bool found = false;
-    GE_UNROLL
-    for (int k = 0; k < kWords; ++k) {
-      const uint64_t mine = cell >> 6 == k ? bit : 0;
-      found = found | ((word[k] & mine) != 0);
-      word[k] |= mine;
-    }
-    return found;
-  }
-  GE_FN bool has(int cell) const {
-    bool found = false;
-    GE_UNROLL
-    for (int k = 0; k < kWords; ++k)
-      found = found | ((cell >> 6 == k) & ((word[k] >> (cell & 63) & 1) != 0));
-    return found;
-  }
-};
-template <class T>
-using CellsOf = CellSet<(T::cells + 63) / 64>;
-
-// ---- interacting
-
-/// Pots that a dish may soon be needed for: cooking, ready, or with one or two ingredients.
-template <class T>
-/// A full pot that nobody has started (new dynamics) does not count, as in overcooked_ai.
-GE_FN int useful_pots(const Params& p, const Things<T>& things) {
-  int useful = 0;
-  for (int k = 0; k < p.pot_count; ++k) {
-    const int item = things.get(p.surface[k]).item;
-    useful += is_soup(item) || (is_open(item) && filling_of(item) < 3) ? 1 : 0;
-  }
-  return useful;
+/// Cell of a chef after this step if no chefs collide.
+GE_FN int wanted_cell(const Params& p, const Chef& chef, int move) {
+  if (move > kWest) return chef.cell;
+  const int ahead = cell_ahead(p, chef.cell, chef.facing);
+  return p.grid[ahead] == kFloor ? ahead : chef.cell;
 }
 
-/// What taking a dish pays: nothing where dishes enough are in hands or one lies on a counter.
-template <class T>
-/// As overcooked_ai's is_dish_pickup_useful has it, which knows two players only: else a chef could
-/// earn by taking dishes and putting them down.
-GE_FN int dish_pay(const Params& p, const ChefRows<T>& chefs, const Things<T>& things, int useful) {
-  if (p.player_count != 2) return 0;
-  const int dishes = (chefs.get(0).held == kDish ? 1 : 0) + (chefs.get(1).held == kDish ? 1 : 0);
-  bool lying = false;
-  for (int k = p.pot_count; k < p.surface_count; ++k)
-    lying = lying | (things.get(p.surface[k]).item == kDish);
-  return dishes < useful && !lying ? p.dish_reward : 0;
-}
+// ---- pots
 
-/// A chef at a pot; the shaped reward.
+/// A chef's interaction with a pot; returns its shaped reward.
 GE_FN int use_pot(const Params& p, Chef& chef, Thing& pot) {
   if (chef.held == kNothing) {
-    // Started by hand; in the old dynamics cook() starts a pot of three by itself.
+    // In the old dynamics `cook` starts a pot of three instead.
     if (p.dynamics == kNew && is_open(pot.item))
       pot = {uint8_t(kSoup + recipe_of(pot.item)), p.time[recipe_of(pot.item)]};
     return 0;
@@ -226,180 +179,229 @@ GE_FN int use_pot(const Params& p, Chef& chef, Thing& pot) {
     pot = Thing{};
     return p.soup_reward;
   }
-  // A pot that cooks, or has three, takes no more.
+  // A pot that cooks or is full takes no ingredient.
   if (is_soup(chef.held) || is_soup(pot.item) || filling_of(pot.item) == 3) return 0;
   pot.item = uint8_t(kOpen + recipe_of(pot.item) + (chef.held == kOnion ? 4 : 1));
   chef.held = kNothing;
   return p.placement_reward;
 }
 
-/// One chef's interaction with the cell in front; the shaped reward.
-template <class T>
-GE_FN int use_place(const Params& p, int me, const ChefRows<T>& chefs, const Things<T>& things,
-                    int useful, Takings& takings, Score& score) {
-  Chef chef = chefs.get(me);
-  const int ahead = cell_ahead(p, chef.cell, chef.facing), place = p.grid[ahead];
-  int shaped = 0;
-  if (place == kCounter) {
-    const Thing lying = things.get(ahead);
-    // Both full or both empty: nothing to put, nothing to take.
-    if ((chef.held == kNothing) == (lying.item == kNothing)) return 0;
-    things.set(ahead, {chef.held, 0});
-    chef.held = lying.item;
-  } else if (place == kPot) {
-    Thing pot = things.get(ahead);
-    shaped = use_pot(p, chef, pot);
-    things.set(ahead, pot);
-  } else if (place == kWindow) {
-    if (!is_soup(chef.held)) return 0;
-    // A soup that nobody ordered is worth 0, and gone all the same.
-    const int value = p.value[recipe_of(chef.held)];
-    takings.sparse += value;
-    // Stops at the most, in episodes without a limit.
-    score.score += min(value, 0x7fffffff - score.score);
-    score.soups += (value != 0) & (score.soups != 0x7fffffff) ? 1 : 0;
-    chef.held = kNothing;
-  } else if (place != kFloor && chef.held == kNothing) {
-    if (place == kDishes) shaped = dish_pay<T>(p, chefs, things, useful);
-    chef.held = place == kOnions ? kOnion : place == kTomatoes ? kTomato : kDish;
-  }
-  chefs.set(me, chef);
-  return shaped;
-}
+// ---- random objects
 
-/// Chef 0 first: each sees what the earlier ones changed. Only `useful` is as the step found it.
-template <class T>
-GE_FN void interact(const W<T>& w, Takings& takings, Score& score, ChefRows<T> chefs,
-                    Things<T> things, Rows<Chefs<T>, Earned> earned) {
-  const Params& p = w.params();
-  // As the step found it: overcooked_ai looks at the pots once, before anyone acts.
-  const int useful = p.player_count == 2 ? useful_pots<T>(p, things) : 0;
-  takings = Takings{};
-  for (int me = 0; me < p.player_count; ++me) {
-    int shaped = 0;
-    if (get<Chefs<T>, Move>(w, me).move == kInteract)
-      shaped = use_place<T>(p, me, chefs, things, useful, takings, score);
-    takings.shaped += shaped;
-    earned.set(me, {shaped});
-  }
-}
-
-// ---- walking
-
-/// Where a chef would stand after this step.
-GE_FN int wanted_cell(const Params& p, const Chef& chef, int move) {
-  if (move > kWest) return chef.cell;
-  const int ahead = cell_ahead(p, chef.cell, chef.facing);
-  return p.grid[ahead] == kFloor ? ahead : chef.cell;
-}
-
-/// All turn; then all walk, or, where two want one cell or each other's, nobody does. Since no two
-/// stand on one cell, only a swap has two chefs cross one border between cells; a border is named
-/// by the lower of its two cells.
-template <class T>
-GE_FN void walk(const W<T>& w, ChefRows<T> chefs) {
-  const Params& p = w.params();
-  CellsOf<T> wanted, crossed_across, crossed_along;
-  bool collide = false;
-  for (int me = 0; me < p.player_count; ++me) {
-    Chef chef = chefs.get(me);
-    const int move = get<Chefs<T>, Move>(w, me).move;
-    if (move <= kWest) chef.facing = uint8_t(move);
-    chefs.set(me, chef);
-    const int to = wanted_cell(p, chef, move), border = to < chef.cell ? to : chef.cell;
-    collide = collide | wanted.add(to);
-    if (to == chef.cell) continue;
-    // East and west are 2 and 3: they cross a border across, the others one along.
-    collide = collide | (move >= kEast ? crossed_across.add(border) : crossed_along.add(border));
-  }
-  // One collision stops all chefs, also those far from it: so overcooked_ai has it.
-  if (collide) return;
-  for (int me = 0; me < p.player_count; ++me) {
-    Chef chef = chefs.get(me);
-    chef.cell = uint8_t(wanted_cell(p, chef, get<Chefs<T>, Move>(w, me).move));
-    chefs.set(me, chef);
-  }
-}
-
-// ---- cooking
-
-template <class T>
-GE_FN void cook(const W<T>& w, Things<T> things) {
-  const Params& p = w.params();
-  for (int k = 0; k < p.pot_count; ++k) {
-    Thing pot = things.get(p.surface[k]);
-    const int recipe = recipe_of(pot.item);
-    if (p.dynamics == kOld && is_open(pot.item) && filling_of(pot.item) == 3)
-      pot = {uint8_t(kSoup + recipe), p.time[recipe]};
-    // Also in the step in which cooking begins.
-    pot.left = uint8_t(pot.left - (pot.left != 0 ? 1 : 0));
-    things.set(p.surface[k], pot);
-  }
-}
-
-// ---- rewards
-
-template <class T>
-GE_FN void pay(const W<T>& w, Reward& reward, Parts& parts, const Earned& earned) {
-  const Params& p = w.params();
-  const Takings takings = get<Takings>(w);
-  parts = {float(takings.sparse), float(earned.shaped)};
-  const float shaped = p.shaped_total != 0 ? float(takings.shaped) : parts.shaped;
-  reward.value = parts.sparse + p.shaping_factor * shaped;
-}
-
-// ---- a new episode
-
-/// A recipe with 1 to 3 onions and up to 3 ingredients, from two words of a draw.
-/// 4 * onions + tomatoes, as recipes are numbered.
+/// A recipe with 1 to 3 onions and at most 3 ingredients, from two words of a draw.
 GE_FN int random_recipe(const Draw& draw, int first) {
   const uint32_t onions = 1 + draw.below(first, 3);
   return int(4 * onions + draw.below(first + 1, 4 - onions));
 }
 
-template <class T>
-GE_FN void set_table(const W<T>& w, Slot cell, Thing& thing) {
-  const Params& p = w.params();
-  thing = Thing{};
-  if (p.random_objects <= 0 || p.grid[cell.row] != kPot) return;
-  const Draw random = draw<"overcooked_pots">(w, cell.row);
-  if (random.uniform(0) >= p.random_objects) return;
-  const int recipe = random_recipe(random, 1);
-  const bool cooks = random.uniform(3) < p.random_objects;
-  thing.item = uint8_t((cooks ? kSoup : kOpen) + recipe);
-  thing.left = cooks ? p.time[recipe] : uint8_t{0};
-}
-
-/// Onion three times in five, dish and soup once each.
+/// An onion with probability 3/5, a dish or a soup with 1/5 each.
 GE_FN int random_item(const Params& p, const Draw& draw) {
   if (draw.uniform(0) >= p.random_objects) return kNothing;
   const uint32_t kind = draw.below(1, 5);
   return kind == 0 ? kDish : kind < 4 ? kOnion : kSoup + random_recipe(draw, 2);
 }
 
-template <class T>
-GE_FN void clear_board(const W<T>&, Score& score) {
-  score = Score{};
-}
+// ---- rules
 
 template <class T>
-GE_FN void place_chefs(const W<T>& w, ChefRows<T> chefs) {
-  const Params& p = w.params();
-  CellsOf<T> taken;  // numbers of floor cells
-  for (int me = 0; me < p.player_count; ++me) {
-    Chef chef{p.start[me], kNorth, kNothing};
-    if (p.random_positions != 0) {
-      // The k-th floor cell that is free.
-      int k = int(draw<"overcooked_starts">(w, me).below(0, uint32_t(p.floor_count - me)));
-      int at = 0;
-      for (; at < p.floor_count; ++at)
-        if (!taken.has(at) && k-- == 0) break;
-      taken.add(at);
-      chef.cell = p.floor[at];
+struct Rules {
+  using W = World<Schema<T>>;
+  using Chefs = typename T::Chefs;
+  using Kitchen = typename T::Kitchen;
+  using ChefRows = Rows<Chefs, Chef>;
+  using Things = Rows<Kitchen, Thing>;
+
+  /// A set of cells in registers. Words are chosen by comparison, since an index would move them to
+  /// memory.
+  struct CellSet {
+    static constexpr int kWords = (T::cells + 63) / 64;
+    uint64_t word[kWords] = {};
+
+    /// Returns whether the cell was in the set already.
+    GE_FN bool add(int cell) {
+      const uint64_t bit = uint64_t{1} << (cell & 63);
+      bool found = false;
+      GE_UNROLL
+      for (int k = 0; k < kWords; ++k) {
+        const uint64_t mine = cell >> 6 == k ? bit : 0;
+        found = found | ((word[k] & mine) != 0);
+        word[k] |= mine;
+      }
+      return found;
     }
-    if (p.random_objects > 0) chef.held = uint8_t(random_item(p, draw<"overcooked_hands">(w, me)));
-    chefs.set(me, chef);
+    GE_FN bool has(int cell) const {
+      bool found = false;
+      GE_UNROLL
+      for (int k = 0; k < kWords; ++k)
+        found = found | ((cell >> 6 == k) & ((word[k] >> (cell & 63) & 1) != 0));
+      return found;
+    }
+  };
+
+  // ---- interacting
+
+  /// Number of pots for which a dish may soon be needed: cooking, ready, or with one or two
+  /// ingredients. A full pot that nobody has started (new dynamics) does not count, as in
+  /// overcooked_ai.
+  static GE_FN int useful_pots(const Params& p, const Things& things) {
+    int useful = 0;
+    for (int k = 0; k < p.pot_count; ++k) {
+      const int item = things.get(p.surface[k]).item;
+      useful += is_soup(item) || (is_open(item) && filling_of(item) < 3) ? 1 : 0;
+    }
+    return useful;
   }
-}
+
+  /// Shaped reward for taking a dish: none where enough dishes are in hands or one lies on a
+  /// counter, so that taking dishes and putting them down earns nothing. As in overcooked_ai's
+  /// is_dish_pickup_useful, which is defined for two players only.
+  static GE_FN int dish_pay(const Params& p, const ChefRows& chefs, const Things& things,
+                            int useful) {
+    if (p.player_count != 2) return 0;
+    const int dishes = (chefs.get(0).held == kDish ? 1 : 0) + (chefs.get(1).held == kDish ? 1 : 0);
+    bool lying = false;
+    for (int k = p.pot_count; k < p.surface_count; ++k)
+      lying = lying | (things.get(p.surface[k]).item == kDish);
+    return dishes < useful && !lying ? p.dish_reward : 0;
+  }
+
+  /// One chef's interaction with the cell in front; returns its shaped reward.
+  static GE_FN int use_place(const Params& p, int me, const ChefRows& chefs, const Things& things,
+                             int useful, Takings& takings, Score& score) {
+    Chef chef = chefs.get(me);
+    const int ahead = cell_ahead(p, chef.cell, chef.facing), place = p.grid[ahead];
+    int shaped = 0;
+    if (place == kCounter) {
+      const Thing lying = things.get(ahead);
+      // Hands and counter both full or both empty: nothing moves.
+      if ((chef.held == kNothing) == (lying.item == kNothing)) return 0;
+      things.set(ahead, {chef.held, 0});
+      chef.held = lying.item;
+    } else if (place == kPot) {
+      Thing pot = things.get(ahead);
+      shaped = use_pot(p, chef, pot);
+      things.set(ahead, pot);
+    } else if (place == kWindow) {
+      if (!is_soup(chef.held)) return 0;
+      // A soup that was not ordered is worth 0, and is served nevertheless.
+      const int value = p.value[recipe_of(chef.held)];
+      takings.sparse += value;
+      // Saturates, because an episode may have no time limit.
+      score.score += min(value, 0x7fffffff - score.score);
+      score.soups += (value != 0) & (score.soups != 0x7fffffff) ? 1 : 0;
+      chef.held = kNothing;
+    } else if (place != kFloor && chef.held == kNothing) {
+      if (place == kDishes) shaped = dish_pay(p, chefs, things, useful);
+      chef.held = place == kOnions ? kOnion : place == kTomatoes ? kTomato : kDish;
+    }
+    chefs.set(me, chef);
+    return shaped;
+  }
+
+  /// Chefs interact in order of their numbers, each with what the earlier ones left.
+  static GE_FN void interact(const W& w, Takings& takings, Score& score, ChefRows chefs,
+                             Things things, Rows<Chefs, Earned> earned) {
+    const Params& p = w.params();
+    // Counted before the first chef acts, as in overcooked_ai.
+    const int useful = p.player_count == 2 ? useful_pots(p, things) : 0;
+    takings = Takings{};
+    for (int me = 0; me < p.player_count; ++me) {
+      int shaped = 0;
+      if (get<Chefs, Move>(w, me).move == kInteract)
+        shaped = use_place(p, me, chefs, things, useful, takings, score);
+      takings.shaped += shaped;
+      earned.set(me, {shaped});
+    }
+  }
+
+  // ---- walking
+
+  /// All chefs turn. Then all walk, or none where two would share or swap cells. A swap is found as
+  /// a border between cells that two chefs cross; a border is named by the lower of its two cells.
+  static GE_FN void walk(const W& w, ChefRows chefs) {
+    const Params& p = w.params();
+    CellSet wanted, crossed_across, crossed_along;
+    bool collide = false;
+    for (int me = 0; me < p.player_count; ++me) {
+      Chef chef = chefs.get(me);
+      const int move = get<Chefs, Move>(w, me).move;
+      if (move <= kWest) chef.facing = uint8_t(move);
+      chefs.set(me, chef);
+      const int to = wanted_cell(p, chef, move), border = to < chef.cell ? to : chef.cell;
+      collide = collide | wanted.add(to);
+      if (to == chef.cell) continue;
+      // East and west (2, 3) cross borders between columns, north and south those between rows.
+      collide = collide | (move >= kEast ? crossed_across.add(border) : crossed_along.add(border));
+    }
+    // One collision stops all chefs, even those far from it, as in overcooked_ai.
+    if (collide) return;
+    for (int me = 0; me < p.player_count; ++me) {
+      Chef chef = chefs.get(me);
+      chef.cell = uint8_t(wanted_cell(p, chef, get<Chefs, Move>(w, me).move));
+      chefs.set(me, chef);
+    }
+  }
+
+  // ---- cooking
+
+  static GE_FN void cook(const W& w, Things things) {
+    const Params& p = w.params();
+    for (int k = 0; k < p.pot_count; ++k) {
+      Thing pot = things.get(p.surface[k]);
+      const int recipe = recipe_of(pot.item);
+      if (p.dynamics == kOld && is_open(pot.item) && filling_of(pot.item) == 3)
+        pot = {uint8_t(kSoup + recipe), p.time[recipe]};
+      // Counts down in the step in which cooking begins, too.
+      pot.left = uint8_t(pot.left - (pot.left != 0 ? 1 : 0));
+      things.set(p.surface[k], pot);
+    }
+  }
+
+  // ---- rewards
+
+  static GE_FN void pay(const W& w, Reward& reward, Parts& parts, const Earned& earned) {
+    const Params& p = w.params();
+    const Takings takings = get<Takings>(w);
+    parts = {float(takings.sparse), float(earned.shaped)};
+    const float shaped = p.shaped_total != 0 ? float(takings.shaped) : parts.shaped;
+    reward.value = parts.sparse + p.shaping_factor * shaped;
+  }
+
+  // ---- a new episode
+
+  static GE_FN void set_table(const W& w, Slot cell, Thing& thing) {
+    const Params& p = w.params();
+    thing = Thing{};
+    if (p.random_objects <= 0 || p.grid[cell.row] != kPot) return;
+    const Draw random = draw<"overcooked_pots">(w, cell.row);
+    if (random.uniform(0) >= p.random_objects) return;
+    const int recipe = random_recipe(random, 1);
+    const bool cooks = random.uniform(3) < p.random_objects;
+    thing.item = uint8_t((cooks ? kSoup : kOpen) + recipe);
+    thing.left = cooks ? p.time[recipe] : uint8_t{0};
+  }
+
+  static GE_FN void clear_board(const W&, Score& score) { score = Score{}; }
+
+  static GE_FN void place_chefs(const W& w, ChefRows chefs) {
+    const Params& p = w.params();
+    CellSet taken;  // numbers of floor cells
+    for (int me = 0; me < p.player_count; ++me) {
+      Chef chef{p.start[me], kNorth, kNothing};
+      if (p.random_positions != 0) {
+        // The k-th free floor cell.
+        int k = int(draw<"overcooked_starts">(w, me).below(0, uint32_t(p.floor_count - me)));
+        int at = 0;
+        for (; at < p.floor_count; ++at)
+          if (!taken.has(at) && k-- == 0) break;
+        taken.add(at);
+        chef.cell = p.floor[at];
+      }
+      if (p.random_objects > 0)
+        chef.held = uint8_t(random_item(p, draw<"overcooked_hands">(w, me)));
+      chefs.set(me, chef);
+    }
+  }
+};
 
 }  // namespace gpu_envs::envs::overcooked

@@ -1,5 +1,5 @@
-// A kitchen from above, for pictures: furniture fills its cells, what lies there or is cooked are
-// discs, chefs are arrows with what they hold at their tips. Host only.
+// The picture: the kitchen from above. Furniture fills its cells, objects are discs, chefs are
+// arrows with the object they hold at the tip. Host only.
 #pragma once
 
 #include "envs/overcooked/rules.hpp"
@@ -14,8 +14,8 @@ inline constexpr Rgb kPlaceColours[] = {// by Place; the floor is the board's
 inline constexpr Rgb kOnionColour = palette::kBox, kTomatoColour = palette::kRed,
                      kSoupColour = rgb(0x9a4b1f);
 
-/// What lies on a counter or in a hand, `dx` and `dy` from the middle of a cell: an onion or a
-/// tomato, or a plate, which is a rim and what it holds.
+/// Draws an object at (`dx`, `dy`) from the middle of a cell: an onion, a tomato, or a dish with
+/// what is on it.
 inline void put_item(ge::Board& board, int column, int row, int item, float dx = 0, float dy = 0) {
   const auto disc = [&](float radius, Rgb colour) {
     Piece& piece = board.put(column, row, Piece::kDisc, radius, colour);
@@ -27,7 +27,7 @@ inline void put_item(ge::Board& board, int column, int row, int item, float dx =
     disc(0.24f, palette::kBlue), disc(0.18f, is_soup(item) ? kSoupColour : palette::kPale);
 }
 
-/// What is in a pot: its ingredients, in a ring once they cook, of one colour once they are done.
+/// Draws the ingredients in a pot, with a ring once they cook, in one colour once they are done.
 inline void put_pot(ge::Board& board, int column, int row, const Thing& pot) {
   if (pot.item == kNothing) return;
   const bool ready = is_soup(pot.item) && pot.left == 0;
@@ -54,27 +54,33 @@ inline void put_chef(ge::Board& board, const Params& p, int number, const Chef& 
 }
 
 template <class T>
-Scene kitchen_scene(const W<T>& w) {
-  const Params& p = w.params();
-  ge::Board board = ge::Board::of_cells(p.width, p.height);
-  for (int cell = 0; cell < p.cell_count; ++cell) {
-    const int column = cell / p.height, row = cell % p.height, place = p.grid[cell];
-    if (place == kFloor) continue;
-    board.put(column, row, Piece::kSquare, 0.5f, kPlaceColours[place]);
-    const Thing thing = get<Kitchen<T>, Thing>(w, cell);
-    if (place == kPot)
-      put_pot(board, column, row, thing);
-    else
-      put_item(board, column, row, thing.item);
-    // What a dispenser gives out lies on it.
-    if (place == kOnions || place == kTomatoes || place == kDishes)
-      put_item(board, column, row, place - kOnions + kOnion);
+struct Picture {
+  using W = World<Schema<T>>;
+  using Chefs = typename T::Chefs;
+  using Kitchen = typename T::Kitchen;
+
+  static Scene kitchen_scene(const W& w) {
+    const Params& p = w.params();
+    ge::Board board = ge::Board::of_cells(p.width, p.height);
+    for (int cell = 0; cell < p.cell_count; ++cell) {
+      const int column = cell / p.height, row = cell % p.height, place = p.grid[cell];
+      if (place == kFloor) continue;
+      board.put(column, row, Piece::kSquare, 0.5f, kPlaceColours[place]);
+      const Thing thing = get<Kitchen, Thing>(w, cell);
+      if (place == kPot)
+        put_pot(board, column, row, thing);
+      else
+        put_item(board, column, row, thing.item);
+      // A dispenser shows what it gives out.
+      if (place == kOnions || place == kTomatoes || place == kDishes)
+        put_item(board, column, row, place - kOnions + kOnion);
+    }
+    for (int number = 0; number < p.player_count; ++number)
+      put_chef(board, p, number, get<Chefs, Chef>(w, number));
+    Scene scene;
+    scene.board = std::move(board);
+    return scene;
   }
-  for (int number = 0; number < p.player_count; ++number)
-    put_chef(board, p, number, get<Chefs<T>, Chef>(w, number));
-  Scene scene;
-  scene.board = std::move(board);
-  return scene;
-}
+};
 
 }  // namespace gpu_envs::envs::overcooked
