@@ -17,49 +17,35 @@
 
 namespace gpu_envs::envs::hanabi {
 
-template <int N>
-GE_FN bool is_turn_of(const W<N>& w, int player) {
-  return player_of(w.params(), get<Board>(w)) == player;
-}
+/// One build: its rows of observations, and how many cards fit in the hands.
 template <Belief kBelief, int N>
-bool fits(const Params& p) {
-  return p.belief == kBelief && p.player_count * p.hand_size <= N;
-}
-
-/// What all builds share; N cards fit in the hands.
-template <Belief kBelief, int N>
-struct Game {
+struct Environment {
   using Schema = hanabi::Schema<N>;
+  using R = Rules<N>;
+  using V = Views<N>;
+  using Observation =
+      std::conditional_t<kBelief == kBits, typename V::Observation, typename V::BeliefObservation>;
   using ActionMask = hanabi::ActionMask;
-  using State = hanabi::State<N>;
+  using State = typename V::State;
   // The deck is in order before hands are dealt from it.
-  using Reset = Stages<EachWorld<&shuffle<N>>, EachWorld<&deal<N>>, EachWorld<&begin_game<N>>>;
-  using Step = Stages<EachWorld<&take_turn<N>>, Each<&pay<N>>>;
+  using Reset = Stages<EachWorld<&R::shuffle>, EachWorld<&R::deal>, EachWorld<&R::begin_game>>;
+  using Step = Stages<EachWorld<&R::take_turn>, Each<&R::pay>>;
+  using Show = std::conditional_t<kBelief == kBits, ge::Observe<&V::observe>,
+                                  ge::Observe<&V::observe_beliefs>>;
+  using Observe = Stages<Show, ObserveMask<&V::mask_moves>, ObserveState<&V::show_state>>;
   static constexpr ge::Card card{
       .doc = "Play cards in order with partners who alone can see yours.",
       .agents = "player_count"};
-  static constexpr Hooks<Schema> hooks{.fits = &fits<kBelief, N>,
-                                       .acts = &is_turn_of<N>,
-                                       .action_name = &move_name,
-                                       .text = &table_text<N>};
+  static constexpr Hooks<Schema> hooks{
+      .fits =
+          [](const Params& p) { return p.belief == kBelief && p.player_count * p.hand_size <= N; },
+      .acts = &R::is_turn_of,
+      .action_name = &move_name,
+      .text = &Text<N>::table_text};
 };
 
-template <int N>
-struct Environment : Game<kBits, N> {
-  using Observation = hanabi::Observation<N>;
-  using Observe =
-      Stages<ge::Observe<&observe<N>>, ObserveMask<&mask_moves<N>>, ObserveState<&show_state<N>>>;
-};
-
-template <int N>
-struct BeliefEnvironment : Game<kV0, N> {
-  using Observation = BeliefObservation<N>;
-  using Observe = Stages<ge::Observe<&observe_beliefs<N>>, ObserveMask<&mask_moves<N>>,
-                         ObserveState<&show_state<N>>>;
-};
-
-// Five hands of five, which is every game with the usual hands, and the most that a deck holds.
-using Builds =
-    ge::Builds<Build<"Hanabi-v0", Environment<25>, Environment<50>, BeliefEnvironment<kMostCards>>>;
+// 25 cards are five hands of five, enough for every usual game; 50 are all cards of a deck.
+using Builds = ge::Builds<Build<"Hanabi-v0", Environment<kBits, 25>, Environment<kBits, 50>,
+                                Environment<kV0, kMostCards>>>;
 
 }  // namespace gpu_envs::envs::hanabi

@@ -1,5 +1,5 @@
-// Hanabi's options: what a user sets, the presets of the Hanabi Learning Environment, and the words
-// that the rules read. Everything here runs once, on the host.
+// Settings, which a user chooses, the presets of the Hanabi Learning Environment, and Params, which
+// the rules read. All of it runs once, on the host.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ inline constexpr int kMostPlayers = 5;
 inline constexpr int kMostColors = 5;
 inline constexpr int kMostRanks = 5;
 inline constexpr int kMostCards = 50;   // of a deck, so of all hands too
-inline constexpr int kMostTokens = 32;  // of either kind
+inline constexpr int kMostTokens = 32;  // of each kind
 // Two players with 25 cards each have 60 moves, and the no-op.
 inline constexpr int kMostChoices = 61;
 
@@ -37,38 +37,43 @@ struct Settings {
 
   static constexpr auto describe() {
     return fields(
-        field("preset", &Settings::preset, "the game whose options hold where none is given")
+        field("preset", &Settings::preset, "game that supplies the options which are not given")
             .named("full", "full_minimal", "small", "very_small"),
-        field("player_count", &Settings::player_count, "players of a game").within(2, kMostPlayers),
-        field("color_count", &Settings::color_count, "colours of cards; 0: as the preset says")
+        field("player_count", &Settings::player_count, "number of players").within(2, kMostPlayers),
+        field("color_count", &Settings::color_count,
+              "number of colours of cards; 0: the preset's value")
             .within(0, kMostColors),
-        field("rank_count", &Settings::rank_count, "ranks of each colour; 0: as the preset says")
+        field("rank_count", &Settings::rank_count,
+              "number of ranks of each colour; 0: the preset's value")
             .within(0, kMostRanks),
-        field("hand_size", &Settings::hand_size, "cards in a full hand; 0: as the preset says")
+        field("hand_size", &Settings::hand_size,
+              "number of cards in a full hand; 0: the preset's value")
             .within(0, kMostCards / 2),
         field("max_information_tokens", &Settings::max_information_tokens,
-              "information tokens at the start and at most; -1: as the preset says")
+              "number of information tokens at the start, and the most there can be; -1: the "
+              "preset's value")
             .within(-1, kMostTokens),
         field("max_life_tokens", &Settings::max_life_tokens,
-              "wrong plays that end the game; 0: as the preset says")
+              "number of wrong plays that end the game; 0: the preset's value")
             .within(0, kMostTokens),
         field("observation_type", &Settings::observation_type,
-              "what the knowledge section shows: nothing, what hints said, or every card")
+              "content of the knowledge section; minimal: no such section; card_knowledge: what "
+              "hints said; seer: every card; preset: the preset's choice")
             .named("minimal", "card_knowledge", "seer", "preset"),
         field("belief", &Settings::belief,
-              "plausible cards as bits, or as float32 probabilities that count the discards and "
-              "the fireworks (v0)")
+              "form of the plausible cards; bits: one bit each; v0: float32 probabilities that "
+              "count the discards and the fireworks")
             .named("bits", "v0"),
         field("random_start_player", &Settings::random_start_player,
-              "a random player begins instead of player 0"),
+              "true: a random player begins; false: player 0 begins"),
         field("noop", &Settings::noop,
-              "one more action, the only legal one of those who are not on turn"),
+              "true: one more action, which is the only legal one for players who are not on turn"),
         field("keep_score", &Settings::keep_score,
-              "losing the last life token costs no points; else it costs all"));
+              "true: losing the last life token costs no points; false: it costs all"));
   }
 };
 
-/// What the rules read.
+/// Numbers that the rules read.
 struct Params {
   int32_t player_count, color_count, rank_count, hand_size;
   int32_t max_information_tokens, max_life_tokens;
@@ -90,7 +95,7 @@ inline void fill_in(int32_t& value, int32_t unset, int32_t of_preset) {
   if (value == unset) value = of_preset;
 }
 
-/// The options that the user left to the preset.
+/// Fills in the options that the user left to the preset.
 inline void fill_in_preset(Settings& s) {
   enum Preset { kFull, kFullMinimal, kSmall, kVerySmall };
   const bool small = s.preset == kSmall || s.preset == kVerySmall;

@@ -1,4 +1,4 @@
-// Hanabi for people: names of moves, and a table as text for a terminal.
+// Names of moves, and the table as text for a terminal. Host only.
 #pragma once
 
 #include <string>
@@ -35,7 +35,7 @@ inline std::string card_name(const Params& p, int card) {
   return painted(color, kColorLetters[color] + std::to_string(rank_of(p, card) + 1));
 }
 
-/// What hints leave: plausible colours and ranks, those that were told in capitals and brackets.
+/// Plausible colours and ranks; those that were told stand in brackets.
 inline std::string knowledge_text(const Params& p, const HandCard& card) {
   std::string colors, ranks;
   for (int color = 0; color < p.color_count; ++color)
@@ -45,24 +45,6 @@ inline std::string knowledge_text(const Params& p, const HandCard& card) {
   if (card.told & HandCard::kToldColor) colors = "[" + colors + "]";
   if (card.told & HandCard::kToldRank) ranks = "[" + ranks + "]";
   return colors + " " + ranks;
-}
-
-template <int N>
-std::string hand_text(const W<N>& w, int seat, int viewer) {
-  const Params& p = w.params();
-  const Board board = get<Board>(w);
-  std::string text = player_of(p, board) == seat ? "> " : "  ";
-  text += "player " + std::to_string(seat) + (seat == viewer ? " (you)\n" : "\n");
-  for (int i = 0; i < p.hand_size; ++i) {
-    const HandCard card = get<Hands<N>, HandCard>(w, seat * p.hand_size + i);
-    text += "    " + dim(std::to_string(i)) + " ";
-    if (!is_held(card))
-      text += dim("--") + "\n";
-    else
-      text += (seat == viewer ? dim("??") : card_name(p, card.card)) + "   " +
-              knowledge_text(p, card) + "\n";
-  }
-  return text;
 }
 
 inline std::string discards_text(const Params& p, const Discards& discards) {
@@ -116,19 +98,41 @@ inline std::string ending_text(const Params& p, const Board& board) {
   return "over: " + why + "; score " + std::to_string(score) + "\n";
 }
 
-/// The table; a viewer sees no card of their own, -1 sees all.
 template <int N>
-std::string table_text(const W<N>& w, int viewer) {
-  const Params& p = w.params();
-  const Board board = get<Board>(w);
-  std::string text = "fireworks " + fireworks_text(p, board) + "  information " +
-                     std::to_string(board.information_tokens) + "   lives " +
-                     std::to_string(board.life_tokens) + "   deck " +
-                     std::to_string(board.deck_left) + "\n";
-  text += "discards " + discards_text(p, get<Discards>(w)) + "\n";
-  text += "last move: " + last_move_text(p, get<LastMove>(w)) + "\n";
-  for (int seat = 0; seat < p.player_count; ++seat) text += hand_text(w, seat, viewer);
-  return text + ending_text(p, board);
-}
+struct Text {
+  using W = World<Schema<N>>;
+  using Hands = typename Schema<N>::Hands;
+
+  static std::string hand_text(const W& w, int seat, int viewer) {
+    const Params& p = w.params();
+    const Board board = get<Board>(w);
+    std::string text = player_of(p, board) == seat ? "> " : "  ";
+    text += "player " + std::to_string(seat) + (seat == viewer ? " (you)\n" : "\n");
+    for (int i = 0; i < p.hand_size; ++i) {
+      const HandCard card = get<Hands, HandCard>(w, seat * p.hand_size + i);
+      text += "    " + dim(std::to_string(i)) + " ";
+      if (!is_held(card))
+        text += dim("--") + "\n";
+      else
+        text += (seat == viewer ? dim("??") : card_name(p, card.card)) + "   " +
+                knowledge_text(p, card) + "\n";
+    }
+    return text;
+  }
+
+  /// The table as `viewer` sees it, without the viewer's own cards; -1 sees all.
+  static std::string table_text(const W& w, int viewer) {
+    const Params& p = w.params();
+    const Board board = get<Board>(w);
+    std::string text = "fireworks " + fireworks_text(p, board) + "  information " +
+                       std::to_string(board.information_tokens) + "   lives " +
+                       std::to_string(board.life_tokens) + "   deck " +
+                       std::to_string(board.deck_left) + "\n";
+    text += "discards " + discards_text(p, get<Discards>(w)) + "\n";
+    text += "last move: " + last_move_text(p, get<LastMove>(w)) + "\n";
+    for (int seat = 0; seat < p.player_count; ++seat) text += hand_text(w, seat, viewer);
+    return text + ending_text(p, board);
+  }
+};
 
 }  // namespace gpu_envs::envs::hanabi
