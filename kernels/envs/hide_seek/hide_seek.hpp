@@ -1,5 +1,5 @@
 // Hide and seek: hiders block doors with boxes and ramps, seekers learn to get in.
-// lint: allow file-size: bodies, sight, and the levels that three profiles draw
+// lint: allow file-size: two games of rooms, hands and observations, original and batch version
 //
 //   who acts    1 to 20 hiders and 1 to 20 seekers at once: move, turn, grab, lock
 //   reward      hiders +1 while no seeker sees any of them, else -1; seekers the opposite; nothing

@@ -24,14 +24,14 @@ inline constexpr double kFarthest = 1000;  // of all numbers [m], [rad], [m/s]
 
 struct LaidBody {
   uint32_t row, kind;
-  uint32_t team;  // whose lock it is: Team
+  uint32_t team;  // that has locked it: Team
   physics::Pose pose;
   physics::Velocity velocity;
 };
 struct LaidWall {
   float centre[3], half[3];  // of a plane: a point and its normal
 };
-/// What a reset lays out; generation where `laid` is 0.
+/// The level that a reset lays out; it draws one where `laid` is 0.
 /// A struct of fixed size, since it goes to the kernels as a parameter: hence the limits on bodies
 /// and walls.
 struct Options {
@@ -42,7 +42,7 @@ struct Options {
 };
 static_assert(sizeof(Options) < 2560, "GE: options travel with every launch");
 
-/// What a user passes to reset().
+/// Options of reset().
 struct ResetSettings {
   std::string layout;
   static constexpr auto describe() {
@@ -57,7 +57,7 @@ inline float laid_number(TextLine& line, const char* what) {
   return float(line.number<double>(what, -kFarthest, kFarthest));
 }
 
-/// What is laid out so far.
+/// The level as far as it has been read.
 struct Layout {
   const Params& p;
   Options options{};

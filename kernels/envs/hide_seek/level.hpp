@@ -1,4 +1,4 @@
-// A new level: rooms, then a place for everything. Sequential in each world, with bounded loops;
+// A new level: rooms, then a place for every body. Sequential in each world, with bounded loops;
 // every random number is a draw of its own place, so that nothing depends on what came before.
 //
 // Rooms are planned on the unit square: from the four sides, parallel walls are joined by new ones
@@ -16,7 +16,7 @@ inline constexpr int kLevelAttempts = 4;
 /// Parallel walls on the grid are more than this apart [cells].
 inline constexpr float kRoom = 6.0f;
 
-/// What is left of a wall between two of its points.
+/// The part of a wall between two of its points.
 GE_FN Segment part(Segment wall, float start, float end) {
   wall.start = start, wall.end = end;
   return wall;
@@ -67,7 +67,7 @@ struct Levels {
     GE_FN void add(const Segment& wall) {
       if (wall.end > wall.start && count < kMostWalls) rows.set(count++, wall);
     }
-    /// Puts what is left of wall k in its place.
+    /// Replaces wall k by its two remaining parts, of which either may be empty.
     GE_FN void replace(int k, const Segment& first, const Segment& second) {
       // Where nothing is left the last wall takes its place: rows have no gaps.
       const bool one = first.end > first.start, two = second.end > second.start;
@@ -176,7 +176,7 @@ struct Levels {
 
   // ---- rooms on a grid
 
-  /// The wall through a random cell, from wall to wall; without length where it does not fit.
+  /// The wall through a random cell, from wall to wall; of length 0 where it does not fit.
   static GE_FN Segment grid_wall(const WallPlan& plan, const Draw& d) {
     const Params& p = plan.w.params();
     const float side = float(p.cells), door = p.door;
@@ -280,12 +280,12 @@ struct Levels {
     }
   };
 
-  /// Whether a free place was found in so many tries; else the body stands at the last of them.
+  /// Tries up to `tries` random places; false if none was free, and the body stands at the last.
   static GE_FN bool find_place(Ground& g, uint32_t kind, int row, int tries, int tag) {
     const Params& p = g.w.params();
     bool free = false;
     for (int k = 0; k < tries && !free; ++k) {
-      // By row and try, so that the place of one thing does not depend on the tries of others.
+      // Drawn by row and try, so that a body's place does not depend on the tries of others.
       const Draw d = draw<"hide_seek_places">(g.w, tag * 128 + row, k);
       const float x = (2.0f * d.uniform(0) - 1.0f) * p.arena_half;
       const float y = (2.0f * d.uniform(1) - 1.0f) * p.arena_half;
@@ -294,7 +294,7 @@ struct Levels {
           quarters ? float(d.below(2, 4)) * 0x1.921fb6p+0f : d.uniform(2) * p.turn_range;
       const physics::Footprint print = physics::footprint_of(p.physics.kinds[kind], x, y, yaw);
       free = g.is_free(print, row);
-      // Also of a try that failed: the last one is where the body stands if it is kept.
+      // Set for failed tries too: a body that is kept stands at the last one.
       g.prints.set(row, print);
       Pose pose{};
       physics::put(pose.position, {x, y, standing_height(p.physics.kinds[kind])});
@@ -312,8 +312,8 @@ struct Levels {
     const uint32_t choices = uint32_t(spare + (p.long_all != 0 ? 1 : 0));
     return {all, min(min(all, p.long_low) + int(d.below(1, choices)), all)};
   }
-  /// All rows from `first` to `last`; how many found no place. Those are left out, or stay where
-  /// they were put last.
+  /// Places rows `first` to `last`, exclusive; returns how many found no place. Those are left out,
+  /// or stay at the last place tried where `keep`.
   static GE_FN int place_rows(Ground& g, const BoxCounts& boxes, int first, int last, int tries,
                               int tag, bool keep) {
     int homeless = 0;
@@ -391,7 +391,7 @@ struct Levels {
     level = {uint32_t(o.wall_count), uint32_t(o.wall_count), 1u, 0u};
   }
 
-  // ---- what both begin with
+  // ---- drawn or laid
 
   static GE_FN bool is_laid(const W& w) { return w.options().laid != 0; }
   static GE_FN bool is_drawn(const W& w) { return w.options().laid == 0; }

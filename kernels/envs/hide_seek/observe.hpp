@@ -49,7 +49,8 @@ inline std::vector<FieldInfo> observation_fields(const Params& p) {
             openai ? "x, y, z, yaw, their rates, 1 for hiders, share of the preparation"
                    : "x, y, z, cos and sin of yaw, velocity x, y, z, turn rate, 1 while holding");
   add_field(all, "others", others, c.other,
-            openai ? "as self, from the next agent on"
+            openai ? "x, y, z, yaw, their rates, 1 for hiders, share of the preparation; the next "
+                     "agent first"
             : own  ? "right, ahead, velocity right, ahead, 1 for hiders, 1 while holding"
                    : "right, ahead, velocity right, ahead");
   add_field(all, "boxes", boxes, c.box,
@@ -59,16 +60,18 @@ inline std::vector<FieldInfo> observation_fields(const Params& p) {
             : own ? "right, ahead, velocity right, ahead, size x, y, own yaw less its yaw, locked "
                     "by hiders, by seekers"
                   : "right, ahead, velocity right, ahead, size x, y, own yaw less its yaw");
-  add_field(all, "ramps", ramps, c.ramp,
-            openai ? "as boxes, sizes 0"
-            : own  ? "right, ahead, velocity right, ahead, own yaw less its yaw, locked by hiders, "
-                     "by seekers"
-                   : "right, ahead, velocity right, ahead, own yaw less its yaw");
-  if (openai) add_field(all, "box_exists", boxes, 1, "1: there is such a box", 0, 1);
-  add_field(all, "visible_others", others, 1, "1: seen, in the order of others", 0, 1);
-  add_field(all, "visible_boxes", boxes, 1, "1: seen", 0, 1);
-  add_field(all, "visible_ramps", ramps, 1, "1: seen", 0, 1);
-  add_field(all, "lidar", kRays, 1, "distance from the centre, counter-clockwise", 0);
+  add_field(
+      all, "ramps", ramps, c.ramp,
+      openai ? "x, y, z, cos, sin of yaw, rates of x, y, z, yaw, 0, 0, 0, locked by you, by your "
+               "team, by anybody"
+      : own  ? "right, ahead, velocity right, ahead, own yaw less its yaw, locked by hiders, "
+               "by seekers"
+             : "right, ahead, velocity right, ahead, own yaw less its yaw");
+  if (openai) add_field(all, "box_exists", boxes, 1, "1: the box exists", 0, 1);
+  add_field(all, "visible_others", others, 1, "1: the agent is seen, in the order of others", 0, 1);
+  add_field(all, "visible_boxes", boxes, 1, "1: the box is seen", 0, 1);
+  add_field(all, "visible_ramps", ramps, 1, "1: the ramp is seen", 0, 1);
+  add_field(all, "lidar", kRays, 1, "distance from the agent's centre, counter-clockwise", 0);
   return all;
 }
 
@@ -86,13 +89,16 @@ inline std::vector<FieldInfo> state_fields(const Params& p) {
   add_field(all, "boxes", p.box_slots, objects,
             "position, orientation, velocity, spin, size x, y, z, 1 where it exists, locked by "
             "hiders, by seekers");
-  add_field(all, "ramps", p.ramp_count, objects, "as boxes");
+  add_field(
+      all, "ramps", p.ramp_count, objects,
+      "position, orientation, velocity, spin, width, run, height, 1 where it exists, locked by "
+      "hiders, by seekers");
   add_field(all, "walls", kMostWalls, kWallColumns, "centre x, y, z, half extents x, y, z");
   return all;
 }
 
 /// Sets one element after the other; all of them where `shows`, else zeros.
-/// Hidden rows are written too, as zeros: every element of a row has its place whatever is seen.
+/// Hidden rows are written as zeros: every element of a row has its place, whatever is seen.
 struct Pen {
   FloatRow& row;
   int at;
@@ -119,7 +125,7 @@ GE_FN Vec3 extents(const physics::Kind& kind) {
   const float share = kind.shape == physics::kWedge ? 1.0f : 2.0f;
   return {2.0f * kind.half[0], share * kind.half[1], share * kind.half[2]};
 }
-/// What agents see and critics are told, in a build with room for T.
+/// Rows of observation and state in a build with room for T.
 template <class T>
 struct Views {
   using W = World<Schema<T>>;
@@ -260,7 +266,7 @@ struct Views {
 
   // ---- rows
 
-  // Whoever shares a row takes parts of it; each has its place.
+  // Lanes that share a row fill parts of it; each part has its place.
 
   static GE_FN void put_others(const Viewer& v, FloatRow& row, const Squad& squad, int first,
                                int columns) {
@@ -288,7 +294,7 @@ struct Views {
         put_object(v, pen, body, ramp);
     }
   }
-  /// What there is (openai), what is seen, and how far it is all around: the row's end.
+  /// The end of a row: which boxes exist (openai), which bodies are seen, lidar.
   static GE_FN void put_senses(const Viewer& v, FloatRow& row, const Squad& squad, int first) {
     const Params& p = v.w.params();
     const int boxes = p.absolute != 0 ? p.box_slots : 0, others = p.agent_count - 1;

@@ -1,4 +1,4 @@
-// The rules: what actions do before physics runs, and what is made of its outcome.
+// The rules: actions before physics runs, rewards after it.
 //
 //   before   loads from the first three heads; each agent finds what it can grab or lock; then
 //            locks and grips, agent by agent, so that the outcome has one order
@@ -17,7 +17,7 @@ namespace gpu_envs::envs::hide_seek {
 
 inline constexpr int kNeutral = 5;  // bucket of no force
 
-/// The heads of the hands: none where an agent is frozen.
+/// The heads grab and lock; both false where an agent is frozen.
 struct Hands {
   bool grab, lock;
 };
@@ -65,7 +65,7 @@ struct Rules {
     before.ahead[0] = ahead.x, before.ahead[1] = ahead.y;
   }
 
-  // ---- what is in reach
+  // ---- reach
 
   static GE_FN Hands hands_of(const W& w, int agent) {
     const Act act = get<Players, Act>(w, agent);
@@ -73,7 +73,7 @@ struct Rules {
     return {act.grab == 1 && !idle, act.lock == 1 && !idle};
   }
 
-  /// What a ray ahead meets first, if it is an object.
+  /// Aims at the box or ramp that a ray ahead meets first.
   static GE_FN void aim_ahead(const W& w, int agent, Aim& aim) {
     const Params& p = w.params();
     const Pose pose = get<Bodies, Pose>(w, agent);
@@ -117,7 +117,7 @@ struct Rules {
         if (lane(seen, k) == 0.0f) continue;
         const int object = first + k - p.first_box;
         if (distance[k] < p.lock_reach) aim.near[object >> 5] |= 1u << (object & 31);
-        // Of two as near the lower row.
+        // Of two at the same distance the lower row is taken.
         const bool best = (distance[k] < p.grab_reach) & (distance[k] < nearest);
         aim.grab = select(best, first + k, aim.grab);
         nearest = select(best, distance[k], nearest);
@@ -149,7 +149,7 @@ struct Rules {
     /// Locked and unlocked things begin at rest and awake.
     GE_FN void set_lock(int row, bool locked, Owner owner) const {
       Body body = bodies.get(row);
-      // Without kAsleep, or what is unlocked in the air would hang there.
+      // Awake, or a body unlocked in the air would hang there.
       body.state = physics::kPresent | (locked ? uint32_t(physics::kLocked) : 0u);
       body.quiet = 0;
       bodies.set(row, body);
@@ -176,7 +176,7 @@ struct Rules {
   };
 
   /// A press locks what nobody owns, and unlocks what the own team has locked.
-  /// What is held may be locked: the grip stays, and then holds the agent to it.
+  /// A held body may be locked: the grip stays, and then holds the agent to it.
   static GE_FN void toggle_lock(const Grips& grips, int agent, int row) {
     const Owner owner = grips.owners.get(row);
     const Team team = team_of(grips.w.params(), agent);
@@ -186,7 +186,7 @@ struct Rules {
     else if (!locked & (owner.team == kNobody))
       grips.set_lock(row, true, {team, uint32_t(agent + 1)});
   }
-  /// A press lets go of what is held; else it takes what is ahead, if it can be moved.
+  /// A press lets go of the held body; with empty hands it takes the one ahead, if it can be moved.
   static GE_FN void toggle_grip(const Grips& grips, int agent, const Aim& aim) {
     if (grips.holds(agent)) return grips.release(agent);
     if (aim.grab < 0 || !physics::movable(grips.bodies.get(aim.grab))) return;
@@ -194,7 +194,7 @@ struct Rules {
     const Vec3 eye = physics::vec(pose.position) + Vec3{0.0f, 0.0f, grips.w.params().reach_height};
     grips.hold(agent, aim.grab, eye + facing(pose) * aim.distance);
   }
-  /// Held for as long as the head is 1.
+  /// The grip lasts while the head is 1.
   static GE_FN void keep_grip(const Grips& grips, int agent, const Aim& aim, bool wanted) {
     if (!wanted) {
       if (grips.holds(agent)) grips.release(agent);
@@ -217,7 +217,7 @@ struct Rules {
     if (owner.team != kNobody) owners = Team(owner.team);  // locked by a layout
     int first = -1;
     bool declined = false;
-    // Backwards, so that `first` ends as the lowest who wants it: the lock is that agent's.
+    // Backwards, so that `first` ends as the lowest agent that wants it and gets the lock.
     for (int agent = p.agent_count - 1; agent >= 0; --agent) {
       const Aim aim = get<Players, Aim>(grips.w, agent);
       if ((aim.near[object >> 5] >> (object & 31) & 1u) == 0) continue;
@@ -294,12 +294,12 @@ struct Rules {
     }
     return found;
   }
-  /// Hiders are paid for not being seen, seekers for seeing; who leaves the arena pays.
+  /// Hiders are paid for not being seen, seekers for seeing; agents outside the arena are fined.
   static GE_FN void pay(const W& w, Slot agent, Reward& reward) {
     const Params& p = w.params();
     if (preparing(w)) return;
     const Pose pose = get<Bodies, Pose>(w, agent.row);
-    // Of the whole team, whoever was seen or saw; or of the agent alone.
+    // By what the whole team shows or sees, or by what this agent does.
     const bool seen = p.own_pay != 0 ? is_involved(w, agent.row) : get<Watch>(w).seen != 0;
     const float hiders = seen ? -1.0f : 1.0f;
     reward.value = is_hider(p, agent.row) ? hiders : -hiders;

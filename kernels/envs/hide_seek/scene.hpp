@@ -1,5 +1,5 @@
-// What people see of a world: walls, things with their locks, agents with what they see (a cone
-// that ends where the view does) and what their lidar measures. Host only.
+// The picture of a world for people: walls, boxes and ramps with their locks, agents with their
+// cones of sight, cut where the view ends, and their lidar. Host only.
 #pragma once
 
 #include "envs/hide_seek/sight.hpp"
@@ -35,7 +35,7 @@ struct Scenes {
       if (wall.kind == kPlaneKind) continue;
       Solid solid;
       for (int i = 0; i < 3; ++i) solid.position[i] = wall.centre[i], solid.half[i] = wall.half[i];
-      // A border far higher than the rest is drawn low: it would hide what is behind it.
+      // A border far higher than the rest is drawn low, or it would hide the arena.
       const float top = wall.centre[2] + wall.half[2], bottom = wall.centre[2] - wall.half[2];
       const float shown = min(top, max(bottom, 1.5f * w.params().wall_height));
       solid.position[2] = 0.5f * (shown + bottom), solid.half[2] = 0.5f * (shown - bottom);

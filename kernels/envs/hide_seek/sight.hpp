@@ -1,5 +1,5 @@
-// What agents see and measure: cones of sight with a ray to the middle of each body, and lidar. The
-// rays themselves: physics/sight.hpp.
+// Sight, in cones with a ray to the middle of each body, and lidar. The rays themselves:
+// physics/sight.hpp.
 #pragma once
 
 #include "envs/hide_seek/tables.hpp"
@@ -12,16 +12,17 @@ using physics::facing;
 GE_FN float cone_of(const Params& p, int observer) {
   return is_hider(p, observer) ? p.sight_cosine : p.seeker_cosine;
 }
-/// Which of the targets are inside the cone of an observer who looks `ahead`.
+/// Which of the targets are inside the cone of an observer that looks `ahead`.
 GE_FN Mask in_cone(const Params& p, int observer, Vec3 ahead, const physics::Directions& to) {
   const float cosine = cone_of(p, observer);
   const Floats rise = p.flat_cone != 0 ? spread(0.0f) : to.z;
   const Floats along = to.x * ahead.x + to.y * ahead.y + rise * ahead.z;
   const Floats square = to.x * to.x + to.y * to.y + rise * rise;
-  // along >= cosine * length, without the root: the sign of `along` decides on which side.
+  // along >= cosine * length, squared: the sign of `along` decides on which side.
   const Floats bound = cosine * cosine * square;
   const Mask forward = along >= 0.0f;
-  // Wider than a half turn the cone has all ahead, and behind what is not too straight behind.
+  // A cone wider than a half turn has all targets ahead, and those behind that are not too straight
+  // behind.
   if (cosine > 0.0f) return both(forward, along * along >= bound);
   return either(forward, along * along <= bound);
 }
@@ -61,8 +62,8 @@ struct Senses {
     value = select(nearest < p.lidar_range, nearest, spread(p.lidar_miss));
   }
 
-  // ---- sight: row observer * sight_slots + body, and for seekers who look for hiders, the first
-  // bodies, row seeker * kSpots + hider
+  // ---- sight: row observer * sight_slots + body; for seekers that look for hiders, which are the
+  // first bodies, row seeker * kSpots + hider
 
   /// Which of the bodies first, first + 1, ... the observer sees: 1 or 0. A body is seen if it is
   /// in the cone and the first that a ray to its middle meets.

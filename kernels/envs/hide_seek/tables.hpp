@@ -25,11 +25,11 @@ struct Act {
   static constexpr bool transient = true;
   static constexpr auto describe() {
     return fields(
-        field("x", &Act::x, "force to the right (openai: along x): 5 is none").one_of(11),
-        field("y", &Act::y, "force ahead (openai: along y): 5 is none").one_of(11),
-        field("turn", &Act::turn, "torque, counter-clockwise from 5 on: 5 is none").one_of(11),
-        field("grab", &Act::grab, "1: grab, or release (openai: hold while it is 1)").one_of(2),
-        field("lock", &Act::lock, "1: lock, or unlock").one_of(2));
+        field("x", &Act::x, "force to the right, in openai along x; 5: none").one_of(11),
+        field("y", &Act::y, "force ahead, in openai along y; 5: none").one_of(11),
+        field("turn", &Act::turn, "torque, counter-clockwise above 5; 5: none").one_of(11),
+        field("grab", &Act::grab, "1: grab or release, in openai hold while it is 1").one_of(2),
+        field("lock", &Act::lock, "1: lock or unlock a box or a ramp").one_of(2));
   }
 };
 /// How an agent moved in the last step, as others see it.
@@ -37,8 +37,9 @@ struct Travel {
   float velocity[3];
   float turn;
   static constexpr auto describe() {
-    return fields(field("travel", &Travel::velocity, "mean velocity in the last step").in("m/s"),
-                  field("turn_rate", &Travel::turn, "turn in the last step").in("rad/s"));
+    return fields(
+        field("travel", &Travel::velocity, "mean velocity in the last step").in("m/s"),
+        field("turn_rate", &Travel::turn, "mean rate of turn in the last step").in("rad/s"));
   }
 };
 /// Where an agent was when the step began.
@@ -47,11 +48,13 @@ struct Before {
   float ahead[2];  // direction
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("position_before", &Before::position, "at the beginning of the step"),
-                  field("ahead_before", &Before::ahead, "where the agent faced"));
+    return fields(
+        field("position_before", &Before::position, "position at the beginning of the step"),
+        field("ahead_before", &Before::ahead,
+              "direction in which the agent faced at the beginning of the step"));
   }
 };
-/// What an agent can grab or lock in this step.
+/// The bodies that an agent can grab or lock in this step.
 struct Aim {
   int32_t grab, lock;  // rows of bodies; -1: none
   float distance;      // of the ray's hit
@@ -60,8 +63,8 @@ struct Aim {
   static constexpr auto describe() {
     return fields(field("grab_target", &Aim::grab, "row of the body that it can grab; -1: none"),
                   field("lock_target", &Aim::lock, "row of the body that it can lock; -1: none"),
-                  field("aim_distance", &Aim::distance, "to the surface ahead").in("m"),
-                  field("near", &Aim::near, "bitmap of objects in reach"));
+                  field("aim_distance", &Aim::distance, "distance to the surface ahead").in("m"),
+                  field("near", &Aim::near, "bitmap of boxes and ramps in reach"));
   }
 };
 
@@ -71,12 +74,12 @@ enum Team : uint32_t { kNobody, kSeekers, kHiders };
 /// Whose lock it is.
 struct Owner {
   uint32_t team;   // Team
-  uint32_t agent;  // who locked it + 1; kept after unlocking where locks are by the team rule
+  uint32_t agent;  // that locked it, + 1; the team rule keeps it after unlocking
   static constexpr auto describe() {
-    return fields(
-        field("owner", &Owner::team, "who locked it: 0 nobody, 1 seekers, 2 hiders").within(0, 2),
-        field("locker", &Owner::agent, "the agent who locked it last, + 1; 0: nobody")
-            .within(0, 2 * kMostOfATeam));
+    return fields(field("owner", &Owner::team, "team that locked it: 0 none, 1 seekers, 2 hiders")
+                      .within(0, 2),
+                  field("locker", &Owner::agent, "agent that locked it last, + 1; 0: none")
+                      .within(0, 2 * kMostOfATeam));
   }
 };
 GE_FN Team team_of(const Params& p, int agent) {
@@ -92,27 +95,28 @@ struct Segment {
   float door;  // of an undivided wall on the grid: where its door begins; -1: none
   uint32_t outer;
   static constexpr auto describe() {
-    return fields(field("across", &Segment::across, "0: along x, 1: along y"),
-                  field("at", &Segment::at, "its place on the other axis"),
-                  field("start", &Segment::start, "lower end"),
-                  field("end", &Segment::end, "upper end"),
-                  field("door", &Segment::door, "lower end of its door; -1: none"),
-                  field("outer", &Segment::outer, "1: belongs to the arena's border"));
+    return fields(field("across", &Segment::across, "direction of the wall: 0 along x, 1 along y"),
+                  field("at", &Segment::at, "coordinate on the other axis"),
+                  field("start", &Segment::start, "lower end of the wall"),
+                  field("end", &Segment::end, "upper end of the wall"),
+                  field("door", &Segment::door, "lower end of the wall's door; -1: none"),
+                  field("outer", &Segment::outer, "1: the wall belongs to the arena's border"));
   }
 };
 struct Level {
   uint32_t segments;  // of the plan
   uint32_t walls;     // made of them: segments that continue each other are one
-  uint32_t attempts;  // levels drawn until everything had its place
-  uint32_t dropped;   // things without one
+  uint32_t attempts;  // levels drawn until all bodies had a place
+  uint32_t dropped;   // bodies without a place
   static constexpr auto describe() {
     return fields(
         field("segment_count", &Level::segments, "pieces of wall that were planned")
             .within(0, kMostWalls),
         field("wall_count", &Level::walls, "walls that they make up").within(0, kMostWalls),
-        field("attempts", &Level::attempts, "levels drawn until all had their place").any_value(),
+        field("attempts", &Level::attempts, "levels drawn until all bodies had a place")
+            .any_value(),
         field("dropped", &Level::dropped,
-              "things for which there was no place; agents are there all the same")
+              "bodies without a place: boxes and ramps are left out, agents overlap")
             .any_value());
   }
 };
@@ -127,30 +131,31 @@ struct Watch {
 
 // ---- senses
 
-inline constexpr int kSpots = 32;  // rows of a seeker who looks for hiders
+inline constexpr int kSpots = 32;  // rows of each seeker, one per hider; the rest is padding
 
 struct Range {
   float value;
   static constexpr auto describe() {
-    return fields(field("range", &Range::value, "lidar ray [agent * 32 + ray]").in("m"));
+    return fields(
+        field("range", &Range::value, "distance along lidar ray [agent * 32 + ray]").in("m"));
   }
 };
 struct Sight {
   float value;
   static constexpr auto describe() {
-    return fields(field("sight", &Sight::value, "1: [agent * slots + body] is seen"));
+    return fields(field("sight", &Sight::value, "1: agent sees body, in row agent * slots + body"));
   }
 };
 struct Spot {
   float value;
   static constexpr auto describe() {
-    return fields(field("spot", &Spot::value, "1: [seeker * 32 + hider] is seen"));
+    return fields(field("spot", &Spot::value, "1: seeker sees hider, in row seeker * 32 + hider"));
   }
 };
 
 // ---- tables
 
-/// Of scratch memory; the physics' contacts have the first.
+// Lifetimes in scratch memory, after that of the physics' contacts.
 inline constexpr int kSensing = 2, kPlanning = 3;
 
 struct Match : Single<Level, Watch> {
