@@ -77,7 +77,7 @@ struct Casting {
       hit = hit_scaled(Rays<Floats>{eye, direction}, t.placed, distance);
     else
       hit = hit_distance(Rays<Floats>{eye, direction}, t.placed, distance);
-    const auto nearer = both(hit<distance, hit> kNear);
+    const auto nearer = both(hit < distance, kNear < hit);
     distance = select(nearer, hit, distance);
     number = select(nearer, spread(float(row)), number);
   }
@@ -141,7 +141,7 @@ GE_FN void put_bar(const Scene& scene, int row, const Floats& across, Vecs& colo
   if (row < scene.lens.rows - bar_rows(scene.lens.rows) || !(scene.bar.length > 0.0f)) return;
   const Floats from_middle = across - float(scene.lens.columns);
   const float reach = scene.bar.length * float(scene.lens.columns);
-  const auto inside = both(from_middle<reach, from_middle> - reach);
+  const auto inside = both(-reach < from_middle, from_middle < reach);
   colours = choose(inside, all_lanes<Floats>(colour_of(scene.bar.colour)), colours);
 }
 /// From 0 to 1 into bytes, the nearest.

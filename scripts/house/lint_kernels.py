@@ -61,6 +61,8 @@ ATOMIC = re.compile(
     r"#\s*include\s*<atomic>|\bstd::atomic|\batomic[A-Z]\w*\s*\(|\b__(?:sync|atomic)_\w+|"
     r"\b__(?:shared__|syncthreads|syncwarp|shfl\w*|ballot\w*)\b"
 )
+# Names of values, in what would be a template's list of arguments, before another value.
+TEMPLATE_LIKE = re.compile(r"(?<![\w:])[a-z]\w*<-?[a-z][\w.]*, -?[a-z][\w.]*> -? ?\w")
 NEEDED_FLAGS = {  # said once, and used by both that compile
     "kernels/flags.txt": [r"^numbers:.* -ffp-contract=off\b", r"^nvcc:.* --fmad=false\b"],
     "kernels/cmake/flags.cmake": [r"GE_FLAGS_numbers"],
@@ -307,6 +309,13 @@ def builder(tree: Tree) -> Iterator[Problem]:
                     yield Problem(file.path, node.lineno, "builder", message)
 
 
+def comparisons(tree: Tree) -> Iterator[Problem]:
+    """Two comparisons are laid out as such: clang-format takes `a < b, c > d` for a template."""
+    advice = "turn one comparison round, or it is laid out as a template"
+    files = tree.under("kernels", "tests/kernels", "examples")
+    yield from search(files, TEMPLATE_LIKE, "comparison", advice)
+
+
 def bindings(tree: Tree) -> Iterator[Problem]:
     """The bindings are generic: no environment is named there."""
     for stem in tree.environments():
@@ -415,6 +424,7 @@ RULES: list[Callable[[Tree], Iterator[Problem]]] = [
     numbers,
     flags,
     builder,
+    comparisons,
     bindings,
     environment_ids,
     stale_names,

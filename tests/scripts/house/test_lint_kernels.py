@@ -101,6 +101,8 @@ FAULTS = [
     ("builder", "gpu_envs/building/other.py", "import numpy as np\n"),
     ("builder", "gpu_envs/building/other.py", "def f():\n    from gpu_envs import native\n"),
     ("builder", "gpu_envs/building/other.py", "from .. import native\n"),
+    ("comparison", "kernels/geometry/f.hpp", "auto near = both(hit<far, hit> kNear);\n"),
+    ("comparison", "examples/pond/pond.hpp", "bool in = all(at.x<reach, at.x> - reach);\n"),
     ("bindings", "kernels/bindings/module.cpp", "int pole = 1;\n"),
     ("environment-id", "gpu_envs/play.py", '"""Such as Pole-v0."""\nbars = {"Pole-v0": 3}\n'),
     ("stale-path", "README.md", "See kernels/envs/gone.hpp.\n"),
