@@ -84,14 +84,13 @@ struct Wish {
   py::object outputs = py::none();  // names; none: all that exist
 };
 
-/// The options of the constructor by name, as _native.pyi lists them.
-inline Wish wish_of(int64_t num_worlds, const py::kwargs& options) {
-  Wish wish;
+/// Puts the value of an option where it belongs.
+using Take = std::function<void(const py::handle& value, const std::string& name)>;
+
+/// The options of the constructor by name, as _native.pyi lists them. They write into `wish`, which
+/// has to outlive the table.
+inline std::map<std::string, Take> known_options(Wish& wish) {
   Config& config = wish.config;
-  config.worlds = num_worlds;
-  // A table from names to what is done with the value: an option is one line of it.
-  using Take = std::function<void(const py::handle& value, const std::string& name)>;
-  // The targets are members of `wish`, which outlives the table.
   const auto number = [](auto& target, int64_t low) -> Take {
     return [&target, low](const py::handle& value, const std::string& name) {
       target = std::remove_reference_t<decltype(target)>(whole(value, name, low));
@@ -102,7 +101,7 @@ inline Wish wish_of(int64_t num_worlds, const py::kwargs& options) {
       target = word_of<E>(value, name);
     };
   };
-  const std::map<std::string, Take> known{
+  return {
       {"first_world", number(config.first_world, 0)},
       {"autoreset_mode", word(config.autoreset)},
       {"ends", word(config.ends)},
@@ -140,6 +139,12 @@ inline Wish wish_of(int64_t num_worlds, const py::kwargs& options) {
          config.dependent_launch = value.cast<bool>();
        }},
   };
+}
+
+inline Wish wish_of(int64_t num_worlds, const py::kwargs& options) {
+  Wish wish;
+  wish.config.worlds = num_worlds;
+  const auto known = known_options(wish);
   for (const auto& [key, value] : options) {
     const std::string name = py::str(key).cast<std::string>();
     const auto found = known.find(name);
