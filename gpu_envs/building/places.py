@@ -22,6 +22,7 @@ RULES = PACKAGE / "building"  # inputs of all that is built
 SUFFIX = EXTENSION_SUFFIXES[0]  # of this interpreter
 
 TASKS = "tasks"  # the folder of a family's headers that are environments
+_BUILDS = re.compile(r"^using Builds\b", re.MULTILINE)  # what makes an environment of a header
 _PARTS = r"constexpr int kUnits = (\d+);"
 _MOST_PARTS = 8
 
@@ -103,17 +104,19 @@ def environments(folder: Path | None = None) -> dict[str, Path]:
     """Return the headers of environments by stem.
 
     One is `<stem>.hpp`, `<stem>/<stem>.hpp`, or a task of a family whose headers its tasks share:
-    `<family>/tasks/<stem>.hpp`. A family's own headers are none, whatever they are called.
+    `<family>/tasks/<stem>.hpp`. A family's own header is one only where it has `Builds`, as that
+    of an environment whose tasks are other forms of it.
     """
     folder = folder or kernels() / "envs"
-    if (folder / TASKS).is_dir():  # a family by itself
-        folder = folder / TASKS
-    paths = [*folder.glob("*.hpp"), *folder.glob(f"*/{TASKS}/*.hpp")]
-    paths += [
-        path
-        for path in folder.glob("*/*.hpp")
-        if path.stem == path.parent.name and not (path.parent / TASKS).is_dir()
-    ]
+    is_family = (folder / TASKS).is_dir()
+    paths = [] if is_family else list(folder.glob("*.hpp"))
+    for home in [folder] if is_family else folder.glob("*/"):
+        paths += home.glob(f"{TASKS}/*.hpp")
+        own = home / f"{home.name}.hpp"
+        if own.is_file() and (
+            not (home / TASKS).is_dir() or _BUILDS.search(own.read_text("utf-8"))
+        ):
+            paths.append(own)
     found: dict[str, Path] = {}
     for path in paths:
         if is_hidden(path.name):

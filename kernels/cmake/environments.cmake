@@ -1,6 +1,6 @@
 # Finds the environment headers and writes, per header and machine, the unit that compiles it: a change to one
 # environment rebuilds its units and nothing else. An environment is envs/<stem>.hpp, envs/<stem>/<stem>.hpp, or a task of
-# a family, envs/<family>/tasks/<stem>.hpp.
+# a family, envs/<family>/tasks/<stem>.hpp. A family's envs/<family>/<family>.hpp is one where it has Builds.
 
 set(GE_UNITS "${CMAKE_BINARY_DIR}/units")
 
@@ -14,7 +14,10 @@ function(ge_find_environments stems folder prefix)
     get_filename_component(stem "${header}" NAME_WE)
     file(RELATIVE_PATH relative "${folder}" "${header}")
     if(relative STREQUAL "${stem}/${stem}.hpp" AND IS_DIRECTORY "${folder}/${stem}/tasks")
-      continue()  # what a family's tasks share
+      file(STRINGS "${header}" builds REGEX "^using Builds[ =]" LIMIT_COUNT 1)
+      if(NOT builds)
+        continue()  # what a family's tasks share
+      endif()
     endif()
     if(NOT relative STREQUAL "${stem}.hpp" AND NOT relative STREQUAL "${stem}/${stem}.hpp"
        AND NOT relative MATCHES "^[^/]+/tasks/[^/]+$")

@@ -225,19 +225,8 @@ def rooms_known(tree: Tree) -> Iterator[Problem]:
 
 def package_imports(tree: Tree) -> Iterator[Problem]:
     """Imports of the package run down, as its table of rooms says, and in no circle."""
-    for circle in rooms.circles(package_rooms.PACKAGE_ROOMS):
-        message = f"circle: {' - '.join(circle)}"
-        yield Problem("scripts/house/package_rooms.py", 1, "package-rooms", message)
-    for path, line, message in package_rooms.problems_of(tree.files):
+    for path, line, message in package_rooms.problems_of(tree):
         yield Problem(path, line, "package-rooms", message)
-    modules = package_rooms.modules_in(tree.files)
-    needed = {
-        module: {found.module for found in package_rooms.imports_of(file, modules.keys())}
-        for module, file in modules.items()
-    }
-    for circle in rooms.circles(needed):
-        message = f"modules import one another: {', '.join(circle)}"
-        yield Problem(modules[circle[0]].path, 1, "package-rooms", message)
 
 
 def search(

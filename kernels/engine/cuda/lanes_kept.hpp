@@ -43,8 +43,8 @@ struct SharesRows<E, Show<kOutput, F, R>>
     : std::bool_constant<ge::Wide<shown_row<E, kOutput, R>> || AnyImage<shown_row<E, kOutput, R>>> {
 };
 
-/// The batch and the GPU that lanes are chosen for: as many agents as scripts/gpu/tune.py times, and
-/// the multiprocessors of an H100 or H200.
+/// The batch and the GPU that lanes are chosen for: as many agents as scripts/gpu/tune.py times,
+/// and the multiprocessors of an H100 or H200.
 inline constexpr int64_t kUsualAgents = 1 << 20;
 inline constexpr int kUsualProcessors = 132;
 

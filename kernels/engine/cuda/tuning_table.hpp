@@ -1,6 +1,6 @@
 // Which compiled variant of a phase is fastest on which GPU, for so many worlds. Written by
-// scripts/gpu/tune.py from timings on the GPU at hand; a phase that is not listed runs as shapes.hpp
-// chooses, with dependent launch. Lanes that a row names are compiled (lanes_kept.hpp).
+// scripts/gpu/tune.py from timings on the GPU at hand; a phase that is not listed runs as
+// shapes.hpp chooses, with dependent launch. Lanes that a row names are compiled (lanes_kept.hpp).
 #pragma once
 
 #include "engine/cuda/shapes.hpp"

@@ -80,6 +80,17 @@ def test_environments_of_a_family_are_its_tasks(tmp_path: Path) -> None:
         places.environments(tmp_path)
 
 
+def test_header_of_a_family_is_an_environment_where_it_has_builds(tmp_path: Path) -> None:
+    family = tmp_path / "pole"
+    (family / "tasks").mkdir(parents=True)
+    (family / "tasks" / "forms.hpp").touch()
+    (family / "pole.hpp").write_text("// Builds are elsewhere\nstruct Pole {};\n")
+    assert list(places.environments(tmp_path)) == ["forms"]
+    (family / "pole.hpp").write_text('using Builds = ge::Builds<Build<"Pole-v0", Pole>>;\n')
+    assert list(places.environments(tmp_path)) == ["forms", "pole"]
+    assert list(places.environments(family)) == ["forms", "pole"]
+
+
 def test_a_header_says_how_many_units_it_is(tmp_path: Path) -> None:
     header = tmp_path / "a.hpp"
     header.write_text("int x;\n")

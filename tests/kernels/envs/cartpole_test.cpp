@@ -5,7 +5,7 @@
 // environment: cartpole_forms
 #include <cmath>
 
-#include "envs/cartpole_forms.hpp"
+#include "envs/cartpole/tasks/cartpole_forms.hpp"
 #include "simulation.hpp"
 
 using namespace ge;

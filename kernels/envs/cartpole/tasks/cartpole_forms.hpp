@@ -7,7 +7,6 @@
 // environment is written without templates.
 #pragma once
 
-// lint: allow include-direction: forms of one environment, kept out of the file that teaches
 #include "envs/cartpole/cartpole.hpp"
 
 namespace gpu_envs::envs::cartpole_forms {
