@@ -61,16 +61,13 @@ struct Observation {
 
 /// N is the capacity of a tier; `agent_count` rows of it are in use.
 template <int N>
-struct Crowd : Agents<N, Words, Nudge> {
-  static constexpr const char* name = "agents";
-  static GE_FN constexpr int count(const Params& params) { return params.agent_count; }
-};
-
-template <int N>
 struct Schema {
+  struct Agent : Agents<N, Words, Nudge> {
+    static constexpr const char* name = "agents";
+    static GE_FN constexpr int count(const micro::Params& params) { return params.agent_count; }
+  };
   using Params = micro::Params;
   using Action = Nudge;
-  using Agent = Crowd<N>;
   using tables = Types<Agent>;
 };
 

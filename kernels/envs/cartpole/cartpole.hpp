@@ -92,13 +92,13 @@ using W = World<Schema>;
 // Rules. `const` says what a system may only read; what it may write comes first.
 
 GE_FN void push_cart(const W&, Motion& m, const Push& push) {
-  swing(push.direction == 1 ? 10.0f : -10.0f, m.x, m.velocity, m.angle, m.spin);
+  Physics<float>::swing(push.direction == 1 ? 10.0f : -10.0f, m.x, m.velocity, m.angle, m.spin);
 }
 GE_FN float reward_of(const Params& p, bool fell) {
   return p.sutton_barto_reward ? (fell ? -1.0f : 0.0f) : 1.0f;
 }
 GE_FN void judge(const W& w, Reward& reward, Ending& ending, const Motion& m) {
-  const bool fell = has_fallen(m.x, m.angle);
+  const bool fell = Physics<float>::has_fallen(m.x, m.angle);
   // The engine cuts the episode short at the time limit and begins the next one.
   ending.terminated = fell ? 1u : 0u;
   reward.value = reward_of(w.params(), fell);

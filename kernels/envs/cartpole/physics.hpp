@@ -18,31 +18,26 @@ struct Physics {
   static constexpr Real four_thirds = Real(4.0 / 3.0);
   static constexpr Real x_limit = Real(2.4);                      // [m]
   static constexpr Real angle_limit = Real(0.20943951023931953);  // [rad], 12 degrees
+
+  /// One time step under a force [N] on the cart, by Florian's corrected equations. Explicit Euler:
+  /// positions move by the old velocities.
+  static GE_FN void swing(Real push, Real& x, Real& velocity, Real& angle, Real& spin) {
+    Real sine, cosine;
+    ge::sincos_bounded(angle, sine, cosine);
+    const Real t = (push + (pole_moment * (spin * spin)) * sine) / total_mass;
+    const Real spin_rate =
+        (gravity * sine - cosine * t) /
+        (half_length * (four_thirds - (pole_mass * (cosine * cosine)) / total_mass));
+    const Real acceleration = t - ((pole_moment * spin_rate) * cosine) / total_mass;
+    x = x + time_step * velocity;
+    velocity = velocity + time_step * acceleration;
+    angle = angle + time_step * spin;
+    spin = spin + time_step * spin_rate;
+  }
+
+  static GE_FN bool has_fallen(Real x, Real angle) {
+    return (x < -x_limit) | (x > x_limit) | (angle < -angle_limit) | (angle > angle_limit);
+  }
 };
-
-/// One time step under a force [N] on the cart, by Florian's corrected equations. Explicit Euler:
-/// positions move by the old velocities.
-template <class Real>
-GE_FN void swing(Real force, Real& x, Real& velocity, Real& angle, Real& spin) {
-  using P = Physics<Real>;
-  Real sine, cosine;
-  ge::sincos_bounded(angle, sine, cosine);
-  const Real t = (force + (P::pole_moment * (spin * spin)) * sine) / P::total_mass;
-  const Real spin_rate =
-      (P::gravity * sine - cosine * t) /
-      (P::half_length * (P::four_thirds - (P::pole_mass * (cosine * cosine)) / P::total_mass));
-  const Real acceleration = t - ((P::pole_moment * spin_rate) * cosine) / P::total_mass;
-  x = x + P::time_step * velocity;
-  velocity = velocity + P::time_step * acceleration;
-  angle = angle + P::time_step * spin;
-  spin = spin + P::time_step * spin_rate;
-}
-
-template <class Real>
-GE_FN bool has_fallen(Real x, Real angle) {
-  using P = Physics<Real>;
-  return (x < -P::x_limit) | (x > P::x_limit) | (angle < -P::angle_limit) |
-         (angle > P::angle_limit);
-}
 
 }  // namespace gpu_envs::envs::cartpole

@@ -8,36 +8,6 @@ namespace gpu_envs::envs::tag_continuous {
 
 inline constexpr int kFeatures = 7;
 
-template <class T>
-struct Observation : WideRow<float> {
-  static constexpr int capacity = kFeatures * (T::small ? T::agents : kMostAgents) + 1;
-  static constexpr bool complete = T::full;  // else features of absent agents stay 0
-  static GE_FN int elements(const Params& p) { return kFeatures * p.seen_count + 1; }
-  static std::vector<FieldInfo> describe(const Params& p) {
-    const std::vector<int64_t> shape{p.seen_count};
-    const double speed = p.top_speed[0] > p.top_speed[1] ? p.top_speed[0] : p.top_speed[1];
-    const double most = speed * double(p.per_speed);
-    return {
-        wide_field("x", shape,
-                   "x of the other agent relative to the observer, in diagonals of the square",
-                   -0.7072, 0.7072),
-        wide_field("y", shape,
-                   "y of the other agent relative to the observer, in diagonals of the square",
-                   -0.7072, 0.7072),
-        wide_field("speed", shape,
-                   "speed of the other agent minus the observer's, in units of max_speed", -most,
-                   most),
-        wide_field("acceleration", shape,
-                   "acceleration of the other agent minus the observer's, in units of max_speed",
-                   -kUnbounded, kUnbounded),
-        wide_field("heading", shape,
-                   "heading of the other agent minus the observer's, in turns, not wrapped", -1, 1),
-        wide_field("tagger", shape, "1: the other agent is a tagger, 0: a runner"),
-        wide_field("in_game", shape, "1: the other agent is in the game, 0: tagged and out"),
-        wide_field("time", {1}, "share of the time limit that is over; 0 without a limit")};
-  }
-};
-
 /// Numbers of one agent from which the features are made.
 struct Sight {
   float x, y, speed, acceleration, heading;
@@ -80,7 +50,37 @@ inline constexpr int kLook = 16;
 template <class T>
 struct Views {
   using W = World<Schema<T>>;
-  using Players = tag_continuous::Players<T>;
+  using Players = typename Schema<T>::Agent;
+
+  struct Observation : WideRow<float> {
+    static constexpr int capacity = kFeatures * (T::small ? T::agents : kMostAgents) + 1;
+    static constexpr bool complete = T::full;  // else features of absent agents stay 0
+    static GE_FN int elements(const Params& p) { return kFeatures * p.seen_count + 1; }
+    static std::vector<FieldInfo> describe(const Params& p) {
+      const std::vector<int64_t> shape{p.seen_count};
+      const double speed = p.top_speed[0] > p.top_speed[1] ? p.top_speed[0] : p.top_speed[1];
+      const double most = speed * double(p.per_speed);
+      return {
+          wide_field("x", shape,
+                     "x of the other agent relative to the observer, in diagonals of the square",
+                     -0.7072, 0.7072),
+          wide_field("y", shape,
+                     "y of the other agent relative to the observer, in diagonals of the square",
+                     -0.7072, 0.7072),
+          wide_field("speed", shape,
+                     "speed of the other agent minus the observer's, in units of max_speed", -most,
+                     most),
+          wide_field("acceleration", shape,
+                     "acceleration of the other agent minus the observer's, in units of max_speed",
+                     -kUnbounded, kUnbounded),
+          wide_field("heading", shape,
+                     "heading of the other agent minus the observer's, in turns, not wrapped", -1,
+                     1),
+          wide_field("tagger", shape, "1: the other agent is a tagger, 0: a runner"),
+          wide_field("in_game", shape, "1: the other agent is in the game, 0: tagged and out"),
+          wide_field("time", {1}, "share of the time limit that is over; 0 without a limit")};
+    }
+  };
 
   static GE_FN Sight sight_of(const W& w, int agent) {
     return {get<Players, X>(w, agent).value, get<Players, Y>(w, agent).value,
@@ -120,22 +120,21 @@ struct Views {
     row.set(kFeatures * others, time_of(w));
   }
 
-  template <class C>
   static GE_FN void show_numbers(const W& w, FloatRow& row, int feature, const Range& range,
-                                 float scale, float own) {
+                                 float scale, float own, auto component) {
     row.fill(feature * w.params().seen_count + range.k, range.count, [&](int i) GE_LAMBDA {
-      return (float(get<Players, C>(w, range.first + i).value) - own) * scale;
+      return (float(get<Players, decltype(component)>(w, range.first + i).value) - own) * scale;
     });
   }
   static GE_FN void show_range(const W& w, FloatRow& row, const Range& range, const Sight& own) {
     const Params& p = w.params();
-    show_numbers<X>(w, row, 0, range, p.per_diagonal, own.x);
-    show_numbers<Y>(w, row, 1, range, p.per_diagonal, own.y);
-    show_numbers<Speed>(w, row, 2, range, p.per_speed, own.speed);
-    show_numbers<Acceleration>(w, row, 3, range, p.per_speed, own.acceleration);
-    show_numbers<Heading>(w, row, 4, range, 1.0f / kTwoPi, own.heading);
-    show_numbers<Role>(w, row, 5, range, 1.0f, 0.0f);
-    show_numbers<Seen>(w, row, 6, range, 1.0f, 0.0f);
+    show_numbers(w, row, 0, range, p.per_diagonal, own.x, X{});
+    show_numbers(w, row, 1, range, p.per_diagonal, own.y, Y{});
+    show_numbers(w, row, 2, range, p.per_speed, own.speed, Speed{});
+    show_numbers(w, row, 3, range, p.per_speed, own.acceleration, Acceleration{});
+    show_numbers(w, row, 4, range, 1.0f / kTwoPi, own.heading, Heading{});
+    show_numbers(w, row, 5, range, 1.0f, 0.0f, Role{});
+    show_numbers(w, row, 6, range, 1.0f, 0.0f, Seen{});
   }
   static GE_FN void observe_crowd(const W& w, FloatRow& row, const Squad&, Slot me, const Role&) {
     const Sight own = sight_of(w, me.row);

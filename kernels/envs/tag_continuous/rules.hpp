@@ -22,10 +22,16 @@ struct Action {
             .one_of(kMostLevels + 1));
   }
 };
-template <Name kName, Name kDoc>
+template <Name kName, Name kDoc, class Word = float>
 struct Number {
-  float value;
-  static constexpr auto describe() { return fields(field(kName.text, &Number::value, kDoc.text)); }
+  Word value;
+  static constexpr auto describe() {
+    constexpr auto self = field(kName.text, &Number::value, kDoc.text);
+    if constexpr (std::is_same_v<Word, float>)
+      return fields(self);
+    else
+      return fields(self.within(0, 1));
+  }
 };
 using X = Number<"x", "x of the agent's position">;
 using Y = Number<"y", "y of the agent's position">;
@@ -34,17 +40,10 @@ using Heading = Number<"heading", "heading [rad], 0 along x, pi/2 along y">;
 /// Kept until an action changes it.
 using Acceleration = Number<"acceleration", "change of the speed per step">;
 
-template <Name kName, Name kDoc>
-struct Flag {
-  uint32_t value;
-  static constexpr auto describe() {
-    return fields(field(kName.text, &Flag::value, kDoc.text).within(0, 1));
-  }
-};
-using Role = Flag<"tagger", "1: tagger, 0: runner">;
-using InGame = Flag<"in_game", "1: in the game, 0: tagged and out">;
+using Role = Number<"tagger", "1: tagger, 0: runner", uint32_t>;
+using InGame = Number<"in_game", "1: in the game, 0: tagged and out", uint32_t>;
 /// `in_game` before the tags of this step, which observations show a step late as in the original.
-using Seen = Flag<"seen", "in_game as shown, before the tags of this step">;
+using Seen = Number<"seen", "in_game as shown, before the tags of this step", uint32_t>;
 
 struct Change {
   float acceleration, turn;
@@ -69,19 +68,16 @@ struct Catcher {
 // ---- tables
 
 template <class T>
-struct Players : Agents<T::agents, X, Y, Speed, Heading, Acceleration, Role, InGame, Seen, Action,
-                        Change, Catcher> {
-  static constexpr const char* name = "agents";
-  static GE_FN constexpr int64_t count(const Params& p) { return p.agent_count; }
-};
-
-template <class T>
 struct Schema {
+  struct Agent : Agents<T::agents, X, Y, Speed, Heading, Acceleration, Role, InGame, Seen, Action,
+                        Change, Catcher> {
+    static constexpr const char* name = "agents";
+    static GE_FN constexpr int64_t count(const tag_continuous::Params& p) { return p.agent_count; }
+  };
   using Params = tag_continuous::Params;
   using Settings = tag_continuous::Settings;
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
   using Action = tag_continuous::Action;
-  using Agent = Players<T>;
   using tables = Types<Agent>;
   static constexpr Tuning tuning =
       T::small ? Tuning{}
@@ -114,7 +110,7 @@ inline constexpr uint32_t kNever = 0xffffffffu;
 template <class T>
 struct Rules {
   using W = World<Schema<T>>;
-  using Players = tag_continuous::Players<T>;
+  using Players = typename Schema<T>::Agent;
 
   // ---- motion
 

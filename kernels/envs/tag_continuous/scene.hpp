@@ -10,7 +10,7 @@ namespace gpu_envs::envs::tag_continuous {
 template <class T>
 struct Picture {
   using W = World<Schema<T>>;
-  using Players = tag_continuous::Players<T>;
+  using Players = typename Schema<T>::Agent;
 
   static Piece piece_of(const W& w, int agent) {
     const bool tagger = get<Players, Role>(w, agent).value != 0;

@@ -20,8 +20,8 @@ namespace gpu_envs::envs::tag_continuous {
 template <class T>
 struct Environment {
   using Schema = tag_continuous::Schema<T>;
-  using Observation = tag_continuous::Observation<T>;
   using R = Rules<T>;
+  using Observation = typename Views<T>::Observation;
   using Reset = Stages<Each<&R::place>, Each<&R::begin>>;
   // Observations show who was in the game before the tags of this step, so `be_seen` runs before
   // `pay`.

@@ -32,7 +32,7 @@ inline Piece piece_of(const Position& at, Sharers& sharers) {
 template <int N>
 struct Pictures {
   using W = World<Schema<N>>;
-  using Players = tag_grid::Players<N>;
+  using Players = typename Schema<N>::Agent;
 
   static std::string board_text(const W& w, int viewer) {
     const Params& p = w.params();

@@ -71,11 +71,6 @@ struct Nearest {
 
 // ---- tables. N is the capacity of a tier; kAny: as many rows as the parameters say.
 
-template <int N>
-struct Players : Agents<N, Position, Step, Bump, ShareX, ShareY> {
-  static constexpr const char* name = "agents";
-  static GE_FN constexpr int64_t count(const Params& p) { return p.num_taggers + 1; }
-};
 struct Chase : Single<Nearest> {
   static constexpr const char* name = "chase";
   static constexpr bool scratch = true;
@@ -83,10 +78,13 @@ struct Chase : Single<Nearest> {
 
 template <int N>
 struct Schema {
+  struct Agent : Agents<N, Position, Step, Bump, ShareX, ShareY> {
+    static constexpr const char* name = "agents";
+    static GE_FN constexpr int64_t count(const tag_grid::Params& p) { return p.num_taggers + 1; }
+  };
   using Settings = tag_grid::Settings;
   using Params = tag_grid::Params;
   using Action = Step;
-  using Agent = Players<N>;
   using tables = Types<Agent, Chase>;
   // Small worlds run side by side on the lanes of a vector or a warp; a large world fills them with
   // its agents.

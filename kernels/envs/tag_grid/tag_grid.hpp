@@ -15,38 +15,6 @@
 
 namespace gpu_envs::envs::tag_grid {
 
-// ---- what agents see
-
-template <int N>
-struct Observation : WideRow<float> {
-  static constexpr int capacity = N == kAny ? 1 << 30 : 4 * N + 1;
-  static constexpr bool complete = true;
-  static GE_FN int elements(const Params& p) { return p.full ? 4 * p.num_taggers + 5 : 6; }
-  // Rows of a world differ in one element, which marks the observer.
-  static GE_FN bool alike(const Params& p) { return p.full != 0; }
-  static GE_FN void turn(const Params& p, FloatRow& row, int other, int me) {
-    const int self = 3 * (p.num_taggers + 1);
-    row.set(self + other, 0.0f);
-    row.set(self + me, 1.0f);
-  }
-  static std::vector<FieldInfo> describe(const Params& p) {
-    const int64_t agents = p.num_taggers + 1;
-    const FieldInfo time =
-        wide_field("time", {}, "steps taken, as a share of the time limit; 0 without one");
-    if (p.full)
-      return {wide_field("x", {agents}, "x / grid_length of every agent, the runner last"),
-              wide_field("y", {agents}, "y / grid_length of every agent, the runner last"),
-              wide_field("type", {agents}, "type of every agent: 0 tagger, 1 runner"),
-              wide_field("self", {agents}, "1 for the observer, 0 for all others"), time};
-    return {
-        wide_field("own", {2}, "x and y of the observer / grid_length"),
-        wide_field(
-            "other", {2},
-            "x and y / grid_length of the runner, or of the nearest tagger where the runner looks"),
-        wide_field("type", {}, "type of the observer: 0 tagger, 1 runner"), time};
-  }
-};
-
 /// The minimum of `closeness`, which reduces to the tagger nearest to the runner.
 struct Closest {
   static GE_FN constexpr uint64_t identity() { return ~uint64_t{0}; }
@@ -58,7 +26,35 @@ struct Closest {
 template <int N>
 struct Rules {
   using W = World<Schema<N>>;
-  using Players = tag_grid::Players<N>;
+  using Players = typename Schema<N>::Agent;
+
+  struct Observation : WideRow<float> {
+    static constexpr int capacity = N == kAny ? 1 << 30 : 4 * N + 1;
+    static constexpr bool complete = true;
+    static GE_FN int elements(const Params& p) { return p.full ? 4 * p.num_taggers + 5 : 6; }
+    // Rows of a world differ in one element, which marks the observer.
+    static GE_FN bool alike(const Params& p) { return p.full != 0; }
+    static GE_FN void turn(const Params& p, FloatRow& row, int other, int me) {
+      const int self = 3 * (p.num_taggers + 1);
+      row.set(self + other, 0.0f);
+      row.set(self + me, 1.0f);
+    }
+    static std::vector<FieldInfo> describe(const Params& p) {
+      const int64_t agents = p.num_taggers + 1;
+      const FieldInfo time =
+          wide_field("time", {}, "steps taken, as a share of the time limit; 0 without one");
+      if (p.full)
+        return {wide_field("x", {agents}, "x / grid_length of every agent, the runner last"),
+                wide_field("y", {agents}, "y / grid_length of every agent, the runner last"),
+                wide_field("type", {agents}, "type of every agent: 0 tagger, 1 runner"),
+                wide_field("self", {agents}, "1 for the observer, 0 for all others"), time};
+      return {wide_field("own", {2}, "x and y of the observer / grid_length"),
+              wide_field("other", {2},
+                         "x and y / grid_length of the runner, or of the nearest tagger where the "
+                         "runner looks"),
+              wide_field("type", {}, "type of the observer: 0 tagger, 1 runner"), time};
+    }
+  };
 
   // ---- the start
 
@@ -182,8 +178,8 @@ inline std::string agent_name(const Params& p, int agent) {
 template <int N>
 struct Environment {
   using Schema = tag_grid::Schema<N>;
-  using Observation = tag_grid::Observation<N>;
   using R = Rules<N>;
+  using Observation = typename R::Observation;
   using Reset = Stages<Each<&R::place>, When<&R::has_pool, Each<&R::place_from_pool>>>;
   // All agents have moved before one is tagged.
   using Step = Stages<Each<&R::move>, Reduce<&R::touches, AnyOf, &R::judge>, Each<&R::pay>>;

@@ -3,8 +3,8 @@
 //   CartPole64-v0          float64 state, which follows Gymnasium's to 1e-15
 //   CartPoleContinuous-v0  any force from -10 N to 10 N instead of two pushes
 //
-// The rules are one template over the types in which the forms differ. cartpole.hpp shows how an
-// environment is written without templates.
+// The rules are generic over the types in which the forms differ; cartpole.hpp shows how an
+// environment is written without that.
 #pragma once
 
 #include "envs/cartpole/cartpole.hpp"
@@ -67,15 +67,13 @@ struct Continuous {
 };
 
 template <class Form>
-struct Cart : Agents<1, typename Form::Motion, typename Form::Action> {
-  static constexpr const char* name = "cart";
-};
-template <class Form>
 struct Schema {
+  struct Agent : Agents<1, typename Form::Motion, typename Form::Action> {
+    static constexpr const char* name = "cart";
+  };
   using Params = cartpole::Params;
   using Options = typename Form::Options;
   using Action = typename Form::Action;
-  using Agent = Cart<Form>;
   using tables = Types<Agent>;
 };
 
@@ -94,10 +92,10 @@ struct Rules {
   using Action = typename Form::Action;
 
   static GE_FN void push_cart(const W&, Motion& m, const Action& action) {
-    cartpole::swing(newtons(action), m.x, m.velocity, m.angle, m.spin);
+    Physics<typename Form::Real>::swing(newtons(action), m.x, m.velocity, m.angle, m.spin);
   }
   static GE_FN void judge(const W& w, Reward& reward, Ending& ending, const Motion& m) {
-    const bool fell = cartpole::has_fallen(m.x, m.angle);
+    const bool fell = Physics<typename Form::Real>::has_fallen(m.x, m.angle);
     ending.terminated = fell ? 1u : 0u;
     reward.value = cartpole::reward_of(w.params(), fell);
   }
