@@ -35,7 +35,7 @@ PAGES, CATALOGUE, ALONE = (
 FRAMES = {
     "the same of": re.compile(r"\bthe\s+same\s+of\b", re.IGNORECASE),
     "likewise": re.compile(r"\blikewise\b", re.IGNORECASE),
-    "anew": re.compile(r"(?<!-)\banew\b", re.IGNORECASE),  # `--anew` is an option
+    "anew": re.compile(r"(?<!-)\banew\b(?!=)", re.IGNORECASE),  # `--anew`, `ANEW=`: options
     "so many": re.compile(r"\bso\s+many\b", re.IGNORECASE),
     # "There is no compiler" and "it is no longer read" are English, "it is no number" is not.
     "is no": re.compile(

@@ -32,26 +32,28 @@ Row = dict[str, float]
 
 _INTRODUCTION = """# What is learned
 
-Written by `scripts/train --table` from the runs in `trained/learning`. `scripts/train --table ID
---minutes M --seeds 1 2 3` trains the rows of an environment anew, with M minutes a seed, measures
-them and writes this page. What the tasks are is said beside the headers ([measures](measures.md)).
+`scripts/train --table` writes this page from the runs in `trained/learning`.
+`scripts/train --table ID --minutes M --seeds 1 2 3` trains the rows of an environment again, with M
+minutes a seed, measures them and writes the page. The tasks are described beside the headers
+([measures](measures.md)).
 
-A run takes one thread of a CPU that other programs used too: seconds are no measurement of speed.
-Measured are the policies of a run's best evaluation, where several roles learn of its last one,
-in new episodes; agents at random and, where
-there is one, a scripted policy (`tests/envs/scripted.py`) play the same episodes, and so do others
-that a task names. "Variant" has the parameters of the measured worlds that are not as by default,
-"actions" says whether they were drawn (sampled) or the likeliest were taken; each section says what
-was different in training, and has the command that prints its number again. Behind +- stands
-the standard error of the mean over one run's episodes; "mean" is over seeds. A seed whose own
-evaluation stays low may be trained a second time, from other random numbers: its row says so.
-Where one side learns, the others act at random, in training and in what is measured. The pictures
-show the return of a run's own evaluations over its steps, seed by seed in blue, red and green;
-where opponents learn, that of each side, in the order of their names. A dash under "published"
-means that no number for these rules and sizes is known to us.
+- A run uses one thread of a CPU that other programs used too, so seconds do not measure speed.
+- The measured policies are those of a run's best evaluation, or of its last one where several roles
+  learn. They play new episodes. Random agents, a scripted policy (`tests/envs/scripted.py`, if
+  there is one) and others that a task names play the same episodes.
+- "Variant" lists the parameters of the measured worlds that differ from the defaults. "Actions"
+  tells whether actions were sampled or the likeliest ones were taken. Each section lists how
+  training differed, and has the command that prints its number again.
+- Behind +- is the standard error of the mean over one run's episodes; "mean" is over seeds. A seed
+  whose own evaluation stays low may be trained a second time, from other random numbers; its row
+  shows that.
+- Where one side learns, the others act at random, in training and in what is measured.
+- The plots show the return of a run's own evaluations over its steps, seed by seed in blue, red and
+  green; where opponents learn, that of each side, in the order of their names.
+- A dash under "published" means that we know of no number for these rules and sizes.
 
-The policies of the best seed of an environment's first task are `trained/<ID>.ckpt`, in the
-repository alone:
+The policies of the best seed of an environment's first task are `trained/<ID>.ckpt`, only in the
+repository:
 
 ```
 python -m gpu_envs evaluate TagGrid-v0 --policy trained --against random
@@ -59,7 +61,7 @@ python -m gpu_envs render Flocking-v0 --policy trained --out swarm.mp4
 python -m gpu_envs play Hanabi-v0 --policy trained
 ```
 
-`Micro-v0` has nothing to learn. `ObstaclesHard-v0` has no row: nobody trained it yet.
+`Micro-v0` has nothing to learn. `ObstaclesHard-v0` has no row: it was not trained yet.
 """
 
 
