@@ -49,7 +49,7 @@ def test_a_trained_policy_is_small_and_better_than_chance(path: Path) -> None:
     count = 16
     if agents > 100:  # a world is a crowd: a part of an episode of one is enough
         count, own["max_episode_steps"] = 1, 60
-    env = worlds.make(config.env, count, device="cpu", arrays="torch", threads=1, **own)
+    env = worlds.Worlds(config.env, count, device="cpu", arrays="torch", threads=1, **own)
     with closing(env):
         team = teams.Team.load(path, env.simulator)
         sides = groups(config.policies, env.agent_names, config.learn)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpu_envs.benchmark import memory
-from gpu_envs.core.split import Split
+from gpu_envs.core.kind_layout import KindLayout
 from gpu_envs.known.outputs import OUTPUTS
 
 LEAN = ("obs", "reward", "terminated", "truncated")
@@ -65,20 +65,18 @@ def draw_actions(fields: list[dict[str, Any]], rows: int, count: int = PREPARED)
 
 
 def draw_valid(facts: dict[str, Any], count: int = PREPARED) -> list[Any]:
-    """Draw `count` arrays of actions in the form that an instance reads, each within its role."""
-    worlds, form = facts["num_worlds"], facts.get("role_form")
-    if form not in ("padded", "split"):
-        return draw_actions(facts["action"], worlds * facts["agents_per_world"], count)
-    drawn = [draw_actions(role["action"], worlds * role["count"], count) for role in facts["roles"]]
-    if form == "padded":  # one category each
-        rows = [[part.reshape(worlds, -1) for part in parts] for parts in zip(*drawn, strict=True)]
-        return [np.concatenate(parts, axis=1).reshape(-1, 1) for parts in rows]
-    split = Split(facts)
-    shaped = [
-        {p.role: part.reshape(p.shape) for p, part in zip(split.actions, parts, strict=True)}
-        for parts in zip(*drawn, strict=True)
-    ]
-    return [split.joined(actions) for actions in shaped]
+    """Draw `count` arrays of actions in the form that an instance reads, each within its kind."""
+    layout, arrays = KindLayout(facts), []
+    described = [role["action"] for role in facts.get("roles") or [facts]]
+    pairs = zip(described, layout, strict=True)
+    drawn = [draw_actions(fields, layout.worlds * kind.count, count) for fields, kind in pairs]
+    for parts in zip(*drawn, strict=True):
+        whole = np.zeros(layout.actions.shape, layout.action_form.dtype)
+        for place, part in zip(layout.actions.all_parts(whole), parts, strict=True):
+            by_bits = layout.is_mixed and part.dtype.kind == "f"
+            place.view(part.dtype if by_bits else whole.dtype)[...] = part.reshape(place.shape)
+        arrays.append(whole)
+    return arrays
 
 
 class Run:

@@ -105,7 +105,7 @@ class Menu:
 
     def __init__(self, env: ParallelEnv, role: Role) -> None:
         self.space: Space[Any] = role.action_space
-        has_names = env.simulator.split is None  # which are of all agents
+        has_names = env.simulator.kinds.is_one  # which are of all agents
         self.names = env.simulator.action_names() if has_names else []
         keys = env.simulator.action_keys() if has_names else []
         self.keys = {key: action for action, key in enumerate(keys) if key not in ("", "q", "?")}

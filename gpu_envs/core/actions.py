@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from gpu_envs import errors
-from gpu_envs.core import device_arrays, layout
+from gpu_envs.core import device_arrays
+from gpu_envs.core.action_forms import ActionForm
 from gpu_envs.core.arrays import address_of_numpy
-from gpu_envs.core.split import Split
-from gpu_envs.known.fields import Field
 
 NDArray = np.ndarray[Any, Any]
 # Address, dtype name, what keeps the memory alive, stream that it is written on if that matters.
@@ -30,20 +29,6 @@ _NATIVE = {
 }
 _LARGEST = np.iinfo(np.int64).max
 _HOST_DLPACK = (1, 3, 11, 13)  # CPU, CUDA and ROCm pinned host memory, CUDA managed memory
-
-
-def row_shape(fields: Sequence[Field]) -> tuple[int, ...]:
-    """Return the shape of one agent's action: () for a lone choice, else (k,).
-
-    A lone float is (1,), as in Gymnasium's own environments: learners take a Box for a vector.
-    """
-    size = sum(field.size for field in fields)
-    return () if size == 1 and not fields[0].type.startswith("float") else (size,)
-
-
-def takes_bools(fields: Sequence[Field]) -> bool:
-    """Whether every number of an action chooses between two, so that booleans say it too."""
-    return all(field.choices == 2 for field in fields)
 
 
 def as_array(action: Any) -> NDArray:
@@ -60,29 +45,17 @@ class ActionReader:
 
     def __init__(
         self,
-        fields: Sequence[Field],
-        worlds: int,
-        agents: int,
+        form: ActionForm,
         device: tuple[str, int],
         to_device: Callable[[NDArray], tuple[int, object]],
         device_of: Callable[[int], int] = lambda _: -1,
-        split: Split | None = None,
     ) -> None:
-        self._fields, self._size, self._split = fields, (worlds, agents), split
-        shapes = _shapes(fields, worlds, agents, split)
-        self._shapes = frozenset(shapes)
-        self._expected = " or ".join(str(shape) for shape in dict.fromkeys(shapes))
-        self._expected += f" ({layout.size_in_words(worlds, agents)})"
-        is_float = split.is_float if split else fields[0].type.startswith("float")
-        self._kinds = "f" if is_float else "iu"
-        self._takes_bools = split is None and takes_bools(fields)
-        whole = "int32" if split is not None and split.is_mixed else "int64"
-        # What native draws of actions are: 32 bits a word.
-        self.sampled_type = "float32" if is_float else "int32"
-        self.sampled_shape: tuple[int, ...] = (worlds, agents, *row_shape(fields))
-        if split is not None:
-            self.sampled_shape = (split.action_count,)
-        self.dtype = np.dtype("float32" if is_float else whole)
+        self.form, self.dtype = form, form.dtype
+        self._shapes = frozenset(form.shapes)
+        self._expected = " or ".join(str(shape) for shape in dict.fromkeys(form.shapes))
+        self._expected += f" ({form.rows})"
+        self._kinds = "f" if form.is_float else "iu"
+        self._takes_bools = form.takes_bools
         self._dtype_name = self.dtype.name
         self._machine, self._ordinal = device
         self._to_device, self._device_of = to_device, device_of
@@ -103,17 +76,6 @@ class ActionReader:
         if array.dtype.name not in _NATIVE[self._kinds] or not array.dtype.isnative:
             array = array.astype(self.dtype)
         return np.ascontiguousarray(array)
-
-    def mask_shapes(self, who: str) -> tuple[tuple[int, ...], ...]:
-        """Return which shapes an action mask has; `who` is the environment."""
-        if self._split is not None:
-            return ((self._split.masks[-1].end,),)
-        counts = [field.choices for field in self._fields for _ in range(field.size)]
-        if None in counts:
-            raise ValueError(f"mask= is for actions that are categories: those of {who} are not")
-        total = sum(count for count in counts if count is not None)
-        worlds, agents = self._size
-        return ((worlds, agents, total), (worlds * agents, total))
 
     def is_plain(self, actions: NDArray) -> bool:
         """Whether an array needs no conversion at all."""
@@ -243,18 +205,6 @@ class ActionReader:
 
     def _place(self) -> str:
         return "cpu" if self._machine == "cpu" else f"cuda:{self._ordinal}"
-
-
-def _shapes(
-    fields: Sequence[Field], worlds: int, agents: int, split: Split | None
-) -> list[tuple[int, ...]]:
-    if split is not None:
-        return [(split.action_count,)]
-    row = row_shape(fields)
-    shapes = [(worlds * agents, *row), (worlds, agents, *row)]
-    if agents == 1:
-        shapes.insert(0, (worlds, *row))
-    return shapes
 
 
 def _kind_of(actions: object) -> str:

@@ -24,7 +24,7 @@ class Output:
     """One output; `shape` is (worlds, agents, ...), `rows` the same as (worlds * agents, ...).
 
     An output of worlds, such as the state, has (worlds, ...) as both. What only a step fills is
-    nothing after a reset.
+    nothing after a reset; what is said `where_ended` is valid in the rows that `ended` marks.
     """
 
     name: str
@@ -32,6 +32,8 @@ class Output:
     shape: tuple[int, ...]
     rows: tuple[int, ...]
     by_a_step: bool
+    where_ended: bool
+    per_agent: bool
     nbytes: int
     block: int  # number of the block that it lies in
     offset: int
@@ -88,9 +90,16 @@ def read(instance: Mapping[str, Any], written: Collection[str], alignment: int) 
         shape = tuple(described["shape"])
         rows = (worlds * agents, *shape[2:]) if described["per_agent"] else shape
         nbytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(described["type"]).itemsize
-        kind, by_a_step = described["type"], described["by_a_step"]
         block = 0 if name in _LARGE else 1
-        outputs[name] = Output(name, kind, shape, rows, by_a_step, nbytes, block, sizes[block])
+        outputs[name] = Output(
+            *(name, described["type"], shape, rows),
+            by_a_step=described["by_a_step"],
+            where_ended=described["where_ended"],
+            per_agent=described["per_agent"],
+            nbytes=nbytes,
+            block=block,
+            offset=sizes[block],
+        )
         sizes[block] += -(-nbytes // alignment) * alignment
     return Layout(worlds, agents, Outputs(**outputs), (sizes[0], sizes[1]))
 

@@ -1,29 +1,27 @@
-"""Roles: the kinds of agents of a world, and each kind's part of what a simulator writes.
+"""Roles: who has one name among the agents, and each role's part of what a simulator writes.
 
-An environment may give its roles tables of their own, with spaces of their own; where all agents
-share one table, an agent's name says its role: `hider_0` is a hider.
+An environment may give its roles tables of their own, with spaces of their own: each is then a kind
+of agents (`kind_layout`). Where all agents are of one kind, an agent's name says its role:
+`hider_0` is a hider.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from gymnasium import Space, spaces
 
 from gpu_envs import errors
 from gpu_envs.core import spaces as boxes
+from gpu_envs.core.kind_layout import KindArray, KindLayout
 from gpu_envs.core.layout import Layout, size_in_words
-from gpu_envs.core.split import Part, Split
 from gpu_envs.known.fields import Field
-from gpu_envs.known.fields import read as read_fields
 from gpu_envs.known.outputs import OUTPUTS, Outputs
 
 Index = slice | np.ndarray[Any, Any]
-CUT = ("obs", "final_obs", "action_mask")  # what roles="split" writes role after role
-_NOTHING = object()  # in the place of a mask that a role does not have
 
 
 class Populated(Protocol):
@@ -32,6 +30,7 @@ class Populated(Protocol):
     name: str
     instance: dict[str, Any]
     layout: Layout
+    kinds: KindLayout
     num_worlds: int
     agents_per_world: int
     agent_names: list[str]
@@ -39,7 +38,6 @@ class Populated(Protocol):
     action_fields: tuple[Field, ...]
     single_observation_space: Any
     single_action_space: Any
-    split: Split | None
 
     @property
     def roles(self) -> tuple[Role, ...]:
@@ -63,6 +61,8 @@ class Role:
     row: tuple[int, ...] = ()  # shape of one observation
     mask_elements: int = 0  # of one action mask
     at: Index = field(default_factory=lambda: slice(0), compare=False)  # along the agents' axis
+    kind: int = 0  # number of the kind that its agents are of
+    within: Index = field(default_factory=lambda: slice(0), compare=False)  # the kind's agents
 
     @property
     def choices(self) -> int:
@@ -82,79 +82,69 @@ def role_of(agent: str) -> str:
 
 def roles_of(simulator: Populated) -> tuple[Role, ...]:
     """Return the roles of a simulator, by their first agents."""
-    if simulator.instance.get("roles"):
-        return tuple(_own(simulator, described) for described in simulator.instance["roles"])
-    return _shared(simulator)
-
-
-def _own(simulator: Populated, described: Mapping[str, Any]) -> Role:
-    """Return a role that has a table, and so spaces, of its own."""
-    first, count = described["first"], described["count"]
-    seen, acted = read_fields(described["observation"]), read_fields(described["action"])
-    row = (described["elements"],)
-    observation = simulator.layout.output("obs")
-    assert observation is not None  # of the required outputs
-    return Role(
-        described["name"],
-        first,
-        count,
-        tuple(simulator.agent_names[first : first + count]),
-        boxes.box(seen, row, observation.type),
-        boxes.action_space(acted),
-        described["masked"],
-        tuple(seen),
-        tuple(acted),
-        numbers=range(first, first + count),
-        row=row,
-        mask_elements=described["mask_elements"],
-        at=slice(first, first + count),
-    )
-
-
-def _shared(simulator: Populated) -> tuple[Role, ...]:
-    """Return roles that share their spaces, as the agents' names say them."""
-    names = simulator.agent_names
-    groups: dict[str, list[int]] = {}
-    if len(names) == simulator.agents_per_world:
-        for number, name in enumerate(names):
-            groups.setdefault(role_of(name), []).append(number)
-    observation = simulator.layout.output("obs")
-    assert observation is not None  # of the required outputs
-    described = simulator.instance["outputs"].get("action_mask")
-    shared: dict[str, Any] = {
-        "observation_space": simulator.single_observation_space,
-        "action_space": simulator.single_action_space,
-        "has_mask": described is not None,
-        "fields": tuple(simulator.observation_fields),
-        "action_fields": tuple(simulator.action_fields),
-        "row": observation.shape[2:],
-        "mask_elements": described["shape"][-1] if described else 0,
-    }
-    if len(groups) < 2:  # or nobody has a name
-        count = simulator.agents_per_world
-        name = next(iter(groups), "player")
-        shared |= {"numbers": range(count), "at": slice(0, count)}
-        return (Role(name, 0, count, tuple(names), **shared),)
+    kinds = simulator.kinds
+    if kinds.is_one:
+        return tuple(_role(simulator, 0, *named) for named in _names_of(simulator).items())
     return tuple(
-        Role(
-            name,
-            numbers[0],
-            len(numbers),
-            tuple(names[number] for number in numbers),
-            **shared,
-            numbers=numbers,
-            at=_index(numbers),
-        )
-        for name, numbers in groups.items()
+        _role(simulator, k, kind.name, range(kind.first, kind.first + kind.count))
+        for k, kind in enumerate(kinds)
     )
 
 
-def _index(numbers: Sequence[int]) -> Index:
-    """Return a slice for agents beside each other, which makes views; else their numbers."""
-    first, count = numbers[0], len(numbers)
-    if list(numbers) == list(range(first, first + count)):
+def _names_of(simulator: Populated) -> dict[str, Sequence[int]]:
+    """Return the numbers of the agents of each role, as the agents' names say them."""
+    names, count = simulator.agent_names, simulator.agents_per_world
+    groups: dict[str, list[int]] = {}
+    for number, name in enumerate(names):
+        groups.setdefault(role_of(name), []).append(number)
+    if len(names) == count and len(groups) > 1:
+        return dict(groups)
+    return {next(iter(groups), "player"): range(count)}
+
+
+def _role(simulator: Populated, number: int, name: str, numbers: Sequence[int]) -> Role:
+    kinds = simulator.kinds
+    kind = kinds.kinds[number]
+    names = simulator.agent_names
+    seen, acted = simulator.single_observation_space, simulator.single_action_space
+    fields, action_fields = simulator.observation_fields, simulator.action_fields
+    if not kinds.is_one:
+        observation = simulator.layout.output("obs")
+        assert observation is not None  # of the required outputs
+        seen = boxes.box(kind.fields, kind.row, observation.type)
+        acted = boxes.action_space(kind.action_fields)
+        fields, action_fields = kind.fields, kind.action_fields
+    return Role(
+        name,
+        numbers[0] if numbers else kind.first,
+        len(numbers),
+        tuple(names[number] for number in numbers if number < len(names)),
+        seen,
+        acted,
+        kind.has_mask,
+        tuple(fields),
+        tuple(action_fields),
+        numbers=numbers,
+        row=kind.row,
+        mask_elements=kind.mask_elements,
+        at=_index(numbers, 0, kind.first),
+        kind=number,
+        within=_index(numbers, kind.first, 0),
+    )
+
+
+def _index(numbers: Sequence[int], origin: int, default: int) -> Index:
+    """Return a slice for agents beside each other, which makes views; else their numbers.
+
+    Args:
+        numbers: Of the agents.
+        origin: Number of the agent that the axis begins with.
+        default: Where the slice begins if there are no agents.
+    """
+    first, count = (numbers[0] - origin if numbers else default), len(numbers)
+    if list(numbers) == list(range(first + origin, first + origin + count)):
         return slice(first, first + count)
-    return np.array(numbers)
+    return np.array(numbers) - origin
 
 
 def find_role(roles: Sequence[Role], name: object, who: str) -> Role:
@@ -179,7 +169,7 @@ def by_role(simulator: Populated, array: Any) -> dict[str, Any]:
         array: (worlds, agents, ...), the same by row, or a dict of them by field; observations,
             masks and actions of roles="split", one array of all roles.
     """
-    roles, split = simulator.roles, simulator.split
+    roles, kinds = simulator.roles, simulator.kinds
     if isinstance(array, Mapping):
         parts = {key: by_role(simulator, part) for key, part in array.items()}
         return {role.name: {key: part[role.name] for key, part in parts.items()} for role in roles}
@@ -190,13 +180,8 @@ def by_role(simulator: Populated, array: Any) -> dict[str, Any]:
             f"got {array!r} of type {type(array).__name__}"
         )
     shape = tuple(array.shape)
-    if split is not None and len(shape) == 1:
-        kind = str(array.dtype).rpartition(".")[2]
-        flat = split.masks if kind in ("int8", "bool") else split.observations
-        if shape == (flat[-1].end,):
-            return split.views(array, flat)
-        if shape == (split.action_count,) and kind in ("int32", "int64") and not split.is_mixed:
-            return split.views(array, split.actions)
+    if (found := kinds.find(array)) is not None:
+        return dict(zip([role.name for role in roles], found.all_parts(array), strict=True))
     if shape[:2] != (worlds, agents):
         if shape[:1] != (worlds * agents,):
             raise ValueError(
@@ -207,34 +192,65 @@ def by_role(simulator: Populated, array: Any) -> dict[str, Any]:
     return {role.name: array[:, role.at] for role in roles}
 
 
+class _OfKind(NamedTuple):
+    """A place in an array whose kinds lie one after the other."""
+
+    whole: KindArray
+    kind: int
+    within: Index | int
+
+
+_NOTHING = object()  # in the place of a mask that a role does not have
+_BY_KIND = {"obs": "observations", "final_obs": "observations", "action_mask": "masks"}
+
+
 class Parts:
-    """Takes each role's part of the outputs of a call: views, where the library has them."""
+    """Takes parts of the outputs of a call: views, where the library has them.
 
-    def __init__(self, simulator: Populated) -> None:
-        described, split = simulator.instance["outputs"], simulator.split
-        self._plans: dict[str, list[Any]] = {}
-        for number, role in enumerate(simulator.roles):
-            plan: list[Any] = []
-            for name in OUTPUTS:
-                place: Any = role.at if described.get(name, {}).get("per_agent") else None
-                if split is not None and name in CUT:
-                    place = (split.masks if name == "action_mask" else split.observations)[number]
-                    if name == "action_mask" and not role.has_mask:
-                        place = _NOTHING
-                plan.append(place)
-            self._plans[role.name] = plan
+    Args:
+        simulator: Who writes the outputs.
+        by: "role", for parts of (worlds, n, ...), or "agent", for parts of (worlds, ...).
+    """
 
-    def part(self, role: str, outputs: Outputs) -> Outputs:
-        """Return a role's part, shaped (worlds, n, ...); what worlds have is whole."""
-        pairs = zip(outputs, self._plans[role], strict=True)
+    def __init__(self, simulator: Populated, by: str = "role") -> None:
+        self._plans = {
+            key: [self._place(simulator, name, role, at, within) for name in OUTPUTS]
+            for role in simulator.roles
+            for key, at, within in _keys(simulator, role, by)
+        }
+
+    @staticmethod
+    def _place(
+        simulator: Populated, name: str, role: Role, at: Index | int, within: Index | int
+    ) -> Any:
+        if simulator.kinds.is_split and name in _BY_KIND:
+            if name == "action_mask" and not role.has_mask:
+                return _NOTHING
+            return _OfKind(getattr(simulator.kinds, _BY_KIND[name]), role.kind, within)
+        is_there = simulator.instance["outputs"].get(name, {}).get("per_agent")
+        return (slice(None), at) if is_there else None
+
+    def part(self, key: str, outputs: Outputs) -> Outputs:
+        """Return the part of a role or an agent; what worlds have is whole."""
+        pairs = zip(outputs, self._plans[key], strict=True)
         return Outputs._make(None if array is None else _cut(array, at) for array, at in pairs)
+
+
+def _keys(simulator: Populated, role: Role, by: str) -> Iterator[tuple[str, Any, Any]]:
+    """Yield keys, and their place among all agents and among those of the kind."""
+    if by == "role":
+        yield role.name, role.at, role.within
+        return
+    first = simulator.kinds.kinds[role.kind].first
+    for agent, number in zip(role.agents, role.numbers, strict=False):
+        yield agent, number, number - first
 
 
 def _cut(array: Any, place: Any) -> Any:
     if place is None:
         return array
     if isinstance(array, Mapping):
-        return {key: part[:, place] for key, part in array.items()}
-    if isinstance(place, Part):
-        return array[place.begin : place.end].reshape(place.shape)
-    return None if place is _NOTHING else array[:, place]
+        return {key: part[place] for key, part in array.items()}
+    if isinstance(place, _OfKind):
+        return place.whole.part(array, place.kind)[:, place.within]
+    return None if place is _NOTHING else array[place]

@@ -15,10 +15,22 @@ import numpy as np
 
 from gpu_envs import errors
 from gpu_envs.core import arrays as array_libraries
-from gpu_envs.core import columns, copies, faults, layout, options, resets, roles, spaces, split
+from gpu_envs.core import (
+    columns,
+    copies,
+    faults,
+    kind_layout,
+    layout,
+    options,
+    resets,
+    roles,
+    spaces,
+)
 from gpu_envs.core.actions import ActionReader
 from gpu_envs.core.autoreset import AutoresetMode
+from gpu_envs.core.kind_layout import KindLayout
 from gpu_envs.core.pictures import Traces
+from gpu_envs.core.role_actions import RoleActions
 from gpu_envs.core.roles import Role
 from gpu_envs.core.streams import Streams
 from gpu_envs.core.world_views import WorldViews
@@ -130,7 +142,7 @@ class Simulator(WorldViews):
             "actions": options.action_form(actions),
             "dtype": options.element_type(dtype, form, description),
             "final_rows": options.rows_kept(final_rows),
-            "roles": split.form(roles, description),
+            "roles": kind_layout.checked_form(roles, description),
             "parameters": options.parameters(description, {**parameters, **layers}),
         }
         wanted = layout.checked_names(outputs)
@@ -170,13 +182,9 @@ class Simulator(WorldViews):
         self._streams = Streams(bindings, ordinal, self._arrays)
         shape = (self.num_worlds, self.agents_per_world)
         self.action_fields = action_fields = read_fields(self.instance["action"])
-        self.split: split.Split | None = None  # of arrays of all roles, one after the other
-        if self.instance.get("role_form") == "split":
-            self.split = split.Split(self.instance)
+        self.kinds = KindLayout(self.instance)
         to_device, device_of = self._arrays.to_device, bindings.device_of
-        self._actions = ActionReader(
-            action_fields, *shape, place, to_device, device_of, split=self.split
-        )
+        self._actions = ActionReader(self.kinds.action_form, place, to_device, device_of)
         self._masks = resets.MaskReader(*shape, place, to_device, device_of)
         self._reset_fields = read_fields(self.instance["reset_options"])
         self.observation_fields = read_fields(self.instance["observation"])
@@ -184,7 +192,9 @@ class Simulator(WorldViews):
         self.single_observation_space: Any = seen[0]  # None where roles are split
         self.views = seen[1]
         self.reward_parts = tuple(field["name"] for field in self.instance["reward_parts"])
-        self.single_action_space: Any = None if self.split else spaces.action_space(action_fields)
+        self.single_action_space: Any = (
+            None if self.kinds.is_split else spaces.action_space(action_fields)
+        )
         self._own: dict[bool, array_libraries.Binding] = {}
         # Whether the reused arrays tell which rows of final_obs a step has to clear.
         final = self.layout.output("final_obs")
@@ -204,9 +214,9 @@ class Simulator(WorldViews):
         """Read what an agent observes; of roles, whose rows are their own, nothing here."""
         observation = self.layout.output("obs")
         assert observation is not None  # of the required outputs
-        if self.instance.get("roles") and self.observation != "flat":
+        if not self.kinds.is_one and self.observation != "flat":
             raise ValueError(f"observation='dict' is not offered for the roles of {self.name}")
-        if self.split:
+        if self.kinds.is_split:
             return None, None
         row = observation.shape[2:]
         if self.instance["packed"]:
@@ -221,9 +231,9 @@ class Simulator(WorldViews):
         """Run one step of every world.
 
         Args:
-            actions: (worlds, agents[, k]); anything that speaks DLPack, or a list. With
-                `roles="split"` a dict by role of (worlds, agents of the role[, k]), or one array of
-                all, role after role.
+            actions: (worlds, agents[, k]); anything that speaks DLPack, or a list; or a dict by
+                role of (worlds, agents of the role[, k]). With `roles="split"` one array has all
+                roles, one after the other.
             out: Arrays to write into by output name; outputs not named are fresh.
             stream: CUDA stream to enqueue on; default the array library's current one. It waits for
                 the current stream first, and that one for it afterwards.
@@ -269,8 +279,10 @@ class Simulator(WorldViews):
         self, actions: object, flat: bool, out: object = None, stream: object = None
     ) -> Outputs:
         """Step and return all outputs; flat ones are (worlds * agents, ...)."""
-        if self.split is not None and isinstance(actions, Mapping):
-            actions = self.split.joined(actions)
+        if type(actions) is not np.ndarray and isinstance(actions, Mapping):
+            if self.is_closed:
+                self.check()  # says so
+            actions = self.role_actions.read(actions)
         if out is None and self._pooled:
             if (
                 type(actions) is not np.ndarray
@@ -352,10 +364,11 @@ class Simulator(WorldViews):
             floats and some in categories, all are int32, floats by their bits.
         """
         whole_seed = errors.whole(seed, "seed", 0, resets.SEED_LIMIT - 1)
-        shape, kind = self._actions.sampled_shape, self._actions.sampled_type
+        form = self.kinds.action_form
+        shape, kind = form.drawn_shape, "float32" if form.is_float else "int32"
         address, kept = 0, None
         if mask is not None:
-            shapes = self._actions.mask_shapes(self.name)
+            shapes = self.kinds.mask_shapes()
             wanted = array_libraries.Wanted("mask", _MASK_TYPES, shapes, is_written=False)
             address, kept = self._arrays.locate(mask, wanted)
         actions = self._arrays.empty(shape, kind) if out is None else out
@@ -377,6 +390,11 @@ class Simulator(WorldViews):
     def roles(self) -> tuple[Role, ...]:
         """Roles of the agents, in the order of their first agents; one where nothing is said."""
         return roles.roles_of(self)
+
+    @cached_property
+    def role_actions(self) -> RoleActions:
+        """The array of all actions, written role by role."""
+        return RoleActions(self, self.kinds, self.roles)
 
     def by_role(self, array: Any) -> dict[str, Any]:
         """Return each role's part, (worlds, agents of the role, ...), of an output with agents.

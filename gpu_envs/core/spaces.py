@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from gpu_envs.core.actions import row_shape
+from gpu_envs.core.action_forms import row_shape
 from gpu_envs.known.fields import Field
 from gpu_envs.known.outputs import Outputs
 

@@ -31,10 +31,10 @@ def state_space(simulator: Simulator) -> spaces.Box:
     shown = simulator.observation_fields
     if simulator.instance.get("pictures"):
         shown = shown[:1]
-    if simulator.split is None:
-        rows = [(box(shown, output.shape[2:], output.type), simulator.agents_per_world)]
-    else:
-        rows = [(box(role.fields, role.row, output.type), role.count) for role in simulator.roles]
+    kinds = [(kind.fields, kind.row, kind.count) for kind in simulator.kinds]
+    if not simulator.kinds.is_split:
+        kinds = [(shown, output.shape[2:], simulator.agents_per_world)]
+    rows = [(box(fields, row, output.type), count) for fields, row, count in kinds]
     low = np.concatenate([np.tile(row.low.ravel(), count) for row, count in rows])
     high = np.concatenate([np.tile(row.high.ravel(), count) for row, count in rows])
     zero = np.zeros(1, low.dtype)  # what an agent that has ended observes

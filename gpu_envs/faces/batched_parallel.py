@@ -19,12 +19,10 @@ from gpu_envs.core.autoreset import AutoresetMode
 from gpu_envs.core.roles import Parts, Role
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces.agent_spaces import AgentSpaces
-from gpu_envs.known import registration
+from gpu_envs.faces.infos import infos_of
 from gpu_envs.known.outputs import Outputs
-from gpu_envs.players import role_actions
 
 Arrays = dict[str, Any]
-_OBSERVED = ("action_mask", "agent_active")
 
 
 class BatchedParallelEnv(AgentSpaces):
@@ -58,9 +56,7 @@ class BatchedParallelEnv(AgentSpaces):
             raise ValueError(f"group must be 'agent' or 'role', got {group!r}")
         worlds = errors.whole(num_envs, "num_envs", 1, options.WORLD_LIMIT)
         errors.refuse(("roles",), keywords, "an interface in which each has its own space")
-        if registration.find(name).get("roles"):
-            keywords = {**keywords, "roles": "split"}
-        self.simulator = simulator = Simulator(name, worlds, **keywords)
+        self.simulator = simulator = Simulator(name, worlds, roles="split", **keywords)
         self.name = simulator.name
         self.num_envs = simulator.num_worlds
         self.device = simulator.device
@@ -76,29 +72,13 @@ class BatchedParallelEnv(AgentSpaces):
         self.groups: dict[str, tuple[str, ...]] = {agent: (agent,) for agent in self.agents}
         if group == "role":
             self.groups = {role.name: role.agents for role in self.roles}
-        # Where the part of each key is: in its role's part, or in the whole.
-        self._parts = Parts(simulator)
-        self._joiner = role_actions.Joiner(simulator)
-        self._places = self._found_places()
+        self._parts = Parts(simulator, by=group)
         known = {key: role for role in self.roles for key in (role.name, *role.agents)}
         self.observation_spaces = {key: known[key].observation_space for key in self.groups}
         self.action_spaces = {key: known[key].action_space for key in self.groups}
+        self._infos = infos_of(simulator.layout, but=("state",))
         self._is_same_step = self.autoreset_mode is AutoresetMode.SAME_STEP
         self._last: Outputs | None = None
-
-    def _found_places(self) -> dict[str, tuple[str, Any]]:
-        """Return for each key its role and its place in that role's part of an array.
-
-        The role is "" where an agent's place is one among all agents.
-        """
-        if self.group == "role":
-            return {role.name: (role.name, ...) for role in self.roles}
-        every = slice(None)
-        if self.simulator.split is None:
-            return {agent: ("", (every, i)) for i, agent in enumerate(self.agents)}
-        return {
-            a: (role.name, (every, k)) for role in self.roles for k, a in enumerate(role.agents)
-        }
 
     def state(self) -> Any:
         """Return the states, (worlds, S), as the last call wrote them.
@@ -120,10 +100,12 @@ class BatchedParallelEnv(AgentSpaces):
                 f"state() of {self.name}: no state was written, and {what} no rows to put in its "
                 f"place: {ask}use {instead}"
             )
-        if self.simulator.split is None:
-            return self._last.obs.reshape(self.num_envs, -1)
-        parts = self.simulator.by_role(self._last.obs).values()
-        rows = [part.reshape(self.num_envs, -1) for part in parts]
+        kinds = self.simulator.kinds
+        rows = [
+            part.reshape(self.num_envs, -1) for part in kinds.observations.all_parts(self._last.obs)
+        ]
+        if len(rows) == 1:
+            return rows[0]
         library = "jax.numpy" if self.simulator.arrays == "jax" else self.simulator.arrays
         return arrays.require(library).concatenate(rows, 1)
 
@@ -149,9 +131,9 @@ class BatchedParallelEnv(AgentSpaces):
         """
         outputs = self.simulator.reset(seed=seed, options=options, out=out, stream=stream)
         self._last = outputs
-        parts = self._parts_of(outputs)
-        infos = {key: _observed(parts[role], at) for key, (role, at) in self._places.items()}
-        return self._by_key("obs", parts), infos
+        parts = self._parts_by_key(outputs)
+        infos = {key: self._shown(part, self._infos.always) for key, part in parts.items()}
+        return {key: part.obs for key, part in parts.items()}, infos
 
     def step(
         self, actions: Any, *, out: Mapping[str, Any] | None = None, stream: object = None
@@ -172,14 +154,17 @@ class BatchedParallelEnv(AgentSpaces):
         if isinstance(actions, Mapping):
             if self.simulator.is_closed:
                 self.simulator.check()  # says so
-            actions = self._joined(actions)
+            if self.group == "agent":
+                actions = self._stacked_by_role(actions)
         outputs = self.simulator.step(actions, out=out, stream=stream)
         self._last = outputs
-        parts = self._parts_of(outputs)
-        infos = {key: self._info(parts[role], at) for key, (role, at) in self._places.items()}
-        obs, reward = self._by_key("obs", parts), self._by_key("reward", parts)
-        flags = self._by_key("terminated", parts), self._by_key("truncated", parts)
-        return obs, reward, *flags, infos
+        parts = self._parts_by_key(outputs)
+        infos = {key: self._info(part) for key, part in parts.items()}
+        obs, reward, terminated, truncated = (
+            {key: getattr(part, name) for key, part in parts.items()}
+            for name in ("obs", "reward", "terminated", "truncated")
+        )
+        return obs, reward, terminated, truncated, infos
 
     def check(self) -> None:
         """Raise what went wrong inside the worlds since the last check."""
@@ -189,52 +174,35 @@ class BatchedParallelEnv(AgentSpaces):
         """Release the simulator; a second call does nothing."""
         self.simulator.close()
 
-    def _parts_of(self, outputs: Outputs) -> dict[str, Outputs]:
-        if self.group == "agent" and self.simulator.split is None:
-            return {"": outputs}
-        return {role.name: self._parts.part(role.name, outputs) for role in self.roles}
+    def _parts_by_key(self, outputs: Outputs) -> dict[str, Outputs]:
+        return {key: self._parts.part(key, outputs) for key in self.groups}
 
-    def _by_key(self, name: str, parts: Mapping[str, Outputs]) -> Arrays:
-        if len(parts) == 1:  # nearly always of all agents: this is every step
-            ((_, part),) = parts.items()
-            rows = getattr(part, name)
-            if not isinstance(rows, dict):
-                return {key: rows[at] for key, (_, at) in self._places.items()}
-        arrays = {role: getattr(part, name) for role, part in parts.items()}
-        return {key: _of(arrays[role], at) for key, (role, at) in self._places.items()}
+    @staticmethod
+    def _shown(part: Outputs, names: Sequence[str]) -> Arrays:
+        pairs = ((name, getattr(part, name)) for name in names)
+        return {name: array for name, array in pairs if array is not None}  # some have no mask
 
-    def _info(self, outputs: Outputs, at: Any) -> Arrays:
-        info = _observed(outputs, at)
-        if outputs.episode_return is not None:
-            info["episode_stats"] = {
-                "r": outputs.episode_return[at],
-                "l": outputs.episode_length[at],
-            }
-            info["_episode_stats"] = outputs.ended[at]
-        if outputs.true_objective is not None:
-            info["true_objective"] = outputs.true_objective[at]
-            info["_true_objective"] = outputs.ended[at]
-        if self._is_same_step and outputs.final_obs is not None:
-            info["final_obs"] = _of(outputs.final_obs, at)
-            info["_final_obs"] = outputs.ended[at]
-        if outputs.final_state is not None:
-            info["final_state"] = outputs.final_state
-        if outputs.reward_parts is not None:
-            parts = outputs.reward_parts[at]
+    def _info(self, part: Outputs) -> Arrays:
+        info = self._shown(part, self._infos.always)
+        if part.episode_return is not None:
+            info["episode_stats"] = {"r": part.episode_return, "l": part.episode_length}
+            info["_episode_stats"] = part.ended
+        for name in self._infos.of_steps:
+            info[name] = getattr(part, name)
+        for name in self._infos.of_ends:
+            info[name], info[f"_{name}"] = getattr(part, name), part.ended
+        if self._is_same_step and part.final_obs is not None:
+            info["final_obs"], info["_final_obs"] = part.final_obs, part.ended
+        if part.reward_parts is not None:
             names = self.simulator.reward_parts
-            info["reward_parts"] = {name: parts[..., k] for k, name in enumerate(names)}
+            info["reward_parts"] = {n: part.reward_parts[..., k] for k, n in enumerate(names)}
         return info
 
-    def _joined(self, actions: Mapping[str, Any]) -> Any:
-        if self.group == "role":
-            return self._joiner.read(actions)
+    def _stacked_by_role(self, actions: Mapping[str, Any]) -> dict[str, Any]:
         if set(actions) != set(self.agents):
             raise ValueError(f"actions must have exactly {self.agents}, got {list(actions)}")
-        if self.simulator.split is None:
-            return self._stacked(actions, self.agents, self.roles[0])
         there = [role for role in self.roles if role.count]
-        stacked = {role.name: self._stacked(actions, role.agents, role) for role in there}
-        return self._joiner.read(stacked)
+        return {role.name: self._stacked(actions, role.agents, role) for role in there}
 
     def _stacked(self, actions: Mapping[str, Any], agents: Sequence[str], role: Role) -> Any:
         """Put the actions of agents into one array, in the simulator's library."""
@@ -276,18 +244,6 @@ def _host(array: Any, role: Role) -> np.ndarray[Any, Any]:
     kind = role.action_space.dtype
     is_whole = host.dtype.kind in "iu" and np.dtype(kind).kind in "iu"
     return host.astype(kind, copy=False) if is_whole else host
-
-
-def _observed(outputs: Outputs, at: Any) -> Arrays:
-    pairs = [(name, getattr(outputs, name)) for name in _OBSERVED]
-    return {name: rows[at] for name, rows in pairs if rows is not None}
-
-
-def _of(rows: Any, at: Any) -> Any:
-    """Return a part of (worlds, agents, ...) arrays, alone or by field."""
-    if isinstance(rows, dict):
-        return {name: view[at] for name, view in rows.items()}
-    return rows[at]
 
 
 def batched_parallel_env(name: str, num_envs: int = 1, **keywords: Any) -> BatchedParallelEnv:

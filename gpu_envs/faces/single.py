@@ -18,6 +18,7 @@ from gpu_envs import errors
 from gpu_envs.core import actions, copies, options, pictures, resets
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces import attributes
+from gpu_envs.faces.infos import Infos, infos_of
 from gpu_envs.known import native, registration
 from gpu_envs.known.outputs import LAYERS, Outputs
 from gpu_envs.players import role_rows
@@ -161,8 +162,7 @@ class Env(gymnasium.Env[Any, Any]):
         if results.ended[0]:
             total, length = results.episode_return[0], results.episode_length[0]
             info["episode_stats"] = {"r": float(total), "l": int(length)}
-            if results.true_objective is not None:
-                info["true_objective"] = float(results.true_objective[0])
+            info |= {name: getattr(results, name)[0].item() for name in self._infos.of_ends}
         reward, terminated = float(results.reward[0]), bool(results.terminated[0])
         truncated = bool(results.truncated[0])
         if isinstance(self._made, role_rows.RoleRows) and not terminated:
@@ -178,9 +178,12 @@ class Env(gymnasium.Env[Any, Any]):
         return {name: np.asarray(view) for name, view in views.observed(row).items()}
 
     def _common_info(self, results: Outputs) -> dict[str, Any]:
-        names = ("action_mask", "agent_active", "state")
-        pairs = ((name, getattr(results, name)) for name in names)
-        return {name: _host_copy(rows[0]) for name, rows in pairs if rows is not None}
+        return {name: _host_copy(getattr(results, name)[0]) for name in self._infos.always}
+
+    @cached_property
+    def _infos(self) -> Infos:
+        rows = self._rows()
+        return infos_of(self.simulator.layout, role_rows.hidden_outputs(rows))
 
     def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
         """Set an attribute that Gymnasium's base class has, such as `render_mode`.

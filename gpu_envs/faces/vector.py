@@ -23,13 +23,13 @@ from gpu_envs.core import copies, layout, options, pictures
 from gpu_envs.core.autoreset import AutoresetMode
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces import attributes
+from gpu_envs.faces.infos import infos_of
 from gpu_envs.known import registration
 from gpu_envs.players import role_rows
 
 Infos = dict[str, Any]
 _NESTED = ("episode_stats", "_episode_stats", "reward_parts")
 _BY_ROW = ("render", "get_attr", "call")  # methods that return a tuple of rows
-_TOLD = ("action_mask", "agent_active", "state")  # of every call, a reset too
 
 if TYPE_CHECKING:
     _Base = GymnasiumVectorEnv[Any, Any, Any]
@@ -123,7 +123,10 @@ class VectorEnv(_Base):
         self.render_mode = pictures.checked_mode(render_mode, modes, description)
         self._step_arrays, self._reset_arrays = rows.step_arrays, rows.reset_arrays
         self._views = rows.views
-        self._told = [name for name in _TOLD if role_rows.writes_output(rows, name)]
+        self.infos_shown = infos_of(simulator.layout, role_rows.hidden_outputs(rows))
+        many = self.agents_per_world > 1
+        written = [output for output in simulator.layout.outputs if output is not None]
+        self._repeated = [o.name for o in written if many and not o.per_agent]
         self._is_same_step = simulator.autoreset_mode is AutoresetMode.SAME_STEP
 
     # Batched spaces hold two bounds per row and element, so they are made when first asked for.
@@ -165,16 +168,19 @@ class VectorEnv(_Base):
             if self._is_same_step:
                 infos["final_info"] = {"episode": {"r": returns, "l": lengths}, "_episode": ended}
                 infos["_final_info"] = ended
-        if (objective := results.true_objective) is not None:
-            infos["true_objective"], infos["_true_objective"] = objective, ended
+        for name in self.infos_shown.of_ends:
+            marked = {name: getattr(results, name), f"_{name}": ended}
+            infos |= marked
             if "final_info" in infos:
-                infos["final_info"] |= {"true_objective": objective, "_true_objective": ended}
+                infos["final_info"] |= marked
         if final_obs is not None:
             infos["final_obs"] = final_obs
             infos["_final_obs"] = ended
-        if results.final_state is not None:
-            infos["final_state"] = results.final_state
-        for name in self._told:  # a comprehension would be a call, and this is every step
+        for name in self.infos_shown.of_steps:
+            infos[name] = getattr(results, name)
+        for (
+            name
+        ) in self.infos_shown.always:  # a comprehension would be a call, and this is every step
             infos[name] = getattr(results, name)
         if (parts := results.reward_parts) is not None:
             names = self.simulator.reward_parts
@@ -207,15 +213,15 @@ class VectorEnv(_Base):
         results = self._reset_arrays(seed, options, True, out, stream)
         self._note_seed()
         obs = results.obs if self._views is None else self._views.observed(results)
-        infos = {name: getattr(results, name) for name in self._told}
+        infos = {name: getattr(results, name) for name in self.infos_shown.always}
         return obs, self._by_row(infos) if self._has_row_infos else infos
 
     def _by_row(self, infos: Infos) -> Infos:
         """Return the same infos without dictionaries and without rows of worlds."""
         flat = {name: info for name, info in infos.items() if name not in _NESTED}
-        for name in ("state", "final_state"):
-            if (state := infos.get(name)) is not None and self.agents_per_world > 1:
-                repeat = getattr(state, "repeat_interleave", state.repeat)
+        for name in self._repeated:
+            if (array := infos.get(name)) is not None:
+                repeat = getattr(array, "repeat_interleave", array.repeat)
                 flat[name] = repeat(self.agents_per_world, 0)
         if (stats := infos.get("episode_stats")) is not None:
             for name, key in (("episode_return", "r"), ("episode_length", "l")):

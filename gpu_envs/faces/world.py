@@ -19,9 +19,10 @@ from gymnasium import Space, spaces
 from gpu_envs import errors
 from gpu_envs.core import actions as action_reading
 from gpu_envs.core import copies, options, pictures, resets
-from gpu_envs.core.roles import CUT, Parts
+from gpu_envs.core.action_forms import takes_bools
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces.agent_spaces import AgentSpaces, observed, role_of_each_agent
+from gpu_envs.faces.infos import infos_of
 from gpu_envs.known import native, registration
 from gpu_envs.known.outputs import LAYERS, Outputs
 from gpu_envs.terminal import console
@@ -106,13 +107,14 @@ class World(AgentSpaces):
         idle = {role.name: _idle(role.action_space) for role in self.simulator.roles}
         self._idle = [idle[role.name] for role in self._role_of]
         self._kinds = [
-            "iufb" if action_reading.takes_bools(role.action_fields) else "iuf"
-            for role in self._role_of
+            "iufb" if takes_bools(role.action_fields) else "iuf" for role in self._role_of
         ]
-        self._parts = Parts(self.simulator)
+        # The masks, and who acts next, are infos in a form of their own.
+        shown = ("action_mask", "agent_active", "state")
+        self._infos = infos_of(self.simulator.layout, but=shown)
         self._rows: dict[str, Any] = {}  # of the one world; by agent where agents have any
         # Copies that nobody else can write to: what is legal, and the state where it is the rows.
-        self._mask: NDArray | list[NDArray | None] | None = None
+        self._mask: Sequence[NDArray] | None = None
         self._state: NDArray | None = None
 
     # State and spaces
@@ -146,11 +148,13 @@ class World(AgentSpaces):
         if "reward_parts" in rows:
             parts = rows["reward_parts"][agent].tolist()
             info["reward_parts"] = dict(zip(self.simulator.reward_parts, parts, strict=True))
+        for name in self._infos.always:
+            info[name] = np.array(rows[name][agent])
         if "ended" in rows and rows["ended"][agent]:
             r, length = rows["episode_return"][agent], rows["episode_length"][agent]
             info["episode_stats"] = {"r": float(r), "l": int(length)}
-            if "true_objective" in rows:
-                info["true_objective"] = float(rows["true_objective"][agent])
+            for name in self._infos.of_ends:
+                info[name] = rows[name][agent].item()
         return info
 
     # Moving it
@@ -193,7 +197,7 @@ class World(AgentSpaces):
                 f"action {rows[agent]} of {self.possible_agents[agent]} is illegal: the action "
                 f"mask allows {allowed}"
             )
-        self._adopt(self.simulator.step_arrays(self._joined(rows), False))
+        self._adopt(self.simulator.step_arrays(self._by_role(rows), False))
         self._show()
         return []
 
@@ -211,15 +215,13 @@ class World(AgentSpaces):
             {agent: bool(rows["truncated"][i]) for i, agent in live.items()},
         )
 
-    def _joined(self, rows: Sequence[NDArray]) -> Any:
-        if self.simulator.split is None:
-            return np.stack(rows)[np.newaxis]
-        joined = {}
-        for role in self.simulator.roles:
-            own = [rows[number] for number in role.numbers]
-            shape = (1, role.count, *(role.action_space.shape or ()))
-            joined[role.name] = np.array(own, role.action_space.dtype).reshape(shape)
-        return joined
+    def _by_role(self, rows: Sequence[NDArray]) -> dict[str, NDArray]:
+        """Return the actions of all agents, in the order of their numbers, by role."""
+        return {
+            role.name: np.array([[rows[number] for number in role.numbers]])
+            for role in self.simulator.roles
+            if role.count
+        }
 
     def _action(self, agent: int, action: Any) -> NDArray:
         idle = self._idle[agent]
@@ -251,39 +253,19 @@ class World(AgentSpaces):
 
     def _adopt(self, results: Outputs) -> None:
         pairs = results._asdict().items()
-        if self.simulator.split is None:
-            self._rows = rows = {n: _host(array)[0] for n, array in pairs if array is not None}
-            self._mask = rows["action_mask"].copy() if self._has_mask else None
-            self._state = rows["state" if "state" in rows else "obs"].flatten()
-            return
-        hosts = Outputs(**{n: _host(array) for n, array in pairs if array is not None})
-        # Of one world the roles' observations stand in the order of the agents.
-        self._state = hosts.obs.copy() if hosts.state is None else hosts.state[0].flatten()
-        self._rows, self._mask = self._by_agent(hosts)
-
-    def _by_agent(self, hosts: Outputs) -> tuple[dict[str, Any], list[NDArray | None]]:
-        """Return rows of different lengths, listed by agent, and copies of their masks."""
-        of_role = {role.name: self._parts.part(role.name, hosts) for role in self.simulator.roles}
-        rows: dict[str, Any] = {}
-        for name, array in hosts._asdict().items():
-            if array is None:
-                continue
-            if name not in CUT:
-                rows[name] = array[0]
-                continue
-            parts = [
-                (getattr(of_role[role.name], name), role.count) for role in self.simulator.roles
-            ]
-            rows[name] = [
-                None if part is None else part[0, k] for part, count in parts for k in range(count)
-            ]
-        masks = rows.get("action_mask", [])
-        return rows, [None if mask is None else mask.copy() for mask in masks]
+        hosts = {name: _host(array) for name, array in pairs if array is not None}
+        # Rows of one world stand in the order of its agents, whatever their lengths.
+        self._state = hosts["state" if "state" in hosts else "obs"].flatten()
+        kinds, rows = self.simulator.kinds, {name: array[0] for name, array in hosts.items()}
+        rows["obs"] = kinds.observations.rows_of_world(hosts["obs"])
+        if kinds.masks is not None and self._has_mask:
+            rows["action_mask"] = kinds.masks.rows_of_world(hosts["action_mask"])
+            self._mask = kinds.masks.rows_of_world(hosts["action_mask"].copy())
+        self._rows = rows
 
     def _mask_of(self, agent: int) -> NDArray:
         assert self._mask is not None  # says _has_mask
-        row: NDArray | None = self._mask[agent]
-        assert row is not None  # says has_mask of the role
+        row: NDArray = self._mask[agent]
         return row
 
     def _forget_results(self) -> None:
@@ -362,10 +344,8 @@ def _checked_illegal(illegal: str, name: str, has_mask: bool) -> str:
 def _simulator(name: str, device: str, keywords: Mapping[str, Any]) -> Simulator:
     errors.refuse(_FIXED, keywords, "one world: use batched_parallel_env")
     errors.refuse(("roles",), keywords, "agents with rows of their own: each has its own space")
-    if registration.find(name).get("roles"):
-        keywords = {**keywords, "roles": "split"}
-    arrays = "numpy" if device == "cpu" else "torch"
-    options: dict[str, Any] = {"arrays": arrays, "threads": 1, "autoreset_mode": "Disabled"}
+    options: dict[str, Any] = {"roles": "split", "threads": 1, "autoreset_mode": "Disabled"}
+    options["arrays"] = "numpy" if device == "cpu" else "torch"
     return Simulator(name, 1, device=device, **options, **keywords)
 
 

@@ -12,7 +12,7 @@ from gpu_envs.faces.vector import VectorEnv
 
 def has_masks(env: VectorEnv) -> bool:
     """Whether the infos of a batch have an action mask: that of one role may be asked for."""
-    return "action_mask" in env._told
+    return "action_mask" in env.infos_shown.always
 
 
 def choices(simulator: Simulator) -> np.ndarray[Any, Any] | None:
@@ -22,7 +22,7 @@ def choices(simulator: Simulator) -> np.ndarray[Any, Any] | None:
     ignored; but a number that its role does not have is a bad action all the same.
     """
     mask = simulator.layout.output("action_mask")
-    if not simulator.instance.get("roles") or simulator.split is not None or mask is None:
+    if simulator.kinds.is_one or simulator.kinds.is_split or mask is None:
         return None
     counts = np.zeros(simulator.agents_per_world, np.int64)
     for role in simulator.roles:

@@ -19,9 +19,7 @@ from gpu_envs import errors
 from gpu_envs.core.autoreset import AutoresetMode
 from gpu_envs.core.roles import Parts, Role
 from gpu_envs.core.simulator import Simulator
-from gpu_envs.known import registration
 from gpu_envs.known.outputs import Outputs
-from gpu_envs.players.role_actions import Joiner
 
 ByAgent = dict[str, Any]
 SEEN, MASK = "observations", "action_mask"  # as RLlib's module for masks reads them
@@ -63,7 +61,7 @@ class Worlds(VectorMultiAgentEnv):
         self.num_envs = worlds
         self.metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP}
         self._roles = [role for role in simulator.roles if role.count]
-        self._parts, self._joiner = Parts(simulator), Joiner(simulator)
+        self._parts = Parts(simulator)
         simulator.named_agents()  # or says why they have no names
         self.single_observation_spaces = {a: _seen(r) for r in self._roles for a in r.agents}
         self.single_action_spaces = {a: r.action_space for r in self._roles for a in r.agents}
@@ -94,7 +92,7 @@ class Worlds(VectorMultiAgentEnv):
                     if agent in of_world:
                         array[world, k] = of_world[agent]
             chosen[role.name] = array
-        outputs = self.simulator.step(self._joiner.read(chosen))
+        outputs = self.simulator.step(chosen)
         began, were_there = self._is_over, ~self._left
         ended = outputs.terminated | outputs.truncated
         self._left |= ended
@@ -172,8 +170,7 @@ def _simulator(name: str, worlds: int, keywords: Mapping[str, Any]) -> Simulator
     why = "RLlib: use policies='role'"
     errors.refuse(("role", "others", "roles"), keywords, why)
     wanted = {"arrays": "numpy", "autoreset_mode": AutoresetMode.NEXT_STEP, **keywords}
-    if registration.find(name).get("roles"):
-        wanted["roles"] = "split"
+    wanted["roles"] = "split"
     simulator = Simulator(name, worlds, **wanted)
     needed = [n for n in ("action_mask", "agent_active") if n in simulator.instance["outputs"]]
     if all(simulator.layout.output(n) is not None for n in needed):

@@ -21,7 +21,6 @@ from gpu_envs.core.simulator import Simulator
 from gpu_envs.integrations import padding
 from gpu_envs.known import extras, registration
 from gpu_envs.known.outputs import Outputs
-from gpu_envs.players.role_actions import Joiner
 
 try:
     import torch
@@ -107,7 +106,6 @@ class TorchRLEnv(EnvBase):
         own = padding.choices(simulator)
         self._choices = None if own is None else torch.from_numpy(own).to(simulator.device)
         self._parts = Parts(simulator) if is_by_role else None
-        self._joiner = Joiner(simulator) if is_by_role else None
         self._fates: dict[str, torch.Tensor] = {}  # how the agents of groups have ended
         self._absent: torch.Tensor | None = None  # who is not there in this episode
         self._next_seed: int | None = None
@@ -234,9 +232,9 @@ class TorchRLEnv(EnvBase):
         for group in self._groups:
             shape = (*group.lead, *(group.action_space.shape or ()))
             given.append(tensordict.get(group.key("action")).reshape(shape).detach())
-        if self._joiner is None:
+        if self._parts is None:
             return given[0]
-        return self._joiner.read(dict(zip(self.group_map, given, strict=True)))
+        return dict(zip(self.group_map, given, strict=True))
 
     def _observed(self, group: _Group, part: Outputs) -> dict[str, Any]:
         """Return what a reset and a step have in common, of one group."""
@@ -314,7 +312,7 @@ def _checked_group(
     errors.refuse(("role", "others"), keywords, why)
     has_own = bool(registration.find(name).get("roles"))
     is_by_role = group == BY_ROLE or (group is None and has_own)
-    return ({**keywords, "roles": "split"} if is_by_role and has_own else keywords), is_by_role
+    return ({**keywords, "roles": "split"} if is_by_role else keywords), is_by_role
 
 
 def _simulator(name: str, worlds: int, keywords: Mapping[str, Any]) -> tuple[Simulator, bool]:

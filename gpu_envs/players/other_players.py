@@ -20,11 +20,11 @@ from gymnasium import spaces
 from gpu_envs import errors
 from gpu_envs.core.arrays import require
 from gpu_envs.core.autoreset import AutoresetMode
+from gpu_envs.core.role_actions import to_library
 from gpu_envs.core.roles import Role
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.known.outputs import Outputs
 from gpu_envs.players import policy_files
-from gpu_envs.players.role_actions import Reader, to_library
 
 RANDOM, NOOP = "random", "noop"
 FORMS = f"{RANDOM!r}, {NOOP!r}, {policy_files.TRAINED!r}, a file of policies or a callable"
@@ -251,7 +251,7 @@ class Called(Player):
 
     def __init__(self, simulator: Simulator, role: Role, function: Callable[..., Any]) -> None:
         self._role, self._function = role, function
-        self._simulator, self._reader = simulator, Reader(simulator, role)
+        self._simulator, self._reader = simulator, simulator.role_actions.readers[role.name]
 
     def __call__(self, seen: Seen) -> Any:
         """Ask, and refuse what is no action of the role."""

@@ -6,7 +6,7 @@ agents, has the others played by `others`, and returns the outputs of that role 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,8 @@ import numpy as np
 from gpu_envs import errors
 from gpu_envs.core import faults, layout, resets, roles
 from gpu_envs.core.simulator import Simulator
-from gpu_envs.known import registration
 from gpu_envs.known.fields import read as read_fields
 from gpu_envs.known.outputs import OUTPUTS, Outputs
-from gpu_envs.players import role_actions
 from gpu_envs.players.other_players import NEEDED, Others, Seen
 
 
@@ -32,12 +30,11 @@ def refuse_role_options(others: object, keywords: Mapping[str, Any]) -> None:
         )
 
 
-def writes_output(rows: Simulator | RoleRows, name: str) -> bool:
-    """Whether an output is among those that a batch of all agents, or of one role, returns."""
-    if isinstance(rows, RoleRows):
-        has_none = name in rows.hidden or (name == "action_mask" and not rows.role.has_mask)
-        return not has_none and rows.simulator.layout.output(name) is not None
-    return rows.layout.output(name) is not None
+def hidden_outputs(rows: Simulator | RoleRows) -> Collection[str]:
+    """Return the names of outputs that are written, and not returned."""
+    if not isinstance(rows, RoleRows):
+        return ()
+    return (*rows.hidden, *(() if rows.role.has_mask else ("action_mask",)))
 
 
 def simulator_of(rows: Simulator | RoleRows) -> Simulator:
@@ -76,7 +73,8 @@ class RoleRows:
         self.views = simulator.views
         wanted = layout.checked_names(keywords.get("outputs"))
         self.hidden = () if wanted is None else tuple(n for n in NEEDED if n not in wanted)
-        self._joiner = role_actions.Joiner(simulator)
+        self._actions = simulator.role_actions
+        self._reader = self._actions.readers[role]
         described = simulator.instance["outputs"]
         self._by_agent = [
             n in described and (described[n]["per_agent"] or len(described[n]["shape"]) == 1)
@@ -97,11 +95,11 @@ class RoleRows:
             self.simulator.check()  # says so
         if self._last is None or self._changes != self.simulator.changes:
             self._last = self._loaded()
-        parts = {self.role.name: self._joiner.readers[self.role.name].read(actions)}
+        self._actions.write(self.role.name, self._reader.read(actions))
         for name, player in self.others.players.items():
-            parts[name] = player(self._seen(name, self._last))
-        actions, self._last = self._joiner.join(parts), None  # a strict step raises when it is done
-        self._last = self.simulator.step_arrays(actions, False, None, stream)
+            self._actions.write(name, player(self._seen(name, self._last)))
+        self._last = None  # a strict step raises when it is done
+        self._last = self.simulator.step_arrays(self._actions.whole, False, None, stream)
         return self._rows(self._last)
 
     def reset_arrays(
@@ -131,7 +129,7 @@ class RoleRows:
         self._changes, self._has_begun = self.simulator.changes, True
 
     def _shown(self, results: Outputs) -> Outputs:
-        """Return what a reset shows: no more than a step does not write alone."""
+        """Drop the outputs that only a step writes."""
         pairs = zip(self.simulator.layout.outputs, results, strict=True)
         return Outputs._make(
             None if output is None or output.by_a_step else array for output, array in pairs
@@ -183,8 +181,7 @@ class RoleRows:
 def _simulator(name: str, worlds: int, keywords: Mapping[str, Any]) -> Simulator:
     """Make a simulator that also writes what the players of other roles look at."""
     errors.refuse(("roles",), keywords, "one role, whose rows are not padded")
-    if registration.find(name).get("roles"):
-        keywords = {**keywords, "roles": "split"}
+    keywords = {**keywords, "roles": "split"}
     simulator = Simulator(name, worlds, **keywords)
     existing, written = simulator.instance["outputs"], simulator.layout.output
     lacking = [name for name in NEEDED if name in existing and written(name) is None]

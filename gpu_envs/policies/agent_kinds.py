@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gpu_envs.core.roles import Role
 from gpu_envs.core.simulator import Simulator
+from gpu_envs.core.spaces import action_space
 from gpu_envs.policies.distributions import Distribution, of_space
 from gpu_envs.policies.layers import RowShape
 
@@ -42,11 +42,6 @@ class Kind:
         return of_all[:, self.first : self.first + self.count].flatten(0, 1)
 
 
-def has_own_tables(simulator: Simulator) -> bool:
-    """Whether the roles of an environment have spaces of their own."""
-    return bool(simulator.instance.get("roles")) and simulator.instance["role_form"] != "shared"
-
-
 def kinds_of(simulator: Simulator, device: torch.device, space: Any = None) -> list[Kind]:
     """Return the kinds of a simulator's agents, in the order of the agents.
 
@@ -55,34 +50,27 @@ def kinds_of(simulator: Simulator, device: torch.device, space: Any = None) -> l
         device: Where actions are drawn.
         space: Of actions, where it is another than the simulator's.
     """
-    if has_own_tables(simulator):
-        roles = enumerate(simulator.roles)
-        return [_of_role(k, role, simulator, device) for k, role in roles]
-    output, mask = simulator.layout.output("obs"), simulator.layout.output("action_mask")
-    assert output is not None  # of the required outputs
-    space = simulator.single_action_space if space is None else space
-    return [
-        Kind(
-            *("", 0, 0, simulator.agents_per_world, RowShape.of(simulator)),
-            *(space, of_space(space, device)),
-            *(output.shape[2:], getattr(torch, output.type)),
-            choices=None if mask is None else mask.shape[2],
-        )
-    ]
+    return [_kind(simulator, number, device, space) for number in range(len(simulator.kinds.kinds))]
 
 
-def _of_role(number: int, role: Role, simulator: Simulator, device: torch.device) -> Kind:
-    output, state = simulator.layout.output("obs"), simulator.layout.output("state")
+def _kind(simulator: Simulator, number: int, device: torch.device, space: Any) -> Kind:
+    layout, is_one = simulator.layout, simulator.kinds.is_one
+    output, state = layout.output("obs"), layout.output("state")
     assert output is not None  # of the required outputs
-    size = 0 if state is None else math.prod(state.shape[1:])
-    shape = RowShape(
-        tuple(f.name for f in role.fields), tuple(f.shape for f in role.fields), 1.0, size
-    )
+    described = simulator.kinds.kinds[number]
+    if is_one:
+        shape = RowShape.of(simulator)
+        space = simulator.single_action_space if space is None else space
+    else:
+        size = 0 if state is None else math.prod(state.shape[1:])
+        names, shapes = zip(*((f.name, f.shape) for f in described.fields), strict=True)
+        shape, space = RowShape(names, shapes, 1.0, size), action_space(described.action_fields)
+    has_mask = described.has_mask and layout.output("action_mask") is not None
     return Kind(
-        *(role.name, number, role.first, role.count, shape),
-        *(role.action_space, of_space(role.action_space, device)),
-        *(role.row, getattr(torch, output.type)),
-        choices=role.mask_elements if role.has_mask else None,
+        *("" if is_one else described.name, number, described.first, described.count),
+        *(shape, space, of_space(space, device)),
+        *(described.row, getattr(torch, output.type)),
+        choices=described.mask_elements if has_mask else None,
     )
 
 

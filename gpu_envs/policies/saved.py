@@ -28,7 +28,7 @@ def outlook(simulator: Simulator) -> dict[str, Any]:
     facts = {"environment": simulator.name, "agents": simulator.agents_per_world}
     found = agent_kinds.kinds_of(simulator, torch.device("cpu"))
     seen = [{"observation": _fields_of(kind.shape), "actions": str(kind.space)} for kind in found]
-    if not agent_kinds.has_own_tables(simulator):
+    if simulator.kinds.is_one:
         return facts | seen[0]
     return facts | {
         "roles": {

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from gpu_envs.core.kind_layout import KindLayout
 from gpu_envs.core.simulator import Simulator
-from gpu_envs.core.split import Split
 from gpu_envs.policies import agent_kinds, saved
 from gpu_envs.policies.agent_kinds import KINDS_APART, Kind
 from gpu_envs.policies.distributions import Distribution, of_space
@@ -32,6 +32,7 @@ class Team:
     of_agent: list[int]  # the number of each agent's policy; NOBODY: acts at random
     facts: dict[str, Any]
     kinds: Sequence[Kind] = ()  # of agents; empty where they are all one
+    layout: KindLayout | None = None  # of observations; None where they are all one kind's
     actions: Distribution | None = None  # of all agents, where there are neither kinds nor policies
 
     @classmethod
@@ -42,7 +43,8 @@ class Team:
         options, device = PolicyOptions.read(tree["config"]), torch.device(simulator.device)
         numbers = agents_of(options, simulator.agent_names)
         found = agent_kinds.kinds_of(simulator, device)
-        kind_of, team = agent_kinds.kind_of_each_agent(found), cls([], numbers, tree, found)
+        kind_of = agent_kinds.kind_of_each_agent(found)
+        team = cls([], numbers, tree, found, simulator.kinds)
         for number, (name, state) in enumerate(saved.policies_of(tree).items()):
             kind = found[kind_of[numbers.index(number)]]
             own = options.of_role(role_of_policy(options, name))
@@ -55,8 +57,8 @@ class Team:
     def at_random(cls, simulator: Simulator) -> Team:
         """Return the team without policies."""
         device, nobody = torch.device(simulator.device), [NOBODY] * simulator.agents_per_world
-        if agent_kinds.has_own_tables(simulator):
-            return cls([], nobody, {}, agent_kinds.kinds_of(simulator, device))
+        if not simulator.kinds.is_one:
+            return cls([], nobody, {}, agent_kinds.kinds_of(simulator, device), simulator.kinds)
         # Chance looks at nothing: what agents see may be more than a policy takes.
         return cls([], nobody, {}, actions=of_space(simulator.single_action_space, device))
 
@@ -85,7 +87,8 @@ class Team:
         crowd: Callable[[Any, Any], Any]
         own = [kind for kind in self.kinds if first in range(kind.first, kind.first + kind.count)]
         if len(self.kinds) > 1 and len(chosen) > 1:
-            crowd = Crowds(self.kinds, self.policies, of_row, noise, 0, None)
+            assert self.layout is not None  # of several kinds
+            crowd = Crowds(self.kinds, self.policies, of_row, noise, 0, self.layout)
         else:
             actions = own[0].actions if own else self.actions or self.policies[0].actions
             crowd = Crowd(self.policies, of_row[agents], actions, noise, first)
@@ -161,7 +164,7 @@ class Crowds:
         of_row: The number of the policy of each row of all kinds, agents of a world side by side.
         noise: Where draws come from.
         first_world: Number of the first world among those that draw.
-        split: Where the kinds' parts lie in what is observed; None for rows as long as the longest.
+        layout: Where the kinds' rows lie in what is observed.
         is_sampled: Draw all actions, instead of taking the likeliest.
     """
 
@@ -172,11 +175,11 @@ class Crowds:
         of_row: Tensor,
         noise: Noise,
         first_world: int,
-        split: Split | None,
+        layout: KindLayout,
         is_sampled: bool = False,
     ) -> None:
         agents = sum(kind.count for kind in found)
-        self.kinds, self.split = found, split
+        self.kinds, self.layout = found, layout
         self.worlds = worlds = len(of_row) // agents
         by_agent = of_row.view(worlds, agents)
         self.crowds = [
@@ -190,29 +193,24 @@ class Crowds:
 
     def __call__(self, obs: Tensor, mask: Tensor | None) -> Any:
         """Return the actions of all kinds: by role, or of all rows where these are padded."""
-        seen = zip(self._parts(obs, False), self._parts(mask, True), strict=True)
+        rows = self.layout.observations.own_rows(obs, [kind.row[0] for kind in self.kinds])
+        masks = self._own_masks(mask)
         taken = [
-            crowd(rows, None if kind.choices is None else legal)
-            for kind, crowd, (rows, legal) in zip(self.kinds, self.crowds, seen, strict=True)
+            crowd(own, None if kind.choices is None else legal)
+            for kind, crowd, own, legal in zip(self.kinds, self.crowds, rows, masks, strict=True)
         ]
         of_worlds = [
             actions.view(self.worlds, kind.count, *actions.shape[1:])
             for kind, actions in zip(self.kinds, taken, strict=True)
         ]
-        if self.split is None:
-            return torch.cat(of_worlds, 1).flatten(0, 1)
-        return {kind.name: part for kind, part in zip(self.kinds, of_worlds, strict=True)}
+        if self.layout.is_split:
+            return {kind.name: part for kind, part in zip(self.kinds, of_worlds, strict=True)}
+        return torch.cat(of_worlds, 1).flatten(0, 1)
 
-    def _parts(self, array: Any, is_mask: bool) -> list[Any]:
-        """Return the rows of each kind, of its own length."""
-        if array is None:
+    def _own_masks(self, mask: Tensor | None) -> Sequence[Any]:
+        if mask is None or self.layout.masks is None:
             return [None for _ in self.kinds]
-        if self.split is not None:
-            parts = self.split.masks if is_mask else self.split.observations
-            return [part.flatten(0, 1) for part in self.split.views(array, parts).values()]
-        of_worlds = array.view(self.worlds, -1, array.shape[-1])
-        sizes = [kind.choices if is_mask else kind.row[0] for kind in self.kinds]
-        return [k.rows(of_worlds)[:, :n] for k, n in zip(self.kinds, sizes, strict=True)]
+        return self.layout.masks.own_rows(mask, [kind.choices or 0 for kind in self.kinds])
 
 
 def agents_of(options: PolicyOptions, names: Sequence[str]) -> list[int]:

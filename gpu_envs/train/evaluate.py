@@ -55,10 +55,10 @@ def play(
     device = torch.device(env.device)
     noise = Noise(seed, EVALUATION, device)
     crowd: Callable[[Any, Any], Any]
-    if agent_kinds.has_own_tables(env.simulator):
+    if not env.simulator.kinds.is_one:
         found = agent_kinds.kinds_of(env.simulator, device)
-        split = env.simulator.split
-        crowd = Crowds(found, policies, of_row, noise, first, split, is_sampled)
+        layout = env.simulator.kinds
+        crowd = Crowds(found, policies, of_row, noise, first, layout, is_sampled)
     else:
         actions = policies[0].actions if policies else of_space(env.single_action_space, device)
         first_row = first * env.agents_per_world

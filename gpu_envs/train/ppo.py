@@ -31,7 +31,7 @@ from gpu_envs.policies.agent_kinds import KINDS_APART
 from gpu_envs.policies.networks import Policy
 from gpu_envs.policies.options import flag_of
 from gpu_envs.policies.sharing import groups, sides
-from gpu_envs.train import by_role, optimiser, stepping
+from gpu_envs.train import by_role, optimiser
 from gpu_envs.train.columns import TRAINING, TRAINING_LENGTH, column
 from gpu_envs.train.config import Config
 from gpu_envs.train.decisions import far_advantages
@@ -42,6 +42,7 @@ from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.rewards import Rewards
 from gpu_envs.train.rollout import Rollout
 from gpu_envs.train.self_play import Seats
+from gpu_envs.train.stepping import Stepper
 from gpu_envs.train.worlds import Worlds
 
 # ---- advantages
@@ -112,7 +113,7 @@ class Trainer:
         self.kinds = agent_kinds.kinds_of(env.simulator, self.device, env.single_action_space)
         self.rollouts = [Rollout(env, kind, config) for kind in self.kinds]
         self.rollout, self.actions = self.rollouts[0], self.kinds[0].actions  # of the first
-        self.playing = stepping.of(env, self.rollouts)
+        self.stepper = Stepper(env, self.rollouts)
         self.clock = torch.zeros((), dtype=torch.int64, device=self.device)  # updates, for graphs
         first_world = ranks.share(config.num_envs)[0]
         stages = [self._stage(rollout, first_world) for rollout in self.rollouts]
@@ -171,8 +172,8 @@ class Trainer:
         )
 
     def _begin(self, seed: int) -> None:
-        self.playing.start(*self.env.reset(seed=seed))
-        self.playing.begin()
+        self.stepper.start(*self.env.reset(seed=seed))
+        self.stepper.begin()
 
     def start(self) -> None:
         """Begin the first episodes."""
@@ -197,8 +198,8 @@ class Trainer:
         if not mask.any():
             return
         mask = mask.to(self.device)
-        self.playing.start(*self.env.reset(options={"reset_mask": mask}))
-        self.playing.forget(mask)
+        self.stepper.start(*self.env.reset(options={"reset_mask": mask}))
+        self.stepper.forget(mask)
 
     def time_simulation(self) -> None:
         """Take the simulator's share of a rollout: on a GPU a rollout cannot be looked into.
@@ -209,7 +210,7 @@ class Trainer:
         for _ in range(2):  # the first time loads kernels
             begin = self._now()
             for t in range(self.rollout.length):
-                self.playing.step(t)
+                self.stepper.step(t)
             self.simulation = self._now() - begin
         with contextlib.suppress(ValueError, RuntimeError):
             self.env.check()  # forgets what these actions did wrong
@@ -253,7 +254,7 @@ class Trainer:
     def _play_steps(self) -> None:
         clock, simulation = time.perf_counter, 0.0
         few = [rollout for rollout in self.rollouts if rollout.keeps_few]
-        self.playing.turn()
+        self.stepper.turn()
         for t in range(self.rollout.length):
             for rollout in few:
                 rollout.look(t)
@@ -262,12 +263,12 @@ class Trainer:
             for others in self.others:
                 others(t)
             begin = clock()
-            self.playing.step(t)
+            self.stepper.step(t)
             simulation += clock() - begin
-            self.playing.end(t)
+            self.stepper.end(t)
         for rollout in few:
             rollout.look(self.rollout.length)
-        self.playing.finish()
+        self.stepper.finish()
         if self.device.type == "cpu":
             self.seconds["simulation"] += simulation
 
@@ -379,7 +380,7 @@ class Trainer:
             return False
         worlds, *parts = state["worlds"][self.ranks.rank]
         self.env.simulator.load(worlds)
-        self.playing.resume()
+        self.stepper.resume()
         for arrays, data in zip(self._kept(), parts, strict=True):
             begin = 0
             for place in arrays:
@@ -392,7 +393,7 @@ class Trainer:
     def _kept(self) -> list[list[Tensor]]:
         """Return what a checkpoint has of the rollouts: who is gone, what is remembered."""
         memories = [r.memory[-1] for r in self.rollouts if r.memory is not None]
-        return [[self.playing.gone], memories, [r.begins[-1] for r in self.rollouts]]
+        return [[self.stepper.gone], memories, [r.begins[-1] for r in self.rollouts]]
 
 
 def _bytes(array: Tensor) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import torch
@@ -57,7 +57,7 @@ class Rollout:
         self.length, self.agents, self.kind = config.rollout, kind.count, kind
         self.rows = env.num_worlds * kind.count
         self.device = torch.device(env.device)
-        self.layout, self.is_turns = env.simulator.layout, bool(env.simulator.instance["turns"])
+        self.layout = env.simulator.layout
         actions = kind.actions
         flags = [self.array(torch.bool) for _ in range(3)]
         self.terminated, self.truncated, self.ended = flags
@@ -92,7 +92,6 @@ class Rollout:
         size = _memory_of(config, kind)
         self.memory = self.array(torch.float, (size,), 1) if size else None
         self.begins = self.array(torch.bool, (), 1)  # an episode's first step: nothing to remember
-        self.gone = self.array(torch.bool)[0]  # agents whose episode is over and the world's not
         if self.keeps_few:
             self.decides = self.array(torch.bool, (), 1)  # who has a choice
             self.sums = _sums(actions).to(self.device)
@@ -139,27 +138,15 @@ class Rollout:
         if self.state is not None:
             self.state[-1] = infos["state"].flatten(1)
 
-    def turn(self) -> None:
-        """Begin where the last rollout ended."""
-        for array in (self.obs, self.mask, self.active, self.state, self.memory, self.begins):
-            if array is not None:
-                array[0] = array[-1]
+    def turn(self, but: Collection[int] = ()) -> None:
+        """Begin where the last rollout ended.
 
-    def remember(self, t: int) -> None:
-        """Forget what belongs to episodes that ended with step t.
-
-        A world begins anew when all its agents have ended, which they may do one after the other.
+        Args:
+            but: Identities of arrays that have been turned already.
         """
-        gone = self.gone | self.ended[t]
-        over = gone.view(-1, self.agents).all(1, keepdim=True).expand(-1, self.agents).flatten()
-        self.gone.copy_(torch.where(over, self.absent(t + 1), gone))
-        self.forget(t + 1, over)
-
-    def absent(self, t: int) -> Tensor:
-        """Return which rows are not there at all in episodes that begin with step t."""
-        if self.active is None or self.is_turns:  # where agents take turns all are there
-            return torch.zeros_like(self.gone)
-        return ~self.active[t]
+        for array in (self.obs, self.mask, self.active, self.state, self.memory, self.begins):
+            if array is not None and id(array) not in but:
+                array[0] = array[-1]
 
     def forget(self, t: int, over: Tensor) -> None:
         """Say which rows begin an episode with step t."""

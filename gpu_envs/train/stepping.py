@@ -1,7 +1,7 @@
 """How a step of the worlds reaches the rollouts.
 
-Where there is one kind of agents the simulator writes straight into its rollout. Where there are
-several it writes arrays of all of them, and each rollout takes its part.
+Where all agents are of one kind its rollout is where the simulator writes: nothing is copied. Where
+there are several kinds the simulator writes arrays of all agents, and each rollout takes its part.
 """
 
 from __future__ import annotations
@@ -12,142 +12,79 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from gpu_envs.core.split import Split
+from gpu_envs.core.simulator import Simulator
 from gpu_envs.train.rollout import Rollout
 
-# What is kept of all agents side by side, and taken apart once a rollout is over.
+# Arrays of all agents side by side, which are dealt out once a rollout is over.
 _SMALL = ("reward", "terminated", "truncated", "ended", "returns", "lengths")
 _NAMES = {"returns": "episode_return", "lengths": "episode_length"}  # of the simulator's outputs
 
 
-class Straight:
-    """Steps of worlds with one kind of agents.
+class AllAgents:
+    """Arrays that a simulator writes for agents of several kinds, and each kind's part of them.
 
     Args:
-        env: The worlds.
-        rollout: Where they write.
-    """
-
-    def __init__(self, env: Any, rollout: Rollout) -> None:
-        self.env, self.rollout, self.gone = env, rollout, rollout.gone
-
-    def turn(self) -> None:
-        """Begin where the last rollout ended."""
-        self.rollout.turn()
-
-    def step(self, t: int) -> None:
-        """Take the actions of step t."""
-        self.env.simulator.step_arrays(self.rollout.taken[t], True, self.rollout.slots[t])
-
-    def end(self, t: int) -> None:
-        """Note which episodes ended with step t."""
-        if self.rollout.memory is not None:
-            self.rollout.remember(t)
-
-    def finish(self) -> None:
-        """Let the rollout have all that was written."""
-
-    def start(self, obs: Tensor, infos: Mapping[str, Any]) -> None:
-        """Say where the next rollout begins."""
-        self.rollout.start(obs, infos)
-
-    def begin(self) -> None:
-        """Note who is there in the episodes that have just begun."""
-        self.rollout.gone.copy_(self.rollout.absent(-1))
-
-    def forget(self, worlds: Tensor) -> None:
-        """Let some worlds begin anew."""
-        r = self.rollout
-        if r.memory is not None:
-            rows = worlds.repeat_interleave(r.agents)
-            r.gone.copy_(torch.where(rows, r.absent(-1), r.gone))
-            r.begins[-1] |= rows
-            r.memory[-1].masked_fill_(rows.unsqueeze(-1), 0)
-
-    def resume(self) -> None:
-        """Begin the next rollout where the worlds are."""
-        seen = self.env.simulator.observe()
-        infos = {"action_mask": seen.action_mask, "agent_active": seen.agent_active}
-        flat = {n: None if a is None else a.flatten(0, 1) for n, a in infos.items()}
-        flat["state"] = seen.state
-        self.start(seen.obs.flatten(0, 1), flat)
-
-
-class Parted:
-    """Steps of worlds with several kinds of agents, whose rows have lengths of their own.
-
-    Args:
-        env: The worlds, split by roles.
+        simulator: The worlds, split by kinds.
         rollouts: Of the kinds, in their order.
     """
 
-    def __init__(self, env: Any, rollouts: Sequence[Rollout]) -> None:
-        self.env, self.rollouts = env, rollouts
-        self.simulator = simulator = env.simulator
-        self.split: Split = simulator.split
-        self.device, self.length = rollouts[0].device, rollouts[0].length
-        self.worlds, self.agents = env.num_worlds, env.agents_per_world
-        self.is_turns = bool(simulator.instance["turns"])
+    def __init__(self, simulator: Simulator, rollouts: Sequence[Rollout]) -> None:
+        first, self.rollouts, self.kinds = rollouts[0], rollouts, simulator.kinds
+        self.device, self.length = first.device, first.length
+        self.worlds, self.agents = simulator.num_worlds, simulator.agents_per_world
         self.obs, self.final_obs, self.mask = (
-            self._array(name) for name in ("obs", "final_obs", "action_mask")
+            self._array(simulator, name) for name in ("obs", "final_obs", "action_mask")
         )
-        shape = (self.length, self.worlds * self.agents)
-        self.small = {
-            name: torch.zeros(shape, dtype=getattr(rollouts[0], name).dtype, device=self.device)
-            for name in _SMALL
-        }
-        self.active = torch.zeros((self.length + 1, shape[1]), dtype=torch.bool, device=self.device)
-        self.gone = torch.zeros(shape[1], dtype=torch.bool, device=self.device)
-        first = rollouts[0]
-        self.slots = []
-        for t in range(self.length):
-            slot = {"obs": self.obs, "final_obs": self.final_obs, "action_mask": self.mask}
-            slot |= {_NAMES.get(name, name): array[t] for name, array in self.small.items()}
-            slot["agent_active"] = self.active[t + 1] if first.active is not None else None
-            slot["state"] = None if first.state is None else first.state[t + 1]
-            slot["final_state"] = None if first.final_state is None else first.final_state[t]
-            self.slots.append({name: a for name, a in slot.items() if a is not None})
+        rows = self.worlds * self.agents
+        self.small = {name: self._zeros(getattr(first, name).dtype, rows) for name in _SMALL}
+        self.active = self._zeros(torch.bool, rows, self.length + 1)
         for other in rollouts[1:]:  # a state is the world's: all see the same
             other.state, other.final_state = first.state, first.final_state
-        self.seen = self._parts(self.obs, self.split.observations)
-        self.last = self._parts(self.final_obs, self.split.observations)
-        self.legal = self._parts(self.mask, self.split.masks)
-        for r, seen in zip(rollouts, self.seen, strict=True):
-            if r.keeps_few:  # it keeps the present step alone, which is here
-                r.obs = seen.unsqueeze(0)
+        self.seen = self._rows(self.obs, self.kinds.observations)
+        self.last = self._rows(self.final_obs, self.kinds.observations)
+        self.legal = self._rows(self.mask, self.kinds.masks)
+        for rollout, seen in zip(rollouts, self.seen, strict=True):
+            if rollout.keeps_few:  # it keeps the present step alone, which is here
+                rollout.obs = seen.unsqueeze(0)
+        self.slots = [self._slot(t) for t in range(self.length)]
 
-    def _array(self, name: str) -> Any:
-        output = self.simulator.layout.output(name)
-        kind = output and getattr(torch, output.type)
-        return output and torch.zeros(output.shape, dtype=kind, device=self.device)
+    def _array(self, simulator: Simulator, name: str) -> Any:
+        output = simulator.layout.output(name)
+        if output is None:
+            return None
+        kind = getattr(torch, output.type)
+        return torch.zeros(output.shape, dtype=kind, device=self.device)
 
-    def _parts(self, array: Tensor | None, parts: Any) -> list[Any]:
+    def _zeros(self, kind: torch.dtype, rows: int, steps: int = 0) -> Tensor:
+        return torch.zeros((steps or self.length, rows), dtype=kind, device=self.device)
+
+    def _rows(self, array: Tensor | None, parts: Any) -> list[Any]:
         if array is None:
-            return [None for _ in parts]
-        return [view.flatten(0, 1) for view in self.split.views(array, parts).values()]
+            return [None for _ in self.rollouts]
+        return [part.flatten(0, 1) for part in parts.all_parts(array)]
 
-    def turn(self) -> None:
-        """Begin where the last rollout ended."""
-        self.active[0] = self.active[-1]
-        for k, rollout in enumerate(self.rollouts):
-            state = rollout.state
-            rollout.state = state if k == 0 else None  # which they share
-            rollout.turn()
-            rollout.state = state
+    def _slot(self, t: int) -> dict[str, Tensor]:
+        first = self.rollouts[0]
+        slot = {"obs": self.obs, "final_obs": self.final_obs, "action_mask": self.mask}
+        slot |= {_NAMES.get(name, name): array[t] for name, array in self.small.items()}
+        slot["agent_active"] = None if first.active is None else self.active[t + 1]
+        slot["state"] = None if first.state is None else first.state[t + 1]
+        slot["final_state"] = None if first.final_state is None else first.final_state[t]
+        return {name: array for name, array in slot.items() if array is not None}
 
-    def step(self, t: int) -> None:
-        """Take the actions of step t, and give each rollout its part of what was observed."""
-        actions = {
-            r.kind.name: r.taken[t].view(self.worlds, r.agents, *r.taken[t].shape[1:])
-            for r in self.rollouts
-        }
-        self.simulator.step_arrays(self.split.joined(actions), True, self.slots[t])
-        self._observed(t + 1)
-        for r, last in zip(self.rollouts, self.last, strict=True):
-            if last is not None:
-                r.final_obs[t] = last
+    def start(self, obs: Tensor, infos: Mapping[str, Any]) -> None:
+        """Take in where the next rollout begins."""
+        self.obs.copy_(obs)
+        if self.mask is not None:
+            self.mask.copy_(infos["action_mask"])
+        if infos.get("agent_active") is not None:
+            self.active[-1] = infos["agent_active"].flatten()
+        if self.rollouts[0].state is not None:
+            self.rollouts[0].state[-1] = infos["state"].flatten(1)
+        self.deal_observed(self.length)
 
-    def _observed(self, t: int) -> None:
+    def deal_observed(self, t: int) -> None:
+        """Give each rollout what its agents observe before step t."""
         active = self.active[t].view(self.worlds, self.agents)
         for r, seen, legal in zip(self.rollouts, self.seen, self.legal, strict=True):
             if not r.keeps_few:
@@ -157,11 +94,70 @@ class Parted:
             if r.active is not None:
                 r.active[t] = r.kind.rows(active)
 
-    def end(self, t: int) -> None:
-        """Note which episodes ended with step t: a world begins anew when all agents have ended."""
-        if all(r.memory is None for r in self.rollouts):
+    def deal_last(self, t: int) -> None:
+        """Give each rollout the last observations of episodes that ended with step t."""
+        for r, last in zip(self.rollouts, self.last, strict=True):
+            if last is not None:
+                r.final_obs[t] = last
+
+    def deal_small(self) -> None:
+        """Give each rollout the rewards, flags and statistics of all steps."""
+        for name, array in self.small.items():
+            of_all = array.view(self.length, self.worlds, self.agents)
+            for r in self.rollouts:
+                own = of_all[:, :, r.kind.first : r.kind.first + r.agents]
+                getattr(r, name).view(self.length, self.worlds, r.agents).copy_(own)
+
+
+class Stepper:
+    """Steps the worlds of a trainer.
+
+    Args:
+        env: The worlds.
+        rollouts: Of the kinds of agents, in their order.
+    """
+
+    def __init__(self, env: Any, rollouts: Sequence[Rollout]) -> None:
+        self.simulator, self.rollouts = env.simulator, rollouts
+        self.worlds, self.agents = env.num_worlds, env.agents_per_world
+        self.is_turns = bool(env.simulator.instance["turns"])
+        self.whole = AllAgents(env.simulator, rollouts) if len(rollouts) > 1 else None
+        first = rollouts[0]
+        self.slots = first.slots if self.whole is None else self.whole.slots
+        self.gone = torch.zeros(env.num_envs, dtype=torch.bool, device=first.device)
+        self.remembers = any(rollout.memory is not None for rollout in rollouts)
+
+    def turn(self) -> None:
+        """Begin where the last rollout ended."""
+        if self.whole is not None:
+            self.whole.active[0] = self.whole.active[-1]
+        states: set[int] = set()
+        for rollout in self.rollouts:  # whose states may be one
+            rollout.turn(but=states)
+            states.add(id(rollout.state))
+
+    def step(self, t: int) -> None:
+        """Take the actions of step t, and give each rollout what follows."""
+        if self.whole is None:
+            self.simulator.step_arrays(self.rollouts[0].taken[t], True, self.slots[t])
             return
-        gone = (self.gone | self.small["ended"][t]).view(self.worlds, self.agents)
+        actions = {
+            r.kind.name: r.taken[t].view(self.worlds, r.agents, *r.taken[t].shape[1:])
+            for r in self.rollouts
+        }
+        self.simulator.step_arrays(actions, True, self.slots[t])
+        self.whole.deal_observed(t + 1)
+        self.whole.deal_last(t)
+
+    def end(self, t: int) -> None:
+        """Note which episodes ended with step t: a world begins anew when all agents have ended.
+
+        Agents may end one after the other.
+        """
+        if not self.remembers:
+            return
+        source = self.rollouts[0].ended if self.whole is None else self.whole.small["ended"]
+        gone = (self.gone | source[t]).view(self.worlds, self.agents)
         over = gone.all(1, keepdim=True)
         self.gone.copy_(torch.where(over, self._absent(t + 1), gone).flatten())
         for r in self.rollouts:
@@ -170,37 +166,32 @@ class Parted:
 
     def _absent(self, t: int) -> Tensor:
         """Return who is not there at all in episodes that begin with step t."""
-        is_known = not self.is_turns and self.rollouts[0].active is not None
-        absent = ~self.active[t] if is_known else torch.zeros_like(self.active[t])
-        return absent.view(self.worlds, self.agents)
+        active = self.rollouts[0].active
+        if active is None or self.is_turns:  # where agents take turns all are there
+            return torch.zeros_like(self.gone).view(self.worlds, self.agents)
+        active = active if self.whole is None else self.whole.active
+        return ~active[t].view(self.worlds, self.agents)
 
     def finish(self) -> None:
         """Let the rollouts have all that was written."""
-        for name, array in self.small.items():
-            of_all = array.view(self.length, self.worlds, self.agents)
-            for r in self.rollouts:
-                own = of_all[:, :, r.kind.first : r.kind.first + r.agents]
-                getattr(r, name).view(self.length, self.worlds, r.agents).copy_(own)
+        if self.whole is not None:
+            self.whole.deal_small()
 
-    def start(self, obs: Tensor, infos: Mapping[str, Any]) -> None:
-        """Say where the next rollout begins."""
-        self.obs.copy_(obs)
-        if self.mask is not None:
-            self.mask.copy_(infos["action_mask"])
-        if infos.get("agent_active") is not None:
-            self.active[-1] = infos["agent_active"].flatten()
-        if self.rollouts[0].state is not None:
-            self.rollouts[0].state[-1] = infos["state"].flatten(1)
-        self._observed(self.length)
+    def start(self, obs: Any, infos: Mapping[str, Any]) -> None:
+        """Take in where the next rollout begins."""
+        if self.whole is None:
+            self.rollouts[0].start(obs, infos)
+        else:
+            self.whole.start(obs, infos)
 
     def begin(self) -> None:
         """Note who is there in the episodes that have just begun."""
-        self.gone.copy_(self._absent(self.length).flatten())
+        self.gone.copy_(self._absent(-1).flatten())
 
     def forget(self, worlds: Tensor) -> None:
-        """Let some worlds begin anew."""
+        """Let some worlds begin new episodes."""
         gone = self.gone.view(self.worlds, self.agents)
-        self.gone.copy_(torch.where(worlds[:, None], self._absent(self.length), gone).flatten())
+        self.gone.copy_(torch.where(worlds[:, None], self._absent(-1), gone).flatten())
         for r in self.rollouts:
             if r.memory is not None:
                 rows = worlds.repeat_interleave(r.agents)
@@ -211,14 +202,8 @@ class Parted:
         """Begin the next rollout where the worlds are."""
         seen = self.simulator.observe()
         infos = {"action_mask": seen.action_mask, "agent_active": seen.agent_active}
-        self.start(seen.obs, infos | {"state": seen.state})
-
-
-Playing = Straight | Parted
-
-
-def of(env: Any, rollouts: Sequence[Rollout]) -> Straight | Parted:
-    """Return what plays the steps of these rollouts."""
-    if getattr(env.simulator, "split", None) is not None:
-        return Parted(env, rollouts)
-    return Straight(env, rollouts[0])
+        obs = seen.obs
+        if self.whole is None:
+            infos = {n: None if a is None else a.flatten(0, 1) for n, a in infos.items()}
+            obs = obs.flatten(0, 1)
+        self.start(obs, infos | {"state": seen.state})

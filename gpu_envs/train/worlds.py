@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gpu_envs.core.simulator import Simulator
-from gpu_envs.faces.vector import VectorEnv
-from gpu_envs.known import fields, measures, registration
-from gpu_envs.known.outputs import OUTPUTS
+from gpu_envs.faces.infos import infos_of
+from gpu_envs.known import fields, measures
+from gpu_envs.known.outputs import OUTPUTS, Outputs
 from gpu_envs.policies.options import flag_of
 from gpu_envs.train.config import Config
 
@@ -26,35 +26,48 @@ def cores() -> int:
     return max(1, len(os.sched_getaffinity(0)) // ranks)
 
 
-class Split:
-    """Worlds whose agents are of several kinds: as `VectorEnv`, with arrays of all roles in one.
+class Worlds:
+    """A batch of worlds as the trainer steps them, whatever kinds of agents they have.
 
-    Observations and masks come role after role, each with rows of its own length; everything else
-    is rows of all agents.
+    Where all agents are of one kind, arrays have a row for each agent of each world. Where there
+    are several, observations and masks come kind after kind, each with rows of its own length, and
+    actions are taken by kind. An agent is flagged in the step of its own end.
+
+    Args:
+        name: Id of the environment.
+        worlds: How many worlds.
+        **keywords: Those of `Simulator`.
     """
-
-    single_action_space = None  # each role has its own
 
     def __init__(self, name: str, worlds: int, **keywords: Any) -> None:
         self.simulator = simulator = Simulator(name, worlds, roles="split", **keywords)
         self.num_worlds, self.agents_per_world = simulator.num_worlds, simulator.agents_per_world
         self.num_envs = self.num_worlds * self.agents_per_world
         self.agent_names, self.device = simulator.agent_names[:], simulator.device
+        self.single_action_space = simulator.single_action_space  # None where each kind has its own
+        self._infos = infos_of(simulator.layout)
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         """Begin new episodes."""
         results = self.simulator.reset_arrays(seed, options, True)
-        return results.obs, _told(results)
+        return self._seen(results), self._shown(results, self._infos.always)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Run one step of every world; actions by role."""
+        """Run one step of every world."""
         results = self.simulator.step_arrays(actions, True)
-        infos = _told(results)
+        infos = self._shown(results, self._infos.always + self._infos.of_ends)
         infos["episode_stats"] = {"r": results.episode_return, "l": results.episode_length}
         infos["_episode_stats"] = results.ended
-        if results.true_objective is not None:
-            infos["true_objective"] = results.true_objective
-        return results.obs, results.reward, results.terminated, results.truncated, infos
+        flags = results.terminated, results.truncated
+        return self._seen(results), results.reward, *flags, infos
+
+    def _seen(self, results: Outputs) -> Any:
+        views = self.simulator.views
+        return results.obs if views is None else views.observed(results)
+
+    @staticmethod
+    def _shown(results: Outputs, names: Sequence[str]) -> dict[str, Any]:
+        return {name: getattr(results, name) for name in names}
 
     def check(self) -> None:
         """Raise what went wrong inside the worlds since the last check."""
@@ -63,21 +76,6 @@ class Split:
     def close(self) -> None:
         """Release the simulator."""
         self.simulator.close()
-
-
-def _told(results: Any) -> dict[str, Any]:
-    names = ("action_mask", "agent_active", "state")
-    return {n: getattr(results, n) for n in names if getattr(results, n) is not None}
-
-
-Worlds = VectorEnv | Split
-
-
-def make(name: str, worlds: int, **keywords: Any) -> Worlds:
-    """Return worlds: split where roles have spaces of their own; each agent has its own end."""
-    if registration.find(name).get("roles"):
-        return Split(name, worlds, **keywords)
-    return VectorEnv(name, worlds, ends="agent", **keywords)
 
 
 @contextlib.contextmanager
@@ -113,7 +111,7 @@ def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Wo
     """Return the worlds of a rollout, which write what the trainer reads and nothing else."""
     parameters: dict[str, Any] = dict(config.parameters)
     with defaults_named(config, parameters, "parameters"):
-        one = make(config.env, 1, device="cpu", **parameters)
+        one = Worlds(config.env, 1, device="cpu", **parameters)
     unused = {"true_objective"} | (set() if config.reward_weights else {"reward_parts"})
     if not config.critic_state:
         unused.add("state")
@@ -123,7 +121,7 @@ def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Wo
     if "state" in names:  # a critic that sees it values what an episode cut short has come to
         names.append("final_state")
     one.close()
-    return make(
+    return Worlds(
         config.env,
         worlds,
         first_world=first,
@@ -141,9 +139,9 @@ def for_evaluation(config: Config, device: str, worlds: int, first: int = 0) -> 
     keywords: dict[str, Any] = {**config.parameters, **config.evaluation_parameters}
     keywords |= {"device": device, "arrays": "torch", "reuse": True, "threads": cores()}
     keywords["first_world"] = FIRST_WORLD + first
-    env = make(config.env, worlds, **keywords)
+    env = Worlds(config.env, worlds, **keywords)
     if env.simulator.max_episode_steps:
         return env
     env.close()
     keywords["max_episode_steps"] = _LIMIT
-    return make(config.env, worlds, **keywords)
+    return Worlds(config.env, worlds, **keywords)

@@ -47,7 +47,7 @@ def _rate(trainer: Any, updates: int) -> tuple[float, float]:
     for _ in range(updates):
         trainer.iterate()
     rate = (trainer.steps - steps) / (trainer._now() - begin)
-    step = trainer.playing.step
+    step = trainer.stepper.step
     begin = trainer._now()
     for _ in range(updates):
         for t in range(trainer.rollout.length):

@@ -232,7 +232,7 @@ def _assert_world_equals_env(make, name, options, *, seed, env_seed, world) -> N
             # in a batch, whose worlds reset in the same step, final_obs has it.
             shown = [agent in live for agent in env.possible_agents]
             sizes = [int(np.prod(r.row)) for r in env.simulator.roles for _ in range(r.count)]
-            length = sizes if env.simulator.split else states[0].size // len(shown)
+            length = sizes if env.simulator.kinds.is_split else states[0].size // len(shown)
             states = [state.ravel()[np.repeat(shown, length)] for state in states]
         assert np.array_equal(*states)
         actions = _legal(env, infos, random)

@@ -385,7 +385,8 @@ void PlanFacts::write_instance(BuildFacts build, const void* values,
     outputs += (outputs.empty() ? "" : ", ") + json(std::string(name_of(Output(o)))) +
                ": {\"type\": " + json(std::string(name_of(shape.type))) +
                ", \"shape\": " + shape_json(full) + ", \"per_agent\": " + flag(shape.per_agent) +
-               ", \"by_a_step\": " + flag(has_trait(Output(o), kByAStep)) + "}";
+               ", \"by_a_step\": " + flag(has_trait(Output(o), kByAStep)) +
+               ", \"where_ended\": " + flag(has_trait(Output(o), kWhereEnded)) + "}";
   }
   std::string settings;
   for (const FieldInfo& info : build.parameters)

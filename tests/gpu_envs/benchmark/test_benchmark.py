@@ -224,13 +224,14 @@ def test_actions_are_drawn_within_each_role(form: str) -> None:
 def test_actions_of_mixed_roles_are_words() -> None:
     whole = {"type": "int32", "shape": [], "choices": 3, "low": 0, "high": 2}
     number = {"type": "float32", "shape": [2], "choices": None, "low": -1.0, "high": 0.5}
-    shared = {"elements": 1, "mask_elements": 1}
+    shared = {"elements": 1, "mask_elements": 1, "masked": False, "observation": []}
     facts = {
         "id": "Mixed-v0", "num_worlds": 4, "role_form": "split", "agents_per_world": 3,
         "roles": [
-            {"name": "choosers", "count": 2, "choices": 3, "action": [whole], **shared},
-            {"name": "movers", "count": 1, "choices": None, "action": [number], **shared},
+            {"name": "choosers", "first": 0, "count": 2, "action": [whole], **shared},
+            {"name": "movers", "first": 2, "count": 1, "action": [number], **shared},
         ],
+        "action": [whole], "observation": [], "outputs": {"obs": {"shape": [4 * 3]}},
     }  # fmt: skip
     (words,) = draw_valid(facts, 1)
     assert (words.dtype, words.shape) == (np.int32, (4 * 2 + 4 * 2,))
@@ -248,7 +249,7 @@ def test_a_form_by_role_is_measured_and_told_so(tmp_path: Path) -> None:
 
 
 def test_an_environment_without_data_is_measured_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measures, "of", lambda name: {"benchmark": {}})
+    monkeypatch.setattr(measures, "measures_of", lambda name: {"benchmark": {}})
     (form,) = planned("Micro-v0").forms()
     assert (form.label, form.parameters, form.worlds) == ("", {}, plan.WORLDS)
 
@@ -310,7 +311,7 @@ def test_bars_find_what_they_are_about(
     points = [point(9.0), point(4.0, 8), point(5.0, threads=1), point(20.0, 8, outputs="lean")]
     points.append(point(99.0, lanes=8))
     data = {"benchmark": {"bars": [bar | {"least": 1.0}]}}
-    monkeypatch.setattr(measures, "of", lambda name: data)
+    monkeypatch.setattr(measures, "measures_of", lambda name: data)
     for plan_of, found in ((planned("A-v0"), expected), (planned("A-v0", quick=True), None)):
         report = Report("A-v0", {}, "test")
         bars.judge(plan_of, report, points)
@@ -348,7 +349,7 @@ def test_a_missing_peer_gets_a_line_and_the_others_a_ratio(
     listed[-1]["with"] = {"id": "CartPole-v1", "mode": "vector_entry_point"}
     data = measures.measures_of("CartPole-v0")
     held = data["benchmark"] | {"peers": listed}
-    monkeypatch.setattr(measures, "of", lambda name: {**data, "benchmark": held})
+    monkeypatch.setattr(measures, "measures_of", lambda name: {**data, "benchmark": held})
     report, _ = run(tmp_path, "CartPole", "--worlds", "2,16")
     printed = capsys.readouterr().out
     assert "absent is missing at N = 2: it is not here" in printed

@@ -397,9 +397,10 @@ def test_the_terminal_is_given_back_while_the_game_is_stopped(play: Play) -> Non
 
 def test_the_terminal_is_given_back_after_a_crash() -> None:
     program = (
-        "from gpu_envs import __main__, live\n"
+        "from gpu_envs import __main__\n"
+        "from gpu_envs.commands import agent_view\n"
         "def move(_): raise RuntimeError('stumbled')\n"
-        "live.Live._move = move\n"
+        "agent_view.Live._move = move\n"
         f"__main__.main(['play', {NAME!r}])"
     )
     ended = Player(["-c", program]).end()

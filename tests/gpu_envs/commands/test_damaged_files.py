@@ -167,7 +167,7 @@ def test_commands_name_a_damaged_module_in_words(package_with_data) -> None:
 
 
 def test_the_doctor_names_a_damaged_python_file(package_with_data) -> None:
-    file = package_with_data.root / "gpu_envs" / "films.py"
+    file = package_with_data.root / "gpu_envs" / "commands" / "videos.py"
     with damaged(file, "longer"):
         done = package_with_data.command("doctor")
     assert done.returncode == 1

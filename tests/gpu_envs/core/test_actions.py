@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpu_envs.core.action_forms import form_of_rows
 from gpu_envs.core.actions import ActionReader
 from gpu_envs.core.arrays import address_of_numpy
+from gpu_envs.core.layout import size_in_words
 from gpu_envs.known.fields import Field
 
 DISCRETE = [Field("a", "int32", choices=4)]
@@ -18,9 +20,8 @@ LONE = [Field("force", "float32", low=-1, high=1)]
 
 
 def _reader(fields: list[Field], worlds: int = 3, agents: int = 1) -> ActionReader:
-    return ActionReader(
-        fields, worlds, agents, ("cpu", 0), lambda array: (address_of_numpy(array), array)
-    )
+    form = form_of_rows(fields, worlds, agents, size_in_words(worlds, agents))
+    return ActionReader(form, ("cpu", 0), lambda array: (address_of_numpy(array), array))
 
 
 class OnlyDLPack:

@@ -13,7 +13,8 @@ from gpu_envs.known import outputs
 
 
 def _output(kind: str, *shape: int) -> dict[str, Any]:
-    return {"type": kind, "shape": list(shape), "per_agent": len(shape) > 1, "by_a_step": False}
+    facts = {"per_agent": len(shape) > 1, "by_a_step": False, "where_ended": False}
+    return {"type": kind, "shape": list(shape), **facts}
 
 
 INSTANCE: dict[str, Any] = {

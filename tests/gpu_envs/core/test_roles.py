@@ -303,7 +303,7 @@ def test_one_array_of_all_roles_is_a_step_too() -> None:
             for role in env.roles
         }
         ours = env.step(actions)
-        theirs = twin.step(twin.simulator.split.joined(actions))
+        theirs = twin.step(twin.simulator.role_actions.read(actions))
         for mine, yours in zip(ours[:4], theirs[:4], strict=True):
             assert all(np.array_equal(mine[role], yours[role]) for role in ROLES)
     for env in envs:

@@ -156,7 +156,7 @@ def test_splits_have_the_mask_of_each_role(make) -> None:
     parts = simulator.by_role(mask)
     parts["governor"][..., [2, 7]] = 1
     parts["planner"][..., [0, 20]] = 1
-    drawn = simulator.split.views(simulator.sample_actions(mask, seed=4), simulator.split.actions)
+    drawn = simulator.by_role(simulator.sample_actions(mask, seed=4))
     assert np.unique(drawn["governor"]).tolist() == [2, 7]
     assert np.unique(drawn["planner"]).tolist() == [0, 20]
 

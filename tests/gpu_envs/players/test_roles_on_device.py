@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_envs.core import roles
+from gpu_envs.core import role_actions, roles
 from gpu_envs.known.outputs import Outputs
-from gpu_envs.players import other_players, role_actions
+from gpu_envs.players import other_players
 
 WORLDS = 7
 pytestmark = pytest.mark.usefixtures("troupe")
@@ -22,21 +22,25 @@ pytestmark = pytest.mark.usefixtures("troupe")
 @pytest.fixture
 def device(make_simulator, torch, monkeypatch) -> Any:
     """Makes pairs of a simulator and its double on a GPU whose memory is the host's."""
-    monkeypatch.setattr(role_actions, "placed", _placed)
-    monkeypatch.setattr(other_players, "placed", _placed)
-    monkeypatch.setattr(role_actions.Reader, "_is_on_device", lambda _, a: hasattr(a, "is_cuda"))
+    monkeypatch.setattr(role_actions, "to_library", _to_library)
+    monkeypatch.setattr(other_players, "to_library", _to_library)
+    monkeypatch.setattr(
+        role_actions.RoleReader, "_is_on_device", lambda _, a: hasattr(a, "is_cuda")
+    )
 
     def make(name: str, **options: Any) -> tuple[Any, Any]:
         simulator = make_simulator(name, WORLDS, **options)
-        names = ("num_worlds", "agents_per_world", "roles", "split", "action_fields", "instance")
+        names = ("num_worlds", "agents_per_world", "roles", "kinds", "action_fields", "instance")
         facts = {name: getattr(simulator, name) for name in names}
         facts |= {"name": simulator.name, "device": "cuda:0", "arrays": "torch"}
-        return simulator, SimpleNamespace(**facts)
+        double = SimpleNamespace(**facts)
+        double.role_actions = role_actions.RoleActions(double, double.kinds, double.roles)
+        return simulator, double
 
     return make
 
 
-def _placed(array: np.ndarray, simulator: Any) -> Any:
+def _to_library(array: np.ndarray, simulator: Any) -> Any:
     import torch
 
     return array if simulator.device == "cpu" else torch.from_numpy(np.ascontiguousarray(array))
@@ -83,9 +87,9 @@ def test_players_do_the_same_in_both_libraries(device, torch, name, options, pla
 
 def test_actions_by_role_are_joined_on_the_device(device, torch) -> None:
     simulator, double = device("TagContinuous-v0", num_taggers=2, num_runners=3)
-    joiner = role_actions.Joiner(double)
+    joiner = double.role_actions
     drawn = {role.name: torch.randint(0, 11, (WORLDS, role.count, 2)) for role in simulator.roles}
-    joined = joiner.read(drawn)
+    joined = joiner.read(drawn).clone()
     assert isinstance(joined, torch.Tensor)
     parts = simulator.by_role(joined.numpy())
     assert all(np.array_equal(parts[name], drawn[name].numpy()) for name in drawn)
@@ -107,7 +111,7 @@ def test_bad_actions_on_the_device_are_refused(device, torch, make, kind, messag
     simulator, double = device("TagContinuous-v0", num_taggers=2, num_runners=3)
     runner = next(role for role in simulator.roles if role.name == "runner")
     with pytest.raises(kind, match=message):
-        role_actions.Reader(double, runner).read(make(torch))
+        double.role_actions.readers[runner.name].read(make(torch))
 
 
 def test_answers_on_the_device_are_not_looked_at(device, torch) -> None:

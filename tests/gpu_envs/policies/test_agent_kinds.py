@@ -18,8 +18,9 @@ from gymnasium.spaces import MultiDiscrete
 
 import gpu_envs
 from gpu_envs.core.simulator import Simulator
+from gpu_envs.known.fields import Field
 from gpu_envs.policies import agent_kinds, checkpoint, saved, teams
-from gpu_envs.train import evaluate, match, ppo, run, stepping, worlds
+from gpu_envs.train import evaluate, match, ppo, run, worlds
 from gpu_envs.train.config import make
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
@@ -113,11 +114,11 @@ def test_rollouts_hold_what_the_simulator_says_of_each_role(env: str) -> None:
 
 def test_memories_last_until_all_kinds_have_ended_though_one_is_absent() -> None:
     trainer = trainer_of("Troupe-v0", memory=4)
-    parted = trainer.playing
-    assert isinstance(parted, stepping.Parted)
+    stepper = trainer.stepper
+    assert stepper.whole is not None
     trainer._play()
-    ended = parted.small["ended"].view(30, 8, 6)
-    active = parted.active.view(31, 8, 6)
+    ended = stepper.whole.small["ended"].view(30, 8, 6)
+    active = stepper.whole.active.view(31, 8, 6)
     assert not active[0, :, 5].all()  # some worlds have no clown
     gone = ~active[0]
     for step in range(30):
@@ -127,7 +128,7 @@ def test_memories_last_until_all_kinds_have_ended_though_one_is_absent() -> None
             assert t.equal(r.begins[step + 1], over.repeat_interleave(r.agents))
             assert not r.memory[step + 1][r.begins[step + 1]].any()
         gone = t.where(over[:, None], ~active[step + 1], gone)
-    assert t.equal(parted.gone, gone.flatten()) and any(r.begins.any() for r in trainer.rollouts)
+    assert t.equal(stepper.gone, gone.flatten()) and any(r.begins.any() for r in trainer.rollouts)
 
 
 def test_memories_do_not_wait_for_an_agent_that_is_not_there() -> None:
@@ -138,11 +139,13 @@ def test_memories_do_not_wait_for_an_agent_that_is_not_there() -> None:
     assert r.active is not None
     r.active[:] = True
     r.active[:, 0] = False
-    trainer.playing.begin()
+    trainer.stepper.begin()
     r.ended[0, 1 : r.agents] = True  # all others of the first world
-    trainer.playing.end(0)
+    trainer.stepper.end(0)
     assert r.begins[1].tolist() == [True] * r.agents + [False] * r.agents
-    assert r.gone.nonzero().flatten().tolist() == [0]  # nor is it there in the next episode
+    assert trainer.stepper.gone.nonzero().flatten().tolist() == [
+        0
+    ]  # nor is it there in the next episode
 
 
 class Half(Ranks):
@@ -193,9 +196,12 @@ def test_only_the_kind_that_remembers_has_room_for_it() -> None:
 
 def test_a_mask_of_several_categories_has_all_their_numbers() -> None:
     simulator = Simulator("Troupe-v0", 2, device="cpu")
-    space = MultiDiscrete([2, 3])
-    role = dataclasses.replace(simulator.roles[0], action_space=space, mask_elements=5)
-    assert agent_kinds._of_role(0, role, simulator, CPU).choices == 5
+    first, *others = simulator.kinds
+    heads = Field("jump", "int32", choices=2), Field("turn", "int32", choices=3)
+    first = dataclasses.replace(first, action_fields=heads, mask_elements=5)
+    simulator.kinds.kinds = (first, *others)
+    found = agent_kinds.kinds_of(simulator, CPU)[0]
+    assert found.choices == 5 and found.space == MultiDiscrete([2, 3])
 
 
 # ---- learning
@@ -219,7 +225,7 @@ def test_a_run_is_resumed_to_the_bit(env: str, words: str, tmp_path: Path) -> No
 
 def test_dancers_learn_in_a_short_training(tmp_path: Path) -> None:
     train(tmp_path, "Troupe-v0", "--decisions", "choice", "--total-steps", "40000")
-    env = worlds.make("Troupe-v0", 100, device="cpu", arrays="torch", reuse=True)
+    env = worlds.Worlds("Troupe-v0", 100, device="cpu", arrays="torch", reuse=True)
     returns = {}
     for name in ("trained", "random"):
         team = teams.Team.at_random(env.simulator)
@@ -242,7 +248,7 @@ def test_one_policy_for_all_is_refused(capsys: pytest.CaptureFixture[str], tmp_p
 
 
 def test_agents_that_are_never_there_have_no_episode_to_wait_for() -> None:
-    env = worlds.make("Troupe-v0", 4, device="cpu", arrays="torch", absence=1.0)
+    env = worlds.Worlds("Troupe-v0", 4, device="cpu", arrays="torch", absence=1.0)
     rows = evaluate.rows_of([-1] * 6, 4, "cpu")
     returns, lengths = evaluate.play(env, [], rows, seed=1)
     assert (lengths[:, :5] > 0).all() and not lengths[:, 5].any() and not returns[:, 5].any()

@@ -86,7 +86,7 @@ def test_a_value_for_all_replaces_what_the_environment_says_of_single_roles(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     held = {"policies": "role", "entropy": "0.01,seeker=0.5", "gamma": 0.9}
-    monkeypatch.setattr(measures, "of", lambda _: {"training": {"defaults": held}})
+    monkeypatch.setattr(measures, "measures_of", lambda _: {"training": {"defaults": held}})
     usual = make("HideSeek-v0")
     assert usual.of_role("seeker").entropy == 0.5 and usual.of_role("hider").entropy == 0.01
     other = make("HideSeek-v0", entropy="hider=0.2")
@@ -102,7 +102,7 @@ def test_one_policy_for_all_has_no_use_for_what_the_environment_says_of_roles(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     held = {"policies": "role", "entropy": "0.01,seeker=0.5"}
-    monkeypatch.setattr(measures, "of", lambda _: {"training": {"defaults": held}})
+    monkeypatch.setattr(measures, "measures_of", lambda _: {"training": {"defaults": held}})
     shared = make("HideSeek-v0", policies="shared")
     assert shared.entropy == 0.01 and not shared.roles
     with pytest.raises(ValueError, match=r"--entropy seeker=... needs --policies role"):

@@ -276,7 +276,7 @@ def test_chosen_evaluation_parameters_join_those_of_the_data(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     held = {"training": {"evaluation": {"work": 3, "agent_count": 2}}}
-    monkeypatch.setattr(measures, "of", lambda name: held)
+    monkeypatch.setattr(measures, "measures_of", lambda name: held)
     made = make("Micro-v0", evaluation_parameters={"work": 5})
     assert made.evaluation_parameters == {"work": 5, "agent_count": 2}
     assert held["training"]["evaluation"] == {"work": 3, "agent_count": 2}

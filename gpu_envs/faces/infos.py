@@ -1,0 +1,49 @@
+"""The infos of every interface: which outputs of a simulator they show, and when.
+
+An output that an interface returns by itself, or in a form of its own, is in RETURNED. All others
+are infos under their own names, so an output that the engine gains is shown everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from gpu_envs.core.layout import Layout
+from gpu_envs.known.outputs import FINAL_LAYERS, LAYERS
+
+RETURNED = {
+    *LAYERS,
+    *FINAL_LAYERS,
+    *("reward", "terminated", "truncated", "ended"),
+    *("episode_return", "episode_length"),  # episode_stats
+    "reward_parts",  # by name
+}
+
+
+class Infos(NamedTuple):
+    """Names of outputs that are infos."""
+
+    always: tuple[str, ...]  # of a reset too
+    of_steps: tuple[str, ...]  # valid everywhere after a step
+    of_ends: tuple[str, ...]  # valid in the rows whose episode ended
+
+
+def infos_of(layout: Layout, but: Collection[str] = ()) -> Infos:
+    """Return the infos of a simulator with this layout.
+
+    Args:
+        layout: Says which outputs are written.
+        but: Names of outputs that the interface shows in another way.
+    """
+    found = [
+        output
+        for output in layout.outputs
+        if output is not None and output.name not in RETURNED and output.name not in but
+    ]
+    is_marked = {output.name: output.where_ended and output.per_agent for output in found}
+    return Infos(
+        tuple(output.name for output in found if not output.by_a_step),
+        tuple(output.name for output in found if output.by_a_step and not is_marked[output.name]),
+        tuple(output.name for output in found if is_marked[output.name]),
+    )
