@@ -7,7 +7,7 @@ simulator's own library, and nothing waits for the device.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -22,6 +22,18 @@ from gpu_envs.core.roles import Role
 
 class Located(Protocol):
     """A simulator, as far as arrays are made for it."""
+
+    @property
+    def device(self) -> str:
+        """Where arrays lie."""
+
+    @property
+    def arrays(self) -> str:
+        """The library that makes them."""
+
+
+class Place(NamedTuple):
+    """A device and a library."""
 
     device: str
     arrays: str
@@ -48,8 +60,9 @@ class RoleReader:
     """
 
     def __init__(self, simulator: Located, role: Role, worlds: int) -> None:
-        self._simulator, self._size = simulator, (worlds, role.count)
-        self._form = form_of_rows(role.action_fields, *self._size, size_in_words(*self._size))
+        self._place = Place(simulator.device, simulator.arrays)  # the simulator holds this reader
+        size = (worlds, role.count)
+        self._form = form_of_rows(role.action_fields, *size, size_in_words(*size))
         self.shape = self._form.drawn_shape
         self._host = ActionReader(self._form, ("cpu", 0), lambda array: (0, array))
 
@@ -60,10 +73,10 @@ class RoleReader:
 
     def read(self, actions: Any) -> Any:
         """Return actions as an array of (worlds, n[, k]); errors say what they are not."""
-        if self._simulator.device == "cpu":
+        if self._place.device == "cpu":
             return self._host.host(actions).reshape(self.shape)
         if not self._is_on_device(actions):
-            return to_library(self._host.host(actions).reshape(self.shape), self._simulator)
+            return to_library(self._host.host(actions).reshape(self.shape), self._place)
         kind = str(actions.dtype).removeprefix("torch.")
         if not kind.startswith("float" if self._form.is_float else ("int", "uint", "bool")):
             wanted = "floats" if self._form.is_float else "integers"
@@ -77,8 +90,8 @@ class RoleReader:
         return actions.reshape(self.shape)
 
     def _is_on_device(self, actions: Any) -> bool:
-        if self._simulator.arrays == "torch":
-            return str(getattr(actions, "device", "")) == self._simulator.device
+        if self._place.arrays == "torch":
+            return str(getattr(actions, "device", "")) == self._place.device
         return hasattr(actions, "__cuda_array_interface__")
 
 

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from gpu_envs import errors
+from gpu_envs.core import options
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces.infos import infos_of
 from gpu_envs.known import fields, measures
@@ -40,7 +42,8 @@ class Worlds:
     """
 
     def __init__(self, name: str, worlds: int, **keywords: Any) -> None:
-        self.simulator = simulator = Simulator(name, worlds, roles="split", **keywords)
+        count = errors.whole(worlds, "num_envs", 1, options.WORLD_LIMIT)
+        self.simulator = simulator = Simulator(name, count, roles="split", **keywords)
         self.num_worlds, self.agents_per_world = simulator.num_worlds, simulator.agents_per_world
         self.num_envs = self.num_worlds * self.agents_per_world
         self.agent_names, self.device = simulator.agent_names[:], simulator.device

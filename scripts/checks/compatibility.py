@@ -48,8 +48,7 @@ LIBRARIES = {  # import name: name of the distribution
     "supersuit": "SuperSuit",
     "moviepy": "moviepy",
 }
-STEPS = 40  # of each check that plays itself
-WORLDS = 3
+STEPS, WORLDS = 40, 3  # of each check that plays itself
 MODES = ("SameStep", "NextStep", "Disabled")
 
 

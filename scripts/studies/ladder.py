@@ -29,9 +29,9 @@ import torch  # noqa: E402
 
 from gpu_envs.benchmark import machine  # noqa: E402
 from gpu_envs.benchmark.report import Bar, Report, Table  # noqa: E402
-from gpu_envs.policies import checkpoint, saved, teams  # noqa: E402
+from gpu_envs.policies import checkpoint, saved  # noqa: E402
 from gpu_envs.policies.sharing import groups  # noqa: E402
-from gpu_envs.policies.teams import NOBODY  # noqa: E402
+from gpu_envs.policies.teams import NOBODY, Team  # noqa: E402
 from gpu_envs.terminal import broken_pipes  # noqa: E402
 from gpu_envs.train import evaluate, worlds  # noqa: E402
 from gpu_envs.train.config import Config  # noqa: E402
@@ -46,7 +46,7 @@ class Ladder:
     """Policies by the steps at which they were kept; chance is the one at -1."""
 
     steps: list[int]
-    teams: list[teams.Team]
+    teams: list[Team]
     sides: dict[str, list[int]]  # agents
 
     @property
@@ -69,8 +69,8 @@ def load(folder: Path, env: Any) -> Ladder:
     sides = groups("role", env.agent_names)
     if len(sides) != 2:
         raise SystemExit(f"error: a ladder is between two roles, not {', '.join(sides)}")
-    teams = [teams.Team.at_random(env.simulator)]
-    teams += [teams.Team.load(path, env.simulator) for path in paths]
+    teams = [Team.at_random(env.simulator)]
+    teams += [Team.load(path, env.simulator) for path in paths]
     return Ladder([-1, *(int(path.stem) for path in paths)], teams, sides)
 
 

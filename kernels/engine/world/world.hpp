@@ -418,7 +418,7 @@ GE_FN Draw draw(const World<S>& w, int slot, int block = 0) {
 /// Counts an illegal action of a role's agent, a row of that role's table T.
 template <class T, class S>
 GE_FN void count_illegal(const World<S>& w, int row) {
-  w.count_illegal(detail::agents_before_table<T>(w.params(), roles_of<S>{}) + row);
+  w.count_illegal(first_agent<S, role_with_table<S, T>>(w.params()) + row);
 }
 
 /// Component C of the rows of T, for a system that runs once per world: it reads and writes them in

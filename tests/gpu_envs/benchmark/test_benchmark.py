@@ -206,7 +206,7 @@ def test_actions_are_drawn_within_each_role(form: str) -> None:
     files = native.data_files(native.cpu_target(), "CovidEconomy-v0")
     run = Run(module, "CovidEconomy-v0", 40, roles=form, data_files=files)
     drawn = np.stack(run.actions)
-    assert drawn.shape[1:] == ((40 * 52,) if form == "split" else (40 * 52, 1))
+    assert drawn.shape[1:] == ((40 * 52,) if form == "split" else (40, 52))
     if form == "split":
         governors, planners = drawn[:, : 40 * 51], drawn[:, 40 * 51 :]
     else:
@@ -222,8 +222,9 @@ def test_actions_are_drawn_within_each_role(form: str) -> None:
 
 
 def test_actions_of_mixed_roles_are_words() -> None:
-    whole = {"type": "int32", "shape": [], "choices": 3, "low": 0, "high": 2}
+    whole = {"name": "a", "type": "int32", "shape": [], "choices": 3, "low": 0, "high": 2}
     number = {"type": "float32", "shape": [2], "choices": None, "low": -1.0, "high": 0.5}
+    number["name"] = "b"
     shared = {"elements": 1, "mask_elements": 1, "masked": False, "observation": []}
     facts = {
         "id": "Mixed-v0", "num_worlds": 4, "role_form": "split", "agents_per_world": 3,

@@ -326,10 +326,10 @@ def test_memory_lasts_while_others_of_the_world_go_on() -> None:
     r = trainer.rollout
     r.memory[1] = 1
     r.ended[0] = t.tensor([1, 0, 0, 0, 1, 1, 0, 1], dtype=t.bool)
-    r.remember(0)
+    trainer.stepper.end(0)
     assert r.begins[1].tolist() == [False] * 4 + [True] * 2 + [False] * 2
     r.memory[2], r.ended[1] = 1, t.tensor([0, 1, 0, 0, 0, 0, 1, 0], dtype=t.bool)
-    r.remember(1)
+    trainer.stepper.end(1)
     assert r.begins[2].tolist() == [True] * 2 + [False] * 4 + [True] * 2
     assert r.memory[2][:, 0].tolist() == [0, 0, 1, 1, 1, 1, 0, 0]
 

@@ -39,8 +39,8 @@ struct Hit {
 bool always(const int&) {
   return true;
 }
-static_assert(nesting(Types<>{}) == 0 && nesting(Types<TakeActions, ClearTables>{}) == 0);
-static_assert(nesting(Types<When<&always>, Repeat<3, When<&always, TakeActions>>>{}) == 2);
+static_assert(nesting(Types<>{}) == 0 && nesting(Types<ClearFinal, ClearTables>{}) == 0);
+static_assert(nesting(Types<When<&always>, Repeat<3, When<&always, ClearFinal>>>{}) == 2);
 static_assert(nesting(Types<WhenRunning<When<&always, IntoFinal<ClearTables>>>,
                             When<&always, ClearTables>>{}) == 3);
 

@@ -127,7 +127,10 @@ def test_a_file_that_is_gone_leads_to_those_that_include_it(root: Path) -> None:
 def test_every_test_of_this_tree_is_near_to_itself_and_to_what_it_mirrors(
     tree: nearest.Tree,
 ) -> None:
-    assert tree.needs["tests/gpu_envs/test_vector.py"]["gpu_envs/vector.py"] == nearest.MIRRORED
+    assert (
+        tree.needs["tests/gpu_envs/faces/test_vector.py"]["gpu_envs/faces/vector.py"]
+        == nearest.MIRRORED
+    )
     assert tree.headers["cartpole"] == "kernels/envs/cartpole/cartpole.hpp"
     near = tree.distances(["kernels/envs/hanabi/hanabi.hpp"])
     for name in ("tests/kernels/envs/hanabi_test.cpp", "tests/envs/test_hanabi.py"):

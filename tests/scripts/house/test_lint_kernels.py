@@ -41,7 +41,7 @@ def test_clean_tree_has_no_problem(tmp_path):
 BODY = "  x += 1;\n" * 130
 FAULTS = [
     ("file-size", "kernels/engine/base/big.hpp", "int x;\n" * 801),
-    ("file-size", "gpu_envs/big.py", "x = 1\n" * 601),
+    ("file-size", "gpu_envs/core/big.py", "x = 1\n" * 601),
     ("file-size", "kernels/envs/long.hpp", "int x;\n" * 351),
     (
         "function-size",
@@ -53,15 +53,15 @@ FAULTS = [
         "kernels/engine/base/f.cpp",
         f"struct S {{\n  S(int x) : a(x), b{{x}} {{\n{BODY}}}\n}};\n",
     ),
-    ("function-size", "gpu_envs/f.py", "def f():\n" + "    x = 1\n" * 81),
+    ("function-size", "gpu_envs/core/f.py", "def f():\n" + "    x = 1\n" * 81),
     (
         "parameters",
         "kernels/engine/base/f.cpp",
         "int f(int a, A<B, C> b, int c, int d, int e, int f, int g, int h, int i) {}",
     ),
-    ("parameters", "gpu_envs/f.py", "def f(a, b, c, d, e, f, g, h, i): ...\n"),
+    ("parameters", "gpu_envs/core/f.py", "def f(a, b, c, d, e, f, g, h, i): ...\n"),
     ("plain-words", "docs/page.md", "Rooms are drawn anew.\n"),
-    ("plain-words", "gpu_envs/a.py", 'error = "it is no number"\n'),
+    ("plain-words", "gpu_envs/core/a.py", 'error = "it is no number"\n'),
     ("include-direction", "kernels/engine/base/f.hpp", '#include "envs/pole.hpp"\n'),
     ("include-direction", "kernels/physics/f.hpp", '#include "pictures/camera.hpp"\n'),
     ("columns", "tests/kernels/f_test.cpp", f"int x;\n// {'x' * 98}\n"),
@@ -82,6 +82,12 @@ FAULTS = [
     ("rooms", "kernels/engine/cpu/deep/f.hpp", "int x;\n"),
     ("rooms", "kernels/engine/loose.hpp", "int x;\n"),
     ("rooms", "kernels/loose.hpp", "int x;\n"),
+    ("package-rooms", "gpu_envs/loose.py", "x = 1\n"),
+    (
+        "package-rooms",
+        "gpu_envs/core/up.py",
+        "from gpu_envs.building import toolchain\ndef f():\n    from gpu_envs.train import run\n",
+    ),
     ("machine-test", "kernels/envs/pole.hpp", "#ifdef __CUDA_ARCH__\n#endif\n"),
     ("machine-test", "kernels/physics/f.hpp", "#if defined(_WIN32)\n#endif\n"),
     ("machine-test", "kernels/engine/world/world.hpp", "#if defined(__CUDA_ARCH__)\n#endif\n"),
@@ -104,14 +110,18 @@ FAULTS = [
     ("comparison", "kernels/geometry/f.hpp", "auto near = both(hit<far, hit> kNear);\n"),
     ("comparison", "examples/pond/pond.hpp", "bool in = all(at.x<reach, at.x> - reach);\n"),
     ("bindings", "kernels/bindings/module.cpp", "int pole = 1;\n"),
-    ("environment-id", "gpu_envs/play.py", '"""Such as Pole-v0."""\nbars = {"Pole-v0": 3}\n'),
+    (
+        "environment-id",
+        "gpu_envs/commands/play.py",
+        '"""Such as Pole-v0."""\nbars = {"Pole-v0": 3}\n',
+    ),
     ("stale-path", "README.md", "See kernels/envs/gone.hpp.\n"),
     ("stale-path", "Makefile", "test:\n\tscripts/gone\n"),
     ("stale-target", "README.md", "Run `make gone`.\n"),
     ("foreign-path", "README.md", "It lies in /home/someone/tree\n"),
     ("foreign-path", "kernels/engine/base/f.hpp", "// see ../../../../elsewhere/notes.md\n"),
     ("foreign-host", "README.md", "See https://files.example.net/x\n"),
-    ("variables", "gpu_envs/f.py", '"GPU_ENVS_NEW"\n'),
+    ("variables", "gpu_envs/core/f.py", '"GPU_ENVS_NEW"\n'),
 ]
 
 
@@ -176,13 +186,13 @@ def test_line_of_as_many_columns_as_are_allowed_passes(tmp_path):
 
 def test_too_many_variables_are_refused(tmp_path):
     names = " ".join(f"GPU_ENVS_{letter}" for letter in "ABCDEFG")
-    problems = lint(tmp_path, {"docs/use.md": names, "gpu_envs/f.py": f'"{names}"\n'})
+    problems = lint(tmp_path, {"docs/use.md": names, "gpu_envs/core/f.py": f'"{names}"\n'})
     assert [problem.rule for problem in problems] == ["variables"]
 
 
 def test_variables_for_measuring_do_not_count(tmp_path):
     names = "GPU_ENVS_CPU GPU_ENVS_CUDA_LANES GPU_ENVS_CUDA_LINES"
-    assert lint(tmp_path, {"gpu_envs/f.py": f'"{names}"\n'}) == []
+    assert lint(tmp_path, {"gpu_envs/core/f.py": f'"{names}"\n'}) == []
 
 
 def test_systems_may_have_many_parameters(tmp_path):
