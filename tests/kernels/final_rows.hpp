@@ -15,8 +15,7 @@ class FinalRowsTrial {
         marked_(id, config),
         blind_(id, config),
         kept_(id, keeping(config)),
-        rows_(zero_.rows()),
-        bytes_(size_t(zero_->output(kFinalObservation).bytes / rows_)) {
+        rows_(zero_.rows()) {
     marked_.bound().final_rows = blind_.bound().final_rows = FinalRows::clear_ended;
     blind_.bound().at[kEnded] = nullptr;
   }
@@ -49,10 +48,13 @@ class FinalRowsTrial {
     return config;
   }
   std::array<Simulation*, 4> all() { return {&zero_, &marked_, &blind_, &kept_}; }
-  char* row_of(Simulation& of, int64_t row) const {
-    return static_cast<char*>(of.bound().at[kFinalObservation]) + size_t(row) * bytes_;
+  static std::string row_of(Simulation& of, int64_t row) {
+    const std::span<char> bytes = of.row_of(kFinalObservation, row);
+    return {bytes.data(), bytes.size()};
   }
-  void plant(Simulation& in, int64_t row) const { std::memset(row_of(in, row), kPlant, bytes_); }
+  static void plant(Simulation& in, int64_t row) {
+    std::ranges::fill(in.row_of(kFinalObservation, row), kPlant);
+  }
   void reset_odd_worlds() {
     std::vector<uint8_t> mask(size_t(zero_->worlds()));
     for (size_t world = 1; world < mask.size(); world += 2) mask[world] = 1;
@@ -61,10 +63,10 @@ class FinalRowsTrial {
     for (Simulation* one : all()) one->reset(request);
   }
   void judge(int step, int64_t row, bool ended) {
-    const std::string shown(row_of(zero_, row), bytes_), plant(bytes_, kPlant);
-    const std::string nothing(bytes_, '\0');
+    const std::string shown = row_of(zero_, row), plant(shown.size(), kPlant);
+    const std::string nothing(shown.size(), '\0');
     const auto want = [&](Simulation& of, const char* name, const std::string& expected) {
-      if (std::string(row_of(of, row), bytes_) != expected)
+      if (row_of(of, row) != expected)
         fail(id_.c_str(), 0,
              "row " + std::to_string(row) + " of step " + std::to_string(step) +
                  (ended ? ", which ends an episode" : "") + ": final_obs is wrong (" + name + ")");
@@ -73,13 +75,12 @@ class FinalRowsTrial {
     want(blind_, "clear_ended without ended", shown);
     want(kept_, "keep", ended ? shown : plant);
     want(marked_, "clear_ended", ended || !planted_[size_t(row)] ? shown : plant);
-    if (!ended) std::memset(row_of(marked_, row), 0, bytes_);
+    if (!ended) std::ranges::fill(marked_.row_of(kFinalObservation, row), '\0');
   }
 
   std::string id_;
   Simulation zero_, marked_, blind_, kept_;
   int64_t rows_;
-  size_t bytes_;
   std::vector<bool> planted_;
 };
 
@@ -183,7 +184,8 @@ void check_final_rows(F&& change) {
   config.max_episode_steps = 9;
   change(config);
   for (const auto& [id, parameters] : small_runs())
-    if (id == "Arena-v0" || id == "Troupe-v0") FinalRowsTrial(id, config).run(11);
+    if (id == "Arena-v0" || id == "Troupe-v0" || id == "Fair-v0")
+      FinalRowsTrial(id, config).run(11);
 }
 
 }  // namespace ge::test

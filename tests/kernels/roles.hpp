@@ -17,7 +17,8 @@ class RolesTrial {
     judge(-1);
     for (int step = 0; step < steps; ++step) {
       const std::vector<int32_t> actions = padded_.random_actions(9, uint32_t(step));
-      padded_.step_words(actions), split_.step_words(split_words(actions));
+      padded_.step_words(actions), split_.step_words(split_.split_words(actions));
+      CHECK_EQ(int64_t(split_.split_words(actions).size()), split_->action_count());
       judge(step);
       const std::vector<uint8_t> ended = padded_.ended();
       ends_ += int(std::count(ended.begin(), ended.end(), 1));
@@ -29,17 +30,6 @@ class RolesTrial {
   static Config split(Config config) {
     config.roles = RoleForm::split;
     return config;
-  }
-  std::vector<int32_t> split_words(const std::vector<int32_t>& padded) {
-    const int64_t most = int64_t(padded_->action_ranges().size()) / 2;
-    std::vector<int32_t> words;
-    for (const RoleShape& role : padded_->roles())
-      for (int64_t world = 0; world < padded_->worlds(); ++world)
-        for (int64_t agent = role.first; agent < role.first + role.count; ++agent)
-          for (int k = 0; k < role.words(); ++k)
-            words.push_back(padded[size_t((world * padded_->agents() + agent) * most + k)]);
-    CHECK_EQ(int64_t(words.size()), split_->action_count());
-    return words;
   }
   /// Each row of the one output is that of the other, with zeros behind it where it is padded.
   void compare(int step, Output output, int64_t RoleShape::* elements) {

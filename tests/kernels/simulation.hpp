@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -95,7 +96,10 @@ class Simulation {
     simulator_->step({actions.data(), Type::int32}, bound_, nullptr);
   }
   /// Actions as a function of (seed, number, world under its seed, agent), the same in any batch.
-  void step_random(uint64_t seed, uint32_t number) { step_words(random_actions(seed, number)); }
+  void step_random(uint64_t seed, uint32_t number) {
+    const std::vector<int32_t> actions = random_actions(seed, number);
+    step_words(simulator_->config().roles == RoleForm::split ? split_words(actions) : actions);
+  }
   /// Words of the actions that are drawn, padded where roles' are of several lengths.
   std::vector<int32_t> random_actions(uint64_t seed, uint32_t number) {
     const int64_t words = int64_t(simulator_->action_ranges().size()) / 2,
@@ -116,6 +120,17 @@ class Simulation {
                                     : int32_t(low) + int32_t(d.below(0, uint32_t(high - low) + 1));
     }
     return actions;
+  }
+  /// The words of padded actions as they lie where roles are split.
+  std::vector<int32_t> split_words(const std::vector<int32_t>& padded) const {
+    const int64_t most = int64_t(simulator_->action_ranges().size()) / 2;
+    std::vector<int32_t> words;
+    for (const RoleShape& role : simulator_->roles())
+      for (int64_t world = 0; world < simulator_->worlds(); ++world)
+        for (int64_t agent = role.first; agent < role.first + role.count; ++agent)
+          for (int k = 0; k < role.words(); ++k)
+            words.push_back(padded[size_t((world * simulator_->agents() + agent) * most + k)]);
+    return words;
   }
   void step_words(const std::vector<int32_t>& words) {
     const Type type = simulator_->action_is_float() ? Type::float32 : Type::int32;
@@ -139,11 +154,36 @@ class Simulation {
   /// The part of every output that belongs to one world.
   std::string outputs_of(int64_t world) const {
     std::string all;
-    for (const auto& array : arrays_) {
-      const size_t bytes = array.size() / size_t(simulator_->worlds());
-      all.append(array.data() + size_t(world) * bytes, bytes);
+    for (int o = 0; o < kOutputCount; ++o) {
+      if (simulator_->output(Output(o)).split) {
+        for (const RoleShape& role : simulator_->roles())
+          for (int k = 0; k < role.count; ++k) all += row_of(Output(o), role, world, k);
+        continue;
+      }
+      const size_t bytes = arrays_[o].size() / size_t(simulator_->worlds());
+      all.append(arrays_[o].data() + size_t(world) * bytes, bytes);
     }
     return all;
+  }
+  /// The row of a role's k-th agent in an output whose roles are split; empty where it has none.
+  std::string row_of(Output which, const RoleShape& role, int64_t world, int k) const {
+    const RoleRows& rows = role.rows[which];
+    if (!rows.exists) return "";
+    const int64_t at = rows.first + (world * role.count + k) * rows.bytes();
+    return {arrays_[which].data() + at, size_t(rows.bytes())};
+  }
+  /// The bytes of an agent's row, agents numbered over all worlds.
+  std::span<char> row_of(Output which, int64_t agent) {
+    const int64_t world = agent / simulator_->agents(), number = agent % simulator_->agents();
+    std::vector<char>& array = arrays_[which];
+    if (!simulator_->output(which).split) {
+      const size_t bytes = array.size() / size_t(rows());
+      return {array.data() + size_t(agent) * bytes, bytes};
+    }
+    const RoleShape& role = simulator_->role_of(number);
+    const int64_t index = world * role.count + number - role.first;
+    const RoleRows& own = role.rows[which];
+    return {array.data() + own.first + index * own.bytes(), size_t(own.bytes())};
   }
   std::string outputs() const {
     std::string all;

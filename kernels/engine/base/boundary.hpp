@@ -90,13 +90,13 @@ struct Words<ActionForm> {
   static constexpr const char* at[] = {"own", "flat"};
 };
 
-/// How rows of roles whose spaces differ lie: all agents of a world side by side, each row as long
-/// as the longest, zeros behind what is its own; or `split`, role after role, each with rows of its
-/// own length and nothing between.
-enum class RoleForm { padded, split };
+/// How the rows of roles lie. `padded`: all agents of a world side by side, each row as long as the
+/// longest, with zeros behind its own elements. `split`: role after role, each with rows of its own
+/// type and length. `own`: padded where rows can be, else split.
+enum class RoleForm { own, padded, split };
 template <>
 struct Words<RoleForm> {
-  static constexpr const char* at[] = {"padded", "split"};
+  static constexpr const char* at[] = {"own", "padded", "split"};
 };
 
 /// What is told of an output besides its name.

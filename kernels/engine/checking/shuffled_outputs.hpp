@@ -24,13 +24,15 @@ template <class E, Output O, auto F, class R>
 void stage(Trial<E>& trial, Write<O, F, R>) {
   using V = typename Signature<decltype(F)>::Result;
   using Agent = typename R::Agent;
-  V* const to = static_cast<V*>(trial.shared.bound.at[O]);
+  void* const to = trial.shared.bound.at[O];
   if (to == nullptr) return;
   // No row of the stage can see another's number: nothing to shuffle.
   for (int row = 0; row < agents_in<R>(trial.shared.params); ++row)
-    to[agent_index<R>(trial.shared, trial.world, row)] = trial.template agreed<V>(
-        [row](const CellsOf<E>& cells) { return value_of_row<F, Agent>(cells, row); },
-        row_name<Agent>(row));
+    put_value<E, R, O>(
+        trial.shared, to, trial.world, row,
+        trial.template agreed<V>(
+            [row](const CellsOf<E>& cells) { return value_of_row<F, Agent>(cells, row); },
+            row_name<Agent>(row)));
 }
 /// Straight into the caller's array: no rule runs.
 template <class E>

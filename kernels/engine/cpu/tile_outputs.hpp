@@ -21,13 +21,12 @@ inline void stage(Tile<E>& tile, TakeActions<R>, const Set& set) {
 }
 template <class E, Output O, auto F, class R>
 inline void stage(Tile<E>& tile, Write<O, F, R>, const Set& set) {
-  using V = typename Signature<decltype(F)>::Result;
-  V* const to = static_cast<V*>(tile.shared.bound.at[O]);
+  void* const to = tile.shared.bound.at[O];
   if (to == nullptr) return;
   tile.each_cell(set, agents_in<R>(tile.shared.params),
                  [to](const CellsOf<E>& cells, int row) GE_LAMBDA {
-                   to[agent_index<R>(*cells.shared, cells.world, row)] =
-                       value_of_row<F, typename R::Agent>(cells, row);
+                   put_value<E, R, O>(*cells.shared, to, cells.world, row,
+                                      value_of_row<F, typename R::Agent>(cells, row));
                  });
 }
 template <class E>

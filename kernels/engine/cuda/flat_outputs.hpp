@@ -31,19 +31,20 @@ struct WriteJob {
     const FlatPlace at = flat_place(i, agents_of(work.shared));
     if (!work.on(at.world)) return;
     const auto cells = work.cells(at.world);
-    (write(W{}, cells, at.row, i), ...);
+    (write(W{}, cells, at.row), ...);
   }
 
  private:
   template <Output O, auto F, class R, class C>
-  static GE_FN void write(Write<O, F, R>, const C& cells, int agent, int64_t i) {
-    using V = typename Signature<decltype(F)>::Result;
+  static GE_FN void write(Write<O, F, R>, const C& cells, int agent) {
     using S = SchemaOf<E>;
     const auto& params = cells.shared->params;
     const int row = agent - first_agent<S, R>(params);
     if (!has_one_role<S> && (row < 0 || row >= agents_in<R>(params))) return;
-    V* const to = static_cast<V*>(cells.shared->bound.at[O]);
-    if (to != nullptr) to[i] = value_of_row<F, typename R::Agent>(cells, row);
+    void* const to = cells.shared->bound.at[O];
+    if (to != nullptr)
+      put_value<E, R, O>(*cells.shared, to, cells.world, row,
+                         value_of_row<F, typename R::Agent>(cells, row));
   }
 };
 

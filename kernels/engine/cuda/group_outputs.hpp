@@ -20,20 +20,14 @@ GE_FN void stage(Group& group, TakeActions<R>, bool on) {
 }
 template <bool kFinal, AnyGroup Group, Output O, auto F, class R>
 GE_FN void stage(Group& group, Write<O, F, R>, bool on) {
-  using V = typename Signature<decltype(F)>::Result;
   const auto& cells = group.cells;
-  V* const to = static_cast<V*>(cells.shared->bound.at[O]);
+  void* const to = cells.shared->bound.at[O];
   if (to == nullptr) return;
-  my_rows<R::Agent::capacity>(group, on, agents_in<R>(cells.shared->params),
-                              [&](int row) GE_LAMBDA {
-                                V* const at = to + agent_index<R>(*cells.shared, cells.world, row);
-                                GE_WATCH(at, sizeof(V), true);
-                                const V value = value_of_row<F, typename R::Agent>(cells, row);
-                                if constexpr (std::is_arithmetic_v<V>)
-                                  store_once(at, value);
-                                else
-                                  *at = value;
-                              });
+  my_rows<R::Agent::capacity>(
+      group, on, agents_in<R>(cells.shared->params), [&](int row) GE_LAMBDA {
+        put_value<typename Group::Environment, R, O>(
+            *cells.shared, to, cells.world, row, value_of_row<F, typename R::Agent>(cells, row));
+      });
 }
 
 // ---- rows

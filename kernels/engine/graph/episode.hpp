@@ -158,7 +158,10 @@ struct Life {
     return F(w, agent);
   }
 
-  // Parts of a reward, where an environment tells them: as reward, nothing for who does not act.
+  // Parts of a reward, where a role has them: zero for an agent that does not act, as its reward.
+  template <class R>
+  static constexpr bool has_own_parts = has_rows<R, kRewardParts> || has_rows<E, kRewardParts>;
+  static GE_FN WholeReward whole_reward(const W&, const Reward& reward) { return {reward.value}; }
   template <class Parts>
   static GE_FN void clear_row(const W&, Parts& parts) {
     parts = Parts{};
@@ -226,13 +229,13 @@ template <class E>
 struct Sewn {
   using S = typename E::Schema;
   using L = Life<E>;
-  static constexpr bool kHasParts = requires { typename E::RewardParts; };
   static constexpr Tuning kTuned = kTuning<S>;
   static_assert(has_no_loose_hooks<E>());
-  static_assert(!has_roles<S> || (!has_rows<E, kObservation> && !has_rows<E, kActionMask>),
-                "GE: where there are roles, these name the rows, and the environment none");
-  static_assert(!has_roles<S> || !kHasParts,
-                "GE: parts of a reward are told where there is one role");
+  static_assert(
+      !has_roles<S> ||
+          (!has_rows<E, kObservation> && !has_rows<E, kActionMask> && !has_rows<E, kRewardParts>),
+      "GE: where a schema lists roles, these name the rows of agents, and the environment "
+      "none");
 
   static consteval auto begin() {
     return Stages<EachWorld<&L::begin_step>>{} +
@@ -250,14 +253,15 @@ struct Sewn {
         []<class... Rs>(Types<Rs...>) { return Stages<Write<kOutput, F, Rs>...>{}; }(roles_of<S>{});
   }
   static consteval auto clear() {
-    return Stages<EachWorld<&L::clear_verdict>, Each<&L::clear_agent>>{} + clear_parts();
+    return Stages<EachWorld<&L::clear_verdict>, Each<&L::clear_agent>>{} +
+           clear_parts(roles_of<S>{});
   }
   static consteval auto report() {
-    return write_parts() +
+    return finish_parts(roles_of<S>{}) +
            Stages<Each<&L::finish_agent>, Reduce<&L::presence, AnyOf, &L::finish_world>>{} +
-           end_with_world() + write<kReward, &L::reward>() + write<kTerminated, &L::terminated>() +
-           write<kTruncated, &L::truncated>() + write<kEnded, &L::ended>() +
-           write<kEpisodeReturn, &L::episode_return>() +
+           end_with_world() + write_parts(roles_of<S>{}) + write<kReward, &L::reward>() +
+           write<kTerminated, &L::terminated>() + write<kTruncated, &L::truncated>() +
+           write<kEnded, &L::ended>() + write<kEpisodeReturn, &L::episode_return>() +
            write<kEpisodeLength, &L::episode_length>() + write_objective(roles_of<S>{});
   }
   /// An agent that is alone in its world ends with it in any case.
@@ -318,18 +322,51 @@ struct Sewn {
         show()));
   }
 
-  static consteval auto clear_parts() {
-    if constexpr (kHasParts)
-      return Stages<Each<&L::template clear_row<typename E::RewardParts>>>{};
-    else
-      return Stages<>{};
+  /// Whether a role names parts of its reward, in a component that no role before it names: Each
+  /// runs on the tables of all roles that have it.
+  template <class R, class... Rs>
+  static consteval bool names_first(Types<Rs...>) {
+    if constexpr (!L::template has_own_parts<R>) {
+      return false;
+    } else {
+      bool found = false, seen = false;
+      ((found = found || std::is_same_v<R, Rs>,
+        seen =
+            seen || (!found &&
+                     std::is_same_v<role_row<E, R, kRewardParts>, role_row<E, Rs, kRewardParts>>)),
+       ...);
+      return !seen;
+    }
   }
-  static consteval auto write_parts() {
-    if constexpr (kHasParts)
-      return Stages<Each<&L::template finish_parts<typename E::RewardParts>>>{} +
-             write<kRewardParts, &L::template reward_parts<typename E::RewardParts>>();
-    else
-      return Stages<>{};
+  template <class... Rs>
+  static consteval auto clear_parts(Types<Rs...> all) {
+    return (Stages<>{} + ... + [all] {
+      if constexpr (names_first<Rs>(decltype(all){}))
+        return Stages<Each<&L::template clear_row<role_row<E, Rs, kRewardParts>>>>{};
+      else
+        return Stages<>{};
+    }());
+  }
+  template <class... Rs>
+  static consteval auto finish_parts(Types<Rs...> all) {
+    return (Stages<>{} + ... + [all] {
+      if constexpr (names_first<Rs>(decltype(all){}))
+        return Stages<Each<&L::template finish_parts<role_row<E, Rs, kRewardParts>>>>{};
+      else
+        return Stages<>{};
+    }());
+  }
+  template <class... Rs>
+  static consteval auto write_parts(Types<Rs...>) {
+    return (Stages<>{} + ... + [] {
+      if constexpr (L::template has_own_parts<Rs>)
+        return Stages<
+            Write<kRewardParts, &L::template reward_parts<role_row<E, Rs, kRewardParts>>, Rs>>{};
+      else if constexpr (has_parts<E>)
+        return Stages<Write<kRewardParts, &L::whole_reward, Rs>>{};
+      else
+        return Stages<>{};
+    }());
   }
   template <class... Rs>
   static consteval auto write_objective(Types<Rs...>) {

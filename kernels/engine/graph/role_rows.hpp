@@ -48,6 +48,28 @@ struct RowOfRole<E, R, kActionMask> {
   static constexpr bool exists = true;
   using type = EveryAction<is_choice<A> ? int(ActionShape<A>::ranges.at[0].high) + 1 : 1>;
 };
+template <class List>
+struct AnyParts;
+template <class... Rs>
+struct AnyParts<Types<Rs...>> : std::bool_constant<(has_rows<Rs, kRewardParts> || ...)> {};
+/// Whether rewards come in parts: the environment names them for its one role, or a role does.
+template <class E>
+inline constexpr bool has_parts =
+    has_rows<E, kRewardParts> || AnyParts<roles_of<typename E::Schema>>::value;
+/// The one part of the rewards of a role that names none where others do.
+struct WholeReward {
+  float reward;
+  static constexpr auto describe() {
+    return fields(field("reward", &WholeReward::reward, "the whole reward of this step"));
+  }
+};
+template <class E, class R>
+  requires(has_parts<E> && !has_rows<R, kRewardParts> && !has_rows<E, kRewardParts>)
+struct RowOfRole<E, R, kRewardParts> {
+  static constexpr bool exists = true;
+  using type = WholeReward;
+};
+
 /// The type of a role's rows of an output of agents.
 template <class E, class R, Output kOutput>
 using role_row = typename RowOfRole<E, R, kOutput>::type;
@@ -106,6 +128,44 @@ GE_FN int64_t world_row_bytes(const Shared<S>& shared, Output output) {
          });
 }
 
+template <class E, Output kOutput, class List>
+struct OneElement;
+template <class E, Output kOutput, class First, class... Rest>
+struct OneElement<E, kOutput, Types<First, Rest...>> {
+  template <class R>
+  struct Element {
+    using type = void;
+  };
+  template <class R>
+    requires IsFixed<role_row<E, R, kOutput>>
+  struct Element<R> {
+    using type = typename RowShape<role_row<E, R, kOutput>>::Element;
+  };
+  using type = typename Element<First>::type;
+  static constexpr bool value =
+      !std::is_void_v<type> && (std::is_same_v<type, typename Element<Rest>::type> && ...);
+};
+/// Whether the rows of all roles have a length that the compiler knows and one element type, so
+/// that they can be padded.
+template <class E, Output kOutput>
+inline constexpr bool has_one_element = OneElement<E, kOutput, roles_of<typename E::Schema>>::value;
+template <class E, Output kOutput>
+consteval bool has_one_element_or_none() {
+  if constexpr (RowOfRole<E, typename TypeAt<0, roles_of<typename E::Schema>>::type,
+                          kOutput>::exists)
+    return has_one_element<E, kOutput>;
+  else
+    return true;
+}
+/// Whether all that agents show can be padded.
+template <class E>
+inline constexpr bool can_pad =
+    has_one_element<E, kObservation> && has_one_element_or_none<E, kActionMask>();
+/// Where roles are split and their rows have several element types, each role's begin at a multiple
+/// of so many bytes, so that floats are aligned.
+template <class E, Output kOutput>
+inline constexpr int kPartAlign = has_one_element<E, kOutput> ? 1 : 4;
+
 /// Where a role's rows of an output lie, in bytes: the first row of world 0, how far it is to the
 /// next world's and to the next row, and the zeros behind a row.
 struct RowsAt {
@@ -121,9 +181,11 @@ GE_FN RowsAt rows_at(const Shared<S>& shared, Output output) {
   if (is_split(shared)) {
     const int64_t before = sum_before<R>(roles_of<S>{}, [&shared, output](auto role) GE_LAMBDA {
       using Q = typename decltype(role)::type;
-      return agents_in<Q>(shared.params) * role_row_bytes<E, Q, kOutput>(shared, output);
+      return round_up(int64_t{shared.worlds} * agents_in<Q>(shared.params) *
+                          role_row_bytes<E, Q, kOutput>(shared, output),
+                      kPartAlign<E, kOutput>);
     });
-    return {shared.worlds * before, agents_in<R>(shared.params) * own, own, 0};
+    return {before, agents_in<R>(shared.params) * own, own, 0};
   }
   const int64_t longest = most_of(roles_of<S>{}, [&shared, output](auto role) GE_LAMBDA {
     return role_row_bytes<E, typename decltype(role)::type, kOutput>(shared, output);
@@ -176,6 +238,24 @@ GE_FN int64_t observation_bytes(const Shared<S>& shared) {
     bytes += world_row_bytes<E, kObservation>(shared, kDepth) +
              world_row_bytes<E, kObservation>(shared, kSegmentation);
   return bytes;
+}
+
+/// Stores a value of Write<O, F, R>: numbers lie by agent in either form, parts of a reward as
+/// other rows do.
+template <class E, class R, Output O, class V, class S>
+GE_FN void put_value(const Shared<S>& shared, void* to, int world, int row, const V& value) {
+  if constexpr (std::is_arithmetic_v<V>) {
+    V* const at = static_cast<V*>(to) + agent_index<R>(shared, world, row);
+    GE_WATCH(at, sizeof(V), true);
+    store_once(at, value);
+  } else {
+    const RowsAt rows = rows_at<E, R, O>(shared, O);
+    char* const at = static_cast<char*>(to) + rows.of(world, row);
+    GE_WATCH(at, int(sizeof(V)) + int(rows.tail), true);
+    *reinterpret_cast<V*>(at) = value;
+    if constexpr (!has_one_role<S>)
+      for (int k = int(sizeof(V)); k < int(sizeof(V)) + int(rows.tail); ++k) at[k] = 0;
+  }
 }
 
 // ---- clearing rows of final observations

@@ -181,16 +181,21 @@ GE_FN void write_state(const Cells<S>& cells, Writer& writer) {
 
 // ---- the caller's form of a row (rows with a Squad, below, are made in it)
 
+/// A row whose length the compiler knows.
+template <class Row>
+concept IsFixed = !Wide<Row> && !AnyImage<Row>;
+
 /// Bytes of one row of so many elements.
 GE_FN int64_t wide_bytes(Elements format, int elements) {
   if (format == Elements::bits) return (int64_t{elements} + 7) / 8;
   return format == Elements::float32 ? int64_t{elements} * 4 : elements;
 }
 
-/// Observations come in the form that was asked for, other wide rows in their own.
+/// Observations come in the form that was asked for, if one was, other wide rows in their own.
 template <class Row, class S>
 GE_FN Elements wide_format(const Shared<S>& shared, Output output) {
-  if (output == kObservation || output == kFinalObservation) return shared.format;
+  const bool observed = output == kObservation || output == kFinalObservation;
+  if (observed && (has_one_role<S> || shared.format != Elements::own)) return shared.format;
   return std::is_same_v<typename Row::Element, float> ? Elements::float32 : Elements::uint8;
 }
 

@@ -15,6 +15,8 @@
 // `fits`.
 #pragma once
 
+#include <algorithm>
+
 #include "engine/base/platform_float_mode.hpp"
 #include "engine/graph/channels.hpp"
 #include "engine/graph/episode.hpp"
@@ -255,27 +257,40 @@ GE_COLD std::vector<double> ranges_of(const Params& params) {
   }
   return ranges;
 }
+/// Elements of one row; of a picture those of its first layer.
+template <class Row, class Params>
+GE_COLD int64_t elements_of([[maybe_unused]] const Params& params) {
+  if constexpr (AnyImage<Row>)
+    return image_fields(Row::form(params)).front().elements();
+  else if constexpr (Wide<Row>)
+    return Row::elements(params);
+  else
+    return RowShape<Row>::elements;
+}
+
 template <class E, class R>
 GE_COLD BuildFacts::Role facts_of_role(const typename E::Schema::Params& params) {
   using S = typename E::Schema;
   using A = typename R::Action;
   static_assert(is_transient<A>(),
                 "GE: an action is of one step: say static constexpr bool transient = true in it");
-  BuildFacts::Role role{};
-  role.shape = {R::name, first_agent<S, R>(params), agents_in<R>(params), ActionShape<A>::is_float,
-                ranges_of<A>(params)};
+  BuildFacts::Role role;
+  role.shape.name = R::name;
+  role.shape.first = first_agent<S, R>(params);
+  role.shape.count = agents_in<R>(params);
+  role.shape.is_float = ActionShape<A>::is_float;
+  role.shape.ranges = ranges_of<A>(params);
   role.action = action_fields<A>(params);
-  role.observation = row_fields<role_row<E, R, kObservation>>(params);
+  using Row = role_row<E, R, kObservation>;
+  role.observation = row_fields<Row>(params);
   role.is_choice = is_choice<A>;
-  if constexpr (has_roles<S>) {
-    using Row = role_row<E, R, kObservation>;
-    static_assert(!Wide<Row> && !AnyImage<Row>,
-                  "GE: a role observes rows of a length that the compiler knows");
-    role.shape.elements = RowShape<Row>::elements;
-    if constexpr (has_role_rows<E, R, kActionMask>)
-      role.shape.mask_elements = RowShape<role_row<E, R, kActionMask>>::elements;
-    role.shape.has_mask = RoleTraits<S>::choices || has_rows<R, kActionMask>;
-  }
+  role.sees_pictures = AnyImage<Row>;
+  role.shape.elements = elements_of<Row>(params);
+  if constexpr (has_role_rows<E, R, kActionMask>)
+    role.shape.mask_elements = elements_of<role_row<E, R, kActionMask>>(params);
+  if constexpr (has_role_rows<E, R, kRewardParts>)
+    role.reward_parts = row_fields<role_row<E, R, kRewardParts>>(params);
+  role.shape.has_mask = RoleTraits<S>::choices || has_rows<R, kActionMask>;
   return role;
 }
 template <class E>
@@ -298,6 +313,7 @@ GE_COLD BuildFacts facts_of_build(const std::string& id, const typename E::Schem
   facts.reset_options = field_infos<typename ResetSettingsOf<S>::type>(true);
   facts.roles = facts_of_roles<E>(params);
   facts.names_roles = has_roles<S>;
+  facts.can_pad = !has_roles<S> || can_pad<E>;
   if constexpr (has_roles<S>) {
     describe_padded(facts);
     if constexpr (has_masks<E>) facts.rows[kActionMask].emplace();
@@ -386,18 +402,30 @@ class Plan : public PlanFacts {
                       {Row::elements(params_), Row::capacity, Row::describe(params_)});
     else
       add_output(which, type_of<typename RowShape<Row>::Element>(), {RowShape<Row>::elements});
+    // The type of a mask that Gymnasium's spaces sample with; the bytes are the same.
+    if (which == kActionMask && outputs_[which].type == Type::uint8)
+      outputs_[which].type = Type::int8;
   }
-  template <Output kOutput, class List>
-  struct CommonElement;
-  template <Output kOutput, class First, class... Rest>
-  struct CommonElement<kOutput, Types<First, Rest...>> {
-    using type = typename ElementOf<role_row<E, First, kOutput>>::type;
-    static_assert((std::is_same_v<type, typename ElementOf<role_row<E, Rest, kOutput>>::type> &&
-                   ...),
-                  "GE: the rows of all roles have one element type");
-  };
-  template <Output kOutput, class List>
-  using ElementOfRoles = typename CommonElement<kOutput, List>::type;
+  /// The one format of the observations of all roles; `own` where each role has another.
+  template <class First, class... Rest>
+  static consteval Elements own_format_of(Types<First, Rest...>) {
+    constexpr Elements first = own_format<role_row<E, First, kObservation>>();
+    return ((own_format<role_row<E, Rest, kObservation>>() == first) && ...) ? first
+                                                                             : Elements::own;
+  }
+  /// The element types that the observations of all roles can be written in.
+  template <class... Rs>
+  static std::vector<Elements> formats_of(Types<Rs...>) {
+    std::vector<Elements> all;
+    for (const Elements one : {Elements::uint8, Elements::float32, Elements::bits})
+      if ((can_write<role_row<E, Rs, kObservation>>(one) && ...)) all.push_back(one);
+    return all;
+  }
+  template <class Row>
+  static bool can_write(Elements one) {
+    const std::vector<Elements> all = formats<Row>();
+    return std::find(all.begin(), all.end(), one) != all.end();
+  }
 
   /// Whether some role's observation is a wide row or a picture.
   static constexpr bool has_long_rows() {
@@ -409,33 +437,47 @@ class Plan : public PlanFacts {
   GE_COLD void set_shapes() {
     for (const BuildFacts::Role& role : facts_of_roles<E>(params_)) roles_.push_back(role.shape);
     list_ranges();
-    if constexpr (has_roles<S>) {
-      set_role_shapes();
-    } else {
-      using Observation = typename E::Observation;
-      choose_format(own_format<Observation>(), formats<Observation>());
-    }
+    choose_form(can_pad<E>);
+    choose_format(own_format_of(roles_of<S>{}), formats_of(roles_of<S>{}));
+    auto shape = roles_.begin();
+    for_each_type(roles_of<S>{}, [&](auto role) {
+      row_outputs_of<typename decltype(role)::type>();
+      take_rows(*shape++);
+    });
+    for_each_row_output([&]<Output kOutput>(std::integral_constant<Output, kOutput>) {
+      if constexpr (has_role_rows<E, typename TypeAt<0, roles_of<S>>::type, kOutput>)
+        join_rows(kOutput, kPartAlign<E, kOutput>);
+    });
+    for (const Output layer : {kDepth, kSegmentation, kFinalDepth, kFinalSegmentation})
+      join_rows(layer, kPartAlign<E, kObservation>);
     add_agent_outputs(has_roles<S> || !has_one_agent<S>);
     if constexpr (kHooks<E>.objective.given) add_output(kObjective, Type::float32, {});
-    for_each_row_type<E>(
-        [&](auto output, auto row) { row_output<typename decltype(row)::type>(output); });
-    // The type of a mask that Gymnasium's spaces sample with; the bytes are the same.
-    if (outputs_[kActionMask].type == Type::uint8) outputs_[kActionMask].type = Type::int8;
-    if constexpr (has_rows<E, kRewardParts>)
-      static_assert(std::is_same_v<typename RowShape<row_of<E, kRewardParts>>::Element, float>,
-                    "GE: the parts of a reward are floats");
+    for_each_row_type<E>([&](auto output, auto row) {
+      if constexpr (has_trait(decltype(output)::value, kOfAWorld))
+        row_output<typename decltype(row)::type>(output);
+    });
   }
-  GE_COLD void set_role_shapes() {
-    using Element = ElementOfRoles<kObservation, roles_of<S>>;
-    const Elements own = std::is_same_v<Element, float> ? Elements::float32 : Elements::uint8;
-    choose_format(own, {own});
-    add_role_output(kObservation, type_of<Element>(), &RoleShape::elements);
-    add_role_output(kFinalObservation, type_of<Element>(), &RoleShape::elements);
-    if constexpr (has_masks<E>) {
-      static_assert(std::is_same_v<ElementOfRoles<kActionMask, roles_of<S>>, uint8_t>,
-                    "GE: an action mask is of uint8_t");
-      add_role_output(kActionMask, Type::uint8, &RoleShape::mask_elements);
-    }
+  template <class R>
+  GE_COLD void row_outputs_of() {
+    for_each_row_output([&]<Output kOutput>(std::integral_constant<Output, kOutput>) {
+      if constexpr (has_role_rows<E, R, kOutput>) {
+        using Row = role_row<E, R, kOutput>;
+        constexpr bool is_of_floats = std::is_same_v<typename ElementOf<Row>::type, float>;
+        static_assert(kOutput != kRewardParts || is_of_floats,
+                      "GE: the parts of a reward are floats");
+        static_assert(kOutput != kActionMask || !has_roles<S> || !is_of_floats,
+                      "GE: an action mask is of uint8_t or bits");
+        row_output<Row>(kOutput);
+      }
+    });
+  }
+  /// f(output constant) for every output that the rows of a role may be named for.
+  template <class F>
+  static void for_each_row_output(const F& f) {
+    f(std::integral_constant<Output, kObservation>{});
+    f(std::integral_constant<Output, kFinalObservation>{});
+    f(std::integral_constant<Output, kActionMask>{});
+    f(std::integral_constant<Output, kRewardParts>{});
   }
 };
 

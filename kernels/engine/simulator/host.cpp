@@ -104,7 +104,8 @@ bool share_a_space(const Simulator& simulator) {
 /// Checks each role's actions against its own range, or against the range that all roles share.
 template <class To, class From>
 void judge_all(const Simulator& simulator, const From* values, To* to) {
-  const bool shared = share_a_space(simulator), has_one = simulator.roles().size() == 1;
+  const bool has_one = simulator.roles().size() == 1;
+  const bool shared = !has_one && share_a_space(simulator);
   for_each_run(simulator, [&](const RoleShape& role, int64_t at, int64_t agents, int64_t first) {
     const Legal legal{shared ? simulator.action_ranges() : role.ranges, role.is_float};
     const auto who = [&](int64_t row) {

@@ -114,8 +114,35 @@ std::string roles_json(const std::vector<BuildFacts::Role>& roles) {
            ", \"elements\": " + std::to_string(role.shape.elements) +
            ", \"mask_elements\": " + std::to_string(role.shape.mask_elements) +
            ", \"action\": " + json(role.action) + ", \"observation\": " + json(role.observation) +
-           "}";
+           (role.reward_parts.empty() ? "" : ", \"reward_parts\": " + json(role.reward_parts)) +
+           (role.sees_pictures ? ", \"pictures\": true" : "") + "}";
   return ", \"roles\": [" + out + "]";
+}
+
+/// Where each role's actions and rows lie in the arrays of a simulator: "begin" counts bytes of
+/// rows, and words of actions, and is 0 where the rows of all roles lie side by side.
+std::string parts_json(const std::vector<RoleShape>& roles, const Config& config) {
+  std::string out;
+  int64_t words = 0;
+  for (const RoleShape& role : roles) {
+    std::string rows;
+    for (int o = 0; o < kOutputCount; ++o) {
+      const RoleRows& of = role.rows[o];
+      if (of.exists)
+        rows += (rows.empty() ? "" : ", ") + json(std::string(name_of(Output(o)))) +
+                ": {\"type\": " + json(std::string(name_of(of.type))) +
+                ", \"shape\": " + shape_json(of.shape) +
+                ", \"begin\": " + std::to_string(of.first) + "}";
+    }
+    out += (out.empty() ? "" : ", ") + ("{\"role\": " + json(role.name)) +
+           ", \"first\": " + std::to_string(role.first) +
+           ", \"count\": " + std::to_string(role.count) +
+           ", \"words\": " + std::to_string(role.words()) +
+           ", \"begin\": " + std::to_string(words) + ", \"is_float\": " + flag(role.is_float) +
+           ", \"outputs\": {" + rows + "}}";
+    if (config.roles == RoleForm::split) words += config.worlds * role.count * role.words();
+  }
+  return ", \"parts\": [" + out + "]";
 }
 
 }  // namespace
@@ -123,7 +150,7 @@ std::string roles_json(const std::vector<BuildFacts::Role>& roles) {
 void describe_padded(BuildFacts& facts) {
   FieldInfo row{}, action{};
   bool are_choices = true;
-  int64_t longest = 0;
+  int64_t longest = 0, parts = 0;
   row.low = kUnbounded, row.high = -kUnbounded;
   for (const BuildFacts::Role& role : facts.roles) {
     longest = std::max(longest, role.shape.elements);
@@ -133,12 +160,22 @@ void describe_padded(BuildFacts& facts) {
       row.type = field.type;
       row.low = std::min(row.low, field.low), row.high = std::max(row.high, field.high);
     }
+    int64_t own = 0;
+    for (const FieldInfo& field : role.reward_parts) own += field.elements();
+    parts = std::max(parts, own);
   }
   // Behind a row's own elements there are zeros.
   row.low = std::min(row.low, 0.0), row.high = std::max(row.high, 0.0);
   row.name = "row", row.doc = "what an agent's role observes, and zeros behind it";
   row.shape = {longest};
-  facts.rows[kObservation] = {row};
+  if (facts.can_pad) facts.rows[kObservation] = {row};
+  if (parts > 0) {
+    FieldInfo field{};
+    field.name = "parts", field.doc = "the parts of an agent's reward, and zeros behind them";
+    field.low = -kUnbounded, field.high = kUnbounded;
+    field.type = Type::float32, field.shape = {parts};
+    facts.rows[kRewardParts] = {field};
+  }
   action.name = "action", action.doc = "one of the role's own";
   action.type = Type::int32;
   action.low = 0, action.high = action.choices - 1;
@@ -167,6 +204,7 @@ std::string describe_build(const BuildFacts& facts) {
          (card.render_fps > 0 ? ", \"render_fps\": " + std::to_string(card.render_fps) : "") +
          (facts.pictures ? ", \"pictures\": true" : "") +
          (facts.names_roles ? roles_json(facts.roles) : "") +
+         (facts.can_pad ? "" : ", \"can_pad\": false") +
          ", \"action_mask\": " + flag(facts.rows[kActionMask].has_value()) +
          ", \"columns\": " + columns_json(facts.columns);
 }
@@ -208,14 +246,16 @@ void PlanFacts::hash_layout() {
 }
 
 void PlanFacts::choose_format(Elements own, const std::vector<Elements>& possible) {
-  const Elements wanted = config_.elements == Elements::own ? own : config_.elements;
+  format_ = own;
+  if (config_.elements == Elements::own) return;
+  format_ = config_.elements;
   std::string known;
   bool found = false;
   for (const Elements format : possible) {
     known += (known.empty() ? "'" : ", '") + std::string(name_of(format)) + "'";
-    if (format == wanted) format_ = wanted, found = true;
+    found = found || format == format_;
   }
-  if (!found && config_.elements != Elements::own)
+  if (!found)
     throw Error(Fault::value, "dtype of " + id_ + " must be " +
                                   (known.empty() ? "its own" : "one of " + known) + ", got '" +
                                   name_of(config_.elements) + "'");
@@ -241,7 +281,8 @@ void PlanFacts::choose_actions(bool is_float) {
 }
 
 Elements PlanFacts::format_of(Output which, Elements own) const {
-  return which == kObservation || which == kFinalObservation ? format_ : own;
+  const bool observed = which == kObservation || which == kFinalObservation;
+  return observed && format_ != Elements::own ? format_ : own;
 }
 
 std::vector<int64_t> PlanFacts::wide_shape(Elements format, const WideShape& row) const {
@@ -270,19 +311,45 @@ void PlanFacts::add_output(Output which, Type type, std::vector<int64_t> row) {
   for (const int64_t extent : shape.row) shape.bytes *= extent;
 }
 
-void PlanFacts::add_role_output(Output which, Type type, int64_t RoleShape::* elements) {
-  int64_t longest = 0, all = 0;
-  for (const RoleShape& role : roles_) {
-    longest = std::max(longest, role.*elements);
-    all += config_.worlds * role.count * role.*elements;
+void PlanFacts::choose_form(bool can_pad) {
+  if (!names_roles_) return;
+  if (config_.roles == RoleForm::padded && !can_pad)
+    throw Error(Fault::value, "roles='padded': what the roles of " + id_ +
+                                  " see differs in kind, so rows of one length cannot hold it; say "
+                                  "roles='split'");
+  if (config_.roles == RoleForm::own) config_.roles = can_pad ? RoleForm::padded : RoleForm::split;
+}
+void PlanFacts::take_rows(RoleShape& role) {
+  for (int o = 0; o < kOutputCount; ++o) {
+    if (!outputs_[o].exists) continue;
+    role.rows[o] = {true, outputs_[o].type, outputs_[o].row, 0};
+    outputs_[o] = {};
   }
-  add_output(which, type, {longest});
+}
+void PlanFacts::join_rows(Output which, int align) {
+  int64_t longest = 0, all = 0;
+  const RoleRows* first = nullptr;
+  bool one_type = true;
+  for (RoleShape& role : roles_) {
+    RoleRows& rows = role.rows[which];
+    if (!rows.exists) continue;
+    if (first == nullptr) first = &rows;
+    one_type = one_type && rows.type == first->type;
+    longest = std::max(longest, rows.bytes());
+    if (config_.roles == RoleForm::split) rows.first = all;
+    all += round_up(config_.worlds * role.count * rows.bytes(), align);
+  }
+  if (first == nullptr) return;
+  if (roles_.size() == 1 && config_.roles == RoleForm::padded)
+    return add_output(which, first->type, first->shape);
+  const Type type = one_type ? first->type : Type::uint8;
+  add_output(which, type, {longest / bytes_of(type)});
   if (config_.roles == RoleForm::padded) return;
   OutputShape& shape = outputs_[which];
   shape.per_agent = false;
   shape.split = true;
-  shape.row = {all};
-  shape.bytes = all * bytes_of(type);
+  shape.row = {all / bytes_of(type)};
+  shape.bytes = all;
 }
 /// As many words as the action with the most has, each from 0, or the least, to the most that any
 /// role has there: values are refused by the roles' own ranges.
@@ -399,7 +466,7 @@ void PlanFacts::write_instance(BuildFacts build, const void* values,
       ", \"autoreset_mode\": " + json(std::string(name_of(config_.autoreset))) +
       ", \"time_limit\": " + std::to_string(max_steps_) +
       (names_roles_ ? ", \"role_form\": " + json(std::string(name_of(config_.roles))) : "") +
-      ", \"packed\": " + flag(format_ == Elements::bits) +
+      parts_json(roles_, config_) + ", \"packed\": " + flag(format_ == Elements::bits) +
       ", \"record_bytes\": " + std::to_string(record_bytes) + ", \"layout\": " + json(layout_) +
       (shelf_ == nullptr ? "" : ", \"assets\": " + json(shelf_->hash())) +
       ", \"tier\": " + std::to_string(tier_) + ", \"outputs\": {" + outputs + "}, \"values\": {" +

@@ -59,11 +59,12 @@ struct BuildFacts {
       rows[kOutputCount];  // of outputs that the environment fills
   struct Role {
     RoleShape shape;
-    std::vector<FieldInfo> action, observation;
-    bool is_choice;
+    std::vector<FieldInfo> action, observation, reward_parts;
+    bool is_choice = false, sees_pictures = false;
   };
   std::vector<Role> roles;   // at least one
   bool names_roles = false;  // the schema lists them; else the one role is that of all agents
+  bool can_pad = true;       // the rows of all roles can have one length and type
   bool pictures = false, turns = false, text = false, scene = false;
 };
 /// Where roles have names: what stands for the action and the observation of all of them, padded.
@@ -120,8 +121,12 @@ struct PlanFacts {
   /// The format of a wide row that is written as `which`; `own` is that of its elements.
   Elements format_of(Output which, Elements own) const;
   void add_output(Output which, Type type, std::vector<int64_t> row);
-  /// Rows of roles, as long as `elements` of each says.
-  void add_role_output(Output which, Type type, int64_t RoleShape::* elements);
+  /// Checks the form that rows of roles were asked for in, and settles it where none was.
+  void choose_form(bool can_pad);
+  /// Takes the outputs that were added last for the rows of this role.
+  void take_rows(RoleShape& role);
+  /// Makes one output of the rows of all roles; `align` as kPartAlign.
+  void join_rows(Output which, int align);
   /// What a caller's action may be, once the roles are known.
   void list_ranges();
   void add_image_outputs(const ImageForm& form, bool into_final);

@@ -3,6 +3,11 @@
 
 namespace ge {
 
+int64_t RoleRows::bytes() const {
+  int64_t bytes = exists ? bytes_of(type) : 0;
+  for (const int64_t extent : shape) bytes *= extent;
+  return bytes;
+}
 const RoleShape& Simulator::role_of(int64_t agent) const {
   for (const RoleShape& role : roles())
     if (agent < role.first + role.count) return role;

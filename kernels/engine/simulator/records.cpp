@@ -297,13 +297,26 @@ class Buffers {
   /// Appends one world's part of every output. final_obs is zero outside its mask, so it is taken
   /// whole.
   void hash_world(int64_t world, Blake2b& hash) const {
-    for (const std::vector<char>& output : host_) {
-      const int64_t bytes = int64_t(output.size()) / simulator_.worlds();
-      hash.update(output.data() + world * bytes, size_t(bytes));
-    }
+    for (int o = 0; o < kOutputCount; ++o)
+      if (simulator_.output(Output(o)).split)
+        hash_roles(Output(o), world, hash);
+      else
+        hash.update(host_[o].data() + world * bytes_of_world(o), size_t(bytes_of_world(o)));
   }
 
  private:
+  int64_t bytes_of_world(int output) const {
+    return int64_t(host_[output].size()) / simulator_.worlds();
+  }
+  void hash_roles(Output output, int64_t world, Blake2b& hash) const {
+    for (const RoleShape& role : simulator_.roles()) {
+      if (!role.rows[output].exists) continue;
+      const int64_t bytes = role.count * role.rows[output].bytes();
+      const char* const rows = host_[output].data() + role.rows[output].first;
+      hash.update(rows + world * bytes, size_t(bytes));
+    }
+  }
+
   Simulator& simulator_;
   Bound bound_;
   void* actions_ = nullptr;
@@ -317,37 +330,38 @@ std::string hash_of(const std::vector<Blake2b>& worlds, size_t digest) {
 }
 
 /// Random actions, each a function of seed, step, and the world's number under its seed: a world
-/// alone acts as it does in a batch.
+/// alone acts as it does in a batch, and an agent alike in either form of roles.
 class GoldenActions {
  public:
   explicit GoldenActions(Simulator& simulator)
       : simulator_(simulator),
-        words_(int64_t(simulator.action_ranges().size()) / 2),
-        per_world_(simulator.agents() * words_),
+        is_split_(simulator.config().roles == RoleForm::split),
         is_float_(simulator.action_is_float()),
-        drawn_(size_t(simulator.worlds() * per_world_)) {
-    if (simulator.config().roles != RoleForm::padded)
-      throw Error(Fault::value, "golden runs have the rows of roles padded");
+        drawn_(size_t(simulator.action_count())) {
+    for (const RoleShape& role : simulator.roles()) words_ = std::max(words_, role.words());
   }
 
   int64_t bytes() const { return int64_t(drawn_.size()) * 4; }
   Type type() const { return is_float_ ? Type::float32 : Type::int32; }
   const void* draw_step(int step, uint64_t seed) {
     constexpr uint32_t stream = Name("golden_actions").hash();
-    for (size_t at = 0; at < drawn_.size(); ++at) {
-      const int64_t world = int64_t(at) / per_world_, k = int64_t(at) % per_world_;
-      // Not the index: a world keeps its actions in whatever simulator it runs.
-      const uint32_t identity = uint32_t(simulator_.config().first_world + world);
-      const Draw d = draw(uint32_t(seed), uint32_t(seed >> 32), identity, 0, uint32_t(step), stream,
-                          uint32_t(k), 0);
-      const RoleShape& role = simulator_.role_of(k / words_);
-      const auto& ranges = role.ranges;
-      const size_t word = size_t(k % words_);
-      if (2 * word >= ranges.size()) continue;  // behind the action of its role
-      const double low = ranges[2 * word], high = ranges[2 * word + 1];
-      drawn_[at] = role.is_float ? __builtin_bit_cast(uint32_t, number(d, low, high))
-                                 : uint32_t(category(d, low, high));
-    }
+    size_t at = 0;
+    for (const RoleShape& role : simulator_.roles())
+      for (int64_t world = 0; world < simulator_.worlds(); ++world)
+        for (int agent = role.first; agent < role.first + role.count; ++agent)
+          for (int word = 0; word < role.words(); ++word, ++at) {
+            // Not the index: a world keeps its actions in whatever simulator it runs.
+            const uint32_t identity = uint32_t(simulator_.config().first_world + world);
+            const int k = agent * words_ + word;
+            const Draw d = draw(uint32_t(seed), uint32_t(seed >> 32), identity, 0, uint32_t(step),
+                                stream, uint32_t(k), 0);
+            const double low = role.ranges[size_t(2 * word)],
+                         high = role.ranges[size_t(2 * word + 1)];
+            const int64_t padded = world * simulator_.agents() * words_ + k;
+            drawn_[is_split_ ? at : size_t(padded)] =
+                role.is_float ? __builtin_bit_cast(uint32_t, number(d, low, high))
+                              : uint32_t(category(d, low, high));
+          }
     return drawn_.data();
   }
 
@@ -364,8 +378,8 @@ class GoldenActions {
   }
 
   Simulator& simulator_;
-  int64_t words_, per_world_;
-  bool is_float_;
+  int words_ = 0;  // of the action with the most
+  bool is_split_, is_float_;
   std::vector<uint32_t> drawn_;
 };
 

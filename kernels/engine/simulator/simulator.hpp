@@ -28,6 +28,16 @@ struct OutputShape {
   bool split = false;        // `row` is all of it: role after role, rows of their own lengths
 };
 
+/// A role's rows in one output: their type, the shape of one, and at which byte of the array they
+/// begin where roles are split.
+struct RoleRows {
+  bool exists = false;
+  Type type = Type::float32;
+  std::vector<int64_t> shape;
+  int64_t first = 0;
+  GE_API int64_t bytes() const;  // of one row; 0 where the role has none
+};
+
 /// A kind of agents: which of a world's agents they are, what they do, and how long their rows are.
 /// An environment that names no roles has one, `player`.
 struct RoleShape {
@@ -37,6 +47,7 @@ struct RoleShape {
   std::vector<double> ranges;               // low and high of each word of an action
   int64_t elements = 0, mask_elements = 0;  // of a row
   bool has_mask = false;                    // that says what its actions may be
+  RoleRows rows[kOutputCount];              // of outputs that have rows of agents
   int words() const { return int(ranges.size()) / 2; }
 };
 
@@ -70,7 +81,7 @@ struct Config {
   int threads = 0;                 // 0: as many as the process may use
   Elements elements = Elements::own;
   ActionForm actions = ActionForm::own;
-  RoleForm roles = RoleForm::padded;
+  RoleForm roles = RoleForm::own;
   FinalRows final_rows = FinalRows::zero;  // `keep` holds for every call
   int device = 0;                          // CUDA ordinal
   Values parameters;
