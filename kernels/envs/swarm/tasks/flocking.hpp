@@ -8,35 +8,25 @@
 //               (Langham-Lopez, Schmon, Cannon 2022; its program is Vogue) and floxs 0.1.1:
 //               `profile`
 //
-// What the paper leaves open is floxs', or is said in docs/flocking.md. Movement, neighbours and
-// sight are kernels/spatial's.
+// docs/flocking.md lists what the paper leaves open. swarm.hpp has what is shared with SwarmTag.
 #pragma once
 
-#include "engine/environment.hpp"
-#include "spatial/company.hpp"
-#include "spatial/motion.hpp"
-#include "spatial/scene.hpp"
-#include "spatial/settings.hpp"
-#include "spatial/vision.hpp"
+#include "envs/swarm/swarm.hpp"
 
 namespace gpu_envs::envs::flocking {
 
 using namespace ge;
-using spatial::Course;
-using spatial::kOpen;
-using spatial::Position;
+using spatial::Course, spatial::Position;
+using swarm::kOpen, swarm::kMostSectors;
 
 // ---- what is described
 
-enum Profile : int32_t { kVogue, kFloxs };
-/// Of a choice that a profile makes, the last: as the profile says.
+// The last value of each of the two leaves the choice to the profile.
 enum RewardMode : int32_t { kSum, kOverride, kModeOfProfile };
 enum Shown : int32_t { kHidden, kShown, kShownOfProfile };
 
-inline constexpr int kMostSectors = 1024;
-
 struct Settings {
-  int32_t profile = kVogue;
+  int32_t profile = swarm::kVogue;
   int32_t agent_count = kOpen;
   double max_rotate = kOpen, max_accelerate = kOpen, min_speed = kOpen, max_speed = kOpen;
   int32_t sector_count = 128;
@@ -49,48 +39,67 @@ struct Settings {
 
   static constexpr auto describe() {
     return fields(
-        field("profile", &Settings::profile,
-              "vogue: the paper's, where it speaks; floxs: that program's rules and numbers")
-            .named("vogue", "floxs"),
-        field("agent_count", &Settings::agent_count, "of a world; -1: 1024, floxs 50")
+        swarm::profile_field(&Settings::profile),
+        field("agent_count", &Settings::agent_count,
+              "number of agents; -1: the profile's value, vogue 1024, floxs 50")
             .within(kOpen, 1 << 30),
-        field("max_rotate", &Settings::max_rotate, "most rotation; -1: 0.025")
+        field("max_rotate", &Settings::max_rotate,
+              "most rotation of an agent in a step; -1: the profile's value, 0.025")
             .in("pi rad/step")
             .within(kOpen, 1),
-        field("max_accelerate", &Settings::max_accelerate, "most change of speed; -1: 0.001")
+        field("max_accelerate", &Settings::max_accelerate,
+              "most change of an agent's speed in a step; -1: the profile's value, 0.001")
             .in("1/step^2")
             .within(kOpen, 1),
-        field("min_speed", &Settings::min_speed, "-1: 0, floxs 0.015").in("1/step").within(-1, 0.5),
-        field("max_speed", &Settings::max_speed, "-1: 0.025").in("1/step").within(-1, 0.5),
-        field("sector_count", &Settings::sector_count, "rays of the field of view")
+        field("min_speed", &Settings::min_speed,
+              "lowest speed, in sides of the world; -1: the profile's value, vogue 0, floxs 0.015")
+            .in("1/step")
+            .within(-1, 0.5),
+        field("max_speed", &Settings::max_speed,
+              "highest speed, in sides of the world; -1: the profile's value, 0.025")
+            .in("1/step")
+            .within(-1, 0.5),
+        field("sector_count", &Settings::sector_count, "number of sectors of the field of view")
             .within(2, kMostSectors),
         field("vision_range", &Settings::vision_range,
-              "how far centres are seen, in sides of the world; -1: 0.1, floxs 0.2")
+              "distance up to which centres of agents are seen, in sides of the world; -1: the "
+              "profile's value, vogue 0.1, floxs 0.2")
             .within(kOpen, 2),
-        field("view_angle", &Settings::view_angle,
-              "seen to each side of the heading; -1: 0.5, so half of all directions")
+        field(
+            "view_angle", &Settings::view_angle,
+            "half angle of the field of view; -1: the profile's value, 0.5, half of all directions")
             .in("pi rad")
             .within(kOpen, 1),
         field("agent_radius", &Settings::agent_radius,
-              "of discs that are seen; -1: 0.0025, floxs "
-              "0.01")
+              "radius of an agent as others see it, in sides of the world; -1: the profile's "
+              "value, vogue 0.0025, floxs 0.01")
             .within(kOpen, 1),
-        field("empty_value", &Settings::empty_value, "of sectors that show nobody").within(-1, 1),
+        field("empty_value", &Settings::empty_value, "value of a sector in which no agent is seen")
+            .within(-1, 1),
         field("speed_element", &Settings::speed_element,
-              "whether the last element of a row is the own speed / max_speed; profile: of vogue")
+              "whether an observation ends with the agent's speed / max_speed; profile: vogue yes, "
+              "floxs no")
             .named("no", "yes", "profile"),
         field("reward_mode", &Settings::reward_mode,
-              "sum: penalties are added; override: one takes the place of all else; profile: sum, "
-              "floxs override")
+              "effect of penalties; sum: they are added; override: one replaces the rest of the "
+              "reward; profile: vogue sum, floxs override")
             .named("sum", "override", "profile"),
-        field("reward_range", &Settings::reward_range, "of company; -1: vision_range, floxs 0.2")
+        field("reward_range", &Settings::reward_range,
+              "distance up to which neighbours are rewarded, in sides of the world; -1: the "
+              "profile's value, vogue vision_range, floxs 0.2")
             .within(kOpen, 2),
-        field("reward_decay", &Settings::reward_decay, "of company within its range").within(0, 80),
+        field("reward_decay", &Settings::reward_decay,
+              "decay of a neighbour's reward over reward_range: exp(-reward_decay * distance / "
+              "reward_range)")
+            .within(0, 80),
         field("touch_distance", &Settings::touch_distance,
-              "of two centres that are closer; -1: twice agent_radius")
+              "distance of centres below which two agents touch, in sides of the world; -1: twice "
+              "agent_radius")
             .within(kOpen, 2),
-        field("touch_penalty", &Settings::touch_penalty, "-1: 1, floxs 0.1").within(kOpen, 1e6),
-        field("reward_scale", &Settings::reward_scale, "all rewards times this").within(0, 1e6));
+        field("touch_penalty", &Settings::touch_penalty,
+              "penalty for each agent that is touched; -1: the profile's value, vogue 1, floxs 0.1")
+            .within(kOpen, 1e6),
+        field("reward_scale", &Settings::reward_scale, "factor of all rewards").within(0, 1e6));
   }
 };
 
@@ -111,10 +120,12 @@ struct Steer {
   float rotation, acceleration;
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(
-        field("rotation", &Steer::rotation, "-1 turns fully to the right, 1 to the left")
-            .within(-1, 1),
-        field("acceleration", &Steer::acceleration, "-1 brakes, 1 speeds up").within(-1, 1));
+    return fields(field("rotation", &Steer::rotation,
+                        "rotation of the agent, -1: fully to the right, 1: fully to the left")
+                      .within(-1, 1),
+                  field("acceleration", &Steer::acceleration,
+                        "acceleration of the agent, -1: brakes fully, 1: speeds up fully")
+                      .within(-1, 1));
   }
 };
 
@@ -124,12 +135,12 @@ struct Observation : WideRow<float> {
   static GE_FN int elements(const Params& p) { return p.sectors.count + p.speed_element; }
   static std::vector<FieldInfo> describe(const Params& p) {
     const double least = p.sectors.empty < 0 ? double(p.sectors.empty) : 0.0;
-    std::vector<FieldInfo> all{
-        wide_field("view", {p.sectors.count},
-                   "distance of the nearest agent of each sector, from left to right, in ranges of "
-                   "vision",
-                   least, 1)};
-    if (p.speed_element) all.push_back(wide_field("speed", {1}, "own, in max_speed", 0, 1));
+    std::vector<FieldInfo> all{wide_field("view", {p.sectors.count},
+                                          "distance of the nearest agent in each sector, from left "
+                                          "to right, in units of vision_range",
+                                          least, 1)};
+    if (p.speed_element)
+      all.push_back(wide_field("speed", {1}, "speed of the agent, in units of max_speed", 0, 1));
     return all;
   }
 };
@@ -149,10 +160,8 @@ struct Schema {
   using Params = flocking::Params;
   using Action = Steer;
   using Agent = Birds;
-  using tables = concat<Types<Agent>, typename spatial::Tables<Model>::all>;
-  // Packs hold neighbours of one agent: there is nothing to gain from interleaved worlds.
-  static constexpr Tuning tuning{
-      .cpu_block = 1, .cuda_block = 1, .step_lanes = {128, 32}, .flat = true};
+  using tables = concat<Types<Agent>, spatial::Tables<Model>::all>;
+  static constexpr Tuning tuning = swarm::kSwarmTuning;
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
 };
 using W = World<Schema>;
@@ -176,7 +185,7 @@ GE_FN void pay(const W& w, const Squad& squad, Slot me, Reward& reward, const Po
   spatial::Look<Model> look(w, squad, me.row, at.x, at.y, c.range, c.range_squared);
   const spatial::Company found = spatial::company(look, squad, c);
   const float penalised = found.worth - p.touch_penalty * float(found.touches);
-  // Both modes are computed and one is chosen: a branch would part the lanes of a warp.
+  // Both modes are computed and one is selected: a branch would diverge within a warp.
   const float overridden = select(found.touches > 0, -p.touch_penalty, found.worth);
   reward.value = select(p.overrides != 0, overridden, penalised) * p.reward_scale;
 }
@@ -190,7 +199,7 @@ GE_FN void observe(const W& w, FloatRow& row, const Squad& squad, Slot me, const
   spatial::SpanMinima<kMostSectors> view(row, squad, count);
   spatial::see<Model>(w, view, squad, me.row, at, course.heading, p.sectors);
   view.finish(p.sectors.empty);
-  // One lane writes what all know.
+  // One lane writes the speed.
   if (p.speed_element != 0 && squad.lane() == 0)
     row.set(count,
             select(p.abilities.max_speed > 0.0f, course.speed / p.abilities.max_speed, 0.0f));
@@ -200,7 +209,7 @@ GE_FN void observe(const W& w, FloatRow& row, const Squad& squad, Slot me, const
 
 inline Params resolve_settings(Settings& s) {
   using spatial::fill;
-  const bool floxs = s.profile == kFloxs;
+  const bool floxs = s.profile == swarm::kFloxs;
   fill(s.agent_count, floxs ? 50 : 1024, "agent_count", 1);
   fill(s.max_rotate, 0.025, "max_rotate");
   fill(s.max_accelerate, 0.001, "max_accelerate");
@@ -224,13 +233,13 @@ inline Params resolve_settings(Settings& s) {
   p.speed_element = s.speed_element == kShown, p.overrides = s.reward_mode == kOverride;
   p.closeness = spatial::make_closeness(s.reward_range, s.reward_decay, s.touch_distance);
   p.touch_penalty = float(s.touch_penalty), p.reward_scale = float(s.reward_scale);
-  // The smaller of the two ranges may look over several rows: a grid for both.
+  // One grid for both ranges; a look over the larger one covers several rows of cells.
   const double range = s.vision_range < s.reward_range ? s.vision_range : s.reward_range;
   p.grid = spatial::make_grid(spatial::torus(1), range, s.agent_count);
   return p;
 }
 
-/// Those who head the same way look alike, so that flocks show.
+/// Agents are coloured by their heading, so that flocks stand out.
 inline Scene scene(const W& w) {
   return spatial::swarm_scene<Model>(w, w.params().sectors, [&w](int row) {
     return palette::of_heading(get<Birds, Course>(w, row).heading);
@@ -239,14 +248,9 @@ inline Scene scene(const W& w) {
 
 // ---- the graphs
 
-struct Environment {
+struct Environment : swarm::Graphs<Model, &begin, &move, &pay, &observe> {
   using Schema = flocking::Schema;
   using Observation = flocking::Observation;
-  using Sort = spatial::Sort<Model>;
-  using Reset = chain<Stages<Each<&begin>>, spatial::Unsort<Model>>;
-  // Rewards and views are of the new positions, so everyone moves first.
-  using Step = chain<Stages<Each<&move>>, Sort, Stages<EachTogether<&pay>>>;
-  using Observe = chain<spatial::SortIfUnsorted<Model>, Stages<ge::Observe<&observe>>>;
   static constexpr Card card{
       .doc =
           "A swarm that keeps together without touching, seen through sectors of a field of view.",

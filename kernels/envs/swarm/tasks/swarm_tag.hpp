@@ -9,12 +9,11 @@
 //               (Langham-Lopez, Schmon, Cannon 2022; its program is Vogue) and floxs 0.1.1, whose
 //               "predator and prey" it is: `profile`
 //
-// What the paper leaves open is floxs', or is said in docs/swarm_tag.md. Movement, neighbours and
-// sight are kernels/spatial's; settings.hpp has what can be set.
+// docs/swarm_tag.md lists what the paper leaves open. tag_settings.hpp has the parameters,
+// swarm.hpp what is shared with Flocking.
 #pragma once
 
-#include "envs/swarm_tag/settings.hpp"
-#include "spatial/scene.hpp"
+#include "envs/swarm/tag_settings.hpp"
 
 namespace gpu_envs::envs::swarm_tag {
 
@@ -24,10 +23,12 @@ struct Steer {
   float rotation, drive;
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("rotation", &Steer::rotation, "-1 turns fully to the right, 1 to the left")
+    return fields(field("rotation", &Steer::rotation,
+                        "rotation of the agent, -1: fully to the right, 1: fully to the left")
                       .within(-1, 1),
                   field("drive", &Steer::drive,
-                        "speed in units of the kind's highest, below 0 none; or acceleration")
+                        "speed in units of the kind's highest, 0 from 0 down; or acceleration, -1: "
+                        "brakes fully, 1: speeds up fully")
                       .within(-1, 1));
   }
 };
@@ -40,10 +41,13 @@ struct Observation : WideRow<float> {
     const double empty = double(p.runners.sectors.empty), least = empty < 0 ? empty : 0;
     const int64_t count = p.runners.sectors.count;
     return {wide_field("own_kind", {count},
-                       "distance of the nearest agent of the own kind in each sector, from left to "
-                       "right, in ranges of vision",
+                       "distance of the nearest agent of the same kind in each sector, from left "
+                       "to right, in ranges of vision",
                        least, 1),
-            wide_field("other_kind", {count}, "the same of the other kind", least, 1)};
+            wide_field("other_kind", {count},
+                       "distance of the nearest agent of the other kind in each sector, from left "
+                       "to right, in ranges of vision",
+                       least, 1)};
   }
 };
 
@@ -63,9 +67,7 @@ struct Schema {
   using Action = Steer;
   using Agent = Players;
   using tables = concat<Types<Agent>, spatial::Tables<Model>::all>;
-  // Packs hold neighbours of one agent: there is nothing to gain from interleaved worlds.
-  static constexpr Tuning tuning{
-      .cpu_block = 1, .cuda_block = 1, .step_lanes = {128, 32}, .flat = true};
+  static constexpr Tuning tuning = swarm::kSwarmTuning;
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
 };
 using W = World<Schema>;
@@ -87,7 +89,7 @@ GE_FN void move(const W& w, Slot me, Position& at, Course& course, const Steer& 
   spatial::advance(p.grid.square, at, course);
 }
 
-/// Agents of the other kind that this one touches.
+/// Number of agents of the other kind that this one touches.
 GE_FN int64_t count_touched(const W& w, const Squad& squad, int me, const Position& at) {
   const Params& p = w.params();
   spatial::Look<Model, spatial::kSomeRows> look(w, squad, me, at.x, at.y, p.touch_distance,
@@ -98,7 +100,7 @@ GE_FN int64_t count_touched(const W& w, const Squad& squad, int me, const Positi
     look.only(0, p.chaser_count);
   return spatial::count(look, squad);
 }
-/// What the company of other runners is worth to a runner, at most 1.
+/// Value of the other runners' company to a runner, at most 1; 0 for a chaser.
 GE_FN float runners_company(const W& w, const Squad& squad, int me, const Position& at) {
   const Params& p = w.params();
   if (is_chaser(p, me) || p.company_weight == 0.0f) return 0.0f;
@@ -146,14 +148,9 @@ inline Scene scene(const W& w) {
 
 // ---- the graphs
 
-struct Environment {
+struct Environment : swarm::Graphs<Model, &begin, &move, &pay, &observe> {
   using Schema = swarm_tag::Schema;
   using Observation = swarm_tag::Observation;
-  using Sort = spatial::Sort<Model>;
-  using Reset = chain<Stages<Each<&begin>>, spatial::Unsort<Model>>;
-  // Rewards and views are of the new positions, so everyone moves first.
-  using Step = chain<Stages<Each<&move>>, Sort, Stages<EachTogether<&pay>>>;
-  using Observe = chain<spatial::SortIfUnsorted<Model>, Stages<ge::Observe<&observe>>>;
   static constexpr Card card{
       .doc =
           "Runners keep together and away from chasers, seen through sectors of a field of view.",

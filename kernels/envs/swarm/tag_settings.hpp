@@ -1,29 +1,22 @@
-// What a user sets (Settings), what the rules read (Params), and how a profile and what differs
-// from it become these.
+// SwarmTag's Settings, which a user chooses, and Params, which the rules read; a profile fills in
+// what the user leaves open.
 #pragma once
 
-#include "engine/environment.hpp"
-#include "spatial/company.hpp"
-#include "spatial/motion.hpp"
-#include "spatial/settings.hpp"
-#include "spatial/vision.hpp"
+#include "envs/swarm/swarm.hpp"
 
 namespace gpu_envs::envs::swarm_tag {
 
 using namespace ge;
-using spatial::Course;
-using spatial::kOpen;
-using spatial::Position;
+using spatial::Course, spatial::Position;
+using swarm::kOpen, swarm::kMostSectors;
 
-enum Profile : int32_t { kVogue, kFloxs };
-/// The second number of an action; the last: as the profile says.
+/// What the second number of an action sets; the last value leaves that to the profile.
 enum Control : int32_t { kSpeed, kAcceleration, kControlOfProfile };
 
-inline constexpr int kMostSectors = 1024;
 inline constexpr int64_t kMostAgents = 1 << 30;
 
 struct Settings {
-  int32_t profile = kVogue;
+  int32_t profile = swarm::kVogue;
   int32_t runner_count = kOpen, chaser_count = kOpen;
   int32_t control = kControlOfProfile;
   double runner_max_rotate = kOpen, chaser_max_rotate = kOpen;
@@ -40,89 +33,114 @@ struct Settings {
 
   static constexpr auto describe_movement() {
     return fields(
-        field("profile", &Settings::profile,
-              "vogue: the paper's, where it speaks; floxs: that program's rules and numbers")
-            .named("vogue", "floxs"),
-        field("runner_count", &Settings::runner_count, "of a world; -1: 1024, floxs 20")
+        swarm::profile_field(&Settings::profile),
+        field("runner_count", &Settings::runner_count,
+              "number of runners; -1: the profile's value, vogue 1024, floxs 20")
             .within(kOpen, kMostAgents),
-        field("chaser_count", &Settings::chaser_count, "of a world; -1: 102, floxs 2")
+        field("chaser_count", &Settings::chaser_count,
+              "number of chasers; -1: the profile's value, vogue 102, floxs 2")
             .within(kOpen, kMostAgents),
         field("control", &Settings::control,
-              "what the second number of an action sets; profile: speed, floxs acceleration")
+              "quantity that the second number of an action sets; profile: vogue speed, floxs "
+              "acceleration")
             .named("speed", "acceleration", "profile"),
-        field("runner_max_rotate", &Settings::runner_max_rotate, "most rotation; -1: 0.025")
+        field("runner_max_rotate", &Settings::runner_max_rotate,
+              "most rotation of a runner in a step; -1: the profile's value, 0.025")
             .in("pi rad/step")
             .within(kOpen, 1),
-        field("chaser_max_rotate", &Settings::chaser_max_rotate, "-1: 0.025")
+        field("chaser_max_rotate", &Settings::chaser_max_rotate,
+              "most rotation of a chaser in a step; -1: the profile's value, 0.025")
             .in("pi rad/step")
             .within(kOpen, 1),
         field("runner_max_accelerate", &Settings::runner_max_accelerate,
-              "most change of speed; -1: 0.001")
+              "most change of a runner's speed in a step; -1: the profile's value, 0.001")
             .in("1/step^2")
             .within(kOpen, 1),
-        field("chaser_max_accelerate", &Settings::chaser_max_accelerate, "-1: 0.001")
+        field("chaser_max_accelerate", &Settings::chaser_max_accelerate,
+              "most change of a chaser's speed in a step; -1: the profile's value, 0.001")
             .in("1/step^2")
             .within(kOpen, 1),
-        field("runner_min_speed", &Settings::runner_min_speed, "-1: 0, floxs 0.015")
+        field("runner_min_speed", &Settings::runner_min_speed,
+              "lowest speed of a runner, in sides of the world; -1: the profile's value, vogue 0, "
+              "floxs 0.015")
             .in("1/step")
             .within(kOpen, 0.5),
-        field("chaser_min_speed", &Settings::chaser_min_speed, "-1: 0, floxs 0.015")
+        field("chaser_min_speed", &Settings::chaser_min_speed,
+              "lowest speed of a chaser, in sides of the world; -1: the profile's value, vogue 0, "
+              "floxs 0.015")
             .in("1/step")
             .within(kOpen, 0.5),
-        field("runner_max_speed", &Settings::runner_max_speed, "-1: 0.02, floxs 0.025")
+        field("runner_max_speed", &Settings::runner_max_speed,
+              "highest speed of a runner, in sides of the world; -1: the profile's value, vogue "
+              "0.02, floxs 0.025")
             .in("1/step")
             .within(kOpen, 0.5),
-        field("chaser_max_speed", &Settings::chaser_max_speed, "-1: 0.025")
+        field("chaser_max_speed", &Settings::chaser_max_speed,
+              "highest speed of a chaser, in sides of the world; -1: the profile's value, 0.025")
             .in("1/step")
             .within(kOpen, 0.5));
   }
   static constexpr auto describe_senses() {
     return fields(
-        field("sector_count", &Settings::sector_count, "rays of the field of view, per channel")
+        field("sector_count", &Settings::sector_count,
+              "number of sectors of the field of view, in each of the two channels")
             .within(2, kMostSectors),
         field("runner_vision_range", &Settings::runner_vision_range,
-              "how far centres are seen, in sides of the world; -1: 0.1")
+              "distance up to which runners see centres of agents, in sides of the world; -1: the "
+              "profile's value, 0.1")
             .within(kOpen, 2),
-        field("chaser_vision_range", &Settings::chaser_vision_range, "-1: 0.1, floxs 0.2")
+        field("chaser_vision_range", &Settings::chaser_vision_range,
+              "distance up to which chasers see centres of agents, in sides of the world; -1: the "
+              "profile's value, vogue 0.1, floxs 0.2")
             .within(kOpen, 2),
-        field("runner_view_angle", &Settings::runner_view_angle,
-              "seen to each side of the heading; -1: 0.5, floxs 0.6")
+        field(
+            "runner_view_angle", &Settings::runner_view_angle,
+            "half angle of a runner's field of view; -1: the profile's value, vogue 0.5, floxs 0.6")
             .in("pi rad")
             .within(kOpen, 1),
-        field("chaser_view_angle", &Settings::chaser_view_angle, "-1: 0.5, floxs 0.25")
+        field("chaser_view_angle", &Settings::chaser_view_angle,
+              "half angle of a chaser's field of view; -1: the profile's value, vogue 0.5, floxs "
+              "0.25")
             .in("pi rad")
             .within(kOpen, 1),
         field("agent_radius", &Settings::agent_radius,
-              "of discs that are seen; -1: 0.0025, floxs 0.01")
+              "radius of an agent as others see it, in sides of the world; -1: the profile's "
+              "value, vogue 0.0025, floxs 0.01")
             .within(kOpen, 1),
-        field("empty_value", &Settings::empty_value, "of sectors that show nobody").within(-1, 1));
+        field("empty_value", &Settings::empty_value, "value of a sector in which no agent is seen")
+            .within(-1, 1));
   }
   static constexpr auto describe_rewards() {
     return fields(
         field("touch_distance", &Settings::touch_distance,
-              "of centres, at most; -1: twice agent_radius, floxs 0.02")
+              "distance of centres up to which two agents touch, in sides of the world; -1: the "
+              "profile's value, vogue twice agent_radius, floxs 0.02")
             .within(kOpen, 2),
         field("touch_reward", &Settings::touch_reward,
-              "of a chaser that touches one runner or several")
+              "reward of a chaser that touches at least one runner")
             .within(0, 1e6),
         field("touch_penalty", &Settings::touch_penalty,
-              "of a runner for each chaser that it touches")
+              "penalty of a runner for each chaser that it touches")
             .within(0, 1e6),
         field("company_weight", &Settings::company_weight,
-              "most that a runner gets for the company of runners; -1: 0.01, floxs 0")
+              "highest reward of a runner for the company of other runners; -1: the profile's "
+              "value, vogue 0.01, floxs 0")
             .within(kOpen, 1e6),
-        field("company_range", &Settings::company_range, "-1: runner_vision_range")
+        field("company_range", &Settings::company_range,
+              "distance up to which runners are company, in sides of the world; -1: "
+              "runner_vision_range")
             .within(kOpen, 2),
-        field("company_decay", &Settings::company_decay, "of company within its range")
+        field("company_decay", &Settings::company_decay,
+              "decay of company over company_range: exp(-company_decay * distance / company_range)")
             .within(0, 80),
-        field("reward_scale", &Settings::reward_scale, "all rewards times this").within(0, 1e6));
+        field("reward_scale", &Settings::reward_scale, "factor of all rewards").within(0, 1e6));
   }
   static constexpr auto describe() {
     return std::tuple_cat(describe_movement(), describe_senses(), describe_rewards());
   }
 };
 
-/// What differs between the two.
+/// What differs between chasers and runners.
 struct Kind {
   spatial::Abilities abilities;
   spatial::Sectors sectors;
@@ -130,7 +148,7 @@ struct Kind {
 
 struct Params {
   int32_t chaser_count, agent_count;
-  int32_t direct;  // actions set the speed itself
+  int32_t direct;  // 1: actions set the speed, 0: the acceleration
   Kind chasers, runners;
   float touch_distance, touch_distance_squared;
   float touch_reward, touch_penalty;
@@ -139,7 +157,7 @@ struct Params {
   spatial::Grid grid;
 };
 
-/// Rows of the agents' table: chasers first.
+/// Chasers are the first rows of the agents' table.
 GE_FN bool is_chaser(const Params& p, int agent) {
   return agent < p.chaser_count;
 }
@@ -149,7 +167,7 @@ GE_FN const Kind& kind_of(const Params& p, int agent) {
 
 inline void fill_settings(Settings& s) {
   using spatial::fill;
-  const bool floxs = s.profile == kFloxs;
+  const bool floxs = s.profile == swarm::kFloxs;
   fill(s.runner_count, floxs ? 20 : 1024, "runner_count");
   fill(s.chaser_count, floxs ? 2 : 102, "chaser_count");
   if (s.control == kControlOfProfile) s.control = floxs ? kAcceleration : kSpeed;
@@ -175,7 +193,8 @@ inline void fill_settings(Settings& s) {
                         "chaser_max_speed");
   const int64_t agents = int64_t{s.runner_count} + s.chaser_count;
   if (agents < 1)
-    throw Error(Fault::value, "runner_count and chaser_count are both 0: nobody would act");
+    throw Error(Fault::value,
+                "runner_count and chaser_count are both 0: at least one agent must act");
   if (agents > kMostAgents)
     throw Error(Fault::value, "runner_count + chaser_count = " + std::to_string(agents) +
                                   " is above " + std::to_string(kMostAgents));
