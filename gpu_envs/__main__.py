@@ -52,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m gpu_envs",
         description="RL environments that run thousands of worlds at once in one native simulator.",
     )
-    parser.add_argument("--version", action="store_true", help="print the version and leave")
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("list", help="list all environments", description="List all environments.")
     info = commands.add_parser(
@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     info.add_argument("id", help="such as CartPole-v0")
     build = commands.add_parser(
         "build",
-        help="build modules: of this tree, or of a header of yours",
+        help="build modules: of this tree, or of your own header",
         description="Build native code; `build -h` lists the options.",
         add_help=False,
     )
@@ -77,19 +77,19 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID [options]")
     check = commands.add_parser(
         "check",
-        help="check an environment of yours: bits, saves, bounds, interfaces",
+        help="check your own environment: bits, saves, bounds, interfaces",
         description="Check what every environment promises; `check -h` lists the options.",
         add_help=False,
     )
     check.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID [options]")
     commands.add_parser(
         "doctor",
-        help="say what can be used on this machine, and what to do else",
+        help="list what works on this machine, and how to get the rest",
         description="Look through modules, instruction sets, devices and libraries.",
     )
     store = commands.add_parser(
         "store",
-        help="show or empty what was compiled on this machine",
+        help="show or empty the store of compiled objects",
         description=(
             "Show the folder that keeps compiled objects for all clones and packages, and proofs "
             "of tests that passed. GPU_ENVS_STORE names another folder. Anything in it may be "

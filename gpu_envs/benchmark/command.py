@@ -44,13 +44,18 @@ def parser(program: str) -> flags.Parser:
     add("id", help="environment, such as CartPole or CartPole64-v0")
     add("--full", action="store_true", help="measure everything; minutes")
     add("--quick", action="store_true", help="with --full: small batches, rough figures")
-    add("--bars", action="store_true", help="with --full: judge what its data promises")
-    add("--no-peers", action="store_true", help="with --full: leave programs of others out")
+    add("--bars", action="store_true", help="with --full: judge the promises of its data")
+    add("--no-peers", action="store_true", help="with --full: skip programs of others")
     add("--out", type=Path, metavar="DIR", help="write the results into this folder")
     add("--device", default="auto", help="auto, cpu, cuda or cuda:<n> (default: %(default)s)")
     add("--worlds", type=_counts, metavar="N,N,...", help="numbers of worlds to measure")
     add("--seconds", type=float, help="length of one repeat (default: 0.1; 0.005 with --quick)")
-    add("--repeats", type=int, default=5, help="the median counts (default: %(default)s)")
+    add(
+        "--repeats",
+        type=int,
+        default=5,
+        help="repeats, of which the median counts (default: %(default)s)",
+    )
     add(
         "--set",
         action="append",

@@ -159,7 +159,7 @@ def _content(job: Compile, path: str) -> str | bytes:
     """Return the content of a header, or a hash; of the system's, as long as it seems unchanged."""
     s = os.stat(path)
     if not stat.S_ISREG(s.st_mode):
-        raise OSError(f"{path} is no file")  # reading a pipe would not end
+        raise OSError(f"{path} is not a regular file")  # reading a pipe would not end
     if not _is_system(job, path):
         with open(path, "rb") as file:
             return file.read()

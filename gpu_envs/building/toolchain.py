@@ -244,8 +244,8 @@ def architectures() -> list[str]:
             continue
         if not re.fullmatch(r"[0-9]+[af]?", name):
             raise CannotBuild(
-                f"GPU_ENVS_CUDA_ARCHS: `{name}` is no compute capability (expected e.g. 80;90 or "
-                "release)"
+                f"GPU_ENVS_CUDA_ARCHS: `{name}` is not a compute capability (expected e.g. 80;90 "
+                "or release)"
             )
         front = name  # code such as 90a has a front end of its own
         if name.isdigit():

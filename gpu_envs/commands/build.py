@@ -53,7 +53,7 @@ def _parser() -> flags.Parser:
         "--target",
         action="append",
         choices=TARGETS,
-        help="build for these alone (may be given again)",
+        help="build only for this target (may be repeated)",
     )
     parser.add_argument(
         "--time-limit",
@@ -64,7 +64,7 @@ def _parser() -> flags.Parser:
         f"(default: {outside.SECONDS:.0f})",
     )
     parser.add_argument(
-        "--engine", action="store_true", help="the engine and its bindings alone (in a tree)"
+        "--engine", action="store_true", help="build only the engine and its bindings (in a tree)"
     )
     return parser
 
@@ -280,7 +280,7 @@ def _forget(names: Sequence[str]) -> None:
         is_entry = name.endswith(".json")
         key = Path(name).stem if is_entry else outside.key_of(_real(Path(name)))
         if not outside.forget_key(key):
-            what = "is no entry" if is_entry else "has no module"
+            what = "is not an entry" if is_entry else "has no module"
             raise toolchain.CannotBuild(f"{name} {what} in {places.cache_folder()}")
         print(f"gpu_envs: {name} is forgotten")
 

@@ -255,7 +255,7 @@ def _parser() -> flags.Parser:
     add("id", help="environment, such as MyTask-v0")
     add("--worlds", type=int, default=Case.worlds, metavar="N", help="worlds of a batch")
     add("--steps", type=int, default=Case.steps, metavar="N", help="steps of each check")
-    add("--seed", type=int, default=Case.seed, metavar="N", help="of worlds and actions")
+    add("--seed", type=int, default=Case.seed, metavar="N", help="seed of worlds and actions")
     return parser
 
 

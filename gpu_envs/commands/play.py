@@ -55,26 +55,29 @@ def _parser(described: Sequence[fields.Field]) -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("id", metavar="ID", help="such as CartPole-v0")
-    add("--seed", type=int, default=None, metavar="N", help="of the world and of random opponents")
-    add("--agent", default="0", metavar="K|all", help="whom you play: a number, or all (default 0)")
-    policy_files.add_option(parser, "the others", "--opponent")
+    add("--seed", type=int, default=None, metavar="N", help="seed of world and random opponents")
     add(
-        "--max-episode-steps", type=int, metavar="N", help="when the episode is cut short; 0: never"
+        "--agent",
+        default="0",
+        metavar="K|all",
+        help="agent that you play: a number, or all (default 0)",
     )
+    policy_files.add_option(parser, "the others", "--opponent")
+    add("--max-episode-steps", type=int, metavar="N", help="time limit of the episode; 0: none")
     add(
         "--option",
         action="append",
         default=[],
         dest="reset_options",
         metavar="NAME=VALUE",
-        help="of the reset, such as a level by hand: layout=...; may be given again",
+        help="reset option, such as a level by hand: layout=...; may be repeated",
     )
     add(
         "--pace",
         choices=agent_view.PACES,
         default=None,
-        help="what moves a world that is shown as its agent sees it, on a terminal: its own time "
-        "(the default), or keys, a step for each",
+        help="pace of a world that is drawn as its agent sees it: real time (the default), or "
+        "keys, one step per key",
     )
     flags.add_parameters(parser, described)
     return parser
@@ -157,7 +160,7 @@ class Menu:
             if chosen is None and self._heads is not None:
                 chosen = self._heads.read(typed)
         if chosen is None or chosen not in self.space:
-            raise ValueError(f"{typed.strip()!r} is no action{self._wanted()}")
+            raise ValueError(f"{typed.strip()!r} is not an action{self._wanted()}")
         if mask is not None and not mask[chosen]:
             raise ValueError(f"{self._named(chosen)} is not legal now")
         return chosen

@@ -52,15 +52,21 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
     add("id", metavar="ID", help="such as CartPole-v0")
     add("--out", required=True, type=Path, metavar="FILE", help="an .mp4, .gif or .png")
     policy_files.add_option(parser, "all agents")
-    add("--seed", type=int, default=0, metavar="N", help="of the world and the policy (default 0)")
-    add("--world", type=int, default=0, metavar="N", help="which world of that seed (default 0)")
-    add("--steps", type=int, metavar="N", help="at most so many (default: the whole episode)")
-    add("--step", type=int, default=0, metavar="N", help="which one a .png shows (default 0)")
+    add("--seed", type=int, default=0, metavar="N", help="seed of world and policy (default 0)")
+    add("--world", type=int, default=0, metavar="N", help="number of the world to draw (default 0)")
+    add("--steps", type=int, metavar="N", help="most steps (default: whole episode)")
+    add("--step", type=int, default=0, metavar="N", help="step that a .png shows (default 0)")
     add("--view", metavar="VIEW", help="perspective, top, both or agent:<k>; flat worlds: top")
-    add("--size", type=_size, metavar="WxH", help="of the picture: 1280x720 (default: as it fits)")
-    add("--samples", type=int, default=3, metavar="N", help="per side of a pixel (default 3)")
-    add("--fps", type=float, metavar="N", help="pictures a second (default: as time passes)")
-    add("--max-episode-steps", type=int, metavar="N", help="when it is cut short; 0: never")
+    add("--size", type=_size, metavar="WxH", help="picture size: 1280x720 (default: a fit)")
+    add(
+        "--samples",
+        type=int,
+        default=3,
+        metavar="N",
+        help="samples per side of a pixel (default 3)",
+    )
+    add("--fps", type=float, metavar="N", help="frames a second (default: real time)")
+    add("--max-episode-steps", type=int, metavar="N", help="time limit; 0: none")
     flags.add_parameters(parser, described)
     return parser
 

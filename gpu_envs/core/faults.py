@@ -83,9 +83,9 @@ def _full_table(table: Mapping[str, Any]) -> str:
 def _lost_views(faults: Mapping[str, Any]) -> str:
     count = faults["lost_views"]
     return (
-        f"{'1 picture is' if count == 1 else f'{count} pictures are'} black: where the eye is, or "
-        f"looks, is no number, first of agent {faults['first_lost_agent']} in world "
-        f"{faults['first_lost_world']}"
+        f"{'1 picture is' if count == 1 else f'{count} pictures are'} black: the position or "
+        f"direction of the eye is NaN or infinite, first for agent {faults['first_lost_agent']} "
+        f"in world {faults['first_lost_world']}"
     )
 
 

@@ -163,7 +163,7 @@ class TianshouVectorEnv(BaseVectorEnv):
         if (worlds != worlds[:, :1]).any():
             raise ValueError(
                 f"rows must be whole worlds of {self.env.agents_per_world} agents, got "
-                f"{rows.tolist()}: collect a multiple of so many episodes, and leave ends= at "
+                f"{rows.tolist()}: collect a multiple of that many episodes, and leave ends= at "
                 "'world'"
             )
         return mask

@@ -273,8 +273,8 @@ def _read(path: Path) -> dict[str, bytes]:
     with file:
         start, length = file.read(2), os.fstat(file.fileno()).st_size
         if start != b"PK":
-            state = "is no checkpoint of gpu_envs, or damaged at its beginning"
-            raise _error(path, state if start else "is empty, no checkpoint of gpu_envs")
+            state = "is not a checkpoint of gpu_envs, or is damaged at its beginning"
+            raise _error(path, state if start else "is empty, not a checkpoint of gpu_envs")
         try:
             with zipfile.ZipFile(file) as archive:
                 is_ours = SKELETON in archive.namelist()
@@ -292,14 +292,14 @@ def load(path: Path, device: str | torch.device = "cpu") -> dict[str, Any]:
     except Exception as problem:  # not JSON, or no dict
         raise _damaged(path, problem) from problem
     if kind != FORMAT:
-        raise _error(path, "is no checkpoint of gpu_envs, but an archive of another kind")
+        raise _error(path, "is not a checkpoint of gpu_envs, but an archive of another kind")
     if version != VERSION:
         cause = f"has version {version!r} of the format, saved by gpu_envs {package}; this one"
         raise _error(path, f"{cause} reads version {VERSION}: use the gpu_envs that saved it")
     try:
         tree = _decode(facts["tree"], members)
         if not isinstance(tree, dict):
-            raise ValueError("its tree is no dict")
+            raise ValueError("its tree is not a dict")
     except Exception as problem:  # a skeleton that does not fit its members
         raise _damaged(path, problem) from problem
     return tree if torch.device(device).type == "cpu" else _on(torch.device(device), tree)

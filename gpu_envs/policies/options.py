@@ -61,12 +61,12 @@ class PolicyOptions:
     """The options of the policies of one run."""
 
     env: str
-    seed: int = option(1, "run", "of worlds, weights and samples", low=0, high=2**63 - 1)
+    seed: int = option(1, "run", "seed of worlds, weights and samples", low=0, high=2**63 - 1)
     hold_noise: int = option(
         1,
         "rollout",
-        "steps in a row whose actions are drawn by the same random numbers: what is tried lasts "
-        "longer, and tells more where one step changes little",
+        "steps in a row whose actions use the same random numbers: exploration lasts "
+        "longer, which helps where one step changes little",
         low=1,
     )
     encoder: str = option(
@@ -78,31 +78,34 @@ class PolicyOptions:
         by_role=True,
     )
     blind: bool = option(
-        False, "network", "show nothing: what can be learned without any observation", by_role=True
+        False,
+        "network",
+        "hide all observations, to measure what is learned without them",
+        by_role=True,
     )
     hidden: str = option("64,64", "network", "widths of the hidden layers", by_role=True)
     activation: str = option(
-        "tanh", "network", "of the hidden layers", choices=("tanh", "relu"), by_role=True
+        "tanh", "network", "activation of the hidden layers", choices=("tanh", "relu"), by_role=True
     )
     memory: int = option(
-        0, "network", "numbers in a recurrent memory (GRU); 0: none", low=0, by_role=True
+        0, "network", "size of a recurrent memory (GRU); 0: no memory", low=0, by_role=True
     )
     memory_norm: bool = option(
         False,
         "network",
-        "layer normalisation of what the memory takes in and of what is read from it, which keeps "
-        "its gates from sticking",
+        "layer normalisation of the memory's input and output, which keeps its gates "
+        "from saturating",
         by_role=True,
     )
     share: bool = option(False, "network", "actor and critic share the encoder", by_role=True)
     critic_state: bool = option(
-        False, "network", "the critic also sees the state of the world, of which nothing is hidden"
+        False, "network", "the critic also sees the full state of the world"
     )
     normalize_observations: bool = option(
         False,
         "network",
-        "to the running mean 0 and deviation 1, at most 10 away; with --encoder attention the "
-        "numbers of entities to a root mean square of 1",
+        "normalise observations to running mean 0 and deviation 1, clipped at 10; with "
+        "--encoder attention those of entities to a root mean square of 1",
         by_role=True,
     )
     policies: str = option(
@@ -126,7 +129,7 @@ class PolicyOptions:
         high=1,
     )
     sampled_evaluation: bool = option(
-        False, "evaluation", "draw actions instead of taking the likeliest"
+        False, "evaluation", "sample actions instead of taking the likeliest"
     )
     # Values of single roles: by role, then by option.
     roles: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)

@@ -81,7 +81,7 @@ def parser_for(env: str | None, *, is_help: bool = False, program: str = PROGRAM
             "--evaluate-with",
             metavar="NAME=VALUE",
             action="append",
-            help="a parameter that the worlds of evaluations have instead; may be given again",
+            help="a parameter of the evaluation worlds that differs; may be repeated",
         )
         flags.add_parameters(parser, _as_trained(entry["id"], training.get("parameters", {})))
     return parser

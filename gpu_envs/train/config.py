@@ -35,32 +35,32 @@ class Config(PolicyOptions):
     total_steps: int = option(
         10_000_000,
         "run",
-        "at most so many, an agent's step counting as one",
+        "stop after this number of agent steps",
         low=1,
         also=("--total-timesteps",),
     )
     time_limit: float = option(
         0.0,
         "run",
-        "in seconds of the whole run, what came before --resume included; what the last update and "
-        "an evaluation take is kept back for the last ones; 0 for none",
+        "seconds of the whole run, including the time before --resume and the last update and "
+        "evaluation; 0: no limit",
         low=0,
     )
     goal: float = option(
         float("nan"),
         "run",
-        "stop when the evaluation reaches it; nan: the environment's threshold, inf: never, as "
-        "where several roles learn",
+        "stop when the mean return of an evaluation reaches it; nan: the environment's threshold; "
+        "inf: never, as where several roles learn",
     )
 
-    device: str = option("auto", "machine", "auto (a GPU where there is one), cpu, cuda, cuda:<n>")
+    device: str = option("auto", "machine", "auto (a GPU if there is one), cpu, cuda, cuda:<n>")
     threads: int = option(
-        1, "machine", "of the learner on the CPU, shared among ranks; 0: all", low=0
+        1, "machine", "threads of the learner on the CPU, shared among ranks; 0: all", low=0
     )
     precision: str = option(
         "float32",
         "machine",
-        "of the networks' products; less than float32 is for GPUs",
+        "precision of matrix products; less than float32 is for GPUs",
         choices=("float32", "tf32", "bf16"),
     )
     graphs: bool = option(True, "machine", "capture rollouts and updates as CUDA graphs on a GPU")
@@ -79,23 +79,22 @@ class Config(PolicyOptions):
     stagger: bool = option(
         False,
         "rollout",
-        "let parts of the worlds begin their first episodes anew, one after the other, so that an "
-        "update knows all parts of episodes that are equally long",
+        "restart the first episodes of parts of the worlds, one part per rollout, so that an "
+        "update sees all parts of episodes that are equally long",
     )
 
     decisions: str = option(
         "all",
         "rollout",
-        "choice: where an action mask leaves one thing to do nobody is asked and nothing learned; "
-        "what happens until the next choice is its reward, discounted step by step, and --rollout "
-        "should be long beside that",
+        "choice: skip rows whose action mask leaves one action; their rewards, discounted step by "
+        "step, belong to the choice before, so --rollout should be much longer than such waits",
         choices=("all", "choice"),
     )
     finite: bool = option(
         False,
         "rollout",
-        "an episode is worth what it pays until its time limit; else what would follow counts too, "
-        "as the critic sees it",
+        "the value of an episode ends at its time limit; else the critic's estimate of what would "
+        "follow is added",
     )
 
     algorithm: str = option(
@@ -121,17 +120,21 @@ class Config(PolicyOptions):
         by_role=True,
     )
     learning_rate: float = option(
-        1e-3, "update", "at the start", low=0, high=1000, also=("--lr",), by_role=True
+        1e-3, "update", "learning rate at the start", low=0, high=1000, also=("--lr",), by_role=True
     )
     schedule: str = option(
         "linear",
         "update",
-        "of the learning rate over --total-steps",
+        "course of the learning rate over --total-steps",
         choices=("constant", "linear", "cosine"),
         by_role=True,
     )
     optimizer: str = option(
-        "adam", "update", "lamb is for large batches", choices=("adam", "lamb"), by_role=True
+        "adam",
+        "update",
+        "optimiser; lamb is for large batches",
+        choices=("adam", "lamb"),
+        by_role=True,
     )
     scale_by_batch: bool = option(
         False,
@@ -139,13 +142,19 @@ class Config(PolicyOptions):
         "multiply the learning rate by sqrt(minibatch / 256), at least 1",
         by_role=True,
     )
-    weight_decay: float = option(0.0, "update", "of the optimiser", low=0, high=1000, by_role=True)
-    gamma: float = option(0.99, "update", "discount", low=0, high=1, by_role=True)
-    gae_lambda: float = option(0.95, "update", "trace of advantages", low=0, high=1, by_role=True)
+    weight_decay: float = option(
+        0.0, "update", "weight decay of the optimiser", low=0, high=1000, by_role=True
+    )
+    gamma: float = option(
+        0.99, "update", "discount of rewards per step", low=0, high=1, by_role=True
+    )
+    gae_lambda: float = option(
+        0.95, "update", "lambda of generalised advantages", low=0, high=1, by_role=True
+    )
     clip: float = option(
         0.2,
         "update",
-        "bound of probability ratios",
+        "clip range of probability ratios",
         low=0,
         also=("--clip-range", "--clip-coef"),
         by_role=True,
@@ -162,7 +171,7 @@ class Config(PolicyOptions):
     entropy_end: float = option(
         float("nan"),
         "update",
-        "weight of the entropy at the end; nan: as at the start",
+        "weight of the entropy at the end; nan: that at the start",
         low=0,
         high=1000,
         by_role=True,
@@ -176,11 +185,12 @@ class Config(PolicyOptions):
         also=("--vf-coef",),
         by_role=True,
     )
-    max_grad_norm: float = option(
-        0.5, "update", "limit of a gradient's length", low=0, by_role=True
-    )
+    max_grad_norm: float = option(0.5, "update", "clip gradients at this norm", low=0, by_role=True)
     normalize_advantages: bool = option(
-        True, "update", "to mean 0 and deviation 1, for each policy over all ranks", by_role=True
+        True,
+        "update",
+        "normalise advantages to mean 0 and deviation 1, per policy over all ranks",
+        by_role=True,
     )
     normalize_values: bool = option(
         True, "update", "the critic learns in units of the running mean and deviation", by_role=True
@@ -188,8 +198,8 @@ class Config(PolicyOptions):
     reward_weights: str = option(
         "",
         "update",
-        "of reward parts: 'shaped=1..0@0.5' falls from 1 to 0 in half of --total-steps; "
-        "parts that are not named keep 1; empty: the environment's own sum",
+        "weights of reward parts: 'shaped=1..0@0.5' falls from 1 to 0 in half of --total-steps; "
+        "other parts keep 1; empty: the environment's own sum",
     )
 
     past_every: int = option(20, "self-play", "updates between two policies that are kept", low=1)
@@ -207,17 +217,17 @@ class Config(PolicyOptions):
     evaluation_share: float = option(
         0.1,
         "evaluation",
-        "of the time that evaluations may take; the one before the first update plays fewer "
-        "episodes where all would take too long, the one at the end comes on top",
+        "share of the time that evaluations may take; the first one plays fewer episodes where all "
+        "would take too long, and the last one is not counted",
         low=0,
         high=1,
     )
     evaluation_every: int = option(
-        0, "evaluation", "updates between two evaluations; 0: by their share", low=0
+        0, "evaluation", "updates between two evaluations; 0: by their share of time", low=0
     )
     evaluation_episodes: int = option(100, "evaluation", "episodes of an evaluation", low=1)
     checkpoint_seconds: float = option(
-        30.0, "evaluation", "between checkpoints of the run, beside those that are the best", low=0
+        30.0, "evaluation", "seconds between checkpoints of the run, beside the best ones", low=0
     )
     tensorboard: bool = option(True, "evaluation", "write TensorBoard's event files")
     wandb: str = option("", "evaluation", "project of Weights & Biases to log to")

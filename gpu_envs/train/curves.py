@@ -119,7 +119,7 @@ def read(path: Path) -> list[Row]:
         ]
         return [row | {"steps": int(row["steps"]), "seconds": row["seconds"]} for row in rows]
     except (ValueError, TypeError, KeyError, AttributeError, csv.Error) as problem:
-        raise ValueError(f"{path} is no learning curve of gpu_envs ({problem!r})") from problem
+        raise ValueError(f"{path} is not a learning curve of gpu_envs ({problem!r})") from problem
 
 
 def apart(rows: Sequence[Row], one: str, other: str) -> tuple[float, float] | None:

@@ -47,16 +47,16 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
     add(
         "--against",
         metavar=policy_files.FORM,
-        help="who plays the others, as for --policy; seats are changed",
+        help="policy of the other agents, as for --policy; both sides swap seats",
     )
-    add("--episodes", type=int, default=1000, metavar="N", help="of each line (default 1000)")
-    add("--seed", type=int, default=1, metavar="N", help="of the worlds (default 1)")
-    add("--sampled", action="store_true", help="draw actions instead of taking the likeliest")
+    add("--episodes", type=int, default=1000, metavar="N", help="episodes per line (default 1000)")
+    add("--seed", type=int, default=1, metavar="N", help="seed of the worlds (default 1)")
+    add("--sampled", action="store_true", help="sample actions instead of taking the likeliest")
     add("--device", default="auto", help="auto, cpu, cuda, cuda:<n> (default auto)")
     add(
         "--task",
         metavar="NAME",
-        help="measure what this task of docs/learning.md does, such as tag of TagContinuous-v0",
+        help="use the measure of this task of docs/learning.md, such as tag of TagContinuous-v0",
     )
     flags.add_parameters(parser, described)
     return parser

@@ -259,7 +259,7 @@ def _steps_of(text: str) -> list[str]:
     names = text.split(",")
     unknown = [name for name in names if name not in STEPS]
     if unknown:
-        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is no step: {', '.join(STEPS)}")
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not a step: {', '.join(STEPS)}")
     return names
 
 

@@ -346,7 +346,7 @@ def main() -> int:
     parser.add_argument("--gpu", choices=GPUS, default="H200")
     parser.add_argument("--all", action="store_true", help="kernels of other shapes and executors")
     parser.add_argument("--bars", action="store_true", help="what the promises would reach")
-    parser.add_argument("--count", action="store_true", help="count instructions anew: minutes")
+    parser.add_argument("--count", action="store_true", help="count instructions again: minutes")
     parser.add_argument("--json", type=Path, help="file for the table")
     parser.add_argument("--against", type=Path, help="such a file, of before")
     options = parser.parse_args()

@@ -179,11 +179,13 @@ def main() -> None:
     """Compare the two builds case by case."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("before", help="folder with a built package gpu_envs")
-    parser.add_argument("after", help="the same of the build that is judged")
+    parser.add_argument("after", help="folder with the build to judge")
     parser.add_argument("cases", nargs="*", metavar="CASE", help="ID:WORLDS")
-    parser.add_argument("--slices", type=int, default=40, help="of each build (default 40)")
-    parser.add_argument("--seconds", type=float, default=0.1, help="of a slice (default 0.1)")
-    parser.add_argument("--threads", type=int, default=1, help="of each build (default 1)")
+    parser.add_argument("--slices", type=int, default=40, help="slices of each build (default 40)")
+    parser.add_argument(
+        "--seconds", type=float, default=0.1, help="seconds of a slice (default 0.1)"
+    )
+    parser.add_argument("--threads", type=int, default=1, help="threads of each build (default 1)")
     parser.add_argument("--dtype", help="of the actions (default int64 or float32)")
     given = parser.parse_args()
     before, after = Worker(given.before), Worker(given.after)

@@ -110,7 +110,7 @@ class Scripted:
         file, _, name = where.partition(":")
         spec = importlib.util.spec_from_file_location("scripted", ROOT / file)
         if spec is None or spec.loader is None:
-            raise ValueError(f"{file} is no Python file")
+            raise ValueError(f"{file} is not a Python file")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         self.choose: Callable[[Any], Any] = functools.partial(getattr(module, name), **how)

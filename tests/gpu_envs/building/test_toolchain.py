@@ -92,5 +92,5 @@ def test_the_users_flags_come_last_so_their_effort_counts(monkeypatch: pytest.Mo
 @pytest.mark.parametrize("value", ["90;banana", "sm_90"])
 def test_what_is_no_architecture_is_named(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("GPU_ENVS_CUDA_ARCHS", value)
-    with pytest.raises(toolchain.CannotBuild, match="is no compute capability"):
+    with pytest.raises(toolchain.CannotBuild, match="is not a compute capability"):
         toolchain.architectures()

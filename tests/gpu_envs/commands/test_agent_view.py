@@ -420,7 +420,7 @@ def test_lines_are_typed_where_stdin_is_no_terminal(monkeypatch, capsys) -> None
     assert "move: 0 stay, 1 forward (w), 2 backward (s)" in shown
     assert "jump: 0 no jump, 1 jump (space)" in shown
     assert "agent 0 (you) in cell" in shown
-    assert "move is chosen twice" in shown and "'fly' is no action" in shown
+    assert "move is chosen twice" in shown and "'fly' is not an action" in shown
     assert "quit after 3 steps" in shown
 
 

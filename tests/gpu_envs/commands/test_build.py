@@ -419,7 +419,7 @@ def test_every_command_goes_on_where_entries_are_bad(tmp_path) -> None:
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
     assert done.stderr.count(f"gpu_envs leaves out {headers / 'not.json'}: ") == 1
     done = command("build", "--forget", "not.json")
-    assert (done.returncode, done.stderr) == (1, f"error: not.json is no entry in {tmp_path}\n")
+    assert (done.returncode, done.stderr) == (1, f"error: not.json is not an entry in {tmp_path}\n")
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def test_interrupt_quits_with_the_score(monkeypatch, capsys) -> None:
 @pytest.mark.parametrize("typed", ["2", "-1", "x", "1 1", "0.5"])
 def test_what_is_no_action_is_asked_again(played, typed) -> None:
     shown = played(f"{typed}\n\n1\n", "CartPole-v0", "--seed", "1")
-    assert f"'{typed}' is no action" in shown
+    assert f"'{typed}' is not an action" in shown
     assert "quit after 1 steps" in shown
 
 
@@ -176,7 +176,7 @@ def test_keys_are_typed_as_lines_where_stdin_is_no_terminal(played) -> None:
 @pytest.mark.parametrize("typed", ["space", " space ", " ", " w ", "w"])
 def test_keys_are_typed_by_name_and_with_blanks(played, typed) -> None:
     shown = played(f"{typed}\n", "Overcooked-v0")
-    assert "is no action" not in shown
+    assert "is not an action" not in shown
     assert "quit after 1 steps" in shown
 
 
@@ -187,7 +187,7 @@ def test_keys_alone_do_on_a_terminal(monkeypatch, capsys) -> None:
     assert main(["play", "Overcooked-v0", "--agent", "0"]) == 0
     shown = capsys.readouterr().out
     assert "Press the key or the digit" in shown
-    assert "'x' is no action" in shown
+    assert "'x' is not an action" in shown
     assert "quit after 3 steps" in shown
 
 
@@ -249,7 +249,7 @@ def test_files_that_are_no_policies_are_refused(tmp_path, capsys) -> None:
     path.write_text("not a policy")
     assert main(["play", "CartPole-v0", "--policy", str(path)]) == 2
     message = capsys.readouterr().err
-    assert "is no checkpoint of gpu_envs" in message
+    assert "is not a checkpoint of gpu_envs" in message
     assert message.count("\n") == 1
 
 
@@ -352,18 +352,18 @@ def test_several_numbers_make_an_action() -> None:
     assert menu.action("2 3", None).tolist() == [2, 3]
     assert menu.action("0, 1", None).tolist() == [0, 1]
     for wrong in ("2 4", "1", "1 x", "", "0.5 1"):
-        with pytest.raises(ValueError, match="is no action"):
+        with pytest.raises(ValueError, match="is not an action"):
             menu.action(wrong, None)
     menu = _menu(spaces.Box(-1, 1, (2,), np.float32))
     assert menu.action("-0.5 1", None).tolist() == [-0.5, 1]
-    with pytest.raises(ValueError, match="is no action"):
+    with pytest.raises(ValueError, match="is not an action"):
         menu.action("2 0", None)
 
 
 def test_a_number_makes_an_action(played) -> None:
     shown = played("?\n0.5\n-2\nnan\n-1\n", "CartPoleContinuous-v0", "--seed", "1")
     assert "Type a number and Enter" in shown and "force: " in shown
-    assert shown.count("is no action") == 2
+    assert shown.count("is not an action") == 2
     assert "player_0: [0.5], reward +1" in shown and "quit after 2 steps" in shown
 
 
@@ -375,7 +375,7 @@ def test_a_crowd_ends_with_the_score_of_people_and_a_mean(played) -> None:
 
 def test_how_many_numbers_an_action_has_is_said(played) -> None:
     shown = played("0\n", "Flocking-v0", "--agent-count", "4")
-    assert "'0' is no action: 2 numbers are wanted" in shown
+    assert "'0' is not an action: 2 numbers are wanted" in shown
 
 
 # Agents of different kinds
@@ -399,6 +399,6 @@ def test_numbers_and_categories_are_typed_by_role(troupe, played) -> None:
     shown = played("0.5 -1\n", "Band-v0", "--agent", "4", *options)
     assert "left: 0 to 1  of the left hand" in shown
     assert "drummer_1: [ 0.5 -1. ]" in shown and "cut short after 1 steps" in shown
-    assert "'0' is no action: 2 numbers are wanted" in played(
+    assert "'0' is not an action: 2 numbers are wanted" in played(
         "0\n", "Band-v0", "--agent", "0", *options
     )

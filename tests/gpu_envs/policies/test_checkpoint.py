@@ -261,7 +261,7 @@ def test_files_of_other_kinds_are_refused(path: Path, tmp_path: Path) -> None:
     path.write_bytes(b"")
     assert "is empty" in refusal(path)
     path.write_text("steps,seconds\n")
-    assert "is no checkpoint of gpu_envs" in refusal(path)
+    assert "is not a checkpoint of gpu_envs" in refusal(path)
     torch.save({"a": 1}, path)
     assert "archive of another kind" in refusal(path)
     np.savez(path.with_suffix(".npz"), a=np.ones(2))
@@ -303,7 +303,7 @@ def _pickled(_: Any, members: dict[str, bytes]) -> None:
     [
         (_skeleton(format="other"), "archive of another kind"),
         (_skeleton(version=2, package="9.9"), "version 2 of the format, saved by gpu_envs 9.9"),
-        (_skeleton(tree=[1]), "its tree is no dict"),
+        (_skeleton(tree=[1]), "its tree is not a dict"),
         (_skeleton(tree={"dict": [["a", {"tensor": "7.npy", "dtype": "int8"}]]}), "7.npy"),
         (_skeleton(tree={"dict": [["a", {"tensor": "0.npy", "dtype": "load"}]]}), "'load'"),
         (_skeleton(tree={"dict": [["a", {"unknown": 1}]]}), "damaged"),

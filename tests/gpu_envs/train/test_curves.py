@@ -29,7 +29,7 @@ def size_of(picture: Path) -> tuple[int, int]:
 def test_a_table_of_another_kind_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "curve.csv"
     path.write_bytes(text.encode("latin1"))
-    with pytest.raises(ValueError, match=r"curve.csv is no learning curve of gpu_envs"):
+    with pytest.raises(ValueError, match=r"curve.csv is not a learning curve of gpu_envs"):
         curves.read(path)
 
 

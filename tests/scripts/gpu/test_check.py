@@ -179,7 +179,7 @@ def test_shares_fill_the_budget_and_building_has_more_where_nothing_is_brought()
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(["--only", "golden,nonsense"], "'nonsense' is no step"), ([], "--out: name a folder")],
+    [(["--only", "golden,nonsense"], "'nonsense' is not a step"), ([], "--out: name a folder")],
 )
 def test_wrong_usage_is_status_2_and_says_why(words, said):
     done = run(SCRIPTS / "check.sh", "--dry-run", *words, OUT="")
