@@ -15,7 +15,7 @@ namespace gpu_envs::envs::hail {
 using namespace ge;
 
 inline constexpr int kWide = 8, kHigh = 12, kGround = kHigh - 1;
-inline constexpr int kFall = 4;  // every so many steps stones fall a cell; in others shots rise one
+inline constexpr int kFall = 4;  // steps between two falls of the stones; shots rise in the others
 inline constexpr float kHail = 0.08f;  // probability of a new stone in a step
 inline constexpr int kSmall = 0, kLarge = 1, kShot = 2, kGunner = 3;
 

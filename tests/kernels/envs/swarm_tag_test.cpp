@@ -102,7 +102,8 @@ GE_TEST(company_of_runners_pays_up_to_its_weight) {
 GE_TEST(one_kind_alone_plays_and_nobody_is_refused) {
   CHECK(is_near(standing(players("vogue", 2, 0), {{.5f, .501f}, {.5f, .5f}, {0, 0}, {}})->reward(),
                 {0, 0}, 0));
-  CHECK_THROWS(make_swarm("SwarmTag-v0", players("vogue", 0, 0)), Error, "at least one agent must act");
+  CHECK_THROWS(make_swarm("SwarmTag-v0", players("vogue", 0, 0)), Error,
+               "at least one agent must act");
 }
 
 }  // namespace
