@@ -1,5 +1,5 @@
-// Shuffled: stages that meet the caller's arrays. Actions are tasks; what goes out is only read,
-// made of every image and written once all agree.
+// Shuffled: stages that write into the caller's arrays. What goes out is only read, made of every
+// image and written once all agree.
 #pragma once
 
 #include "engine/checking/shuffled_tasks.hpp"
@@ -7,19 +7,6 @@
 
 namespace ge {
 
-template <class E, class R>
-void stage(Trial<E>& trial, TakeActions<R>) {
-  using A = typename R::Action;
-  using Agent = typename R::Agent;
-  TaskList<E> tasks;
-  for (int row = 0; row < agents_in<R>(trial.shared.params); ++row)
-    tasks.push_back({[row](const CellsOf<E>& cells) {
-                       take_action<R, typename ActionShape<A>::Element, false>(cells, row);
-                     },
-                     row_name<Agent>(row),
-                     {cell_bytes<Agent, A>(trial, row)}});
-  trial.rows(tasks);
-}
 template <class E, Output O, auto F, class R>
 void stage(Trial<E>& trial, Write<O, F, R>) {
   using V = typename Signature<decltype(F)>::Result;

@@ -1,36 +1,26 @@
-// Shuffled: stages over the rows of tables. A row is a task; of Coloured, colour by colour.
+// Shuffled: stages over the rows of tables. A row is a task; of Coloured, colour by colour. What a
+// squad's lanes do to one another is for the emulated lanes.
 #pragma once
 
 #include "engine/checking/shuffled_tasks.hpp"
 #include "engine/graph/coloured.hpp"
+#include "engine/graph/row_jobs.hpp"
 #include "engine/graph/sorting.hpp"
 
 namespace ge {
 
-template <class E, auto F>
-void stage(Trial<E>& trial, Each<F>) {
-  using Tables = typename Trial<E>::Tables;
-  if constexpr (Served<F, Tables>::value) {
-    TaskList<E> tasks;
-    for_each_type(matching<Components<F>, Tables>{}, [&](auto t) {
-      using T = typename decltype(t)::type;
-      for (const int row : live_rows<T>(trial))
-        tasks.push_back({[row](const CellsOf<E>& cells) { call_row<F, T>(cells, row); },
-                         row_name<T>(row), written<T>(trial, row, Arguments<F>{})});
-    });
-    trial.rows(tasks);
-  }
-}
-/// What a squad's lanes do to one another is for the emulated lanes.
-template <class E, auto F>
-void stage(Trial<E>& trial, EachTogether<F>) {
-  stage(trial, Each<F>{});
-}
-/// One task: there is nothing to shuffle, but what it reads and writes is held against its grant.
-template <class E, auto F>
-void stage(Trial<E>& trial, EachWorld<F>) {
-  trial.rows({{[](const CellsOf<E>& cells) { call_world<F>(cells); }, "the world",
-               written_singles(trial, Arguments<F>{})}});
+template <class E, class X>
+  requires is_row_stage<X>
+void stage(Trial<E>& trial, X x) {
+  TaskList<E> tasks;
+  for_each_job<E>(x, trial.shared, [&](auto job) {
+    using T = typename decltype(job)::Table;
+    for (const int row : live_rows<T>(trial))
+      tasks.push_back({[job, row](const CellsOf<E>& cells) { job(cells, row); },
+                       std::is_same_v<T, EpisodeTable> ? "the world" : row_name<T>(row),
+                       granted(trial, job, row)});
+  });
+  if (!tasks.empty()) trial.rows(tasks);
 }
 
 // ---- lists of a length that is known before

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/checking/shuffled_trial.hpp"
+#include "engine/graph/row_jobs.hpp"
 
 namespace ge {
 
@@ -84,6 +85,20 @@ std::vector<ByteRange> written_singles(const Trial<E>& trial, Types<Args...>) {
   };
   (add(Type_<Args>{}), ...);
   return ranges;
+}
+
+/// The bytes that a row job may write.
+template <class E, auto F, class T>
+std::vector<ByteRange> granted(const Trial<E>& trial, SystemJob<F, T>, int row) {
+  return written<T>(trial, row, Arguments<F>{});
+}
+template <class E, auto F>
+std::vector<ByteRange> granted(const Trial<E>& trial, WorldSystemJob<F>, int) {
+  return written_singles(trial, Arguments<F>{});
+}
+template <class E, class R, class From>
+std::vector<ByteRange> granted(const Trial<E>& trial, ActionJob<R, From>, int row) {
+  return {cell_bytes<typename R::Agent, typename R::Action>(trial, row)};
 }
 
 // ---- tasks

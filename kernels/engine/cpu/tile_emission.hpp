@@ -87,9 +87,5 @@ inline void stage(Tile<E>& tile, Emit<Count, Test, Make, T>, const Set& set) {
     });
   }
 }
-template <class E>
-inline void stage(Tile<E>& tile, ClearTables, const Set& set) {
-  tile.each_world(set, [](const CellsOf<E>& cells) GE_LAMBDA { clear_tables<false>(cells); });
-}
 
 }  // namespace ge

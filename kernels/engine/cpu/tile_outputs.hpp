@@ -1,6 +1,6 @@
-// Stages of the tile that meet the caller's arrays: actions come in, numbers and rows go out. The
-// forms of both are graph/channels.hpp's and host_rows.hpp's. An array that the caller does not
-// want is null, and its stage does nothing.
+// Stages of the tile that write rows into the caller's arrays, and clear them. The forms of rows
+// are graph/role_rows.hpp's and host_rows.hpp's. An array that the caller does not want is null,
+// and its stage does nothing.
 #pragma once
 
 #include <cstring>
@@ -10,25 +10,6 @@
 
 namespace ge {
 
-/// Values were checked, and converted to the rules' own type, before any world moved
-/// (simulator/host.hpp).
-template <class E, class R>
-inline void stage(Tile<E>& tile, TakeActions<R>, const Set& set) {
-  using From = typename ActionShape<typename R::Action>::Element;
-  tile.each_cell(set, agents_in<R>(tile.shared.params),
-                 [](const CellsOf<E>& cells, int row)
-                     GE_LAMBDA { take_action<R, From, false>(cells, row); });
-}
-template <class E, Output O, auto F, class R>
-inline void stage(Tile<E>& tile, Write<O, F, R>, const Set& set) {
-  void* const to = tile.shared.bound.at[O];
-  if (to == nullptr) return;
-  tile.each_cell(set, agents_in<R>(tile.shared.params),
-                 [to](const CellsOf<E>& cells, int row) GE_LAMBDA {
-                   put_value<E, R, O>(*cells.shared, to, cells.world, row,
-                                      value_of_row<F, typename R::Agent>(cells, row));
-                 });
-}
 template <class E>
 inline void stage(Tile<E>& tile, ClearFinal, const Set& set) {
   constexpr int B = Tile<E>::B;

@@ -1,44 +1,35 @@
-// Stages of the tile over the rows of tables: systems on each row or once per world, lists of a
-// known length, packs, rows in turns by colour, sorting. Calls are graph/call.hpp's.
+// Stages of the tile over the rows of tables: row jobs, lists of a known length, packs, rows in
+// turns by colour, sorting. What happens to a row is graph/row_jobs.hpp's and call.hpp's.
 #pragma once
 
 #include "engine/cpu/tile_worlds.hpp"
 #include "engine/graph/coloured.hpp"
+#include "engine/graph/row_jobs.hpp"
 #include "engine/graph/sorting.hpp"
 
 namespace ge {
 
 /// Rows of one stage are independent by contract, so neither their order nor the thread shows.
-template <auto F, class T, class E>
-inline void run_rows(Tile<E>& tile, const Set& set) {
+template <class Job, class E>
+inline void run_rows(Tile<E>& tile, const Job& job, const Set& set) {
+  using T = typename Job::Table;
   if constexpr (T::kind == Kind::fixed) {
     // As many rows in every world, all of them alive: nothing between the call and the vectors.
     tile.each_cell(set, uniform_rows<T>(tile),
-                   [](const CellsOf<E>& cells, int row) GE_LAMBDA { call_row<F, T>(cells, row); });
+                   [job](const CellsOf<E>& cells, int row) GE_LAMBDA { job(cells, row); });
   } else {
     // Every world has a length of its own.
-    tile.share_world(set, [&tile](const CellsOf<E>& cells) GE_LAMBDA {
+    tile.share_world(set, [&tile, job](const CellsOf<E>& cells) GE_LAMBDA {
       const Crew::Range mine = tile.crew.share(cells.template rows<T>());
       for (int row = mine.begin; row < mine.end; ++row)
-        if (cells.template alive<T>(row)) call_row<F, T>(cells, row);
+        if (cells.template alive<T>(row)) job(cells, row);
     });
   }
 }
-template <class E, auto F>
-inline void stage(Tile<E>& tile, Each<F>, const Set& set) {
-  using Tables = typename Tile<E>::Tables;
-  if constexpr (Served<F, Tables>::value)
-    for_each_type(matching<Components<F>, Tables>{},
-                  [&](auto t) { run_rows<F, typename decltype(t)::type>(tile, set); });
-}
-/// A squad is one lane here.
-template <class E, auto F>
-inline void stage(Tile<E>& tile, EachTogether<F>, const Set& set) {
-  stage(tile, Each<F>{}, set);
-}
-template <class E, auto F>
-inline void stage(Tile<E>& tile, EachWorld<F>, const Set& set) {
-  tile.each_cell(set, 1, [](const CellsOf<E>& cells, int) GE_LAMBDA { call_world<F>(cells); });
+template <class E, class X>
+  requires is_row_stage<X>
+inline void stage(Tile<E>& tile, X x, const Set& set) {
+  for_each_job<E>(x, tile.shared, [&](const auto& job) { run_rows(tile, job, set); });
 }
 
 // ---- lists of a length that is known before

@@ -58,7 +58,7 @@ void run_writes(FlatWalk<E, M>& walk, Types<W...>, Types<Rest...> rest) {
 template <class E, class M, Name kName, class L, class... X>
 void run_phase(FlatWalk<E, M>& walk, Phase<kName, L, X...>) {
   if constexpr (has_dynamic<true>(typename FlatWalk<E, M>::Tables{}))
-    enqueue_worlds<flat::ClearJob<E, true>>(walk);
+    enqueue_worlds<flat::ClearScratchJob<E>>(walk);
   run_stages(walk, Types<X...>{});
 }
 template <class E, class M, auto P, class... Inner>

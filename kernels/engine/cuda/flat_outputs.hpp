@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/cuda/flat_teams.hpp"
-#include "engine/graph/role_rows.hpp"
+#include "engine/graph/row_jobs.hpp"
 
 namespace ge {
 
@@ -16,13 +16,6 @@ GE_FN FlatPlace place_of(const W& work, int64_t i) {
   return flat_place(i, agents_in<R>(work.shared.params));
 }
 
-template <class E, class R, class From>
-struct ActionJob {
-  static GE_FN void run(const Work<E>& work, int64_t i) {
-    const FlatPlace at = place_of<R>(work, i);
-    if (work.on(at.world)) take_action<R, From, true>(work.cells(at.world), at.row);
-  }
-};
 /// Outputs of one number per agent, those that follow one another in one go: a launch takes longer
 /// than the numbers.
 template <class E, class... W>
@@ -41,10 +34,8 @@ struct WriteJob {
     const auto& params = cells.shared->params;
     const int row = agent - first_agent<S, R>(params);
     if (!has_one_role<S> && (row < 0 || row >= agents_in<R>(params))) return;
-    void* const to = cells.shared->bound.at[O];
-    if (to != nullptr)
-      put_value<E, R, O>(*cells.shared, to, cells.world, row,
-                         value_of_row<F, typename R::Agent>(cells, row));
+    for_each_job<E>(Write<O, F, R>{}, *cells.shared,
+                    [&](const auto& job) GE_LAMBDA { job(cells, row); });
   }
 };
 
@@ -143,13 +134,6 @@ consteval RowMaker maker_of() {
 
 }  // namespace flat
 
-template <class E, class M, class R>
-void stage(FlatWalk<E, M>& walk, TakeActions<R>) {
-  with_action_type<typename E::Schema, R>(walk.work.shared.action_type, [&](auto type) {
-    enqueue_rows<flat::ActionJob<E, R, typename decltype(type)::type>>(walk,
-                                                                       walk.template agents<R>());
-  });
-}
 template <class E, class M>
 void stage(FlatWalk<E, M>& walk, ClearFinal) {
   const auto& shared = walk.work.shared;

@@ -4,26 +4,37 @@
 #pragma once
 
 #include "engine/cuda/flat_walk.hpp"
+#include "engine/graph/row_jobs.hpp"
 
 namespace ge {
 
 namespace flat {
 
-/// Whether a row is there is asked on the device, for the host does not know how long a list is.
-template <class E, auto F, class T>
+/// Rows of T that threads are enqueued for in each world: all that live of a Fixed table, room for
+/// the longest of others. Whether a row is there is asked on the device, for the host does not know
+/// how long a list is.
+template <class T, class Params>
+GE_FN int64_t rows_enqueued(const Params& params) {
+  if constexpr (T::kind == Kind::fixed)
+    return rows_of<T>(params);
+  else
+    return room_of<T>(params);
+}
+/// A row job without addresses, on every row of every world.
+template <class E, class Job>
 struct RowJob {
+  using T = typename Job::Table;
   static GE_FN void run(const Work<E>& work, int64_t i) {
-    const FlatPlace at = flat_place(i, int(room_of<T>(work.shared.params)));
+    const FlatPlace at = flat_place(i, int(rows_enqueued<T>(work.shared.params)));
     if (!work.on(at.world)) return;
     const auto cells = work.cells(at.world);
-    if (at.row < cells.template rows<T>() && cells.template alive<T>(at.row))
-      call_row<F, T>(cells, at.row);
+    if (at.row < cells.template rows<T>() && cells.template alive<T>(at.row)) Job{}(cells, at.row);
   }
 };
 template <class E, auto F, class T>
 struct TogetherJob {
   static GE_FN void run(const Work<E>& work, int64_t i, int lane) {
-    const FlatPlace at = flat_place(i, int(room_of<T>(work.shared.params)));
+    const FlatPlace at = flat_place(i, int(rows_enqueued<T>(work.shared.params)));
     if (!work.on(at.world)) return;
     const auto cells = work.cells(at.world, lane, Squad::kLanes);
     if (at.row < cells.template rows<T>() && cells.template alive<T>(at.row))
@@ -31,29 +42,24 @@ struct TogetherJob {
   }
 };
 
-template <class E, auto F>
-struct WorldJob {
+/// Empties the Lists and Pools of scratch memory.
+template <class E>
+struct ClearScratchJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {
-    if (work.on(int(i))) call_world<F>(work.cells(int(i)));
-  }
-};
-template <class E, bool kScratch>
-struct ClearJob {
-  static GE_FN void run(const Work<E>& work, int64_t i) {
-    if (work.on(int(i))) clear_tables<kScratch>(work.cells(int(i)));
+    if (work.on(int(i))) clear_tables<true>(work.cells(int(i)));
   }
 };
 
 }  // namespace flat
 
-template <class E, class M, auto F>
-void stage(FlatWalk<E, M>& walk, Each<F>) {
-  using Tables = typename FlatWalk<E, M>::Tables;
-  if constexpr (Served<F, Tables>::value)
-    for_each_type(matching<Components<F>, Tables>{}, [&](auto t) {
-      using T = typename decltype(t)::type;
-      enqueue_rows<flat::RowJob<E, F, T>>(walk, room_of<T>(walk.work.shared.params));
-    });
+template <class E, class M, class X>
+  requires is_row_stage<X>
+void stage(FlatWalk<E, M>& walk, X x) {
+  for_each_job<E>(x, walk.work.shared, [&](auto job) {
+    using Job = decltype(job);
+    enqueue_rows<flat::RowJob<E, Job>>(
+        walk, flat::rows_enqueued<typename Job::Table>(walk.work.shared.params));
+  });
 }
 template <class E, class M, auto F>
 void stage(FlatWalk<E, M>& walk, EachTogether<F>) {
@@ -61,17 +67,9 @@ void stage(FlatWalk<E, M>& walk, EachTogether<F>) {
   if constexpr (Served<F, Tables>::value)
     for_each_type(matching<Components<F>, Tables>{}, [&](auto t) {
       using T = typename decltype(t)::type;
-      enqueue_squads<flat::TogetherJob<E, F, T>>(walk, room_of<T>(walk.work.shared.params));
+      enqueue_squads<flat::TogetherJob<E, F, T>>(walk,
+                                                 flat::rows_enqueued<T>(walk.work.shared.params));
     });
-}
-template <class E, class M, auto F>
-void stage(FlatWalk<E, M>& walk, EachWorld<F>) {
-  enqueue_worlds<flat::WorldJob<E, F>>(walk);
-}
-template <class E, class M>
-void stage(FlatWalk<E, M>& walk, ClearTables) {
-  if constexpr (has_dynamic<false>(typename FlatWalk<E, M>::Tables{}))
-    enqueue_worlds<flat::ClearJob<E, false>>(walk);
 }
 
 }  // namespace ge

@@ -1,5 +1,5 @@
-// Stages of the group that meet the caller's arrays: actions come in, numbers and rows go out,
-// final observations are cleared. How a team stages its rows is rows.hpp's and staged_*.hpp's. An
+// Stages of the group that write rows into the caller's arrays, and clear those of final
+// observations. How a team stages its rows is rows.hpp's and staged_*.hpp's. An
 // array that the caller does not want is null, and its stage does nothing.
 #pragma once
 
@@ -7,28 +7,6 @@
 #include "engine/cuda/staged_wide.hpp"
 
 namespace ge {
-
-template <bool kFinal, AnyGroup Group, class R>
-GE_FN void stage(Group& group, TakeActions<R>, bool on) {
-  const auto& cells = group.cells;
-  const int rows = agents_in<R>(cells.shared->params);
-  with_action_type<typename Group::S, R>(cells.shared->action_type, [&](auto type) GE_LAMBDA {
-    using From = typename decltype(type)::type;
-    my_rows<R::Agent::capacity>(group, on, rows,
-                                [&](int row) GE_LAMBDA { take_action<R, From, true>(cells, row); });
-  });
-}
-template <bool kFinal, AnyGroup Group, Output O, auto F, class R>
-GE_FN void stage(Group& group, Write<O, F, R>, bool on) {
-  const auto& cells = group.cells;
-  void* const to = cells.shared->bound.at[O];
-  if (to == nullptr) return;
-  my_rows<R::Agent::capacity>(
-      group, on, agents_in<R>(cells.shared->params), [&](int row) GE_LAMBDA {
-        put_value<typename Group::Environment, R, O>(
-            *cells.shared, to, cells.world, row, value_of_row<F, typename R::Agent>(cells, row));
-      });
-}
 
 // ---- rows
 

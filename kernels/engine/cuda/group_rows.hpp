@@ -1,24 +1,27 @@
-// Stages of the group over the rows of tables: systems on each row or once per world, lists of a
-// known length, rows in turns by colour, sorting. Calls are graph/call.hpp's.
+// Stages of the group over the rows of tables: row jobs, lists of a known length, rows in turns by
+// colour, sorting. What happens to a row is graph/row_jobs.hpp's and call.hpp's.
 #pragma once
 
 #include "engine/cuda/group_lanes.hpp"
 #include "engine/cuda/group_sort.hpp"
 #include "engine/graph/coloured.hpp"
+#include "engine/graph/row_jobs.hpp"
 
 namespace ge {
 
-template <bool kFinal, AnyGroup Group, auto F>
-GE_FN void stage(Group& group, Each<F>, bool on) {
-  using Tables = typename Group::Tables;
+template <AnyGroup Group, class Job>
+GE_FN void run_rows(Group& group, const Job& job, bool on) {
+  using T = typename Job::Table;
   const auto& cells = group.cells;
-  if constexpr (Served<F, Tables>::value)
-    for_each_type(matching<Components<F>, Tables>{}, [&](auto t) GE_LAMBDA {
-      using T = typename decltype(t)::type;
-      my_rows<T::capacity>(group, on, on ? cells.template rows<T>() : 0, [&](int row) GE_LAMBDA {
-        if (cells.template alive<T>(row)) call_row<F, T>(cells, row);
-      });
-    });
+  my_rows<T::capacity>(group, on, on ? cells.template rows<T>() : 0, [&](int row) GE_LAMBDA {
+    if (cells.template alive<T>(row)) job(cells, row);
+  });
+}
+template <bool kFinal, AnyGroup Group, class X>
+  requires is_row_stage<X>
+GE_FN void stage(Group& group, X x, bool on) {
+  for_each_job<typename Group::Environment>(
+      x, *group.cells.shared, [&](const auto& job) GE_LAMBDA { run_rows(group, job, on); });
 }
 /// Lanes that are fewer than a squad's take a row each: what a squad adds up is the same in any
 /// number of parts.
@@ -35,10 +38,6 @@ GE_FN void stage(Group& group, EachTogether<F>, bool on) {
                    if (cells.template alive<T>(row)) call_together<F, T>(cells, row);
                  });
     });
-}
-template <bool kFinal, AnyGroup Group, auto F>
-GE_FN void stage(Group& group, EachWorld<F>, bool on) {
-  if (group.leads(on)) call_world<F>(group.cells);
 }
 
 // ---- lists of a length that is known before
