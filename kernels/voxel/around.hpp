@@ -1,5 +1,5 @@
-// What a body may meet on its way: static boxes, crates that stand, other agents. Found once per
-// step by the bounds of the way, then visited in one order: crates, agents, statics, by rows.
+// The obstacles near a body's way: static boxes, standing crates, other agents. Found once per step
+// by the bounds of the way, then visited in one order: crates, agents, statics, by rows.
 #pragma once
 
 #include "voxel/body.hpp"
@@ -60,12 +60,12 @@ struct Around {
 
   GE_FN Around(const WorldOf<M>& world, const BodyRows<M>& all, int me, const Reach& reach)
       : w(world), bodies(all) {
-    const int static_count = w.template count<typename M::Statics>();
+    const int static_count = row_count<typename M::Statics>(w);
     for (int row = 0; row < static_count; ++row) {
       const Static box = static_at(row);
       if (reach.meets(geometry::vec(box.low), geometry::vec(box.high))) statics.add(row);
     }
-    const int crate_count = w.template count<typename M::Crates>();
+    const int crate_count = row_count<typename M::Crates>(w);
     for (int row = 0; row < crate_count; ++row) {
       const Crate crate = crate_at(row);
       const Vec3 low = corner_of(cell(crate.cell));
@@ -80,9 +80,9 @@ struct Around {
     }
   }
 
-  /// f(what the middle of this agent's body must stay out of). Statics come last: who puts a box into
-  /// its own cell, or is sent home to where others stand, may end in these for a while, and never in
-  /// a wall or a floor.
+  /// Calls f(shape) for each shape that the middle of this agent's body must stay out of. Statics
+  /// come last: an agent that puts a box into its own cell, or is sent home to where others stand,
+  /// may end in these for a while, and never in a wall or a floor.
   template <class F>
   GE_FN void visit(const F& f) const {
     crates.visit([&](int row) { f(rounded(crate_at(row))); });
@@ -91,8 +91,8 @@ struct Around {
   }
 
  private:
-  GE_FN Static static_at(int row) const { return w.template get<typename M::Statics, Static>(row); }
-  GE_FN Crate crate_at(int row) const { return w.template get<typename M::Crates, Crate>(row); }
+  GE_FN Static static_at(int row) const { return get<typename M::Statics, Static>(w, row); }
+  GE_FN Crate crate_at(int row) const { return get<typename M::Crates, Crate>(w, row); }
 };
 
 }  // namespace ge::voxel

@@ -9,7 +9,7 @@ namespace ge::voxel {
 inline constexpr float kRadius = 0.33f;
 inline constexpr float kCore = 0.525f;  // half of the segment that its round ends surround
 inline constexpr float kTall = kRadius + kCore;
-/// What rules call an agent's place lies this far above the middle of its body [m].
+/// Height of an agent's place, as rules call it, above the middle of its body [m].
 inline constexpr float kPlaceAbove = 0.05f;
 inline constexpr float kEyesAbove = 0.41f;  // above that place [m]
 /// The spot that the hands reach, in the frame of the eyes: below, and ahead [m].

@@ -1,4 +1,4 @@
-// The palette of the voxel games, as 0xRRGGBB, and what is drawn from it.
+// The palette of the voxel games, as 0xRRGGBB, and random colours from it.
 #pragma once
 
 #include "engine/maths/random.hpp"
@@ -15,7 +15,7 @@ inline constexpr uint32_t kVeryLightGreen = 0xccffcc, kVeryLightBlue = 0xe6ecff;
 inline constexpr uint32_t kVeryLightGrey = 0xd9d9d9, kVeryLightViolet = 0xf2e6ff;
 inline constexpr uint32_t kVeryLightOrange = 0xffebcc;
 
-/// Of floors and walls: word i of a draw.
+/// A colour for floors or walls, by word i of a draw.
 GE_FN uint32_t layout_colour(const Draw& draw, int i) {
   constexpr uint32_t kBright[] = {kWhite,         kVeryLightYellow, kVeryLightGreen,
                                   kVeryLightBlue, kVeryLightGrey,   kVeryLightOrange};

@@ -1,4 +1,4 @@
-// Hands: pick a crate up, carry it, put it down, build stacks. And the way home of who fell.
+// Hands: pick a crate up, carry it, put it down, build stacks. And the way home after a fall.
 #pragma once
 
 #include "voxel/around.hpp"
@@ -11,7 +11,7 @@ inline constexpr float kCrateDrawn = 0.39f, kCarriedScale = 0.78f, kCarriedBelow
 inline constexpr int32_t kDeepest = -30;
 inline constexpr float kAbyss = -20.0f;  // [m]
 
-/// A world's cells and who is in them, for rules that run one after the other.
+/// A world's cells with their crates and agents, for rules that run one after the other.
 template <class M>
 struct Yard {
   const WorldOf<M>& w;
@@ -20,9 +20,9 @@ struct Yard {
   const CrateRows<M>& crates;
 
   GE_FN int agent_count() const { return M::agents(w.params()); }
-  GE_FN int crate_count() const { return w.template count<typename M::Crates>(); }
-  GE_FN int static_count() const { return w.template count<typename M::Statics>(); }
-  GE_FN Static static_at(int row) const { return w.template get<typename M::Statics, Static>(row); }
+  GE_FN int crate_count() const { return row_count<typename M::Crates>(w); }
+  GE_FN int static_count() const { return row_count<typename M::Statics>(w); }
+  GE_FN Static static_at(int row) const { return get<typename M::Statics, Static>(w, row); }
 
   GE_FN bool is_solid(const Cell& at) const {
     const Vec3 middle = middle_of(at);
@@ -98,7 +98,7 @@ GE_FN void put_down(const Yard<M>& yard, int me, const F& permits) {
 }
 template <class M, class F>
 GE_FN void use_hands(const Yard<M>& yard, int me, const F& permits) {
-  if (yard.w.template get<typename M::Agents, Act>(me).interact == 0) return;
+  if (get<typename M::Agents, Act>(yard.w, me).interact == 0) return;
   if (yard.hands.get(me).crate == kEmpty)
     pick_up(yard, me);
   else

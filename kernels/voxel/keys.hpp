@@ -1,4 +1,4 @@
-// What the heads of an action are called, and the keys for a person who plays.
+// Names of the heads of an action, and keys for a person who plays.
 #pragma once
 
 #include <string>

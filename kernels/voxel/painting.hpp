@@ -9,15 +9,15 @@
 
 namespace ge::voxel {
 
-/// Cells from `low` up to, and without, `high`.
+/// Cells from `low` up to `high`, which is exclusive.
 struct Painted {
   int32_t low[3], high[3];
   uint32_t colour, shown;
   static constexpr auto describe() {
     return fields(field("low", &Painted::low, "lowest cell"),
-                  field("high", &Painted::high, "beyond the highest cell"),
-                  field("colour", &Painted::colour, "0xRRGGBB"),
-                  field("shown", &Painted::shown, "0: it cannot be seen"));
+                  field("high", &Painted::high, "highest cell + 1"),
+                  field("colour", &Painted::colour, "colour as 0xRRGGBB"),
+                  field("shown", &Painted::shown, "0: the box cannot be seen"));
   }
 };
 GE_FN bool overlap(const Painted& a, const Painted& b) {
@@ -26,7 +26,7 @@ GE_FN bool overlap(const Painted& a, const Painted& b) {
   return meet;
 }
 
-/// Rows of a table as a list that grows and shrinks. What has no room is counted all the same.
+/// Rows of a table as a list that grows and shrinks. Pieces without room are counted, not stored.
 template <class T>
 struct Pieces {
   Rows<T, Painted> rows;
@@ -143,17 +143,17 @@ template <class M>
 GE_FN int merge(const WorldOf<M>& w, int count, const Rows<typename M::Offcuts, Painted>& rows) {
   Pieces<typename M::Offcuts> pieces{rows};
   const int painted = min(count, int(M::Canvas::capacity));
-  for (int k = 0; k < painted; ++k) paint(pieces, w.template get<typename M::Canvas, Painted>(k));
+  for (int k = 0; k < painted; ++k) paint(pieces, get<typename M::Canvas, Painted>(w, k));
   unite_all(pieces);
   if (pieces.lost == 0 && count == painted) return pieces.count;
-  // What was lost shows as a table that is too small, filled up with nothing.
+  // Report lost pieces as a table that is too small; its rows beyond the pieces are empty.
   for (int k = pieces.count; k < M::Offcuts::capacity; ++k) rows.set(k, {});
   return max(max(pieces.needed, count), int(M::Statics::capacity) + 1);
 }
 /// For: row k of the statics.
 template <class M>
 GE_FN void make_static(const WorldOf<M>& w, int k, Static& box) {
-  box = static_of(w.template get<typename M::Offcuts, Painted>(k));
+  box = static_of(get<typename M::Offcuts, Painted>(w, k));
 }
 
 }  // namespace ge::voxel

@@ -1,4 +1,4 @@
-// What people see of a world: what cameras see, from outside, and where agents look. Host only.
+// The picture of a world for people: its solids from outside, and where agents look. Host only.
 #pragma once
 
 #include "pictures/scene.hpp"
@@ -40,7 +40,7 @@ Scene scene_of(const WorldOf<M>& w) {
     }
   }
   for (int agent = 0; agent < M::agents(w.params()); ++agent) {
-    const View eyes = eyes_of(w.template get<typename M::Agents, Body>(agent));
+    const View eyes = eyes_of(get<typename M::Agents, Body>(w, agent));
     Viewpoint view;
     geometry::put(view.position, eyes.at);
     geometry::put(view.forward, eyes.turn.y);

@@ -1,4 +1,4 @@
-// What cameras see of the things of voxel games: each as one or two solids.
+// Solids that cameras draw for the things of voxel games: one or two for each.
 #pragma once
 
 #include "cameras/draw.hpp"
@@ -37,14 +37,14 @@ GE_FN Solid solid_of(const Crate& crate) {
   return cameras::solid(geometry::kBox, {kCrateDrawn, kCrateDrawn, kCrateDrawn},
                         middle_of(cell(crate.cell)), kLightBlue);
 }
-/// In the hands of somebody, who sees it as well.
+/// A carried crate, which its carrier sees too.
 GE_FN Solid carried_solid(const Body& body) {
   constexpr float kHalf = kCrateDrawn * kCarriedScale;
   return cameras::solid(geometry::kBox, {kHalf, kHalf, kHalf},
                         spot_of(eyes_of(body), kCarriedBelow), kLightBlue, turn_of(body));
 }
-/// Two cones that share their base, each `height` high; `lift` is how high in its cell the middle of
-/// the upper one is.
+/// Two cones that share their base, each `height` high. `lift` is the height of the middle of the
+/// upper one in its cell.
 struct DiamondForm {
   float radius, height, lift;
 };
@@ -77,16 +77,16 @@ struct Which {
 };
 template <class M>
 GE_FN int solid_count(const WorldOf<M>& w) {
-  return w.template count<typename M::Statics>() + w.template count<typename M::Marks>() +
-         w.template count<typename M::Crates>() + 2 * w.template count<typename M::Diamonds>() +
+  return row_count<typename M::Statics>(w) + row_count<typename M::Marks>(w) +
+         row_count<typename M::Crates>(w) + 2 * row_count<typename M::Diamonds>(w) +
          2 * M::agents(w.params());
 }
 template <class M>
 GE_FN Which which_solid(const WorldOf<M>& w, int i) {
-  const int statics = w.template count<typename M::Statics>();
-  const int marks = w.template count<typename M::Marks>();
-  const int crates = w.template count<typename M::Crates>();
-  const int cones = 2 * w.template count<typename M::Diamonds>();
+  const int statics = row_count<typename M::Statics>(w);
+  const int marks = row_count<typename M::Marks>(w);
+  const int crates = row_count<typename M::Crates>(w);
+  const int cones = 2 * row_count<typename M::Diamonds>(w);
   if (i < statics) return {Part::statics, i, false};
   if ((i -= statics) < marks) return {Part::marks, i, false};
   if ((i -= marks) < crates) return {Part::crates, i, false};
@@ -97,30 +97,29 @@ GE_FN Which which_solid(const WorldOf<M>& w, int i) {
 template <class M>
 GE_FN bool is_seen(const WorldOf<M>& w, int i) {
   const Which which = which_solid<M>(w, i);
-  if (which.part == Part::statics)
-    return w.template get<typename M::Statics, Static>(which.row).shown != 0;
+  if (which.part == Part::statics) return get<typename M::Statics, Static>(w, which.row).shown != 0;
   if (which.part == Part::diamonds)
-    return w.template get<typename M::Diamonds, Diamond>(which.row).left != 0;
+    return get<typename M::Diamonds, Diamond>(w, which.row).left != 0;
   return true;
 }
 template <class M>
 GE_FN void make_solid(const WorldOf<M>& w, int i, Solid& solid) {
   const Which which = which_solid<M>(w, i);
-  const auto body_of = [&](int agent) { return w.template get<typename M::Agents, Body>(agent); };
+  const auto body_of = [&](int agent) { return get<typename M::Agents, Body>(w, agent); };
   switch (which.part) {
     case Part::statics:
-      solid = solid_of(w.template get<typename M::Statics, Static>(which.row));
+      solid = solid_of(get<typename M::Statics, Static>(w, which.row));
       return;
     case Part::marks:
-      solid = solid_of(w.template get<typename M::Marks, Mark>(which.row));
+      solid = solid_of(get<typename M::Marks, Mark>(w, which.row));
       return;
     case Part::crates: {
-      const Crate crate = w.template get<typename M::Crates, Crate>(which.row);
+      const Crate crate = get<typename M::Crates, Crate>(w, which.row);
       solid = crate.carrier == kEmpty ? solid_of(crate) : carried_solid(body_of(crate.carrier));
       return;
     }
     case Part::diamonds:
-      solid = solid_of(w.template get<typename M::Diamonds, Diamond>(which.row), M::diamond_form(),
+      solid = solid_of(get<typename M::Diamonds, Diamond>(w, which.row), M::diamond_form(),
                        which.second);
       return;
     default:
@@ -136,17 +135,17 @@ struct Solids : List<N, Solid> {
   static constexpr bool scratch = true;
 };
 
-/// What an agent sees: the world from its eyes, and how much of the episode is left.
+/// An agent's picture: the world from its eyes, and how much of the episode is left.
 template <class M>
 struct Sight {
   using Solids = typename M::Solids;
   static GE_FN cameras::Eye eye(const WorldOf<M>& w, Slot me) {
-    const View eyes = eyes_of(w.template get<typename M::Agents, Body>(me.row));
+    const View eyes = eyes_of(get<typename M::Agents, Body>(w, me.row));
     return {eyes.at, eyes.turn.x, eyes.turn.z, eyes.turn.y};
   }
   static GE_FN cameras::Bar bar(const WorldOf<M>& w, Slot) {
     constexpr uint32_t kDimmedBlue = 0x1a6574;  // as the light leaves it that close to the eye
-    return {time_left(w.template get<Timer>()), kDimmedBlue};
+    return {time_left(get<Timer>(w)), kDimmedBlue};
   }
 };
 struct Picture : Image {

@@ -1,5 +1,5 @@
-// What critics are told of the things of a voxel game: rows of floats, table by table, each in its
-// place whatever there is.
+// State rows of the things of a voxel game: floats, table by table. Each row has its place, however
+// many things there are.
 #pragma once
 
 #include "engine/graph/wide_rows.hpp"
@@ -47,13 +47,13 @@ struct Pen {
 template <class M>
 GE_FN Vec3 centre_of(const WorldOf<M>& w, const Crate& crate) {
   if (crate.carrier == kEmpty) return middle_of(cell(crate.cell));
-  return spot_of(eyes_of(w.template get<typename M::Agents, Body>(crate.carrier)), kCarriedBelow);
+  return spot_of(eyes_of(get<typename M::Agents, Body>(w, crate.carrier)), kCarriedBelow);
 }
 
 template <class M>
 GE_FN void show_body(const WorldOf<M>& w, Pen& pen, int agent) {
-  const Body body = w.template get<typename M::Agents, Body>(agent);
-  const int crate = w.template get<typename M::Agents, Hands>(agent).crate;
+  const Body body = get<typename M::Agents, Body>(w, agent);
+  const int crate = get<typename M::Agents, Hands>(w, agent).crate;
   float sine, cosine;
   sincos_bounded(body.yaw, sine, cosine);
   pen.put(geometry::vec(body.position));
@@ -66,10 +66,10 @@ GE_FN void show_body(const WorldOf<M>& w, Pen& pen, int agent) {
 template <class T, class C, class S, class F>
 GE_FN int show_table(const World<S>& w, FloatRow& row, const Squad& squad, int first, int columns,
                      const F& f) {
-  const int rows = w.template count<T>();
+  const int rows = row_count<T>(w);
   for (int k = squad.lane(); k < rows; k += squad.size()) {
     Pen pen{row, first + k * columns};
-    f(pen, w.template get<T, C>(k));
+    f(pen, get<T, C>(w, k));
   }
   return first + T::capacity * columns;
 }

@@ -1,5 +1,5 @@
-// What worlds of voxels are made of: an agent's body and hands, static boxes, crates that can be
-// carried, diamonds, marks. Knows no game; a game composes its agents' table of these and its own.
+// Components and tables of voxel worlds: an agent's body and hands, static boxes, crates that can
+// be carried, diamonds, marks. Knows no game; a game composes its agents' table of these and more.
 //
 // Frame: z is up, right-handed, metres; a cell is the cube of side 1 with integer corners, named by
 // its lowest corner. Yaw 0 looks along +y, positive yaw turns left (counter-clockwise from above).
@@ -18,8 +18,8 @@ using geometry::Vec3;
 inline constexpr int kStepsPerSecond = 15;
 inline constexpr float kStep = 1.0f / float(kStepsPerSecond);  // [s]
 
-/// Cells lie within so many of the origin, along each axis; what is farther counts as this far. Levels
-/// are a few hundred cells long.
+/// Largest coordinate of a cell along each axis; points farther away are clamped to it. Levels are
+/// a few hundred cells long.
 inline constexpr int32_t kFarthestCell = 1 << 20;
 
 // ---- agents
@@ -31,12 +31,14 @@ struct Act {
   int32_t move, strafe, turn, gaze, jump, interact;
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("move", &Act::move, "1 forward, 2 backward").one_of(3),
-                  field("strafe", &Act::strafe, "1 to the left, 2 to the right").one_of(3),
-                  field("turn", &Act::turn, "1 to the left, 2 to the right").one_of(3),
-                  field("gaze", &Act::gaze, "1 up, 2 down").one_of(3),
-                  field("jump", &Act::jump, "1: jump, where there is ground").one_of(2),
-                  field("interact", &Act::interact, "1: pick a box up, or put it down").one_of(2));
+    return fields(
+        field("move", &Act::move, "walk: 1 forward, 2 backward").one_of(3),
+        field("strafe", &Act::strafe, "sidestep: 1 left, 2 right").one_of(3),
+        field("turn", &Act::turn, "turn: 1 left, 2 right").one_of(3),
+        field("gaze", &Act::gaze, "look: 1 up, 2 down").one_of(3),
+        field("jump", &Act::jump, "1: jump, if the agent stands").one_of(2),
+        field("interact", &Act::interact, "1: pick a box up, or put down the one that is carried")
+            .one_of(2));
   }
 };
 
@@ -47,16 +49,17 @@ struct Body {
   float yaw, pitch;
   int32_t grounded;
   static constexpr auto describe() {
-    return fields(field("position", &Body::position, "middle of the body").in("m"),
-                  field("velocity", &Body::velocity, "along x and y").in("m/s"),
-                  field("climb", &Body::climb, "speed along z, negative: falls").in("m/s"),
-                  field("yaw", &Body::yaw, "0 looks along +y, grows to the left").in("rad"),
-                  field("pitch", &Body::pitch, "positive looks up").in("rad"),
-                  field("grounded", &Body::grounded, "1: stands").within(0, 1));
+    return fields(
+        field("position", &Body::position, "middle of the body").in("m"),
+        field("velocity", &Body::velocity, "velocity along x and y").in("m/s"),
+        field("climb", &Body::climb, "velocity along z").in("m/s"),
+        field("yaw", &Body::yaw, "heading; 0 looks along +y, grows to the left").in("rad"),
+        field("pitch", &Body::pitch, "angle of the gaze; positive looks up").in("rad"),
+        field("grounded", &Body::grounded, "1: the agent stands on something").within(0, 1));
   }
 };
 inline constexpr int32_t kEmpty = -1;
-/// What an agent carries.
+/// The crate that an agent carries.
 struct Hands {
   int32_t crate;  // row of crates, kEmpty: nothing
   static constexpr auto describe() {
@@ -84,8 +87,8 @@ struct Static {
     return fields(
         field("low", &Static::low, "lowest corner").in("m"),
         field("high", &Static::high, "highest corner").in("m"),
-        field("colour", &Static::colour, "0xRRGGBB").any_value(),
-        field("shown", &Static::shown, "0: it cannot be seen, but collides").within(0, 1));
+        field("colour", &Static::colour, "colour as 0xRRGGBB").any_value(),
+        field("shown", &Static::shown, "0: the box cannot be seen, but collides").within(0, 1));
   }
 };
 
@@ -94,9 +97,9 @@ struct Crate {
   int32_t cell[3];
   int32_t carrier;  // row of an agent, kEmpty: it stands
   static constexpr auto describe() {
-    return fields(field("cell", &Crate::cell, "cell in which it stands")
+    return fields(field("cell", &Crate::cell, "cell in which the box stands")
                       .within(-kFarthestCell, kFarthestCell),
-                  field("carrier", &Crate::carrier, "agent who carries it; -1: none")
+                  field("carrier", &Crate::carrier, "agent that carries the box; -1: none")
                       .row_of("agents", kEmpty));
   }
 };
@@ -106,21 +109,21 @@ struct Diamond {
   int32_t left;
   uint32_t colour;  // 0xRRGGBB
   static constexpr auto describe() {
-    return fields(field("cell", &Diamond::cell, "cell in which it hangs")
+    return fields(field("cell", &Diamond::cell, "cell in which the diamond hangs")
                       .within(-kFarthestCell, kFarthestCell),
-                  field("left", &Diamond::left, "1: nobody has taken it yet").within(0, 1),
-                  field("colour", &Diamond::colour, "0xRRGGBB").any_value());
+                  field("left", &Diamond::left, "1: the diamond has not been taken").within(0, 1),
+                  field("colour", &Diamond::colour, "colour as 0xRRGGBB").any_value());
   }
 };
 
-/// Cells in which rules look who is there; seen as a slab on the floor below them.
+/// Cells that do something to agents in them; drawn as a slab on the floor below.
 struct Mark {
-  int32_t low[3], high[3];  // `high` without
+  int32_t low[3], high[3];  // `high` is exclusive
   uint32_t kind;            // MarkKind
   static constexpr auto describe() {
     return fields(
         field("low", &Mark::low, "lowest cell").within(-kFarthestCell, kFarthestCell),
-        field("high", &Mark::high, "beyond the highest cell").within(-kFarthestCell, kFarthestCell),
+        field("high", &Mark::high, "highest cell + 1").within(-kFarthestCell, kFarthestCell),
         field("kind", &Mark::kind, "0 lava, 1 the exit's pad, 2 a building zone").within(0, 2));
   }
 };
@@ -143,7 +146,8 @@ struct Marks : List<N, Mark> {
   static constexpr const char* name = "marks";
 };
 
-// The same while a level is made; For copies them, and reports a table that is too small.
+// Scratch copies of these lists while a level is made. For copies them, and reports a table that is
+// too small.
 template <int N>
 struct Stock : Fixed<N, Crate> {
   static constexpr const char* name = "stock";
@@ -160,7 +164,7 @@ struct Fields : Fixed<N, Mark> {
   static constexpr bool scratch = true;
 };
 
-/// A game tells the stages here of itself by a model:
+/// A game describes itself to the stages here by a model:
 ///
 ///   Schema, Agents, Statics, Crates, Diamonds, Marks   its schema, and tables of the components
 ///                                                      above
@@ -179,7 +183,7 @@ using CrateRows = Rows<typename M::Crates, Crate>;
 /// For: a row as it stands in scratch table T.
 template <class M, class T, class C>
 GE_FN void copy_row(const WorldOf<M>& w, int k, C& row) {
-  row = w.template get<T, C>(k);
+  row = get<T, C>(w, k);
 }
 
 // ---- cells

@@ -1,4 +1,4 @@
-// Marks and diamonds: what they are to who is in their cells.
+// Marks and diamonds, and their effects on agents in their cells.
 #pragma once
 
 #include "voxel/tables.hpp"
@@ -9,9 +9,9 @@ namespace ge::voxel {
 template <class M>
 GE_FN bool is_marked(const WorldOf<M>& w, const Cell& at, uint32_t kind) {
   bool found = false;
-  const int marks = w.template count<typename M::Marks>();
+  const int marks = row_count<typename M::Marks>(w);
   for (int k = 0; k < marks; ++k) {
-    const Mark mark = w.template get<typename M::Marks, Mark>(k);
+    const Mark mark = get<typename M::Marks, Mark>(w, k);
     found |= (mark.kind == kind) & (at.x >= mark.low[0]) & (at.x < mark.high[0]) &
              (at.y >= mark.low[1]) & (at.y < mark.high[1]) & (at.z >= mark.low[2]) &
              (at.z < mark.high[2]);
@@ -23,7 +23,7 @@ GE_FN bool is_marked(const WorldOf<M>& w, const Cell& at, uint32_t kind) {
 template <class M>
 GE_FN int take_diamond(const WorldOf<M>& w, const Cell& at,
                        const Rows<typename M::Diamonds, Diamond>& diamonds) {
-  const int count = w.template count<typename M::Diamonds>();
+  const int count = row_count<typename M::Diamonds>(w);
   for (int k = 0; k < count; ++k) {
     Diamond diamond = diamonds.get(k);
     if (diamond.left == 0 || !(cell(diamond.cell) == at)) continue;

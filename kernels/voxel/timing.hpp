@@ -1,4 +1,4 @@
-// When an episode ends, and who is paid for what a team does.
+// When an episode ends, and how a team's rewards are shared.
 #pragma once
 
 #include "voxel/tables.hpp"
@@ -10,10 +10,11 @@ struct Timer {
   int32_t passed, length;  // [steps]
   int32_t solved;
   static constexpr auto describe() {
-    return fields(field("passed", &Timer::passed, "steps; success moves it towards the end")
+    return fields(field("passed", &Timer::passed,
+                        "steps that count as passed; success moves them towards the end")
                       .within(0, 0x7fffffff),
                   field("length", &Timer::length, "steps of the episode").within(0, 0x7fffffff),
-                  field("solved", &Timer::solved, "1: success").within(0, 1));
+                  field("solved", &Timer::solved, "1: the episode has succeeded").within(0, 1));
   }
 };
 /// Steps from the one that succeeds to the last.
@@ -38,9 +39,9 @@ GE_FN float time_left(const Timer& timer) {
   return clamp(1.0f - float(timer.passed) / float(timer.length), 0.0f, 1.0f);
 }
 
-/// What an agent gets of an event that pays `reward`, which `own` of the team's `all` events of
-/// this step are its own: with spirit 0 its own, with 1 the same as everybody. The sum over a team
-/// is what all of them pay, whatever the spirit.
+/// An agent's share of the rewards for `all` events of its team in this step, of which it caused
+/// `own`; each pays `reward`. With spirit 0 it is paid for its own events, with 1 for an equal part
+/// of all. The sum over the team does not depend on the spirit.
 GE_FN float team_share(float reward, float spirit, int own, int all, int agents) {
   return reward * ((1.0f - spirit) * float(own) + spirit * float(all) / float(agents));
 }

@@ -27,7 +27,7 @@ inline constexpr float kStepUp = 0.2f;         // [m]
 inline constexpr float kWalkable = 0.707107f;  // least z of the normal of a ground: 45 degrees
 inline constexpr float kPress = 0.041f;        // depth that is left as it is [m]
 inline constexpr int kPushes = 5, kSlides = 10;
-inline constexpr float kShortest = 0.01f;  // what is left of a way and is not worth going [m]
+inline constexpr float kShortest = 0.01f;  // the rest of a way is dropped below this [m]
 /// Kept between a body and what it walks against, so that rounding never puts it inside [m].
 inline constexpr float kSkin = 1e-4f;
 /// Into the top of what one stands on, or a ceiling: no obstacle for a level way [m].
@@ -38,7 +38,7 @@ inline constexpr float kSlack = 1e-3f;
 GE_FN float speed_of(Flat v) {
   return sqrt(dot(v, v));
 }
-/// Less by `loss`, down to `least`; what is slower stays as it is.
+/// A velocity slowed by `loss`, down to `least`; slower ones are kept.
 GE_FN Flat slowed(Flat v, float loss, float least) {
   const float speed = speed_of(v);
   if (speed <= least) return v;
@@ -81,7 +81,7 @@ GE_FN float rise(const A& around, Vec3 at, float way) {
   return free;
 }
 
-/// What a body that goes down by `way` comes to rest on.
+/// The surface on which a body that goes down by `way` comes to rest.
 struct Ground {
   float z;    // height at which it touches, else the end of the way
   float cap;  // of the rounding above the edge; negative: nothing is met
@@ -159,8 +159,8 @@ GE_FN void push_out(const A& around, Vec3& at) {
 
 // ---- a step
 
-/// All that a step may touch: the way, the rounding that a slip adds, and what a push adds, which is
-/// most where another body stands in this one.
+/// The bounds of all that a step may touch: the way, the rounding that a slip adds, and a push,
+/// which is longest out of another body.
 GE_FN Reach reach_of(const Body& body) {
   const Vec3 at = geometry::vec(body.position);
   const float across = speed_of({body.velocity[0], body.velocity[1]}) * kStep;
@@ -206,7 +206,7 @@ template <class M>
 GE_FN void move_agents(const WorldOf<M>& w, BodyRows<M> bodies) {
   const int agents = M::agents(w.params());
   for (int row = 0; row < agents; ++row) {
-    const Act act = w.template get<typename M::Agents, Act>(row);
+    const Act act = get<typename M::Agents, Act>(w, row);
     Body body = bodies.get(row);
     turn(body, act, M::look_limit(w.params()));
     accelerate(body, act);

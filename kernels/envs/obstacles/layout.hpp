@@ -3,7 +3,8 @@
 //
 //   floor 0 0 0 9 4 0             cells from one corner to the other, both of them included
 //   wall 0 0 0 0 4 4; walls hidden
-//   lava 3 1 1 5 3 1              a field on the floor below it; likewise: pad 7 1 1 8 3 2
+//   lava 3 1 1 5 3 1              a field on the floor below it
+//   pad 7 1 1 8 3 2               the exit's pad, on the floor below it
 //   box 2 2 1; diamond 4 2 1      in a cell; a box needs something beneath it
 //   agent 1.5 2.5 1 yaw 1.57      where its feet are, in metres; yaw 0 looks along +y, in radians
 //   seconds 20                    length of the episode; else as in a level that is drawn
@@ -23,7 +24,7 @@ inline constexpr int kLaidParts = 24, kLaidBoxes = 24, kLaidDiamonds = 8, kLaidM
 inline constexpr int kFarthest = 96, kHighest = 48;  // cells
 
 struct LaidPart {
-  int16_t low[3], high[3];  // cells, `high` without
+  int16_t low[3], high[3];  // cells; `high` is exclusive
   int16_t kind;             // of a part: 1 for walls; of a mark: voxel::MarkKind
 };
 struct LaidCell {
@@ -32,8 +33,8 @@ struct LaidCell {
 struct LaidAgent {
   float feet[3], yaw;
 };
-/// What a reset lays out; a level is drawn where `laid` is 0. Of fixed size, since it goes to the
-/// kernels as a parameter.
+/// The level that a reset lays out; it draws one where `laid` is 0. The size is fixed, since
+/// kernels take it as a parameter.
 struct Options {
   int32_t laid, hidden, part_count, mark_count, box_count, diamond_count;
   float seconds;  // 0: by obstacles and boxes
@@ -51,7 +52,7 @@ struct ResetSettings {
   }
 };
 
-/// What is laid out so far.
+/// The level as far as it has been read.
 struct Layout {
   const Params& p;
   Options options{};
@@ -140,7 +141,7 @@ inline void read_thing(Layout& scene, TextLine& line) {
   }
 }
 
-// ---- what is impossible
+// ---- checks
 
 inline void check_boxes(const Layout& scene) {
   for (const auto& [line, k] : scene.stacked) {
@@ -151,7 +152,7 @@ inline void check_boxes(const Layout& scene) {
       line.wrong("the box has nothing beneath it");
   }
 }
-/// How much a body lies inside of the box from low to high.
+/// Whether a body lies inside of the box from low to high.
 inline bool is_inside(const LaidAgent& agent, const float (&low)[3], const float (&high)[3]) {
   // Against the upright cylinder around the body, less what rounding may add.
   constexpr float kLoose = 1e-3f;

@@ -4,288 +4,250 @@
 
 #include "envs/obstacles/plan.hpp"
 #include "voxel/colours.hpp"
+#include "voxel/draft.hpp"
 #include "voxel/hands.hpp"
 
 namespace gpu_envs::envs::obstacles {
 
-/// A stack that a box is put on without need has less than this; so many cells are tried.
-inline constexpr int kStack = 2, kCellTries = 10;
-
-template <class G>
-struct Builder {
-  using T = typename G::T;
-  using M = Model<G>;
-  const W<G>& w;
-  Rows<Plan<T>, Platform> plan;
-  Rows<typename M::Canvas, voxel::Painted> canvas;
-  Rows<typename M::Stock, voxel::Crate> stock;
-  Rows<typename M::Gems, voxel::Diamond> gems;
-  Rows<typename M::Fields, voxel::Mark> fields;
-  Rows<typename M::Agents, voxel::Home> homes;
-  Rows<typename M::Agents, voxel::Body> bodies;
-  Level level = {};
-  int platforms = 0;
-  uint64_t taken = 0;  // cells of the start where agents begin, numbered along it
-
-  // What a table has no room for is counted all the same, so that its For reports it.
-  GE_FN void add(const voxel::Painted& part) {
-    if (level.parts < T::statics) canvas.set(level.parts, part);
-    ++level.parts;
-  }
-  GE_FN void add(const voxel::Mark& mark) {
-    if (level.marks < T::marks) fields.set(level.marks, mark);
-    ++level.marks;
-  }
-  GE_FN void add_box(const voxel::Cell& at) {
-    voxel::Crate crate = {{0, 0, 0}, voxel::kEmpty};
-    voxel::put(crate.cell, at);
-    if (level.boxes < T::boxes) stock.set(level.boxes, crate);
-    ++level.boxes;
-  }
-  GE_FN void add_diamond(const voxel::Cell& at) {
-    voxel::Diamond diamond = {{0, 0, 0}, 1, voxel::kGreen};
-    voxel::put(diamond.cell, at);
-    if (level.diamonds < T::diamonds) gems.set(level.diamonds, diamond);
-    ++level.diamonds;
-  }
-  GE_FN void add_agent(int agent, const voxel::Cell& home, const voxel::Body& body) {
-    voxel::Home at = {};
-    voxel::put(at.cell, home);
-    homes.set(agent, at);
-    bodies.set(agent, body);
-  }
-};
-
-// ---- platforms
-
-template <class G>
-GE_FN void build_platforms(Builder<G>& b) {
-  const Draw d = b.w.template draw<"obstacles_looks">(0);
-  const uint32_t floor = voxel::layout_colour(d, 0), wall = voxel::layout_colour(d, 1);
-  b.level.walls_shown = d.uniform(2) < b.w.params().hidden_walls ? 0 : 1;
-  for (int k = 0; k < b.platforms; ++k) {
-    const Platform p = b.plan.get(k);
-    visit_parts(p, [&](const Block& block, bool is_wall) {
-      voxel::Painted part = {{0, 0, 0}, {0, 0, 0}, is_wall ? wall : floor, 1u};
-      if (is_wall) part.shown = uint32_t(b.level.walls_shown);
-      place(p, block, part);
-      b.add(part);
-    });
-    if ((p.kind != kLava) & (p.kind != kExit)) continue;
-    voxel::Mark mark = {};
-    mark.kind = p.kind == kLava ? voxel::kLavaMark : voxel::kPadMark;
-    // The pad is two cells high: a jump does not leave it. Who jumps over lava is safe.
-    const Block field = p.kind == kLava ? Block{p.first, p.first + p.size, 1, p.width - 1, 1, 2}
-                                        : Block{p.length - 3, p.length - 1, 1, p.width - 1, 1, 3};
-    place(p, field, mark);
-    b.add(mark);
-  }
-}
-
-// ---- cells
+inline constexpr int kStack = 2;       // spare boxes go only on stacks lower than this
+inline constexpr int kCellTries = 10;  // random cells tried for a box or a diamond
 
 /// A cell of a platform's floor.
 struct Place {
   int a, c;
 };
-/// How high a cell is filled, above the floor of its platform: by the obstacle, by an agent who
-/// begins there (whom nothing shall stand on), and by boxes.
-template <class G>
-GE_FN int filled(const Builder<G>& b, const Platform& p, const Place& at) {
-  int height = 0;
-  if (p.kind == kWall && at.a >= p.first && at.a < p.first + p.size) height = p.rise;
-  if (p.kind == kStepUp && at.a >= p.first) height = p.rise;
-  if (p.kind == kStart) {
-    const int number = (at.a - 1) * (p.width - 2) + at.c - 1;
-    height = int(b.taken >> number & 1) * kStack;
-  }
-  const voxel::Cell floor = cell_at(p, at.a, at.c, 0);
-  const int boxes = min(b.level.boxes, int32_t{G::T::boxes});
-  for (int row = 0; row < boxes; ++row) {
-    const voxel::Crate crate = b.stock.get(row);
-    if ((crate.cell[0] == floor.x) & (crate.cell[1] == floor.y))
-      height = max(height, crate.cell[2] - floor.z);
-  }
-  return height;
-}
-/// The lowest free cell above a place of the platform that is not filled too high already.
-template <class G, class F>
-GE_FN voxel::Cell find_cell(const Builder<G>& b, const Platform& p, const F& draw_of) {
-  Place at = {1, 1};
-  int height = 0;
-  for (int attempt = 0; attempt < kCellTries; ++attempt) {
-    const Draw d = draw_of(attempt);
-    at.c = between(d, 1, 1, p.width - 2);
-    if (p.kind == kGap) {
-      const int a = between(d, 0, 0, p.length - p.size - 1);
-      at.a = a < p.first ? a : a + p.size;
-    } else {
-      at.a = between(d, 0, 1, p.length - 2);
-    }
-    height = filled(b, p, at);
-    if ((height < kStack) | (p.kind == kGap)) break;
-  }
-  return cell_at(p, at.a, at.c, height + 1);
-}
-
-// ---- who and what is there
-
-template <class G>
-GE_FN void place_agents(Builder<G>& b) {
-  const Platform start = b.plan.get(0);
-  const int across = start.width - 2, cells = (start.length - 2) * across;
-  for (int agent = 0; agent < b.w.params().agent_count; ++agent) {
-    const Draw d = b.w.template draw<"obstacles_agents">(agent);
-    int k = int(d.below(0, uint32_t(cells - agent))), number = 0;
-    // The k-th cell that is free.
-    while ((b.taken >> number & 1) != 0 || k-- > 0) ++number;
-    b.taken |= uint64_t{1} << number;
-    const voxel::Cell home = cell_at(start, 1 + number / across, 1 + number % across, 1);
-    voxel::Body body = voxel::standing_in(home, (d.uniform(1) - 0.5f) * 0x1.921fb6p+2f);
-    body.position[2] = float(home.z) + 1.75f;  // it drops in
-    b.add_agent(agent, home, body);
-  }
-}
-
-/// How many boxes each platform gets: those that obstacles behind it need, and some more.
-template <class G>
-GE_FN void share_out(Builder<G>& b) {
-  const Params& p = b.w.params();
-  for (int k = 1; k < b.platforms; ++k) {
-    const Platform obstacle = b.plan.get(k);
-    const bool by_height = (obstacle.kind == kWall) | (obstacle.kind == kStepUp);
-    const int needed = boxes_needed(obstacle.kind, by_height ? obstacle.rise : obstacle.size);
-    for (int box = 0; box < needed; ++box) {
-      const Draw d = b.w.template draw<"obstacles_shares">(k * 32 + box);
-      const int at = between(d, 0, max(0, k - 2), k - 1);
-      Platform before = b.plan.get(at);
-      ++before.boxes;
-      b.plan.set(at, before);
-    }
-  }
-  for (int k = 0; k < b.platforms; ++k) {
-    const Draw d = b.w.template draw<"obstacles_extras">(k);
-    Platform at = b.plan.get(k);
-    at.boxes += to_int(floor(d.uniform(0) * p.extra_boxes * float(at.boxes) + 0.5f)) +
-                between(d, 1, 0, p.stray_boxes);
-    b.plan.set(k, at);
-  }
-}
-template <class G>
-GE_FN void place_things(Builder<G>& b) {
-  for (int k = 0; k < b.platforms; ++k) {
-    const Platform p = b.plan.get(k);
-    for (int box = 0; box < p.boxes; ++box)
-      b.add_box(find_cell(b, p, [&](int attempt) {
-        return b.w.template draw<"obstacles_boxes">(k * 256 + box, attempt);
-      }));
-  }
-  for (int k = 1; k + 1 < b.platforms; ++k) {
-    if (b.w.template draw<"obstacles_diamonds">(k).uniform(0) >= b.w.params().diamonds) continue;
-    b.add_diamond(find_cell(b, b.plan.get(k), [&](int attempt) {
-      return b.w.template draw<"obstacles_gems">(k, attempt);
-    }));
-  }
-}
-
-template <class G>
-GE_FN void draw_level(Builder<G>& b) {
-  b.platforms = plan_course<G>(b.w, b.level, b.plan);
-  build_platforms(b);
-  place_agents(b);
-  share_out(b);
-  place_things(b);
-}
-
-// ---- a level by hand
-
 GE_FN voxel::Cell laid_cell(const LaidCell& laid) {
   return {laid.at[0], laid.at[1], laid.at[2]};
 }
-template <class B>
-GE_FN void copy_bounds(const LaidPart& laid, B& box) {
+GE_FN void copy_bounds(const LaidPart& laid, auto& box) {
   for (int k = 0; k < 3; ++k) box.low[k] = laid.low[k], box.high[k] = laid.high[k];
 }
+
+/// How levels of game G are made.
 template <class G>
-GE_FN void lay_level(Builder<G>& b) {
-  const Options& o = b.w.options();
-  b.level.walls_shown = o.hidden != 0 ? 0 : 1;
-  for (int k = 0; k < kMostPlatforms; ++k) b.level.kinds[k] = -1;
-  for (int k = 0; k < o.part_count; ++k) {
-    const bool is_wall = o.parts[k].kind != 0;
-    voxel::Painted part = {};
-    copy_bounds(o.parts[k], part);
-    part.colour = is_wall ? voxel::kGrey : voxel::kDarkGrey;
-    part.shown = is_wall ? uint32_t(b.level.walls_shown) : 1u;
-    b.add(part);
+struct Levels {
+  using T = typename G::T;
+  using W = typename Plans<G>::W;
+  using PlanRows = typename Plans<G>::PlanRows;
+
+  /// A level that is being made.
+  struct Builder {
+    const W& w;
+    PlanRows plan;
+    voxel::Draft<G> draft;
+    Level level = {};
+    int platforms = 0;
+    uint64_t taken = 0;  // cells of the start where agents begin, numbered along it
+  };
+
+  // ---- platforms
+
+  static GE_FN void build_platforms(Builder& b) {
+    const Draw d = draw<"obstacles_looks">(b.w, 0);
+    const uint32_t floor = voxel::layout_colour(d, 0), wall = voxel::layout_colour(d, 1);
+    b.level.walls_shown = d.uniform(2) < b.w.params().hidden_walls ? 0 : 1;
+    for (int k = 0; k < b.platforms; ++k) {
+      const Platform p = b.plan.get(k);
+      visit_parts(p, [&](const Block& block, bool is_wall) {
+        voxel::Painted part = {{0, 0, 0}, {0, 0, 0}, is_wall ? wall : floor, 1u};
+        if (is_wall) part.shown = uint32_t(b.level.walls_shown);
+        place(p, block, part);
+        b.draft.add(part);
+      });
+      if ((p.kind != kLava) & (p.kind != kExit)) continue;
+      voxel::Mark mark = {};
+      mark.kind = p.kind == kLava ? voxel::kLavaMark : voxel::kPadMark;
+      // The pad is two cells high: a jump does not leave it. An agent that jumps over lava is safe.
+      const Block field = p.kind == kLava ? Block{p.first, p.first + p.size, 1, p.width - 1, 1, 2}
+                                          : Block{p.length - 3, p.length - 1, 1, p.width - 1, 1, 3};
+      place(p, field, mark);
+      b.draft.add(mark);
+    }
   }
-  for (int k = 0; k < o.mark_count; ++k) {
-    voxel::Mark mark = {};
-    copy_bounds(o.marks[k], mark);
-    mark.kind = uint32_t(o.marks[k].kind);
-    b.add(mark);
+
+  // ---- cells
+
+  /// How high a cell is filled, above the floor of its platform: by the obstacle, by an agent who
+  /// begins there (whom nothing shall stand on), and by boxes.
+  static GE_FN int filled(const Builder& b, const Platform& p, const Place& at) {
+    int height = 0;
+    if (p.kind == kWall && at.a >= p.first && at.a < p.first + p.size) height = p.rise;
+    if (p.kind == kStepUp && at.a >= p.first) height = p.rise;
+    if (p.kind == kStart) {
+      const int number = (at.a - 1) * (p.width - 2) + at.c - 1;
+      height = int(b.taken >> number & 1) * kStack;
+    }
+    const voxel::Cell floor = cell_at(p, at.a, at.c, 0);
+    const int boxes = min(b.draft.crates, int{T::boxes});
+    for (int row = 0; row < boxes; ++row) {
+      const voxel::Crate crate = b.draft.stock.get(row);
+      if ((crate.cell[0] == floor.x) & (crate.cell[1] == floor.y))
+        height = max(height, crate.cell[2] - floor.z);
+    }
+    return height;
   }
-  for (int k = 0; k < o.box_count; ++k) b.add_box(laid_cell(o.boxes[k]));
-  for (int k = 0; k < o.diamond_count; ++k) b.add_diamond(laid_cell(o.diamonds[k]));
-  for (int agent = 0; agent < b.w.params().agent_count; ++agent) {
-    const LaidAgent& laid = o.agents[agent];
-    voxel::Body body = {};
-    geometry::put(body.position, {laid.feet[0], laid.feet[1], laid.feet[2] + voxel::kTall});
-    body.yaw = laid.yaw;
-    body.grounded = 1;
-    b.add_agent(agent, cell_of(body), body);
+  /// The lowest free cell above a place of the platform that is not filled too high already.
+  static GE_FN voxel::Cell find_cell(const Builder& b, const Platform& p, const auto& draw_of) {
+    Place at = {1, 1};
+    int height = 0;
+    for (int attempt = 0; attempt < kCellTries; ++attempt) {
+      const Draw d = draw_of(attempt);
+      at.c = between(d, 1, 1, p.width - 2);
+      if (p.kind == kGap) {
+        const int a = between(d, 0, 0, p.length - p.size - 1);
+        at.a = a < p.first ? a : a + p.size;
+      } else {
+        at.a = between(d, 0, 1, p.length - 2);
+      }
+      height = filled(b, p, at);
+      if ((height < kStack) | (p.kind == kGap)) break;
+    }
+    return cell_at(p, at.a, at.c, height + 1);
   }
-}
 
-// ---- both
+  // ---- agents, boxes and diamonds
 
-template <class G>
-GE_FN void make_level(const World<Schema<G>>& w, Level& level, voxel::Timer& timer,
-                      Rows<Plan<typename G::T>, Platform> plan,
-                      Rows<typename Model<G>::Canvas, voxel::Painted> canvas,
-                      Rows<typename Model<G>::Stock, voxel::Crate> stock,
-                      Rows<typename Model<G>::Gems, voxel::Diamond> gems,
-                      Rows<typename Model<G>::Fields, voxel::Mark> fields,
-                      Rows<typename Model<G>::Agents, voxel::Home> homes,
-                      Rows<typename Model<G>::Agents, voxel::Body> bodies) {
-  Builder<G> b{w, plan, canvas, stock, gems, fields, homes, bodies};
-  const bool laid = w.options().laid != 0;
-  if (laid)
-    lay_level(b);
-  else
-    draw_level(b);
-  level = b.level;
-  const Params& p = w.params();
-  const float seconds = max(p.episode_seconds, p.platform_seconds * float(level.obstacles) +
-                                                   p.box_seconds * float(level.boxes));
-  const float chosen = w.options().seconds;
-  timer = voxel::timer_of(laid && chosen > 0.0f ? chosen : seconds);
-}
-template <class G>
-GE_FN void merge_parts(const W<G>& w, Level& level,
-                       Rows<typename Model<G>::Offcuts, voxel::Painted> rows) {
-  level.pieces = voxel::merge<Model<G>>(w, level.parts, rows);
-}
-template <class G>
-GE_FN void begin_agent(const W<G>&, voxel::Hands& hands, Score& score) {
-  hands = {voxel::kEmpty};
-  score = {};
-}
+  static GE_FN void place_agents(Builder& b) {
+    const Platform start = b.plan.get(0);
+    const int across = start.width - 2, cells = (start.length - 2) * across;
+    for (int agent = 0; agent < b.w.params().agent_count; ++agent) {
+      const Draw d = draw<"obstacles_agents">(b.w, agent);
+      int k = int(d.below(0, uint32_t(cells - agent))), number = 0;
+      // The k-th cell that is free.
+      while ((b.taken >> number & 1) != 0 || k-- > 0) ++number;
+      b.taken |= uint64_t{1} << number;
+      const voxel::Cell home = cell_at(start, 1 + number / across, 1 + number % across, 1);
+      voxel::Body body = voxel::standing_in(home, (d.uniform(1) - 0.5f) * 0x1.921fb6p+2f);
+      body.position[2] = float(home.z) + 1.75f;  // it drops in
+      b.draft.add_agent(agent, home, body);
+    }
+  }
 
-template <class G, int32_t Level::* kCount>
-GE_FN int count_of(const W<G>&, const Level& level) {
-  return level.*kCount;
-}
-template <class G, class T, class C>
-inline constexpr auto kCopy = &voxel::copy_row<Model<G>, T, C>;
+  /// How many boxes each platform gets: those that obstacles behind it need, and some more.
+  static GE_FN void share_out(Builder& b) {
+    const Params& p = b.w.params();
+    for (int k = 1; k < b.platforms; ++k) {
+      const Platform obstacle = b.plan.get(k);
+      const bool by_height = (obstacle.kind == kWall) | (obstacle.kind == kStepUp);
+      const int needed = boxes_needed(obstacle.kind, by_height ? obstacle.rise : obstacle.size);
+      for (int box = 0; box < needed; ++box) {
+        const Draw d = draw<"obstacles_shares">(b.w, k * 32 + box);
+        const int at = between(d, 0, max(0, k - 2), k - 1);
+        Platform before = b.plan.get(at);
+        ++before.boxes;
+        b.plan.set(at, before);
+      }
+    }
+    for (int k = 0; k < b.platforms; ++k) {
+      const Draw d = draw<"obstacles_extras">(b.w, k);
+      Platform at = b.plan.get(k);
+      at.boxes += to_int(floor(d.uniform(0) * p.extra_boxes * float(at.boxes) + 0.5f)) +
+                  between(d, 1, 0, p.stray_boxes);
+      b.plan.set(k, at);
+    }
+  }
+  static GE_FN void place_things(Builder& b) {
+    for (int k = 0; k < b.platforms; ++k) {
+      const Platform p = b.plan.get(k);
+      for (int box = 0; box < p.boxes; ++box)
+        b.draft.add_crate(find_cell(b, p, [&](int attempt) {
+          return draw<"obstacles_boxes">(b.w, k * 256 + box, attempt);
+        }));
+    }
+    for (int k = 1; k + 1 < b.platforms; ++k) {
+      if (draw<"obstacles_diamonds">(b.w, k).uniform(0) >= b.w.params().diamonds) continue;
+      b.draft.add_diamond(
+          find_cell(b, b.plan.get(k),
+                    [&](int attempt) { return draw<"obstacles_gems">(b.w, k, attempt); }),
+          voxel::kGreen);
+    }
+  }
 
-template <class G, class M = Model<G>>
-using NewLevel = Stages<
-    Each<&begin_agent<G>>, EachWorld<&make_level<G>>, EachWorld<&merge_parts<G>>,
-    For<&count_of<G, &Level::pieces>, &voxel::make_static<M>, typename M::Statics>,
-    For<&count_of<G, &Level::marks>, kCopy<G, typename M::Fields, voxel::Mark>, typename M::Marks>,
-    For<&count_of<G, &Level::boxes>, kCopy<G, typename M::Stock, voxel::Crate>, typename M::Crates>,
-    For<&count_of<G, &Level::diamonds>, kCopy<G, typename M::Gems, voxel::Diamond>,
-        typename M::Diamonds>>;
+  static GE_FN void draw_level(Builder& b) {
+    b.platforms = Plans<G>::plan_course(b.w, b.level, b.plan);
+    build_platforms(b);
+    place_agents(b);
+    share_out(b);
+    place_things(b);
+  }
+
+  // ---- a level by hand
+
+  static GE_FN void lay_level(Builder& b) {
+    const Options& o = b.w.options();
+    b.level.walls_shown = o.hidden != 0 ? 0 : 1;
+    for (int k = 0; k < kMostPlatforms; ++k) b.level.kinds[k] = -1;
+    for (int k = 0; k < o.part_count; ++k) {
+      const bool is_wall = o.parts[k].kind != 0;
+      voxel::Painted part = {};
+      copy_bounds(o.parts[k], part);
+      part.colour = is_wall ? voxel::kGrey : voxel::kDarkGrey;
+      part.shown = is_wall ? uint32_t(b.level.walls_shown) : 1u;
+      b.draft.add(part);
+    }
+    for (int k = 0; k < o.mark_count; ++k) {
+      voxel::Mark mark = {};
+      copy_bounds(o.marks[k], mark);
+      mark.kind = uint32_t(o.marks[k].kind);
+      b.draft.add(mark);
+    }
+    for (int k = 0; k < o.box_count; ++k) b.draft.add_crate(laid_cell(o.boxes[k]));
+    for (int k = 0; k < o.diamond_count; ++k)
+      b.draft.add_diamond(laid_cell(o.diamonds[k]), voxel::kGreen);
+    for (int agent = 0; agent < b.w.params().agent_count; ++agent) {
+      const LaidAgent& laid = o.agents[agent];
+      voxel::Body body = {};
+      geometry::put(body.position, {laid.feet[0], laid.feet[1], laid.feet[2] + voxel::kTall});
+      body.yaw = laid.yaw;
+      body.grounded = 1;
+      b.draft.add_agent(agent, cell_of(body), body);
+    }
+  }
+
+  // ---- drawn or laid
+
+  static GE_FN void make_level(
+      const World<typename G::Schema>& w, Level& level, voxel::Timer& timer, PlanRows plan,
+      Rows<typename G::Canvas, voxel::Painted> canvas, Rows<typename G::Fields, voxel::Mark> fields,
+      Rows<typename G::Stock, voxel::Crate> stock, Rows<typename G::Gems, voxel::Diamond> gems,
+      Rows<typename G::Agents, voxel::Home> homes, Rows<typename G::Agents, voxel::Body> bodies) {
+    Builder b{w, plan, {canvas, fields, stock, gems, homes, bodies}};
+    const bool laid = w.options().laid != 0;
+    if (laid)
+      lay_level(b);
+    else
+      draw_level(b);
+    level = b.level;
+    level.parts = b.draft.parts, level.marks = b.draft.marks;
+    level.boxes = b.draft.crates, level.diamonds = b.draft.diamonds;
+    const Params& p = w.params();
+    const float seconds = max(p.episode_seconds, p.platform_seconds * float(level.obstacles) +
+                                                     p.box_seconds * float(level.boxes));
+    const float chosen = w.options().seconds;
+    timer = voxel::timer_of(laid && chosen > 0.0f ? chosen : seconds);
+  }
+  static GE_FN void merge_parts(const W& w, Level& level,
+                                Rows<typename G::Offcuts, voxel::Painted> rows) {
+    level.pieces = voxel::merge<G>(w, level.parts, rows);
+  }
+  static GE_FN void begin_agent(const W&, voxel::Hands& hands, Score& score) {
+    hands = {voxel::kEmpty};
+    score = {};
+  }
+
+  template <int32_t Level::* kCount>
+  static GE_FN int count_of(const W&, const Level& level) {
+    return level.*kCount;
+  }
+  using NewLevel =
+      Stages<Each<&begin_agent>, EachWorld<&make_level>, EachWorld<&merge_parts>,
+             For<&count_of<&Level::pieces>, &voxel::make_static<G>, typename G::Statics>,
+             For<&count_of<&Level::marks>, &voxel::copy_row<G, typename G::Fields, voxel::Mark>,
+                 typename G::Marks>,
+             For<&count_of<&Level::boxes>, &voxel::copy_row<G, typename G::Stock, voxel::Crate>,
+                 typename G::Crates>,
+             For<&count_of<&Level::diamonds>, &voxel::copy_row<G, typename G::Gems, voxel::Diamond>,
+                 typename G::Diamonds>>;
+};
 
 }  // namespace gpu_envs::envs::obstacles

@@ -21,21 +21,21 @@ namespace gpu_envs::envs::obstacles {
 template <class D, class T>
 struct Environment {
   using G = Game<D, T>;
-  using Schema = obstacles::Schema<G>;
+  using Schema = typename G::Schema;
   using Observation = voxel::Picture;
-  using State = obstacles::State<G>;
+  using State = typename Views<G>::State;
   using RewardParts = Parts;
-  using Reset = NewLevel<G>;
-  using Step = Stages<EachWorld<&voxel::move_agents<Model<G>>>, EachWorld<&play<G>>>;
-  using Observe = chain<voxel::DrawSights<Model<G>>, Stages<ObserveState<&show_state<G>>>>;
+  using Reset = typename Levels<G>::NewLevel;
+  using Step = Stages<EachWorld<&voxel::move_agents<G>>, EachWorld<&Rules<G>::play>>;
+  using Observe = chain<voxel::DrawSights<G>, Stages<ObserveState<&Views<G>::show_state>>>;
   static constexpr Card card{
       .doc = D::kDoc, .agents = "agent_count", .render_fps = voxel::kStepsPerSecond};
-  static constexpr Hooks<Schema> hooks{.fits = &fits<T>,
-                                       .objective = &objective<G>,
+  static constexpr Hooks<Schema> hooks{.fits = &T::fits,
+                                       .objective = &Rules<G>::objective,
                                        .action_name = &voxel::act_name<Params>,
                                        .action_key = &voxel::act_key<Params>,
-                                       .text = &world_text<G>,
-                                       .scene = &voxel::scene_of<Model<G>>};
+                                       .text = &Texts<G>::world_text,
+                                       .scene = &voxel::scene_of<G>};
 };
 
 }  // namespace gpu_envs::envs::obstacles

@@ -24,8 +24,7 @@ GE_FN Corner corner_of(const Platform& p, int a, int c) {
 struct Block {
   int32_t a, a_end, c, c_end, z, z_end;
 };
-template <class B>
-GE_FN void place(const Platform& p, const Block& block, B& box) {
+GE_FN void place(const Platform& p, const Block& block, auto& box) {
   const Corner one = corner_of(p, block.a, block.c), other = corner_of(p, block.a_end, block.c_end);
   box.low[0] = min(one.x, other.x), box.high[0] = max(one.x, other.x);
   box.low[1] = min(one.y, other.y), box.high[1] = max(one.y, other.y);
@@ -38,8 +37,7 @@ GE_FN voxel::Cell cell_at(const Platform& p, int a, int c, int z) {
 }
 
 /// f(part, is_wall): floors and what stands on them, then walls, which go through both.
-template <class F>
-GE_FN void visit_parts(const Platform& p, const F& f) {
+GE_FN void visit_parts(const Platform& p, const auto& f) {
   const int l = p.length, w = p.width, h = p.height, first = p.first, end = p.first + p.size;
   if (p.kind == kStepUp) {
     f(Block{0, first + 1, 0, w, 0, 1}, false);
@@ -63,29 +61,6 @@ GE_FN void visit_parts(const Platform& p, const F& f) {
 GE_FN int between(const Draw& draw, int word, int low, int high) {
   return low + int(draw.below(word, uint32_t(max(high - low, 0) + 1)));
 }
-
-/// The platforms so far.
-template <class G>
-struct Planner {
-  const W<G>& w;
-  Rows<Plan<typename G::T>, Platform> rows;
-  int attempt;
-  int count = 0, hardest = 0;
-
-  GE_FN void add(Platform p) {
-    Platform bounds = p;
-    bool any = false;
-    visit_parts(p, [&](const Block& block, bool) {
-      place(p, block, bounds);
-      for (int k = 0; k < 3; ++k) {
-        p.low[k] = any ? min(p.low[k], bounds.low[k]) : bounds.low[k];
-        p.high[k] = any ? max(p.high[k], bounds.high[k]) : bounds.high[k];
-      }
-      any = true;
-    });
-    if (count < G::T::platforms) rows.set(count++, p);
-  }
-};
 
 /// Where the next platform goes straight on.
 GE_FN void put_behind(Platform& next, const Platform& last) {
@@ -144,108 +119,130 @@ GE_FN bool is_hardest(const Params& p, const Platform& o) {
   return (o.kind == kLava) & (o.size == p.lava.high);
 }
 
+/// How courses are planned in game G.
 template <class G>
-GE_FN Platform draw_start(Planner<G>& plan) {
-  const int agents = plan.w.params().agent_count;
-  const Draw d = plan.w.template draw<"obstacles_start">(plan.attempt);
-  Platform start = {};
-  start.kind = kStart;
-  start.width = between(d, 1, 5, 8), start.height = kWallHeight;
-  // Where the drawn length has no cell for everybody, the shortest that has.
-  const int across = start.width - 2;
-  start.length = max(between(d, 0, 4, 9), 2 + (agents + across - 1) / across);
-  start.sides = kNear | kLeft | kRight;
-  return start;
-}
-template <class G>
-GE_FN Platform draw_exit(Planner<G>& plan, const Platform& last) {
-  const Draw d = plan.w.template draw<"obstacles_exit">(plan.attempt);
-  Platform end = {};
-  end.kind = kExit;
-  end.length = between(d, 0, 4, 9), end.width = last.width, end.height = kWallHeight;
-  end.sides = kFar | kLeft | kRight;
-  put_behind(end, last);
-  return end;
-}
-/// The k-th obstacle, and the corner before it, which is listed behind it.
-template <class G>
-GE_FN Platform add_obstacle(Planner<G>& plan, const Platform& last, int k) {
-  const Params& p = plan.w.params();
-  const int number = plan.attempt * kMostPlatforms + k;
-  const int turn = int(plan.w.template draw<"obstacles_turn">(number).below(0, 3));
-  Platform next = {};
-  for (int attempt = 0; attempt < kObstacleTries; ++attempt) {
-    const int slot = number * kObstacleTries + attempt;
-    next = {};
-    next.width = turn == kStraight ? last.width : 0;
-    draw_obstacle(p, plan.w.template draw<"obstacles_sizes">(slot, 0),
-                  plan.w.template draw<"obstacles_sizes">(slot, 1), next);
-    if (!is_hardest(p, next) || plan.hardest < p.hardest_count) break;
-  }
-  plan.hardest += is_hardest(p, next) ? 1 : 0;
-  next.sides = kLeft | kRight;
-  attach(next, last, turn);
-  plan.add(next);
-  if (turn != kStraight) plan.add(corner_after(last, next.width, turn));
-  return next;
-}
+struct Plans {
+  using W = World<typename G::Schema>;
+  using PlanRows = Rows<typename G::Plan, Platform>;
 
-/// Whether two platforms meet that are not neighbours, or neighbours of neighbours, in the list.
-template <class G>
-GE_FN bool has_conflict(const Planner<G>& plan) {
-  bool found = false;
-  for (int j = 3; j < plan.count; ++j) {
-    const Platform one = plan.rows.get(j);
-    for (int k = 0; k + 2 < j; ++k) {
-      const Platform other = plan.rows.get(k);
-      bool meet = true;
-      for (int axis = 0; axis < 3; ++axis)
-        meet &= (one.low[axis] < other.high[axis]) & (other.low[axis] < one.high[axis]);
-      found |= meet;
+  /// The platforms so far.
+  struct Planner {
+    const W& w;
+    PlanRows rows;
+    int attempt;
+    int count = 0, hardest = 0;
+
+    GE_FN void add(Platform p) {
+      Platform bounds = p;
+      bool any = false;
+      visit_parts(p, [&](const Block& block, bool) {
+        place(p, block, bounds);
+        for (int k = 0; k < 3; ++k) {
+          p.low[k] = any ? min(p.low[k], bounds.low[k]) : bounds.low[k];
+          p.high[k] = any ? max(p.high[k], bounds.high[k]) : bounds.high[k];
+        }
+        any = true;
+      });
+      if (count < G::T::platforms) rows.set(count++, p);
+    }
+  };
+
+  static GE_FN Platform draw_start(Planner& plan) {
+    const int agents = plan.w.params().agent_count;
+    const Draw d = draw<"obstacles_start">(plan.w, plan.attempt);
+    Platform start = {};
+    start.kind = kStart;
+    start.width = between(d, 1, 5, 8), start.height = kWallHeight;
+    // Where the drawn length has no cell for everybody, the shortest that has.
+    const int across = start.width - 2;
+    start.length = max(between(d, 0, 4, 9), 2 + (agents + across - 1) / across);
+    start.sides = kNear | kLeft | kRight;
+    return start;
+  }
+  static GE_FN Platform draw_exit(Planner& plan, const Platform& last) {
+    const Draw d = draw<"obstacles_exit">(plan.w, plan.attempt);
+    Platform end = {};
+    end.kind = kExit;
+    end.length = between(d, 0, 4, 9), end.width = last.width, end.height = kWallHeight;
+    end.sides = kFar | kLeft | kRight;
+    put_behind(end, last);
+    return end;
+  }
+  /// The k-th obstacle, and the corner before it, which is listed behind it.
+  static GE_FN Platform add_obstacle(Planner& plan, const Platform& last, int k) {
+    const Params& p = plan.w.params();
+    const int number = plan.attempt * kMostPlatforms + k;
+    const int turn = int(draw<"obstacles_turn">(plan.w, number).below(0, 3));
+    Platform next = {};
+    for (int attempt = 0; attempt < kObstacleTries; ++attempt) {
+      const int slot = number * kObstacleTries + attempt;
+      next = {};
+      next.width = turn == kStraight ? last.width : 0;
+      draw_obstacle(p, draw<"obstacles_sizes">(plan.w, slot, 0),
+                    draw<"obstacles_sizes">(plan.w, slot, 1), next);
+      if (!is_hardest(p, next) || plan.hardest < p.hardest_count) break;
+    }
+    plan.hardest += is_hardest(p, next) ? 1 : 0;
+    next.sides = kLeft | kRight;
+    attach(next, last, turn);
+    plan.add(next);
+    if (turn != kStraight) plan.add(corner_after(last, next.width, turn));
+    return next;
+  }
+
+  /// Whether two platforms meet that are not neighbours, or neighbours of neighbours, in the list.
+  static GE_FN bool has_conflict(const Planner& plan) {
+    bool found = false;
+    for (int j = 3; j < plan.count; ++j) {
+      const Platform one = plan.rows.get(j);
+      for (int k = 0; k + 2 < j; ++k) {
+        const Platform other = plan.rows.get(k);
+        bool meet = true;
+        for (int axis = 0; axis < 3; ++axis)
+          meet &= (one.low[axis] < other.high[axis]) & (other.low[axis] < one.high[axis]);
+        found |= meet;
+      }
+    }
+    return found;
+  }
+
+  /// Cells of levels begin at 0 along x and y.
+  static GE_FN void shift_to_origin(Planner& plan) {
+    int32_t low[2] = {INT32_MAX, INT32_MAX};
+    for (int k = 0; k < plan.count; ++k)
+      for (int axis = 0; axis < 2; ++axis) low[axis] = min(low[axis], plan.rows.get(k).low[axis]);
+    for (int k = 0; k < plan.count; ++k) {
+      Platform p = plan.rows.get(k);
+      for (int axis = 0; axis < 2; ++axis)
+        p.at[axis] -= low[axis], p.low[axis] -= low[axis], p.high[axis] -= low[axis];
+      plan.rows.set(k, p);
     }
   }
-  return found;
-}
 
-/// Cells of levels begin at 0 along x and y.
-template <class G>
-GE_FN void shift_to_origin(Planner<G>& plan) {
-  int32_t low[2] = {INT32_MAX, INT32_MAX};
-  for (int k = 0; k < plan.count; ++k)
-    for (int axis = 0; axis < 2; ++axis) low[axis] = min(low[axis], plan.rows.get(k).low[axis]);
-  for (int k = 0; k < plan.count; ++k) {
-    Platform p = plan.rows.get(k);
-    for (int axis = 0; axis < 2; ++axis)
-      p.at[axis] -= low[axis], p.low[axis] -= low[axis], p.high[axis] -= low[axis];
-    plan.rows.set(k, p);
-  }
-}
-
-/// The whole plan; how many platforms it has.
-template <class G>
-GE_FN int plan_course(const W<G>& w, Level& level, Rows<Plan<typename G::T>, Platform> rows) {
-  const Params& p = w.params();
-  // Not drawn again with the level: long courses meet themselves more often, and would be rare.
-  level.obstacles =
-      between(w.template draw<"obstacles_count">(0), 0, p.platforms.low, p.platforms.high);
-  int count = 0;
-  level.conflict = 1;
-  for (int attempt = 0; attempt < kLevelAttempts && level.conflict != 0; ++attempt) {
-    Planner<G> plan{w, rows, attempt};
-    Platform last = draw_start(plan);
-    plan.add(last);
-    for (int k = 0; k < kMostPlatforms; ++k) {
-      if (k < level.obstacles) last = add_obstacle(plan, last, k);
-      level.kinds[k] = k < level.obstacles ? last.kind : -1;
+  /// The whole plan; how many platforms it has.
+  static GE_FN int plan_course(const W& w, Level& level, PlanRows rows) {
+    const Params& p = w.params();
+    // Not drawn again with the level: long courses meet themselves more often, and would be rare.
+    level.obstacles = between(draw<"obstacles_count">(w, 0), 0, p.platforms.low, p.platforms.high);
+    int count = 0;
+    level.conflict = 1;
+    for (int attempt = 0; attempt < kLevelAttempts && level.conflict != 0; ++attempt) {
+      Planner plan{w, rows, attempt};
+      Platform last = draw_start(plan);
+      plan.add(last);
+      for (int k = 0; k < kMostPlatforms; ++k) {
+        if (k < level.obstacles) last = add_obstacle(plan, last, k);
+        level.kinds[k] = k < level.obstacles ? last.kind : -1;
+      }
+      level.hardest = plan.hardest;
+      plan.add(draw_exit(plan, last));
+      level.conflict = has_conflict(plan) ? 1 : 0;
+      level.attempts = attempt + 1;
+      shift_to_origin(plan);
+      count = plan.count;
     }
-    level.hardest = plan.hardest;
-    plan.add(draw_exit(plan, last));
-    level.conflict = has_conflict(plan) ? 1 : 0;
-    level.attempts = attempt + 1;
-    shift_to_origin(plan);
-    count = plan.count;
+    return count;
   }
-  return count;
-}
+};
 
 }  // namespace gpu_envs::envs::obstacles

@@ -1,5 +1,5 @@
-// The rules of a step: bodies move (voxel/walk.hpp), then hands are used, who fell returns home,
-// and lava, the pad and diamonds look who is in their cells.
+// The rules of a step: bodies move (voxel/walk.hpp), then hands are used, those who fell return
+// home, and each agent's cell is looked up: the pad, lava, diamonds.
 #pragma once
 
 #include "envs/obstacles/level.hpp"
@@ -13,69 +13,76 @@ struct Deeds {
   uint32_t exit = 0, diamond = 0, box = 0;
   bool all_exit = false;
 };
-/// One after the other, in the order of agents, since crates and diamonds are for the first.
-template <class G>
-GE_FN void play(const World<Schema<G>>& w, voxel::Timer& timer, Verdict& verdict,
-                Rows<typename Model<G>::Agents, voxel::Body> bodies,
-                Rows<typename Model<G>::Agents, voxel::Hands> hands,
-                Rows<typename Model<G>::Agents, Score> scores,
-                Rows<typename Model<G>::Agents, Reward> rewards,
-                Rows<typename Model<G>::Agents, Parts> parts,
-                Rows<typename Model<G>::Crates, voxel::Crate> crates,
-                Rows<typename Model<G>::Diamonds, voxel::Diamond> diamonds) {
-  using M = Model<G>;
-  const Params& p = w.params();
-  const int agents = p.agent_count;
-  const voxel::Yard<M> yard{w, bodies, hands, crates};
-  const auto home = [&](int agent) {
-    return w.template get<typename M::Agents, voxel::Home>(agent);
-  };
-  for (int agent = 0; agent < agents; ++agent)
-    voxel::use_hands(yard, agent, [](const voxel::Cell&) { return true; });
-  for (int agent = 0; agent < agents; ++agent)
-    if (voxel::place_of(bodies.get(agent)).z < voxel::kAbyss)
-      voxel::send_home(yard, agent, home(agent));
 
-  Deeds deeds;
-  bool all = true;
-  for (int agent = 0; agent < agents; ++agent) {
-    const voxel::Cell at = voxel::cell_of(bodies.get(agent));
+/// The rules of game G.
+template <class G>
+struct Rules {
+  using W = World<typename G::Schema>;
+  using Agents = typename G::Agents;
+  using Yard = voxel::Yard<G>;
+  using Scores = Rows<Agents, Score>;
+  using DiamondRows = Rows<typename G::Diamonds, voxel::Diamond>;
+
+  static GE_FN void go_home(const Yard& yard, int agent) {
+    voxel::send_home(yard, agent, get<Agents, voxel::Home>(yard.w, agent));
+  }
+  /// Applies the marks and the diamond of an agent's cell; returns its new score.
+  static GE_FN Score enter_cell(const Yard& yard, int agent, Score score,
+                                const DiamondRows& diamonds, Deeds& deeds) {
+    const voxel::Cell at = voxel::cell_of(yard.bodies.get(agent));
     const uint32_t bit = 1u << agent;
-    Score score = scores.get(agent);
-    score.at_exit = voxel::is_marked<M>(w, at, voxel::kPadMark) ? 1 : 0;
-    all &= score.at_exit != 0;
+    score.at_exit = voxel::is_marked<G>(yard.w, at, voxel::kPadMark) ? 1 : 0;
     if (score.at_exit > score.reached_exit) {
       deeds.exit |= bit;
-      if (hands.get(agent).crate != voxel::kEmpty) deeds.box |= bit;
+      if (yard.hands.get(agent).crate != voxel::kEmpty) deeds.box |= bit;
       score.reached_exit = 1;
-    } else if (score.at_exit == 0 && voxel::is_marked<M>(w, at, voxel::kLavaMark)) {
-      // Without a penalty: else agents learn to keep away.
-      voxel::send_home(yard, agent, home(agent));
+    } else if (score.at_exit == 0 && voxel::is_marked<G>(yard.w, at, voxel::kLavaMark)) {
+      go_home(yard, agent);  // without a penalty, or agents learn to keep away
     }
-    if (voxel::take_diamond<M>(w, at, diamonds) != voxel::kEmpty) deeds.diamond |= bit;
-    scores.set(agent, score);
+    if (voxel::take_diamond<G>(yard.w, at, diamonds) != voxel::kEmpty) deeds.diamond |= bit;
+    return score;
   }
-  deeds.all_exit = all & (timer.solved == 0);
-  if (deeds.all_exit) voxel::succeed(timer);
-
-  const auto share = [&](float reward, uint32_t who, int agent) {
-    return voxel::team_share(reward, p.team_spirit, int(who >> agent & 1u), count_bits(who),
-                             agents);
-  };
-  for (int agent = 0; agent < agents; ++agent) {
-    const Parts paid = {
-        share(p.exit_reward, deeds.exit, agent), deeds.all_exit ? p.all_exit_reward : 0.0f,
-        share(p.diamond_reward, deeds.diamond, agent), share(p.box_reward, deeds.box, agent)};
-    parts.set(agent, paid);
-    rewards.set(agent, {paid.exit + paid.all_exit + paid.diamond + paid.box});
+  static GE_FN Parts pay_of(const Params& p, const Deeds& deeds, int agent) {
+    const auto share = [&](float reward, uint32_t doers) {
+      return voxel::team_share(reward, p.team_spirit, int(doers >> agent & 1u), count_bits(doers),
+                               p.agent_count);
+    };
+    return {share(p.exit_reward, deeds.exit), deeds.all_exit ? p.all_exit_reward : 0.0f,
+            share(p.diamond_reward, deeds.diamond), share(p.box_reward, deeds.box)};
   }
-  if (voxel::pass(timer)) verdict.terminated = 1u;
-}
 
-/// 1: all agents stood on the pad at once.
-template <class G>
-GE_FN float objective(const W<G>& w, int) {
-  return float(w.template get<voxel::Timer>().solved);
-}
+  /// One agent after the other: crates and diamonds go to the first that reaches for them.
+  static GE_FN void play(const World<typename G::Schema>& w, voxel::Timer& timer, Verdict& verdict,
+                         voxel::BodyRows<G> bodies, voxel::HandRows<G> hands, Scores scores,
+                         Rows<Agents, Reward> rewards, Rows<Agents, Parts> parts,
+                         voxel::CrateRows<G> crates, DiamondRows diamonds) {
+    const Params& p = w.params();
+    const Yard yard{w, bodies, hands, crates};
+    for (int agent = 0; agent < p.agent_count; ++agent)
+      voxel::use_hands(yard, agent, [](const voxel::Cell&) { return true; });
+    for (int agent = 0; agent < p.agent_count; ++agent)
+      if (voxel::place_of(bodies.get(agent)).z < voxel::kAbyss) go_home(yard, agent);
+
+    Deeds deeds;
+    bool all = true;
+    for (int agent = 0; agent < p.agent_count; ++agent) {
+      const Score score = enter_cell(yard, agent, scores.get(agent), diamonds, deeds);
+      all &= score.at_exit != 0;
+      scores.set(agent, score);
+    }
+    deeds.all_exit = all & (timer.solved == 0);
+    if (deeds.all_exit) voxel::succeed(timer);
+
+    for (int agent = 0; agent < p.agent_count; ++agent) {
+      const Parts paid = pay_of(p, deeds, agent);
+      parts.set(agent, paid);
+      rewards.set(agent, {paid.exit + paid.all_exit + paid.diamond + paid.box});
+    }
+    if (voxel::pass(timer)) verdict.terminated = 1u;
+  }
+
+  /// 1: all agents stood on the pad at once.
+  static GE_FN float objective(const W& w, int) { return float(get<voxel::Timer>(w).solved); }
+};
 
 }  // namespace gpu_envs::envs::obstacles

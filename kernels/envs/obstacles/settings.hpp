@@ -1,5 +1,5 @@
-// What a user sets (SettingsOf a task's defaults), what the rules read of it (Params), and how much
-// room its worlds need.
+// The parameters (SettingsOf a task's defaults), the values that the rules read (Params), and the
+// room that worlds need.
 #pragma once
 
 #include "cameras/settings.hpp"
@@ -59,27 +59,27 @@ struct SettingsOf : cameras::Settings {
         field("height_high", &Self::height_high, "highest wall or step").in("m").within(1, 5),
         field("hardest_count", &Self::hardest_count,
               "most walls and steps of height_high and fields of lava_high in one level; 0 allows "
-              "none; one too many is drawn again, but the 32nd draw stays, so it is exceeded where "
-              "nothing smaller can be drawn")
+              "none. One too many is drawn again, up to 32 times: a level has more where nothing "
+              "smaller can be drawn")
             .within(0, kMostPlatforms));
   }
   static constexpr auto describe_kinds() {
-    return fields(
-        field("walls", &Self::walls, "levels have walls to climb"),
-        field("lava", &Self::lava, "levels have fields of lava"),
-        field("steps", &Self::steps, "levels have steps up"),
-        field("gaps", &Self::gaps, "levels have gaps in the floor"),
-        field("hidden_walls", &Self::hidden_walls,
-              "probability that the walls beside all platforms cannot be seen")
-            .within(0, 1),
-        field("extra_boxes", &Self::extra_boxes,
-              "up to this share of the boxes that are needed are there besides")
-            .within(0, 1),
-        field("stray_boxes", &Self::stray_boxes, "up to so many boxes more on every platform")
-            .within(0, 3),
-        field("diamonds", &Self::diamonds,
-              "probability of a green diamond on each platform between start and exit")
-            .within(0, 1));
+    return fields(field("walls", &Self::walls, "levels have walls to climb"),
+                  field("lava", &Self::lava, "levels have fields of lava"),
+                  field("steps", &Self::steps, "levels have steps up"),
+                  field("gaps", &Self::gaps, "levels have gaps in the floor"),
+                  field("hidden_walls", &Self::hidden_walls,
+                        "probability that the walls beside all platforms cannot be seen")
+                      .within(0, 1),
+                  field("extra_boxes", &Self::extra_boxes,
+                        "most spare boxes, as a share of the boxes that are needed")
+                      .within(0, 1),
+                  field("stray_boxes", &Self::stray_boxes,
+                        "most spare boxes on each platform, besides extra_boxes")
+                      .within(0, 3),
+                  field("diamonds", &Self::diamonds,
+                        "probability of a green diamond on each platform between start and exit")
+                      .within(0, 1));
   }
   static constexpr auto describe_pay() {
     return fields(
@@ -161,11 +161,11 @@ GE_FN constexpr int boxes_needed(int kind, int size) {
 
 // ---- room
 
-/// Platforms of a level with so many obstacles: each may come with a corner.
+/// Platforms of a level: start, exit, and for each obstacle one, perhaps with a corner.
 constexpr int platforms_with(int obstacles) {
   return 2 + 2 * obstacles;
 }
-/// Boxes of start and exit, an obstacle and its corner, before any are merged.
+/// Boxes of start and exit, of obstacles and their corners, before any are merged.
 constexpr int parts_with(int obstacles) {
   return 8 + 8 * obstacles;
 }
@@ -191,13 +191,12 @@ struct Tier {
   // Hand-laid levels have a few diamonds and marks more.
   static constexpr int statics = parts_with(kPlatforms_) + (kPlatforms_ < 4 ? 8 : 0);
   static constexpr int diamonds = kPlatforms_ < 4 ? 8 : 2 * kPlatforms_, marks = 8;
+  static bool fits(const Params& p) {
+    return p.platforms.high <= obstacles && most_boxes(p) <= boxes;
+  }
 };
 using Small = Tier<2, 24>;
 using Large = Tier<kMostPlatforms, 112>;
-template <class T>
-bool fits(const Params& p) {
-  return p.platforms.high <= T::obstacles && most_boxes(p) <= T::boxes;
-}
 
 // ---- from settings to parameters
 
@@ -207,8 +206,8 @@ inline Span span(const char* name, int32_t low, int32_t high) {
            "_high=" + std::to_string(high));
   return {low, high};
 }
-template <class D>
-Params resolve_settings(SettingsOf<D>& s) {
+/// From the settings of any task.
+inline Params resolve_settings(auto& s) {
   Params p{};
   p.picture = cameras::picture_of(s);
   p.agent_count = s.agent_count;

@@ -15,13 +15,13 @@
 
 namespace gpu_envs::envs::obstacles {
 
-/// What an agent has reached, and in this step.
+/// Where an agent stands and has stood.
 struct Score {
   int32_t at_exit, reached_exit;
   static constexpr auto describe() {
-    return fields(
-        field("at_exit", &Score::at_exit, "1: stands on the pad").within(0, 1),
-        field("reached_exit", &Score::reached_exit, "1: has stood on the pad before").within(0, 1));
+    return fields(field("at_exit", &Score::at_exit, "1: the agent stands on the pad").within(0, 1),
+                  field("reached_exit", &Score::reached_exit, "1: the agent has stood on the pad")
+                      .within(0, 1));
   }
 };
 /// The parts of a step's reward.
@@ -29,20 +29,20 @@ struct Parts {
   float exit, all_exit, diamond, box;
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("exit", &Parts::exit, "for first steps on the pad"),
-                  field("all_exit", &Parts::all_exit, "for all on the pad at once"),
-                  field("diamond", &Parts::diamond, "for diamonds"),
-                  field("box", &Parts::box, "for boxes that were carried to the pad"));
+    return fields(field("exit", &Parts::exit, "reward for first steps on the pad"),
+                  field("all_exit", &Parts::all_exit, "reward for all on the pad at once"),
+                  field("diamond", &Parts::diamond, "reward for diamonds"),
+                  field("box", &Parts::box, "reward for boxes carried to the pad"));
   }
 };
 
-/// More than any level has of anything; what a table has no room for is counted too.
+/// More than any level has of anything; things without room in a table are counted too.
 inline constexpr int kMostParts = 1 << 16;
 
 struct Level {
   int32_t obstacles;  // that were drawn
   int32_t attempts;   // levels drawn until no platforms met, or until there were no more tries
-  int32_t conflict;   // 1: platforms meet all the same
+  int32_t conflict;   // 1: platforms meet after the last attempt
   int32_t walls_shown;
   int32_t hardest;                // obstacles of the greatest height, or with the longest lava
   int32_t kinds[kMostPlatforms];  // of Kind, -1 behind the last
@@ -59,7 +59,7 @@ struct Level {
         field("hardest", &Level::hardest, "obstacles of the greatest height or longest lava")
             .within(0, kMostPlatforms),
         field("kinds", &Level::kinds,
-              "of the obstacles: 0 wall, 1 lava, 2 step, 3 gap; -1 behind the last")
+              "kinds of the obstacles: 0 wall, 1 lava, 2 step, 3 gap; -1 after the last")
             .within(-1, 3),
         field("part_count", &Level::parts, "boxes of the level before any were merged")
             .within(0, kMostParts),
@@ -87,8 +87,8 @@ struct Platform {
         field("kind", &Platform::kind, "wall, lava, step, gap, start, exit, corner"),
         field("length", &Platform::length, "cells along it"),
         field("width", &Platform::width, "cells across"),
-        field("height", &Platform::height, "of its walls"),
-        field("first", &Platform::first, "where its obstacle begins"),
+        field("height", &Platform::height, "height of its walls"),
+        field("first", &Platform::first, "cells before its obstacle"),
         field("size", &Platform::size, "cells of the obstacle"),
         field("rise", &Platform::rise, "height of the obstacle"),
         field("sides", &Platform::sides, "bits: walls at the near end, far end, left, right"),
@@ -96,14 +96,13 @@ struct Platform {
         field("ahead", &Platform::ahead, "quarter turns from +x to the left"),
         field("boxes", &Platform::boxes, "boxes to carry on it"),
         field("low", &Platform::low, "lowest cell"),
-        field("high", &Platform::high, "beyond the highest cell"));
+        field("high", &Platform::high, "highest cell + 1"));
   }
 };
 enum Side : int32_t { kNear = 1, kFar = 2, kLeft = 4, kRight = 8 };
 
 // ---- tables
 
-template <class T>
 struct Players
     : Agents<kMostAgents, voxel::Act, voxel::Body, voxel::Hands, voxel::Home, Score, Parts> {
   static constexpr const char* name = "agents";
@@ -113,34 +112,23 @@ struct Course : Single<Level, voxel::Timer> {
   static constexpr const char* name = "course";
 };
 
-template <class T>
-struct Plan : Fixed<T::platforms, Platform> {
-  static constexpr const char* name = "plan";
-  static constexpr bool scratch = true;
-};
-/// A task's defaults in a tier.
+/// The game of a task with defaults D in a build with room for T, as the rules of voxel games see
+/// it (voxel/tables.hpp).
 template <class D_, class T_>
 struct Game {
   using D = D_;
   using T = T_;
-};
 
-template <class G>
-struct Schema;
-template <class G>
-using W = World<Schema<G>>;
-
-/// The voxel rules' view of a game.
-template <class G>
-struct Model {
-  using Schema = obstacles::Schema<G>;
-  using T = typename G::T;
-  using Agents = Players<T>;
+  using Agents = Players;
   using Statics = voxel::Statics<T::statics>;
   using Marks = voxel::Marks<T::marks>;
   using Crates = voxel::Crates<T::boxes>;
   using Diamonds = voxel::Diamonds<T::diamonds>;
-  // Of a level while it is made.
+  // A level while it is made.
+  struct Plan : Fixed<T::platforms, Platform> {
+    static constexpr const char* name = "plan";
+    static constexpr bool scratch = true;
+  };
   using Canvas = voxel::Canvas<T::statics>;
   using Offcuts = voxel::Offcuts<2 * T::statics>;
   using Fields = voxel::Fields<T::marks>;
@@ -148,36 +136,33 @@ struct Model {
   using Gems = voxel::Gems<T::diamonds>;
   using Solids =
       voxel::Solids<T::statics + T::marks + T::boxes + 2 * T::diamonds + 2 * kMostAgents>;
+
   static GE_FN voxel::DiamondForm diamond_form() { return {0.8f * 0.17f, 0.8f * 0.45f, 0.7f}; }
   static GE_FN int agents(const Params& p) { return p.agent_count; }
   static GE_FN float look_limit(const Params& p) { return p.look_limit; }
-};
 
-template <class G>
-struct Schema {
-  using M = Model<G>;
-  using Settings = SettingsOf<typename G::D>;
-  using Params = obstacles::Params;
-  using Options = obstacles::Options;
-  using ResetSettings = obstacles::ResetSettings;
-  using Action = voxel::Act;
-  using Agent = typename M::Agents;
-  using tables =
-      Types<Agent, typename M::Statics, typename M::Marks, typename M::Crates, typename M::Diamonds,
-            Course, Plan<typename G::T>, typename M::Canvas, typename M::Offcuts,
-            typename M::Fields, typename M::Stock, typename M::Gems, typename M::Solids>;
-  // Bodies meet different things at every turn: nothing is gained from interleaved worlds.
-  static constexpr Tuning tuning{.cpu_block = 1,
-                                 .cuda_block = 1,
-                                 .step_lanes = {32},  // last pictures are drawn by squads
-                                 .reset_lanes = {8},
-                                 .observe_lanes = {128},
-                                 .rare_resets = true,
-                                 .most_threads = 128};
-  static Params resolve(Settings& settings) { return resolve_settings(settings); }
-  static Options resolve_options(const ResetSettings& settings, const Params& params) {
-    return read_layout(settings.layout, params);
-  }
+  struct Schema {
+    using Settings = SettingsOf<D>;
+    using Params = obstacles::Params;
+    using Options = obstacles::Options;
+    using ResetSettings = obstacles::ResetSettings;
+    using Action = voxel::Act;
+    using Agent = Agents;
+    using tables = Types<Agents, Statics, Marks, Crates, Diamonds, Course, Plan, Canvas, Offcuts,
+                         Fields, Stock, Gems, Solids>;
+    // Bodies meet different things at every turn: nothing is gained from interleaved worlds.
+    static constexpr Tuning tuning{.cpu_block = 1,
+                                   .cuda_block = 1,
+                                   .step_lanes = {32},  // last pictures are drawn by squads
+                                   .reset_lanes = {8},
+                                   .observe_lanes = {128},
+                                   .rare_resets = true,
+                                   .most_threads = 128};
+    static Params resolve(Settings& settings) { return resolve_settings(settings); }
+    static Options resolve_options(const ResetSettings& settings, const Params& params) {
+      return read_layout(settings.layout, params);
+    }
+  };
 };
 
 }  // namespace gpu_envs::envs::obstacles

@@ -22,25 +22,24 @@ cameras::Picture form;
 
 /// Tells what agent `viewer` has around it.
 template <class G>
-std::string look(const obstacles::W<G>& w, int viewer) {
-  using Model = obstacles::Model<G>;
+std::string look(const World<typename G::Schema>& w, int viewer) {
   seen = {};
-  for (int i = 0; i < voxel::solid_count<Model>(w); ++i) {
-    if (!voxel::is_seen<Model>(w, i)) continue;
+  for (int i = 0; i < voxel::solid_count<G>(w); ++i) {
+    if (!voxel::is_seen<G>(w, i)) continue;
     voxel::Solid solid{};
-    voxel::make_solid<Model>(w, i, solid);
+    voxel::make_solid<G>(w, i, solid);
     seen.solids.push_back(solid);
   }
   seen.viewer = viewer;
-  seen.eye = voxel::Sight<Model>::eye(w, Slot{viewer});
-  seen.bar = voxel::Sight<Model>::bar(w, Slot{viewer});
+  seen.eye = voxel::Sight<G>::eye(w, Slot{viewer});
+  seen.bar = voxel::Sight<G>::bar(w, Slot{viewer});
   form = w.params().picture;
   return "";
 }
 template <class G>
 struct Looking : obstacles::Environment<typename G::D, typename G::T> {
-  static constexpr Hooks<obstacles::Schema<G>> hooks{.objective = &obstacles::objective<G>,
-                                                     .text = &look<G>};
+  static constexpr Hooks<typename G::Schema> hooks{.objective = &obstacles::Rules<G>::objective,
+                                                   .text = &look<G>};
 };
 
 template <class G>

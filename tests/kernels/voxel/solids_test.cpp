@@ -12,15 +12,14 @@ using namespace ge::test;
 namespace obstacles = gpu_envs::envs::obstacles;
 
 using Game = obstacles::Game<gpu_envs::envs::obstacles_easy::Defaults, obstacles::Small>;
-using Model = obstacles::Model<Game>;
 std::vector<voxel::Solid> seen;
 
-std::string list_solids(const obstacles::W<Game>& w, int) {
+std::string list_solids(const World<Game::Schema>& w, int) {
   seen.clear();
-  for (int i = 0; i < voxel::solid_count<Model>(w); ++i) {
+  for (int i = 0; i < voxel::solid_count<Game>(w); ++i) {
     voxel::Solid solid{};
-    if (!voxel::is_seen<Model>(w, i)) continue;
-    voxel::make_solid<Model>(w, i, solid);
+    if (!voxel::is_seen<Game>(w, i)) continue;
+    voxel::make_solid<Game>(w, i, solid);
     seen.push_back(solid);
   }
   return "";

@@ -1,0 +1,48 @@
+// A level while it is made: lists of its things, in rows of scratch tables, and its agents. Things
+// without room in a table are counted too, so that the For that copies the rows into the world's
+// own table reports how much room there should be.
+#pragma once
+
+#include "voxel/painting.hpp"
+
+namespace ge::voxel {
+
+template <class M>
+struct Draft {
+  Rows<typename M::Canvas, Painted> canvas;
+  Rows<typename M::Fields, Mark> fields;
+  Rows<typename M::Stock, Crate> stock;
+  Rows<typename M::Gems, Diamond> gems;
+  Rows<typename M::Agents, Home> homes;
+  Rows<typename M::Agents, Body> bodies;
+  int parts = 0, marks = 0, crates = 0, diamonds = 0;
+
+  GE_FN void add(const Painted& part) {
+    if (parts < M::Canvas::capacity) canvas.set(parts, part);
+    ++parts;
+  }
+  GE_FN void add(const Mark& mark) {
+    if (marks < M::Fields::capacity) fields.set(marks, mark);
+    ++marks;
+  }
+  GE_FN void add_crate(const Cell& at) {
+    Crate crate = {{0, 0, 0}, kEmpty};
+    put(crate.cell, at);
+    if (crates < M::Stock::capacity) stock.set(crates, crate);
+    ++crates;
+  }
+  GE_FN void add_diamond(const Cell& at, uint32_t colour) {
+    Diamond diamond = {{0, 0, 0}, 1, colour};
+    put(diamond.cell, at);
+    if (diamonds < M::Gems::capacity) gems.set(diamonds, diamond);
+    ++diamonds;
+  }
+  GE_FN void add_agent(int agent, const Cell& home, const Body& body) {
+    Home at = {};
+    put(at.cell, home);
+    homes.set(agent, at);
+    bodies.set(agent, body);
+  }
+};
+
+}  // namespace ge::voxel
