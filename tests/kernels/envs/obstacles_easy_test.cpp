@@ -202,8 +202,9 @@ GE_TEST(impossible_layouts_are_refused_by_what_is_wrong) {
   check_layout("floor 0 0 0 9 9" + agent, "line 1: z is missing");
   check_layout("floor 0 0 0 9 9 0 1" + agent, "one word too many: '1'");
   check_layout("floor 0 0 0 9 9 0.5" + agent, "z must be a whole number, got '0.5'");
-  check_layout("floor 0 0 0 9 900 0" + agent, "y must be from 0 to 95, got '900'");
-  check_layout(kGround + "agent 1 nan 1", "y must be from 0 to 96, got 'nan'");
+  check_layout("floor 0 0 0 9 900 0" + agent,
+               "y of 'floor 0 0 0 9 900' must be from 0 to 95, got '900'");
+  check_layout(kGround + "agent 1 nan 1", "y of 'agent 1 nan' must be from 0 to 96, got 'nan'");
   check_layout(kGround + "\nflor 1 1 1" + agent, "line 2: unknown thing 'flor'");
   check_layout(kGround + "box 2 2 0" + agent, "the box is inside of a floor or a wall");
   check_layout(kGround + "box 2 2 2" + agent, "the box has nothing beneath it");
