@@ -1,4 +1,4 @@
-"""Wraps the prose of README.md and of docs/ at 100 columns.
+"""Wraps the prose of README.md, CHANGELOG.md and docs/ at 100 columns.
 
 Usage: scripts/house/wrap_pages.py [ROOT]
 
@@ -26,7 +26,8 @@ BEGINS = re.compile(r"[-*+]$|\d+[.)]$|#{1,6}$|[-=]{3,}$|>|\||```|~~~")
 
 def pages_of(root: Path) -> list[Path]:
     """Return the pages whose prose is wrapped."""
-    found = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+    tops = [root / name for name in ("README.md", "CHANGELOG.md", "changes/README.md")]
+    found = [*tops, *sorted((root / "docs").rglob("*.md"))]
     return [page for page in found if page.is_file()]
 
 

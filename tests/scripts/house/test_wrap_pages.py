@@ -52,7 +52,9 @@ def test_a_line_never_begins_with_a_mark_of_a_list():
             assert not any(line.startswith(mark) for line in lines)
 
 
-@pytest.mark.parametrize("page", wrap_pages.pages_of(ROOT), ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", wrap_pages.pages_of(ROOT), ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_wrapping_a_page_changes_no_word_and_settles(page):
     text = page.read_text(encoding="utf-8")
     once = wrap_pages.wrapped(text)
