@@ -25,9 +25,8 @@ struct Settings {
   double snowfall = 0.1;
   static constexpr auto describe() {
     return fields(
-        field(
-            "map", &Settings::map,
-            "eight lines: '#' snow, '.' clear, 'P' the plough; empty: drawn anew in each episode"),
+        field("map", &Settings::map,
+              "eight lines: '#' snow, '.' clear, 'P' the plough; empty: random in each episode"),
         field("snowfall", &Settings::snowfall,
               "probability that it snows on a clear cell in a step")
             .within(0, 1));

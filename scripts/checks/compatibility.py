@@ -366,7 +366,7 @@ def check_monitor(name: str) -> None:
 
 @check("stable_baselines3", "`SB3VecEnv` in `VecCheckNan`")
 def check_nan(name: str) -> None:
-    """No number that is none."""
+    """Observations and rewards have no NaN."""
     sb3_batch(name, "VecCheckNan")
 
 

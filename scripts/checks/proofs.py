@@ -132,7 +132,7 @@ def of_program(program: Path, beside: Iterable[Path] = ()) -> str:
 class Proofs:
     """The proofs of one store. `problem` says why none are believed, or none kept; it may be empty.
 
-    With `anew` none are believed, but new ones are kept.
+    With `anew` earlier ones are ignored, and new ones are kept.
     """
 
     def __init__(self, *, anew: bool = False) -> None:

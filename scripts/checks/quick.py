@@ -289,7 +289,7 @@ class Clock:
         return max(0.0, self._end - time.monotonic())
 
     def run(self, command: Sequence[str], *, quiet: bool = False) -> tuple[int | None, str]:
-        """Run a command in the tree; the status is None where the time was over first."""
+        """Run a command in the tree and return its status; None if it ran out of time."""
         with tempfile.TemporaryFile("w+", errors="replace") as said:
             to = said if quiet else None
             running = subprocess.Popen(

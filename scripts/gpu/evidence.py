@@ -76,7 +76,7 @@ def _last_byte(file: Any, size: int) -> bytes:
 
 
 def read(folder: Path) -> list[Row]:
-    """All rows of a folder, but for what is no whole line."""
+    """Return the rows of a folder; incomplete lines are skipped."""
     try:
         lines = (folder / ROWS).read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:

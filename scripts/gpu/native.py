@@ -206,7 +206,7 @@ def _test_module(of: str) -> Path | None:
 
 
 def crowd(description: dict[str, Any], agents: int) -> dict[str, int]:
-    """Return the parameters that make so many agents; where they are a sum, shared evenly."""
+    """Return parameters for a number of agents, split evenly where agents are a sum."""
     terms = str(description["agents"]).split(" + ")
     names = [term for term in terms if not term.isdecimal()]
     if not names:
@@ -217,7 +217,7 @@ def crowd(description: dict[str, Any], agents: int) -> dict[str, int]:
 
 
 def worlds_of(module: Any, name: str, worlds: int, agents: int, megabytes: float = 1e6) -> int:
-    """So many worlds, or fewer where they would hold more agents than that, or show more."""
+    """Return `worlds`, or fewer so that agents and megabytes of outputs stay within limits."""
     own, outputs = _own(module, name)
     return max(1, min(worlds, agents // own, int(megabytes * 1e6 / outputs)))
 

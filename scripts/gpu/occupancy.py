@@ -5,9 +5,10 @@ Usage: scripts/gpu/occupancy.py [ID ...] [--all] [--worlds N] [--gpu H200] [--js
 
 Needs modules built for CUDA (`python -m gpu_envs build --target cuda`) and no GPU. Registers, stack
 and spills are what ptxas said; bytes of shared memory and the block are the engine's own choice for
-so many worlds; warps per multiprocessor follow from the GPU's limits. `--all` has the kernels that
-a simulator of this size would not run too, and the flat executor's, whose dynamic memory is not
-counted. `--json` keeps the table, and `--against` shows another one's figures beside these.
+this number of worlds; warps per multiprocessor follow from the GPU's limits. `--all` has the
+kernels that a simulator of this size would not run too, and the flat executor's, whose dynamic
+memory is not counted. `--json` keeps the table, and `--against` shows another one's figures beside
+these.
 
 `--bars` estimates for each promise what a step of a world moves and issues: bytes as
 gpu_envs/benchmark/limits.py counts them, over four fifths of the memory's speed; warp instructions

@@ -77,7 +77,7 @@ class Rows(Report):
         self.found.row(status="skip", detail=note)
 
     def judge(self, bar: Bar) -> None:
-        """Add a bar: a short one is no fault of the code, and its verdict stands in its line."""
+        """Add a bar; one that is missed is not an error, and its line has the verdict."""
         told = {"line": bar.line(), "least": bar.required, "measured": bar.measured}
         self.found.row(bar={**told, "verdict": bar.verdict, "what": bar.what})
 

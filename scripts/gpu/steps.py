@@ -42,7 +42,7 @@ def with_lanes(module: Any, name: str, worlds: int, **options: Any) -> Any:
 
 
 def status_of(problems: list[str]) -> dict[str, str]:
-    """Of a row: it passes if there are no problems; else the first is named."""
+    """Return the status of a row: passed, or failed with the first problem."""
     if not problems:
         return {"status": "pass"}
     return {"status": "fail", "detail": f"{len(problems)} wrong, first: {problems[0]}"}
@@ -106,7 +106,7 @@ def _first_difference(expected: bytes, found: bytes, worlds: int) -> str:
         return f"{len(found)} bytes of records, on the CPU {len(expected)}"
     first, second = (np.frombuffer(b, np.uint8).reshape(worlds, -1) for b in (expected, found))
     wrong = np.flatnonzero((first != second).any(axis=1))
-    # Of the first world alone: the byte's place in a record names its column.
+    # The first wrong byte of the first wrong world names its column.
     byte = int(np.flatnonzero(first[wrong[0]] != second[wrong[0]])[0])
     return f"{wrong.size} records differ, first world {wrong[0]} at byte {byte}"
 

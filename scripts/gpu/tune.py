@@ -65,7 +65,7 @@ class Case:
     environment: str
     tier: int
     worlds: int
-    most_worlds: int  # what is found holds for so many; 0: for any number
+    most_worlds: int  # upper limit of what was found; 0: for any number
     parameters: dict[str, Any]
 
 

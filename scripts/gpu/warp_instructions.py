@@ -401,7 +401,7 @@ def _disassembled(made: Path, wanted: str, folder: Path) -> Iterator[tuple[str, 
 
 @dataclass
 class Estimate:
-    """Of one launch: instructions of a warp, its warps of a step, and each source line's share."""
+    """One launch: instructions of a warp, its warps of a step, and each source line's share."""
 
     lanes: int
     of_warp: float

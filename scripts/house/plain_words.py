@@ -35,14 +35,14 @@ PAGES, CATALOGUE, ALONE = (
 FRAMES = {
     "the same of": re.compile(r"\bthe\s+same\s+of\b", re.IGNORECASE),
     "likewise": re.compile(r"\blikewise\b", re.IGNORECASE),
-    "anew": re.compile(r"(?<!-)\banew\b(?!=)", re.IGNORECASE),  # `--anew`, `ANEW=`: options
+    # `anew`, --anew and ANEW= are an option.
+    "anew": re.compile(r"(?<![-`])\banew\b(?!=)", re.IGNORECASE),
     "so many": re.compile(r"\bso\s+many\b", re.IGNORECASE),
     # "There is no compiler" and "it is no longer read" are English, "it is no number" is not.
     "is no": re.compile(
-        r"(?<!\bthere\s)\bis\s+(?:no|none)\b(?!\s+(?:longer|more|less|later|slower|faster|larger|"
-        r"smaller|higher|lower|shorter|better|worse)\b)",
-        re.IGNORECASE,
-    ),
+        r"(?<!\b[Tt]here\s)\b[Ii]s\s+(?:no|none)\b(?!\s+(?:longer|more|less|later|slower|faster|"
+        r"larger|smaller|higher|lower|shorter|better|worse)\b)"
+    ),  # not `is None`
 }
 OPENING = re.compile(r"\s*Of\s")  # of a comment or a docstring
 FOLDERS = {"kernels": 2, "gpu_envs": 1, "scripts": 1, "tests": 1, "examples": 1}  # depth of a place

@@ -110,7 +110,7 @@ def measure(scene: Scene, seconds: float, repeats: int) -> Cost:
 
     def spend(k: int) -> float:
         """Return the seconds of an observation."""
-        # Of the processor, since the machine may be shared.
+        # Processor time, since the machine may be shared.
         steps, begin = 0, time.process_time()
         while (spent := time.process_time() - begin) < seconds or steps == 0:
             envs[k].step(actions[k][steps % 20])

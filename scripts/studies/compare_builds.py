@@ -78,7 +78,7 @@ class Loop:
         self.simulator.reset(SEED, 0, {}, self.addresses, 0)
 
     def seconds(self, steps: int) -> float:
-        """Return the time of so many steps."""
+        """Return the time of a number of steps."""
         step, kind = self.simulator.step, str(self.actions.dtype)
         begin = self.clock()
         for _ in range(steps):
@@ -131,7 +131,7 @@ class Worker:
         theirs.close()  # or the end of the process would never be seen here
 
     def ask(self, request: Case | int | str) -> Any:
-        """Return the seconds of so many steps, 0 once a case has begun, or what the cases are."""
+        """Return the seconds of a number of steps, 0 once a case has begun, or the cases."""
         self.pipe.send(request)
         return self.pipe.recv()
 

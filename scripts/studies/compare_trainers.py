@@ -90,7 +90,7 @@ def evaluate(act: Callable[[Any], Any], seed: int) -> float:
     while alive.any():
         obs, reward, terminated, truncated, _ = env.step(act(np.asarray(obs, np.float32)))
         returns += np.where(alive, reward, 0)
-        # Worlds begin anew by themselves, and what they earn then does not count.
+        # Worlds restart by themselves, and rewards after that do not count.
         alive &= ~(terminated | truncated)
     return float(returns.mean())
 

@@ -2,7 +2,7 @@
 """What is learned of every environment: trains, measures, and writes docs/learning.md.
 
     scripts/train --table                                    # the page, from the runs in trained/
-    scripts/train --table TagGrid-v0 --minutes 3             # trains its rows anew
+    scripts/train --table TagGrid-v0 --minutes 3             # trains its rows again
     scripts/train --table hiders --minutes 3 --seeds 1 2 3   # or one of them, by its task
     scripts/train --table seekers --load                     # measures earlier runs in --out
     scripts/train --table TagGrid-v0 --kept                  # measures what trained/ keeps again
