@@ -167,7 +167,7 @@ def geom_of(scene: Scene, body: Body) -> str:
     return f'<geom {shape} mass="{mass}"/>'
 
 
-def to_library(scene: Scene, number: int) -> str:
+def placed(scene: Scene, number: int) -> str:
     """A body with those that it holds rigidly, whose places are in its frame."""
     body = scene.bodies[number]
     position, orientation, joint = body.position, body.orientation, "<freejoint/>"
@@ -181,7 +181,7 @@ def to_library(scene: Scene, number: int) -> str:
         assert holder.orientation == UPRIGHT, "kept simple"
         position = tuple(a - b for a, b in zip(position, holder.position, strict=True))
     inner = "".join(
-        to_library(scene, k)
+        placed(scene, k)
         for k, other in enumerate(scene.bodies)
         if other.held and other.held[:2] == ("fixed", number)
     )
@@ -195,7 +195,7 @@ def model_of(scene: Scene) -> mujoco.MjModel:
         where = f'pos="{text_of(point)}" zaxis="{text_of(normal)}"'
         planes += f'<geom type="plane" size="200 200 1" {where}/>'
     free = [k for k, b in enumerate(scene.bodies) if not (b.held and b.held[0] == "fixed")]
-    bodies = "".join(to_library(scene, k) for k in free)
+    bodies = "".join(placed(scene, k) for k in free)
     friction = f"{scene.setting('friction')} 0 0"
     return mujoco.MjModel.from_xml_string(f"""
       <mujoco>

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from scripts.gpu import sass
+from scripts.gpu import executions, sass
 from scripts.gpu import warp_instructions as warps
 
 FILE = f"{sass.ROOT}/kernels/envs/game.hpp"
@@ -70,18 +70,18 @@ def test_counts_become_instructions(blocks):
 
 def test_a_body_that_was_unrolled_runs_less_often():
     names = {_line(3): Counter(FADD=4, LDG=4), _line(4): Counter(STG=4)}
-    assert warps.unrolled(names[_line(3)]) == {1, 2, 4}
-    assert warps.unrolled(Counter(FADD=4, LDG=3)) == {1}
-    group = warps.Group(names)
-    group.unrolled = warps._loop_unrolled([group])
+    assert executions.unrolled(names[_line(3)]) == {1, 2, 4}
+    assert executions.unrolled(Counter(FADD=4, LDG=3)) == {1}
+    group = executions.Group(names)
+    group.unrolled = executions._loop_unrolled([group])
     assert group.unrolled == 4
-    counts = warps.Counted({_line(3): {20.0}, _line(4): {20.0}})
-    assert warps._vote(group, counts, float("inf"))
+    counts = executions.Counted({_line(3): {20.0}, _line(4): {20.0}})
+    assert executions._vote(group, counts, float("inf"))
     assert group.number == 5.0
 
 
 def test_calls_that_a_compiler_left_out_are_found():
-    counts = warps.Counted({_line(1, 2, 3): {6.0}, _line(5): {2.0}})
+    counts = executions.Counted({_line(1, 2, 3): {6.0}, _line(5): {2.0}})
     assert counts.of(_line(1, 3)) == {6.0}
     assert counts.of(_line(9, 5)) == {2.0}
     assert counts.of(_line(9)) == set()

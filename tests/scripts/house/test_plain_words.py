@@ -6,19 +6,11 @@ import sys
 
 import pytest
 
-from scripts.house import lint_kernels, plain_words, sources
+from scripts.house import lint_kernels, plain_words
 
 
-def write(folder, files):
-    for path, text in files.items():
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text)
-    return sources.read_tree(folder)
-
-
-def found(folder, files):
-    return [(one.place, one.line, one.phrase) for one in plain_words.search(write(folder, files))]
+def found(tree):
+    return [(one.place, one.line, one.phrase) for one in plain_words.search(tree)]
 
 
 @pytest.mark.parametrize(
@@ -32,11 +24,9 @@ def found(folder, files):
         ("where it is\nnone", "is no"),
     ],
 )
-def test_a_phrase_is_found_in_a_page(tmp_path, text, phrase):
+def test_a_phrase_is_found_in_a_page(plant, text, phrase):
     lines = text.count("\n", 0, text.find(phrase.split()[0])) if "\n" not in phrase else 0
-    assert found(tmp_path, {"docs/page.md": f"# Page\n\n{text}\n"}) == [
-        ("pages", 3 + lines, phrase)
-    ]
+    assert found(plant({"docs/page.md": f"# Page\n\n{text}\n"})) == [("pages", 3 + lines, phrase)]
 
 
 @pytest.mark.parametrize(
@@ -49,8 +39,8 @@ def test_a_phrase_is_found_in_a_page(tmp_path, text, phrase):
         "the same",
     ],
 )
-def test_plain_english_is_left_alone(tmp_path, text):
-    assert found(tmp_path, {"docs/page.md": text}) == []
+def test_plain_english_is_left_alone(plant, text):
+    assert found(plant({"docs/page.md": text})) == []
 
 
 CPP = """// Of roles: each
@@ -62,9 +52,9 @@ const char* kUrl = "http://arxiv.org";  // likewise
 """
 
 
-def test_comments_and_literals_of_cpp_have_their_own_places(tmp_path):
+def test_comments_and_literals_of_cpp_have_their_own_places(plant):
     opening = "a comment that begins with Of"
-    assert sorted(found(tmp_path, {"kernels/envs/pole/pole.hpp": CPP})) == [
+    assert sorted(found(plant({"kernels/envs/pole/pole.hpp": CPP}))) == [
         ("kernels/envs", 1, opening),
         ("kernels/envs", 2, "anew"),
         ("kernels/envs", 3, opening),
@@ -82,9 +72,9 @@ raise ValueError(f"{x} is "
 '''
 
 
-def test_comments_docstrings_and_literals_of_python_have_their_own_places(tmp_path):
+def test_comments_docstrings_and_literals_of_python_have_their_own_places(plant):
     opening = "a comment that begins with Of"
-    assert sorted(found(tmp_path, {"gpu_envs/train/a.py": PYTHON})) == [
+    assert sorted(found(plant({"gpu_envs/train/a.py": PYTHON}))) == [
         ("gpu_envs", 1, opening),
         ("gpu_envs", 2, opening),
         ("gpu_envs", 3, "likewise"),
@@ -92,9 +82,9 @@ def test_comments_docstrings_and_literals_of_python_have_their_own_places(tmp_pa
     ]
 
 
-def test_comments_of_scripts_are_read(tmp_path):
+def test_comments_of_scripts_are_read(plant):
     text = "#!/usr/bin/env bash\n# Runs it anew.\necho anew\n"
-    assert found(tmp_path, {"scripts/run": text}) == [("scripts", 2, "anew")]
+    assert found(plant({"scripts/run": text})) == [("scripts", 2, "anew")]
 
 
 @pytest.mark.parametrize(
@@ -113,12 +103,12 @@ def test_text_of_a_parameter_stands_alone_or_not(text, needs):
     assert plain_words.needs_its_neighbour(text) == needs
 
 
-def test_texts_of_the_catalogue_are_read(tmp_path):
+def test_texts_of_the_catalogue_are_read(plant):
     parameter = {"name": "mass", "doc": "-1: as the profile says"}
     action = {"name": "x", "doc": "0 is none"}
     pole = {"id": "Pole-v0", "doc": "Balance.", "parameters": [parameter], "action": [action]}
     files = {"gpu_envs/catalogue/pole.json": json.dumps([pole])}
-    places = {one[0] for one in found(tmp_path, files)}
+    places = {one[0] for one in found(plant(files))}
     assert places == {plain_words.CATALOGUE, plain_words.ALONE}
 
 
@@ -128,11 +118,13 @@ def test_a_number_may_only_fall():
     assert plain_words.lowered(table, now) == {"pages": 3, "scripts": 1}
 
 
-def test_lint_refuses_more_than_the_recorded_number_and_says_what_to_do(tmp_path, monkeypatch):
+def test_lint_refuses_more_than_the_recorded_number_and_says_what_to_do(
+    plant, tmp_path, monkeypatch
+):
     table = tmp_path / "table.json"
     table.write_text('{"pages": 1}')
     monkeypatch.setattr(plain_words, "TABLE", table)
-    tree = write(tmp_path / "tree", {"docs/page.md": "anew\nlikewise\n"})
+    tree = plant({"docs/page.md": "anew\nlikewise\n"})
     problems = list(lint_kernels.plain_words_only(tree))
     assert [problem.path for problem in problems] == ["docs/page.md"]
     assert "2 phrases in pages (at most 1)" in problems[0].message
@@ -141,8 +133,8 @@ def test_lint_refuses_more_than_the_recorded_number_and_says_what_to_do(tmp_path
     assert list(lint_kernels.plain_words_only(tree)) == []
 
 
-def test_script_lists_what_it_counts(tmp_path):
-    write(tmp_path, {"docs/page.md": "x\nlikewise\n"})
+def test_script_lists_what_it_counts(plant, tmp_path):
+    plant({"docs/page.md": "x\nlikewise\n"})
     command = [sys.executable, plain_words.__file__, tmp_path, "--list", "pages"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == "docs/page.md:2: likewise\n"

@@ -2,7 +2,6 @@
 
 import pytest
 
-from scripts.house import sources
 from scripts.house.python_imports import imports, python_rooms
 
 HOUSE = {
@@ -15,14 +14,6 @@ TYPED = "if TYPE_CHECKING:\n    from gpu_envs.vector import step\nelse:\n    ste
 CIRCLE = ["gpu_envs.spaces - gpu_envs.vector"]
 
 
-def write(folder, changes=None):
-    for path, text in {**HOUSE, **(changes or {})}.items():
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text)
-    return sources.read_tree(folder)
-
-
 @pytest.mark.parametrize(
     ("text", "at_load", "late", "typed"),
     [
@@ -33,10 +24,8 @@ def write(folder, changes=None):
         ("def f():\n    if TYPE_CHECKING:\n        from . import vector\n", [], [], CIRCLE),
     ],
 )
-def test_circle_is_counted_by_the_kind_of_import_that_closes_it(
-    tmp_path, text, at_load, late, typed
-):
-    tree = write(tmp_path, {"gpu_envs/spaces.py": text})
+def test_circle_is_counted_by_the_kind_of_import_that_closes_it(plant, text, at_load, late, typed):
+    tree = plant(HOUSE | {"gpu_envs/spaces.py": text})
     part, rooms = imports(tree), python_rooms(tree)
     assert part.places["circles of modules"] == at_load
     assert part.places["circles of modules, late imports too"] == late
@@ -49,32 +38,32 @@ def test_circle_is_counted_by_the_kind_of_import_that_closes_it(
     ]
 
 
-def test_circle_that_only_a_late_import_avoids_is_found(tmp_path):
+def test_circle_that_only_a_late_import_avoids_is_found(plant):
     late = "def f():\n    from gpu_envs.vector import step\n"
     checked = "if TYPE_CHECKING:\n    from gpu_envs.vector import step\n"
-    part = imports(write(tmp_path, {"gpu_envs/spaces.py": late + checked}))
+    part = imports(plant(HOUSE | {"gpu_envs/spaces.py": late + checked}))
     assert part.places["circles of modules"] == []
     assert part.places["late imports that would close a circle"] == [
         "gpu_envs/spaces.py:2 imports gpu_envs.vector"
     ]
 
 
-def test_circle_of_modules_is_found(tmp_path):
-    part = imports(write(tmp_path, {"gpu_envs/spaces.py": "from . import vector\n"}))
+def test_circle_of_modules_is_found(plant):
+    part = imports(plant(HOUSE | {"gpu_envs/spaces.py": "from . import vector\n"}))
     assert part.places["circles of modules"] == ["gpu_envs.spaces - gpu_envs.vector"]
 
 
-def test_circle_of_packages_is_found_where_modules_have_none(tmp_path):
+def test_circle_of_packages_is_found_where_modules_have_none(plant):
     changes = {
         "gpu_envs/train/__init__.py": "from ..spaces import size\n",
         "gpu_envs/vector.py": "from . import train\n",
     }
-    part = imports(write(tmp_path, changes))
+    part = imports(plant(HOUSE | changes))
     assert part.places["circles of modules"] == []
     assert part.places["circles of packages"] == ["gpu_envs - gpu_envs.train"]
 
 
-def test_folders_and_loose_modules_are_rooms_and_the_doors_are_not(tmp_path):
+def test_folders_and_loose_modules_are_rooms_and_the_doors_are_not(plant):
     changes = {
         "gpu_envs/__main__.py": "from gpu_envs import commands\n",
         "gpu_envs/core/__init__.py": "",
@@ -82,7 +71,7 @@ def test_folders_and_loose_modules_are_rooms_and_the_doors_are_not(tmp_path):
         "gpu_envs/core/split.py": "from . import arrays\n",
         "gpu_envs/commands/play.py": "from ..core.split import parts\nfrom .. import vector\n",
     }
-    part = python_rooms(write(tmp_path, changes))
+    part = python_rooms(plant(HOUSE | changes))
     assert part.numbers["rooms"] == 4
     assert part.numbers["floors"] == 3
     assert part.numbers["arrows"] == 4
