@@ -36,7 +36,7 @@ from scripts.gpu.check_spills import Function, read_report
 
 ROOT = Path(__file__).resolve().parents[2]
 COUNTED = ROOT / "benchmarks" / "instructions.json"
-GRAPHS = ("step", "reset", "observe")
+GRAPHS = ("step", "reset")
 _WARP = 32
 _REGISTERS, _REGISTER_UNIT = 65_536, 256  # of a multiprocessor; a warp gets whole units
 _SHARED_UNIT, _SHARED_OWN = 128, 1024  # bytes; a block gets whole units, and CUDA has its own share

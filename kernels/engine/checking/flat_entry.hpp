@@ -71,7 +71,7 @@ template <class E>
 class FlatRunner {
  public:
   using S = typename E::Schema;
-  using Sizes = FlatSizes<E, StepGraph<E>, ResetGraph<E>, ObserveGraph<E>>;
+  using Sizes = FlatSizes<E, StepGraph<E>, ResetGraph<E>>;
 
   FlatRunner(const Config& config, const typename S::Params& params) {
     const int64_t worlds = config.worlds, rows = Sizes::sort(params).rows * worlds;

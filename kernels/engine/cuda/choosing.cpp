@@ -137,9 +137,9 @@ namespace ge {
 std::string kernels_on_paper(const cuda::LaunchList& list, int64_t worlds, int lanes,
                              const PaperGpu& paper) {
   std::string text = "[";
-  const auto add = [&](int graph, int launch, const cuda::LaunchChoice& choice) {
+  const auto add = [&](const cuda::LaunchChoice& choice) {
     const auto name = [&](const cuda::KernelVariant& variant) {
-      return KernelName{list.environment, graph, launch, variant.lanes, variant.slab};
+      return KernelName{list.environment, choice.graph, choice.launch, variant.lanes, variant.slab};
     };
     const cuda::Multiprocessors gpu{
         paper.processors, paper.shared_limit,
@@ -155,8 +155,8 @@ std::string kernels_on_paper(const cuda::LaunchList& list, int64_t worlds, int l
       if (!shape) continue;
       if (text.size() > 1) text += ", ";
       text += std::string("{\"environment\": \"") + list.environment +
-              "\", \"graph\": " + std::to_string(graph) +
-              ", \"launch\": " + std::to_string(launch) + ", \"phase\": \"" + choice.phase +
+              "\", \"graph\": " + std::to_string(choice.graph) +
+              ", \"launch\": " + std::to_string(choice.launch) + ", \"phase\": \"" + choice.phase +
               "\", \"lanes\": " + std::to_string(variant.lanes) +
               ", \"slab\": " + (variant.slab ? "true" : "false") +
               ", \"threads\": " + std::to_string(shape->threads) +
@@ -166,11 +166,9 @@ std::string kernels_on_paper(const cuda::LaunchList& list, int64_t worlds, int l
               (!list.flat && chosen && chosen->variant == &variant ? "true" : "false") + "}";
     }
   };
-  int graph = 0;
-  for (const auto& launches : list.graphs) {
-    for (size_t i = 0; i < launches.size(); ++i) add(graph, int(i), launches[i]);
-    ++graph;
-  }
+  for (size_t graph = 0; graph < std::size(list.graphs); ++graph)
+    for (const cuda::LaunchChoice& choice : list.graphs[graph])
+      if (choice.graph == int(graph)) add(choice);  // a kernel of another graph is listed there
   return text + "]";
 }
 

@@ -21,6 +21,7 @@ namespace ge::cuda {
 /// A launch of a graph before its kernel is chosen.
 struct LaunchChoice {
   const char* phase;
+  int graph, launch;       // by which its kernels are named
   bool from_list;          // walks a worklist, so its grid is fixed
   bool empty;              // only does the bookkeeping of lists
   std::vector<int> lanes;  // that the phase lists; variants may be of fewer
@@ -33,7 +34,7 @@ struct LaunchList {
   int tier;
   const char* environment;  // the type, as the symbols of its kernels name it
   bool flat;                // it runs none of these, but the flat executor's kernels
-  std::vector<LaunchChoice> graphs[3];
+  std::vector<LaunchChoice> graphs[2];
 };
 
 /// Grid and block of a launch.

@@ -29,12 +29,10 @@ inline constexpr int kLargeWorld = 2048;  // agents
 
 /// The graphs of an environment, by number: a kernel is named by environment, graph and place in
 /// it, since the types of its stages would fill pages in a profiler.
-enum Graph : int { kStepGraph, kResetGraph, kObserveGraph };
+enum Graph : int { kStepGraph, kResetGraph };
 
 template <class E, int kGraph>
-using GraphOf =
-    std::conditional_t<kGraph == kStepGraph, StepGraph<E>,
-                       std::conditional_t<kGraph == kResetGraph, ResetGraph<E>, ObserveGraph<E>>>;
+using GraphOf = std::conditional_t<kGraph == kStepGraph, StepGraph<E>, ResetGraph<E>>;
 
 /// Parameters stay in constant memory (__grid_constant__): every lane reads the same, and a copy of
 /// them would be each thread's own.
@@ -83,13 +81,36 @@ class KernelsOf {
     if constexpr (Sizes::any || bytes <= kNeverShared) add(std::false_type{});
     if constexpr (Sizes::any || bytes > kSurelyShared) add(std::true_type{});
   }
+  /// The place of a launch over all worlds among the step's, where it runs the same phase; else
+  /// none. What else the step's launch does, emptying the lists, does no harm.
+  template <class L>
+  static consteval int place_in_step() {
+    return []<class... Of>(Types<Of...>) {
+      int place = 0, found = kNoList;
+      const auto look = [&](bool same) { found = same ? place : found, ++place; };
+      (look(std::is_same_v<typename Of::phase, typename L::phase> && Of::from == kNoList &&
+            Of::to == kNoList),
+       ...);
+      return found;
+    }(launches_of<StepGraph<E>>{});
+  }
+  /// By the phase's own kernels, or the step's of the same phase.
+  template <int kGraph, int kIndex, class PhaseT>
+  static cuda::LaunchChoice choice(PhaseT phase, const Params& params) {
+    using L = typename TypeAt<kIndex, launches_of<GraphOf<E, kGraph>>>::type;
+    if constexpr (kGraph != kStepGraph && place_in_step<L>() != kNoList)
+      return choice_of<kStepGraph, place_in_step<L>()>(phase, params);
+    else
+      return choice_of<kGraph, kIndex>(phase, params);
+  }
   template <int kGraph, int kIndex, Name kName, int... G, class... X>
-  static cuda::LaunchChoice choice(Phase<kName, Lanes<G...>, X...>, const Params& params) {
+  static cuda::LaunchChoice choice_of(Phase<kName, Lanes<G...>, X...>, const Params& params) {
     using L = typename TypeAt<kIndex, launches_of<GraphOf<E, kGraph>>>::type;
     using PhaseT = typename L::phase;
     static constexpr Name name = kName;
     cuda::LaunchChoice made{
-        name.text, L::from != kNoList, std::is_same_v<PhaseT, detail::ClosePhase>, {G...}, {}};
+        name.text, kGraph, kIndex, L::from != kNoList, std::is_same_v<PhaseT, detail::ClosePhase>,
+        {G...},    {}};
     constexpr int kOwn = own_lanes<E>(PhaseT{});
     constexpr LaneCounts kTuned =
         kGraph == kStepGraph ? tuned_lanes<E, kName, cuda::kTuning>(B{}) : LaneCounts(0);
@@ -148,7 +169,6 @@ class DeviceSimulator final : public PlannedSimulator<E> {
       step_ = store_.prepare(of_a_step);
       store_.check_lanes(of_a_step, step_);
       reset_ = store_.prepare(Kernels::template choices<kResetGraph>(plan_.params_));
-      observe_ = store_.prepare(Kernels::template choices<kObserveGraph>(plan_.params_));
     }
     // The plan's JSON ends with a brace: what the launches are goes in front of it.
     instance_ = plan_.instance_;
@@ -167,8 +187,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     if constexpr (has_flat<E>) {
       if (flat_ != nullptr) {
         const cuda::DeviceGuard guard(store_.device());
-        flat_->template load<GraphOf<E, kStepGraph>, GraphOf<E, kResetGraph>,
-                             GraphOf<E, kObserveGraph>>(shared_);
+        flat_->template load<StepGraph<E>, ResetGraph<E>>(shared_);
       }
     }
   }
@@ -199,7 +218,8 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     this->need_reset("observe");
     const cuda::DeviceGuard guard(store_.device());
     store_.clear_transient(out, plan_.outputs_, static_cast<cudaStream_t>(stream));
-    enqueue<kObserveGraph>(observe_, out, static_cast<cudaStream_t>(stream), false);
+    shared_.shows_only = true;  // until the next reset
+    enqueue<kResetGraph>(reset_, out, static_cast<cudaStream_t>(stream), false);
   }
 
   void read_records(int64_t first, int64_t count, void* to) override {
@@ -290,7 +310,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
   std::unique_ptr<DeviceFlat<E>> flat_;
   cuda::DeviceStore store_;
   std::string instance_;
-  std::vector<cuda::PreparedLaunch> step_, reset_, observe_;
+  std::vector<cuda::PreparedLaunch> step_, reset_;
 };
 
 /// The factory of an environment's builds B.
@@ -311,8 +331,7 @@ struct DeviceFactories {
                            typeid(E).name(),
                            wants_flat(plan),
                            {Kernels::template choices<kStepGraph>(plan.params_),
-                            Kernels::template choices<kResetGraph>(plan.params_),
-                            Kernels::template choices<kObserveGraph>(plan.params_)}});
+                            Kernels::template choices<kResetGraph>(plan.params_)}});
     }
   };
 };

@@ -105,7 +105,7 @@ class DeviceFlat {
  public:
   using S = typename E::Schema;
   using Params = typename S::Params;
-  using Sizes = FlatSizes<E, StepGraph<E>, ResetGraph<E>, ObserveGraph<E>>;
+  using Sizes = FlatSizes<E, StepGraph<E>, ResetGraph<E>>;
 
   DeviceFlat(const cuda::DeviceStore& store, const Config& config, const Params& params)
       : rows_(Sizes::sort(params).rows * config.worlds),

@@ -189,7 +189,8 @@ struct Life {
   }
   static GE_FN bool wanted(const W& w) {
     const Cells<S>& cells = w.engine();
-    return cells.shared->reset_mask == nullptr || cells.shared->reset_mask[cells.world] != 0;
+    const uint8_t* const mask = cells.shared->reset_mask;
+    return !cells.shared->shows_only && (mask == nullptr || mask[cells.world] != 0);
   }
   // What `reset` does first: new seeds begin episode 0, none go on with the next.
   static GE_FN void begin_reset(const W& w, Identity& identity, Clock& clock, Progress& progress) {
@@ -220,8 +221,7 @@ struct Life {
 ///             [over: renew]                              ... in a branch, or phases of their own:
 ///             show                                       Observe into the caller's arrays
 ///   renew:    a new episode, then the environment's Reset
-///   reset:    [wanted: seeds, Reset], show
-///   observe:  show
+///   reset:    [wanted: seeds, Reset], show               and `observe`, where no world is wanted
 ///
 /// What the rules leave in transient components lives within a phase, so it is read in the one in
 /// which they run.
@@ -315,11 +315,16 @@ struct Sewn {
       return phases(phase<"step", kTuned.step_lanes>(
           told + in_mode<Autoreset::same_step>(renew_at_once()) + show()));
   }
+  /// A phase that is the step's too is one kernel (cuda/entry.hpp).
   static consteval auto reset() {
-    return phases(phase<"reset", kTuned.step_lanes>(
+    constexpr auto begin =
         when<&L::wanted>(Stages<EachWorld<&L::begin_reset>, ClearTables, Each<&L::begin_agent>>{} +
-                         typename E::Reset{}) +
-        show()));
+                         typename E::Reset{});
+    if constexpr (kTuned.rare_resets)
+      return phases(phase<"reset", kTuned.reset_lanes>(begin),
+                    phase<"observe", kTuned.observe_lanes>(show()));
+    else
+      return phases(phase<"reset", kTuned.step_lanes>(begin + show()));
   }
 
   /// Whether a role names parts of its reward, in a component that no role before it names: Each
@@ -375,7 +380,6 @@ struct Sewn {
     else
       return Stages<>{};
   }
-  static consteval auto observe() { return phases(phase<"observe", kTuned.step_lanes>(show())); }
 };
 
 /// Lists of phases, as Types<Phase<...>...>.
@@ -383,7 +387,5 @@ template <class E>
 using StepGraph = decltype(Sewn<E>::step());
 template <class E>
 using ResetGraph = decltype(Sewn<E>::reset());
-template <class E>
-using ObserveGraph = decltype(Sewn<E>::observe());
 
 }  // namespace ge

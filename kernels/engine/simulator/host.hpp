@@ -120,7 +120,8 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     this->need_reset("observe");
     this->clear_transient(out);
     this->take_bound(out);
-    runner_.run(ObserveGraph<E>{}, shared_);
+    shared_.shows_only = true;  // until the next reset
+    runner_.run(ResetGraph<E>{}, shared_);
   }
 
   GE_COLD void write_records(int64_t first, int64_t count, const void* from) override {

@@ -158,6 +158,7 @@ struct Shared {
   const void* actions;
   int32_t flat_actions;       // how many there are where one number says all categories; else 0
   RoleForm role_form;         // of rows of roles
+  bool shows_only;            // a reset in which no world begins again: `observe`
   const uint8_t* reset_mask;  // null: all
   int32_t seed_count;         // of a reset. 0: the streams go on
   uint64_t seed;              // 1: world i gets (seed, first_world + i)
