@@ -34,6 +34,7 @@ using TaskList = std::vector<Task<E>>;
 
 template <class E>
 struct Trial {
+  using Environment = E;
   using S = typename E::Schema;
   using Tables = AllTables<S>;
   static constexpr int kImages = WorldImages::kCount;
@@ -55,6 +56,10 @@ struct Trial {
     for (size_t i = persistent; i < images.columns.size(); ++i)
       images.columns[i].offset += images.record;
   }
+  static constexpr bool walks_on_host = true;  // host_walk.hpp
+  const Shared<S>& call() const { return shared; }
+  bool& writes_final() { return into_final; }
+
   void take(const Shared<S>& all) {
     shared = quiet = all;
     // A stage's tasks run five times over; what they count is to be told once.

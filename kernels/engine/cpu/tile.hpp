@@ -8,15 +8,15 @@
 //            (one by one). A tile begins as its blocks plus the ragged end; When splits a set by
 //            its predicate, a block staying whole where all of its worlds agree. Dead worlds beyond
 //            the last never run.
-//   stage    stage(tile, X{}, set) runs a stage X: one overload per kind, found by the type of the
-//            tile when a graph is compiled
+//   stage    stage(tile, X{}, set) runs a stage X: one overload per kind, and one for all that are
+//            row jobs (graph/row_jobs.hpp), found by the type of the tile when a graph is compiled
 //
 //            rows of tables, sorted ones, packs                          tile_rows.hpp
 //            rows that pass a test                                       tile_emission.hpp
 //            slots and handles                                           tile_pools.hpp
 //            sums                                                        tile_reductions.hpp
-//            stages that hold stages                                     tile_control.hpp
-//            actions and outputs                                         tile_outputs.hpp
+//            conditions; others that hold stages: graph/host_walk.hpp    tile_control.hpp
+//            rows of outputs                                             tile_outputs.hpp
 //
 // A crew is for worlds so large and so few that tiles cannot feed all threads: its members run the
 // same graph over the same tile, each on its share of a stage's rows, and meet after every stage,

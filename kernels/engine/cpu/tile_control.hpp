@@ -1,5 +1,6 @@
-// Stages of the tile that hold stages: repetition, and conditions, which split the set of worlds.
-// The inner stages run on the part that has the condition; the rest of the tile is not visited.
+// Conditions of the tile, which split the set of worlds: the inner stages run on the part that has
+// the condition, and the rest of the tile is not visited. Other stages that hold stages are
+// graph/host_walk.hpp's.
 #pragma once
 
 #include "engine/cpu/tile_worlds.hpp"
@@ -58,37 +59,9 @@ inline void run_within(Tile<E>& tile, const Set& set, F&& f) {
   tile.free = mark;
 }
 
-template <class E, class... X>
-inline void repeat(Tile<E>& tile, Types<X...> stages, const Set& set, int times) {
-  for (int i = 0; i < times; ++i) run_stages(tile, stages, set);
-}
-template <class E, auto N, class... X>
-inline void stage(Tile<E>& tile, Repeat<N, X...>, const Set& set) {
-  if constexpr (is_number<N>)
-    repeat(tile, Types<X...>{}, set, N);
-  else
-    repeat(tile, Types<X...>{}, set, N(tile.shared.params));
-}
 template <class E, auto P, class... X>
 inline void stage(Tile<E>& tile, When<P, X...>, const Set& set) {
   run_within<P>(tile, set, [&](const Set& inner) { run_stages(tile, Types<X...>{}, inner); });
-}
-template <class E, class... X>
-inline void stage(Tile<E>& tile, WhenRunning<X...>, const Set& set) {
-  if (tile.shared.autoreset == Autoreset::same_step)
-    run_stages(tile, Types<X...>{}, set);
-  else
-    stage(tile, When<&Life<E>::running, X...>{}, set);
-}
-template <class E, auto kChoice, class... X>
-inline void stage(Tile<E>& tile, InMode<kChoice, X...>, const Set& set) {
-  if (has_choice(tile.shared, kChoice)) run_stages(tile, Types<X...>{}, set);
-}
-template <class E, class... X>
-inline void stage(Tile<E>& tile, IntoFinal<X...>, const Set& set) {
-  tile.into_final = true;
-  run_stages(tile, Types<X...>{}, set);
-  tile.into_final = false;
 }
 
 }  // namespace ge

@@ -4,7 +4,7 @@
 
 #include "engine/cpu/crew.hpp"
 #include "engine/cpu/tile_threads.hpp"
-#include "engine/graph/episode.hpp"
+#include "engine/graph/host_walk.hpp"
 #include "engine/graph/tables.hpp"
 
 namespace ge {
@@ -50,6 +50,7 @@ struct WorldFinder {
 /// One thread's work on a tile, for as long as a graph runs.
 template <class E>
 struct Tile {
+  using Environment = E;
   using S = typename E::Schema;
   using Tables = AllTables<S>;
   static constexpr int B = kBlock<S>;
@@ -76,6 +77,10 @@ struct Tile {
   // Per level: every block whole, every world loose, and the ragged end.
   static int64_t index_count(int blocks) { return (int64_t{blocks} * (B + 1) + B + 1) * kDepth; }
   static constexpr int kDepth = 1 + kMostNested;  // the tile, and When in When in ...
+
+  static constexpr bool walks_on_host = true;  // host_walk.hpp
+  const Shared<S>& call() const { return shared; }
+  bool& writes_final() { return into_final; }
 
   WorldFinder<S> finder() const { return {shared, scratch, first}; }
 

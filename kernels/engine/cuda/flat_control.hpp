@@ -1,5 +1,6 @@
-// Flat: stages that hold stages. The host repeats; a condition is a mask of worlds on the device,
-// since the host reads nothing back: the inner jobs are enqueued whether or not a world has it.
+// Flat: conditions. One is a mask of worlds on the device, since the host reads nothing back: the
+// inner jobs are enqueued whether or not a world has it. Other stages that hold stages are
+// graph/host_walk.hpp's.
 #pragma once
 
 #include "engine/cuda/flat_walk.hpp"
@@ -29,35 +30,9 @@ void run_within(FlatWalk<E, M>& walk, F&& f) {
   --walk.work.level;
 }
 
-template <class E, class M, auto N, class... X>
-void stage(FlatWalk<E, M>& walk, Repeat<N, X...>) {
-  int times;
-  if constexpr (is_number<N>)
-    times = N;
-  else
-    times = N(walk.work.shared.params);
-  for (int i = 0; i < times; ++i) run_stages(walk, Types<X...>{});
-}
 template <class E, class M, auto P, class... X>
 void stage(FlatWalk<E, M>& walk, When<P, X...>) {
   run_within<P>(walk, [&] { run_stages(walk, Types<X...>{}); });
-}
-template <class E, class M, class... X>
-void stage(FlatWalk<E, M>& walk, WhenRunning<X...>) {
-  if (walk.work.shared.autoreset == Autoreset::same_step)
-    run_stages(walk, Types<X...>{});
-  else
-    stage(walk, When<&Life<E>::running, X...>{});
-}
-template <class E, class M, auto kChoice, class... X>
-void stage(FlatWalk<E, M>& walk, InMode<kChoice, X...>) {
-  if (has_choice(walk.work.shared, kChoice)) run_stages(walk, Types<X...>{});
-}
-template <class E, class M, class... X>
-void stage(FlatWalk<E, M>& walk, IntoFinal<X...>) {
-  walk.work.final = true;
-  run_stages(walk, Types<X...>{});
-  walk.work.final = false;
 }
 
 }  // namespace ge

@@ -53,7 +53,7 @@ struct ClearScratchJob {
 }  // namespace flat
 
 template <class E, class M, class X>
-  requires is_row_stage<X>
+  requires(IsLeaf<X> && is_row_stage<X>)
 void stage(FlatWalk<E, M>& walk, X x) {
   for_each_job<E>(x, walk.work.shared, [&](auto job) {
     using Job = decltype(job);

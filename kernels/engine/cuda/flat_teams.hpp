@@ -32,6 +32,7 @@ void enqueue_teams(FlatWalk<E, M>& walk) {
   walk.machine.template teams<flat::TeamJob<E, X, typename M::Service>>(walk.work);
 }
 template <class E, class M, class X>
+  requires IsLeaf<X>
 void stage(FlatWalk<E, M>& walk, X) {
   enqueue_teams<X>(walk);
 }

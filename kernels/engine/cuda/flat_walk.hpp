@@ -9,7 +9,7 @@
 
 #include "engine/cuda/flat_memory.hpp"
 #include "engine/cuda/group.hpp"
-#include "engine/graph/episode.hpp"
+#include "engine/graph/host_walk.hpp"
 
 namespace ge {
 
@@ -66,6 +66,7 @@ using Work = FlatWork<SchemaOf<E>>;
 /// Where the host is in the graph, and with what it enqueues.
 template <class E, class Machine_>
 struct FlatWalk {
+  using Environment = E;
   using S = typename E::Schema;
   using Tables = AllTables<S>;
   using Machine = Machine_;
@@ -76,6 +77,10 @@ struct FlatWalk {
 
   FlatWalk(Machine& own, const Shared<S>& shared, const FlatMemory& memory)
       : machine(own), work{shared, memory, 0, 0, false} {}
+
+  static constexpr bool walks_on_host = true;  // host_walk.hpp
+  const Shared<S>& call() const { return work.shared; }
+  bool& writes_final() { return work.final; }
 
   /// Agents of role R in each world.
   template <class R>
