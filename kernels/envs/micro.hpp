@@ -24,9 +24,10 @@ struct Params {
   int32_t work = 256;
 
   static constexpr auto describe() {
-    return fields(field("agent_count", &Params::agent_count, "agents per world").within(1, 1000),
-                  field("work", &Params::work, "rounds of multiply and add per agent and step")
-                      .within(0, 65536));
+    return fields(
+        field("agent_count", &Params::agent_count, "number of agents in a world").within(1, 1000),
+        field("work", &Params::work, "rounds of multiply and add per agent and step")
+            .within(0, 65536));
   }
 };
 

@@ -44,8 +44,7 @@ struct Push {
   static constexpr bool transient = true;
   static constexpr auto describe() {
     return fields(
-        field("direction", &Push::direction, "0 pushes the cart to the left, 1 to the right")
-            .one_of(2));
+        field("direction", &Push::direction, "direction of the push, 0: left, 1: right").one_of(2));
   }
 };
 /// The state of a world. Python reads and writes it as columns: `simulator.get("cart.angle")`.

@@ -12,7 +12,7 @@ struct Contagion {
   float intercept, slope;  // of the line: transmission rate over level
   float doses;             // in one delivery
   static constexpr auto describe() {
-    return fields(field("per_person", &Contagion::per_person, "1 / population"),
+    return fields(field("per_person", &Contagion::per_person, "reciprocal of the population"),
                   field("intercept", &Contagion::intercept, "transmission rate at level 0"),
                   field("slope", &Contagion::slope, "change of the transmission rate per level"),
                   field("doses", &Contagion::doses, "doses in one delivery of vaccines"));
@@ -40,11 +40,12 @@ struct Worth {
   float paid;      // of a day per level of the subsidy [dollars]
   float zero, health, economy;
   static constexpr auto describe() {
-    return fields(field("per_most", &Worth::per_most, "1 / product of a day without closures"),
-                  field("paid", &Worth::paid, "subsidy of one day per level").in("dollars"),
-                  field("zero", &Worth::zero, "reward where both indices are 0"),
-                  field("health", &Worth::health, "reward lost per death"),
-                  field("economy", &Worth::economy, "reward per unit of the economic index"));
+    return fields(
+        field("per_most", &Worth::per_most, "reciprocal of the product of a day without closures"),
+        field("paid", &Worth::paid, "subsidy of one day per level").in("dollars"),
+        field("zero", &Worth::zero, "reward where both indices are 0"),
+        field("health", &Worth::health, "reward lost per death"),
+        field("economy", &Worth::economy, "reward per unit of the economic index"));
   }
 };
 /// A state on day 0, 2020-03-22.

@@ -14,7 +14,7 @@ struct Order {
   static constexpr bool transient = true;
   static constexpr auto describe() {
     return fields(field("level", &Order::level,
-                        "0 keeps the level of closure; 1 (open) to 10 (closed) set it")
+                        "level of closure to set, 1 (open) to 10 (closed); 0 keeps the level")
                       .one_of(kLevels + 1));
   }
 };
@@ -94,7 +94,8 @@ struct Today {
     return fields(field("change", &Today::change, "change of the level of closure today"),
                   field("left", &Today::left, "change of the level of closure 600 days ago"),
                   field("died", &Today::died, "people who died today"),
-                  field("illegal", &Today::illegal, "1: a level was chosen too early"));
+                  field("illegal", &Today::illegal,
+                        "whether a level was chosen during the cooldown; 1: yes"));
   }
 };
 
@@ -140,7 +141,8 @@ struct Bulletin {
               "clock of vaccine deliveries: falls to 0 before the first one, then the share of the "
               "interval left"),
         field("time", &Bulletin::time, "share of the episode that is over"),
-        field("decides", &Bulletin::decides, "1: the planner's next choice counts").within(0, 1));
+        field("decides", &Bulletin::decides, "whether the planner's next choice counts; 1: yes")
+            .within(0, 1));
   }
 };
 struct Day {
@@ -149,7 +151,7 @@ struct Day {
   int32_t illegal;  // bits: 1: the planner chose out of turn, 2: a governor did
   static constexpr bool transient = true;
   static constexpr auto describe() {
-    return fields(field("delivered", &Day::delivered, "1: vaccines arrive today"),
+    return fields(field("delivered", &Day::delivered, "whether vaccines arrive today; 1: yes"),
                   field("died", &Day::died, "people who died today in all states"),
                   field("illegal", &Day::illegal,
                         "bits of who made an illegal choice: 1 the planner, 2 a governor"));
@@ -254,15 +256,17 @@ static_assert(sizeof(GovernorView) == 64 * 4 && sizeof(PlannerView) == 463 * 4);
 struct GovernorMask {
   uint8_t levels[kLevels + 1];
   static constexpr auto describe() {
-    return fields(field("levels", &GovernorMask::levels, "1: the governor may choose this level")
-                      .within(0, 1));
+    return fields(
+        field("levels", &GovernorMask::levels, "levels that the governor may choose now; 1: legal")
+            .within(0, 1));
   }
 };
 struct PlannerMask {
   uint8_t levels[kSubsidyLevels + 1];
   static constexpr auto describe() {
     return fields(
-        field("levels", &PlannerMask::levels, "1: the planner may choose this level").within(0, 1));
+        field("levels", &PlannerMask::levels, "levels that the planner may choose now; 1: legal")
+            .within(0, 1));
   }
 };
 

@@ -46,7 +46,7 @@ inline void add_field(std::vector<FieldInfo>& all, const char* name, std::vector
 }
 inline void add_public_fields(std::vector<FieldInfo>& all, const Params& p) {
   const int64_t players = p.player_count, hand = p.hand_size;
-  add_field(all, "short_hands", {players}, "1 for each player whose hand lacks a card");
+  add_field(all, "short_hands", {players}, "bits of the players whose hand lacks a card");
   add_field(all, "deck", {p.undealt}, "thermometer of the cards left in the deck");
   add_field(all, "fireworks", {p.color_count, p.rank_count},
             "one-hot of the highest rank played, for each colour");
@@ -61,13 +61,12 @@ inline void add_public_fields(std::vector<FieldInfo>& all, const Params& p) {
   add_field(all, "last_target", {players}, "one-hot of the player who was given the last hint");
   add_field(all, "last_color", {p.color_count}, "one-hot of the colour that was told last");
   add_field(all, "last_rank", {p.rank_count}, "one-hot of the rank that was told last");
-  add_field(all, "last_touched", {hand},
-            "1 for each of the target's cards that the last hint named");
+  add_field(all, "last_touched", {hand}, "bits of the target's cards that the last hint named");
   add_field(all, "last_position", {hand},
             "one-hot of the position of the card played or discarded last");
   add_field(all, "last_card", {p.kind_count}, "one-hot of the card played or discarded last");
-  add_field(all, "last_scored", {1}, "1: the last play succeeded");
-  add_field(all, "last_token", {1}, "1: the last play brought an information token");
+  add_field(all, "last_scored", {1}, "whether the last play succeeded; 1: yes");
+  add_field(all, "last_token", {1}, "whether the last play brought an information token; 1: yes");
 }
 inline void add_knowledge_field(std::vector<FieldInfo>& all, const Params& p) {
   add_field(all, "knowledge", {p.player_count, p.hand_size, known_bits(p)},
@@ -86,7 +85,7 @@ struct ActionMask : WideRow<bool> {
   static constexpr int capacity = kMostChoices;
   static GE_FN int elements(const Params& p) { return Move::choices(p); }
   static std::vector<FieldInfo> describe(const Params& p) {
-    return {wide_field("legal", {Move::choices(p)}, "1: the move is legal now")};
+    return {wide_field("legal", {Move::choices(p)}, "moves that are legal now; 1: legal")};
   }
 };
 

@@ -126,8 +126,9 @@ struct LastMove {
               "position in the hand of the card played or discarded last")
             .within(0, kMostCards / 2 - 1),
         field("card", &LastMove::card, "card played or discarded last").within(0, 24),
-        field("scored", &LastMove::scored, "1: the last play succeeded").within(0, 1),
-        field("token", &LastMove::token, "1: the last play brought an information token")
+        field("scored", &LastMove::scored, "whether the last play succeeded; 1: yes").within(0, 1),
+        field("token", &LastMove::token,
+              "whether the last play brought an information token; 1: yes")
             .within(0, 1));
   }
   static double highest(const Params& p, int field) {

@@ -40,7 +40,8 @@ struct Move {
   static constexpr bool transient = true;
   static constexpr auto describe() {
     return fields(
-        field("move", &Move::move, "0: north, 1: south, 2: east, 3: west, 4: stay, 5: interact")
+        field("move", &Move::move,
+              "action of the chef, 0: north, 1: south, 2: east, 3: west, 4: stay, 5: interact")
             .one_of(6));
   }
 };

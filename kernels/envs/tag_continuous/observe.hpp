@@ -76,8 +76,8 @@ struct Views {
           wide_field("heading", shape,
                      "heading of the other agent minus the observer's, in turns, not wrapped", -1,
                      1),
-          wide_field("tagger", shape, "1: the other agent is a tagger, 0: a runner"),
-          wide_field("in_game", shape, "1: the other agent is in the game, 0: tagged and out"),
+          wide_field("tagger", shape, "role of the other agent, 1: tagger, 0: runner"),
+          wide_field("in_game", shape, "whether the other agent is in the game; 0: tagged and out"),
           wide_field("time", {1}, "share of the time limit that is over; 0 without a limit")};
     }
   };

@@ -14,12 +14,11 @@ struct Action {
     return field == 0 ? p.acceleration_choices : p.turn_choices;
   }
   static constexpr auto describe() {
-    return fields(
-        field("acceleration", &Action::acceleration,
-              "0: no change, else the number of the level that is added to the acceleration")
-            .one_of(kMostLevels + 1),
-        field("turn", &Action::turn, "0: straight on, else the number of the level of the turn")
-            .one_of(kMostLevels + 1));
+    return fields(field("acceleration", &Action::acceleration,
+                        "number of the level that is added to the acceleration; 0: no change")
+                      .one_of(kMostLevels + 1),
+                  field("turn", &Action::turn, "number of the level of the turn; 0: straight on")
+                      .one_of(kMostLevels + 1));
   }
 };
 template <Name kName, Name kDoc, class Word = float>
@@ -40,8 +39,8 @@ using Heading = Number<"heading", "heading [rad], 0 along x, pi/2 along y">;
 /// Kept until an action changes it.
 using Acceleration = Number<"acceleration", "change of the speed per step">;
 
-using Role = Number<"tagger", "1: tagger, 0: runner", uint32_t>;
-using InGame = Number<"in_game", "1: in the game, 0: tagged and out", uint32_t>;
+using Role = Number<"tagger", "role of the agent, 1: tagger, 0: runner", uint32_t>;
+using InGame = Number<"in_game", "whether it is in the game; 0: tagged and out", uint32_t>;
 /// `in_game` before the tags of this step, which observations show a step late as in the original.
 using Seen = Number<"seen", "in_game as shown, before the tags of this step", uint32_t>;
 

@@ -16,9 +16,9 @@ struct Step {
   static constexpr int lifetime = kMoving;
 
   static constexpr auto describe() {
-    return fields(
-        field("direction", &Step::direction, "0: stay, 1: x + 1, 2: x - 1, 3: y + 1, 4: y - 1")
-            .one_of(5));
+    return fields(field("direction", &Step::direction,
+                        "step of the agent, 0: stay, 1: x + 1, 2: x - 1, 3: y + 1, 4: y - 1")
+                      .one_of(5));
   }
 };
 
@@ -39,7 +39,7 @@ struct Bump {
   static constexpr bool transient = true;
   static constexpr int lifetime = kMoving;
   static constexpr auto describe() {
-    return fields(field("hit", &Bump::hit, "1: the agent hit the wall"));
+    return fields(field("hit", &Bump::hit, "whether the agent hit the wall; 1: yes"));
   }
 };
 

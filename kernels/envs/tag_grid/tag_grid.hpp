@@ -47,7 +47,7 @@ struct Rules {
         return {wide_field("x", {agents}, "x / grid_length of every agent, the runner last"),
                 wide_field("y", {agents}, "y / grid_length of every agent, the runner last"),
                 wide_field("type", {agents}, "type of every agent: 0 tagger, 1 runner"),
-                wide_field("self", {agents}, "1 for the observer, 0 for all others"), time};
+                wide_field("self", {agents}, "one-hot of the observer"), time};
       return {wide_field("own", {2}, "x and y of the observer / grid_length"),
               wide_field("other", {2},
                          "x and y / grid_length of the runner, or of the nearest tagger where the "

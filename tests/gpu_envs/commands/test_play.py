@@ -55,7 +55,7 @@ def test_observation_is_shown_by_named_fields(played) -> None:
     ):
         line = next(line for line in shown.splitlines() if line.startswith(f"{name} "))
         assert line.split() == [name, np.array2string(value, precision=4), unit]
-    assert "0 to 1: 0 pushes the cart to the left, 1 to the right" in shown
+    assert "0 to 1: direction of the push, 0: left, 1: right" in shown
 
 
 @pytest.mark.usefixtures("gallery")
