@@ -5,8 +5,11 @@ their own, each of them is a kind. An array that has the rows of all agents has 
 
     rows    (worlds, agents, ...)   agent beside agent; where kinds differ in the length of a row,
                                     all rows are padded to the longest (roles="padded")
-    split   (elements,)             kind after kind, each with rows of its own length
+    split   (elements,)             kind after kind, each with rows of its own type and length
                                     (roles="split"), which are views of their own shape
+
+Rows that cannot be padded, such as pictures beside plain rows, are always split; where kinds differ
+in type the whole array is of bytes.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import numpy as np
 
 from gpu_envs import errors
 from gpu_envs.core.action_forms import ActionForm, form_of_rows, is_float, row_shape
+from gpu_envs.core.arrays import require
 from gpu_envs.core.layout import size_in_words
 from gpu_envs.known.fields import Field
 from gpu_envs.known.fields import read as read_fields
@@ -37,8 +41,11 @@ class Kind:
     fields: tuple[Field, ...]  # of an observation
     action_fields: tuple[Field, ...]
     row: tuple[int, ...]  # shape of an observation
+    type: str  # of an observation's elements
     mask_elements: int  # numbers in an action mask, 0 where there is none
     has_mask: bool
+    has_pictures: bool
+    reward_parts: tuple[Field, ...]
 
     @property
     def agents(self) -> slice:
@@ -48,22 +55,33 @@ class Kind:
 
 def kinds_in(instance: Mapping[str, Any]) -> tuple[Kind, ...]:
     """Return the kinds of agents that a native simulator describes."""
-    return tuple(_described(instance, role) for role in instance.get("roles") or [{}])
+    roles = instance.get("roles") or [{}]
+    return tuple(
+        _described(instance, role, part)
+        for role, part in zip(roles, instance["parts"], strict=True)
+    )
 
 
-def _described(instance: Mapping[str, Any], role: Mapping[str, Any]) -> Kind:
+def _described(
+    instance: Mapping[str, Any], role: Mapping[str, Any], part: Mapping[str, Any]
+) -> Kind:
     """Return a kind; an empty description is that of the only one."""
-    outputs = instance["outputs"]
-    mask = outputs.get("action_mask")
+    observation, mask = part["outputs"]["obs"], part["outputs"].get("action_mask")
+    parts = instance["reward_parts"]
+    if role:
+        parts = role.get("reward_parts", [{"name": "reward", "type": "float32"}] if parts else [])
     return Kind(
         name=role.get("name", ALL),
-        first=role.get("first", 0),
-        count=role.get("count", instance["agents_per_world"]),
+        first=part["first"],
+        count=part["count"],
         fields=tuple(read_fields(role.get("observation", instance["observation"]))),
         action_fields=tuple(read_fields(role.get("action", instance["action"]))),
-        row=(role["elements"],) if role else tuple(outputs["obs"]["shape"][2:]),
-        mask_elements=role.get("mask_elements", mask["shape"][-1] if mask else 0),
+        row=tuple(observation["shape"]),
+        type=observation["type"],
+        mask_elements=mask["shape"][-1] if mask else 0,
         has_mask=role.get("masked", mask is not None),
+        has_pictures=bool(role.get("pictures", instance.get("pictures"))),
+        reward_parts=tuple(read_fields(parts)),
     )
 
 
@@ -72,51 +90,75 @@ class KindArray:
 
     Args:
         shape: Of the whole array.
-        parts: Shape of each kind's part, (worlds, agents of the kind, ...).
-        firsts: Number of the first agent of each kind.
-        is_split: Whether the parts lie one after the other.
+        parts: Shape of each kind's part, (worlds, agents of the kind, ...); None where a kind has
+            no rows in this array.
+        kinds: Whose parts they are.
+        begins: Where each part begins, in elements of the whole array; None where agents lie side
+            by side.
+        types: Element type of each part, and of the whole array.
     """
 
     def __init__(
         self,
         shape: tuple[int, ...],
-        parts: Sequence[tuple[int, ...]],
-        firsts: Sequence[int],
-        is_split: bool,
+        parts: Sequence[tuple[int, ...] | None],
+        kinds: Sequence[Kind],
+        begins: Sequence[int] | None = None,
+        types: tuple[Sequence[str], str] = ((), ""),
     ) -> None:
-        self.shape, self.parts, self.is_split = shape, tuple(parts), is_split
-        ends = np.cumsum([int(np.prod(part, dtype=np.int64)) for part in parts]).tolist()
-        self._places: list[Any] = [
-            slice(begin, end) for begin, end in zip([0, *ends], ends, strict=False)
-        ]
-        if not is_split:
-            self._places = [
-                (slice(None), slice(first, first + part[1]))
-                for first, part in zip(firsts, parts, strict=True)
-            ]
+        self.shape, self.parts, self.is_split = shape, tuple(parts), begins is not None
+        self._counts = [kind.count for kind in kinds]
+        self._types = [kind if kind != types[1] else "" for kind in types[0] or [""] * len(parts)]
+        self._places: list[Any] = []
+        for k, part in enumerate(parts):
+            if part is None:
+                self._places.append(None)
+            elif begins is None:
+                self._places.append((slice(None), kinds[k].agents))
+            else:
+                size = int(np.prod(part, dtype=np.int64))
+                if self._types[k]:
+                    size = size * np.dtype(types[0][k]).itemsize // np.dtype(types[1]).itemsize
+                self._places.append(slice(begins[k], begins[k] + size))
 
     def part(self, array: Any, kind: int) -> Any:
         """Return the part of a kind, (worlds, agents of the kind, ...): a view, with jax a copy."""
-        found = array[self._places[kind]]
-        return found.reshape(self.parts[kind]) if self.is_split else found
+        place = self._places[kind]
+        if place is None:
+            return None
+        found = array[place]
+        if not self.is_split:
+            return found
+        if self._types[kind]:
+            found = found.view(type_of(found, self._types[kind]))
+        return found.reshape(self.parts[kind])
 
     def all_parts(self, array: Any) -> list[Any]:
         """Return the parts of all kinds, in their order."""
         return [self.part(array, kind) for kind in range(len(self.parts))]
 
     def own_rows(self, array: Any, lengths: Sequence[int]) -> list[Any]:
-        """Return the rows of each kind, (worlds * agents, length), cut to these lengths."""
-        if not self.is_split and array.ndim == 2:  # rows of all worlds
-            array = array.reshape(self.parts[0][0], -1, array.shape[-1])
+        """Return the rows of each kind, (worlds * agents, ...), cut to these lengths."""
+        if self.is_split:
+            return [part.reshape(-1, *part.shape[2:]) for part in self.all_parts(array)]
+        if array.ndim == 2:  # rows of all worlds
+            worlds = next(part[0] for part in self.parts if part is not None)
+            array = array.reshape(worlds, -1, array.shape[-1])
         pairs = zip(self.all_parts(array), lengths, strict=True)
         return [part.reshape(-1, part.shape[-1])[:, :length] for part, length in pairs]
 
     def rows_of_world(self, array: Any) -> Sequence[Any]:
-        """Return the rows of the only world, by the number of an agent."""
+        """Return the rows of the only world by the number of an agent; None where it has none."""
         if not self.is_split:
             rows: Sequence[Any] = array[0]
             return rows
-        return [row for part in self.all_parts(array) for row in part[0]]
+        pairs = zip(self.all_parts(array), self._counts, strict=True)
+        return [row for part, n in pairs for row in ([None] * n if part is None else part[0])]
+
+
+def type_of(array: Any, name: str) -> Any:
+    """Return an element type as the library of an array names it."""
+    return getattr(require("torch"), name) if hasattr(array, "is_cuda") else np.dtype(name)
 
 
 class KindLayout:
@@ -134,11 +176,9 @@ class KindLayout:
         self.is_split = instance.get("role_form") == "split"
         self._fields = tuple(read_fields(instance["action"]))
         self._rows = size_in_words(self.worlds, self.agents)
-        outputs = instance["outputs"]
-        self.observations = self._array(outputs["obs"], [kind.row for kind in self.kinds])
-        lengths = [(kind.mask_elements,) for kind in self.kinds]
-        mask = outputs.get("action_mask")
-        self.masks = None if mask is None else self._array(mask, lengths)
+        # By the name of an output that has rows of the kinds' own.
+        self.arrays = {name: self._array(instance, name) for name in self._named(instance)}
+        self.observations, self.masks = self.arrays["obs"], self.arrays.get("action_mask")
         self.actions = self._actions()
         floats = [is_float(kind.action_fields) for kind in self.kinds]
         # Where some act in floats and some in categories, floats travel by their bits.
@@ -150,25 +190,37 @@ class KindLayout:
         """Whether all agents are of one kind."""
         return len(self.kinds) == 1
 
-    def _array(self, output: Mapping[str, Any], rows: Sequence[tuple[int, ...]]) -> KindArray:
-        shape = tuple(output["shape"])
-        if not self.is_split:
-            rows = [shape[2:] for _ in rows]
-        return self._parted(shape, rows)
+    @staticmethod
+    def _named(instance: Mapping[str, Any]) -> set[str]:
+        return {name for part in instance["parts"] for name in part["outputs"]}
 
-    def _parted(self, shape: tuple[int, ...], rows: Sequence[tuple[int, ...]]) -> KindArray:
-        pairs = zip(self.kinds, rows, strict=True)
-        parts = [(self.worlds, kind.count, *row) for kind, row in pairs]
-        return KindArray(shape, parts, [kind.first for kind in self.kinds], self.is_split)
+    def _array(self, instance: Mapping[str, Any], name: str) -> KindArray:
+        output = instance["outputs"][name]
+        shape, whole = tuple(output["shape"]), output["type"]
+        if not self.is_split:
+            parts = [(self.worlds, kind.count, *shape[2:]) for kind in self.kinds]
+            return KindArray(shape, parts, self.kinds)
+        own = [part["outputs"].get(name) for part in instance["parts"]]
+        size = np.dtype(whole).itemsize
+        return KindArray(
+            shape,
+            [
+                None if of is None else (self.worlds, kind.count, *of["shape"])
+                for kind, of in zip(self.kinds, own, strict=True)
+            ],
+            self.kinds,
+            [0 if of is None else of["begin"] // size for of in own],
+            ([whole if of is None else of["type"] for of in own], whole),
+        )
 
     def _actions(self) -> KindArray:
         if not self.is_split:
             row = row_shape(self._fields)
-            return self._parted((self.worlds, self.agents, *row), [row for _ in self.kinds])
-        rows = [row_shape(kind.action_fields) for kind in self.kinds]
-        pairs = zip(self.kinds, rows, strict=True)
-        sizes = [self.worlds * kind.count * (row or (1,))[0] for kind, row in pairs]
-        return self._parted((sum(sizes),), rows)
+            parts = [(self.worlds, kind.count, *row) for kind in self.kinds]
+            return KindArray((self.worlds, self.agents, *row), parts, self.kinds)
+        parts = [(self.worlds, k.count, *row_shape(k.action_fields)) for k in self.kinds]
+        ends = np.cumsum([int(np.prod(part, dtype=np.int64)) for part in parts]).tolist()
+        return KindArray((ends[-1],), parts, self.kinds, [0, *ends[:-1]])
 
     def _action_form(self, all_float: bool) -> ActionForm:
         if not self.is_split:
@@ -195,8 +247,9 @@ class KindLayout:
         kind, shape = str(array.dtype).rpartition(".")[2], tuple(array.shape)
         if kind in ("int8", "bool"):
             return self.masks if self.masks is not None and shape == self.masks.shape else None
-        if shape == self.observations.shape:
-            return self.observations
+        for name, known in self.arrays.items():
+            if name != "action_mask" and shape == known.shape:
+                return known
         is_action = kind in ("int32", "int64") and not self.is_mixed
         return self.actions if is_action and shape == self.actions.shape else None
 
@@ -215,8 +268,13 @@ def checked_form(roles: object, description: Mapping[str, Any]) -> str:
         raise ValueError(f"roles must be 'padded' or 'split', got {roles!r}{meant}")
     own = description.get("roles")
     if not own:
-        return "padded"
+        return "own"
     if roles == "padded":
+        if not description.get("can_pad", True):
+            raise ValueError(
+                f"rows of {description['id']} cannot be padded, since those of its roles differ in "
+                "kind: use roles='split', role=, or gpu_envs.parallel_env"
+            )
         lacking = [role["name"] for role in own if role["choices"] is None]
         if lacking:
             raise ValueError(

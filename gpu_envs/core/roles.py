@@ -28,6 +28,7 @@ class Populated(Protocol):
     """A simulator, as far as roles are read from it."""
 
     name: str
+    observation: str
     instance: dict[str, Any]
     layout: Layout
     kinds: KindLayout
@@ -38,6 +39,7 @@ class Populated(Protocol):
     action_fields: tuple[Field, ...]
     single_observation_space: Any
     single_action_space: Any
+    views: boxes.FieldViews | boxes.LayerViews | None
 
     @property
     def roles(self) -> tuple[Role, ...]:
@@ -63,6 +65,9 @@ class Role:
     at: Index = field(default_factory=lambda: slice(0), compare=False)  # along the agents' axis
     kind: int = 0  # number of the kind that its agents are of
     within: Index = field(default_factory=lambda: slice(0), compare=False)  # the kind's agents
+    reward_parts: tuple[Field, ...] = ()
+    # Of what is shown as a dictionary, by field or by layer of a picture.
+    views: boxes.FieldViews | boxes.LayerViews | None = field(default=None, compare=False)
 
     @property
     def choices(self) -> int:
@@ -107,13 +112,15 @@ def _role(simulator: Populated, number: int, name: str, numbers: Sequence[int]) 
     kind = kinds.kinds[number]
     names = simulator.agent_names
     seen, acted = simulator.single_observation_space, simulator.single_action_space
-    fields, action_fields = simulator.observation_fields, simulator.action_fields
-    if not kinds.is_one:
-        observation = simulator.layout.output("obs")
-        assert observation is not None  # of the required outputs
-        seen = boxes.box(kind.fields, kind.row, observation.type)
-        acted = boxes.action_space(kind.action_fields)
-        fields, action_fields = kind.fields, kind.action_fields
+    fields, action_fields, views = kind.fields, kind.action_fields, simulator.views
+    if kinds.is_one:  # its fields may be packed
+        fields, action_fields = simulator.observation_fields, simulator.action_fields
+    else:
+        acted = boxes.action_space(action_fields)
+        if kind.has_pictures:
+            seen, views = boxes.of_pictures(fields, simulator.observation)
+        else:
+            seen = boxes.box(fields, kind.row, kind.type)
     return Role(
         name,
         numbers[0] if numbers else kind.first,
@@ -130,6 +137,8 @@ def _role(simulator: Populated, number: int, name: str, numbers: Sequence[int]) 
         at=_index(numbers, 0, kind.first),
         kind=number,
         within=_index(numbers, kind.first, 0),
+        reward_parts=kind.reward_parts,
+        views=views,
     )
 
 
@@ -201,7 +210,6 @@ class _OfKind(NamedTuple):
 
 
 _NOTHING = object()  # in the place of a mask that a role does not have
-_BY_KIND = {"obs": "observations", "final_obs": "observations", "action_mask": "masks"}
 
 
 class Parts:
@@ -223,10 +231,11 @@ class Parts:
     def _place(
         simulator: Populated, name: str, role: Role, at: Index | int, within: Index | int
     ) -> Any:
-        if simulator.kinds.is_split and name in _BY_KIND:
-            if name == "action_mask" and not role.has_mask:
+        if simulator.kinds.is_split and name in simulator.kinds.arrays:
+            whole = simulator.kinds.arrays[name]
+            if whole.parts[role.kind] is None or (name == "action_mask" and not role.has_mask):
                 return _NOTHING
-            return _OfKind(getattr(simulator.kinds, _BY_KIND[name]), role.kind, within)
+            return _OfKind(whole, role.kind, within)
         is_there = simulator.instance["outputs"].get(name, {}).get("per_agent")
         return (slice(None), at) if is_there else None
 

@@ -19,7 +19,7 @@ from gpu_envs.core.autoreset import AutoresetMode
 from gpu_envs.core.roles import Parts, Role
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces.agent_spaces import AgentSpaces
-from gpu_envs.faces.infos import infos_of
+from gpu_envs.faces.infos import infos_of, parts_by_name
 from gpu_envs.known.outputs import Outputs
 
 Arrays = dict[str, Any]
@@ -74,6 +74,7 @@ class BatchedParallelEnv(AgentSpaces):
             self.groups = {role.name: role.agents for role in self.roles}
         self._parts = Parts(simulator, by=group)
         known = {key: role for role in self.roles for key in (role.name, *role.agents)}
+        self._role_of = known
         self.observation_spaces = {key: known[key].observation_space for key in self.groups}
         self.action_spaces = {key: known[key].action_space for key in self.groups}
         self._infos = infos_of(simulator.layout, but=("state",))
@@ -159,7 +160,7 @@ class BatchedParallelEnv(AgentSpaces):
         outputs = self.simulator.step(actions, out=out, stream=stream)
         self._last = outputs
         parts = self._parts_by_key(outputs)
-        infos = {key: self._info(part) for key, part in parts.items()}
+        infos = {key: self._info(part, self._role_of[key]) for key, part in parts.items()}
         obs, reward, terminated, truncated = (
             {key: getattr(part, name) for key, part in parts.items()}
             for name in ("obs", "reward", "terminated", "truncated")
@@ -182,7 +183,7 @@ class BatchedParallelEnv(AgentSpaces):
         pairs = ((name, getattr(part, name)) for name in names)
         return {name: array for name, array in pairs if array is not None}  # some have no mask
 
-    def _info(self, part: Outputs) -> Arrays:
+    def _info(self, part: Outputs, role: Role) -> Arrays:
         info = self._shown(part, self._infos.always)
         if part.episode_return is not None:
             info["episode_stats"] = {"r": part.episode_return, "l": part.episode_length}
@@ -194,8 +195,7 @@ class BatchedParallelEnv(AgentSpaces):
         if self._is_same_step and part.final_obs is not None:
             info["final_obs"], info["_final_obs"] = part.final_obs, part.ended
         if part.reward_parts is not None:
-            names = self.simulator.reward_parts
-            info["reward_parts"] = {n: part.reward_parts[..., k] for k, n in enumerate(names)}
+            info["reward_parts"] = parts_by_name(part.reward_parts, role.reward_parts)
         return info
 
     def _stacked_by_role(self, actions: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,10 +6,11 @@ are infos under their own names, so an output that the engine gains is shown eve
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import NamedTuple
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
 
 from gpu_envs.core.layout import Layout
+from gpu_envs.known.fields import Field
 from gpu_envs.known.outputs import FINAL_LAYERS, LAYERS
 
 RETURNED = {
@@ -47,3 +48,13 @@ def infos_of(layout: Layout, but: Collection[str] = ()) -> Infos:
         tuple(output.name for output in found if output.by_a_step and not is_marked[output.name]),
         tuple(output.name for output in found if is_marked[output.name]),
     )
+
+
+def parts_by_name(array: Any, parts: Sequence[Field]) -> dict[str, Any]:
+    """Return the parts of rewards, (..., numbers), by their names."""
+    found, begin = {}, 0
+    for part in parts:
+        end = begin + part.size
+        found[part.name] = array[..., begin:end] if part.shape else array[..., begin]
+        begin = end
+    return found

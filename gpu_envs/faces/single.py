@@ -18,7 +18,7 @@ from gpu_envs import errors
 from gpu_envs.core import actions, copies, options, pictures, resets
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces import attributes
-from gpu_envs.faces.infos import Infos, infos_of
+from gpu_envs.faces.infos import Infos, infos_of, parts_by_name
 from gpu_envs.known import native, registration
 from gpu_envs.known.outputs import LAYERS, Outputs
 from gpu_envs.players import role_rows
@@ -157,8 +157,8 @@ class Env(gymnasium.Env[Any, Any]):
         results = self._rows().step_arrays(batch, True)
         info = self._common_info(results)
         if results.reward_parts is not None:
-            parts = map(float, results.reward_parts[0])
-            info["reward_parts"] = dict(zip(self.simulator.reward_parts, parts, strict=True))
+            parts = parts_by_name(results.reward_parts[0], self._rows().reward_parts)
+            info["reward_parts"] = {name: part.tolist() for name, part in parts.items()}
         if results.ended[0]:
             total, length = results.episode_return[0], results.episode_length[0]
             info["episode_stats"] = {"r": float(total), "l": int(length)}

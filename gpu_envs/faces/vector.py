@@ -23,7 +23,7 @@ from gpu_envs.core import copies, layout, options, pictures
 from gpu_envs.core.autoreset import AutoresetMode
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces import attributes
-from gpu_envs.faces.infos import infos_of
+from gpu_envs.faces.infos import infos_of, parts_by_name
 from gpu_envs.known import registration
 from gpu_envs.players import role_rows
 
@@ -124,6 +124,7 @@ class VectorEnv(_Base):
         self._step_arrays, self._reset_arrays = rows.step_arrays, rows.reset_arrays
         self._views = rows.views
         self.infos_shown = infos_of(simulator.layout, role_rows.hidden_outputs(rows))
+        self._reward_parts = rows.reward_parts
         many = self.agents_per_world > 1
         written = [output for output in simulator.layout.outputs if output is not None]
         self._repeated = [o.name for o in written if many and not o.per_agent]
@@ -183,8 +184,7 @@ class VectorEnv(_Base):
         ) in self.infos_shown.always:  # a comprehension would be a call, and this is every step
             infos[name] = getattr(results, name)
         if (parts := results.reward_parts) is not None:
-            names = self.simulator.reward_parts
-            infos["reward_parts"] = {name: parts[:, k] for k, name in enumerate(names)}
+            infos["reward_parts"] = parts_by_name(parts, self._reward_parts)
         if self._has_row_infos:
             infos = self._by_row(infos)
         return obs, results.reward, results.terminated, results.truncated, infos

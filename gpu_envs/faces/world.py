@@ -22,7 +22,7 @@ from gpu_envs.core import copies, options, pictures, resets
 from gpu_envs.core.action_forms import takes_bools
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces.agent_spaces import AgentSpaces, observed, role_of_each_agent
-from gpu_envs.faces.infos import infos_of
+from gpu_envs.faces.infos import infos_of, parts_by_name
 from gpu_envs.known import native, registration
 from gpu_envs.known.outputs import LAYERS, Outputs
 from gpu_envs.terminal import console
@@ -132,7 +132,7 @@ class World(AgentSpaces):
 
     def _observation(self, agent: int) -> Any:
         row = Outputs(**{n: self._rows[n][agent] for n in LAYERS if n in self._rows})
-        views, shown = self.simulator.views, row.obs
+        views, shown = self._role_of[agent].views, row.obs
         if views is not None:
             shown = {key: np.asarray(view) for key, view in views.observed(row).items()}
         if not self._masked[agent]:
@@ -146,8 +146,8 @@ class World(AgentSpaces):
         if self.description.get("turns"):
             info["agent_active"] = bool(rows["agent_active"][agent])
         if "reward_parts" in rows:
-            parts = rows["reward_parts"][agent].tolist()
-            info["reward_parts"] = dict(zip(self.simulator.reward_parts, parts, strict=True))
+            parts = parts_by_name(rows["reward_parts"][agent], self._role_of[agent].reward_parts)
+            info["reward_parts"] = {name: part.tolist() for name, part in parts.items()}
         for name in self._infos.always:
             info[name] = np.array(rows[name][agent])
         if "ended" in rows and rows["ended"][agent]:
@@ -257,9 +257,10 @@ class World(AgentSpaces):
         # Rows of one world stand in the order of its agents, whatever their lengths.
         self._state = hosts["state" if "state" in hosts else "obs"].flatten()
         kinds, rows = self.simulator.kinds, {name: array[0] for name, array in hosts.items()}
-        rows["obs"] = kinds.observations.rows_of_world(hosts["obs"])
+        for name, array in kinds.arrays.items():
+            if name in hosts:
+                rows[name] = array.rows_of_world(hosts[name])
         if kinds.masks is not None and self._has_mask:
-            rows["action_mask"] = kinds.masks.rows_of_world(hosts["action_mask"])
             self._mask = kinds.masks.rows_of_world(hosts["action_mask"].copy())
         self._rows = rows
 

@@ -138,9 +138,15 @@ class TorchRLEnv(EnvBase):
         if simulator.layout.output("agent_active") is not None and not self._is_hidden:
             observed["agent_active"] = _flags(*lead)
         if simulator.layout.output("reward_parts") is not None:
-            parts = {name: Unbounded((*lead, 1)) for name in simulator.reward_parts}
+            parts = {name: Unbounded((*lead, 1)) for name in self._part_names(group)}
             observed["reward_parts"] = Composite(parts, shape=lead)
         return observed
+
+    def _part_names(self, group: _Group) -> list[str]:
+        """Return the names of the parts of a group's reward."""
+        role = group.role
+        parts = self.simulator.reward_parts if role is None else role.reward_parts
+        return [field.name for field in parts]
 
     def _composite(self, of_world: dict[str, Any], of_groups: list[dict[str, Any]]) -> Composite:
         whole = dict(of_world)
@@ -167,7 +173,7 @@ class TorchRLEnv(EnvBase):
         for group, of_group in zip(self._groups, of_groups, strict=True):
             if self.simulator.layout.output("reward_parts") is not None:
                 zero = torch.zeros((*group.lead, 1), device=self.device)
-                names = self.simulator.reward_parts
+                names = self._part_names(group)
                 of_group["reward_parts"] = {name: zero.clone() for name in names}
         return self._tensordict(self._stated(outputs) | of_world, of_groups)
 
@@ -192,8 +198,8 @@ class TorchRLEnv(EnvBase):
             of_group = self._observed(group, part)
             of_group["reward"] = part.reward.unsqueeze(-1)
             if part.reward_parts is not None:
-                parts = part.reward_parts.unsqueeze(-1).unbind(-2)
-                names = self.simulator.reward_parts
+                names = self._part_names(group)
+                parts = part.reward_parts[..., : len(names)].unsqueeze(-1).unbind(-2)
                 of_group["reward_parts"] = dict(zip(names, parts, strict=True))
             of_groups.append(of_group)
         return self._tensordict({**self._stated(outputs), **now, "done": done}, of_groups)

@@ -70,7 +70,8 @@ class RoleRows:
         self.agent_names = list(self.role.agents)
         self.single_observation_space = self.role.observation_space
         self.single_action_space = self.role.action_space
-        self.views = simulator.views
+        self.views, self.reward_parts = self.role.views, self.role.reward_parts
+        self._views = {role.name: role.views for role in simulator.roles}
         wanted = layout.checked_names(keywords.get("outputs"))
         self.hidden = () if wanted is None else tuple(n for n in NEEDED if n not in wanted)
         self._actions = simulator.role_actions
@@ -165,7 +166,8 @@ class RoleRows:
 
     def _seen(self, name: str, outputs: Outputs) -> Seen:
         part = self._parts.part(name, outputs)
-        shown = part.obs if self.views is None else self.views.observed(part)
+        views = self._views[name]
+        shown = part.obs if views is None else views.observed(part)
         return Seen(part, shown, part.action_mask)
 
     def _rows(self, outputs: Outputs) -> Outputs:

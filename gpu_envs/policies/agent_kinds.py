@@ -6,7 +6,6 @@ a kind, with rows and actions of its own length.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +35,7 @@ class Kind:
     row: tuple[int, ...]  # shape of an observation
     type: torch.dtype  # of its elements
     choices: int | None  # numbers in a row of the action mask; None: there is none
+    parts: tuple[str, ...] = ()  # names of the parts of the reward
 
     def rows(self, of_all: Tensor) -> Tensor:
         """Return this kind's part of an array over (worlds, agents), as rows of its own."""
@@ -54,23 +54,18 @@ def kinds_of(simulator: Simulator, device: torch.device, space: Any = None) -> l
 
 
 def _kind(simulator: Simulator, number: int, device: torch.device, space: Any) -> Kind:
-    layout, is_one = simulator.layout, simulator.kinds.is_one
-    output, state = layout.output("obs"), layout.output("state")
-    assert output is not None  # of the required outputs
-    described = simulator.kinds.kinds[number]
-    if is_one:
-        shape = RowShape.of(simulator)
-        space = simulator.single_action_space if space is None else space
-    else:
-        size = 0 if state is None else math.prod(state.shape[1:])
-        names, shapes = zip(*((f.name, f.shape) for f in described.fields), strict=True)
-        shape, space = RowShape(names, shapes, 1.0, size), action_space(described.action_fields)
-    has_mask = described.has_mask and layout.output("action_mask") is not None
+    described, is_one = simulator.kinds.kinds[number], simulator.kinds.is_one
+    if not is_one:
+        space = action_space(described.action_fields)
+    elif space is None:
+        space = simulator.single_action_space
+    has_mask = described.has_mask and simulator.layout.output("action_mask") is not None
     return Kind(
         *("" if is_one else described.name, number, described.first, described.count),
-        *(shape, space, of_space(space, device)),
-        *(described.row, getattr(torch, output.type)),
+        *(RowShape.of(simulator, number), space, of_space(space, device)),
+        *(described.row, getattr(torch, described.type)),
         choices=described.mask_elements if has_mask else None,
+        parts=tuple(field.name for field in described.reward_parts),
     )
 
 

@@ -60,10 +60,11 @@ class RowShape:
     channels_first: bool = False  # of pictures
 
     @classmethod
-    def of(cls, simulator: Simulator) -> RowShape:
-        """Read it from a simulator."""
-        fields = simulator.observation_fields
-        is_picture = bool(simulator.instance.get("pictures"))
+    def of(cls, simulator: Simulator, number: int = 0) -> RowShape:
+        """Read it from a simulator, for agents of the kind of this number."""
+        kind = simulator.kinds.kinds[number]
+        fields = simulator.observation_fields if simulator.kinds.is_one else kind.fields
+        is_picture = kind.has_pictures
         if is_picture and len(fields) > 1:
             layers = " and ".join(field.name for field in fields)
             raise ValueError(
@@ -77,10 +78,8 @@ class RowShape:
             )
         is_pixels = all(f.type == "uint8" and f.high == 255 for f in fields)
         names, shapes = tuple(f.name for f in fields), tuple(f.shape for f in fields)
-        output = simulator.layout.output("obs")
-        assert output is not None  # of the required outputs
         if len(fields) == 1:  # whose shape the parameters may have decided
-            shapes = (output.shape[2:],)
+            shapes = (kind.row,)
         state = simulator.layout.output("state")
         size = 0 if state is None else math.prod(state.shape[1:])
         is_first = is_picture and simulator.parameters.get("channels") == "first"

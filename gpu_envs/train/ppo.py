@@ -134,7 +134,11 @@ class Trainer:
             part = slice(None) if learner.rows is None else learner.rows
             is_own = True if learner.past is None else learner.past.learns[part]
             self.learned[learner.rollout.kind.number][part] = is_own
-        self.rewards = Rewards(config, env.simulator, self.device)
+        known = dict.fromkeys(name for kind in self.kinds for name in kind.parts)
+        self.rewards = [
+            Rewards(config, kind.parts, known, env.simulator.name, self.device)
+            for kind in self.kinds
+        ]
         self.updates = self.steps = 0
         self.began = 0  # update before which all worlds began at once
         limit = env.simulator.max_episode_steps
@@ -231,7 +235,8 @@ class Trainer:
         begin, simulated = self._now(), self.seconds["simulation"]
         self.stagger()
         fraction = min(self.steps / self.config.total_steps, 1.0)
-        self.rewards.set(fraction)
+        for rewards in self.rewards:
+            rewards.set(fraction)
         for learner in self.learners:
             learner.set(fraction)
             if learner.past is not None:
@@ -281,7 +286,7 @@ class Trainer:
             if not own:
                 continue
             with torch.no_grad():
-                reward = self.rewards.of(r.reward, r.parts)
+                reward = self.rewards[r.kind.number].of(r.reward, r.parts)
                 value = torch.cat((r.value, torch.zeros_like(r.value[:1])))
                 for learner in own:
                     learner.values(value, reward)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection, Sequence
 
 import torch
 from torch import Tensor
 
 from gpu_envs import errors
-from gpu_envs.core.simulator import Simulator
 from gpu_envs.train.config import Config
 
 _NUMBER = r"-?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?"  # no point at the end: dots follow
@@ -17,22 +17,37 @@ _RULE = re.compile(rf"(\w+)=({_NUMBER})(?:\.\.({_NUMBER})@({_NUMBER}))?")
 
 
 class Rewards:
-    """Weights of reward parts, kept on the device: `name=1` or `name=1..0@0.5`."""
+    """Weights of the reward parts of one kind of agents, kept on the device.
 
-    def __init__(self, config: Config, simulator: Simulator, device: torch.device) -> None:
-        names = simulator.reward_parts
+    Args:
+        config: The run, whose `reward_weights` are like `name=1` or `name=1..0@0.5`.
+        names: Of the parts that this kind has.
+        known: Of those that any kind has; a name beside them is refused.
+        who: The environment, for that refusal.
+        device: Where rewards are.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        names: Sequence[str],
+        known: Collection[str],
+        who: str,
+        device: torch.device,
+    ) -> None:
         self.rules: list[tuple[float, float, float]] = [(1.0, 1.0, 1.0) for _ in names]
         self.weights = torch.ones(len(names), device=device)
         seen: set[str] = set()
         for text in config.reward_weights.replace(",", " ").split():
             name, rule = _read(text)
-            if name not in names:
-                what = f"reward part of {simulator.name} (--reward-weights)"
-                raise ValueError(errors.unknown(what, name, names))
+            if name not in known:
+                what = f"reward part of {who} (--reward-weights)"
+                raise ValueError(errors.unknown(what, name, known))
             if name in seen:
                 raise ValueError(f"--reward-weights names {name!r} more than once")
             seen.add(name)
-            self.rules[names.index(name)] = rule
+            if name in names:
+                self.rules[list(names).index(name)] = rule
 
     def set(self, fraction: float) -> None:
         """Set the weights for a fraction of the run."""

@@ -63,7 +63,8 @@ class Rollout:
         self.terminated, self.truncated, self.ended = flags
         self.reward, self.returns = self.array(torch.float), self.array(torch.float)
         self.lengths, self.final_obs = self.array(torch.int32), self._observed("final_obs")
-        self.parts = self._output("reward_parts") if config.reward_weights else None
+        has_parts = config.reward_weights and self.layout.output("reward_parts") is not None
+        self.parts = self.array(torch.float, (len(kind.parts),)) if has_parts else None
         self.keeps_few = keeps_few(config, kind, self.device)
         self.obs: Tensor = self._observed("obs", 1 - self.length if self.keeps_few else 1)
         self.mask = None if kind.choices is None else self.array(torch.int8, (kind.choices,), 1)
@@ -104,10 +105,6 @@ class Rollout:
         """Return zeros for every row at every step."""
         shape = (self.length + extra, self.rows, *more)
         return torch.zeros(shape, dtype=kind, device=self.device)
-
-    def _output(self, name: str) -> Any:
-        output = self.layout.output(name)
-        return output and self.array(getattr(torch, output.type), output.shape[2:])
 
     def _observed(self, name: str, extra: int = 0) -> Any:
         return self.layout.output(name) and self.array(self.kind.type, self.kind.row, extra)

@@ -38,6 +38,7 @@ class AllAgents:
         rows = self.worlds * self.agents
         self.small = {name: self._zeros(getattr(first, name).dtype, rows) for name in _SMALL}
         self.active = self._zeros(torch.bool, rows, self.length + 1)
+        self.parts = self._reward_parts(simulator)
         for other in rollouts[1:]:  # a state is the world's: all see the same
             other.state, other.final_state = first.state, first.final_state
         self.seen = self._rows(self.obs, self.kinds.observations)
@@ -58,6 +59,12 @@ class AllAgents:
     def _zeros(self, kind: torch.dtype, rows: int, steps: int = 0) -> Tensor:
         return torch.zeros((steps or self.length, rows), dtype=kind, device=self.device)
 
+    def _reward_parts(self, simulator: Simulator) -> Any:
+        output = simulator.layout.output("reward_parts")
+        if output is None or all(rollout.parts is None for rollout in self.rollouts):
+            return None
+        return torch.zeros((self.length, *output.rows), device=self.device)
+
     def _rows(self, array: Tensor | None, parts: Any) -> list[Any]:
         if array is None:
             return [None for _ in self.rollouts]
@@ -68,6 +75,7 @@ class AllAgents:
         slot = {"obs": self.obs, "final_obs": self.final_obs, "action_mask": self.mask}
         slot |= {_NAMES.get(name, name): array[t] for name, array in self.small.items()}
         slot["agent_active"] = None if first.active is None else self.active[t + 1]
+        slot["reward_parts"] = None if self.parts is None else self.parts[t]
         slot["state"] = None if first.state is None else first.state[t + 1]
         slot["final_state"] = None if first.final_state is None else first.final_state[t]
         return {name: array for name, array in slot.items() if array is not None}
@@ -107,6 +115,12 @@ class AllAgents:
             for r in self.rollouts:
                 own = of_all[:, :, r.kind.first : r.kind.first + r.agents]
                 getattr(r, name).view(self.length, self.worlds, r.agents).copy_(own)
+        if self.parts is not None:
+            of_all = self.parts.view(self.length, self.worlds, self.agents, -1)
+            for r in self.rollouts:
+                own = of_all[:, :, r.kind.first : r.kind.first + r.agents, : len(r.kind.parts)]
+                assert r.parts is not None  # as of all kinds
+                r.parts.view(self.length, self.worlds, r.agents, -1).copy_(own)
 
 
 class Stepper:

@@ -9,7 +9,7 @@
 
 namespace ge::physics {
 
-using Directions = Vector<Floats>;
+using Directions = geometry::Vector<Floats>;
 
 /// Where a body faces: its own +y.
 GE_FN Vec3 facing(const Pose& pose) {

@@ -159,7 +159,7 @@ struct Settings {
             .in("kg")
             .within(kOpen, 1000));
   }
-  static constexpr auto describe_play() {
+  static constexpr auto describe_actions() {
     return fields(
         field("preparation_steps", &Settings::preparation_steps,
               "steps without reward in which seekers are frozen; -1: the profile's value")
@@ -186,10 +186,15 @@ struct Settings {
             .in("m")
             .within(kOpen, 10),
         field("grab", &Settings::grab,
-              "a press toggles the grip, or the grip holds while the head is 1")
+              "toggle: a press grabs or releases; hold: the grip lasts while the head is 1")
             .named("toggle", "hold", "profile"),
-        field("freeze", &Settings::freeze, "what seekers cannot do during the preparation")
-            .named("all_heads", "movement", "profile"),
+        field("freeze", &Settings::freeze,
+              "heads of the seekers without effect during the preparation: all, or all but grab "
+              "and lock")
+            .named("all_heads", "movement", "profile"));
+  }
+  static constexpr auto describe_senses() {
+    return fields(
         field("lidar_range", &Settings::lidar_range,
               "longest distance that lidar measures; -1: the profile's value")
             .in("m")
@@ -209,22 +214,24 @@ struct Settings {
             .within(kOpen, 3.1415927),
         field("observation_mode", &Settings::observation_mode,
               "masked: zeros for what an agent does not see; full: everything")
-            .named("masked", "full"),
-        field("penalty", &Settings::penalty,
-              "reward that an agent outside the bound loses; -1: the profile's value")
-            .within(kOpen, 1e6),
-        field("penalty_bound", &Settings::penalty_bound,
-              "smallest |x| or |y| at which an agent is outside; -1: the profile's value")
-            .in("m")
-            .within(kOpen, 1e4),
-        field("penalty_mode", &Settings::penalty_mode,
-              "the penalty is added to the reward, or replaces it")
-            .named("added", "instead", "profile"),
-        field(
-            "payment", &Settings::payment,
-            "team: to all alike, for whether any hider is seen; own: to a hider for whether it is "
-            "seen itself, to a seeker for whether it sees one")
-            .named("team", "own"));
+            .named("masked", "full"));
+  }
+  static constexpr auto describe_rewards() {
+    return fields(field("penalty", &Settings::penalty,
+                        "reward that an agent outside the bound loses; -1: the profile's value")
+                      .within(kOpen, 1e6),
+                  field("penalty_bound", &Settings::penalty_bound,
+                        "smallest |x| or |y| at which an agent is outside; -1: the profile's value")
+                      .in("m")
+                      .within(kOpen, 1e4),
+                  field("penalty_mode", &Settings::penalty_mode,
+                        "added: the penalty is taken from the reward; instead: its negative "
+                        "replaces the reward")
+                      .named("added", "instead", "profile"),
+                  field("payment", &Settings::payment,
+                        "team: all are paid by whether any hider is seen; own: a hider by whether "
+                        "it is seen, a seeker by whether it sees a hider")
+                      .named("team", "own"));
   }
   static constexpr auto describe_physics() {
     return fields(
@@ -305,8 +312,8 @@ struct Settings {
             field("seeker_count", &Settings::seeker_count,
                   "seekers of each world: the agents after the hiders")
                 .within(1, kMostOfATeam)),
-        describe_level(), describe_objects(), describe_play(), describe_physics(),
-        describe_surfaces());
+        describe_level(), describe_objects(), describe_actions(), describe_senses(),
+        describe_rewards(), describe_physics(), describe_surfaces());
   }
 };
 

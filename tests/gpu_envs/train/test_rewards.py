@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 
 pytest.importorskip("torch", reason="needs torch")
@@ -20,8 +17,8 @@ PARTS = ("sparse", "shaped")
 
 
 def rewards(text: str, parts: tuple[str, ...] = PARTS) -> Rewards:
-    simulator: Any = SimpleNamespace(reward_parts=parts, name="Kitchen-v0")
-    return Rewards(Config(env="Kitchen-v0", reward_weights=text), simulator, CPU)
+    config = Config(env="Kitchen-v0", reward_weights=text)
+    return Rewards(config, parts, parts, "Kitchen-v0", CPU)
 
 
 def weights_at(text: str, *fractions: float) -> list[list[float]]:
@@ -132,10 +129,11 @@ def test_parts_of_a_real_game_weigh_as_its_own_factor_does(factor: float) -> Non
     reward, parts = first_pay(env)
     assert (parts[..., 1] > 0).any()  # somebody was
     config = Config(env="Overcooked-v0", reward_weights=f"shaped={factor}")
-    found = Rewards(config, env.simulator, CPU)
+    found = Rewards(config, PARTS, PARTS, "Overcooked-v0", CPU)
     found.set(0.7)
     assert torch.equal(found.of(reward, parts), reward)
-    none = Rewards(Config(env="Overcooked-v0", reward_weights="shaped=0"), env.simulator, CPU)
+    config = Config(env="Overcooked-v0", reward_weights="shaped=0")
+    none = Rewards(config, PARTS, PARTS, "Overcooked-v0", CPU)
     none.set(0.0)
     assert torch.equal(none.of(reward, parts), parts[..., 0])
     env.close()
