@@ -37,6 +37,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 GALLERY = Path(__file__).parent / "kernels" / "envs" / "gallery.hpp"
+FAIR = Path(__file__).parent / "kernels" / "envs" / "fair.hpp"
 TROUPE = Path(__file__).parent / "kernels" / "envs" / "troupe.hpp"
 ANGLE = "cart.angle"  # beyond 0.21 rad the episode ends at the next step
 
@@ -93,7 +94,7 @@ def _cache_of(header: Path, cache: Path) -> Path:
         patch.setenv("GPU_ENVS_CACHE", str(cache))
         registration.refresh()
         build_header(header, [native.cpu_target()])
-    _forget("Gallery-v0", "Troupe-v0", "Band-v0")
+    _forget("Gallery-v0", "Troupe-v0", "Band-v0", "Fair-v0", "Hall-v0")
     return cache
 
 
@@ -111,6 +112,22 @@ def gallery(gallery_cache: Path) -> Iterator[str]:
 def troupe_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache with Troupe-v0 and Band-v0: agents of three kinds, which only tests have."""
     return _cache_of(TROUPE, tmp_path_factory.mktemp("troupe"))
+
+
+@pytest.fixture(scope="session")
+def fair_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache with Fair-v0 and Hall-v0, whose roles see a picture, a wide row and three floats."""
+    return _cache_of(FAIR, tmp_path_factory.mktemp("fair"))
+
+
+@pytest.fixture(scope="module")
+def fair(fair_cache: Path) -> Iterator[str]:
+    """The id of Fair-v0, which exists with Hall-v0 for the tests of one module."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GPU_ENVS_CACHE", str(fair_cache))
+        registration.refresh()
+        yield "Fair-v0"
+    _forget("Fair-v0", "Hall-v0")
 
 
 @pytest.fixture(scope="module")

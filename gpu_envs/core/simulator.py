@@ -200,6 +200,7 @@ class Simulator(WorldViews):
         final = self.layout.output("final_obs")
         self._marks_rows = self.reuse and final is not None and not self._keeps_rows
         self._pooled = self._arrays.pooled and not self.reuse
+        self._converts = self._arrays.converts
         self._mirror, self._traces = None, Traces()
         has_mask = "action_mask" in self.instance["outputs"]
         if not self.strict:
@@ -238,7 +239,8 @@ class Simulator(WorldViews):
             stream: CUDA stream to enqueue on; default the array library's current one. It waits for
                 the current stream first, and that one for it afterwards.
         """
-        return self._presented(self.step_arrays(actions, False, out, stream))
+        results = self.step_arrays(actions, False, out, stream)
+        return results if self.views is None else self._presented(results)
 
     def reset(
         self,
@@ -279,19 +281,16 @@ class Simulator(WorldViews):
         self, actions: object, flat: bool, out: object = None, stream: object = None
     ) -> Outputs:
         """Step and return all outputs; flat ones are (worlds * agents, ...)."""
-        if type(actions) is not np.ndarray and isinstance(actions, Mapping):
-            if self.is_closed:
-                self.check()  # says so
-            actions = self.role_actions.read(actions)
         if out is None and self._pooled:
-            if (
-                type(actions) is not np.ndarray
-                or actions.dtype is not self._actions.dtype
-                or not actions.flags.c_contiguous
-            ):
-                actions = self._actions.host(actions)
-            results: Outputs = self._step_numpy(actions, flat)
+            try:  # the native reader judges type and shape before any world moves
+                results: Outputs = self._step_numpy(actions, flat)
+            except (TypeError, ValueError):
+                if (taken := self._read_actions(actions)) is actions:
+                    raise
+                results = self._step_numpy(taken, flat)
         else:
+            if isinstance(actions, Mapping):
+                actions = self._read_actions(actions)
             address, kind, alive, maker = self._actions.locate(actions)
             addresses, results = self._destination(flat, out)
             if stream is None and maker is None:
@@ -303,11 +302,19 @@ class Simulator(WorldViews):
                     maker,
                     (alive, *results),
                 )
-        if self._arrays.converts:
+        if self._converts:
             results = self._arrays.finish(results)
         if self.strict:
             self.check()
         return results
+
+    def _read_actions(self, actions: object) -> Any:
+        """Return actions as NumPy's, or those by role as one array; the same object where it is."""
+        if not isinstance(actions, Mapping):
+            return self._actions.host(actions)
+        if self.is_closed:
+            self.check()  # says so
+        return self.role_actions.read(actions)
 
     def reset_arrays(
         self,

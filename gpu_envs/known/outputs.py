@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 class Outputs(NamedTuple):
     """What one call wrote; None for outputs that do not exist or were not asked for.
 
-    The engine fills these fields by their names and refuses a class that has others than it writes,
-    so nothing else has to know their order.
+    The engine fills these fields by their names and refuses a class that has others than it writes.
+    Nothing but a loop in a hurry has to know their order: the first eight stay where they are.
     """
 
     obs: Any = None
