@@ -29,6 +29,7 @@ struct Views {
                 limit == 0 ? 0.0f : float(t) / float(limit), since == 0 ? 1 : 0};
   }
 
+  /// The row of a governor: its own state and the bulletin.
   static GE_FN void show_governor(const W& w, GovernorView& row, Slot governor,
                                   const Closure& closure, const Epidemic& epidemic,
                                   const Labour& labour, const Economy& economy) {
@@ -52,6 +53,7 @@ struct Views {
     row.lagged_stringency_level = closure.level_ago(kDelay - 1) * 0.1f;
   }
 
+  /// The row of the planner: all states and the bulletin.
   static GE_FN void show_planner(const W& w, PlannerView& row, const Subsidy&) {
     const Bulletin bulletin = get<Bulletin>(w);
     const float death_share = row_of(w.assets().nature, 0).death_share;
@@ -84,6 +86,7 @@ struct Views {
     GE_UNROLL
     for (int k = 1; k <= kLevels; ++k) row.levels[k] = allowed;
   }
+  /// On days without a decision only action 0 is legal.
   static GE_FN void mask_planner(const W& w, PlannerMask& row, const Subsidy&) {
     const Params& p = w.params();
     const bool decides = get<Bulletin>(w).decides != 0, replayed = p.real_policies != 0;

@@ -10,6 +10,7 @@ namespace gpu_envs::envs::covid_economy {
 /// The day at which an episode without a time limit stops counting, so that sums with it fit an
 /// int.
 inline constexpr uint32_t kLastDay = 1u << 30;
+/// Days since 2020-03-22; a step is a day.
 GE_FN int day(const auto& w) {
   return int(min(w.step(), kLastDay));
 }
@@ -33,6 +34,7 @@ struct Rules {
     return w.assets().history[int64_t(row > last ? last : row) * kStates + state];
   }
 
+  /// Sets a state as it was on day 0, with the levels of the 32 days before.
   static GE_FN void begin_state(const W& w, Slot governor, Closure& closure, Epidemic& epidemic,
                                 Labour& labour, Economy& economy) {
     const FirstDay& first = row_of(w.assets().first_day, governor.row);
@@ -44,6 +46,7 @@ struct Rules {
     for (int ago = 31; ago >= 0; --ago) closure.push(real_level(w, kFirstRow - ago, governor.row));
     closure.level = real_level(w, kFirstRow, governor.row);
   }
+  /// Draws the factors of this episode, uniform around the settings.
   static GE_FN void begin_country(const W& w, Factors& factors, Subsidy& subsidy) {
     const Params& p = w.params();
     const Draw random = draw<"factors">(w, 0);
@@ -85,6 +88,7 @@ struct Rules {
     closure.push(level);
   }
 
+  /// Sets the subsidy on days of decision, and whether vaccines arrive.
   static GE_FN void begin_day(const W& w, Subsidy& subsidy, Day& today, const Grant& grant) {
     const Params& p = w.params();
     const int t = day(w);
@@ -107,6 +111,7 @@ struct Rules {
     today.illegal += governors != 0 ? 2 : 0;
   }
   static GE_FN bool has_illegal(const W&, const Day& today) { return today.illegal != 0; }
+  /// Counts each illegal choice of this day.
   static GE_FN void report_illegal(const W& w, const Day& today,
                                    const Rows<Governors, Today>& states) {
     for (int governor = 0; governor < kStates; ++governor)
@@ -116,6 +121,8 @@ struct Rules {
 
   // ---- the disease, equations 3 to 6
 
+  /// One day of the disease in a state: infections by the level of 29 days ago, recoveries,
+  /// vaccines.
   static GE_FN void spread(const W& w, Slot governor, Epidemic& epidemic, Today& today,
                            const Closure& closure) {
     const Contagion& c = row_of(w.assets().contagion, governor.row);
@@ -142,6 +149,7 @@ struct Rules {
 
   // ---- jobs, equations 7 and 8
 
+  /// Whether some state changed its level 600 days ago, before the episode.
   static GE_FN bool history_leaves(const W& w) {
     return w.assets().leaves[day(w) - kWindow + kFirstRow] != 0;
   }
@@ -194,6 +202,7 @@ struct Rules {
     return (worth.zero - died * worth.health) + (1.0f + use) * worth.economy;
   }
 
+  /// Product of the people at work, with the subsidy, and the reward of the governor.
   static GE_FN void produce(const W& w, Slot governor, Economy& economy, Reward& reward,
                             const Epidemic& epidemic, const Labour& labour, const Today& today) {
     const Params& p = w.params();

@@ -9,6 +9,7 @@ namespace gpu_envs::envs::covid_economy {
 
 // ---- what governors and planner choose
 
+/// Action of a governor.
 struct Order {
   int32_t level;
   static constexpr bool transient = true;
@@ -18,6 +19,7 @@ struct Order {
                       .one_of(kLevels + 1));
   }
 };
+/// Action of the planner.
 struct Grant {
   int32_t level;
   static constexpr bool transient = true;
@@ -68,6 +70,7 @@ struct Epidemic {
         field("vaccinated", &Epidemic::vaccinated, "people who are vaccinated").within(0, 1e9));
   }
 };
+/// Unemployment of a state, equations 7 and 8.
 struct Labour {
   float responses[kResponses];
   float unemployed;
@@ -77,6 +80,7 @@ struct Labour {
                   field("unemployed", &Labour::unemployed, "people out of work"));
   }
 };
+/// Product of a state.
 struct Economy {
   float product;
   static constexpr auto describe() {
@@ -105,6 +109,7 @@ struct Governors : Agents<kStates, Closure, Epidemic, Labour, Economy, Today, Or
 
 // ---- the country
 
+/// Level of the subsidy that the planner pays.
 struct Subsidy {
   int32_t level;
   static constexpr auto describe() {
@@ -145,6 +150,7 @@ struct Bulletin {
             .within(0, 1));
   }
 };
+/// What today's rules pass on about the country.
 struct Day {
   float delivered;  // 1: vaccines arrive
   float died;       // people

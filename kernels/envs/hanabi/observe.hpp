@@ -226,6 +226,7 @@ struct Views {
 
   // ---- sections, for any writer of bits
 
+  /// One-hot cards of a hand.
   static GE_FN void write_hand(const W& w, auto& bits, int seat) {
     const Params& p = w.params();
     const int row = seat * p.hand_size;
@@ -236,6 +237,7 @@ struct Views {
     }
   }
 
+  /// What all players see: deck, fireworks, tokens, discards, last move.
   static GE_FN void write_public(const W& w, auto& bits, int observer) {
     const Params& p = w.params();
     const Board board = get<Board>(w);
@@ -252,6 +254,7 @@ struct Views {
     write_last_move(p, bits, observer, get<LastMove>(w));
   }
 
+  /// What hints say about each card of a hand.
   static GE_FN void write_knowledge(const W& w, BitRow& bits, int seat, bool seer) {
     const Params& p = w.params();
     const int row = seat * p.hand_size, count = known_bits(p);
@@ -283,6 +286,7 @@ struct Views {
 
   // ---- rows
 
+  /// All sections but the knowledge.
   static GE_FN void write_seen(const W& w, auto& bits, int observer) {
     const Params& p = w.params();
     for (int offset = 1; offset < p.player_count; ++offset)
@@ -310,6 +314,7 @@ struct Views {
       write_beliefs(w, bits, seat_after(p, me.row, offset), seer, copies);
   }
 
+  /// Legal moves; a player who is not on turn has none but the no-op.
   static GE_FN void mask_moves(const W& w, BitRow& row, Slot me) {
     const Params& p = w.params();
     const Board board = get<Board>(w);

@@ -11,6 +11,7 @@ namespace gpu_envs::envs::hanabi {
 
 // ---- what is described
 
+/// Action of a player.
 struct Move {
   int32_t move;
   static constexpr bool transient = true;
@@ -58,6 +59,7 @@ struct alignas(4) HandCard {
   }
 };
 
+/// The discard pile.
 struct Discards {
   uint64_t discards;
   static constexpr auto describe() {
@@ -68,6 +70,7 @@ struct Discards {
   static double highest(const Params& p, int) { return double(ones(p.deck_size)); }
 };
 
+/// What lies open on the table, and whose turn it is.
 struct Board {
   uint32_t fireworks;
   uint8_t information_tokens, life_tokens, deck_left, player, turns_left, short_hands, ended_by,
@@ -105,6 +108,7 @@ struct Board {
   }
 };
 
+/// The last move, as observations show it.
 struct LastMove {
   uint32_t touched;
   uint8_t type, actor, target, value, position, card, scored, token;
@@ -255,6 +259,7 @@ GE_FN int lowest_legal(const Params& p, const Board& board) {
 
 // ---- one move
 
+/// Adds a card to the discards.
 GE_FN void discard(const Params& p, Discards& discards, int color, int rank) {
   // Adding the lowest bit of the card carries to its first bit that is not set.
   discards.discards |= discards.discards + (uint64_t{1} << discard_place(p, color, rank));
@@ -262,6 +267,7 @@ GE_FN void discard(const Params& p, Discards& discards, int color, int rank) {
   discards.discards &= ones(p.deck_size);
 }
 
+/// Plays a card: onto its firework, or to the discards at the cost of a life.
 GE_FN void play_card(const Params& p, Board& board, Discards& discards, LastMove& last) {
   const int color = color_of(p, last.card), rank = rank_of(p, last.card);
   const int place = color * p.rank_count;
@@ -283,6 +289,7 @@ GE_FN void play_card(const Params& p, Board& board, Discards& discards, LastMove
   }
 }
 
+/// Why the game is over, or 0.
 GE_FN uint8_t end_of(const Params& p, const Board& board) {
   if (board.life_tokens == 0) return Board::kLives;
   if (board.points == p.kind_count) return Board::kWon;
@@ -332,6 +339,7 @@ struct Rules {
               HandCard{card, uint8_t(p.all_colors), uint8_t(p.all_ranks), HandCard::kHeld});
   }
 
+  /// Gives a hint: updates what the target knows of each of its cards.
   static GE_FN void tell(const Params& p, LastMove& last, const Held& hands, bool color) {
     const int row = last.target * p.hand_size;
     const uint32_t hint = 1u << last.value;
@@ -443,6 +451,7 @@ struct Rules {
     }
   }
 
+  /// Deals full hands from the top of the deck.
   static GE_FN void deal(const W& w, Held hands, Rows<Deck, DeckCard> deck) {
     const Params& p = w.params();
     const int dealt = p.player_count * p.hand_size;
@@ -451,6 +460,7 @@ struct Rules {
                               HandCard::kHeld});
   }
 
+  /// Sets tokens, deck and the first player.
   static GE_FN void begin_game(const W& w, Board& board, Discards& discards, LastMove& last) {
     const Params& p = w.params();
     board = Board{};

@@ -90,6 +90,7 @@ GE_FN void show_26(ByteRow& row, int at, const Thing& thing) {
     row.set(at + (item == kDish ? kPlaneDish : item == kOnion ? kPlaneOnion : kPlaneTomato), 1);
   }
 }
+/// Writes an object as the 2019 encoding does.
 GE_FN void show_20(ByteRow& row, int at, const Thing& thing, bool in_pot, int time) {
   const int item = thing.item;
   if (in_pot) {
@@ -134,6 +135,7 @@ struct Views {
     }
   };
 
+  /// Writes the planes that change, as chef `me` sees them.
   static GE_FN void show_planes(const W& w, ByteRow& row, int me) {
     const Params& p = w.params();
     const int n = p.player_count;
@@ -157,6 +159,7 @@ struct Views {
   }
 
   static GE_FN void observe(const W& w, ByteRow& row, Slot me) { show_planes(w, row, me.row); }
+  /// The planes as chef 0 sees them, and the time.
   static GE_FN void show_state(const W& w, ByteRow& row) {
     show_planes(w, row, 0);
     const uint32_t step = w.step() < 0xffffu ? w.step() : 0xffffu;

@@ -35,6 +35,7 @@ GE_FN int filling_of(int item) {
 
 enum Action : int32_t { kNorth, kSouth, kEast, kWest, kStay, kInteract };
 
+/// Action of a chef.
 struct Move {
   int32_t move;
   static constexpr bool transient = true;
@@ -46,6 +47,7 @@ struct Move {
   }
 };
 
+/// Position, direction and hands of a chef.
 struct Chef {
   uint8_t cell, facing, held;
   static constexpr auto describe() {
@@ -88,6 +90,7 @@ struct Takings {
         field("shaped", &Takings::shaped, "sum of the chefs' shaped rewards in this step"));
   }
 };
+/// Totals of the episode.
 struct Score {
   int32_t score, soups;
   static constexpr auto describe() {
@@ -345,6 +348,7 @@ struct Rules {
 
   // ---- cooking
 
+  /// Starts full pots in the old dynamics, and counts down those that cook.
   static GE_FN void cook(const W& w, Things things) {
     const Params& p = w.params();
     for (int k = 0; k < p.pot_count; ++k) {
@@ -360,6 +364,7 @@ struct Rules {
 
   // ---- rewards
 
+  /// Reward of a chef: the soups served by any chef, and shaped rewards.
   static GE_FN void pay(const W& w, Reward& reward, Parts& parts, const Earned& earned) {
     const Params& p = w.params();
     const Takings takings = get<Takings>(w);
@@ -370,6 +375,7 @@ struct Rules {
 
   // ---- a new episode
 
+  /// Empties a cell; with random_start_objects a pot may begin filled.
   static GE_FN void set_table(const W& w, Slot cell, Thing& thing) {
     const Params& p = w.params();
     thing = Thing{};
@@ -384,6 +390,7 @@ struct Rules {
 
   static GE_FN void clear_board(const W&, Score& score) { score = Score{}; }
 
+  /// Puts chefs on their starts, or on free floor cells drawn at random.
   static GE_FN void place_chefs(const W& w, ChefRows chefs) {
     const Params& p = w.params();
     CellSet taken;  // numbers of floor cells

@@ -87,6 +87,7 @@ struct Views {
             get<Players, Speed>(w, agent).value, get<Players, Acceleration>(w, agent).value,
             get<Players, Heading>(w, agent).value};
   }
+  /// Share of the time limit that is over; 0 without a limit.
   static GE_FN float time_of(const W& w) {
     const uint32_t limit = w.max_steps();
     return limit != 0 ? float(w.step()) / float(limit) : 0.0f;
@@ -113,6 +114,7 @@ struct Views {
 
   // ---- all others
 
+  /// The row of a small world with use_full_observation.
   static GE_FN void observe_all(const W& w, FloatRow& row, Slot me, const Role&) {
     const Sight own = sight_of(w, me.row);
     const int others = w.params().seen_count;
@@ -120,6 +122,7 @@ struct Views {
     row.set(kFeatures * others, time_of(w));
   }
 
+  /// Writes one feature of a range of agents, in vectors.
   static GE_FN void show_numbers(const W& w, FloatRow& row, int feature, const Range& range,
                                  float scale, float own, auto component) {
     row.fill(feature * w.params().seen_count + range.k, range.count, [&](int i) GE_LAMBDA {
@@ -136,6 +139,7 @@ struct Views {
     show_numbers(w, row, 5, range, 1.0f, 0.0f, Role{});
     show_numbers(w, row, 6, range, 1.0f, 0.0f, Seen{});
   }
+  /// The row of a large world with use_full_observation: the agents before and behind the observer.
   static GE_FN void observe_crowd(const W& w, FloatRow& row, const Squad&, Slot me, const Role&) {
     const Sight own = sight_of(w, me.row);
     const int others = w.params().seen_count;
@@ -146,6 +150,7 @@ struct Views {
 
   // ---- the nearest
 
+  /// Ordered squared distance to an agent; kNever where it is not to be listed.
   static GE_FN uint32_t distance_to(const W& w, const Look& look, int agent) {
     const uint32_t bits = ordered(distance_squared(look.x, look.y, get<Players, X>(w, agent).value,
                                                    get<Players, Y>(w, agent).value));
@@ -178,6 +183,7 @@ struct Views {
     return result;
   }
 
+  /// Finds the nearest agents that are not listed yet.
   static GE_NOINLINE void search(const W& world, const Look& at, Nearest& nearest) {
     const W w = world;
     const Look look = at;
@@ -200,6 +206,7 @@ struct Views {
     }
     for (; first < count; ++first) nearest.take(distance_to(w, look, first), first);
   }
+  /// The row of the nearest agents, found kMost at a time.
   static GE_FN void observe_nearest(const W& w, FloatRow& row, Slot me, const Role&) {
     const int places = w.params().seen_count;
     const Sight own = sight_of(w, me.row);

@@ -7,6 +7,7 @@ namespace gpu_envs::envs::tag_continuous {
 
 // ---- components of one number each, so that a large world reads one number of all agents in a row
 
+/// Action of an agent: two numbers of levels, which `look_up` turns into quantities.
 struct Action {
   int32_t acceleration, turn;
   static constexpr bool transient = true;
@@ -44,6 +45,7 @@ using InGame = Number<"in_game", "whether it is in the game; 0: tagged and out",
 /// `in_game` before the tags of this step, which observations show a step late as in the original.
 using Seen = Number<"seen", "in_game as shown, before the tags of this step", uint32_t>;
 
+/// The quantities of the action.
 struct Change {
   float acceleration, turn;
   static constexpr bool transient = true;
@@ -97,6 +99,7 @@ GE_FN float wrapped(float angle) {
 GE_FN uint32_t ordered(float square) {
   return detail::to_bits(square);
 }
+/// Squared distance of two points.
 GE_FN float distance_squared(float x, float y, float other_x, float other_y) {
   const float dx = other_x - x, dy = other_y - y;
   return dx * dx + dy * dy;
@@ -113,10 +116,12 @@ struct Rules {
 
   // ---- motion
 
+  /// Turns the levels of the action into an increment and a turn.
   static GE_FN void look_up(const W& w, Change& change, const Action& action) {
     change = {w.params().accelerations[action.acceleration], w.params().turns[action.turn]};
   }
 
+  /// Turns the agent and changes its speed; agents out of the game stay at rest.
   static GE_FN void steer(const W& w, Heading& heading, Speed& speed, Acceleration& acceleration,
                           const Change& change, const Role& role, const InGame& in_game) {
     const Params& p = w.params();
@@ -131,6 +136,7 @@ struct Rules {
     acceleration.value = select(speed.value < top, kept, 0.0f);
   }
 
+  /// Moves the agent and stops it at the walls, which may cost a penalty.
   static GE_FN void move(const W& w, X& x, Y& y, Reward& reward, const Speed& speed,
                          const Heading& heading) {
     const float side = w.params().side;
@@ -142,6 +148,7 @@ struct Rules {
     reward.value = select(crossed, w.params().edge_penalty, 0.0f);
   }
 
+  /// Keeps who is in the game before the tags of this step.
   static GE_FN void be_seen(const W&, Seen& seen, const InGame& in_game) {
     seen.value = in_game.value;
   }
@@ -235,15 +242,18 @@ struct Rules {
     ending.terminated = select(leaves, 1u, 0u);
   }
 
+  /// Counts a runner that is in the game.
   static GE_FN int32_t runs(const W&, const Role& role, const InGame& in_game) {
     return select(role.value == 0, int32_t(in_game.value), 0);
   }
+  /// The episode ends for all agents when no runner is in the game.
   static GE_FN void end_without_runners(const W&, int32_t running, Verdict& verdict) {
     verdict.terminated = running == 0 ? 1u : 0u;
   }
 
   // ---- a new episode
 
+  /// Position and heading at the start: drawn for this episode, shared by all, or given by `start`.
   static GE_FN void place(const W& w, Slot me, X& x, Y& y, Heading& heading) {
     const Params& p = w.params();
     const Draw own = draw<"tag_start">(w, me.row);
@@ -256,6 +266,7 @@ struct Rules {
       x.value = p.laid_x[k], y.value = p.laid_y[k], heading.value = p.laid_heading[k];
     }
   }
+  /// Role and speed at the start.
   static GE_FN void begin(const W& w, Slot me, Speed& speed, Acceleration& acceleration, Role& role,
                           InGame& in_game, Seen& seen) {
     speed.value = 0, acceleration.value = 0;

@@ -10,6 +10,7 @@ namespace gpu_envs::envs::tag_grid {
 /// the two groups share memory.
 inline constexpr int kMoving = 1, kLooking = 2;
 
+/// Action of an agent.
 struct Step {
   int32_t direction;
   static constexpr bool transient = true;
@@ -22,6 +23,7 @@ struct Step {
   }
 };
 
+/// Cell of an agent.
 struct Position {
   int32_t x, y;
 
@@ -61,6 +63,7 @@ struct ShareY {
   }
 };
 
+/// Tagger whom the runner sees where observations are short.
 struct Nearest {
   uint32_t tagger;
   static constexpr bool transient = true;

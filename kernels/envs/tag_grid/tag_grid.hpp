@@ -58,6 +58,7 @@ struct Rules {
 
   // ---- the start
 
+  /// The start that the settings give, the same in every episode.
   static GE_FN void place(const W& w, Slot agent, Position& at) {
     const Start start = w.assets().starts[agent.row];
     at = {start.x, start.y};
@@ -81,6 +82,7 @@ struct Rules {
 
   // ---- a step
 
+  /// Moves an agent by one cell and stops it at the wall.
   static GE_FN void move(const W& w, Position& at, Bump& bump, const Step& step) {
     const int length = w.params().grid_length, way = step.direction;
     const int x = at.x + int(way == 1) - int(way == 2), y = at.y + int(way == 3) - int(way == 4);
@@ -94,6 +96,7 @@ struct Rules {
     const Position its = get<Players, Position>(w, runner);
     return int(agent.row != runner) & int(at.x == its.x) & int(at.y == its.y);
   }
+  /// A tag ends the episode for all agents.
   static GE_FN void judge(const W&, int32_t touched, Verdict& verdict) {
     verdict.terminated = uint32_t(touched);
   }
@@ -128,6 +131,7 @@ struct Rules {
     const uint64_t key = uint64_t(uint32_t(x * x + y * y)) << 32 | uint32_t(agent.row);
     return agent.row == runner ? Closest::identity() : key;
   }
+  /// Keeps the nearest tagger for the row of the runner.
   static GE_FN void name_nearest(const W&, uint64_t closest, Nearest& nearest) {
     nearest.tagger = uint32_t(closest);
   }
@@ -138,6 +142,7 @@ struct Rules {
     return limit == 0 ? 0.0f : float(w.step()) / float(limit);
   }
 
+  /// The row of use_full_observation: all x, all y, all types, the observer, the time.
   static GE_FN void fill_everybody(const W& w, FloatRow& row, int me) {
     const int taggers = w.params().num_taggers, agents = taggers + 1;
     row.fill(0, agents, [&w](int k) GE_LAMBDA { return get<Players, ShareX>(w, k).value; });
@@ -155,6 +160,7 @@ struct Rules {
     fill_everybody(w, row, me.row);
   }
 
+  /// The short row: the observer, and the runner or the nearest tagger.
   static GE_FN void show_nearest(const W& w, FloatRow& row, Slot me) {
     const int runner = w.params().num_taggers;
     const bool runs = me.row == runner;

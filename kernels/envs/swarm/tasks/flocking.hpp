@@ -116,6 +116,7 @@ struct Params {
 
 Params resolve_settings(Settings& settings);
 
+/// Action of an agent.
 struct Steer {
   float rotation, acceleration;
   static constexpr bool transient = true;
@@ -168,17 +169,20 @@ using W = World<Schema>;
 
 // ---- rules
 
+/// Random position, heading and speed.
 GE_FN void begin(const W& w, Slot me, Position& at, Course& course) {
   const Params& p = w.params();
   spatial::start(p.grid.square, p.abilities, draw<"start">(w, me.row), at, course);
 }
 
+/// Turns and accelerates the agent, then advances it on the torus.
 GE_FN void move(const W& w, Position& at, Course& course, const Steer& action) {
   const Params& p = w.params();
   spatial::steer(p.abilities, course, action.rotation, action.acceleration);
   spatial::advance(p.grid.square, at, course);
 }
 
+/// Reward for company within reward_range, and the penalty for touching.
 GE_FN void pay(const W& w, const Squad& squad, Slot me, Reward& reward, const Position& at) {
   const Params& p = w.params();
   const spatial::Closeness& c = p.closeness;

@@ -19,6 +19,7 @@ namespace gpu_envs::envs::swarm_tag {
 
 // ---- what is described
 
+/// Action of an agent.
 struct Steer {
   float rotation, drive;
   static constexpr bool transient = true;
@@ -74,11 +75,13 @@ using W = World<Schema>;
 
 // ---- rules
 
+/// Random position, heading and speed.
 GE_FN void begin(const W& w, Slot me, Position& at, Course& course) {
   const Params& p = w.params();
   spatial::start(p.grid.square, kind_of(p, me.row).abilities, draw<"start">(w, me.row), at, course);
 }
 
+/// Turns the agent and sets or changes its speed, then advances it on the torus.
 GE_FN void move(const W& w, Slot me, Position& at, Course& course, const Steer& action) {
   const Params& p = w.params();
   const spatial::Abilities& can = kind_of(p, me.row).abilities;
@@ -109,6 +112,7 @@ GE_FN float runners_company(const W& w, const Squad& squad, int me, const Positi
   look.only(p.chaser_count, p.agent_count);
   return min(1.0f, spatial::company(look, squad, c).worth);
 }
+/// Reward of a chaser for touching, of a runner for company and not being touched.
 GE_FN void pay(const W& w, const Squad& squad, Slot me, Reward& reward, const Position& at) {
   const Params& p = w.params();
   const int64_t touched = count_touched(w, squad, me.row, at);
