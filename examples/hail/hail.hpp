@@ -79,55 +79,55 @@ GE_FN void walk(const W&, Thing& me, const Order& order) {
   me.x = clamp(me.x + (order.word == 2) - (order.word == 1), 0, kWide - 1);
 }
 GE_FN int shot_count(const W& w) {
-  return w.get<Order>().word == 3 && !falls(w) ? 1 : 0;
+  return get<Order>(w).word == 3 && !falls(w) ? 1 : 0;
 }
 GE_FN void fire(const W& w, int, Thing& shot) {
-  shot = {w.get<Gunner, Thing>(0).x, kGround, kShot};
+  shot = {get<Gunner, Thing>(w, 0).x, kGround, kShot};
 }
 GE_FN void move(const W& w, Thing& thing) {  // rows of both tables
   const int down = falls(w) ? int(thing.kind <= kLarge) : -int(thing.kind == kShot);
   thing.y = clamp(thing.y + down, 0, kGround);
 }
 GE_FN bool meet(const W& w, int row, int other) {
-  const Thing a = w.get<Things, Thing>(row), b = w.get<Things, Thing>(other);
+  const Thing a = get<Things, Thing>(w, row), b = get<Things, Thing>(w, other);
   return a.x == b.x && a.y == b.y && (a.kind == kShot) != (b.kind == kShot);
 }
 GE_FN void note(const W& w, int row, int other, Hit& hit) {
-  const Thing a = w.get<Things, Thing>(row), b = w.get<Things, Thing>(other);
+  const Thing a = get<Things, Thing>(w, row), b = get<Things, Thing>(w, other);
   hit = {row, other, a.kind + b.kind == kShot + kLarge ? 2 : 0, a.x, a.y};
 }
 GE_FN int piece_count(const W& w) {
   int count = 0;
-  for (int k = 0; k < w.count<Hits>(); ++k) count += w.get<Hits, Hit>(k).pieces;
+  for (int k = 0; k < row_count<Hits>(w); ++k) count += get<Hits, Hit>(w, k).pieces;
   return count;
 }
 GE_FN void break_off(const W& w, int piece, Thing& made) {
-  Hit hit = w.get<Hits, Hit>(0);
-  for (int k = 1; piece >= hit.pieces; hit = w.get<Hits, Hit>(k++)) piece -= hit.pieces;
+  Hit hit = get<Hits, Hit>(w, 0);
+  for (int k = 1; piece >= hit.pieces; hit = get<Hits, Hit>(w, k++)) piece -= hit.pieces;
   made = {clamp(hit.x + (piece == 0 ? -1 : 1), 0, kWide - 1), hit.y, kSmall};
 }
 GE_FN bool is_gone(const W& w, Slot me, const Thing& thing) {
   bool gone = thing.kind == kShot && thing.y == 0;
-  for (int k = 0; k < w.count<Hits>(); ++k)
-    gone = gone || w.get<Hits, Hit>(k).row == me.row || w.get<Hits, Hit>(k).other == me.row;
+  for (int k = 0; k < row_count<Hits>(w); ++k)
+    gone = gone || get<Hits, Hit>(w, k).row == me.row || get<Hits, Hit>(w, k).other == me.row;
   return gone;
 }
 GE_FN int32_t lands(const W&, const Thing& thing) {
   return thing.kind <= kLarge && thing.y == kGround ? 1 : 0;
 }
 GE_FN void judge(const W& w, int32_t landed, Reward& reward, Ending& ending) {
-  reward.value = float(w.count<Hits>()), ending.terminated = uint32_t(landed);
+  reward.value = float(row_count<Hits>(w)), ending.terminated = uint32_t(landed);
 }
 GE_FN int stone_count(const W& w) {
-  return w.draw<"hail">(0).uniform(0) < kHail ? 1 : 0;
+  return draw<"hail">(w, 0).uniform(0) < kHail ? 1 : 0;
 }
 GE_FN void appear(const W& w, int, Thing& stone) {
-  stone = {int32_t(w.draw<"column">(0).below(0, kWide)), 0, kLarge};
+  stone = {int32_t(draw<"column">(w, 0).below(0, kWide)), 0, kLarge};
 }
 GE_FN void look(const W& w, View& view, const Thing& me) {
-  for (int k = 0; k < w.count<Things>(); ++k) {
-    const Thing thing = w.get<Things, Thing>(k);
-    if (w.alive<Things>(k)) view.cells[thing.kind][thing.y][thing.x] = 1;
+  for (int k = 0; k < row_count<Things>(w); ++k) {
+    const Thing thing = get<Things, Thing>(w, k);
+    if (alive<Things>(w, k)) view.cells[thing.kind][thing.y][thing.x] = 1;
   }
   view.cells[kGunner][me.y][me.x] = 1;
 }

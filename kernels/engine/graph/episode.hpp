@@ -33,8 +33,8 @@ struct Life {
   static_assert(Fate::kGone == 1);
   static GE_FN uint32_t word(bool flag) { return flag ? 1u : 0u; }
   static GE_FN bool resting(const W& w) {
-    return (w.template get<EpisodeTable, Progress>(0).over != 0) |
-           (w.template get<EpisodeTable, Clock>(0).step == 0);
+    return (get<EpisodeTable, Progress>(w, 0).over != 0) |
+           (get<EpisodeTable, Clock>(w, 0).step == 0);
   }
   static GE_FN bool running(const W& w) { return !resting(w); }
   static GE_FN bool over(const W&, const Progress& progress) { return progress.over != 0; }
@@ -65,9 +65,9 @@ struct Life {
   static GE_FN void finish_agent(const W& w, Fate& fate, Return& total, Reward& reward,
                                  Ending& ending) {
     // Whole words of 0 or 1 and single selects: what every vectoriser understands.
-    const Clock clock = w.template get<EpisodeTable, Clock>(0);
-    const Verdict verdict = w.template get<EpisodeTable, Verdict>(0);
-    const uint32_t over = w.template get<EpisodeTable, Progress>(0).over;
+    const Clock clock = get<EpisodeTable, Clock>(w, 0);
+    const Verdict verdict = get<EpisodeTable, Verdict>(w, 0);
+    const uint32_t over = get<EpisodeTable, Progress>(w, 0).over;
     const uint32_t rests = word(over != 0) | word(clock.step == 0);
     const uint32_t acts = ~rests & ~fate.bits & 1u;
     // No limit is 0, which wraps to the largest number; step 0 is that of a world at rest.
@@ -105,8 +105,8 @@ struct Life {
   /// flags, and any other is terminated; statistics are of the step that ended the world, and of
   /// agents that took part.
   static GE_FN void end_with_world(const W& w, const Fate& fate, Ending& ending) {
-    const uint32_t over = word(w.template get<EpisodeTable, Progress>(0).over != 0);
-    const uint32_t now = over & w.template get<EpisodeTable, Verdict>(0).any_ended;
+    const uint32_t over = word(get<EpisodeTable, Progress>(w, 0).over != 0);
+    const uint32_t now = over & get<EpisodeTable, Verdict>(w, 0).any_ended;
     const bool is_last = (fate.bits & Fate::kJustEnded) != 0;
     ending.terminated = over & select(is_last, ending.terminated, 1u);
     ending.truncated = over & select(is_last, ending.truncated, 0u);
@@ -127,7 +127,7 @@ struct Life {
     return ending.ended != 0 ? total.value : 0.0f;
   }
   static GE_FN int32_t episode_length(const W& w, const Ending& ending) {
-    const uint32_t step = w.template get<EpisodeTable, Clock>(0).step;
+    const uint32_t step = get<EpisodeTable, Clock>(w, 0).step;
     return ending.ended != 0 ? int32_t(step) : 0;
   }
   // Hooks get the number of an agent among all agents of its world.

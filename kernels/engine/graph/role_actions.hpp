@@ -81,7 +81,7 @@ GE_FN void take_action(const Cells<S>& cells, int row) {
     bad = false;
     const bool gone = (cells.template load<typename R::Agent, Fate>(row).bits & Fate::kGone) != 0;
     const bool rests = cells.template load<EpisodeTable, Clock>(0).step == 0;  // takes no action
-    if (!gone && !rests) World<S>(cells).template count_illegal<typename R::Agent>(row);
+    if (!gone && !rests) ge::count_illegal<typename R::Agent>(World<S>(cells), row);
   }
   store_action<A, typename R::Agent, kCount>(cells, row, index, values, bad);
 }

@@ -303,60 +303,24 @@ class World {
 
   GE_FN explicit World(const Cells& cells) : cells_(cells) {}
 
-  /// Component C of a row of T, by value. Never read another row of what the same system writes.
-  template <class T, class C>
-  GE_FN C get(int row) const {
-    return cells_.template load<T, C>(row);
-  }
-  /// Component C of the one singleton that has it.
-  template <class C>
-  GE_FN C get() const {
-    return cells_.template load<single_of<C, typename Cells::Tables>, C>(0);
-  }
-  /// How many rows of T to visit; of a Pool its capacity (ask `alive`).
-  template <class T>
-  GE_FN int count() const {
-    return cells_.template rows<T>();
-  }
-  template <class T>
-  GE_FN bool alive(int row) const {
-    return row >= 0 && row < T::capacity && cells_.template alive<T>(row);
-  }
+  /// Whether the row that a handle names still lives.
   template <class T>
   GE_FN bool alive(Handle<T> handle) const {
     return handle.slot < uint32_t(T::capacity) && cells_.template alive<T>(int(handle.slot)) &&
            *cells_.template generation<T>(int(handle.slot)) == handle.generation;
-  }
-  template <class T>
-  GE_FN Handle<T> handle(int row) const {
-    return {uint32_t(row), *cells_.template generation<T>(row)};
   }
   GE_FN const Params& params() const { return cells_.shared->params; }
   /// What all worlds share: `w.assets().levels[k]`.
   GE_FN const typename AssetsOf<S>::type& assets() const { return cells_.shared->assets; }
   /// Options of the reset that runs; their defaults in a reset that the life cycle begins.
   GE_FN const typename OptionsOf<S>::type& options() const { return cells_.shared->options; }
-  GE_FN uint32_t step() const { return get<EpisodeTable, Clock>(0).step; }
-  GE_FN uint32_t episode() const { return get<EpisodeTable, Clock>(0).episode; }
-
-  /// Four random words, a function of seed, world, episode, step, stream, slot and block alone.
-  template <Name stream>
-  GE_FN Draw draw(int slot, int block = 0) const {
-    const Identity id = get<EpisodeTable, Identity>(0);
-    const Clock clock = get<EpisodeTable, Clock>(0);
-    constexpr uint32_t hash = stream.hash();
-    return ge::draw(id.seed_low, id.seed_high, id.world, clock.episode, clock.step, hash,
-                    uint32_t(slot), uint32_t(block));
-  }
+  GE_FN uint32_t step() const { return cells_.template load<EpisodeTable, Clock>(0).step; }
+  GE_FN uint32_t episode() const { return cells_.template load<EpisodeTable, Clock>(0).episode; }
 
   /// The episode's limit in steps; 0: none.
   GE_FN uint32_t max_steps() const { return cells_.shared->max_steps; }
   /// Counts an action that the rules forbade and replaced by another; for EachWorld, or for the row
-  /// that a system runs on. Of a role's agent say its table: count_illegal<Governors>(row).
-  template <class T>
-  GE_FN void count_illegal(int row) const {
-    count_illegal(first_agent<S, role_with_table<S, T>>(params()) + row);
-  }
+  /// that a system runs on. For a role's agent name its table: count_illegal<Governors>(w, row).
   GE_FN void count_illegal(int agent) const {
     Counters* const counters = cells_.shared->counters;
     count_add(&counters->illegal_actions, 1);

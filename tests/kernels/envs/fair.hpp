@@ -196,13 +196,13 @@ struct Rules {
   using W = World<Schema<Row>>;
 
   static GE_FN void begin_painter(const W& w, Slot me, Paint& paint, Fate& fate) {
-    const Draw draw = w.template draw<"painter">(me.row);
-    paint = {int32_t(draw.below(0, 50)), 1 + int32_t(draw.below(1, 9))};
-    if (draw.below(3, 2) == 0) fate = Fate::absent();
+    const Draw words = draw<"painter">(w, me.row);
+    paint = {int32_t(words.below(0, 50)), 1 + int32_t(words.below(1, 9))};
+    if (words.below(3, 2) == 0) fate = Fate::absent();
   }
   static GE_FN void begin_reader(const W& w, Slot me, Page& page) {
-    const Draw draw = w.template draw<"reader">(me.row);
-    page = {int32_t(draw.below(0, uint32_t(w.params().length))), 1 + int32_t(draw.below(1, 9))};
+    const Draw words = draw<"reader">(w, me.row);
+    page = {int32_t(words.below(0, uint32_t(w.params().length))), 1 + int32_t(words.below(1, 9))};
   }
   static GE_FN void begin_judge(const W&, Score& score) { score.sum = 0.0f; }
 
@@ -228,7 +228,7 @@ struct Rules {
   }
 
   /// Pixel (row, column): red shade + row, green column, blue the step; as deep as its column.
-  static GE_FN void draw(const W& w, const Canvas& canvas, Slot me, const Paint& paint) {
+  static GE_FN void paint_part(const W& w, const Canvas& canvas, Slot me, const Paint& paint) {
     const Part part = canvas.part();
     for (int row = part.row; row < part.row + part.rows; ++row)
       for (int k = canvas.squad().lane() * kPack; k < part.columns;
@@ -252,7 +252,7 @@ struct Rules {
     row.fill(0, w.params().length, [&page](int k) GE_LAMBDA { return float(page.at + k % 200); });
   }
   static GE_FN void show_sheet(const W& w, Sheet& sheet, const Score& score) {
-    sheet = {float(w.step()), score.sum, float(w.template get<Readers, Page>(0).at)};
+    sheet = {float(w.step()), score.sum, float(get<Readers, Page>(w, 0).at)};
   }
   static GE_FN void mask_painter(const W&, PaintMask& mask, Slot me, const Paint& paint) {
     for (int k = 0; k < 5; ++k) mask.legal[k] = (k + paint.shade + me.row) % 3 == 0 ? 0 : 1;
@@ -269,7 +269,7 @@ struct Environment {
   using R = Rules<Row>;
   using Reset = Stages<Each<&R::begin_painter>, Each<&R::begin_reader>, Each<&R::begin_judge>>;
   using Step = Stages<Each<&R::paint>, Each<&R::read>, Each<&R::judge>>;
-  using Observe = Stages<ObserveAs<Painter, &R::draw>, ObserveAs<Reader<Row>, kRead>,
+  using Observe = Stages<ObserveAs<Painter, &R::paint_part>, ObserveAs<Reader<Row>, kRead>,
                          ObserveAs<Judge, &R::show_sheet>, ObserveMaskAs<Painter, &R::mask_painter>,
                          ObserveMaskAs<Reader<Row>, &R::mask_reader>>;
   static constexpr Card card{.doc = "painters, readers and a judge",
