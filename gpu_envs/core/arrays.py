@@ -9,7 +9,6 @@ view dies. Libraries are imported when the first simulator asks for them.
 from __future__ import annotations
 
 import ctypes
-import importlib
 import operator
 import weakref
 from abc import ABC, abstractmethod
@@ -21,44 +20,18 @@ import numpy as np
 
 from gpu_envs import errors
 from gpu_envs.core.layout import Layout, Output, size_in_words
-from gpu_envs.known import extras
+from gpu_envs.core.libraries import require
 from gpu_envs.known.outputs import OUTPUTS, Outputs
 
 if TYPE_CHECKING:
     from gpu_envs._native import Addresses
     from gpu_envs._native import Simulator as NativeSimulator
 
-LIBRARIES = ("numpy", "torch", "cupy", "jax")
 ALIGNMENT = {"cpu": 64, "cuda": 256}  # of every output in a block
 _CACHED_OUTS = 1024  # bindings of `out=` kept per simulator: a rollout's worth
 
 _NOTHING = Outputs()
 Binding = tuple["Addresses", Outputs]
-
-
-def library(arrays: str | None, machine: str) -> str:
-    """Resolve `arrays=`: numpy on the CPU and torch on a GPU unless the caller says otherwise."""
-    name = arrays if arrays is not None else ("numpy" if machine == "cpu" else "torch")
-    if not isinstance(name, str) or name not in LIBRARIES:
-        raise ValueError(errors.unknown("arrays", name, LIBRARIES))
-    if machine == "cuda" and name in ("numpy", "jax"):
-        raise ValueError(f"arrays={name!r} needs device='cpu': use 'torch' or 'cupy' on 'cuda'")
-    if machine == "cpu" and name == "cupy":
-        raise ValueError(
-            "arrays='cupy' needs device='cuda': use 'numpy', 'torch' or 'jax' on 'cpu'"
-        )
-    return name
-
-
-def require(name: str) -> Any:
-    """Import an array library, with advice where it is missing."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as problem:
-        library = name.partition(".")[0]
-        extra = "train" if library == "torch" else ""
-        message = extras.needs(f"arrays={library!r}", library, extra)
-        raise ImportError(f"{message}, or choose other arrays") from problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +251,7 @@ class JaxArrays(NumpyArrays):
     def __init__(self, native: NativeSimulator, new_addresses: Any, layout: Layout) -> None:
         super().__init__(native, new_addresses, layout)
         require("jax")
-        self._import = importlib.import_module("jax.dlpack").from_dlpack
+        self._import = require("jax.dlpack").from_dlpack
 
     def address(self, array: Any) -> int:
         """Return where the array begins, of NumPy or of JAX."""

@@ -20,14 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from gpu_envs import errors
 from gpu_envs.core.action_forms import ActionForm, form_of_rows, is_float, row_shape
-from gpu_envs.core.arrays import require
 from gpu_envs.core.layout import size_in_words
+from gpu_envs.core.libraries import require
 from gpu_envs.known.fields import Field
 from gpu_envs.known.fields import read as read_fields
 
-FORMS = ("padded", "split")
 ALL = "agents"  # name of the only kind of an environment
 
 
@@ -256,30 +254,3 @@ class KindLayout:
     def __iter__(self) -> Iterator[Kind]:
         """Return the kinds, in the order of their agents."""
         return iter(self.kinds)
-
-
-def checked_form(roles: object, description: Mapping[str, Any]) -> str:
-    """Check `roles`, the form in which rows of kinds that differ are written.
-
-    Where all agents are of one kind both forms are the same.
-    """
-    if not isinstance(roles, str) or roles not in FORMS:
-        meant = errors.suggestion(roles, FORMS)
-        raise ValueError(f"roles must be 'padded' or 'split', got {roles!r}{meant}")
-    own = description.get("roles")
-    if not own:
-        return "own"
-    if roles == "padded":
-        if not description.get("can_pad", True):
-            raise ValueError(
-                f"rows of {description['id']} cannot be padded, since those of its roles differ in "
-                "kind: use roles='split', role=, or gpu_envs.parallel_env"
-            )
-        lacking = [role["name"] for role in own if role["choices"] is None]
-        if lacking:
-            raise ValueError(
-                f"rows of {description['id']} cannot be padded, since an action of "
-                f"{' or '.join(lacking)} is not one category: use roles='split', role=, or "
-                "gpu_envs.parallel_env"
-            )
-    return roles

@@ -1,46 +1,69 @@
-"""Checks of what a simulator is made from: keyword arguments and parameters."""
+"""The options of a simulator: one dataclass, in which each has its default, its text and its check.
+
+`Simulator` takes them as keywords, and the faces of libraries pass on those that they do not settle
+themselves; all of their help texts come from here. `parameters` has what environments add.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import dataclasses
+import re
+import textwrap
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from gpu_envs import errors
+from gpu_envs.core import layout, libraries
 from gpu_envs.core.autoreset import AutoresetMode
-from gpu_envs.known.fields import Value, checked_values
-from gpu_envs.known.fields import read as read_fields
 
-KEYWORDS = (
-    "device",
-    "arrays",
-    "threads",
-    "first_world",
-    "autoreset_mode",
-    "ends",
-    "max_episode_steps",
-    "strict",
-    "reuse",
-    "outputs",
-    "actions",
-    "observation",
-    "dtype",
-    "final_rows",
-    "roles",
-)
 WORLD_LIMIT = 2**31 - 64  # of one simulator; the native code counts worlds in 32 bits
 WORLD_NUMBERS = 2**32  # a world's number is one word of every random draw
 _STEP_LIMIT = 2**31 - 1
-_ONE_AGENT = "and gymnasium.Env has one agent: use gymnasium.make_vec"
+_PLACE = re.compile(r"^( +)\(options\): .*\n", re.MULTILINE)
+
+Class = TypeVar("Class", bound=type)
 
 
-def autoreset(mode: object) -> AutoresetMode:
+@dataclass(frozen=True)
+class Case:
+    """What the check of an option may depend on."""
+
+    machine: str  # "cpu" or "cuda"
+    description: Mapping[str, Any]  # of the environment
+    num_worlds: int
+    given: Options
+
+
+Check = Callable[[Any, Case], Any]
+
+# Checks: each takes what the caller gave and returns what the simulator works with.
+
+
+def _as_given(value: Any, case: Case) -> Any:
+    return value
+
+
+def _array_library(arrays: Any, case: Case) -> str:
+    return libraries.library(arrays, case.machine)
+
+
+def _thread_limit(threads: object, case: Case) -> int:
+    """Return the native form of `threads`: 0 for as many as the process may use."""
+    return 0 if threads is None else errors.whole(threads, "threads", 1, 4096)
+
+
+def _first_world(number: object, case: Case) -> int:
+    return errors.whole(number, "first_world", 0, WORLD_NUMBERS - case.num_worlds)
+
+
+def _autoreset(mode: object, case: Case) -> str:
     """Accept a member of Gymnasium's `AutoresetMode` or exactly the value of one."""
     if isinstance(mode, AutoresetMode):
-        return mode
-    for member in AutoresetMode:
-        if isinstance(mode, str) and member.value == mode:
-            return member
+        return mode.value
     values = [member.value for member in AutoresetMode]
+    if isinstance(mode, str) and mode in values:
+        return mode
     listed = ", ".join(map(repr, values))
     raise ValueError(
         f"autoreset_mode must be a member of AutoresetMode or one of {listed}, got {mode!r}"
@@ -53,112 +76,257 @@ def step_limit(steps: object, argument: str = "max_episode_steps") -> int:
     return -1 if steps is None else errors.whole(steps, argument, 0, _STEP_LIMIT)
 
 
-def thread_limit(threads: object) -> int:
-    """Return the native form of `threads`: 0 for as many as the process may use."""
-    return 0 if threads is None else errors.whole(threads, "threads", 1, 4096)
+def _reused(reuse: object, case: Case) -> bool:
+    is_reused = errors.flag(reuse, "reuse")
+    if is_reused and case.given.arrays == "jax":
+        raise ValueError("reuse=True is not possible with arrays='jax': its arrays are immutable")
+    return is_reused
 
 
-def action_form(actions: object) -> str:
+def _action_form(actions: object, case: Case) -> str:
     """Check `actions`, which the environment may yet refuse; "own" for None."""
     if actions is not None and (not isinstance(actions, str) or actions != "flat"):
         raise ValueError(f"actions must be None or 'flat', got {actions!r}")
     return "own" if actions is None else "flat"
 
 
-def observation_form(
-    description: Mapping[str, Any], observation: object
-) -> tuple[str, dict[str, object]]:
-    """Check `observation`, unless it names the layers of pictures, which the environment reads.
+def _is_form(observation: object) -> bool:
+    return isinstance(observation, str) and observation in ("flat", "dict")
 
-    Returns:
-        "flat" or "dict", and the parameters of the environment that it stands for.
-    """
-    if isinstance(observation, str) and observation in ("flat", "dict"):
-        return observation, {}
-    if description.get("pictures"):
-        return "flat", {"observation": observation}
+
+def picture_layers(observation: object) -> dict[str, object]:
+    """Return the parameter of the environment that `observation` stands for, if it names layers."""
+    return {} if _is_form(observation) else {"observation": observation}
+
+
+def _observation_form(observation: Any, case: Case) -> str:
+    """Return "flat" or "dict"; layers of pictures are flat, and the environment reads them."""
+    if _is_form(observation):
+        return str(observation)
+    if case.description.get("pictures"):
+        return "flat"
     shown = f"observation must be 'flat' or 'dict', got {observation!r}"
     if isinstance(observation, str):
-        shown += f": the observations of {description['id']} are no pictures"
+        shown += f": the observations of {case.description['id']} are no pictures"
     raise ValueError(shown)
 
 
-def element_type(dtype: object, observation: str, description: Mapping[str, Any]) -> str:
+def _element_type(dtype: object, case: Case) -> str:
     """Check `dtype`, which the environment may yet refuse; "own" for None."""
     if dtype is None:
         return "own"
-    if description.get("pictures"):
-        name = description["id"]
+    if case.description.get("pictures"):
+        name = case.description["id"]
         raise ValueError(
             f"dtype must be None, got {dtype!r}: each layer of {name}'s pictures has its own"
         )
     name = getattr(dtype, "__name__", None) or str(dtype).removeprefix("torch.")
     if name not in ("uint8", "float32", "bits"):
         raise ValueError(f"dtype must be None, 'uint8', 'float32' or 'bits', got {dtype!r}")
-    if name == "bits" and observation == "dict":
+    if name == "bits" and case.given.observation == "dict":
         raise ValueError("dtype='bits' packs all fields into one row: use observation='flat'")
     return name
 
 
-def rows_kept(final_rows: object) -> str:
-    """Check `final_rows`."""
-    if not isinstance(final_rows, str) or final_rows not in ("zero", "keep"):
-        raise ValueError(f"final_rows must be 'zero' or 'keep', got {final_rows!r}")
-    return final_rows
+def _role_rows(roles: object, case: Case) -> str:
+    """Check `roles`; both forms are the same where all agents are of one kind."""
+    forms = ("padded", "split")
+    if not isinstance(roles, str) or roles not in forms:
+        meant = errors.suggestion(roles, forms)
+        raise ValueError(f"roles must be 'padded' or 'split', got {roles!r}{meant}")
+    own, environment = case.description.get("roles"), case.description["id"]
+    if not own or roles == "split":
+        return "split" if own else "own"
+    instead = "use roles='split', role=, or gpu_envs.parallel_env"
+    if not case.description.get("can_pad", True):
+        raise ValueError(
+            f"rows of {environment} cannot be padded, since those of its roles differ in kind: "
+            f"{instead}"
+        )
+    lacking = [role["name"] for role in own if role["choices"] is None]
+    if lacking:
+        raise ValueError(
+            f"rows of {environment} cannot be padded, since an action of {' or '.join(lacking)} is "
+            f"not one category: {instead}"
+        )
+    return "padded"
 
 
-def ends_form(ends: object) -> str:
-    """Check `ends`."""
-    if not isinstance(ends, str) or ends not in ("agent", "world"):
-        raise ValueError(f"ends must be 'agent' or 'world', got {ends!r}")
-    return ends
+def _one_of(argument: str, first: str, second: str) -> Check:
+    def check(value: object, case: Case) -> str:
+        if not isinstance(value, str) or value not in (first, second):
+            raise ValueError(f"{argument} must be {first!r} or {second!r}, got {value!r}")
+        return value
+
+    return check
 
 
-def parameters(description: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, Value]:
-    """Check the environment's own parameters; a misspelt keyword is met with the closest one."""
-    fields = read_fields(description["parameters"])
-    names = [field.name for field in fields]
-    for name in given:
-        if name not in names:
-            known = dict.fromkeys([*names, *KEYWORDS])
-            raise TypeError(errors.unexpected(description["id"], name, known))
-    return checked_values(fields, given, f"parameter of {description['id']}", TypeError)
+def _option(default: Any, doc: str, check: Check, *, of_batch: bool = False) -> Any:
+    """Return a field of `Options`.
 
-
-def for_one_agent(description: Mapping[str, Any], given: Mapping[str, object]) -> dict[str, Value]:
-    """Check parameters of a world with one agent: no count of agents is changed in silence.
-
-    The description's "agents" is a sum of numbers and of parameters that count agents; a negative
-    value of one leaves it open, so that only the environment knows what it will be.
+    Args:
+        default: Its value where the caller says nothing.
+        doc: Its text in the help.
+        check: Refuses a bad value; returns what the simulator works with.
+        of_batch: Whether interfaces to one world settle it themselves.
     """
-    checked = parameters(description, given)
-    agents = str(description["agents"])
-    terms = agents.split(" + ")
-    counts = [field for field in read_fields(description["parameters"]) if field.name in terms]
-    known = {field.name: checked.get(field.name, field.default) for field in counts}
-    numbers = [known.get(term, term) for term in terms]
-    if all(int(n) >= 0 for n in numbers) and sum(int(n) for n in numbers) == 1:
-        return checked
-    alone = _of_one_agent(terms, {field.name: field.low for field in counts})
-    who = f"{description['id']} has {agents} agents per world"
-    if len(terms) == 1 and agents in checked:
-        who = f"{agents} is {checked[agents]}"
-    instead = f"{_ONE_AGENT} or gpu_envs.parallel_env"
-    raise ValueError(f"{who}, {instead}" + (f", or pass {alone}" if alone else ""))
+    return dataclasses.field(
+        default=default, metadata={"doc": doc, "check": check, "of_batch": of_batch}
+    )
 
 
-def _of_one_agent(terms: Sequence[str], lows: Mapping[str, float | None]) -> str:
-    """Return the parameters that leave one agent, as they would be typed; "" if there are none."""
-    least = [max(int(lows[t] or 0), 0) if t in lows else int(t) for t in terms]
-    if sum(least) == 0:
-        least[-1] = 1
-    pairs = [f"{t}={n}" for t, n in zip(terms, least, strict=True) if t in lows]
-    return " and ".join(pairs) if sum(least) == 1 else ""
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What a simulator is made with, beside its environment, worlds and parameters."""
+
+    device: str = _option(
+        "auto",
+        '"auto", "cpu", "cuda" or "cuda:<n>"; auto takes a GPU when there is one.',
+        _as_given,  # `native.prepare` checks it, before there is a description
+    )
+    arrays: str | None = _option(
+        None,
+        '"numpy", "torch", "cupy" or "jax"; default numpy on the CPU, torch on a GPU.',
+        _array_library,
+        of_batch=True,
+    )
+    threads: int | None = _option(
+        None,
+        "At most this many threads (CPU); default all that the process may use.",
+        _thread_limit,
+        of_batch=True,
+    )
+    first_world: int = _option(
+        0,
+        "Number of the first world, for batches spread over processes: same seed, other "
+        "`first_world`.",
+        _first_world,
+    )
+    autoreset_mode: AutoresetMode | str = _option(  # noqa: RUF009 - it returns a field
+        "SameStep",
+        '"SameStep", "NextStep", "Disabled", or the member of Gymnasium\'s `AutoresetMode`.',
+        _autoreset,
+        of_batch=True,
+    )
+    ends: str = _option(
+        "agent",
+        'When an agent that ends before its world is flagged. "agent": in the step of its own end, '
+        'with last observation and statistics, and not again. "world": when its world is over, in '
+        "one step with all other agents; then an agent that had ended before, or was absent from "
+        "the episode, is terminated, and statistics count all steps of the world (none for an "
+        "absent agent). An agent that has ended shows zeros and reward 0 in both.",
+        _one_of("ends", "agent", "world"),
+    )
+    max_episode_steps: int | None = _option(
+        None,
+        "Time limit of an episode; None for the environment's own limit, 0 for none.",
+        lambda steps, case: step_limit(steps),
+    )
+    strict: bool = _option(
+        False,
+        "Raise the errors of `check` after each step; on a GPU this waits for it.",
+        lambda strict, case: errors.flag(strict, "strict"),
+    )
+    reuse: bool = _option(
+        False,
+        "Write every step into the same arrays, valid until the next call and not to be written by "
+        "the caller: their `ended` tells the next step which rows of `final_obs` to clear, unless "
+        "an `out=` ever took one of the two.",
+        _reused,
+        of_batch=True,
+    )
+    outputs: Sequence[str] | None = _option(
+        None,
+        "Names of the optional outputs to write; default all that exist but `final_state`, the "
+        "states of those worlds (SameStep) in which an agent's episode ended in this step, from "
+        "before the next one began.",
+        lambda outputs, case: layout.checked_names(outputs),
+        of_batch=True,
+    )
+    actions: str | None = _option(
+        None,
+        '"flat" makes one category, a `Discrete`, of an action of several: a number for each '
+        "combination, in which the last field is the quickest to change.",
+        _action_form,
+    )
+    observation: str = _option(
+        "flat",
+        '"flat" for one array per agent, "dict" for views of its fields. Where they are pictures, '
+        'also layers joined by +, as "rgb+depth": of several, or with "dict", they come as a dict '
+        "by layer.",
+        _observation_form,
+    )
+    dtype: str | None = _option(
+        None,
+        'Element type of the observations, where the environment has more than one: "uint8", '
+        '"float32", or "bits" for eight booleans a byte, the first in the lowest bit.',
+        _element_type,
+    )
+    final_rows: str = _option(
+        "zero",
+        "What the rows of `final_obs` and `final_state` hold in which no episode ended: "
+        '"zero", or "keep" for what was in memory before, NaN perhaps, so that no step writes '
+        "them; `reset` and `observe` clear them all.",
+        _one_of("final_rows", "zero", "keep"),
+        of_batch=True,
+    )
+    roles: str = _option(
+        "padded",
+        'Where agents are of several kinds whose spaces differ: "padded" for rows of all agents, '
+        "each as long as the longest, with an action mask for what is not a role's own; "
+        '"split" for one array of all roles, one after the other, each with rows of its own '
+        "length: `by_role` has its parts, and `step` takes actions by role.",
+        _role_rows,
+    )
+
+    def checked(self, machine: str, description: Mapping[str, Any], worlds: int) -> dict[str, Any]:
+        """Return every option in the form that the simulator works with; refuse a bad one.
+
+        Args:
+            machine: "cpu" or "cuda".
+            description: What the environment says of itself.
+            worlds: How many there will be.
+        """
+        case = Case(machine, description, worlds, self)
+        return {f.name: f.metadata["check"](getattr(self, f.name), case) for f in _FIELDS}
 
 
-def stream_handle(stream: Any) -> int:
-    """Return the handle of a stream: an int, or an object of torch or CuPy."""
-    for attribute in ("cuda_stream", "ptr"):
-        if hasattr(stream, attribute):
-            return int(getattr(stream, attribute))
-    return errors.whole(stream, "stream", 0, 2**64 - 1)
+_FIELDS = dataclasses.fields(Options)
+KEYWORDS = tuple(field.name for field in _FIELDS)
+OF_BATCHES = tuple(field.name for field in _FIELDS if field.metadata["of_batch"])
+# What the native constructor reads, by the same names (known_options in bindings/options.hpp).
+NATIVE = tuple(
+    name for name in KEYWORDS if name not in ("device", "arrays", "strict", "reuse", "observation")
+)
+
+
+def among(names: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options among named values, as among the arguments of a constructor."""
+    return {name: names[name] for name in KEYWORDS}
+
+
+def documented(but: Collection[str] = ()) -> Callable[[Class], Class]:
+    """Return a decorator that writes the texts of the options into the docstring of a class.
+
+    They take the place of the line that begins with "(options):".
+
+    Args:
+        but: Names of those that the class does not take, or that it describes itself.
+    """
+    texts = {f.name: f.metadata["doc"] for f in _FIELDS if f.name not in but}
+
+    def write(owner: Class) -> Class:
+        if owner.__doc__ is not None:  # as python -OO leaves it
+            owner.__doc__ = _PLACE.sub(lambda found: _paragraphs(texts, found[1]), owner.__doc__)
+        return owner
+
+    return write
+
+
+def _paragraphs(texts: Mapping[str, str], indent: str) -> str:
+    further = indent + "    "
+    return "".join(
+        textwrap.fill(f"{name}: {text}", 100, initial_indent=indent, subsequent_indent=further)
+        + "\n"
+        for name, text in texts.items()
+    )

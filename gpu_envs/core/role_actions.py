@@ -14,9 +14,9 @@ import numpy as np
 from gpu_envs import errors
 from gpu_envs.core.action_forms import form_of_rows
 from gpu_envs.core.actions import ActionReader
-from gpu_envs.core.arrays import require
 from gpu_envs.core.kind_layout import KindLayout
 from gpu_envs.core.layout import size_in_words
+from gpu_envs.core.libraries import require
 from gpu_envs.core.roles import Role
 
 

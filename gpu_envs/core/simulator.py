@@ -15,20 +15,12 @@ import numpy as np
 
 from gpu_envs import errors
 from gpu_envs.core import arrays as array_libraries
-from gpu_envs.core import (
-    columns,
-    copies,
-    faults,
-    kind_layout,
-    layout,
-    options,
-    resets,
-    roles,
-    spaces,
-)
+from gpu_envs.core import copies, faults, layout, options, resets, roles, spaces
 from gpu_envs.core.actions import ActionReader
 from gpu_envs.core.autoreset import AutoresetMode
 from gpu_envs.core.kind_layout import KindLayout
+from gpu_envs.core.options import Options, picture_layers
+from gpu_envs.core.parameters import checked_parameters
 from gpu_envs.core.pictures import Traces
 from gpu_envs.core.role_actions import RoleActions
 from gpu_envs.core.roles import Role
@@ -42,46 +34,14 @@ from gpu_envs.known.outputs import Outputs
 _MASK_TYPES = ("int8", "uint8", "bool")
 
 
+@options.documented()
 class Simulator(WorldViews):
     """N worlds of one environment on one machine.
 
     Args:
         name: Id of the environment, with or without "gpu_envs/".
         num_worlds: How many worlds.
-        device: "auto", "cpu", "cuda" or "cuda:<n>"; auto takes a GPU when there is one.
-        arrays: "numpy", "torch", "cupy" or "jax"; default numpy on the CPU, torch on a GPU.
-        threads: At most this many threads (CPU); default all that the process may use.
-        first_world: Number of the first world, for batches spread over processes: same seed, other
-            `first_world`.
-        autoreset_mode: "SameStep", "NextStep", "Disabled", or the member of Gymnasium's
-            `AutoresetMode`.
-        ends: When an agent that ends before its world is flagged. "agent": in the step of its own
-            end, with last observation and statistics, and not again. "world": when its world is
-            over, in one step with all other agents; then an agent that had ended before, or was
-            absent from the episode, is terminated, and statistics count all steps of the world
-            (none for an absent agent). An agent that has ended shows zeros and reward 0 in both.
-        max_episode_steps: None for the environment's own limit, 0 for none.
-        strict: Raise the errors of `check` after each step; on a GPU this waits for it.
-        reuse: Write every step into the same arrays, valid until the next call and not to be
-            written by the caller: their `ended` tells the next step which rows of `final_obs` to
-            clear, unless an `out=` ever took one of the two.
-        outputs: Names of the optional outputs to write; default all that exist but `final_state`,
-            the states of those worlds (SameStep) in which an agent's episode ended in this step,
-            from before the next one began.
-        actions: "flat" makes one category, a `Discrete`, of an action of several: a number for each
-            combination, in which the last field is the quickest to change.
-        observation: "flat" for one array per agent, "dict" for views of its fields. Where they are
-            pictures, also layers joined by +, as "rgb+depth": of several, or with "dict", they come
-            as a dict by layer.
-        dtype: Element type of the observations, where the environment has more than one: "uint8",
-            "float32", or "bits" for eight booleans a byte, the first in the lowest bit.
-        final_rows: What the rows of `final_obs` and `final_state` hold in which no episode ended:
-            "zero", or "keep" for what was in memory before, NaN perhaps, so that no step writes
-            them; `reset` and `observe` clear them all.
-        roles: Where agents are of several kinds whose spaces differ: "padded" for rows of all
-            agents, each as long as the longest, with an action mask for what is not a role's own;
-            "split" for one array of all roles, one after the other, each with rows of its own
-            length: `by_role` has its parts, and `step` takes actions by role.
+        (options): Each field of `Options` (core/options.py) is a keyword; `help` lists them.
         **parameters: The environment's own parameters (`python -m gpu_envs info ID`).
     """
 
@@ -107,59 +67,26 @@ class Simulator(WorldViews):
         roles: str = "padded",
         **parameters: Any,
     ) -> None:
-        given = {
-            "device": device,
-            "arrays": arrays,
-            "threads": threads,
-            "first_world": first_world,
-            "autoreset_mode": autoreset_mode,
-            "ends": ends,
-            "max_episode_steps": max_episode_steps,
-            "strict": strict,
-            "reuse": reuse,
-            "outputs": outputs,
-            "actions": actions,
-            "observation": observation,
-            "dtype": dtype,
-            "final_rows": final_rows,
-            "roles": roles,
-            **parameters,
-        }
-        self._make_again = partial(type(self), name, num_worlds, **given)
+        given = Options(**options.among(locals()))
+        self._make_again = partial(type(self), name, num_worlds, **vars(given), **parameters)
         machine, ordinal = native.prepare(device, name)
         description = registration.find(name)
         self.name: str = description["id"]
         worlds = errors.whole(num_worlds, "num_worlds", 1, options.WORLD_LIMIT)
-        form, layers = options.observation_form(description, observation)
-        config: dict[str, Any] = {
-            "first_world": errors.whole(
-                first_world, "first_world", 0, options.WORLD_NUMBERS - worlds
-            ),
-            "autoreset_mode": options.autoreset(autoreset_mode).value,
-            "ends": options.ends_form(ends),
-            "max_episode_steps": options.step_limit(max_episode_steps),
-            "threads": options.thread_limit(threads),
-            "actions": options.action_form(actions),
-            "dtype": options.element_type(dtype, form, description),
-            "final_rows": options.rows_kept(final_rows),
-            "roles": kind_layout.checked_form(roles, description),
-            "parameters": options.parameters(description, {**parameters, **layers}),
-        }
-        wanted = layout.checked_names(outputs)
-        if wanted is not None:
-            config["outputs"] = wanted
-        self.arrays = array_libraries.library(arrays, machine)
-        self.strict, self.reuse = errors.flag(strict, "strict"), errors.flag(reuse, "reuse")
-        if self.reuse and self.arrays == "jax":
-            raise ValueError(
-                "reuse=True is not possible with arrays='jax': its arrays are immutable"
-            )
+        made = given.checked(machine, description, worlds)
+        own = checked_parameters(description, parameters | picture_layers(observation))
         self.device = "cpu" if machine == "cpu" else f"cuda:{ordinal}"
-        self._native: Any = native.make(machine, self.name, worlds, device=ordinal, **config)
-        self.observation = form
-        self.ends: str = config["ends"]
-        self._keeps_rows = config["final_rows"] == "keep"
-        self._adopt(machine, ordinal, wanted or ())
+        self.arrays: str = made["arrays"]
+        self.strict: bool = made["strict"]
+        self.reuse: bool = made["reuse"]
+        self.observation: str = made["observation"]
+        self.ends: str = made["ends"]
+        self._keeps_rows = made["final_rows"] == "keep"
+        config = {option: made[option] for option in options.NATIVE}
+        self._native: Any = native.make(
+            machine, self.name, worlds, device=ordinal, parameters=own, **config
+        )
+        self._adopt(machine, ordinal, made["outputs"] or ())
 
     def _adopt(self, machine: str, ordinal: int, wanted: Sequence[str]) -> None:
         """Read the native description and build what every step uses."""
@@ -411,71 +338,7 @@ class Simulator(WorldViews):
         """
         return roles.by_role(self, array)
 
-    # State.
-
-    def get(self, column: str) -> np.ndarray[Any, Any]:
-        """Return a copy of a described column, (worlds, rows, ...)."""
-        self._check_column(column)
-        self._streams.settle("get()")
-        values: np.ndarray[Any, Any] = self._native.get_column(column)
-        return values
-
-    def set(self, column: str, values: object, worlds: Sequence[int] | None = None) -> None:
-        """Write a column of all worlds or of `worlds`, or nothing of it.
-
-        Values that the column's type cannot hold are refused (259 or 2.9 for a byte, NaN and
-        infinity for a float), and so are those outside of its range, `low` and `high` in
-        `instance["columns"]`. A float that stands there already may stay: what `get` returned
-        can be written back where it is finite.
-
-        Args:
-            column: Its name.
-            values: Broadcast to (worlds, rows, ...).
-            worlds: Numbers of the worlds that are written; None for all.
-        """
-        self._check_column(column)
-        self._streams.settle("set()")
-        current = self._native.get_column(column)
-        chosen = (
-            None if worlds is None else columns.world_numbers(worlds, "worlds", self.num_worlds)
-        )
-        full = columns.values_for(column, values, current, chosen)
-        self._native.set_column(column, full, chosen)
-        self._is_written = True
-        self.changes += 1
-
-    def save(self) -> bytes:
-        """Return the state of all worlds; loads on any machine."""
-        self._require_ready("save")
-        self._streams.settle("save()")
-        data: bytes = self._native.save()
-        return data
-
-    def load(self, data: bytes) -> None:
-        """Continue from a save of the same environment, parameters and number of worlds.
-
-        A whole number outside of its column's range is refused before anything is written.
-        """
-        if not isinstance(data, bytes | bytearray | memoryview):
-            raise TypeError(f"data must be bytes, got {type(data).__name__}")
-        self._streams.settle("load()")
-        self._native.load(bytes(data))
-        self._traces.clear()
-        self.changes += 1
-        self._set_ready()
-
-    def copy_worlds(self, src: object, dst: object, *, reseed: bool = False) -> None:
-        """Copy worlds `src` over worlds `dst`; with `reseed` the copies get their own futures."""
-        self._require_ready("copy_worlds")
-        source = columns.world_numbers(src, "src", self.num_worlds)
-        destination = columns.world_numbers(dst, "dst", self.num_worlds)
-        has_own_future = errors.flag(reseed, "reseed")
-        if len(source) != len(destination):
-            raise ValueError(f"dst must be as long as src ({len(source)}), got {len(destination)}")
-        self._streams.settle("copy_worlds()")
-        self._native.copy_worlds(source, destination, has_own_future)
-        self._traces.copy(source, destination)
-        self.changes += 1
+    # What went wrong, and the end.
 
     def check(self) -> None:
         """Raise what went wrong since the last check: bad actions, full tables, frozen steps.
@@ -509,11 +372,6 @@ class Simulator(WorldViews):
         self._arrays.native = self._native
         self._step = self._step_numpy = self._native.refuse
         self._own.clear()
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether `close` was called."""
-        return isinstance(self._native, faults.Closed)
 
     @property
     def has_begun(self) -> bool:
@@ -587,16 +445,3 @@ class Simulator(WorldViews):
         return results._replace(
             obs=self.views.observed(results), final_obs=self.views.last(results)
         )
-
-    def _set_ready(self) -> None:
-        if not self._is_ready:
-            self._is_ready = True
-            self._step = self._native.step
-            self._step_numpy = getattr(self._native, "step_numpy", faults.refuse_unready)
-
-    def _check_column(self, column: str) -> None:
-        if not self.is_closed:
-            names = [field["name"] for field in self.instance["columns"]]
-            if not isinstance(column, str) or column not in names:
-                whole = f"`python -m gpu_envs info {self.name}`"
-                raise ValueError(errors.unknown(f"column of {self.name}", column, names, whole))

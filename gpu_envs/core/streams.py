@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from gpu_envs.core import options
+from gpu_envs import errors
 from gpu_envs.core.arrays import Arrays
 
 _LEGACY = 1  # the default stream, as `__cuda_array_interface__` writes it
@@ -61,7 +61,7 @@ class Streams:
     @contextmanager
     def _ordered(self, given: object, maker: int | None) -> Iterator[int]:
         current = self._arrays.stream()
-        handle = current if given is None else options.stream_handle(given)
+        handle = current if given is None else stream_handle(given)
         others = [] if handle == current else [current]
         # What a capture reads at a replay was written before, or else is the caller's to order.
         if maker not in (None, handle, current) and not self._bindings.is_capturing(handle):
@@ -96,3 +96,11 @@ def handle_of_maker(stream: int | None) -> int | None:
     if stream == 0:
         raise ValueError("__cuda_array_interface__: stream 0 is ambiguous: 1 is the default stream")
     return 0 if stream == _LEGACY else stream
+
+
+def stream_handle(stream: Any) -> int:
+    """Return the handle of a stream: an int, or an object of torch or CuPy."""
+    for attribute in ("cuda_stream", "ptr"):
+        if hasattr(stream, attribute):
+            return int(getattr(stream, attribute))
+    return errors.whole(stream, "stream", 0, 2**64 - 1)

@@ -5,26 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from gpu_envs import errors
-from gpu_envs.core import faults, pictures
-from gpu_envs.core.streams import Streams
+from gpu_envs.core import pictures
+from gpu_envs.core.world_states import WorldStates
 
 
-class WorldViews:
+class WorldViews(WorldStates):
     """The part of `Simulator` that looks at single worlds."""
 
-    name: str
     device: str
-    instance: dict[str, Any]
-    num_worlds: int
     agents_per_world: int
     agent_names: list[str]
     parameters: dict[str, Any]
     max_episode_steps: int
-    _native: Any
-    _streams: Streams
     _mirror: pictures.Mirror | None
-    _traces: pictures.Traces
-    _is_ready: bool
 
     def action_names(self) -> list[str]:
         """Return what the environment calls its actions; empty where it says nothing."""
@@ -108,7 +101,3 @@ class WorldViews:
                 self.name, self.parameters, limit, self.instance["layout"]
             )
         return self._mirror.show(self._native, number), 0
-
-    def _require_ready(self, call: str) -> None:
-        if not self._is_ready and not isinstance(self._native, faults.Closed):
-            raise errors.ResetNeeded(f"{self.name}: call reset() before {call}()")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gpu_envs import errors
-from gpu_envs.core import arrays, copies, layout, options
+from gpu_envs.core import copies, layout, libraries, options
 from gpu_envs.core.autoreset import AutoresetMode
 from gpu_envs.core.roles import Parts, Role
 from gpu_envs.core.simulator import Simulator
@@ -25,6 +25,7 @@ from gpu_envs.known.outputs import Outputs
 Arrays = dict[str, Any]
 
 
+@options.documented(but=("roles",))
 class BatchedParallelEnv(AgentSpaces):
     """Many worlds of one environment, by agents.
 
@@ -43,9 +44,8 @@ class BatchedParallelEnv(AgentSpaces):
         name: Id of the environment, with or without "gpu_envs/".
         num_envs: How many worlds.
         group: "agent", or "role".
-        **keywords: Those of `Simulator` (`device`, `arrays`, `threads`, `first_world`,
-            `autoreset_mode`, `ends`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `actions`,
-            `observation`, `dtype`, `final_rows`) and the environment's parameters.
+        (options): Each field of `Options` (core/options.py) is a keyword; `help` lists them.
+        **keywords: The environment's own parameters (`python -m gpu_envs info ID`).
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class BatchedParallelEnv(AgentSpaces):
         if len(rows) == 1:
             return rows[0]
         library = "jax.numpy" if self.simulator.arrays == "jax" else self.simulator.arrays
-        return arrays.require(library).concatenate(rows, 1)
+        return libraries.require(library).concatenate(rows, 1)
 
     def reset(
         self,
@@ -209,11 +209,11 @@ class BatchedParallelEnv(AgentSpaces):
         given = [actions[agent] for agent in agents]
         try:
             if all(hasattr(array, "is_cuda") for array in given):
-                return arrays.require("torch").stack(given, 1)
+                return libraries.require("torch").stack(given, 1)
             if self.simulator.arrays == "jax":
-                return arrays.require("jax.numpy").stack(given, 1)
+                return libraries.require("jax.numpy").stack(given, 1)
             if self.device != "cpu" and all(hasattr(a, "__cuda_array_interface__") for a in given):
-                return arrays.require("cupy").stack(given, 1)
+                return libraries.require("cupy").stack(given, 1)
             return np.stack([_host(array, role) for array in given], 1)
         except (ValueError, TypeError, RuntimeError) as problem:
             shapes = ", ".join(map(_shape_of, given))

@@ -16,6 +16,7 @@ from gymnasium import Space
 
 from gpu_envs import errors
 from gpu_envs.core import actions, copies, options, pictures, resets
+from gpu_envs.core.parameters import for_one_agent
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.faces import attributes
 from gpu_envs.faces.infos import Infos, infos_of, parts_by_name
@@ -23,9 +24,8 @@ from gpu_envs.known import native, registration
 from gpu_envs.known.outputs import LAYERS, Outputs
 from gpu_envs.players import role_rows
 
-_FIXED = ("arrays", "autoreset_mode", "final_rows", "outputs", "reuse", "threads")
 
-
+@options.documented(but=("device", "roles", *options.OF_BATCHES))
 class Env(gymnasium.Env[Any, Any]):
     """One world with one agent; NumPy observations, Python scalars, no autoreset.
 
@@ -40,12 +40,11 @@ class Env(gymnasium.Env[Any, Any]):
             scene.
         render_size: Rows and columns of a picture; None for the environment's own.
         render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
-        device: As in `Simulator`, but "cpu" by default.
+        device: "cpu" (the default), "cuda", "cuda:<n>", or "auto": a GPU when there is one.
         role: As in `VectorEnv`; the role of one agent.
         others: As in `VectorEnv`.
-        **keywords: `first_world`, `max_episode_steps`, `strict`, `actions`, `observation`, `dtype`,
-            `ends` ("agent", the default, or "world"; they differ only with `role=`), and the
-            environment's parameters.
+        (options): Each field of `Options` (core/options.py) is a keyword; `help` lists them.
+        **keywords: The environment's own parameters (`python -m gpu_envs info ID`).
     """
 
     # On the class, where `gymnasium.make` looks for it, and copied to each instance.
@@ -83,12 +82,12 @@ class Env(gymnasium.Env[Any, Any]):
         self.device = device
         self._made: Simulator | role_rows.RoleRows | None = None
         self._is_closed = False
-        errors.refuse(_FIXED, keywords, "a single environment: use make_vec")
+        errors.refuse(options.OF_BATCHES, keywords, "a single environment: use make_vec")
         chosen = {k: v for k, v in keywords.items() if k not in options.KEYWORDS}
         self._role, self._others, self._keywords = role, others, keywords
         if role is None:
             role_rows.refuse_role_options(others, keywords)
-            self._keywords = keywords | options.for_one_agent(description, chosen)
+            self._keywords = keywords | for_one_agent(description, chosen)
         elif device == "cpu":  # how many have a role only the simulator knows
             self._rows()
 

@@ -38,6 +38,7 @@ else:  # before Gymnasium 1.0 the class takes no type arguments
     _Base = GymnasiumVectorEnv
 
 
+@options.documented(but=("ends", "roles"))
 class VectorEnv(_Base):
     """A batch of worlds of one environment.
 
@@ -61,9 +62,8 @@ class VectorEnv(_Base):
         others: Who plays the other roles: "random" (the default; among legal actions), "noop",
             "trained", a file of policies, a callable `others(role, obs, mask)` that returns actions
             of shape (worlds, n), or a dict of these by role, with callables `f(obs, mask)`.
-        **keywords: Those of `Simulator` (`device`, `arrays`, `threads`, `first_world`,
-            `autoreset_mode`, `max_episode_steps`, `strict`, `reuse`, `outputs`, `actions`,
-            `observation`, `dtype`, `final_rows`) and the environment's parameters.
+        (options): Each field of `Options` (core/options.py) is a keyword; `help` lists them.
+        **keywords: The environment's own parameters (`python -m gpu_envs info ID`).
     """
 
     # What Gymnasium before 1.0 sets in a constructor that would make the batched spaces.

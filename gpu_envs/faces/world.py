@@ -31,15 +31,15 @@ NDArray = np.ndarray[Any, Any]
 ILLEGAL = ("replace", "terminate", "raise")
 ILLEGAL_REWARD = -1.0  # as PettingZoo's TerminateIllegalWrapper is used by its own games
 _TEXT_MODES = (pictures.TEXT_MODE, "human")
-_FIXED = ("arrays", "autoreset_mode", "final_rows", "outputs", "reuse", "threads")
 
 
+@options.documented(but=("device", "ends", "roles", *options.OF_BATCHES))
 class World(AgentSpaces):
     """One world of any environment.
 
     Args:
         name: Id of the environment, with or without "gpu_envs/".
-        device: As in `Simulator`, but "cpu" by default.
+        device: "cpu" (the default), "cuda", "cuda:<n>", or "auto": a GPU when there is one.
         illegal: What follows an action that the mask forbids: "replace" plays the lowest legal one
             in its place and counts it (`check`), "terminate" ends the game, with reward -1 for who
             did it and 0 for the others, "raise" raises ValueError before anything moves.
@@ -48,9 +48,10 @@ class World(AgentSpaces):
             "rgb_array" (`render` returns a picture), as far as the environment has them.
         render_size: Rows and columns of a picture; None for the environment's own.
         render_view: "perspective", "top", "both", "agent:<number>"; None for the environment's own.
-        **keywords: `first_world`, `max_episode_steps`, `strict`, `actions`, `observation`, `dtype`,
-            `ends` ("world" keeps every agent, with zeros after its end, until the world is over),
-            and the environment's parameters.
+        ends: "agent" lets an agent leave in the step of its own end; "world" keeps every agent,
+            with zeros after its end, until the world is over.
+        (options): Each field of `Options` (core/options.py) is a keyword; `help` lists them.
+        **keywords: The environment's own parameters (`python -m gpu_envs info ID`).
     """
 
     def __init__(
@@ -98,6 +99,10 @@ class World(AgentSpaces):
         self._role_of = role_of_each_agent(self.simulator)
         self._has_mask = any(role.has_mask for role in self._role_of)
         self.illegal = _checked_illegal(illegal, self.name, self._has_mask)
+        self._read_agents()
+
+    def _read_agents(self) -> None:
+        """Build the spaces, and what every step uses."""
         # A space for each agent: they are seeded one by one.
         pairs = list(zip(self.possible_agents, self._role_of, strict=True))
         self.observation_spaces = {agent: observed(role) for agent, role in pairs}
@@ -343,11 +348,11 @@ def _checked_illegal(illegal: str, name: str, has_mask: bool) -> str:
 
 
 def _simulator(name: str, device: str, keywords: Mapping[str, Any]) -> Simulator:
-    errors.refuse(_FIXED, keywords, "one world: use batched_parallel_env")
+    errors.refuse(options.OF_BATCHES, keywords, "one world: use batched_parallel_env")
     errors.refuse(("roles",), keywords, "agents with rows of their own: each has its own space")
-    options: dict[str, Any] = {"roles": "split", "threads": 1, "autoreset_mode": "Disabled"}
-    options["arrays"] = "numpy" if device == "cpu" else "torch"
-    return Simulator(name, 1, device=device, **options, **keywords)
+    settled: dict[str, Any] = {"roles": "split", "threads": 1, "autoreset_mode": "Disabled"}
+    settled["arrays"] = "numpy" if device == "cpu" else "torch"
+    return Simulator(name, 1, device=device, **settled, **keywords)
 
 
 def _idle(space: Space[Any]) -> NDArray:

@@ -18,8 +18,8 @@ import numpy as np
 from gymnasium import spaces
 
 from gpu_envs import errors
-from gpu_envs.core.arrays import require
 from gpu_envs.core.autoreset import AutoresetMode
+from gpu_envs.core.libraries import require
 from gpu_envs.core.role_actions import to_library
 from gpu_envs.core.roles import Role
 from gpu_envs.core.simulator import Simulator

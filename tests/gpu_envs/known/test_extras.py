@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpu_envs.building import places
-from gpu_envs.core import arrays
+from gpu_envs.core import libraries
 from gpu_envs.known import extras
 
 ROOT = places.PACKAGE.parent
@@ -63,7 +63,7 @@ def test_arrays_name_what_is_missing(
 ) -> None:
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError) as caught:
-        arrays.require(name)
+        libraries.require(name)
     assert extras.needs(f"arrays='{name}'", name, extra) in str(caught.value)
 
 

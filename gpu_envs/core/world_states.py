@@ -1,0 +1,117 @@
+"""The state of a simulator's worlds: columns by name, saves, copies of worlds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpu_envs import errors
+from gpu_envs.core import columns, faults
+from gpu_envs.core.streams import Streams
+
+if TYPE_CHECKING:
+    from gpu_envs.core.pictures import Traces
+
+
+class WorldStates:
+    """The part of `Simulator` that reads and writes what the worlds hold."""
+
+    name: str
+    num_worlds: int
+    instance: dict[str, Any]
+    changes: int  # of the worlds, but for steps
+    _native: Any
+    _streams: Streams
+    _traces: Traces
+    _is_ready: bool
+    _is_written: bool
+    _step: Callable[..., Any]
+    _step_numpy: Callable[..., Any]
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
+        return isinstance(self._native, faults.Closed)
+
+    def get(self, column: str) -> np.ndarray[Any, Any]:
+        """Return a copy of a described column, (worlds, rows, ...)."""
+        self._check_column(column)
+        self._streams.settle("get()")
+        values: np.ndarray[Any, Any] = self._native.get_column(column)
+        return values
+
+    def set(self, column: str, values: object, worlds: Sequence[int] | None = None) -> None:
+        """Write a column of all worlds or of `worlds`, or nothing of it.
+
+        Values that the column's type cannot hold are refused (259 or 2.9 for a byte, NaN and
+        infinity for a float), and so are those outside of its range, `low` and `high` in
+        `instance["columns"]`. A float that stands there already may stay: what `get` returned
+        can be written back where it is finite.
+
+        Args:
+            column: Its name.
+            values: Broadcast to (worlds, rows, ...).
+            worlds: Numbers of the worlds that are written; None for all.
+        """
+        self._check_column(column)
+        self._streams.settle("set()")
+        current = self._native.get_column(column)
+        chosen = (
+            None if worlds is None else columns.world_numbers(worlds, "worlds", self.num_worlds)
+        )
+        full = columns.values_for(column, values, current, chosen)
+        self._native.set_column(column, full, chosen)
+        self._is_written = True
+        self.changes += 1
+
+    def save(self) -> bytes:
+        """Return the state of all worlds; loads on any machine."""
+        self._require_ready("save")
+        self._streams.settle("save()")
+        data: bytes = self._native.save()
+        return data
+
+    def load(self, data: bytes) -> None:
+        """Continue from a save of the same environment, parameters and number of worlds.
+
+        A whole number outside of its column's range is refused before anything is written.
+        """
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise TypeError(f"data must be bytes, got {type(data).__name__}")
+        self._streams.settle("load()")
+        self._native.load(bytes(data))
+        self._traces.clear()
+        self.changes += 1
+        self._set_ready()
+
+    def copy_worlds(self, src: object, dst: object, *, reseed: bool = False) -> None:
+        """Copy worlds `src` over worlds `dst`; with `reseed` the copies get their own futures."""
+        self._require_ready("copy_worlds")
+        source = columns.world_numbers(src, "src", self.num_worlds)
+        destination = columns.world_numbers(dst, "dst", self.num_worlds)
+        has_own_future = errors.flag(reseed, "reseed")
+        if len(source) != len(destination):
+            raise ValueError(f"dst must be as long as src ({len(source)}), got {len(destination)}")
+        self._streams.settle("copy_worlds()")
+        self._native.copy_worlds(source, destination, has_own_future)
+        self._traces.copy(source, destination)
+        self.changes += 1
+
+    def _require_ready(self, call: str) -> None:
+        if not self._is_ready and not self.is_closed:
+            raise errors.ResetNeeded(f"{self.name}: call reset() before {call}()")
+
+    def _set_ready(self) -> None:
+        if not self._is_ready:
+            self._is_ready = True
+            self._step = self._native.step
+            self._step_numpy = getattr(self._native, "step_numpy", faults.refuse_unready)
+
+    def _check_column(self, column: str) -> None:
+        if not self.is_closed:
+            names = [field["name"] for field in self.instance["columns"]]
+            if not isinstance(column, str) or column not in names:
+                whole = f"`python -m gpu_envs info {self.name}`"
+                raise ValueError(errors.unknown(f"column of {self.name}", column, names, whole))
