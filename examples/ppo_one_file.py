@@ -81,6 +81,7 @@ def make(options: argparse.Namespace, num_envs: int, first_world: int = 0) -> An
     )
 
 
+@torch.no_grad()
 def advantages(
     rewards: Tensor, values: Tensor, dones: Tensor, after: Tensor, gamma: float, trace: float
 ) -> Tensor:
@@ -113,6 +114,19 @@ def loss(
     entropy = (actions.entropy() * decided).sum() / count
     critic = (networks.value(obs) - target).square().mean()
     return 0.5 * critic - gain - options.entropy * entropy
+
+
+def learn(networks: Networks, adam: Any, rollout: list[Tensor], masks: Any, options: Any) -> None:
+    """Go through the samples of a rollout `epochs` times, by gradient steps on minibatches."""
+    batch = [a.flatten(0, 1) for a in rollout]
+    for _ in range(options.epochs):
+        order = torch.randperm(len(batch[0]), device=batch[0].device)
+        for chosen in order.split(options.minibatch):
+            mask = None if masks is None else masks.flatten(0, 1)[chosen]
+            adam.zero_grad()
+            loss(networks, [a[chosen] for a in batch], mask, options).backward()
+            nn.utils.clip_grad_norm_(networks.parameters(), 0.5)
+            adam.step()
 
 
 @torch.no_grad()
@@ -178,18 +192,9 @@ def main(arguments: list[str] | None = None) -> float:
                 rewards[t, cut] += options.gamma * beyond
 
         # ---- learn
-        with torch.no_grad():
-            after = networks.value(obs)
+        after = networks.value(obs)
         gains = advantages(rewards, values, dones, after, options.gamma, options.trace)
-        batch = [a.flatten(0, 1) for a in (seen, drawn, logs, gains, gains + values, decides)]
-        legal = None if masks is None else masks.flatten(0, 1)
-        for _ in range(options.epochs):
-            for chosen in torch.randperm(steps * rows, device=device).split(options.minibatch):
-                mask = None if legal is None else legal[chosen]
-                adam.zero_grad()
-                loss(networks, [a[chosen] for a in batch], mask, options).backward()
-                nn.utils.clip_grad_norm_(networks.parameters(), 0.5)
-                adam.step()
+        learn(networks, adam, [seen, drawn, logs, gains, gains + values, decides], masks, options)
 
         # ---- tell
         if (update + 1) % options.evaluation_every == 0 or update + 1 == updates:
@@ -216,9 +221,8 @@ def parameter(text: str) -> tuple[str, Any]:
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    words = __doc__ or ""
     parser = argparse.ArgumentParser(
-        description=words, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("env")
     parser.add_argument("parameters", nargs="*", type=parameter, metavar="NAME=VALUE")

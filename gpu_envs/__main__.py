@@ -6,20 +6,75 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpu_envs import errors
 from gpu_envs.known import extras, registration
 from gpu_envs.terminal import broken_pipes
 
-_MODULES = {  # of commands whose options are a module's own
-    "build": "gpu_envs.commands.build",
-    "bench": "gpu_envs.benchmark",
-    "check": "gpu_envs.commands.check",
-    "play": "gpu_envs.commands.play",
-    "render": "gpu_envs.commands.render",
-    "train": "gpu_envs.train.__main__",
-    "evaluate": "gpu_envs.train.match",
+
+class _Command(NamedTuple):
+    """One command: its line in the list of commands, and what its own help begins with."""
+
+    help: str
+    description: str
+    module: str = ""  # reads the options of the command; none: `_parser` lists them
+    arguments: str = "ID [options]"  # as that module takes them
+
+
+_COMMANDS = {
+    "list": _Command("list all environments", "List all environments."),
+    "info": _Command(
+        "describe one environment",
+        "Print an environment's rules, parameters, spaces and reset options.",
+    ),
+    "build": _Command(
+        "build modules: of this tree, or of your own header",
+        "Build native code; `build -h` lists the options.",
+        "gpu_envs.commands.build",
+        "[ID | FILE.hpp ...]",
+    ),
+    "bench": _Command(
+        "measure an environment's speed",
+        "Measure steps per second; options after the id go to the benchmark.",
+        "gpu_envs.benchmark",
+    ),
+    "check": _Command(
+        "check your own environment: bits, saves, bounds, interfaces",
+        "Check what every environment promises; `check -h` lists the options.",
+        "gpu_envs.commands.check",
+    ),
+    "doctor": _Command(
+        "list what works on this machine, and how to get the rest",
+        "Look through modules, instruction sets, devices and libraries.",
+    ),
+    "store": _Command(
+        "show or empty the store of compiled objects",
+        "Show the folder that keeps compiled objects for all clones and packages, and proofs of "
+        "tests that passed. GPU_ENVS_STORE names another folder. Anything in it may be deleted at "
+        "any time.",
+    ),
+    "play": _Command(
+        "play an environment by hand",
+        "Play in the terminal; `play ID -h` lists the options.",
+        "gpu_envs.commands.play",
+    ),
+    "render": _Command(
+        "draw an episode",
+        "Draw an episode into a file; `render ID -h` lists the options.",
+        "gpu_envs.commands.render",
+    ),
+    "train": _Command(
+        "train agents by PPO",
+        "Train agents; `train ID -h` lists the options, with the ID's defaults.",
+        "gpu_envs.train.__main__",
+    ),
+    "evaluate": _Command(
+        "play episodes with trained policies",
+        "Say what trained policies reach; `evaluate ID -h` lists the options.",
+        "gpu_envs.train.match",
+        "ID|FILE [options]",
+    ),
 }
 
 
@@ -54,83 +109,28 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands.add_parser("list", help="list all environments", description="List all environments.")
-    info = commands.add_parser(
-        "info",
-        help="describe one environment",
-        description="Print an environment's rules, parameters, spaces and reset options.",
-    )
-    info.add_argument("id", help="such as CartPole-v0")
-    build = commands.add_parser(
-        "build",
-        help="build modules: of this tree, or of your own header",
-        description="Build native code; `build -h` lists the options.",
-        add_help=False,
-    )
-    build.add_argument("arguments", nargs=argparse.REMAINDER, metavar="[ID | FILE.hpp ...]")
-    bench = commands.add_parser(
-        "bench",
-        help="measure an environment's speed",
-        description="Measure steps per second; options after the id go to the benchmark.",
-        add_help=False,
-    )
-    bench.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID [options]")
-    check = commands.add_parser(
-        "check",
-        help="check your own environment: bits, saves, bounds, interfaces",
-        description="Check what every environment promises; `check -h` lists the options.",
-        add_help=False,
-    )
-    check.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID [options]")
-    commands.add_parser(
-        "doctor",
-        help="list what works on this machine, and how to get the rest",
-        description="Look through modules, instruction sets, devices and libraries.",
-    )
-    store = commands.add_parser(
-        "store",
-        help="show or empty the store of compiled objects",
-        description=(
-            "Show the folder that keeps compiled objects for all clones and packages, and proofs "
-            "of tests that passed. GPU_ENVS_STORE names another folder. Anything in it may be "
-            "deleted at any time."
-        ),
-    )
-    store.add_argument("--empty", action="store_true", help="delete what it holds")
-    play = commands.add_parser(
-        "play",
-        help="play an environment by hand",
-        description="Play in the terminal; `play ID -h` lists the options.",
-        add_help=False,
-    )
-    play.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID [options]")
-    render = commands.add_parser(
-        "render",
-        help="draw an episode",
-        description="Draw an episode into a file; `render ID -h` lists the options.",
-        add_help=False,
-    )
-    render.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID [options]")
-    train = commands.add_parser(
-        "train",
-        help="train agents by PPO",
-        description="Train agents; `train ID -h` lists the options, with the ID's defaults.",
-        add_help=False,
-    )
-    train.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID [options]")
-    evaluate = commands.add_parser(
-        "evaluate",
-        help="play episodes with trained policies",
-        description="Say what trained policies reach; `evaluate ID -h` lists the options.",
-        add_help=False,
-    )
-    evaluate.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ID|FILE [options]")
+    parsers = {
+        name: commands.add_parser(
+            name,
+            help=command.help,
+            description=command.description,
+            add_help=not command.module,
+        )
+        for name, command in _COMMANDS.items()
+    }
+    for name, command in _COMMANDS.items():
+        if command.module:
+            parsers[name].add_argument(
+                "arguments", nargs=argparse.REMAINDER, metavar=command.arguments
+            )
+    parsers["info"].add_argument("id", help="such as CartPole-v0")
+    parsers["store"].add_argument("--empty", action="store_true", help="delete what it holds")
     return parser
 
 
 def _run(command: str, arguments: list[str]) -> int:
     try:
-        module = importlib.import_module(_MODULES[command])
+        module = importlib.import_module(_COMMANDS[command].module)
     except ModuleNotFoundError as problem:
         if problem.name != "torch":
             raise
@@ -142,7 +142,7 @@ def _run(command: str, arguments: list[str]) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     given = list(sys.argv[1:] if argv is None else argv)
-    if given and given[0] in _MODULES:
+    if given and given[0] in _COMMANDS and _COMMANDS[given[0]].module:
         return _run(given[0], given[1:])
     if given == ["--version"]:
         print(f"gpu_envs {_doctor().version()}")

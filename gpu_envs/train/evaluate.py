@@ -52,21 +52,11 @@ def play(
     Returns:
         Return and length of each row's episode, shaped (worlds, agents).
     """
-    device = torch.device(env.device)
-    noise = Noise(seed, EVALUATION, device)
-    crowd: Callable[[Any, Any], Any]
-    if not env.simulator.kinds.is_one:
-        found = agent_kinds.kinds_of(env.simulator, device)
-        layout = env.simulator.kinds
-        crowd = Crowds(found, policies, of_row, noise, first, layout, is_sampled)
-    else:
-        actions = policies[0].actions if policies else of_space(env.single_action_space, device)
-        first_row = first * env.agents_per_world
-        crowd = Crowd(policies, of_row, actions, noise, first_row, is_sampled)
+    crowd = _crowd(env, policies, of_row, seed, first, is_sampled)
     obs, infos = env.reset(seed=seed)
-    returns = torch.zeros(env.num_envs, device=device)
-    lengths = torch.zeros(env.num_envs, dtype=torch.int32, device=device)
-    waiting = torch.ones(env.num_envs, dtype=torch.bool, device=device)
+    returns = torch.zeros(env.num_envs, device=env.device)
+    lengths = torch.zeros(env.num_envs, dtype=torch.int32, device=env.device)
+    waiting = torch.ones(env.num_envs, dtype=torch.bool, device=env.device)
     if not env.simulator.instance["turns"]:
         active = infos.get("agent_active")  # who is not there at all has no episode that ends
         waiting = waiting if active is None else active.flatten().clone()
@@ -86,6 +76,26 @@ def play(
         step += 1
     shape = (env.num_worlds, env.agents_per_world)
     return returns.view(shape), lengths.view(shape)
+
+
+def _crowd(
+    env: Worlds,
+    policies: Sequence[Policy],
+    of_row: Tensor,
+    seed: int,
+    first: int,
+    is_sampled: bool,
+) -> Callable[[Any, Any], Any]:
+    """Return what takes observations and masks, and returns the actions of all rows."""
+    device = torch.device(env.device)
+    noise = Noise(seed, EVALUATION, device)
+    if not env.simulator.kinds.is_one:
+        found = agent_kinds.kinds_of(env.simulator, device)
+        layout = env.simulator.kinds
+        return Crowds(found, policies, of_row, noise, first, layout, is_sampled)
+    actions = policies[0].actions if policies else of_space(env.single_action_space, device)
+    first_row = first * env.agents_per_world
+    return Crowd(policies, of_row, actions, noise, first_row, is_sampled)
 
 
 def rows_of(of_agent: Sequence[int], worlds: int, device: str) -> Tensor:

@@ -115,7 +115,37 @@ class Trainer:
         self.rollout, self.actions = self.rollouts[0], self.kinds[0].actions  # of the first
         self.stepper = Stepper(env, self.rollouts)
         self.clock = torch.zeros((), dtype=torch.int64, device=self.device)  # updates, for graphs
-        first_world = ranks.share(config.num_envs)[0]
+        self._seat_learners()
+        known = dict.fromkeys(name for kind in self.kinds for name in kind.parts)
+        self.rewards = [
+            Rewards(config, kind.parts, known, env.simulator.name, self.device)
+            for kind in self.kinds
+        ]
+        self.updates = self.steps = 0
+        self.began = 0  # update before which all worlds began at once
+        limit = env.simulator.max_episode_steps
+        self.starts = math.ceil(limit / config.rollout) if config.stagger else 1
+        if config.stagger and not limit:
+            raise ValueError("--stagger needs an environment with a time limit (max_episode_steps)")
+        _warn_of_guesses(config, limit, say)
+        # Agents that decide in a step: in games of turns one of each world.
+        acting = 1 if env.simulator.instance["turns"] else env.agents_per_world
+        self.steps_per_update = config.rollout * config.num_envs * acting
+        self.seconds = {"simulation": 0.0, "inference": 0.0, "learning": 0.0}
+        self.simulation = 0.0  # seconds of a rollout, where they cannot be taken as it goes
+
+        def captured(function: Callable[..., None]) -> Captured:
+            return Captured(function, self.device, is_on=config.graphs, say=say)
+
+        self._play = captured(self._play_steps)
+        for learner in self.learners:
+            learner.gradient = captured(learner.gradient)  # type: ignore[assignment, method-assign]
+            learner.apply = captured(learner.apply)  # type: ignore[method-assign]
+
+    def _seat_learners(self) -> None:
+        """Make the learners, those who play beside them, and what says which rows are learned."""
+        config, env = self.config, self.env
+        first_world = self.ranks.share(config.num_envs)[0]
         stages = [self._stage(rollout, first_world) for rollout in self.rollouts]
         by_role.check_roles(config.roles, groups("role", env.agent_names), flag_of)
         counts = [kind.count for kind in self.kinds]
@@ -134,36 +164,6 @@ class Trainer:
             part = slice(None) if learner.rows is None else learner.rows
             is_own = True if learner.past is None else learner.past.learns[part]
             self.learned[learner.rollout.kind.number][part] = is_own
-        known = dict.fromkeys(name for kind in self.kinds for name in kind.parts)
-        self.rewards = [
-            Rewards(config, kind.parts, known, env.simulator.name, self.device)
-            for kind in self.kinds
-        ]
-        self.updates = self.steps = 0
-        self.began = 0  # update before which all worlds began at once
-        limit = env.simulator.max_episode_steps
-        self.starts = math.ceil(limit / config.rollout) if config.stagger else 1
-        if config.stagger and not limit:
-            raise ValueError("--stagger needs an environment with a time limit (max_episode_steps)")
-        if config.decisions == "choice" and limit and not config.finite:
-            say(
-                "warning: --decisions choice teaches the critic at choices alone, and an episode "
-                f"cut short (max_episode_steps={limit}) may end at none: what would follow is a "
-                "guess there; --finite leaves it out"
-            )
-        # Agents that decide in a step: in games of turns one of each world.
-        acting = 1 if env.simulator.instance["turns"] else env.agents_per_world
-        self.steps_per_update = config.rollout * config.num_envs * acting
-        self.seconds = {"simulation": 0.0, "inference": 0.0, "learning": 0.0}
-        self.simulation = 0.0  # seconds of a rollout, where they cannot be taken as it goes
-
-        def captured(function: Callable[..., None]) -> Captured:
-            return Captured(function, self.device, is_on=config.graphs, say=say)
-
-        self._play = captured(self._play_steps)
-        for learner in self.learners:
-            learner.gradient = captured(learner.gradient)  # type: ignore[assignment, method-assign]
-            learner.apply = captured(learner.apply)  # type: ignore[method-assign]
 
     def _stage(self, rollout: Rollout, first_world: int) -> Stage:
         kind = rollout.kind
@@ -404,3 +404,13 @@ class Trainer:
 def _bytes(array: Tensor) -> bytes:
     data: bytes = array.cpu().numpy().tobytes()
     return data
+
+
+def _warn_of_guesses(config: Config, limit: int, say: Callable[[str], None]) -> None:
+    """Say where the critic is asked for values that it was never taught."""
+    if config.decisions == "choice" and limit and not config.finite:
+        say(
+            "warning: --decisions choice teaches the critic at choices alone, and an episode "
+            f"cut short (max_episode_steps={limit}) may end at none: what would follow is a "
+            "guess there; --finite leaves it out"
+        )
