@@ -120,16 +120,19 @@ class KindArray:
                 self._places.append(slice(begins[k], begins[k] + size))
 
     def part(self, array: Any, kind: int) -> Any:
-        """Return the part of a kind, (worlds, agents of the kind, ...): a view, with jax a copy."""
-        place = self._places[kind]
-        if place is None:
+        """Return the part of a kind, (worlds, agents of the kind, ...): a view, with jax a copy.
+
+        Arrays of kinds that are split may have other axes in front, such as steps.
+        """
+        place, shape = self._places[kind], self.parts[kind]
+        if shape is None:
             return None
-        found = array[place]
         if not self.is_split:
-            return found
+            return array[place]
+        found = array[..., place]
         if self._types[kind]:
             found = found.view(type_of(found, self._types[kind]))
-        return found.reshape(self.parts[kind])
+        return found.reshape(*array.shape[:-1], *shape)
 
     def all_parts(self, array: Any) -> list[Any]:
         """Return the parts of all kinds, in their order."""

@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
-import numpy as np
-
 from gpu_envs import errors
 from gpu_envs.core import arrays as array_libraries
 from gpu_envs.core import copies, faults, layout, options, resets, roles, spaces

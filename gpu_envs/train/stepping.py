@@ -63,7 +63,7 @@ class AllAgents:
         output = simulator.layout.output("reward_parts")
         if output is None or all(rollout.parts is None for rollout in self.rollouts):
             return None
-        return torch.zeros((self.length, *output.rows), device=self.device)
+        return torch.zeros((self.length, *output.shape), device=self.device)
 
     def _rows(self, array: Tensor | None, parts: Any) -> list[Any]:
         if array is None:
@@ -116,11 +116,10 @@ class AllAgents:
                 own = of_all[:, :, r.kind.first : r.kind.first + r.agents]
                 getattr(r, name).view(self.length, self.worlds, r.agents).copy_(own)
         if self.parts is not None:
-            of_all = self.parts.view(self.length, self.worlds, self.agents, -1)
-            for r in self.rollouts:
-                own = of_all[:, :, r.kind.first : r.kind.first + r.agents, : len(r.kind.parts)]
+            own_parts = self.kinds.arrays["reward_parts"].all_parts(self.parts)
+            for r, own in zip(self.rollouts, own_parts, strict=True):
                 assert r.parts is not None  # as of all kinds
-                r.parts.view(self.length, self.worlds, r.agents, -1).copy_(own)
+                r.parts.copy_(own.flatten(1, 2))
 
 
 class Stepper:
