@@ -1,7 +1,8 @@
-// Calling a system: load what its signature names, call, store what it may write. Every executor
-// runs rows through these few functions, so that a stage means the same everywhere; in which order,
-// and on how many lanes, is its own matter. Values travel as locals: the compiler sees
-// straight-line code, and a system cannot write what its signature does not grant.
+// Calling a system: load the components that its signature names, call it, store those that it may
+// write. Every executor runs rows through these few functions, so that a stage means the same
+// everywhere; executors differ only in order and in the number of lanes. Values travel as locals:
+// the compiler sees straight-line code, and a system cannot write what its signature does not
+// grant.
 //
 // Beside it: making rows (making.hpp), tables that are filled and emptied (tables.hpp), sorting
 // (sorting.hpp) and reductions (reduction.hpp), each in the plain form that executors must equal.

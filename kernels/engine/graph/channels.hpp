@@ -84,7 +84,7 @@ GE_FN typename ActionShape<A>::Element take_element(From value, double low, doub
     const float clamped = x < lo ? lo : x > hi ? hi : x;
     return nan ? rest : clamped;
   } else {
-    // Compared as wide as the bounds need: 999 is no uint8_t.
+    // Compared in a type wide enough for the bounds: 999 does not fit a uint8_t.
     using Wide = std::conditional_t<sizeof(From) == 8, From, int32_t>;
     const bool legal = (Wide(value) >= Wide(low)) & (Wide(value) <= Wide(high));
     bad = bad | !legal;
@@ -92,7 +92,7 @@ GE_FN typename ActionShape<A>::Element take_element(From value, double low, doub
   }
 }
 
-/// Whether the parameters decide how many categories a word of the action has.
+/// Whether the number of categories of some word of the action depends on the parameters.
 template <class A, class Params>
 inline constexpr bool has_choices = requires(const Params& params) { A::choices(params); } ||
                                     requires(const Params& params) { A::choices(params, 0); };
@@ -103,7 +103,7 @@ GE_FN int choices_of(const Params& params, [[maybe_unused]] int word) {
   else
     return A::choices(params);
 }
-/// The highest value that word `word` of an action may have.
+/// The highest value that word `word` of an action may have, inclusive.
 template <class A, class Params>
 GE_FN double highest_action([[maybe_unused]] const Params& params, [[maybe_unused]] int word,
                             double described) {
@@ -113,7 +113,8 @@ GE_FN double highest_action([[maybe_unused]] const Params& params, [[maybe_unuse
     return described;
 }
 
-/// A word of the caller's; where some roles act in floats and some in categories, a float's bits.
+/// Reads a word of the caller's actions; a float's bits where some roles act in floats and some in
+/// categories.
 template <class A, class From>
 GE_FN auto word_at(const From* from) {
   if constexpr (ActionShape<A>::is_float && std::is_same_v<From, int32_t>)
@@ -121,7 +122,7 @@ GE_FN auto word_at(const From* from) {
   else
     return load_once(from);
 }
-/// The words of one action, from element `first` of the caller's array on, each made safe.
+/// Reads the words of one action from element `first` of the caller's array, each made safe.
 template <class A, class From, class S>
 GE_FN typename ActionShape<A>::Row read_words(const Shared<S>& shared, int64_t first, bool& bad) {
   using Shape = ActionShape<A>;
@@ -136,7 +137,7 @@ GE_FN typename ActionShape<A>::Row read_words(const Shared<S>& shared, int64_t f
   }
   return values;
 }
-/// The categories of an action that one number says (ActionForm::flat), that of row `row`.
+/// Decodes the one number of a flat action (ActionForm::flat), that of row `row`, into categories.
 template <class A, class From, class S>
 GE_FN typename ActionShape<A>::Row split_number(const Shared<S>& shared, int64_t row, bool& bad) {
   using Shape = ActionShape<A>;
@@ -153,8 +154,8 @@ GE_FN typename ActionShape<A>::Row split_number(const Shared<S>& shared, int64_t
   return values;
 }
 
-/// Stores what an agent does, unless it has none left to do. kCount: report bad values (on the CPU
-/// they were refused before any world moved) of agent `index` of the batch.
+/// Stores an agent's action, unless the agent has ended. kCount: counts bad values of agent `index`
+/// of the batch (the CPU refuses them before any world moves).
 template <class A, class Agent, bool kCount, class S>
 GE_FN void store_action(const Cells<S>& cells, int row, int64_t index,
                         typename ActionShape<A>::Row values, [[maybe_unused]] bool bad) {
@@ -186,7 +187,7 @@ struct WideRow {
 template <class Row>
 concept Wide = requires { Row::wide; };
 
-/// A row type: an array of elements, which its fields name in the order in which they lie.
+/// A row type: an array of elements; its fields name them in memory order.
 template <class Row>
 struct RowShape {
   template <class... Fs>
@@ -205,7 +206,7 @@ struct RowShape {
   static constexpr int elements = int(sizeof(Row) / sizeof(Element));
 };
 
-/// Whether the row's function sets every element, so that nobody has to zero it first.
+/// Whether the row's function sets every element, so that the row need not be zeroed first.
 template <class Row>
 consteval bool is_complete() {
   if constexpr (requires { Row::complete; }) return Row::complete;
@@ -223,9 +224,9 @@ GE_FN void fill_row_of(const Cells<S>& cells, [[maybe_unused]] int row, Row& out
 template <auto F>
 using RowOf = bare<typename Tail<Arguments<F>>::first>;
 
-/// Whether the row of an agent shows what its function says (zeros where the agent waits for its
-/// world's reset), and whether the caller's row is to be written at all. With Ends::world the last
-/// row of an agent that ended before its world is one of zeros.
+/// Whether an agent's row shows what its function writes (zeros while the agent waits for its
+/// world's reset), and whether the caller's row is written at all. With Ends::world the final
+/// observation of an agent that ended before its world is zeros.
 struct RowFate {
   bool shows, wanted;
 };
@@ -243,7 +244,7 @@ GE_FN RowFate row_fate(const Cells<S>& cells, int row, bool into_final) {
   return {bool((!gone) | (just & (cells.shared->autoreset != Autoreset::same_step))), true};
 }
 
-/// The row of one agent; says whether the caller's row is to be written.
+/// Makes the row of one agent; returns whether the caller's row is to be written.
 template <auto F, class T, class S>
 GE_FN bool observe_into(const Cells<S>& cells, int row, bool into_final, RowOf<F>& out) {
   using Row = RowOf<F>;

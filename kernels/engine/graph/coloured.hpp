@@ -1,12 +1,12 @@
-// Coloured's way of calling a system: as on a row (call.hpp), but it may also write rows of other
-// tables, for no two rows of one colour write the same. Executors take colour by colour.
+// How Coloured calls a system: as on a row (call.hpp), but the system may also write rows of other
+// tables, because no two rows of one colour write the same row. Executors run colour by colour.
 #pragma once
 
 #include "engine/graph/call.hpp"
 
 namespace ge {
 
-/// A system of Coloured on one row of T: it may also write rows of other tables.
+/// One argument of a Coloured system on a row of T: it may also be rows of another table.
 template <class T, class Arg, class S>
 GE_FN bare<Arg> coloured_argument(const Cells<S>& cells, int row) {
   if constexpr (is_rows<bare<Arg>>)

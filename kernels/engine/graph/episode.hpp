@@ -41,7 +41,7 @@ struct Life {
   static GE_FN bool ended_same_step(const W& w, const Progress& progress) {
     return (progress.over != 0) & (w.engine().shared->autoreset == Autoreset::same_step);
   }
-  /// Whether this step reports an agent's end, so that last observations are to be shown.
+  /// Whether this step reports an agent's end, so that its last observation is shown.
   static GE_FN bool reports_end(const W& w, const Progress& progress, const Verdict& verdict) {
     bool reports = verdict.any_ended != 0;
     if constexpr (!kOneAgent)
@@ -64,13 +64,13 @@ struct Life {
   }
   static GE_FN void finish_agent(const W& w, Fate& fate, Return& total, Reward& reward,
                                  Ending& ending) {
-    // Whole words of 0 or 1 and single selects: what every vectoriser understands.
+    // Whole words of 0 or 1 and single selects: the form that every vectoriser understands.
     const Clock clock = get<EpisodeTable, Clock>(w, 0);
     const Verdict verdict = get<EpisodeTable, Verdict>(w, 0);
     const uint32_t over = get<EpisodeTable, Progress>(w, 0).over;
     const uint32_t rests = word(over != 0) | word(clock.step == 0);
     const uint32_t acts = ~rests & ~fate.bits & 1u;
-    // No limit is 0, which wraps to the largest number; step 0 is that of a world at rest.
+    // 0 means no limit and wraps to the largest number; step 0 belongs to a world at rest.
     const uint32_t limit = word(clock.step - 1u >= w.engine().shared->max_steps - 1u);
     const uint32_t terminated = acts & word((ending.terminated | verdict.terminated) != 0);
     const uint32_t truncated = acts & (word((ending.truncated | verdict.truncated) != 0) | limit);
@@ -101,9 +101,9 @@ struct Life {
   static GE_FN bool has_flags(const W&, const Progress& progress, const Verdict& verdict) {
     return (progress.over | verdict.any_ended) != 0;
   }
-  /// Where the world goes on, nothing ends. Where it is over, an agent that ended with it keeps its
-  /// flags, and any other is terminated; statistics are of the step that ended the world, and of
-  /// agents that took part.
+  /// A world that goes on reports no end. In a world that is over, an agent that ended in this step
+  /// keeps its flags, and every other agent is terminated; statistics are reported in the step that
+  /// ended the world, for agents that took part.
   static GE_FN void end_with_world(const W& w, const Fate& fate, Ending& ending) {
     const uint32_t over = word(get<EpisodeTable, Progress>(w, 0).over != 0);
     const uint32_t now = over & get<EpisodeTable, Verdict>(w, 0).any_ended;
@@ -113,7 +113,7 @@ struct Life {
     ending.ended = now & word((fate.bits & Fate::kHow) != 0);
   }
 
-  // ---- what a learner reads of it
+  // ---- what a learner reads of a step
 
   static GE_FN float reward(const W&, const Reward& reward) { return reward.value; }
   static GE_FN uint8_t terminated(const W&, const Ending& ending) {
@@ -143,7 +143,7 @@ struct Life {
       active = active && called<kHooks<E>.acts.call>(w, first_agent<S, R>(w.params()) + agent.row);
     return active ? uint8_t{1} : uint8_t{0};
   }
-  /// The mask of a role that names none.
+  /// The mask of a role that names none: all actions are legal.
   template <class R>
   static GE_FN void every_action(const W& w, role_row<E, R, kActionMask>& row) {
     using A = typename R::Action;
@@ -152,13 +152,13 @@ struct Life {
       choices = choices_of<A>(w.params(), 0);
     for (int k = 0; k < choices; ++k) row.legal[k] = 1;
   }
-  /// Called by a name that the compiler knows, not through an address, which a GPU could not.
+  /// Called by a name that the compiler knows, not through a pointer, which a GPU could not call.
   template <auto F>
   static GE_FN auto called(const W& w, int agent) {
     return F(w, agent);
   }
 
-  // Parts of a reward, where a role has them: zero for an agent that does not act, as its reward.
+  // Reward parts, for roles that name them: zero for an agent that does not act, like its reward.
   template <class R>
   static constexpr bool has_own_parts = has_rows<R, kRewardParts> || has_rows<E, kRewardParts>;
   static GE_FN WholeReward whole_reward(const W&, const Reward& reward) { return {reward.value}; }
@@ -215,16 +215,16 @@ struct Life {
 ///   step:     begin_step, [over: renew], TakeActions     whose turn it is, and what they do
 ///             clear                                      a clean slate for what the rules say
 ///             rules                                      the environment's Step
-///             clear final_obs                            SameStep alone
+///             clear final_obs                            SameStep only
 ///             report                                     flags, returns, who is over
-///             [reports_end: Observe into final_obs]      SameStep alone ...
+///             [reports_end: Observe into final_obs]      SameStep only ...
 ///             [over: renew]                              ... in a branch, or phases of their own:
 ///             show                                       Observe into the caller's arrays
 ///   renew:    a new episode, then the environment's Reset
 ///   reset:    [wanted: seeds, Reset], show               and `observe`, where no world is wanted
 ///
-/// What the rules leave in transient components lives within a phase, so it is read in the one in
-/// which they run.
+/// Values that the rules leave in transient components live within a phase, so they are read in the
+/// phase in which they are written.
 template <class E>
 struct Sewn {
   using S = typename E::Schema;
@@ -246,7 +246,7 @@ struct Sewn {
   static consteval auto take(Types<Rs...>) {
     return Stages<TakeActions<Rs>...>{};
   }
-  /// A number of each agent, whatever its role.
+  /// A value per agent, whatever its role.
   template <Output kOutput, auto F>
   static consteval auto write() {
     return
@@ -264,7 +264,7 @@ struct Sewn {
            write<kEnded, &L::ended>() + write<kEpisodeReturn, &L::episode_return>() +
            write<kEpisodeLength, &L::episode_length>() + write_objective(roles_of<S>{});
   }
-  /// An agent that is alone in its world ends with it in any case.
+  /// The only agent of a world always ends with it.
   static consteval auto end_with_world() {
     if constexpr (L::kOneAgent)
       return Stages<>{};
@@ -294,8 +294,8 @@ struct Sewn {
       return Stages<>{};
   }
   static consteval auto show_final() { return into_final(typename E::Observe{}); }
-  /// The end of a step within its phase. With one agent the worlds that have something to report
-  /// are those that are over.
+  /// The end of a step within its phase. With one agent per world, the worlds that report something
+  /// are exactly those that are over.
   static consteval auto renew_at_once() {
     if constexpr (L::kOneAgent)
       return when<&L::over>(show_final() + renew());

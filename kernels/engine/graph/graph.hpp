@@ -21,9 +21,9 @@ namespace ge {
 template <auto F>
 struct Each {};
 
-/// As Each, but a squad of lanes runs f(World, Squad, [Slot,] C&..., const C&...) for each row: for
-/// work that one lane would be long at, such as a look at thousands of neighbours (squad.hpp).
-/// Every lane arrives at the same values.
+/// Like Each, but a squad of lanes runs f(World, Squad, [Slot,] C&..., const C&...) for each row:
+/// for work that takes one lane long, such as a scan of thousands of neighbours (squad.hpp). Every
+/// lane computes the same values.
 template <auto F>
 struct EachTogether {};
 
@@ -31,7 +31,7 @@ struct EachTogether {};
 template <auto F>
 struct EachWorld {};
 
-/// Row i of List T becomes f(World, i, C&...) for i < count; T's length becomes count. Count is a
+/// For i < count, row i of List T becomes f(World, i, C&...); T's length becomes count. Count is a
 /// number or a system.
 template <auto Count, auto F, class T>
 struct For {};
@@ -41,13 +41,13 @@ struct For {};
 template <auto Count, auto Test, auto Make, class T>
 struct Emit {};
 
-/// As Emit, over pairs of rows: test(World, a, b), make(World, a, b, C&...). Pairs of one table
-/// have a != b, each once.
+/// Like Emit, over pairs of rows: test(World, a, b), make(World, a, b, C&...). Pairs within one
+/// table have a != b, each pair once.
 template <class A, class B, auto Test, auto Make, class T>
 struct EmitPairs {};
 
-/// As For, of a List whose one component is one float, kPack rows at a time: f(World, first, value)
-/// with Floats& value for rows first, first + 1, ... (packs.hpp).
+/// Like For, for a List whose only component is one float, kPack rows at a time: f(World, first,
+/// value) with Floats& value for rows first, first + 1, ... (packs.hpp).
 template <auto Count, auto F, class T>
 struct ForPacks {};
 
@@ -58,33 +58,33 @@ struct ForPacks {};
 template <auto Count, auto F>
 struct Coloured {};
 
-/// The rows of Fixed T by key(World, [Slot,] const C&...), a whole number from 0; rows of one key
-/// keep their order. Row i of Order, which has as many rows as T and a Sorted, gets the number of
-/// the i-th; row k of Starts, which has a First and one row more than there are keys, how many rows
-/// have a smaller key. A larger key counts as the last. Both are Fixed scratch tables.
+/// Sorts the rows of Fixed T by key(World, [Slot,] const C&...), an integer from 0; the sort is
+/// stable. Row i of Order, which has as many rows as T and a Sorted, gets the number of the i-th
+/// row; row k of Starts, which has a First and one row more than there are keys, the number of rows
+/// with a smaller key. Larger keys count as the last. Both are Fixed scratch tables.
 template <auto Key, class T, class Order, class Starts>
 struct SortRows {};
 
-/// count new rows of Pool T, the k-th in the k-th lowest free slot, filled by make(World, k, C&...)
-/// from zeros.
+/// Makes count new rows of Pool T, the k-th in the k-th lowest free slot, filled by make(World, k,
+/// C&...) from zeros.
 template <auto Count, auto Make, class T>
 struct Spawn {};
 
-/// Rows of Pool T with test(World, [Slot,] const C&...) die; their components become zero, their
-/// handles stale.
+/// Destroys the rows of Pool T with test(World, [Slot,] const C&...): their components become zero,
+/// their handles stale.
 template <auto Test, class T>
 struct Destroy {};
 
-/// into(World, total, C& of singletons...) of the values f(World, [Slot,] const C&...) over all
-/// rows, in canonical order.
+/// Calls into(World, total, C& of singletons...) with the total of the values f(World, [Slot,]
+/// const C&...) over all rows, folded in canonical order.
 template <auto F, class Op, auto Into>
 struct Reduce {};
 
-/// The inner stages n times; n is a number or an int(const Params&), so the same for every world.
+/// Runs the inner stages n times; n is a number or an int(const Params&), so equal in all worlds.
 template <auto N, class... Stages>
 struct Repeat {};
 
-/// The inner stages for worlds with p(World, const C& of singletons...).
+/// Runs the inner stages for worlds with p(World, const C& of singletons...).
 template <auto P, class... Stages>
 struct When {};
 
@@ -120,18 +120,18 @@ struct Write {};
 /// Actions from the caller's array into the action component of the agents of role R.
 template <class R>
 struct TakeActions {};
-/// Zeros in the rows of final_obs that the caller wants cleared (FinalRows), before `ended` says
-/// what this step ends.
+/// Clears the rows of final_obs that the caller wants cleared (FinalRows), before `ended` holds the
+/// ends of this step.
 struct ClearFinal {};
 /// Empties every persistent List and Pool of the world: a reset begins with a clean table.
 struct ClearTables {};
-/// Observe, but into final_obs and only the rows of agents that ended in this step.
+/// Runs Observe, but into final_obs and only for the rows of agents that ended in this step.
 template <class... S>
 struct IntoFinal {};
-/// The inner stages for worlds that do not rest in this step; under SameStep that is all of them.
+/// Runs the inner stages for worlds that do not rest in this step; under SameStep no world rests.
 template <class... S>
 struct WhenRunning {};
-/// The inner stages if the simulator was made with this Autoreset or Ends.
+/// Runs the inner stages if the simulator was made with this Autoreset or Ends.
 template <auto kChoice, class... S>
 struct InMode {};
 
@@ -163,11 +163,11 @@ struct Lanes {};
 template <Name name, class LanesList, class... S>
 struct Phase {};
 
-/// After the phase before it: the inner phases run for the worlds with p only, from a worklist.
+/// Phases that follow a phase: they run only for the worlds with p, from a worklist.
 template <auto P, class... P_>
 struct Rare {};
 
-/// The stages inside a stage.
+/// The stages inside a stage, as a list of types.
 template <class X>
 struct InnerOf {
   using type = Types<>;
@@ -193,7 +193,7 @@ struct InnerOf<IntoFinal<X...>> {
   using type = Types<X...>;
 };
 
-/// How deeply stages lie in one another. Executors keep room for a set of worlds per level.
+/// The deepest nesting of stages. Executors keep room for one set of worlds per level.
 inline constexpr int kMostNested = 7;
 template <class... X>
 consteval int nesting(Types<X...>);
@@ -209,7 +209,7 @@ consteval int nesting(Types<X...>) {
   return most;
 }
 
-/// When a row of a Coloured stage runs.
+/// The colour of a row of a Coloured stage: rows of one colour run together.
 struct Colour {
   uint32_t value;
   static constexpr bool transient = true;
@@ -219,10 +219,10 @@ struct Colour {
 };
 inline constexpr uint32_t kNoColour = ~0u;
 
-/// What SortRows fills.
+/// The components that SortRows fills.
 struct Sorted {
   uint32_t row;
-  uint32_t loose;  // the engine's: the same by key, but in any order within one
+  uint32_t loose;  // the engine's: rows by key, in any order within a key
   static constexpr auto describe() {
     return fields(field("row", &Sorted::row, "row of the sorted table at this place"),
                   field("loose", &Sorted::loose, "row of the same key"));
@@ -274,8 +274,8 @@ struct AnyOf {
   static GE_FN constexpr int32_t combine(int32_t a, int32_t b) { return a | b; }
 };
 
-/// Accumulators of a reduction over `rows` rows: fixed by the capacity, so that no machine can
-/// choose another order.
+/// Number of accumulators of a reduction over `rows` rows: fixed by the capacity, so that no
+/// machine can choose another order.
 GE_FN constexpr int reduce_width(int rows) {
   int width = 1;
   while (width < rows && width < 32) width *= 2;
@@ -285,8 +285,8 @@ inline constexpr int kReduceChunk = 1024;
 
 // ---- pairs
 
-/// How many pairs (a, b), a < b, there are of n rows, and the i-th of them. Row a is folded with
-/// row n - 2 - a so that each line of the walk has n entries and finding a pair takes one division.
+/// The number of pairs (a, b), a < b, of n rows, and the i-th of them. Row a is folded with row n -
+/// 2 - a, so that each line of the walk has n entries and one division finds a pair.
 GE_FN constexpr int pair_count(int n) {
   return n * (n - 1) / 2;
 }

@@ -1,12 +1,12 @@
-// Hooks: what an environment may tell beyond its rules, all of it in one place, so that a name
-// which does not exist does not compile:
+// Hooks: optional functions of an environment beyond its rules, all in one struct, so that a name
+// that does not exist does not compile:
 //
 //   static constexpr Hooks<Schema> hooks{
 //       .fits = [](const Params& p) { return p.agent_count <= N; },
 //       .text = &board_text,
 //   };
 //
-// A function without captures, or a lambda, each.
+// Each is a function or a lambda without captures.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ namespace ge {
 
 struct Scene;
 
-/// A function that may be missing. Whether it is there is told apart from its address, which
-/// compilers that look for undefined behaviour do not take for a constant.
+/// An optional function. Whether it was given is a flag of its own: compilers that check for
+/// undefined behaviour do not treat its address as a constant.
 template <class F>
 struct Hook {
   F* call = nullptr;
@@ -36,26 +36,25 @@ struct Hooks {
   using Params = typename S::Params;
   using W = World<S>;
 
-  /// Whether worlds with these parameters have room in this tier; of several tiers the first is
-  /// taken that has.
+  /// Whether worlds with these parameters fit this tier; the first tier that fits is taken.
   Hook<bool(const Params& params)> fits = {};
-  /// Whether episodes of so many steps, 0: of any number, have room in this tier.
+  /// Whether episodes of `max_steps` steps fit this tier; 0: episodes without a limit.
   Hook<bool(int64_t max_steps)> fits_steps = {};
-  /// Whether it is an agent's turn: `agent_active` shows it, and PettingZoo's AEC interface asks.
+  /// Whether it is an agent's turn: shown as `agent_active` and used by PettingZoo's AEC interface.
   /// Runs on the simulator's machine, so it is a GE_FN function.
   Hook<bool(const W& w, int agent)> acts = {};
-  /// How well an agent has done what the game is about, which its rewards may hide: told where its
-  /// episode ends, in `true_objective`. A GE_FN function, as `acts`.
+  /// How well an agent has met the goal of the game, which its rewards may hide: reported in
+  /// `true_objective` where its episode ends. A GE_FN function, like `acts`.
   Hook<float(const W& w, int agent)> objective = {};
-  /// What agents are called instead of player_0, player_1, ...
+  /// The name of an agent; without it player_0, player_1, ...
   Hook<std::string(const Params& params, int agent)> agent_name = {};
-  /// What an action is called, and the key that stands for it where a person plays. Where an action
-  /// is several categories they are counted through, one field's after the other's.
+  /// The name of an action, and the key that a person presses for it. The categories of an action
+  /// of several words are counted through, word by word.
   Hook<std::string(const Params& params, int action)> action_name = {};
   Hook<std::string(const Params& params, int action)> action_key = {};
-  /// One world as text for a terminal: as agent `viewer` knows it, or all of it with -1.
+  /// One world as text for a terminal: as agent `viewer` knows it, or all of it for -1.
   Hook<std::string(const W& w, int viewer)> text = {};
-  /// One world as a picture shows it (pictures/scene.hpp). A grid has both without
+  /// One world as a scene to draw (pictures/scene.hpp). Grids get text and scene without hooks
   /// (simulator/sketch.hpp).
   Hook<Scene(const W& w)> scene = {};
 };
@@ -68,10 +67,10 @@ consteval Hooks<typename E::Schema> hooks_of() {
 template <class E>
 inline constexpr Hooks<typename E::Schema> kHooks = hooks_of<E>();
 
-/// Base of environments until hooks and tuning had structs.
+/// Environments derived from this before hooks and tuning had structs.
 struct Defaults {};
 
-/// Refuses what hooks and tuning were before they had structs: such a member would do nothing.
+/// Refuses hooks and tuning as members of the environment, their old form: they would do nothing.
 template <class E>
 consteval bool has_no_loose_hooks() {
   using S = typename E::Schema;

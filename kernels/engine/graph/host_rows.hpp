@@ -1,5 +1,5 @@
-// Rows in host memory: each is written where it belongs at once, whole, in the caller's form. For
-// the executors of the CPU and for tests; on a GPU rows are staged by the lanes of a team
+// Rows in host memory: each is written in place at once, whole, in the caller's form. For the
+// executors of the CPU and for tests; on a GPU the lanes of a team stage rows
 // (cuda/staged_rows.hpp, cuda/staged_wide.hpp).
 #pragma once
 
@@ -22,8 +22,9 @@ GE_FN void put_host_row(typename RowShape<Row>::Element* to, const Row& row) {
   for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = plain.at[k];
 }
 
-/// An agent's row of fixed length at `to`, with `tail` bytes of zeros behind it. The compiler knows
-/// kFinal, or a row that need not be written would keep the loop over worlds from vectorising.
+/// Writes an agent's row of fixed length to `to`, with `tail` bytes of zeros behind it. kFinal is
+/// known to the compiler: skipping rows at run time would keep the loop over worlds from
+/// vectorising.
 template <auto F, class T, class Row, bool kFinal, class S>
 GE_FN void put_agent_row(const Cells<S>& cells, int row, char* to, int64_t tail) {
   if constexpr (sizeof(Row) > kLargestCopied) {
@@ -38,13 +39,13 @@ GE_FN void put_agent_row(const Cells<S>& cells, int row, char* to, int64_t tail)
   }
 }
 
-/// f(index) for every agent of worlds [first, first + worlds) that `ended` marks.
+/// Calls f(index) for every agent of worlds [first, first + worlds) that `ended` marks.
 template <class S, class F>
 void for_each_ended(const Shared<S>& shared, int64_t first, int64_t worlds, const F& f) {
   const uint8_t* const ended = static_cast<const uint8_t*>(shared.bound.at[kEnded]);
   const int64_t agents = agents_of(shared), end = (first + worlds) * agents;
   for (int64_t index = first * agents; index < end;) {
-    // Episodes end seldom: eight agents at a look.
+    // Episodes end seldom: eight flags are tested at a time.
     uint64_t eight = 0;
     if (index + 8 <= end && (std::memcpy(&eight, ended + index, 8), eight == 0)) {
       index += 8;
@@ -54,8 +55,8 @@ void for_each_ended(const Shared<S>& shared, int64_t first, int64_t worlds, cons
     ++index;
   }
 }
-/// Clears final observations of worlds [first, first + worlds), as far as the caller wants them
-/// cleared, while `ended` is still that of the step before.
+/// Clears final observations of worlds [first, first + worlds), if the caller wants them cleared,
+/// while `ended` still holds the ends of the step before.
 template <class E, class S>
 void clear_final_observations(const Shared<S>& shared, int64_t first, int64_t worlds) {
   const FinalRows wanted = shared.bound.rows_of_final();
@@ -77,7 +78,7 @@ void clear_final_observations(const Shared<S>& shared, int64_t first, int64_t wo
     });
 }
 
-/// Clears the last states of worlds [first, first + count), where the caller wants them cleared.
+/// Clears the last states of worlds [first, first + count), if the caller wants them cleared.
 template <class E, class S>
 void clear_final_states(const Shared<S>& shared, int64_t first, int64_t count) {
   if constexpr (has_rows<E, kFinalState>)
@@ -103,7 +104,8 @@ struct SpreadTable {
 };
 inline constexpr SpreadTable kSpread;
 
-/// Copies whole vectors, the last of them over the one before: rows are short, and a call is not.
+/// Copies whole vectors; the last one overlaps the one before. Rows are short, so memcpy would cost
+/// more.
 inline void copy_floats(float* to, const float* from, int count) {
   constexpr int kEach = 16;
   if (count < kEach) {
@@ -117,7 +119,7 @@ inline void copy_floats(float* to, const float* from, int count) {
 
 }  // namespace detail
 
-/// One whole row in host memory. make(writer) fills it; a row that does not show is zero.
+/// Writes one whole row in host memory. make(writer) fills it; a row that does not show is zero.
 template <class Row>
 struct HostWideRow {
   template <class Make>
@@ -185,7 +187,7 @@ struct HostWideRow {
   }
 };
 
-/// The rows of one world in host memory: where they are alike, all but the first are made of that.
+/// Writes the rows of one world in host memory: alike rows after the first are copied from it.
 template <class Row, class Params>
 class HostWideRows {
  public:

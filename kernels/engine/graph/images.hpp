@@ -7,8 +7,8 @@
 //   GE_FN void draw(const W& w, const Canvas& canvas, Slot me) { ... canvas.put(...); }
 //
 // A part is a rectangle of pixels that begins at a multiple of a tile: the whole picture on the
-// CPU, or a tile of it where a crew or the lanes of a GPU share a picture. The function fills its
-// part and no more, whatever part that is; checking/shuffled compares pictures that were drawn in
+// CPU, or a tile of it where a crew or the lanes of a GPU share a picture. The function fills
+// exactly its part, whatever part that is; checking/shuffled compares pictures that were drawn in
 // different parts. All layers are drawn at once, each into an output of its own: the first that is
 // asked for is `obs`.
 #pragma once
@@ -19,11 +19,11 @@
 
 namespace ge {
 
-/// What a pixel may tell, as bits, in the order of the outputs.
+/// The layers of a picture, as bits, in the order of the outputs.
 enum Layer : uint32_t {
   kColours = 1,   // uint8, red, green, blue
-  kDepths = 2,    // float32, along the axis of sight; 0 where nothing is
-  kSegments = 4,  // uint16, 1 + the number of what is seen; 0 where nothing is
+  kDepths = 2,    // float32, along the axis of sight; 0: nothing there
+  kSegments = 4,  // uint16, 1 + the number of the solid seen; 0: nothing there
 };
 inline constexpr int kLayerCount = 3;
 GE_FN constexpr Layer layer_at(int k) {
@@ -39,7 +39,7 @@ struct ImageForm {
   GE_FN int64_t pixels() const { return int64_t{rows} * columns; }
 };
 
-/// What an environment's observation derives from.
+/// Base of an observation that is a picture.
 struct Image {
   static constexpr bool image = true;
 };
@@ -49,7 +49,7 @@ concept AnyImage = requires { Row::image; };
 GE_FN constexpr int bytes_of_pixel(Layer layer) {
   return layer == kColours ? 3 : layer == kDepths ? 4 : 2;
 }
-/// Where a layer goes: the first of a form is the observation.
+/// The output that a layer is written to: the first layer of a form is the observation.
 GE_FN Output output_of_layer(const ImageForm& form, Layer layer, bool into_final) {
   const bool first = (form.layers & (uint32_t(layer) - 1u)) == 0;
   if (first || layer == kColours) return into_final ? kFinalObservation : kObservation;
@@ -120,11 +120,11 @@ class Canvas {
   GE_FN const ImageForm& form() const { return form_; }
   GE_FN const Part& part() const { return part_; }
   GE_FN const Squad& squad() const { return squad_; }
-  /// Whether somebody wants this layer.
+  /// Whether the caller wants this layer.
   GE_FN bool wants(Layer layer) const { return at_of(layer) != nullptr; }
 
-  /// Pixels `column`, ... of a row, as many as a pack has or as there are: colours from 0 to 255,
-  /// which are cut to whole numbers.
+  /// Writes colours from 0 to 255, rounded down, to the pixels of a row from `column` on: a pack of
+  /// them, or as many as the part has left.
   GE_FN void put_colours(int row, int column, const Floats& red, const Floats& green,
                          const Floats& blue, int count) const {
     const int64_t first = int64_t{row} * form_.columns + column;
@@ -142,7 +142,7 @@ class Canvas {
       to[k] = lane(depths, k);
     }
   }
-  /// Whole numbers below 65,536.
+  /// Writes whole numbers below 65,536.
   GE_FN void put_segments(int row, int column, const Floats& numbers, int count) const {
     uint16_t* const to = segments_ + int64_t{row} * form_.columns + column;
     for (int k = 0; k < count; ++k) {
@@ -150,7 +150,7 @@ class Canvas {
       to[k] = static_cast<uint16_t>(static_cast<int32_t>(lane(numbers, k)));
     }
   }
-  /// Nothing to be seen in the whole part.
+  /// Fills the part with background: nothing is seen.
   GE_FN void clear() const {
     const Floats none = spread(0.0f);
     for (int row = part_.row; row < part_.row + part_.rows; ++row)
@@ -163,7 +163,7 @@ class Canvas {
       }
   }
 
-  /// The executors': where the first pixel of a layer is; null: nobody wants it.
+  /// For executors: sets the address of a layer's first pixel; null: the layer is not wanted.
   GE_FN void lay(Layer layer, void* at) {
     if (layer == kColours) colours_ = static_cast<uint8_t*>(at);
     if (layer == kDepths) depths_ = static_cast<float*>(at);
@@ -193,7 +193,7 @@ class Canvas {
   uint16_t* segments_ = nullptr;
 };
 
-/// The outputs that one call of Show writes; where none is wanted there is nothing to draw.
+/// The outputs that one call of Show writes; if all are null, nothing is drawn.
 struct ImageTarget {
   ImageForm form;
   void* at[kLayerCount];  // by layer

@@ -1,5 +1,5 @@
-// Which lifetimes of scratch memory (world/table.hpp) a stage names, as bits: from its tables, and
-// from what its functions take. A stage that holds stages is asked for its own functions alone.
+// Which lifetimes of scratch memory (world/table.hpp) a stage names, as bits: those of its tables
+// and of its functions' arguments. A stage with inner stages is asked for its own functions only.
 #pragma once
 
 #include "engine/graph/coloured.hpp"
@@ -17,7 +17,7 @@ consteval uint32_t lifetimes_of_columns(Types<Cs...>) {
 template <class T>
 inline constexpr uint32_t kLifetimesOfTable = lifetimes_of_columns<T>(typename T::components{});
 
-/// Of an argument: of its component in whichever table has it.
+/// Lifetimes that an argument names: those of its component, in whichever table has it.
 template <class Arg, class... Ts>
 consteval uint32_t lifetimes_of_argument(Types<Ts...>) {
   using A = bare<Arg>;
@@ -110,7 +110,7 @@ struct StageLifetimes<S, TakeActions<R>> {
   static constexpr uint32_t mask = lifetimes_of_argument<typename R::Action>(AllTables<S>{});
 };
 
-/// Of a stage, which may name one beside what is always there.
+/// Lifetimes that a stage names: at most one besides lifetime 0, which always lives.
 template <class S, class X>
 consteval uint32_t lifetimes_of_stage() {
   constexpr uint32_t mask = StageLifetimes<S, X>::mask & ~1u;
@@ -119,7 +119,7 @@ consteval uint32_t lifetimes_of_stage() {
   return mask;
 }
 
-/// Of stages and all that they hold.
+/// Lifetimes that a list of stages and all their inner stages name.
 template <class S, class... X>
 consteval uint32_t lifetimes_of_stages(Types<X...>);
 template <class S, class X>

@@ -1,6 +1,5 @@
-// Making rows of Lists and Pools: the function gets components that begin as zero, and what it
-// leaves in them is stored. Which row, and how many there are in the end, the executors say
-// (tables.hpp).
+// Making rows of Lists and Pools: the function gets components that begin as zero and are stored as
+// it leaves them. Executors choose the row and count the rows (tables.hpp).
 #pragma once
 
 #include "engine/graph/call.hpp"

@@ -36,8 +36,8 @@ inline constexpr bool has_rows = RowOfOutput<E, kOutput>::exists;
 template <class E, Output kOutput>
 using row_of = typename RowOfOutput<E, kOutput>::type;
 
-/// Where rows of an output go while those of an episode's end are made: observations and states to
-/// arrays of their own, the others nowhere.
+/// The output that receives rows of `kOutput` where an episode ended: final observations and last
+/// states have arrays of their own, other rows are dropped.
 template <Output kOutput>
 inline constexpr Output kFinalOf = kOutput == kObservation ? kFinalObservation
                                    : kOutput == kState     ? kFinalState
@@ -51,7 +51,7 @@ GE_FN constexpr Output target_of(bool into_final) {
   return into_final ? kFinalOf<kOutput> : kOutput;
 }
 
-/// f(Output constant, Type_<Row>) for each output whose rows E names, in order.
+/// Calls f(Output constant, Type_<Row>) for each output whose rows E names, in order.
 template <class E, class F>
 constexpr void for_each_row_type(F&& f) {
   [&]<int... o>(std::integer_sequence<int, o...>) {

@@ -1,6 +1,5 @@
-// Slots of a Pool: how one becomes free, and all of them. Handles to a row that has died are stale
-// ever after: a slot counts its generations, except in scratch memory, where no handle outlives a
-// phase.
+// Slots of a Pool: freeing one, and freeing all. A handle to a destroyed row stays stale forever: a
+// slot counts its generations, except in scratch memory, where no handle outlives a phase.
 #pragma once
 
 #include "engine/graph/making.hpp"

@@ -13,9 +13,9 @@
 
 namespace ge {
 
-/// What remains of `width` accumulators, 32 at most, when k is combined with k + width / 2, then
-/// k + width / 4, ... They are asked for in bit-reversed order and carried like the digits of a
-/// binary counter: on a GPU an array of them would lie in local memory.
+/// Combines `width` accumulators, 32 at most: k with k + width / 2, then k + width / 4, ... They
+/// are asked for in bit-reversed order and carried like the digits of a binary counter, because a
+/// GPU would keep an array of them in local memory.
 GE_EITHER_MACHINE
 template <class Op, class Leaf>
 GE_FN auto fold_halves(int width, const Leaf& leaf) {
@@ -58,7 +58,7 @@ auto reduce_chunk(const Cells<S>& cells, int first, int last) {
   return sums[0];
 }
 
-/// Chunks that the tables of a reduction can have at most.
+/// Most chunks that the tables of a reduction can have.
 GE_FN constexpr int chunks_of_rows(int64_t rows) {
   return int((rows + kReduceChunk - 1) / kReduceChunk);
 }
@@ -66,7 +66,7 @@ template <class Params, class... Ts>
 GE_FN constexpr int chunks_of([[maybe_unused]] const Params& params, Types<Ts...>) {
   return (0 + ... + chunks_of_rows(room_of<Ts>(params)));
 }
-/// Whether there is one chunk whatever the parameters.
+/// Whether there is exactly one chunk for all parameters.
 template <class... Ts>
 inline constexpr bool one_chunk = (0 + ... + (is_any<Ts> ? 2 : chunks_of_rows(Ts::capacity))) == 1;
 template <class List>

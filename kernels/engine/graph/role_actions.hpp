@@ -1,5 +1,5 @@
 // Actions of roles: where an agent's action lies in the caller's array in either form (RoleForm),
-// of which element type it is, and what becomes of a value that the role does not have.
+// its element type, and how values outside the role's range are treated.
 //
 //   padded   |w0 governor 0  |w0 governor 1  | ... |w0 planner 0     |w1 ...
 //   split    |w0 governor 0|w0 governor 1|w1 governor 0| ... |w0 planner 0|w1 planner 0| ...
@@ -21,7 +21,7 @@ template <class... Rs>
 struct TraitsOfRoles<Types<Rs...>> {
   static constexpr bool choices = (is_choice<typename Rs::Action> && ...);
   static constexpr bool floats = (ActionShape<typename Rs::Action>::is_float && ...);
-  /// Some roles act in floats and some in categories.
+  /// Whether some roles act in floats and some in categories.
   static constexpr bool mixed = !floats && (ActionShape<typename Rs::Action>::is_float || ...);
   static constexpr int most_words = int(most_of(Types<Rs...>{}, [](auto role) {
     return ActionShape<typename decltype(role)::type::Action>::words;
@@ -30,7 +30,7 @@ struct TraitsOfRoles<Types<Rs...>> {
 template <class S>
 using RoleTraits = TraitsOfRoles<roles_of<S>>;
 
-/// Where the action of an agent of R begins in the caller's array, in words.
+/// The position of the action of an agent of R in the caller's array, in words.
 template <class R, class S>
 GE_FN int64_t action_at(const Shared<S>& shared, int world, int row) {
   if (!is_split(shared)) return agent_index<R>(shared, world, row) * RoleTraits<S>::most_words;
@@ -42,7 +42,7 @@ GE_FN int64_t action_at(const Shared<S>& shared, int world, int row) {
   return shared.worlds * before + own * ActionShape<typename R::Action>::words;
 }
 
-/// Categories that the role with the most has.
+/// The largest number of categories of any role.
 template <class S>
 GE_FN int64_t most_choices(const Shared<S>& shared) {
   return most_of(roles_of<S>{}, [&shared](auto role) GE_LAMBDA {
@@ -50,8 +50,8 @@ GE_FN int64_t most_choices(const Shared<S>& shared) {
     return int64_t(highest_action<A>(shared.params, 0, ActionShape<A>::ranges.at[0].high)) + 1;
   });
 }
-/// Whether a category that the role lacks is one of another's: padded, it is in the space that all
-/// share, and the mask forbids it; the caller made no mistake.
+/// Whether a category that the role lacks belongs to another role: in the padded form it is in the
+/// space that all roles share, and the mask forbids it, so it is not a caller's mistake.
 template <class From, class S>
 GE_FN bool is_of_another_role([[maybe_unused]] const Shared<S>& shared,
                               [[maybe_unused]] int64_t at) {
@@ -86,8 +86,8 @@ GE_FN void take_action(const Cells<S>& cells, int row) {
   store_action<A, typename R::Agent, kCount>(cells, row, index, values, bad);
 }
 
-/// f(Type_<From>{}) with the element type of the actions of R that a graph reads. Where some roles
-/// act in floats and some in categories, all come as words of 32 bits.
+/// Calls f(Type_<From>{}) with the element type that a graph reads the actions of R in. Where some
+/// roles act in floats and some in categories, all are words of 32 bits.
 GE_EITHER_MACHINE
 template <class S, class R, class F>
 GE_FN void with_action_type([[maybe_unused]] Type type, F&& f) {

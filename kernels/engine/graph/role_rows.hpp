@@ -1,5 +1,5 @@
-// Rows of roles: of which type a role's rows of an output are, and where they lie in the caller's
-// array in either form (RoleForm).
+// Rows of roles: the type of a role's rows of an output, and where they lie in the caller's array
+// in either form (RoleForm).
 //
 //   padded   |w0 governor 0 ....000|w0 governor 1 ....000| ... |w0 planner 0 .............|w1 ...
 //   split    |w0 governor 0|w0 governor 1| ... |w1 governor 0| ... |w0 planner 0|w1 planner 0| ...
@@ -15,9 +15,9 @@
 
 namespace ge {
 
-// ---- which type a role's rows are of
+// ---- types of a role's rows
 
-/// The mask of a role that names none where others do: it may do all that it can.
+/// The mask of a role that names none where others do: all of its actions are legal.
 template <int kChoices>
 struct EveryAction {
   uint8_t legal[kChoices];
@@ -30,8 +30,8 @@ template <class List>
 struct AnyMask;
 template <class... Rs>
 struct AnyMask<Types<Rs...>> : std::bool_constant<(has_rows<Rs, kActionMask> || ...)> {};
-/// Whether agents have masks: where somebody names one, and where several roles choose among one
-/// category each, for the padded form gives all of them as many as the role with the most has.
+/// Whether agents have masks: where some role names one, and where several roles choose among
+/// categories, because the padded form gives every role as many as the largest has.
 template <class E, class S = typename E::Schema>
 inline constexpr bool has_masks = has_rows<E, kActionMask> || AnyMask<roles_of<S>>::value ||
                                   (!has_one_role<S> && RoleTraits<S>::choices);
@@ -52,11 +52,11 @@ template <class List>
 struct AnyParts;
 template <class... Rs>
 struct AnyParts<Types<Rs...>> : std::bool_constant<(has_rows<Rs, kRewardParts> || ...)> {};
-/// Whether rewards come in parts: the environment names them for its one role, or a role does.
+/// Whether rewards come in parts: the environment or one of its roles names them.
 template <class E>
 inline constexpr bool has_parts =
     has_rows<E, kRewardParts> || AnyParts<roles_of<typename E::Schema>>::value;
-/// The one part of the rewards of a role that names none where others do.
+/// The reward parts of a role that names none where others do: a single one.
 struct WholeReward {
   float reward;
   static constexpr auto describe() {
@@ -94,7 +94,7 @@ struct AnyPictures<E, Types<Rs...>>
 template <class E>
 inline constexpr bool has_pictures = AnyPictures<E, roles_of<typename E::Schema>>::value;
 
-/// f(output) for every output that final observations of E go to.
+/// Calls f(output) for every output that final observations of E go to.
 GE_EITHER_MACHINE
 template <class E, class F>
 GE_FN void for_each_final_observation(const F& f) {
@@ -161,13 +161,13 @@ consteval bool has_one_element_or_none() {
 template <class E>
 inline constexpr bool can_pad =
     has_one_element<E, kObservation> && has_one_element_or_none<E, kActionMask>();
-/// Where roles are split and their rows have several element types, each role's begin at a multiple
-/// of so many bytes, so that floats are aligned.
+/// Alignment of each role's rows in bytes where roles are split: 4 if element types differ, so that
+/// floats are aligned.
 template <class E, Output kOutput>
 inline constexpr int kPartAlign = has_one_element<E, kOutput> ? 1 : 4;
 
-/// Where a role's rows of an output lie, in bytes: the first row of world 0, how far it is to the
-/// next world's and to the next row, and the zeros behind a row.
+/// Where a role's rows of an output lie, in bytes: the first row of world 0, the strides to the
+/// next world and to the next row, and the zeros behind a row.
 struct RowsAt {
   int64_t first, world, row, tail;
 
@@ -193,9 +193,8 @@ GE_FN RowsAt rows_at(const Shared<S>& shared, Output output) {
   return {first_agent<S, R>(shared.params) * longest, agents_of(shared) * longest, longest,
           longest - own};
 }
-/// The array of an output from a role's first row on; null where the caller does not want it. Rows
-/// that are wide, or pictures, follow one another there: those of world w begin with number
-/// w * agents_in<R>.
+/// The array of an output from a role's first row on; null if the caller does not want it. Wide
+/// rows and pictures follow one another there: those of world w begin with number w * agents_in<R>.
 template <class E, class R, Output kOutput, class S>
 GE_FN char* rows_of_role(const Shared<S>& shared, Output output) {
   char* const to = static_cast<char*>(shared.bound.at[output]);
@@ -260,8 +259,8 @@ GE_FN void put_value(const Shared<S>& shared, void* to, int world, int row, cons
 
 // ---- clearing rows of final observations
 
-/// f(output, first, bytes) for what the final observations of all worlds are: runs of `bytes` per
-/// world, world after world, from byte `first` of an array that the caller wants.
+/// Calls f(output, first, bytes) for each array of final observations that the caller wants:
+/// `bytes` per world, world after world, from byte `first` on.
 GE_EITHER_MACHINE
 template <class E, class S, class F>
 GE_FN void for_each_final_run(const Shared<S>& shared, const F& f) {
@@ -277,7 +276,7 @@ GE_FN void for_each_final_run(const Shared<S>& shared, const F& f) {
       f(output, int64_t{0}, world_row_bytes<E, kFinalObservation>(shared, output));
   });
 }
-/// f(to, bytes) for what the final observation of an agent of R is, one run per array.
+/// Calls f(to, bytes) for the final observation of an agent of R, once per array.
 GE_EITHER_MACHINE
 template <class E, class R, class S, class F>
 GE_FN void for_each_final_row(const Shared<S>& shared, int world, int row, const F& f) {
@@ -300,11 +299,11 @@ GE_FN bool has_ended(const Shared<S>& shared, int world, int row) {
 // ---- making a row
 
 /// Rows up to this size are made in registers and copied, which vectorises over worlds. A larger
-/// one is made where it belongs: a copy would wait for what has just been written, or lie in a
-/// GPU's slow memory.
+/// one is made in place: a copy would wait for the stores just made, or lie in a GPU's local
+/// memory.
 inline constexpr int kLargestCopied = 64;
 
-/// An agent's row of fixed length, with `tail` bytes of zeros behind it, made where it belongs.
+/// Makes an agent's row of fixed length in place, with `tail` bytes of zeros behind it.
 template <auto F, class T, class Row, class S>
 GE_FN void make_agent_row(const Cells<S>& cells, int row, bool into_final, char* at, int64_t tail) {
   using Element = typename RowShape<Row>::Element;

@@ -1,5 +1,5 @@
-// Row jobs: a stage that is one function on each row of a table, and no more, comes to a small
-// value that every executor runs in its own order.
+// Row jobs: a stage that only calls one function per row of a table becomes a small value that
+// every executor runs in its own order.
 //
 //   job(cells, row)    what happens to one row; a copy travels with the loop or the lanes
 //   Job::Table         whose rows: all of them that live, in every world
@@ -13,7 +13,7 @@
 
 namespace ge {
 
-/// A system on each live row of T.
+/// Runs a system on each live row of T.
 template <auto F, class T>
 struct SystemJob {
   using Table = T;
@@ -22,7 +22,7 @@ struct SystemJob {
     call_row<F, T>(cells, row);
   }
 };
-/// A system that runs once per world.
+/// Runs a system once per world.
 template <auto F>
 struct WorldSystemJob {
   using Table = EpisodeTable;
@@ -31,8 +31,8 @@ struct WorldSystemJob {
     call_world<F>(cells);
   }
 };
-/// The actions of the agents of R, which a caller gives as elements of type From. On the CPU values
-/// were checked before any world moved (simulator/host.hpp); lanes count bad ones as they come.
+/// Takes the actions of the agents of R, which the caller gives as elements of type From. The CPU
+/// checked them before any world moved (simulator/host.hpp); lanes count bad ones as they come.
 template <class R, class From>
 struct ActionJob {
   using Table = typename R::Agent;
@@ -41,7 +41,7 @@ struct ActionJob {
     take_action<R, From, kReadsCallersType>(cells, row);
   }
 };
-/// A value of an output for each agent of R.
+/// Writes a value of an output for each agent of R.
 template <class E, Output O, auto F, class R>
 struct ValueJob {
   using Table = typename R::Agent;
@@ -60,7 +60,7 @@ struct EmptyTablesJob {
   }
 };
 
-/// f(job) for each job of a stage; none where the caller does not want its output.
+/// Calls f(job) for each job of a stage; for none if the caller does not want its output.
 GE_EITHER_MACHINE
 template <class E, auto F, class S, class Do>
 GE_FN void for_each_job(Each<F>, const Shared<S>&, const Do& f) {
@@ -68,7 +68,7 @@ GE_FN void for_each_job(Each<F>, const Shared<S>&, const Do& f) {
     for_each_type(matching<Components<F>, AllTables<S>>{},
                   [&f](auto t) GE_LAMBDA { f(SystemJob<F, typename decltype(t)::type>{}); });
 }
-/// Where a squad is one lane.
+/// A squad of one lane: EachTogether runs like Each.
 GE_EITHER_MACHINE
 template <class E, auto F, class S, class Do>
 GE_FN void for_each_job(EachTogether<F>, const Shared<S>& shared, const Do& f) {
@@ -97,7 +97,7 @@ GE_FN void for_each_job(ClearTables, const Shared<S>&, const Do& f) {
   if constexpr (has_dynamic<false>(AllTables<S>{})) f(EmptyTablesJob{});
 }
 
-/// Whether a stage comes to row jobs. An executor may still have a form of its own for one.
+/// Whether a stage becomes row jobs. An executor may still have a form of its own for one.
 template <class X>
 inline constexpr bool is_row_stage = false;
 template <auto F>

@@ -1,5 +1,5 @@
-// SortRows of one world, the plain form. The result is the stable order by key, so that it is one,
-// whatever lanes or radix sorts make it (cuda/group_sort.hpp, cuda/flat_sorting.hpp).
+// SortRows of one world, the plain form. The result is the stable order by key, which is unique,
+// whether lanes or radix sorts compute it (cuda/group_sort.hpp, cuda/flat_sorting.hpp).
 #pragma once
 
 #include "engine/graph/call.hpp"
@@ -19,8 +19,8 @@ GE_FN int key_of_row(const Cells<S>& cells, int row, int keys) {
   const uint32_t key = value_of_row<Key, T>(cells, row);
   return key < uint32_t(keys) ? int(key) : keys - 1;
 }
-/// One world, the plain form: a counting sort. Row k + 1 of Starts first counts the rows of key k,
-/// then says where the next of them goes; in the end that is where they end, as it should.
+/// Sorts one world, the plain form: a counting sort. Row k + 1 of Starts first counts the rows of
+/// key k, then holds where the next of them goes; at the end that is where they end.
 template <auto Key, class T, class Order, class Starts, class S>
 GE_FN void sort_rows(const Cells<S>& cells) {
   static_assert(can_sort<T, Order, Starts>());

@@ -1,6 +1,5 @@
-// Tables whose rows come and go: how long a List has become, what did not fit, and how they are
-// emptied at the beginning of a phase (scratch) or of a reset (the record). In the plain form, one
-// world at a time.
+// Tables whose rows come and go: the length of a List, rows that did not fit, and clearing at the
+// beginning of a phase (scratch) or of a reset (the record). The plain form, one world at a time.
 #pragma once
 
 #include "engine/graph/call.hpp"
@@ -20,7 +19,7 @@ struct IndexOf<T, Types<Ts...>> {
   }();
 };
 
-/// A full table: the rows beyond were dropped; say how many and what would have fitted.
+/// Counts a full table's dropped rows, and keeps the number of rows that would have fitted.
 template <class T, class S>
 GE_FN void count_overflow(const Cells<S>& cells, int needed, int capacity) {
   constexpr int table = IndexOf<T, AllTables<S>>::value;
@@ -30,7 +29,7 @@ GE_FN void count_overflow(const Cells<S>& cells, int needed, int capacity) {
   count_max(&cells.shared->counters->needed[table], (unsigned long long)needed);
 }
 
-/// A List has the rows that were made, as far as they fit.
+/// Sets a List's length to the number of rows made, clamped to its capacity.
 template <class T, class S>
 GE_FN void close_list(const Cells<S>& cells, int made) {
   const int room = cells.template room<T>();

@@ -15,8 +15,8 @@
 //   WideRow<float>    FloatRow: elements set in any order over zeros
 //
 // A row of bytes or floats that is longer than an executor's staging memory is made in pieces: the
-// function runs once per piece and what falls outside of it is dropped, which is why they are set
-// by index. A row of bits has to fit whole.
+// function runs once per piece, and elements outside the piece are dropped, which is why they are
+// set by index. A row of bits has to fit whole.
 #pragma once
 
 #include <vector>
@@ -51,7 +51,7 @@ class BitRow {
     for (; count > 32; count -= 32) append(0, 32);
     append(0, count);
   }
-  /// The executor's: writes what is left and says how many bits there were.
+  /// For executors: writes the bits that are left and returns how many there were.
   GE_FN int finish() {
     if (fill_ > 0) put();
     return total_;
@@ -78,14 +78,15 @@ class ElementRow {
     GE_WATCH(at_ + (index - begin_), int(sizeof(Element)), true);
     at_[index - begin_] = value;
   }
-  /// As set, unchecked, for rows so short (2,048 bytes at most) that they are never made in pieces.
+  /// Like set, unchecked, for rows so short (2,048 bytes at most) that they are never made in
+  /// pieces.
   GE_FN void put(int index, Element value) {
     GE_ASSERT(begin_ == 0 && uint32_t(index) < uint32_t(count_));
     GE_WATCH(at_ + index, int(sizeof(Element)), true);
     at_[index] = value;
   }
-  /// Elements first, first + 1, ... become f(0), f(1), ... f(count - 1); the lanes of a squad share
-  /// them.
+  /// Sets elements first, first + 1, ... to f(0), f(1), ... f(count - 1); the lanes of a squad
+  /// share them.
   GE_EITHER_MACHINE
   template <class F>
   GE_FN void fill(int first, int count, const F& f) {
@@ -103,8 +104,8 @@ class ElementRow {
       for (int k = low; k < high; ++k) to[k] = f(k);
     }
   }
-  /// The element as it is, and the smaller of it and a value whose sign bit is clear: for functions
-  /// with a Squad, whose row is in one piece. Lanes may lower one element at a time and in any
+  /// Reads an element, and lowers one to the minimum of it and a value whose sign bit is clear: for
+  /// functions with a Squad, whose row is in one piece. Lanes may lower one element at once, in any
   /// order.
   GE_FN Element get(int index) const {
     GE_WATCH(at_ + (index - begin_), int(sizeof(Element)), false);
@@ -143,14 +144,14 @@ inline FieldInfo wide_field(const char* name, std::vector<int64_t> shape, const 
   return info;
 }
 
-/// Whether the rows that a world's agents see are alike but for a few elements. Such a type says
-/// `static bool alike(const Params&)`, and with `turn(const Params&, FloatRow&, int other, int me)`
-/// makes the row of agent `me` of that of agent `other` in the same world.
+/// Whether the rows of a world's agents differ in a few elements only. Such a type has `static bool
+/// alike(const Params&)`, and its `turn(const Params&, FloatRow&, int other, int me)` turns a copy
+/// of the row of agent `other` into that of agent `me` of the same world.
 template <class Row>
 inline constexpr bool may_be_alike = requires { &Row::turn; };
 
-/// Whether all rows of a simulator begin alike, with bytes among its assets:
-/// `static const Asset<uint8_t>& background(const Assets&)` of the row says which.
+/// Whether all rows of a simulator begin with the same bytes, which the row's `static const
+/// Asset<uint8_t>& background(const Assets&)` names.
 template <class Row>
 inline constexpr bool has_background = requires { &Row::background; };
 
@@ -185,13 +186,13 @@ GE_FN void write_state(const Cells<S>& cells, Writer& writer) {
 template <class Row>
 concept IsFixed = !Wide<Row> && !AnyImage<Row>;
 
-/// Bytes of one row of so many elements.
+/// Bytes of one row of `elements` elements.
 GE_FN int64_t wide_bytes(Elements format, int elements) {
   if (format == Elements::bits) return (int64_t{elements} + 7) / 8;
   return format == Elements::float32 ? int64_t{elements} * 4 : elements;
 }
 
-/// Observations come in the form that was asked for, if one was, other wide rows in their own.
+/// The element type of a wide row: the caller's choice for observations, its own for other rows.
 template <class Row, class S>
 GE_FN Elements wide_format(const Shared<S>& shared, Output output) {
   const bool observed = output == kObservation || output == kFinalObservation;
@@ -199,7 +200,7 @@ GE_FN Elements wide_format(const Shared<S>& shared, Output output) {
   return std::is_same_v<typename Row::Element, float> ? Elements::float32 : Elements::uint8;
 }
 
-/// Bytes of one row of an output in the caller's array; 0 where the row has nothing for it.
+/// Bytes of one row of an output in the caller's array; 0 if the row writes nothing there.
 template <class Row, class S>
 GE_FN int64_t row_bytes([[maybe_unused]] const Shared<S>& shared, Output output) {
   if constexpr (AnyImage<Row>)
@@ -212,7 +213,7 @@ GE_FN int64_t row_bytes([[maybe_unused]] const Shared<S>& shared, Output output)
     return int64_t(sizeof(typename RowShape<Row>::Element)) * RowShape<Row>::elements;
 }
 
-/// What a flush needs to know of one output.
+/// The target of a flush: one output's array and format.
 struct WideTarget {
   char* to;
   Elements format;
@@ -237,7 +238,7 @@ GE_FN WideTarget wide_target(const Shared<S>& shared, Output output) {
   return wide_target<Row>(shared, output, static_cast<char*>(shared.bound.at[output]));
 }
 
-/// The row of index `index`, for the squad of `cells` to fill: zeros, unless it is wanted as it is.
+/// The row number `index`, for the squad of `cells` to fill: zeroed first, unless `as_it_is`.
 template <class Row, class S>
 GE_FN FloatRow row_for_squad(const Cells<S>& cells, const WideTarget& target, int64_t index,
                              bool as_it_is) {
@@ -251,7 +252,7 @@ GE_FN FloatRow row_for_squad(const Cells<S>& cells, const WideTarget& target, in
   }
   return writer;
 }
-/// A row made by the squad of `cells` where it belongs: of an agent, and of a world.
+/// Makes a row in place with the squad of `cells`: of an agent, and of a world.
 template <auto F, class T, class Row, class S>
 GE_FN void put_together(const Cells<S>& cells, int row, const WideTarget& target, int64_t index,
                         bool into_final) {
