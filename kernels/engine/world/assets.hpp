@@ -11,8 +11,8 @@
 //     ...
 //   };
 //
-// Rules read them by value, `w.assets().levels[k]`. They lie at addresses that never change, so
-// that captured graphs stay right; whoever wants another level keeps its number in the record.
+// Rules read them by value, `w.assets().levels[k]`. Their addresses never change, so captured
+// graphs stay valid; a world that moves to another level keeps its number in the record.
 #pragma once
 
 #include <span>
@@ -32,7 +32,7 @@ struct Asset {
   // NOLINTNEXTLINE(google-explicit-constructor): `.levels = make.array<Level>("levels", 100)`
   Asset(std::span<T> made) : at(made.data()), count(int64_t(made.size())) {}
 
-  /// Element k; beyond an end the one at that end, since a record can be set to name any.
+  /// Element k, clamped to the valid range: a record may be set to any number.
   GE_FN T operator[](int64_t k) const {
     const int64_t last = count - 1;
     const int64_t within = k > last ? last : k;
@@ -40,7 +40,7 @@ struct Asset {
   }
 };
 
-/// Of environments without any.
+/// The assets of an environment that names none.
 struct NoAssets {};
 
 template <class S>

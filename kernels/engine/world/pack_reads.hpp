@@ -1,6 +1,6 @@
-// Packs of neighbouring rows: kPack rows of a component of one word at once, where they lie side by
-// side (worlds that are not interleaved), row by row where they do not. And how the lanes of a pack
-// that passed a test are kept.
+// Packs of neighbouring rows: kPack rows of a component of one word at once, where they are
+// contiguous (worlds that are not interleaved), else row by row. Also compaction: keeping the lanes
+// of a pack that passed a test.
 #pragma once
 
 #include "engine/base/platform_compress.hpp"
@@ -9,8 +9,8 @@
 
 namespace ge {
 
-/// A column of components of one word, for loops that read many rows: its address, which of a table
-/// of any number of rows is a sum of many products, is found once.
+/// A column of components of one word, for loops that read many rows: its address, many products in
+/// a table of any number of rows, is computed once.
 template <class T, class C>
 class WordColumn {
  public:
@@ -51,7 +51,7 @@ GE_FN int lanes_in(const Mask& mask) {
   else
     return count_lanes(mask);
 }
-/// The lanes of `pack` in `mask`, one behind the other; `to` has room for a whole pack.
+/// Compacts the lanes of `pack` in `mask` into `to`, which has room for a whole pack.
 GE_FN void keep(float* to, const Floats& pack, const Mask& mask) {
   if constexpr (kPack == 1) {
     if (any_of(mask)) *to = lane(pack, 0);

@@ -13,8 +13,8 @@
 //   B = 16  a SIMD loop over worlds on the CPU: word k of 16 worlds is one vector load
 //   B = 32  one lane per world on the GPU: word k of a warp's worlds is one 128-byte line
 //
-// Scratch memory has the same form with offsets of its own. Nothing here knows what a component
-// means: copies, saves and hashes move words, by the table of `Segment`s.
+// Scratch memory has the same form with its own offsets. Nothing here knows the meaning of a
+// component: copies, saves and hashes move words, described by the table of `Segment`s.
 #pragma once
 
 #include <bit>
@@ -89,7 +89,7 @@ GE_FN void store_words(char* to, int stride, const C& value) {
 
 // ---- offsets
 
-// What a table keeps besides its components.
+// The header of a table: the words it keeps besides its components.
 template <class T>
 inline constexpr int kLiveWords = (T::capacity + 31) / 32;
 template <class T>
@@ -99,8 +99,8 @@ consteval int header_bytes() {
   return 0;
 }
 
-/// Not in builds of one world per block, which are those of checking/shuffled: a lifetime that has
-/// ended leaves poison there, and not what another has written since.
+/// Off in builds of one world per block, which checking/shuffled uses: a lifetime that has ended
+/// must leave poison there, not another lifetime's values.
 inline constexpr bool kLifetimesShare = kBlockOfBuild != 1;
 
 /// Walks the columns of all tables in order and hands each its offset. kScratch selects the memory.
@@ -125,9 +125,9 @@ struct Walk<kScratch, Types<Ts...>> {
     }
     return int(round_up(end, 8));
   }
-  /// The same of the tables of any number of rows, whose columns begin at `at` and each at a
-  /// multiple of 8: visit.template header<T>(offset), visit.template column<T, C>(offset). Returns
-  /// where they end.
+  /// Walks the columns of tables of any number of rows, which begin at `at`, each at a multiple of
+  /// 8: visit.template header<T>(offset), visit.template column<T, C>(offset). Returns where they
+  /// end.
   GE_EITHER_MACHINE
   template <class Visitor, class Params>
   GE_FN static constexpr int64_t run_any(Visitor& visit, const Params& params, int64_t at) {
@@ -232,7 +232,7 @@ inline constexpr int kRecordBytes = measure<false, Tables>();
 template <class Tables>
 inline constexpr int kScratchBytes = measure<true, Tables>();
 
-/// Where scratch memory of lifetime 0 ends, and all of it that a phase needs which names the
+/// The end of lifetime 0 in scratch memory, and the bytes that a phase needs which names the
 /// lifetimes in `mask`, bit by bit.
 struct MeasureLifetimes {
   uint32_t mask;
@@ -259,7 +259,7 @@ template <class Tables>
 struct HasAny;
 template <class... Ts>
 struct HasAny<Types<Ts...>> : std::bool_constant<(is_any<Ts> || ...)> {};
-/// Whether some table's number of rows is known at run time only. Then so are the sizes below.
+/// Whether some table's number of rows is known only at run time; then so are the sizes below.
 template <class Tables>
 inline constexpr bool has_any = HasAny<Tables>::value;
 

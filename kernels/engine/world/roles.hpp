@@ -1,5 +1,5 @@
-// Roles: kinds of agents of one world, each with a table, an action and rows of its own. A schema
-// lists them in the place of one Agent and one Action:
+// Roles: kinds of agents of one world, each with its own table, action and rows. A schema lists
+// them in place of one Agent and one Action:
 //
 //   struct Governor {
 //     static constexpr const char* name = "governor";

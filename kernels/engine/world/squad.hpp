@@ -8,10 +8,10 @@
 //     company.sum = squad.sum(sum);                      // every lane has the total
 //   }
 //
-// All lanes run the function for the same row and meet the same number of times: `meet`, and what
-// tells of other lanes, stand outside of loops and branches that differ between lanes. Whole
-// numbers add up to the same sum in any order, so results do not know how many lanes there were;
-// floats do not.
+// All lanes run the function for the same row and must meet equally often: `meet`, and functions
+// that read other lanes, stand outside of loops and branches that differ between lanes. Integer
+// sums are equal in any order, so results do not depend on the number of lanes; sums of floats
+// would.
 #pragma once
 
 #include "engine/base/platform_lanes.hpp"
@@ -27,24 +27,24 @@ class Squad {
   GE_FN int lane() const { return lane_; }
   GE_FN int size() const { return size_; }
 
-  /// What any lane wrote before, all lanes see after.
+  /// Makes what any lane wrote before visible to all lanes after.
   GE_FN void meet() const {
     if (size_ != 1) meet_warp();
   }
-  /// The lanes' total, in every lane.
+  /// Squad-wide sum, returned to every lane.
   GE_FN int64_t sum(int64_t value) const { return size_ == 1 ? value : sum_of_warp(value); }
-  /// The same of counts, whose total is below 2^31.
+  /// Squad-wide sum of non-negative counts; the total must fit in 31 bits.
   GE_FN int32_t count(int32_t mine) const { return size_ == 1 ? mine : count_of_warp(mine); }
-  /// The total of the lanes up to this one.
+  /// Inclusive prefix sum over the lanes.
   GE_FN int32_t sum_so_far(int32_t value) const { return size_ == 1 ? value : sum_to_lane(value); }
-  /// What a lane brings, four bytes; `lane`, which may differ from lane to lane, counts modulo 32.
+  /// Reads a value of four bytes from lane `lane` modulo 32, which may differ from lane to lane.
   template <class T>
   GE_FN T from(T value, int lane) const {
     static_assert(sizeof(T) == 4);
     if (size_ == 1) return value;
     return __builtin_bit_cast(T, word_of_lane(__builtin_bit_cast(uint32_t, value), lane));
   }
-  /// A bit of each lane, and whether any of them is set.
+  /// Ballot: one bit per lane; and whether any lane votes yes.
   GE_FN uint32_t votes(bool mine) const {
     return size_ == 1 ? uint32_t(mine) : votes_of_warp(mine);
   }

@@ -12,16 +12,17 @@
 //     static constexpr const char* name = "shots";
 //   };
 //
-// A table of capacity kAny has as many rows as its `static int64_t count(const Params&)` says when
-// a simulator is made (Fixed), or room for so many (List): for worlds of thousands of agents, where
-// tiers of fixed capacities would waste memory or end. Its columns lie behind those of all others.
+// A table of capacity kAny has as many rows as its `static int64_t count(const Params&)` returns
+// when a simulator is made (Fixed), or room for that many (List): for worlds of thousands of
+// agents, where tiers of fixed capacities would waste memory or run out. Its columns lie behind
+// those of all others.
 //
 // Persistent tables live in the world's record. Scratch tables (`static constexpr bool scratch =
 // true`) and transient components (`static constexpr bool transient = true` in the component) live
-// within one phase of one step. What is needed one after the other may share that memory: tables
-// (or transient components) say `static constexpr int lifetime = 1`, 2, 3 or 4. Those of one
-// lifetime live together, those of 0 always; a stage that names another lifetime than the stage
-// before it finds nothing of its own there, whatever it held before.
+// within one phase of one step. Tables or transient components that are needed one after the other
+// may share memory: they name `static constexpr int lifetime = 1`, 2, 3 or 4. Members of one
+// lifetime live together, those of 0 always. A stage that names another lifetime than the stage
+// before it finds its memory undefined.
 #pragma once
 
 #include "engine/described/describe.hpp"
@@ -50,7 +51,7 @@ struct Table {
 
 template <class T>
 inline constexpr bool is_any = T::capacity == kAny;
-/// Most rows of T in worlds with these parameters.
+/// Capacity of T in worlds with these parameters.
 template <class T, class Params>
 GE_FN constexpr int64_t room_of([[maybe_unused]] const Params& params) {
   if constexpr (is_any<T>)
@@ -87,7 +88,7 @@ template <class T, class C>
 inline constexpr bool in_scratch = T::scratch || is_transient<C>();
 
 inline constexpr int kLifetimes = 4;
-/// Of a column in scratch memory.
+/// The lifetime of a column in scratch memory.
 template <class T, class C>
 consteval int lifetime_of() {
   int lifetime = T::lifetime;
@@ -141,8 +142,8 @@ struct Served<F, Tables, Types<Cs...>> {
   static constexpr bool value = owned && matching<Types<Cs...>, Tables>::size > 0;
 };
 
-/// The one table of capacity 1 that has component C: what EachWorld, predicates and Reduce's target
-/// may name.
+/// The one table of capacity 1 that has component C: the tables that EachWorld, predicates and the
+/// target of Reduce may name.
 template <class C, class Tables>
 struct SingleOf;
 template <class C, class... Ts>

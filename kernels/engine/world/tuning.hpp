@@ -1,13 +1,13 @@
-// Tuning: how an environment's worlds are stored and run best. Its Schema may say so; no result
-// depends on it, and what it leaves out has a default:
+// Tuning: how an environment's worlds are stored and run fastest. Its Schema may set it; no result
+// depends on it, and every member has a default:
 //
 //   static constexpr Tuning tuning{.cpu_block = 1, .cuda_block = 1, .step_lanes = {128, 32}};
 #pragma once
 
 namespace ge {
 
-/// Lanes per world that a phase is compiled for on a GPU, at most four numbers of them; the first
-/// is taken until a measurement says otherwise.
+/// Lane counts per world that a phase is compiled for on a GPU, at most four; the first is the
+/// default until a measurement chooses another.
 struct LaneCounts {
   int at[4];
   // NOLINTNEXTLINE(google-explicit-constructor): `.step_lanes = 32` reads as it means
@@ -16,13 +16,13 @@ struct LaneCounts {
 };
 
 struct Tuning {
-  /// Worlds that are stored interleaved (record.hpp). 1 suits worlds that differ too much to run
+  /// Worlds that are stored interleaved (record.hpp). 1 suits worlds that diverge too much to run
   /// side by side, and whose own rays, bodies or neighbours fill the lanes instead.
   int cpu_block = 16, cuda_block = 32;
 
   LaneCounts step_lanes = {1, 8, 32}, reset_lanes = {8, 1, 32}, observe_lanes = {1, 8, 32};
 
-  /// Ended worlds begin anew in a launch of their own, over a list of them, and not in a branch of
+  /// Resets ended worlds in a launch of their own, over a list of them, instead of in a branch of
   /// the step: for resets that are long or need many registers.
   bool rare_resets = false;
 
@@ -30,9 +30,8 @@ struct Tuning {
   /// so rules that need more of them ask for smaller blocks.
   int most_threads = 256;
 
-  /// Worlds may be larger than a block of threads is good for: the environment is built for a GPU's
-  /// flat executor too, a grid-wide kernel per stage, and runs by it where worlds are few and
-  /// large.
+  /// Also builds the environment for a GPU's flat executor, one grid-wide kernel per stage, for
+  /// worlds larger than a block of threads; it is used where worlds are few and large.
   bool flat = false;
 };
 

@@ -14,9 +14,9 @@
 
 namespace ge {
 
-// ---- what the engine itself keeps of every world
+// ---- the engine's own state of every world
 
-/// Which random numbers a world draws; a fork keeps its source's words.
+/// Which random numbers a world draws; a fork keeps those of its source.
 struct Identity {
   uint32_t seed_low, seed_high, world;
   static constexpr auto describe() {
@@ -29,7 +29,7 @@ struct Identity {
 
 struct Clock {
   uint32_t episode, step;
-  /// Where the counter stays, in episodes without a limit: rules may take a step for an int.
+  /// The counter saturates here in episodes without a limit: rules may convert a step to int.
   static constexpr uint32_t kMostSteps = 0x7fffffff;
   static constexpr auto describe() {
     return fields(
@@ -46,8 +46,8 @@ struct Progress {
   }
 };
 
-/// The rules' word on the whole world, for environments that end for all agents at once. Zero when
-/// a step begins.
+/// The rules' verdict on the whole world, for environments that end for all agents at once. Zero at
+/// the beginning of a step.
 struct Verdict {
   uint32_t terminated, truncated;
   uint32_t any_ended;  // the life cycle's: some agent ended in this step
@@ -73,12 +73,12 @@ struct Return {
   }
 };
 
-/// Whether an agent has ended, and how; a frozen world goes on showing the flags.
+/// Whether an agent has ended, and how; a frozen world keeps showing the flags.
 struct Fate {
   uint32_t bits;
   static constexpr uint32_t kGone = 1, kTerminated = 2, kTruncated = 4, kJustEnded = 8;
   static constexpr uint32_t kHow = kTerminated | kTruncated;  // none: absent from the beginning
-  /// Of an agent that an episode is played without; for systems of `Reset`, which may write it.
+  /// The fate of an agent that is left out of an episode; only systems of `Reset` may write it.
   static GE_FN constexpr Fate absent() { return {kGone}; }
   static constexpr auto describe() {
     return fields(
@@ -88,7 +88,7 @@ struct Fate {
   }
 };
 
-/// What the rules say of one step, read by the life cycle at its end. Zero when a step begins.
+/// The rules' report of one step, which the life cycle reads at the end. Zero at the beginning.
 struct Reward {
   float value;
   static constexpr bool transient = true;
@@ -136,16 +136,16 @@ struct OptionsOf<S, std::void_t<typename S::Options>> {
   using type = typename S::Options;
 };
 
-/// What faults leave behind: counts that no rule can read.
+/// Fault counters, which no rule can read.
 struct Counters {
   static constexpr int kTables = 24;
-  // The first of a kind is kept as the complement of its row: the smallest row wins by maximum.
+  // The first row of a kind is kept as its complement, so that a maximum finds the smallest row.
   unsigned long long bad_actions, first_bad, illegal_actions, first_illegal, frozen_steps;
   unsigned long long lost_views, first_lost;
   unsigned long long dropped[kTables], needed[kTables];
 };
 
-/// Everything a graph needs besides the records: the kernel parameter.
+/// Everything a graph needs besides the records: the kernel's parameter.
 template <class S>
 struct Shared {
   char* base;
@@ -156,11 +156,12 @@ struct Shared {
   Type action_type;
   Ends ends;
   const void* actions;
-  int32_t flat_actions;       // how many there are where one number says all categories; else 0
+  int32_t flat_actions;       // number of flat actions where one number encodes all categories;
+                              // else 0
   RoleForm role_form;         // of rows of roles
-  bool shows_only;            // a reset in which no world begins again: `observe`
+  bool shows_only;            // a reset that restarts no world: `observe`
   const uint8_t* reset_mask;  // null: all
-  int32_t seed_count;         // of a reset. 0: the streams go on
+  int32_t seed_count;         // of a reset; 0: random streams go on
   uint64_t seed;              // 1: world i gets (seed, first_world + i)
   const uint64_t* seeds;      // else one per world
   Counters* counters;
@@ -171,7 +172,7 @@ struct Shared {
   typename OptionsOf<S>::type options;
 };
 
-/// Whether a simulator was made with this choice; the same for all worlds.
+/// Whether a simulator was made with this choice; equal for all worlds.
 template <class S>
 GE_FN bool has_choice(const Shared<S>& shared, Autoreset autoreset) {
   return shared.autoreset == autoreset;
@@ -190,12 +191,12 @@ GE_FN int agents_of(const Shared<S>& shared) {
 template <class R, class S>
 GE_FN int64_t agent_index(const Shared<S>& shared, int world, int row) {
   if constexpr (has_one_agent<S>)
-    return world;  // worlds lie side by side, and the compiler sees it: one vector store
+    return world;  // worlds are contiguous, and the compiler sees it: one vector store
   else
     return int64_t{world} * agents_of(shared) + first_agent<S, R>(shared.params) + row;
 }
-/// Whether each role's rows lie by themselves, one after the other. With one role they do in either
-/// form, which the compiler then knows.
+/// Whether each role's rows lie in a part of their own. With one role both forms coincide, which
+/// the compiler then knows.
 template <class S>
 GE_FN bool is_split(const Shared<S>& shared) {
   return has_one_role<S> || shared.role_form == RoleForm::split;
@@ -242,7 +243,7 @@ struct Cells {
         return block + (offset + row * int(sizeof(C))) * B + lane * unit_of<C>;
     }
   }
-  /// Most rows of T in this world.
+  /// Capacity of T in this world.
   template <class T>
   GE_FN int room() const {
     return int(room_of<T>(shared->params));
@@ -291,7 +292,7 @@ struct Cells {
   }
 };
 
-/// Of an environment.
+/// The World type that the rules of an environment see.
 template <class E>
 using CellsOf = Cells<typename E::Schema>;
 
@@ -312,15 +313,15 @@ class World {
   GE_FN const Params& params() const { return cells_.shared->params; }
   /// What all worlds share: `w.assets().levels[k]`.
   GE_FN const typename AssetsOf<S>::type& assets() const { return cells_.shared->assets; }
-  /// Options of the reset that runs; their defaults in a reset that the life cycle begins.
+  /// Options of the current reset; their defaults in a reset that the life cycle begins.
   GE_FN const typename OptionsOf<S>::type& options() const { return cells_.shared->options; }
   GE_FN uint32_t step() const { return cells_.template load<EpisodeTable, Clock>(0).step; }
   GE_FN uint32_t episode() const { return cells_.template load<EpisodeTable, Clock>(0).episode; }
 
   /// The episode's limit in steps; 0: none.
   GE_FN uint32_t max_steps() const { return cells_.shared->max_steps; }
-  /// Counts an action that the rules forbade and replaced by another; for EachWorld, or for the row
-  /// that a system runs on. For a role's agent name its table: count_illegal<Governors>(w, row).
+  /// Counts an action that the rules forbade and replaced: for EachWorld, or for the row that a
+  /// system runs on. For an agent of a role, name its table: count_illegal<Governors>(w, row).
   GE_FN void count_illegal(int agent) const {
     Counters* const counters = cells_.shared->counters;
     count_add(&counters->illegal_actions, 1);
@@ -328,7 +329,7 @@ class World {
                 int64_t(cells_.world) * agents_of(*cells_.shared) + agent);
   }
 
-  /// Counts a picture that could not be taken, the eye being nowhere.
+  /// Counts a picture that was not drawn because the pose of its eye is not finite.
   GE_FN void count_lost_view(int agent) const {
     Counters* const counters = cells_.shared->counters;
     count_add(&counters->lost_views, 1);
@@ -344,18 +345,19 @@ class World {
 
 // ---- reading a world: free functions, found through their argument without a `using`
 
-/// Component C of a row of T, by value. Never read another row of what the same system writes.
+/// Component C of a row of T, by value. Never read another row of a component that the system
+/// writes.
 template <class T, class C, class S>
 GE_FN C get(const World<S>& w, int row) {
   return w.engine().template load<T, C>(row);
 }
-/// Component C of the one table of one row that has it.
+/// Component C of the one table of capacity 1 that has it.
 template <class C, class S>
 GE_FN C get(const World<S>& w) {
   return w.engine().template load<single_of<C, AllTables<S>>, C>(0);
 }
-/// How many rows of T to visit: the live ones of a List, all of any other table. Those of a Pool
-/// may be dead (`alive`).
+/// The number of rows of T to visit: the live ones of a List, all of any other table. Rows of a
+/// Pool may be dead (check `alive`).
 template <class T, class S>
 GE_FN int row_count(const World<S>& w) {
   return w.engine().template rows<T>();
@@ -364,13 +366,13 @@ template <class T, class S>
 GE_FN bool alive(const World<S>& w, int row) {
   return row >= 0 && row < T::capacity && w.engine().template alive<T>(row);
 }
-/// Names a row of a Pool for later: `w.alive(handle)` is false once the row was destroyed.
+/// A handle to a row of a Pool: `w.alive(handle)` is false once the row has been destroyed.
 template <class T, class S>
 GE_FN Handle<T> handle_of(const World<S>& w, int row) {
   return {uint32_t(row), *w.engine().template generation<T>(row)};
 }
 
-/// Four random words, a function of seed, world, episode, step, stream, slot and block alone.
+/// Four random words, a function of only seed, world, episode, step, stream, slot and block.
 template <Name stream, class S>
 GE_FN Draw draw(const World<S>& w, int slot, int block = 0) {
   const Identity id = get<EpisodeTable, Identity>(w, 0);
