@@ -1,6 +1,6 @@
 // What crosses between a caller and the rules, as plain words that every machine understands:
-// element types, ways to begin anew, the arrays that are written and where. Values and errors,
-// which need memory, are elsewhere (described/values.hpp, error.hpp).
+// element types, autoreset modes, the arrays that are written and their addresses. Values and
+// errors, which allocate, are elsewhere (described/values.hpp, error.hpp).
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace ge {
 
-/// What the values of an enumeration are called in every layer, in its order.
+/// The names of an enumeration's values in every layer, in its order.
 template <class E>
 struct Words;
 
@@ -19,7 +19,7 @@ template <class E>
 constexpr auto name_of(E value) -> decltype(Words<E>::at[0]) {
   return Words<E>::at[int(value)];
 }
-/// Words with their lengths, which a step compares first when it is told a type.
+/// Words with their lengths, so that a step that parses one compares lengths first.
 template <class E>
 inline constexpr auto kSpelt = [] {
   std::array<std::string_view, std::size(Words<E>::at)> all;
@@ -40,11 +40,11 @@ struct Words<Autoreset> {
   static constexpr const char* at[] = {"NextStep", "SameStep", "Disabled"};
 };
 
-/// When an agent that ends before its world is reported as ended. With `agent` in the step of its
-/// own end. With `world` not before its world is over: then every agent of the world is flagged in
-/// one step, as terminated if it had ended earlier or was absent, so that no row of a batch goes
-/// from one episode to the next without a flag. Rules, records, observations and rewards do not
-/// depend on it.
+/// When an agent that ends before its world is reported as ended. `agent`: in the step of its own
+/// end. `world`: when its world is over; every agent of the world is then flagged in one step, as
+/// terminated if it had ended earlier or was absent, so that no row of a batch passes from one
+/// episode to the next without a flag. Rules, records, observations and rewards do not depend on
+/// it.
 enum class Ends { agent, world };
 template <>
 struct Words<Ends> {
@@ -82,8 +82,8 @@ struct Words<Elements> {
   static constexpr const char* at[] = {"own", "uint8", "float32", "bits"};
 };
 
-/// How a caller says an action of several categories: a number for each, or `flat`, one number for
-/// all of them, in which the last field is the quickest to change.
+/// How a caller encodes an action of several categories: `own`, one number each, or `flat`, one
+/// number for all, in which the last field changes fastest.
 enum class ActionForm { own, flat };
 template <>
 struct Words<ActionForm> {
@@ -99,20 +99,20 @@ struct Words<RoleForm> {
   static constexpr const char* at[] = {"own", "padded", "split"};
 };
 
-/// What is told of an output besides its name.
+/// Traits of an output.
 enum OutputTrait : unsigned {
   kOfAnAgent = 0,   // a row per agent,
   kOfAWorld = 1,    // or one per world
   kByAStep = 2,     // only a step can fill it: zero after a reset
-  kAlways = 4,      // written whatever a caller asks for
-  kWhereEnded = 8,  // means something in the rows that `ended` marks alone
-  kByName = 16,     // written for who names it alone: not for who asks for everything
+  kAlways = 4,      // written even if the caller does not ask for it
+  kWhereEnded = 8,  // valid only in the rows that `ended` marks
+  kByName = 16,     // written only if asked for by name, not by a request for everything
   kOfAnEnd = 32,    // exists where the next episode begins within the step that ends one
 };
 
-/// The arrays a simulator can write: the one list of them. An entry adds one, in every layer, and
-/// at the end it leaves the recorded hashes of all that has no such output as they are. The types
-/// of rows that an environment names are in graph/outputs.hpp.
+/// The arrays a simulator can write: the one list of them. A new entry adds an output in every
+/// layer; appended at the end, it leaves recorded hashes of environments without it as they are.
+/// The types of rows that an environment names are in graph/outputs.hpp.
 #define GE_OUTPUTS(OUTPUT)                                                                    \
   OUTPUT(kObservation, "obs", kAlways)                                                        \
   OUTPUT(kReward, "reward", kAlways | kByAStep)                                               \
@@ -156,9 +156,10 @@ enum class FinalRows {
   zero,         // clears them all
   keep,         // leaves them as they are
   clear_ended,  // clears those that the caller's `ended`, still of the step before, marks: for
-                // arrays that hold zeros elsewhere, since steps alone have written them
+                // arrays that are zero elsewhere because only steps have written them
 };
-/// What a caller may ask for; which arrays need no more than `clear_ended`, their owner knows.
+/// The values that a caller may ask for; only an array's owner can know that `clear_ended` is
+/// enough.
 template <>
 struct Words<FinalRows> {
   static constexpr const char* at[] = {"zero", "keep"};
@@ -174,7 +175,7 @@ struct Bound {
     const bool blind = final_rows == FinalRows::clear_ended && at[kEnded] == nullptr;
     return blind ? FinalRows::zero : final_rows;
   }
-  /// Last states are for the few who name them: cleared all or not at all.
+  /// Last states are rarely asked for: all of them are cleared, or none.
   GE_FN constexpr bool clears_final_states() const {
     return at[kFinalState] != nullptr && final_rows != FinalRows::keep;
   }

@@ -1,4 +1,4 @@
-// How native code fails: one exception, and what kind of failure it tells of.
+// How native code fails: one exception, and the kind of failure it reports.
 #pragma once
 
 #include <stdexcept>

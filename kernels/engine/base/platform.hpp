@@ -12,7 +12,7 @@
 #define GE_FN __host__ __device__ __forceinline__
 #define GE_NOINLINE __host__ __device__ __noinline__
 #elif defined(GE_CALLS)
-// What only tests build needs no speed, and forced inlining of whole phases compiles for minutes.
+// Builds for tests only need no speed, and forced inlining of whole phases compiles for minutes.
 #define GE_FN inline
 #define GE_NOINLINE
 #else
@@ -28,7 +28,7 @@
 // throws what another catches, or derives from it.
 #define GE_API __attribute__((visibility("default")))
 
-// Before a function template that calls what it is given, be that for the host alone or for both
+// Before a function template that calls its argument, which may be for the host only or for both
 // machines.
 #if defined(__CUDACC__)
 #define GE_EITHER_MACHINE _Pragma("nv_exec_check_disable")
@@ -60,16 +60,16 @@
 #define GE_UNROLL _Pragma("GCC unroll 64")
 #endif
 
-// The body of the following loop appears once: it holds whole stages, and nvcc unrolls what it can
-// count.
+// Keeps the following loop rolled: its body holds whole stages, and nvcc unrolls every loop whose
+// count it knows.
 #if defined(__CUDACC__)
 #define GE_NO_UNROLL _Pragma("unroll 1")
 #else
 #define GE_NO_UNROLL
 #endif
 
-// The following loop over the lanes of a pack stays a loop: g++ 12 makes one wide instruction of
-// it, and of an unrolled one as many as there are lanes.
+// Keeps the following loop over the lanes of a pack rolled: g++ 12 makes one wide instruction of
+// the loop, but one instruction per lane of an unrolled one.
 #if defined(__clang__) || defined(__CUDACC__)
 #define GE_LANES_LOOP
 #else
@@ -97,8 +97,8 @@ void watch(const void* address, int bytes, bool written);
 #define GE_WATCH(address, bytes, written) ((void)0)
 #endif
 
-// Whether rules run on lanes, a GPU's or emulated ones, each with numbers of its own; else in loops
-// over the worlds of a block, by vectors. Of two things GE_CPU_OR_LANES is the one for this build.
+// Whether rules run on lanes, a GPU's or emulated ones, each with its own scalars; else in
+// vectorised loops over the worlds of a block. GE_CPU_OR_LANES chooses between two things by it.
 #if defined(__CUDACC__) || defined(GE_CUDA_LAYOUT)
 #define GE_LANES true
 #define GE_CPU_OR_LANES(cpu, lanes) lanes
@@ -129,7 +129,8 @@ inline constexpr int kVectorFloats = 8;
 inline constexpr int kVectorFloats = 4;
 #endif
 
-/// Whether a word is loaded from any address at once; a GPU would take it byte by byte.
+/// Whether a word can be loaded from an unaligned address at once; a GPU would load it byte by
+/// byte.
 #if defined(__CUDA_ARCH__)
 inline constexpr bool kLoadsAnywhere = false;
 #else

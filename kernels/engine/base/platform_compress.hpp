@@ -17,7 +17,7 @@ template <class Mask>
 GE_FN int count_lanes(const Mask& mask) {
   return __builtin_popcount(_mm512_movepi32_mask(__builtin_bit_cast(__m512i, mask)));
 }
-/// The lanes of a vector that are in the mask, one behind the other; `to` has room for all of them.
+/// Compacts the lanes of a vector that are in the mask; `to` has room for all of them.
 template <class Floats, class Mask>
 GE_FN void compress(float* to, const Floats& vector, const Mask& mask) {
   const __mmask16 bits = _mm512_movepi32_mask(__builtin_bit_cast(__m512i, mask));

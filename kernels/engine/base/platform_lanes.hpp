@@ -23,18 +23,18 @@ GE_FN void count_max(unsigned long long* counter, unsigned long long n) {
 GE_FN void lower_float(float* at, float value) {
   atomicMin(reinterpret_cast<unsigned*>(at), __float_as_uint(value));
 }
-/// What any lane of the warp wrote before, all its lanes see after.
+/// Makes what any lane of the warp wrote before visible to all its lanes after.
 GE_FN void meet_warp() {
   __syncwarp();
 }
-/// The total of the warp's lanes, in each of them.
+/// Warp-wide sum, returned to every lane.
 GE_FN int64_t sum_of_warp(int64_t value) {
   GE_UNROLL
   for (int distance = kWarp / 2; distance > 0; distance /= 2)
     value += __shfl_xor_sync(~0u, value, distance);
   return value;
 }
-/// The same of counts, whose total is below 2^31.
+/// Warp-wide sum of non-negative counts; the total must fit in 31 bits.
 GE_FN int32_t count_of_warp(int32_t value) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_add_sync(~0u, value);
@@ -45,11 +45,11 @@ GE_FN int32_t count_of_warp(int32_t value) {
   return value;
 #endif
 }
-/// The total of the warp's lanes up to this one.
+/// Warp-wide inclusive prefix sum.
 GE_FN int32_t sum_to_lane(int32_t value) {
   GE_UNROLL
   for (int distance = 1; distance < kWarp; distance *= 2)
-    // The shuffle itself says whether there is a lane so far below.
+    // The predicate of the shuffle reports whether a lane that far below exists.
     asm volatile(
         "{ .reg .pred there; .reg .s32 below; shfl.sync.up.b32 below|there, %0, %1, 0, -1; "
         "@there add.s32 %0, %0, below; }"
@@ -57,11 +57,11 @@ GE_FN int32_t sum_to_lane(int32_t value) {
         : "r"(distance));
   return value;
 }
-/// The word that one of the warp's lanes brings, the same lane or another in each of them.
+/// Warp shuffle: reads the word of lane `lane`, which may differ from lane to lane.
 GE_FN uint32_t word_of_lane(uint32_t word, int lane) {
   return __shfl_sync(~0u, word, lane);
 }
-/// The votes of the warp's lanes, the lowest lane's in the lowest bit.
+/// Warp-wide ballot: the lowest lane's vote in the lowest bit.
 GE_FN uint32_t votes_of_warp(bool mine) {
   return __ballot_sync(~0u, mine);
 }
@@ -90,7 +90,7 @@ int32_t sum_to_lane(int32_t value);
 uint32_t word_of_lane(uint32_t word, int lane);
 uint32_t votes_of_warp(bool mine);
 #else
-// A lane alone.
+// A warp of one lane has nothing to wait for.
 GE_FN void meet_warp() {}
 GE_FN int64_t sum_of_warp(int64_t value) {
   return value;

@@ -15,7 +15,7 @@ GE_FN int count_bits(uint32_t word) {
 GE_FN int count_ones(uint64_t bits) {
   return __popcll(bits);
 }
-/// Position of the lowest set bit of a word that has one.
+/// Position of the lowest set bit; the word must not be zero.
 GE_FN int lowest_bit(uint32_t word) {
   return __ffs(int(word)) - 1;
 }
@@ -25,7 +25,7 @@ GE_FN int lowest_one(uint64_t bits) {
 
 namespace detail {
 
-/// Of a word that has a set bit.
+/// Number of leading zero bits; the word must not be zero.
 GE_FN int leading_zeros(uint64_t x) {
   return __clzll(static_cast<long long>(x));
 }

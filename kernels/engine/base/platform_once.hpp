@@ -1,5 +1,5 @@
-// Loads and stores of what a launch touches once: a GPU's second-level cache gives their lines up
-// first, and what the next step needs again stays. Elsewhere plain ones.
+// Loads and stores of data that a launch touches once: a GPU's L2 cache evicts their lines first,
+// so that data the next step needs again stays. Plain loads and stores elsewhere.
 #pragma once
 
 #include "engine/base/platform.hpp"
@@ -10,8 +10,8 @@ namespace ge {
 
 namespace detail {
 
-// Volatile keeps stores to one address in order among themselves; whoever writes an address by
-// store_once, and writes or reads it in another way, puts a barrier or before_once() between.
+// Volatile keeps stores to one address in order among themselves; code that writes an address by
+// store_once, and accesses it in another way, needs a barrier or before_once() between.
 GE_FN void store_word(void* at, uint8_t value) {
   asm volatile("st.global.cs.u8 [%0], %1;" ::"l"(at), "r"(uint32_t(value)));
 }
@@ -80,7 +80,7 @@ GE_FN T load_once(const T* at) {
   return __builtin_bit_cast(T, word);
 }
 
-/// Keeps what a lane wrote and read so far in front of what it stores once.
+/// Orders a lane's earlier reads and writes before its store_once.
 GE_FN void before_once() {
   asm volatile("" ::: "memory");
 }

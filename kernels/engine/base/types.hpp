@@ -65,7 +65,7 @@ struct Slot {
   int row;
 };
 
-/// What the type of a system says: its return type and the arguments after the World.
+/// The parts of a system's type: its return type and the arguments after the World.
 template <class F>
 struct Signature;
 template <class R, class W, class... Args>
@@ -81,7 +81,7 @@ template <class Arg>
 inline constexpr bool is_written =
     std::is_lvalue_reference_v<Arg> && !std::is_const_v<std::remove_reference_t<Arg>>;
 
-/// Arguments that are no component of the row: declared by what they are.
+/// Arguments that are not components of the row: their types declare what they are.
 template <class Arg>
 concept NoComponent =
     is_slot<Arg> || requires { typename bare<Arg>::Component; } || requires { bare<Arg>::kLanes; };
@@ -103,7 +103,7 @@ template <class T>
 constexpr std::string_view type_text() {
   return __PRETTY_FUNCTION__;
 }
-/// What it says of the type.
+/// The part of that spelling that names the type.
 constexpr std::string_view type_in(std::string_view text) {
   const auto start = text.find("T = ");
   if (start == std::string_view::npos) return text;
