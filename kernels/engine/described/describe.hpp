@@ -30,9 +30,9 @@ struct Field {
   const char* unit = "";
   double low = -kUnbounded, high = kUnbounded;
   int choices = 0;
-  const char* table = nullptr;  // of which the values are rows
+  const char* table = nullptr;  // the table that the values index
   bool is_free = false;         // every value of the type is safe
-  // A fixed number, so that a Field is a constant: no list of it is made while the program runs.
+  // A fixed number, so that a Field is a constant: no list of names is allocated at run time.
   static constexpr int kNames = 8;
   const char* names[kNames] = {};  // of the choices, for parameters
 
@@ -40,7 +40,7 @@ struct Field {
   using Member = M;
   using Element = std::remove_all_extents_t<M>;
 
-  // Each of these gives back a changed copy: descriptions are written as one expression.
+  // Each of these returns a changed copy: a description is written as one expression.
   constexpr Field in(const char* text) const {
     Field copy = *this;
     copy.unit = text;
@@ -52,8 +52,8 @@ struct Field {
     copy.low = lowest, copy.high = highest;
     return copy;
   }
-  /// A row of the table of that name: from 0, or from `lowest`, such as -1 for none, to its last
-  /// row. Of a Fixed table with a count, the last row of worlds with these parameters.
+  /// An index into the rows of the named table: from 0, or from `lowest`, such as -1 for none, to
+  /// its last row. For a Fixed table with a count, the last row of worlds with these parameters.
   constexpr Field row_of(const char* table_name, int lowest = 0) const {
     Field copy = *this;
     copy.table = table_name;
@@ -97,8 +97,8 @@ constexpr std::tuple<Fs...> fields(Fs... all) {
   return {all...};
 }
 
-/// Whether the values of a persistent column of this field are said: whole numbers name rows, kinds
-/// and counts, and one that is set from outside must not reach beyond a table.
+/// Whether the legal values of a persistent column of this field are described: integers name rows,
+/// kinds and counts, and one that is set from outside must not index beyond a table.
 template <class C, class M>
 constexpr bool says_its_values(const Field<C, M>& field) {
   using Element = typename Field<C, M>::Element;

@@ -82,15 +82,15 @@ void refuse_problem(const char* kind, const char* problem) {
   if (problem != nullptr) throw Error(Fault::value, std::string(kind) + "s: " + problem);
 }
 
-// Nine digits tell any two floats apart.
+// Nine digits distinguish any two floats.
 std::string spelled(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.9g", value);
   return text;
 }
 
-// JSON has no infinity and no NaN, so a bound that is none is null. Seventeen digits tell any two
-// doubles apart; whole numbers below 1e15 are exact and look like what they are.
+// JSON has no infinity and no NaN, so a missing bound is null. Seventeen digits distinguish any two
+// doubles; whole numbers below 1e15 are exact and printed as integers.
 std::string json_number(double value) {
   if (std::isinf(value) || std::isnan(value)) return "null";
   char text[40];
@@ -254,8 +254,8 @@ std::string shortest(const char* format, double value) {
 }
 }  // namespace
 
-// Unlike a default, the value of a simulator is told to the last bit (%.9g of a float, %.17g of a
-// double): saves are compared by it.
+// The value of a simulator is printed exactly (%.9g of a float, %.17g of a double), unlike a
+// default: saves are compared by it.
 std::string json_value(const FieldInfo& info, const void* owner) {
   if (!info.names.empty()) {
     const auto k = size_t(value_at<int32_t>(info, owner));

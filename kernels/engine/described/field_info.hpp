@@ -1,8 +1,8 @@
 // Descriptions at run time: what describe() lists, as plain data for JSON, for reading columns and
 // for setting parameters by name.
 //
-// What the compiler knows of a field is a constant (FieldData), so that a described struct costs
-// its unit a table and a list of addresses; everything that allocates is in field_info.cpp.
+// Facts of a field that the compiler knows are constants (FieldData), so that a described struct
+// costs its unit a table and a list of addresses; everything that allocates is in field_info.cpp.
 #pragma once
 
 #include <array>
@@ -16,22 +16,22 @@
 
 namespace ge {
 
-/// One field as whoever reads JSON or sets a parameter needs it; it owns its texts, for it outlives
-/// the struct that was described.
+/// One field as readers of JSON and setters of parameters need it; it owns its texts because it
+/// outlives the struct that was described.
 struct FieldInfo {
   std::string name;
   Type type;
   std::vector<int64_t> shape;
   double low, high;
   int choices;
-  // Of the next two, and of default_text: only then do they mean anything.
+  // Whether the next two members and default_text are valid.
   bool has_default;
   double default_value;
   std::string unit, doc;
   int64_t offset, bytes;           // in the struct
   std::vector<std::string> names;  // of the choices
   std::string default_text;        // of a text
-  std::string table;               // of which the values are rows; empty: of none
+  std::string table;               // the table that the values index; empty: none
 
   int64_t elements() const {
     int64_t n = 1;
@@ -43,7 +43,7 @@ struct FieldInfo {
 /// The value of a single number. A boolean's byte may come from a file and hold anything.
 double number_at(Type type, const void* at);
 
-/// No `else` at the end: of a type that is not in the list the function returns nothing, which the
+/// No `else` at the end: for a type that is not in the list the function returns nothing, which the
 /// compiler refuses.
 template <class T>
 constexpr Type type_of() {
@@ -60,18 +60,18 @@ constexpr Type type_of() {
   if constexpr (std::is_same_v<T, double>) return Type::float64;
 }
 
-/// What is known of a field before the program runs.
-/// Plain pointers into the program's constants, so a table of these needs no code to be made; it is
-/// of one type whatever the struct, so that one function makes FieldInfos of all (list_fields).
+/// The compile-time facts of a field. Plain pointers to constants, so a table of these needs no
+/// code to build; one type for all structs, so that one function makes FieldInfos of them
+/// (list_fields).
 struct FieldData {
   static constexpr int kNames = 8, kExtents = 4;
   const char *name, *unit, *doc;
-  const char* names[kNames];  // of the choices; null from the first that is none
-  const char* table;          // of which the values are rows; null: of none
+  const char* names[kNames];  // names of the choices, null-terminated
+  const char* table;          // the table that the values index; null: none
   double low, high;
   int choices;
   Type type;  // of an element
-  int rank;   // extents of an array, 0 of a single value
+  int rank;   // number of extents of an array; 0: a scalar
   int64_t extents[kExtents];
   int64_t bytes;
 };
@@ -102,13 +102,13 @@ template <class C>
 inline constexpr auto kFieldData = std::apply(
     [](auto... f) { return std::array<FieldData, sizeof...(f)>{field_data(f)...}; }, C::describe());
 
-/// A list of `count` fields, which lie at `at[k]` in the struct at `owner`. defaults: what single
-/// numbers and texts are there is worth telling.
-/// Offsets come from a living struct, by subtraction: of a pointer to a member C++ gives none.
+/// Lists `count` fields, which lie at `at[k]` in the struct at `owner`. defaults: the values of
+/// scalars and texts there are defaults to print. Offsets come from a live struct, by subtraction:
+/// C++ has none for a pointer to member.
 std::vector<FieldInfo> list_fields(const FieldData* fields, size_t count, const void* owner,
                                    const void* const* at, bool defaults);
 
-/// The fields of C. defaults: the values of a C{} are defaults worth telling (parameters, options).
+/// The fields of C. defaults: the values of a C{} are defaults to print (parameters, options).
 template <class C>
 GE_COLD std::vector<FieldInfo> field_infos(bool defaults = false) {
   const C sample{};
@@ -129,8 +129,8 @@ void set_fields(void* target, const std::vector<FieldInfo>& infos, const Values&
 /// Throws if there is a problem: "parameters: it".
 void refuse_problem(const char* kind, const char* problem);
 
-/// A C from named values; what no single field can say against it, `const char* problem() const`
-/// may.
+/// Makes a C from named values; `const char* problem() const` may refuse combinations that no
+/// single field can.
 template <class C>
 GE_COLD C from_values(const Values& values, const char* kind) {
   C made{};

@@ -29,7 +29,7 @@ struct TextLine {
   bool has_number() const;
   /// Refuses further words.
   void end() const;
-  /// What has been read so far.
+  /// The part of the line that has been read.
   std::string thing() const;
 };
 
@@ -37,9 +37,9 @@ struct TextLine {
 std::vector<TextLine> text_lines(const std::string& text);
 /// A word as messages show it: cut after 80 bytes, and ? for those that are not printed.
 std::string quoted(const std::string& word);
-/// The number with as few digits as name it.
+/// The number with the fewest digits that identify it.
 std::string shortest(double number);
-/// Throws "layout: what", where no line is to blame.
+/// Throws "layout: what", where no line is at fault.
 [[noreturn]] void refuse_layout(const std::string& what);
 /// Refuses a layout that has more or fewer of `what`, "agents", than the parameter says.
 void require_places(int laid, const char* what, const char* parameter, int wanted);

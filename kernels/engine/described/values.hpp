@@ -1,6 +1,5 @@
-// Parameters and options as a caller spells them: values by name. What a value may be, and what it
-// becomes in a struct, is field_info.hpp's matter; this file needs no description, so that
-// simulator.hpp can speak of values without one.
+// Parameters and options as a caller spells them: values by name. field_info.hpp converts and
+// checks values; this file needs no description, so simulator.hpp can use it without one.
 #pragma once
 
 #include <cstdint>
