@@ -15,7 +15,7 @@ namespace ge {
 
 class Blake2b {
  public:
-  /// The size of the digest, 1 to 64 [bytes], is part of what is hashed: a short digest is no
+  /// The size of the digest, 1 to 64 [bytes], is part of the hashed input: a short digest is not a
   /// prefix of a long one.
   explicit Blake2b(size_t digest_size = 64) : digest_size_(digest_size) {
     if (digest_size < 1 || digest_size > 64)

@@ -216,7 +216,7 @@ GE_FN T cos_bounded(T x) {
   return cosine;
 }
 
-/// For every x; NaN for infinities. Branches, so that a loop over it stays scalar.
+/// Defined for every x; NaN for infinities. Has branches, so a loop over it stays scalar.
 template <class T>
 GE_FN void sincos(T x, T& sine, T& cosine) {
   const T magnitude = abs(x);
@@ -289,7 +289,7 @@ GE_FN double log_tail(double z) {
 
 }  // namespace detail
 
-/// Infinity where the result is too large, subnormal and then 0 where it is small.
+/// Infinity where the result overflows, subnormal and then 0 where it underflows.
 template <class T>
 GE_FN T exp(T x) {
   using L = detail::Layout<T>;

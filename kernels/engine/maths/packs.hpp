@@ -11,7 +11,7 @@
 
 namespace ge {
 
-/// Floats that lie side by side.
+/// Loads contiguous floats.
 GE_FN Floats load_pack(const float* from) {
   Floats pack;
   __builtin_memcpy(&pack, from, sizeof pack);

@@ -1,6 +1,6 @@
 // A pack on the CPU: a vector as wide as a register (platform.hpp). No result depends on the width.
-// What the functions mean stands in packs_lane.hpp; a set lane of a mask has all its bits set, so
-// that masks are combined by bits and counted by subtraction.
+// packs_lane.hpp documents the functions; a set lane of a mask has all its bits set, so masks are
+// combined by bits and counted by subtraction.
 #pragma once
 
 #include "engine/maths/scalar.hpp"

@@ -1,5 +1,5 @@
-// A pack on lanes: one float. Says what each function means for both forms of a pack; see
-// packs.hpp, which includes one of them.
+// A pack on lanes: one float. Documents each function for both forms of a pack; packs.hpp includes
+// one of the two files.
 #pragma once
 
 #include "engine/maths/scalar.hpp"
@@ -23,11 +23,11 @@ GE_FN Mask is_not(Mask a) {
 GE_FN Floats lane_numbers() {
   return 0.0f;
 }
-/// Without their fractions, of numbers that an int32_t holds.
+/// Truncates numbers that fit an int32_t.
 GE_FN Floats whole(Floats pack) {
   return static_cast<float>(static_cast<int32_t>(pack));
 }
-/// f(a, b) of whole numbers, in the lanes of a mask; else 0.
+/// f(a, b) of whole numbers in the lanes of a mask; 0 in the others.
 template <class F>
 GE_FN Floats each_lane(Floats a, Floats b, Mask mask, const F& f) {
   return mask ? static_cast<float>(f(static_cast<int32_t>(a), static_cast<int32_t>(b))) : 0.0f;
@@ -42,7 +42,7 @@ GE_FN void set_lane(Floats& pack, int, float value) {
 GE_FN Floats spread(float value) {
   return value;
 }
-/// Numbers from 0 to 255 as bytes, cut to whole ones.
+/// Stores numbers from 0 to 255, rounded down, as bytes.
 GE_FN void store_bytes(uint8_t* to, Floats numbers) {
   *to = static_cast<uint8_t>(static_cast<int32_t>(numbers));
 }
@@ -53,16 +53,16 @@ GE_FN bool any_of(Mask mask) {
 GE_FN Mask first_lanes(int count) {
   return count > 0;
 }
-/// Lanes whose bits are not those of `word`.
+/// Lanes whose bits differ from those of `word`.
 GE_FN Mask differs(Floats pack, uint32_t word) {
   return __builtin_bit_cast(uint32_t, pack) != word;
 }
-/// Lanes whose bits are those of a word from first to end - 1.
+/// Lanes whose bits, as a word, are in [first, end).
 GE_FN Mask within(Floats pack, uint32_t first, uint32_t end) {
   return __builtin_bit_cast(uint32_t, pack) - first < end - first;
 }
 
-/// Adds up whole numbers, in each lane of a pack those that came there; fewer than 2^31 in a lane.
+/// Sums whole numbers per lane of a pack; each lane's sum must stay below 2^31.
 class WholeSum {
  public:
   GE_FN void add(Floats numbers, Mask mask) { sum_ += mask ? static_cast<int32_t>(numbers) : 0; }

@@ -21,7 +21,7 @@ struct Name {
     for (size_t i = 0; i < N; ++i) text[i] = literal[i];
   }
 
-  /// Of a text that is no literal, such as a field's; what is longer is cut.
+  /// Makes a Name from a text that is not a literal, such as a field's; longer texts are cut.
   static consteval Name of(const char* characters) {
     Name name("");
     for (size_t i = 0; i + 1 < kMost && characters[i] != 0; ++i) name.text[i] = characters[i];
@@ -42,8 +42,8 @@ struct NormalPair {
   float second;
 };
 
-/// Four independent words and what can be made of them; functions that take the same word are not
-/// independent.
+/// Four independent random words and distributions made of them; functions that use one word are
+/// not independent.
 struct Draw {
   uint32_t word[4];
 
@@ -104,9 +104,9 @@ GE_FN Draw philox(uint32_t key0, uint32_t key1, uint32_t c0, uint32_t c1, uint32
   return detail::philox_rounds<10>(key0, key1, c0, c1, c2, c3);
 }
 
-/// The draw of a place: 192 bits hold it all, if the stream's hash is folded into the key and slot
-/// (20 bits) and block (12 bits) share a word; slots beyond fold what exceeds it into the stream's
-/// part of the key. Streams of an environment must not collide.
+/// The draw at a place. 192 bits hold all of it: the stream's hash is folded into the key, and slot
+/// (20 bits) and block (12 bits) share a word; the upper bits of larger slots are folded into the
+/// stream's part of the key. Streams of an environment must not collide.
 GE_FN Draw draw(uint32_t seed_low, uint32_t seed_high, uint32_t identity, uint32_t episode,
                 uint32_t step, uint32_t stream_hash, uint32_t slot, uint32_t block) {
   const uint32_t stream = stream_hash ^ (slot >> 20) * 0x9e3779b9u;

@@ -1,6 +1,5 @@
-// A player that knows nothing: uniformly random actions among those that a mask allows. For
-// benchmarks, tests and opponents; one row after the other, the same numbers on every machine.
-// An action of several words is drawn word by word.
+// Uniformly random actions among those that a mask allows: for benchmarks, tests and opponents, row
+// by row, with the same numbers on every machine. An action of several words is drawn word by word.
 #pragma once
 
 #include <cstring>
@@ -23,7 +22,7 @@ struct Sampling {
   int64_t choices;  // integers from `first`; 0: a float from `low` to `high`
   uint32_t seed_low, seed_high;
   uint32_t number = 0;  // of the draw: another one for every call, as the simulator counts them
-  // Where roles have fewer categories than `choices` and there is no mask to tell.
+  // For roles with fewer categories than `choices`, where there is no mask.
   static constexpr int kRoles = 64;
   int32_t agents = 1, role_count = 0;
   SampledRole roles[kRoles] = {};
@@ -63,7 +62,7 @@ GE_FN uint64_t legal_bits(const int8_t* mask, int choices) {
   return bits;
 }
 
-/// The number of the bit that is the lowest after `left` lower ones were cleared.
+/// The index of the lowest set bit after `left` lower ones are cleared.
 GE_FN int32_t nth_one(uint64_t bits, uint32_t left) {
   for (; left > 0; --left) bits &= bits - 1;
   return lowest_one(bits);
@@ -91,7 +90,7 @@ GE_FN int32_t legal_category(const int8_t* mask, int64_t choices, uint32_t word)
   return 0;
 }
 
-/// How many categories a row has.
+/// The number of categories of a row's action.
 GE_FN int64_t choices_of_row(const Sampling& s, int64_t row) {
   if (s.role_count == 0) return s.choices;
   const int32_t agent = int32_t(row % s.agents);

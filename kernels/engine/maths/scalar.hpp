@@ -1,6 +1,7 @@
-// What every rule needs of plain numbers: selects, minima, rounding, conversion to integers, square
-// roots. Exact or correctly rounded, the same bits on every machine, NaN and -0 included, and free
-// of branches, so that loops over worlds vectorise. Elementary functions: engine/maths/math.hpp.
+// Arithmetic on plain numbers that every rule needs: selects, minima, rounding, conversion to
+// integers, square roots. Exact or correctly rounded, the same bits on every machine, NaN and -0
+// included, and branch-free, so that loops over worlds vectorise. Elementary functions:
+// engine/maths/math.hpp.
 #pragma once
 
 #include "engine/base/platform_numbers.hpp"
@@ -83,8 +84,8 @@ GE_FN T max(T a, T b) {
   return b > a ? b : a;
 }
 
-/// Always within [low, high], for low <= high: NaN becomes low, and a zero equal to a limit takes
-/// its sign.
+/// Clamps x to [low, high], for low <= high: NaN becomes low, and a zero equal to a limit takes its
+/// sign.
 template <class T>
 GE_FN T clamp(T x, T low, T high) {
   return min(high, max(low, x));
@@ -108,7 +109,7 @@ GE_FN T copysign(T magnitude, T sign) {
 
 namespace detail {
 
-/// The bits of a NaN that an instruction made or passed on depend on the machine.
+/// An instruction makes or passes on a NaN whose bits depend on the machine.
 template <class T>
 GE_FN T same_nan(T x) {
   return select(x == x, x, quiet_nan<T>());
@@ -143,8 +144,8 @@ GE_FN T ceil(T x) {
   return detail::same_nan(-detail::hardware_floor(-x));
 }
 
-/// The nearest integer, of two the even one, with the sign of x: adding 2^23 (2^52) leaves no room
-/// for a fraction.
+/// Rounds to nearest, ties to even, keeping the sign of x: adding 2^23 (2^52) leaves no room for a
+/// fraction.
 template <class T>
 GE_FN T round_half_even(T x) {
   const T whole = T(detail::Bits<T>{1} << detail::Layout<T>::kMantissa);
@@ -160,7 +161,7 @@ GE_FN T fract(T x) {
   return detail::same_nan(x - detail::hardware_floor(x));
 }
 
-/// Towards zero; saturates at the ends of int32_t, and NaN becomes 0.
+/// Truncates; saturates at the ends of int32_t, and NaN becomes 0.
 GE_FN int32_t to_int(float x) {
   const int32_t whole = static_cast<int32_t>(clamp(x, -2147483648.0f, 2147483520.0f));
   const int32_t saturated = select(x >= 2147483648.0f, INT32_MAX, whole);
