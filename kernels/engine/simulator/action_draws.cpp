@@ -10,7 +10,7 @@ namespace ge {
 
 namespace {
 
-/// Draws of a simulator's actions.
+/// The draws of a simulator's actions.
 class DrawList {
  public:
   DrawList(const Simulator& simulator, const int8_t* mask, uint64_t seed, int32_t* to)
@@ -47,7 +47,7 @@ class DrawList {
     return categories;
   }
 
-  /// Of agents that share their spaces.
+  /// Adds the rows of agents that share their spaces.
   void add_rows(const int8_t* mask, int32_t* to) {
     const int64_t rows = simulator_.worlds() * simulator_.agents();
     const bool is_float = simulator_.action_is_float();
@@ -83,7 +83,7 @@ class DrawList {
     }
   }
 
-  /// Where floats are drawn: within 1 of the only bound, between -1 and 1 without bounds.
+  /// Range of floats drawn: within 1 of a single bound, [-1, 1] without bounds.
   static float lowest(double low, double high) {
     if (is_finite(low)) return float(low);
     return is_finite(high) ? float(high) - 1.0f : -1.0f;
@@ -113,7 +113,7 @@ class DrawList {
                                     " categories; one per category is needed");
   }
 
-  /// What each role has to choose from, where all roles share a space and no mask is given.
+  /// Lists the number of choices of each role, where all roles share a space and no mask is given.
   void list_roles(Sampling& sampling) const {
     if (simulator_.roles().size() > Sampling::kRoles)
       throw Error(Fault::value, "sample_actions: at most " + std::to_string(Sampling::kRoles) +

@@ -1,6 +1,5 @@
-// The making of assets (world/assets.hpp): arrays by name, data files, and what becomes of them:
-// one hash for saves, bytes for whoever asks whether worlds fit, addresses for the machine that
-// runs.
+// Making assets (world/assets.hpp): arrays by name, data files, and what is derived from them: one
+// hash for saves, a size for memory checks, addresses for the machine that runs.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +20,7 @@ namespace ge {
 /// aligned_alloc; it does not move when the array does, so addresses handed out stay.
 struct AssetArray {
   std::string name;
-  std::vector<FieldInfo> fields;  // of an element; one without a name where it is a number
+  std::vector<FieldInfo> fields;  // of an element; a single one without a name for plain numbers
   int64_t element_bytes, count;
   std::unique_ptr<char, void (*)(void*)> memory;
   int64_t bytes() const { return element_bytes * count; }
@@ -34,21 +33,22 @@ class AssetShelf {
   AssetShelf(std::vector<AssetArray> arrays, bool has_files);
 
   int64_t bytes() const { return bytes_; }
-  /// Of names, types and contents: the same on every machine.
+  /// Hash of names, types and contents: the same on every machine.
   const std::string& hash() const { return hash_; }
-  /// Whether a part came from a file, so that the parameters do not say it all.
+  /// Whether some part came from a file, so that the parameters do not determine all assets.
   bool has_files() const { return has_files_; }
 
-  /// All arrays in one block, each at a multiple of kAlignment: what a GPU is given.
+  /// All arrays in one block, each at a multiple of kAlignment: the copy for a GPU.
   static constexpr int64_t kAlignment = 256;
   std::vector<uint8_t> packed() const;
-  /// Turns addresses of the host, in a struct of so many Assets, into those of that block.
+  /// Replaces the host addresses in a struct of `count` Assets by those in that block.
   void move(void* assets, size_t count, const void* block) const;
-  /// Throws unless each of so many Assets is one of these arrays.
+  /// Throws unless each of `count` Assets is one of these arrays.
   void check(const void* assets, size_t count) const;
 
  private:
-  // An asset is known by its address, so one that points into the middle of an array is refused.
+  // An asset is identified by its address, so one that points into the middle of an array is
+  // refused.
   const AssetArray& array_at(const void* address, int64_t& offset) const;
 
   std::vector<AssetArray> arrays_;
@@ -57,7 +57,7 @@ class AssetShelf {
   std::string hash_;
 };
 
-/// What `make_assets` makes arrays with.
+/// Makes the arrays in `make_assets`.
 class AssetMaker {
  public:
   AssetMaker(std::string id, const DataFiles& data) : id_(std::move(id)), data_(data) {}
@@ -69,9 +69,8 @@ class AssetMaker {
     void* const memory = add(name, fields_of<T>(), int64_t(sizeof(T)), count);
     return {static_cast<T*>(memory), size_t(count)};
   }
-  /// The bytes of a data file that lies beside the header, in `data/`; whole numbers in it are read
-  /// byte by byte, the lowest first, whatever the machine. Throws where the content does not have
-  /// the hash that it was labelled with.
+  /// The bytes of a data file in `data/` beside the header; integers in it are little-endian on
+  /// every machine. Throws if the content does not have the hash on its label.
   std::span<const std::byte> file(const std::string& name);
   /// Throws: "SokobanX: assets: why".
   [[noreturn]] void refuse(const std::string& why) const;
@@ -103,11 +102,11 @@ class AssetMaker {
   std::string id_;
   const DataFiles& data_;
   std::vector<AssetArray> arrays_;
-  // Moved about as the list grows, but a vector's bytes stay where they are: spans of them hold.
+  // Vectors move as the list grows, but their bytes do not: spans of them stay valid.
   std::vector<std::vector<std::byte>> files_;
 };
 
-/// The assets of a Schema, where it has any; `assets` holds their addresses on the host.
+/// The assets of a Schema, if it has any; `assets` holds their addresses on the host.
 template <class S, class Settings, class Params>
 GE_COLD std::shared_ptr<const AssetShelf> make_assets([[maybe_unused]] const std::string& id,
                                                       [[maybe_unused]] const DataFiles& data,

@@ -1,6 +1,6 @@
-// Builds: how a header names what is made from it, and the facts that an environment's types tell
-// of its simulators, whatever the machine: resolved parameters, columns of the record, shapes of
-// outputs. What is made of such facts is plan.hpp's.
+// Builds: how a header names the simulators made from it, and the facts that an environment's types
+// imply on every machine: resolved parameters, columns of the record, shapes of outputs. plan.hpp
+// works with these facts.
 //
 //   struct Environment {
 //     using Schema = ...;            // Params, Action, Agent, tables; how it runs best
@@ -88,8 +88,8 @@ consteval bool has_table(const char* name, Types<Ts...>) {
   return (are_equal_texts(name, Ts::name) || ...);
 }
 
-/// What `set` and `load` have to know of a persistent whole number, so that no value from outside
-/// reaches beyond a table. The name of the field is in the list of instantiations of a refusal.
+/// The limits that `set` and `load` hold a persistent integer to, so that no value from outside
+/// indexes beyond a table. A refusal's list of instantiations names the field.
 template <class Component, Name kField, bool kSaysItsValues, bool kTableExists>
 struct ColumnOf {
   static_assert(kSaysItsValues,
@@ -110,8 +110,8 @@ consteval void check_fields(std::index_sequence<k...>) {
    ...);
 }
 
-/// Visited by Walk with each header and column at its offset. Only what types tell is done here;
-/// the texts are plan.cpp's, so that an environment's object stays small.
+/// Visited by Walk with each header and column at its offset. Only facts of the types are collected
+/// here; texts are made in plan.cpp, so that an environment's object stays small.
 template <class Tables, class Params>
 struct ListColumns : ColumnList {
   const Params& params;
@@ -142,7 +142,7 @@ struct ListColumns : ColumnList {
   }
 };
 
-/// The number of rows of every table, by name: of a Fixed one of those that are live.
+/// The number of rows of every table, by name; of a Fixed table only the live ones.
 template <class... Ts, class Params>
 GE_COLD std::vector<std::pair<std::string, int64_t>> row_counts(Types<Ts...>,
                                                                 const Params& params) {
@@ -159,8 +159,8 @@ GE_COLD void list_columns(std::vector<Column>& columns, std::vector<Segment>& se
   Walk<kScratch, Tables>::run_any(visit, params, end);
 }
 
-// What a user sets, and what the rules read: the same struct, or Settings that are resolved into
-// Params, on the host, once.
+// The user's settings and the rules' parameters: the same struct, or Settings that are resolved
+// into Params, on the host, once.
 template <class S>
 struct SettingsOf {
   using type = typename S::Params;
@@ -178,8 +178,8 @@ typename S::Params resolve(typename SettingsOf<S>::type& settings) {
     return settings;
 }
 
-// What a user passes to a reset, and what the kernels get of it: the same struct, or ResetSettings
-// (which may hold texts) that S::resolve_options(settings, params) makes Options of, on the host.
+// The user's options of a reset and the kernels' options: the same struct, or ResetSettings (which
+// may hold texts) that S::resolve_options(settings, params) turns into Options, on the host.
 template <class S>
 struct ResetSettingsOf {
   using type = typename OptionsOf<S>::type;
@@ -302,7 +302,7 @@ GE_COLD std::vector<BuildFacts::Role> facts_of_roles(const typename E::Schema::P
   return all;
 }
 
-/// What is known of a build without a simulator; `E` is the smallest tier.
+/// Facts of a build that need no simulator; `E` is the smallest tier.
 template <class E>
 GE_COLD BuildFacts facts_of_build(const std::string& id, const typename E::Schema::Params& params) {
   using S = typename E::Schema;
@@ -330,7 +330,7 @@ GE_COLD BuildFacts facts_of_build(const std::string& id, const typename E::Schem
   return facts;
 }
 
-/// Everything about one simulator that no machine changes.
+/// Facts of one simulator that are the same on every machine.
 template <class E>
 class Plan : public PlanFacts {
  public:
@@ -342,15 +342,15 @@ class Plan : public PlanFacts {
       : PlanFacts(id, config, tier, agents_with<S>(params), has_roles<S>),
         settings_(settings),
         params_(params) {
-    // In this order: shapes need the format, the JSON needs all that is above it. Assets are made
-    // before anything is allocated, since their bytes count when it is asked whether worlds fit.
+    // The order matters: shapes need the format, the JSON needs everything above it. Assets are
+    // made before anything is allocated, since the check whether worlds fit counts their bytes.
     check_config(has_long_rows(), E::card.max_episode_steps);
     list_columns<false, AllTables<S>>(columns_, segments_, params_);
     hash_layout();
     set_shapes();
     shelf_ = make_assets<S>(id_, config_.data_files, settings_, params_, assets_);
     choose_actions(RoleTraits<S>::floats);
-    // Names are for dictionaries of agents, which nobody makes of millions.
+    // Names serve dictionaries of agents, which are impractical for millions.
     std::vector<std::string> names;
     for (int agent = 0; agents_ <= kMostNamed && agent < agents_; ++agent)
       names.push_back(name_of_agent<E>(params_, agent));
@@ -375,7 +375,7 @@ class Plan : public PlanFacts {
   struct ElementOf<Row> {
     using type = void;  // each layer has its own
   };
-  /// What a caller gets who asks for nothing: floats where the row has floats, else bytes.
+  /// The default element type: floats if the row has floats, else bytes.
   template <class Row>
   static constexpr Elements own_format() {
     return std::is_same_v<typename ElementOf<Row>::type, float> ? Elements::float32
@@ -471,7 +471,7 @@ class Plan : public PlanFacts {
       }
     });
   }
-  /// f(output constant) for every output that the rows of a role may be named for.
+  /// Calls f(output constant) for every output that the rows of a role may be named for.
   template <class F>
   static void for_each_row_output(const F& f) {
     f(std::integral_constant<Output, kObservation>{});
@@ -481,13 +481,13 @@ class Plan : public PlanFacts {
   }
 };
 
-/// The machine's part of making a simulator: Factory<E>::make(plan). A function of its own for each
-/// tier, so that a long environment is compiled as several units (units.hpp).
+/// The machine's part of making a simulator: Factory<E>::make(plan). One function per tier, so that
+/// a long environment is compiled as several units (units.hpp).
 template <template <class> class Factory, class E>
 GE_COLD std::unique_ptr<Simulator> make_planned(Plan<E> plan) {
   return Factory<E>::make(std::move(plan));
 }
-/// What a GPU would be given to launch; null where the machine is none.
+/// The launches of a GPU; null where the machine is not one.
 template <template <class> class Factory, class E>
 GE_COLD std::shared_ptr<const cuda::LaunchList> list_planned(const Plan<E>& plan) {
   if constexpr (requires { Factory<E>::list(plan); })
@@ -501,9 +501,9 @@ inline int64_t steps_of(const Config& config, const Card& card) {
   return config.max_episode_steps < 0 ? card.max_episode_steps : config.max_episode_steps;
 }
 
-/// What `use` makes of the plan of the smallest tier that fits.
-/// All tiers have the same settings and parameters, so they are read by the first one's types;
-/// tiers differ in capacities, and with them in layout, alone.
+/// Calls `use` with the plan of the smallest tier that fits. All tiers have the same settings and
+/// parameters, so the first one's types read them; tiers differ only in capacities, and with them
+/// in layout.
 template <class Made, class... Tiers, class Use>
 GE_COLD Made make_tier(const std::string& id, const Config& config, const Use& use) {
   using First = typename Tail<Types<Tiers...>>::first;
@@ -529,7 +529,7 @@ GE_COLD Made make_tier(const std::string& id, const Config& config, const Use& u
 
 template <template <class> class Factory, class L>
 struct EntryOf;
-/// One machine's face of a header: descriptions of all its ids, and simulators by id.
+/// The environments of a header on one machine: descriptions of all ids, and simulators by id.
 template <template <class> class Factory, class... B>
 struct EntryOf<Factory, Builds<B...>> {
   static_assert(sizeof...(B) > 0, "GE: Builds lists what is made: Build<\"Name-v0\", Environment>");

@@ -24,8 +24,8 @@ std::vector<std::string> agent_parameters(const std::string& sum) {
   return names;
 }
 
-/// Makes `part` of the agents of each kind, where the caller said how many; false where what was
-/// said is no whole number.
+/// Scales the agents of each kind by `part`, where the caller gave their number; returns false if a
+/// given value is not a whole number.
 bool make_fewer(Values& parameters, const std::vector<std::string>& names, double part) {
   for (const std::string& name : names) {
     const auto found = parameters.find(name);
@@ -37,14 +37,14 @@ bool make_fewer(Values& parameters, const std::vector<std::string>& names, doubl
   return true;
 }
 
-/// With how many agents, all kinds made fewer alike, one world of these settings would fit; 0 where
-/// the parameters do not say.
+/// The number of agents, all kinds scaled alike, with which one world of these settings would fit;
+/// 0 where the parameters do not determine it.
 int64_t agents_that_fit(const PlanFacts& plan, const Lodgers& worlds, int64_t available) {
   const std::vector<std::string> names = agent_parameters(worlds.sum);
   int64_t best = 0;
-  // By halves, since what a world needs need not be a line in the number of agents. Each round
-  // makes settings anew, as a user would, and nothing is allocated.
-  double low = 0, high = 1;  // of what was asked for
+  // Bisection, since memory need not be linear in the number of agents. Each round resolves the
+  // settings again, as for a user, and allocates nothing.
+  double low = 0, high = 1;  // as parts of the number asked for
   for (int round = 0; round < 40 && !names.empty(); ++round) {
     const double part = (low + high) / 2;
     Config fewer = plan.config_;
@@ -55,7 +55,7 @@ int64_t agents_that_fit(const PlanFacts& plan, const Lodgers& worlds, int64_t av
       if (fits) best = needs.agents;
       (fits ? low : high) = part;
     } catch (const Error&) {
-      return best;  // fewer are not possible for another reason
+      return best;  // fewer agents are refused for another reason
     }
   }
   return best;
@@ -88,7 +88,7 @@ void check_fits(const PlanFacts& plan, const Lodgers& worlds, const Memory& memo
                 const std::string& place) {
   const WorldBytes& world = worlds.world;
   const int64_t count = plan.config_.worlds, blocks = (count + worlds.block - 1) / worlds.block;
-  // As doubles: the products of what a user may ask for do not fit into 64 bits.
+  // As doubles: the products may exceed 64 bits.
   const double own = double((world.record + worlds.each) * worlds.block) * double(blocks) +
                      double(world.scratch * worlds.block);
   const double seen = double(world.observation) * double(count);

@@ -1,6 +1,6 @@
-// Whether worlds fit into memory, found before anything is allocated, and what a user is told who
-// asks for more: how many bytes a world needs and for what, how many worlds would fit, and where
-// not even one does, of how many agents one would.
+// Whether worlds fit into memory, checked before anything is allocated, and the error for a user
+// who asks for more: the bytes of a world and their purpose, how many worlds would fit, and if not
+// even one does, with how many agents one would.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace ge {
 
-/// Bytes that one world cannot do without: its record, its scratch memory where all worlds have
-/// their own, and the observations of one step, final ones too where worlds begin anew within one.
+/// Bytes that every world needs: its record, its scratch memory where each world has its own, and
+/// the observations of one step, including final ones if worlds are reset within a step.
 struct WorldBytes {
   int64_t record = 0, scratch = 0, observation = 0;
   int64_t all() const { return record + scratch + observation; }
 };
-/// Needs no simulator: it is asked of settings that were refused, too (world_needs).
+/// Needs no simulator, so it also serves settings that were refused (world_needs).
 template <class E>
 GE_COLD WorldBytes world_bytes(const typename E::Schema::Params& params, const Config& config,
                                Elements format) {
@@ -29,7 +29,7 @@ GE_COLD WorldBytes world_bytes(const typename E::Schema::Params& params, const C
           observation_bytes<E>(shared) * (config.autoreset == Autoreset::same_step ? 2 : 1)};
 }
 
-/// What one world of other settings would need.
+/// The memory of one world of other settings.
 struct WorldNeeds {
   int64_t bytes;
   int agents;
@@ -48,12 +48,11 @@ struct Memory {
   const char* advice = "";  // for who wants more than is free, and less than there is
 };
 
-/// What is to be found a place for.
-/// Plain numbers and one function, so that the search in fitting.cpp is compiled once and not per
-/// environment.
+/// The worlds to find memory for. Plain numbers and one function, so that the search in fitting.cpp
+/// is compiled once and not per environment.
 struct Lodgers {
   WorldBytes world;
-  int64_t each;     // bytes that a world needs besides
+  int64_t each;     // further bytes per world
   int block;        // worlds that are stored together
   const char* sum;  // of parameters that count agents
   WorldNeeds (*needs)(const Config& config, Elements format);
@@ -61,9 +60,9 @@ struct Lodgers {
 void check_fits(const PlanFacts& plan, const Lodgers& worlds, const Memory& memory,
                 const std::string& place);
 
-/// Throws where the worlds of a plan cannot fit at `place` (" on cuda:0"): their records, `each`
-/// bytes more of a world, and one block's scratch have to be free; the observations of one step,
-/// which are the caller's and may be there already, have to be possible at all.
+/// Throws if the worlds of a plan cannot fit at `place` (" on cuda:0"): their records, `each`
+/// further bytes per world and one block's scratch must fit into free memory; the observations of
+/// one step belong to the caller and may exist already, so they must only fit into the total.
 template <class E>
 GE_COLD void check_fits(const Plan<E>& plan, const Memory& memory, int64_t each,
                         const std::string& place = "") {

@@ -14,8 +14,7 @@
 namespace ge {
 namespace {
 
-/// What a number of an action has to be: low and high of each of its words, and whether they are
-/// floats.
+/// The legal range of an action: low and high of each of its words, and whether they are floats.
 struct Legal {
   const std::vector<double>& ranges;
   bool is_float;
@@ -30,13 +29,13 @@ struct Legal {
   throw Error(Fault::value, "actions: " + where + ": " + spelled(value) + " is not " + what);
 }
 
-// Blocks of elements are judged and, where To is another type, put at `to`, without a branch; only
-// a block with a bad one is searched. who(row) names an agent.
+// Checks blocks of elements without a branch and, if To is another type, converts them to `to`;
+// only a block with a bad element is searched. who(row) names an agent.
 template <class To, class From, class Who>
 void judge(const Legal& legal, const From* values, int64_t count, To* to, const Who& who) {
   constexpr bool converts = !std::is_same_v<From, To>;
-  // As wide as the bounds need: 999 is no uint8_t. A double is judged as the float that the rules
-  // will see, as on a GPU: what rounds to a bound is within it.
+  // A type wide enough for the bounds: 999 does not fit a uint8_t. A double is checked as the float
+  // that the rules will see, as on a GPU: a value that rounds to a bound is within it.
   using Whole = std::conditional_t<sizeof(From) == 1, int32_t, From>;
   using Wide = std::conditional_t<std::is_floating_point_v<From>, float, Whole>;
   const std::vector<double>& ranges = legal.ranges;
@@ -70,8 +69,8 @@ void judge(const Legal& legal, const From* values, int64_t count, To* to, const 
   }
 }
 
-/// f(role, at, agents, first) for each run of agents of a role whose actions lie side by side in
-/// the caller's array, `at` being the first one's element and `first` its number among the role's.
+/// Calls f(role, at, agents, first) for each run of agents of a role whose actions are contiguous
+/// in the caller's array; `at` is the first one's element and `first` its number within the role.
 template <class F>
 void for_each_run(const Simulator& simulator, const F& f) {
   const int64_t worlds = simulator.worlds();
@@ -84,7 +83,7 @@ void for_each_run(const Simulator& simulator, const F& f) {
       at += worlds * role.count * role.words();
       continue;
     }
-    // Shorter actions than the longest have a gap behind each.
+    // Actions that are shorter than the longest have a gap behind each.
     const int64_t runs = role.words() == most ? 1 : role.count, agents = role.count / runs;
     for (int64_t world = 0; world < worlds; ++world)
       for (int64_t run = 0; run < runs; ++run)
@@ -93,7 +92,7 @@ void for_each_run(const Simulator& simulator, const F& f) {
   }
 }
 
-/// Whether the actions of all roles are one category each of the same space, a mask telling which.
+/// Whether the actions of all roles are one category each of one space, restricted by a mask.
 bool share_a_space(const Simulator& simulator) {
   const std::vector<RoleShape>& roles = simulator.roles();
   return simulator.config().roles == RoleForm::padded &&
@@ -213,8 +212,8 @@ void HostBase::copy_worlds(std::span<const int64_t> from, std::span<const int64_
   check_copy(from, to, worlds());
   std::vector<char> record(size_t(shape_.record_bytes));
   for (size_t i = 0; i < from.size(); ++i) {
-    // Who a world is, its seed and number, which reseed leaves to the destination: its draws then
-    // differ from the source's.
+    // The world's seed and number, which reseed keeps from the destination: its draws then differ
+    // from the source's.
     Identity kept;
     read_records(to[i], 1, record.data());
     std::memcpy(&kept, record.data() + shape_.identity, sizeof kept);
@@ -250,7 +249,7 @@ int64_t HostBase::illegal_actions() const {
 }
 FaultReport HostBase::faults() {
   const FaultReport report = this->report(counters_);
-  // Told once: the next report counts from here.
+  // Reported once: the next report counts from here.
   counters_ = Counters{};
   return report;
 }

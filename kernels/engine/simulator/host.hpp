@@ -13,16 +13,17 @@ namespace ge {
 
 /// Refuses actions of the wrong element type, and none at all.
 void check_action_type(const Simulator& simulator, const Actions& actions);
-/// The same and actions outside their range before any world moves; names the first offending
-/// agent. Returns the actions in the rules' own type, int32 or float32: the caller's array if that
-/// is its type, else `room`, where they are put as they are judged.
+/// Refuses actions of the wrong element type, and actions outside their range, before any world
+/// moves; names the first offending agent. Returns the actions in the rules' own type, int32 or
+/// float32: the caller's array if that is its type, else `room`, which receives the converted
+/// actions.
 const void* own_actions(const Simulator& simulator, const Actions& actions,
                         std::vector<char>& room);
-/// Actions of all rows, by at most so many threads (0: as many as there are).
+/// Draws actions of all rows with at most `threads` threads (0: as many as there are).
 void sample_on_host(const Sampling& sampling, int32_t* to, int threads);
-/// Bytes the system would still give.
+/// Bytes that the system still has to give.
 int64_t available_memory();
-/// Bytes that this process could have if nobody else had any.
+/// Bytes that this process could get if no other process had any.
 int64_t total_memory();
 
 class GE_API HostBase : public PlannedBase {
@@ -52,11 +53,11 @@ class GE_API HostBase : public PlannedBase {
   virtual bool scene_of(int64_t world, Scene& into) const = 0;
 
   void allocate_records();
-  /// Bytes of records, and of actions once they had to be converted.
+  /// Bytes of records, and of converted actions once there are some.
   int64_t held_bytes() const;
-  /// What a step reads.
+  /// The actions in the form that a step reads.
   const void* actions_of_step(const Actions& actions);
-  // What only a step can fill: a reset shows no reward and no flags.
+  // Clears the outputs that only a step fills: a reset shows no reward and no flags.
   void clear_transient(const Bound& out) const;
 
   // Owned; allocated only after the plan was found to fit, so null in a simulator that was refused.
@@ -69,8 +70,8 @@ class GE_API HostBase : public PlannedBase {
   uint32_t draws_ = 0;         // of random actions
 };
 
-/// Every call runs to its end before it returns, so what shared_ points to (actions, outputs,
-/// masks) has to live no longer than the call.
+/// Every call runs to its end before it returns, so memory that shared_ points to (actions,
+/// outputs, masks) need not outlive the call.
 template <class E, template <class> class Runner>
 class HostSimulator final : public PlannedSimulator<E, HostBase> {
  public:
@@ -92,7 +93,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
 
   void step(const Actions& actions, const Bound& out, void*) override {
     const FloatMode standard;
-    // Then the rules read each action as it comes, and judge it themselves.
+    // On lanes the rules read each action in the caller's type and check it themselves.
     if constexpr (kReadsCallersType) {
       this->need_reset("step");
       check_action_type(*this, actions);
@@ -107,7 +108,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
   void reset(const ResetRequest& request, const Bound& out, void*) override {
     const FloatMode standard;
     this->take_request(request);
-    // The caller's memory: forget_request() takes it away again.
+    // The caller's memory: forget_request() drops these pointers again.
     shared_.seeds = request.seeds.empty() ? nullptr : request.seeds.data();
     this->clear_transient(out);
     this->take_bound(out);
@@ -140,8 +141,8 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     check_fits(plan, {available_memory(), total_memory()}, later_bytes(plan));
     return std::move(plan);
   }
-  /// What steps take later, of a world: room for its actions where the caller's type is not the
-  /// rules', and what the runner makes when it needs it.
+  /// Bytes per world that steps allocate later: its actions where the caller's type differs from
+  /// the rules', and the runner's memory.
   static int64_t later_bytes(const Plan<E>& plan) {
     int64_t of_runner = 0;
     if constexpr (requires { Runner<E>::later_bytes(plan.config_, plan.params_); })
@@ -153,7 +154,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
   World<S> seen(int64_t world) const {
     const int lane = int(world % B);
     char* const at = this->base_ + world / B * this->block_bytes();
-    // No scratch memory: between calls there is none, and who looks at a world needs none.
+    // No scratch memory: between calls there is none, and reading a world needs none.
     return World<S>(Cells<S>{&shared_, int32_t(world), at, lane, nullptr, B, lane});
   }
   GE_COLD std::string text_of([[maybe_unused]] int64_t world,
@@ -172,7 +173,7 @@ class HostSimulator final : public PlannedSimulator<E, HostBase> {
     return kHooks<E>.scene.given;
   }
 
-  // After the base: its plan is what the runner is made from.
+  // After the base: the runner is made from its plan.
   Runner<E> runner_;
 };
 

@@ -21,17 +21,17 @@ const char* engine_stamp();
 const char* engine_machine();
 const char* engine_instruction_set();
 
-/// Loads the module at `path` and returns its entry; a module that is loaded stays so, and a second
-/// call for it does nothing. Throws where the file cannot be opened, is no module, was made for
-/// another engine, or brings an id that another module has brought.
-/// The reference holds to the end of the process, since no module is ever closed.
+/// Loads the module at `path` and returns its entry; a loaded module stays loaded, and a second
+/// call for it does nothing. Throws if the file cannot be opened, is not a module, was made for
+/// another engine, or has an id that another module has. The reference stays valid to the end of
+/// the process, since no module is ever closed.
 const Entry& load_module(const std::string& path);
 
-/// A simulator of an environment of the loaded modules; null where none is called so.
+/// Makes a simulator of an environment of the loaded modules; null if none has this id.
 std::unique_ptr<Simulator> make_loaded(const std::string& id, const Config& config);
 
-/// What a simulator would launch on a GPU, which need not be there; null where no environment is
-/// called so, or where it is one for CPUs.
+/// The launches of an environment on a GPU, which need not be present; null if no environment has
+/// this id, or if it is for CPUs.
 std::shared_ptr<const cuda::LaunchList> launches_loaded(const std::string& id,
                                                         const Config& config);
 

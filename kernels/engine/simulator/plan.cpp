@@ -237,7 +237,7 @@ void PlanFacts::check_config(bool wide, int card_steps) {
 
 void PlanFacts::hash_layout() {
   std::string text;
-  // All that says where a byte lies and what it means: equal hashes, equal records.
+  // Everything that determines the place and meaning of a byte: equal hashes, equal records.
   for (const Column& column : columns_)
     text += column.name + " " + name_of(column.type) + " " + shape_json(column.shape) + " " +
             std::to_string(column.rows) + " " + std::to_string(column.offset) + " " +
@@ -304,7 +304,7 @@ std::vector<int64_t> PlanFacts::wide_shape(Elements format, const WideShape& row
 void PlanFacts::add_output(Output which, Type type, std::vector<int64_t> row) {
   const bool per_agent = !has_trait(which, kOfAWorld);
   OutputShape& shape = outputs_[which];
-  // The next episode begins within the step in SameStep alone.
+  // Only in SameStep does the next episode begin within the step.
   const bool exists = !has_trait(which, kOfAnEnd) || config_.autoreset == Autoreset::same_step;
   shape = {type, exists, per_agent, std::move(row), 0};
   shape.bytes = bytes_of(type) * config_.worlds * (per_agent ? agents_ : 1);
@@ -351,8 +351,8 @@ void PlanFacts::join_rows(Output which, int align) {
   shape.row = {all / bytes_of(type)};
   shape.bytes = all;
 }
-/// As many words as the action with the most has, each from 0, or the least, to the most that any
-/// role has there: values are refused by the roles' own ranges.
+/// Ranges of the padded action: as many words as the longest, each covering the values of every
+/// role and 0. A role's own ranges refuse its values.
 void PlanFacts::list_ranges() {
   if (roles_.size() == 1) {
     ranges_ = roles_.front().ranges;
@@ -424,7 +424,7 @@ void PlanFacts::add_agent_outputs(bool many_agents) {
 
 namespace {
 
-/// The one field that says all of `fields`, which are of categories.
+/// The single field that encodes all of `fields`, which are categories.
 FieldInfo flat_action(const std::vector<FieldInfo>& fields, int32_t count) {
   FieldInfo info{};
   for (const FieldInfo& field : fields) info.doc += (info.doc.empty() ? "" : ", ") + field.name;

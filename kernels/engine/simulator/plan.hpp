@@ -1,7 +1,7 @@
-// Plans: what is known of a build, and of a simulator before any machine is. Names, descriptions,
-// columns, shapes of outputs, JSON, and the checks of what was asked for: facts as plain data, so
-// that whatever is made of them is compiled once (plan.cpp). build.hpp fills them in from an
-// environment's types and leaves the rest to this.
+// Plans: the facts of a build, and of a simulator before it runs on any machine. Names,
+// descriptions, columns, shapes of outputs, JSON, and the checks of a request: plain data, so that
+// code that works with it is compiled once (plan.cpp). build.hpp fills it in from an environment's
+// types.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace ge {
 
-/// What a catalogue prints of an environment.
+/// An environment's entry in a catalogue.
 struct Card {
   const char* doc;
   int max_episode_steps = 0;             // 0: no limit
@@ -44,9 +44,8 @@ std::vector<FieldInfo> image_fields(const ImageForm& form);
 
 std::string shape_json(const std::vector<int64_t>& shape);
 
-/// What is known of a build without a simulator.
-/// Constructors and destructor are in plan.cpp, here and below: an environment's object would
-/// otherwise hold code for every string and vector.
+/// Facts of a build that need no simulator. Constructors and destructor are in plan.cpp, here and
+/// below: an environment's object would otherwise hold code for every string and vector.
 struct BuildFacts {
   BuildFacts(const std::string& name, const Card& build_card);
   ~BuildFacts();
@@ -63,7 +62,7 @@ struct BuildFacts {
     bool is_choice = false, sees_pictures = false;
   };
   std::vector<Role> roles;   // at least one
-  bool names_roles = false;  // the schema lists them; else the one role is that of all agents
+  bool names_roles = false;  // the schema lists them; else the one role holds all agents
   bool can_pad = true;       // the rows of all roles can have one length and type
   bool pictures = false, turns = false, text = false, scene = false;
 };
@@ -72,18 +71,18 @@ void describe_padded(BuildFacts& facts);
 /// The part of the JSON that is known without a simulator.
 std::string describe_build(const BuildFacts& facts);
 
-/// Beyond so many the agents of a world have numbers only.
+/// The most agents per world that have names; beyond it they have numbers only.
 inline constexpr int kMostNamed = 1 << 20;
 /// The name of a role's agent where the environment says nothing: player_0, player_1, ...
 std::string usual_agent_name(const char* role, int agent);
 
-/// A row whose length the parameters decide: what it is, and what there is room for.
+/// A row whose length depends on the parameters: its type, and its capacity.
 struct WideShape {
   int elements, capacity;
   std::vector<FieldInfo> fields;
 };
 
-/// Everything about one simulator that no machine changes, less its parameters.
+/// Facts of one simulator that are the same on every machine, except its parameters.
 struct PlanFacts {
   PlanFacts(const std::string& id, const Config& config, int tier, int agents, bool names_roles);
   PlanFacts(const PlanFacts&);
@@ -99,7 +98,8 @@ struct PlanFacts {
   bool names_roles_;              // the schema lists roles; else roles_ is the one of all agents
   std::vector<RoleShape> roles_;  // at least one
   std::vector<double> ranges_;    // of a caller's action; padded, as long as the longest role's
-  int32_t flat_actions_ = 0;      // how many there are where one number says all categories; else 0
+  int32_t flat_actions_ = 0;      // number of flat actions where one number encodes all categories;
+                                  // else 0
   // layout_: hash of the columns; instance_: JSON that answers whatever Python asks, written once.
   std::string layout_, instance_;
   OutputShape outputs_[kOutputCount];
@@ -107,31 +107,31 @@ struct PlanFacts {
   std::shared_ptr<const AssetShelf> shelf_;  // null: the environment has no assets
   int64_t asset_bytes() const { return shelf_ == nullptr ? 0 : shelf_->bytes(); }
 
-  /// Of a world, in the rules' type.
+  /// Bytes of a world's actions, in the rules' type.
   int64_t action_bytes() const { return 4 * int64_t{agents_} * int64_t(ranges_.size() / 2); }
-  /// Refuses numbers of worlds and steps that nothing here could count. wide: the observation is a
-  /// wide row.
+  /// Refuses numbers of worlds and steps that overflow a counter. wide: the observation is a wide
+  /// row.
   void check_config(bool wide, int card_steps);
   /// The hash of columns_.
   void hash_layout();
   /// The element type that was asked for, where it is one of `possible`.
   void choose_format(Elements own, const std::vector<Elements>& possible);
-  /// Makes one category of several where that was asked for, once ranges_ and outputs are known.
+  /// Merges several categories into one if requested, once ranges_ and outputs are known.
   void choose_actions(bool is_float);
   /// The format of a wide row that is written as `which`; `own` is that of its elements.
   Elements format_of(Output which, Elements own) const;
   void add_output(Output which, Type type, std::vector<int64_t> row);
-  /// Checks the form that rows of roles were asked for in, and settles it where none was.
+  /// Checks the requested form of roles' rows, and chooses one if none was requested.
   void choose_form(bool can_pad);
-  /// Takes the outputs that were added last for the rows of this role.
+  /// Moves the outputs that were added last to the rows of this role.
   void take_rows(RoleShape& role);
   /// Makes one output of the rows of all roles; `align` as kPartAlign.
   void join_rows(Output which, int align);
-  /// What a caller's action may be, once the roles are known.
+  /// Computes the legal actions of a caller, once the roles are known.
   void list_ranges();
   void add_image_outputs(const ImageForm& form, bool into_final);
   void add_wide_output(Output which, Elements own, const WideShape& row);
-  /// What the life cycle tells of each agent.
+  /// Adds the outputs that the life cycle writes for each agent.
   void add_agent_outputs(bool many_agents);
   /// The whole JSON; `settings` lie in the struct at `values`.
   void write_instance(BuildFacts build, const void* values,

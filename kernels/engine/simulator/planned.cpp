@@ -78,12 +78,12 @@ std::vector<std::string> PlannedBase::action_names() const {
 std::vector<std::string> PlannedBase::action_keys() const {
   return of_each_action(&PlannedBase::key_of_action);
 }
-/// The text of each category, word after word of the action; nothing if no category has one.
+/// The text of each category, word after word of the action; empty if no category has one.
 std::vector<std::string> PlannedBase::of_each_action(std::string (PlannedBase::*text)(int)
                                                          const) const {
   std::vector<std::string> texts;
   const std::vector<double>& ranges = facts_->ranges_;
-  // Numbers have no categories, and one number that says all of them has too many.
+  // Floats have no categories, and flat actions have too many.
   if (action_is_float_ || facts_->flat_actions_ != 0) return texts;
   // Where the first has no name, none has, and there may be many; without keys some may be.
   if (name_of_action(0).empty()) return texts;

@@ -1,6 +1,6 @@
-// The part of a simulator that is the same on every machine: what its plan answers, requests and
-// what is wrong with them, and faults in words. PlannedBase knows the facts of the plan and is
-// compiled once; PlannedSimulator adds what only an environment's types tell.
+// The part of a simulator that is the same on every machine: answers from its plan, checks of
+// requests, and faults in words. PlannedBase knows the facts of the plan and is compiled once;
+// PlannedSimulator adds facts that only an environment's types have.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace ge {
 
-/// Where the records of a simulator's worlds lie, whatever is in them.
-/// Copied out of the types at construction, so that the code that moves records is not a template.
+/// Where the records of a simulator's worlds lie, independent of their contents. Copied out of the
+/// types at construction, so that the code that moves records is not a template.
 struct RecordShape {
   int64_t record_bytes;  // of one world, canonical
   int64_t block_bytes;   // of the worlds that are stored together
-  int block;             // how many these are
+  int block;             // number of those worlds
   int identity;          // offset of Identity in a record
 };
 
@@ -45,8 +45,8 @@ class GE_API PlannedBase : public Simulator {
   PlannedBase(bool action_is_float, const RecordShape& shape)
       : action_is_float_(action_is_float), shape_(shape) {}
 
-  /// What the environment calls category k of its action, and the key that stands for it; empty
-  /// where it says nothing.
+  /// The name of category k of the environment's action, and the key that a person presses for it;
+  /// empty if it has none.
   virtual std::string name_of_action(int k) const = 0;
   virtual std::string key_of_action(int k) const = 0;
   /// Name and most rows of each table, as the counters number them.
@@ -102,7 +102,7 @@ class PlannedSimulator : public Machine {
   }
 
  protected:
-  /// What of a reset request goes into the kernels' parameters as it is.
+  /// Copies the parts of a reset request that go into the kernels' parameters.
   GE_COLD void take_request(const ResetRequest& request) {
     const FloatMode standard;
     this->check_request(request);

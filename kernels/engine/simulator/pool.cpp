@@ -17,7 +17,7 @@
 namespace ge {
 namespace {
 
-/// Spins briefly, then lets others run: they may be what it waits for.
+/// Spins briefly, then yields: the awaited thread may need the processor.
 template <class F>
 void spin_until(F&& done) {
   constexpr int kSpins = 2000;
@@ -36,7 +36,7 @@ class Pool {
   }
 
   void run(int64_t parts, int helpers, PartFunction fn, void* context) {
-    // Someone else's job is running: alone is better than in line.
+    // Another caller's job is running: working alone is faster than waiting.
     std::unique_lock owner(owner_, std::try_to_lock);
     if (!owner.owns_lock() || helpers <= 0) {
       for (int64_t part = 0; part < parts; ++part) fn(context, part, 0);
@@ -84,7 +84,7 @@ class Pool {
     }
     if (sleeping_.load() > 0) wake_.notify_all();
     work(0);
-    // From here on nobody enters, so what the parts use may die when those inside have left.
+    // From here on no helper enters, so the data of the parts may end once those inside have left.
     gate_.fetch_or(kShut, std::memory_order_acq_rel);
     spin_until([&] { return (gate_.load(std::memory_order_acquire) & kInside) == 0; });
     if (failure_) {
@@ -103,7 +103,7 @@ class Pool {
   }
 
   void work(int worker) {
-    // Each worker has the part of its own number: members wait for each other, none takes two.
+    // Each worker runs the part of its own number: members wait for each other, so none takes two.
     if (crew_) return run_part(worker, worker);
     for (;;) {
       const int64_t part = next_.fetch_add(1, std::memory_order_relaxed);
@@ -171,8 +171,8 @@ class Pool {
 std::atomic<Pool*> g_pool{nullptr};
 std::mutex g_pool_mutex;
 
-// The child has none of the parent's threads and may hold copies of locked mutexes: it forgets the
-// pool and begins anew.
+// A forked child has none of the parent's threads and may hold copies of locked mutexes: it drops
+// the pool and starts another.
 void forget_pool() {
   g_pool.store(nullptr);
   // Not unlocked: the thread that may hold it does not exist in the child.
@@ -222,7 +222,7 @@ void CrewBarrier::meet() {
   // Read before arriving: afterwards the last one may begin the next round at any moment.
   const uint32_t round = round_.load(std::memory_order_relaxed);
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
-    // Before the round: whoever sees the new round may arrive again.
+    // Before the round: a thread that sees the new round may arrive again.
     arrived_.store(0, std::memory_order_relaxed);
     round_.store(round + 1, std::memory_order_release);
     return;

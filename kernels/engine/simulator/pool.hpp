@@ -11,8 +11,8 @@
 
 namespace ge {
 
-/// Processors this process may use.
-/// By the affinity, which a container or `taskset` may have narrowed; asked anew at each call.
+/// Processors this process may use. By the affinity, which a container or `taskset` may have
+/// narrowed; read again at each call.
 int available_threads();
 
 using PartFunction = void (*)(void* context, int64_t part, int worker);
@@ -32,9 +32,9 @@ void parallel_for(int64_t parts, int threads, F&& f) {
 }
 
 /// A crew: `size` threads that run fn(context, member) at the same time and may wait for each other
-/// in a CrewBarrier. Returns false, having run nothing, where they cannot be had: the pool is busy.
-/// fn has to meet the others at least once: a member that comes after the first has ended is not
-/// waited for. None may throw while others wait for it.
+/// in a CrewBarrier. Returns false, having run nothing, if the pool is busy. fn has to meet the
+/// others at least once: a member that arrives after the first has ended is not waited for. None
+/// may throw while others wait for it.
 bool run_crew(int size, PartFunction fn, void* context);
 
 /// Where the members of a crew meet. Spins, since stages take microseconds; yields where threads

@@ -91,7 +91,7 @@ bool is_live(const LiveRows& live, const char* record, int64_t row) {
   std::memcpy(&word, record + live.header + (live.is_bitmap ? row / 32 * 4 : 0), sizeof word);
   return live.is_bitmap ? (word >> row % 32 & 1) != 0 : row < int64_t(word);
 }
-/// Whether an element may be loaded: in range, or zero where no row lives or none can be named.
+/// Whether an element may be loaded: in range, or zero in a row that is not live.
 bool may_hold(const Column& column, const char* record, int64_t row, const char* value) {
   if (is_within(column, row, value)) return true;
   if (number_at(column.type, value) != 0) return false;

@@ -1,6 +1,6 @@
-// The ranges of columns, held where values come from outside: `set` and `load`. Whole numbers name
-// rows, kinds and counts, and rules use them as they are; one beyond its range would reach outside
-// of tables.
+// Ranges of columns, checked where values come from outside: `set` and `load`. Integers name rows,
+// kinds and counts, and rules use them unchecked; one beyond its range would index outside of
+// tables.
 #pragma once
 
 #include "engine/simulator/simulator.hpp"

@@ -49,7 +49,7 @@ void move_records(const RecordBlocks& blocks, int64_t first, int64_t count, char
     const int64_t world = first + i, lane = world % blocks.block;
     char* const block = blocks.base + world / blocks.block * blocks.block_bytes;
     char* const plain = canonical + i * blocks.record_bytes;
-    // What lies between columns is zero in every canonical record, so that equal worlds hash alike.
+    // Bytes between columns are zero in every canonical record, so that equal worlds hash alike.
     if (kUnpack) std::memset(plain, 0, size_t(blocks.record_bytes));
     for (const Segment& segment : blocks.segments)
       move_segment<kUnpack>(segment, plain + segment.offset,
@@ -76,7 +76,7 @@ void check_copy(std::span<const int64_t> from, std::span<const int64_t> to, int6
       if (world < 0 || world >= worlds)
         throw Error(Fault::value, "copy_worlds: world " + std::to_string(world) +
                                       " is not one of 0 to " + std::to_string(worlds - 1));
-  // No world may be both, so the order in which worlds are copied means nothing.
+  // No world may be source and destination, so the order of copies does not matter.
   std::unordered_set<int64_t> written;
   for (const int64_t world : to)
     if (!written.insert(world).second)
@@ -96,14 +96,14 @@ constexpr char kMagic[8] = {'g', 'p', 'u', '_', 'e', 'n', 'v', '\1'};
 constexpr int64_t kDigest = 16;
 const char* const kNothing = "(nothing)";
 
-// What must be equal for a save to be loaded: the same text on both sides, compared line by line so
-// that a difference can be named.
+// Facts that must match for a save to be loaded: the same text on both sides, compared line by line
+// so that a difference can be named.
 std::vector<std::pair<std::string, std::string>> save_facts(const Simulator& simulator) {
   const std::string& instance = simulator.instance();
   // The parameters' values come last, and may be called like the facts.
   const auto values = instance.rfind("\"values\": ");
-  // The text of one member of the JSON, up to the comma or bracket that ends it; searched from
-  // behind, since what a plan adds comes after what describes the build.
+  // The text of one member of the JSON, up to the comma or bracket that ends it; searched from the
+  // end, since a plan's members follow those of the build.
   const auto member = [&](const std::string& key) {
     const auto at = instance.rfind("\"" + key + "\": ", values);
     const auto begin = at + key.size() + 4;
@@ -185,14 +185,14 @@ void load(Simulator& simulator, const char* data, int64_t bytes) {
     throw Error(Fault::value, "load: the save is truncated: " + std::to_string(bytes) +
                                   " bytes are not all of it");
   const auto digest = Blake2b(kDigest).update(data, size_t(bytes - kDigest)).digest();
-  // Facts are compared only in an intact header, but a difference is told before a wrong length:
-  // the number of worlds is one of them, and says more.
+  // Facts are compared only in an intact header, but a difference is reported before a wrong
+  // length: the number of worlds is one of them, and explains more.
   const bool intact = std::memcmp(digest.data(), data + bytes - kDigest, size_t(kDigest)) == 0;
   const std::string header(data + kPrefix, size_t(length));
   for (const auto& [key, value] : save_facts(simulator)) {
     if (!intact) break;
     const std::string theirs = fact_in(header, key);
-    // Saves of releases before assets do not name what follows from the parameters, which are
+    // Saves of releases before assets do not list facts that follow from the parameters, which are
     // equal.
     const bool follows = key == "assets" && theirs == kNothing && !simulator.assets()->has_files();
     if (theirs != value && !follows)
@@ -330,7 +330,7 @@ std::string hash_of(const std::vector<Blake2b>& worlds, size_t digest) {
 }
 
 /// Random actions, each a function of seed, step, and the world's number under its seed: a world
-/// alone acts as it does in a batch, and an agent alike in either form of roles.
+/// acts the same in a batch and by itself, and an agent the same in either form of roles.
 class GoldenActions {
  public:
   explicit GoldenActions(Simulator& simulator)

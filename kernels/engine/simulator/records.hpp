@@ -28,8 +28,7 @@ void pack_records(const RecordBlocks& blocks, int64_t first, int64_t count, cons
 void check_copy(std::span<const int64_t> from, std::span<const int64_t> to, int64_t worlds);
 
 /// All of a simulator's state: magic, JSON header, canonical records, BLAKE2b-128 of everything
-/// before it.
-/// Scratch memory is no part of it: between steps it means nothing.
+/// before it. Scratch memory is left out: it has no meaning between steps.
 std::string save(Simulator& simulator);
 /// Restores what `save` wrote; refuses anything else by name, before it writes a byte.
 void load(Simulator& simulator, const char* data, int64_t bytes);

@@ -1,6 +1,5 @@
-// The simulator as everything outside the engine sees it: a plain virtual interface, what it is
-// made from, what it writes, and how it fails. Bindings, tests and tools hold a Simulator& and know
-// no environment.
+// The interface of a simulator outside of the engine: a plain virtual class, its configuration, its
+// outputs, and its errors. Bindings, tests and tools hold a Simulator& and know no environment.
 #pragma once
 
 #include <cstddef>
@@ -25,11 +24,11 @@ struct OutputShape {
   bool per_agent = true;
   std::vector<int64_t> row;  // shape of one row
   int64_t bytes = 0;         // of the whole array
-  bool split = false;        // `row` is all of it: role after role, rows of their own lengths
+  bool split = false;        // `row` is the whole shape: role after role, rows of their own lengths
 };
 
-/// A role's rows in one output: their type, the shape of one, and at which byte of the array they
-/// begin where roles are split.
+/// A role's rows in one output: their type, the shape of one, and the byte of the array at which
+/// they begin if roles are split.
 struct RoleRows {
   bool exists = false;
   Type type = Type::float32;
@@ -38,8 +37,8 @@ struct RoleRows {
   GE_API int64_t bytes() const;  // of one row; 0 where the role has none
 };
 
-/// A kind of agents: which of a world's agents they are, what they do, and how long their rows are.
-/// An environment that names no roles has one, `player`.
+/// A kind of agents: which of a world's agents they are, their actions, and the lengths of their
+/// rows. An environment that names no roles has one, `player`.
 struct RoleShape {
   std::string name;
   int first = 0, count = 0;
@@ -68,10 +67,11 @@ struct DataFile {
 /// The data files that a module was labelled with, by name.
 struct DataFiles {
   std::map<std::string, DataFile> by_name;
-  std::string remedy;  // what to do about a file that is missing or differs; ends such an error
+  std::string remedy;  // what to do about a missing or different file; ends the error's text
 };
 
-/// Machines read what concerns them and leave the rest. Threads, device, tuning change no result.
+/// Options of every machine; each ignores those of others. Threads, device, tuning change no
+/// result.
 struct Config {
   int64_t worlds = 1;
   int64_t first_world = 0;
@@ -104,7 +104,7 @@ struct Actions {
   Type type = Type::int64;
 };
 
-/// For the length of the call, on a CPU; on a GPU the mask lives until the stream has come by.
+/// Valid for the length of the call on a CPU; on a GPU the mask until the stream has passed it.
 struct ResetRequest {
   /// None: unseeded. One: world i gets (seed, first_world + i). Else one per world.
   std::span<const uint64_t> seeds;
@@ -118,10 +118,10 @@ struct ResetRequest {
 struct FaultReport {
   int64_t bad_actions = 0;
   int64_t first_bad_world = -1, first_bad_agent = -1;
-  int64_t illegal_actions = 0;  // that the rules forbade at that moment, and replaced
+  int64_t illegal_actions = 0;  // that the rules forbade and replaced
   int64_t first_illegal_world = -1, first_illegal_agent = -1;
   int64_t frozen_steps = 0;  // steps of worlds that waited for a reset (Disabled)
-  int64_t lost_views = 0;    // pictures from eyes whose pose was no number
+  int64_t lost_views = 0;    // pictures from eyes whose pose was not finite
   int64_t first_lost_world = -1, first_lost_agent = -1;
   struct Table {
     std::string name;
@@ -130,8 +130,8 @@ struct FaultReport {
   std::vector<Table> tables;  // tables that were too small
 };
 
-/// Which rows of a table live in a world: the first `fixed`, or where a header at `header` says so
-/// in the canonical bytes, as many as it counts, or those whose bit it has. The others are zeros.
+/// The live rows of a world's table: the first `fixed`, or if a header at `header` of the canonical
+/// bytes exists, those that it counts or whose bit it has. The others are zeros.
 struct LiveRows {
   int64_t fixed = 0, header = -1;
   bool is_bitmap = false;
@@ -159,7 +159,7 @@ class GE_API Simulator {
  public:
   virtual ~Simulator() = default;
 
-  /// JSON: shapes, columns, resolved parameters; what Python builds spaces and errors from.
+  /// JSON: shapes, columns, resolved parameters; Python builds spaces and errors from it.
   virtual const std::string& instance() const = 0;
   virtual const OutputShape& output(Output which) const = 0;
   virtual int64_t worlds() const = 0;
@@ -182,8 +182,8 @@ class GE_API Simulator {
   bool actions_are_mixed() const;
   /// Words of all actions of a step, as a caller gives them.
   int64_t action_count() const;
-  /// What the environment calls its actions, and the key that stands for each when a person plays;
-  /// empty where it says nothing.
+  /// Names of the actions, and the key that a person presses for each; empty if the environment has
+  /// none.
   virtual std::vector<std::string> action_names() const = 0;
   virtual std::vector<std::string> action_keys() const = 0;
   /// One world as text for a terminal, as agent `viewer` knows it, or whole with -1. Only in host
@@ -198,9 +198,9 @@ class GE_API Simulator {
   virtual void reset(const ResetRequest& request, const Bound& out, void* stream) = 0;
   virtual void observe(const Bound& out, void* stream) = 0;
 
-  /// Canonical records (B = 1) of worlds [first, first + count), `record_bytes` each. These, and
-  /// `faults`, have happened when they return; on a GPU they wait for the legacy default stream,
-  /// and whoever enqueues on others waits for those first (machine.hpp).
+  /// Canonical records (B = 1) of worlds [first, first + count), `record_bytes` each. These calls,
+  /// and `faults`, are complete when they return; on a GPU they wait for the legacy default stream,
+  /// and callers that enqueue on other streams wait for those first (machine.hpp).
   virtual int64_t record_bytes() const = 0;
   virtual void read_records(int64_t first, int64_t count, void* to) = 0;
   virtual void write_records(int64_t first, int64_t count, const void* from) = 0;
@@ -230,7 +230,7 @@ struct LaunchList;
 struct Entry {
   std::string (*describe)();  // JSON objects, one per id, between commas: no brackets around them
   std::unique_ptr<Simulator> (*make)(const std::string& id, const Config& config);
-  /// What a GPU would be given to launch; null on the CPU.
+  /// The launches of a GPU; null on the CPU.
   std::shared_ptr<const cuda::LaunchList> (*list_launches)(const std::string& id,
                                                            const Config& config);
 };

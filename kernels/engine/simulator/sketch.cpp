@@ -145,7 +145,7 @@ char mark_of_map(const Sketch::Layer& layer, int nth, int kind) {
   if (layer.kinds <= 1) return kFlags[nth % 6];
   return kKinds[(kind - 1) % 35];
 }
-/// The first letter of the table's name that no table before it has, else any.
+/// The first letter of the table's name that no earlier table has taken, else any free letter.
 char letter_of(const std::string& table, const std::string& taken) {
   const std::string choices = table + "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
   for (const char c : choices) {

@@ -1,6 +1,6 @@
-// Grids that nobody described to people: what the columns of an environment tell of one. Rows with
-// whole numbers `x` and `y` of a known range (or `column` and `row`) are things that stand on
-// cells; whole numbers [rows][columns] that a world has once are maps, of which 0 is an empty cell.
+// Grids without a hook for people: a view derived from the columns of an environment. Rows with
+// whole numbers `x` and `y` of a known range (or `column` and `row`) are things on cells; whole
+// numbers [rows][columns] that a world has once are maps, in which 0 is an empty cell.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct GridColumns {
 /// None where no columns make one, or one of more than 256 cells a side.
 std::optional<GridColumns> find_grid(const std::vector<Column>& columns);
 
-/// What lies and stands on the cells of one world, in the order in which it is drawn.
+/// The contents of one world's cells, in drawing order.
 struct Sketch {
   struct Mark {
     int column, row;  // from the top left corner
@@ -42,7 +42,7 @@ struct Sketch {
   std::vector<Layer> layers;
   std::vector<Mark> marks;
 };
-/// The cells of a world whose canonical record lies at `record`. What stands outside is left out.
+/// The cells of the world whose canonical record lies at `record`. Things outside are left out.
 Sketch sketch(const GridColumns& grid, const char* record);
 
 /// In a terminal's colours, a line per row and below them what each character means.

@@ -21,7 +21,7 @@
 #define GE_STAMP_LIBRARY "unknown"
 #endif
 #if defined(_GLIBCXX_DEBUG)
-// Containers of another size: a vector of one side is no vector of the other.
+// Containers of another size: vectors of the two builds are incompatible.
 #define GE_STAMP_CONTAINERS " checked"
 #else
 #define GE_STAMP_CONTAINERS ""
