@@ -1,5 +1,5 @@
 // A crew: threads that run the same stages over the same worlds, each on its share of a stage's
-// rows, and meet after every stage. A thread alone is a crew of one.
+// rows, with a barrier after every stage. A single thread is a crew of one.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct Crew {
   struct Range {
     int begin, end;
   };
-  /// Contiguous, in the order of the members, and equal but for one row: what one member writes
-  /// lies together, and a hit's place follows from the counts of the members before.
+  /// Contiguous, in the order of the members, and equal within one row: one member's writes are
+  /// contiguous, and a hit's place follows from the counts of the members before.
   Range share(int n) const {
     return {int(int64_t{n} * member / size), int(int64_t{n} * (member + 1) / size)};
   }

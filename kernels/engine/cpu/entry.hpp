@@ -1,5 +1,5 @@
-// The `cpu` machine: tiles over threads. What an environment's types tell is turned into sizes and
-// one function per graph here; who runs it, and on what, is tile_threads.hpp's.
+// The `cpu` machine: tiles over threads. An environment's types become sizes and one function per
+// graph here; tile_threads.hpp runs them.
 #pragma once
 
 #include <algorithm>

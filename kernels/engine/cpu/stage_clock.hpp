@@ -1,6 +1,5 @@
 // Where a step's time goes: seconds per stage, over all simulators and threads of this process. Off
-// unless somebody asks; a stage then costs two looks at the clock, and a note of its name, per
-// tile.
+// by default; when on, a stage costs two clock reads and one update by its name per tile.
 #pragma once
 
 #include <atomic>
@@ -14,7 +13,7 @@ namespace ge {
 
 /// Turns the clocks on (from zero) or off.
 void watch_stages(bool on);
-/// What watch_stages said: looked at by every stage, so not behind a call.
+/// Set by watch_stages: every stage reads it, so it is not behind a call.
 extern std::atomic<bool> stages_watched;
 /// Every stage that ran since, with its seconds.
 std::vector<std::pair<std::string, double>> stage_seconds();
@@ -32,7 +31,7 @@ class StageClock {
   StageClock(const StageClock&) = delete;
 
  private:
-  // Counted from the machine's start, so never 0, which says that nobody watches.
+  // Counted from the machine's start, so never 0, which means that the clocks are off.
   static uint64_t now();  // [ns]
   void note() const;
 

@@ -13,8 +13,8 @@ inline int64_t index_room(const Tile<E>&, const Set& set) {
   return int64_t{set.block_count} * (Tile<E>::B + 1) + set.loose_count + 1;
 }
 
-/// The worlds of `set` with P, in `space`. Compiled once for all stages that ask.
-/// Each member of a crew makes the same set for itself, in index space of its own.
+/// The worlds of `set` with P, in `space`. Compiled once for all stages that need it. Each member
+/// of a crew makes the set for itself, in its own index space.
 template <auto P, class E>
 GE_NOINLINE Set subset(const Tile<E>& tile, const Set& set, int32_t* space) {
   constexpr int B = Tile<E>::B;
@@ -34,7 +34,7 @@ GE_NOINLINE Set subset(const Tile<E>& tile, const Set& set, int32_t* space) {
     if (count == B) {
       blocks[whole++] = block;
     } else {
-      // Every lane writes, the next over what does not count: no branch per world.
+      // Every lane writes, and the next overwrites values that do not count: no branch per world.
       for (int lane = 0; lane < B; ++lane) {
         loose[single] = block * B + lane;
         single += int(yes[lane]);
@@ -50,7 +50,7 @@ GE_NOINLINE Set subset(const Tile<E>& tile, const Set& set, int32_t* space) {
 /// Calls f with the worlds of `set` that have P, if there are any.
 template <auto P, class E, class F>
 inline void run_within(Tile<E>& tile, const Set& set, F&& f) {
-  // Index space is a stack: what an inner set took is given back when its stages have run.
+  // Index space is a stack: an inner set's part is popped when its stages have run.
   int32_t* const mark = tile.free;
   tile.free += index_room(tile, set);
   const Set inner = subset<P>(tile, set, mark);

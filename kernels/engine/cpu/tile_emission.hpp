@@ -1,6 +1,6 @@
-// Stages of the tile that fill a List with what passes a test, or empty it. The loop over indices
-// is outside, that over worlds inside: the cheap test vectorises, hits alone are made. A hit's row
-// is the number of hits before it, whoever tests them.
+// Stages of the tile that append rows to a List by a test, or empty it. The loop over indices is
+// outside, that over worlds inside: the cheap test vectorises, and only hits are made. A hit's row
+// is the number of hits before it, whichever thread tests them.
 #pragma once
 
 #include "engine/cpu/tile_worlds.hpp"
@@ -47,7 +47,7 @@ GE_FN void emit_in_block(const WorldFinder<typename E::Schema>& here, int block,
     GE_INDEPENDENT
     for (int lane = 0; lane < B; ++lane) hit[lane] = test(here.at(block, lane), i) ? 1u : 0u;
     for (int lane = 0; lane < B; ++lane) any |= hit[lane];
-    if (any == 0) continue;  // the common case, and why the tests vectorise alone
+    if (any == 0) continue;  // the common case; the reason why only the tests vectorise
     for (int lane = 0; lane < B; ++lane) {
       if (hit[lane] == 0) continue;
       const CellsOf<E> cells = here.at(block, lane);

@@ -22,7 +22,7 @@ inline void stage(Tile<E>& tile, ClearFinal, const Set& set) {
     if (set.block_count > 0) clear(set.blocks[0] * B, set.block_count * B);
     if (set.loose_count > 0) clear(set.loose[0], set.loose_count);
   }
-  tile.crew.meet();  // also whoever is not the first, or it would wait for ever
+  tile.crew.meet();  // The other members also meet here, or the first would wait forever.
 }
 
 // ---- rows of a role's agents

@@ -31,7 +31,7 @@ template <class E, auto Test, class T>
 inline void stage(Tile<E>& tile, Destroy<Test, T>, const Set& set) {
   static_assert(T::kind == Kind::pool, "GE: Destroy empties slots of a Pool");
   tile.each_world(set, [](const CellsOf<E>& cells) GE_LAMBDA {
-    // A bit per slot, which the row's test alone decides.
+    // A bit per slot, set by the row's own test only.
     uint32_t dead[kLiveWords<T>] = {};
     for (int row = 0; row < T::capacity; ++row)
       if (cells.template alive<T>(row) && value_of_row<Test, T>(cells, row))

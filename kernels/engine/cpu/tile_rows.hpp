@@ -34,8 +34,8 @@ inline void stage(Tile<E>& tile, X x, const Set& set) {
 
 // ---- lists of a length that is known before
 
-/// In a walk of its own: all members of a crew make a world's rows, one says how many there are.
-/// The count is asked for again rather than kept for every world.
+/// A walk of its own: all members of a crew make a world's rows, one of them sets the length. The
+/// count is computed again instead of stored for every world.
 template <auto Count, class T, class E>
 inline void close_lists(Tile<E>& tile, const Set& set) {
   tile.each_world(set, [](const CellsOf<E>& cells) GE_LAMBDA {
@@ -48,7 +48,7 @@ inline void stage(Tile<E>& tile, For<Count, F, T>, const Set& set) {
   static_assert(T::kind == Kind::list, "GE: For fills a List");
   if constexpr (is_number<Count>) {
     static_assert(Count <= T::capacity, "GE: For has more rows than its table");
-    // Of every world alike, and it fits: a vector store.
+    // The count is equal for all worlds and fits: a vector store.
     tile.each_cell(set, 1, [](const CellsOf<E>& cells, int) GE_LAMBDA {
       *cells.template header<T>(0) = uint32_t(Count);
     });
@@ -81,8 +81,7 @@ inline void stage(Tile<E>& tile, ForPacks<Count, F, T>, const Set& set) {
 
 // ---- rows in an order
 
-/// World by world: colours of two worlds have nothing to do with one another, and their numbers
-/// differ.
+/// World by world: worlds have different numbers of colours, and their colours are independent.
 template <class E, auto Count, auto F>
 inline void stage(Tile<E>& tile, Coloured<Count, F>, const Set& set) {
   using T = typename ColouredTable<F, typename Tile<E>::Tables>::type;

@@ -94,7 +94,7 @@ TileThreads::Memory TileThreads::zeroed(int64_t bytes) {
 
 void TileThreads::run(TileFunction graph, const void* shared) {
   const int crew = crew_size();
-  // Where the pool is busy with another simulator, tiles do the same work by the caller alone.
+  // If the pool is busy with another simulator, the caller runs the tiles by itself.
   if (crew > 1 && run_as_crew(graph, shared, crew)) return;
   run_tiles(graph, shared);
 }
@@ -118,8 +118,8 @@ void TileThreads::run_tiles(TileFunction graph, const void* shared) {
   note(busy);
 }
 
-/// This only chooses how many threads the next step uses; the bits are the same with any number.
-/// Less is believed at once, since being interrupted looks like work; more, slowly.
+/// Only chooses how many threads the next step uses; the bits are equal for any number. A lower
+/// estimate is adopted at once, since preemption looks like work; a higher one slowly.
 void TileThreads::note(double busy) {
   work_ += busy < work_ ? busy - work_ : 0.25 * (busy - work_);
 }

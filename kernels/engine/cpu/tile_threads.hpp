@@ -38,7 +38,7 @@ class TileThreads {
   TileThreads(const Config& config, const Sizes& sizes);
 
   int64_t memory_bytes() const;
-  /// Bytes that these settings take once a crew runs; 0 where none ever does.
+  /// Bytes that a crew allocates with these settings; 0 where no crew ever runs.
   static int64_t crew_bytes(const Config& config, const Sizes& sizes);
   void run(TileFunction graph, const void* shared);
 
@@ -64,7 +64,7 @@ class TileThreads {
 
   const Sizes sizes_;
   const int all_;  // blocks
-  // Of the config, 0 where that leaves the choice; below, worked out once.
+  // Threads of a crew from the config, 0: choose. The members below are computed once.
   int crew_;
   int threads_;
   int blocks_;         // of a tile
@@ -72,7 +72,7 @@ class TileThreads {
   // Empty until a crew runs for the first time: most simulators never have one.
   std::vector<int32_t> crew_indices_, crew_counts_;
   std::vector<char> crew_parts_;
-  Memory crew_scratch_;  // made last: who has it has the rest
+  Memory crew_scratch_;  // allocated last: if it exists, so do the others
   std::vector<Space> spaces_;
 };
 

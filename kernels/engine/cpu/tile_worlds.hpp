@@ -9,8 +9,8 @@
 
 namespace ge {
 
-/// Worlds of one tile: blocks to run whole, and worlds to run alone.
-/// It points into the tile's index space, and lives as long as what is above it on that stack.
+/// Worlds of one tile: blocks to run whole, and single worlds. Points into the tile's index space,
+/// and lives as long as the entries above it on that stack.
 struct Set {
   const int32_t* blocks;
   int block_count;
@@ -19,8 +19,8 @@ struct Set {
   bool empty() const { return block_count + loose_count == 0; }
 };
 
-/// What a loop needs to find a world. Each loop takes a copy, parameters and all: a local whose
-/// address goes nowhere is kept in registers, while a member would be loaded again after every
+/// The data that a loop needs to find a world. Each loop takes a copy, parameters included: a local
+/// whose address does not escape is kept in registers, while a member would be reloaded after every
 /// store.
 template <class S>
 struct WorldFinder {
@@ -70,7 +70,7 @@ struct Tile {
         count(space.block_count),
         crew(space.crew) {}
 
-  /// Bytes of scratch memory of one block, and indices of a tile of so many.
+  /// Bytes of scratch memory of one block, and index count of a tile of `blocks` blocks.
   static int64_t scratch_block(const typename S::Params& params) {
     return WorldFinder<S>::scratch_block(params);
   }
@@ -101,14 +101,14 @@ struct Tile {
     return {blocks, full, loose, single};
   }
 
-  /// f(cells) on every world of a set, one by one: for stages that do not vectorise over worlds.
-  /// The first member's work.
+  /// Calls f(cells) on every world of a set, one by one, by the first member of a crew: for stages
+  /// that do not vectorise over worlds.
   template <class F>
   void each_world(const Set& set, F&& f) const {
     if (crew.first()) walk_worlds(set, f);
     crew.meet();
   }
-  /// f(cells) by every member of the crew, which divides the rows inside f.
+  /// Calls f(cells) by every member of the crew, which divides the rows inside f.
   template <class F>
   void share_world(const Set& set, F&& f) const {
     walk_worlds(set, f);
@@ -122,15 +122,15 @@ struct Tile {
     for (int i = 0; i < set.loose_count; ++i) f(here.of(set.loose[i]));
   }
 
-  /// f(cells, row) on `rows` rows of every world of a set, vectorised over the worlds of a block
-  /// (over rows where B = 1).
+  /// Calls f(cells, row) on `rows` rows of every world of a set, vectorised over the worlds of a
+  /// block (over rows where B = 1).
   template <class F>
   GE_FN void each_cell(const Set& set, int rows, F&& f) const {
     const WorldFinder<S> here = finder();
     const Crew::Range mine = crew.share(rows);
     for (int i = 0; i < set.block_count; ++i) {
       if constexpr (B == 1) {
-        // Found anew for each row: g++ copies Cells that lie outside of the loop, and then does not
+        // Computed again for each row: g++ copies Cells from outside of the loop, and then does not
         // vectorise it.
         const int block = set.blocks[i];
         GE_INDEPENDENT
