@@ -12,8 +12,8 @@
 
 namespace ge {
 
-/// Stands where the device's grid does in flat_walk.hpp: what a launch would spread over threads is
-/// done by loops, so that one job may be stepped through in a debugger.
+/// Replaces the device's grid of flat_walk.hpp: loops instead of threads, so that a debugger can
+/// step through a job.
 class EmulatedGrid {
  public:
   using Service = EmulatedLanes;
@@ -57,8 +57,8 @@ class EmulatedGrid {
   }
 
  private:
-  /// A step through `count` indices that comes by all of them.
-  // Any step that shares no factor with count visits every index once; 5/8 keeps neighbours apart.
+  /// A stride through `count` indices that visits every index once: any stride coprime to count
+  /// does; 5/8 keeps neighbours apart.
   static int64_t scattered(int64_t count) {
     int64_t step = count * 5 / 8 + 1;
     while (std::gcd(step, count) != 1) ++step;
@@ -94,7 +94,7 @@ class FlatRunner {
 
   template <class Graph>
   void run(Graph graph, const Shared<S>& shared) {
-    // What a phase does not write must not reach a result.
+    // Poison: a value that its phase has not written must not reach a result.
     std::fill(scratch_.begin(), scratch_.end(), 0xa5a5a5a5a5a5a5a5u);
     run_flat(FlatWalk<E, EmulatedGrid>(grid_, shared, memory_), graph);
   }

@@ -23,7 +23,7 @@ class Executions {
     static Executions one;
     return one;
   }
-  /// Whose code runs: -1 for what is no lane's.
+  /// The lane whose code runs; -1 outside of lanes.
   static inline int lane = -1;
 
   /// The launch that is counted from here on, and its warps.

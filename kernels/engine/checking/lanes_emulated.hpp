@@ -6,9 +6,9 @@
 //   hazard       two lanes touch a word, one of them writing, with no barrier between (GE_WATCH in
 //                record.hpp tells)
 //
-// A vote or shuffle lets a write follow a read, for who has voted has read; it orders nothing else.
-// So there are two clocks: of barriers, which everything counts, and of meetings, which a write
-// after a read counts.
+// A vote or shuffle lets a write follow a read, since a lane that has voted has read; it orders
+// nothing else. So there are two clocks: of barriers, which order every access, and of meetings,
+// which order a write after a read.
 #pragma once
 
 #include <ucontext.h>
@@ -48,14 +48,14 @@ struct Executions {
 };
 #endif
 
-/// Sectors of memory, numbered by address, that lanes have read and written, but for their own
+/// Sectors of memory, numbered by address, that lanes have read and written outside of their own
 /// stacks.
 struct Traffic {
   static constexpr uintptr_t kSector = 32;  // [bytes]
   std::unordered_set<uintptr_t> read, written;
 };
 
-/// What the tests vary.
+/// Options that tests vary.
 struct EmulationOptions {
   uint64_t seed = 0;           // of the order of lanes
   bool watched = true;         // look for hazards
@@ -68,12 +68,12 @@ class LaneEmulator {
  public:
   static constexpr int kWarp = 32;
 
-  /// Of the whole process: tests set them before they make a simulator.
+  /// Options of the whole process: tests set them before they make a simulator.
   static EmulationOptions& options() {
     static EmulationOptions all;
     return all;
   }
-  /// Whose lanes run on this thread, for the free functions that rules call; else null.
+  /// The emulator whose lanes run on this thread, for free functions that rules call; else null.
   static LaneEmulator*& current() {
     static thread_local LaneEmulator* emulator = nullptr;
     return emulator;
@@ -86,7 +86,7 @@ class LaneEmulator {
     threads_ = threads, block_ = block, blocks_ = blocks;
     body_ = std::move(body);
     random_ = options().seed * 0x9e3779b97f4a7c15u + uint64_t(block) + 1;
-    // Not zeros: a real block finds what the one before it left.
+    // Poison instead of zeros: a real block finds values that the one before it left.
     shared_.assign(size_t(shared_bytes) / 16 + 1, Vector{});
     std::memset(shared_.data(), 0xcd, shared_.size() * sizeof(Vector));
     forget_touches();
@@ -96,8 +96,8 @@ class LaneEmulator {
     block_barriers_ = 0;
     // Kept from block to block for their stacks, on which they go on.
     while (int(lanes_.size()) < threads) lanes_.push_back(std::make_unique<Lane>());
-    // Restored on every way out, since an Error of a lane leaves by here while others stand
-    // half-way; their stacks are simply begun anew.
+    // Restored on every exit: an Error of a lane leaves through here while other lanes are
+    // suspended; their stacks are restarted.
     LaneEmulator* const outer = current();
     current() = this;
     for (int t = 0; t < threads; ++t) start(t);
@@ -132,9 +132,8 @@ class LaneEmulator {
     lane.kind = kind, lane.value = value, lane.state = State::waiting;
     change(lane.place, scheduler_);
   }
-  /// What lane `lane` of this warp brought to the meeting that has just ended; after a vote, all
-  /// votes, a bit each.
-  // `result` and not `value`: a lane that goes on may be at its next meeting already.
+  /// The value that lane `lane` of this warp gave to the last meeting; after a vote, all votes, a
+  /// bit each. Reads `result`, not `value`: a lane that goes on may be at its next meeting already.
   uint64_t brought(int lane) const {
     return lanes_[size_t(running_ / kWarp * kWarp + lane)]->result;
   }
@@ -153,13 +152,13 @@ class LaneEmulator {
   }
 
  private:
-  // As much as the widest load of a kernel wants.
+  // As wide as the widest load of a kernel.
   struct alignas(16) Vector {
     char byte[16];
   };
   enum class State { ready, waiting, done };
-  // Where a fibre goes on. Only its first entry goes through ucontext, whose every change is a call
-  // of the system, and a test changes millions of times.
+  // The point at which a fibre resumes. Only its first entry uses ucontext, whose every switch is a
+  // system call, and a test switches millions of times.
   struct Place {
     void* registers[5];
     const void* stack = nullptr;  // lowest address, for the address sanitizer
@@ -176,7 +175,7 @@ class LaneEmulator {
     uint64_t value, result;
     std::string_view stage;
   };
-  // Who touches memory, and since when: a stretch of a lane between two meetings and stages.
+  // Identifies an access: a stretch of a lane between two meetings and stages.
   struct Stretch {
     int lane;
     uint32_t barrier, meeting, block_barrier;
@@ -189,7 +188,7 @@ class LaneEmulator {
   };
   static constexpr uint64_t kNever = 0;
   static constexpr uintptr_t kPage = 64;
-  // By the word, each told at its first byte, until something less than a word is touched there.
+  // Per word, recorded at its first byte, until an access narrower than a word.
   struct Page {
     static constexpr uintptr_t kWord = 4;
     Shadow at[kPage];
@@ -206,7 +205,7 @@ class LaneEmulator {
   static constexpr size_t kFound = 1024;
   static constexpr size_t kMostPages = size_t{1} << 16;
 
-  // A fibre never returns: when it is done it waits for the next block, for which it goes on.
+  // A fibre never returns: when its block is done it waits for the next one.
   static void trampoline() {
     LaneEmulator& self = *current();
     arrive(nullptr, &self.scheduler_);
@@ -264,8 +263,8 @@ class LaneEmulator {
     lane.stage = "the beginning of the kernel";
   }
 
-  /// One lane at a time, picked at random among those that may run, up to its next meeting. None
-  /// may run, though some are not done: they wait for each other.
+  /// Runs one lane at a time, picked at random among the runnable ones, up to its next meeting. If
+  /// none is runnable and some are not done, they wait for each other: a deadlock.
   void schedule() {
     std::vector<int> ready(static_cast<size_t>(threads_));
     for (int t = 0; t < threads_; ++t) ready[size_t(t)] = t;
@@ -296,7 +295,7 @@ class LaneEmulator {
     for (int first = 0; first < threads_; first += kWarp)
       Executions::all().meet(first, first + kWarp);
   }
-  /// Lets the lanes go on that waited for this one, if it was the last.
+  /// Wakes the lanes that waited for this one, if it was the last.
   void release(int ran, std::vector<int>& ready) {
     const bool whole = lanes_[size_t(ran)]->kind == Meeting::block_barrier;
     const int first = whole ? 0 : ran / kWarp * kWarp, last = whole ? threads_ : first + kWarp;
@@ -358,10 +357,10 @@ class LaneEmulator {
     now_ = first_ + stretches_.size();
     stretches_.push_back({running_, barriers_[warp], meetings_[warp], block_barriers_, stage()});
   }
-  /// Whether nothing stands between an earlier touch of another lane and this one.
+  /// Whether nothing orders an earlier access by another lane before this one.
   static bool races(const Stretch& earlier, const Stretch& later, bool write_after_read) {
     if (earlier.lane == later.lane) return false;
-    // Between warps the barrier of the block alone orders anything.
+    // Between warps only a barrier of the block orders accesses.
     if (earlier.lane / kWarp != later.lane / kWarp)
       return earlier.block_barrier == later.block_barrier;
     return write_after_read ? earlier.meeting == later.meeting : earlier.barrier == later.barrier;

@@ -40,12 +40,12 @@ class LanesRunner {
   int64_t memory_bytes() const {
     return int64_t(lists_.size() + counts_.size()) * 4 + int64_t(common_.size() * sizeof(Common));
   }
-  /// Somebody else has written records.
+  /// Drops common facts after records were written from outside.
   void forget() { common_.assign(common_.size(), Common{}); }
 
   template <class Graph>
   void run(Graph, const Shared<S>& shared) {
-    // Set anew for every run: another simulator of this process may have its own.
+    // Set before every run: another simulator of this process may have changed it.
     LaneEmulator::options().seed = seed_;
     index_ = 0, step_ = std::is_same_v<Graph, StepGraph<E>>;
     for_each_type(launches_of<Graph>{}, [&](auto l) {

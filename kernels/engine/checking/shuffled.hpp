@@ -13,12 +13,12 @@
 //             row of the stage writes.
 //   poisoned  at the beginning of a phase scratch memory is filled with a pattern, a different one
 //             in each of three images (zeros among them). They go through the stages side by side;
-//             what differs in the end, in a record, an output or a decision, comes from scratch
-//             memory that no stage of the phase has written. What shares memory with another
-//              lifetime is filled anew where a stage names another one.
+//             a difference at the end, in a record, an output or a decision, comes from scratch
+//             memory that no stage of the phase has written. Memory that is shared with another
+//             lifetime is poisoned again where a stage names another one.
 //
-// What the engine does by itself (lists' lengths, live bits, folding of reductions) is the plain
-// form of graph/tables.hpp, sorting.hpp and reduction.hpp.
+// The engine's own work (lengths of lists, live bits, folding of reductions) runs in the plain form
+// of graph/tables.hpp, sorting.hpp and reduction.hpp.
 //
 //   WorldImages  bytes of a world, their names, what is said of a breach     shuffled_images.hpp
 //   Trial        one world, and the three checks                             shuffled_trial.hpp

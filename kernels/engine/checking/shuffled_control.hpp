@@ -1,5 +1,5 @@
-// Shuffled: conditions. What a world decides must not depend on unwritten memory, so every decision
-// is asked of all images. Other stages that hold stages are graph/host_walk.hpp's.
+// Shuffled: conditions. A world's decision must not depend on unwritten memory, so every decision
+// is taken on all images. Other stages with inner stages are graph/host_walk.hpp's.
 #pragma once
 
 #include "engine/checking/shuffled_trial.hpp"

@@ -1,6 +1,6 @@
-// Shuffled: stages that fill a List with what passes a test, or empty it. Tests alone say which
-// indices hit and so which row each maker fills; in the shuffled orders each index tests again,
-// among makers and the list's new length, and must say the same.
+// Shuffled: stages that append rows to a List by a test, or empty it. Only tests decide which
+// indices hit, and with them which row each maker fills; in the shuffled orders each index tests
+// again, among makers and the list's new length, and must get the same answer.
 #pragma once
 
 #include "engine/checking/shuffled_tasks.hpp"

@@ -1,6 +1,5 @@
-// The bytes of one world as the checks compare them, three times over; which column a byte belongs
-// to; and the words in which a breach is told. Knows no environment: its columns are listed by
-// shuffled_trial.hpp.
+// The bytes of one world as the checks compare them, in three copies; the column of a byte; and the
+// messages of a breach. Knows no environment: shuffled_trial.hpp lists its columns.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +22,9 @@ inline void copy_range(const ByteRange& range, const std::string& from, std::str
 
 struct WorldImages {
   static constexpr int kCount = 3;
-  // Zeros are what fresh memory often is; the others are, as numbers, large and negative, as flags
-  // set, as counts beyond any table. What is the same under all three does not depend on it.
+  // Fresh memory often holds zeros; the other patterns are, as numbers, large and negative, as
+  // flags set, as counts beyond any table. A result that is equal under all three does not depend
+  // on them.
   static constexpr char kPoison[kCount] = {'\x00', '\x7f', '\xa5'};
 
   int64_t record, image;   // bytes: the canonical record; with scratch memory behind it
@@ -39,25 +39,25 @@ struct WorldImages {
   }
   int64_t memory_bytes() const { return kCount * image; }
 
-  // Three copies of the same record: from here on they may differ through scratch memory alone.
+  // Loads three copies of one record: from here on only scratch memory can make them differ.
   void load(const char* from) {
     for (std::string& bytes : at) std::memcpy(bytes.data(), from, size_t(record));
   }
   // Any would do: had they come to differ, a check would have thrown.
   void store(char* to) const { std::memcpy(to, at[0].data(), size_t(record)); }
-  /// So many bytes of scratch memory, from byte `from` on.
+  /// Poisons `count` bytes of scratch memory from byte `from` on.
   void poison_scratch(int64_t from, int64_t count) {
     for (int k = 0; k < kCount; ++k)
       std::memset(at[k].data() + record + from, kPoison[k], size_t(count));
   }
   void poison_scratch() { poison_scratch(0, image - record); }
-  /// Whether image k still has its poison there.
-  /// Told by its value: one that was written with just this byte counts as unwritten.
+  /// Whether image k still has its poison there. Detected by value: a byte that was written with
+  /// the poison counts as unwritten.
   bool poisoned(int k, int64_t byte) const {
     return byte >= record && at[k][size_t(byte)] == kPoison[k];
   }
 
-  /// Where two images differ.
+  /// The byte ranges in which two images differ.
   std::vector<ByteRange> changes(const std::string& before, const std::string& after) const {
     constexpr int64_t kLong = 4096, kShort = 8;  // most are alike: compared by these
     const char *const a = before.data(), *const b = after.data();
@@ -110,7 +110,7 @@ struct WorldImages {
     breach("unwritten scratch: " + what +
            " depends on scratch memory that no stage of this phase has written");
   }
-  /// f(), whose errors become breaches of `row`.
+  /// Calls f(), whose errors become breaches of `row`.
   template <class F>
   auto guarded(const std::string& row, F&& f) const {
     try {

@@ -1,5 +1,5 @@
-// Shuffled: stages that write into the caller's arrays. What goes out is only read, made of every
-// image and written once all agree.
+// Shuffled: stages that write into the caller's arrays. Rows are made from every image and written
+// once all agree.
 #pragma once
 
 #include "engine/checking/shuffled_tasks.hpp"
@@ -40,7 +40,7 @@ void wide_row_out(Trial<E>& trial, WideTarget target, int64_t index, bool shows,
   char* const to = target.to + index * bytes;
   std::string first;
   for (int k = 0; k < WorldImages::kCount; ++k) {
-    // Where the row is made is poisoned too: an element that nobody sets is unwritten memory.
+    // The row's memory is poisoned too: an element that no rule sets is unwritten memory.
     std::string image = images.at[k], row(size_t(bytes), WorldImages::kPoison[k]);
     target.to = row.data();
     images.guarded(name, [&] {

@@ -1,5 +1,5 @@
-// Shuffled: stages over the rows of tables. A row is a task; of Coloured, colour by colour. What a
-// squad's lanes do to one another is for the emulated lanes.
+// Shuffled: stages over the rows of tables. A row is a task; Coloured runs colour by colour. Races
+// among the lanes of a squad are found by the emulated lanes.
 #pragma once
 
 #include "engine/checking/shuffled_tasks.hpp"

@@ -1,5 +1,5 @@
-// What the stages are written with: the bytes that a row's arguments grant it, as the signature of
-// its system says, and tasks that several kinds of stages have.
+// Helpers of the stages: the bytes that a row's arguments grant it, according to the signature of
+// its system, and tasks that several kinds of stages share.
 #pragma once
 
 #include "engine/checking/shuffled_trial.hpp"
@@ -32,7 +32,7 @@ int count_of(Trial<E>& trial) {
 
 // ---- bytes
 
-/// Of columns of a kAny table the parameters decide, so the offset is no constant.
+/// Columns of a kAny table lie at offsets that depend on the parameters, so not at constants.
 template <class T, class C, class E>
 int64_t offset_in_image(const Trial<E>& trial) {
   using Tables = typename Trial<E>::Tables;
@@ -56,7 +56,7 @@ template <class T, class E, class... Cs>
 std::vector<ByteRange> whole_row(const Trial<E>& trial, int row, Types<Cs...>) {
   return {cell_bytes<T, Cs>(trial, row)...};
 }
-/// Of the arguments of a system on a row of T, those it may write.
+/// The bytes that a system on a row of T may write, by its arguments.
 template <class T, class E, class... Args>
 std::vector<ByteRange> written(const Trial<E>& trial, int row, Types<Args...>) {
   std::vector<ByteRange> ranges;
@@ -67,7 +67,7 @@ std::vector<ByteRange> written(const Trial<E>& trial, int row, Types<Args...>) {
   (add(Type_<Args>{}), ...);
   return ranges;
 }
-/// Of those of a system that runs once per world; of Rows the whole column.
+/// The bytes that a system that runs once per world may write; for Rows the whole column.
 template <class E, class... Args>
 std::vector<ByteRange> written_singles(const Trial<E>& trial, Types<Args...>) {
   using Tables = typename Trial<E>::Tables;
@@ -119,7 +119,7 @@ Task<E> maker(const Trial<E>& trial, int row, Index... index) {
   return {[row, index...](const CellsOf<E>& cells) { make_row<Make, T>(cells, row, index...); },
           row_name<T>(row), whole_row<T>(trial, row, typename T::components{})};
 }
-/// Once per stage, on the one image that counts, however often its tasks run.
+/// Applied once per stage to the counted image, however often its tasks run.
 template <class T, class E>
 void overflow(Trial<E>& trial, int needed) {
   count_overflow<T>(trial.cells_of(trial.images.at[0], true), needed, room_in<T>(trial));

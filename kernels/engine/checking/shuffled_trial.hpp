@@ -1,5 +1,5 @@
 // One world on trial, and the checks that every stage's tasks go through: alone, shuffled, poisoned
-// (shuffled.hpp says what each finds). Which tasks a stage has is the stages' matter.
+// (shuffled.hpp explains each). The stages make the tasks.
 #pragma once
 
 #include <functional>
@@ -62,7 +62,7 @@ struct Trial {
 
   void take(const Shared<S>& all) {
     shared = quiet = all;
-    // A stage's tasks run five times over; what they count is to be told once.
+    // A stage's tasks run five times over, but their counts are to be reported once.
     quiet.counters = &ignored_;
   }
   Cells<S> cells_of(std::string& image, bool counts) const {
@@ -76,7 +76,7 @@ struct Trial {
     }
   }
 
-  /// That which a stage names, as a bit; 0: none.
+  /// Enters the lifetime that a stage names, as a bit; 0: none.
   void enter_lifetime(uint32_t mask) {
     if (mask == 0 || mask == lifetime) return;
     lifetime = mask;
@@ -104,7 +104,7 @@ struct Trial {
     for (int k = 1; k < kImages; ++k) in_order(tasks, order, images.at[k], false);
     compare_poisons();
   }
-  /// A value that must be the same whatever the poison, from a function that only reads.
+  /// A value that must not depend on the poison, from a function that only reads.
   template <class V, class F>
   V agreed(F&& f, const std::string& row = "the world") {
     // A copy, so that a write shows without harm.
@@ -122,7 +122,7 @@ struct Trial {
   bool has() {
     return agreed<bool>([](const Cells<S>& cells) { return bool(ask<P>(cells)); });
   }
-  /// What the engine itself does to every image, checks aside; counts once.
+  /// Runs the engine's own work on every image, without checks; counts once.
   template <class F>
   void engine(F&& f) {
     for (int k = 0; k < kImages; ++k) f(cells_of(images.at[k], k == 0));
@@ -137,7 +137,7 @@ struct Trial {
   }
 
  private:
-  /// The image that all tasks together leave, each run on what was there before.
+  /// The image that all tasks together leave, each run on the bytes from before the stage.
   std::string alone(const TaskList<E>& tasks, const std::string& before) {
     std::string expected = before, image = before;
     forget_writers();
@@ -151,7 +151,7 @@ struct Trial {
         copy_range(range, before, image);
       }
     }
-    // Told last: that two rows write one word says more than that one of them may not.
+    // Reported last: that two rows write one word says more than that one of them may not.
     for (const auto& [task, range] : ungranted)
       images.breach(tasks[size_t(task)].row + " writes " + images.column_at(range.begin) +
                     ", which the stage does not grant it");
@@ -167,7 +167,7 @@ struct Trial {
       other = task;
     }
   }
-  // Only where something was noted: images are large, and most stages change little.
+  // Only where something was recorded: images are large, and most stages change little.
   void forget_writers() {
     for (const ByteRange& range : touched_)
       std::fill(writer_.begin() + range.begin, writer_.begin() + range.end, -1);
@@ -182,7 +182,7 @@ struct Trial {
                const std::string& expected) const {
     for (const ByteRange& range : images.changes(expected, found)) {
       std::string reader = "a row";
-      // Who may write there is taken for who did.
+      // We blame the row whose grant covers these bytes; the actual writer is not recorded.
       for (const Task<E>& task : tasks)
         if (task.granted({range.begin, range.begin + 1})) reader = task.row;
       images.breach("order dependence: " + reader + " leaves another " +
