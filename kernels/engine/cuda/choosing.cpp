@@ -1,5 +1,5 @@
-// Which kernel runs each launch, and in which shape: shapes.hpp chooses, with what the caller asks
-// for, what tuning has found and what the device says. See device.hpp.
+// Chooses the kernel and shape of each launch by shapes.hpp, from the caller's options, the tuning
+// table and the device's properties. See device.hpp.
 #include <algorithm>
 #include <set>
 
@@ -11,7 +11,7 @@ namespace ge::cuda {
 
 namespace {
 
-/// Of the rows that hold for so many worlds the narrowest.
+/// The narrowest of the rows that hold for `worlds` worlds.
 const Tuning* find_tuning(const std::string& environment, int tier, const std::string& phase,
                           int architecture, int64_t worlds) {
   const Tuning* best = nullptr;
@@ -42,7 +42,7 @@ PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
   const Tuning* const tuning = find_tuning(id_, tier_, choice.phase, architecture_, config_.worlds);
   const Multiprocessors gpu{
       processors_, shared_limit_, [&](const KernelVariant& variant, int threads, int shared) {
-        // The most that may be asked for, not what this simulator asks: others share the kernel.
+        // The most that can be requested, not this simulator's amount: others share the kernel.
         GE_CUDA(kernels_.allow_shared(device_, variant.function, shared_limit_));
         int blocks = 0;
         GE_CUDA(kernels_.resident(device_, variant.function, threads, shared, &blocks));
@@ -64,7 +64,7 @@ PreparedLaunch DeviceStore::choose(const LaunchChoice& choice) const {
   int grid = choice.empty ? 1 : all;
   // The slab has room for the blocks that run at once, which then stride over the worlds.
   if (variant.slab) grid = std::min(all, shape->resident * processors_);
-  // A worklist is short, and nobody on the host knows how short: 16 warps of a multiprocessor.
+  // A worklist is short, and the host does not know how short: 16 warps per multiprocessor.
   const int some = std::max(1, std::min(shape->resident, 16 * 32 / shape->threads));
   if (choice.from_list) grid = std::min(all, some * processors_);
   const int64_t slab = variant.slab ? int64_t{grid} * teams * variant.scratch : 0;
@@ -86,7 +86,8 @@ std::vector<PreparedLaunch> DeviceStore::prepare(const std::vector<LaunchChoice>
   int64_t slab = 0;
   for (const LaunchChoice& choice : choices) {
     made.push_back(choose(choice));
-    // With the attributes set above: whatever may allocate or wait happens here, not in a step.
+    // Loaded with the attributes set above: anything that may allocate or wait happens here, not in
+    // a step.
     load(made.back().function);
     slab = std::max(slab, made.back().slab_bytes);
   }

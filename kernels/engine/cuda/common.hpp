@@ -6,9 +6,9 @@
 //   one seed  world k of the block draws as number first + k of one seed: three words of a record
 //             are numbers of the block
 //
-// It lies in device memory and is noted by the launches that change those words, so a captured step
-// goes by what holds when it is replayed. Nothing known (zero) is always right: so begins a
-// simulator, and so it is left by whoever writes records in other ways.
+// It lies in device memory and is updated by the launches that change those words, so a captured
+// step uses the facts that hold when it is replayed. Zero (no facts) is always valid: a simulator
+// begins so, and other writers of records reset it.
 #pragma once
 
 #include "engine/cuda/group_plan.hpp"
@@ -59,8 +59,9 @@ struct BringRecord {
   }
 };
 
-/// Notes what holds of the warp's worlds now. `was` is what its lanes found, `before` and `own`
-/// their records then and now. All lanes come here; those without a world, the last, are not `on`.
+/// Records the facts that hold for the warp's worlds now. `was` is what its lanes found, `before`
+/// and `own` are their records then and now. All lanes take part; lanes without a world, the last,
+/// are not `on`.
 template <class Service, class S>
 GE_FN void note_common(Common* at, const Common& was, const Cells<S>& before, const Cells<S>& own,
                        bool on, int lane) {

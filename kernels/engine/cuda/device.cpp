@@ -1,5 +1,5 @@
-// What a simulator on a GPU holds, and how it launches: see device.hpp. Kernels of the engine
-// itself are records.cu's, the choice among an environment's is choosing.cpp's.
+// A simulator on a GPU: its memory and its launches, see device.hpp. The engine's own kernels are
+// in records.cu, the choice among an environment's in choosing.cpp.
 #include "engine/cuda/device.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ cudaDeviceProp properties_of(int device) {
   return properties;
 }
 
-/// Throws what asking for a kernel has failed with.
+/// Throws the error of a request for a kernel.
 void check_code(cudaError_t code, const cudaDeviceProp& properties) {
   if (code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction) {
     cudaGetLastError();
@@ -63,7 +63,7 @@ DeviceStore::DeviceStore(const std::string& id, int tier, const Config& config,
   const int64_t blocks = (config.worlds + layout.block - 1) / layout.block;
   const int64_t record_bytes = blocks * layout.block_bytes,
                 list_bytes = int64_t{lists} * config.worlds * 4;
-  // Asked before the first allocation, so that who wants too many worlds hears how many would fit.
+  // Checked before the first allocation, so that the error can say how many worlds would fit.
   size_t free = 0, total = 0;
   GE_CUDA(cudaMemGetInfo(&free, &total));
   layout.check_fits(int64_t(free), int64_t(total));
@@ -134,7 +134,7 @@ bool DeviceStore::follows_kernel(cudaStream_t stream) const {
   cudaGraphNodeType type = cudaGraphNodeTypeMemcpy;
   const bool is_one =
       code == cudaSuccess && count == 1 && cudaGraphNodeGetType(before[0], &type) == cudaSuccess;
-  // What is wrong with the stream is told by the launch.
+  // An error of the stream is reported by the launch.
   if (!is_one) cudaGetLastError();
   return is_one && type == cudaGraphNodeTypeKernel;
 }
@@ -174,7 +174,7 @@ const uint64_t* DeviceStore::upload(std::span<const uint64_t> seeds, cudaStream_
   const int64_t bytes = int64_t(seeds.size_bytes());
   // An earlier reset may still read the smaller list: its end waits for it.
   if (bytes > seeds_.bytes()) seeds_ = DeviceMemory(bytes);
-  // From pageable memory: the runtime has copied the seeds away when this returns.
+  // From pageable memory: the runtime has copied the seeds when this returns.
   GE_CUDA(
       cudaMemcpyAsync(seeds_.as(), seeds.data(), size_t(bytes), cudaMemcpyHostToDevice, stream));
   return seeds_.as<uint64_t>();
@@ -191,7 +191,7 @@ void DeviceStore::take_counters(void* to, int64_t bytes) {
   const BesideCaptures beside;
   settle("check()");
   GE_CUDA(cudaMemcpy(to, counters_.as(), size_t(bytes), cudaMemcpyDeviceToHost));
-  // Between the copy and this nothing runs: the caller has waited for his streams, and steps in no
+  // Nothing runs between the copy and this: the caller has waited for its streams, and steps in no
   // other thread.
   GE_CUDA(cudaMemset(counters_.as(), 0, size_t(bytes)));
   // Callers' streams do not wait for this one.

@@ -24,7 +24,7 @@ struct LaunchChoice {
   int graph, launch;       // by which its kernels are named
   bool from_list;          // walks a worklist, so its grid is fixed
   bool empty;              // only does the bookkeeping of lists
-  std::vector<int> lanes;  // that the phase lists; variants may be of fewer
+  std::vector<int> lanes;  // lane counts that the phase lists; not all are compiled
   std::vector<KernelVariant> variants;
 };
 
@@ -57,7 +57,7 @@ struct PreparedLaunch {
 /// JSON list of launches: what runs in a step, for tools that measure.
 std::string describe(const std::vector<PreparedLaunch>& launches);
 
-/// How many draws a simulator has made, in device memory: a captured draw is another one at every
+/// Number of draws that a simulator has made, in device memory: a captured draw differs at every
 /// replay.
 struct DrawCount {
   uint32_t number;
@@ -73,7 +73,7 @@ class DeviceStore {
     int block;  // worlds per interleaved block
     int identity_offset, identity_bytes;
     int64_t common_bytes;  // of Common (common.hpp), of all blocks
-    /// Throws where so many bytes, free and in all, are too few.
+    /// Throws where `free` or `total` bytes are too few.
     std::function<void(int64_t free, int64_t total)> check_fits;
   };
   /// The kernels are those of the environment.
@@ -95,25 +95,25 @@ class DeviceStore {
   /// Chooses a variant and a shape for each launch, loads its kernel, and makes room for the
   /// largest slab.
   std::vector<PreparedLaunch> prepare(const std::vector<LaunchChoice>& choices);
-  /// Refuses a number of lanes that no launch of a step has. A phase that lacks it runs with its
-  /// own default.
+  /// Refuses a lane count that no launch of a step has. A phase without it runs with its own
+  /// default.
   void check_lanes(const std::vector<LaunchChoice>& choices,
                    const std::vector<PreparedLaunch>& step) const;
   /// A step must not be the first to use a kernel, since it may be captured.
   void load(const void* kernel) const;
-  /// Whether the next launch on a stream may overlap what is before it: a kernel. Eagerly the
-  /// attribute speaks of "the previous kernel" alone and is safe behind anything else; in a capture
-  /// it becomes an edge between two nodes, which only kernels can have.
+  /// Whether the next launch on a stream may overlap the work before it, which must be a kernel.
+  /// Eagerly the attribute only concerns "the previous kernel" and is safe behind anything else; in
+  /// a capture it becomes an edge between two nodes, which only kernels can have.
   bool follows_kernel(cudaStream_t stream) const;
   /// Enqueues a launch. Allocates nothing and waits for nothing. The device is current:
   /// DeviceGuard.
   void launch(const void* kernel, const LaunchShape& shape, void** arguments,
               cudaStream_t stream) const;
 
-  /// Zeroes what only a step can fill, for a call that is none.
+  /// Clears the outputs that only a step fills, for calls other than a step.
   void clear_transient(const Bound& out, const OutputShape* outputs, cudaStream_t stream) const;
-  /// Seeds in device memory, for a reset on this stream; null for one seed, which goes with the
-  /// launch. Throws for a list in a capture.
+  /// Seeds in device memory, for a reset on this stream; null for a single seed, which is passed
+  /// with the launch. Throws for a list in a capture.
   const uint64_t* upload(std::span<const uint64_t> seeds, cudaStream_t stream);
   void read_records(int64_t first, int64_t count, void* to);
   void write_records(int64_t first, int64_t count, const void* from);
@@ -124,10 +124,10 @@ class DeviceStore {
   void sample_actions(const Sampling& sampling, int32_t* to, cudaStream_t stream);
 
  private:
-  /// What this simulator does on the legacy stream waits for what was enqueued there; whoever
-  /// enqueues elsewhere has waited (simulator/machine.hpp). Throws where a capture is in the way.
+  /// This simulator's work on the legacy stream waits for work enqueued there; callers that enqueue
+  /// on other streams have waited (simulator/machine.hpp). Throws where a capture is in the way.
   void settle(const char* call) const;
-  /// After records were written other than by launches of the environment.
+  /// Resets the common facts after records were written other than by launches of the environment.
   void forget_common() const;
   template <bool kRead>
   void move_records(int64_t first, int64_t count, char* host);
@@ -148,8 +148,8 @@ class DeviceStore {
 /// The engine's own kernels: a step must not be the first to use one, since it may be captured.
 std::array<const void*, 4> own_kernels();
 
-/// Memory for callers without an array library. `release` is called by destructors and ignores what
-/// goes wrong.
+/// Memory for callers without an array library. `release` is called by destructors and ignores
+/// errors.
 void* allocate(int device, int64_t bytes);
 void release(void* memory) noexcept;
 void copy(int device, void* to, const void* from, int64_t bytes);

@@ -17,8 +17,8 @@
 
 namespace ge {
 
-/// Threads of a block, at most. Two such blocks per multiprocessor are all that ptxas is asked for:
-/// left alone it spills to make room for more.
+/// Most threads of a block. ptxas is asked for two such blocks per multiprocessor only: by default
+/// it spills to make room for more.
 template <class E>
 inline constexpr int most_threads = kTuning<typename E::Schema>.most_threads;
 
@@ -94,7 +94,7 @@ class KernelsOf {
       return found;
     }(launches_of<StepGraph<E>>{});
   }
-  /// By the phase's own kernels, or the step's of the same phase.
+  /// Adds the phase's own kernels, or the step's of the same phase.
   template <int kGraph, int kIndex, class PhaseT>
   static cuda::LaunchChoice choice(PhaseT phase, const Params& params) {
     using L = typename TypeAt<kIndex, launches_of<GraphOf<E, kGraph>>>::type;
@@ -114,7 +114,7 @@ class KernelsOf {
     constexpr int kOwn = own_lanes<E>(PhaseT{});
     constexpr LaneCounts kTuned =
         kGraph == kStepGraph ? tuned_lanes<E, kName, cuda::kTuning>(B{}) : LaneCounts(0);
-    // The first runs where nobody asks.
+    // The first variant is the default.
     add_variants<kGraph, kIndex, PhaseT, kOwn>(made.variants, params);
     const auto add_other = [&]<int kLanes>(std::integral_constant<int, kLanes>) {
       if constexpr (kLanes != kOwn && keeps_lanes<kTuned>(kLanes))
@@ -125,8 +125,8 @@ class KernelsOf {
   }
 };
 
-/// Flat where it was asked for, or where worlds are few and large; who asks for lanes means
-/// groups of them.
+/// Flat where it was requested, or where worlds are few and large; a request for lanes means
+/// groups.
 template <class E>
 bool wants_flat(const Plan<E>& plan) {
   const Schedule wanted = plan.config_.schedule;
@@ -170,7 +170,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
       store_.check_lanes(of_a_step, step_);
       reset_ = store_.prepare(Kernels::template choices<kResetGraph>(plan_.params_));
     }
-    // The plan's JSON ends with a brace: what the launches are goes in front of it.
+    // The plan's JSON ends with a brace: the description of the launches goes in front of it.
     instance_ = plan_.instance_;
     instance_.insert(instance_.size() - 1, std::string(", \"schedule\": \"") +
                                                (flat_ == nullptr ? "group" : "flat") +
@@ -202,7 +202,7 @@ class DeviceSimulator final : public PlannedSimulator<E> {
     check_action_type(*this, actions);
     shared_.actions = actions.data;
     shared_.action_type = actions.type;
-    // Enqueued and not waited for: shared_ is copied with the launch, so the next may change it.
+    // Enqueued without waiting: shared_ is copied with the launch, so the next call may change it.
     enqueue<kStepGraph>(step_, out, static_cast<cudaStream_t>(stream), true);
   }
   void reset(const ResetRequest& request, const Bound& out, void* stream) override {
@@ -285,8 +285,8 @@ class DeviceSimulator final : public PlannedSimulator<E> {
 
   // ---- launching
 
-  /// `early`: the first launch may begin before what is before it on the stream has ended, if that
-  /// is a kernel; not behind a copy or a set of ours.
+  /// `early`: the first launch may begin before its predecessor on the stream has ended, if that is
+  /// a kernel; not behind a copy or a memset of ours.
   template <int kGraph>
   void enqueue(const std::vector<cuda::PreparedLaunch>& launches, const Bound& out,
                cudaStream_t stream, bool early) {

@@ -43,7 +43,7 @@ template <class E, class M, Output O, auto F, class R, class... Rest>
 void run_stages(FlatWalk<E, M>& walk, Types<Write<O, F, R>, Rest...>) {
   run_writes(walk, Types<Write<O, F, R>>{}, Types<Rest...>{});
 }
-/// Gathers the writes up to the first stage that is none.
+/// Gathers the writes up to the first stage of another kind.
 template <class E, class M, class... W, Output O, auto F, class R, class... Rest>
 void run_writes(FlatWalk<E, M>& walk, Types<W...>, Types<Write<O, F, R>, Rest...>) {
   run_writes(walk, Types<W..., Write<O, F, R>>{}, Types<Rest...>{});
@@ -54,7 +54,8 @@ void run_writes(FlatWalk<E, M>& walk, Types<W...>, Types<Rest...> rest) {
   run_stages(walk, rest);
 }
 
-/// L, the numbers of lanes, is the group executor's; a phase is no launch here, its stages are.
+/// L, the lane counts, is for the group executor; here a phase is not a launch, but each of its
+/// stages is.
 template <class E, class M, Name kName, class L, class... X>
 void run_phase(FlatWalk<E, M>& walk, Phase<kName, L, X...>) {
   if constexpr (has_dynamic<true>(typename FlatWalk<E, M>::Tables{}))

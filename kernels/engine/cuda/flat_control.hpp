@@ -13,7 +13,7 @@ namespace flat {
 template <class E, auto P>
 struct MaskJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {
-    // P is not asked of a world that the level above has left out.
+    // P is not evaluated for a world that the level above has left out.
     const int world = int(i);
     const bool p = work.on(world) && bool(ask<P>(work.cells(world)));
     work.memory.masks[int64_t(work.level) * work.shared.worlds + world] = p ? 1 : 0;

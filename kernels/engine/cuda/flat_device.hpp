@@ -10,10 +10,10 @@ namespace ge {
 
 namespace cuda {
 
-/// Bytes that a sort of so many keys needs for itself.
+/// Bytes of temporary memory for a sort of `count` keys.
 int64_t sort_bytes(int64_t count);
-/// memory.keys and memory.rows by key, rows of equal keys in their order, into the sorted ones;
-/// the low `bits` of the keys count.
+/// Stable sort of memory.keys and memory.rows by key into the sorted ones; only the low `bits` of
+/// the keys are compared.
 void sort_pairs(const FlatMemory& memory, int64_t count, int bits, void* space, int64_t space_bytes,
                 cudaStream_t stream);
 
@@ -49,7 +49,7 @@ class DeviceGrid {
 
   DeviceGrid(const cuda::DeviceStore& store, void* sorting, int64_t sorting_bytes)
       : store_(store), sorting_(sorting), sorting_bytes_(sorting_bytes) {}
-  // What runs before the first job is none of ours, and does not say when the next may start.
+  // The kernel before the first job is not ours, and does not signal when the next may start.
   void begin(cudaStream_t stream) { stream_ = stream, first_ = true; }
   /// While it is on, kernels are loaded rather than launched: a step must not be the first to ask
   /// for one, since it may be captured.
@@ -81,7 +81,7 @@ class DeviceGrid {
   static int64_t blocks_of(int64_t threads) {
     return (threads + cuda::kFlatThreads - 1) / cuda::kFlatThreads;
   }
-  /// A kernel may start before the one before it has ended if that one says when it may: ours do.
+  /// A kernel may start before its predecessor has ended if that one signals it: ours do.
   template <class Kernel, class Work>
   void launch(Kernel* kernel, int64_t blocks, int threads, int shared, const Work& work) {
     const auto* const function = reinterpret_cast<const void*>(kernel);
@@ -132,7 +132,7 @@ class DeviceFlat {
                sorting + 3 * rows_};
   }
   /// Loads every kernel of these graphs: with the actions of each type, since a kernel takes one,
-  /// and with every output. What is sorted meanwhile means nothing.
+  /// and with every output. The sorts that run meanwhile have no meaning.
   template <class... Graphs>
   void load(Shared<S> shared) {
     for (void*& output : shared.bound.at) output = masks_.as();

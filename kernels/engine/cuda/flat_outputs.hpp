@@ -10,7 +10,7 @@ namespace ge {
 
 namespace flat {
 
-/// Where row i of a role's agents in all worlds lies.
+/// The position of row i of a role's agents over all worlds.
 template <class R, class W>
 GE_FN FlatPlace place_of(const W& work, int64_t i) {
   return flat_place(i, agents_in<R>(work.shared.params));
@@ -97,7 +97,7 @@ struct TileJob {
                                    work.final);
   }
 };
-/// Rows of floats, made where they belong by a lane or by a squad.
+/// Makes rows of floats in place, by a lane or by a squad.
 template <class E, Output kOutput, auto F, class R>
 struct FloatRowJob {
   using Row = role_row<E, R, kOutput>;

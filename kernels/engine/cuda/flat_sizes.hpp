@@ -1,12 +1,12 @@
-// What a flat simulator needs to be told of its memory before it runs: scratch for every world,
-// results of chunks, and room for the largest sort of its graphs.
+// The memory that a flat simulator needs besides its records: scratch for every world, results of
+// chunks, and room for the largest sort of its graphs.
 #pragma once
 
 #include "engine/cuda/flat_walk.hpp"
 
 namespace ge {
 
-/// What a flat simulator needs to be told of its memory before it runs.
+/// Sizes of a flat simulator's memory.
 template <class E, class... Graphs>
 struct FlatSizes {
   using S = typename E::Schema;

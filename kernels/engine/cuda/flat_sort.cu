@@ -1,4 +1,4 @@
-// What the flat executor takes from CUB: kernels of the engine, whatever is sorted. See
+// The radix sort of the flat executor, from CUB: kernels of the engine for keys of any table. See
 // flat_device.hpp.
 #include <cub/device/device_radix_sort.cuh>
 
@@ -7,7 +7,7 @@
 
 namespace ge::cuda {
 
-/// With no memory given CUB only says how much it wants; for all 32 bits, which is the most.
+/// Without memory CUB only returns the size it wants; for all 32 bits, which is the most.
 int64_t sort_bytes(int64_t count) {
   size_t bytes = 0;
   const uint32_t* const none = nullptr;

@@ -13,14 +13,14 @@ struct KeyJob {
   static GE_FN void run(const Work<E>& work, int64_t i) {
     const FlatPlace at = flat_place(i, int(rows_of<T>(work.shared.params)));
     const int keys = int(rows_of<Starts>(work.shared.params)) - 1;
-    // Of worlds that are left out too: every world keeps its part of the sorted rows.
+    // Worlds that are left out get keys too: every world keeps its part of the sorted rows.
     const int key = key_of_row<Key, T>(work.cells(at.world), at.row, keys);
     work.memory.keys[i] = uint32_t(at.world) * uint32_t(keys) + uint32_t(key);
     work.memory.rows[i] = uint32_t(at.row);
   }
 };
-/// Hands out a world's part: the row at each place, and where each key begins.
-/// Rows of T and starts of keys are handed out by one job, whichever are more.
+/// Scatters a world's part: the row at each place, and where each key begins. One job handles rows
+/// of T and starts of keys, whichever are more.
 template <class E, class T, class Order, class Starts>
 struct PlaceJob {
   static GE_FN int64_t per_world(const typename SchemaOf<E>::Params& params) {
@@ -44,7 +44,7 @@ struct PlaceJob {
   }
 
  private:
-  /// How many of the sorted keys are below one.
+  /// The number of sorted keys below a key.
   static GE_FN uint32_t below(const uint32_t* sorted, int rows, uint32_t key) {
     int low = 0, high = rows;
     while (low < high) {
@@ -66,7 +66,7 @@ void stage(FlatWalk<E, M>& walk, SortRows<Key, T, Order, Starts>) {
   const auto& params = walk.work.shared.params;
   enqueue_rows<flat::KeyJob<E, Key, T, Starts>>(walk, rows_of<T>(params));
   const int64_t keys = walk.work.shared.worlds * (rows_of<Starts>(params) - 1);
-  // As few as the largest (world, key) has: each bit that is left out shortens the sort.
+  // Only the bits of the largest (world, key): each bit that is left out shortens the sort.
   int bits = 1;
   while (keys > int64_t{1} << bits) ++bits;
   walk.machine.sort(walk.work.memory, walk.work.count, bits);

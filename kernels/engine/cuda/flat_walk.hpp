@@ -15,7 +15,7 @@ namespace ge {
 
 inline constexpr int kFlatLevels = kMostNested;  // of masks: outside of all, nobody is left out
 
-/// All that a job knows: the kernel's parameter.
+/// The kernel's parameter: everything a job knows.
 template <class S>
 struct FlatWork {
   static constexpr int B = kBlock<S>;
@@ -30,7 +30,7 @@ struct FlatWork {
   GE_FN bool on(int world) const {
     return level == 0 || memory.masks[int64_t(level - 1) * shared.worlds + world] != 0;
   }
-  // Records are interleaved by B as ever, scratch is not: each world's lies by itself.
+  // Records are interleaved by B as elsewhere, scratch is not: each world's is contiguous.
   GE_FN Cells<S> cells(int world, int lane = 0, int lanes = 1) const {
     return {&shared,
             world,
@@ -63,7 +63,7 @@ using Work = FlatWork<SchemaOf<E>>;
 
 }  // namespace flat
 
-/// Where the host is in the graph, and with what it enqueues.
+/// Where the host is in the graph, and the machine that it enqueues with.
 template <class E, class Machine_>
 struct FlatWalk {
   using Environment = E;
@@ -90,7 +90,7 @@ struct FlatWalk {
   bool bound(Output output) const { return work.shared.bound.at[output] != nullptr; }
 };
 
-// ---- enqueueing a job, for so many rows of each world
+// ---- enqueueing a job for `rows` rows of each world
 
 template <class Job, class E, class M>
 void enqueue_rows(FlatWalk<E, M>& walk, int64_t per_world) {

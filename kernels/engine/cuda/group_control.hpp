@@ -1,5 +1,5 @@
-// Stages of the group that hold stages: repetition, and conditions. A condition masks the groups
-// that lack it; only a lane alone with its world may branch by itself.
+// Stages of the group with inner stages: repetition, and conditions. A condition masks the groups
+// that lack it; only a lane that owns its world may branch by itself.
 #pragma once
 
 #include "engine/cuda/group_lanes.hpp"
@@ -7,7 +7,7 @@
 
 namespace ge {
 
-/// Whether nobody meets in these stages, so that a plain branch around them is allowed.
+/// Whether these stages contain no rendezvous, so that a plain branch around them is allowed.
 template <class Group, class... X>
 inline constexpr bool runs_alone =
     Group::kLanes == 1 &&

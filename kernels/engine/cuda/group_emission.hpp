@@ -1,5 +1,5 @@
-// Stages of the group that fill a List with what passes a test, or empty tables. Each round tests G
-// indices; a hit's row is the number of hits before it, so the order is that of one lane alone.
+// Stages of the group that append rows to a List by a test, or empty tables. Each round tests G
+// indices; a hit's row is the number of hits before it, so the order is that of a single lane.
 #pragma once
 
 #include "engine/cuda/group_lanes.hpp"
@@ -7,8 +7,8 @@
 namespace ge {
 
 /// kSame: the count is that of every world.
-/// No barrier between the tests and the rows that are made: a test may not look at the list that it
-/// fills, whose old rows are overwritten while others still test.
+/// No barrier between the tests and the makers: a test may not read the list that it fills, whose
+/// old rows are overwritten while other lanes still test.
 template <class T, bool kSame, AnyGroup Group, class Test, class Make>
 GE_FN void emit(Group& group, bool on, int count, const Test& test, const Make& make) {
   static_assert(T::kind == Kind::list, "GE: Emit appends to a List");

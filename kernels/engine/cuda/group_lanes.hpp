@@ -31,7 +31,7 @@ struct LaneGroup {
       : cells(own), place(where), lane(where.lane) {}
 
   /// The barrier inside a stage.
-  // One lane alone has nobody to wait for.
+  // A single lane has nothing to wait for.
   GE_FN void settle() const {
     if constexpr (G > 1) sync_team();
   }
@@ -41,8 +41,8 @@ struct LaneGroup {
     else
       Service::sync_warp();
   }
-  /// Whether any group of the team says yes; a rendezvous. A block has one world, so all its lanes
-  /// say the same.
+  /// Whether any group of the team votes yes; a rendezvous. A block has one world, so all its lanes
+  /// vote alike.
   GE_FN bool any(bool mine) const {
     if constexpr (G > 32) {
       Service::sync_block();
@@ -64,7 +64,7 @@ struct LaneGroup {
   struct Rank {
     int before, all;
   };
-  /// How many lanes with a hit come before this one, and how many there are.
+  /// Exclusive rank of this lane among the lanes with a hit, and the number of hits.
   GE_FN Rank rank_of(bool hit) {
     if constexpr (G <= 32) {
       const uint32_t hits = votes(hit);
@@ -100,7 +100,7 @@ concept AnyGroup = requires {
   T::kLanes;
 };
 
-/// f(row) on this lane's rows of a table of `rows` rows. A table of one has its row's number
+/// Calls f(row) on this lane's rows of a table of `rows` rows. A table of one has its row's number
 /// known at compile time.
 template <int kCapacity, AnyGroup Group, class F>
 GE_FN void my_rows(const Group& group, bool on, int rows, const F& f) {
@@ -113,7 +113,8 @@ GE_FN void my_rows(const Group& group, bool on, int rows, const F& f) {
     for (int row = group.lane; row < count; row += G) f(row);
   }
 }
-/// f(cells, row) by all lanes of a squad on each of its rows; the squads of a group take turns.
+/// Calls f(cells, row) by all lanes of a squad on each of its rows; the squads of a group take
+/// turns.
 template <AnyGroup Group, class F>
 GE_FN void squad_rows(const Group& group, bool on, int rows, const F& f) {
   auto cells = group.cells;
@@ -152,7 +153,7 @@ GE_FN void set_header(const Group& group, int word, uint32_t value) {
   GE_WATCH(at, 4, true);
   *at = value;
 }
-/// By the first lane: a List has the rows that were made, as far as they fit.
+/// Called by the first lane: sets a List's length to the rows made, clamped to its capacity.
 template <class T, AnyGroup Group>
 GE_FN void close_list(const Group& group, bool on, int made, int wanted) {
   if (!group.leads(on)) return;

@@ -60,7 +60,7 @@ GE_FN void fixed_rows_out(const Group& group, Output output, bool on) {
       make_agent_row<F, Agent, Row>(group.cells, row, kFinal, to + at.of(group.cells.world, row),
                                     at.tail);
     });
-    // Split, rows that are staged end with a barrier, and nobody knows which form it will be.
+    // Split rows that are staged end with a barrier, and the form is unknown at compile time.
     if constexpr (StagingPlan<Row, Agent::capacity, Group::kLanes>::staging) group.settle();
   }
 }
@@ -162,7 +162,7 @@ GE_FN void stage(Group& group, Show<kOutput, F, R>, bool on) {
 
 // ---- zeros for the rows of agents that have not ended in this step
 
-/// Zeros for `elements` elements of every world that is on. Other lanes may write there later: a
+/// Clears `elements` elements of every world that is on. Other lanes may write there later: a
 /// barrier has to follow.
 template <class Element, AnyGroup Group>
 GE_FN void clear_worlds(const Group& group, Element* to, int64_t elements, bool on) {
@@ -175,8 +175,8 @@ GE_FN void clear_worlds(const Group& group, Element* to, int64_t elements, bool 
   else if (on)
     clear_run(to + group.cells.world * elements, elements, group.lane, G);
 }
-/// Zeros for the rows that `ended`, still of the step before, marks: few, and each by the lane that
-/// will say what ends in this one.
+/// Clears the rows that `ended`, still of the step before, marks: few, each by the lane that will
+/// report this step's ends.
 template <AnyGroup Group>
 GE_FN void clear_ended(const Group& group, bool on) {
   using E = typename Group::Environment;
@@ -193,7 +193,7 @@ GE_FN void clear_ended(const Group& group, bool on) {
   });
   before_once();  // the same lane may store the row's final observation, and `ended` itself
 }
-/// Zeros for the final observations of all worlds that are on.
+/// Clears the final observations of all worlds that are on.
 template <AnyGroup Group>
 GE_FN void clear_all(const Group& group, bool on) {
   using E = typename Group::Environment;

@@ -1,6 +1,5 @@
-// What one phase needs with G lanes per world, worked out at compile time: which stages meet their
-// team, how much shared memory the rows that they hand out are staged in, how large a world's
-// scratch is and where it lies.
+// The needs of one phase with G lanes per world, computed at compile time: which stages meet their
+// team, the shared memory in which rows are staged, and the size and place of a world's scratch.
 #pragma once
 
 #include "engine/cuda/launches.hpp"
@@ -30,7 +29,7 @@ struct StageNeeds {
   static constexpr int bytes = most(typename InnerOf<X>::type{});
   static constexpr bool meets = any(typename InnerOf<X>::type{});
 };
-/// Of the rows of one output; direct: the owner of a row stores it by itself.
+/// Needs of the rows of one output; direct: the owner of a row stores it by itself.
 template <class Row, int kRows, int G>
 struct OutputNeeds {
   using Plan = StagingPlan<Row, kRows, G>;
@@ -60,7 +59,7 @@ struct StageNeeds<E, G, Show<kOutput, F, R>>
     : std::conditional_t<wants_squad<F>, NoNeeds,
                          OutputNeeds<shown_row<E, kOutput, R>,
                                      rows_per_world<R, has_trait(kOutput, kOfAWorld)>, G>> {};
-/// Whether others than its own lane clear a row of final observations.
+/// Whether lanes other than its own clear a row of final observations.
 template <class E, int G, class... Rs>
 consteval bool clears_together(Types<Rs...>) {
   return sizeof...(Rs) > 1 ||
@@ -110,11 +109,11 @@ inline constexpr bool is_small_record = record_is_flat(Tables{}) && kRecordBytes
 
 /// Lanes that a world gets in a stage that runs as a group does.
 inline constexpr int kFlatTeam = 64;
-/// What the flat executor runs by such teams: a stage by itself, or none.
+/// The phase that the flat executor runs by such teams: one stage, or none.
 template <class... X>
 using FlatPhase = Phase<"flat", Lanes<kFlatTeam>, X...>;
-/// Whether a phase has all scratch memory, whatever its stages name. What one flat stage wrote the
-/// next reads.
+/// Whether a phase has all scratch memory, whatever its stages name: a flat stage reads values that
+/// an earlier one wrote.
 template <class PhaseT>
 inline constexpr bool has_all_scratch = false;
 template <class... X>
@@ -130,8 +129,8 @@ struct GroupPlan<E, Phase<kName, L, X...>, G> {
   using Tables = AllTables<typename E::Schema>;
   static constexpr int team = G < 32 ? 32 : G;
   static constexpr int worlds = team / G;
-  // Of scratch memory as much as the phase's stages name. The bitmap of the rows that Destroy has
-  // found lies behind it. Sizes of tables of any number of rows come on top, below.
+  // Scratch memory covers only the lifetimes that the phase's stages name. The bitmap of the rows
+  // that Destroy has found lies behind it. Sizes of tables of any number of rows are added below.
   static constexpr bool any = has_any<Tables>;
   static constexpr int tables =
       any || has_all_scratch<Phase<kName, L, X...>>
@@ -165,7 +164,7 @@ struct GroupPlan<E, Phase<kName, L, X...>, G> {
   static GE_FN int64_t scratch_of(const Params& params) {
     return registers ? 0 : worlds * world_scratch_of(params);
   }
-  // Of 256 lanes, the most, eight warps of four bytes.
+  // Room for the most lanes, 256: eight warps of four bytes.
   static constexpr int counts = G > 32 ? 64 : 0;  // bytes of a block: hits of its warps, twice
 };
 

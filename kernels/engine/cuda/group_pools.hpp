@@ -13,8 +13,8 @@ GE_FN int set_bit(uint32_t bits, int k) {
   return lowest_bit(bits);
 }
 
-/// The lowest free slots, in order, a word of them at a time. Every lane works out the same from
-/// the word that it read, so that nothing has to be told.
+/// The lowest free slots, in order, a word of them at a time. Every lane computes them from the
+/// word that it read, so that nothing has to be communicated.
 template <bool kFinal, AnyGroup Group, auto Count, auto Make, class T>
 GE_FN void stage(Group& group, Spawn<Count, Make, T>, bool on) {
   static_assert(T::kind == Kind::pool, "GE: Spawn fills a Pool");
@@ -111,7 +111,7 @@ GE_FN void clear_pool(const Group& group, bool on) {
     else if (group.cells.template alive<T>(row))
       free_slot<T>(group, row);
   }
-  group.settle();  // who frees a slot asks whether it was live
+  group.settle();  // a lane that frees a slot tests whether it was live
   for (int word = group.lane; word * 32 < rows; word += G) set_header<T>(group, word, 0);
 }
 

@@ -8,8 +8,8 @@
 
 namespace ge {
 
-/// What accumulator k of W has become when only kLeft are left: a tree of known size, which needs
-/// no counting.
+/// Accumulator k of W after halving until kLeft are left: a tree of known size, which needs no
+/// counter.
 template <int W, class Op, int kLeft, class Leaf>
 GE_FN auto fold_tree(const Leaf& leaf, int k) {
   if constexpr (kLeft == W)
@@ -20,7 +20,7 @@ GE_FN auto fold_tree(const Leaf& leaf, int k) {
 }
 template <int W, class Op, class Leaf>
 GE_FN auto fold_own(const Leaf& leaf) {
-  constexpr int kFew = 8;  // more, and the code of a leaf would stand there too often
+  constexpr int kFew = 8;  // more would repeat the code of a leaf too often
   if constexpr (W <= kFew)
     return fold_tree<W, Op, 1>(leaf, 0);
   else

@@ -23,8 +23,7 @@ GE_FN void stage(Group& group, X x, bool on) {
   for_each_job<typename Group::Environment>(
       x, *group.cells.shared, [&](const auto& job) GE_LAMBDA { run_rows(group, job, on); });
 }
-/// Lanes that are fewer than a squad's take a row each: what a squad adds up is the same in any
-/// number of parts.
+/// Fewer lanes than a squad take a row each: a squad's sums do not depend on the number of parts.
 template <bool kFinal, AnyGroup Group, auto F>
 GE_FN void stage(Group& group, EachTogether<F>, bool on) {
   using Tables = typename Group::Tables;

@@ -64,8 +64,8 @@ struct GroupSort {
     GE_WATCH(word, 4, true);
     *reinterpret_cast<WordOf<4>::type*>(word) = row;
   }
-  /// Rows 1 to `keys` of Starts: each becomes the sum of those before it. The first lanes of the
-  /// group, a warp of them at most, take as many at a time as they are.
+  /// Exclusive prefix sums over rows 1 to `keys` of Starts. The first lanes of the group, a warp at
+  /// most, take one row each at a time.
   GE_FN void sum_before(bool on, int keys) const {
     constexpr int W = G < 32 ? G : 32;
     const int lane = place.lane;

@@ -1,8 +1,8 @@
-// How the engine reaches kernels of which it holds none. An environment's kernels are compiled into
-// a shared object of their own, with a copy of the CUDA runtime of its own: nvcc registers a kernel
-// with the copy it was linked with, and that copy alone can launch it or answer for it. So whatever
-// takes a kernel is called in the environment's object, through the pointers below, and whatever
-// takes memory, a stream or a device in the engine's (runtime.hpp, device.hpp).
+// How the engine reaches kernels that other objects hold. An environment's kernels are compiled
+// into a shared object of their own, with its own copy of the CUDA runtime: nvcc registers a kernel
+// with the copy it was linked with, and only that copy can launch or query it. So calls that take a
+// kernel are made in the environment's object, through the pointers below, and calls that take
+// memory, a stream or a device in the engine's (runtime.hpp, device.hpp).
 //
 // What the two copies share lies below them, in the driver:
 //
@@ -40,8 +40,8 @@ struct Kernels {
                         void** arguments);
 };
 
-/// Runs a call of this object's runtime on a device. What fails is told by the engine: here it is
-/// forgotten, or a later call would be blamed for it.
+/// Runs a call of this object's runtime on a device. The engine reports a failure; the runtime's
+/// error is cleared here, or a later call would be blamed for it.
 template <class Call>
 GE_OF_THIS_OBJECT cudaError_t on_device(int device, const Call& call) {
   int current = -1;

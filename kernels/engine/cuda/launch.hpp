@@ -39,7 +39,7 @@ struct StoreChanges {
   }
 };
 
-/// What a kernel gets besides Shared.
+/// Arguments of a kernel besides Shared.
 struct LaunchMemory {
   int32_t* counts;  // lengths of the worklists
   int32_t* lists;   // their worlds: `worlds` entries each
@@ -149,8 +149,8 @@ GE_FN void run_launch(const Shared<typename E::Schema>& shared, const LaunchMemo
         append_world<L::predicate>(executor, on, memory.counts + L::to,
                                    memory.lists + int64_t(L::to) * shared.worlds);
     };
-    // Lanes one by one through the worlds of a block know what these have in common; whoever else
-    // writes records leaves nothing known of them.
+    // Launches with one lane per world of a block keep its common facts; all other writers of
+    // records reset them.
     constexpr bool notes = has_common<S> && Plan::whole_record && !listed;
     if constexpr (has_common<S> && !notes)
       if (on && place.lane == 0) memory.common[world / kInCommon].known = 0;

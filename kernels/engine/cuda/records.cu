@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(256)
         to[row * sampling.stride] = sampled_action(sampling, row, words.word[k]);
     }
   }
-  // The block that is through last counts the draw: by then every thread has read its number.
+  // The last block to finish counts the draw: by then every thread has read its number.
   __syncthreads();
   if (threadIdx.x + 1 == blockDim.x) {
     __threadfence();
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(256)
   }
 }
 
-/// Enqueues one of these kernels for so many threads, by the runtime that holds it.
+/// Enqueues one of these kernels in `blocks` blocks of 256 threads, by the runtime that owns it.
 template <class... P>
 void launch_own(void (*kernel)(P...), unsigned blocks, cudaStream_t stream,
                 std::type_identity_t<P>... given) {

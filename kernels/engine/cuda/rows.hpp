@@ -72,7 +72,7 @@ struct StagingPlan {
   static constexpr int shared = staging ? heads + together * slot : 0;  // bytes of a team
 };
 
-/// The same for wide rows (staged_wide.hpp), whose length is known at run time.
+/// Sizes of the staging area for wide rows (staged_wide.hpp), whose length is known at run time.
 struct WidePlan {
   static constexpr int budget = 4 * 1024;
   static constexpr int slots = 64;
@@ -91,7 +91,7 @@ GE_FN void put_row(typename RowShape<Row>::Element* to, const Row& row) {
   GE_UNROLL
   for (int k = 0; k < RowShape<Row>::elements; ++k) to[k] = plain.at[k];
 }
-/// The same by one instruction, where the caller's address allows it.
+/// Stores a row by one instruction, where the caller's address allows it.
 template <class Row>
 GE_FN void put_vector(typename RowShape<Row>::Element* to, const Row& row, bool aligned) {
   using P = StoreWidth<int(sizeof(Row))>;
@@ -104,7 +104,7 @@ GE_FN void put_vector(typename RowShape<Row>::Element* to, const Row& row, bool 
 }
 
 /// Lane `lane` of `lanes` takes its part in copying a run; both addresses are equal modulo 16.
-/// head: elements up to the first multiple of 16; they and what is left at the end go one by one.
+/// head: elements up to the first multiple of 16; these and the remainder are copied one by one.
 template <class Element>
 GE_FN void copy_run(Element* to, const Element* from, int count, int lane, int lanes) {
   constexpr int each = 16 / int(sizeof(Element));
@@ -128,7 +128,7 @@ GE_FN void copy_run(Element* to, const Element* from, int count, int lane, int l
   for (int i = head + vectors * each + lane; i < count; i += lanes) copy(i);
 }
 
-/// The same for zeros.
+/// Clears a run: lane `lane` of `lanes` takes its part.
 template <class Element>
 GE_FN void clear_run(Element* to, int64_t count, int lane, int lanes) {
   constexpr int each = 16 / int(sizeof(Element));

@@ -33,7 +33,7 @@ void note_use() {
 }  // namespace
 
 void fail(cudaError_t code, const char* call) {
-  // What can be cleared is cleared; a lost context answers the next call with the same error.
+  // Clears an error that can be cleared; a lost context answers the next call with it again.
   cudaGetLastError();
   const Fault kind = code == cudaErrorMemoryAllocation ? Fault::memory : Fault::device;
   throw Error(kind, std::string("CUDA: ") + cudaGetErrorString(code) + " (" +
@@ -62,7 +62,7 @@ BesideCaptures::~BesideCaptures() {
 
 namespace {
 
-/// What could not be freed because of a capture; freed when memory is next asked for or given back.
+/// Memory that could not be freed because of a capture; freed at the next allocation or release.
 struct Kept {
   std::mutex mutex;
   std::vector<void*> memory;
@@ -83,7 +83,7 @@ bool is_of_capture(cudaError_t code) {
 bool try_to_free(void* memory) noexcept {
   const BesideCaptures beside;
   const cudaError_t code = cudaFree(memory);
-  // A device that has failed says so at the next call that can.
+  // A failed device reports the error at the next call that can.
   if (code != cudaSuccess) cudaGetLastError();
   return !is_of_capture(code);
 }
@@ -92,7 +92,7 @@ void free_kept() noexcept {
   const std::lock_guard lock(all.mutex);
   std::erase_if(all.memory, try_to_free);
 }
-/// Of a fork's copy nothing is freed: the memory is the parent's.
+/// Frees memory; a forked child frees nothing, since the memory is the parent's.
 void give_back(void* memory) noexcept {
   if (memory == nullptr || was_forked()) return;
   free_kept();
@@ -131,7 +131,7 @@ unsigned long long capture_of(cudaStream_t stream) {
   return status == cudaStreamCaptureStatusNone ? 0 : number;
 }
 
-/// What one stream tells another, for the length of a scope: who waits for it goes on waiting.
+/// Makes one stream wait for another, within a scope; the wait outlives the event.
 class Event {
  public:
   Event() { GE_CUDA(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }

@@ -36,10 +36,10 @@ class DeviceGuard {
   int device_, before_ = 0;
 };
 
-/// While it lives, this thread may do what CUDA forbids to all threads of a process in which
-/// somebody captures a graph, since it might belong into it: allocate, free, load a kernel, wait
-/// for a stream that is not captured. None of ours does. Without it such a call fails, and ends
-/// the capture.
+/// While it lives, this thread may call functions that CUDA forbids to all threads of a process
+/// while a graph is captured, since they might belong to it: allocate, free, load a kernel, wait
+/// for a stream that is not captured. None of ours does belong. Without it such a call fails, and
+/// ends the capture.
 class BesideCaptures {
  public:
   BesideCaptures();
@@ -51,7 +51,7 @@ class BesideCaptures {
   bool is_changed_;
 };
 
-/// Device memory that ends with its owner, whoever captures meanwhile.
+/// Device memory that is freed with its owner, even while another thread captures.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
@@ -59,7 +59,7 @@ class DeviceMemory {
   ~DeviceMemory();
   DeviceMemory(DeviceMemory&& other) noexcept
       : at_(std::exchange(other.at_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-  // Swapped: what was here ends with `other`.
+  // Swaps: the old memory is freed with `other`.
   DeviceMemory& operator=(DeviceMemory&& other) noexcept {
     std::swap(at_, other.at_);
     std::swap(bytes_, other.bytes_);
@@ -80,10 +80,10 @@ class DeviceMemory {
 void zero(void* at, int64_t bytes, cudaStream_t stream);
 /// Waits for a stream of ours, or for the legacy one.
 void finish(cudaStream_t stream);
-/// Throws where `call` would wait for what a capture only writes down, before CUDA would end the
+/// Throws where `call` would wait for work that a capture only records, before CUDA would end the
 /// capture for it.
 void refuse_capture(cudaStream_t stream, const char* call);
-/// A copy of host memory on a device; what is there is there when this returns.
+/// Copies host memory to a device; the copy is complete when this returns.
 DeviceMemory uploaded(int device, std::span<const uint8_t> bytes);
 
 }  // namespace ge::cuda

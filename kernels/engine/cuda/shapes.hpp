@@ -1,10 +1,10 @@
-// The shape of a launch: which of its compiled kernels, how many lanes per world and how many
-// threads per block, for so many worlds on such a GPU. Nothing here calls the CUDA runtime.
+// The shape of a launch: its compiled kernel, its lanes per world and threads per block, for a
+// number of worlds on a GPU. Nothing here calls the CUDA runtime.
 //
-//   lanes    what the caller asks for, else what tuning has found, else the phase's own number
+//   lanes    the caller's choice, else the tuning table's, else the phase's own number
 //            (lanes_kept.hpp), whose kernel comes first
-//   threads  what the caller asks for, else what tuning has found, else what lets most warps be
-//            resident; few worlds in the smallest blocks, which spread over all multiprocessors
+//   threads  the caller's choice, else the tuning table's, else the size with the most resident
+//            warps; few worlds in the smallest blocks, which spread over all multiprocessors
 //   memory   a kernel with its scratch in shared memory before one with a slab
 #pragma once
 
@@ -36,7 +36,7 @@ inline int64_t shared_bytes(const KernelVariant& variant, int threads) {
          threads / variant.team * (variant.stage + (variant.slab ? 0 : variant.scratch));
 }
 
-/// What the tuning table (tuning_table.hpp) says of one phase of an environment's tier on one
+/// A row of the tuning table (tuning_table.hpp): one phase of an environment's tier on one
 /// architecture.
 struct Tuning {
   const char* environment;
@@ -48,10 +48,10 @@ struct Tuning {
   bool dependent;
 };
 
-/// What shapes are chosen for. Lanes and threads: 0 where nobody asks.
+/// The inputs of a choice. Lanes and threads: 0 where the caller leaves them open.
 struct Wanted {
   int64_t worlds;
-  bool from_list;  // how many of them take part nobody knows
+  bool from_list;  // the number that take part is unknown on the host
   int lanes, threads;
 };
 struct Multiprocessors {
@@ -74,7 +74,7 @@ inline bool has_lanes(const std::vector<KernelVariant>& variants, int lanes) {
     if (variant.lanes == lanes) return true;
   return false;
 }
-/// Whether so many lanes per world leave multiprocessors with few warps.
+/// Whether this number of lanes per world leaves multiprocessors with few warps.
 constexpr bool are_few(const Wanted& wanted, int lanes, int processors) {
   return !wanted.from_list && wanted.worlds * lanes < int64_t{kFewWarps} * 32 * processors;
 }

@@ -251,7 +251,7 @@ struct StagedWideRows {
     else
       repeat<typename WordOf<1>::type>(to, from, bytes, p.count);
   }
-  /// `words` words so many times, one after the other.
+  /// Writes `words` words `times` times, one copy after the other.
   template <class Word>
   GE_FN void repeat(char* to, const char* from, int words, int times) const {
     const int step = team % words;
@@ -302,7 +302,7 @@ struct StagedWideRows {
       write(writer);
     }
   }
-  /// By one lane: the row of an agent that is not there.
+  /// Called by one lane: clears the row of an absent agent.
   GE_FN static void clear(char* at, int bytes) {
     GE_NO_UNROLL
     for (int i = 0; i < bytes; ++i) {

@@ -1,4 +1,4 @@
-// Which compiled variant of a phase is fastest on which GPU, for so many worlds. Written by
+// Which compiled variant of a phase is fastest on which GPU, for which number of worlds. Written by
 // scripts/gpu/tune.py from timings on the GPU at hand; a phase that is not listed runs as
 // shapes.hpp chooses, with dependent launch. Lanes that a row names are compiled (lanes_kept.hpp).
 #pragma once
