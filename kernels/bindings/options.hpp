@@ -27,7 +27,7 @@ inline Value value_of(const py::handle& value, const std::string& name) {
     // A lone surrogate, as from a broken file name; pybind11's own error names no option.
     if (text == nullptr) {
       PyErr_Clear();
-      throw Error(Fault::value, "'" + name + "' is no text that UTF-8 can hold");
+      throw Error(Fault::value, "'" + name + "' is not text that UTF-8 can encode");
     }
     return std::string(text, size_t(size));
   }

@@ -24,9 +24,8 @@ std::string type_text(const AssetArray& array) {
   return text;
 }
 
-/// The k-th of the assets in a struct of nothing else.
-/// All Assets are alike in memory, an address each, whatever they point to; by memcpy, since they
-/// were made as assets of other types.
+/// The k-th asset of a struct that holds only assets. All Assets have the same layout, one address
+/// each, whatever they point to; by memcpy, since they were made as assets of other types.
 Asset<char> asset_at(const void* assets, size_t k) {
   Asset<char> one;
   std::memcpy(&one, static_cast<const char*>(assets) + k * sizeof one, sizeof one);
@@ -82,7 +81,7 @@ const AssetArray& AssetShelf::array_at(const void* address, int64_t& offset) con
     if (array.memory.get() == address) return array;
     offset += round_up(array.bytes(), kAlignment);
   }
-  throw Error(Fault::runtime, "assets: a member of Assets is none of the arrays that were made");
+  throw Error(Fault::runtime, "assets: a member of Assets is not an array that was made");
 }
 
 void AssetShelf::move(void* assets, size_t count, const void* block) const {
@@ -116,7 +115,7 @@ void* AssetMaker::add(const std::string& name, std::vector<FieldInfo> fields, in
   if (memory == nullptr)
     throw Error(Fault::memory, id_ + ": assets: the system gave no " + std::to_string(bytes) +
                                    " bytes for " + name);
-  // The bytes that round up to the alignment too: they go to a GPU with the rest.
+  // Also zeroes the padding up to the alignment: it goes to a GPU with the rest.
   std::memset(memory, 0, size_t(bytes));
   arrays_.push_back(
       {name, std::move(fields), element_bytes, count, {static_cast<char*>(memory), &std::free}});
@@ -126,7 +125,7 @@ void* AssetMaker::add(const std::string& name, std::vector<FieldInfo> fields, in
 std::span<const std::byte> AssetMaker::file(const std::string& name) {
   // A name may come from a parameter, so it may not lead out of the folder.
   if (name.empty() || name[0] == '.' || name.find_first_of("/\\") != std::string::npos)
-    refuse("'" + name + "' is no plain name of a file in data/");
+    refuse("'" + name + "' is not a plain file name in data/");
   const auto found = data_.by_name.find(name);
   if (found == data_.by_name.end()) {
     std::string known;
@@ -141,7 +140,7 @@ std::span<const std::byte> AssetMaker::file(const std::string& name) {
 std::vector<std::byte> AssetMaker::content_of(const DataFile& file) const {
   std::vector<std::byte> content;
   std::string problem = read_whole(file.path, content);
-  // Of what was read, so that an edit between a look at the file and this makes no difference.
+  // Hashes the bytes that were read, so an edit between a check of the file and the read is caught.
   if (problem.empty() &&
       Blake2b(16).update(content.data(), content.size()).hex_digest() != file.hash)
     problem = "is damaged: its content is not the one on the label of its module";
@@ -153,7 +152,7 @@ void AssetMaker::check_values(const AssetArray& array) const {
   for (const FieldInfo& field : array.fields) {
     const double low = field.type == Type::boolean ? 0 : field.low,
                  high = field.type == Type::boolean ? 1 : field.high;
-    // Nothing to hold against it, which spares large tables of numbers a walk.
+    // Any value is legal: skip the walk over large tables of numbers.
     if (low == -kUnbounded && high == kUnbounded) continue;
     const int64_t each = field.bytes / field.elements();
     for (int64_t k = 0; k < array.count; ++k)

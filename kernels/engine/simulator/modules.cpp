@@ -29,7 +29,7 @@ T symbol(void* library, const char* name) {
   return reinterpret_cast<T>(dlsym(library, name));
 }
 
-/// Closes what has not been asked anything yet, so that a file built anew in its place is seen.
+/// Closes a library before any function of it ran, so that a file rebuilt in its place is opened.
 [[noreturn]] void refuse_unused(void* library, const std::string& message) {
   dlclose(library);
   throw Error(Fault::runtime, message);
@@ -52,8 +52,8 @@ const Entry* entry_of(void* library, const std::string& path) {
   const char* const stamp = symbol<const char*>(library, "ge_module_stamp");
   const auto entry = symbol<const Entry* (*)()>(library, "ge_module_entry");
   if (stamp == nullptr || entry == nullptr)
-    refuse_unused(library, path + " is no module of gpu_envs");
-  // Before any function of it runs: with another layout of Config even the first would go astray.
+    refuse_unused(library, path + " is not a module of gpu_envs");
+  // Before any function of it runs: with another layout of Config even the first call would fail.
   if (std::string(stamp) != engine_stamp())
     refuse_unused(library, path + " was made for another engine (" + stamp +
                                "; this one: " + engine_stamp() + "): build it again");

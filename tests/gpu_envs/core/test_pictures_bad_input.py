@@ -41,7 +41,7 @@ CONSTRUCTION: list[tuple[str, Any, type[Exception], str]] = [
     ("resolution", 72, TypeError, SIZE_TYPE + "72"),
     ("resolution", None, TypeError, SIZE_TYPE),
     ("resolution", b"72x128", TypeError, SIZE_TYPE),
-    ("resolution", "\ud800x3", ValueError, "is no text that UTF-8 can hold"),
+    ("resolution", "\ud800x3", ValueError, "is not text that UTF-8 can encode"),
     ("observation", "", ValueError, LAYERS),
     ("observation", "rbg", ValueError, LAYERS + "'rbg'"),
     ("observation", "RGB", ValueError, LAYERS),

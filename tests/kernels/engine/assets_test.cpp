@@ -65,7 +65,7 @@ GE_TEST(files_that_are_not_there_or_lie_elsewhere_are_refused_by_name) {
   CHECK_THROWS(make.file("other.bin"), Error,
                "the file 'other.bin' is not in data/ beside the header, which has mazes.bin");
   for (const char* const name : {"", "..", "../maze.hpp", "/etc/passwd", ".hidden"})
-    CHECK_THROWS(make.file(name), Error, "is no plain name of a file in data/");
+    CHECK_THROWS(make.file(name), Error, "is not a plain file name in data/");
   CHECK_THROWS(AssetMaker("Some-v0", none).file("mazes.bin"), Error,
                "is not in data/ beside the header, which has no files");
   CHECK_THROWS(make_simulator("Reach-v0", config_of(1, {{"maze_count", int64_t{13}}})), Error,
@@ -120,7 +120,7 @@ GE_TEST(addresses_move_into_a_packed_block_and_strangers_are_refused) {
   // Beyond an end lies what is at that end.
   CHECK_EQ(assets.numbers[1000], 7.0f);
   CHECK_EQ(int(assets.pairs[-1].high), 0);
-  CHECK_THROWS(shelf->check(&assets, 2), Error, "is none of the arrays that were made");
+  CHECK_THROWS(shelf->check(&assets, 2), Error, "is not an array that was made");
 }
 
 GE_TEST(saves_name_assets_and_refuse_others) {

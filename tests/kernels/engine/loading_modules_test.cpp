@@ -168,7 +168,7 @@ GE_TEST(a_module_for_another_engine_is_refused_in_one_line) {
 }
 
 GE_TEST(a_library_that_is_no_module_is_refused) {
-  CHECK(says(refusal_of("nothing"), "is no module of gpu_envs"));
+  CHECK(says(refusal_of("nothing"), "is not a module of gpu_envs"));
 }
 
 GE_TEST(a_file_that_is_not_there_is_refused) {
