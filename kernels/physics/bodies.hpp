@@ -1,6 +1,6 @@
-// What a body is: components of the table of bodies, rows of static geometry, and the table of
-// kinds from which a body takes its shape, mass and friction. An environment fills `Setup` on the
-// host, once; kind 0 is the floor.
+// Bodies: components of the table of bodies, rows of static geometry, and the table of kinds, which
+// defines shapes, masses and friction. An environment fills `Setup` on the host, once; kind 0 is
+// the floor.
 //
 // Units: metres, kilograms, seconds, radians. Body frames are principal or not: inertia is a full
 // symmetric matrix about the origin, which is the centre of mass.
@@ -43,8 +43,8 @@ struct Velocity {
 
 inline constexpr uint32_t kMostQuiet = 1000;  // steps at rest that are counted
 
-/// What is locked or asleep keeps its row and is collided with like a static; that its Frame has
-/// neither inverse mass nor inverse inertia tells the solver that it cannot be pushed.
+/// A locked or sleeping body keeps its row and is collided with like a static; its Frame has zero
+/// inverse mass and inertia, so the solver cannot push it.
 struct Body {
   uint32_t kind;   // row of Setup::kinds
   uint32_t state;  // bits of State
@@ -62,7 +62,7 @@ struct Body {
 GE_FN bool present(const Body& b) {
   return (b.state & kPresent) != 0;
 }
-/// Moves when pushed; asleep or not.
+/// Whether a push moves the body, asleep or not.
 GE_FN bool movable(const Body& b) {
   return (b.state & (kPresent | kLocked)) == kPresent;
 }
@@ -70,9 +70,9 @@ GE_FN bool awake(const Body& b) {
   return (b.state & (kPresent | kLocked | kAsleep)) == kPresent;
 }
 
-/// Static geometry: an axis-aligned box, or a plane through `centre` with outward normal `half`.
-/// It has neither frame, velocity nor sleep: what is turned, or may ever move, is a body, if need
-/// be a locked one.
+/// Static geometry: an axis-aligned box, or a plane through `centre` with outward normal `half`. It
+/// has no frame, velocity or sleep: rotated or movable geometry is a body, if necessary a locked
+/// one.
 struct Static {
   float centre[3];
   float half[3];
@@ -90,7 +90,7 @@ struct Joint {
   uint32_t a, b;  // rows of the bodies
   float anchor_a[3], anchor_b[3];
   float relative[4];  // orientation of b in a's frame; a ball leaves it unread
-  // What the next substep begins with (warm start): zero in a new joint.
+  // Warm start of the next substep: zero in a new joint.
   float pull[3], twist[3];  // impulses of the last substep
   static constexpr auto describe() {
     return fields(field("type", &Joint::type, "0: none, 1: fixed, 2: ball").one_of(3),
@@ -105,7 +105,7 @@ struct Joint {
 };
 enum JointType : uint32_t { kNoJoint, kFixedJoint, kBallJoint };
 
-// ---- what does not change within a simulator
+// ---- constant within a simulator
 
 struct Kind {
   int32_t shape;  // Shape, whose measures `half` are (geometry/measures.hpp)
@@ -114,9 +114,9 @@ struct Kind {
   float bound;               // radius of the sphere around the origin that holds the shape
   float inverse_mass;        // 0: never moves
   float inertia[6];          // xx, yy, zz, xy, xz, yz about the origin
-  float inverse_inertia[6];  // upright: zz alone
-  // 0: turns freely; 1: about z only, walks, and stands on one point; 2: about z only, and slides on
-  // the corners of its base.
+  float inverse_inertia[6];  // upright: only zz
+  // 0: turns freely; 1: about z only, walks, and stands on one point; 2: about z only, and slides
+  // on the corners of its base.
   int32_t upright;
   float damping[2];    // linear along x and y, along z [N s/m]
   float spin_damping;  // [N m s]
@@ -145,10 +145,10 @@ struct Setup {
   float substep;                       // time_step / substeps
   int32_t substeps;
   int32_t solver_sweeps;  // of a substep's solver: biased, and as many relaxed
-  int32_t rounds;         // of a step: pairs are found anew in each
+  int32_t rounds;         // of a step: each finds pairs again
   float round_time;       // time_step / rounds
   Soft contact;           // between movable bodies
-  Soft hard_contact;      // with what does not move
+  Soft hard_contact;      // with immovable bodies and statics
   Soft joint;
   float push;          // fastest separation of overlapping bodies [m/s]
   float bounce_speed;  // slower impacts do not bounce [m/s]
@@ -156,7 +156,7 @@ struct Setup {
   float top_spin;      // [rad/s]
   float margin;        // smallest distance at which contacts are looked for [m]
   float reach;         // largest [m]
-  float sweep;         // how far a body may be knocked in a round by what hits it [m]
+  float sweep;         // how far a hit may knock a body in a round [m]
   float edge_margin;   // by which an edge must beat a face as separating axis [m]
   float step_height;  // an upright body whose sole is within this of another's top stands on it [m]
   float match;        // contacts nearer than this in the old step are the same [m]

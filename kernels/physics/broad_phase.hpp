@@ -9,14 +9,14 @@
 
 namespace ge::physics {
 
-/// How fast any point of a body may move for its turning; that of a ball changes nothing.
-/// Of the torque only what turns about z counts: that of a walker, who cannot turn otherwise. [m/s]
+/// How fast any point of a body may move by turning; turning a ball moves none. Only the torque
+/// about z counts: a walker cannot turn otherwise. [m/s]
 GE_FN float sweep_speed(const Kind& kind, const Velocity& v, const Load& load, float time) {
   const float arm = select(kind.shape == kSphere, 0.0f, kind.bound);
   return arm * (length(vec(v.angular)) + abs(load.torque[2]) * kind.inverse_inertia[2] * time);
 }
 
-/// Bounds of all that the body can reach in this round; of what does not move, of the body.
+/// Swept bounds of a body in this round; of an immovable one, the bounds of the body.
 template <class M>
 GE_FN void bound_body(const WorldOf<M>& w, Bounds& bounds, const Pose& pose,
                       const Velocity& velocity, const Body& body, const Load& load) {
@@ -33,7 +33,7 @@ GE_FN void bound_body(const WorldOf<M>& w, Bounds& bounds, const Pose& pose,
     const float turned = sweep_speed(kind, velocity, load, t);
     const float grown = s.sweep + s.margin + length(vec(velocity.linear)) * t +
                         pushed * kind.inverse_mass + 0.5f * (turned * t);
-    // Gravity takes it down alone; what throws it up is in its velocity, or in `sweep`.
+    // Gravity only moves it down; upward motion is in its velocity, or in `sweep`.
     box.low -= Vec3{grown, grown, grown + 0.5f * s.gravity * t * t};
     box.high += Vec3{grown, grown, grown};
   }
@@ -65,8 +65,8 @@ GE_FN bool meets(const Setup& s, const Bounds& a, const Static& b) {
   return s.kinds[b.kind].shape == kPlane ? behind(a, b) : overlap(a, b);
 }
 
-/// The later bodies near this one, asleep or not: sleepers are woken along these pairs.
-/// Pairs of which neither may move are left out: they could neither collide nor wake.
+/// Finds the later bodies near this one, asleep or not: sleepers are woken along these pairs. Pairs
+/// of two immovable bodies are left out: they neither collide nor wake.
 template <class M>
 GE_FN void find_bodies(const WorldOf<M>& w, Slot self, typename M::Physics::NearOf& near,
                        const Bounds& bounds, const Body& body) {
@@ -82,7 +82,8 @@ GE_FN void find_bodies(const WorldOf<M>& w, Slot self, typename M::Physics::Near
       near.bodies[kWords > 1 ? other >> 5 : 0] |= 1u << (other & 31);
   }
 }
-/// For the awake alone, so after wake(); the bits of the others are the zeros of find_bodies().
+/// For awake bodies only, so it runs after wake(); the bits of the others stay zero from
+/// find_bodies().
 template <class M>
 GE_FN void find_statics(const WorldOf<M>& w, typename M::Physics::NearOf& near,
                         const Bounds& bounds, const Body& body) {
@@ -110,7 +111,7 @@ GE_FN void list_pairs(const WorldOf<M>& w, Counts& counts,
   uint32_t count = 0;
   const auto add = [&](int a, int b) GE_LAMBDA {
     if (count < uint32_t(M::Physics::kPairs)) pairs.set(int(count), {uint32_t(a), uint32_t(b)});
-    // On past the capacity: the message names the size that would have sufficed.
+    // Counts on past the capacity: the message names the size that would have sufficed.
     ++count;
   };
   for (int a = 0; a < T::capacity; ++a) {
@@ -135,9 +136,9 @@ GE_FN int pair_count(const WorldOf<M>&, const Counts& counts) {
   return int(counts.pairs);
 }
 
-/// Bounds for this substep alone.
-/// Each body is grown by the margin and its own reach, and `touch` looks as far as the margin and
-/// both reaches: what does not overlap here has no contacts there. Setup::reach caps both.
+/// Bounds for this substep only. Each body is grown by the margin and its own reach, and `touch`
+/// looks as far as the margin and both reaches: bodies that do not overlap here have no contacts
+/// there. Setup::reach caps both.
 GE_FN void bound_substep(const Setup& s, Bounds& bounds, const Kind& kind, Vec3 at,
                          const Mat3& turn, float reach) {
   const float grown = min(s.reach, s.margin + reach);

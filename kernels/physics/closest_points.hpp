@@ -1,4 +1,4 @@
-// Closest points of points, segments and hulls: what spheres and capsules collide and sweep by.
+// Closest points of points, segments and hulls, with which spheres and capsules collide and sweep.
 #pragma once
 
 #include "physics/shapes.hpp"
@@ -86,15 +86,15 @@ GE_FN PointPair nearest_of_segments(Vec3 middle_a, Vec3 axis_a, Vec3 middle_b, V
   return {middle_a + axis_a * s, middle_b + axis_b * t};
 }
 
-/// What a segment (middle +- axis, frame of the hull) and a hull are to each other.
+/// The closest points of a segment (middle +- axis, frame of the hull) and a hull.
 struct SegmentOnHull {
   Vec3 on_segment, on_hull, normal;  // normal: out of the hull, unit
   float distance;                    // negative where the segment enters the hull
-  int face;                          // the face that is farthest out of the whole segment's way
+  int face;                          // the face that separates most from the whole segment
   float face_distance;               // its plane's distance from the segment
 };
 
-/// Takes a pair of points if it is nearer than the best so far; of equals the first stays.
+/// Takes a pair of points if it is nearer than the best so far; ties keep the first.
 GE_FN void offer(SegmentOnHull& best, Vec3 on_segment, Vec3 on_hull) {
   const Vec3 out = on_segment - on_hull;
   const float square = dot(out, out);
@@ -104,7 +104,7 @@ GE_FN void offer(SegmentOnHull& best, Vec3 on_segment, Vec3 on_hull) {
   best.on_hull = choose(better, on_hull, best.on_hull);
 }
 
-/// Where a segment has entered the hull: the shallowest way out, over faces and crossed edges.
+/// The shallowest way out of a hull that a segment has entered, over faces and crossed edges.
 GE_FN void shallowest_exit(const Placed& hull, Vec3 middle, Vec3 axis, SegmentOnHull& best) {
   const Vec3 normal = face(hull, best.face).normal;
   // The end that lies deeper behind the face.
@@ -124,7 +124,7 @@ GE_FN void shallowest_exit(const Placed& hull, Vec3 middle, Vec3 axis, SegmentOn
     const float centre = dot(middle, n);
     const bool down = e.low - centre > centre - e.high;
     const float s = max(centre - e.high, e.low - centre);
-    // By a millimetre, or contacts would jump between a face and an edge that are as deep.
+    // By at least a millimetre, or contacts would jump between a face and an edge of equal depth.
     if (s <= best.distance + 1e-3f) continue;
     n = choose(down, -n, n);
     const Edge on = support_edge(hull, i, n);
@@ -155,8 +155,8 @@ GE_NOINLINE inline void nearest_segment_on_hull(const Placed& hull, Vec3 middle,
     offer(best, pair.b, pair.a);
   }
   // Nearest points of a segment outside lie at one of its ends or at an edge. One that pierces the
-  // hull may be far from both, and is told by clipping it: something remains inside.
-  // Through two faces, past all edges and with both ends outside: every plane is then crossed.
+  // hull may be far from both, and is detected by clipping: a part remains inside. Through two
+  // faces, past all edges and with both ends outside: every plane is then crossed.
   const Vec3 out = best.on_segment - best.on_hull;
   bool apart = best.distance > 1e-10f;
   if (apart & (best.face_distance <= 0.0f)) {

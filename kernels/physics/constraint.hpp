@@ -32,9 +32,9 @@
 //
 //   bounce    u . n = -e u0 . n                         u0: the slip before the substep's push
 //
-// Each point, one after the other, gets the dL that satisfies its own row, and the velocities
-// change by M^-1 J^T dL before the next one looks (projected Gauss-Seidel). What is clamped is the
-// sum L of a substep, not the change: a point may later take back what it gave too much.
+// Each point in turn gets the dL that satisfies its own row, and the velocities change by M^-1 J^T
+// dL before the next one is solved (projected Gauss-Seidel). The accumulated impulse L of a substep
+// is clamped, not its change: a point may later take back an excess.
 #pragma once
 
 #include "physics/tables.hpp"
@@ -44,7 +44,7 @@ namespace ge::physics {
 /// The biased sweep shapes the positions, the relaxed one the velocities that the step ends with.
 enum Sweep { kBiased, kRelaxed };
 
-/// What a sweep has to know of the substep.
+/// Parameters of a sweep in this substep.
 struct Sweeping {
   float rate;  // 1 / substep [1/s]
   float push;
@@ -66,8 +66,9 @@ GE_FN float normal_change(const Sweeping& sweep, const Soft& soft, bool biased, 
   return max(impulse - scale * (speed + bias) * mass - given_up * impulse, 0.0f) - impulse;
 }
 
-/// Passes over the normals of one contact within a sweep. After one pass a flat impact would leave the
-/// points unevenly loaded: a cube that falls flat would turn, and friction make that a way sideways.
+/// Passes over the normals of one contact within a sweep. After one pass a flat impact would leave
+/// the points unevenly loaded: a cube that falls flat would turn, and friction would push it
+/// sideways.
 inline constexpr int kHitPasses = 4;
 GE_FN int normal_passes(const Setup& s, const float (&approach)[4], uint32_t count) {
   bool hit = false;
@@ -91,7 +92,8 @@ GE_FN Slip friction_impulse(Slip old, Slip slip, float xx, float xy, float yy, f
   Slip now = {old.first - scale * (yy * slip.first - xy * slip.second),
               old.second - scale * (xx * slip.second - xy * slip.first)};
   if (now.first * now.first + now.second * now.second <= most * most) return now;
-  // Of [xx xy; xy yy]: mean of the diagonal plus the root of half its difference squared and xy^2.
+  // Larger eigenvalue of [xx xy; xy yy]: mean of the diagonal plus the root of half its difference
+  // squared and xy^2.
   const float half = 0.5f * (xx - yy);
   const float stiffest = 0.5f * (xx + yy) + sqrt(half * half + xy * xy);
   const float step = select(stiffest > 0.0f, 1.0f / stiffest, 0.0f);
@@ -105,8 +107,8 @@ GE_FN Slip friction_impulse(Slip old, Slip slip, float xx, float xy, float yy, f
   return now;
 }
 
-/// What cannot tilt leaves open which of its points carries it: the first to be solved would take
-/// all, and friction there would turn the body. So the points share.
+/// Bodies that cannot tilt leave open which of their points carries the load: the first to be
+/// solved would take all of it, and friction there would turn the body. So the points share it.
 GE_FN void share_load(float (&normal)[4], int count) {
   float sum = 0.0f;
   GE_UNROLL
@@ -116,8 +118,8 @@ GE_FN void share_load(float (&normal)[4], int count) {
   for (int k = 0; k < 4; ++k) normal[k] = select(k < count, share, normal[k]);
 }
 
-/// 1 / x, or 0 where nothing moves.
-/// An effective mass of 0 asks for no impulse, so two sides that cannot move need no branch.
+/// 1 / x, or 0 where nothing moves. An effective mass of 0 needs no impulse, so two immovable sides
+/// need no branch.
 GE_FN float inverse_or_zero(float x) {
   return select(x > 0.0f, 1.0f / x, 0.0f);
 }
@@ -126,8 +128,8 @@ GE_FN float turning(const Sym3& inverse_inertia, Vec3 arm_cross_n) {
   return dot(arm_cross_n, inverse_inertia * arm_cross_n);
 }
 
-/// A body's velocities while rows of a sweep change them, with what they are changed by: a copy,
-/// so that the points of one contact see each other's impulses before anything is stored.
+/// A body's velocities while rows of a sweep change them, with its inverse mass and inertia: a
+/// copy, so that the points of one contact see each other's impulses before anything is stored.
 struct Moving {
   Vec3 v, w;
   float inverse_mass;

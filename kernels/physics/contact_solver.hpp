@@ -1,5 +1,5 @@
 // The sweeps over contacts. Each row pushes its two bodies, so rows run by colour; a contact with
-// what does not move pushes one body and is told apart at once, since it is half the work.
+// an immovable side pushes one body and has a path of its own, since it is half the work.
 #pragma once
 
 #include "physics/contacts.hpp"
@@ -40,8 +40,8 @@ struct Couple {
     if (moves_a) a.push(arm_a, -impulse);
     if (moves_b) b.push(arm_b, impulse);
   }
-  /// u of constraint.hpp. Velocities of what does not move are taken as zero, whatever its row
-  /// says: a locked body may have been written one.
+  /// u of constraint.hpp. Immovable bodies count as at rest, whatever velocity their row holds: a
+  /// locked body may have been written one.
   GE_FN Vec3 slip(Vec3 arm_a, Vec3 arm_b) const {
     Vec3 speed = {0, 0, 0};
     if (moves_b) speed = b.at(arm_b);
@@ -50,8 +50,8 @@ struct Couple {
   }
 };
 
-/// The impulses that recall() found are applied whole before the first sweep. That sweep then only
-/// corrects them, which is why one sweep of each kind suffices for what lies still.
+/// Applies the impulses that recall() found before the first sweep. That sweep then only corrects
+/// them, which is why one sweep of each kind suffices for bodies at rest.
 template <class M>
 GE_FN void warm_contact(const WorldOf<M>& w, const Manifold& m, const Impulse& impulse,
                         VelocityRows<M> rows) {
@@ -66,14 +66,14 @@ GE_FN void warm_contact(const WorldOf<M>& w, const Manifold& m, const Impulse& i
   pair.store(rows);
 }
 
-/// What the substep has moved so far. The relaxed sweep works where the bodies are now: with the
-/// arms of the substep's beginning it would feed the sway of a stack.
+/// The motion of this substep so far. The relaxed sweep works at the current poses: with the arms
+/// of the substep's beginning it would feed the sway of a stack.
 template <class M>
 GE_FN Stride stride_of(const WorldOf<M>& w, uint32_t row) {
   if (is_static<M>(row)) return Stride{};
   return get<BodiesOf<M>, Stride>(w, int(row));
 }
-/// An arm turned with its body, and the way of its end.
+/// An arm rotated with its body, and the displacement of its end.
 struct MovedArm {
   Vec3 arm, way;
 };

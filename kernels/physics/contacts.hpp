@@ -1,9 +1,9 @@
-// Contacts in a substep: geometry by the narrow phase, impulses of the last substep found again,
-// colours, and the memory for the next one.
+// Contacts in a substep: geometry by the narrow phase, matching of the last substep's impulses,
+// colours, and the memory for the next substep.
 //
-//   colours  contacts of movable bodies get the lowest colour that neither body has yet, in the order
-//            of the pairs; contacts with what does not move follow, each body's one after the other.
-//            Rows of one colour touch different bodies, so they run at once.
+//   colours  contacts of movable bodies get the lowest colour that neither body has yet, in the
+//            order of the pairs; contacts with immovable sides follow, each body's one after the
+//            other. Rows of one colour touch different bodies, so they run at once.
 #pragma once
 
 #include "physics/broad_phase.hpp"
@@ -125,7 +125,7 @@ GE_FN void prepare(Manifold& m, const Moving& a, const Moving& b, Vec3 second) {
   }
 }
 
-/// True of upright bodies and of all that does not move.
+/// True of upright bodies and of everything immovable.
 GE_FN bool cannot_tilt(const Moving& m) {
   return m.inverse_inertia.xx + m.inverse_inertia.yy == 0.0f;
 }
@@ -170,7 +170,7 @@ GE_FN void touch(const WorldOf<M>& w, int row, Manifold& m, Impulse& impulse, Fe
     share_load(impulse.normal, found.count);
 }
 
-/// Gives each contact its turn.
+/// Assigns each contact its turn.
 template <class M>
 GE_FN void colour_contacts(const WorldOf<M>& w, Counts& counts,
                            Rows<typename M::Physics::Contacts, Colour> colours,
@@ -179,8 +179,8 @@ GE_FN void colour_contacts(const WorldOf<M>& w, Counts& counts,
   const int rows = row_count<C>(w);
   for (int k = 0; k < M::Physics::kBodies; ++k) used.set(k, Used{0});
   int last = 0;
-  // Nothing a sweep does moves it: a static, a locked body or a sleeper. Its rows may be read by
-  // many contacts of one colour, since `Couple::store` does not write them.
+  // No sweep moves a static, a locked body or a sleeper. Many contacts of one colour may read its
+  // row, since `Couple::store` does not write it.
   const auto heavy = [&](uint32_t row) GE_LAMBDA {
     return is_static<M>(row) || get<BodiesOf<M>, Frame>(w, int(row)).inverse_mass == 0.0f;
   };
@@ -189,15 +189,15 @@ GE_FN void colour_contacts(const WorldOf<M>& w, Counts& counts,
     if (m.count == 0 || heavy(m.a) || heavy(m.b)) continue;
     const uint32_t a = used.get(int(m.a)).colours, b = used.get(int(m.b)).colours;
     const int colour = lowest_one(~uint64_t{a | b});
-    // Of a body that more than 31 others touch, the rest is left to the next substep.
+    // Contacts of a body with more than 31 others are left to the next substep.
     if (colour >= 31) continue;
     used.set(int(m.a), {a | 1u << colour});
     used.set(int(m.b), {b | 1u << colour});
     colours.set(k, {uint32_t(colour)});
     last = max(last, colour + 1);
   }
-  // Contacts with one heavy side need no bits, only a turn among those of their body; they come
-  // after all others, so that what cannot give way has the last word on what can.
+  // Contacts with one heavy side need no bits, only a turn among those of their body; they run
+  // last, so that immovable sides overrule movable ones.
   const int first = last;
   for (int k = 0; k < M::Physics::kBodies; ++k) used.set(k, Used{0});
   for (int k = 0; k < rows; ++k) {

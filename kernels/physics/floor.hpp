@@ -2,8 +2,9 @@
 // bodies are solved at once, and its normal and tangents are the axes, which leaves half of the
 // arithmetic. A point is a vertex, and finds its impulse again by the vertex's number.
 //
-// An upright body stands on one point under its centre: it cannot tilt, so several would say the
-// same, and it turns without friction. One that slides on its base (Kind::upright 2) has corners.
+// An upright body stands on one point under its centre: it cannot tilt, so more points would be
+// redundant, and it turns without friction. One that slides on its base (Kind::upright 2) has
+// corners.
 //
 // The equations are those of constraint.hpp with the floor as a, which does not move, the body as
 // b, n = z, t1 = x, t2 = y, and r the arm. i is I^-1 in the world:
@@ -74,13 +75,14 @@ GE_FN void touch_floor(const WorldOf<M>& w, Sole& sole, Floor& floor, Stride& st
     stride = Stride{};
     return;
   }
-  // Filled again below from `old`, by number of vertex: what has left the floor is forgotten.
+  // Filled again below from `old`, by number of vertex: vertices that have left the floor are
+  // dropped.
   sole = Sole{};
   const Setup& s = setup_of<M>(w);
   const Kind& kind = s.kinds[body.kind];
   stride.reach = reach_of(s, kind, velocity, load);
   bound_substep(s, bounds, kind, vec(pose.position), turn_of(frame), stride.reach);
-  // A third: a wider reach over the floor makes what falls flat bounce too high.
+  // A third: with a wider reach, bodies that fall flat bounce too high.
   const float reach = min(s.reach * (1.0f / 3.0f), s.margin + stride.reach);
   if (pose.position[2] - kind.bound > reach) return;
   SolePoints points{};
@@ -104,7 +106,7 @@ GE_FN void touch_floor(const WorldOf<M>& w, Sole& sole, Floor& floor, Stride& st
         i.yz * r.x * r.z + i.xz * r.y * r.z - i.xy * r.z * r.z - i.zz * r.x * r.y;
     floor.slide[3 * k + 2] =
         m.inverse_mass + i.xx * r.z * r.z + i.zz * r.x * r.x - 2.0f * i.xz * r.x * r.z;
-    // Before gravity: what rests is not hit, though gravity moves it down in every substep.
+    // Before gravity: a resting body is not hit, though gravity moves it down in every substep.
     floor.approach[k] = m.v.z + (m.w.x * r.y - m.w.y * r.x);
     const uint32_t vertex = uint32_t(points.vertex[k]) + 1u;
     sole.vertices |= vertex << (8 * k);
@@ -141,7 +143,7 @@ GE_FN void press_floor(const Setup& s, Moving& m, Sole& sole, const Floor& floor
     if constexpr (kSweep == kRelaxed) {
       const Vec3 turned = cross(vec(stride.turn), r);
       r += turned;
-      // Of the motion only its z changes the height.
+      // Only the z component of the motion changes the height.
       gap += stride.shift[2] + turned.z;
     }
     const float change =
@@ -155,7 +157,7 @@ GE_FN void press_floor(const Setup& s, Moving& m, Sole& sole, const Floor& floor
   }
 }
 
-/// After contacts and joints: of all that may be violated at a substep's end, it is the last.
+/// After contacts and joints: the floor is the constraint that a substep should violate least.
 template <Sweep kSweep, class M>
 GE_FN void solve_floor(const WorldOf<M>& w, Velocity& velocity, Sole& sole, const Floor& floor,
                        const Frame& frame, const Stride& stride) {

@@ -14,7 +14,7 @@ struct Footprint {
                   field("high_corner", &Footprint::high, "of its bounds on the floor").in("m"));
   }
 };
-/// The bounds on the floor of something of this kind at (x, y), turned by yaw.
+/// The bounds on the floor of a body of this kind at (x, y), turned by yaw.
 GE_FN Footprint footprint_of(const Kind& kind, float x, float y, float yaw) {
   float sine, cosine;
   sincos_bounded(yaw, sine, cosine);

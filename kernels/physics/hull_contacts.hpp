@@ -43,9 +43,9 @@ inline constexpr float kTie = 1e-4f;       // depths this close are equal: the l
 inline constexpr float kParallel = 1e-3f;  // squared sine below which edges give no axis
 inline constexpr float kFar = 1e30f;
 
-/// The best axis of each family: separation, and which.
-/// Separation: how far apart the projections are along the axis; negative, the overlap. Hulls are
-/// apart by at least the greatest of all, and touch if none is positive.
+/// The best axis of each family, and its separation: how far apart the projections are along the
+/// axis; negative, the overlap. Hulls are apart by at least the largest separation, and touch if
+/// none is positive.
 struct Axes {
   float a, b, edge;
   int face_a, face_b, edge_a, edge_b;
@@ -102,7 +102,8 @@ GE_FN bool box_axes(const Placed& a, const Placed& b, float reach, Axes& best) {
       const float along = abs(t[i2] * r[i1][j] - t[i1] * r[i2][j]);
       const float radii =
           ha[i1] * m[i2][j] + ha[i2] * m[i1][j] + hb[j1] * m[i][j2] + hb[j2] * m[i][j1];
-      // Their cross product is rounding then, and faces have asked the same already.
+      // Nearly parallel edges: the cross product is rounding noise, and faces have tested this
+      // axis.
       const bool parallel = square < kParallel;
       const float s = (along - radii) / sqrt(select(parallel, 1.0f, square));
       const bool better = (s > best.edge) & !parallel;
@@ -115,8 +116,8 @@ GE_FN bool box_axes(const Placed& a, const Placed& b, float reach, Axes& best) {
   return true;
 }
 
-/// The same of any two hulls, in the frame of a.
-/// A wedge is not symmetric about its origin: extents are intervals, faces are asked one by one.
+/// False where an axis separates two hulls by more than the reach, in the frame of a. A wedge is
+/// not symmetric about its origin: extents are intervals, faces are tested one by one.
 GE_FN bool hull_axes(const Placed& a, const Placed& b, float reach, Axes& best) {
   const Mat3 relative = relative_turn(a, b);
   const Vec3 offset = to_body(a.turn, b.at - a.at);
@@ -218,7 +219,7 @@ GE_FN void clip_edges(const Face& ref, const Incident& incident, bool triangle, 
       const float u = ref.half_u, v = ref.half_v;
       cut(part, y * u - x * v - kSlack * (u + v), dy * u - dx * v);
     }
-    // The third edge of a triangle has no length: its start is the corner before.
+    // The third edge of a triangle has zero length: its start is the corner before.
     const bool some = (part.enter <= part.leave) & !(triangle & (e == 2));
     const bool leaves = some & (part.leave < 1.0f);
     out.x[2 * e] = x + dx * part.enter, out.y[2 * e] = y + dy * part.enter;
@@ -238,7 +239,8 @@ GE_FN void add_reference_corners(const Face& ref, const Incident& in, Candidates
     for (int e = 0; e < 4; ++e) {  // the incident face runs clockwise here
       const int next = (e + 1) % 4;
       const float dx = in.x[next] - in.x[e], dy = in.y[next] - in.y[e];
-      // Of a triangle one edge has no length: left is 0 and the bound too, so it refuses nothing.
+      // A triangle has one edge of zero length: left and the bound are both 0, so it refuses
+      // nothing.
       const float left = dx * (y - in.y[e]) - dy * (x - in.x[e]);
       inside = inside & (left <= -kSlack * max(abs(dx), abs(dy)));
     }
@@ -317,22 +319,22 @@ GE_FN void face_contacts(const Placed& reference, int index, const Placed& other
   out.count = count;
 }
 
-/// One contact between the edges that support the axis. False where none does: an axis across the
-/// slope of a wedge may be supported by the vertex opposite.
+/// One contact between the edges that support the axis. False where there are none: an axis across
+/// the slope of a wedge may be supported by the vertex opposite.
 GE_FN bool edge_contact(const Placed& a, const Placed& b, const Axes& axes, ContactSet& out) {
   const Vec3 da = a.turn * edge_direction(a, axes.edge_a);
   const Vec3 db = b.turn * edge_direction(b, axes.edge_b);
   // Not zero: axes.edge is of a pair of directions that are not parallel.
   Vec3 normal = normalized(cross(da, db));
-  // Of the two ways to look along the axis, the one that separates.
+  // Choose the direction along the axis that separates.
   const Interval ea = extent(a, normal), eb = extent(b, normal);
   normal = choose(ea.low - eb.high > eb.low - ea.high, -normal, normal);
   const Edge on_a = support_edge(a, axes.edge_a, to_body(a.turn, normal));
   const Edge on_b = support_edge(b, axes.edge_b, -to_body(b.turn, normal));
   const Vec3 pa = to_world(a, on_a.middle), pb = to_world(b, on_b.middle), r = pa - pb;
   const float c = dot(da, db), ra = dot(da, r), rb = dot(db, r);
-  // Nearest points of the lines pa + da s and pb + db t, unit directions; then either clamped to
-  // its edge, s anew for the clamped t.
+  // Nearest points of the lines pa + da s and pb + db t, unit directions; then both are clamped to
+  // their edges, s computed again for the clamped t.
   float s = clamp((c * rb - ra) / max(1.0f - c * c, 0.5f * kParallel), -on_a.half, on_a.half);
   const float t = clamp(rb + c * s, -on_b.half, on_b.half);
   s = clamp(c * t - ra, -on_a.half, on_a.half);
@@ -347,16 +349,16 @@ GE_FN bool edge_contact(const Placed& a, const Placed& b, const Axes& axes, Cont
 }
 
 /// An upright hull whose sole is about as high as the top of another stands on it, however far it
-/// has come over the edge: the vertical axis alone counts. Without this a wide reach stops walkers
+/// has come over the edge: only the vertical axis counts. Without this a wide reach stops walkers
 /// at the seams of bodies of equal height.
 GE_FN bool steps_onto(const Placed& upright, const Placed& other, float step_height) {
   const float sole = extent(upright, {0, 0, 1}).low, top = extent(other, {0, 0, 1}).high;
   return (step_height > 0.0f) & (sole - top > -step_height);
 }
 
-/// The face of a wedge that an upright hull can walk on, where it is within step_height of being the
-/// separating axis, else -1. At the foot of a slope the walker's front and the slope are as far away
-/// as each other; taking the front would stop it at an edge of no height.
+/// The face of a wedge that an upright hull can walk on, where it is within step_height of being
+/// the separating axis, else -1. At the foot of a slope the walker's front and the slope are
+/// equally far away; taking the front would stop it at an edge of no height.
 GE_FN int walkable_face(const Placed& upright, const Placed& wedge, float separation,
                         float step_height, float reach) {
   int found = -1;
@@ -373,7 +375,8 @@ GE_FN int walkable_face(const Placed& upright, const Placed& wedge, float separa
   return found;
 }
 
-/// How an upright hull stands to the sides of another: what sides overlap it by less than `slack`.
+/// How an upright hull lies against the sides of another: which sides overlap it by less than
+/// `slack`.
 struct Passing {
   int side;     // the outermost of them; -1: none, it is within the other
   bool grazes;  // two: it is at a corner
@@ -396,8 +399,8 @@ GE_FN Passing passing(const Placed& upright, const Placed& other, float slack) {
 
 /// Which face of the two to use instead of the best axis, where one walks upright; false: they do
 /// not touch. A walker slips past corners and along sides, however its own faces lie: the end of a
-/// wall may be continued by another, and stopping at the seam would be wrong. What truly overlaps
-/// an end by more than a little is stopped.
+/// wall may be continued by another, and it must not stop at the seam. It stops where it overlaps
+/// an end by more than the slack.
 GE_FN bool let_walk(const Placed& a, const Placed& b, const CollideOptions& options, Axes& axes,
                     bool& flipped, bool& edges) {
   const bool b_walks = options.upright_b;

@@ -10,8 +10,8 @@
 
 namespace ge::physics {
 
-/// I^-1 in the world is R I^-1 R^T. An upright body has only its zz, which turning about z leaves
-/// alone: no torque tilts it, and every K sees it as infinitely stiff about x and y.
+/// I^-1 in the world is R I^-1 R^T. An upright body has only its zz, which turning about z does not
+/// change: no torque tilts it, and every K sees it as infinitely stiff about x and y.
 GE_FN void set_frame(Frame& frame, const Kind& kind, const Body& body, Quat orientation) {
   const Mat3 turn = matrix(orientation);
   set_turn(frame, turn);
@@ -73,8 +73,8 @@ GE_FN Quat spin_free(const Kind& kind, Quat q, const Mat3& turn, Vec3& spin, flo
   return end;
 }
 
-/// No faster than Setup::top_speed and top_spin.
-/// Scaled, not cut by components: the direction stays.
+/// Limits speeds to Setup::top_speed and top_spin. Scaled, not clamped by component: the direction
+/// stays.
 GE_FN void limit(const Setup& s, Vec3& v, Vec3& spin) {
   const float speed = length(v), turning = length(spin);
   if (speed > s.top_speed) v = v * (s.top_speed / speed);
@@ -86,9 +86,9 @@ GE_FN void limit(const Setup& s, Velocity& velocity) {
   put(velocity.linear, v);
   put(velocity.angular, spin);
 }
-/// Before a step: whatever was written from outside becomes something that can be computed with.
-/// A kind beyond the table would be read past its end by every stage; a quaternion that is of unit
-/// length but for rounding is left, so that a saved pose goes on with the same bits.
+/// Before a step: clamps values that were written from outside to valid ones. A kind beyond the
+/// table would be read past its end by every stage; a quaternion of unit length up to rounding is
+/// left as it is, so that a saved pose goes on with the same bits.
 template <class M>
 GE_FN void mend_body(const WorldOf<M>& w, Pose& pose, Velocity& velocity, Body& body) {
   limit(setup_of<M>(w), velocity);
@@ -97,7 +97,7 @@ GE_FN void mend_body(const WorldOf<M>& w, Pose& pose, Velocity& velocity, Body& 
   const float square = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
   if (!(abs(square - 1.0f) < 1e-3f)) put(pose.orientation, normalized(q));
 }
-/// All later stages index bodies by a joint's rows without asking again.
+/// All later stages index bodies by a joint's rows without checks.
 template <class M>
 GE_FN void mend_joint(const WorldOf<M>& w, Joint& joint) {
   if (joint.type == kNoJoint) return;
@@ -108,8 +108,8 @@ GE_FN void mend_joint(const WorldOf<M>& w, Joint& joint) {
   if (!there) joint.type = kNoJoint;
 }
 
-/// The last word on the velocities of a step.
-/// The relaxed sweep and the bounce of the last substep come after the limit of its positions.
+/// Limits the velocities at the end of a step: the relaxed sweep and the bounce of the last substep
+/// come after the limit of its positions.
 template <class M>
 GE_FN void limit_velocity(const WorldOf<M>& w, Velocity& velocity, const Body& body) {
   if (awake(body)) limit(setup_of<M>(w), velocity);
@@ -124,7 +124,7 @@ GE_FN Vec3 rolled(const Kind& kind, const Mat3& turn, Vec3 rotation) {
 }
 
 /// Writes the frame too: joints and the next substep's contacts read arms and inertias from it. The
-/// way is limited here, where it is made, since contacts are looked for within Setup::reach alone.
+/// displacement is limited here, since contacts are searched only within Setup::reach.
 template <class M>
 GE_FN void integrate_position(const WorldOf<M>& w, Pose& pose, Velocity& velocity, Frame& frame,
                               Stride& stride, const Body& body) {
@@ -138,7 +138,7 @@ GE_FN void integrate_position(const WorldOf<M>& w, Pose& pose, Velocity& velocit
   put(stride.shift, v * h);
   put(stride.turn, rolled(kind, turn_of(frame), spin * h));
   const Quat q = quat(pose.orientation);
-  // What does not turn keeps its quaternion to the bit.
+  // A body that does not turn keeps its quaternion bit for bit.
   if (dot(spin, spin) > 0.0f) {
     const Quat end =
         kind.upright != 0 ? turned(q, spin, h) : spin_free(kind, q, turn_of(frame), spin, h);

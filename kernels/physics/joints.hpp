@@ -46,7 +46,7 @@ GE_FN void colour_joints(const WorldOf<M>& w, Counts& counts,
     if (joint.type == kNoJoint) continue;
     const uint32_t a = used.get(int(joint.a)).colours, b = used.get(int(joint.b)).colours;
     const int colour = lowest_one(~uint64_t{a | b});
-    // Of more than 31 that hold one body, the others do not hold in this step.
+    // A body that more than 31 joints hold drops the others in this step.
     if (colour >= 32) continue;
     used.set(int(joint.a), {a | 1u << colour});
     used.set(int(joint.b), {b | 1u << colour});
@@ -60,7 +60,7 @@ GE_FN int joint_colour_count(const WorldOf<M>&, const Counts& counts) {
   return int(counts.joint_colours);
 }
 
-/// As for contacts. `twist` is 0 in a ball, which never adds to it.
+/// Warm start, as for contacts. `twist` is 0 in a ball, which never adds to it.
 template <class M>
 GE_FN void warm_joint(const WorldOf<M>& w, const Joint& joint, VelocityRows<M> rows) {
   using T = BodiesOf<M>;
@@ -95,8 +95,8 @@ GE_FN void hold_orientation(Couple<M>& pair, Joint& joint, const Soft& soft, Vec
   pair.b.w += pair.b.inverse_inertia * change;
 }
 
-/// One column of the matrix that turns an impulse into a change of the slip: of K, what one side
-/// adds to it, axis / m - r x I^-1 (r x axis).
+/// One column of the matrix that maps an impulse to a change of the slip: one side's part of K,
+/// axis / m - r x I^-1 (r x axis).
 GE_FN Vec3 response(const Moving& m, Vec3 arm, Vec3 axis) {
   return axis * m.inverse_mass + cross(m.inverse_inertia * cross(arm, axis), arm);
 }

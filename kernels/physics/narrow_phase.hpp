@@ -1,5 +1,5 @@
 // The narrow phase of one pair: up to four contact points and their normal. Pure functions of two
-// shapes in place; which pairs, and what becomes of the contacts, is said in other files.
+// shapes in place; other files choose the pairs and use the contacts.
 //
 //   hull with hull           hull_contacts.hpp
 //   spheres, capsules, any   round_contacts.hpp

@@ -1,17 +1,17 @@
-// One step of a world of bodies, as stages: `Pipeline<Model>::Step`. Loads are written before it by
-// the environment; what it wants of velocities and poses afterwards is its own matter.
+// One step of a world of bodies, as stages: `Pipeline<Model>::Step`. The environment writes loads
+// before it, and reads velocities and poses after it.
 //
-// Once per step: what was written from outside is mended, and joints get their turns. Once per
-// round, of which a long step has several: who is awake, what may touch what. Then in every substep
-// contacts are found anew, and solved as constraint.hpp tells. Bodies' own contact with the floor
-// runs by bodies; contacts and joints of two bodies run by colours.
+// Once per step: values written from outside are clamped, and joints are coloured. Once per round,
+// of which a long step has several: wake bodies, broad phase. Then in every substep contacts are
+// found again, and solved as in constraint.hpp. Contacts with the floor run by bodies; contacts and
+// joints of two bodies run by colours.
 //
-// What the order rests on:
+// Why the stages run in this order:
 //
-//   touch before push       approach speeds are those before gravity, or what rests would bounce
+//   touch before push       approach speeds are those before gravity, else resting bodies bounce
 //   floor before pairs      touch_floor narrows the bounds that is_close tests pairs by
 //   warm start in push      after the loads: the first sweep corrects a guess that knows them
-//   joints, contacts, floor who comes later overrules: joints stretch before walls are entered
+//   joints, contacts, floor the last overrules: joints stretch before walls are entered
 //   positions between       the biased sweep's push moves bodies apart, the relaxed sweep takes it
 //   the sweeps              out of their velocities: overlap is undone without adding speed
 //   bounce last             it must not be relaxed away; kept after it, for the warm start
@@ -45,13 +45,13 @@ struct Pipeline {
   // Joints after bodies, whose presence they ask for; colours after both.
   using Prepare = Stages<Each<&mend_body<M>>, Each<&mend_joint<M>>, Each<&stir<M>>,
                          EachWorld<&colour_joints<M>>>;
-  // Sleepers are woken along the pairs of bodies before it is known who meets which wall: statics
-  // are looked up for the awake alone. Frames come after waking, as a sleeper's has no inverse mass.
+  // Sleepers are woken along the pairs of bodies before walls are searched: only awake bodies look
+  // for statics. Frames come after waking, as a sleeper's has no inverse mass.
   using Begin =
       Stages<Each<&bound_body<M>>, Each<&find_bodies<M>>, When<&sleeps, EachWorld<&wake<M>>>,
              Each<&find_statics<M>>, Each<&frame_body<M>>, EachWorld<&list_pairs<M>>>;
 
-  // For clears a row before it writes it: what has no points, or nothing to recall, has zeros.
+  // For clears a row before it writes it: rows without points, or without a match, are zeros.
   using Touch =
       Stages<Each<&touch_floor<M>>,
              Emit<&pair_count<M>, &is_close<M>, &bring_close<M>, typename P::Close>,
@@ -59,8 +59,8 @@ struct Pipeline {
   using Push =
       Stages<Each<&integrate_velocity<M>>, Coloured<&joint_colour_count<M>, &warm_joint<M>>,
              Coloured<&colour_count<M>, &warm_contact<M>>>;
-  // One sweep carries a push one contact far; the impulses of the last substep do the rest. In a high
-  // stack they come too late, and feed its sway: it wants a second one.
+  // One sweep carries a push one contact far; the impulses of the last substep do the rest. In a
+  // high stack they come too late, and feed its sway: it needs a second sweep.
   template <Sweep kSweep>
   using Solve = Stages<
       Repeat<&Pipeline::sweeps, Coloured<&joint_colour_count<M>, &solve_joint<kSweep, M>>,

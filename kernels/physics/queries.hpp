@@ -1,6 +1,6 @@
-// Questions to a whole world: what a ray, or a shape on its way, meets first. Bodies asleep and
-// locked are met like any others; one row can be left out, mostly that of who asks. For many rays
-// of one origin cast hit_distance over packs instead (geometry/ray_cast.hpp).
+// Queries of a whole world: the first hit of a ray, or of a moving shape. Sleeping and locked
+// bodies are hit like any others; one row can be left out, usually the caller's. For many rays of
+// one origin cast hit_distance over packs instead (geometry/ray_cast.hpp).
 #pragma once
 
 #include "geometry/ray_cast.hpp"
@@ -9,7 +9,7 @@
 
 namespace ge::physics {
 
-/// Rows of Hit that are no body: nothing, the floor; a static is kBodies + its row.
+/// Rows of Hit other than bodies: nothing, the floor; a static is kBodies + its row.
 enum HitRow : int { kNothing = -1, kFloorRow = -2 };
 
 struct Hit {
@@ -17,8 +17,8 @@ struct Hit {
   int row;
 };
 
-/// The nearest of what `distance_of(placed, limit)` says of every static, the floor and every body
-/// but `skip`; of two at the same distance the first in this order.
+/// The minimum of `distance_of(placed, limit)` over every static, the floor and every body but
+/// `skip`; ties go to the first in this order.
 template <class M, class F>
 GE_FN Hit nearest_of(const WorldOf<M>& w, float limit, int skip, const F& distance_of) {
   using T = BodiesOf<M>;
@@ -28,7 +28,7 @@ GE_FN Hit nearest_of(const WorldOf<M>& w, float limit, int skip, const F& distan
   const auto meet = [&](const Placed& shape, int row) GE_LAMBDA {
     // The nearest so far is the limit, which a shape that is not nearer gives back.
     const float distance = distance_of(shape, hit.distance);
-    // Strictly less: of equals the first stays, on every machine.
+    // Strictly less: ties keep the first, on every machine.
     hit.row = select(distance < hit.distance, row, hit.row);
     hit.distance = min(hit.distance, distance);
   };
@@ -47,18 +47,18 @@ GE_FN Hit nearest_of(const WorldOf<M>& w, float limit, int skip, const F& distan
   return hit;
 }
 
-/// What a ray meets within `limit`. A ray that begins inside of something does not see it.
+/// The first hit of a ray within `limit`. A ray that begins inside a shape does not hit it.
 template <class M>
 GE_FN Hit first_hit(const WorldOf<M>& w, const Rays<float>& ray, float limit, int skip) {
   return nearest_of<M>(w, limit, skip, [&](const Placed& shape, float nearest) GE_LAMBDA {
     return hit_distance(ray, shape, nearest);
   });
 }
-/// What a shape touches on its way; at 0 what it overlaps where it begins, so one that stands on
-/// something has to be lifted a little.
+/// The first hit of a shape along its path; at 0, a shape that it overlaps at the start, so lift a
+/// shape that stands on something a little.
 template <class M>
 GE_FN Hit first_touch(const WorldOf<M>& w, const Placed& moving, Vec3 path, int skip) {
-  // cast() says 1 where nothing is met, which is no nearer than the limit.
+  // cast() returns 1 for a miss, which is not nearer than the limit.
   return nearest_of<M>(w, 1.0f, skip, [&](const Placed& shape, float) GE_LAMBDA {
     return cast(moving, path, shape);
   });

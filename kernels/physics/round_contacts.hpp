@@ -78,7 +78,7 @@ GE_FN bool collide_capsule_face(const Placed& hull, const Segment& body, int ind
   if (f.triangle) cut(part, y * f.half_u - x * f.half_v, dy * f.half_u - dx * f.half_v);
   if (part.enter > part.leave) return false;
   out.normal = hull.turn * -f.normal;
-  // Of the axis's own half-length: the ends of a shorter part would be one contact twice.
+  // In units of the axis's own half-length: the ends of a shorter part would be one contact twice.
   const bool two = part.leave - part.enter > 0.05f;
   for (int i = 0; i < (two ? 2 : 1); ++i) {
     const float t = i == 0 ? part.enter : part.leave;
@@ -105,7 +105,7 @@ GE_FN void collide_capsule_hull(const Placed& capsule, const Placed& hull, float
   const float tilt = dot(body.axis, n);
   const bool flat =
       (dot(near.normal, n) > 0.999f) & (tilt * tilt <= 0.01f * dot(body.axis, body.axis));
-  // Beside the face, or with both ends of the part out of reach: the nearest point alone.
+  // Beside the face, or with both ends of the part out of reach: only the nearest point.
   if (flat && collide_capsule_face(hull, body, near.face, reach, out) && out.count > 0) return;
   out.count = 0;
   out.normal = hull.turn * -near.normal;
@@ -118,8 +118,8 @@ GE_FN void collide_capsule_hull(const Placed& capsule, const Placed& hull, float
 }  // namespace detail
 
 /// The lowest vertices of a hull over a plane that are within reach of it, at most four, as bits of
-/// vertex numbers. Ties, within 10 um, go to the lower number. Of a sphere bit 0; of a capsule bits
-/// 0 and 1, the ends of its segment. A caller that keeps impulses per (body, bit) needs no matching.
+/// vertex numbers. Ties, within 10 um, go to the lower number. A sphere has bit 0; a capsule bits 0
+/// and 1, the ends of its segment. A caller that keeps impulses per (body, bit) needs no matching.
 GE_FN uint32_t plane_vertices(const Placed& p, const Plane& plane, float reach) {
   // Height of the origin; `down` is the normal in the body's frame, so its product with a vertex is
   // the height above the origin.
@@ -171,8 +171,7 @@ GE_FN Vec3 plane_arm(const Placed& p, Vec3 normal, int i) {
   return p.turn.z * along - normal * p.half.x;
 }
 
-/// Any body with a plane (or the floor), which is b.
-/// The key is the vertex, as in Sole.
+/// Contacts of any body a with a plane (or the floor) b. The key is the vertex, as in Sole.
 GE_FN void collide_plane(const Placed& a, const Placed& b, float reach, ContactSet& out) {
   const Plane plane = plane_of(b);
   out.normal = -plane.normal;

@@ -16,8 +16,8 @@ inline void set_inertia(Kind& kind, double xx, double yy, double zz, double yz =
     kind.inertia[k] = float(inertia[k]), kind.inverse_inertia[k] = float(inverse[k]);
 }
 
-/// Static, or of no use yet: shape and size alone.
-/// Its inverse mass and inertia are 0: nothing can push it.
+/// A kind with shape and size only, for statics: its inverse mass and inertia are 0, so nothing can
+/// push it.
 inline Kind shape_kind(Shape shape, double x, double y, double z) {
   Kind kind{};
   kind.shape = shape;
@@ -88,9 +88,9 @@ inline void set_restitution(Setup& s, int a, int b, double coefficient) {
   s.restitution[pair_of(uint32_t(b), uint32_t(a))] = float(coefficient);
 }
 
-/// A damped spring of so many oscillations per second [Hz], in one substep of `h` [s]: the row's
-/// force -k C - d C' with k = omega^2 / K and d = 2 zeta omega / K, taken at the end of the
-/// substep. With C there being C + h C', the impulse L' = L + dL is
+/// Coefficients of a damped spring of `frequency` oscillations per second [Hz], in one substep of
+/// `h` [s]: the row's force -k C - d C' with k = omega^2 / K and d = 2 zeta omega / K, taken at the
+/// end of the substep. With C there being C + h C', the impulse L' = L + dL is
 ///
 ///   L' = -h k (C + h C') - h d C'              so  C' + k / (d + h k) C + L' / (h (d + h k)) = 0
 ///
@@ -108,8 +108,8 @@ inline Soft soft(double frequency, double damping_ratio, double h) {
   return {float(omega / c), float(a / (1 + a)), float(1 / (1 + a))};
 }
 
-/// Into how many rounds of whole substeps a step is cut, so that none takes more than 1/30 s.
-/// 29.99 for 30, so that rounding does not cut a step of just 1/30 s in two.
+/// Number of rounds of whole substeps that a step is cut into, so that none takes more than 1/30 s.
+/// 29.99 for 30, so that rounding does not cut a step of exactly 1/30 s in two.
 inline int rounds_of(double time_step, int substeps) {
   int rounds = 1;
   while (rounds < substeps && (substeps % rounds != 0 || time_step > rounds / 29.99)) ++rounds;
@@ -133,7 +133,8 @@ inline void finish(Setup& s, double time_step, int substeps, double gravity, dou
   s.hard_contact = soft(0.5 * rate, 10, h);
   s.joint = soft(rate, 1, h);
   s.push = float(5 * scale);
-  // Twice what gravity adds in a substep, or what barely left the ground would hop.
+  // Twice the speed that gravity adds in a substep, or bodies that barely left the ground would
+  // hop.
   s.bounce_speed = float(2 * gravity * h);
   // So that nothing moves beyond the reach within a substep.
   s.top_speed = float(ge::min(30.0, 0.3 * scale * rate));
@@ -145,7 +146,7 @@ inline void finish(Setup& s, double time_step, int substeps, double gravity, dou
   s.edge_margin = float(0.02 * scale);
   s.step_height = float(0.05 * scale);
   s.match = float(0.5 * scale);
-  // Less than half a step's fall, or what is dropped might sleep in the air.
+  // Less than half a step's fall, or a dropped body might sleep in the air.
   s.quiet_speed = float(ge::min(0.02 * scale, 0.5 * gravity * time_step));
   s.quiet_steps = 12;
   s.kinds[0].shape = kFloor;

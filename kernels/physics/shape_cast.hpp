@@ -49,12 +49,12 @@ GE_FN Apart round_to_round(const Placed& a, const Placed& b) {
   const Vec3 offset = pair.b - pair.a;
   return {length(offset) - s.radius - t.radius, direction_or(offset, {0, 0, 1})};
 }
-/// The floor is one whose place and normal are known.
+/// Whether a shape is a plane; the floor is a plane whose place and normal are known.
 GE_FN bool is_plane(const Placed& p) {
   return (p.shape == kPlane) | (p.shape == kFloor);
 }
 
-/// Not for two hulls, nor for two planes.
+/// The distance of two shapes; not for two hulls, nor for two planes.
 GE_NOINLINE inline Apart apart(const Placed& a, const Placed& b) {
   if (is_plane(b)) return to_plane(a, b);
   if (is_plane(a)) return opposite(to_plane(b, a));
@@ -118,7 +118,7 @@ GE_NOINLINE inline float cast_hull(const Placed& moving, Vec3 path, const Placed
       if (dot(axis, axis) >= kParallel) restrict_along(axis);
     }
   }
-  // What touches at the start and parts has last = 0, so it does not meet.
+  // Shapes that touch at the start and part have last = 0, so they do not meet.
   const bool meet = (time.first < time.last) & (time.last > 0.0f) & (time.first < 1.0f);
   return select(meet, max(time.first, 0.0f), 1.0f);
 }
@@ -144,7 +144,7 @@ GE_NOINLINE inline float advance(Placed moving, Vec3 path, const Placed& target)
 }  // namespace detail
 
 /// The fraction of `path`, in [0, 1], after which `moving` first touches `target`: 0 where they
-/// overlap at the start, 1 if they never meet. What touches at the start may slide and part.
+/// overlap at the start, 1 if they never meet. Shapes that touch at the start may slide and part.
 GE_FN float cast(const Placed& moving, Vec3 path, const Placed& target) {
   if (is_hull(moving) & is_hull(target)) return detail::cast_hull(moving, path, target);
   return detail::advance(moving, path, target);

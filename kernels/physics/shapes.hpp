@@ -1,6 +1,6 @@
-// What contacts need of shapes beyond geometry/shapes.hpp: bodies and statics in place, and in a
-// shape's own frame the edges of boxes and wedges, the face and the edge that lie farthest in a
-// direction, and the segment inside of a capsule.
+// Functions of shapes that contacts need beyond geometry/shapes.hpp: bodies and statics in place,
+// and in a shape's own frame the edges of boxes and wedges, the support face and edge of a
+// direction, and the segment inside a capsule.
 #pragma once
 
 #include "physics/bodies.hpp"
@@ -81,8 +81,8 @@ GE_FN Edge edge(const Placed& p, int i) {
           component(p.half, axis)};
 }
 
-/// Of the edges along edge_direction(direction), the one farthest along `towards`.
-/// Its middle stands for all of it: where along it two edges touch, the caller finds out.
+/// Support edge: the edge along edge_direction(direction) that is farthest along `towards`.
+/// Compared by its middle; the caller finds where along it two edges touch.
 GE_FN Edge support_edge(const Placed& p, int direction, Vec3 towards) {
   const float x = select(towards.x < 0.0f, -p.half.x, p.half.x);
   if (p.shape == kWedge) {
@@ -107,9 +107,9 @@ GE_FN Edge support_edge(const Placed& p, int direction, Vec3 towards) {
 
 // ---- the segment of a capsule
 
-/// From middle - axis to middle + axis, and a radius around it; a sphere's has no length.
-/// A sphere as a segment of length zero goes through the same arithmetic, so whoever divides by the
-/// axis's square guards it (closest_points.hpp).
+/// A segment from middle - axis to middle + axis, and a radius around it. A sphere is a segment of
+/// length zero and goes through the same arithmetic, so divisions by the axis's square are guarded
+/// (closest_points.hpp).
 struct Segment {
   Vec3 middle, axis;
   float radius;

@@ -67,14 +67,14 @@ GE_FN Floats level_to_bodies(const WorldOf<M>& w, const Rays<Floats>& rays, int 
     if (row == skip || !present(body)) continue;
     const Kind& kind = setup_of<M>(w).kinds[body.kind];
     const Placed shape = placed_body<M>(w, row, kind);
-    // What lies wholly above or below is missed by all.
+    // Every level ray misses a body wholly above or below it.
     if (abs(shape.at.z - rays.origin.z) > kind.bound) continue;
     nearest = min(nearest, hit_distance<true>(rays, shape, nearest));
   }
   return nearest;
 }
 
-// ---- who is seen
+// ---- visibility of bodies
 
 /// Which of the bodies first, first + 1, ... a ray from the eye to their middle meets before
 /// anything else. `to` holds the rays, lane by lane. The world has `bodies`; `skip`, the body with

@@ -1,6 +1,6 @@
-// Sleep: bodies at rest are left out of the step until something comes near. What rests on each
-// other sleeps and wakes as a whole, along the pairs of the broad phase, since a sleeper beside an
-// awake body would be pushed without the floor that holds it.
+// Sleep: bodies at rest are left out of the step until something comes near. Bodies that rest on
+// each other sleep and wake as a group, along the pairs of the broad phase, since a sleeper beside
+// an awake body would be pushed without the floor that holds it.
 #pragma once
 
 #include "physics/broad_phase.hpp"
@@ -18,7 +18,7 @@ struct BodySet {
   GE_FN void remove(int k) { words[word(k)] &= ~(1u << (k & 31)); }
 };
 
-/// f(a, b) for every pair of the broad phase.
+/// Calls f(a, b) for every pair of the broad phase.
 template <class M, class F>
 GE_FN void each_near(const WorldOf<M>& w, const F& f) {
   using T = BodiesOf<M>;
@@ -33,7 +33,8 @@ GE_FN void each_near(const WorldOf<M>& w, const F& f) {
   }
 }
 
-/// A load counts even where it moves nothing: who leans on a wall is to fall when the wall goes.
+/// A load counts even where it moves nothing: a body that leans on a wall must fall when the wall
+/// goes.
 GE_FN bool at_rest(const Setup& s, const Velocity& v, const Load& load) {
   const float limit = s.quiet_speed * s.quiet_speed;
   const Vec3 force = vec(load.force), torque = vec(load.torque);
@@ -41,7 +42,7 @@ GE_FN bool at_rest(const Setup& s, const Velocity& v, const Load& load) {
          dot(force, force) == 0.0f && dot(torque, torque) == 0.0f;
 }
 
-/// From 0 again: it has to rest for quiet_steps anew.
+/// Wakes a body and restarts its counter: it sleeps only after quiet_steps more steps at rest.
 GE_FN void rouse(Body& body) {
   body.state &= ~kAsleep;
   body.quiet = 0;
@@ -53,7 +54,7 @@ GE_FN void stir(const WorldOf<M>& w, Body& body, const Velocity& velocity, const
   if ((body.state & kAsleep) != 0 && !at_rest(setup_of<M>(w), velocity, load)) rouse(body);
 }
 
-/// Sleepers near an awake body wake, and those near them. What joints hold is awake.
+/// Wakes sleepers near an awake body, and those near them. Bodies that joints hold stay awake.
 template <class M>
 GE_FN void wake(const WorldOf<M>& w, Rows<BodiesOf<M>, Body> bodies) {
   using P = typename M::Physics;
@@ -72,8 +73,8 @@ GE_FN void wake(const WorldOf<M>& w, Rows<BodiesOf<M>, Body> bodies) {
   }
   // The common case, at the price of one pass over the bodies.
   if (!sleepers) return;
-  // Bounds are of where the bodies are, so no pair tells where the moved one has been.
-  // Who knows what stood on it.
+  // Bounds are at the current poses, so no pair knows where the moved body was, nor what rested on
+  // it: wake all.
   if (moved) up = all;
   for (int k = 0; k < P::kJoints; ++k) {
     const Joint joint = get<typename P::Joints, Joint>(w, k);

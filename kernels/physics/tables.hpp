@@ -1,4 +1,4 @@
-// The tables of a world of bodies, and what its stages pass on to each other within a step.
+// The tables of a world of bodies, and the values that its stages pass to each other within a step.
 //
 //   Bodies    one row per body, absent ones included; `Extra` are the environment's own components
 //   Statics   boxes and planes that never move
@@ -6,7 +6,7 @@
 //   Pairs     of bodies, or of a body and a static, that may touch within this round
 //   Close     those that may touch within this substep
 //   Contacts  row i: the contact of close pair i, perhaps without points
-//   Kept      row i: impulses of contact i in the last substep, with what it takes to find them again
+//   Kept      row i: impulses of contact i in the last substep, with the features that match them
 //
 // An environment names what it uses in a model:
 //
@@ -23,7 +23,8 @@
 
 namespace ge::physics {
 
-/// What the environment applies to a body throughout a step; it writes every row in every step.
+/// Load that the environment applies to a body throughout a step; it writes every row in every
+/// step.
 struct Load {
   float force[3];
   float torque[3];
@@ -34,7 +35,7 @@ struct Load {
   }
 };
 
-/// A body's orientation as a matrix (columns), and what resists a push: zeros for what is not awake.
+/// A body's orientation as a matrix (columns), and its inverse mass and inertia: zero unless awake.
 struct Frame {
   float turn[9];
   float inverse_inertia[6];  // in the world
@@ -61,9 +62,9 @@ GE_FN void set_inertia(Frame& f, const Sym3& s) {
   f.inverse_inertia[3] = s.xy, f.inverse_inertia[4] = s.xz, f.inverse_inertia[5] = s.yz;
 }
 
-/// Where a body can get within this round, or (from its first substep on) within this substep. Two
-/// stages write it: `bound_body` for the broad phase, `touch_floor` for those that are awake; of
-/// others the round's bounds stay, which are wider and so still true.
+/// Swept bounds of a body within this round, or (from its first substep on) within this substep.
+/// Written by `bound_body` for the broad phase and by `touch_floor` for awake bodies; the others
+/// keep the round's bounds, which are wider and so still valid.
 struct Bounds {
   float low[3], high[3];
   static constexpr bool transient = true;
@@ -86,9 +87,9 @@ struct Near {
   }
 };
 
-/// How a body moved in this substep, and how far it may move in one.
-/// `shift` and `turn` are this substep's from `integrate_position` on, and read by the relaxed
-/// sweep alone, which moves a contact's arms and gap along; zero where a body is not awake.
+/// How a body moved in this substep, and how far it may move in one. `shift` and `turn` are this
+/// substep's from `integrate_position` on; only the relaxed sweep reads them, to move a contact's
+/// arms and gap along; zero for bodies that are not awake.
 struct Stride {
   float shift[3];
   float turn[3];
@@ -125,9 +126,9 @@ struct Sole {
         field("sole_second", &Sole::second, "impulses along y").in("N s"));
   }
 };
-/// The same contact's geometry in this substep.
-/// Filled by `touch_floor`; what the equations call K is here 1 / mass along z, and in the plane
-/// [slide0 slide1; slide1 slide2]. [kg], [1/kg]
+/// The geometry of a body's contact with the floor in this substep. Filled by `touch_floor`; K of
+/// the equations is here 1 / mass along z, and in the plane [slide0 slide1; slide1 slide2]. [kg],
+/// [1/kg]
 struct Floor {
   uint32_t count;
   float friction, restitution;
@@ -196,7 +197,7 @@ struct Impulse {
                   field("second_impulse", &Impulse::second, "across both").in("N s"));
   }
 };
-/// By what a point is found again: which features touch, and where on a.
+/// Identifies a contact point across steps: which features touch, and where on a.
 struct Feature {
   uint32_t key[4];
   float local[12];  // in the frame of a
@@ -206,7 +207,7 @@ struct Feature {
   }
 };
 /// The tangents of a contact may turn from one substep to the next, so friction is remembered as a
-/// vector of the world and laid into the new ones.
+/// world vector and projected onto the new ones.
 struct Memory {
   uint32_t a, b, count;
   uint32_t key[4];
@@ -234,8 +235,9 @@ struct Counts {
   }
 };
 
-/// N bodies, M statics, J joints, P pairs within a round, C contacts within a substep. What is no
-/// scratch table and not transient is a world's state: poses, soles, joints and Kept.
+/// N bodies, M statics, J joints, P pairs within a round, C contacts within a substep. Columns
+/// outside of scratch tables that are not transient are a world's state: poses, soles, joints and
+/// Kept.
 template <int N, int M, int J, int P, int C, class... Extra>
 struct Tables {
   static constexpr int kBodies = N, kStatics = M, kJoints = J, kPairs = P;
@@ -266,7 +268,7 @@ struct Tables {
     static constexpr bool scratch = true;
     static constexpr int lifetime = 1;
   };
-  // No scratch: read in the next substep, whose first may lie in the next step.
+  // Not scratch: read in the next substep, whose first may lie in the next step.
   struct Kept : List<C, Memory> {
     static constexpr const char* name = "kept";
   };
