@@ -1,6 +1,6 @@
-// Directions of neighbours, by the dozen: an arc tangent of one division, half as long as
-// engine/maths/math.hpp's and nearly as exact (below 1.2 units in the last place of the angle to the nearer
-// axis). Plain float32, so the same bits everywhere, and without branches.
+// Fast directions of neighbours: an arc tangent of one division, half as long as
+// engine/maths/math.hpp's and nearly as exact (below 1.2 units in the last place of the angle to
+// the nearer axis). Plain float32, so the same bits everywhere, and without branches.
 #pragma once
 
 #include "spatial/square.hpp"

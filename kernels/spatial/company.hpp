@@ -45,7 +45,7 @@ GE_FN void add_company(const Closeness& c, const Offsets& hits, int64_t& worth, 
 
 }  // namespace detail
 
-/// What a look finds, the shares of all lanes of the squad together.
+/// Sums what a look finds, over all lanes of the squad.
 template <class M, int32_t kFilter>
 GE_FN Company company(Look<M, kFilter>& look, const Squad& squad, const Closeness& c) {
   int64_t worth = 0;

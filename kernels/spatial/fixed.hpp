@@ -1,5 +1,5 @@
-// Sums that do not depend on their order: each addend is rounded to a whole multiple of 2^-24 first,
-// and whole numbers add up to the same sum on every machine, however the work was divided.
+// Sums that do not depend on their order: each addend is first rounded to a multiple of 2^-24, and
+// whole numbers add up to the same sum on every machine, however the work was divided.
 #pragma once
 
 #include "engine/maths/math.hpp"

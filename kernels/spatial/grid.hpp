@@ -10,9 +10,9 @@
 //    row 0   . . # # # . . .
 //
 // Cells are found by one monotone function of a coordinate, and both ends of a run by the same
-// function of coordinates a little beyond the circle, so that no rounding loses an agent. On a torus
-// rows and columns are counted on beyond the edges, at most once around: nobody is met twice,
-// however large the circle.
+// function of coordinates slightly beyond the circle, so that no rounding loses an agent. On a
+// torus rows and columns are counted on beyond the edges, at most once around: no agent is met
+// twice, however large the circle.
 #pragma once
 
 #include "spatial/square.hpp"
@@ -32,11 +32,11 @@ GE_FN int cell_count(const Grid& grid) {
 }
 
 inline constexpr int kMostRowsPerRange = 8, kColumnsPerRange = 4;
-/// So few agents are looked at one by one.
+/// Up to this number, agents are tested one by one.
 inline constexpr int kFewAgents = 64;
 
-/// A grid for looks of this range among so many agents: no more than one cell per agent, so that
-/// the memory follows the agents, however small the range is.
+/// A grid for looks of range `range` among `agents` agents: at most one cell per agent, so that
+/// memory is proportional to the agents, however small the range is.
 inline Grid make_grid(const Square& square, double range, int64_t agents) {
   const double side = square.side;
   // A run of 24 agents at least, where they are spread evenly: 1.6 ranges of a row on average.
@@ -98,7 +98,7 @@ GE_FN int wrapped_cell(int cell, int count) {
 class Circle {
  public:
   GE_FN Circle(const Grid& grid, float x, float y, float range)
-      // Whatever was written into a position from outside, no cell is beyond the last.
+      // Clamped: whatever was written into a position from outside, no cell is beyond the last.
       : grid_(grid),
         x_(clamp(x, 0.0f, grid.square.side)),
         y_(clamp(y, 0.0f, grid.square.side)),

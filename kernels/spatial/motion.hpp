@@ -1,6 +1,6 @@
 // How an agent of a swarm moves: it turns, changes its speed, and goes along its heading over the
-// edges of a torus. All agents move at once, each by its own state alone. In float32 and in the order
-// of jumanji's `update_state`, which floxs uses.
+// edges of a torus. All agents move at once, each by only its own state. In float32 and in the
+// order of jumanji's `update_state`, which floxs uses.
 #pragma once
 
 #include "spatial/neighbours.hpp"
@@ -16,20 +16,20 @@ struct Course {
   }
 };
 
-/// What a kind of agents can do.
+/// Limits of a kind of agents.
 struct Abilities {
   float turn;        // most rotation [pi rad/step]
   float accelerate;  // most change of speed [length/step^2]
   float min_speed, max_speed;
 };
 
-/// What floxs' agents do: (rotation, acceleration), both in [-1, 1].
+/// Steers as in floxs: the action is (rotation, acceleration), both in [-1, 1].
 GE_FN void steer(const Abilities& can, Course& course, float rotation, float acceleration) {
   const float turn = rotation * can.turn * kPi;
   course.heading = wrapped_angle(course.heading + turn);
   course.speed = clamp(course.speed + acceleration * can.accelerate, can.min_speed, can.max_speed);
 }
-/// The other way: the action is the speed itself, and what is below zero stands still.
+/// Steers by speed: the action sets the speed itself; negative speeds stand still.
 GE_FN void steer_directly(const Abilities& can, Course& course, float rotation, float speed) {
   const float turn = rotation * can.turn * kPi;
   course.heading = wrapped_angle(course.heading + turn);
@@ -43,7 +43,7 @@ GE_FN void advance(const Square& square, Position& at, const Course& course) {
   at.y = wrapped(square, at.y + course.speed * sine);
 }
 
-/// A start that depends on four random words alone: anywhere, anyhow.
+/// A random start, a function of only four random words: uniform place, heading and speed.
 GE_FN void start(const Square& square, const Abilities& can, const Draw& draw, Position& at,
                  Course& course) {
   at = {draw.uniform(0) * square.side, draw.uniform(1) * square.side};

@@ -1,6 +1,6 @@
-// The k nearest agents, by (squared distance, row): the same on every machine, also where agents
-// coincide or lie at equal distances. One lane looks for one agent, in circles that grow until
-// enough agents are inside: who is nearer than what was looked at has been seen.
+// The k nearest agents, by (squared distance, row): the same on every machine, even where agents
+// coincide or lie at equal distances. One lane searches for one agent, in circles that grow until
+// enough agents are inside: all agents nearer than the circle have then been seen.
 #pragma once
 
 #include "spatial/neighbours.hpp"
@@ -32,14 +32,14 @@ struct Nearest {
   }
 };
 
-/// The `most` nearest to a point of the square, without `me`; fewer where there are not so many. Of
-/// rows first to end - 1 alone.
+/// The `most` nearest to a point of the square among rows [first, end), without `me`; fewer if
+/// there are fewer.
 template <class M, int kMost>
 GE_FN Nearest<kMost> find_nearest(const WorldOf<M>& w, int me, float x, float y, int most,
                                   int first = 0, int end = INT32_MAX) {
   const Grid& grid = M::grid(w.params());
   const float side = grid.square.side, everything = 1.5f * side;
-  // Five more than wanted, were they spread evenly.
+  // A circle that would hold five more than wanted if agents were spread evenly.
   const float share = float(most + 5) / float(M::count(w.params()));
   float range = min(everything, side * sqrt(share * (1.0f / kPi)));
   for (;;) {

@@ -1,4 +1,4 @@
-// Who is near: agents of a world sorted by the cells of a grid, and looks at all within a range of a
+// Neighbours: agents of a world sorted by the cells of a grid, and looks at all within a range of a
 // point. For worlds of fifty agents, and of a million.
 //
 //   struct Schema;                             // its tables include spatial::Tables<Model>::all
@@ -7,20 +7,20 @@
 //   using Step = chain<Stages<Each<&move>>, spatial::Sort<Model>, Stages<EachTogether<&feel>>>;
 //   using Observe = chain<spatial::SortIfUnsorted<Model>, Stages<ge::Observe<&see>>>;
 //
-// Sort is what a look needs, in the same phase: agents counted into cells (`Starts`), their rows in
-// the order of the cells, and in a cell of the rows (`Order`), and copies of their positions in that
-// order (`Near`), so that those of a run of cells are read side by side. A Look then goes through the
-// agents of all cells that a circle touches, by packs on the CPU and one per lane on a GPU, and
-// keeps those in range as Hits:
+// Sort prepares a look, in the same phase: agents are counted into cells (`Starts`), their rows are
+// ordered by cell, and within a cell by row (`Order`), and their positions are copied in that order
+// (`Near`), so that those of a run of cells are contiguous. A Look then goes through the agents of
+// all cells that a circle touches, by packs on the CPU and one per lane on a GPU, and keeps those
+// in range as Hits:
 //
 //   Look<Model> look(w, squad, me.row, at.x, at.y, range);
 //   for (Hits hits; look.fill(hits);)
 //     for (int k = 0; k < hits.count; ++k) ... hits.dx[k], hits.dy[k], hits.row(k)
 //
-// Each lane of a squad meets its share of the hits, sometimes none in a turn; together they meet each
-// once. All lanes fill the same number of times. The order of hits is that of the grid, which differs
-// from machine to machine: what is made of them must not depend on it. Whole numbers may be added
-// (fixed.hpp), minima taken.
+// Each lane of a squad meets its share of the hits, sometimes none in a turn; together they meet
+// each once. All lanes fill equally often. The order of hits is that of the grid, which differs
+// from machine to machine: results must not depend on it. Whole numbers may be added (fixed.hpp),
+// minima taken.
 #pragma once
 
 #include "engine/graph/call.hpp"
@@ -58,7 +58,7 @@ struct SortNote {
   static constexpr auto describe() { return fields(field("sorted", &SortNote::value, "1")); }
 };
 
-/// Of which agents, in which grid.
+/// Names the agents that are sorted, and the parameters that hold their grid.
 template <class Schema_, class Params_, class Agents_>
 struct Model {
   using Schema = Schema_;
@@ -107,7 +107,7 @@ GE_FN uint32_t cell_key(const WorldOf<M>& w, const Position& at) {
 template <class M>
 GE_FN void copy_near(const WorldOf<M>& w, Slot place, NearX& x, NearY& y, NearRow& row) {
   const int count = int(M::count(w.params()));
-  // The padding is nowhere near anybody.
+  // Padding is infinitely far from every agent.
   x = {infinity<float>()}, y = {infinity<float>()}, row = {~0u};
   if (place.row >= count) return;
   row.value = get<typename Tables<M>::Order, Sorted>(w, place.row).row;
@@ -128,7 +128,7 @@ template <class M>
 using Sort = Stages<SortRows<&cell_key<M>, typename M::Agents, typename Tables<M>::Order,
                              typename Tables<M>::Starts>,
                     Each<&copy_near<M>>, For<1, &note_sorted<M>, typename Tables<M>::Note>>;
-/// Where agents have moved since, by a reset.
+/// Marks worlds whose agents a reset has moved since the sort.
 template <class M>
 using Unsort = Stages<For<0, &note_sorted<M>, typename Tables<M>::Note>>;
 
@@ -145,8 +145,7 @@ using SortIfUnsorted = typename OnlyUnsorted<M, Sort<M>>::type;
 
 // ---- looks
 
-/// Where the k-th hit is kept. A lane keeps one at a time: a number that the compiler knows keeps it
-/// in registers.
+/// The slot of the k-th hit. A lane keeps one at a time: a constant index keeps it in registers.
 GE_FN constexpr int room_of_hit(int k) {
   return kPack == 1 ? 0 : k;
 }
@@ -173,14 +172,14 @@ using Offsets = HitsOf<false>;
 struct HalfPlane {
   float x, y, least;
 };
-/// What a look passes over, besides what is out of range: bits, so that others cost nothing.
+/// What a look skips besides agents out of range: bits, so that unused filters cost nothing.
 enum Filter : int32_t {
   kNoFilter,
   kOneSide = 1,  // what is outside of a half-plane through the point (or near it)
   kSomeRows = 2  // agents that are none of some rows
 };
 
-/// The agents of all runs, by packs on the CPU and one by one for a lane that looks alone.
+/// The agents of all runs, by packs on the CPU and one by one for a single lane.
 template <class Starts>
 class OwnRuns {
  public:
@@ -211,7 +210,7 @@ class Look {
   using W = WorldOf<M>;
   using T = Tables<M>;
 
-  /// `me` is the row that is not looked at; -1: all are.
+  /// `me` is a row to skip; -1: none.
   GE_FN Look(const W& w, const Squad& squad, int me, float x, float y, float range)
       : Look(w, squad, me, x, y, range, range * range) {}
   GE_FN Look(const W& w, const Squad& squad, int me, float x, float y, float range,
@@ -222,8 +221,8 @@ class Look {
   GE_FN void only(const HalfPlane& half) { half_ = half; }
   GE_FN void only(int first, int end) { first_ = uint32_t(first), end_row_ = uint32_t(end); }
 
-  /// The next hits, as many as there is room for, which may be none of this lane's; false, in all
-  /// lanes: there are none left.
+  /// Fills the next hits, up to capacity, possibly none in this lane; false, in all lanes: the look
+  /// is done.
   template <bool kRows>
   GE_FN bool fill(HitsOf<kRows>& hits) {
     if constexpr (kPack == 1) {
@@ -280,7 +279,7 @@ class Look {
       c.hit = both(c.hit, c.dx * half_.x + c.dy * half_.y >= half_.least);
     return c;
   }
-  /// Keeps those that are hits behind the first `count`; how many there are.
+  /// Keeps the candidates that are hits behind the first `count`; returns their number.
   template <bool kRows>
   static GE_FN int keep_hits(HitsOf<kRows>& hits, int count, const Candidates& c) {
     const int to = room_of_hit(count);
@@ -299,9 +298,9 @@ class Look {
     hits.count = keep_hits(hits, 0, judge(shared_.place(), shared_.there()));
     return true;
   }
-  /// Where half of the candidates are passed over, and a hit is long work, hits close up: a lane's
-  /// second hit goes to a lane that has none, and with the last of those all lanes have one. Hits of
-  /// the last candidates for which there was no lane wait where they are.
+  /// Compacts hits, for looks where half of the candidates are skipped and a hit is long work: a
+  /// lane's second hit goes to a lane that has none, until all lanes have one. Hits of the last
+  /// candidates for which there was no lane wait where they are.
   template <bool kRows>
   GE_FN bool fill_closed_up(HitsOf<kRows>& hits) {
     const int lane = squad_.lane();
@@ -342,7 +341,7 @@ class Look {
   uint32_t waiting_lanes_ = 0;
 };
 
-/// How many agents a look finds, the shares of all lanes of the squad together.
+/// Counts the agents that a look finds, over all lanes of the squad.
 template <class M, int32_t kFilter>
 GE_FN int64_t count(Look<M, kFilter>& look, const Squad& squad) {
   int32_t found = 0;

@@ -1,4 +1,4 @@
-// Settings that a profile fills in where the user says nothing, as swarms have them. Host only.
+// Settings that a profile fills in where the user sets none, for swarms. Host only.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace ge::spatial {
 
-/// Of a number: as the profile says.
+/// Value of a number that the profile fills in.
 inline constexpr int32_t kOpen = -1;
 
 [[noreturn]] inline void refuse_setting(const char* name, const std::string& rest) {
   throw Error(Fault::value, std::string("parameter '") + name + "' " + rest);
 }
 
-/// Fills in what is open, and refuses what lies between open and the lowest value.
+/// Fills in an open setting, and refuses values between open and the lowest.
 template <class T>
 void fill(T& value, double of_profile, const char* name, double lowest = 0) {
   if (value == T(kOpen)) value = T(of_profile);
@@ -23,7 +23,8 @@ void fill(T& value, double of_profile, const char* name, double lowest = 0) {
                            ", or -1 for the profile's own, got " + spelled(double(value)));
 }
 
-/// The same of how a kind of agents moves: names may have the kind before them.
+/// Refuses a minimal speed above the maximal one; the names may have the kind of agents before
+/// them.
 inline void check_speeds(double min_speed, double max_speed, const char* min_name,
                          const char* max_name) {
   if (min_speed > max_speed)

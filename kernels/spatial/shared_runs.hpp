@@ -1,13 +1,13 @@
-// The runs of a circle as the lanes of a squad share them: each row of the grid is the work of one
-// lane, once, and what the rows hold is counted through, so that the lanes take 32 candidates at a
-// time side by side, whichever row these are in.
+// The runs of a circle as the lanes of a squad share them: each row of the grid is handled by one
+// lane, once, and a prefix sum over the rows numbers their agents, so that the lanes take 32
+// candidates at a time side by side, whichever rows these are in.
 //
 //    lane              0        1        2          its row of the grid, with
 //    agents            5        9        4          ... so many in the circle's columns
 //    candidates   0 .. 4   5 .. 13  14 .. 17        of which lane k takes k, k + 32, ...
 //
-// A row over the edge of a torus is one run all the same: its cells lie side by side, so that its
-// agents begin again where the row does. Of more rows than lanes the next 32 are counted anew.
+// A row over the edge of a torus is still one run: its cells are contiguous, so its agents begin
+// again where the row does. With more rows than lanes, the next 32 rows are taken after these.
 #pragma once
 
 #include "engine/world/pack_reads.hpp"
@@ -50,7 +50,7 @@ class SharedRuns {
   GE_FN bool there() const { return first_ + squad_.lane() < count_; }
 
  private:
-  /// Each lane a row, and how many candidates there are before its own.
+  /// Gives each lane a row, and computes the exclusive prefix sum of their candidates.
   GE_FN void take_rows() {
     const int row = next_row_ + squad_.lane();
     int first = 0, count = 0;
@@ -74,12 +74,12 @@ class SharedRuns {
   Squad squad_;
   Starts starts_;
   int next_row_;
-  // Of the rows that are counted now: candidates, and the first of those that the lanes have.
+  // Candidates of the current rows, and the first that the lanes hold.
   int count_ = 0, first_ = 0;
-  // Of this lane's row: the candidate behind its last, what lies between a candidate and its place,
-  // and where and how far places jump back over the edge.
+  // This lane's row: the candidate behind its last, the offset from candidate to place, and where
+  // and how far places jump back over the edge.
   int end_ = 0, offset_ = 0, edge_ = 0, back_ = 0;
-  // Of this lane's candidate: the lane whose row it is in, and its place.
+  // This lane's candidate: the lane that holds its row, and its place.
   int run_ = 0, place_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Minima over spans of a row: what is behind a view. A span is a few elements side by side and one
-// value; the row becomes, element by element, the smallest of the values that cover it.
+// Minima over spans of a row: the core of a view. A span is a few contiguous elements and one
+// value; each element of the row becomes the minimum of the values that cover it.
 //
 // On a GPU the lanes of a squad lower the elements of the row itself. On the CPU the row is on the
 // stack until it is done, and a span is lowered by eight elements at a time, eight even if it is

@@ -2,11 +2,11 @@
 // nearest disc that the ray meets.
 //
 // Ray k of n points theta(k) = -beta + 2 beta k / (n - 1) to the right of the heading. A neighbour
-// at distance D within range R (the centre counts), in the direction phi, covers the rays between
-// delta - w and delta + w, without the ends, where delta = heading - phi in [-pi, pi] and w = atan(r
-// / D) is half of the angle that its disc of radius r fills. They are shown D / R, or what is
-// nearest; rays that meet nobody show `empty`. Angles do not wrap at +-pi, so that a disc behind
-// is cut there. After jumanji's `view`, which floxs uses, in float32 and with its ends.
+// at distance D within range R (the centre counts), in the direction phi, covers the rays strictly
+// between delta - w and delta + w, where delta = heading - phi in [-pi, pi] and w = atan(r / D) is
+// half of the angle that its disc of radius r fills. A ray shows the minimum of D / R over the
+// discs that cover it, or `empty`. Angles do not wrap at +-pi, so that a disc behind is cut there.
+// After jumanji's `view`, which floxs uses, in float32 and with its ends.
 //
 // The rays that a disc covers lie side by side, so that a disc costs two arc tangents and no loop
 // over rays: the place of an end among the rays is known to less than half a ray, and the one ray
@@ -63,7 +63,7 @@ GE_FN int32_t nearest_ray(const Sectors& s, float angle) {
   return static_cast<int32_t>(clamp(place, 0.0f, s.last + 0.5f));
 }
 
-/// The rays that a disc covers, none where first > last, and what they see.
+/// The rays that a disc covers, none where first > last, and the distance that they show.
 struct Disc {
   int32_t first, last;
   float value;
@@ -93,8 +93,8 @@ GE_FN void find_discs(const Sectors& s, float heading, const HitsOf<kRows>& hits
   }
 }
 
-/// What a look must meet so that all discs in view are found: centres not far behind. Where the
-/// view is wider than a half circle, it is further behind.
+/// The half-plane that contains the centres of all discs in view: not far behind. Where the view is
+/// wider than a half circle, it lies further behind.
 GE_FN HalfPlane view_plane(const Sectors& s, float heading) {
   float sine, cosine;
   sincos_bounded(heading, sine, cosine);
@@ -118,7 +118,7 @@ GE_FN void see(const WorldOf<M>& w, View& view, const Squad& squad, int me, cons
     view.lower(discs);
   }
 }
-/// The same where there is one kind.
+/// Lowers what an agent sees into a view of one channel, where there is one kind of neighbours.
 template <class M, class View>
 GE_FN void see(const WorldOf<M>& w, View& view, const Squad& squad, int me, const Position& at,
                float heading, const Sectors& s) {
