@@ -11,8 +11,9 @@
 //   };
 //   using Observe = Stages<For<&count, &make, Solids>, ge::Observe<&cameras::draw<View, W>>>;
 //
-// Params have a `picture` (settings.hpp). Nothing here depends on which part is drawn, by how many
-// lanes, or how many pixels a pack has: every number of a pixel is computed by the same operations.
+// Params have a `picture` (settings.hpp). The result does not depend on which part is drawn, by how
+// many lanes, or how many pixels a pack has: every number of a pixel is computed by the same
+// operations.
 #pragma once
 
 #include "cameras/light.hpp"
@@ -24,8 +25,8 @@ namespace ge::cameras {
 
 inline constexpr float kNear = 0.01f, kFar = 120.0f;  // [m]
 
-/// What a game shows in front of all that is seen: a bar in the lowest rows, centred, so long a
-/// part of the picture's width.
+/// An overlay in front of everything: a bar in the lowest rows, centred, `length` is a share of the
+/// picture's width.
 struct Bar {
   float length;
   uint32_t colour;
@@ -42,7 +43,7 @@ GE_FN int bar_rows(int rows) {
 
 namespace detail {
 
-/// A solid as rays from one eye meet it.
+/// A solid, prepared for rays from one eye.
 struct Target {
   Placed placed;
   Vec3 low, high;  // of a box along the axes, from the eye
@@ -56,7 +57,7 @@ GE_FN Target target_of(const Solid& solid, const Eye& eye) {
   return {p, (p.at - p.half) - eye.at, (p.at + p.half) - eye.at, solid.colour, along};
 }
 
-/// Rays side by side, and the nearest that each has met.
+/// Rays side by side, and the nearest hit of each.
 struct Casting {
   Vecs direction{}, inverse{};
   Floats distance{};  // kFar: nothing
@@ -98,7 +99,7 @@ GE_FN Vecs normal_of(const Target& t, const Casting& cast, Vec3 eye) {
   return is_scaled(t.placed) ? normal_of_scaled(t.placed, point) : normal_at(t.placed, point);
 }
 
-/// What pixels show before their light: how surfaces face, and colours.
+/// A surface before its light: its normal and colour.
 struct Surface {
   Vecs normal, colour;
   Floats unlit;  // 1: as it is
@@ -144,7 +145,7 @@ GE_FN void put_bar(const Scene& scene, int row, const Floats& across, Vecs& colo
   const auto inside = both(-reach < from_middle, from_middle < reach);
   colours = choose(inside, all_lanes<Floats>(colour_of(scene.bar.colour)), colours);
 }
-/// From 0 to 1 into bytes, the nearest.
+/// Colours from 0 to 1 as bytes, rounded to nearest.
 GE_FN Floats in_bytes(const Floats& colour) {
   return colour * 255.0f + 0.5f;
 }
@@ -152,7 +153,7 @@ GE_FN Floats in_bytes(const Floats& colour) {
 }  // namespace detail
 
 /// Draws one part of one picture. Which solids a tile may show is found once: on lanes by all of a
-/// squad side by side, a bit for each of the first solids, and beyond these anew for every pack of
+/// squad side by side, a bit for each of the first solids, and beyond these again for every pack of
 /// pixels; else for the whole part, and kept.
 template <class View, class W>
 class Drawing {
@@ -257,7 +258,8 @@ class Drawing {
 
   // ---- a tile
 
-  /// The solids that it may show: on lanes bits, of the first 32 kListed; else so many of `of_tile`.
+  /// The solids that a tile may show: on lanes bits, of the first 32 kListed; else a prefix of
+  /// `of_tile`.
   struct Shown {
     static constexpr int kListed = kOnLanes ? 4 : 1;
     Edges edges;
@@ -279,7 +281,7 @@ class Drawing {
     }
     return bits;
   }
-  /// f(target, row) for every solid that a tile may show, in the order of the table.
+  /// Calls f(target, row) for every solid that a tile may show, in the order of the table.
   template <class F>
   GE_FN void each_target(const Shown& shown, const F& f) const {
     if constexpr (kOnLanes) {
@@ -404,14 +406,14 @@ class Drawing {
   const Kept* kept_ = nullptr;
 };
 
-/// What an environment observes with: the picture of agent `me`. Black where the eye is nowhere.
+/// Draws the picture of agent `me`, for ge::Observe. Black where the eye's pose is not finite.
 template <class View, class W>
 GE_FN void draw(const W& w, const Canvas& canvas, Slot me) {
   const Picture& picture = w.params().picture;
   detail::Scene scene{};
   scene.eye = View::eye(w, me);
   if (!is_sound(scene.eye)) {
-    // Told once of a picture, by who draws its first part.
+    // Counted once per picture, by the lane that draws its first part.
     const bool is_first = (canvas.part().row == 0) & (canvas.part().column == 0);
     if (is_first && canvas.squad().lane() == 0) w.count_lost_view(me.row);
     return canvas.clear();

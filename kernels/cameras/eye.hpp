@@ -13,8 +13,8 @@ struct Eye {
   Vec3 at, right, up, forward;
 };
 
-/// At a place, turned to the left by `yaw` from looking along +y, then up by `pitch` [rad], both
-/// within the bound of sincos_bounded.
+/// An eye at a place, turned to the left by `yaw` from looking along +y, then up by `pitch` [rad],
+/// both within the bound of sincos_bounded.
 GE_FN Eye eye_at(Vec3 at, float yaw, float pitch) {
   float sine, cosine, rise, level;
   sincos_bounded(yaw, sine, cosine);
@@ -24,7 +24,7 @@ GE_FN Eye eye_at(Vec3 at, float yaw, float pitch) {
           {sine * rise, -(cosine * rise), level},
           {-(sine * level), cosine * level, rise}};
 }
-/// Whether every number of it is one.
+/// Whether every number of the eye is finite.
 GE_FN bool is_sound(const Eye& eye) {
   const Vec3 sum =
       (eye.at - eye.at) + (eye.right - eye.right) + (eye.up - eye.up) + (eye.forward - eye.forward);
@@ -36,8 +36,8 @@ struct Lens {
   int32_t rows, columns;
   float slope;
 
-  /// Of whole pixels' centres and of their edges: the centre of column c is 2 c + 1, its left edge
-  /// 2 c, both in halves of a pixel; a fraction where a pixel is sampled more than once.
+  /// Slopes of pixels' centres and edges: the centre of column c is 2 c + 1, its left edge 2 c,
+  /// both in halves of a pixel; a fraction where a pixel is sampled more than once.
   GE_FN float to_right(float halves) const { return (halves - float(columns)) * slope; }
   GE_FN float to_top(float halves) const { return (float(rows) - halves) * slope; }
 };

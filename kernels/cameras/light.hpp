@@ -1,4 +1,4 @@
-// How bright what is seen is: a lamp that goes with the eye, without shadows.
+// The light of a picture: a lamp that moves with the eye, without shadows.
 #pragma once
 
 #include "cameras/eye.hpp"
@@ -16,7 +16,7 @@ struct Headlamp {
 
 namespace detail {
 
-/// x^300, by squaring: 256 + 32 + 8 + 4. What is below 1e-37 counts as nothing.
+/// x^300, by squaring: 256 + 32 + 8 + 4. Values below 1e-37 count as 0.
 template <class F>
 GE_FN F highlight(F x) {
   const F near = select(x > 0.75f, x, all_lanes<F>(0.0f));
@@ -27,12 +27,12 @@ GE_FN F highlight(F x) {
 
 }  // namespace detail
 
-/// What the light makes of colours: `scale` times the colour, `shine` added to all of it.
+/// Effect of the light on colours: `scale` times the colour, `shine` added to all of it.
 template <class F>
 struct Lit {
   F scale, shine;
 };
-/// `point` is where something is seen, from the eye; `normal` of length 1; `lamp` from the eye.
+/// `point` is a point of the surface, from the eye; `normal` of length 1; `lamp` from the eye.
 template <class F>
 GE_FN Lit<F> lit(const Headlamp& light, Vec3 lamp, const Vector<F>& point,
                  const Vector<F>& normal) {

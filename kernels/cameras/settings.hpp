@@ -1,5 +1,5 @@
-// What a user says of pictures, the same for every environment that has them: fields of its
-// settings, and what they become among its parameters.
+// The user's settings of pictures, shared by every environment that has them: fields of its
+// settings, and their resolved form in its parameters.
 //
 //   struct Settings : cameras::Settings { ...
 //     static constexpr auto describe() {
@@ -32,7 +32,7 @@ struct Picture {
   int32_t supersample;
 };
 
-/// Refuses what is no picture.
+/// Resolves the settings; refuses impossible pictures.
 Picture picture_of(Settings& settings);
 
 /// The fields of pictures, to be joined to an environment's own by std::tuple_cat.

@@ -1,6 +1,5 @@
-// What cameras see: solids, a row each of a list in scratch memory that an environment fills before
-// it draws. The order of the rows matters where two are met at one distance: the first is seen. One
-// with a number that is none, or infinite, is not seen.
+// The solids that cameras see: rows of a list in scratch memory that an environment fills before it
+// draws. Ties in distance go to the lower row. Solids with NaN or infinite numbers are culled.
 //
 //   struct Solids : List<200, cameras::Solid> {
 //     static constexpr const char* name = "solids";
@@ -19,7 +18,7 @@ using geometry::Vector;  // not what moves rows on a GPU
 inline constexpr int32_t kNobody = -1;
 
 struct Solid {
-  int32_t shape;  // geometry::Shape, one that has an end, and no wedge
+  int32_t shape;  // geometry::Shape, bounded, not a wedge
   float half[3], at[3];
   float turn[4];    // quaternion: w, x, y, z
   uint32_t colour;  // 0xRRGGBB; kUnlit beside it: as it is, whatever the light

@@ -1,6 +1,6 @@
 // Which solids a tile of a picture may show. A tile is the space between four planes through the
-// eye; a solid that lies beyond one of them, or behind the eye, is not met by its rays. The test
-// may say yes in vain, and never says no in vain: what it is spared does not show.
+// eye; rays of the tile miss a solid that lies beyond one of them, or behind the eye. The test is
+// conservative: it may keep a solid that is not visible, and never culls a visible one.
 #pragma once
 
 #include "cameras/eye.hpp"
@@ -40,8 +40,8 @@ GE_FN int side_of(const Outline& o, float slope) {
       2e-5f * (abs(kUp ? o.up : o.right) + (abs(slope) + 1.0f) * abs(o.forward) + reach) + 1e-6f;
   return select(middle > reach + slack, 1, select(middle < -(reach + slack), -1, 0));
 }
-/// Whether some of it is before the eye. What has a number that is none, or no end, is nowhere: each
-/// of a solid's numbers is part of this sum.
+/// Whether some of the outline is in front of the eye. Solids with NaN or infinite components are
+/// culled: the sum below is not finite.
 GE_FN bool is_before(const Outline& o) {
   const float farthest = o.forward + abs(o.a.z) + abs(o.b.z) + abs(o.c.z);
   return (farthest >= 0.0f) & (farthest < 1e30f);
