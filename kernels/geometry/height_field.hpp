@@ -1,16 +1,16 @@
 // Columns of cells side by side on a grid: hills of voxels. Rays walk from column to column, all of
 // a pack in step.
 //
-// Each column is met as the box that it is (hit_along_axes), its faces at whole cells from the
-// grid's corner: what the walk saves is the columns that a ray does not come to, and it does not
-// show. A ray that starts inside of a column meets nothing of it.
+// Each column is tested as a box (hit_along_axes), its faces at whole cells from the grid's corner.
+// The walk only skips columns that the ray never enters, so the result is that of testing them all.
+// A ray that starts inside a column does not hit it.
 #pragma once
 
 #include "geometry/ray_cast.hpp"
 
 namespace ge::geometry {
 
-/// `columns` x `rows` columns (along x and y) of cells of side `cell`, from a corner on.
+/// A grid of `columns` x `rows` columns (along x and y) of cells of side `cell`, from a corner on.
 struct HeightGrid {
   Vec3 corner;
   float cell;
@@ -18,7 +18,7 @@ struct HeightGrid {
   int32_t highest;  // no column has more cells
 };
 
-/// Where rays are met, as multiples of their directions, and on faces across which axis.
+/// Hits of rays, as multiples of their directions, and the axis of the face that is hit.
 struct HeightHits {
   Floats distance;  // the limit: nowhere
   Floats axis;      // 0, 1, 2

@@ -1,5 +1,5 @@
-// The shapes of bodies, statics, solids of pictures and whatever a ray can meet: their numbers, and
-// what the three lengths `half` of each of them mean [m].
+// The shapes of bodies, statics and solids of pictures: their numbers, and the meaning of the three
+// lengths `half` of each [m].
 //
 //   shape     half                                                   origin
 //   floor     the half-space below                                   a point of it

@@ -1,18 +1,19 @@
 // The ray caster: where rays enter a shape, for lidar, pictures and cameras. Rays are cast by packs
-// (F = Floats), or one at a time (F = float). Every lane meets the same shape, so what depends on
-// the shape alone is computed once, and branches on it are taken by all rays together. Where all
-// rays have one origin (O = float: lidar, an eye), what depends on that is computed once as well.
+// (F = Floats), or one at a time (F = float). Every lane tests the same shape, so values that
+// depend only on the shape are computed once, and branches on it are taken by all rays together.
+// Where all rays have one origin (O = float: lidar, an eye), values of the origin are computed once
+// as well.
 //
 // A convex shape is an intersection of half-spaces: a ray enters it at the latest of its entries
 // and leaves it at the earliest of its exits. A ray along a side is given the slope kTinySlope
 // across it, so that its entry or exit lies very far away and no 0 / 0 arises.
 //
-// Casting says how far; `normal_at` says which way the one shape faces that was met first.
+// Casting returns the distance; `normal_at` returns the normal of the one shape that was hit first.
 //
-// Ids and ties are the caller's. Who casts at shapes in the order of their ids, with the nearest
-// distance so far as the limit, and takes what is nearer (not what is as near) ends with the lowest
-// id of the nearest. A height field is not a Placed: it comes as a function of its own, with the
-// same rays and limit. What a new shape needs stands in measures.hpp.
+// Ids and ties are the caller's: cast at shapes in the order of their ids, with the nearest
+// distance so far as the limit, and take strictly nearer hits; the lowest id of the nearest wins. A
+// height field is not a Placed: it comes as a function of its own, with the same rays and limit.
+// measures.hpp lists the places that a new shape touches.
 #pragma once
 
 #include "geometry/shapes.hpp"
@@ -42,13 +43,13 @@ GE_FN F safe_slope(F x) {
   return select(x * x < all_lanes<F>(kTinySlope * kTinySlope), all_lanes<F>(kTinySlope), x);
 }
 
-/// Where rays are inside of something convex.
+/// The interval of a ray inside a convex shape.
 template <class F>
 struct Span {
   F enter, leave;
 };
 
-/// Keeps what is between -half and half, for rays at `start + slope t`.
+/// Clips to the slab between -half and half, for rays at `start + slope t`.
 template <class F, class O>
 GE_FN void cut_slab(Span<F>& span, O start, F slope, float half) {
   const F inverse = 1.0f / safe_slope(slope);
@@ -56,7 +57,7 @@ GE_FN void cut_slab(Span<F>& span, O start, F slope, float half) {
   span.enter = max(span.enter, min(low, high));
   span.leave = min(span.leave, max(low, high));
 }
-/// Keeps what is below zero.
+/// Clips to the half-space below zero.
 template <class F, class O>
 GE_FN void cut_side(Span<F>& span, O start, F slope) {
   const F safe = safe_slope(slope);
@@ -188,7 +189,7 @@ GE_FN F hit_distance(const Rays<F, O>& rays, const Placed& p, F limit) {
   }
 }
 
-/// One over the directions of rays, for boxes along the axes: one for all boxes.
+/// Reciprocal directions of rays, for boxes along the axes: shared by all boxes.
 template <class F>
 GE_FN Vector<F> inverses(const Vector<F>& direction) {
   return {1.0f / detail::safe_slope(direction.x), 1.0f / detail::safe_slope(direction.y),
@@ -205,7 +206,7 @@ GE_FN F hit_along_axes(const Vector<F>& inverse, Vec3 low, Vec3 high, F limit) {
                                 min(min(max(x0, x1), max(y0, y1)), max(z0, z1))};
   return detail::entry(span, limit);
 }
-/// The normal of such a box where it is met.
+/// The normal of an axis-aligned box at a hit.
 template <class F>
 GE_FN Vector<F> normal_along_axes(const Vector<F>& inverse, Vec3 low, Vec3 high) {
   const F x = min(inverse.x * low.x, inverse.x * high.x);

@@ -10,15 +10,15 @@
 
 namespace ge::geometry {
 
-/// What is cast at here: spheres and capsules too, though hit_distance (whose bits others rely on)
-/// knows them.
+/// Whether a shape is cast at here: spheres and capsules too, though hit_distance (whose bits
+/// others rely on) knows them.
 GE_FN bool is_scaled(const Placed& p) {
   return (p.shape >= kSphere) & (p.shape <= kCone);
 }
 
 namespace detail {
 
-/// One over the measures that become 1.
+/// Reciprocals of the measures that are scaled to 1.
 GE_FN Vec3 inverse_of(const Placed& p) {
   const float x = 1.0f / p.half.x;
   if ((p.shape == kSphere) | (p.shape == kCapsule)) return {x, x, x};
@@ -27,7 +27,7 @@ GE_FN Vec3 inverse_of(const Placed& p) {
 GE_FN bool is_unit_pill(const Placed& p) {
   return (p.shape == kPill) | (p.shape == kCapsule);
 }
-/// Half of the segment of such a one.
+/// Half of the segment of a scaled shape.
 GE_FN float unit_segment(const Placed& p, Vec3 inverse) {
   return p.shape == kPill ? 1.0f : p.half.z * inverse.z;
 }
@@ -104,7 +104,7 @@ GE_FN F hit_unit_pill(const Vector<O>& from, const Vector<F>& d, float half, F l
 
 }  // namespace detail
 
-/// As hit_distance, for the shapes that are scaled.
+/// Like hit_distance, for scaled shapes.
 template <class F, class O>
 GE_FN F hit_scaled(const Rays<F, O>& rays, const Placed& p, F limit) {
   const Vec3 inverse = detail::inverse_of(p);
@@ -131,7 +131,7 @@ GE_FN Vector<F> normal_of_scaled(const Placed& p, const Vector<F>& point) {
     const F half = all_lanes<F>(detail::unit_segment(p, inverse));
     normal.z = at.z - min(half, max(-half, at.z));
   } else if (!detail::is_unit_ball(p)) {
-    // Of the two surfaces that it might be on, the one that it is farther out of.
+    // Choose the surface, side or cap, that the point is farther outside of.
     const F radius = roots(at.x * at.x + at.y * at.y);
     const bool is_cone = p.shape == kCone;
     const F out_of_side = is_cone ? radius - (one - at.z) * 0.5f : radius - one;
@@ -145,7 +145,7 @@ GE_FN Vector<F> normal_of_scaled(const Placed& p, const Vector<F>& point) {
   return turned * (1.0f / roots(dot(turned, turned)));
 }
 
-/// Half extents, in its own frame, of a box around any shape that has an end.
+/// Half extents, in its own frame, of a box around any bounded shape.
 GE_FN Vec3 reach_of(const Placed& p) {
   const float r = p.half.x;
   switch (p.shape) {

@@ -1,6 +1,5 @@
-// A shape in place, and in its own frame vertices, faces and extents; its measures stand in
-// measures.hpp. Boxes and wedges are "hulls"; what is said of faces and vertices holds for them
-// alone.
+// A shape in place, and in its own frame vertices, faces and extents; measures.hpp documents its
+// measures. Boxes and wedges are "hulls"; only they have faces and vertices.
 //
 //   faces      box: -x +x -y +y -z +z;  wedge: -x +x (triangles), -z, +y, slope
 //   vertices   box: bit 0 is x, bit 1 y, bit 2 z;  wedge: bit 0 is x, i >> 1 the corner in (y, z):
@@ -54,7 +53,7 @@ inline Corner wedge_slope(double run, double height) {
 GE_FN float slope_length(const Placed& p) {
   return p.half.y * p.slope_z - p.half.z * p.slope_y;
 }
-/// Of any shape, from its measures. A kind of bodies (physics/bodies.hpp) has its slope at hand.
+/// Places any shape, from its measures. A kind of bodies (physics/bodies.hpp) caches its slope.
 inline Placed placed(int32_t shape, Vec3 half, Vec3 at, const Mat3& turn) {
   const Corner slope = shape == kWedge ? wedge_slope(half.y, half.z) : Corner{0.0f, 0.0f};
   return {shape, half, slope.y, slope.z, at, turn};
@@ -174,8 +173,8 @@ GE_FN Face in_world(const Placed& p, const Face& f) {
           f.triangle};
 }
 
-/// Where points of a hull's frame, inside of it or close to it, are nearest to leaving it: the face
-/// whose plane is farthest out, ties to the lower index.
+/// For points of a hull's frame, inside or close to it: the face whose plane is farthest outwards,
+/// ties to the lower index.
 template <class F>
 struct Exit {
   Vector<F> normal;
@@ -196,7 +195,7 @@ GE_FN Exit<F> nearest_face(const Placed& hull, const Vector<F>& p) {
 
 // ---- extents
 
-/// What a hull covers along `direction` (body frame, any length), from its origin.
+/// The interval that a hull covers along `direction` (body frame, any length), from its origin.
 GE_FN Interval hull_extent(const Placed& p, Vec3 direction) {
   const float x = abs(direction.x) * p.half.x;
   if (p.shape == kWedge) {
@@ -210,7 +209,7 @@ GE_FN Interval hull_extent(const Placed& p, Vec3 direction) {
   return {-r, r};
 }
 
-/// What a box, wedge, sphere or capsule covers along a unit vector of the world.
+/// The interval that a box, wedge, sphere or capsule covers along a unit vector of the world.
 GE_FN Interval extent(const Placed& p, Vec3 direction) {
   const Vec3 d = to_body(p.turn, direction);
   const float centre = dot(p.at, direction);
@@ -239,7 +238,7 @@ GE_FN Plane plane_of(const Placed& p) {
   const Vec3 normal = choose(p.shape == kFloor, {0, 0, 1}, p.half);
   return {normal, dot(normal, p.at)};
 }
-/// Of face i of a hull, in the world.
+/// The plane of face i of a hull, in the world.
 GE_FN Plane plane_of(const Placed& p, int i) {
   const Face f = in_world(p, face(p, i));
   return {f.normal, face_offset(f)};

@@ -58,11 +58,11 @@ template <class C, class F>
 GE_FN Vector<F> choose(const C& condition, const Vector<F>& a, const Vector<F>& b) {
   return {select(condition, a.x, b.x), select(condition, a.y, b.y), select(condition, a.z, b.z)};
 }
-/// The same in every lane.
+/// Broadcasts a vector to every lane.
 GE_FN Vecs spread(const Vec3& a) {
   return {spread(a.x), spread(a.y), spread(a.z)};
 }
-/// As F, which is a float or a pack.
+/// Converts a float to F, which is a float or a pack.
 template <class F>
 GE_FN F all_lanes(float value) {
   if constexpr (std::is_same_v<F, float>)
@@ -133,7 +133,7 @@ GE_FN Quat operator*(Quat a, Quat b) {
 GE_FN Quat conjugate(Quat q) {
   return {q.w, -q.x, -q.y, -q.z};
 }
-/// Of unit length; what has no length turns nothing.
+/// Scales a quaternion to unit length; zero becomes the identity.
 GE_FN Quat normalized(Quat q) {
   const float l = sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
   if (!(l > 0.0f)) return {1.0f, 0.0f, 0.0f, 0.0f};
