@@ -1,9 +1,10 @@
-// A board seen from straight above: ground, grid, plates, what is perceived, pieces, lines, words,
-// each laid over what is there, band by band of rows. Charts are made of these (charts.hpp). Edges are smooth by how much of a pixel an outline covers,
-// so a piece costs its few pixels and nothing else: thousands of them take milliseconds.
+// A board seen from straight above: ground, grid, plates, fields of view, pieces, lines, words,
+// each blended over the layers below, band by band of rows. Charts are made of these (charts.hpp).
+// Edges are anti-aliased by coverage, so a piece costs only its few pixels: thousands of them take
+// milliseconds.
 //
-// How large pieces are drawn: as large as they are, but never so small that nobody sees them; the
-// emptier the board, the larger the least size.
+// Pieces are drawn at their own size, but never smaller than a least size that keeps them visible;
+// the emptier the board, the larger that size.
 #include "pictures/board.hpp"
 
 #include <algorithm>
@@ -137,7 +138,7 @@ void lay_over(const Band& band, const Mark& mark, const Area& clip, int samples)
     for (int column = left; column < right; column += kPack) {
       const Floats x = column_centres(column);
       const Cover cover = cover_of(mark, x - o.x, float(row) + 0.5f - o.y, samples);
-      // What lies beyond the clip in the last pack is left as it is.
+      // Pixels of the last pack beyond the clip are left as they are.
       const Mask here = x < float(right);
       const int at = (row - band.top) * band.stride + column;
       if (mark.rim_width > 0) {
@@ -187,7 +188,8 @@ class BoardPainter {
     for (const Plate& plate : board_.plates)
       fill(band, map_.column(plate.low[0]), map_.row(plate.high[1]), map_.column(plate.high[0]),
            map_.row(plate.low[1]), linear(plate.colour), plate.opacity);
-    // Where the board wraps a piece must not be seen twice, beyond the edge and at the other.
+    // Where the board wraps, clip to it: a piece must not be drawn beyond the edge as well as at
+    // the other one.
     const Area& clip = board_.wraps ? a : whole_;
     for (const Mark& mark : marks_) lay_over(band, mark, clip, samples_);
   }
@@ -195,7 +197,7 @@ class BoardPainter {
  private:
   void paint_grid(const Band& band) const {
     if (board_.cell <= 0) return;
-    // Lines that stand too close are weaker, and the closest are none: they would be a grey ground.
+    // Lines that are close are fainter, and the closest vanish: they would be a grey ground.
     const float opacity = ge::clamp((board_.cell * map_.across - 3.0f) / 9.0f, 0.0f, 1.0f);
     if (opacity <= 0) return;
     const Area& a = map_.area;
@@ -241,7 +243,7 @@ class BoardPainter {
       return {o, colour, white, piece.opacity, 0, 0};
     }
     const float rim = o.radius < 2.5f ? 0.0f : ge::min(0.16f * o.radius, 1.4f * unit_);
-    // Small pieces let others through, so that crowds are darker than a few.
+    // Small pieces are translucent, so that crowds are darker than a few.
     const float solid = ge::clamp(0.7f + 0.08f * o.radius, 0.0f, 1.0f);
     return {o, colour, white, piece.opacity * solid, 0.9f * piece.opacity, rim};
   }
@@ -255,7 +257,7 @@ class BoardPainter {
     Outline o{Outline::kStroke, x + 0.5f * across, y + 0.5f * down, 1, 0, radius, 0.5f * length};
     // Angles keep their sense though rows count downwards.
     if (length > 0) o.cosine = across / length, o.sine = -down / length;
-    // A line thinner than a pixel is a weaker one.
+    // A line thinner than a pixel is drawn fainter.
     const float shown = ge::max(radius, 0.5f);
     o.radius = shown;
     return {o, linear(colour), {}, opacity * radius / shown, 0, 0};
@@ -268,7 +270,7 @@ class BoardPainter {
 
   /// Once, and where the board wraps also from beyond the edges that it reaches over.
   void add(const Mark& mark) {
-    // What is nowhere (not a number, or far away) is in no picture.
+    // Points with NaN or far outside are culled.
     const float far = 1e6f;
     const Outline& at = mark.outline;
     if (!(ge::abs(at.x) < far && ge::abs(at.y) < far && at.radius < far)) return;
@@ -307,8 +309,8 @@ void resolve(const Band& band, const Display& display, uint8_t* to) {
 void draw_board(const Board& board, const Request& request, uint8_t* to) {
   const BoardPainter painter(board, request);
   const Display display;
-  // Bands are painted one after the other into the same memory, each with all marks: those that
-  // miss it cost a comparison.
+  // Bands are painted one after the other into the same memory, each with all marks: a mark that
+  // misses the band costs a comparison.
   Band band{request.width, request.width + kPack, 0, 0, {}};
   const size_t plane = size_t(band.stride) * size_t(kBandRows);
   std::vector<float> memory(3 * plane);

@@ -8,7 +8,7 @@
 
 namespace ge::pictures {
 
-/// As `draw`, of a scene that has a board; what charts show is among its parts (charts.hpp).
+/// Like `draw`, for a scene with a board; its charts are already parts of it (charts.hpp).
 void draw_board(const Board& board, const Request& request, uint8_t* to);
 
 }  // namespace ge::pictures

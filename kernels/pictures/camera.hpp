@@ -16,7 +16,7 @@ struct Camera {
   bool is_flat;  // orthographic
 };
 
-/// To the bit.
+/// Whether two cameras are bitwise equal.
 inline bool is_same(const Camera& a, const Camera& b) {
   constexpr size_t kNumbers = offsetof(Camera, is_flat);  // all floats lie before it
   return std::memcmp(&a, &b, kNumbers) == 0 && a.is_flat == b.is_flat;
@@ -37,14 +37,14 @@ GE_FN Rays rays_of(const Camera& c, const Floats& x, const Floats& y) {
   return {spread(c.eye), c.forward + shift};
 }
 
-/// The same in perspective, all from one point: cheaper to cast.
+/// Perspective rays, all from one point: cheaper to cast.
 GE_FN geometry::Rays<Floats> rays_from_eye(const Camera& c, const Floats& x, const Floats& y) {
   return {c.eye, c.forward + (c.right * (x * c.spread) + c.up * (y * c.spread))};
 }
 
-/// What a part of a picture shows, up to a depth, of the level plane at height z, or more:
-/// everything where the horizon is in it, nothing where all of it looks away from the plane or meets
-/// it farther away.
+/// The part of the level plane at height z that a part of a picture shows, up to a depth, or more:
+/// everything where the horizon is in it, nothing where all of it looks away from the plane or
+/// meets it farther away.
 inline Rectangle level_in(const Camera& c, const Rectangle& part, float z, float depth) {
   constexpr float kLevel = 1e-5f, kRounding = 1e-4f;  // of slopes, and of coordinates
   Rectangle out;
@@ -77,16 +77,15 @@ GE_FN Vec3 projected(const Camera& c, const Vec3& point) {
   return {dot(offset, c.right) * scale, dot(offset, c.up) * scale, depth};
 }
 
-inline constexpr float kNear = 0.05f;  // [m], what is nearer is behind the camera
+inline constexpr float kNear = 0.05f;  // [m], nearer points are behind the camera
 
 inline Vec3 corner(const Vec3& low, const Vec3& high, int k) {
   return {(k & 1) != 0 ? high.x : low.x, (k & 2) != 0 ? high.y : low.y,
           (k & 4) != 0 ? high.z : low.z};
 }
 
-/// Sees the whole box, as near as it can be.
-/// Two steps in turn, six times: as near as all corners allow, then the middle of what is seen into
-/// the middle of the picture.
+/// A camera that sees the whole box, as near as possible. Two steps in turn, six times: move as
+/// near as all corners allow, then centre the visible extent in the picture.
 inline Camera framed(const Vec3& low, const Vec3& high, const Vec3& look, float aspect) {
   constexpr float kSpread = 0.36f, kMargin = 0.96f;  // 40 degrees from bottom to top
   Vec3 target = (low + high) * 0.5f;

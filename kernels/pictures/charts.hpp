@@ -1,5 +1,6 @@
-// Curves of numbers over an episode. A scene knows a world as it is now; what it said before is kept
-// by who draws it again and again (Readings), and put back before a picture is drawn. Host only.
+// Curves of numbers over an episode. A scene holds only the present values; a caller that draws a
+// world repeatedly keeps earlier ones (Readings), and puts them back before a picture is drawn.
+// Host only.
 #pragma once
 
 #include <cstdio>
@@ -9,8 +10,8 @@
 
 namespace ge::pictures {
 
-/// What a scene's charts say now: of which episode, at which step, then a number for each curve;
-/// empty where there are no charts.
+/// The present values of a scene's charts: episode, step, then a number for each curve; empty if
+/// there are no charts.
 inline std::vector<float> reading_of(const Scene& scene) {
   std::vector<float> numbers;
   if (!scene.board || scene.board->charts.empty()) return numbers;
@@ -20,8 +21,8 @@ inline std::vector<float> reading_of(const Scene& scene) {
   return numbers;
 }
 
-/// Gives curves their past: `count` readings of the same episode, each of `width` numbers.
-/// What is not of this scene's charts is left out.
+/// Gives curves their past: `count` readings of one episode, each of `width` numbers. Readings of
+/// other charts are dropped.
 inline void give_past(Scene& scene, const float* readings, int64_t count, int64_t width) {
   if (count == 0 || int64_t(reading_of(scene).size()) != width) return;
   int64_t at = 2;
@@ -38,7 +39,7 @@ inline void give_past(Scene& scene, const float* readings, int64_t count, int64_
 
 namespace detail {
 
-/// 1, 2 or 5 times a power of ten, and not below `least`.
+/// Rounds up to 1, 2 or 5 times a power of ten.
 inline float round_number(float least) {
   float power = 1;
   while (power < least && power < 1e30f) power *= 10;

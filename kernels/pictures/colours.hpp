@@ -1,4 +1,4 @@
-// Colours in proportion to light (linear), in which they are mixed, and as displays take them.
+// Colours in linear light, in which they are mixed, and in sRGB, for displays.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Letters as a pen draws them: strokes over a grid, straight or round, so that words are as sharp at
-// any size as all else on a board, and the same everywhere. Host only.
+// Letters as strokes of a pen over a grid, straight or round, so that words are as sharp at any
+// size as the rest of a board, and the same everywhere. Host only.
 #pragma once
 
 #include <iterator>
@@ -18,7 +18,7 @@ struct PenLine {
 
 namespace detail {
 
-/// Of the grid: a capital letter is six units high, a small one four; letters hang two below.
+/// Units of the grid: a capital letter is six high, a small one four; descenders hang two below.
 inline constexpr float kCapital = 6.0f, kPen = 0.42f, kGap = 1.7f, kBlank = 2.6f;
 
 /// Strokes of the printable characters of ASCII, from the blank on, a blank between two strokes. A
@@ -121,7 +121,7 @@ inline constexpr const char* kStrokes[] = {
     "~0j1i1g2f 2f1e ~1e1c0b",
     "~0e1f2f2e3e4f",
 };
-/// What stands for any other character: a frame.
+/// A frame, drawn for any other character.
 inline constexpr const char* kFrame = "0c0i3i3c0c";
 
 inline const char* strokes_of(char letter) {
@@ -144,7 +144,7 @@ inline const char* read_stroke(const char* at, std::vector<PenPoint>& points) {
   return *at == ' ' ? at + 1 : at;
 }
 
-/// f(from, to) along a curve that leaves a towards b and arrives at c.
+/// Calls f(from, to) along a curve that leaves a towards b and arrives at c.
 template <class F>
 inline void bend(PenPoint a, PenPoint b, PenPoint c, F&& f) {
   constexpr int kParts = 4;
@@ -157,7 +157,7 @@ inline void bend(PenPoint a, PenPoint b, PenPoint c, F&& f) {
   }
 }
 
-/// f(from, to) along the strokes of a character, in units of the grid.
+/// Calls f(from, to) along the strokes of a character, in units of the grid.
 template <class F>
 inline void each_pen_line(char letter, F&& f) {
   std::vector<PenPoint> p;
@@ -181,7 +181,7 @@ inline void each_pen_line(char letter, F&& f) {
   }
 }
 
-/// Units from a character to the next one.
+/// Advance width of a character, in units of the grid.
 inline float advance_of(char letter) {
   if (letter == ' ') return kBlank;
   float wide = 0;
@@ -191,7 +191,7 @@ inline float advance_of(char letter) {
 
 }  // namespace detail
 
-/// How wide words are [m], of letters so high.
+/// Width of a text [m] whose letters are `height` high.
 inline float width_of(const std::string& text, float height) {
   float units = 0;
   for (const char letter : text) units += detail::advance_of(letter);
@@ -201,7 +201,7 @@ inline float width_of(const std::string& text, float height) {
 inline float pen_of(const Caption& caption) {
   return detail::kPen * caption.weight * caption.height / detail::kCapital;
 }
-/// The way of the pen.
+/// The strokes of a text.
 inline std::vector<PenLine> pen_lines_of(const Caption& caption) {
   const float unit = caption.height / detail::kCapital,
               wide = width_of(caption.text, caption.height);

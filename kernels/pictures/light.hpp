@@ -1,5 +1,5 @@
-// Light: one sun whose disc is as wide as soft edges of shadows need, a sky that is brighter above,
-// and less of the sky beside what stands on the ground.
+// Light: one sun whose disc is wide enough for soft shadows, a sky that is brighter above, and
+// ambient occlusion of the sky beside bodies on the ground.
 #pragma once
 
 #include "pictures/ray_cast.hpp"
@@ -32,11 +32,11 @@ inline Light light_of(const Camera& camera, const Vec3& low, const Vec3& high) {
 
 namespace detail {
 
-/// Beyond so many times its height a body hides nothing.
+/// A body hides no sky beyond this multiple of its height.
 inline constexpr float kReach = 2.5f;
 
 /// The share of the sky that a body hides from points on level ground beside it: that of a long
-/// wall, whose angle of elevation alone counts, and less from farther away.
+/// wall, which depends only on its angle of elevation, fading with distance.
 GE_FN Floats hidden_sky(const Body& body, const Vecs& p) {
   const Vec3 low = body.own.low, high = body.own.high;
   const Vecs offset = p - body.shape.at;
@@ -51,7 +51,7 @@ GE_FN Floats hidden_sky(const Body& body, const Vecs& p) {
   const Floats base = body.shape.at.z + low.z - p.z;
   const Floats over = at_least(base + top, 0.0f), gap = at_least(base, 0.0f);
   const Floats away = roots(square), raised = square + gap * gap;
-  // What stands on the ground begins at the horizon: away / away.
+  // A body that stands on the ground begins at the horizon: away / away.
   const Floats first = any_of(raised != square) ? away / roots(raised) : spread(1.0f);
   const Floats near = at_least(1.0f - square / (reach * reach), 0.0f);
   // Differences of cosines of the elevations of its foot and its top, faded out at kReach.
@@ -61,16 +61,16 @@ GE_FN Floats hidden_sky(const Body& body, const Vecs& p) {
 
 }  // namespace detail
 
-/// The ground, seen along the sun, on which some part of the sun may be hidden by a body: the more
-/// the higher it is, since rays to the rim of the sun's disc lean away from `light.sun`.
+/// The ground, projected along the sun, where a body may hide part of the sun: larger with its
+/// height, since rays to the rim of the sun's disc lean away from `light.sun`.
 inline Rectangle shadow_of(const Body& body, const Light& light) {
   float top = 0;
   for (int k = 0; k < 8; ++k) top = ge::max(top, corner_of(body, k).z - light.ground);
   return covered(body, light.sun).widened(light.softness * ge::max(4.0f, 3.0f * top));
 }
 
-/// The ground beside a body from where it hides some of the sky; nothing where it leans or hangs
-/// too high. `hidden_sky` measures along the body's own axes, which miss the vertical by `lean`.
+/// The ground beside a body where it hides some of the sky; empty if it leans or hangs too high.
+/// `hidden_sky` measures along the body's own axes, which miss the vertical by `lean`.
 inline Rectangle foot_of(const Body& body, const Light& light) {
   const float upright = ge::abs(body.shape.turn.z.z);
   if (!(upright > 0.95f)) return {};
@@ -92,11 +92,11 @@ inline Floats sky(const std::vector<Body>& bodies, const Numbers& listed, const 
   return open;
 }
 
-/// Light that a surface sends to the eye.
+/// Light that a surface reflects to the eye.
 GE_FN Vecs shaded(const Surface& s, const Light& light, const Floats& height, const Floats& open,
                   const Floats& free) {
-  // What looks up sees all of the sky, what looks down the ground; walls darken at their foot,
-  // level ground by what stands beside it. White level ground in the sun sends about 1.
+  // Surfaces that face up see all of the sky, those that face down see the ground; walls darken at
+  // their foot, level ground beside bodies. White level ground in the sun reflects about 1.
   constexpr float kSun = 0.54f, kSky = 0.60f, kBelow = 0.28f;
   const Floats up = 0.5f + 0.5f * s.normal.z;
   const Floats level = unit_range(s.normal.z);

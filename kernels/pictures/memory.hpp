@@ -1,6 +1,6 @@
-// What one picture leaves for the next of the same film: its bytes, and of each block of pixels what
-// they came from. Where the same camera looks, no body that changed reaches a block, nor its shadow
-// or its hiding of the sky, and nothing is laid over it, the next picture has the same bytes there.
+// What one frame of a film keeps for the next: its bytes, and the inputs of each block of pixels.
+// Where the camera is the same, no body that changed reaches a block, nor its shadow or its
+// occlusion of the sky, and nothing is overlaid, the next frame has the same bytes there.
 #pragma once
 
 #include <cstring>
@@ -17,7 +17,7 @@ struct Block {
   bool is_overlaid = false;
 };
 
-/// Where a body can change pixels: of the picture itself, and of the two grounds of a block.
+/// The pixels that a body can change: in the picture itself, and on the two grounds of a block.
 struct Traces {
   Rectangle seen, shadow, foot;
 
@@ -26,7 +26,7 @@ struct Traces {
   }
 };
 
-/// Of one panel.
+/// The memory of one panel.
 struct PanelMemory {
   Camera camera{};
   std::vector<Traces> traces;  // per body
@@ -35,8 +35,8 @@ struct PanelMemory {
 
 class Memory {
  public:
-  /// Prepares for a picture of the scene. Says whether what is known holds for it, but for bodies
-  /// that have changed: `changed` names them.
+  /// Prepares for a picture of the scene. Returns whether the memory is valid for it, except for
+  /// the bodies that have changed: `changed` lists them.
   bool begin(const Scene& scene, const Request& request, size_t panels, std::vector<int>& changed) {
     const bool known = is_whole_ && is_same(request_.width, request.width) &&
                        is_same(request_.height, request.height) &&
@@ -64,7 +64,7 @@ class Memory {
  private:
   static constexpr size_t kMostBytes = size_t(1) << 26;  // larger pictures are not kept
 
-  /// To the bit; none of these have gaps.
+  /// Bitwise comparison; none of these types have padding.
   template <class T>
   static bool is_same(const T& a, const T& b) {
     return std::memcmp(&a, &b, sizeof a) == 0;

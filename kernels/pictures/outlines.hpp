@@ -1,5 +1,5 @@
-// Flat outlines: how far points of the plane lie outside of them, in packs of neighbours. A distance
-// becomes the share of a pixel that is covered, so edges are smooth at any size.
+// Flat outlines as signed distances of points of the plane, in packs of neighbours. A distance
+// becomes the covered share of a pixel, so edges are smooth at any size.
 #pragma once
 
 #include "pictures/rays.hpp"

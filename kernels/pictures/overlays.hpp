@@ -1,5 +1,5 @@
-// What lies over the solids: translucent fans, cut by whatever is in front of them, and lines with
-// smooth edges, tested against the depth of each sample.
+// Overlays over the solids: translucent fans, occluded by solids in front of them, and anti-aliased
+// lines, tested against the depth of each sample.
 #pragma once
 
 #include <vector>
@@ -46,7 +46,8 @@ GE_FN Mask in_triangle(const float* a, const float* b, const float* c, const Flo
 
 }  // namespace detail
 
-/// Which of a sector's triangles may be seen, where `ground` is all that is seen of their plane.
+/// The triangles of a sector that may be visible, where `ground` is the visible part of their
+/// plane.
 inline void list_parts(const Sector& sector, const Rectangle& ground, std::vector<int>& out) {
   out.clear();
   if (!ground.meets(sector.bounds)) return;
@@ -54,12 +55,12 @@ inline void list_parts(const Sector& sector, const Rectangle& ground, std::vecto
     if (ground.meets(sector.parts[k])) out.push_back(int(k));
 }
 
-/// Lays those triangles of a fan over what the rays saw at `depth`.
+/// Blends these triangles of a fan over the hits of rays at `depth`.
 template <class R>
 GE_FN void lay_over(const Sector& sector, const std::vector<int>& listed, const R& rays,
                     const Floats& depth, Vecs& colour) {
   const Fan& fan = *sector.fan;
-  // Where a ray crosses the fan's height; of a level ray infinite or no number, so not `seen`.
+  // Where a ray crosses the fan's height; infinite or NaN for a level ray, so not `seen`.
   const Floats at = (fan.apex[2] - rays.origin.z) / rays.direction.z;
   const Mask seen = both(at > 0.0f, at < depth * 1.0005f);
   const Floats x = rays.origin.x + rays.direction.x * at;
@@ -76,7 +77,7 @@ GE_FN void lay_over(const Sector& sector, const std::vector<int>& listed, const 
   colour = mix(colour, spread(sector.colour), select(inside, share, spread(0.0f)));
 }
 
-/// Rows of samples of one part of a picture; light, and the depth of what sent it.
+/// Rows of samples of one part of a picture: light, and the depth of its source.
 struct Samples {
   int width, rows;       // of samples
   int left, right, top;  // columns [left, right), the first row within the whole picture
@@ -91,7 +92,7 @@ struct End {
   float x, y, depth;
 };
 
-/// False where a line lies behind the eye; what reaches behind it is cut off.
+/// The ends of a line in samples, clipped at the near plane; false if it lies behind the eye.
 inline bool ends_of(const Camera& camera, const Line& line, End (&ends)[2], float unit_y,
                     float middle_x, float middle_y) {
   Vec3 points[2] = {vec(line.from), vec(line.to)};
@@ -100,7 +101,7 @@ inline bool ends_of(const Camera& camera, const Line& line, End (&ends)[2], floa
   if (ahead[0] < kNear && ahead[1] < kNear) return false;
   for (int k = 0; k < 2; ++k)
     if (ahead[k] < kNear)
-      // Up to where its depth is kNear: nearer, the projection would send it to the far side.
+      // Clipped at depth kNear: nearer, the projection would send it to the far side.
       points[k] = points[1 - k] + (points[k] - points[1 - k]) *
                                       ((ahead[1 - k] - kNear) / (ahead[1 - k] - ahead[k]));
   for (int k = 0; k < 2; ++k) {
@@ -170,7 +171,7 @@ inline void draw(const Stroke& s, const Samples& to) {
   for (int row = int(first); row <= int(last) && last >= 0.0f; ++row) {
     const float y = float(row + to.top) + 0.5f;
     float begin = ge::min(s.from.x, s.to.x) - half, end = ge::max(s.from.x, s.to.x) + half;
-    // Of a steep line only the columns near it are visited in each row.
+    // For a steep line only the columns near it are visited in each row.
     if (ge::abs(dy) > 0.01f) {
       const float x = s.from.x + (y - s.from.y) * dx / dy;
       const float reach = half * ge::sqrt(square) / ge::abs(dy);
@@ -185,7 +186,7 @@ inline void draw(const Stroke& s, const Samples& to) {
       const float u = x - along * dx, v = down - along * dy;
       const float cover = ge::clamp(half - ge::sqrt(u * u + v * v), 0.0f, 1.0f);
       const int at = row * to.width + column;
-      // A little in front of where it is: lines end at surfaces.
+      // Slightly in front of its depth, so that lines that end at surfaces stay visible.
       if (cover > 0.0f && detail::depth_at(s, along) * 0.998f < to.depth[at] + 0.02f)
         detail::paint(to, at, s.colour, cover * strength);
     }

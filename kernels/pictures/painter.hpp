@@ -1,8 +1,7 @@
-// Paints one panel of a picture tile by tile. What can matter to a tile at all is listed once, by
-// rectangles: bodies that may appear in it; from the ground under what was met, bodies whose shadow
-// or whose hiding of the sky may fall there; and parts of fans. All lists may name too much and
-// never too little, so they change no bit. Within a tile, packs of neighbours are cast, coloured,
-// lit and overlaid.
+// Paints one panel of a picture tile by tile. Rectangles list once what can affect a tile: bodies
+// that may appear in it; for the ground under its hits, bodies whose shadow or occlusion of the sky
+// may fall there; and parts of fans. All lists are conservative, so they change no bit. Within a
+// tile, packs of neighbours are cast, coloured, lit and overlaid.
 #pragma once
 
 #include <algorithm>
@@ -44,8 +43,8 @@ inline Prepared prepared(const Scene& scene) {
 
 class Painter {
  public:
-  /// `memory` is kept up to date; of the bodies `changed` since then it is told here, null where it
-  /// says nothing of this picture.
+  /// `memory` is kept up to date; `changed` lists the bodies that changed since then, null if the
+  /// memory is not valid for this picture.
   Painter(const Scene& scene, const Prepared& things, const Panel& panel, const Request& request,
           PanelMemory& memory, const std::vector<int>* changed)
       : scene_(scene),
@@ -64,15 +63,15 @@ class Painter {
     remember(changed);
   }
 
-  /// Rows [to.top, to.top + to.rows) of samples; this panel's columns, but for blocks that are as
-  /// they were.
+  /// Paints rows [to.top, to.top + to.rows) of samples of this panel's columns, except unchanged
+  /// blocks.
   void paint(const Samples& to) {
     mark_strokes(to);
     for (int k = 0; k < block_count(); ++k) paint_block(to, k);
     for (const Stroke& stroke : strokes_) draw(stroke, to);
   }
   int block_count() const { return (panel_.width + kBlockColumns - 1) / kBlockColumns; }
-  /// Whether a block of the band painted last is as it was.
+  /// Whether a block of the last band was kept unchanged.
   bool is_kept(int block) const { return kept_[size_t(block)] != 0; }
 
  private:
@@ -123,7 +122,7 @@ class Painter {
 
   // ---- one block: as many tiles as a pixel has samples in a row
 
-  /// Over which blocks strokes may go.
+  /// Marks the blocks that strokes may cross.
   void mark_strokes(const Samples& to) {
     std::fill(marks_.begin(), marks_.end(), uint8_t{0});
     const float left = float(panel_.left * samples_), size = float(kBlockColumns * samples_);
@@ -206,7 +205,7 @@ class Painter {
     }
   }
 
-  /// Above what ground the rays of the tile are until they meet something at most `depth` away.
+  /// The ground under the rays of the tile until they hit something at most `depth` away.
   Rectangle passed_over(const Rectangle& tile, float depth) const {
     if (!(depth < kFar)) return Rectangle::all();
     const Camera& c = panel_.camera;
@@ -281,7 +280,7 @@ class Painter {
     return fades_ ? faded(colour, p, hits) : colour;
   }
 
-  /// Endless ground turns white away from what is looked at.
+  /// Endless ground fades to white away from the point of interest.
   Vecs faded(const Vecs& colour, const Vecs& p, const Hits& hits) const {
     const Vec3 low = things_.low, high = things_.high;
     const float reach = 0.22f * ge::max(high.x - low.x, high.y - low.y);
@@ -324,7 +323,7 @@ class Painter {
   std::vector<Traces> dirty_;          // of bodies that changed, before and now
   std::vector<uint8_t> kept_, marks_;  // per block of a band; marks_: strokes may go there
 
-  // Of the tile.
+  // Position and packs of the current tile.
   int first_ = 0, top_ = 0, packs_ = 0;
   bool fades_ = false;  // some of it lies outside of what is looked at
   Numbers in_tile_, shading_, standing_, parts_;

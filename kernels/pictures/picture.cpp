@@ -41,7 +41,7 @@ std::vector<Panel> panels_of(const Scene& scene, const Request& request) {
     throw Error(
         Fault::value,
         "view must be 'perspective', 'top', 'both' or 'agent:<number>', got '" + view + "'");
-  // As wide as the world from above, but never the greater part of the picture.
+  // As wide as the world from above, but less than half of the picture.
   const float shape = (high.x - low.x) / (high.y - low.y);
   const int right = int(ge::clamp(shape * float(height), 1.0f, 0.42f * float(width)));
   const int left = ge::max(width - right, 1);
@@ -49,7 +49,7 @@ std::vector<Panel> panels_of(const Scene& scene, const Request& request) {
           {above(low, high, aspect_of(right, height)), left, right}};
 }
 
-/// Of a picture of a board.
+/// Checks the view of a picture of a board.
 void check_view(const Request& request) {
   if (!request.view.empty() && request.view != "top")
     throw Error(Fault::value, "view: this scene is flat and seen from above ('top') alone, got '" +

@@ -1,4 +1,4 @@
-// Draws a scene into a picture: the way in for everybody outside of this folder.
+// Draws a scene into a picture: the entry point of this folder.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct Size {
   int rows, columns;
 };
 
-/// Of a picture where nobody chooses one: a board's own shape, large enough for thousands of pieces.
+/// The default size of a picture: a board's own shape, large enough for thousands of pieces.
 Size default_size(const Scene& scene);
 
 struct Request {
@@ -27,8 +27,8 @@ void check(const Request& request);
 
 class Memory;
 
-/// Writes height x width x 3 bytes of sRGB. The same bytes for the same scene everywhere; whoever
-/// draws one picture after the other passes a memory (memory.hpp), which saves time and no more.
+/// Writes height x width x 3 bytes of sRGB, the same bytes for the same scene everywhere. A memory
+/// (memory.hpp) speeds up successive frames and changes nothing else.
 void draw(const Scene& scene, const Request& request, uint8_t* to, Memory* memory = nullptr);
 
 }  // namespace ge::pictures

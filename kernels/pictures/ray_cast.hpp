@@ -1,6 +1,6 @@
-// What rays meet among bodies: the nearest surface, and whether the sun reaches a point. Which
-// bodies can matter at all is decided by rectangles, of the picture for the first and of the ground
-// as the sun sees it for the second, before any ray is cast.
+// Ray casts among bodies: the nearest surface, and whether the sun reaches a point. Rectangles cull
+// bodies before any ray is cast: of the picture for the first, of the ground projected along the
+// sun for the second.
 #pragma once
 
 #include <vector>
@@ -14,10 +14,10 @@ struct Hits {
   Floats depth, body;  // body: its number among all, -1 for none
 };
 
-/// Which bodies a tile or pack looks at, by number.
+/// The bodies that a tile or pack tests, by number.
 using Numbers = std::vector<int>;
 
-/// What is nearest to each ray, once the bodies have been met one after the other by their numbers.
+/// The nearest hit of each ray, tested against the bodies in the order of their numbers.
 template <class R>
 GE_FN void meet(const Body& body, int number, const R& rays, Hits& hits) {
   const Floats depth = hit_distance(rays, body.shape, hits.depth);
@@ -25,7 +25,7 @@ GE_FN void meet(const Body& body, int number, const R& rays, Hits& hits) {
   hits.depth = depth;
 }
 
-/// 1 where nothing stands between a ray's origin and the sun, else 0.
+/// 1 where nothing lies between a ray's origin and the sun, else 0.
 inline Floats lit(const std::vector<Body>& bodies, const Numbers& listed, const Rays& rays) {
   Floats free = spread(1.0f);
   for (const int k : listed) {
@@ -35,7 +35,7 @@ inline Floats lit(const std::vector<Body>& bodies, const Numbers& listed, const 
   return free;
 }
 
-/// Corner k of what holds the body, in the world.
+/// Corner k of a body's bounding box, in the world.
 inline Vec3 corner_of(const Body& body, int k) {
   return to_world(body.shape, corner(body.own.low, body.own.high, k));
 }
@@ -45,7 +45,7 @@ namespace detail {
 inline constexpr float kSlice =
     1e-4f;  // [m], what is seen of a body in front of it is not enlarged
 
-/// Whether the eye is in a body or so close to it that some of it may fill any part of a picture.
+/// Whether the eye is in a body or so close to it that it may fill any part of a picture.
 inline bool is_close(const Camera& camera, const Body& body) {
   constexpr float kClose = 0.1f;
   const Vec3 p = to_body(body.shape.turn, camera.eye - body.shape.at);
@@ -54,7 +54,7 @@ inline bool is_close(const Camera& camera, const Body& body) {
          ge::max(low.z, high.z) < kClose;
 }
 
-/// Where an edge of what holds a body comes from behind the eye.
+/// Adds the point where an edge of a body's bounding box crosses the near plane.
 inline void add_cut(const Camera& camera, const Vec3& a, const Vec3& b, Rectangle& out) {
   constexpr float kRounding = 0.1f;  // of coordinates in the slice, where they are enlarged
   const float from = dot(a - camera.eye, camera.forward) - kSlice;

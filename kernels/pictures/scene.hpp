@@ -1,8 +1,8 @@
-// What a world looks like to people, as plain data on the host, in metres and radians: either
-// solids, translucent sectors on the floor and thin lines, z upwards, or a flat board full of pieces
-// for worlds of thousands of agents. An environment with a hook `scene` can be drawn;
-// kernels/pictures/ draws it and knows no environment. Solids are plain structs without pointers, so
-// that code that runs on a GPU can make them too.
+// A world's view for people, as plain data on the host, in metres and radians: either solids,
+// translucent sectors on the floor and thin lines, z upwards, or a flat board full of pieces for
+// worlds of thousands of agents. An environment with a hook `scene` can be drawn; kernels/pictures/
+// draws it and knows no environment. Solids are plain structs without pointers, so that code on a
+// GPU can make them too.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,7 @@ inline constexpr Rgb kWall = rgb(0x64748b), kBox = rgb(0xf4b642), kLongBox = rgb
 inline constexpr Rgb kRamp = rgb(0x2fa79b), kBlue = rgb(0x3b82d6), kRed = rgb(0xdc4c46);
 inline constexpr Rgb kDark = rgb(0x2b3440), kPale = rgb(0xf8fafc), kFaded = rgb(0xb4bcc8);
 
-/// A colour for a direction [rad]: once around for a full turn, so that those who head the same way
-/// look alike.
+/// A colour for a direction [rad]: the hue goes around once for a full turn.
 inline Rgb of_heading(float heading) {
   constexpr int kCount = 6;
   constexpr Rgb kAround[kCount] = {rgb(0xdc4c46), rgb(0xe8973a), rgb(0x86a83c),
@@ -87,13 +86,13 @@ struct Line {
   float width = 1.0f;  // in pixels of a picture of 360 rows
 };
 
-/// From where an agent looks.
+/// The viewpoint of an agent.
 struct Viewpoint {
   float position[3] = {};
   float forward[3] = {0, 1, 0};
 };
 
-/// A flat thing on a board. Where it would be too small to be seen it is drawn larger than it is.
+/// A flat thing on a board. It is drawn enlarged if it would be too small to see.
 struct Piece {
   enum Kind : int32_t {
     kDisc,
@@ -110,7 +109,7 @@ struct Piece {
   int32_t kind = kDisc;
 };
 
-/// What a piece perceives: a translucent sector, or a whole disc from half a turn upwards.
+/// The field of view of a piece: a translucent sector, or a whole disc from half a turn upwards.
 struct FieldOfView {
   float x = 0, y = 0;
   float heading = 0;              // of its middle, as of a piece [rad]
@@ -139,8 +138,8 @@ struct Caption {
   float weight = 1;  // 1.5: bold
 };
 
-/// A number over time. A scene says what it is now; whoever draws a world again and again adds what
-/// was said before (charts.hpp).
+/// A number over time. A scene sets the present value; a caller that draws a world repeatedly adds
+/// the earlier ones (charts.hpp).
 struct Curve {
   std::string label;  // with the number in it, as people read it
   float now = 0;
@@ -169,7 +168,7 @@ struct Board {
   std::vector<Chart> charts;
   std::vector<Caption> captions;  // over all else
 
-  /// Of cells of 1 m, counted as a text counts them: columns to the right, rows downwards.
+  /// A board of cells of 1 m, counted as in text: columns to the right, rows downwards.
   static Board of_cells(int columns, int rows) {
     Board board;
     board.high[0] = float(columns), board.high[1] = float(rows);
@@ -193,7 +192,7 @@ struct Scene {
   std::vector<Fan> fans;  // later ones cover earlier ones
   std::vector<Line> lines;
   std::vector<Viewpoint> viewpoints;  // one per agent, or none
-  /// What has to be in a picture; the floor fades away outside of it.
+  /// The box that a picture has to show; the floor fades away outside of it.
   float low[3] = {-1, -1, 0}, high[3] = {1, 1, 1};
   float look[3] = {0.3f, 1.0f, -1.1f};  // where the perspective view looks, from above
   std::string view = "both";            // that is drawn where nobody chooses one

@@ -1,5 +1,5 @@
-// What a body looks like at a point, before light: its normal, its colour with squares and marks,
-// and how much of an edge is drawn there.
+// The surface of a body at a point, before light: its normal, its colour with squares and marks,
+// and the coverage of an edge drawn there.
 #pragma once
 
 #include "pictures/shapes.hpp"
@@ -13,7 +13,7 @@ struct Surface {
 
 namespace detail {
 
-/// Of points on a hull: the distance within their face, whose normal is given, to its nearest edge.
+/// The distance of points on a hull to the nearest edge of their face, whose normal is given.
 GE_FN Floats rim_at(const Body& body, const Vecs& p, const Vecs& normal) {
   Floats rim = spread(kFar);
   for (int k = 0; k < body.faces; ++k) {
