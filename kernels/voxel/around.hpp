@@ -1,5 +1,5 @@
-// The obstacles near a body's way: static boxes, standing crates, other agents. Found once per step
-// by the bounds of the way, then visited in one order: crates, agents, statics, by rows.
+// The obstacles near a body's path: static boxes, standing crates, other agents. Found once per
+// step by the bounds of the path, then visited in one order: crates, agents, statics, by rows.
 #pragma once
 
 #include "voxel/body.hpp"
@@ -17,7 +17,7 @@ struct RowSet {
   uint32_t words[kWords] = {};
 
   GE_FN void add(int row) { words[row >> 5] |= 1u << (row & 31); }
-  /// f(row) from the lowest on.
+  /// Calls f(row) for each row, from the lowest on.
   template <class F>
   GE_FN void visit(const F& f) const {
     for (int k = 0; k < kWords; ++k)
@@ -40,7 +40,7 @@ GE_FN Rounded rounded(const Body& other) {
   return {geometry::vec(other.position), {0.0f, 0.0f, 2.0f * kCore}, 2.0f * kRadius};
 }
 
-/// The bounds of a way and of the body on it.
+/// The bounds of a body's path, the body included.
 struct Reach {
   Vec3 low, high;
   GE_FN bool meets(Vec3 box_low, Vec3 box_high) const {

@@ -49,7 +49,7 @@ struct Yard {
       found |= (row != me) & (cell_of(bodies.get(row)) == at);
     return found;
   }
-  /// Where something that is let go in a free cell comes to rest.
+  /// The cell where something that is dropped in a free cell comes to rest.
   GE_FN Cell lowered(const Cell& from) const {
     const Vec3 middle = middle_of(from);
     int32_t rest = kDeepest;
@@ -114,7 +114,7 @@ GE_FN Body standing_in(const Cell& at, float yaw) {
 }
 /// How far above its home an agent is put at most [cells]: above any level and its stacks of boxes.
 inline constexpr int kHighestHome = 1024;
-/// Back to where the agent began, or above what has been put there since.
+/// Returns an agent to where it began, or above things that have been put there since.
 template <class M>
 GE_FN void send_home(const Yard<M>& yard, int me, const Home& home) {
   Cell at = cell(home.cell);

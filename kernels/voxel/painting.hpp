@@ -1,6 +1,6 @@
-// From boxes painted one over the other to the fewest that one sees and meets: what a later box
-// covers is cut from the earlier ones, and neighbours that look alike grow together. All of it on
-// the list of boxes, since a grid of the cells would be larger than everything else in a world.
+// From boxes painted one over the other to the fewest visible ones: a later box is subtracted from
+// the earlier ones, and neighbours of one colour are merged. All of it on the list of boxes, since
+// a grid of the cells would be larger than the rest of a world.
 //
 // The result has no overlaps, and in every cell the colour that was painted last.
 #pragma once
@@ -43,7 +43,7 @@ struct Pieces {
   GE_FN void drop(int k) { rows.set(k, rows.get(--count)); }
 };
 
-/// Cuts what `brush` covers out of piece k; whether anything of it is left there.
+/// Subtracts `brush` from piece k; returns whether anything of it is left there.
 template <class T>
 GE_FN bool cut(Pieces<T>& pieces, int k, const Painted& brush) {
   Painted rest = pieces.rows.get(k);
@@ -55,7 +55,7 @@ GE_FN bool cut(Pieces<T>& pieces, int k, const Painted& brush) {
       pieces.rows.set(k, part);
     kept = true;
   };
-  // Slabs off both ends of each axis in turn; what remains in the end is covered.
+  // Splits slabs off both ends of each axis in turn; the remainder is covered.
   for (int axis = 0; axis < 3; ++axis) {
     if (rest.low[axis] < brush.low[axis]) {
       Painted part = rest;
@@ -82,7 +82,7 @@ GE_FN void paint(Pieces<T>& pieces, const Painted& brush) {
   pieces.add(brush);
 }
 
-/// Whether two boxes are one box together, which `a` becomes.
+/// Merges two boxes into `a` if they form one box; returns whether they do.
 GE_FN bool unite(Painted& a, const Painted& b) {
   if ((a.colour != b.colour) | (a.shown != b.shown)) return false;
   int apart = -1, differing = 0;
@@ -137,8 +137,8 @@ struct Offcuts : Fixed<N, Painted> {
   static constexpr bool scratch = true;
 };
 
-/// Merges the `count` boxes of the canvas, of which it may not have had room for all; how many rows
-/// of statics they need.
+/// Merges the `count` boxes of the canvas, which may have had no room for some; returns the number
+/// of rows of statics that they need.
 template <class M>
 GE_FN int merge(const WorldOf<M>& w, int count, const Rows<typename M::Offcuts, Painted>& rows) {
   Pieces<typename M::Offcuts> pieces{rows};
@@ -150,7 +150,7 @@ GE_FN int merge(const WorldOf<M>& w, int count, const Rows<typename M::Offcuts, 
   for (int k = pieces.count; k < M::Offcuts::capacity; ++k) rows.set(k, {});
   return max(max(pieces.needed, count), int(M::Statics::capacity) + 1);
 }
-/// For: row k of the statics.
+/// Makes row k of the statics, for a For stage.
 template <class M>
 GE_FN void make_static(const WorldOf<M>& w, int k, Static& box) {
   box = static_of(get<typename M::Offcuts, Painted>(w, k));

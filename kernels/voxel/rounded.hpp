@@ -1,8 +1,8 @@
-// What a point must stay out of: a box with rounded edges. A capsule that moves among boxes and
-// capsules is a point that moves among these: each grown by the moving one's segment and radius.
+// An obstacle for a point: a box with rounded edges. A capsule that moves among boxes and capsules
+// is a point that moves among these, each grown by the moving one's segment and radius.
 //
-// Three closed forms: along z, across (x and y), and how deep a point is inside. All of them look
-// at one shape; whoever asks about many takes them in one order.
+// Three closed forms: along z, across (x and y), and the depth of a point inside. Each tests one
+// shape; callers visit many shapes in one order.
 #pragma once
 
 #include "geometry/vectors.hpp"
@@ -80,9 +80,9 @@ GE_FN Flat way_out(Flat from, Flat half, Flat out) {
 
 }  // namespace detail
 
-/// A level way from p. What lies less than `slack` into the top or the bottom is no obstacle: it is
-/// what one stands on. A point that is inside meets it at once where it would go deeper, and is
-/// free to leave.
+/// A level path from p. The top or bottom is not an obstacle where p is less than `slack` deep in
+/// it: p stands on it. A point inside meets the shape at once if it would go deeper, and is free to
+/// leave.
 GE_FN Meeting meet(const Rounded& r, Vec3 p, Flat way, float slack) {
   const Meeting never = {2.0f, {0.0f, 0.0f}};
   const float over = max(abs(p.z - r.at.z) - r.half.z, 0.0f);

@@ -6,7 +6,7 @@
 
 namespace ge::voxel {
 
-/// As people are shown it; a diamond, two cones to a camera, is a box on its tip.
+/// A solid for people; a diamond, two cones to a camera, becomes a box on its tip.
 inline ge::Solid shown_solid(const Solid& seen) {
   ge::Solid shown;
   for (int k = 0; k < 3; ++k) shown.half[k] = seen.half[k], shown.position[k] = seen.at[k];

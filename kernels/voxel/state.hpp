@@ -62,7 +62,8 @@ GE_FN void show_body(const WorldOf<M>& w, Pen& pen, int agent) {
   pen.put({float(body.grounded), crate != kEmpty ? 1.0f : 0.0f, float(crate)});
 }
 
-/// f(pen, row k) for the rows of T, which begin at `first`; where the next table begins.
+/// Calls f(pen, row k) for the rows of T, which begin at `first`; returns where the next table
+/// begins.
 template <class T, class C, class S, class F>
 GE_FN int show_table(const World<S>& w, FloatRow& row, const Squad& squad, int first, int columns,
                      const F& f) {

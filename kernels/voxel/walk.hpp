@@ -1,5 +1,5 @@
-// How a body moves in one step: accelerate, jump and fall, then up, across, down, and out of what
-// it is still in. A kinematic character among boxes that do not move, and other characters.
+// How a body moves in one step: accelerate, jump and fall, then up, across, down, and out of any
+// remaining overlap. A kinematic character among static boxes and other characters.
 //
 //   up      a body that stands or falls is raised by kStepUp, so that low steps are no obstacle
 //   across  the way is cut short where it meets something; the rest of it slides along
@@ -70,7 +70,7 @@ GE_FN void accelerate(Body& body, const Act& act) {
 
 // ---- ways
 
-/// How far it gets of a way up by `way`.
+/// The part of a path up by `way` that is free.
 template <class A>
 GE_FN float rise(const A& around, Vec3 at, float way) {
   float free = way;
@@ -93,14 +93,14 @@ GE_FN Ground ground_below(const A& around, Vec3 at, float way) {
   Ground ground = {at.z - way, -1.0f, 1.0f, {0.0f, 0.0f}};
   around.visit([&](const Rounded& r) {
     const float round = cap(r, at), top = r.at.z + r.half.z + round;
-    // What the body is beneath the top of already holds nothing up: it stands beside it.
+    // A surface whose top the body has already passed holds nothing up: the body stands beside it.
     if ((round < 0.0f) | (at.z < top - kPress) | (top < ground.z)) return;
     ground = {top, round, r.radius, beside(r, at)};
   });
   return ground;
 }
 
-/// Moves `at` along a level way, and says whether something was met.
+/// Moves `at` along a level path; returns whether it met something.
 template <class A>
 GE_FN bool slide(const A& around, Vec3& at, Flat way, int slides) {
   const Flat wanted = way;
@@ -124,7 +124,7 @@ GE_FN bool slide(const A& around, Vec3& at, Flat way, int slides) {
   return met;
 }
 
-/// Down by `way`; whether a walkable surface was met.
+/// Moves down by `way`; returns whether it met a walkable surface.
 template <class A>
 GE_FN bool fall(const A& around, Vec3& at, float way) {
   constexpr int kSlips = 2;
@@ -191,7 +191,7 @@ GE_FN void move(const A& around, Body& body) {
   }
   const float landed = at.z;
   push_out(around, at);
-  // What is held up by a push does not fall: or it would be quick enough one day to pass a floor.
+  // A body that a push holds up does not fall: its speed would grow until it passed a floor.
   if ((body.climb < 0.0f) & (at.z > landed))
     body.climb = max(body.climb, min((at.z - begin) * float(kStepsPerSecond), 0.0f));
   if (body.grounded != 0) {
