@@ -1,6 +1,5 @@
-// Actions as NumPy hands them over: judged by type and shape alone, in a few comparisons of
-// integers, since this is the fast path of the commonest caller. Their values are the engine's to
-// judge.
+// Actions as NumPy arrays: only type and shape are checked, in a few integer comparisons, since
+// this is the fast path of the most common caller. The engine checks the values.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -64,8 +63,8 @@ class ActionReader {
         takes_bools_(!is_float_ && chooses_between_two(simulator.action_ranges())) {}
 
   Actions read(const py::object& object) const {
-    // pybind11's views of NumPy's own structs: casting to py::array would convert what is no array,
-    // and cost several times the step of a small simulator.
+    // pybind11's views of NumPy's own structs: a cast to py::array would convert other objects, and
+    // cost several times the step of a small simulator.
     if (!py::detail::npy_api::get().PyArray_Check_(object.ptr()))
       throw Error(Fault::type, "actions must be a NumPy array here, got " +
                                    py::str(py::type::of(object)).cast<std::string>());
@@ -93,8 +92,8 @@ class ActionReader {
   }
 
  private:
-  // (worlds * agents[, k]), (worlds, agents[, k]), without k for a lone choice alone; the two agree
-  // where there is one agent, with or without its axis.
+  // Shapes (worlds * agents[, k]) or (worlds, agents[, k]), without k only for a single choice;
+  // with one agent per world its axis is optional.
   bool fits(int nd, const py::ssize_t* shape) const {
     if (split_ != 0) return nd == 1 && shape[0] == split_;
     if (!is_choice_) {

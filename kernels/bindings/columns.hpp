@@ -1,4 +1,4 @@
-// What a simulator's worlds hold, as Python sees it: columns as arrays, records and saves as bytes,
+// The contents of a simulator's worlds in Python: columns as arrays, records and saves as bytes,
 // hashes as text, faults as a dictionary.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace ge::python {
 
 namespace py = pybind11;
 
-/// The shape of an array that holds a column of so many worlds.
+/// The shape of an array that holds a column of `worlds` worlds.
 inline std::vector<py::ssize_t> shape_of(const Column& column, int64_t worlds) {
   std::vector<py::ssize_t> shape{worlds, column.rows};
   shape.insert(shape.end(), column.shape.begin(), column.shape.end());
@@ -34,7 +34,7 @@ inline std::string text_of(const std::vector<py::ssize_t>& shape) {
 inline py::array column_of(Simulator& simulator, const std::string& name) {
   const Column& column = find_column(simulator, name);
   const auto shape = shape_of(column, simulator.worlds());
-  // A copy: records are interleaved, and on a GPU not here at all.
+  // A copy: records are interleaved, and a GPU's are not in host memory.
   py::array out(dtype_of(column.type), shape);
   ge::get_column(simulator, column, out.mutable_data());
   return out;
@@ -45,7 +45,7 @@ inline void put_column(Simulator& simulator, const std::string& name, const py::
   std::vector<int64_t> list;
   if (!worlds.is_none()) {
     list = worlds.cast<std::vector<int64_t>>();
-    // To the engine an empty list means all worlds; a caller who chose none means none.
+    // An empty list means all worlds to the engine, but none to a caller.
     if (list.empty()) return;
   }
   const int64_t count = worlds.is_none() ? simulator.worlds() : int64_t(list.size());
@@ -63,7 +63,7 @@ inline void put_column(Simulator& simulator, const std::string& name, const py::
 }
 
 inline py::bytes records_of(Simulator& simulator, int64_t first, int64_t count) {
-  // A negative count is the simulator's to refuse, in words.
+  // The simulator refuses a negative count, with a message.
   std::string bytes(size_t(count < 0 ? 0 : count * simulator.record_bytes()), '\0');
   simulator.read_records(first, count, bytes.data());
   return bytes;

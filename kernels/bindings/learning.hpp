@@ -1,5 +1,5 @@
-// The learner's native code as Python holds it: what stays from call to call is said once, by name,
-// so that a call brings a few addresses. Python owns all arrays and keeps them for as long.
+// The learner's native code in Python: constant arguments are given once, by name, so that a call
+// passes only a few addresses. Python owns all arrays and keeps them alive.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -15,7 +15,7 @@ namespace ge::python {
 
 namespace py = pybind11;
 
-/// Keyword arguments, each of which has to be named, and no other.
+/// Keyword arguments: every one is required, and no other is allowed.
 class Named {
  public:
   explicit Named(const py::kwargs& given) : given_(given) {}
@@ -108,7 +108,7 @@ class Drawing {
   int64_t all_ = 0, hold_ = 1;  // rows of the rollout; steps in a row with the same noise
 };
 
-/// The gradient of a loss by what a policy gave for some samples.
+/// The gradient of a loss with respect to a policy's outputs for some samples.
 class Losing {
  public:
   explicit Losing(const py::kwargs& arguments) {
@@ -155,7 +155,7 @@ class Losing {
   int device_ = 0;
 };
 
-/// Work that is short keeps Python's lock: to let go of it would take as long.
+/// Short work keeps Python's lock: releasing it would take as long.
 inline void take_tanh(uintptr_t at, int64_t count) {
   std::optional<Unlocked> unlocked;
   if (count > 65536) unlocked.emplace();

@@ -13,8 +13,9 @@
 namespace ge::python {
 namespace {
 
-/// What a GPU that need not be there would run; `resident` is asked for blocks of a multiprocessor
-/// by environment, graph, launch, lanes, slab, threads and bytes of shared memory.
+/// The kernels that a GPU, which need not be present, would run; `resident` returns the blocks per
+/// multiprocessor of an environment, graph, launch, lanes, slab, threads and bytes of shared
+/// memory.
 std::string kernels(const std::string& id, const Wish& wish, int architecture, int processors,
                     int64_t shared_limit, const py::function& resident) {
   const auto list = launches_loaded(id, wish.config);
@@ -28,8 +29,7 @@ std::string kernels(const std::string& id, const Wish& wish, int architecture, i
        }});
 }
 
-/// An Error's kind says which of Python's exceptions it is; others pass on to pybind11's
-/// translator.
+/// Maps an Error's kind to a Python exception; other exceptions pass on to pybind11's translator.
 void translate(std::exception_ptr pointer) {
   try {
     if (pointer) std::rethrow_exception(pointer);
@@ -57,7 +57,7 @@ void translate(std::exception_ptr pointer) {
   }
 }
 
-/// From a list in the order of the results' fields, which is Python's; see ResultType.
+/// Reads a list in the order of the results' fields, which Python defines; see ResultType.
 Addresses addresses_of(const std::vector<uintptr_t>& list) {
   if (list.size() != size_t{kOutputCount})
     throw Error(Fault::value, "Addresses: one per output, got " + std::to_string(list.size()));
@@ -69,7 +69,7 @@ Addresses addresses_of(const std::vector<uintptr_t>& list) {
 
 /// Functions of the engine, and of the modules that it loads.
 void add_engine(py::module_& m) {
-  // Of the engine that this is linked with: Python chooses among several by them.
+  // Identify the linked engine: Python chooses among several by these.
   m.attr("MACHINE") = engine_machine();
   m.attr("INSTRUCTION_SET") = engine_instruction_set();
   m.def("use_results", [](const py::type& type) { result_type.adopt(type); });
@@ -165,7 +165,7 @@ PYBIND11_MODULE(_native, m) {
   add_simulator(m);
 }
 
-// One object serves every engine, so it answers to each name under which it is linked.
+// One object serves every engine, so it exports its init function under each name it is linked as.
 #define GE_ALSO(name)                                   \
   extern "C" PYBIND11_EXPORT PyObject* PyInit_##name(); \
   PyObject* PyInit_##name() {                           \

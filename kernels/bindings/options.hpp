@@ -1,5 +1,5 @@
-// What Python hands over to make and to reset a simulator: keyword arguments into a Config, values
-// by name, seeds.
+// Arguments from Python that make and reset a simulator: keyword arguments into a Config, values by
+// name, seeds.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -16,8 +16,8 @@ namespace ge::python {
 
 namespace py = pybind11;
 
-/// bool before whole numbers, of which it is one in Python; what is none of the four kinds is asked
-/// for its __index__, as NumPy's integers have one.
+/// Tests bool before integers, since Python's bool is one; objects outside the four kinds are asked
+/// for __index__, which NumPy's integers have.
 inline Value value_of(const py::handle& value, const std::string& name) {
   if (PyBool_Check(value.ptr())) return value.ptr() == Py_True;
   if (PyFloat_Check(value.ptr())) return PyFloat_AS_DOUBLE(value.ptr());
@@ -36,12 +36,12 @@ inline Value value_of(const py::handle& value, const std::string& name) {
     if (!index) throw py::error_already_set();
     int overflow = 0;
     const long long n = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
-    // Outside of every range, so it is refused by name with the rest.
+    // Outside of every range, so that the range check refuses it by name.
     if (overflow != 0) return overflow > 0 ? 1e300 : -1e300;
     return int64_t(n);
   }
-  // Asked last, and its answer judged anew: `item` gives a plain Python number.
-  // NumPy scalars and arrays or tensors of one number.
+  // Last, and recursively: `item` of NumPy scalars and of arrays or tensors with one number returns
+  // a plain Python number.
   if (PyObject_HasAttrString(value.ptr(), "item")) return value_of(value.attr("item")(), name);
   throw Error(Fault::type, "'" + name + "' must be a bool, a number or a string, got " +
                                py::str(py::type::of(value)).cast<std::string>());
@@ -56,7 +56,7 @@ inline Values values_of(const py::dict& dict) {
   return values;
 }
 
-/// A bool is no number here, nor is 3.0: both would hide a slip of the caller's.
+/// Refuses bools and 3.0: both would hide a caller's slip.
 inline int64_t whole(const py::handle& value, const std::string& name, int64_t low) {
   const Value number = value_of(value, name);
   const int64_t* n = std::get_if<int64_t>(&number);
@@ -66,7 +66,7 @@ inline int64_t whole(const py::handle& value, const std::string& name, int64_t l
   return *n;
 }
 
-/// A word of an enumeration; refused with those that are possible.
+/// Parses a word of an enumeration; the error lists the valid words.
 template <class E>
 E word_of(const py::handle& value, const std::string& name) {
   const std::string text = value.cast<std::string>();
@@ -78,17 +78,17 @@ E word_of(const py::handle& value, const std::string& name) {
   throw Error(Fault::value, name + " must be one of " + known + ", got '" + text + "'");
 }
 
-/// What a native simulator is made from.
+/// The arguments of a native simulator.
 struct Wish {
   Config config;
   py::object outputs = py::none();  // names; none: all that exist
 };
 
-/// Puts the value of an option where it belongs.
+/// Stores the value of an option.
 using Take = std::function<void(const py::handle& value, const std::string& name)>;
 
 /// The options of the constructor by name, as _native.pyi lists them. They write into `wish`, which
-/// has to outlive the table.
+/// must outlive the table.
 inline std::map<std::string, Take> known_options(Wish& wish) {
   Config& config = wish.config;
   const auto number = [](auto& target, int64_t low) -> Take {
@@ -163,7 +163,7 @@ inline std::vector<uint64_t> seeds_of(const py::object& seeds, int64_t worlds) {
   if (int64_t(list.size()) != worlds)
     throw Error(Fault::value, "seed: a list needs one seed per world, " + std::to_string(worlds) +
                                   ", got " + std::to_string(list.size()));
-  // One world with a list of one: the list stays a list, so the seed is its own as in a larger
+  // A list of one for one world stays a list, so that the seed is the world's own as in a larger
   // batch.
   if (list.size() == 1) list.resize(2, list.front());
   return list;

@@ -45,7 +45,8 @@ struct ResultType {
 };
 inline ResultType result_type;
 
-/// What a caller's names ask for: with them what is always written, and the mask that some need.
+/// The outputs to write: the requested names, the outputs that are always written, and the mask
+/// that some need.
 inline std::vector<bool> wanted_outputs(const py::object& names) {
   std::vector<bool> wanted(kOutputCount);
   if (names.is_none()) {
@@ -58,7 +59,7 @@ inline std::vector<bool> wanted_outputs(const py::object& names) {
     if (!output) throw Error(Fault::value, "outputs: there is no output '" + name + "'");
     wanted[*output] = true;
     if (has_trait(*output, kWhereEnded)) wanted[kEnded] = true;
-    // All layers of a last picture, or none.
+    // A last picture is written with all of its layers, or not at all.
     if (*output == kFinalObservation || *output == kFinalDepth || *output == kFinalSegmentation)
       wanted[kFinalObservation] = wanted[kFinalDepth] = wanted[kFinalSegmentation] = true;
   }
@@ -78,7 +79,7 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
       slot.wanted = shape.exists && wanted[size_t(o)];
       if (!slot.wanted) continue;
       slot.offset = bytes_;
-      // 64 bytes: what jax asks for zero copy, and a cache line.
+      // 64 bytes: the alignment that jax needs for zero copy, and a cache line.
       bytes_ += (shape.bytes + 63) / 64 * 64;
       slot.dtype = dtype_of(shape.type);
       const int64_t worlds = simulator.worlds(), agents = simulator.agents();
@@ -115,8 +116,8 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
       bound.at[o] = slots_[o].wanted ? memory + slots_[o].offset : nullptr;
     return memory;
   }
-  /// A few are kept for the caller who holds on to some results; a caller who dropped hundreds
-  /// gives their memory back to the system.
+  /// A few free blocks are kept for callers that hold some results; after a caller has dropped
+  /// hundreds, their memory goes back to the system.
   void give_back(char* memory) {
     if (free_.size() < kKept)
       free_.push_back(memory);
@@ -124,7 +125,7 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
       std::free(memory);
   }
 
-  /// Arrays over a block, which goes back to the pool with the last of them.
+  /// Arrays over a block, which returns to the pool with the last of them.
   py::object arrays(char* memory, bool flat) {
     // The capsule is the base of every array: NumPy drops its references as the views die.
     PyObject* owner =
@@ -161,14 +162,14 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
     return all;
   }
 
-  /// Names of what is written.
+  /// Names of the outputs that are written.
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (int o = 0; o < kOutputCount; ++o)
       if (slots_[o].wanted) names.push_back(name_of(Output(o)));
     return names;
   }
-  /// How many blocks were ever taken from the system: tests count it.
+  /// Number of blocks ever allocated from the system, for tests.
   int64_t allocations() const { return allocations_; }
 
  private:

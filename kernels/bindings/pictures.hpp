@@ -1,4 +1,4 @@
-// A world as people see it: as text, as a picture, and the charts that go with it.
+// Views of a world for people: text, a picture, and the charts that go with it.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -25,7 +25,7 @@ namespace py = pybind11;
 /// Earlier readings of a world's charts, a row each.
 using Readings = py::array_t<float, py::array::c_style | py::array::forcecast>;
 
-/// The sketch of a grid whose environment describes no view; none where there is no grid.
+/// The sketch of a grid whose environment has no view; none if there is no grid.
 inline std::optional<Sketch> sketch_of(Simulator& simulator, int64_t world) {
   const auto grid = find_grid(simulator.columns());
   if (!grid) return {};

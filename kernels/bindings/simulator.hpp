@@ -1,6 +1,6 @@
-// A simulator as Python holds it: one thread at a time, the interpreter's lock let go where a call
-// may be long, a report of illegal actions after the first step that has some. What only reads or
-// writes a world stands in columns.hpp and pictures.hpp; kMethod makes methods of it.
+// A simulator in Python: one thread at a time, the interpreter's lock released during long calls, a
+// report after the first step with illegal actions. Methods that only read or write a world are in
+// columns.hpp and pictures.hpp; kMethod makes methods of them.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -44,7 +44,7 @@ class InUse {
  public:
   InUse(const std::unique_ptr<Simulator>& simulator, std::atomic<bool>& busy)
       : simulator_(simulator), busy_(busy) {
-    // An exchange, not a lock: who waits for it would hold the interpreter's lock meanwhile.
+    // An exchange, not a lock: a waiting thread would hold the interpreter's lock meanwhile.
     if (busy_.exchange(true, std::memory_order_acquire))
       throw Error(Fault::runtime,
                   "this simulator is in use by another thread: give each thread its own");
@@ -64,8 +64,8 @@ class InUse {
   std::atomic<bool>& busy_;
 };
 
-/// A simulator as Python holds it. Calls that may be long let go of the interpreter's lock, so all
-/// that needs Python (actions, options, arrays) is read before and made after.
+/// A simulator in Python. Long calls release the interpreter's lock, so everything that needs
+/// Python (actions, options, arrays) is read before and made after.
 class NativeSimulator {
  public:
   NativeSimulator(const std::string& id, const Wish& wish) {
@@ -77,10 +77,10 @@ class NativeSimulator {
     actions_.emplace(*simulator_);
   }
 
-  /// The simulator, for one thread.
+  /// The simulator, for exclusive use by one thread.
   InUse use() { return InUse(simulator_, busy_); }
 
-  /// Arrays of torch, JAX or CuPy by address: Python has judged their shape and where they lie.
+  /// Arrays of torch, JAX or CuPy by address: Python has checked their shape and device.
   void step(uintptr_t actions, const std::string& type, const Addresses& addresses,
             uintptr_t stream) {
     int64_t illegal;
@@ -119,7 +119,8 @@ class NativeSimulator {
     return results;
   }
 
-  /// Calls `report` with their number after the first step that had illegal actions; None: nothing.
+  /// Sets a function that is called with their number after the first step with illegal actions; or
+  /// None.
   void set_illegal_report(const py::object& report) {
     report_illegal_ = report.is_none() ? py::object() : report;
     reported_illegal_ = use()->illegal_actions();
@@ -140,7 +141,7 @@ class NativeSimulator {
     ResetRequest request;
     request.seeds = list;
     request.mask = reinterpret_cast<const uint8_t*>(mask);
-    // While Python may still be asked; `list` and the options live until the call has returned.
+    // Converted while the lock is held; `list` and the options live until the call has returned.
     request.options = values_of(options);
     const Unlocked unlocked;
     simulator->reset(request, addresses.bound, reinterpret_cast<void*>(stream));
@@ -186,7 +187,7 @@ class NativeSimulator {
   int64_t illegal_to_report(const Simulator& simulator) const {
     return report_illegal_ ? simulator.illegal_actions() - reported_illegal_ : 0;
   }
-  /// Once, and not while the simulator is in use: what is called may use it.
+  /// Reports once, and not while the simulator is in use: the callback may use it.
   void report_illegal(int64_t count) {
     const py::object report = std::exchange(report_illegal_, py::object());
     report(count);
@@ -213,7 +214,7 @@ struct Method<F> {
     return F(*simulator, std::forward<Given>(given)...);
   }
 };
-/// What a reference refers to is copied while the simulator is in use.
+/// A result behind a reference is copied while the simulator is in use.
 template <class Result, class... Given, Result (Simulator::*F)(Given...) const>
 struct Method<F> {
   static std::decay_t<Result> call(NativeSimulator& own, Given... given) {

@@ -34,7 +34,7 @@ class Unlocked {
 
   /// Lets the end of the interpreter wait for the work of all threads; for once, at import.
   static void watch_the_end() {
-    // A child has the forking thread alone, whatever the others were at.
+    // A forked child has only the forking thread, whatever the others were doing.
     pthread_atfork(nullptr, nullptr, [] { running_.store(0); });
     py::module_::import("atexit").attr("register")(py::cpp_function(&Unlocked::end));
   }
