@@ -1,7 +1,6 @@
-// What a policy's outputs mean, row by row: how actions are drawn from them, how likely these are,
-// and the gradient of the loss that is learned from. In blocks of L rows: a CPU takes 16, so that
-// its inner loops become vectors, a thread of a GPU one. What is done for a row is the same in both
-// and in the same order, so both find the same bits.
+// The distributions of a policy's outputs, row by row: drawing actions, their log-probability, and
+// the gradient of the loss. In blocks of L rows: 16 on a CPU, so that inner loops become vectors,
+// and 1 per thread of a GPU. Both compute a row in the same order, so they get the same bits.
 #pragma once
 
 #include "engine/maths/math.hpp"
@@ -31,18 +30,19 @@ GE_FN float uniform(const Noise& noise, uint64_t step, int64_t row, int column) 
 
 // ---- a block of rows, and the categories of each
 
-/// Where the rows of a block are; the last one again where a block is not full.
+/// The rows of a block; the last row repeats where a block is not full.
 template <int L>
 struct Block {
   int64_t place[L];  // among the outputs
   int64_t row[L];    // among all rows, or samples
   int count;         // that are the block's own
 
-  /// The same; of a lone row known when compiled, so that a GPU keeps its arrays in registers.
+  /// The number of the block's own rows; a constant for L = 1, so that a GPU keeps arrays in
+  /// registers.
   GE_FN int own() const { return L == 1 ? 1 : count; }
 };
 
-/// Categories of a block, read anew for each look: what a thread of a GPU does.
+/// Categories of a block, read from memory at each use, as a thread of a GPU does.
 template <int L>
 struct Looked {
   const Space& space;
@@ -66,7 +66,7 @@ struct Looked {
     for (int k = first + 1; k < first + count; ++k)
       for (int i = 0; i < L; ++i) greatest[i] = max(greatest[i], raw(k, i));
   }
-  /// Logit less the greatest of its head, and e to its power.
+  /// Logit less the largest of its head, and its exponential.
   GE_FN float logit(int k, int i) const { return raw(k, i) - greatest[i]; }
   GE_FN float weight(int k, int i) const { return exp(logit(k, i)); }
 };
@@ -91,7 +91,7 @@ struct Head {
 
 // ---- drawing
 
-/// How likely the drawn actions of a block are.
+/// Log-probabilities of the actions of a block.
 template <int L>
 struct Likely {
   float log_prob[L] = {}, entropy[L] = {};
@@ -130,7 +130,7 @@ GE_FN Likely<L> draw_categories(const Space& space, const Draw& d, const Block<L
 GE_FN float limited(float log_std) {
   return clamp(log_std, kLowLogStd, kHighLogStd);
 }
-/// By the method of Box and Muller; without outputs evenly within the bounds, if there are any.
+/// Normal numbers by Box and Muller; without outputs uniform within the bounds, if there are any.
 template <int L>
 GE_FN Likely<L> draw_numbers(const Space& space, const Draw& d, const Block<L>& block) {
   Likely<L> found;
@@ -172,7 +172,7 @@ GE_FN void keep(const Draw& d, const Block<L>& block, const Likely<L>& found) {
 
 // ---- the loss and its gradient
 
-/// What a sample's loss is, and its derivative by the logarithm of the action's probability.
+/// A sample's loss, and its derivative by the logarithm of the action's probability.
 struct Judged {
   float policy, slope, apart, far;
 };
@@ -190,12 +190,12 @@ GE_FN Judged judge(const Loss& l, float log_prob, float old, float advantage) {
           abs(ratio - 1.0f) > limit ? 1.0f : 0.0f};
 }
 
-/// Of a block, what all its parts need: shares of the mean, and what was judged.
+/// Values that all parts of a block's gradient need: weights in the mean, and losses.
 template <int L>
 struct Sums {
   float share[L], slope[L], uncertain;  // uncertain: weight of the entropy
 
-  /// Writes what is known of each sample, and the gradient by its value.
+  /// Writes the statistics of each sample, and the gradient with respect to its value.
   GE_FN Sums(const Loss& l, const Block<L>& block, const Likely<L>& found) {
     uncertain = l.entropy_weight == nullptr ? 0.0f : *l.entropy_weight;
     const float each =

@@ -1,4 +1,4 @@
-// The learner's native code on a CPU: blocks of rows, whose categories are kept from look to look.
+// The learner's native code on a CPU: blocks of rows, whose categories are cached.
 #include <algorithm>
 #include <vector>
 

@@ -1,6 +1,6 @@
-// What a learner asks of native code: draws of actions from a policy's outputs, and the gradient of
-// its loss by these outputs. All arrays are the caller's, on the device that is named; nothing is
-// allocated and nothing waits, so calls may be captured into CUDA graphs.
+// Native code for a learner: draws of actions from a policy's outputs, and the gradient of its loss
+// by these outputs. All arrays are the caller's, on the named device; nothing allocates and nothing
+// waits, so calls may be captured into CUDA graphs.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace ge::learning {
 
-/// What is drawn: categories (independent heads beside each other), or numbers that are distributed
-/// normally.
+/// The space of actions: categories (independent heads side by side), or normally distributed
+/// numbers.
 struct Space {
   bool numbers;
   int parts;              // heads, or numbers
@@ -23,20 +23,20 @@ struct Space {
   GE_FN bool bounded(int part) const {
     return abs(low[part]) < infinity<float>() && abs(high[part]) < infinity<float>();
   }
-  /// A drawn number as the environment takes it.
+  /// Scales and clamps a drawn number to the environment's bounds.
   GE_FN float within(int part, float number) const {
     return min(max(centre[part] + reach[part] * number, low[part]), high[part]);
   }
 };
 
-/// Where random numbers come from: a hash of these, of the row and of what is drawn.
+/// Source of random numbers: a hash of these, of the row and of the part that is drawn.
 struct Noise {
   uint64_t key;
   const int64_t* clock;  // in the device's memory, so that a captured draw goes on
   int64_t factor, offset, first_row;
 };
 
-/// One draw for each of `count` rows; what is null is not read, or not written.
+/// One draw for each of `count` rows; null arrays are neither read nor written.
 struct Draw {
   const int64_t* rows;  // null: 0 to count - 1; outputs and values are in this order
   int64_t count;
