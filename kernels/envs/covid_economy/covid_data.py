@@ -36,7 +36,7 @@ FIRST_DAY = ("susceptible", "infected", "recovered", "unemployed")
 
 
 def decays(source: dict[str, Any], days: int) -> list[float]:
-    """Return what is left of each response to a change after so many days."""
+    """Return the share of each response to a change that is left after `days` days."""
     with localcontext() as context:
         context.prec = DIGITS
         return [float((-days / Decimal(scale)).exp()) for scale in source["conv_lambdas"]]

@@ -95,7 +95,7 @@ inline double product_of_worker(const Settings& s, const Numbers& n, double (&mo
   return product;
 }
 
-/// Payments as levels of the subsidy: each for so many days, those at one time added up.
+/// Payments as levels of the subsidy: each spread over its days, payments of one day added up.
 inline void fill_real_subsidy(const Settings& s, const Numbers& n, std::span<int32_t> days) {
   double people = 0;
   for (const double state : n.people) people += state;

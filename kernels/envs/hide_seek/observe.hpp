@@ -5,8 +5,8 @@
 //   port      -      2 + 2           2 + 2 + 2 + 1      2 + 2 + 1          prep, team
 //   openai    10     10              15                 15                 which boxes exist
 //
-// fixed and port speak of what is to the right and ahead, openai of x and y. Rows of what an agent
-// does not see are zeros, unless observation_mode is "full".
+// fixed and port use the axes right and ahead, openai x and y. Rows of bodies that an agent does
+// not see are zeros, unless observation_mode is "full".
 #pragma once
 
 #include "envs/hide_seek/rules.hpp"

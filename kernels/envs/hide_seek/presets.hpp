@@ -39,7 +39,7 @@ inline constexpr ProfileRules kProfileRules[] = {
     {.overlaps = 1, .turn_range = 0x1.921fb6p+1f, .extra_countdown = 1, .stops = 1},
 };
 
-/// A number, or so many times another setting, which stands above this one in the table.
+/// A number, or a multiple of another setting, which stands above this one in the table.
 struct Value {
   constexpr Value(double n, float Settings::* other = nullptr) : number(n), of(other) {}
   double in(const Settings& s) const { return of == nullptr ? number : number * double(s.*of); }
@@ -47,7 +47,7 @@ struct Value {
   float Settings::* of;
 };
 using Member = std::variant<float Settings::*, int32_t Settings::*>;
-/// What a setting that is left open becomes, and the lowest value that a user may give.
+/// The value of a setting that is left open, and the lowest value that a user may give.
 struct Preset {
   constexpr Preset(Member m, double least, Value all) : Preset(m, least, all, all) {}
   constexpr Preset(Member m, double least, Value batch, Value openai)
@@ -118,7 +118,7 @@ inline constexpr Preset kPresets[] = {
     {&S::box_damping, 0, 0, 0.01},
     {&S::ramp_damping, 0, 0, 0.1},
 };
-/// A choice whose last name is `profile`, and what that stands for.
+/// A choice whose last name is `profile`, and the profiles' values of it.
 struct Choice {
   int32_t S::* member;
   int32_t open, values[3];
@@ -135,7 +135,7 @@ inline const char* name_of(const Member& member) {
              Settings::describe());
   return name;
 }
-/// Fills in what is open; refuses what lies between open and the lowest value.
+/// Fills in open settings; refuses values between open and the lowest.
 inline void fill(Settings& s) {
   for (const Preset& preset : kPresets)
     std::visit(
@@ -151,7 +151,7 @@ inline void fill(Settings& s) {
         preset.member);
   for (const Choice& choice : kChoices)
     if (s.*choice.member == choice.open) s.*choice.member = choice.values[s.profile];
-  // Three boxes at least, all of them long, where so many may be.
+  // At least three boxes, all of them long, where the upper bounds allow it.
   if (s.box_count_low == kOpen) s.box_count_low = min(s.box_count_high, 3);
   if (s.long_count_low == kOpen) s.long_count_low = min(s.box_count_low, 3);
   if (s.box_slots == kOpen) s.box_slots = max(s.box_count_high, 9);

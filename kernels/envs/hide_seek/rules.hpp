@@ -34,7 +34,7 @@ struct Rules {
   using OwnerRows = Rows<Bodies, Owner>;
   using JointRows = Rows<Joints, Joint>;
 
-  /// The step that runs is counted already, so the first is 1.
+  /// The current step is counted already, so the first is 1.
   static GE_FN bool preparing(const W& w) {
     return int64_t(w.step()) <= int64_t(w.params().preparation_steps);
   }
@@ -95,9 +95,9 @@ struct Rules {
     const Vec3 local = physics::to_body(hull.turn, point - hull.at);
     return physics::length(local - physics::clamped_to(hull, local));
   }
-  /// Every object that is near and seen can be locked, the nearest of them grabbed.
-  /// As the original has it: reach is from the centre, whichever way the agent faces, but what it
-  /// cannot see it cannot take.
+  /// Every object that is near and seen can be locked, the nearest of them grabbed. As in the
+  /// original, reach is from the centre, whichever way the agent faces, but only visible objects
+  /// count.
   static GE_FN void aim_around(const W& w, int agent, Aim& aim) {
     const Params& p = w.params();
     const Pose pose = get<Bodies, Pose>(w, agent);
@@ -117,7 +117,7 @@ struct Rules {
         if (lane(seen, k) == 0.0f) continue;
         const int object = first + k - p.first_box;
         if (distance[k] < p.lock_reach) aim.near[object >> 5] |= 1u << (object & 31);
-        // Of two at the same distance the lower row is taken.
+        // Ties in distance go to the lower row.
         const bool best = (distance[k] < p.grab_reach) & (distance[k] < nearest);
         aim.grab = select(best, first + k, aim.grab);
         nearest = select(best, distance[k], nearest);
@@ -137,8 +137,8 @@ struct Rules {
 
   // ---- locks and grips
 
-  /// Everything that hands change, for the functions below. One lane calls them, agent after agent,
-  /// since two may want the same box.
+  /// The columns that hands change, for the functions below. One lane calls them, agent after
+  /// agent, since two may want the same box.
   struct Grips {
     const W& w;
     BodyRows bodies;
@@ -175,8 +175,8 @@ struct Rules {
     GE_FN bool holds(int agent) const { return joints.get(agent).type != physics::kNoJoint; }
   };
 
-  /// A press locks what nobody owns, and unlocks what the own team has locked.
-  /// A held body may be locked: the grip stays, and then holds the agent to it.
+  /// A press locks a body that no team owns, and unlocks one that the agent's team has locked. A
+  /// held body may be locked: the grip stays, and then holds the agent to it.
   static GE_FN void toggle_lock(const Grips& grips, int agent, int row) {
     const Owner owner = grips.owners.get(row);
     const Team team = team_of(grips.w.params(), agent);

@@ -71,7 +71,7 @@ struct Aim {
 // ---- bodies
 
 enum Team : uint32_t { kNobody, kSeekers, kHiders };
-/// Whose lock it is.
+/// The owner of a lock.
 struct Owner {
   uint32_t team;   // Team
   uint32_t agent;  // that locked it, + 1; the team rule keeps it after unlocking
