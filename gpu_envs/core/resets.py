@@ -14,6 +14,7 @@ from gpu_envs.known.fields import Field, Value, checked_values
 
 NDArray = np.ndarray[Any, Any]
 Seeds = int | list[int] | None
+ResetOptions = Mapping[str, Any] | None  # the mask of worlds, and described options
 SEED_LIMIT = 2**64
 Located = tuple[int, object, int | None]  # address, what keeps it alive, stream it is written on
 MASKS = ("reset_mask", "env_idx")

@@ -20,6 +20,7 @@ from gpu_envs.core.kind_layout import KindLayout
 from gpu_envs.core.options import Options, picture_layers
 from gpu_envs.core.parameters import checked_parameters
 from gpu_envs.core.pictures import Traces
+from gpu_envs.core.resets import ResetOptions
 from gpu_envs.core.role_actions import RoleActions
 from gpu_envs.core.roles import Role
 from gpu_envs.core.streams import Streams
@@ -244,7 +245,7 @@ class Simulator(WorldViews):
     def reset_arrays(
         self,
         seed: object,
-        options: Mapping[str, Any] | None,
+        options: ResetOptions,
         flat: bool,
         out: object = None,
         stream: object = None,

@@ -13,6 +13,7 @@ import numpy as np
 
 from gpu_envs import errors
 from gpu_envs.core import faults, layout, resets, roles
+from gpu_envs.core.resets import ResetOptions
 from gpu_envs.core.simulator import Simulator
 from gpu_envs.known.fields import read as read_fields
 from gpu_envs.known.outputs import OUTPUTS, Outputs
@@ -104,12 +105,7 @@ class RoleRows:
         return self._rows(self._last)
 
     def reset_arrays(
-        self,
-        seed: object,
-        options: Mapping[str, Any] | None,
-        flat: bool,
-        out: object = None,
-        stream: object = None,
+        self, seed: object, options: ResetOptions, flat: bool, out: Any = None, stream: Any = None
     ) -> Outputs:
         """Reset as the simulator does; masks are of worlds, or of this role's rows."""
         _refuse_out(out)

@@ -25,6 +25,7 @@ from pettingzoo.utils import parallel_to_aec
 import gpu_envs
 from gpu_envs.known import measures
 from gpu_envs.known.measures import sizes
+from tests.strict_warnings import warnings_are_errors
 
 REGISTERED = gpu_envs.environments()
 
@@ -62,10 +63,7 @@ MEANT = (
 
 @pytest.fixture(autouse=True)
 def _warnings_are_errors() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for message in MEANT:
-            warnings.filterwarnings("ignore", message=message)
+    with warnings_are_errors(but=MEANT):
         yield
 
 

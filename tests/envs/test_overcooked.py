@@ -1,142 +1,28 @@
-"""Overcooked: planes against an independent re-encoding, layouts of any shape, random starts."""
+"""Overcooked: planes against an independent re-encoding, whole games, random starts, faces."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from gpu_envs import Simulator
-
-Make = Callable[..., Simulator]
-Array = np.ndarray[Any, Any]
-
-LAYOUTS = {
-    "cramped_room": "XXPXX\nO  2O\nX1  X\nXDXSX",
-    "asymmetric_advantages": ("XXXXXXXXX\nO XSXOX S\nX   P 1 X\nX2  P   X\nXXXDXDXXX"),
-    "coordination_ring": "XXXPX\nX 1 P\nD2X X\nO   X\nXOSXX",
-    "forced_coordination": "XXXPX\nO X1P\nO2X X\nD X X\nXXXSX",
-    "counter_circuit": "XXXPPXXX\nX  2   X\nD XXXX S\nX  1   X\nXXXOOXXX",
-    "multiplayer_schelling": "XXSPDXX\nX  1  X\nX  X  X\nO3   4O\nX  X  X\nX  2  X\nXXDPSXX",
-}
-CLASSIC = tuple(LAYOUTS)[:5]
-CRAMPED, SCHELLING = LAYOUTS["cramped_room"], LAYOUTS["multiplayer_schelling"]
-MARKS = "1234567890!@#$%^&*()abcdefghijklmnopqrst"
-ONION, TOMATO, DISH, OPEN, SOUP = 1, 2, 3, 16, 32
-INTERACT = 5
-STEPS = np.array([(0, -1), (0, 1), (1, 0), (-1, 0)])  # by facing
-
-
-def layout_of(simulator: Simulator) -> list[str]:
-    """Rows of the kitchen, starts removed."""
-    layout = str(simulator.parameters["layout"])
-    text = LAYOUTS.get(layout, layout)
-    for mark in MARKS:
-        text = text.replace(mark, " ")
-    return text.strip("\n").split("\n")
-
-
-class Kitchens:
-    """The columns of all worlds by x and y."""
-
-    def __init__(self, simulator: Simulator) -> None:
-        self.rows = layout_of(simulator)
-        self.width, self.height = len(self.rows[0]), len(self.rows)
-        self.place = np.array([list(row) for row in self.rows]).T  # [x, y]
-        worlds, n = simulator.num_worlds, simulator.agents_per_world
-        grid = (worlds, self.width, self.height)
-        cell = simulator.get("chefs.cell")[:, :n].astype(int)
-        self.at = np.stack([cell // self.height, cell % self.height], axis=-1)
-        self.facing = simulator.get("chefs.facing")[:, :n].astype(int)
-        self.held = simulator.get("chefs.held")[:, :n].astype(int)
-        cells = self.width * self.height
-        self.item = simulator.get("cells.item")[:, :cells].astype(int).reshape(grid)
-        self.left = simulator.get("cells.left")[:, :cells].astype(int).reshape(grid)
-        self.step = simulator.get("world.step").reshape(-1).astype(int)
-
-    def ahead(self) -> Array:
-        """What stands in front of every chef: (worlds, chefs) characters."""
-        target = self.at + STEPS[self.facing]
-        return self.place[target[..., 0], target[..., 1]]
-
-    def onions(self) -> Array:
-        """Onions anywhere, by world."""
-        items = np.concatenate([self.item.reshape(len(self.item), -1), self.held], axis=1)
-        return np.where(items >= OPEN, items % 16 // 4, items == ONION).sum(axis=1)
-
-    def encode(self, observer: int, horizon: int) -> Array:
-        """The 5 n + 16 planes, in floating point and one rule at a time."""
-        worlds, n = self.held.shape
-        planes = np.zeros((worlds, self.width, self.height, 5 * n + 16))
-        order = [observer] + [i for i in range(n) if i != observer]
-        world = np.arange(worlds)
-        everything, remaining = self.item.copy(), self.left.copy()
-        for k, chef in enumerate(order):
-            x, y = self.at[:, chef].T
-            planes[world, x, y, k] += 1
-            planes[world, x, y, n + 4 * k + self.facing[:, chef]] += 1
-            everything[world, x, y] = self.held[:, chef]  # chefs stand where nothing lies
-            remaining[world, x, y] = 0
-        there = planes[..., 5 * n :]
-        for k, mark in enumerate("PXOTDS"):
-            there[..., k] = self.place == mark
-        opened = (everything >= OPEN) & (everything < SOUP)
-        soup = everything >= SOUP
-        onions, tomatoes = everything % 16 // 4, everything % 4
-        there[..., 6], there[..., 7] = opened * onions, opened * tomatoes
-        there[..., 8], there[..., 9] = soup * onions, soup * tomatoes
-        there[..., 10], there[..., 11] = soup * remaining, soup & (remaining == 0)
-        for k, item in ((12, DISH), (13, ONION), (14, TOMATO)):
-            there[..., k] = everything == item
-        there[..., 15] = ((horizon - self.step) < 40)[:, None, None] & (horizon > 0)
-        return planes
-
-    def check(self) -> None:
-        """What is true of any kitchen."""
-        assert (self.place[self.at[..., 0], self.at[..., 1]] == " ").all()
-        code = self.at[..., 0] * self.height + self.at[..., 1]
-        assert all(len(set(row)) == len(row) for row in code.tolist())
-        assert (self.item[:, (self.place != "X") & (self.place != "P")] == 0).all()
-        assert (self.left[:, self.place != "P"] == 0).all()
-        counters = self.item[:, self.place == "X"]
-        for items in (counters, self.held):  # no open soups outside of pots
-            assert ((items <= DISH) | (items > SOUP)).all()
-
-
-def lively(random: np.random.Generator, shape: tuple[int, ...]) -> Array:
-    """Random actions, half of them interactions: chefs who get things done by chance."""
-    moves = random.integers(0, 5, shape)
-    return np.where(random.random(shape) < 0.5, INTERACT, moves)
-
-
-def stir(random: np.random.Generator, *simulators: Simulator, recipes: tuple[int, ...]) -> None:
-    """Puts random things into all hands and pots, the same in each simulator."""
-    worlds, chefs = simulators[0].get("chefs.cell").shape
-    soups = [SOUP + recipe for recipe in recipes]
-    held = random.choice([0, ONION, DISH, *soups], (worlds, chefs))
-    pots = random.choice([0, *[OPEN + recipe for recipe in recipes], *soups], worlds)
-    left = np.where(pots >= SOUP, random.integers(0, 3, worlds), 0)
-    for simulator in simulators:
-        place = Kitchens(simulator).place.reshape(-1)
-        item, times = simulator.get("cells.item"), simulator.get("cells.left")
-        for cell in np.flatnonzero(place == "P"):
-            item[:, cell], times[:, cell] = pots, left
-        simulator.set("chefs.held", held)
-        simulator.set("cells.item", item)
-        simulator.set("cells.left", times)
-
-
-def check_encoding(simulator: Simulator, obs: Array) -> Kitchens:
-    kitchens = Kitchens(simulator)
-    kitchens.check()
-    for observer in range(simulator.agents_per_world):
-        expected = kitchens.encode(observer, simulator.max_episode_steps)
-        assert (obs[:, observer] == expected).all(), observer
-    return kitchens
-
+from tests.envs.kitchens import (
+    CLASSIC,
+    CRAMPED,
+    DISH,
+    INTERACT,
+    LAYOUTS,
+    MARKS,
+    ONION,
+    SCHELLING,
+    SOUP,
+    TOMATO,
+    Array,
+    Kitchens,
+    Make,
+    check_encoding,
+    lively,
+    stir,
+)
 
 # ---- planes
 
@@ -376,112 +262,6 @@ def test_random_starts_do_not_disturb_the_episode_that_follows(make_simulator: M
     for _ in range(40):
         check_encoding(simulator, obs)
         obs = simulator.step(lively(random, (30, 2))).obs
-
-
-# ---- layouts of any shape
-
-
-def random_layout(random: np.random.Generator, players: int) -> str:
-    """A closed room with floor in one piece, all that cooking needs, and starts."""
-    while True:
-        width, height = random.integers(4, 12, 2)
-        grid = np.full((height, width), "X")
-        floor = [(int(random.integers(1, height - 1)), int(random.integers(1, width - 1)))]
-        for _ in range(int(random.integers(players + 1, width * height))):
-            y, x = floor[random.integers(len(floor))]
-            dy, dx = STEPS[random.integers(4)]
-            if 0 < y + dy < height - 1 and 0 < x + dx < width - 1:
-                floor.append((y + dy, x + dx))
-        floor = sorted(set(floor))
-        for cell in floor:
-            grid[cell] = " "
-        beside = sorted({(y + dy, x + dx) for y, x in floor for dx, dy in STEPS} - set(floor))
-        if len(floor) < players or len(beside) < 5:
-            continue
-        random.shuffle(beside)
-        wanted = ["P", "D", "S", "OT"[random.integers(2)]]
-        extra = random.choice(list("PDSOTXX"), size=random.integers(0, len(beside) - 3))
-        for cell, mark in zip(beside, [*wanted, *extra], strict=False):
-            grid[cell] = mark
-        for k, index in enumerate(random.permutation(len(floor))[:players]):
-            grid[floor[index]] = MARKS[k]
-        return "\n".join("".join(row) for row in grid)
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_any_valid_layout_plays(make_simulator: Make, seed: int) -> None:
-    random = np.random.default_rng(seed)
-    players = int(random.integers(1, 7))
-    simulator = make_simulator(
-        "Overcooked-v0",
-        3,
-        layout=random_layout(random, players),
-        player_count=int(random.choice([0, players])),
-        dynamics=str(random.choice(["new", "old"])),
-        cook_time=int(random.integers(0, 30)),
-        max_episode_steps=int(random.choice([0, 45, 300])),
-    )
-    outputs = simulator.reset(seed=seed)
-    for _ in range(60):
-        check_encoding(simulator, outputs.obs)
-        outputs = simulator.step(lively(random, (3, players)))
-
-
-def spoil(random: np.random.Generator, text: str, players: int) -> tuple[str, str]:
-    """A layout with one defect, and what the message says of it."""
-    lines = [list(line) for line in text.split("\n")]
-    kind = random.choice(["ragged", "letter", "border", "start", "gap", "twice", "missing"])
-    y, x = int(random.integers(len(lines))), int(random.integers(len(lines[0])))
-    inside = next((b, a) for b, row in enumerate(lines) for a, c in enumerate(row) if c == "1")
-    if kind == "ragged":
-        lines[max(y, 1)].append("X")
-        message = f"line {max(y, 1) + 1} has {len(lines[0]) + 1} cells"
-    elif kind == "letter":
-        lines[y][x] = str(random.choice(list("xzuQ?Z")))
-        message = f"line {y + 1}, column {x + 1}: unknown character"
-    elif kind == "border":
-        lines[0][x] = " "
-        message = f"line 1, column {x + 1}: floor on the border"
-    elif kind == "start":
-        lines[y][0] = "1"
-        message = f"line {y + 1}, column 1: a start on the border"
-    elif kind == "gap":
-        lines[inside[0]][inside[1]] = MARKS[players + 1]
-        message = "players are numbered without gaps"
-    elif kind == "twice":
-        lines = [["1" if c == " " else c for c in row] for row in lines]
-        lines[inside[0]][inside[1]] = "1"
-        message = "a second start '1'" if sum(r.count("1") for r in lines) > 1 else ""
-    else:
-        gone = str(random.choice(list("PDS")))
-        lines = [["X" if c == gone else c for c in row] for row in lines]
-        message = f"layout: no {({'P': 'pot', 'D': 'dish', 'S': 'serving'})[gone]}"
-    return "\n".join("".join(row) for row in lines), message
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_any_broken_layout_is_refused_by_its_defect(make_simulator: Make, seed: int) -> None:
-    random = np.random.default_rng(1000 + seed)
-    text, message = spoil(random, random_layout(random, 2), 2)
-    if not message:
-        pytest.skip("no room for a second start")
-    with pytest.raises(ValueError) as problem:
-        make_simulator("Overcooked-v0", 1, layout=text)
-    assert message in str(problem.value), text
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("trailing", [0, 1, 3])
-def test_layout_files_are_read_whatever_their_line_ends(
-    make_simulator: Make, tmp_path: Path, end: str, trailing: int
-) -> None:
-    file = tmp_path / "kitchen.layout"
-    file.write_bytes((CRAMPED.replace("\n", end) + end * trailing).encode())
-    simulator = make_simulator("Overcooked-v0", 2, layout=str(file), orders="OOO")
-    named = make_simulator("Overcooked-v0", 2)
-    assert (simulator.reset(seed=0).obs == named.reset(seed=0).obs).all()
-    file.unlink()  # a save does not need it
-    assert str(simulator.parameters["layout"]).split() == CRAMPED.split()
 
 
 # ---- faces

@@ -3,111 +3,74 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
-import re
-import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from gpu_envs.building import compilers, launcher, objects, places, recipes, store, toolchain
-from gpu_envs.building.objects import Compile
-from gpu_envs.known import native
-
-
-def _tree(root: Path) -> Path:
-    root.mkdir(parents=True)
-    (root / "a.cpp").write_text('#include "a.hpp"\nint a() { return kA; }\n')
-    (root / "a.hpp").write_text("constexpr int kA = 1;\n")
-    return root
-
-
-def _job(root: Path, kept: Path, *flags: str) -> Compile:
-    return Compile(
-        command=(toolchain.cxx(), "-O1", f"-I{root}", *flags),
-        source=root / "a.cpp",
-        object=root / "out" / "a.o",
-        compiler="a compiler",
-        root=root,
-        stores=(kept,),
-        system=toolchain.known(toolchain.cxx()).system,
-    )
-
-
-def _made(job: Compile) -> Path:
-    status, printed, _ = objects.make(job)
-    assert status == 0, printed
-    return _found(job)
-
-
-def _found(job: Compile) -> Path:
-    found = objects.stored(job)
-    assert found is not None
-    return found[0]
+from gpu_envs.building import compilers, objects, store, toolchain
+from tests.gpu_envs.building.compiling import found_object, job_of, made_object, small_tree
 
 
 def test_the_same_question_has_the_same_object(tmp_path: Path) -> None:
-    job = _job(_tree(tmp_path / "tree"), tmp_path / "store")
+    job = job_of(small_tree(tmp_path / "tree"), tmp_path / "store")
     assert objects.stored(job) is None
-    path = _made(job)
-    assert _found(job) == path
+    path = made_object(job)
+    assert found_object(job) == path
     assert objects.stored(job) == (path, ["a.hpp"])
     assert store.sizes(tmp_path / "store").objects == 1
 
 
 def test_a_changed_header_makes_another_object_and_changed_back_the_first(tmp_path: Path) -> None:
-    root = _tree(tmp_path / "tree")
-    job = _job(root, tmp_path / "store")
-    first = _made(job)
+    root = small_tree(tmp_path / "tree")
+    job = job_of(root, tmp_path / "store")
+    first = made_object(job)
     (root / "a.hpp").write_text("constexpr int kA = 2;\n")
     assert objects.stored(job) is None
-    second = _made(job)
+    second = made_object(job)
     assert second != first
     assert second.read_bytes() != first.read_bytes()
     (root / "a.hpp").write_text("constexpr int kA = 1;\n")
-    assert _found(job) == first
+    assert found_object(job) == first
 
 
 def test_flags_and_compiler_name_an_object_but_not_where_definitions_stand(tmp_path: Path) -> None:
-    root, kept = _tree(tmp_path / "tree"), tmp_path / "store"
-    job = _job(root, kept, "-DA", "-DB", "-Wall")
-    first = _made(job)
-    assert _found(_job(root, kept, "-Wall", "-D", "A", "-DB")) == first
-    assert objects.stored(_job(root, kept, "-DA", "-DB", "-O2")) is None
-    assert objects.stored(_job(root, kept, "-DA")) is None
+    root, kept = small_tree(tmp_path / "tree"), tmp_path / "store"
+    job = job_of(root, kept, "-DA", "-DB", "-Wall")
+    first = made_object(job)
+    assert found_object(job_of(root, kept, "-Wall", "-D", "A", "-DB")) == first
+    assert objects.stored(job_of(root, kept, "-DA", "-DB", "-O2")) is None
+    assert objects.stored(job_of(root, kept, "-DA")) is None
     assert objects.stored(dataclasses.replace(job, compiler="another")) is None
 
 
 def test_of_two_flags_the_later_wins_so_their_order_counts(tmp_path: Path) -> None:
-    root, kept = _tree(tmp_path / "tree"), tmp_path / "store"
+    root, kept = small_tree(tmp_path / "tree"), tmp_path / "store"
     for flags in (["-fno-inline", "-finline"], ["-DV=1", "-DV=2"], ["-DV", "-UV"], ["-Ip", "-Iq"]):
-        _made(_job(root, kept, *flags))
-        assert objects.stored(_job(root, kept, *flags)) is not None
-        assert objects.stored(_job(root, kept, *reversed(flags))) is None
+        made_object(job_of(root, kept, *flags))
+        assert objects.stored(job_of(root, kept, *flags)) is not None
+        assert objects.stored(job_of(root, kept, *reversed(flags))) is None
 
 
 def test_a_folder_of_any_name_has_its_headers_read(tmp_path: Path) -> None:
-    root = _tree(tmp_path / "c# $HOME and 'a'")
-    job = _job(root, tmp_path / "store")
-    path = _made(job)
+    root = small_tree(tmp_path / "c# $HOME and 'a'")
+    job = job_of(root, tmp_path / "store")
+    path = made_object(job)
     assert objects.stored(job) == (path, ["a.hpp"])
     (root / "a.hpp").write_text("constexpr int kA = 2;\n")
     assert objects.stored(job) is None
 
 
 def test_a_header_that_is_a_link_counts_as_where_it_leads(tmp_path: Path) -> None:
-    root, one, two = _tree(tmp_path / "tree"), tmp_path / "one.hpp", tmp_path / "two.hpp"
+    root, one, two = small_tree(tmp_path / "tree"), tmp_path / "one.hpp", tmp_path / "two.hpp"
     one.write_text("constexpr int kA = 3;\n")
     two.write_text("constexpr int kA = 4;\n")
     (root / "a.hpp").unlink()
     (root / "a.hpp").symlink_to(one)
-    job = _job(root, tmp_path / "store")
-    path = _made(job)
+    job = job_of(root, tmp_path / "store")
+    path = made_object(job)
     assert objects.stored(job) == (path, ["a.hpp"])
     (root / "a.hpp").unlink()
     (root / "a.hpp").symlink_to(two)
@@ -125,42 +88,42 @@ def test_what_the_compiler_reads_beside_its_command_names_an_object(
 
 
 def test_of_several_efforts_the_last_counts(tmp_path: Path) -> None:
-    root, kept = _tree(tmp_path / "tree"), tmp_path / "store"
-    first = _made(_job(root, kept, "-O0", "-O2"))
-    assert _found(_job(root, kept, "-O2")) == first
-    assert objects.stored(_job(root, kept, "-O2", "-O0")) is None
+    root, kept = small_tree(tmp_path / "tree"), tmp_path / "store"
+    first = made_object(job_of(root, kept, "-O0", "-O2"))
+    assert found_object(job_of(root, kept, "-O2")) == first
+    assert objects.stored(job_of(root, kept, "-O2", "-O0")) is None
 
 
 def test_trees_of_different_paths_share_objects(tmp_path: Path) -> None:
-    one, two = _tree(tmp_path / "one"), _tree(tmp_path / "deep" / "er" / "two")
-    first = _made(_job(one, tmp_path / "store", f"-ffile-prefix-map={one}/="))
-    job = _job(two, tmp_path / "store", f"-ffile-prefix-map={two}/=")
-    assert _found(job) == first
-    assert _made(dataclasses.replace(job, stores=(tmp_path / "other",))).name == first.name
+    one, two = small_tree(tmp_path / "one"), small_tree(tmp_path / "deep" / "er" / "two")
+    first = made_object(job_of(one, tmp_path / "store", f"-ffile-prefix-map={one}/="))
+    job = job_of(two, tmp_path / "store", f"-ffile-prefix-map={two}/=")
+    assert found_object(job) == first
+    assert made_object(dataclasses.replace(job, stores=(tmp_path / "other",))).name == first.name
 
 
 def test_a_header_that_moves_is_found_again(tmp_path: Path) -> None:
-    root = _tree(tmp_path / "tree")
-    job = _job(root, tmp_path / "store", f"-I{root}/further")
-    first = _made(job)
+    root = small_tree(tmp_path / "tree")
+    job = job_of(root, tmp_path / "store", f"-I{root}/further")
+    first = made_object(job)
     (root / "further").mkdir()
     shutil.move(root / "a.hpp", root / "further" / "a.hpp")
     assert objects.stored(job) is None
-    moved = _made(job)
+    moved = made_object(job)
     assert objects.stored(job) == (moved, ["further/a.hpp"])
     shutil.move(root / "further" / "a.hpp", root / "a.hpp")
-    assert _found(job) == first
+    assert found_object(job) == first
 
 
 def test_headers_elsewhere_count(tmp_path: Path) -> None:
-    root, other = _tree(tmp_path / "tree"), tmp_path / "other"
+    root, other = small_tree(tmp_path / "tree"), tmp_path / "other"
     other.mkdir()
     (other / "far.hpp").write_text("constexpr int kFar = 1;\n")
     (root / "a.hpp").write_text(
         '#include <vector>\n#include "../other/far.hpp"\nconstexpr int kA = kFar;\n'
     )
-    job = _job(root, tmp_path / "store")
-    _made(job)
+    job = job_of(root, tmp_path / "store")
+    made_object(job)
     assert objects.stored(job) is not None
     assert objects.stored(job)[1] == [str(other / "far.hpp"), "a.hpp"]  # and nothing of the system
     (other / "far.hpp").write_text("constexpr int kFar = 2;\n")
@@ -168,115 +131,115 @@ def test_headers_elsewhere_count(tmp_path: Path) -> None:
 
 
 def test_headers_of_the_system_count_too(tmp_path: Path) -> None:
-    root, system = _tree(tmp_path / "tree"), tmp_path / "system"
+    root, system = small_tree(tmp_path / "tree"), tmp_path / "system"
     system.mkdir()
     (system / "far.hpp").write_text("constexpr int kFar = 1;\n")
     (root / "a.hpp").write_text("#include <far.hpp>\nconstexpr int kA = kFar;\n")
-    job = _job(root, tmp_path / "store", "-isystem", str(system))
-    path = _made(job)
+    job = job_of(root, tmp_path / "store", "-isystem", str(system))
+    path = made_object(job)
     assert objects.stored(job) == (path, ["a.hpp"])
     (system / "far.hpp").write_text("constexpr int kFar = 2;\n")
     assert objects.stored(job) is None
 
 
 def test_a_header_that_is_new_in_a_folder_looked_in_before_counts(tmp_path: Path) -> None:
-    root, late = _tree(tmp_path / "tree"), tmp_path / "late"
+    root, late = small_tree(tmp_path / "tree"), tmp_path / "late"
     (root / "early").mkdir()
     (late / "deep").mkdir(parents=True)
     (late / "deep" / "b.hpp").write_text("constexpr int kB = 1;\n")
     (root / "a.hpp").write_text("#include <deep/b.hpp>\nconstexpr int kA = kB;\n")
-    job = _job(root, tmp_path / "store", f"-I{root}/early", "-isystem", str(late))
-    path = _made(job)
-    assert _found(job) == path
+    job = job_of(root, tmp_path / "store", f"-I{root}/early", "-isystem", str(late))
+    path = made_object(job)
+    assert found_object(job) == path
     (root / "early" / "deep").mkdir()
     (root / "early" / "deep" / "b.hpp").write_text("constexpr int kB = 2;\n")
     assert objects.stored(job) is None
-    assert _made(job) != path
-    assert _found(job) != path
+    assert made_object(job) != path
+    assert found_object(job) != path
     shutil.rmtree(root / "early" / "deep")
-    assert _found(job) == path
+    assert found_object(job) == path
 
 
 def test_the_folder_of_a_header_outside_the_tree_leaves_no_trace(tmp_path: Path) -> None:
     made = []
     for name in ("one", "another"):
-        root = _tree(tmp_path / name / "tree")
+        root = small_tree(tmp_path / name / "tree")
         own = tmp_path / name / "own"
         own.mkdir()
         (own / "own.hpp").write_text("const char* const where = __FILE__;\n")
         (root / "a.cpp").write_text('#include "own.hpp"\nconst char* a() { return where; }\n')
         flags = toolchain.beside(own, "cpu")
-        job = _job(root, tmp_path / "store", *flags)
+        job = job_of(root, tmp_path / "store", *flags)
         job = dataclasses.replace(job, folders=(("$HEADER", own),))
-        made.append(_made(job) if not made else _found(job))
+        made.append(made_object(job) if not made else found_object(job))
         assert objects.stored(job) == (made[0], [str(own / "own.hpp")])
 
 
 def test_an_object_that_holds_the_path_of_its_tree_is_of_that_tree_alone(tmp_path: Path) -> None:
-    one, two = _tree(tmp_path / "one"), _tree(tmp_path / "two")
+    one, two = small_tree(tmp_path / "one"), small_tree(tmp_path / "two")
     for root in (one, two):
         (root / "a.cpp").write_text("const char* a() { return __FILE__; }\n")
-    first = _made(_job(one, tmp_path / "store"))
-    assert objects.stored(_job(two, tmp_path / "store")) is None
-    second = _made(_job(two, tmp_path / "store"))
+    first = made_object(job_of(one, tmp_path / "store"))
+    assert objects.stored(job_of(two, tmp_path / "store")) is None
+    second = made_object(job_of(two, tmp_path / "store"))
     assert second != first
-    assert _found(_job(two, tmp_path / "store")) == second
+    assert found_object(job_of(two, tmp_path / "store")) == second
 
 
 def test_a_folder_with_a_longer_name_is_another(tmp_path: Path) -> None:
-    job = _job(_tree(tmp_path / "tree"), tmp_path / "store", f"-I{tmp_path}/tree2")
+    job = job_of(small_tree(tmp_path / "tree"), tmp_path / "store", f"-I{tmp_path}/tree2")
     assert f"-I{tmp_path}/tree2" in objects.words_of(job)
 
 
 def test_what_compiled_without_a_word_serves_where_warnings_are_errors(tmp_path: Path) -> None:
-    root, kept = _tree(tmp_path / "tree"), tmp_path / "store"
-    first = _made(_job(root, kept, "-Wall"))
-    assert _found(_job(root, kept, "-Wall", "-Werror")) == first
+    root, kept = small_tree(tmp_path / "tree"), tmp_path / "store"
+    first = made_object(job_of(root, kept, "-Wall"))
+    assert found_object(job_of(root, kept, "-Wall", "-Werror")) == first
     (root / "a.cpp").write_text("static int unused;\n")
-    _made(_job(root, kept, "-Wall"))
-    assert objects.stored(_job(root, kept, "-Wall", "-Werror")) is None
-    status, printed, _ = objects.make(_job(root, kept, "-Wall", "-Werror"))
+    made_object(job_of(root, kept, "-Wall"))
+    assert objects.stored(job_of(root, kept, "-Wall", "-Werror")) is None
+    status, printed, _ = objects.make(job_of(root, kept, "-Wall", "-Werror"))
     assert status != 0
     assert "unused" in printed
 
 
 def test_a_warning_that_is_let_pass_is_no_error(tmp_path: Path) -> None:
-    root, kept = _tree(tmp_path / "tree"), tmp_path / "store"
+    root, kept = small_tree(tmp_path / "tree"), tmp_path / "store"
     (root / "a.cpp").write_text("static int unused;\n")
-    job = _job(root, kept, "-Wall", "-Werror", "-Wno-error=unused-variable")
-    path = _made(job)
-    assert _found(job) == path
+    job = job_of(root, kept, "-Wall", "-Werror", "-Wno-error=unused-variable")
+    path = made_object(job)
+    assert found_object(job) == path
 
 
 @pytest.mark.parametrize("flags", [["-Iearly"], ["-isystem", "early"], []])
 def test_a_new_header_shadows_an_old_one_wherever_it_is_looked_for(
     tmp_path: Path, flags: list[str]
 ) -> None:
-    root = _tree(tmp_path / "tree")
+    root = small_tree(tmp_path / "tree")
     (root / "early").mkdir()
     (root / "a.hpp").write_text("#include <version>\nconstexpr int kA = 1;\n")
-    job = _job(root, tmp_path / "store", *flags)
+    job = job_of(root, tmp_path / "store", *flags)
     if not flags:  # as CPLUS_INCLUDE_PATH does
         job = dataclasses.replace(job, system=(str(root / "early"), *job.system))
-    _made(job)
+    made_object(job)
     assert objects.stored(job) is not None
     (root / "early" / "version").write_text("constexpr int kOther = 1;\n")
     assert objects.stored(job) is None
 
 
 def test_a_header_that_became_a_pipe_is_another(tmp_path: Path) -> None:
-    root = _tree(tmp_path / "tree")
-    job = _job(root, tmp_path / "store")
-    _made(job)
+    root = small_tree(tmp_path / "tree")
+    job = job_of(root, tmp_path / "store")
+    made_object(job)
     (root / "a.hpp").unlink()
     os.mkfifo(root / "a.hpp")
     assert objects.stored(job) is None
 
 
 def test_a_source_that_moved_away_from_its_headers_is_another(tmp_path: Path) -> None:
-    root = _tree(tmp_path / "tree")
-    job = dataclasses.replace(_job(root, tmp_path / "store"), command=(toolchain.cxx(),))
-    _made(job)
+    root = small_tree(tmp_path / "tree")
+    job = dataclasses.replace(job_of(root, tmp_path / "store"), command=(toolchain.cxx(),))
+    made_object(job)
     (root / "away").mkdir()
     (root / "a.cpp").rename(root / "away" / "a.cpp")
     job = dataclasses.replace(job, source=root / "away" / "a.cpp")
@@ -288,25 +251,25 @@ def test_a_source_that_moved_away_from_its_headers_is_another(tmp_path: Path) ->
 
 @pytest.mark.parametrize("text", ["", "{}", '[["a\\u0000.hpp"]]', "[[1]]", "[3]", "[" * 100000])
 def test_a_damaged_list_of_headers_is_none(tmp_path: Path, text: str) -> None:
-    job = _job(_tree(tmp_path / "tree"), tmp_path / "store")
-    _made(job)
+    job = job_of(small_tree(tmp_path / "tree"), tmp_path / "store")
+    made_object(job)
     (listed,) = (tmp_path / "store" / "made").glob("*.headers")
     listed.write_text(text)
     assert objects.stored(job) is None
-    _made(job)
+    made_object(job)
 
 
 def test_sanitized_objects_hold_no_path_of_their_tree(tmp_path: Path) -> None:
     """As kernels/cmake/flags.cmake has it."""
     made = []
     for name in ("one", "another"):
-        root = _tree(tmp_path / name)
+        root = small_tree(tmp_path / name)
         (root / "a.cpp").write_text(
             '#include "a.hpp"\nint held[kA];\nint a(int k) { return held[k]; }\n'
         )
         flags = ["-fsanitize=address,undefined", "-g1", f"-fdebug-prefix-map={root}=."]
-        job = _job(root, tmp_path / "store", f"-ffile-prefix-map={root}/=", *flags)
-        made.append(_made(job) if not made else _found(job))
+        job = job_of(root, tmp_path / "store", f"-ffile-prefix-map={root}/=", *flags)
+        made.append(made_object(job) if not made else found_object(job))
     assert made[0] == made[1]
 
 
@@ -337,21 +300,21 @@ def test_a_compiler_is_given_no_other_variables(
     monkeypatch.setenv("A_VARIABLE_OF_THIS_TEST", "1")
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1")
     path = _compiler(tmp_path / "bin", f'env > {tmp_path}/seen; exec {toolchain.cxx()} "$@"')
-    job = _job(_tree(tmp_path / "tree"), tmp_path / "store")
-    _made(dataclasses.replace(job, command=(path, *job.command[1:])))
+    job = job_of(small_tree(tmp_path / "tree"), tmp_path / "store")
+    made_object(dataclasses.replace(job, command=(path, *job.command[1:])))
     seen = (tmp_path / "seen").read_text()
     assert "SOURCE_DATE_EPOCH=1" in seen
     assert "A_VARIABLE_OF_THIS_TEST" not in seen
 
 
 def test_what_was_edited_while_it_was_compiled_is_not_stored(tmp_path: Path) -> None:
-    root = _tree(tmp_path / "tree")
+    root = small_tree(tmp_path / "tree")
     compiler = tmp_path / "slow_compiler"
     compiler.write_text(
         f"#!/bin/sh\n{toolchain.cxx()} \"$@\" && echo 'constexpr int kA = 3;' > {root}/a.hpp\n"
     )
     compiler.chmod(0o755)
-    job = _job(root, tmp_path / "store")
+    job = job_of(root, tmp_path / "store")
     status, printed, _ = objects.make(
         dataclasses.replace(job, command=(str(compiler), *job.command[1:]))
     )
@@ -361,7 +324,7 @@ def test_what_was_edited_while_it_was_compiled_is_not_stored(tmp_path: Path) -> 
 
 
 def test_a_link_to_another_header_while_it_was_compiled_counts(tmp_path: Path) -> None:
-    root = _tree(tmp_path / "tree")
+    root = small_tree(tmp_path / "tree")
     for name in ("one", "two"):
         (root / f"{name}.hpp").write_text(
             f"constexpr int kA = sizeof({name!r});\n".replace("'", '"')
@@ -370,16 +333,16 @@ def test_a_link_to_another_header_while_it_was_compiled_counts(tmp_path: Path) -
     (root / "a.hpp").symlink_to(root / "one.hpp")
     swapped = f"ln -sfn {root}/two.hpp {root}/a.hpp"
     path = _compiler(tmp_path / "bin", f'{toolchain.cxx()} "$@" && {swapped}')
-    job = _job(root, tmp_path / "store")
+    job = job_of(root, tmp_path / "store")
     job = dataclasses.replace(job, command=(path, *job.command[1:]))
     assert "a header changed while" in objects.make(job)[1]
     assert objects.stored(job) is None
 
 
 def test_a_failed_compilation_leaves_nothing(tmp_path: Path) -> None:
-    root = _tree(tmp_path / "tree")
+    root = small_tree(tmp_path / "tree")
     (root / "a.hpp").write_text("nonsense\n")
-    job = _job(root, tmp_path / "store")
+    job = job_of(root, tmp_path / "store")
     status, printed, _ = objects.make(job)
     assert status != 0
     assert "a.hpp:1:" in printed
@@ -391,7 +354,7 @@ def test_a_clock_that_was_set_back_stops_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Headers are then dated after now."""
-    root = _tree(tmp_path / "tree")
+    root = small_tree(tmp_path / "tree")
     real = os.stat
 
     def ahead(path, **named):
@@ -402,13 +365,13 @@ def test_a_clock_that_was_set_back_stops_nobody(
         return SimpleNamespace(**held | {"st_ctime_ns": found.st_ctime_ns + 10**15})
 
     monkeypatch.setattr(os, "stat", ahead)
-    _made(_job(root, tmp_path / "store"))
+    made_object(job_of(root, tmp_path / "store"))
 
 
 def test_an_object_is_placed_as_a_copy_with_a_time_of_its_own(tmp_path: Path) -> None:
     """Two clones that build in turns do not make each other link again."""
-    job = _job(_tree(tmp_path / "tree"), tmp_path / "store")
-    path = _made(job)
+    job = job_of(small_tree(tmp_path / "tree"), tmp_path / "store")
+    path = made_object(job)
     record = store.Record(path, "what it said")
     objects.place(record, job.object, report=True)
     before = path.stat().st_mtime_ns, job.object.stat().st_mtime_ns
@@ -417,157 +380,3 @@ def test_an_object_is_placed_as_a_copy_with_a_time_of_its_own(tmp_path: Path) ->
     assert (tmp_path / "elsewhere" / "a.o").read_bytes() == path.read_bytes() != b"other"
     assert path.stat().st_mtime_ns == before[0]
     assert (job.object.parent / "a.ptxas.txt").read_text() == "what it said"
-
-
-def _launched(root: Path, kept: Path, *flags: str) -> int:
-    out, listed = root / "b.o", root / "b.d"
-    command = [toolchain.cxx(), f"-I{root}", "-O1", *flags, "-MD", "-MF", str(listed)]
-    command += ["-MT", "b.o", "-c", str(root / "a.cpp"), "-o", str(out)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GPU_ENVS_STORE", str(kept))
-        return launcher.launch([str(root), *command])
-
-
-def test_the_launcher_of_cmake_shares_the_store(tmp_path: Path) -> None:
-    root, kept = _tree(tmp_path / "tree"), tmp_path / "store"
-    compiler = toolchain.known(toolchain.cxx()).text
-    first = _made(dataclasses.replace(_job(root, kept), compiler=compiler))
-    assert _launched(root, kept) == 0
-    assert (root / "b.o").read_bytes() == first.read_bytes()
-    assert str(root / "a.hpp") in (root / "b.d").read_text()
-    assert store.sizes(kept).objects == 1
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GPU_ENVS_STORE", str(kept))
-        assert launcher.launch([str(root), sys.executable, "-c", "exit(7)"]) == 7
-
-
-def test_the_launcher_says_again_what_was_said_and_refuses_a_store_of_strangers(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    root, kept = _tree(tmp_path / "tree"), tmp_path / "store"
-    (root / "a.cpp").write_text("static int unused;\n")
-    for _ in range(2):
-        assert _launched(root, kept, "-Wall") == 0
-        assert "unused" in capfd.readouterr().err
-    kept.chmod(0o777)
-    assert _launched(root, kept, "-Wall") == 1
-    assert "could put code there" in capfd.readouterr().err
-
-
-FULL = """
-import resource, signal, sys
-from gpu_envs.building import launcher
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
-sys.exit(launcher.launch(sys.argv[1:]))
-"""
-
-
-@pytest.mark.parametrize("is_made", [False, True])
-def test_where_nothing_more_can_be_written_a_line_says_so(tmp_path: Path, is_made: bool) -> None:
-    root, kept = _tree(tmp_path / "tree"), tmp_path / "store"
-    if is_made:
-        assert _launched(root, kept) == 0
-        (root / "b.o").unlink()
-    store.make(kept)
-    compilers.known(toolchain.cxx(), kept / "tools")
-    given = [f"-I{root}", "-O1", "-MD", "-MF", str(root / "b.d"), "-MT", "b.o"]
-    given += ["-c", str(root / "a.cpp"), "-o", str(root / "b.o")]
-    done = subprocess.run(
-        [sys.executable, "-c", FULL, str(root), toolchain.cxx(), *given],
-        env=os.environ | {"GPU_ENVS_STORE": str(kept)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode != 0
-    assert "Traceback" not in done.stderr
-    assert "File too large" in done.stderr or "File size limit exceeded" in done.stderr
-    assert not (root / "b.o").exists()
-    assert _launched(root, kept) == 0
-    assert (root / "b.o").exists()
-
-
-def test_cmake_takes_one_program_as_the_builder_does(tmp_path: Path) -> None:
-    cmake = shutil.which("cmake", path=str(Path(sys.executable).parent)) or shutil.which("cmake")
-    if cmake is None:
-        pytest.skip("needs cmake")
-    command = [cmake, "-S", str(places.kernels()), "-B", str(tmp_path)]
-    environment = os.environ | {"CXX": f"env {toolchain.cxx()}"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    assert "CXX names one program, got" in done.stderr
-
-
-def _asked(job: Compile) -> list[str]:
-    """Return what names an object."""
-    return [*objects.words_of(job), job.source.read_text()]
-
-
-def test_native_tests_ask_for_the_objects_that_users_load() -> None:
-    listed = places.build_folder() / "dev" / "compile_commands.json"
-    read = [*(places.kernels() / "cmake").rglob("*.*"), places.kernels() / "flags.txt"]
-    newest = max(path.stat().st_mtime for path in read)
-    if not listed.exists() or listed.stat().st_mtime < newest:
-        pytest.skip("the native tests are not configured as they are now")
-    root, target = places.kernels().parent, native.cpu_target()
-    of_cmake = {}
-    for entry in json.loads(listed.read_text()):
-        if re.search(r" -o \S*ge_env_\w+\.dir/units/", entry["command"]):
-            found = launcher.asked_for(root, shlex.split(entry["command"]), ())
-            assert found is not None
-            of_cmake[found[0].source.name] = found[0]
-    for stem, header in places.environments().items():
-        units = recipes.module(stem, header, target, places.MODULES).objects[:-1]
-        for part, unit in enumerate(units):
-            assert _asked(of_cmake.pop(f"{stem}_cpu_{part}.cpp")) == _asked(unit)
-    assert not of_cmake
-
-
-def test_the_programs_of_a_cuda_compiler_are_known_by_their_content(tmp_path: Path) -> None:
-    for name in ("bin/nvcc", "bin/ptxas", "nvvm/bin/cicc", "nvvm/libdevice/libdevice.10.bc"):
-        (tmp_path / "cuda" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "cuda" / name).write_text(name)
-    seen = {compilers.cuda_parts(tmp_path / "cuda", tmp_path / "tools")}
-    assert seen == {compilers.cuda_parts(tmp_path / "cuda", tmp_path / "tools")}
-    for name in ("bin/ptxas", "nvvm/bin/cicc", "nvvm/libdevice/libdevice.10.bc"):
-        (tmp_path / "cuda" / name).write_text(f"{name}, another")
-        seen.add(compilers.cuda_parts(tmp_path / "cuda", tmp_path / "tools"))
-    assert len(seen) == 4
-
-
-RULES = """
-rule cxx
-  command = {python} -E -S {launcher} {root} {cxx} -I{root} $
-            -MD -MF $out.d -MT $out -c $in -o $out
-  depfile = $out.d
-  deps = gcc
-rule link
-  command = {cxx} -shared $in -o $out && echo linked >> {root}/links
-build a.o: cxx {root}/a.cpp
-build a.so: link a.o
-"""
-
-
-def test_two_clones_that_build_in_turns_link_nothing_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ninja = pytest.importorskip("ninja", reason="needs ninja")
-    monkeypatch.setenv("GPU_ENVS_STORE", str(tmp_path / "store"))
-    roots = [_tree(tmp_path / "one"), _tree(tmp_path / "another")]
-    for root in roots:
-        where = {"root": root, "cxx": toolchain.cxx(), "python": sys.executable}
-        (root / "build.ninja").write_text(RULES.format(launcher=launcher.__file__, **where))
-    for text in ("1", "2", "1", "1"):
-        for root in roots:
-            if text not in (root / "a.hpp").read_text():
-                (root / "a.hpp").write_text(f"constexpr int kA = {text};\n")
-            command = [f"{ninja.BIN_DIR}/ninja", "-C", str(root)]
-            subprocess.run(command, check=True, capture_output=True)
-    for root in roots:
-        assert (root / "links").read_text().split() == ["linked"] * 3
-    assert store.sizes(tmp_path / "store").objects == 2
-    assert (roots[0] / "a.so").read_bytes() == (roots[1] / "a.so").read_bytes()
-    shutil.rmtree(roots[0])
-    (roots[1] / "a.hpp").touch()
-    subprocess.run(command, check=True, capture_output=True)

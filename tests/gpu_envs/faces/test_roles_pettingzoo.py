@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test
 from pettingzoo.test.state_test import state_test
 
 import gpu_envs
+from tests.strict_warnings import warnings_are_errors
 
 pytestmark = pytest.mark.usefixtures("troupe")
 
@@ -39,10 +39,7 @@ MEANT = (
 
 @pytest.fixture(autouse=True)
 def _warnings_are_errors() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for message in MEANT:
-            warnings.filterwarnings("ignore", message=message)
+    with warnings_are_errors(but=MEANT):
         yield
 
 

@@ -24,29 +24,16 @@ from gpu_envs.train import evaluate, match, ppo, run, worlds
 from gpu_envs.train.config import make
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
+from tests.gpu_envs.train.small_runs import BY_ROLE, Half
 
 pytestmark = pytest.mark.usefixtures("troupe")
 
 CPU = t.device("cpu")
-SMALL = (
-    "--num-envs",
-    "8",
-    "--rollout",
-    "16",
-    "--minibatch",
-    "64",
-    "--epochs",
-    "2",
-    "--goal",
-    "inf",
-)
-SMALL += ("--device", "cpu", "--evaluation-share", "0", "--evaluation-episodes", "4")
-SMALL += ("--tensorboard", "false", "--policies", "role")
 
 
 def train(folder: Path, env: str, *words: str) -> dict[str, Any]:
     """Train, and return the state of the checkpoint."""
-    assert run.main([env, *SMALL, *words, "--out", str(folder)]) == 0
+    assert run.main([env, *BY_ROLE, *words, "--out", str(folder)]) == 0
     state: dict[str, Any] = checkpoint.load(folder / "checkpoint.ckpt")["state"]
     return state
 
@@ -146,17 +133,6 @@ def test_memories_do_not_wait_for_an_agent_that_is_not_there() -> None:
     assert trainer.stepper.gone.nonzero().flatten().tolist() == [
         0
     ]  # nor is it there in the next episode
-
-
-class Half(Ranks):
-    """One of two processes."""
-
-    def __init__(self, first: int, count: int) -> None:
-        super().__init__("cpu")
-        self.part = first, count
-
-    def share(self, total: int) -> tuple[int, int]:
-        return self.part
 
 
 @pytest.mark.parametrize("decisions", ["all", "choice"])

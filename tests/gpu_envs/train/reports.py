@@ -21,3 +21,7 @@ def fill(report: Report, count: int, first: int = 1) -> None:
     for k in range(first, first + count):
         values = {RETURN: 10.0 * k, LOSS: 1 / k, EVALUATION: 20.0 * k if k % 2 == 0 else NAN}
         report.row(100 * k, 0.5 * k, values)
+
+
+def lines(folder: Path) -> list[str]:
+    return (folder / "curve.csv").read_text().splitlines()

@@ -18,26 +18,14 @@ from gpu_envs.policies import checkpoint, options
 from gpu_envs.policies.checkpoint import CheckpointError
 from gpu_envs.train import by_role, command, config, curves, run
 from gpu_envs.train.config import Config, as_options, make
+from tests.gpu_envs.train.small_runs import BY_ROLE
 
 TAG = ("TagContinuous-v0", "--num-taggers", "2", "--num-runners", "3", "--policies", "role")
-SMALL = (
-    "--num-envs",
-    "8",
-    "--rollout",
-    "16",
-    "--minibatch",
-    "64",
-    "--epochs",
-    "2",
-    "--goal",
-    "inf",
-)
-SMALL += ("--device", "cpu", "--evaluation-share", "0", "--evaluation-episodes", "4")
 
 
 def train(folder: Path, *words: str) -> dict[str, Any]:
     """Train, and return the learners of the checkpoint by their names."""
-    assert run.main([*TAG, *SMALL, *words, "--out", str(folder)]) == 0
+    assert run.main([*TAG, *BY_ROLE, *words, "--out", str(folder)]) == 0
     learners = checkpoint.load(folder / "checkpoint.ckpt")["state"]["learners"]
     return {learner["name"]: learner for learner in learners}
 

@@ -18,6 +18,7 @@ from gpu_envs.train.decisions import far_advantages
 from gpu_envs.train.ppo import Trainer
 from gpu_envs.train.ranks import Ranks
 from gpu_envs.train.rollout import Rollout, _sums
+from tests.gpu_envs.train.random_rollouts import in_many_sizes, random_rollout
 
 # Products of fewer rows round differently, and Adam's first steps are as long for small slopes.
 ROUNDING = 2e-3
@@ -69,15 +70,11 @@ def plain(
     return result, known
 
 
-@pytest.mark.parametrize("steps", [1, 2, 3, 16, 37])
-@pytest.mark.parametrize("share", [1.0, 0.5, 0.1])
-@pytest.mark.parametrize("gamma", [1.0, 0.9])
+@in_many_sizes
 def test_advantages_equal_those_of_following_each_decision(
     steps: int, share: float, gamma: float
 ) -> None:
-    t.manual_seed(steps)
-    reward, value = t.randn(steps, 50), t.randn(steps + 1, 50)
-    decides, ended = t.rand(steps + 1, 50) < share, t.rand(steps, 50) < 0.2
+    reward, value, decides, ended = random_rollout(steps, share)
     found, known = far_advantages(reward, value, decides, ended, gamma, 0.8)
     wanted, wanted_known = plain(reward, value, decides, ended, gamma, 0.8)
     assert t.equal(known, wanted_known)

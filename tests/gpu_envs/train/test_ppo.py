@@ -17,6 +17,8 @@ from gpu_envs.train import worlds
 from gpu_envs.train.config import Config, make
 from gpu_envs.train.ppo import Trainer, advantages, backward_sums
 from gpu_envs.train.ranks import Ranks
+from tests.gpu_envs.train.random_rollouts import in_many_sizes, random_rollout
+from tests.gpu_envs.train.small_runs import Half
 
 
 def trainer_of(env: str, count: int = 8, **choices: Any) -> Trainer:
@@ -67,15 +69,11 @@ def plain_advantages(
     return result, known
 
 
-@pytest.mark.parametrize("steps", [1, 2, 3, 16, 37])
-@pytest.mark.parametrize("share", [1.0, 0.5, 0.1])
-@pytest.mark.parametrize("gamma", [1.0, 0.9])
+@in_many_sizes
 def test_advantages_equal_those_of_following_each_decision(
     steps: int, share: float, gamma: float
 ) -> None:
-    t.manual_seed(steps)
-    reward, value = t.randn(steps, 50), t.randn(steps + 1, 50)
-    decides, ended = t.rand(steps + 1, 50) < share, t.rand(steps, 50) < 0.2
+    reward, value, decides, ended = random_rollout(steps, share)
     found, known = advantages(reward, value, decides, ended, gamma, 0.8)
     wanted, wanted_known = plain_advantages(reward, value, decides, ended, gamma, 0.8)
     assert t.equal(known, wanted_known)
@@ -203,17 +201,6 @@ def test_only_decisions_are_learned_from() -> None:
     # One of two players is on turn: half of the rows, but for what leads beyond the rollout.
     assert 0.4 * r.reward.numel() < results["charts/samples"] <= 0.5 * r.reward.numel()
     assert trainer.steps == 16 * 16
-
-
-class Half(Ranks):
-    """One of two processes."""
-
-    def __init__(self, first: int, count: int) -> None:
-        super().__init__("cpu")
-        self.part = first, count
-
-    def share(self, total: int) -> tuple[int, int]:
-        return self.part
 
 
 def test_a_second_rank_s_rows_are_the_rest_of_one_process_s() -> None:
