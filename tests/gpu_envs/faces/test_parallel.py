@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
 
 import gpu_envs
+from gpu_envs.known.fields import Field
 
 
 def _micro(**options: Any) -> gpu_envs.ParallelEnv:
@@ -16,6 +18,20 @@ def _micro(**options: Any) -> gpu_envs.ParallelEnv:
 
 def _illegal(mask: np.ndarray) -> int:
     return int(np.flatnonzero(mask == 0)[0])
+
+
+def _add_reward_parts(
+    monkeypatch: pytest.MonkeyPatch, env: gpu_envs.ParallelEnv, **values: float
+) -> None:
+    """Let every step show these parts of the reward, the same for each agent."""
+    native = env.simulator.step_arrays
+    shown = np.tile(np.array(list(values.values()), np.float32), (1, len(env.possible_agents), 1))
+    monkeypatch.setattr(
+        env.simulator, "step_arrays", lambda *given: native(*given)._replace(reward_parts=shown)
+    )
+    parts = tuple(Field(name, "float32") for name in values)
+    roles = [dataclasses.replace(role, reward_parts=parts) for role in env._role_of]
+    monkeypatch.setattr(env, "_role_of", roles)
 
 
 def test_results_are_python_scalars_by_agent() -> None:
@@ -127,12 +143,7 @@ def test_agents_that_end_leave_one_by_one(monkeypatch) -> None:
 
 def test_reward_parts_come_by_name(monkeypatch) -> None:
     env = gpu_envs.parallel_env("CartPole-v0")
-    native = env.simulator.step_arrays
-    parts = np.array([[[0.5, 2.0]]], np.float32)
-    monkeypatch.setattr(
-        env.simulator, "step_arrays", lambda *given: native(*given)._replace(reward_parts=parts)
-    )
-    monkeypatch.setattr(env.simulator, "reward_parts", ("sparse", "shaped"))
+    _add_reward_parts(monkeypatch, env, sparse=0.5, shaped=2.0)
     env.reset(seed=0)
     infos = env.step({"player_0": 0})[4]
     assert infos["player_0"]["reward_parts"] == {"sparse": 0.5, "shaped": 2.0}
@@ -221,12 +232,7 @@ def test_strict_raises_after_the_step_and_the_env_goes_on_with_its_world() -> No
 
 def test_illegal_end_repeats_no_reward_parts_of_the_step_before(monkeypatch) -> None:
     env = gpu_envs.parallel_env("Hanabi-v0", illegal="terminate")
-    native = env.simulator.step_arrays
-    parts = np.ones((1, 2, 1), np.float32)
-    monkeypatch.setattr(
-        env.simulator, "step_arrays", lambda *given: native(*given)._replace(reward_parts=parts)
-    )
-    monkeypatch.setattr(env.simulator, "reward_parts", ("points",))
+    _add_reward_parts(monkeypatch, env, points=1.0)
     _, infos = env.reset(seed=0)
     infos = env.step({"player_0": int(infos["player_0"]["action_mask"].argmax())})[4]
     assert infos["player_1"]["reward_parts"] == {"points": 1.0}
