@@ -182,6 +182,18 @@ struct Window : Fixed<kWindow, Changes> {
 
 // ---- what they see
 
+/// The subsidy and the clocks, which governors and the planner see alike, given the members.
+constexpr auto clock_fields(auto subsidy, auto until_subsidy, auto until_vaccines, auto time) {
+  return fields(
+      field("subsidy_level", subsidy, "level of the subsidy, divided by the highest"),
+      field("time_until_subsidy", until_subsidy,
+            "days until the planner decides, divided by the interval"),
+      field("time_until_vaccines", until_vaccines,
+            "clock of vaccine deliveries: falls to 0 before the first one, then the share of the "
+            "interval left"),
+      field("time", time, "share of the episode that is over; 0 without a time limit"));
+}
+
 struct GovernorView {
   float stringency_level;
   float subsidy_level, time_until_subsidy, time_until_vaccines, time;
@@ -192,29 +204,25 @@ struct GovernorView {
   static constexpr bool complete = true;
   static constexpr auto describe() {
     using V = GovernorView;
-    return fields(
-        field("stringency_level", &V::stringency_level, "level of closure, divided by 10"),
-        field("subsidy_level", &V::subsidy_level, "level of the subsidy, divided by the highest"),
-        field("time_until_subsidy", &V::time_until_subsidy,
-              "days until the planner decides, divided by the interval"),
-        field("time_until_vaccines", &V::time_until_vaccines,
-              "clock of vaccine deliveries: falls to 0 before the first one, then the share of the "
-              "interval left"),
-        field("time", &V::time, "share of the episode that is over; 0 without a time limit"),
-        field("state", &V::state, "one-hot: the governor's own state"),
-        field("productivity", &V::productivity,
-              "product with subsidy, divided by that of a day without closures"),
-        field("susceptible", &V::susceptible,
-              "people who can be infected, as a share of the population"),
-        field("infected", &V::infected, "people who are infected, as a share of the population"),
-        field("recovered", &V::recovered,
-              "people who recovered or were vaccinated, as a share of the population"),
-        field("deaths", &V::deaths, "people who died, as a share of the population"),
-        field("vaccinated", &V::vaccinated,
-              "people who are vaccinated, as a share of the population"),
-        field("unemployed", &V::unemployed, "people out of work, as a share of the population"),
-        field("lagged_stringency_level", &V::lagged_stringency_level,
-              "level of closure that acts on transmission in the next step, divided by 10"));
+    return std::tuple_cat(
+        fields(field("stringency_level", &V::stringency_level, "level of closure, divided by 10")),
+        clock_fields(&V::subsidy_level, &V::time_until_subsidy, &V::time_until_vaccines, &V::time),
+        fields(
+            field("state", &V::state, "one-hot: the governor's own state"),
+            field("productivity", &V::productivity,
+                  "product with subsidy, divided by that of a day without closures"),
+            field("susceptible", &V::susceptible,
+                  "people who can be infected, as a share of the population"),
+            field("infected", &V::infected,
+                  "people who are infected, as a share of the population"),
+            field("recovered", &V::recovered,
+                  "people who recovered or were vaccinated, as a share of the population"),
+            field("deaths", &V::deaths, "people who died, as a share of the population"),
+            field("vaccinated", &V::vaccinated,
+                  "people who are vaccinated, as a share of the population"),
+            field("unemployed", &V::unemployed, "people out of work, as a share of the population"),
+            field("lagged_stringency_level", &V::lagged_stringency_level,
+                  "level of closure that acts on transmission in the next step, divided by 10")));
   }
 };
 /// Each array has one element per state.
@@ -228,33 +236,30 @@ struct PlannerView {
   static constexpr bool complete = true;
   static constexpr auto describe() {
     using V = PlannerView;
-    return fields(
-        field("stringency_level", &V::stringency_level,
-              "level of closure of each state, divided by 10"),
-        field("subsidy_level", &V::subsidy_level, "level of the subsidy, divided by the highest"),
-        field("time_until_subsidy", &V::time_until_subsidy,
-              "days until the planner decides, divided by the interval"),
-        field("time_until_vaccines", &V::time_until_vaccines,
-              "clock of vaccine deliveries: falls to 0 before the first one, then the share of the "
-              "interval left"),
-        field("time", &V::time, "share of the episode that is over; 0 without a time limit"),
-        field("productivity", &V::productivity,
-              "product with subsidy of each state, divided by that of a day without closures"),
-        field("susceptible", &V::susceptible,
-              "people who can be infected in each state, as a share of its population"),
-        field("infected", &V::infected,
-              "people who are infected in each state, as a share of its population"),
-        field(
-            "recovered", &V::recovered,
-            "people who recovered or were vaccinated in each state, as a share of its population"),
-        field("deaths", &V::deaths, "people who died in each state, as a share of its population"),
-        field("vaccinated", &V::vaccinated,
-              "people who are vaccinated in each state, as a share of its population"),
-        field("unemployed", &V::unemployed,
-              "people out of work in each state, as a share of its population"),
-        field("lagged_stringency_level", &V::lagged_stringency_level,
-              "level of closure of each state that acts on transmission in the next step, divided "
-              "by 10"));
+    return std::tuple_cat(
+        fields(field("stringency_level", &V::stringency_level,
+                     "level of closure of each state, divided by 10")),
+        clock_fields(&V::subsidy_level, &V::time_until_subsidy, &V::time_until_vaccines, &V::time),
+        fields(
+            field("productivity", &V::productivity,
+                  "product with subsidy of each state, divided by that of a day without closures"),
+            field("susceptible", &V::susceptible,
+                  "people who can be infected in each state, as a share of its population"),
+            field("infected", &V::infected,
+                  "people who are infected in each state, as a share of its population"),
+            field("recovered", &V::recovered,
+                  "people who recovered or were vaccinated in each state, as a share of its "
+                  "population"),
+            field("deaths", &V::deaths,
+                  "people who died in each state, as a share of its population"),
+            field("vaccinated", &V::vaccinated,
+                  "people who are vaccinated in each state, as a share of its population"),
+            field("unemployed", &V::unemployed,
+                  "people out of work in each state, as a share of its population"),
+            field("lagged_stringency_level", &V::lagged_stringency_level,
+                  "level of closure of each state that acts on transmission in the next step, "
+                  "divided "
+                  "by 10")));
   }
 };
 static_assert(sizeof(GovernorView) == 64 * 4 && sizeof(PlannerView) == 463 * 4);

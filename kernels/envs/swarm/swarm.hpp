@@ -29,10 +29,31 @@ constexpr auto profile_field(auto member) {
       .named("vogue", "floxs");
 }
 
+/// The parameter `agent_radius`, given its member.
+constexpr auto radius_field(auto member) {
+  return field("agent_radius", member,
+               "radius of an agent as others see it, in sides of the world; -1: the profile's "
+               "value, vogue 0.0025, floxs 0.01")
+      .within(kOpen, 1);
+}
+
+/// The parameter `empty_value`, given its member.
+constexpr auto empty_value_field(auto member) {
+  return field("empty_value", member, "value of a sector in which no agent is seen").within(-1, 1);
+}
+
 /// How worlds of a task are stored and run. Vectors hold neighbours of one agent, so interleaving
 /// worlds gains nothing.
 inline constexpr Tuning kSwarmTuning{
     .cpu_block = 1, .cuda_block = 1, .step_lanes = {128, 32}, .flat = true};
+
+/// What the schemas of all tasks say, of the agents of one.
+template <class Agents, class Model>
+struct TaskSchema {
+  using Agent = Agents;
+  using tables = concat<Types<Agents>, typename spatial::Tables<Model>::all>;
+  static constexpr Tuning tuning = kSwarmTuning;
+};
 
 /// The graphs of a task, of which its Environment is made, given its systems.
 template <class Model, auto kBegin, auto kMove, auto kPay, auto kObserve>

@@ -103,12 +103,8 @@ struct Settings {
               "0.25")
             .in("pi rad")
             .within(kOpen, 1),
-        field("agent_radius", &Settings::agent_radius,
-              "radius of an agent as others see it, in sides of the world; -1: the profile's "
-              "value, vogue 0.0025, floxs 0.01")
-            .within(kOpen, 1),
-        field("empty_value", &Settings::empty_value, "value of a sector in which no agent is seen")
-            .within(-1, 1));
+        swarm::radius_field(&Settings::agent_radius),
+        swarm::empty_value_field(&Settings::empty_value));
   }
   static constexpr auto describe_rewards() {
     return fields(

@@ -37,7 +37,7 @@ struct Settings {
   double reward_range = kOpen, reward_decay = 5, touch_distance = kOpen, touch_penalty = kOpen;
   double reward_scale = 1;
 
-  static constexpr auto describe() {
+  static constexpr auto describe_movement() {
     return fields(
         swarm::profile_field(&Settings::profile),
         field("agent_count", &Settings::agent_count,
@@ -58,7 +58,10 @@ struct Settings {
         field("max_speed", &Settings::max_speed,
               "highest speed, in sides of the world; -1: the profile's value, 0.025")
             .in("1/step")
-            .within(-1, 0.5),
+            .within(-1, 0.5));
+  }
+  static constexpr auto describe_senses() {
+    return fields(
         field("sector_count", &Settings::sector_count, "number of sectors of the field of view")
             .within(2, kMostSectors),
         field("vision_range", &Settings::vision_range,
@@ -70,16 +73,15 @@ struct Settings {
             "half angle of the field of view; -1: the profile's value, 0.5, half of all directions")
             .in("pi rad")
             .within(kOpen, 1),
-        field("agent_radius", &Settings::agent_radius,
-              "radius of an agent as others see it, in sides of the world; -1: the profile's "
-              "value, vogue 0.0025, floxs 0.01")
-            .within(kOpen, 1),
-        field("empty_value", &Settings::empty_value, "value of a sector in which no agent is seen")
-            .within(-1, 1),
+        swarm::radius_field(&Settings::agent_radius),
+        swarm::empty_value_field(&Settings::empty_value),
         field("speed_element", &Settings::speed_element,
               "whether an observation ends with the agent's speed / max_speed; profile: vogue yes, "
               "floxs no")
-            .named("no", "yes", "profile"),
+            .named("no", "yes", "profile"));
+  }
+  static constexpr auto describe_rewards() {
+    return fields(
         field("reward_mode", &Settings::reward_mode,
               "effect of penalties; sum: they are added; override: one replaces the rest of the "
               "reward; profile: vogue sum, floxs override")
@@ -100,6 +102,9 @@ struct Settings {
               "penalty for each agent that is touched; -1: the profile's value, vogue 1, floxs 0.1")
             .within(kOpen, 1e6),
         field("reward_scale", &Settings::reward_scale, "factor of all rewards").within(0, 1e6));
+  }
+  static constexpr auto describe() {
+    return std::tuple_cat(describe_movement(), describe_senses(), describe_rewards());
   }
 };
 
@@ -156,13 +161,10 @@ struct Birds : Agents<kAny, Position, Course, Steer> {
 struct Schema;
 using Model = spatial::Model<Schema, Params, Birds>;
 
-struct Schema {
+struct Schema : swarm::TaskSchema<Birds, Model> {
   using Settings = flocking::Settings;
   using Params = flocking::Params;
   using Action = Steer;
-  using Agent = Birds;
-  using tables = concat<Types<Agent>, spatial::Tables<Model>::all>;
-  static constexpr Tuning tuning = swarm::kSwarmTuning;
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
 };
 using W = World<Schema>;

@@ -62,13 +62,10 @@ struct Players : Agents<kAny, Position, Course, Steer> {
 struct Schema;
 using Model = spatial::Model<Schema, Params, Players>;
 
-struct Schema {
+struct Schema : swarm::TaskSchema<Players, Model> {
   using Settings = swarm_tag::Settings;
   using Params = swarm_tag::Params;
   using Action = Steer;
-  using Agent = Players;
-  using tables = concat<Types<Agent>, spatial::Tables<Model>::all>;
-  static constexpr Tuning tuning = swarm::kSwarmTuning;
   static Params resolve(Settings& settings) { return resolve_settings(settings); }
 };
 using W = World<Schema>;
