@@ -71,9 +71,7 @@ def plain(
 
 
 @in_many_sizes
-def test_advantages_equal_those_of_following_each_decision(
-    steps: int, share: float, gamma: float
-) -> None:
+def test_far_advantages_follow_each_decision(steps: int, share: float, gamma: float) -> None:
     reward, value, decides, ended = random_rollout(steps, share)
     found, known = far_advantages(reward, value, decides, ended, gamma, 0.8)
     wanted, wanted_known = plain(reward, value, decides, ended, gamma, 0.8)
