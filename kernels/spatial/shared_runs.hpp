@@ -3,7 +3,7 @@
 // candidates at a time side by side, whichever rows these are in.
 //
 //    lane              0        1        2          its row of the grid, with
-//    agents            5        9        4          ... so many in the circle's columns
+//    agents            5        9        4          ... this many in the circle's columns
 //    candidates   0 .. 4   5 .. 13  14 .. 17        of which lane k takes k, k + 32, ...
 //
 // A row over the edge of a torus is still one run: its cells are contiguous, so its agents begin
