@@ -43,7 +43,7 @@ class Kind:
     mask_elements: int  # numbers in an action mask, 0 where there is none
     has_mask: bool
     has_pictures: bool
-    reward_parts: tuple[Field, ...]
+    reward_fields: tuple[Field, ...]  # parts of the reward
 
     @property
     def agents(self) -> slice:
@@ -79,7 +79,7 @@ def _described(
         mask_elements=mask["shape"][-1] if mask else 0,
         has_mask=role.get("masked", mask is not None),
         has_pictures=bool(role.get("pictures", instance.get("pictures"))),
-        reward_parts=tuple(read_fields(parts)),
+        reward_fields=tuple(read_fields(parts)),
     )
 
 

@@ -65,7 +65,7 @@ class Role:
     at: Index = field(default_factory=lambda: slice(0), compare=False)  # along the agents' axis
     kind: int = 0  # number of the kind that its agents are of
     within: Index = field(default_factory=lambda: slice(0), compare=False)  # the kind's agents
-    reward_parts: tuple[Field, ...] = ()
+    reward_fields: tuple[Field, ...] = ()  # parts of the reward
     # Of what is shown as a dictionary, by field or by layer of a picture.
     views: boxes.FieldViews | boxes.LayerViews | None = field(default=None, compare=False)
 
@@ -137,7 +137,7 @@ def _role(simulator: Populated, number: int, name: str, numbers: Sequence[int]) 
         at=_index(numbers, 0, kind.first),
         kind=number,
         within=_index(numbers, kind.first, 0),
-        reward_parts=kind.reward_parts,
+        reward_fields=kind.reward_fields,
         views=views,
     )
 

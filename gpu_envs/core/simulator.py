@@ -117,7 +117,8 @@ class Simulator(WorldViews):
         seen = self._read_spaces()
         self.single_observation_space: Any = seen[0]  # None where roles are split
         self.views = seen[1]
-        self.reward_parts = tuple(read_fields(self.instance["reward_parts"]))
+        self.reward_fields = tuple(read_fields(self.instance["reward_parts"]))
+        self.reward_parts = tuple(field.name for field in self.reward_fields)
         self.single_action_space: Any = (
             None if self.kinds.is_split else spaces.action_space(action_fields)
         )

@@ -195,7 +195,7 @@ class BatchedParallelEnv(AgentSpaces):
         if self._is_same_step and part.final_obs is not None:
             info["final_obs"], info["_final_obs"] = part.final_obs, part.ended
         if part.reward_parts is not None:
-            info["reward_parts"] = parts_by_name(part.reward_parts, role.reward_parts)
+            info["reward_parts"] = parts_by_name(part.reward_parts, role.reward_fields)
         return info
 
     def _stacked_by_role(self, actions: Mapping[str, Any]) -> dict[str, Any]:

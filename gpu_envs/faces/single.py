@@ -156,7 +156,7 @@ class Env(gymnasium.Env[Any, Any]):
         results = self._rows().step_arrays(batch, True)
         info = self._common_info(results)
         if results.reward_parts is not None:
-            parts = parts_by_name(results.reward_parts[0], self._rows().reward_parts)
+            parts = parts_by_name(results.reward_parts[0], self._rows().reward_fields)
             info["reward_parts"] = {name: part.tolist() for name, part in parts.items()}
         if results.ended[0]:
             total, length = results.episode_return[0], results.episode_length[0]

@@ -125,7 +125,7 @@ class VectorEnv(_Base):
         self._step_arrays, self._reset_arrays = rows.step_arrays, rows.reset_arrays
         self._views = rows.views
         self.infos_shown = infos_of(simulator.layout, role_rows.hidden_outputs(rows))
-        self._reward_parts = rows.reward_parts
+        self._reward_fields = rows.reward_fields
         has_parts = simulator.layout.output("reward_parts") is not None
         self._has_more_infos = self._has_row_infos or has_parts or any(self.infos_shown)
         many = self.agents_per_world > 1
@@ -188,7 +188,7 @@ class VectorEnv(_Base):
         for name in self.infos_shown.of_steps + self.infos_shown.always:
             infos[name] = getattr(results, name)
         if (parts := results.reward_parts) is not None:
-            infos["reward_parts"] = parts_by_name(parts, self._reward_parts)
+            infos["reward_parts"] = parts_by_name(parts, self._reward_fields)
         return self._by_row(infos) if self._has_row_infos else infos
 
     def reset(

@@ -151,7 +151,8 @@ class World(AgentSpaces):
         if self.description.get("turns"):
             info["agent_active"] = bool(rows["agent_active"][agent])
         if "reward_parts" in rows:
-            parts = parts_by_name(rows["reward_parts"][agent], self._role_of[agent].reward_parts)
+            described = self._role_of[agent].reward_fields
+            parts = parts_by_name(rows["reward_parts"][agent], described)
             info["reward_parts"] = {name: part.tolist() for name, part in parts.items()}
         for name in self._infos.always:
             info[name] = np.array(rows[name][agent])

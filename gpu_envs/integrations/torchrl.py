@@ -145,7 +145,7 @@ class TorchRLEnv(EnvBase):
     def _part_names(self, group: _Group) -> list[str]:
         """Return the names of the parts of a group's reward."""
         role = group.role
-        parts = self.simulator.reward_parts if role is None else role.reward_parts
+        parts = self.simulator.reward_fields if role is None else role.reward_fields
         return [field.name for field in parts]
 
     def _composite(self, of_world: dict[str, Any], of_groups: list[dict[str, Any]]) -> Composite:

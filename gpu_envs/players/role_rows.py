@@ -71,7 +71,7 @@ class RoleRows:
         self.agent_names = list(self.role.agents)
         self.single_observation_space = self.role.observation_space
         self.single_action_space = self.role.action_space
-        self.views, self.reward_parts = self.role.views, self.role.reward_parts
+        self.views, self.reward_fields = self.role.views, self.role.reward_fields
         self._views = {role.name: role.views for role in simulator.roles}
         wanted = layout.checked_names(keywords.get("outputs"))
         self.hidden = () if wanted is None else tuple(n for n in NEEDED if n not in wanted)

@@ -65,7 +65,7 @@ def _kind(simulator: Simulator, number: int, device: torch.device, space: Any) -
         *(RowShape.of(simulator, number), space, of_space(space, device)),
         *(described.row, getattr(torch, described.type)),
         choices=described.mask_elements if has_mask else None,
-        parts=tuple(field.name for field in described.reward_parts),
+        parts=tuple(field.name for field in described.reward_fields),
     )
 
 

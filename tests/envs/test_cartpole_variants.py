@@ -135,7 +135,11 @@ def test_policy_that_does_not_push_fails(make_simulator: Make) -> None:
     ("forces", "error", "message"),
     [
         ([0.0, 0.0], ValueError, r"actions must have shape \(2, 1\) or \(2, 1, 1\) .*, got \(2,\)"),
-        (np.zeros(2, np.float32), ValueError, r"actions must be .* \(2, 1\) or .*, got \(2,\)"),
+        (
+            np.zeros(2, np.float32),
+            ValueError,
+            r"actions must have shape \(2, 1\) or .*, got \(2,\)",
+        ),
         (np.zeros((2, 1), np.int64), TypeError, "actions must be floats such as float32"),
     ],
 )

@@ -54,7 +54,7 @@ BAD_ACTIONS: list[tuple[Any, str]] = [
     ({"governor": LEVELS, "plan": PLANS}, "unknown role in actions 'plan'"),
     ({"governor": LEVELS[:1], "planner": PLANS}, r"role 'governor': .*must have shape .*\(2, 51\)"),
     ({"governor": LEVELS, "planner": LEVELS}, r"role 'planner': .*must have shape .*\(2, 1\)"),
-    (np.zeros(103, int), r"contiguous array of shape \(104,\)"),
+    (np.zeros(103, int), r"must have shape \(104,\)"),
 ]
 
 

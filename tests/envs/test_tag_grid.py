@@ -339,7 +339,10 @@ ONE = {"num_taggers": 1}
             },
             "give one of them",
         ),
-        ({"reset_pool_size": 3, "grid_length": 1}, "reset_pool_low=1 to reset_pool_high=0"),
+        (
+            {"reset_pool_size": 3, "grid_length": 1},
+            "reset_pool_low=1 must be at most",
+        ),
         ({"reset_pool_size": 4, "reset_pool_low": 8, "reset_pool_high": 7}, "reset_pool_low=8"),
     ],
 )

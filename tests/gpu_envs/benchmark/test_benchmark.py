@@ -219,14 +219,20 @@ def test_actions_of_mixed_roles_are_words() -> None:
     whole = {"name": "a", "type": "int32", "shape": [], "choices": 3, "low": 0, "high": 2}
     number = {"type": "float32", "shape": [2], "choices": None, "low": -1.0, "high": 0.5}
     number["name"] = "b"
-    shared = {"elements": 1, "mask_elements": 1, "masked": False, "observation": []}
+    shared = {"masked": False, "observation": []}
+    seen = {"obs": {"type": "float32", "shape": [1], "begin": 0}}
     facts = {
         "id": "Mixed-v0", "num_worlds": 4, "role_form": "split", "agents_per_world": 3,
         "roles": [
-            {"name": "choosers", "first": 0, "count": 2, "action": [whole], **shared},
-            {"name": "movers", "first": 2, "count": 1, "action": [number], **shared},
+            {"name": "choosers", "action": [whole], **shared},
+            {"name": "movers", "action": [number], **shared},
         ],
-        "action": [whole], "observation": [], "outputs": {"obs": {"shape": [4 * 3]}},
+        "parts": [
+            {"first": 0, "count": 2, "outputs": seen},
+            {"first": 2, "count": 1, "outputs": {"obs": {**seen["obs"], "begin": 32}}},
+        ],
+        "action": [whole], "observation": [], "reward_parts": [],
+        "outputs": {"obs": {"type": "float32", "shape": [4 * 3]}},
     }  # fmt: skip
     (words,) = draw_valid(facts, 1)
     assert (words.dtype, words.shape) == (np.int32, (4 * 2 + 4 * 2,))

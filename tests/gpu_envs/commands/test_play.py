@@ -114,7 +114,7 @@ def test_question_mark_helps(played) -> None:
 
 
 def test_empty_line_shows_the_menu_again(played) -> None:
-    assert played("\n \n", "CartPole-v0").count("0 to 1: 0 pushes") == 3
+    assert played("\n \n", "CartPole-v0").count("0 to 1: direction of the push") == 3
 
 
 def test_end_shows_every_agent_where_there_is_no_text(played) -> None:

@@ -47,7 +47,7 @@ def test_a_number_that_is_none_names_its_agent(make_vec) -> None:
     actions[env.agents_per_world + 1] = size
     with pytest.raises(ValueError, match=f"world 1, agent 1: {size} is not one of 0 to {size - 1}"):
         env.step(actions)
-    with pytest.raises(ValueError, match="actions must be a contiguous array of shape"):
+    with pytest.raises(ValueError, match="actions must have shape"):
         env.step(np.zeros((env.num_envs, 2), int))
     env.step(actions - actions)
 

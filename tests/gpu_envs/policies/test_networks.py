@@ -85,11 +85,12 @@ def test_pixels_are_divided_and_other_bytes_are_not() -> None:
 @pytest.mark.parametrize("name", environments())
 def test_shapes_are_those_of_the_environments_rows(name: str) -> None:
     simulator = Simulator(name, 2, device="cpu")
-    shape = RowShape.of(simulator)
-    space = simulator.single_observation_space
-    assert sum(shape.sizes) == math.prod(space.shape or ())
-    pixels = space.dtype == "uint8" and int(space.high.max()) == 255  # type: ignore[attr-defined]
-    assert shape.divisor == (255.0 if pixels else 1.0)
+    for role in simulator.roles:
+        shape, space = RowShape.of(simulator, role.kind), role.observation_space
+        assert sum(shape.sizes) == math.prod(space.shape or ())
+        is_byte = space.dtype == "uint8"
+        pixels = is_byte and int(space.high.max()) == 255  # type: ignore[attr-defined]
+        assert shape.divisor == (255.0 if pixels else 1.0)
     simulator.close()
 
 

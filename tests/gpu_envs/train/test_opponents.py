@@ -168,14 +168,14 @@ def test_what_others_were_paid_changes_nothing() -> None:
     weights = []
     for extra in (0.0, 100.0):
         trainer = trainer_of(learn="hider")
-        plain = trainer.rewards.of
+        plain = trainer.rewards[0].of
 
         def paid(*arguments: Any, plain: Any = plain, extra: float = extra) -> t.Tensor:
             reward = plain(*arguments).view(-1, 2, 5)
             reward[..., SEEKERS] += extra
             return reward.flatten(1)
 
-        trainer.rewards.of = paid  # type: ignore[method-assign]
+        trainer.rewards[0].of = paid  # type: ignore[method-assign]
         trainer.iterate()
         weights.append(t.cat([p.flatten() for p in trainer.learners[0].parameters]))
     assert t.equal(*weights)

@@ -85,7 +85,7 @@ FAULTS = [
     ("package-rooms", "gpu_envs/loose.py", "x = 1\n"),
     (
         "package-rooms",
-        "gpu_envs/core/up.py",
+        "gpu_envs/errors.py",
         "from gpu_envs.building import toolchain\ndef f():\n    from gpu_envs.train import run\n",
     ),
     ("machine-test", "kernels/envs/pole.hpp", "#ifdef __CUDA_ARCH__\n#endif\n"),

@@ -55,8 +55,8 @@ def test_a_seed_that_stays_low_is_trained_once_more_and_the_better_one_kept(
     given: list[list[str]] = []
 
     def run(told: list[str]) -> int:
-        given.append(columns)
-        table = curves.Table(Path(columns[columns.index("--out") + 1]) / "curve.csv")
+        given.append(told)
+        table = curves.Table(Path(told[told.index("--out") + 1]) / "curve.csv")
         table.file.path.parent.mkdir(parents=True, exist_ok=True)
         for step, reached in ((10, 99.0), (20, returns[len(given) - 1]), (30, float("nan"))):
             table.add({"steps": step, "seconds": step, "evaluation/return": reached})
@@ -70,8 +70,8 @@ def test_a_seed_that_stays_low_is_trained_once_more_and_the_better_one_kept(
     task = {"id": "CartPole-v0", "options": {}, "again": 5}
     learning.train(task, 2, tmp_path / "x" / "2", 10)
     assert [returns[k] for k in range(len(given))] == wanted
-    assert [columns[columns.index("--seed") + 1] for told in given] == ["2", "1002"][: len(wanted)]
-    assert all(columns[columns.index("--time-limit") + 1] == "300" for told in given)
+    assert [told[told.index("--seed") + 1] for told in given] == ["2", "1002"][: len(wanted)]
+    assert all(told[told.index("--time-limit") + 1] == "300" for told in given)
     kept, where = learning.made(task, 2, tmp_path / "x" / "2")[0]
     assert learning.evaluated(task, where) == max(wanted)
     assert kept == (1002 if wanted == [3, 9] else 2)
