@@ -67,7 +67,7 @@ consteval int own_lanes(Phase<kName, Lanes<kFirst, kMore...>, X...>) {
   constexpr bool one =
       detail::have_one_row(AllTables<S>{}) && !(detail::SharesRows<E, X>::value || ...);
   if constexpr (one && (kFirst == 1 || ((kMore == 1) || ...))) return 1;
-  constexpr int agents = lone_agent_of<S>::capacity;
+  constexpr int agents = has_one_role<S> ? TypeAt<0, agent_tables_of<S>>::type::capacity : kAny;
   int lanes = kFirst;
   if (one || agents == kAny) return lanes;
   const cuda::Wanted usual{detail::kUsualAgents / agents, false, 0, 0};
