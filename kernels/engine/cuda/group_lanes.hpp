@@ -35,12 +35,7 @@ struct LaneGroup {
   GE_FN void settle() const {
     if constexpr (G > 1) sync_team();
   }
-  GE_FN void sync_team() const {
-    if constexpr (G > 32)
-      Service::sync_block();
-    else
-      Service::sync_warp();
-  }
+  GE_FN void sync_team() const { ge::sync_team<G, Service>(); }
   /// Whether any group of the team votes yes; a rendezvous. A block has one world, so all its lanes
   /// vote alike.
   GE_FN bool any(bool mine) const {

@@ -168,6 +168,15 @@ struct GroupPlan<E, Phase<kName, L, X...>, G> {
   static constexpr int counts = G > 32 ? 64 : 0;  // bytes of a block: hits of its warps, twice
 };
 
+/// The barrier of the lanes of a team: of their block where they are more than a warp.
+template <int G, class Service>
+GE_FN void sync_team() {
+  if constexpr (G > 32)
+    Service::sync_block();
+  else
+    Service::sync_warp();
+}
+
 /// A group's place among the threads of its block.
 struct GroupPlace {
   int lane;   // in the group

@@ -39,12 +39,7 @@ struct GroupSort {
   }
 
  private:
-  GE_FN void sync() const {
-    if constexpr (G > 32)
-      Service::sync_block();
-    else
-      Service::sync_warp();
-  }
+  GE_FN void sync() const { sync_team<G, Service>(); }
   /// Starts is worked in one place further on: entry key + 1 first counts the rows of `key`, is
   /// then where they begin, and has moved to their end once all have taken places.
   GE_FN int32_t* next_of(int key) const {

@@ -64,12 +64,7 @@ struct StagedRows {
   }
 
  private:
-  GE_FN void sync() const {
-    if constexpr (G > 32)
-      Service::sync_block();
-    else
-      Service::sync_warp();
-  }
+  GE_FN void sync() const { sync_team<G, Service>(); }
   /// Large rows are made where they are staged: indexed at run time, they would lie in local
   /// memory.
   template <class Make>
