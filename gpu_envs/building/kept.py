@@ -54,9 +54,9 @@ class Entry(NamedTuple):
 
 
 def check_trust(path: Path, variable: str = "GPU_ENVS_CACHE") -> None:
-    """Refuse what somebody else could put code into; one's own group is no stranger.
+    """Refuse a path that another user could put code into; the user's own groups are trusted.
 
-    `variable` is what names another folder.
+    `variable` is the environment variable that names another folder.
     """
     own_groups = {os.getgid(), os.getegid()}
     real = path.resolve()
@@ -71,7 +71,7 @@ def check_trust(path: Path, variable: str = "GPU_ENVS_CACHE") -> None:
         strangers = mode & stat.S_IWOTH or (mode & stat.S_IWGRP and status.st_gid not in own_groups)
         if (strangers and not sticky) or status.st_uid not in (os.geteuid(), 0):
             raise Untrusted(
-                f"{place} belongs to or can be written by somebody else, who could put code there: "
+                f"{place} belongs to another user, or others can write to it and put code there: "
                 f"change its owner or mode, or set {variable} to another folder"
             )
 
@@ -123,7 +123,7 @@ def _entry(path: Path) -> Entry:
         raise ValueError("it is not an entry of `build`")
     header = held.get("header")
     if not isinstance(header, str) or not os.path.isabs(header) or "\0" in header:
-        raise ValueError("it names no header by its whole path")
+        raise ValueError("it does not name a header by its absolute path")
     for said in held["environments"]:
         _check(said)
     return Entry(Path(header), held["environments"], path.name)

@@ -1,4 +1,4 @@
-"""What a built file says of itself: a label behind its last byte.
+"""Labels of built files: a description after a file's last byte.
 
 A shared object may have anything behind its sections, so file and label are one and are put in
 place by one rename. The label holds the length and hash of what stands before it: opening a
@@ -26,7 +26,7 @@ from . import places
 _TAIL = struct.Struct("<Q16s8s")  # length and hash of the label, and the magic word
 _MAGIC = b"gpu_envs"
 
-# Of one input: time of its last change [ns], bytes, hash of its content.
+# One input: time of its last change [ns], bytes, hash of its content.
 Input = tuple[int, int, str]
 
 
@@ -36,19 +36,19 @@ hash_of = places.hash_of
 
 @dataclass
 class Label:
-    """What stands in a label; `inputs` is empty in files that are shipped."""
+    """The fields of a label; `inputs` is empty in shipped files."""
 
     kind: str  # "engine", "bindings" or "module"
     target: str
     engine: str  # hash of the engine's headers
     inputs: dict[str, Input] = field(default_factory=dict)
     made: str = ""  # hash of the commands
-    name: str = ""  # of the file: another environment's module in its place is not taken for it
+    name: str = ""  # of the file, so that another environment's module is not mistaken for it
     data: dict[str, str] = field(default_factory=dict)  # hash of each data file, by name
 
 
 def seen(path: Path) -> Input:
-    """Return what a label keeps of an input."""
+    """Return the entry of an input in a label."""
     status = path.stat()
     return status.st_mtime_ns, status.st_size, hash_of(path.read_bytes())
 
@@ -75,7 +75,7 @@ def data_in(folders: Iterable[Path]) -> dict[str, tuple[Path, str]]:
 
 
 def attach(path: Path, label: Label) -> None:
-    """Put a label behind the last byte of a file, with the file's name where it has none."""
+    """Append a label to a file, with the file's name where the label has none."""
     data = path.read_bytes()
     held = {"length": len(data), "hash": hash_of(data), **vars(label)}
     held["name"] = label.name or path.name
@@ -101,7 +101,7 @@ def renew(path: Path, **changes: Any) -> None:
 
 
 def _held(path: Path) -> tuple[dict[str, Any], int]:
-    """Return what a file's label says, and where the label begins."""
+    """Return the fields of a file's label, and the offset of the label."""
     if path.exists() and not stat.S_ISREG(path.stat().st_mode):  # a pipe would not be opened
         raise Damaged(f"{path} is damaged: it is not a regular file")
     with path.open("rb") as file:
@@ -125,34 +125,34 @@ def read(path: Path) -> Label:
     """Return the label of a file; `Damaged` where it has none, `OSError` where there is no file."""
     held, start = _held(path)
     if held.pop("length", None) != start:
-        raise Damaged(f"{path} is damaged: its length is not the one on its label")
+        raise Damaged(f"{path} is damaged: its length differs from its label")
     del held["hash"]
     try:
         label = Label(**held)
     except TypeError:
-        raise Damaged(f"{path} has a label of another release of gpu_envs") from None
+        raise Damaged(f"{path} was labelled by another release of gpu_envs") from None
     if label.name not in ("", path.name):  # earlier builds left it out
-        raise Damaged(f"{path} is damaged: its label is that of another file, {label.name!r}")
+        raise Damaged(f"{path} is damaged: its label names another file, {label.name!r}")
     return label
 
 
 def content_hash(path: Path) -> str:
-    """Return the hash of what stands before the label: the same where only the label is another."""
+    """Return the hash of the content in front of the label, which a new label does not change."""
     return str(_held(path)[0]["hash"])
 
 
 def verify(path: Path) -> Label:
-    """Return the label of a file whose every byte is what the label says."""
+    """Return the label of a file, after checking its content against the hash in the label."""
     label = read(path)
     held, start = _held(path)
     with path.open("rb") as file:
         if hash_of(file.read(start)) != held["hash"]:
-            raise Damaged(f"{path} is damaged: its content is not the one on its label")
+            raise Damaged(f"{path} is damaged: its content does not match its label")
     return label
 
 
 def is_current(label: Label, path_of: Callable[[str], str | Path]) -> bool:
-    """Whether all that a file was made of is as it was; `path_of` says where an input lies."""
+    """Whether all inputs of a file are unchanged; `path_of` locates an input."""
     for name, (time, size, digest) in label.inputs.items():
         path = path_of(name)
         try:

@@ -48,7 +48,7 @@ def _held() -> dict[str, str]:
         held = json.loads(_content(path))
         files: dict[str, str] = held["files"]
         if held["hash"] != _hash_of(files):
-            raise ValueError("its hash is another")
+            raise ValueError("its hash does not match")
     except Damaged:
         raise
     except (ValueError, TypeError, LookupError, RecursionError) as problem:
@@ -57,7 +57,7 @@ def _held() -> dict[str, str]:
 
 
 def _content(path: Path) -> bytes:
-    """Return the bytes of a file of the package; a pipe in its place is not waited for."""
+    """Return the bytes of a file of the package; refuses a pipe, which could block forever."""
     if not path.exists():
         raise Damaged(f"{path} is missing: {REMEDY}")
     if not path.is_file():
@@ -97,9 +97,7 @@ def read(path: Path) -> bytes:
         raise Damaged(f"{path} is not a file of this release of gpu_envs: delete it")
     content = _content(path)
     if hash_of(content) != wanted:
-        raise Damaged(
-            f"{path} is damaged: its content is not the one it was shipped with: {REMEDY}"
-        )
+        raise Damaged(f"{path} is damaged: its content differs from the shipped file: {REMEDY}")
     return content
 
 

@@ -171,7 +171,7 @@ def _object_key(job: Compile, headers: Sequence[str]) -> str | None:
     try:
         for name in headers:
             parts += [name, _content(job, path_of(job, name))]
-    except (OSError, ValueError):  # also of a name that is none
+    except (OSError, ValueError):  # or an invalid file name
         return None
     return digest(*parts, *_in_the_way(job, headers))
 

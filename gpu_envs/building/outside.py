@@ -30,7 +30,7 @@ def _own_folder(folder: Path) -> None:
     try:
         places.make_folder(folder)
     except OSError as problem:
-        raise toolchain.CannotBuild(f"{folder} cannot be made ({problem.strerror})") from None
+        raise toolchain.CannotBuild(f"{folder} cannot be created ({problem.strerror})") from None
     kept.check_trust(folder)
 
 
@@ -93,8 +93,8 @@ def module_of(header: Path, target: str) -> Path:
     file = module_file(header, target)
     if not header.exists() and not file.exists():
         raise ImportError(
-            f"{header} is gone, and nothing was built of it for this engine (`python -m gpu_envs "
-            f"build --forget {header}` takes it out)"
+            f"{header} does not exist, and this engine has no module of it (`python -m gpu_envs "
+            f"build --forget {header}` removes its entry)"
         )
     try:
         kept.check_trust(file)
@@ -113,7 +113,7 @@ def module_of(header: Path, target: str) -> Path:
 
 
 def _damage(file: Path) -> str:
-    """Return what is wrong with a module's label; nothing where it can be read, or is not there."""
+    """Return the damage of a module's label; "" where it can be read or does not exist."""
     try:
         labels.read(file)
     except labels.Damaged as problem:
@@ -124,19 +124,19 @@ def _damage(file: Path) -> str:
 
 
 def build_again(header: Path, target: str, said: str) -> None:
-    """Build the damaged module of a header again; `said` is what is wrong with it."""
+    """Rebuild the damaged module of a header; `said` describes the damage."""
     if not header.exists():
         raise ImportError(
-            f"{said}, and it cannot be built again, since {header} is gone: put that back, or "
+            f"{said}, and it cannot be rebuilt, since {header} does not exist: restore it, or "
             f"`python -m gpu_envs build --forget {header}`"
         )
-    print(f"gpu_envs: {said}: it is built again", file=sys.stderr)
+    print(f"gpu_envs: {said}: rebuilding it", file=sys.stderr)
     try:
         upkeep.drop_damaged(module_file(header, target), target)
         build(header, target)
     except toolchain.CannotBuild as problem:
         raise ImportError(
-            f"{said}; `python -m gpu_envs build {header}` makes it again, once this is mended: "
+            f"{said}; once this is fixed, `python -m gpu_envs build {header}` rebuilds it: "
             f"{problem}"
         ) from None
 
@@ -186,5 +186,5 @@ def check_path(path: Path) -> None:
         raise toolchain.CannotBuild(f"{str(path)!r} is not UTF-8: rename the folder") from None
     if bad := _UNSPEAKABLE.search(str(path)):
         raise toolchain.CannotBuild(
-            f"{str(path)!r} has {bad[0]!r} in it, which no `#include` can name: rename the folder"
+            f"{str(path)!r} contains {bad[0]!r}, which no `#include` can name: rename the folder"
         )

@@ -84,7 +84,7 @@ def store_folder() -> Path:
     """
     given = os.environ.get("GPU_ENVS_STORE")
     if given and not os.path.isabs(given):
-        raise CannotBuild(f"GPU_ENVS_STORE takes the whole path of a folder, got {given!r}")
+        raise CannotBuild(f"GPU_ENVS_STORE must be the absolute path of a folder, got {given!r}")
     if given:
         return Path(os.path.realpath(given))
     return (cache_folder() if given is None else build_folder()) / "store"
@@ -123,7 +123,7 @@ def environments(folder: Path | None = None) -> dict[str, Path]:
             continue
         if path.stem in found:
             raise ValueError(
-                f"two environment headers are called {path.stem}: {found[path.stem]} and {path}"
+                f"two environment headers are named {path.stem}: {found[path.stem]} and {path}"
             )
         found[path.stem] = path
     return dict(sorted(found.items()))

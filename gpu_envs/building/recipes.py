@@ -26,7 +26,7 @@ _LIBRARY = (
     "pictures",
     "cameras",
     "learning",
-)  # folders of what is no template
+)  # folders of sources that are compiled once per engine
 _HOST_ALONE = ("engine/cpu/machine.cpp", "engine/cpu/stage_clock.cpp", "learning/host.cpp")
 _ENTRY = {
     "cpu": "engine/cpu/entry.hpp",
@@ -332,7 +332,7 @@ def link(product: Product, found: Sequence[Path], label: labels.Label) -> None:
     Whoever calls holds the lock of this file, so what is half done is of a builder that was killed.
     """
     if product.file.is_dir():
-        raise CannotBuild(f"{product.file} is a folder: delete it, a built file goes there")
+        raise CannotBuild(f"{product.file} is a folder where a built file belongs: delete it")
     command = [*product.link, *map(str, (*found, *product.needs)), *product.tail]
     product.file.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".build-{product.file.name}-"

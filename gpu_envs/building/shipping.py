@@ -30,7 +30,7 @@ def targets() -> list[str]:
     bad = [level for level in levels if level not in processor.LEVELS]
     if bad:
         raise toolchain.CannotBuild(
-            f"GPU_ENVS_CPU must be of {', '.join(processor.LEVELS)}, got {bad[0]!r}"
+            f"GPU_ENVS_CPU must be a list of {', '.join(processor.LEVELS)}, got {bad[0]!r}"
         )
     found = [f"cpu_{level}" for level in levels or processor.runnable_levels()[:1]]
     wanted = places.settle_cuda()

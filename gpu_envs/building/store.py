@@ -74,7 +74,7 @@ def folders(*, quiet: bool = False) -> tuple[Path, ...]:
         make(wanted)
     except (OSError, places.CannotBuild) as problem:
         reason = getattr(problem, "strerror", None)
-        why = f"{wanted} cannot be made ({reason})" if reason else str(problem)
+        why = f"{wanted} cannot be created ({reason})" if reason else str(problem)
         if os.environ.get("GPU_ENVS_STORE"):
             raise places.CannotBuild(why) from None
         if not quiet and wanted not in _said:
@@ -100,8 +100,8 @@ def _check(folder: Path) -> None:
     )
     if others and not (folder / "made").is_dir():
         raise places.CannotBuild(
-            f"{folder} holds something else than a store: GPU_ENVS_STORE takes an empty folder, or "
-            "one that is not there yet"
+            f"{folder} is not a store: GPU_ENVS_STORE must name a store, an empty folder, or one "
+            "that does not exist yet"
         )
 
 

@@ -35,8 +35,8 @@ def cxx() -> str:
     given = os.environ.get("CXX", "").strip()
     if len(_split("CXX", given)) > 1:
         raise CannotBuild(
-            f"CXX names one program, got {given!r}: put flags into CXXFLAGS (objects are kept, so "
-            "a cache of the compiler's adds nothing)"
+            f"CXX must name one program, got {given!r}: put flags into CXXFLAGS (objects are "
+            "cached already, so a wrapper such as ccache adds nothing)"
         )
     candidates = [given] if given else ["g++", "c++", "clang++"]
     for candidate in candidates:
@@ -86,12 +86,12 @@ def _checked(variable: str) -> list[str]:
     given = _split(variable, os.environ.get(variable, ""))
     bad = [flag for flag in given if _FORBIDDEN.fullmatch(flag)]
     if bad:
-        raise CannotBuild(f"{variable} has {bad[0]}, which changes results: take it away")
+        raise CannotBuild(f"{variable} has {bad[0]}, which changes results: remove it")
     unnamed = [flag for flag in given if _UNNAMED.fullmatch(flag)]
     if unnamed:
         raise CannotBuild(
-            f"{variable} has {unnamed[0]}: objects are kept by what made them, and what that flag "
-            "brings in is not seen: name the flags themselves"
+            f"{variable} has {unnamed[0]}: the object cache cannot see what that flag reads: pass "
+            "the compiler flags themselves"
         )
     return given
 
@@ -181,7 +181,7 @@ def nvcc() -> Nvcc:
     ).stderr
     found = re.search(r"TOP=([^\n]*)", said)
     if not found:
-        raise CannotBuild(f"{path} does not say where its folder is:\n{said}")
+        raise CannotBuild(f"{path} does not report its folder (TOP=):\n{said}")
     top = Path(found[1].strip()).resolve()
     side = top / "targets" / f"{os.uname().machine}-linux"
     include = _first("cuda_runtime.h", top / "include", side / "include")
@@ -200,7 +200,7 @@ def nvcc() -> Nvcc:
     text = (include / "cuda_runtime_api.h").read_text(encoding="utf-8", errors="replace")
     stated = re.search(r"#define\s+CUDART_VERSION\s+(\d+)", text)
     if not stated:
-        raise CannotBuild(f"{include} does not say which version of the CUDA runtime it is")
+        raise CannotBuild(f"{include}/cuda_runtime_api.h does not define CUDART_VERSION")
     major = str(int(stated[1]) // 1000)
     return Nvcc(path, top, include, cub, runtime / "libcudart_static.a", identity, major)
 
@@ -271,7 +271,7 @@ def nvcc_flags() -> list[str]:
         found += _named("nvcc lines")  # for profilers; it puts the paths of the sources in
     lanes = os.environ.get("GPU_ENVS_CUDA_LANES", "")
     if lanes not in ("", "all"):
-        raise CannotBuild(f"GPU_ENVS_CUDA_LANES is `all` or nothing, got `{lanes}`")
+        raise CannotBuild(f"GPU_ENVS_CUDA_LANES must be `all` or empty, got `{lanes}`")
     if lanes:
         found.append("-DGE_ALL_LANES")  # engine/cuda/lanes_kept.hpp
     return [*found, "-Werror=all-warnings"] if werror else found

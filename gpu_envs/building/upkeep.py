@@ -116,7 +116,8 @@ def _check_purity(product: Product, made: jobs.Made) -> None:
         return
     *units, _ = product.objects  # the last is what a module exports
     if said := purity.breaches([made[job] for job in units]):
-        raise CannotBuild("\n".join([f"{product.title} cannot keep its bits:", *said]))
+        what = f"{product.title} would not give the same bits in every run and on every machine:"
+        raise CannotBuild("\n".join([what, *said]))
 
 
 @contextlib.contextmanager
@@ -201,5 +202,5 @@ def _products(target: str, stems: Sequence[str], bindings: bool) -> Iterator[Pro
         yield recipes.bindings(target, places.MODULES)
     for stem in stems:
         if stem not in known:
-            raise CannotBuild(f"{places.kernels() / 'envs'} has no header of {stem} any more")
+            raise CannotBuild(f"{places.kernels() / 'envs'} no longer has a header of {stem}")
         yield recipes.module(stem, known[stem], target, places.MODULES, engines=places.MODULES)

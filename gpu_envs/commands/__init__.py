@@ -1,1 +1,1 @@
-"""The commands of `python -m gpu_envs`, but for training and benchmarks."""
+"""The commands of `python -m gpu_envs`, except training and benchmarks."""

@@ -1,4 +1,4 @@
-"""Actions of several categories, each a head of its own: what they are called, and their keys."""
+"""Actions with several heads of categories: names and keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from gpu_envs.known.fields import Field
 
 RESERVED = ("q", "?", "p", ".")  # keys that mean the same in every game
-_SPACE = "space"  # how that key is written
+_SPACE = "space"  # its name on the screen
 Chosen = tuple[int, int]  # a head, and its category
 
 
@@ -19,8 +19,8 @@ class Heads:
 
     Args:
         described: The fields of the action, all of them categories.
-        names: Of the categories of all heads, one after the other; empty for none.
-        keys: Likewise, "" where there is none. A head without a key pressed is 0.
+        names: Names of the categories, head after head; empty for none.
+        keys: Keys of the categories, head after head; "" for none. A head with no key pressed is 0.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Heads:
         return action
 
     def read(self, typed: str) -> Any:
-        """Return what is typed as names or keys, commas between them; None if it is neither."""
+        """Parse names or keys between commas into an action; None if the text is neither."""
         chosen: list[Chosen] = []
         for part in typed.split(","):
             word = part.strip() or part
@@ -85,22 +85,22 @@ class Heads:
 
 
 def spelt(key: str) -> str:
-    """Return a key as it is written."""
+    """Return the name of a key on the screen."""
     return _SPACE if key == " " else key
 
 
 class Pressed:
-    """Which keys are down, as far as a terminal tells: it says when they go down, and repeats."""
+    """Guesses which keys are held: a terminal reports presses and repeats, but no releases."""
 
     def __init__(self, heads: Heads, ticks: int) -> None:
         self._heads, self._ticks = heads, ticks
         self._chosen: dict[int, tuple[int, int]] = {}  # by head: category, and ticks left
 
     def press(self, key: str) -> str:
-        """Take a key; return "key", "shifted" (for one tick), or "" where it means nothing.
+        """Take a key; return "key", "shifted" (for one tick), or "" for an unknown one.
 
-        A head that is on or off is on for one tick, so that a press is one deed; others stay for
-        some, so that there is no pause until a keyboard repeats.
+        A head with two categories is on for one tick, so that a press acts once; other heads stay
+        on until the keyboard repeats.
         """
         is_shifted = key not in self._heads.keys
         plain = key.lower() if is_shifted else key

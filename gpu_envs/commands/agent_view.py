@@ -1,7 +1,7 @@
-"""What an agent sees, in the terminal, as it plays: environments of pictures and several heads.
+"""Play in the terminal through an agent's eyes: environments of pictures and several heads.
 
-The world moves on as its time passes, or a step for each key. Whom nobody plays chooses as in any
-game by hand (play.py).
+The world moves in real time, or a step for each key. All other agents choose as in any game by hand
+(play.py).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from gpu_envs.faces.parallel import ParallelEnv
 from gpu_envs.terminal import half_blocks
 from gpu_envs.terminal.screen import Screen, terminal_size
 
-TIME, KEYS = "time", "keys"  # what the world moves by
+TIME, KEYS = "time", "keys"  # the clock of the world
 PACES = (TIME, KEYS)
 _PRESS_TICKS = 3  # until a keyboard repeats takes longer, but a tap must not lead too far
-_LOOK_SECONDS = 0.25  # a terminal that has been resized is drawn anew after so long
+_LOOK_SECONDS = 0.25  # between two looks at the size of the terminal
 _TEXT_LINES = 3  # below the picture
 _CONTROLS = {
     TIME: "q quits  p pauses, . steps then  with shift: one step only",
@@ -32,7 +32,7 @@ _CONTROLS = {
 
 
 def has_terminal() -> bool:
-    """Whether what moves can be shown and played here."""
+    """Whether this terminal can show and play moving pictures."""
     is_dumb = os.environ.get("TERM") == "dumb"
     return sys.stdin.isatty() and sys.stdout.isatty() and not is_dumb
 
@@ -55,7 +55,7 @@ def _size(field: Mapping[str, Any]) -> int:
 
 
 def resolution(description: Mapping[str, Any]) -> dict[str, str]:
-    """Return the parameter with which a picture fills the terminal in its own proportions."""
+    """Return the parameter for which a picture fills the terminal in its proportions."""
     defaults = {field["name"]: field["default"] for field in description["parameters"]}
     rows, _, columns = str(defaults.get("resolution", "")).partition("x")
     if not (rows.isdecimal() and columns.isdecimal()):
@@ -65,7 +65,7 @@ def resolution(description: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _room(lines: int, columns: int) -> tuple[int, int]:
-    """Return the rows and columns of pixels that a picture may have."""
+    """Return the largest rows and columns of pixels of a picture."""
     return 2 * max(1, lines - _TEXT_LINES), max(1, columns)
 
 
@@ -85,7 +85,7 @@ def has_keys(env: ParallelEnv) -> bool:
 
 
 class Live(Episode):
-    """One episode of one agent, seen by its eyes."""
+    """One episode of one agent, through its eyes."""
 
     def __init__(self, env: ParallelEnv, agent: str, choose: Choose, pace: str) -> None:
         super().__init__(env, choose)
@@ -101,7 +101,7 @@ class Live(Episode):
         self._is_paused, self._single_steps = False, 0
 
     def play(self) -> str:
-        """Play from the reset until the agent's end or `q`; return which."""
+        """Play from the reset until the agent's end or `q`; return which of the two."""
         with Screen() as screen:
             move = self._by_time if self.pace == TIME else self._by_keys
             try:
@@ -110,7 +110,7 @@ class Live(Episode):
                 is_over = False
         return self.ending() if is_over else "quit"
 
-    # ---- how it moves; both return whether the agent has come to its end
+    # ---- moving; both functions return whether the agent has ended
 
     def _by_time(self, screen: Screen) -> bool:
         due = time.monotonic()
@@ -153,7 +153,7 @@ class Live(Episode):
         actions = {a: self.chosen(a) for a in self.env.agents if a != self.agent}
         self.step({**actions, self.agent: self._pressed.take()})
 
-    # ---- how it looks
+    # ---- drawing
 
     def _draw(self, screen: Screen) -> None:
         lines, columns = terminal_size()

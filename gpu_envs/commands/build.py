@@ -2,11 +2,11 @@
 
 - `build`: everything of this tree, for this processor, and for CUDA where it is wanted
 - `build CartPole-v0 ...`: the modules of these ids (or stems, such as `cartpole`)
-- `build --target cuda`: the same for one target alone
+- `build --target cuda`: everything of this tree, for one target only
 - `build my_env.hpp`: a module of a header outside the tree, in the user's cache
-- `build my_family`: the same of every environment in a folder, such as a family's tasks
-- `build --forget my_env.hpp`: takes it out of the cache; an entry's file name, such as
-  `my_env-0123abcd.json`, takes out one that cannot be read
+- `build my_family`: a module of every environment in a folder, such as a family's tasks
+- `build --forget my_env.hpp`: removes its modules from the cache; the file name of an entry, such
+  as `my_env-0123abcd.json`, removes one that cannot be read
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _seconds(text: str) -> float:
 
 
 def _targets() -> list[str]:
-    """Return what is built here: this processor's instruction set, and CUDA where it is wanted."""
+    """Return the targets built here: this processor's instruction set, and CUDA where wanted."""
     wants_cuda = native.builds_cuda() if places.is_source_tree() else _extends_cuda()
     return [native.cpu_target(), *(["cuda"] if wants_cuda else [])]
 
@@ -89,7 +89,7 @@ def _extends_cuda() -> bool:
     try:
         toolchain.nvcc()
     except toolchain.CannotBuild as problem:
-        print(f"gpu_envs: for the CPU alone, since {problem}", file=sys.stderr)
+        print(f"gpu_envs: for the CPU only, since {problem}", file=sys.stderr)
         return False
     return True
 
@@ -102,13 +102,13 @@ def _stems(names: Sequence[str]) -> list[str]:
         if name not in known:
             home = registration.home(registration.find(name)["id"])
         if home.header is not None:
-            raise toolchain.CannotBuild(f"{name} is of {home.header}: build that file")
+            raise toolchain.CannotBuild(f"{name} is defined in {home.header}: build that file")
         stems.append(home.stem)
     return stems
 
 
 def write_catalogue(stem: str, target: str) -> bool:
-    """Write what a module of this tree says of itself where the catalogue says otherwise."""
+    """Write a module's description into the catalogue where it differs; return whether it did."""
     described = native.describe(target, places.module_file(stem, target))
     return registration.remember(registration.Home(stem), described)
 
@@ -116,7 +116,7 @@ def write_catalogue(stem: str, target: str) -> bool:
 def _tree(names: Sequence[str], targets: Sequence[str], only_engine: bool) -> None:
     if not places.is_source_tree():
         raise toolchain.CannotBuild(
-            "an installed package is complete: `build` takes headers here, such as my_env.hpp"
+            "an installed package is complete: pass a header of your own, such as my_env.hpp"
         )
     stems = [] if only_engine else _stems(names) or list(places.environments())
     for target in targets:
@@ -130,7 +130,7 @@ def _tree(names: Sequence[str], targets: Sequence[str], only_engine: bool) -> No
     print(f"gpu_envs: {', '.join(stems) or 'the engine'} up to date for {', '.join(targets)}")
 
 
-_PATIENCE = 60.0  # [s] in which a module has to be loaded and to describe itself
+_PATIENCE = 60.0  # [s] for a module to load and describe itself
 _DESCRIBE = """
 import json, resource, sys
 from pathlib import Path
@@ -145,7 +145,7 @@ Path(to).write_text(json.dumps(native.describe(target, Path(file))))
 
 
 def _describe_apart(target: str, file: Path) -> list[dict[str, Any]]:
-    """Return what a new module says of itself, from a process of its own: it may be broken."""
+    """Return a new module's description, from a process of its own, since it may crash."""
     if places.is_source_tree():
         upkeep.ensure(native.cpu_target())  # that process opens it, and has no time to build it
     with tempfile.TemporaryDirectory() as folder:
@@ -163,7 +163,7 @@ def _describe_apart(target: str, file: Path) -> list[dict[str, Any]]:
                 ).returncode
             except subprocess.TimeoutExpired:
                 raise toolchain.CannotBuild(
-                    f"{file} cannot be loaded: it was ended after {_PATIENCE:.0f} s"
+                    f"{file} cannot be loaded: it was stopped after {_PATIENCE:.0f} s"
                 ) from None
         if status or not said.exists():
             lines = errors.read_bytes()[-4096:].decode(errors="replace").strip().splitlines()
@@ -174,7 +174,7 @@ def _describe_apart(target: str, file: Path) -> list[dict[str, Any]]:
 
 
 def _memory() -> int:
-    """Return how many bytes that process may have; 0 is no limit.
+    """Return how many bytes of memory that process may have; 0: unlimited.
 
     Sanitizers reserve terabytes of addresses, of which they use little.
     """
@@ -187,7 +187,7 @@ def build_header(
 ) -> list[str]:
     """Make modules of a header outside the tree and return the ids of its environments.
 
-    A header that is refused leaves nothing in the cache; a compilation is ended after `seconds`.
+    A refused header leaves nothing in the cache; a compilation is stopped after `seconds`.
     """
     header = _checked(header)
     was_known = outside.is_kept(header)
@@ -203,14 +203,14 @@ def build_header(
 
 
 def _checked(header: Path) -> Path:
-    """Return the whole path of a header; refuses what cannot be one."""
+    """Return the absolute path of a header; refuses a path that cannot be one."""
     real = _real(header)
     if not real.is_file():
         raise toolchain.CannotBuild(f"{header} {_why_no_file(header, real)}")
     if not real.stem.isidentifier():
         raise toolchain.CannotBuild(
-            f"{real.name}: the file is named after its namespace, gpu_envs::envs::<name>, so its "
-            "name must be one of C++"
+            f"{real.name}: the file's name must be a C++ identifier, since it is the name of its "
+            "namespace, gpu_envs::envs::<name>"
         )
     outside.check_path(real)
     return real
@@ -225,7 +225,7 @@ def _why_no_file(header: Path, real: Path) -> str:
 
 
 def _built(header: Path, targets: Sequence[str], seconds: float) -> list[dict[str, Any]]:
-    """Make the modules of a header and return what they say of its environments."""
+    """Make the modules of a header and return the descriptions of its environments."""
     described: list[dict[str, Any]] = []
     runnable = [*(f"cpu_{level}" for level in processor.runnable_levels()), "cuda"]
     for target in sorted(targets or _targets(), key=lambda target: target not in runnable):
@@ -233,7 +233,7 @@ def _built(header: Path, targets: Sequence[str], seconds: float) -> list[dict[st
             upkeep.ensure(target)
         file = outside.build(header, target, seconds)
         if target not in runnable:
-            continue  # an engine that this processor cannot run is not opened
+            continue  # this processor cannot run that engine
         try:
             described = _describe_apart(target, file)
             registration.check_ids(registration.Home(header.stem, header), described)
@@ -242,8 +242,8 @@ def _built(header: Path, targets: Sequence[str], seconds: float) -> list[dict[st
             raise
     if not described:
         raise toolchain.CannotBuild(
-            f"{header} was built, but what it says of itself is read on a processor that runs it: "
-            f"name one of {', '.join(runnable)} too"
+            f"{header} was built, but only a processor that runs it can read its description: "
+            f"also pass one of {', '.join(runnable)}"
         )
     return described
 
@@ -270,7 +270,7 @@ def _headers(paths: Sequence[Path], targets: Sequence[str], seconds: float) -> N
 
 
 def _forget(names: Sequence[str]) -> None:
-    """Take headers out of the cache, or entries by the names of their files."""
+    """Remove headers from the cache, or entries by the names of their files."""
     if not names or any(not name.endswith((".hpp", ".json")) for name in _forgettable(names)):
         raise toolchain.CannotBuild(
             "--forget takes headers outside the tree, such as my.hpp, or the file names of entries "
@@ -301,7 +301,7 @@ def _real(path: Path) -> Path:
 
 
 def _device(targets: Sequence[str]) -> str:
-    """Return the argument that chooses the machine a header was built for, where it takes one."""
+    """Return the `device=` argument for the targets of a header; "" where it needs none."""
     if "cuda" in (targets or _targets()) or not native.cuda_is_available():
         return ""
     return ", device='cpu'"
@@ -337,7 +337,7 @@ def main(argv: Sequence[str]) -> int:
             return 0
         headers, names = _sorted(options.what)
         if options.engine and options.what:
-            raise toolchain.CannotBuild("--engine builds no environment: name none")
+            raise toolchain.CannotBuild("--engine takes no environments: it builds only the engine")
         if headers:
             _headers(headers, options.target or (), options.time_limit)
         if names or not headers:

@@ -1,8 +1,8 @@
-"""`python -m gpu_envs check ID`: whether an environment keeps what every environment promises.
+"""`python -m gpu_envs check ID`: checks the promises that every environment must keep.
 
 For ids of the package the tests hold this and more; this command is for ids of a user's own. Each
-check is a function below, with what it proves as its first line; it returns what it looked at, or
-raises `Broken` with the first thing that is wrong. Everything runs on the CPU.
+check is a function below; the first line of its docstring is the promise. It returns what it looked
+at, or raises `Broken` with the first violation. Everything runs on the CPU.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ Array = np.ndarray[Any, Any]
 
 
 class Broken(Exception):
-    """A promise that does not hold: the first place where it is seen."""
+    """A broken promise, with the first place that shows it."""
 
 
 class NotFor(Exception):
-    """A check that this environment has nothing for; the message says why."""
+    """A check that does not apply to this environment; the message is the reason."""
 
 
 @dataclass
 class Case:
-    """What is checked, and for how long."""
+    """The environment to check, and the number of steps."""
 
     name: str
     worlds: int = 9
@@ -56,7 +56,7 @@ class Case:
         return Simulator(self.name, worlds or self.worlds, **given)
 
     def play(self, simulator: Simulator, steps: int, seed: int = 0) -> Iterator[tuple[Any, Any]]:
-        """Yield legal random actions and what they lead to."""
+        """Yield legal random actions and their outputs."""
         outputs = simulator.observe()
         for _ in range(steps):
             actions = simulator.sample_actions(outputs.action_mask, seed=self.seed + seed)
@@ -154,7 +154,7 @@ def _place(value: Array) -> str:
 
 
 def _check_bounds(space: gymnasium.spaces.Box, outputs: Outputs, when: str) -> None:
-    """Compare the observations of agents that are there with their bounds."""
+    """Compare the observations of active agents with their bounds."""
     there = slice(None) if outputs.agent_active is None else outputs.agent_active != 0
     rows = outputs.obs[there]
     wrong = (rows < space.low) | (rows > space.high)
@@ -205,7 +205,7 @@ def pettingzoo_api(case: Case) -> str:
     from gpu_envs.faces.parallel import parallel_env
 
     env = parallel_env(case.name, max_cycles=_LIMIT, **_single(case))
-    with contextlib.redirect_stdout(io.StringIO()):  # it says that it has passed
+    with contextlib.redirect_stdout(io.StringIO()):  # it prints that it has passed
         parallel_api_test(env, num_cycles=100)
     return "parallel_env, 100 cycles"
 
@@ -227,13 +227,13 @@ CHECKS: tuple[Callable[[Case], str], ...] = (
 
 
 def run(case: Case) -> list[tuple[str, str, str]]:
-    """Run every check; return of each how it went, what it proves, and what was seen."""
+    """Run every check; return (result, promise, details) of each."""
     found = []
     for check in CHECKS:
         promise = str(check.__doc__).splitlines()[0]
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # libraries' advice is no promise
+                warnings.simplefilter("ignore")  # advice of libraries is not part of the promise
                 found.append(("ok", promise, check(case)))
         except NotFor as problem:
             found.append(("-", promise, str(problem)))

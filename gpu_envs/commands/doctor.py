@@ -1,6 +1,6 @@
-"""`python -m gpu_envs doctor`: what of this copy can be used on this machine, and what to do else.
+"""`python -m gpu_envs doctor`: lists what works on this machine, and a remedy for the rest.
 
-It builds nothing, and imports no library that it asks about.
+It builds nothing, and imports none of the libraries that it reports on.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gpu_envs.building import kept, labels, manifest, places, processor, store, 
 from gpu_envs.known import extras, native, registration
 
 NEEDED = ("numpy", "gymnasium", "pettingzoo")
-OPTIONAL = {  # by the name in the registry: what it is for, and the extra of ours that brings it
+OPTIONAL = {  # by the name in the registry: its use, and our extra that installs it
     "torch": ("training, arrays='torch', GPUs", "train"),
     "matplotlib": ("curves", "train"),
     "rich": ("the trainer's screen", "train"),
@@ -35,20 +35,20 @@ OPTIONAL = {  # by the name in the registry: what it is for, and the extra of ou
     "ray": ("integrations.rllib", ""),
     "tianshou": ("integrations.tianshou", ""),
 }
-_NAMES = {"cupy": ("cupy", "cupy-cuda13x", "cupy-cuda12x")}  # of one library
+_NAMES = {"cupy": ("cupy", "cupy-cuda13x", "cupy-cuda12x")}  # packages of one library
 _INSTALLED_AS = {"cupy": "cupy-cuda13x", "ray": "'ray[rllib]'"}
 
 
 class Finding(NamedTuple):
-    """One line: whether something can be used, what it is, and what to do where it cannot."""
+    """One line of the report: state, subject, details and remedy."""
 
-    mark: str  # "ok", "-" for what may be missing, "!!" for what should not be as it is
+    mark: str  # "ok", "-" for an optional part that is missing, "!!" for a fault
     what: str
     remedy: str = ""
 
 
 def text() -> tuple[str, bool]:
-    """Return what was found, and whether environments can be made on this machine's CPU."""
+    """Return the report, and whether environments can be made on this machine's CPU."""
     lines = [f"gpu_envs {version()}, {_copy()}", f"Python {platform.python_version()}, {_system()}"]
     usable = True
     for title, findings in (
@@ -69,7 +69,7 @@ def text() -> tuple[str, bool]:
 
 
 def version() -> str:
-    """Return the version of this copy, which may lie on a path without having been installed."""
+    """Return the version of this copy, which may be on the path without being installed."""
     return version_of("gpu_envs") or "of unknown version (it is not installed)"
 
 
@@ -128,7 +128,7 @@ def _compilers() -> Iterator[Finding]:
 
 
 def _files() -> Iterator[Finding]:
-    """Look through what was shipped; in a tree only the catalogue is not for its author to edit."""
+    """Check the shipped files; in a tree only the catalogue, since all others may be edited."""
     is_tree = places.is_source_tree()
     problems = registration.damaged() if is_tree else list(manifest.problems())
     for sentence in problems:
@@ -174,7 +174,7 @@ def _modules_of(target: str) -> Iterator[Finding]:
         if state == "ready":
             yield Finding("ok", what)
         elif not is_tree:
-            is_optional = state == "not built"  # of a wheel that has no CUDA, say
+            is_optional = state == "not built"  # such as a wheel without CUDA
             yield Finding("-" if is_optional else "!!", what, manifest.REMEDY)
         else:
             yield Finding("-", what, f"built when first made, or at once: {build}")
@@ -237,7 +237,7 @@ def _devices() -> Iterator[Finding]:
 
 
 def _loaded() -> Finding:
-    """Load the engine for CUDA, which is ready, and ask it for devices."""
+    """Load the engine for CUDA, which is built, and ask it for devices."""
     try:
         count = int(native.cuda().device_count())
     except ValueError as problem:  # NoDevice is one

@@ -1,4 +1,4 @@
-"""One episode that people take part in: who else chooses, what was paid, how it ended."""
+"""One episode with human players: choices of the other agents, rewards and the end."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ Choose = Callable[[str, Any, Any], Any]  # agent, observation, action mask or No
 
 
 class Episode:
-    """A world from its reset on, and the scores of its agents."""
+    """A world after its reset, and the scores of its agents."""
 
     def __init__(self, env: ParallelEnv, choose: Choose) -> None:
         self.env, self.choose = env, choose
         self.scores = dict.fromkeys(env.possible_agents, 0.0)
         self.steps = 0
-        self.objectives: dict[str, float] = {}  # of agents that have ended, where it is told
+        self.objectives: dict[str, float] = {}  # of agents that have ended
         self.observations: dict[str, Any] = {}
         self.infos: dict[str, dict[str, Any]] = {}
         self._is_cut = False
 
     def begin(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
-        """Reset the world; refuse one that has less room than it needs."""
+        """Reset the world; refuse one whose tables are too small."""
         self.observations, self.infos = self.env.reset(seed=seed, options=options)
         self.env.simulator.check()
 
     def chosen(self, agent: str) -> Any:
-        """Return the action of an agent whom nobody plays by hand."""
+        """Return the action of an agent that is not played by hand."""
         mask = self.infos[agent].get("action_mask")
         return self.choose(agent, seen(self.observations[agent]), mask)
 
@@ -49,7 +49,7 @@ class Episode:
         return "cut short" if self._is_cut else "over"
 
     def outcome(self, people: Collection[str]) -> str:
-        """Return what the people have reached where the environment tells, as ", solved"."""
+        """Return the objective of the people as ", solved"; "" where the environment has none."""
         reached = [self.objectives[agent] for agent in people if agent in self.objectives]
         if not reached:
             return ""
@@ -59,6 +59,6 @@ class Episode:
 
 
 def seen(observation: Any) -> Any:
-    """Return an observation without the mask that comes with it."""
+    """Return an observation without its mask."""
     has_mask = isinstance(observation, dict) and "action_mask" in observation
     return observation["observation"] if has_mask else observation

@@ -1,7 +1,7 @@
 """Describes one environment in text: what `python -m gpu_envs info ID` prints.
 
-What its defaults come to, profile by profile, is asked of the native code, where that is built: an
-environment may work a default out, and says nothing here of how.
+Resolved defaults, profile by profile, come from the native code, where that is built: an
+environment may compute a default, in a way that its description does not hold.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _SECTIONS = (
     ("reset_options", "Reset options"),
     ("columns", "Columns (get and set)"),
 )
-_WORLDS = 64  # of the batch whose rows are counted
+_WORLDS = 64  # worlds of the batch whose rows are counted
 Values = dict[str, fields.Value]
 
 
 def text(name: str) -> str:
-    """Return what there is to know of an environment before it is made."""
+    """Return the description of an environment, which need not be made for it."""
     entry = native.described(name)
     is_built = native.is_built(entry["id"])
     return "\n".join([*_head(entry, is_built), *_body(entry, is_built)])
@@ -79,11 +79,11 @@ def _kind(field: fields.Field) -> str:
     return field.type + (f"[{shape}]" if shape else "")
 
 
-# ---- what defaults come to
+# ---- resolved defaults
 
 
 def _made(name: str, **parameters: fields.Value) -> dict[str, Any]:
-    """What a simulator says of itself, made with these parameters and no others."""
+    """The description of a simulator that is made with only these parameters."""
     made = native.make("cpu", name, 1, threads=1, parameters=parameters)
     return layout.instance(made)
 
@@ -93,7 +93,7 @@ def _values(name: str, described: Sequence[fields.Field], **parameters: fields.V
 
 
 def _outcomes(name: str, described: Sequence[fields.Field], is_built: bool) -> Iterator[str]:
-    """Tables of the parameters that are something else than their default says."""
+    """Tables of the parameters whose resolved value differs from the declared default."""
     if not is_built:
         if any(_is_left_open(field) for field in described):
             yield f"\nWhat defaults come to is shown once it is built: {_build_command(name)}"
@@ -115,7 +115,7 @@ def _outcomes(name: str, described: Sequence[fields.Field], is_built: bool) -> I
 
 
 def _is_left_open(field: fields.Field) -> bool:
-    """Whether a default looks like one that is worked out: a number below all sensible ones."""
+    """Whether a default stands for a computed one: a number below all sensible values."""
     is_number = isinstance(field.default, int | float) and not isinstance(field.default, bool)
     return is_number and field.default == field.low == -1
 

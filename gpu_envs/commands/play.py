@@ -1,11 +1,11 @@
 """Play an environment by hand in the terminal: `python -m gpu_envs play Hanabi-v0`.
 
-Everything shown comes from the simulator: the world as one agent knows it (or, where there is no
-such text, its observation by fields), the actions that are legal with their names, rewards. The
-other agents choose at random among the legal actions or follow a saved policy. What is typed are
-numbers, names or keys of actions, one per line; on a terminal, keys alone where the environment
-has them. Where agents see pictures and their actions have several heads with keys, a terminal shows
-what they see as it happens (live.py).
+Everything shown comes from the simulator: the world as one agent knows it (or, without such a text,
+its observation by fields), the legal actions with their names, and rewards. The other agents choose
+at random among the legal actions or follow a saved policy. A person types numbers, names or keys of
+actions, one per line; on a terminal, single keys where the environment has them. Where agents see
+pictures and their actions have several heads with keys, a terminal shows the pictures live
+(agent_view.py).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MOST_SCORES = 16  # shown one by one
 
 
 class Quit(Exception):
-    """The player has had enough."""
+    """The player quits."""
 
 
 # ---- the command line
@@ -83,28 +83,28 @@ def _parser(described: Sequence[fields.Field]) -> argparse.ArgumentParser:
     return parser
 
 
-# ---- those who are not played by hand
+# ---- agents that are not played by hand
 
 
 def random_policy(env: ParallelEnv, seed: int | None) -> Choose:
-    """Return a choice among the legal actions, each as likely as the others."""
+    """Return a function that draws legal actions uniformly."""
     for number, space in enumerate(env.action_spaces.values()):
         space.seed(None if seed is None else seed % 2**32 + number)
     return lambda agent, _, mask: env.action_space(agent).sample(mask)
 
 
 def saved_policy(env: ParallelEnv, path: Path) -> Choose:
-    """Return the likeliest legal actions of the policies in a file of the trainer."""
+    """Return a function that takes the likeliest legal actions of a file's policies."""
     players = policy_files.team(path, env.simulator).players()
     seats = {agent: number for number, agent in enumerate(env.possible_agents)}
     return lambda agent, observation, mask: players[seats[agent]](observation, mask)
 
 
-# ---- what a person reads and types
+# ---- texts and input
 
 
 class Menu:
-    """The actions of a role as a person names them."""
+    """Names and keys of the actions of a role."""
 
     def __init__(self, env: ParallelEnv, role: Role) -> None:
         self.space: Space[Any] = role.action_space
@@ -132,7 +132,7 @@ class Menu:
         return [f"{a:>4}  {self.names[a]}{key}" for a, key in zip(legal, keys, strict=True)]
 
     def help(self) -> str:
-        """Return how to answer."""
+        """Return the text that asks for an action."""
         if not isinstance(self.space, Discrete):
             count = int(np.prod(self.space.shape or ()))
             what = "a number" if count == 1 else f"{count} numbers"
@@ -145,7 +145,7 @@ class Menu:
         return _HELP.format(what=f"{' or '.join(ways)} of an action")
 
     def action(self, typed: str, mask: Any) -> Any:
-        """Return the action that was typed; ValueError says what is wrong with it."""
+        """Return the action that was typed; ValueError for another text."""
         key = next((k for k in (typed, typed.strip()) if k in self.keys), None)
         if key is None and typed.strip() == _SPACE:
             key = " "
@@ -181,7 +181,7 @@ class Menu:
         return self.names[action] if self.names else str(action)
 
     def told(self, action: Any) -> str:
-        """Return an action as others hear of it."""
+        """Return an action in the words for other players."""
         return self._named(action) if isinstance(self.space, Discrete) else str(action)
 
 
@@ -234,11 +234,11 @@ class Game(Episode):
         self.roles = dict(zip(env.possible_agents, each, strict=True))
         self.menus = {agent: menus[role.name] for agent, role in self.roles.items()}
         self.menu = self.menus[people[0]]
-        self._news: list[str] = []  # since a person last chose
+        self._news: list[str] = []  # since a person's last choice
         self._is_told = False
 
     def play(self) -> str:
-        """Play from the reset until the end, the last person's end or `q`; return which."""
+        """Play from the reset until the end, the last person's end or `q`; return the reason."""
         env = self.env
         show(self.menu.help())
         while set(env.agents) & set(self.people):
@@ -276,7 +276,7 @@ class Game(Episode):
                     show(str(problem))
 
     def _draw(self, agent: str | None, observations: Mapping[str, Any]) -> None:
-        """Show what an agent knows; None: everything."""
+        """Show the knowledge of an agent; None: everything."""
         env = self.env
         if sys.stdout.isatty() and (self.menu.reads_keys or len(self.people) > 1):
             print("\x1b[H\x1b[2J", end="")
@@ -311,7 +311,7 @@ class Game(Episode):
 
 
 def _shared(amounts: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Return what all of several agents were paid alike."""
+    """Return the reward that all of several agents share."""
     if len(amounts) < 2:
         return {}
     first, *others = amounts
@@ -328,7 +328,7 @@ def _people(env: ParallelEnv, chosen: str) -> list[str]:
 
 
 def _told(scores: Mapping[str, float], people: Collection[str]) -> str:
-    """Everybody's score, or of a crowd the people's and the mean of all."""
+    """The score of every agent; in a crowd, of the people, and the mean of all."""
     shown = scores if len(scores) <= _MOST_SCORES else {a: scores[a] for a in people}
     told = ", ".join(f"{agent} {score:g}" for agent, score in shown.items())
     mean = sum(scores.values()) / len(scores)
@@ -336,7 +336,7 @@ def _told(scores: Mapping[str, float], people: Collection[str]) -> str:
 
 
 def _reset_options(pairs: Sequence[str], described: Sequence[fields.Field]) -> dict[str, Any]:
-    """Read what was typed as NAME=VALUE."""
+    """Parse options typed as NAME=VALUE."""
     known = {field.name: field for field in described}
     options = {}
     for pair in pairs:
@@ -353,7 +353,7 @@ def _reset_options(pairs: Sequence[str], described: Sequence[fields.Field]) -> d
 
 
 def _is_live(chosen: argparse.Namespace, description: Mapping[str, Any]) -> bool:
-    """Whether the player sees by an agent's eyes; ValueError says why not where that was asked."""
+    """Whether the player sees through an agent's eyes; ValueError if that cannot be."""
     is_live = agent_view.is_offered(description) and agent_view.has_terminal()
     if chosen.pace == agent_view.TIME and not is_live:
         raise ValueError(
@@ -366,7 +366,7 @@ def _is_live(chosen: argparse.Namespace, description: Mapping[str, Any]) -> bool
 
 
 def _made(argv: Sequence[str]) -> tuple[argparse.Namespace, Live | Game]:
-    """Return the options and the game that is to be played, from its reset on."""
+    """Return the options, and the game after its reset."""
     chosen, own = flags.for_environment(argv, _parser)
     if chosen.seed is not None:
         errors.whole(chosen.seed, "--seed", 0, 2**64 - 1)
@@ -377,7 +377,7 @@ def _made(argv: Sequence[str]) -> tuple[argparse.Namespace, Live | Game]:
     path = policy_files.file_of(chosen.id, chosen.policy)
     parameters = policy_files.parameters_of(path, chosen.id) | own
     is_live = _is_live(chosen, description)
-    if is_live and path is None:  # a policy wants the pictures that it has learned from
+    if is_live and path is None:  # a policy needs pictures of the size it was trained with
         parameters = agent_view.resolution(description) | parameters
     env = ParallelEnv(chosen.id, **parameters)
     chosen.people = _people(env, chosen.agent)
@@ -398,7 +398,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"error: {problem}", file=sys.stderr)
         return 2
     how = game.play()
-    if isinstance(game, Live):  # what was seen last stays, above what it came to
+    if isinstance(game, Live):  # the last picture stays above the scores
         show("\n".join(game.last))
     how = f"{how} after {game.steps} steps{game.outcome(people)}"
     show(f"{how}; rewards in all: {_told(game.scores, people)}")

@@ -25,7 +25,7 @@ from gpu_envs.players import policy_files
 from gpu_envs.terminal import flags
 from gpu_envs.terminal.progress import Progress
 
-_ROWS = 720  # at least, where nobody chooses a size
+_ROWS = 720  # the least, where no size is chosen
 _FPS = 25  # where the environment has no time of its own
 Choose = Callable[[Any, Any], Any]  # observations, action masks or None -> actions, by row
 
@@ -72,7 +72,7 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
 
 
 def parse(argv: Sequence[str]) -> tuple[argparse.Namespace, dict[str, Any]]:
-    """Read the command line; the environment's parameters come back apart."""
+    """Read the command line; return the options, and the environment's parameters."""
     chosen, own = flags.for_environment(argv, _parser)
     _check(chosen)
     return chosen, own
@@ -98,7 +98,7 @@ def _check(chosen: argparse.Namespace) -> None:
 
 
 def random_actions(env: VectorEnv, seed: int) -> Choose:
-    """Return a choice for all rows at once, each legal action as likely as the others."""
+    """Return a function that draws legal actions of all rows uniformly."""
     env.action_space.seed(seed % 2**32)
     numbers = np.random.default_rng(seed)
 
@@ -111,13 +111,13 @@ def random_actions(env: VectorEnv, seed: int) -> Choose:
 
 
 def saved_actions(env: VectorEnv, path: Path) -> Choose:
-    """Return the likeliest legal actions of the policies in a file of the trainer."""
+    """Return a function that takes the likeliest legal actions of a file's policies."""
     choose: Choose = policy_files.team(path, env.simulator).together()
     return choose
 
 
 def episode(env: VectorEnv, choose: Choose, seed: int) -> Iterator[int]:
-    """Play until no agent goes on; yield the number of steps made, 0 first."""
+    """Play until all agents have ended; yield the number of steps made, 0 first."""
     observations, infos = env.reset(seed=seed)
     over = np.zeros(env.num_envs, bool)
     steps = 0
@@ -137,10 +137,10 @@ def _world(chosen: argparse.Namespace, own: dict[str, Any]) -> VectorEnv:
 
 
 def _last_step(env: VectorEnv, chosen: argparse.Namespace) -> int | None:
-    """Return the step after which nothing more is drawn; None where the episode decides."""
+    """Return the last step to draw; None for the end of the episode."""
     limits = [n for n in (chosen.steps, env.simulator.max_episode_steps or None) if n is not None]
     if not limits:
-        raise ValueError(f"{env.simulator.name} never ends by itself here: say --steps")
+        raise ValueError(f"{env.simulator.name} has no time limit here: pass --steps")
     return min(limits)
 
 
@@ -187,7 +187,7 @@ def _write_film(env: VectorEnv, chosen: argparse.Namespace, steps: Iterator[int]
 def _draw_first(
     env: VectorEnv, chosen: argparse.Namespace, steps: Iterator[int]
 ) -> pictures.Picture:
-    """Draw before the file is begun: a wrong size or view is an error without a file."""
+    """Draw before the file is opened, so that a wrong size or view leaves no file."""
     next(steps)
     return _draw(env, chosen)
 

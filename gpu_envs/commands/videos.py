@@ -18,7 +18,7 @@ _NEEDED = {".mp4": ("imageio_ffmpeg", "imageio-ffmpeg"), ".gif": ("PIL.Image", "
 
 
 class Film(Protocol):
-    """Takes one picture after the other."""
+    """Takes pictures one by one."""
 
     def __call__(self, picture: Picture) -> None:
         """Add a picture."""
@@ -38,7 +38,7 @@ def png(picture: Picture) -> bytes:
 
 
 def check(path: Path, size: tuple[int, int]) -> Any:
-    """Raise what would keep a file from being written; return the library that it needs."""
+    """Raise where a file could not be written; return the library that writes it."""
     kind = path.suffix.lower()
     if kind not in FORMATS:
         raise ValueError(f"--out must end in {', '.join(FORMATS)}, got {str(path)!r}")

@@ -1,1 +1,1 @@
-"""What is known before anything runs: environments, their data, native modules."""
+"""Knowledge about environments before they run: descriptions, their data, native modules."""

@@ -1,4 +1,4 @@
-"""Reads the package's catalogue: what each module says of its environments, a file per module.
+"""Reads the package's catalogue: the descriptions of environments, a file per module.
 
 A file that is damaged is left out, with one warning that names it, so that all other environments
 can be made and `python -m gpu_envs doctor` can say what is wrong.
@@ -17,7 +17,7 @@ from gpu_envs.building import places
 
 Descriptions = list[dict[str, Any]]
 
-_SAID = {  # what is read of an environment without asking whether it is there
+_SAID = {  # keys that are read without a check that they exist
     "id": (str,),
     "doc": (str,),
     "agents": (str, int),
@@ -27,7 +27,7 @@ _SAID = {  # what is read of an environment without asking whether it is there
 
 
 def read() -> tuple[dict[str, Descriptions], list[str]]:
-    """Return the descriptions of each module, and a sentence for each file that is damaged."""
+    """Return the descriptions by module, and a sentence for each damaged file."""
     found: dict[str, Descriptions] = {}
     damaged: list[str] = []
     is_tree = places.is_source_tree()
@@ -55,7 +55,7 @@ def _files() -> list[Path]:
 
 
 def _shipped_files() -> list[Path]:
-    """Return the files of an installed package, those that are missing too."""
+    """Return the files of an installed package, missing ones included."""
     from gpu_envs.building import manifest  # a tree has none
 
     return sorted({*_files(), *manifest.under(places.CATALOGUE)})
@@ -69,7 +69,7 @@ def _shipped(file: Path) -> Descriptions:
 
 
 def _of_tree(file: Path) -> Descriptions:
-    """Return what a file says; anybody may have edited it."""
+    """Return the descriptions in a file, after checks: it may have been edited."""
     try:
         described = json.loads(file.read_bytes())
         if not isinstance(described, list) or not all(map(_is_description, described)):

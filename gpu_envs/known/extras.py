@@ -1,4 +1,4 @@
-"""Says how to install what is optional and missing, in the words of this copy of the package.
+"""Messages on how to install optional libraries, for this copy of the package.
 
 A clone is installed in place, by the pip of the interpreter that runs; a wheel by its name.
 """
@@ -14,7 +14,7 @@ from gpu_envs.building import places
 
 
 def command(extra: str) -> str:
-    """Return what installs the libraries of an extra of ours, such as "train"."""
+    """Return the command that installs the libraries of an extra of ours, such as "train"."""
     if not places.is_source_tree():
         return f'{_pip()} install "gpu_envs[{extra}]"'
     root = places.PACKAGE.parent
@@ -23,7 +23,7 @@ def command(extra: str) -> str:
 
 
 def library_command(library: str) -> str:
-    """Return what installs a library that is in none of our extras, by its name in the registry."""
+    """Return the command that installs a library outside our extras, by its registry name."""
     return f"{_pip()} install {library}"
 
 
@@ -31,7 +31,7 @@ def needs(what: str, library: str, extra: str = "") -> str:
     """Return the message for a library that is missing.
 
     Args:
-        what: Needs it; the beginning of the message.
+        what: The feature that needs it; the beginning of the message.
         library: Its name in the registry.
         extra: The extra of ours that brings it, "" where none does.
     """
@@ -39,14 +39,14 @@ def needs(what: str, library: str, extra: str = "") -> str:
 
 
 def adapter_needs(library: str, problem: ModuleNotFoundError) -> ImportError:
-    """Return the error of an adapter whose library, or what that leans on, is missing."""
+    """Return the error of an adapter whose library, or a dependency of it, is missing."""
     return ModuleNotFoundError(
         f"{needs('this adapter', library)} ({problem})", name=problem.name, path=problem.path
     )
 
 
 def wrong_interpreter(problem: ModuleNotFoundError) -> ModuleNotFoundError:
-    """Return the error of an interpreter that lacks what the package cannot do without."""
+    """Return the error of an interpreter that lacks a required library."""
     message = f"gpu_envs needs {problem.name}, which {sys.executable} does not have"
     if places.is_source_tree():
         root = places.PACKAGE.parent
@@ -57,7 +57,7 @@ def wrong_interpreter(problem: ModuleNotFoundError) -> ModuleNotFoundError:
 
 
 def _pip() -> str:
-    """Return the pip of this interpreter as one would type it here."""
+    """Return the command of this interpreter's pip, as typed here."""
     own = Path(sys.prefix) / "bin" / "pip"
     if not own.exists():
         return f"{_typed(Path(sys.executable))} -m pip"

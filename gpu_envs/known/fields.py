@@ -1,7 +1,7 @@
 """Described fields (parameters, options, channels, columns) and the values they accept.
 
 Every field is described once, in the environment's header; this module reads those descriptions and
-checks keyword arguments against them. What a value means is the native code's business.
+checks keyword arguments against them. The native code alone knows the meaning of a value.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from gpu_envs import errors
 
 Value = bool | int | float | str
-_FEW = 6  # choices that are named before what came
+_FEW = 6  # choices that a message lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Field:
 
 
 def short(value: Any, kind: str) -> Any:
-    """Return the float with the fewest digits that is the same float32: 0.1 for 0.10000000149."""
+    """Return the shortest float that rounds to the same float32: 0.1 for 0.10000000149."""
     if kind != "float32" or not isinstance(value, float) or not math.isfinite(value):
         return value
     wanted = ctypes.c_float(value).value
@@ -73,13 +73,13 @@ def short(value: Any, kind: str) -> Any:
 
 
 def shortened(fields: Iterable[Field], values: Mapping[str, Any]) -> dict[str, Value]:
-    """Return values of these fields with their floats as short as can be."""
+    """Return values of these fields, their floats with the fewest digits."""
     kinds = {field.name: field.type for field in fields}
     return {name: short(value, kinds.get(name, "")) for name, value in values.items()}
 
 
 def spelt(value: Any) -> str:
-    """Return a value as it would be typed; '' for a text that is empty."""
+    """Return a value as it would be typed; '' for an empty text."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
@@ -110,10 +110,10 @@ def checked_values(
     """Return `values` as plain Python scalars.
 
     Args:
-        fields: What is accepted.
+        fields: The accepted fields.
         values: The caller's keywords.
-        what: How messages call them, such as "parameter of Micro-v0".
-        error: Raised for a name that does not exist.
+        what: Their name in messages, such as "parameter of Micro-v0".
+        error: The exception for a name that does not exist.
     """
     by_name = {field.name: field for field in fields}
     result = {}
@@ -146,7 +146,7 @@ def _checked(field: Field, value: object, what: str) -> Value:
 
 
 def _joined(value: object) -> str | None:
-    """Return a text, for whole numbers the one in which an x stands between them; else None."""
+    """Return a text as it is, a pair of whole numbers as "AxB", any other value as None."""
     if isinstance(value, tuple | list) and value:
         if any(isinstance(part, bool) or not hasattr(part, "__index__") for part in value):
             return None
@@ -155,7 +155,7 @@ def _joined(value: object) -> str | None:
 
 
 def _examples(default: Any) -> str:
-    """Return a default in words, where one shows what is wanted."""
+    """Return the default as an example for a message; "" where it shows nothing."""
     if not default:
         return ""
     shown, parts = f" such as {default!r}", str(default).split("x")
@@ -165,7 +165,7 @@ def _examples(default: Any) -> str:
 
 
 def _named(field: Field, scalar: object, label: str) -> str:
-    """Return the name of a choice that is given by name or by number."""
+    """Return the name of a choice, given by name or by number."""
     if isinstance(scalar, str) and scalar in field.names:
         return scalar
     if isinstance(scalar, int) and not isinstance(scalar, bool) and 0 <= scalar < len(field.names):

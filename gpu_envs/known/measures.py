@@ -1,4 +1,4 @@
-"""What is known of an environment beside its rules: for tests, measurements, training, checks.
+"""Data of an environment beside its rules: for tests, measurements, training and checks.
 
 It is data, `<header>.measures.json` beside the header: in this tree, in an installed package, and
 where a header of a user's own lies. docs/measures.md says what stands in it, `FORM` below what is
@@ -116,7 +116,7 @@ FORM: Data = {**_SECTIONS, "spills": [_SPILL], "ids": {"*": _SECTIONS}}
 
 
 def beside(header: Path) -> Path:
-    """Return where the data of a header lies."""
+    """Return the data file of a header."""
     return header.with_suffix(SUFFIX)
 
 
@@ -126,14 +126,14 @@ def file_of(name: str) -> Path:
     if home.header is not None:
         return beside(home.header)
     folder, name = places.kernels() / "envs", f"{home.stem}{SUFFIX}"
-    if not places.is_source_tree():  # one that was lost is missed, not taken for one without data
+    if not places.is_source_tree():  # a deleted file must raise
         return next(iter(manifest.under(folder, f"/{name}")), folder / name)
     found = (*folder.glob(f"*/{name}"), *folder.glob(f"*/{places.TASKS}/{name}"))
     return next(iter(found), folder / name)
 
 
 def measures_of(name: str) -> Data:
-    """Return the sections of an environment, each of them there, with what is its id's alone."""
+    """Return all sections of an environment, merged with those of its id only."""
     file = file_of(name)
     is_there = file.exists()
     when = file.stat().st_mtime_ns if is_there else 0
@@ -169,7 +169,7 @@ def _read(file: Path, _when: int) -> Data:
 
 
 def check(value: Any, where: str, form: Any = FORM) -> None:
-    """Refuse what the form does not have, with the place in the file."""
+    """Refuse keys and types that the form does not have, with their place in the file."""
     if isinstance(form, dict):
         if not isinstance(value, dict):
             raise TypeError(f"{where} must be an object, got {value!r}")

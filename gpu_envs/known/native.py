@@ -1,9 +1,9 @@
-"""Chooses, builds where it may, and loads native code; the only place that does.
+"""Chooses and loads native code, and builds it in a source tree; nothing else does.
 
 The engine exists once per instruction set, and opening one that the processor cannot run would
 crash, so the choice is made from the processor's flags before anything is loaded.
 `GPU_ENVS_CPU=v2|v3|v4|generic` forces one. An environment is a module, loaded when it is first
-made. In a source tree what is missing or older than its sources is built first; an installed
+made. A source tree first builds files that are missing or older than their sources; an installed
 package is complete.
 """
 
@@ -32,17 +32,17 @@ _UNBUILT = (
     "gpu_envs has no compiled engine for this machine: install the package with `pip install .` "
     "(a source tree builds itself where there is a C++ compiler)"
 )
-_ANEW = "start Python again"
+_RESTART = "restart Python"
 _loading = threading.RLock()
 _ready: dict[tuple[str, str], Path] = {}  # the module that is loaded, by target and id
 
 
 class NoDevice(ValueError):
-    """There is no GPU, or it is not asked for; not that something went wrong with one."""
+    """No GPU exists, or none is asked for; a GPU that fails raises another error."""
 
 
 def _forked() -> None:
-    """Renew the lock: a thread of the parent may hold it, which the child does not have."""
+    """Renew the lock after a fork: a thread of the parent may hold it, and the child has none."""
     global _loading
     _loading = threading.RLock()
 
@@ -55,7 +55,7 @@ def _is_built(target: str) -> bool:
 
 
 def built_levels() -> tuple[str, ...]:
-    """Instruction sets whose engine is there, best first."""
+    """Instruction sets whose engine is built, best first."""
     return tuple(level for level in processor.LEVELS if _is_built(f"cpu_{level}"))
 
 
@@ -77,7 +77,8 @@ def _forced_level(forced: str, built: tuple[str, ...], runnable: tuple[str, ...]
         raise ImportError(f"GPU_ENVS_CPU={forced} is not built (built: {', '.join(built)})")
     if forced not in runnable:
         raise ImportError(
-            f"GPU_ENVS_CPU={forced} cannot run here (runnable: {', '.join(runnable)})"
+            f"GPU_ENVS_CPU={forced} does not run on this processor "
+            f"(runnable: {', '.join(runnable)})"
         )
     return forced
 
@@ -101,12 +102,12 @@ def _chosen_level() -> str:
 
 
 def _verified(path: Path, target: str, again: Callable[[str], object] | None = None) -> Path:
-    """Return a file that is safe to open: whole, and for this engine.
+    """Check that a file is safe to open: undamaged, and built for this engine; return it.
 
     Args:
         path: The built file.
         target: What it is for.
-        again: Builds a damaged file again, given what is wrong with it; None where nothing can.
+        again: Rebuilds a damaged file, given a text on the damage; None where nothing can.
     """
     try:
         label = labels.verify(path)
@@ -125,7 +126,7 @@ def _verified(path: Path, target: str, again: Callable[[str], object] | None = N
 
 
 def _of_another_engine(path: Path, label: labels.Label, target: str) -> ImportError:
-    """Return the error of a file for another engine; a damaged header makes another engine too."""
+    """Return the error for a file of another engine; a damaged header counts as another one."""
     for problem in manifest.problems("kernels/"):
         return ImportError(problem)
     remedy = "build it again" if places.is_source_tree() else manifest.REMEDY
@@ -136,8 +137,8 @@ def _of_another_engine(path: Path, label: labels.Label, target: str) -> ImportEr
 
 
 def _build_again(path: Path, target: str, stems: tuple[str, ...], said: str) -> None:
-    """Build a damaged file of this tree again."""
-    print(f"gpu_envs: {said}: it is built again", file=sys.stderr)
+    """Rebuild a damaged file of this tree."""
+    print(f"gpu_envs: {said}: rebuilding it", file=sys.stderr)
     try:
         upkeep.drop_damaged(path, target)
     except toolchain.CannotBuild as problem:
@@ -148,7 +149,7 @@ def _build_again(path: Path, target: str, stems: tuple[str, ...], said: str) -> 
 def _again(
     path: Path, target: str, home: registration.Home | None
 ) -> Callable[[str], object] | None:
-    """Return what builds a damaged file again; None in an installed package, which is complete."""
+    """Return the function that rebuilds a damaged file; None in an installed package."""
     if home is not None and home.header is not None:
         from gpu_envs.building import outside
 
@@ -159,7 +160,7 @@ def _again(
 
 
 def _up_to_date(target: str, stems: tuple[str, ...] = ()) -> list[Path]:
-    """In a source tree, build what is missing or old, and return that; elsewhere nothing is."""
+    """Build missing and outdated files of a source tree and return them; else return []."""
     if not places.is_source_tree():
         return []
     try:
@@ -179,8 +180,8 @@ def _what_is_built(target: str) -> str:
 
 class _Opened(NamedTuple):
     bindings: Any
-    engine: str  # hash of the headers that the engine was made of
-    files: dict[Path, tuple[int, int]]  # what was loaded: time and size of each file
+    engine: str  # hash of the headers that the engine was built from
+    files: dict[Path, tuple[int, int]]  # time and size of each loaded file
     contents: dict[Path, str]  # hash of each module without its label
 
 
@@ -198,7 +199,7 @@ def _engine(target: str) -> _Opened:
     opened = _engines.get(target)
     if opened is not None:
         if opened.engine != places.engine_hash() or _state(engine) != opened.files[engine]:
-            raise ImportError(f"the engine ({target}) has changed since it was loaded: {_ANEW}")
+            raise ImportError(f"the engine ({target}) has changed since it was loaded: {_RESTART}")
         return opened
     name = f"gpu_envs.modules._{target}"
     state = _state(_verified(engine, target, _again(engine, target, None)))
@@ -217,7 +218,7 @@ def _engine(target: str) -> _Opened:
 
 
 def _load(target: str, path: Path, home: registration.Home | None = None) -> Any:
-    """Load a module, which stays loaded, and return the bindings.
+    """Load a module for the life of the process, and return the bindings.
 
     Args:
         target: What it is for.
@@ -233,7 +234,7 @@ def _load(target: str, path: Path, home: registration.Home | None = None) -> Any
         opened.bindings.load(str(file))
     elif known != _state(path):
         if opened.contents[path] != labels.content_hash(path):  # else only its label is new
-            raise ImportError(f"{path} has been built again since it was loaded: {_ANEW}")
+            raise ImportError(f"{path} was rebuilt after it was loaded: {_RESTART}")
         opened.files[path] = _state(path)
     return opened.bindings
 
@@ -275,7 +276,7 @@ def _module_of(target: str, name: str) -> Path:
 
 
 def _remember(target: str, name: str, path: Path) -> None:
-    """Keep what a module says of itself, where the catalogue says otherwise, whoever built it."""
+    """Write a module's description into the catalogue where it differs."""
     home = registration.home(name)
     if home.header is not None or places.is_source_tree():
         registration.remember(home, describe(target, path))
@@ -283,10 +284,10 @@ def _remember(target: str, name: str, path: Path) -> None:
 
 
 def described(name: str) -> dict[str, Any]:
-    """Return what is known of an environment, for commands that need no simulator yet.
+    """Return the description of an environment, for commands that need no simulator yet.
 
-    Nothing is built that never was; but what was built of an older header is built anew, since its
-    parameters may be others now.
+    A module that was never built stays so; one that is older than its header is rebuilt, since
+    its parameters may have changed.
     """
     found = registration.find(name)
     home = registration.home(found["id"])
@@ -298,7 +299,7 @@ def described(name: str) -> dict[str, Any]:
 
 
 def is_built(name: str) -> bool:
-    """Whether an environment can be made on this CPU without being compiled from nothing."""
+    """Whether an environment has a module for this CPU, so that it needs no full compilation."""
     home = registration.home(name)
     try:
         return home.header is not None or places.module_file(home.stem, cpu_target()).exists()
@@ -312,16 +313,16 @@ def _own_headers() -> dict[str, Path]:
 
 
 class DataFiles(NamedTuple):
-    """The data files of an environment, as a native simulator takes them."""
+    """The data files of an environment, in the form for a native simulator."""
 
-    by_name: dict[str, tuple[str, str]]  # path, and the hash that the content must have
-    remedy: str  # what to do about a file that is missing or differs
+    by_name: dict[str, tuple[str, str]]  # path, and the expected hash of the content
+    remedy: str  # advice for a file that is missing or differs
 
 
 def data_files(target: str, name: str) -> DataFiles:
-    """Return an environment's data files, held to the hashes on the label of its loaded module.
+    """Return an environment's data files, with the hashes on the label of its loaded module.
 
-    Where the header is there, so are its files: what was edited goes onto the label first.
+    Beside an existing header the files may have been edited: the label is updated first.
 
     Args:
         target: Of the module, which is loaded if it is not yet.
@@ -355,7 +356,7 @@ def _data_remedy(module: Path, home: registration.Home) -> str:
 
 
 def prepare(device: str, name: str) -> tuple[str, int]:
-    """Bring an environment up to date, and with it what is known of its parameters.
+    """Bring an environment's module up to date, and with it the description of its parameters.
 
     Args:
         device: "auto", "cpu", "cuda" or "cuda:1".
@@ -370,7 +371,7 @@ def prepare(device: str, name: str) -> tuple[str, int]:
 
 
 def describe(target: str, path: Path) -> list[dict[str, Any]]:
-    """Load a module by its file and return what it says of its environments."""
+    """Load a module by its file and return the descriptions of its environments."""
     with _loading:
         found: list[dict[str, Any]] = json.loads(_load(target, path).describe(str(path)))
         return found
@@ -381,7 +382,7 @@ def describe(target: str, path: Path) -> list[dict[str, Any]]:
 
 @functools.cache
 def cpu_target() -> str:
-    """Return the target of the best instruction set, or of the one that was forced."""
+    """Return the target of the best instruction set, or of the forced one."""
     return f"cpu_{_chosen_level()}"
 
 
@@ -418,7 +419,7 @@ def cuda() -> Any:
         if not _is_built("cuda") and not builds_cuda():
             raise NoDevice("device 'cuda' is not available: this build has no CUDA module")
         if places.settle_cuda() == "0":
-            raise NoDevice("device 'cuda' is not available: GPU_ENVS_CUDA=0 holds for this tree")
+            raise NoDevice("device 'cuda' is not available: this tree is set to GPU_ENVS_CUDA=0")
         module = at("cuda")
     except (ImportError, toolchain.CannotBuild) as problem:
         raise ValueError(f"device 'cuda' is not available: {problem}") from problem
@@ -428,12 +429,12 @@ def cuda() -> Any:
     return module
 
 
-_broken: list[str] = []  # why CUDA's engine is not there, once that was said
+_broken: list[str] = []  # why CUDA's engine is unusable, after the warning
 
 
 def cuda_is_available() -> bool:
-    """Whether a CUDA device can be used; a tree builds nothing to find out that there is none."""
-    places.settle_cuda()  # nonsense in GPU_ENVS_CUDA is no reason to go without
+    """Whether a CUDA device can be used; without a driver nothing is built to find out."""
+    places.settle_cuda()  # raises for a bad GPU_ENVS_CUDA, instead of using the CPU
     if _broken or (places.is_source_tree() and not toolchain.driver_answers()):
         return False
     try:
@@ -447,7 +448,7 @@ def cuda_is_available() -> bool:
     except ValueError as found:
         problem = found
     _broken.append(str(problem))
-    warnings.warn(f"{problem}\n\ngpu_envs goes on with the CPU", stacklevel=2)
+    warnings.warn(f"{problem}\n\ngpu_envs continues on the CPU", stacklevel=2)
     return False
 
 
@@ -481,13 +482,13 @@ def target_of(machine: str) -> str:
 
 
 def module(machine: str) -> Any:
-    """The bindings of a machine, "cpu" or "cuda", as they are loaded or else are to be."""
+    """The bindings of a machine, "cpu" or "cuda", loaded at the first call."""
     opened = _engines.get(target_of(machine))
     return at(target_of(machine)) if opened is None else opened.bindings
 
 
 def make(machine: str, name: str, num_worlds: int, **options: Any) -> NativeSimulator:
-    """Make a native simulator, of the module that is loaded if one is (`prepare` looks again)."""
+    """Make a native simulator, from the loaded module if there is one (`prepare` updates it)."""
     target = target_of(machine)
     bindings = module(machine) if (target, name) in _ready else at(target, name)
     files = data_files(target, name)

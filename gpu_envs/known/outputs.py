@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 
 class Outputs(NamedTuple):
-    """What one call wrote; None for outputs that do not exist or were not asked for.
+    """The outputs of one call; None for those that do not exist or were not asked for.
 
-    The engine fills these fields by their names and refuses a class that has others than it writes.
-    Nothing but a loop in a hurry has to know their order: the first eight stay where they are.
+    The engine fills these fields by their names and refuses a class with other fields.
+    Only loops that unpack the tuple depend on the order: the first eight keep their places.
     """
 
     obs: Any = None
@@ -33,6 +33,6 @@ class Outputs(NamedTuple):
 
 
 OUTPUTS = Outputs._fields
-# Observations, and last ones; an environment without pictures has the first alone.
+# Observations, and last ones; an environment without pictures has only the first layer.
 LAYERS = ("obs", "depth", "segmentation")
 FINAL_LAYERS = ("final_obs", "final_depth", "final_segmentation")

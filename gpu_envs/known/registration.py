@@ -1,4 +1,4 @@
-"""Knows which environments exist and registers them with Gymnasium.
+"""Lists the environments and registers them with Gymnasium.
 
 The catalogue has a file per environment, `catalogue/<stem>.json`, made from the headers'
 descriptions; nothing is said here again, and reading it loads no native code. Environments that
@@ -26,7 +26,7 @@ Description = dict[str, Any]
 
 
 class Home(NamedTuple):
-    """Where an environment comes from: a module of the package, or a header outside of it."""
+    """The source of an environment: a module of the package, or a header outside of it."""
 
     stem: str
     header: Path | None = None
@@ -38,7 +38,7 @@ def _catalogue() -> tuple[dict[str, catalogue.Descriptions], list[str]]:
 
 
 def damaged() -> list[str]:
-    """Return a sentence for each file of the catalogue that is damaged and left out."""
+    """Return a sentence for each damaged file of the catalogue, whose environments are left out."""
     return _catalogue()[1]
 
 
@@ -53,10 +53,10 @@ def _known() -> dict[str, tuple[Description, Home]]:
 
 
 def _add_kept(found: dict[str, tuple[Description, Home]]) -> None:
-    """Add the environments of the user's cache; warn of each entry that is left out or hidden."""
+    """Add the environments of the user's cache; warn of entries that are invalid or hidden."""
     from gpu_envs.building import kept
 
-    ours = {name.rpartition("-v")[0]: name for name in found}  # no other version takes a name over
+    ours = {name.rpartition("-v")[0]: name for name in found}  # another version is no owner
     entries, problems = kept.read()
     for entry in entries:
         own = Home(entry.header.stem, entry.header)
@@ -82,21 +82,21 @@ def _add_kept(found: dict[str, tuple[Description, Home]]) -> None:
 
 
 def _check_forms(own: Home, described: list[Description]) -> None:
-    """Refuse ids that Gymnasium would not register, or that stand twice."""
+    """Refuse ids that Gymnasium would not register, and duplicates."""
     names = [entry["id"] for entry in described]
     for name in names:
         if why := _id_problem(name):
             raise ImportError(
-                f"{own.header or own.stem} brings the id {name!r}, {why}: an id is <Name>-v<number>"
-                " without a namespace, such as MyTask-v0; the name has letters, digits, `_`, `-` "
-                "and `.`"
+                f"{own.header or own.stem} defines the id {name!r}, {why}: an id is "
+                "<Name>-v<number> without a namespace, such as MyTask-v0; the name has letters, "
+                "digits, `_`, `-` and `.`"
             )
         if names.count(name) > 1:
-            raise ImportError(f"{own.header or own.stem} brings the id {name!r} twice")
+            raise ImportError(f"{own.header or own.stem} defines the id {name!r} twice")
 
 
 def _id_problem(name: str) -> str:
-    """Return why Gymnasium cannot make `gpu_envs/<name>`; its own parser is asked."""
+    """Return why Gymnasium cannot make `gpu_envs/<name>`, by its own parser; "" if it can."""
     from gymnasium import error
     from gymnasium.envs.registration import get_env_id, parse_env_id
 
@@ -114,29 +114,30 @@ def _id_problem(name: str) -> str:
 
 
 def check_ids(own: Home, described: list[Description]) -> None:
-    """Refuse ids that Gymnasium cannot register, or that somebody else has."""
+    """Refuse ids that Gymnasium cannot register, and those of other headers."""
     _check_forms(own, described)
     for entry in described:
         if entry["id"] not in environments() or home(entry["id"]) == own:
             continue
         other, remedy = home(entry["id"]).header, "choose another"
-        owner = "gpu_envs has itself"
+        owner = "gpu_envs has already"
         if other is not None:
-            owner = f"{other} has brought"
+            owner = f"{other} defines already"
             remedy = f"choose another, or `python -m gpu_envs build --forget {other}`"
-        raise ImportError(f"{own.header or own.stem} brings {entry['id']}, which {owner}: {remedy}")
+        source = own.header or own.stem
+        raise ImportError(f"{source} defines {entry['id']}, which {owner}: {remedy}")
     _check_names(own, described)
 
 
 def _check_names(own: Home, described: list[Description]) -> None:
-    """Refuse another version of the package's own name: whoever asks for the name would get it."""
+    """Refuse a version of a name of the package: the bare name would resolve to it."""
     if own.header is None:
         return
     taken = {name.rpartition("-v")[0]: name for name in shipped()}
     for entry in described:
         if other := taken.get(entry["id"].rpartition("-v")[0]):
             raise ImportError(
-                f"{own.header} brings {entry['id']}, whose name is that of {other} of gpu_envs: "
+                f"{own.header} defines {entry['id']}, whose name belongs to {other} of gpu_envs: "
                 "choose another"
             )
 
@@ -157,17 +158,17 @@ def environments() -> dict[str, Description]:
 
 
 def shipped() -> list[str]:
-    """Return the ids of the package, without those that the user's own headers bring."""
+    """Return the ids of the package, without those of the user's own headers."""
     return [name for name in environments() if home(name).header is None]
 
 
 def catalogue_text(described: list[Description]) -> str:
-    """Return a module's file in the catalogue."""
+    """Return the text of a module's file in the catalogue."""
     return json.dumps(described, indent=1, ensure_ascii=False) + "\n"
 
 
 def remember(own: Home, described: list[Description]) -> bool:
-    """Keep what a module says of itself where the catalogue or the cache says otherwise."""
+    """Write a module's description where the catalogue or the cache differs from it."""
     if [entry for entry, place in _known().values() if place == own] == described:
         return False
     check_ids(own, described)
@@ -179,7 +180,7 @@ def remember(own: Home, described: list[Description]) -> bool:
         return True
     path = places.CATALOGUE / f"{own.stem}.json"
     text = catalogue_text(described)
-    if not path.exists() or path.read_bytes() != text.encode():  # else another process did
+    if not path.exists() or path.read_bytes() != text.encode():  # or another process did so
         places.CATALOGUE.mkdir(exist_ok=True)
         places.write(path, text)
         print(f"gpu_envs: {path} is new: commit it", file=sys.stderr)
@@ -188,7 +189,7 @@ def remember(own: Home, described: list[Description]) -> bool:
 
 
 def home(name: str) -> Home:
-    """Return where an environment comes from, by its id without the namespace."""
+    """Return the source of an environment, by its id without the namespace."""
     return _known()[name][1]
 
 

@@ -81,7 +81,7 @@ def _link(to: str) -> Callable[[Path], object]:
 NOT_REGULAR = "it is not a regular file"
 SELF = "is a link that leads to itself"
 NO_NAME = "which no `#include` can name: rename the folder"
-NO_IDENTIFIER = "its name must be one of C++"
+NO_IDENTIFIER = "name must be a C++ identifier"
 UNITS = "kUnits of an environment is at most 8"
 STEERED = "bits are equal on every machine, which this changes or reads"
 AT_ONCE: dict[str, tuple[Make, str]] = {
@@ -199,7 +199,7 @@ COMPILED: dict[str, tuple[Make, str]] = {
     "an id with a space": (_other('"Counter-v0"', '"My Env-v0"'), f"the id 'My Env-v0', {FORM}"),
     "an id of the package": (
         _other('"Counter-v0"', '"CartPole-v0"'),
-        "brings CartPole-v0, which gpu_envs has itself",
+        "defines CartPole-v0, which gpu_envs has already",
     ),
     "an id without a version": (
         _other('"Counter-v0"', '"Counter"'),
@@ -223,7 +223,7 @@ COMPILED: dict[str, tuple[Make, str]] = {
     ),
     "no end while it is loaded": (
         _with(CONSTRUCTOR.format("for (volatile int k = 0;;) k = 1;")),
-        "cannot be loaded: it was ended after 5 s",
+        "cannot be loaded: it was stopped after 5 s",
     ),
     "too much memory while it is loaded": (
         _with("#include <cstring>", CONSTRUCTOR.format(GREEDY)),

@@ -52,7 +52,7 @@ def test_every_truncated_file_is_noticed_without_reading_its_content(labelled: P
 
 def test_bytes_missing_in_front_are_noticed(labelled: Path) -> None:
     labelled.write_bytes(labelled.read_bytes()[1:])
-    with pytest.raises(labels.Damaged, match="its length is not the one on its label"):
+    with pytest.raises(labels.Damaged, match="its length differs from its label"):
         labels.read(labelled)
 
 
@@ -69,7 +69,7 @@ def test_a_label_of_another_release_is_refused(tmp_path: Path) -> None:
     label = labels.Label("module", "cpu_v2", "abc")
     label.later = 1  # type: ignore[attr-defined]
     labels.attach(path, label)
-    with pytest.raises(labels.Damaged, match="a label of another release of gpu_envs"):
+    with pytest.raises(labels.Damaged, match="labelled by another release of gpu_envs"):
         labels.verify(path)
 
 

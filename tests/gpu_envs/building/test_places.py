@@ -57,7 +57,7 @@ def test_environments_are_headers_or_folders_of_one_name(tmp_path: Path) -> None
         (tmp_path / name).touch()
     assert list(places.environments(tmp_path)) == ["a", "b"]
     (tmp_path / "b.hpp").touch()
-    with pytest.raises(ValueError, match="two environment headers are called b: "):
+    with pytest.raises(ValueError, match="two environment headers are named b: "):
         places.environments(tmp_path)
 
 
@@ -76,7 +76,7 @@ def test_environments_of_a_family_are_its_tasks(tmp_path: Path) -> None:
         folder.mkdir()
     assert places.data_folders(found["flee"]) == [family / "tasks" / "data", family / "data"]
     (family / "tasks" / "a.hpp").touch()
-    with pytest.raises(ValueError, match="two environment headers are called a: "):
+    with pytest.raises(ValueError, match="two environment headers are named a: "):
         places.environments(tmp_path)
 
 

@@ -130,7 +130,7 @@ def test_a_part_that_strangers_can_write_is_refused_too(
     monkeypatch.setenv("GPU_ENVS_STORE", str(tmp_path / "store"))
     store.folders()
     (tmp_path / "store" / part).chmod(0o777)
-    with pytest.raises(CannotBuild, match=f"store/{part} belongs to or can be written"):
+    with pytest.raises(CannotBuild, match=f"store/{part} belongs to another user, or others"):
         store.folders()
 
 
@@ -141,7 +141,7 @@ def test_a_folder_with_something_else_is_refused_and_left_as_it_is(
     (tmp_path / "objects").mkdir()
     (tmp_path / "objects" / "mine.o").write_text("mine")
     (tmp_path / "other.txt").write_text("")
-    with pytest.raises(CannotBuild, match="holds something else than a store"):
+    with pytest.raises(CannotBuild, match="is not a store: GPU_ENVS_STORE must name a store"):
         store.folders()
     (tmp_path / "other.txt").unlink()
     assert store.folders() == (tmp_path,)
@@ -153,7 +153,9 @@ def test_a_folder_with_something_else_is_refused_and_left_as_it_is(
 
 def test_a_store_is_named_by_its_whole_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GPU_ENVS_STORE", "some/store")
-    with pytest.raises(CannotBuild, match="takes the whole path of a folder, got 'some/store'"):
+    with pytest.raises(
+        CannotBuild, match="must be the absolute path of a folder, got 'some/store'"
+    ):
         store.folders()
 
 
@@ -178,10 +180,10 @@ def test_a_cache_that_cannot_be_used_leaves_objects_to_the_tree(
         assert store.folders() == (tmp_path / "build" / "store",)
     assert capsys.readouterr().err == (
         f"gpu_envs: objects go to {tmp_path}/build/store, since {tmp_path}/file/store cannot be "
-        "made (Not a directory)\n"
+        "created (Not a directory)\n"
     )
     monkeypatch.setenv("GPU_ENVS_STORE", str(tmp_path / "file" / "store"))
-    with pytest.raises(CannotBuild, match=r"file/store cannot be made \(Not a directory\)"):
+    with pytest.raises(CannotBuild, match=r"file/store cannot be created \(Not a directory\)"):
         store.folders()
     monkeypatch.setenv("GPU_ENVS_STORE", "")
     assert store.folders() == (tmp_path / "build" / "store",)

@@ -68,7 +68,7 @@ def test_a_changed_header_rebuilds_its_module_alone_and_not_under_those_who_use_
     )
     first, refusal, second = done.stdout.splitlines()
     assert (first, second) == ("[1.0, 1.0]", "[2.0, 2.0]"), done.stderr
-    assert refusal.endswith("has been built again since it was loaded: start Python again")
+    assert refusal.endswith("was rebuilt after it was loaded: restart Python")
     changed = {name for name, time in _states(counted.modules).items() if before.get(name) != time}
     assert changed == {counted.module("counter").name}
     assert counted.run(STEP).stdout.strip() == "[2.0, 2.0]"
@@ -81,7 +81,7 @@ def test_an_engine_that_was_built_anew_is_not_mixed_with_the_one_in_use(counted)
         "try:\n    gpu_envs.make_vec('Counter-v0', 2, device='cpu')\n"
         "except ImportError as problem:\n    print(problem)\n"
     )
-    assert done.stdout.strip().endswith("has changed since it was loaded: start Python again")
+    assert done.stdout.strip().endswith("has changed since it was loaded: restart Python")
 
 
 def test_sources_below_the_folder_of_objects_are_inputs_all_the_same(tree) -> None:

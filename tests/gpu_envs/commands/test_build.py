@@ -220,7 +220,7 @@ def test_a_path_of_any_letters_is_built_and_followed(package, tmp_path) -> None:
 def test_functions_of_libm_are_refused_with_file_and_line(package, tmp_path) -> None:
     header = _header(tmp_path)
     shared = header.parent / "waves.hpp"
-    shared.write_text("#include <cmath>  // std::sin(x) is no word of code here\n")
+    shared.write_text("#include <cmath>  // std::sin(x) is not code here\n")
     text = header.read_text().replace(
         '#include "engine/environment.hpp"',
         '#include "engine/environment.hpp"\n#include "waves.hpp"',
@@ -255,7 +255,9 @@ def test_headers_of_one_name_live_beside_each_other_but_not_with_one_id(package,
     assert package.command("build", str(one)).returncode == 0
     refused = package.command("build", str(two))
     assert refused.returncode == 1
-    assert f"{two} brings Counter-v0, which {one} has brought: choose another" in refused.stderr
+    assert (
+        f"{two} defines Counter-v0, which {one} defines already: choose another" in refused.stderr
+    )
     two.write_text(two.read_text().replace("Counter-v0", "Tally-v0").replace("1.0f", "5.0f"))
     assert package.command("build", str(two)).returncode == 0
     made = package.run(
@@ -305,7 +307,7 @@ def test_an_id_of_the_package_is_refused(described, tmp_path, capsys) -> None:
     described[header] = "CartPole-v0"
     assert build.main([str(header)]) == 1
     assert capsys.readouterr().err == (
-        f"error: {header} brings CartPole-v0, which gpu_envs has itself: choose another\n"
+        f"error: {header} defines CartPole-v0, which gpu_envs has already: choose another\n"
     )
     assert kept.read()[0] == []
     assert not list((tmp_path / "cache").rglob("*.so"))
@@ -315,10 +317,10 @@ def test_an_id_of_another_header_is_refused_and_names_it(described, tmp_path, ca
     one, two = _touched(tmp_path / "a" / "x.hpp"), _touched(tmp_path / "b" / "x.hpp")
     described[one] = described[two] = "Tally-v0"
     assert build.main([str(one)]) == 0
-    assert build.main([str(one)]) == 0  # its own id is no other's
+    assert build.main([str(one)]) == 0  # its own id is not a conflict
     capsys.readouterr()
     assert build.main([str(two)]) == 1
-    assert f"{two} brings Tally-v0, which {one} has brought" in capsys.readouterr().err
+    assert f"{two} defines Tally-v0, which {one} defines already" in capsys.readouterr().err
     assert registration.home("Tally-v0").header == one
     described[two] = "Tally2-v0"
     assert build.main([str(two)]) == 0
@@ -348,7 +350,7 @@ def test_an_id_that_gymnasium_refuses_is_not_kept(described, tmp_path, capsys, n
     described[header] = name
     assert build.main([str(header)]) == 1
     said = capsys.readouterr().err
-    assert said.startswith(f"error: {header} brings the id {name!r}, {why}: {FORM}")
+    assert said.startswith(f"error: {header} defines the id {name!r}, {why}: {FORM}")
     assert len(said.splitlines()) == 1
     _check_nothing_is_kept(tmp_path / "cache")
 
@@ -362,10 +364,10 @@ def test_two_ids_alike_and_a_name_of_the_package_are_refused(described, tmp_path
     header = _touched(tmp_path / "mine.hpp")
     described[header] = "Twice-v0", "Twice-v0"
     assert build.main([str(header)]) == 1
-    assert f"{header} brings the id 'Twice-v0' twice" in capsys.readouterr().err
+    assert f"{header} defines the id 'Twice-v0' twice" in capsys.readouterr().err
     described[header] = "CartPole-v3"
     assert build.main([str(header)]) == 1
-    assert "CartPole-v3, whose name is that of CartPole-v0 of gpu_envs" in capsys.readouterr().err
+    assert "CartPole-v3, whose name belongs to CartPole-v0 of gpu_envs" in capsys.readouterr().err
     _check_nothing_is_kept(tmp_path / "cache")
 
 
@@ -425,8 +427,8 @@ def test_every_command_goes_on_where_entries_are_bad(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("my-env.hpp", "its name must be one of C++"),
-        ("2048.hpp", "its name must be one of C++"),
+        ("my-env.hpp", "the file's name must be a C++ identifier"),
+        ("2048.hpp", "the file's name must be a C++ identifier"),
         ("absent.hpp", "does not exist"),
     ],
 )
@@ -445,7 +447,7 @@ def test_a_cache_that_strangers_can_write_to_is_refused(package, tmp_path) -> No
     done = package.command("build", str(_header(tmp_path)))
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith(f"error: {package.cache}")
-    assert "who could put code there" in done.stderr
+    assert "write to it and put code there" in done.stderr
     assert not list(package.cache.rglob("*.so"))
 
 
@@ -453,7 +455,7 @@ def test_an_installed_package_builds_nothing_of_its_own(package) -> None:
     done = package.command("build", "CartPole-v0")
     assert done.returncode == 1
     assert done.stderr == (
-        "error: an installed package is complete: `build` takes headers here, such as my_env.hpp\n"
+        "error: an installed package is complete: pass a header of your own, such as my_env.hpp\n"
     )
 
 

@@ -78,7 +78,7 @@ def test_one_that_cannot_be_built_again_says_why_and_what_to_do(package_with_dat
         said = package.run(attempt).stderr.splitlines()[-1]
     os.rename(mine.with_suffix(".gone"), mine)
     assert said.startswith(f"{module} is damaged: ")
-    assert f"it cannot be built again, since {mine} is gone" in said
+    assert f"it cannot be rebuilt, since {mine} does not exist" in said
 
 
 @pytest.mark.slow
@@ -141,6 +141,6 @@ def test_a_module_of_ones_own_header_damaged_in_any_way(package_with_data, mine,
     with damaged(module, way):
         done = package_with_data.run(STEP)
     if way == "a folder":  # whose content may be somebody's
-        assert f"{module} is a folder: delete it" in done.stderr
+        assert f"{module} is a folder where a built file belongs: delete it" in done.stderr
     else:
         assert done.stdout == "[1.0, 1.0]\n", done.stderr

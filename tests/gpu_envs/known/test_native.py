@@ -51,7 +51,7 @@ def test_environment_variable_forces_a_level(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize(
     ("forced", "message"),
-    [("v9", "must be one of"), ("v4", "is not built"), ("v3", "cannot run here")],
+    [("v9", "must be one of"), ("v4", "is not built"), ("v3", "does not run on this processor")],
 )
 def test_impossible_level_is_an_error_that_names_the_variable(
     monkeypatch: pytest.MonkeyPatch, forced: str, message: str
@@ -114,8 +114,8 @@ def _damages(path: Path) -> dict[str, tuple[bytes, str]]:
         "empty": (b"", "is damaged: it has 0 bytes"),
         "half": (whole[: start // 2], "has no label"),
         "no label": (whole[:start], "has no label"),
-        "cut in front": (whole[4096:], "its length is not the one on its label"),
-        "flipped byte": (_flipped(whole, start // 2), "its content is not the one on its label"),
+        "cut in front": (whole[4096:], "its length differs from its label"),
+        "flipped byte": (_flipped(whole, start // 2), "its content does not match its label"),
         "flipped label": (_flipped(whole, start + 9), "its label cannot be read"),
         "engine": (_relabelled(path, engine="0" * 16), "was made for another engine"),
         "target": (_relabelled(path, target="cpu_v9"), "was made for another engine"),
@@ -275,7 +275,7 @@ def test_an_engine_for_cuda_that_cannot_be_built_is_told_once_and_not_tried_agai
         raise ImportError("a mistake in device.cu")
 
     monkeypatch.setattr(native, "at", refuse)
-    with pytest.warns(UserWarning, match="mistake in device.cu\n\ngpu_envs goes on with the CPU"):
+    with pytest.warns(UserWarning, match="mistake in device.cu\n\ngpu_envs continues on the CPU"):
         assert native.parse_device("auto") == ("cpu", 0)
     assert native.parse_device("auto") == ("cpu", 0)
     assert tried == ["cuda"]
@@ -297,7 +297,7 @@ def test_a_forked_child_says_once_why_it_goes_on_with_the_cpu(
     monkeypatch.setattr(native, "at", lambda target: engine)
     assert native.parse_device("auto") == ("cuda", 0)
     devices = 0  # as in the child
-    with pytest.warns(UserWarning, match=f"{FORKED}\n\ngpu_envs goes on with the CPU"):
+    with pytest.warns(UserWarning, match=f"{FORKED}\n\ngpu_envs continues on the CPU"):
         assert native.parse_device("auto") == ("cpu", 0)
     assert native.parse_device("auto") == ("cpu", 0)
     with pytest.raises(ValueError, match=f"device 'cuda' is not available: {FORKED}"):
@@ -345,7 +345,7 @@ def test_what_a_header_says_anew_holds_for_the_next_make(counted) -> None:
     header.write_text(head + tail)
     done = counted.run(
         "import gymnasium, gpu_envs\n"
-        "env = gymnasium.make('gpu_envs/Counter-v0', pace=3.0)\n"  # built anew, under this call
+        "env = gymnasium.make('gpu_envs/Counter-v0', pace=3.0)\n"  # rebuilt by this call
         "print(env.spec.max_episode_steps, env.unwrapped.simulator.parameters['pace'])\n"
         "print(gymnasium.make_vec('Counter-v0', 2, pace=2.0, device='cpu').spec.max_episode_steps)"
     )
@@ -367,5 +367,7 @@ def test_a_picture_is_not_drawn_by_rules_of_another_layout() -> None:
     simulator = Simulator("CartPole-v0", 1, device="cpu", arrays="numpy")
     own = simulator.instance["layout"]
     pictures.Mirror("CartPole-v0", simulator.parameters, 0, own).close()
-    with pytest.raises(RuntimeError, match="CartPole-v0 has changed meanwhile: start Python again"):
+    with pytest.raises(
+        RuntimeError, match="CartPole-v0 has changed since its load: restart Python"
+    ):
         pictures.Mirror("CartPole-v0", simulator.parameters, 0, own + "x")

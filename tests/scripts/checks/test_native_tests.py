@@ -229,7 +229,7 @@ def test_store_of_half_a_path_is_refused_in_one_line(build: Build) -> None:
     found = build.run(GPU_ENVS_STORE="store")
     assert found.returncode == 2
     (line,) = found.stderr.splitlines()
-    assert line.startswith("native tests: GPU_ENVS_STORE takes the whole path of a folder")
+    assert line.startswith("native tests: GPU_ENVS_STORE must be the absolute path of a folder")
 
 
 def test_store_that_strangers_can_write_to_is_refused_by_name(build: Build) -> None:
