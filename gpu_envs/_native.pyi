@@ -186,7 +186,7 @@ class Simulator:
         """What the environment calls its actions; empty where it says nothing."""
 
     def action_keys(self) -> list[str]:
-        """The key of each action for a person who plays, "" for none; empty likewise."""
+        """The key of each action for a person who plays, "" for none; empty without keys."""
 
     def text(self, world: int, viewer: int) -> str:
         """One world as text with ANSI colours, as agent `viewer` knows it, -1: whole (CPU)."""
@@ -247,7 +247,7 @@ class Simulator:
 #   {"name", "type": dtype name, "shape": [int...], "low": number or null, "high": number or null,
 #    "choices": int or null, "names": [str...] of the choices of a parameter, "default": value or
 #    null, "unit": str, "doc": str}
-# where choices counts the categories of a discrete field, a null bound is none, and bounds are
+# where choices counts the categories of a discrete field, a null bound is unbounded, and bounds are
 # inclusive. Simulator.instance is the same object of that one environment with
 #   {"num_worlds", "agents_per_world", "autoreset_mode", "time_limit", "record_bytes",
 #    "packed": bool (observations are bits), "layout": hex str, "tier": int,

@@ -82,7 +82,7 @@ def raw_env(**keywords: Any) -> HanabiEnv:
 def parallel_env(**keywords: Any) -> ParallelEnv:
     """Make a game in which all players act in every step; an illegal move ends it with reward -1.
 
-    Who is not on turn has one action, the last, which is none of the game. Observations are uint8.
+    A player who waits has one legal action, the last, which does nothing. Observations are uint8.
 
     Args:
         **keywords: See the module.

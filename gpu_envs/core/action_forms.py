@@ -1,4 +1,4 @@
-"""The shape and type of arrays of actions, as the described fields of an action say them."""
+"""The shape and type of arrays of actions, from the described fields of an action."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from gpu_envs.known.fields import Field
 
 
 def row_shape(fields: Sequence[Field]) -> tuple[int, ...]:
-    """Return the shape of one agent's action: () for a lone choice, else (k,).
+    """Return the shape of one agent's action: () for a single choice, else (k,).
 
-    A lone float is (1,), as in Gymnasium's own environments: learners take a Box for a vector.
+    A single float is (1,), as in Gymnasium's own environments: learners take a Box for a vector.
     """
     size = sum(field.size for field in fields)
     return () if size == 1 and not is_float(fields) else (size,)
 
 
 def is_float(fields: Sequence[Field]) -> bool:
-    """Whether an action is of floats, not of categories."""
+    """Whether an action consists of floats, not of categories."""
     return fields[0].type.startswith("float")
 
 
 def takes_bools(fields: Sequence[Field]) -> bool:
-    """Whether every number of an action chooses between two, so that booleans say it too."""
+    """Whether every number of an action is 0 or 1, so that booleans are accepted too."""
     return all(field.choices == 2 for field in fields)
 
 
 @dataclass(frozen=True)
 class ActionForm:
-    """An array of actions as a caller may hand it over."""
+    """An array of actions in the form that a caller may pass."""
 
     shapes: tuple[tuple[int, ...], ...]
     dtype: np.dtype[np.generic]  # what other types become

@@ -1,4 +1,4 @@
-"""Accepts actions: what speaks DLPack, NumPy arrays and lists, checked and located in memory.
+"""Accepts actions: DLPack arrays, NumPy arrays and lists, checked and located in memory.
 
 What an action may be follows from its description: integers where it has choices, booleans too
 where it has two, else floats; shaped (worlds, agents[, k]), (worlds * agents[, k]), or
@@ -32,7 +32,7 @@ _HOST_DLPACK = (1, 3, 11, 13)  # CPU, CUDA and ROCm pinned host memory, CUDA man
 
 
 def as_array(action: Any) -> NDArray:
-    """Return one agent's action as an array, whatever is in it."""
+    """Return one agent's action as an array, without a look at its values."""
     try:
         return np.asarray(action)
     except ValueError as problem:
@@ -86,7 +86,7 @@ class ActionReader:
         )
 
     def locate(self, actions: object) -> Located:
-        """Return where actions lie, their dtype, what to keep alive meanwhile, and their stream."""
+        """Return the address, dtype, owner (to keep alive) and stream of actions."""
         if type(actions) is np.ndarray and self._machine == "cpu" and self.is_plain(actions):
             return address_of_numpy(actions), self._dtype_name, actions, None
         if self._is_tensor(actions):
@@ -114,7 +114,7 @@ class ActionReader:
         self._torch = torch
 
     def _locate_tensor(self, tensor: Any) -> Located | None:
-        """Locate a tensor that needs no conversion; None where the slow path has to look."""
+        """Locate a tensor that needs no conversion; None leaves it to the slow path."""
         name = self._torch_names.get(tensor.dtype)
         if self._machine == "cpu":
             here = tensor.is_cpu

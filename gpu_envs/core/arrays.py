@@ -1,9 +1,9 @@
 """Output arrays of each library: numpy, torch, cupy and jax.
 
-A back end allocates the arrays that one step writes and says where they are. Fresh torch and cupy
-outputs are views of two blocks per step from the library's own allocator, one of what is large and
-one of what is small; numpy's and jax's come from the engine's pool, and go back when their last
-view dies. Libraries are imported when the first simulator asks for them.
+A back end allocates the arrays that one step writes and returns their addresses. Fresh torch and
+cupy outputs are views of two blocks per step from the library's own allocator, one for large
+outputs and one for small ones; numpy's and jax's come from the engine's pool, and return to it
+with their last view. Libraries are imported when the first simulator asks for them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Binding = tuple["Addresses", Outputs]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What an array of the caller's has to be; one that is only read need not be writable."""
+    """The form that a caller's array must have; one that is only read need not be writable."""
 
     label: str  # what messages call it
     types: tuple[str, ...]
@@ -45,7 +45,7 @@ class Wanted:
     size: str = ""  # of the batch, in words
 
     def mismatch(self, array_type: object, shape: object, where: str) -> str:
-        """Return the message for an array that is something else."""
+        """Return the message for an array of another form."""
         size = f" ({self.size})" if self.size else ""
         types, shapes = (" or ".join(map(str, known)) for known in (self.types, self.shapes))
         return (
@@ -56,7 +56,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """Arrays of an `out=` that were checked; weakly held, so that no rollout is kept alive."""
+    """Checked arrays of an `out=`; held weakly, so that no rollout is kept alive."""
 
     names: tuple[str, ...]
     references: list[weakref.ref[Any]]
@@ -85,7 +85,7 @@ class Arrays(ABC):
 
     @abstractmethod
     def address(self, array: Any) -> int:
-        """Return where an array of this library begins."""
+        """Return the address of an array of this library."""
 
     @abstractmethod
     def empty(self, shape: tuple[int, ...], kind: str) -> Any:
@@ -93,10 +93,10 @@ class Arrays(ABC):
 
     @abstractmethod
     def check(self, array: Any, wanted: Wanted) -> None:
-        """Raise unless `array` is what is wanted, in this library and on this device."""
+        """Raise unless `array` has the wanted form, in this library and on this device."""
 
     def locate(self, array: Any, wanted: Wanted) -> tuple[int, object]:
-        """Check an array of the caller's; return its address and what keeps it alive."""
+        """Check a caller's array; return its address and the object that keeps it alive."""
         self.check(array, wanted)
         return self.address(array), array
 
@@ -110,7 +110,7 @@ class Arrays(ABC):
             array[...] = 0
 
     def finish(self, results: Outputs) -> Outputs:
-        """Turn written arrays into what the caller gets."""
+        """Turn written arrays into the caller's."""
         return results
 
     def stream(self) -> int:
@@ -122,11 +122,11 @@ class Arrays(ABC):
         return ()
 
     def keep(self, handle: int, arrays: Iterable[Any]) -> None:
-        """Keep memory that a stream other than the current one uses until that has come by."""
+        """Keep memory alive until a stream other than the current one is done with it."""
         return  # where there is one stream, or the pool sees to it
 
     def to_device(self, array: np.ndarray[Any, Any]) -> tuple[int, object]:
-        """Return the address of a host array's data on the machine, and what keeps it alive."""
+        """Return the address of a host array's data on the machine, and its owner to keep alive."""
         return address_of_numpy(array), array
 
     def bind(self, out: Mapping[str, Any], flat: bool, own: Binding | None) -> Binding:
@@ -175,7 +175,7 @@ class Arrays(ABC):
         return addresses
 
     def places(self, given: tuple[Any, ...]) -> list[int]:
-        """Return where each array begins."""
+        """Return the addresses of arrays."""
         return [self.address(array) for array in given]
 
     def _check_named(self, name: str, array: Any, flat: bool) -> None:
@@ -196,7 +196,7 @@ class Arrays(ABC):
 
 
 def address_of_numpy(array: np.ndarray[Any, Any]) -> int:
-    """Return where a NumPy array begins; the buffer is four times quicker to ask than the array."""
+    """Return the address of a NumPy array; its buffer answers four times faster than the array."""
     try:
         buffer: Any = array  # NumPy's stubs do not say that arrays are buffers
         return ctypes.addressof(ctypes.c_char.from_buffer(buffer))
@@ -368,7 +368,7 @@ class TorchArrays(Arrays):
         return {now} if before is None else {before.cuda_stream, now}
 
     def keep(self, handle: int, arrays: Iterable[Any]) -> None:
-        """Let torch's allocator know of the other stream."""
+        """Record the other stream with torch's allocator."""
         if self._device.type == "cpu":
             return
         stream = self._torch.cuda.ExternalStream(handle, self._device)

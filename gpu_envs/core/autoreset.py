@@ -9,7 +9,7 @@ try:
 except ImportError:
 
     class AutoresetMode(enum.Enum):  # type: ignore[no-redef]  # stands in for the missing one
-        """When a world whose episode ended begins the next one."""
+        """The moment at which a world whose episode ended begins the next one."""
 
         NEXT_STEP = "NextStep"
         SAME_STEP = "SameStep"

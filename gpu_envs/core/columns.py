@@ -1,6 +1,6 @@
-"""Values for a column of the state, as the column can hold them, and numbers of worlds.
+"""Converts values to the type of a column of the state, and checks numbers of worlds.
 
-What a column's description allows besides is the engine's to refuse: `set_column` names it.
+The engine refuses values beyond a column's described bounds, in `set_column`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def values_for(
         full = np.broadcast_to(given, shape)
     except (ValueError, TypeError) as problem:
         raise ValueError(
-            f"values of column {column!r} must fit {shape} (rows behind the last agent mean "
-            f"nothing): {problem}"
+            f"values of column {column!r} must fit {shape} (rows after the last agent are "
+            f"unused): {problem}"
         ) from problem
     kind = current.dtype
     if given.dtype.kind not in "biuf" and not _are_numbers(given):

@@ -1,6 +1,7 @@
-"""Pickles and copies: what has not begun is made again of the arguments that it was made of.
+"""Pickles and copies: an object that has not begun is made again from its arguments.
 
-Native memory is neither copied nor pickled. Who has begun says what to do instead.
+Native memory is neither copied nor pickled. The error for an object that has begun names the way
+to do it.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ _CARRIED = (
 
 
 def recipe(original: object, make: Callable[[], Any], has_begun: bool, is_closed: bool) -> Recipe:
-    """Return what `__reduce__` has to: how to make another one like `original`.
+    """Return the value of `__reduce__`: a function and its arguments, which make another one.
 
     Args:
-        original: What is to be pickled or copied.
+        original: The object to pickle or copy.
         make: Makes another one.
-        has_begun: Whether it holds more than it was made of.
+        has_begun: Whether it holds more than its arguments.
         is_closed: Whether `close` was called.
     """
     kind = type(original).__name__

@@ -1,4 +1,4 @@
-"""Reads arrays on a GPU of libraries that only say where they lie: `__cuda_array_interface__`."""
+"""Reads GPU arrays of libraries that only give their address: `__cuda_array_interface__`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Seen(NamedTuple):
 
 
 def has(array: object) -> bool:
-    """Whether an array says where it lies."""
+    """Whether an array has the interface."""
     return getattr(array, "__cuda_array_interface__", None) is not None
 
 
@@ -36,13 +36,13 @@ def dtype_of(array: Any) -> np.dtype[Any]:
 
 
 def see(array: Any, label: str, ordinal: int, device_of: Callable[[int], int]) -> Seen:
-    """Locate an array; refuse what is not contiguous, and what another device has.
+    """Locate an array; refuse one that is not contiguous, or on another device.
 
     Args:
-        array: Of any library.
-        label: What messages call it.
-        ordinal: Of the simulator's device.
-        device_of: Tells the device of an address, -1 for none.
+        array: An array of any library.
+        label: Its name in messages.
+        ordinal: Ordinal of the simulator's device.
+        device_of: Returns the device of an address, -1 for none.
     """
     found = array.__cuda_array_interface__
     dtype, shape = dtype_of(array), shape_of(array)

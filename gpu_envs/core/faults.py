@@ -1,4 +1,4 @@
-"""What a simulator says instead of stepping: faults inside its worlds, no reset yet, or closed."""
+"""Errors of a simulator that cannot step: faults in its worlds, no reset yet, or closed."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def refuse_unready(*_: object) -> NoReturn:
 
 
 class Closed:
-    """Stands in for a native simulator that was closed: whatever is asked of it is an error."""
+    """Stands in for a native simulator that was closed: every use of it is an error."""
 
     def __init__(self, environment: str) -> None:
         self._environment = environment

@@ -1,7 +1,8 @@
 """The kinds of agents of one simulator, and where the rows of each lie in its arrays.
 
-Agents of one kind have rows alike. Most environments have one kind; where roles have spaces of
-their own, each of them is a kind. An array that has the rows of all agents has one of two forms:
+Agents of one kind have rows of one shape and type. Most environments have one kind; where roles
+have spaces of their own, each of them is a kind. An array that has the rows of all agents has one
+of two forms:
 
     rows    (worlds, agents, ...)   agent beside agent; where kinds differ in the length of a row,
                                     all rows are padded to the longest (roles="padded")
@@ -31,7 +32,7 @@ ALL = "agents"  # name of the only kind of an environment
 
 @dataclass(frozen=True)
 class Kind:
-    """Agents `first` to `first + count - 1` of each world, whose rows are alike."""
+    """Agents `first` to `first + count - 1` of each world; their rows have one shape and type."""
 
     name: str
     first: int
@@ -63,7 +64,7 @@ def kinds_in(instance: Mapping[str, Any]) -> tuple[Kind, ...]:
 def _described(
     instance: Mapping[str, Any], role: Mapping[str, Any], part: Mapping[str, Any]
 ) -> Kind:
-    """Return a kind; an empty description is that of the only one."""
+    """Read a kind from its description, which is empty for the only kind."""
     observation, mask = part["outputs"]["obs"], part["outputs"].get("action_mask")
     parts = instance["reward_parts"]
     if role:
@@ -158,7 +159,7 @@ class KindArray:
 
 
 def type_of(array: Any, name: str) -> Any:
-    """Return an element type as the library of an array names it."""
+    """Return an element type by its name in the library of an array."""
     return getattr(require("torch"), name) if hasattr(array, "is_cuda") else np.dtype(name)
 
 
@@ -242,7 +243,7 @@ class KindLayout:
         return ((self.worlds, self.agents, total), (self.worlds * self.agents, total))
 
     def find(self, array: Any) -> KindArray | None:
-        """Return which of the arrays of all kinds this one is, by its shape and type."""
+        """Find which of the arrays of all kinds this one is, by its shape and type."""
         if not self.is_split or len(array.shape) != 1:
             return None
         kind, shape = str(array.dtype).rpartition(".")[2], tuple(array.shape)

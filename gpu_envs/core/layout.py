@@ -1,4 +1,4 @@
-"""What one simulator writes: dtype, shape and place of every output, as described natively."""
+"""The outputs of one simulator: dtype, shape and place of each, from the native description."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _LARGE = (*LAYERS, *FINAL_LAYERS, "state", "final_state")
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One output; `shape` is (worlds, agents, ...), `rows` the same as (worlds * agents, ...).
+    """One output; `shape` is (worlds, agents, ...), `rows` is (worlds * agents, ...).
 
-    An output of worlds, such as the state, has (worlds, ...) as both. What only a step fills is
-    nothing after a reset; what is said `where_ended` is valid in the rows that `ended` marks.
+    An output of worlds, such as the state, has (worlds, ...) as both. An output that only a step
+    fills is undefined after a reset; one that is `where_ended` is valid in the rows of `ended`.
     """
 
     name: str
@@ -47,8 +47,8 @@ class Output:
 class Layout:
     """The outputs that one simulator writes, and where they lie in blocks that hold one step.
 
-    One block has the observations and the state, the other one all that is small: who keeps the
-    rewards of a thousand steps does not keep their observations.
+    One block has the observations and the state, the other one everything small: a caller that
+    keeps the rewards of a thousand steps does not keep their observations.
     """
 
     worlds: int
@@ -74,7 +74,7 @@ def _counted(count: int, what: str) -> str:
 
 
 def instance(simulator: NativeSimulator) -> dict[str, Any]:
-    """Read what a native simulator says of itself."""
+    """Read the description of a native simulator."""
     found: dict[str, Any] = json.loads(simulator.instance)
     return found
 

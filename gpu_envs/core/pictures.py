@@ -161,7 +161,7 @@ class Mirror:
             max_episode_steps=max_episode_steps,
         )
         if json.loads(self._native.instance)["layout"] != layout:  # built again since then
-            raise RuntimeError(f"the header of {name} has changed meanwhile: start Python again")
+            raise RuntimeError(f"the header of {name} has changed since its load: restart Python")
 
     def show(self, source: Any, world: int) -> Any:
         """Take over a world of another native simulator; return the one that has it as world 0."""

@@ -94,7 +94,7 @@ class MaskReader:
         self._to_device, self._device_of = to_device, device_of
 
     def locate(self, key: str, mask: Any) -> Located:
-        """Return the address of the bytes, what keeps them alive, and their stream."""
+        """Return the address of the bytes, their owner to keep alive, and their stream."""
         if key == "env_idx":
             rows = self._rows_from_indices(_host(mask, key))
             return *self._to_device(self._worlds_of(rows, key)), None
@@ -134,13 +134,13 @@ class MaskReader:
         return mask.data_ptr(), mask, None
 
     def _seen(self, mask: Any, key: str) -> Located:
-        """Take a mask of another library on the GPU, such as CuPy's; likewise."""
+        """Take a mask of another library on the GPU, such as CuPy's; does not compare its rows."""
         dtype, shape = device_arrays.dtype_of(mask), device_arrays.shape_of(mask)
         self._check(dtype.kind == "b", shape, dtype, key)
         if shape[0] != self._worlds:
             if not hasattr(mask, "reshape") or not hasattr(mask, "copy"):
                 raise TypeError(
-                    f"{key} must have shape ({self._worlds},), a bool per world, where it is a "
+                    f"{key} must have shape ({self._worlds},), a bool per world, for a "
                     f"{type(mask).__name__} on a GPU"
                 )
             mask = mask.reshape(self._worlds, self._agents)[:, 0].copy()

@@ -1,6 +1,6 @@
 """Actions by role: checked role by role, and written into the one array that a step reads.
 
-On the CPU all of it is NumPy's, whatever library the outputs are of; on a GPU it is the
+On the CPU all arrays are NumPy's, whatever the library of the outputs; on a GPU they are of the
 simulator's own library, and nothing waits for the device.
 """
 
@@ -40,7 +40,7 @@ class Place(NamedTuple):
 
 
 def to_library(array: np.ndarray[Any, Any], simulator: Located) -> Any:
-    """Return a host array as what actions are made of: NumPy's, on a GPU its library's."""
+    """Return a host array in the library of actions: NumPy, or on a GPU the simulator's."""
     if simulator.device == "cpu":
         return array
     if simulator.arrays == "torch":
@@ -72,7 +72,7 @@ class RoleReader:
         return self._form.is_float
 
     def read(self, actions: Any) -> Any:
-        """Return actions as an array of (worlds, n[, k]); errors say what they are not."""
+        """Return actions as an array of (worlds, n[, k]); raise where they do not fit the role."""
         if self._place.device == "cpu":
             return self._host.host(actions).reshape(self.shape)
         if not self._is_on_device(actions):
@@ -120,7 +120,7 @@ class RoleActions:
             self._parts[role.name] = (part, (slice(None), role.within))
 
     def write(self, role: str, actions: Any) -> None:
-        """Write what a reader returned for a role, or what a player of it answered.
+        """Write the actions of a role, from its reader or its player.
 
         torch writes at indices only tensors of the same type, so the type is changed first.
         """
@@ -136,7 +136,7 @@ class RoleActions:
                 raise ValueError(errors.unknown("role in actions", name, self.names))
         for name in self.names:
             if name not in actions:
-                raise ValueError(f"actions: there are none for role {name!r} of {self.names}")
+                raise ValueError(f"actions: role {name!r} of {self.names} is missing")
         for name in self.names:
             try:
                 self.write(name, self._fitting(self.readers[name].read(actions[name])))
@@ -156,5 +156,5 @@ class RoleActions:
 
 
 def _float_of(array: Any) -> Any:
-    """Return float32 as the library of an array names it."""
+    """Return float32 by its name in the library of an array."""
     return np.float32 if not hasattr(array, "is_cuda") else require("torch").float32

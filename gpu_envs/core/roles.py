@@ -1,4 +1,4 @@
-"""Roles: who has one name among the agents, and each role's part of what a simulator writes.
+"""Roles: the agents that share a name, and each role's part of a simulator's outputs.
 
 An environment may give its roles tables of their own, with spaces of their own: each is then a kind
 of agents (`kind_layout`). Where all agents are of one kind, an agent's name says its role:
@@ -48,7 +48,7 @@ class Populated(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """One role: who has it, what they see and what they can do."""
+    """One role: its agents, and their spaces."""
 
     name: str
     first: int  # number of its first agent in a world
@@ -66,17 +66,17 @@ class Role:
     kind: int = 0  # number of the kind that its agents are of
     within: Index = field(default_factory=lambda: slice(0), compare=False)  # the kind's agents
     reward_fields: tuple[Field, ...] = ()  # parts of the reward
-    # Of what is shown as a dictionary, by field or by layer of a picture.
+    # Views of an observation that is a dictionary, by field or by layer of a picture.
     views: boxes.FieldViews | boxes.LayerViews | None = field(default=None, compare=False)
 
     @property
     def choices(self) -> int:
-        """How many numbers an action mask of this role has."""
+        """Number of elements in an action mask of this role."""
         return int(self.action_space.n) if isinstance(self.action_space, spaces.Discrete) else 0
 
     @property
     def is_run(self) -> bool:
-        """Whether its agents stand beside each other, so that its part of an array is a view."""
+        """Whether its agents are adjacent, so that its part of an array is a view."""
         return isinstance(self.at, slice)
 
 
@@ -143,7 +143,7 @@ def _role(simulator: Populated, number: int, name: str, numbers: Sequence[int]) 
 
 
 def _index(numbers: Sequence[int], origin: int, default: int) -> Index:
-    """Return a slice for agents beside each other, which makes views; else their numbers.
+    """Return a slice for adjacent agents, which makes views; else their numbers.
 
     Args:
         numbers: Of the agents.
@@ -171,10 +171,10 @@ def find_role(roles: Sequence[Role], name: object, who: str) -> Role:
 
 
 def by_role(simulator: Populated, array: Any) -> dict[str, Any]:
-    """Return each role's part, (worlds, agents of the role, ...), of an output with agents.
+    """Split an output by role: each part is (worlds, agents of the role, ...).
 
     Args:
-        simulator: Who wrote it.
+        simulator: The simulator that wrote it.
         array: (worlds, agents, ...), the same by row, or a dict of them by field; observations,
             masks and actions of roles="split", one array of all roles.
     """
@@ -216,7 +216,7 @@ class Parts:
     """Takes parts of the outputs of a call: views, where the library has them.
 
     Args:
-        simulator: Who writes the outputs.
+        simulator: The simulator that writes the outputs.
         by: "role", for parts of (worlds, n, ...), or "agent", for parts of (worlds, ...).
     """
 
@@ -240,7 +240,7 @@ class Parts:
         return (slice(None), at) if is_there else None
 
     def part(self, key: str, outputs: Outputs) -> Outputs:
-        """Return the part of a role or an agent; what worlds have is whole."""
+        """Return the part of a role or an agent; outputs of worlds are returned whole."""
         pairs = zip(outputs, self._plans[key], strict=True)
         return Outputs._make(None if array is None else _cut(array, at) for array, at in pairs)
 

@@ -42,7 +42,7 @@ def box(fields: Sequence[Field], shape: tuple[int, ...], dtype: str) -> spaces.B
 
 
 def _extent(field: Field) -> tuple[int, ...]:
-    """Return the shape of a field by itself: a lone number is (1,), since learners take vectors."""
+    """Return the shape of a field by itself; a single number is (1,), for learners of vectors."""
     return field.shape or (1,)
 
 
@@ -100,7 +100,7 @@ class FieldViews:
 
 
 class LayerViews:
-    """Names the outputs that the layers of a picture are: the first is `obs`, others their own."""
+    """Finds the output of each layer of a picture: `obs` for the first, others by their names."""
 
     def __init__(self, layers: Sequence[Field]) -> None:
         names = [layer.name for layer in layers]
@@ -108,7 +108,7 @@ class LayerViews:
         self._last = {name: f"final_{output}" for name, output in self._observed.items()}
 
     def observed(self, results: Outputs) -> dict[str, Any]:
-        """Return the pictures of a call by layer."""
+        """Return the pictures in the outputs of a call, by layer."""
         return {name: getattr(results, output) for name, output in self._observed.items()}
 
     def last(self, results: Outputs) -> dict[str, Any] | None:
@@ -123,13 +123,13 @@ Seen = tuple[Space | None, FieldViews | LayerViews | None]
 
 
 def of_rows(fields: Sequence[Field], row: tuple[int, ...], dtype: str, layout: str) -> Seen:
-    """Return what an agent observes in a row; `layout` is "flat" or "dict"."""
+    """Return the space and views of observations in rows; `layout` is "flat" or "dict"."""
     space = observation_space(fields, row, dtype, layout)
     return space, FieldViews(fields, row) if layout == "dict" else None
 
 
 def of_pictures(layers: Sequence[Field], layout: str) -> Seen:
-    """Return what an agent observes in pictures: a lone layer is an array unless asked for."""
+    """Return the space and views of pictures: a single layer is an array unless asked for."""
     boxes: dict[str, Space] = {
         layer.name: box([layer], layer.shape, layer.type) for layer in layers
     }

@@ -6,8 +6,8 @@ Every call is enqueued between two waits, unless it runs on the library's curren
     stream=                                                     | -> the call ->  |
     maker's stream   .. actions or mask written ..............  |                 | .. reused
 
-So outputs are the current stream's, wherever they were written. Whoever wants a simulator to run
-beside the current stream makes another one current.
+So outputs belong to the current stream, wherever they were written. To run a simulator beside the
+current stream, make another one current.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Streams:
     """The streams of one simulator.
 
     Args:
-        bindings: Of its machine.
-        ordinal: Of its device.
+        bindings: Bindings of its machine.
+        ordinal: Ordinal of its device.
         arrays: Its arrays, whose library has the current stream.
     """
 
@@ -48,7 +48,7 @@ class Streams:
             call: Takes the handle of the stream.
             given: The `stream=` of the call; None for the current one.
             maker: Handle of the stream on which an argument is written.
-            arrays: What it reads and writes.
+            arrays: The arrays that it reads and writes.
         """
         if given is None and maker is None:
             return call(self._arrays.stream())
@@ -79,10 +79,10 @@ class Streams:
         return self.can_capture and bool(self._bindings.is_capturing(self._arrays.stream()))
 
     def settle(self, call: str) -> None:
-        """Wait for what was enqueued on the library's streams; a capture has nothing to wait for.
+        """Wait for the work enqueued on the library's streams; during a capture return at once.
 
         Args:
-            call: What for, in a message.
+            call: Name of the call, for a message.
         """
         for handle in self._arrays.used_streams():
             self._bindings.wait_for(self._ordinal, handle, call)

@@ -1,4 +1,4 @@
-"""What a person reads of a simulator: names of agents and actions, worlds as text or pictures."""
+"""Views of a simulator for people: names of agents and actions, worlds as text or pictures."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class WorldViews(WorldStates):
     _mirror: pictures.Mirror | None
 
     def action_names(self) -> list[str]:
-        """Return what the environment calls its actions; empty where it says nothing."""
+        """Return the names of the actions; empty where the environment gives none."""
         return list(self._native.action_names())
 
     def action_keys(self) -> list[str]:
-        """Return the key of each action for playing by hand, "" for none; empty likewise."""
+        """Return the key of each action for playing by hand, "" for none; empty without keys."""
         return list(self._native.action_keys())
 
     def named_agents(self) -> list[str]:
-        """Return the agents' names, for interfaces that cannot do without."""
+        """Return the agents' names; raise where there are too many to name."""
         if len(self.agent_names) != self.agents_per_world:
             raise ValueError(
                 f"the {self.agents_per_world} agents of a world of {self.name} have no names: "
@@ -76,7 +76,7 @@ class WorldViews(WorldStates):
         return picture
 
     def note(self, world: int = 0) -> None:
-        """Keep for the charts of later pictures what those of a world say now."""
+        """Keep the present values of a world's charts, for later pictures."""
         source, number = self._looked_at(world)
         self._traces.add(world, source.reading(number))
 

@@ -18,9 +18,9 @@ from gpu_envs.known import fields
 
 
 def state_space(simulator: Simulator) -> spaces.Box:
-    """Return the space of a world's state; where it has none, of the observations of all agents.
+    """Return the space of a world's state; without a state, that of all agents' observations.
 
-    Of pictures with several layers those of the first.
+    Pictures with several layers count by their first layer.
     """
     output = simulator.layout.output("state")
     if output is not None:
@@ -37,7 +37,7 @@ def state_space(simulator: Simulator) -> spaces.Box:
     rows = [(box(fields, row, output.type), count) for fields, row, count in kinds]
     low = np.concatenate([np.tile(row.low.ravel(), count) for row, count in rows])
     high = np.concatenate([np.tile(row.high.ravel(), count) for row, count in rows])
-    zero = np.zeros(1, low.dtype)  # what an agent that has ended observes
+    zero = np.zeros(1, low.dtype)  # the observation of an agent that has ended
     return spaces.Box(np.minimum(low, zero), np.maximum(high, zero), dtype=low.dtype.type)
 
 
@@ -48,7 +48,7 @@ def role_of_each_agent(simulator: Simulator) -> list[Role]:
 
 
 def observed(role: Role) -> Space[Any]:
-    """Return the space of what an agent of one world is shown: with its mask, if it has one."""
+    """Return the space of an agent's observations in one world: with its mask, if it has one."""
     space = deepcopy(role.observation_space)
     if not role.has_mask:
         return space
@@ -57,7 +57,7 @@ def observed(role: Role) -> Space[Any]:
 
 
 class AgentSpaces:
-    """The spaces of something with named agents."""
+    """Spaces by the names of agents."""
 
     simulator: Simulator
     observation_spaces: dict[str, Space[Any]]  # each of one world

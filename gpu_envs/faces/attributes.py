@@ -1,4 +1,4 @@
-"""Attributes of environments that a caller may set, and advice for those that have no effect.
+"""Attributes of environments that a caller may set, and errors for those without effect.
 
 Rules and state are native: a Python attribute of such a name would change nothing.
 """
@@ -32,12 +32,12 @@ _KEYWORDS = (*options.KEYWORDS, "infos", "role", "others", "render_size", "rende
 
 
 def assign(env: Any, environment: str, name: object, value: object) -> None:
-    """Set an attribute of an environment; refuse those that nothing would read.
+    """Set an attribute of an environment; refuse attributes that nothing would read.
 
     Args:
         env: A `VectorEnv` or a single environment.
         environment: Its id.
-        name: Of the attribute.
+        name: Name of the attribute.
         value: The new value.
     """
     if not isinstance(name, str):
@@ -55,7 +55,7 @@ def assign(env: Any, environment: str, name: object, value: object) -> None:
 
 
 def are_equal(values: Sequence[Any]) -> bool:
-    """Whether all values are the same, arrays too."""
+    """Whether all values are equal, arrays included."""
     return all(_equals(value, values[0]) for value in values)
 
 
@@ -70,7 +70,10 @@ def _equals(value: Any, other: Any) -> bool:
 
 
 def is_own(environment: str, name: object) -> bool:
-    """Whether a name means something to an environment, so that no wrapper may shadow it."""
+    """Whether an environment has a parameter, option or column of a name.
+
+    Wrappers may not shadow those.
+    """
     return isinstance(name, str) and bool(_ways(environment, name))
 
 
@@ -88,7 +91,7 @@ def _refusal(environment: str, name: str) -> str:
 
 
 def _ways(environment: str, name: str) -> list[str]:
-    """Return what sets something of that name."""
+    """Return advice on how to set a parameter, option or column of a name."""
     description = registration.find(environment)
     ways = []
     if name in _KEYWORDS or name in _names(description["parameters"]):

@@ -93,13 +93,13 @@ class BatchedParallelEnv(AgentSpaces):
             return self._last.state
         if isinstance(self._last.obs, dict):
             has_state = bool(self.simulator.instance["state"])
-            ask = "ask for it among outputs=, or " if has_state else ""
+            ask = "add it to outputs=, or " if has_state else ""
             what, instead = "observation='dict' leaves", "observation='flat'"
             if self.simulator.observation == "flat":
                 what, instead = "several layers leave", "one layer"
             raise ValueError(
-                f"state() of {self.name}: no state was written, and {what} no rows to put in its "
-                f"place: {ask}use {instead}"
+                f"state() of {self.name}: no state was written, and {what} no rows to return "
+                f"instead: {ask}use {instead}"
             )
         kinds = self.simulator.kinds
         rows = [
@@ -154,7 +154,7 @@ class BatchedParallelEnv(AgentSpaces):
         """
         if isinstance(actions, Mapping):
             if self.simulator.is_closed:
-                self.simulator.check()  # says so
+                self.simulator.check()  # raises
             if self.group == "agent":
                 actions = self._stacked_by_role(actions)
         outputs = self.simulator.step(actions, out=out, stream=stream)
@@ -168,7 +168,7 @@ class BatchedParallelEnv(AgentSpaces):
         return obs, reward, terminated, truncated, infos
 
     def check(self) -> None:
-        """Raise what went wrong inside the worlds since the last check."""
+        """Raise for faults in the worlds since the last check."""
         self.simulator.check()
 
     def close(self) -> None:
@@ -205,7 +205,7 @@ class BatchedParallelEnv(AgentSpaces):
         return {role.name: self._stacked(actions, role.agents, role) for role in there}
 
     def _stacked(self, actions: Mapping[str, Any], agents: Sequence[str], role: Role) -> Any:
-        """Put the actions of agents into one array, in the simulator's library."""
+        """Stack the actions of agents into one array of the simulator's library."""
         given = [actions[agent] for agent in agents]
         try:
             if all(hasattr(array, "is_cuda") for array in given):
@@ -223,7 +223,7 @@ class BatchedParallelEnv(AgentSpaces):
             ) from problem
 
     def __reduce__(self) -> copies.Recipe:
-        """Return how to make another one, which is all there is before the first reset."""
+        """Return a function and its arguments that make another one; refused after a reset."""
         simulator = self.simulator
         return copies.recipe(self, self._make_again, simulator.has_begun, simulator.is_closed)
 

@@ -58,7 +58,7 @@ class ParallelEnv(World, pettingzoo.ParallelEnv):  # type: ignore[misc]  # Petti
             Observations, rewards, terminations, truncations and infos of the agents that acted.
         """
         if self.simulator.is_closed:
-            self.simulator.check()  # says so
+            self.simulator.check()  # raises
         self._require_reset("step")
         if not self.agents:
             if isinstance(actions, Mapping) and not actions:
@@ -83,7 +83,7 @@ class ParallelEnv(World, pettingzoo.ParallelEnv):  # type: ignore[misc]  # Petti
         active = self._rows.get("agent_active")
         for i in live.keys() - given.keys():
             if active is None or active[i]:
-                raise ValueError(f"actions: there is none for {live[i]}")
+                raise ValueError(f"actions: agent {live[i]!r} is missing")
         return given
 
 

@@ -97,7 +97,7 @@ class Env(gymnasium.Env[Any, Any]):
         return role_rows.simulator_of(self._rows())
 
     def _rows(self) -> Simulator | role_rows.RoleRows:
-        """Return what is stepped and reset, made on first use: a simulator, or a role's rows."""
+        """Return the object to step and reset, made on first use: a simulator, or a role's rows."""
         if self._is_closed:
             raise RuntimeError(f"{self.name} is closed: make a new one")
         if self._made is None:
@@ -216,7 +216,7 @@ class Env(gymnasium.Env[Any, Any]):
             role_rows.simulator_of(self._made).close()
 
     def __reduce__(self) -> copies.Recipe:
-        """Return how to make another one, which is all there is before the first reset."""
+        """Return a function and its arguments that make another one; refused after a reset."""
         has_begun = self._made is not None and role_rows.simulator_of(self._made).has_begun
         return copies.recipe(self, self._make_again, has_begun, self._is_closed)
 

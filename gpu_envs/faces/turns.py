@@ -27,9 +27,9 @@ class TurnEnv(World, pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo is 
         if not self.description.get("turns"):
             raise ValueError(
                 f"all agents of {self.name} act at once: use gpu_envs.parallel_env, or "
-                "gpu_envs.aec_env, which converts"
+                "gpu_envs.aec_env, which converts it"
             )
-        self.metadata["is_parallelizable"] = False  # PettingZoo's conversion asks everybody to move
+        self.metadata["is_parallelizable"] = False  # PettingZoo's conversion makes every agent move
         self.agent_selection = self.possible_agents[0]
         self.rewards: dict[str, float] = {}
         self.terminations: dict[str, bool] = {}
@@ -49,7 +49,7 @@ class TurnEnv(World, pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo is 
         self.agent_selection = self._on_turn()
 
     def observe(self, agent: str) -> Any:
-        """Return what an agent sees, also while another one is on turn."""
+        """Return the observation of an agent, also in the turn of another one."""
         self._require_reset("observe")
         if not isinstance(agent, str) or agent not in self.possible_agents:
             raise ValueError(errors.unknown(f"agent of {self.name}", agent, self.possible_agents))
@@ -65,7 +65,7 @@ class TurnEnv(World, pettingzoo.AECEnv):  # type: ignore[misc]  # PettingZoo is 
         if not self.agents:
             raise ResetNeeded(f"{self.name}: no agent is left: call reset()")
         if action is None:
-            raise ValueError(f"{agent} is on turn and needs a move: None is for those who ended")
+            raise ValueError(f"it is the turn of {agent}: None is only for agents that have ended")
         self._cumulative_rewards[agent] = 0.0
         offenders = self._move({self.possible_agents.index(agent): action})
         live = {self.possible_agents.index(agent): agent for agent in self.agents}

@@ -219,7 +219,7 @@ class VectorEnv(_Base):
         return obs, self._by_row(infos) if self._has_row_infos else infos
 
     def _by_row(self, infos: Infos) -> Infos:
-        """Return the same infos without dictionaries and without rows of worlds."""
+        """Flatten infos: no nested dictionaries, and a row of each world's values per agent."""
         flat = {name: info for name, info in infos.items() if name not in _NESTED}
         for name in self._repeated:
             if (array := infos.get(name)) is not None:
@@ -243,7 +243,7 @@ class VectorEnv(_Base):
             self._np_random_seed = seed
 
     def check(self) -> None:
-        """Raise what went wrong inside the worlds since the last check."""
+        """Raise for faults in the worlds since the last check."""
         self.simulator.check()
 
     def render(self) -> tuple[pictures.Picture | str, ...] | None:
@@ -285,7 +285,7 @@ class VectorEnv(_Base):
     def set_attr(self, name: str, values: Any) -> None:
         """Set an attribute that Gymnasium's base class has, such as `render_mode`.
 
-        All others are refused: rules and state are not attributes, and the message says what sets
+        All others are refused: rules and state are not attributes, and the message names what sets
         them. A list or tuple has a value per row, all of them equal.
         """
         if isinstance(values, list | tuple):
@@ -303,7 +303,7 @@ class VectorEnv(_Base):
             self.simulator.close()
 
     def __reduce__(self) -> copies.Recipe:
-        """Return how to make another one, which is all there is before the first reset."""
+        """Return a function and its arguments that make another one; refused after a reset."""
         simulator = self.simulator
         return copies.recipe(self, self._make_again, simulator.has_begun, simulator.is_closed)
 

@@ -1,7 +1,7 @@
 """One world with named agents: NumPy observations, Python scalars, no autoreset.
 
-What the two PettingZoo forms, `parallel` and `turns`, have in common: spaces, actions and their
-legality, resets, state, text and closing. How the agents take part is theirs.
+The common part of the two PettingZoo forms, `parallel` and `turns`: spaces, actions and their
+legality, resets, state, text and closing. Each form decides which agents act in a step.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class World(AgentSpaces):
                 raise TypeError("max_cycles and max_episode_steps are the same: pass one of them")
             keywords["max_episode_steps"] = max_cycles
             self._recipe |= {"max_episode_steps": max_cycles}
-        # Checked when this class knows what the step has done, not in the midst of it.
+        # `strict` is checked after the step's results are stored, not within the step.
         self._is_strict = errors.flag(keywords.pop("strict", False), "strict")
         self.metadata = _metadata(self.description, device)
         modes = self.metadata["render_modes"]
@@ -133,7 +133,7 @@ class World(AgentSpaces):
         assert self._state is not None  # since the reset
         return np.array(self._state)
 
-    # What the world last showed, by the number of an agent
+    # The world's last outputs, by the number of an agent
 
     def _observation(self, agent: int) -> Any:
         row = Outputs(**{n: self._rows[n][agent] for n in LAYERS if n in self._rows})
@@ -166,7 +166,7 @@ class World(AgentSpaces):
     # Moving it
 
     def _begin(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
-        """Begin a new episode; options that the environment does not have are left out, aloud."""
+        """Begin a new episode; options that the environment does not have only raise a warning."""
         if isinstance(seed, list | tuple):
             raise TypeError(f"seed must be a Python int, got {seed!r}")
         if options is not None and not isinstance(options, Mapping):
@@ -186,9 +186,9 @@ class World(AgentSpaces):
         self._show()
 
     def _move(self, actions: Mapping[int, Any]) -> list[int]:
-        """Step with these actions, unless there are offenders and they end the game: return them.
+        """Step with these actions; or, where offenders end the game, only return those.
 
-        Agents that are not named do what changes nothing. Who calls this ends with `_check_strict`.
+        Agents without an action here take their idle one. Callers must call `_check_strict` last.
         """
         numbers = range(len(self.possible_agents))
         rows = [self._action(agent, actions.get(agent)) for agent in numbers]
@@ -250,7 +250,7 @@ class World(AgentSpaces):
         return row
 
     def _is_illegal(self, agent: int, action: NDArray) -> bool:
-        """Whether an agent that could move legally does not; numbers out of range raise later."""
+        """Whether an agent takes an illegal action; numbers out of range raise later."""
         if not self._masked[agent]:
             return False
         mask = self._mask_of(agent)
@@ -276,7 +276,7 @@ class World(AgentSpaces):
         return row
 
     def _forget_results(self) -> None:
-        """Drop what only a step writes: none was made."""
+        """Drop the outputs that only a step writes, after a reset."""
         for name in ("ended", "reward_parts"):
             self._rows.pop(name, None)
 
@@ -309,7 +309,7 @@ class World(AgentSpaces):
             self.render()
 
     def check(self) -> None:
-        """Raise what went wrong since the last check: illegal actions that were replaced, ..."""
+        """Raise for faults since the last check, such as illegal actions that were replaced."""
         self.simulator.check()
 
     def close(self) -> None:
@@ -321,12 +321,12 @@ class World(AgentSpaces):
             raise errors.ResetNeeded(f"{self.name}: call reset() before {call}()")
 
     def __reduce__(self) -> copies.Recipe:
-        """Return how to make another one, which is all there is before the first reset."""
+        """Return a function and its arguments that make another one; refused after a reset."""
         make, simulator = partial(type(self), self.name, **self._recipe), self.simulator
         return copies.recipe(self, make, simulator.has_begun, simulator.is_closed)
 
     def __repr__(self) -> str:
-        """Return the name and how many play."""
+        """Return the name and the number of agents."""
         count = len(self.possible_agents)
         return f"<{type(self).__name__} {self.name}: {count} agent{'' if count == 1 else 's'}>"
 
@@ -357,7 +357,7 @@ def _simulator(name: str, device: str, keywords: Mapping[str, Any]) -> Simulator
 
 
 def _idle(space: Space[Any]) -> NDArray:
-    """Return an action for agents that have ended, which nobody looks at."""
+    """Return an action for agents that have ended; the simulator ignores it."""
     if isinstance(space, spaces.Box):
         return np.clip(np.zeros(space.shape, space.dtype), space.low, space.high)
     return np.zeros(space.shape or (), np.int64)

@@ -24,7 +24,7 @@ _ENTRY_POINTS = {
 
 
 def register_all() -> None:
-    """Register now if PettingZoo is loaded, else when it is."""
+    """Register now if PettingZoo is loaded, else at its import."""
     loaded = sys.modules.get("pettingzoo")
     if loaded is not None:
         _try_to_register_with(loaded)
@@ -54,7 +54,7 @@ def _try_to_register_with(pettingzoo: ModuleType) -> None:
 
 
 class _Finder:  # no base class: importlib.abc would be an eighth of this package's import
-    """Finds PettingZoo as the others do, and adds to what its loading does; then it leaves.
+    """Finds PettingZoo by the other finders, and adds the registration to its loader; then leaves.
 
     It stays while PettingZoo is only looked for, as `importlib.util.find_spec` does.
     """

@@ -1,1 +1,1 @@
-"""The rows of one role, and who plays the other roles."""
+"""The rows of one role, and the players of the other roles."""

@@ -1,8 +1,8 @@
-"""Who plays the roles that a learner of one role does not: `others=`.
+"""`others=`: players of the roles that the learner does not play.
 
-Each is a player: called with what the agents of one role see, (worlds, n, ...), it returns their
-actions, (worlds, n[, k]). Players that draw depend on the seed of the last seeded reset, on the
-world's number and on the steps since, and on nothing else: a world plays alone as in a batch.
+A player is called with the observations of one role's agents, (worlds, n, ...), and returns their
+actions, (worlds, n[, k]). Players that draw depend only on the seed of the last seeded reset, on
+the world's number and on the steps since: a world plays by itself as in a batch.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BITS = 23  # of a draw: with a half added still exact in float32
 
 
 class Seen(NamedTuple):
-    """What the agents of one role see, as arrays of (worlds, n, ...)."""
+    """Observations of the agents of one role, as arrays of (worlds, n, ...)."""
 
     outputs: Outputs  # theirs, of the last call
     shown: Any  # observations as the environment presents them: by field, where that was asked for
@@ -52,16 +52,16 @@ class Player(ABC):
         """Return the actions of the role's agents, (worlds, n[, k])."""
 
     def begin(self, seed: int | Sequence[int] | None, worlds: Any) -> None:
-        """Note a reset; who remembers nothing has nothing to do.
+        """Note a reset; a player without memory does nothing.
 
         Args:
-            seed: As `reset` had it; None continues.
+            seed: The seed of `reset`; None continues.
             worlds: Bool per world, in host memory; None for all.
         """
         return
 
     def note(self, outputs: Outputs) -> None:
-        """Note what a step told, where nobody will be asked what follows it."""
+        """Note the outputs of a step that is not followed by a call of this player."""
         return
 
 
@@ -81,20 +81,20 @@ class Others:
         theirs = [role for role in simulator.roles if role is not mine and role.count]
         self.players: dict[str, Player] = {}
         if not theirs and chosen is not None:
-            raise ValueError(f"others= is for other roles: {simulator.name} has {mine.name} alone")
+            raise ValueError(f"others= is for other roles: {simulator.name} has only {mine.name}")
         named = _by_role(chosen, mine, theirs, simulator.name)
         for role in theirs:
             player = _player(simulator, role, named.get(role.name, RANDOM), first_world)
             self.players[role.name] = player
 
     def begin(self, seed: int | Sequence[int] | None, worlds: Any) -> None:
-        """Tell all players of a reset."""
+        """Pass a reset on to all players."""
         for player in self.players.values():
             player.begin(seed, worlds)
 
 
 def _by_role(chosen: object, mine: Role, theirs: Sequence[Role], who: str) -> dict[str, object]:
-    """Return who plays each role; roles that are left out play at random."""
+    """Return the choice for each role; roles that are left out play at random."""
     if not isinstance(chosen, Mapping):
         if callable(chosen):
             _check_arguments(chosen, ("role", "obs", "mask"), "others=")
@@ -161,7 +161,7 @@ def _mixed(bits: Any) -> Any:
 
 
 def _host(array: Any, simulator: Simulator) -> Any:
-    """Return what players compute with of an array of the simulator's: NumPy's view on the CPU."""
+    """Return an array in the library that players compute in: NumPy on the CPU, without a copy."""
     return np.asarray(array) if simulator.device == "cpu" else array
 
 
@@ -187,7 +187,7 @@ class Chance(Player):
             self._low, self._span = to_library(low, simulator), to_library(high - low, simulator)
 
     def begin(self, seed: int | Sequence[int] | None, worlds: Any) -> None:
-        """Take new keys of a seed, and count steps anew."""
+        """Take new keys from a seed, and count steps from zero."""
         if seed is None:
             return
         numbers = np.zeros(1, np.int64)  # a list's seed is that of a world alone
@@ -217,7 +217,7 @@ class Chance(Player):
 
 
 def _range(space: spaces.Box) -> tuple[Any, Any]:
-    """Return between which numbers chance draws: 1 from a lone bound, from -1 to 1 without any."""
+    """Return the range of random actions: 1 wide at a single bound, -1 to 1 without bounds."""
     has_low, has_high = np.isfinite(space.low), np.isfinite(space.high)
     low = np.where(has_low, space.low, np.where(has_high, space.high - 1, -1))
     high = np.where(has_high, space.high, np.where(has_low, space.low + 1, 1))
@@ -225,7 +225,7 @@ def _range(space: spaces.Box) -> tuple[Any, Any]:
 
 
 class Idle(Player):
-    """Does the least: action 0, or the lowest that the mask allows; of numbers, the middle."""
+    """Takes the idle action: 0, or the lowest that the mask allows; for floats, the middle."""
 
     def __init__(self, simulator: Simulator, role: Role) -> None:
         self._simulator = simulator
@@ -247,20 +247,22 @@ class Idle(Player):
 
 
 class Called(Player):
-    """A function of the caller's, whose answers are checked."""
+    """A function of the caller, whose actions are checked."""
 
     def __init__(self, simulator: Simulator, role: Role, function: Callable[..., Any]) -> None:
         self._role, self._function = role, function
         self._simulator, self._reader = simulator, simulator.role_actions.readers[role.name]
 
     def __call__(self, seen: Seen) -> Any:
-        """Ask, and refuse what is no action of the role."""
+        """Call the function, and refuse values that are not actions of the role."""
         answer, name = self._function(seen.shown, seen.mask), self._role.name
         try:
             actions = self._reader.read(answer)
         except (TypeError, ValueError) as problem:
-            raise ValueError(f"others= of role {name!r} answered wrongly: {problem}") from problem
-        if self._simulator.device == "cpu":  # elsewhere a look would wait: `check` tells
+            raise ValueError(
+                f"others= of role {name!r} returned a bad value: {problem}"
+            ) from problem
+        if self._simulator.device == "cpu":  # a GPU would have to wait; `check` reports there
             self._check(actions, seen.mask)
         return actions
 
@@ -284,7 +286,7 @@ class Called(Player):
                 why = f"its action mask allows {np.flatnonzero(legal[world, number]).tolist()}"
             agent = role.agents[number] if role.agents else f"{role.name} {number}"
             raise ValueError(
-                f"others= of role {role.name!r} answered {actions[world, number].tolist()} for "
+                f"others= of role {role.name!r} returned {actions[world, number].tolist()} for "
                 f"{agent} in world {world}: {why}"
             )
 
@@ -293,7 +295,7 @@ class Called(Player):
 
 
 class Saved(Player):
-    """Policies of a file of the trainer, each world with memories of its own."""
+    """Policies of a file of the trainer; each world has memories of its own."""
 
     def __init__(self, simulator: Simulator, role: Role, path: Path) -> None:
         team = policy_files.team(path, simulator)
@@ -315,11 +317,11 @@ class Saved(Player):
         ]
         self._has_memory = any(policy.memory_size for policy, _ in self._parts)
         self._is_next_step = simulator.autoreset_mode is AutoresetMode.NEXT_STEP
-        self._has_turns = bool(simulator.instance["turns"])  # who waits for one remembers
+        self._has_turns = bool(simulator.instance["turns"])  # agents that wait keep their memory
         self._were_over: Any = None
 
     def begin(self, seed: int | Sequence[int] | None, worlds: Any) -> None:
-        """Forget what was before the reset."""
+        """Clear the memories of worlds that were reset."""
         chosen = slice(None)
         if worlds is not None:
             chosen = self._torch.as_tensor(worlds, device=self._simulator.device)
@@ -331,7 +333,7 @@ class Saved(Player):
             self._were_over[chosen] = False
 
     def note(self, outputs: Outputs) -> None:
-        """Forget what ended."""
+        """Clear the memories of agents that ended."""
         if self._has_memory:
             with self._torch.no_grad():
                 self._forget(outputs)
@@ -369,7 +371,7 @@ class Saved(Player):
 
         With NextStep the first observation of the next episode comes a step later.
         """
-        if outputs.terminated is None:  # after a reset, which `begin` was told of
+        if outputs.terminated is None:  # after a reset, which `begin` has noted
             return
         over = self._tensor(outputs.terminated) | self._tensor(outputs.truncated)
         lost = over if self._were_over is None else over | self._were_over

@@ -1,8 +1,8 @@
-"""Who plays, as the command lines say it: `--policy random | trained | FILE`.
+"""`--policy random | trained | FILE`: the choice of a player on command lines.
 
-`trained` is the policy that the repository keeps for an environment, `trained/<ID>.ckpt`; it is no
-part of an installed package. A file also says with which parameters of the environment its policies
-were evaluated. Reading a file needs torch, which is imported only then.
+`trained` is the policy in the repository for an environment, `trained/<ID>.ckpt`; an installed
+package does not have it. A file also holds the parameters of the environment with which its
+policies were evaluated. Reading a file needs torch, which is imported only then.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _OPTION = "--policy"
 
 
 def add_option(parser: argparse.ArgumentParser, who: str, *also: str) -> None:
-    """Add `--policy`, which says who plays `who`; `also` are other names of it."""
+    """Add `--policy`, which chooses the player of `who`; `also` are other names of the option."""
     parser.add_argument(
         _OPTION,
         *also,
@@ -37,17 +37,17 @@ def add_option(parser: argparse.ArgumentParser, who: str, *also: str) -> None:
 
 
 def folder() -> Path:
-    """Return where a repository keeps trained policies."""
+    """Return the folder of trained policies in a repository."""
     return places.PACKAGE.parent / "trained"
 
 
 def file_of(env_id: str, policy: str, option: str = _OPTION) -> Path | None:
-    """Return the file that plays an environment, None for chance; ValueError says what is missing.
+    """Return the policy file for an environment, None for random; ValueError where there is none.
 
     Args:
         env_id: Id of the environment.
-        policy: What was typed.
-        option: Where it was typed.
+        policy: The value of the option.
+        option: Name of the option.
     """
     if policy == RANDOM:
         return None
@@ -62,7 +62,7 @@ def file_of(env_id: str, policy: str, option: str = _OPTION) -> Path | None:
 
 
 def missing_file(path: Path) -> str:
-    """Return what is wrong with the path of a policy that is not a file; "" for a bare word."""
+    """Return the error for a policy's path that is not a file; "" for a bare word."""
     if path.parts and path.is_dir():
         return f"{str(path)!r} is a folder: name a file in it, such as best.ckpt"
     if len(path.parts) > 1 or path.suffix:
@@ -74,21 +74,21 @@ def _trained(env_id: str, option: str) -> Path:
     name: str = registration.find(env_id)["id"]
     if not places.is_source_tree():
         raise ValueError(
-            f"{option} trained: trained policies come with the repository alone; "
+            f"{option} trained: only the repository has trained policies; "
             f"`python -m gpu_envs train {name}` trains one, {option} runs/{name}/1/best.ckpt plays"
         )
     found = folder() / f"{name}.ckpt"
     if not found.is_file():
         kept = sorted(path.stem for path in folder().glob("*.ckpt"))
         raise ValueError(
-            f"{option} trained: the repository keeps no policy of {name}; `scripts/train {name}` "
-            f"trains one (kept: {errors.listed(kept)})"
+            f"{option} trained: the repository has no policy of {name}; `scripts/train {name}` "
+            f"trains one (it has: {errors.listed(kept)})"
         )
     return found
 
 
 def parameters_of(path: Path | None, env_id: str) -> dict[str, Any]:
-    """Return the parameters of the worlds in which a file was evaluated; none for chance."""
+    """Return the parameters of the worlds in which a file was evaluated; {} for random."""
     if path is None:
         return {}
     saved = _policies("saved")

@@ -1,7 +1,7 @@
 """One role's rows of a batch: `role=` of `make_vec` and of `gymnasium.make`.
 
-It stands where a simulator stands in `vector` and `single`: it takes the actions of one role's
-agents, has the others played by `others`, and returns the outputs of that role alone, by row.
+It takes the place of a simulator in `vector` and `single`: it takes the actions of one role's
+agents, lets `others` play the rest, and returns only the outputs of that role, by row.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ from gpu_envs.players.other_players import NEEDED, Others, Seen
 
 
 def refuse_role_options(others: object, keywords: Mapping[str, Any]) -> None:
-    """Refuse what has no place where an environment is made without `role=`."""
+    """Refuse arguments that need `role=`, where it is not given."""
     if others is not None:
-        raise TypeError("others= needs role=: without it all agents are yours")
+        raise TypeError("others= needs role=: without it you control all agents")
     if keywords.get("roles", "padded") != "padded":
         raise ValueError(
-            f"roles={keywords['roles']!r} has no rows of one length: use role= for those of one "
-            "role, or gpu_envs.batched_parallel_env"
+            f"roles={keywords['roles']!r} gives rows of different lengths: use role= for "
+            "rows of one role, or gpu_envs.batched_parallel_env"
         )
 
 
 def hidden_outputs(rows: Simulator | RoleRows) -> Collection[str]:
-    """Return the names of outputs that are written, and not returned."""
+    """Return the names of outputs that are written but not returned."""
     if not isinstance(rows, RoleRows):
         return ()
     return (*rows.hidden, *(() if rows.role.has_mask else ("action_mask",)))
 
 
 def simulator_of(rows: Simulator | RoleRows) -> Simulator:
-    """Return the simulator behind rows, which they may be themselves."""
+    """Return the simulator of rows, which may be that simulator themselves."""
     return rows.simulator if isinstance(rows, RoleRows) else rows
 
 
 class RoleRows:
-    """The rows of one role, by which it is asked and answered.
+    """The rows of one role: its actions go in, its outputs come out.
 
     Args:
         name: Id of the environment.
         worlds: How many worlds.
         role: Name of the role.
-        others: Who plays the other roles.
+        others: The players of the other roles.
         keywords: Those of `Simulator`.
     """
 
@@ -91,10 +91,10 @@ class RoleRows:
     def step_arrays(
         self, actions: object, flat: bool, out: object = None, stream: object = None
     ) -> Outputs:
-        """Run one step, in which the other roles do what their players want."""
+        """Run one step, with the actions of the other roles' players."""
         _refuse_out(out)
         if self.simulator.is_closed:
-            self.simulator.check()  # says so
+            self.simulator.check()  # raises
         if self._last is None or self._changes != self.simulator.changes:
             self._last = self._loaded()
         self._actions.write(self.role.name, self._reader.read(actions))
@@ -112,7 +112,7 @@ class RoleRows:
         options, worlds = self._chosen(options)
         last = self._last if self._changes == self.simulator.changes else None
         results = self.simulator.reset_arrays(seed, options, False, None, stream)
-        if last is not None and worlds is not None:  # what it tells of the other worlds
+        if last is not None and worlds is not None:  # the outputs of the other worlds
             for name, player in self.others.players.items():
                 player.note(self._parts.part(name, last))
         if seed is None and not self._has_begun:
@@ -133,7 +133,7 @@ class RoleRows:
         )
 
     def _loaded(self) -> Outputs:
-        """Return what worlds show that were loaded or changed; there may be none yet."""
+        """Return the outputs of worlds after a load or a change; raise before the first reset."""
         try:
             self.simulator.observe()
         except errors.ResetNeeded:
@@ -147,15 +147,15 @@ class RoleRows:
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody is left in the only world: who was absent is told by nothing else."""
+        """Whether no agent of the only world is active; an absent one shows nowhere else."""
         active = None if self._last is None else self._last.agent_active
         return active is not None and not bool(active.any())
 
     def _chosen(self, options: Any) -> tuple[dict[str, Any], Any]:
-        """Return options of which a mask of rows is one of worlds, and that; None for all."""
+        """Return options with the mask of rows turned into one of worlds, and that mask or None."""
         chosen = dict(resets.checked_options(options))
         named = [key for key in resets.MASKS if chosen.get(key) is not None]
-        if len(named) != 1:  # two of them the simulator refuses
+        if len(named) != 1:  # the simulator refuses two of them
             return chosen, None
         worlds = self._masks.on_host(named[0], chosen.pop(named[0]))
         return chosen | {"reset_mask": worlds}, worlds
@@ -177,7 +177,7 @@ class RoleRows:
 
 
 def _simulator(name: str, worlds: int, keywords: Mapping[str, Any]) -> Simulator:
-    """Make a simulator that also writes what the players of other roles look at."""
+    """Make a simulator that also writes the outputs that players of other roles need."""
     errors.refuse(("roles",), keywords, "one role, whose rows are not padded")
     keywords = {**keywords, "roles": "split"}
     simulator = Simulator(name, worlds, **keywords)
@@ -208,6 +208,6 @@ def make_single_row(name: str, role: str, others: object, keywords: Mapping[str,
     known = [field.name for field in read_fields(rows.simulator.instance["parameters"])]
     remedy = f", or pass {count}=1" if count in known else ""
     raise ValueError(
-        f"{rows.role.count} agents of {rows.simulator.name} are {role}, and gymnasium.Env has one: "
+        f"role={role!r} of {rows.simulator.name} has {rows.role.count} agents, gymnasium.Env one: "
         f"use gymnasium.make_vec with role={role!r} or gpu_envs.parallel_env{remedy}"
     )

@@ -1,4 +1,4 @@
-"""The kinds of agents of a world: those whose rows are alike, and can be learned from together.
+"""The kinds of agents of a world: those of one kind have equal rows and can share a policy.
 
 Where all agents share their spaces there is one kind. Where roles have spaces of their own each is
 a kind, with rows and actions of its own length.
@@ -18,7 +18,7 @@ from gpu_envs.core.spaces import action_space
 from gpu_envs.policies.distributions import Distribution, of_space
 from gpu_envs.policies.layers import RowShape
 
-KINDS_APART = 2**40  # between the numbers of the first rows that kinds of agents draw by
+KINDS_APART = 2**40  # distance between the first row numbers of kinds, by which their agents draw
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Kind:
     row: tuple[int, ...]  # shape of an observation
     type: torch.dtype  # of its elements
     choices: int | None  # numbers in a row of the action mask; None: there is none
-    parts: tuple[str, ...] = ()  # names of the parts of the reward
+    parts: tuple[str, ...] = ()  # names of the reward parts
 
     def rows(self, of_all: Tensor) -> Tensor:
         """Return this kind's part of an array over (worlds, agents), as rows of its own."""
@@ -46,9 +46,9 @@ def kinds_of(simulator: Simulator, device: torch.device, space: Any = None) -> l
     """Return the kinds of a simulator's agents, in the order of the agents.
 
     Args:
-        simulator: Padded or split: what is a kind's own is the same.
-        device: Where actions are drawn.
-        space: Of actions, where it is another than the simulator's.
+        simulator: Padded or split; the kinds are the same.
+        device: The device on which actions are drawn.
+        space: Space of actions, where it differs from the simulator's.
     """
     return [_kind(simulator, number, device, space) for number in range(len(simulator.kinds.kinds))]
 

@@ -3,8 +3,8 @@
 A file is a zip archive of stored members: `checkpoint.json`, the tree with a tag in place of each
 array, then one `.npy` member for each tensor and array and a raw one for bytes. Loading reads every
 member to its end, so that the archive's checksums see every byte, and never runs code from the
-file. Saving writes beside the target and renames at the end: whatever happens in between, either
-the old file or the new one is there, whole. What a tree means is left to those who save it.
+file. Saving writes beside the target and renames at the end: at any moment either the old file
+or the new one exists, whole. The meaning of a tree is the caller's.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ def _error(path: Path, cause: str) -> CheckpointError:
 
 def mismatch(path: Path, what: str, found: object, expected: object) -> CheckpointError:
     """Return the error for a file that does not fit: `what` is, say, "env" or "--hidden"."""
-    return _error(path, f"was saved for {what} {found!r}, this is {expected!r}")
+    return _error(path, f"was saved for {what} {found!r}, expected {expected!r}")
 
 
 def require(path: Path, facts: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
-    """Refuse a file whose facts differ from what is expected of them."""
+    """Refuse a file whose facts differ from the expected ones."""
     for what, value in expected.items():
         if what not in facts:
-            raise _error(path, f"does not say for which {what} it was saved; this is {value!r}")
+            raise _error(path, f"does not say which {what} it was saved for, expected {value!r}")
         if facts[what] != value:
             raise mismatch(path, what, facts[what], value)
 
@@ -91,7 +91,7 @@ def require_finite(path: Path, node: Any, where: str = "") -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a file beside `path` that takes its place at the end, if all went well.
+    """Open a file beside `path` that replaces it at the end, unless an error is raised.
 
     Only a process that is killed in between leaves its file behind: `.<name>.<process>.tmp`.
     """
@@ -105,7 +105,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # not every file system can: then the rename is not yet safe
+    with contextlib.suppress(OSError):  # not every file system can
         folder = os.open(path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -119,9 +119,9 @@ _Members = dict[str, Any]  # name -> NumPy array or bytes
 
 
 def _encode(value: Any, members: _Members, where: str) -> Any:
-    """Return what JSON can hold of a value; arrays and bytes go to `members`.
+    """Return a value in JSON's types; arrays and bytes go to `members`.
 
-    A JSON object is always a tag, so that no dict of the tree is taken for one.
+    A JSON object is always a tag, so that a dict of the tree is never mistaken for one.
     """
     if isinstance(value, np.generic):
         value = value.item()  # a number of NumPy becomes Python's
@@ -180,15 +180,15 @@ def _write(file: BinaryIO, skeleton: bytes, members: _Members) -> None:
                 np.lib.format.write_array(member, content, allow_pickle=False)
         archive.close()
     except BaseException:
-        archive.fp = None  # else it tries to end the broken archive, and its error hides this one
+        archive.fp = None  # or it tries to finish the archive, and hides this error
         raise
 
 
 def save(path: Path, tree: dict[str, Any]) -> None:
     """Write a tree of dicts, lists, plain values, bytes, tensors and arrays; replace a file whole.
 
-    Tuples come back as lists, parameters as plain tensors. What cannot be written raises
-    `CheckpointError` and leaves the file of before; a value of another kind raises `TypeError`.
+    Tuples come back as lists, parameters as plain tensors. A failed write raises
+    `CheckpointError` and leaves the previous file; a value of another kind raises `TypeError`.
     """
     members: _Members = {}
     facts = {"format": FORMAT, "version": VERSION, "package": _package_version()}
@@ -202,7 +202,7 @@ def save(path: Path, tree: dict[str, Any]) -> None:
         if problem.errno in _FULL:
             size = sum(len(m) if isinstance(m, bytes) else m.nbytes for m in members.values())
             cause += f": it needs {size / 1e6:,.1f} MB; free some space or choose another folder"
-        raise _error(path, f"{cause}; what was there before is untouched") from problem
+        raise _error(path, f"{cause}; the previous file is unchanged") from problem
 
 
 # ---- loading
@@ -217,7 +217,7 @@ def _refuse(path: Path, problem: OSError) -> NoReturn:
 
 
 def _members_of(archive: zipfile.ZipFile, length: int) -> dict[str, bytes]:
-    """Read all members to their ends: that compares their checksums."""
+    """Read all members to their ends, which compares their checksums."""
     entries = archive.infolist()
     for entry in entries:
         if entry.compress_type != zipfile.ZIP_STORED or entry.file_size > length:
@@ -229,7 +229,7 @@ def _array(content: bytes) -> np.ndarray[Any, Any]:
     stream = io.BytesIO(content)
     array: np.ndarray[Any, Any] = np.lib.format.read_array(stream, allow_pickle=False)
     if stream.read(1):
-        raise ValueError("an array with a tail")
+        raise ValueError("extra bytes after an array")
     return array
 
 

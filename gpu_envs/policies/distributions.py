@@ -1,8 +1,8 @@
-"""What a policy's outputs mean: how actions are drawn from them, and how likely they are.
+"""Distributions of actions: a policy's outputs as samples and probabilities.
 
 A `Categorical` serves Discrete and MultiDiscrete spaces (independent heads beside each other, and a
 mask whose zeros have no probability); a `Gaussian` serves Box spaces. Both draw by given uniform
-noise: the same noise gives the same actions wherever they are drawn.
+noise: the same noise gives the same actions on every machine.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ ILLEGAL = -1e9  # logit of an action that the mask forbids: its probability is z
 
 
 class Distribution(ABC):
-    """Actions of one space; `outputs` is what a network has to give for each row."""
+    """A distribution over one space; `outputs` counts the numbers of a row of the network."""
 
-    outputs: int  # numbers that the network gives
+    outputs: int  # numbers from the network
     draws: int  # uniform numbers that a sample needs
     type: torch.dtype  # of a stored action
     shape: tuple[int, ...]  # of a stored action
-    is_bounded_later = False  # the environment takes another form of it
+    is_bounded_later = False  # whether the environment takes another form of it
 
     @abstractmethod
     def normalised(self, outputs: Tensor, mask: Tensor | None) -> Tensor:
@@ -42,7 +42,7 @@ class Distribution(ABC):
 
     @abstractmethod
     def uniform(self, noise: Tensor, mask: Tensor | None) -> Tensor:
-        """Draw an action for each row, all that the mask allows being as likely."""
+        """Draw an action for each row, uniformly among those that the mask allows."""
 
     @abstractmethod
     def log_prob(self, outputs: Tensor, action: Tensor) -> Tensor:
@@ -91,7 +91,7 @@ class Categorical(Distribution):
         return heads[0] if self.is_single else torch.stack(heads, -1)
 
     def uniform(self, noise: Tensor, mask: Tensor | None) -> Tensor:
-        """Draw from outputs that are all the same."""
+        """Draw from equal outputs."""
         same = noise.new_zeros((*noise.shape[:-1], self.outputs))
         return self.sample(self.normalised(same, mask), noise)
 

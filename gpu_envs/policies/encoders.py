@@ -18,13 +18,13 @@ from gpu_envs.policies.options import PolicyOptions
 
 _CHANNELS = 32  # of convolutions
 _HEADS = 4  # of attention
-_IMAGE = 36  # from this side on, convolutions have strides
+_IMAGE = 36  # the least side of a picture at which convolutions have strides
 _PATCH = 4  # pixels of a patch, along each side
-_SMALL = 40  # places of a picture that need not become fewer
+_SMALL = 40  # places of a picture that are not reduced further
 
 
 class Cnn(nn.Module):
-    """Convolutions over each field of three axes, then layers over all there is."""
+    """Convolutions over each field of three axes, then layers over everything."""
 
     def __init__(self, shape: RowShape, widths: tuple[int, ...], activation: str) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class Cnn(nn.Module):
         self.outputs = self.last.outputs
 
     def forward(self, rows: Tensor, head: nn.Linear | None = None) -> Tensor:
-        """Return the last layer's activations, or what a linear head makes of them."""
+        """Return the last layer's activations, or a linear head's outputs from them."""
         parts = list(torch.split(rows, self.shape.sizes, -1))
         for k, stack in zip(self.images, self.stacks, strict=True):
             image = parts[k].view(-1, *self.shape.shapes[k])
@@ -70,8 +70,8 @@ class Cnn(nn.Module):
 class Patches(nn.Module):
     """A picture's patches as linear layers see them, convolutions that halve it, then layers.
 
-    Patches take most of the work off what follows. Where channels are last, pictures lie as
-    convolutions want them.
+    Patches save most of the work of later layers. Pictures with channels last have the layout that
+    convolutions want.
     """
 
     def __init__(self, shape: RowShape, widths: tuple[int, ...], activation: str) -> None:
@@ -107,7 +107,7 @@ class Patches(nn.Module):
         self.outputs = self.last.outputs
 
     def forward(self, rows: Tensor, head: nn.Linear | None = None) -> Tensor:
-        """Return the last layer's activations, or what a linear head makes of them."""
+        """Return the last layer's activations, or a linear head's outputs from them."""
         image = rows.view(-1, *self.shape.shapes[0])
         image = image if self.shape.channels_first else image.movedim(-1, -3)
         image = image.contiguous(memory_format=torch.channels_last)
@@ -119,7 +119,7 @@ class Patches(nn.Module):
 class Attention(nn.Module):
     """Entities look at each other once; their mean joins the other numbers.
 
-    An entity whose numbers are all zero is not there: nobody looks at it.
+    An entity whose numbers are all zero is absent, and masked out.
     """
 
     def __init__(self, shape: RowShape, widths: tuple[int, ...], activation: str) -> None:
@@ -142,12 +142,12 @@ class Attention(nn.Module):
         self.outputs = self.last.outputs
 
     def sets_in_row(self) -> list[tuple[int, int, int]]:
-        """Return where each set begins in a row, its entities and the numbers of each."""
+        """Return the offset of each set in a row, its entities and the numbers of each."""
         begins = [0, *accumulate(self.shape.sizes)]
         return [(begins[k], *self.shape.shapes[k]) for k in self.sets]  # type: ignore[misc]
 
     def forward(self, rows: Tensor, head: nn.Linear | None = None) -> Tensor:
-        """Return the last layer's activations, or what a linear head makes of them."""
+        """Return the last layer's activations, or a linear head's outputs from them."""
         parts = torch.split(rows, self.shape.sizes, -1)
         rest = [part for k, part in enumerate(parts) if k not in self.sets]
         own = torch.cat(rest, -1) if rest else torch.ones_like(rows[:, :1])

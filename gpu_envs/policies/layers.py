@@ -44,14 +44,14 @@ def _behind_relu(slope: Tensor, y: Tensor) -> Tensor:
 
 ACTIVATIONS = {"tanh": _tanh, "relu": torch.relu}
 _IN_PLACE = {"tanh": _tanh_in_place, "relu": torch.relu_}
-_BEHIND = {"tanh": _behind_tanh, "relu": _behind_relu}  # from the slope and what came out
-_NARROW = 16  # columns, up to which a layer's gradient comes out faster turned
+_BEHIND = {"tanh": _behind_tanh, "relu": _behind_relu}  # derivative from the slope and the output
+_NARROW = 16  # up to this many columns a layer's gradient is faster transposed
 GAINS = {"tanh": 5 / 3, "relu": math.sqrt(2)}
 
 
 @dataclass(frozen=True)
 class RowShape:
-    """What a row of observations holds: names and shapes of fields, in order."""
+    """The contents of a row of observations: names and shapes of fields, in order."""
 
     names: tuple[str, ...]
     shapes: tuple[tuple[int, ...], ...]
@@ -78,7 +78,7 @@ class RowShape:
             )
         is_pixels = all(f.type == "uint8" and f.high == 255 for f in fields)
         names, shapes = tuple(f.name for f in fields), tuple(f.shape for f in fields)
-        if len(fields) == 1:  # whose shape the parameters may have decided
+        if len(fields) == 1:  # whose shape may depend on the parameters
             shapes = (kind.row,)
         state = simulator.layout.output("state")
         size = 0 if state is None else math.prod(state.shape[1:])
@@ -112,11 +112,11 @@ def linear(inputs: int, outputs: int, gain: float) -> nn.Linear:
 
 
 class _Chain(torch.autograd.Function):
-    """Layers one after the other as one operation: small ones are cheaper than what joins them."""
+    """Several layers as one operation, since small layers cost less than the calls between them."""
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, activation: str, active: int, *weights: Tensor) -> Tensor:
-        """Return what comes out; `weights` are in pairs, `active` layers have an activation."""
+        """Return the outputs; `weights` are in pairs, `active` layers have an activation."""
         kept = _through(rows, activation, active, weights)
         ctx.save_for_backward(*kept, *weights)
         ctx.activation, ctx.active = activation, active
@@ -135,7 +135,7 @@ class _Chain(torch.autograd.Function):
 
 
 def _through(rows: Tensor, activation: str, active: int, weights: Sequence[Tensor]) -> list[Tensor]:
-    """Return the rows and what each layer makes of them."""
+    """Return the rows and the outputs of each layer."""
     kept, act = [rows], _IN_PLACE[activation]
     for k in range(len(weights) // 2):
         rows = torch.addmm(weights[2 * k + 1], rows, weights[2 * k].t())
@@ -147,7 +147,7 @@ def _through(rows: Tensor, activation: str, active: int, weights: Sequence[Tenso
 def _back(
     slope: Tensor, kept: Sequence[Tensor], activation: str, active: int, weights: Sequence[Tensor]
 ) -> Iterator[tuple[int, Tensor]]:
-    """Yield each layer's number and the slope of what it adds up, from the last to the first."""
+    """Yield each layer's number and the slope of its sums, from the last to the first."""
     for k in reversed(range(len(weights) // 2)):
         if k < active:
             slope = _BEHIND[activation](slope, kept[k + 1])
@@ -170,7 +170,7 @@ class Mlp(nn.Module):
         self.weights = [w for layer in layers for w in (layer.weight, layer.bias)]
 
     def forward(self, rows: Tensor, head: nn.Linear | None = None) -> Tensor:
-        """Return the last layer's activations, or what a linear head makes of them."""
+        """Return the last layer's activations, or the outputs of a linear head over them."""
         active = len(self.layers)
         weights = self.weights if head is None else [*self.weights, head.weight, head.bias]
         if torch.is_autocast_enabled(rows.device.type):
@@ -184,9 +184,9 @@ class Mlp(nn.Module):
         return _through(rows, self.activation, active, weights)[-1]
 
     def traced(self, rows: Tensor, head: nn.Linear) -> tuple[Tensor, Callable[[Tensor], None]]:
-        """Return what a linear head makes of rows, and what adds to gradients by its slope.
+        """Return a linear head's outputs, and a function that adds to gradients by their slope.
 
-        That is what autograd would do, without what it costs to be told.
+        It does the work of autograd, without the cost of its graph.
         """
         weights, active = [*self.weights, head.weight, head.bias], len(self.layers)
         kept = _through(rows, self.activation, active, weights)

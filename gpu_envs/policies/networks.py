@@ -12,12 +12,12 @@ from gpu_envs.policies.encoders import Attention, encoder
 from gpu_envs.policies.layers import Mlp, RowShape, linear
 from gpu_envs.policies.options import PolicyOptions
 
-_FAR = 10.0  # where normalised observations end [deviations]
+_FAR = 10.0  # limit of normalised observations [deviations]
 _LEAST = 1e-4  # variance of a number that hardly ever changes
 
 
 class Scale(nn.Module):
-    """Running mean and deviation of what the critic predicts; it learns in units of these."""
+    """Running mean and deviation of the critic's targets; it learns in units of these."""
 
     moments: Tensor
     mean: Tensor
@@ -30,7 +30,7 @@ class Scale(nn.Module):
         self.register_buffer("deviation", torch.ones(()))
 
     def update(self, sums: Tensor, memory: float) -> None:
-        """Take in (count, sum, sum of squares) of new targets."""
+        """Add (count, sum, sum of squares) of new targets to the statistics."""
         share = sums / sums[0].clamp(min=1)
         mixed = memory * self.moments + (1 - memory) * share
         self.moments.copy_(torch.where(sums[0] > 0, mixed, self.moments))
@@ -42,14 +42,14 @@ class Scale(nn.Module):
 
 
 class Inputs(nn.Module):
-    """Brings each number of an observation to mean 0 and deviation 1 of all that were seen.
+    """Normalises each number of an observation to mean 0 and deviation 1 over all seen so far.
 
-    Those of entities are divided by their root mean square over all entities of their set that are
-    there: what is zero, and so not there, stays zero.
+    Numbers of entities are divided by their root mean square over the present entities of their
+    set, so that absent entities, whose numbers are zero, stay zero.
 
     Args:
-        size: Of a row.
-        sets: First number, entities and numbers of each, of the fields that are sets.
+        size: Numbers in a row.
+        sets: First number, entities and numbers of each, for the fields that are sets.
     """
 
     moments: Tensor
@@ -64,7 +64,7 @@ class Inputs(nn.Module):
         self.register_buffer("factor", torch.ones(size))
 
     def look(self, rows: Tensor, join: Callable[[Tensor], Tensor]) -> None:
-        """Take in new rows; `join` adds up what all ranks have seen."""
+        """Add new rows to the statistics; `join` sums over all ranks."""
         x = rows.double()
         counted = torch.ones_like(x)
         for first, entities, numbers in self.sets:
@@ -83,7 +83,7 @@ class Inputs(nn.Module):
         self.factor.copy_((square - mean.square()).clamp(min=_LEAST).rsqrt())
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Return rows that a network learns well from."""
+        """Return normalised rows."""
         return ((rows - self.mean) * self.factor).clamp(-_FAR, _FAR)
 
 
@@ -91,7 +91,7 @@ class Policy(nn.Module):
     """Actor and critic of one kind of agent.
 
     Without memory both have an encoder of their own unless they share it; with memory (a GRU) they
-    share encoder and memory. A critic that sees the state is always apart, and needs no memory.
+    share encoder and memory. A critic that sees the state is always separate, and needs no memory.
     """
 
     def __init__(self, shape: RowShape, actions: Distribution, options: PolicyOptions) -> None:
@@ -139,7 +139,7 @@ class Policy(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Return the action's distribution, the value in the critic's units, and the new memory.
 
-        A critic that sees the state says zero where none is given.
+        A critic that sees the state returns zero where none is given.
         """
         outputs, value, memory = self.plain(obs, memory, state)
         return self._normalised(outputs, mask), value, memory
@@ -167,7 +167,7 @@ class Policy(nn.Module):
 
     @property
     def is_traced(self) -> bool:
-        """Whether the policy is made of layers alone, whose gradients `traced` can find."""
+        """Whether the policy consists only of layers, whose gradients `traced` can compute."""
         parts = (self.encoder, self.critic_encoder)
         return not self.memory_size and all(isinstance(part, Mlp) for part in parts)
 
@@ -175,7 +175,7 @@ class Policy(nn.Module):
     def traced(
         self, obs: Tensor, state: Tensor | None
     ) -> tuple[Tensor, Tensor, Callable[[Tensor, Tensor], None]]:
-        """Return plain outputs, value, and what adds to all gradients by the slopes of both."""
+        """Return plain outputs, value, and a function that adds to all gradients by both slopes."""
         assert isinstance(self.encoder, Mlp) and isinstance(self.critic_encoder, Mlp)
         rows = self._rows(obs, 1)
         outputs, actor = self.encoder.traced(rows, self.actor)
@@ -218,7 +218,7 @@ class Policy(nn.Module):
 
     @torch.no_grad()
     def look(self, obs: Tensor, state: Tensor | None, join: Callable[[Tensor], Tensor]) -> None:
-        """Learn what observations are like; what the policy does changes with that a little."""
+        """Update the statistics of observations; the policy's outputs change a little with them."""
         if self.inputs is not None:
             self.inputs.look(self.shape.flat(obs, 1), join)
         if self.state_inputs is not None and state is not None:
@@ -226,7 +226,7 @@ class Policy(nn.Module):
 
     def _state_encoder(self, options: PolicyOptions) -> Mlp:
         if self.is_shared:
-            raise ValueError("--critic-state needs a critic apart: not --share")
+            raise ValueError("--critic-state needs a separate critic: leave out --share")
         if self.shape.state == 0:
             raise ValueError("--critic-state needs an environment that has a state")
         if options.normalize_observations:
@@ -234,7 +234,7 @@ class Policy(nn.Module):
         return Mlp(sum(self.shape.sizes) + self.shape.state, options.widths, options.activation)
 
     def _value_of(self, rows: Tensor, state: Tensor | None) -> Tensor:
-        assert self.critic_encoder is not None  # or actor and critic would share one
+        assert self.critic_encoder is not None  # a copy, or actor and critic would share one
         if self.sees_state and state is None:
             return rows.new_zeros((len(rows), 1))
         value: Tensor = self.critic_encoder(self._critic_rows(rows, state), self.critic)

@@ -1,8 +1,8 @@
-"""Random numbers that depend on what they are for, and on nothing else.
+"""Random numbers that depend only on their purpose.
 
-A draw is a hash of (seed, stream, update, step, row, column): it does not matter how many rows a
-process holds, what was drawn before, or where. So two processes with half the rows each draw what
-one with all of them does, and a run that is resumed needs no generator's state.
+A draw is a hash of (seed, stream, update, step, row, column): the number of rows of a process, and
+earlier draws, do not matter. So two processes with half the rows each draw the numbers of one with
+all of them, and a resumed run needs no state of a generator.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _mixed(bits: Tensor) -> Tensor:
 
 
 def _mixed_number(bits: int) -> int:
-    # The same of one number: as a tensor it would cost a dozen calls.
+    # `_mixed` for one Python int: as a tensor it would cost a dozen calls.
     bits &= 2**64 - 1
     bits = (bits ^ (bits >> 30)) * _FIRST & (2**64 - 1)
     bits = (bits ^ (bits >> 27)) * _SECOND & (2**64 - 1)
@@ -41,9 +41,9 @@ class Noise:
     """Draws of one stream of one seed.
 
     Args:
-        seed: Of the run.
-        stream: What the draws are for.
-        device: Where they are made.
+        seed: Seed of the run.
+        stream: The purpose of the draws.
+        device: The device of the draws.
     """
 
     def __init__(self, seed: int, stream: int, device: torch.device) -> None:
@@ -73,7 +73,7 @@ class Noise:
 
     def order(self, step: int, count: int, rank: int = 0) -> Tensor:
         """Return the numbers below `count` in random order, another one at each step and rank."""
-        # Mixed, for the CPU's generator takes the lower half of its seed alone.
+        # Mixed, since the CPU's generator takes only the lower half of its seed.
         seed = _mixed_number(self.key + step * _STEP + rank * _ROW) & (2**63 - 1)
         generator = torch.Generator(self.device).manual_seed(seed)
         return torch.randperm(count, generator=generator, device=self.device)

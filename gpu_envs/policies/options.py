@@ -1,4 +1,4 @@
-"""The options that shape a policy, and say where and how it plays: what a saved policy keeps.
+"""The options that a saved policy keeps: its networks, its worlds, and how it acts.
 
 A field's help, limits and choices stand beside its default; the trainer's command line makes its
 options from them. Those marked `by_role` may differ from role to role.
@@ -31,12 +31,12 @@ def option(
     """Return a field that the command line shows.
 
     Args:
-        default: Its value where nobody chose one.
+        default: Its value where none is chosen.
         group: Heading of the help that it stands under.
         doc: Its help.
         low: Least value.
         high: Greatest value.
-        choices: The values that there are, of a text.
+        choices: The allowed values of a text.
         also: Flags of other libraries that mean the same.
         by_role: Whether each role may have a value of its own.
     """
@@ -188,7 +188,7 @@ def _check(field: dataclasses.Field[Any], value: Any, kind: type) -> None:
         raise ValueError(f"{flag} must be {' or '.join(facts['choices'])}, got {value!r}")
     low, high = facts["low"], facts["high"]
     if value != value and field.default != field.default:
-        return  # nan, which says: not chosen
+        return  # nan: not chosen
     if (low is not None and not value >= low) or (high is not None and not value <= high):
         limits = f"at least {low}" if high is None else f"between {low} and {high}"
         raise ValueError(f"{flag} must be {limits}, got {value}")

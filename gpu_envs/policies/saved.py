@@ -1,4 +1,4 @@
-"""Saved policies: weights, the options that shape the networks, and what the policies fit.
+"""Saved policies: weights, the options of the networks, and the spaces that they fit.
 
 Nothing in a file is code.
 """
@@ -19,12 +19,12 @@ from gpu_envs.policies.layers import RowShape
 from gpu_envs.policies.networks import Policy
 from gpu_envs.policies.options import PolicyOptions
 
-# A file that has these keeps a whole run, whose other options are the trainer's to judge.
+# Keys of a file that keeps a whole run, whose other options the trainer checks.
 _WHOLE = {"total_steps", "num_envs"}
 
 
 def outlook(simulator: Simulator) -> dict[str, Any]:
-    """Return what a policy has to fit: the fields it sees and the actions it takes."""
+    """Return the facts that a policy must fit: the fields it sees and its actions."""
     facts = {"environment": simulator.name, "agents": simulator.agents_per_world}
     found = agent_kinds.kinds_of(simulator, torch.device("cpu"))
     seen = [{"observation": _fields_of(kind.shape), "actions": str(kind.space)} for kind in found]
@@ -52,7 +52,7 @@ def save(
     tree = {
         "kind": "policy",
         "outlook": outlook(simulator),
-        "config": options.shaping(),  # no others: a file would not outlive an option of the trainer
+        "config": options.shaping(),  # only these, so that a file outlives the trainer's options
         "policies": {name: policy.state_dict() for name, policy in policies.items()},
         **facts,
     }
@@ -68,7 +68,7 @@ def policies_of(tree: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Return what a policy file, or a run's checkpoint, holds."""
+    """Return the tree in a policy file, or in a run's checkpoint."""
     tree = checkpoint.load(path)
     if tree.get("kind") not in ("policy", "run"):
         raise checkpoint.CheckpointError(f"{path}: holds no policies of the trainer")
@@ -99,7 +99,7 @@ def require_alike(path: Path, tree: Mapping[str, Any], simulator: Simulator) -> 
 
 
 def _differing(trained: Mapping[str, Any], simulator: Simulator) -> tuple[str, str]:
-    """Return in words the parameters of a training that a simulator has otherwise; "" for none."""
+    """Return in words the parameters that differ between a training and a simulator."""
     described = registration.find(simulator.name)["parameters"]
     defaults = {field["name"]: field["default"] for field in described}
     pairs = [(n, trained.get(n, defaults.get(n)), v) for n, v in simulator.parameters.items()]

@@ -1,4 +1,4 @@
-"""Policies that act together: one for each agent of a world, or none, and chance in its place."""
+"""Policies that act together: one for each agent of a world, or random actions without one."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Team:
     of_agent: list[int]  # the number of each agent's policy; NOBODY: acts at random
     facts: dict[str, Any]
     kinds: Sequence[Kind] = ()  # of agents; empty where they are all one
-    layout: KindLayout | None = None  # of observations; None where they are all one kind's
-    actions: Distribution | None = None  # of all agents, where there are neither kinds nor policies
+    layout: KindLayout | None = None  # of observations; None for a single kind
+    actions: Distribution | None = None  # actions of all agents, without kinds and policies
 
     @classmethod
     def load(cls, path: Path, simulator: Simulator) -> Team:
@@ -59,15 +59,15 @@ class Team:
         device, nobody = torch.device(simulator.device), [NOBODY] * simulator.agents_per_world
         if not simulator.kinds.is_one:
             return cls([], nobody, {}, agent_kinds.kinds_of(simulator, device), simulator.kinds)
-        # Chance looks at nothing: what agents see may be more than a policy takes.
+        # Random actions need no observations, which may be more than a policy takes.
         return cls([], nobody, {}, actions=of_space(simulator.single_action_space, device))
 
     def together(self) -> Callable[[Any, Any], Any]:
-        """Return what answers the observations of all agents of one world at once."""
+        """Return a function from the observations of all agents of one world to their actions."""
         return self._answering(slice(None))
 
     def players(self) -> list[Callable[[Any, Any], Any]]:
-        """Return for each agent what answers its observations, one after the other, by itself."""
+        """Return a function for each agent, from its observations one by one to its actions."""
         return [self._alone(agent) for agent in range(len(self.of_agent))]
 
     def _alone(self, agent: int) -> Callable[[Any, Any], Any]:
@@ -80,7 +80,7 @@ class Team:
         return choose
 
     def _answering(self, agents: slice) -> Callable[[Any, Any], Any]:
-        """Return what answers some agents of one world, as the environment takes it."""
+        """Return a function from observations of some agents of one world to their actions."""
         chosen = range(len(self.of_agent))[agents]
         of_row, noise = torch.tensor(self.of_agent), Noise(0, OPPONENTS, torch.device("cpu"))
         first = agents.start or 0
@@ -101,12 +101,12 @@ class Team:
 
 
 class Crowd:
-    """Who answers all rows at once: some policies with their memories, and chance.
+    """Acts for all rows at once: some policies with their memories, and random actions.
 
     Args:
         policies: Who plays.
         of_row: The number of each row's policy; NOBODY acts at random.
-        actions: What can be done.
+        actions: The distribution of actions.
         noise: Where draws come from.
         first_row: Number of the first row among those that draw.
         is_sampled: Draw all actions, instead of taking the likeliest.
@@ -136,7 +136,7 @@ class Crowd:
 
     @torch.no_grad()
     def __call__(self, obs: Tensor, mask: Tensor | None) -> Tensor:
-        """Return the actions of all rows, as the environment takes them, until the next."""
+        """Return the actions of all rows, in the environment's form, valid until the next call."""
         rows, actions = len(self.action), self.actions
         if self.is_drawn:
             number = torch.tensor(self.step, device=self.action.device)
@@ -156,7 +156,7 @@ class Crowd:
 
 
 class Crowds:
-    """Who answers the rows of several kinds of agents, each of them a crowd of its own.
+    """Acts for the rows of several kinds of agents, each a crowd of its own.
 
     Args:
         found: The kinds.

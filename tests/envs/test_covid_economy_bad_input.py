@@ -50,7 +50,7 @@ LEVELS, PLANS = np.zeros((2, 51), int), np.zeros((2, 1), int)
 
 
 BAD_ACTIONS: list[tuple[Any, str]] = [
-    ({"governor": LEVELS}, "there are none for role 'planner'"),
+    ({"governor": LEVELS}, "role 'planner' of"),
     ({"governor": LEVELS, "plan": PLANS}, "unknown role in actions 'plan'"),
     ({"governor": LEVELS[:1], "planner": PLANS}, r"role 'governor': .*must have shape .*\(2, 51\)"),
     ({"governor": LEVELS, "planner": LEVELS}, r"role 'planner': .*must have shape .*\(2, 1\)"),

@@ -97,7 +97,7 @@ def test_cmake_takes_one_program_as_the_builder_does(tmp_path: Path) -> None:
     environment = os.environ | {"CXX": f"env {toolchain.cxx()}"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert "CXX names one program, got" in done.stderr
+    assert "CXX must name one program, got" in done.stderr
 
 
 def _asked(job: Compile) -> list[str]:

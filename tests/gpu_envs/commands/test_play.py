@@ -236,7 +236,7 @@ def test_policy_that_does_not_fit_is_refused(checkpoint, capsys) -> None:
     path = checkpoint("CartPole-v0")
     assert main(["play", "Hanabi-v0", "--policy", path]) == 2
     message = capsys.readouterr().err
-    assert "was saved for environment 'CartPole-v0', this is 'Hanabi-v0'" in message
+    assert "was saved for environment 'CartPole-v0', expected 'Hanabi-v0'" in message
     path = checkpoint("Hanabi-v0", rank_count=4)
     assert main(["play", "Hanabi-v0", "--policy", path, "--rank-count", "5"]) == 2
     message = capsys.readouterr().err

@@ -62,7 +62,7 @@ def course(make: Callable[..., Simulator]) -> list[Any]:
 
 
 def play(simulator: Simulator, course: list[Any]) -> Iterator[tuple[int, Any]]:
-    """Number and actions of each step; at the third one the odd worlds begin anew."""
+    """Number and actions of each step; at the third one the odd worlds are reset."""
     for step, actions in enumerate(course):
         if step == 2:
             simulator.reset(mask=ODD)

@@ -31,7 +31,7 @@ def drawn(simulator: Simulator, results: Any, step: int) -> Any:
 
 
 def restart(simulator: Simulator, step: int, over: Any) -> Any:
-    """Begin anew where all have ended, and in odd worlds at the third step: then ends differ."""
+    """Reset where all have ended, and odd worlds at the third step, so that ends differ."""
     mask = over | ((np.arange(WORLDS) % 2 == 1) & (step == 2))
     return simulator.reset(mask=mask) if mask.any() else simulator.observe()
 

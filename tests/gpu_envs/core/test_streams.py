@@ -197,7 +197,7 @@ def test_masks_of_other_devices_types_and_shapes_are_refused(second: Gpu) -> Non
     alone = SimpleNamespace(
         __cuda_array_interface__=Array(np.ones(6, bool)).__cuda_array_interface__
     )
-    with pytest.raises(TypeError, match="a bool per world, where it is a SimpleNamespace"):
+    with pytest.raises(TypeError, match="a bool per world, for a SimpleNamespace"):
         simulator.reset(mask=alone)
 
 

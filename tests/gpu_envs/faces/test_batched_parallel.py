@@ -255,5 +255,5 @@ def test_integers_of_different_kinds_go_together(make) -> None:
 def test_state_that_was_left_out_says_how_to_have_it(make) -> None:
     env = make("Hanabi-v0", observation="dict", outputs=["action_mask"])
     env.reset(seed=0)
-    with pytest.raises(ValueError, match=r"ask for it among outputs=, or use observation='flat'"):
+    with pytest.raises(ValueError, match=r"add it to outputs=, or use observation='flat'"):
         env.state()

@@ -91,7 +91,7 @@ def test_bad_actions_are_refused(action) -> None:
 @pytest.mark.parametrize(
     ("actions", "message"),
     [
-        ({"player_0": 0, "player_2": 0}, "none for player_1"),
+        ({"player_0": 0, "player_2": 0}, "agent 'player_1' is missing"),
         ({"player_0": 0, "player_1": 0, "player_2": 0, "player_3": 0}, "no agent 'player_3'"),
         ([0, 0, 0], "dict by agent"),
     ],
@@ -210,7 +210,7 @@ def test_agents_that_wait_may_be_left_out() -> None:
     env = gpu_envs.parallel_env("Hanabi-v0", player_count=3, noop=False)
     _, infos = env.reset(seed=0)
     env.step({"player_0": int(infos["player_0"]["action_mask"].argmax())})
-    with pytest.raises(ValueError, match="none for player_1"):
+    with pytest.raises(ValueError, match="agent 'player_1' is missing"):
         env.step({"player_0": 0})
     env.check()
 

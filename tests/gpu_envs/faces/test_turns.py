@@ -113,7 +113,7 @@ def test_moves_out_of_order_are_refused() -> None:
     with pytest.raises(gpu_envs.ResetNeeded):
         env.observe("player_0")
     env.reset(seed=0)
-    with pytest.raises(ValueError, match="player_0 is on turn and needs a move"):
+    with pytest.raises(ValueError, match="it is the turn of player_0: None is only for"):
         env.step(None)
     env.step(_lowest(env))
     with pytest.raises(ValueError, match="only valid action is None"):

@@ -225,7 +225,7 @@ OPTIONS: dict[str, Any] = {"num_taggers": 2, "max_episode_steps": 9}
     ],
 )
 def test_saved_policy_plays_as_by_itself(make_vec, fresh, tmp_path, memory, mode, arrays) -> None:
-    """Each world's policy begins anew with each episode, whatever the world beside it does."""
+    """Each world's policy restarts with each episode, whatever the world beside it does."""
     pytest.importorskip(arrays)
     choices = {"policies": "role", "memory": memory, "hidden": "8"}
     path = fresh.write(tmp_path / "tag.ckpt", "TagGrid-v0", {"num_taggers": 2}, **choices)

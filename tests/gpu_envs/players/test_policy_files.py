@@ -42,7 +42,7 @@ def test_a_repository_without_the_policy_says_what_trains_one(kept: Path) -> Non
 
 def test_an_installed_package_says_what_trains_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "is_source_tree", lambda: False)
-    told = r"come with the repository alone; `python -m gpu_envs train CartPole-v0` trains one"
+    told = r"only the repository has .*; `python -m gpu_envs train CartPole-v0` trains one"
     with pytest.raises(ValueError, match=told):
         policy_files.file_of("CartPole-v0", "trained")
 
@@ -50,7 +50,7 @@ def test_an_installed_package_says_what_trains_one(monkeypatch: pytest.MonkeyPat
 def test_a_file_brings_its_parameters(kept: Path) -> None:
     file = kept / "Overcooked-v0.ckpt"
     assert policy_files.parameters_of(file, "Overcooked-v0")["player_count"] == 1
-    with pytest.raises(ValueError, match="'Overcooked-v0', this is 'CartPole-v0'"):
+    with pytest.raises(ValueError, match="'Overcooked-v0', expected 'CartPole-v0'"):
         policy_files.parameters_of(file, "CartPole-v0")
 
 
@@ -77,4 +77,4 @@ def test_what_is_typed_goes_before_the_files_parameters(
     told = ["render", "Overcooked-v0", "--policy", "trained", "--out", str(kept / "a.png")]
     assert main([*told, "--size", "64x64"]) == 0
     assert main([*told, "--player-count", "2"]) == 2
-    assert "agents 1, this is 2" in capsys.readouterr().err
+    assert "agents 1, expected 2" in capsys.readouterr().err

@@ -419,7 +419,7 @@ def test_single_episode_of_an_absent_agent_ends_with_its_world(absence) -> None:
 
 
 def test_role_of_several_agents_is_no_single_environment() -> None:
-    with pytest.raises(ValueError, match=r"3 agents of HideSeek-v0 are hider.*hider_count=1"):
+    with pytest.raises(ValueError, match=r"'hider' of HideSeek-v0 has 3 agents.*hider_count=1"):
         gymnasium.make("gpu_envs/HideSeek-v0", role="hider")
-    with pytest.raises(ValueError, match=r"2 agents of Troupe-v0 are drummer.*make_vec"):
+    with pytest.raises(ValueError, match=r"'drummer' of Troupe-v0 has 2 agents.*make_vec"):
         gymnasium.make("gpu_envs/Troupe-v0", role="drummer")

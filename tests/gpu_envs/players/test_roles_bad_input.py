@@ -57,7 +57,7 @@ def _batch(name: str = "Troupe-v0", **options: Any) -> gpu_envs.BatchedParallelE
         (
             lambda: _vec("CartPole-v0", role="player", others="noop"),
             ValueError,
-            "others= is for other roles: CartPole-v0 has player alone",
+            "others= is for other roles: CartPole-v0 has only player",
         ),
         (lambda: _vec(role="dancer", others="rndom"), ValueError, "did you mean 'random'"),
         (lambda: _vec(role="dancer", others=""), ValueError, "others= must be 'random', 'noop'"),
@@ -79,7 +79,7 @@ def _batch(name: str = "Troupe-v0", **options: Any) -> gpu_envs.BatchedParallelE
             "others= names 'dancer', which is the role= of this environment",
         ),
         (lambda: _vec(role="dancer", roles="split"), TypeError, "roles cannot be chosen for one"),
-        (lambda: _vec(roles="split"), ValueError, r"roles='split' has no rows of one length"),
+        (lambda: _vec(roles="split"), ValueError, r"roles='split' gives rows of different lengths"),
         (lambda: _batch(roles="padded"), TypeError, "roles cannot be chosen"),
         (
             lambda: gpu_envs.parallel_env("Troupe-v0", roles="padded"),
@@ -126,7 +126,7 @@ def test_files_that_are_none_and_policies_that_do_not_fit(tmp_path: Path) -> Non
     with pytest.raises(
         ValueError,
         match=r"three\.ckpt: was trained with num_taggers=3, this environment has num_taggers=5; .*"
-        r"\(was saved for agents 4, this is 6\)",
+        r"\(was saved for agents 4, expected 6\)",
     ):
         _vec("TagGrid-v0", role="tagger", others=path, num_taggers=5)
     with pytest.raises(ValueError, match=r"was saved for environment 'TagGrid-v0'"):
@@ -138,7 +138,7 @@ def test_files_that_are_none_and_policies_that_do_not_fit(tmp_path: Path) -> Non
 
 def test_policies_that_the_repository_does_not_keep(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr("gpu_envs.players.policy_files.folder", lambda: tmp_path)
-    with pytest.raises(ValueError, match="keeps no policy of TagGrid-v0"):
+    with pytest.raises(ValueError, match="has no policy of TagGrid-v0"):
         _vec("TagGrid-v0", role="tagger", others="trained")
 
 
@@ -165,25 +165,31 @@ def _bad_move(obs: Any, mask: Any) -> np.ndarray:
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (lambda obs, mask: np.zeros(4, int), r"'drummer' answered wrongly: .*shape.*got \(4,\)"),
-        (lambda obs, mask: np.zeros((3, 2, 1), int), r"'drummer' answered wrongly: .*\(3, 2, 1\)"),
-        (lambda obs, mask: np.zeros((3, 2)), r"'drummer' answered wrongly: .*must be integers"),
-        (lambda obs, mask: None, r"'drummer' answered wrongly: .*array or a list, got None"),
-        (lambda obs, mask: "left", r"'drummer' answered wrongly: .*array or a list, got str"),
-        (lambda obs, mask: [[1, 2], [3]], r"'drummer' answered wrongly: .*ragged list"),
-        (lambda obs, mask: np.full((3, 2), None), r"'drummer' answered wrongly"),
-        (lambda obs, mask: {"drummer": 1}, r"'drummer' answered wrongly: .*got dict"),
+        (
+            lambda obs, mask: np.zeros(4, int),
+            r"'drummer' returned a bad value: .*shape.*got \(4,\)",
+        ),
+        (
+            lambda obs, mask: np.zeros((3, 2, 1), int),
+            r"'drummer' returned a bad value: .*\(3, 2, 1\)",
+        ),
+        (lambda obs, mask: np.zeros((3, 2)), r"'drummer' returned a bad value: .*must be integers"),
+        (lambda obs, mask: None, r"'drummer' returned a bad value: .*array or a list, got None"),
+        (lambda obs, mask: "left", r"'drummer' returned a bad value: .*array or a list, got str"),
+        (lambda obs, mask: [[1, 2], [3]], r"'drummer' returned a bad value: .*ragged list"),
+        (lambda obs, mask: np.full((3, 2), None), r"'drummer' returned a bad value"),
+        (lambda obs, mask: {"drummer": 1}, r"'drummer' returned a bad value: .*got dict"),
         (
             lambda obs, mask: np.array([[0, 0], [0, 5], [0, 0]]),
-            r"'drummer' answered 5 for drummer_1 in world 1: the role has Discrete\(5\)",
+            r"'drummer' returned 5 for drummer_1 in world 1: the role has Discrete\(5\)",
         ),
         (
             lambda obs, mask: np.array([[0, 0], [0, 0], [-1, 0]]),
-            r"'drummer' answered -1 for drummer_0 in world 2",
+            r"'drummer' returned -1 for drummer_0 in world 2",
         ),
         (
             lambda obs, mask: np.full((3, 2), 2**63, np.uint64),
-            r"'drummer' answered wrongly: .*too large",
+            r"'drummer' returned a bad value: .*too large",
         ),
     ],
 )
@@ -195,9 +201,9 @@ def test_answers_that_are_no_actions_name_role_world_and_agent(answer, message) 
 @pytest.mark.parametrize(
     ("beats", "message"),
     [
-        ([0.5, np.nan], r"answered \[0\.5, nan\] for drummer_0 in world 0: the role has Box"),
-        ([1.5, 0.0], r"answered \[1\.5, 0\.0\] for drummer_0 in world 0"),
-        ([0.5, -2.0], r"answered \[0\.5, -2\.0\] for drummer_0 in world 0"),
+        ([0.5, np.nan], r"returned \[0\.5, nan\] for drummer_0 in world 0: the role has Box"),
+        ([1.5, 0.0], r"returned \[1\.5, 0\.0\] for drummer_0 in world 0"),
+        ([0.5, -2.0], r"returned \[0\.5, -2\.0\] for drummer_0 in world 0"),
     ],
 )
 def test_numbers_out_of_bounds_are_no_actions(beats, message) -> None:
@@ -217,7 +223,7 @@ def test_several_categories_are_checked_one_by_one() -> None:
         moves[2, 1] = [2, 4]
         return moves
 
-    with pytest.raises(ValueError, match=r"answered \[2, 4\] for dancer_1 in world 2: .*Multi"):
+    with pytest.raises(ValueError, match=r"returned \[2, 4\] for dancer_1 in world 2: .*Multi"):
         _answered("Band-v0", dance, "drummer", "dancer")
 
 
@@ -225,7 +231,7 @@ def test_forbidden_actions_say_what_is_allowed() -> None:
     env = _vec(role="drummer", others={"dancer": _bad_move, "clown": "noop"})
     env.reset(seed=0)
     env.step(np.zeros(env.num_envs, int))
-    message = r"'dancer' answered 1 for dancer_0 in world 0: its action mask allows \[0, 2\]"
+    message = r"'dancer' returned 1 for dancer_0 in world 0: its action mask allows \[0, 2\]"
     with pytest.raises(ValueError, match=message):
         env.step(np.zeros(env.num_envs, int))
     env.close()
@@ -262,7 +268,10 @@ def test_out_is_refused_and_says_what_there_is(call) -> None:
 @pytest.mark.parametrize(
     ("actions", "message"),
     [
-        ({"dancer": np.zeros((3, 3), int)}, "there are none for role 'drummer'"),
+        (
+            {"dancer": np.zeros((3, 3), int)},
+            "role 'drummer' of .* is missing",
+        ),
         (
             {"dancer": 0, "drummer": 0, "clown": 0, "singer": 0},
             "unknown role in actions 'singer'",

@@ -308,7 +308,10 @@ def _pickled(_: Any, members: dict[str, bytes]) -> None:
         (_skeleton(tree={"dict": [["a", {"tensor": "0.npy", "dtype": "load"}]]}), "'load'"),
         (_skeleton(tree={"dict": [["a", {"unknown": 1}]]}), "damaged"),
         (_pickled, "allow_pickle"),
-        (lambda _, members: members.update({"0.npy": members["0.npy"] + b"x"}), "a tail"),
+        (
+            lambda _, members: members.update({"0.npy": members["0.npy"] + b"x"}),
+            "extra bytes after an array",
+        ),
         (lambda _, members: members.update({"0.npy": members["0.npy"][:-1]}), "damaged"),
         (lambda _, members: members.update({"checkpoint.json": b"[1]"}), "damaged"),
         (lambda _, members: members.update({"checkpoint.json": b"{"}), "damaged"),
@@ -353,9 +356,9 @@ def test_flips_in_arrays_never_pass(path: Path) -> None:
 def test_facts_that_differ_are_named(path: Path) -> None:
     facts = {"env": "CartPole-v0", "hidden": [64, 64]}
     checkpoint.require(path, facts, {"env": "CartPole-v0"})
-    with pytest.raises(CheckpointError, match=r"was saved for env 'CartPole-v0', this is 'X-v0'$"):
+    with pytest.raises(CheckpointError, match=r"was saved for env 'CartPole-v0', expected 'X-v0'$"):
         checkpoint.require(path, facts, {"env": "X-v0"})
-    with pytest.raises(CheckpointError, match="does not say for which seed"):
+    with pytest.raises(CheckpointError, match="does not say which seed"):
         checkpoint.require(path, facts, {"seed": 1})
     problem = checkpoint.mismatch(path, "env", "A", "B")
     assert isinstance(problem, ValueError) and str(problem).startswith(f"{path}: was saved for")

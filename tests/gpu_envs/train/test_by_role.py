@@ -124,7 +124,7 @@ def test_every_such_option_takes_roles(name: str) -> None:
         ("--policies shared --entropy tagger=1", ["--entropy tagger=", "--policies role"]),
         ("--entropy taggr=1", ["--entropy taggr=", "did you mean 'tagger'?", "runner"]),
         ("--memory tagger=8 --rollout 1", ["--memory needs --rollout", "tagger"]),
-        ("--learn tagger --entropy runner=1", ["--entropy runner=", "which is tagger"]),
+        ("--learn tagger --entropy runner=1", ["--entropy runner=", "--learn is tagger"]),
         ("--seed tagger=1", ["--seed", "a whole number"]),
     ],
 )
@@ -180,10 +180,10 @@ def test_a_run_with_roles_is_resumed_to_the_bit_and_refuses_other_values(tmp_pat
     kept = checkpoint.load(tmp_path / "parts" / "checkpoint.ckpt")["config"]
     assert kept["roles"]["tagger"]["entropy"] == 0.2
     given = {"out": str(tmp_path / "parts"), "resume": True, "entropy": {"tagger": 0.3}}
-    with pytest.raises(CheckpointError, match=r"--entropy tagger= 0.2, this is 0.3"):
+    with pytest.raises(CheckpointError, match=r"--entropy tagger= 0.2, expected 0.3"):
         run.configure("TagContinuous-v0", given)
     given["entropy"] = 0.01  # for all, as it was, and so for taggers too
-    with pytest.raises(CheckpointError, match=r"--entropy tagger= 0.2, this is 0.01"):
+    with pytest.raises(CheckpointError, match=r"--entropy tagger= 0.2, expected 0.01"):
         run.configure("TagContinuous-v0", given)
     given["entropy"] = {"tagger": 0.2}  # that there is a policy of taggers says the file
     assert run.configure("TagContinuous-v0", given)[0].of_role("tagger").entropy == 0.2
@@ -198,5 +198,5 @@ def test_an_older_checkpoint_had_the_defaults_of_options_it_lacks(tmp_path: Path
     checkpoint.save(file, tree)
     given: dict[str, Any] = {"out": str(tmp_path), "resume": True, "decisions": "all"}
     assert run.configure("TagContinuous-v0", given)[0].decisions == "all"
-    with pytest.raises(CheckpointError, match=r"--decisions 'all', this is 'choice'"):
+    with pytest.raises(CheckpointError, match=r"--decisions 'all', expected 'choice'"):
         run.configure("TagContinuous-v0", {**given, "decisions": "choice"})
