@@ -1,7 +1,7 @@
 """Options with a value for each role: `--entropy 0.01,planner=0.5`.
 
-A value without a role is for all roles, and one that follows `role=` goes before it. As a tree that
-is a dict by role, with "" for all of them.
+A value without a role is for all roles, and one after `role=` overrides it for that role. In a
+tree this is a dict by role, with "" for all of them.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _ROLE = re.compile(r"(?:^|[,\s]+)([A-Za-z]\w*)=")
 
 
 def number(kind: type) -> Callable[[str], Any]:
-    """Return what reads an int or a float from a command line."""
+    """Return the reader of an int or a float on a command line."""
 
     def read_number(text: str) -> Any:
         plain = text.replace("_", "").lower()
         try:
-            # 1e6 is a whole number too; what float cannot tell from its neighbours is none.
+            # 1e6 is an int too, below 2^53: above, a float may not hold the number exactly.
             if kind is int and "e" in plain and float(plain) % 1 == 0 and abs(float(plain)) < 2**53:
                 return int(float(plain))
             return kind(plain)
@@ -41,11 +41,11 @@ def names_roles(value: object) -> bool:
 
 
 def read(text: str, kind: Callable[[str], Any]) -> Any:
-    """Return a plain value, or a dict by role where the text names one.
+    """Return a plain value, or a dict by role where the text names roles.
 
     Args:
-        text: What was typed.
-        kind: Reads a value; raises argparse's error where it cannot.
+        text: The value as typed.
+        kind: Reads a single value; raises argparse's error for a bad one.
     """
     if not names_roles(text):
         return kind(text)
@@ -62,7 +62,7 @@ def read(text: str, kind: Callable[[str], Any]) -> Any:
 
 
 class Merged(argparse.Action):
-    """Takes an option that may be typed again, for other roles."""
+    """Takes an option that may be repeated, for other roles."""
 
     def __call__(
         self, parser: object, namespace: object, values: Any, option_string: object = None
@@ -106,7 +106,7 @@ def joined(plain: Values, roles: Mapping[str, Values], names: Iterable[str]) -> 
 def check_roles(
     roles: Mapping[str, Values], known: Iterable[str], flag: Callable[[str], str]
 ) -> None:
-    """Refuse values for roles that nobody has, by the option that names them."""
+    """Refuse values for roles that do not exist; the message names the option."""
     possible = list(known)
     for role, choices in roles.items():
         if role not in possible and choices:

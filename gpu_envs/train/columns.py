@@ -1,4 +1,4 @@
-"""What a run tells of itself: the names of its main columns, and the words of its lines.
+"""The names of a run's main columns, and the words of its log lines.
 
 A side is a role that learns. Where there are several, each has columns and words of its own, since
 a mean over opponents says nothing; the only one's columns are called as they are.
@@ -30,18 +30,18 @@ def _short(value: float | None) -> str:
 
 
 def decimal(value: float) -> str:
-    """Return a return as people read it, a dash for none yet."""
+    """Format an episode return, a dash for none yet."""
     return f"{value:.1f}" if math.isfinite(value) else "-"
 
 
 @dataclass(frozen=True)
 class Told:
-    """What is told of a run.
+    """The main columns of a run, and their words.
 
     Args:
         sides: Roles that learn; "" for the only one.
         is_sampled: Whether evaluations draw their actions, as training does.
-        measure: What evaluations tell beside the return, such as "hiders seen"; "" for nothing.
+        measure: The measure of evaluations beside the return, such as "hiders seen"; "" for none.
         differences: What differs between training and evaluations, in words (`settings.within`).
     """
 
@@ -55,19 +55,19 @@ class Told:
         return [column(name, side) for side in self.sides]
 
     def columns(self) -> list[str]:
-        """Return the main columns, which are told, drawn, and the first of the table."""
+        """Return the main columns: printed, drawn, and first in the table."""
         measured = [measure_column(self.measure)] if self.measure else []
         return [*self.of(TRAINING), *self.of(EVALUATION), *measured]
 
     def label(self, name: str, side: str) -> str:
-        """Return the words for a curve: of whom, and how actions were chosen."""
+        """Return the label of a curve: its side, and how actions were chosen."""
         is_drawn = self.is_sampled or name == TRAINING
         what = "training" if name == TRAINING else "evaluation"
         how = "sampled" if is_drawn else "likeliest"
         return f"{side}, {what}: {how} actions" if side else f"{what}: {how} actions"
 
     def words(self, known: Mapping[str, float]) -> list[str]:
-        """Return in words what is known, a dash for what is not yet."""
+        """Return the values in words, with a dash for each that is not known yet."""
         returns = self._each(TRAINING, known), self._each(EVALUATION, known)
         words = [f"return {returns[0]}", f"evaluation {returns[1]}"]
         if self.measure:

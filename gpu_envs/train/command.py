@@ -1,4 +1,4 @@
-"""The command line of the trainer: options made from the configuration, and what they say."""
+"""The command line of the trainer: options made from the configuration, and their errors."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _add_options(parser: argparse.ArgumentParser, preset: Mapping[str, Any]) -> 
             extra["action"] = by_role.Merged
         flag, also = flag_of(field.name), field.metadata["also"]
         groups[name].add_argument(flag, help=doc.replace("%", "%%"), **extra)
-        if also:  # read, and told of once, at the end
+        if also:  # parsed here; the help lists them once, at the end
             extra |= {"dest": field.name, "help": argparse.SUPPRESS}
             groups[name].add_argument(*also, **extra)
             others.append(f"{', '.join(also)} for {flag}")
@@ -62,7 +62,7 @@ def _add_options(parser: argparse.ArgumentParser, preset: Mapping[str, Any]) -> 
 def parser_for(env: str | None, *, is_help: bool = False, program: str = PROGRAM) -> flags.Parser:
     """Return the parser, with the defaults and parameters of an environment if one is named.
 
-    Help needs the standard library alone, and builds nothing: what the catalogue says will do.
+    Help needs only the standard library, and builds nothing: the catalogue is enough.
     """
     parser = flags.Parser(
         prog=program,
@@ -96,14 +96,14 @@ def _as_trained(env: str, usual: Mapping[str, Any]) -> list[fields.Field]:
 
 
 def parse(argv: Sequence[str], program: str = PROGRAM) -> tuple[str, dict[str, Any]]:
-    """Return the id of the environment and what was chosen; leaves with a line if it is nonsense.
+    """Return the id of the environment and the given options; exit with a line if they are bad.
 
-    Only what was given is returned: what else holds depends on the environment, and on the
-    checkpoint where a run is resumed.
+    Options that were not given are left out: their values depend on the environment, and on the
+    checkpoint of a resumed run.
 
     Args:
-        argv: What was typed.
-        program: How the command is called, for its help.
+        argv: The words of the command line.
+        program: Name of the command, for its help.
     """
     named = argv[0] if argv and not argv[0].startswith("-") else None
     is_help = bool({"-h", "--help"} & set(argv))

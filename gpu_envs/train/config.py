@@ -243,7 +243,7 @@ class Config(PolicyOptions):
         return self.algorithm == "a2c"
 
     def __post_init__(self) -> None:
-        """Refuse nonsense, by the name of the option."""
+        """Refuse bad values, by the name of the option."""
         super().__post_init__()
         if not self.out:
             raise ValueError("--out must name a folder, got ''")
@@ -270,12 +270,12 @@ BY_ROLE = tuple(f.name for f in dataclasses.fields(Config) if f.metadata.get("by
 
 
 def folder_of(config: Config) -> Path:
-    """Return where a run's results go."""
+    """Return the folder of a run's results."""
     return Path(config.out.replace("<env>", config.env).replace("<seed>", str(config.seed)))
 
 
 def reader(name: str) -> Callable[[str], Any]:
-    """Return what reads a value of an option as it is typed."""
+    """Return the reader of an option's typed value."""
     kind = get_type_hints(Config)[name]
     if kind is bool:
         return flags.truth
@@ -297,7 +297,7 @@ def make(env: str, **choices: Any) -> Config:
     training = measures.measures_of(name)["training"]
     own, usual = choices.pop("parameters", {}), training.get("parameters", {})
     tested = training.get("evaluation", {})
-    # What evaluations have instead of a default of training goes where that was chosen otherwise.
+    # A parameter that the user chose also replaces the environment's value for evaluations.
     tested = {name: v for name, v in tested.items() if not (name in usual and name in own)}
     tested |= choices.pop("evaluation_parameters", {})
     choices["parameters"] = {**usual, **own}
@@ -306,19 +306,19 @@ def make(env: str, **choices: Any) -> Config:
     told = chosen | choices
     learn = told.get("learn", "")
     if told.get("policies", "shared") == "shared" or learn:
-        # What the environment says of policies that this run does not have.
+        # Defaults for roles that have no policy of their own in this run are dropped.
         chosen["roles"] = {role: c for role, c in chosen["roles"].items() if role == learn}
     _choose(chosen, choices)
     for role, own in chosen["roles"].items():
         if learn and role != learn and own:
             flag = flag_of(next(iter(own)))
-            raise ValueError(f"{flag} {role}=... is for a role that learns, which is {learn}")
+            raise ValueError(f"{flag} {role}=... needs a role that learns: --learn is {learn}")
     chosen["roles"] = {role: own for role, own in chosen["roles"].items() if own}
     return Config(env=name, **chosen, evaluation_parameters=tested)
 
 
 def _choose(chosen: dict[str, Any], given: Mapping[str, Any]) -> None:
-    """Take in what was given: a value for all roles replaces what single ones had before."""
+    """Apply options: a value for all roles replaces earlier values of single roles."""
     roles: dict[str, by_role.Values] = chosen["roles"]
     for name, value in given.items():
         if name == "roles":

@@ -1,8 +1,8 @@
-"""Learning curves: the table that a run leaves on disk, and pictures of one run or of several.
+"""Learning curves: the table that a run writes, and pictures of one run or of several.
 
 A table has a row for each update: steps, seconds, then what was measured, empty where nothing was.
-Every row is on disk when `add` returns, and a row that does not fit there waits for the next try.
-What the columns mean is left to those who name them.
+Every row is on disk when `add` returns; a row that could not be written waits for the next try. The
+meaning of the columns is the caller's.
 """
 
 from __future__ import annotations
@@ -22,28 +22,28 @@ from gpu_envs.policies.checkpoint import replacing
 from gpu_envs.train.columns import EVALUATION, TRAINING, Told, column, measure_column
 
 _COLOURS = ("#1f6fb4", "#d9541e", "#2b9348", "#8a4fbf", "#b0770a", "#0f8b8d", "#c2185b", "#555555")
-_RECENT = 5  # updates whose mean is where training ended
-_FAR = 0.25  # of the range of all values: where two of them are far apart
+_RECENT = 5  # updates whose mean counts as the end of training
+_FAR = 0.25  # share of the range of all values from which two are far apart
 _NOTE_WIDTH = 120  # characters of a line below the curves
-_POINTS = 40  # beyond so many evaluations a line says it without dots
+_POINTS = 40  # a line of more evaluations is drawn without dots
 
 Row = dict[str, float]
 
 
 class GrowingFile:
-    """A file that grows by whole pieces; those that could not be written wait for the next."""
+    """A file that grows by whole pieces; a piece that could not be written waits for the next."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.size = path, 0
         self.waiting: list[bytes] = []
 
     def add(self, piece: bytes) -> None:
-        """Write a piece after those that wait; OSError if the disk takes it not yet."""
+        """Write a piece after those that wait; OSError if the write fails."""
         self.waiting.append(piece)
         self.flush()
 
     def flush(self) -> None:
-        """Try again what waits; half a piece of a failed try is overwritten."""
+        """Retry the pieces that wait; a half-written piece is overwritten."""
         if self.waiting:
             pieces = b"".join(self.waiting)
             with open(self.path, "r+b" if self.size else "wb") as file:
@@ -54,15 +54,15 @@ class GrowingFile:
 
 
 class Table:
-    """A csv file that grows by rows; a name that comes late becomes a column at the end."""
+    """A csv file that grows by rows; a new name becomes a column at the end."""
 
     def __init__(self, path: Path, rows: Iterable[Row] = ()) -> None:
         self.file, self.rows = GrowingFile(path), list(rows)
         self.names = list(dict.fromkeys(name for row in self.rows for name in row))
-        self.is_stale = True  # the file has to be written anew
+        self.is_stale = True  # the whole file has to be rewritten
 
     def add(self, row: Row) -> None:
-        """Append a row; OSError if it waits for the next, and is in memory alone until then."""
+        """Append a row; OSError if it could not be written, and waits in memory for the next."""
         was_stale, self.is_stale = self.is_stale, True  # for an interruption within these lines
         self.rows.append(row)
         late = [name for name in row if name not in self.names]
@@ -78,12 +78,12 @@ class Table:
         self.flush()
 
     def flush(self) -> None:
-        """Bring to disk what is in memory alone."""
+        """Write the rows that wait in memory."""
         if not self.is_stale:
             try:
                 return self.file.flush()
             except FileNotFoundError:
-                self.is_stale = True  # somebody removed it
+                self.is_stale = True  # the file was deleted
         if not self.names:
             return
         content = b"".join([self._text(self.names), *map(self._line, self.rows)])
@@ -105,11 +105,11 @@ class Table:
 def _cell(value: float) -> str:
     if isinstance(value, int):
         return str(value)
-    return "" if math.isnan(value) else f"{value:.9g}"  # enough for every bit of a float32
+    return "" if math.isnan(value) else f"{value:.9g}"  # digits that keep every bit of a float32
 
 
 def read(path: Path) -> list[Row]:
-    """Return the rows of a table; a last line that a killed process left unfinished is dropped."""
+    """Return the rows of a table, without a last line that a killed process left unfinished."""
     try:
         text = path.read_text(encoding="utf-8")
         whole = text[: text.rfind("\n") + 1]
@@ -123,7 +123,7 @@ def read(path: Path) -> list[Row]:
 
 
 def apart(rows: Sequence[Row], one: str, other: str) -> tuple[float, float] | None:
-    """Return what both columns came to if that is far apart, beside the range of all values."""
+    """Return the final values of two columns if they are far apart in the range of all values."""
     first, second = (measured(rows, "steps", name)[1] for name in (one, other))
     if not (first and second):
         return None
@@ -136,7 +136,7 @@ def apart(rows: Sequence[Row], one: str, other: str) -> tuple[float, float] | No
 
 
 def measured(rows: Iterable[Row], x: str, y: str) -> tuple[list[float], list[float]]:
-    """Return the points where `y` was measured."""
+    """Return the points at which `y` was measured."""
     points = [(row[x], row[y]) for row in rows if math.isfinite(row.get(y, math.nan))]
     return [x for x, _ in points], [y for _, y in points]
 
@@ -193,14 +193,14 @@ def draw(rows: Sequence[Row], path: Path, title: str, threshold: float | None, t
 
 
 def _noted(told: Told) -> str:
-    """Return what differs between training and evaluations, as lines below the curves."""
+    """Return the differences between training and evaluations, as lines below the curves."""
     if not told.differences:
         return ""
     return textwrap.fill(f"What differs: {'; '.join(told.differences)}", _NOTE_WIDTH)
 
 
 def _draw_returns(axes: Any, rows: Sequence[Row], x: str, told: Told) -> None:
-    """Draw training thin and evaluations thick; of several sides each in a colour of its own."""
+    """Draw training thin and evaluations thick, each side in a colour of its own."""
     for number, side in enumerate(told.sides):
         for y, width, colour in (
             (TRAINING, 0.9, _COLOURS[number % len(_COLOURS)]),

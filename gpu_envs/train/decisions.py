@@ -4,9 +4,9 @@ A decision is a step in which a row has a choice. What follows it until the next
 transition of a semi-Markov process (Sutton, Precup, Singh 1999): its reward is the discounted sum
 of the steps' rewards, and what comes behind k steps is discounted k times.
 
-How far the next decision is may be up to the action. So near the end of a rollout, where some
-actions lead to a decision that is still seen and others beyond, nothing is learned, whatever was
-done: else only the actions that wait shortly would be.
+The distance of the next decision may depend on the action. So near the end of a rollout, where some
+actions lead to a decision within it and others beyond, nothing is learned from any of them:
+otherwise only actions with short waits would be.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from torch import Tensor
 
 
 def known_decisions(decides: Tensor, ended: Tensor) -> Tensor:
-    """Return of which decisions (T, rows) one knows what they led to.
+    """Return which decisions (T, rows) have a known outcome.
 
-    They have the longest way from one decision to the next that any row of the rollout went before
-    its end, or the end of their episode.
+    These are followed, within the rollout, by the end of their episode, or by as many steps as the
+    longest way from one decision to the next in any row.
 
     Args:
         decides: Whether a row decides there (T + 1, rows).
@@ -34,7 +34,7 @@ def known_decisions(decides: Tensor, ended: Tensor) -> Tensor:
 
 
 def _later(happens: Tensor) -> Tensor:
-    """Return whether it happens in a step or in a later one."""
+    """Return whether something happens in a step or in a later one."""
     return happens.byte().flip(0).cummax(0).values.flip(0).bool()
 
 

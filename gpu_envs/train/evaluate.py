@@ -18,11 +18,11 @@ from gpu_envs.policies.noise import EVALUATION, Noise
 from gpu_envs.policies.teams import Crowd, Crowds
 from gpu_envs.train.worlds import Worlds
 
-_LOOK = 16  # steps between two looks at whether all episodes are over: a look waits for the device
+_LOOK = 16  # steps between two checks for the end, which wait for the device
 
 
 class OutOfTime(Exception):
-    """Not all episodes were over in the time that they may take."""
+    """Some episodes were not over within the allowed time."""
 
 
 def play(
@@ -42,11 +42,11 @@ def play(
         env: The worlds.
         policies: Who plays.
         of_row: The number of each row's policy; NOBODY acts at random.
-        seed: Of the worlds, and of the draws.
+        seed: Seed of the worlds, and of the draws.
         is_sampled: Draw actions, instead of taking the likeliest.
         first: Number of the first world, as in `worlds.for_evaluation`.
-        watch: Takes the reward of each row, step by step; 0 once its episode is over. If it has a
-            `note`, that takes the objectives of rows whose episode ends.
+        watch: Called with the reward of each row, step by step; 0 once its episode is over. Its
+            `note`, if it has one, is called with the objectives of rows whose episode ends.
         until: Time of `time.perf_counter` after which `OutOfTime` is raised, at the next look.
 
     Returns:
@@ -58,7 +58,7 @@ def play(
     lengths = torch.zeros(env.num_envs, dtype=torch.int32, device=env.device)
     waiting = torch.ones(env.num_envs, dtype=torch.bool, device=env.device)
     if not env.simulator.instance["turns"]:
-        active = infos.get("agent_active")  # who is not there at all has no episode that ends
+        active = infos.get("agent_active")  # an absent agent has no episode that ends
         waiting = waiting if active is None else active.flatten().clone()
     step, note = 0, getattr(watch, "note", None)
     while step % _LOOK or waiting.any():

@@ -1,7 +1,7 @@
-"""The evaluations of a run: their worlds, and what each side reaches there.
+"""The evaluations of a run: their worlds, and the results of each side.
 
-They have worlds and random numbers of their own, so that when and how often they are held changes
-nothing of what is learned.
+They have worlds and random numbers of their own, so that their times and number do not change what
+is learned.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from gpu_envs.train.columns import (
 from gpu_envs.train.config import Config
 from gpu_envs.train.ranks import Ranks
 
-# A run whose evaluations are spaced by their share begins with so many episodes, which say what all
-# of them would take; all are played where that fits in half of the share of the run to come.
+# A run whose evaluations are spaced by their share of the time first plays _FEW episodes, to
+# # estimate the time of all of them; all are played where that fits in half of the share.
 _FEW = 8
 _FIRST_PART = 0.5
 _LEAST = 1.0  # [s] that the first evaluation may take at least
@@ -40,7 +40,7 @@ class Trials:
 
     Args:
         config: The run.
-        device: Where the worlds are.
+        device: The device of the worlds.
         ranks: The processes of the run, each of which plays its share of the episodes.
     """
 
@@ -59,7 +59,7 @@ class Trials:
         self.played = 0  # episodes of the last evaluation
 
     def _worlds(self, episodes: int) -> worlds.Worlds:
-        """Return this rank's share of the worlds in which so many episodes are played."""
+        """Return this rank's share of the worlds for `episodes` episodes."""
         first, count = self.ranks.share(episodes)
         chosen = self.config.parameters | self.config.evaluation_parameters
         with worlds.defaults_named(self.config, chosen, "parameters", "evaluation"):
@@ -73,10 +73,10 @@ class Trials:
     def first(self, policies: Sequence[Policy]) -> dict[str, float]:
         """Play before the first update: a few episodes, or all where these fit in the share.
 
-        Where evaluations are not spaced by their share, all are played, or none in time.
+        Where evaluations are not spaced by their share, all are played, or none if time runs out.
 
         Returns:
-            What each side reaches; nothing where a few episodes take more than they may.
+            The results of each side; {} where a few episodes take longer than allowed.
         """
         few = _FEW * self.ranks.count
         if not self.is_by_share or self.episodes < 2 * few:
@@ -103,7 +103,7 @@ class Trials:
         return self._play(policies, update, self.ranks.agreed(self._at_end()))
 
     def last_takes(self) -> float:
-        """Return the seconds that are to be kept back for the end."""
+        """Return the seconds to reserve for the end."""
         return self.lasted * self._at_end() / self.episodes
 
     def _at_end(self) -> int:
@@ -113,11 +113,11 @@ class Trials:
         return few if is_long and self.episodes >= 2 * few else self.episodes
 
     def __call__(self, policies: Sequence[Policy], update: int) -> dict[str, float]:
-        """Play all episodes, and return what each side reaches."""
+        """Play all episodes, and return the results of each side."""
         return self._play(policies, update, self.episodes)
 
     def _first_steps(self, policies: Sequence[Policy], episodes: int) -> float:
-        """Return the seconds of the first steps of so many episodes."""
+        """Return the seconds that the first steps of `episodes` episodes take."""
         lasted, played = self.lasted, self.played
         self._play(policies, 0, episodes, -math.inf)
         taken, self.lasted, self.played = self.lasted, lasted, played
@@ -126,7 +126,7 @@ class Trials:
     def _play(
         self, policies: Sequence[Policy], update: int, episodes: int, allowed: float = math.inf
     ) -> dict[str, float]:
-        """Play so many episodes; nothing is returned where that takes longer than is allowed."""
+        """Play `episodes` episodes; return {} where that takes more than `allowed` seconds."""
         is_whole = episodes == self.episodes
         env = self.env if is_whole else self._worlds(episodes)
         begin = time.perf_counter()

@@ -34,7 +34,7 @@ class Events:
         self._first_step = first_step
         self.file = GrowingFile(folder / f"events.out.tfevents.{place}")
         self._keep(file_version="brain.Event:2")
-        # What older files in the folder say of these steps is void.
+        # Older files in the folder are void from this step on.
         start = self._event.SessionLog(status=self._event.SessionLog.START)
         self._keep(session_log=start, step=first_step)
         lines = [f"| {name} | {value} |" for name, value in settings.items()]
@@ -59,5 +59,5 @@ class Events:
         self.flush()
 
     def flush(self) -> None:
-        """Bring to disk what waits; OSError if it goes on waiting."""
+        """Write the events that wait; OSError if that fails."""
         self.file.flush()

@@ -1,4 +1,4 @@
-"""The learner's native calls: what would be dozens of torch's small operations is one of them.
+"""The learner's native calls, each in place of dozens of small operations of torch.
 
 `Drawing` draws the actions of a rollout's step and stores them, with their probabilities and the
 values; `Losing` gives the gradient of PPO's loss by what a policy's network gave. Both do for each
@@ -55,19 +55,19 @@ class Space:
         return self._kept[-1].data_ptr()
 
     def stream(self) -> int:
-        """Return the handle of the stream that torch works on."""
+        """Return the handle of torch's current stream."""
         return torch.cuda.current_stream(self.device).cuda_stream if self.is_cuda else 0
 
 
 class Drawing:
-    """Draws for some rows in every step of a rollout, and stores what was drawn.
+    """Draws actions of some rows in every step of a rollout, and stores them.
 
     Args:
         space: Of the actions.
-        rollout: Where the answers go.
+        rollout: The storage of the actions.
         rows: Which rows are drawn for, in the order of the outputs; None for all.
         policy: Whose outputs they will be; None draws uniformly at random.
-        noise: Where random numbers come from.
+        noise: The source of random numbers.
         clock: The number of the update, on the device.
         first_row: Number of the first row of the rollout among those of all ranks.
         hold: Steps in a row that are drawn by the same numbers.
@@ -89,7 +89,7 @@ class Drawing:
     ) -> None:
         log_std = None if policy is None else policy.log_std
         scale = None if policy is None else policy.scale
-        # Native code has addresses alone.
+        # Native code has only the addresses.
         self._kept = (space, rollout, rows, log_std, clock, scale)
         self._stream, self._is_cuda = space.stream, space.is_cuda
         self._make = functools.partial(
@@ -119,13 +119,13 @@ class Drawing:
         self._call(t, _at(outputs), _at(value), self._stream() if self._is_cuda else 0)
 
     def of_some(self, t: int, rows: Tensor, outputs: Tensor, value: Tensor) -> None:
-        """Draw step t for these rows alone, and as they would be drawn among all."""
+        """Draw step t for these rows only, with the numbers that they have among all rows."""
         call = self._make(rows=_at(rows), count=len(rows))
         call(t, _at(outputs), _at(value), self._stream() if self._is_cuda else 0)
 
 
 class _Known(torch.autograd.Function):
-    """A loss of which the gradient is known, and nothing else."""
+    """A loss with a known gradient and no value."""
 
     @staticmethod
     def forward(ctx: Any, outputs: Tensor, value: Tensor, *slopes: Tensor) -> Tensor:
@@ -156,7 +156,7 @@ class Losing:
         rollout: Where the samples are.
         policy: Whose loss it is.
         advantage: Of all samples, as is `target`, the critic's in its own units.
-        target: What the critic should have said.
+        target: The values that the critic should have predicted.
         known: Which samples are learned from.
         entropy_weight: A number on the device.
         config: The run.
@@ -194,9 +194,9 @@ class Losing:
     def __call__(
         self, index: Tensor, outputs: Tensor, value: Tensor, counted: Tensor | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the slopes by outputs and value, and what is reported, summed.
+        """Return the slopes by outputs and value, and the sums to report.
 
-        What the loss says of the deviations, which have no outputs, is added to their gradient.
+        The gradient of the deviations, which have no outputs, is added to theirs directly.
 
         Args:
             index: Numbers of samples; where outputs are (time, rows, ..), of rows.
@@ -223,6 +223,6 @@ class Losing:
             self._stream() if self._is_cuda else 0,
         )
         if spread is not None and self._log_std is not None:
-            assert self._log_std.grad is not None  # the learner's own, which stays where it is
+            assert self._log_std.grad is not None  # the learner's own, at a fixed address
             self._log_std.grad += spread.flatten(0, -2).sum(0)
         return gradient, slope, stats.sum(0)

@@ -1,6 +1,6 @@
 """Functions that a GPU runs as one captured graph, so that no launch waits for Python.
 
-A captured function reads and writes tensors that stay where they are; its arguments are copied into
+A captured function reads and writes tensors at fixed addresses; its arguments are copied into
 tensors of its own. It must not wait for the device. On the CPU it is simply called.
 """
 
@@ -12,17 +12,17 @@ import torch
 from torch import Tensor
 
 _WARM_UP = 3  # calls with the same shapes before the capture: libraries load, allocators settle
-_MOST = 4  # graphs of one function: shapes that keep changing are not worth one each
+_MOST = 4  # graphs of one function: ever new shapes are not worth one each
 
 
 class Captured:
     """A function of tensors that returns nothing, replayed as a CUDA graph from its fourth call on.
 
     Args:
-        function: What to run.
-        device: Where its tensors are.
+        function: The function to run.
+        device: The device of its tensors.
         is_on: False calls the function each time.
-        say: Takes one line where a capture fails; the function is called from then on.
+        say: Called with one line where a capture fails; the function is called from then on.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Captured:
         self.graphs: dict[tuple[torch.Size, ...], tuple[torch.cuda.CUDAGraph, list[Tensor]]] = {}
 
     def __call__(self, *arguments: Tensor) -> None:
-        """Run the function, or replay what it did."""
+        """Run the function, or replay its graph."""
         if self.stream is None:
             self.function(*arguments)
             return

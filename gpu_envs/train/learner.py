@@ -1,6 +1,6 @@
-"""A learner: one policy with its optimiser, the rows that it plays, and what it learns from them.
+"""A learner: one policy with its optimiser, the rows that it plays, and its gradient steps.
 
-What a gradient step does stands here; what is learned from, and when, in `ppo`.
+The data of a gradient step and its time are chosen in `ppo`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SCALE_MEMORY = 0.99  # of the running scale of values, per update
 
 @dataclass(frozen=True)
 class Stage:
-    """What all learners of a kind of agents share, and what they draw by."""
+    """State that all learners of a kind of agents share, and their random numbers."""
 
     config: Config
     ranks: Ranks
@@ -44,7 +44,7 @@ class Stage:
     def drawing(
         self, rows: Tensor | None, policy: Policy | None, *, is_own: bool = False
     ) -> Drawing:
-        """Return what draws for some rows; chance alone draws anew in every step."""
+        """Return the drawing of actions for some rows; without a policy no noise is held."""
         hold = 1 if policy is None else self.config.hold_noise
         stream = OTHERS if hold != self.config.hold_noise else ACTIONS
         noise = Noise(self.config.seed, stream, self.rollout.device)
@@ -58,10 +58,10 @@ class Learner:
     """One policy with its optimiser, and the rows that it plays and learns from.
 
     Args:
-        name: Of its role.
+        name: Name of its role.
         rows: Its rows; None for all.
         past: Those of its rows that an earlier version of it plays; None for none.
-        stage: Where it plays.
+        stage: The state that it shares with other learners.
     """
 
     def __init__(self, name: str, rows: Tensor | None, past: Past | None, stage: Stage) -> None:
@@ -75,7 +75,7 @@ class Learner:
             return Policy(stage.kind.shape, stage.kind.actions, config).to(device)
 
         self.policy = new()
-        # Before anything has the addresses of its parameters.
+        # Before any other object holds the addresses of its parameters.
         self.parameters = list(self.policy.parameters())
         self.flat = optimiser.Flat(self.parameters)
         self.optimiser = optimiser.make(config, self.flat)
@@ -88,7 +88,7 @@ class Learner:
         self.worlds = (every if rows is None else rows) // rollout.agents
         self.advantage, self.target = rollout.array(torch.float), rollout.array(torch.float)
         self.known = rollout.array(torch.bool)  # what is learned from
-        # Where few decide: what they saw, step by step, and then the numbers of these samples.
+        # Where few decide: their observations, step by step, and then the numbers of these samples.
         self.seen: list[Tensor] = []
         self.asked: list[Tensor] = []
         self.kept, self.samples = rollout.obs[:0], rollout.obs[:0]
@@ -102,7 +102,7 @@ class Learner:
         )
 
     def set(self, fraction: float) -> None:
-        """Set what changes over a run, for a fraction of it."""
+        """Set the values that change over a run, for a fraction of it."""
         first, last = self.config.entropy, self.config.entropy_end
         self.optimiser.rate.fill_(optimiser.learning_rate(self.config, fraction))
         self.entropy_weight.fill_(first if last != last else first + (last - first) * fraction)
@@ -131,14 +131,14 @@ class Learner:
         if after is None:
             return
         later = self._own(rollout.steps[t + 1][1])
-        assert later is not None  # or there would be nothing to remember
+        assert later is not None  # without it there is no memory
         if rows is None:
             later.copy_(after)
         else:
             later[rows] = after
 
     def _act_few(self, t: int) -> None:
-        """Decide step t for those rows that have a choice, and keep what they saw."""
+        """Decide step t for the rows that have a choice, and keep their observations."""
         rollout = self.rollout
         if t == 0:
             self.seen.clear()
@@ -158,7 +158,7 @@ class Learner:
             self.samples = torch.cat(self.asked) if self.asked else rows[:0]
 
     def _observed(self, index: Tensor) -> Tensor:
-        """Return what some samples saw."""
+        """Return the observations of some samples."""
         r = self.rollout
         if r.keeps_few:
             return self.kept.index_select(0, torch.searchsorted(self.samples, index))
@@ -173,7 +173,7 @@ class Learner:
 
     @torch.no_grad()
     def values(self, value: Tensor, reward: Tensor) -> None:
-        """Fill in the values behind the rollout, and add those behind episodes cut short."""
+        """Compute the values after the last step, and add those of truncated episodes."""
         rollout, rows, worlds = self.rollout, self.rows, self.worlds
         if rollout.keeps_few:
             rows = rollout.choosing(-1, rows)
@@ -195,7 +195,7 @@ class Learner:
         memory, state = None, rollout.last_states(step, row // rollout.agents)
         if (
             self.policy.memory_size and rollout.memory is not None
-        ):  # what was remembered when the last observation came
+        ):  # the memory at the last observation
             before = self._own(rollout.memory[step, row])
             memory = self.policy.plain(rollout.obs[step, row], before)[2]
         with self.precision():
@@ -250,20 +250,20 @@ class Learner:
         shuffles = Noise(config.seed, SHUFFLES, self.device)
         for epoch in range(epochs):
             order = shuffles.order(update * epochs + epoch, len(samples), self.ranks.rank)
-            # All minibatches are of one size: the last one is filled up with the first samples.
+            # All minibatches have one size: the last one is filled up with the first samples.
             order = torch.cat((order[:count], order[: -count % size]))
             for chosen in torch.split(order, size):
                 yield samples[chosen]
 
     def step(self, index: Tensor) -> None:
-        """Take one gradient step; captured in two parts, for ranks meet between them."""
+        """Take one gradient step; captured in two parts, since ranks exchange sums between them."""
         self.gradient(index)
         if self.ranks.count > 1:
             self.ranks.sum(self.flat.gradient).div_(self.ranks.count)
         self.apply()
 
     def gradient(self, index: Tensor) -> None:
-        """Put the gradient of the loss on some samples into the parameters."""
+        """Compute the gradient of the loss on some samples, into the parameters."""
         r = self.rollout
         self.flat.gradient.zero_()
         counted, state = None, None
@@ -302,7 +302,7 @@ class Learner:
         self.optimiser.step()
 
     def state(self) -> dict[str, Any]:
-        """Return what a checkpoint keeps."""
+        """Return the state for a checkpoint."""
         past = None if self.past is None else self.past.state()
         return {
             "name": self.name,
@@ -312,7 +312,7 @@ class Learner:
         }
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Continue from what a checkpoint kept."""
+        """Restore a checkpoint's state."""
         self.policy.load_state_dict(state["policy"])
         self.optimiser.load_state_dict(state["optimiser"])
         if self.past is not None:

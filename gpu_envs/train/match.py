@@ -1,4 +1,4 @@
-"""What policies reach, and who wins: `python -m gpu_envs evaluate ID --policy trained`.
+"""Results of policies, and of matches between two: `python -m gpu_envs evaluate ID`.
 
 `evaluate FILE` is `evaluate ID --policy FILE`, with the ID of the file.
 """
@@ -42,7 +42,7 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
         "unless they are given.",
     )
     add = parser.add_argument
-    add("what", metavar="ID|FILE", help="such as CartPole-v0; or the file of --policy alone")
+    add("what", metavar="ID|FILE", help="such as CartPole-v0; or a file, instead of --policy")
     policy_files.add_option(parser, "all agents")
     add(
         "--against",
@@ -63,7 +63,7 @@ def _parser(described: Sequence[fields.Field]) -> flags.Parser:
 
 
 def _row(label: str, returns: Tensor, lengths: Tensor) -> list[str]:
-    """Return a line of the table: of each world counts what its agents have on average."""
+    """Return a line of the table, over the means of each world's agents."""
     world = returns.double().mean(1).cpu().numpy()
     error = world.std(ddof=1) / len(world) ** 0.5 if len(world) > 1 else 0.0
     numbers = (world.mean(), error, np.median(world), world.min(), world.max())
@@ -84,7 +84,7 @@ def _played(
 
 
 def _shown(value: float, task: str | None) -> str:
-    """Return a measure: that of a task with the digits that docs/learning.md may have of it."""
+    """Return a measure as text: of a task with the digits that docs/learning.md shows."""
     return f"{value:.3f}" if task is None else f"{value:.6g}"
 
 
@@ -134,14 +134,14 @@ def _by_role(
 def _against(
     env: worlds.Worlds, first: teams.Team, second: teams.Team, given: argparse.Namespace
 ) -> list[list[str]]:
-    """Return two rows for each seating: every role (or, with one role, agent) in turn is FILE's."""
+    """Return two rows for each seating: FILE plays each role (or, with one role, agent) in turn."""
     roles = groups("role", env.agent_names)
     sides = roles if len(roles) > 1 else groups("agent", env.agent_names)
     both = [*first.policies, *second.policies]
     shift, rows = len(first.policies), []
     for name, members in sides.items():
         if all(first.of_agent[agent] == NOBODY for agent in members):
-            continue  # FILE has nothing to say there
+            continue  # FILE has no policy there
         seats = list(first.of_agent)
         others = [agent for agent in range(env.agents_per_world) if agent not in members]
         for agent in others:
@@ -184,10 +184,10 @@ def _chosen(argv: Sequence[str]) -> tuple[Config, Path | None, argparse.Namespac
     if file is None:
         file = policy_files.file_of(env_id, given.policy)
     elif given.policy != policy_files.RANDOM:
-        raise ValueError(f"--policy is for an ID: {word} is a file, and plays")
+        raise ValueError(f"--policy needs an ID: {word} is a file of policies already")
     else:
         given.policy = word
-    if file is None:  # what its training has by default is nothing to chance
+    if file is None:  # defaults of training do not apply to random play
         return replace(make(entry["id"]), parameters={}), None, given
     policy_files.parameters_of(file, env_id)  # refuses a file of another environment
     return _saved(file), file, given
@@ -244,7 +244,7 @@ def _variant(config: Config) -> list[str]:
 
 
 def _apart(given: argparse.Namespace, env: str, played: settings.Settings) -> list[str]:
-    """Return a line for each file, and for each way in which it was played otherwise before."""
+    """Return a line for each file, and for each setting that differs from its own evaluations."""
     lines = []
     others = [] if given.against is None else [(_other(given), given.against)]
     for label, policy in ((_label(given.policy), given.policy), *others):

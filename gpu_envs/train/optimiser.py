@@ -28,8 +28,8 @@ def learning_rate(config: Config, fraction: float) -> float:
         return high
     if config.schedule == "linear":
         return high * (1 - fraction)
-    # By cosine from the scaled rate down to the plain one (without a scale: to zero), in half the
-    # run where there is a scale.
+    # By cosine from the scaled rate down to the plain one within half of the run; without a scale,
+    # # down to zero over the whole run.
     low, part = (base, min(2 * fraction, 1.0)) if scale > 1 else (0.0, fraction)
     return low + (high - low) * 0.5 * (1 + math.cos(math.pi * part))
 
@@ -37,8 +37,8 @@ def learning_rate(config: Config, fraction: float) -> float:
 class Flat:
     """Parameters side by side in one tensor, and their gradients in another.
 
-    One operation then clears, adds up or moves all of them; graphs and native code have their
-    addresses, which stay.
+    One operation then clears, adds up or moves all of them; their addresses, which graphs and
+    native code hold, never change.
     """
 
     def __init__(self, parameters: Sequence[Tensor]) -> None:
@@ -53,7 +53,7 @@ class Flat:
 
 
 class Optimiser(Protocol):
-    """What moves parameters along their gradients, at a rate that is a tensor.
+    """Moves parameters along their gradients, at a rate that is a tensor.
 
     A captured step reads the present rate.
     """
@@ -67,7 +67,7 @@ class Optimiser(Protocol):
         """Return what a checkpoint keeps."""
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from there."""
+        """Restore the state."""
 
 
 def make(config: Config, flat: Flat) -> Optimiser:
@@ -90,13 +90,13 @@ class _Moments:
         return {"first": self.first, "second": self.second, "count": self.count}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from there, in the same places: captured graphs have them."""
+        """Restore the state in place: captured graphs hold the addresses."""
         for name, own in self.state_dict().items():
             own.copy_(state[name])
 
 
 class Adam(_Moments):
-    """Adam (Kingma and Ba 2015), with weight decay apart (Loshchilov and Hutter 2019).
+    """Adam (Kingma and Ba 2015), with decoupled weight decay (Loshchilov and Hutter 2019).
 
     Torch's own fused step on one tensor, without what its class does around it in Python.
     """

@@ -1,4 +1,4 @@
-"""PPO (Schulman et al. 2017), and A2C as the case of one plain step.
+"""PPO (Schulman et al. 2017), and A2C as its special case with one plain step.
 
 Read from top to bottom: advantages, and the trainer's loop over rollout and update. One policy, its
 optimiser and its loss are in `learner`, what a rollout stores in `rollout`.
@@ -49,7 +49,7 @@ from gpu_envs.train.worlds import Worlds
 
 
 def backward_sums(keep: Tensor, add: Tensor) -> Tensor:
-    """Return x with x[t] = keep[t] x[t + 1] + add[t] and nothing behind the end.
+    """Return x with x[t] = keep[t] x[t + 1] + add[t], and 0 after the end.
 
     In log2(T) rounds, each joining twice as many steps, instead of T small ones.
     """
@@ -77,8 +77,8 @@ def advantages(
     goes_on, next_decides = ~ended, decides[1:]
     waits = (goes_on & ~next_decides).float()
     arrives = (goes_on & next_decides).float()
-    # Beyond step t: the value of the next decision, whether there is one or an end, and the rewards
-    # until then.
+    # After step t: the value of the next decision, whether there is one or an end, and the rewards
+    # # until then.
     later = torch.zeros_like(reward)
     later[:-1] = reward[1:]
     coming = torch.stack((arrives * value[1:], (ended | next_decides).float(), waits * later), -1)
@@ -100,7 +100,7 @@ class Trainer:
         config: The run.
         env: The worlds of this process, in SameStep mode, with torch arrays.
         ranks: The processes of the run.
-        say: Takes a line for the user.
+        say: Called with a line for the user.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Trainer:
         self.config, self.env, self.ranks = config, env, ranks
         self.say, self.has_warned = say, False
         self.device = torch.device(env.device)
-        torch.manual_seed(config.seed)  # of the weights alone: the same on every rank
+        torch.manual_seed(config.seed)  # for weights only: the same on every rank
         self.kinds = agent_kinds.kinds_of(env.simulator, self.device, env.single_action_space)
         self.rollouts = [Rollout(env, kind, config) for kind in self.kinds]
         self.rollout, self.actions = self.rollouts[0], self.kinds[0].actions  # of the first
@@ -171,7 +171,7 @@ class Trainer:
             *(self.config, self.ranks, rollout, kind),
             space=Space(kind.actions, self.device),
             clock=self.clock,
-            # Kinds draw by numbers that are far from each other's.
+            # The row numbers of kinds are far apart, so that their draws differ.
             first_row=first_world * kind.count + kind.number * KINDS_APART,
         )
 
@@ -188,10 +188,10 @@ class Trainer:
             learner.policy.look(r.obs[-1, rows], state, self.ranks.sum)
 
     def stagger(self) -> None:
-        """Let a part of the worlds begin anew, before each rollout of the first episodes.
+        """Reset a part of the worlds before each rollout of the first episodes.
 
-        Else worlds whose episodes are equally long would all be at the same step for good, and
-        every update would know one part of an episode.
+        Otherwise worlds whose episodes have one length would stay in step with each other, and
+        every update would see one part of an episode only.
         """
         number = self.updates - self.began
         if not 0 < number < self.starts:
@@ -206,9 +206,9 @@ class Trainer:
         self.stepper.forget(mask)
 
     def time_simulation(self) -> None:
-        """Take the simulator's share of a rollout: on a GPU a rollout cannot be looked into.
+        """Measure the simulator's share of a rollout; a captured one cannot be timed in parts.
 
-        The worlds are to begin, or to be loaded, afterwards.
+        The worlds must be reset, or loaded, afterwards.
         """
         self.env.reset(seed=self.config.seed)
         for _ in range(2):  # the first time loads kernels
@@ -217,7 +217,7 @@ class Trainer:
                 self.stepper.step(t)
             self.simulation = self._now() - begin
         with contextlib.suppress(ValueError, RuntimeError):
-            self.env.check()  # forgets what these actions did wrong
+            self.env.check()  # clears the faults of these actions
 
     def take_over(self, policies: Sequence[Policy]) -> None:
         """Begin with the weights of saved policies."""
@@ -231,7 +231,7 @@ class Trainer:
                 raise ValueError("--init has networks of another kind or size") from problem
 
     def iterate(self) -> dict[str, float]:
-        """Play a rollout and learn from it; return what there is to report."""
+        """Play a rollout and learn from it; return the values to report."""
         begin, simulated = self._now(), self.seconds["simulation"]
         self.stagger()
         fraction = min(self.steps / self.config.total_steps, 1.0)
@@ -300,9 +300,9 @@ class Trainer:
         ]
 
     def _warn(self) -> None:
-        """Say once that somebody learned nothing, where choices may be too far apart.
+        """Warn once of a learner without samples, whose choices may be too far apart.
 
-        All ranks take as many gradient steps: none where one of them has nothing to learn from.
+        All ranks take the same number of gradient steps: none if one of them has no samples.
         """
         idle = [learner.name for learner in self.learners if learner.gradient_steps == 0]
         if self.config.decisions == "choice" and idle and not self.has_warned:
@@ -314,7 +314,7 @@ class Trainer:
             )
 
     def _rates(self, fraction: float) -> dict[str, float]:
-        """Return what changes over a run: of each role where they have options of their own."""
+        """Return the values that change over a run, by role where roles have their own options."""
         if not self.config.roles:
             return {"charts/learning_rate": optimiser.learning_rate(self.config, fraction)}
         found = {}
@@ -340,7 +340,7 @@ class Trainer:
         return results
 
     def _episodes(self) -> dict[str, float]:
-        """Return what the episodes that ended came to for those who learn, side by side."""
+        """Return the results of ended episodes for the learning sides, side by side."""
         parts = []
         for r, learned in zip(self.rollouts, self.learned, strict=True):
             counted = r.ended.double() * learned
@@ -356,10 +356,10 @@ class Trainer:
             results[column(TRAINING_LENGTH, side)] = steps / many
         return results
 
-    # What a checkpoint keeps.
+    # The state in a checkpoint.
 
     def state(self) -> dict[str, Any] | None:
-        """Return everything that decides how the run goes on; None on all ranks but the first."""
+        """Return the full state of the run; None on all ranks but the first."""
         parts = [b"".join(_bytes(array) for array in part) for part in self._kept()]
         gathered = [self.ranks.gather(part) for part in (self.env.simulator.save(), *parts)]
         if gathered[0] is None:
@@ -373,9 +373,9 @@ class Trainer:
         }
 
     def load(self, state: Mapping[str, Any]) -> bool:
-        """Go on from there; False where the worlds begin anew, for another number of ranks."""
+        """Restore a state; False where another number of ranks makes the worlds start over."""
         self.updates, self.steps = state["updates"], state["steps"]
-        self.began = state.get("began", 0)  # older checkpoints say nothing
+        self.began = state.get("began", 0)  # missing in older checkpoints
         self.clock.fill_(self.updates)
         for learner, kept in zip(self.learners, state["learners"], strict=True):
             learner.load(kept)
@@ -396,7 +396,7 @@ class Trainer:
         return True
 
     def _kept(self) -> list[list[Tensor]]:
-        """Return what a checkpoint has of the rollouts: who is gone, what is remembered."""
+        """Return the rollouts' state in a checkpoint: which agents have ended, and memories."""
         memories = [r.memory[-1] for r in self.rollouts if r.memory is not None]
         return [[self.stepper.gone], memories, [r.begins[-1] for r in self.rollouts]]
 

@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on: a bar on a terminal, else a line every 15 seconds."""
+"""The display of a running training: a bar on a terminal, else a line every 15 seconds."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rich.progress import BarColumn, Progress, TextColumn
 from gpu_envs.terminal import console
 from gpu_envs.terminal.progress import clock, short
 
-_TEXT_WIDTH = 84  # of a line beside the bar, as a rule
-_BAR_WIDTHS = (5, 30)  # where there is less room there is no bar
+_TEXT_WIDTH = 84  # usual width of the text beside the bar
+_BAR_WIDTHS = (5, 30)  # the least width for a bar
 _LINE_EVERY = 15.0  # [s] of the run
 
 
@@ -32,17 +32,17 @@ class Screen:
 
     def line(self, text: str) -> None:
         """Print a line, above the bar where there is one."""
-        # A log on a full disk, or a reader that has left (SystemExit is rich's answer to that), is
-        # no reason to stop.
+        # The run goes on when the disk of a log is full, or the reader of a pipe is gone, for which
+        # # rich raises SystemExit.
         with contextlib.suppress(OSError, SystemExit):
             self.console.print(console.for_stream(text, sys.stdout))
 
     def warn(self, text: str) -> None:
-        """Print what is not as it should be."""
+        """Print a warning."""
         self.line(f"warning: {text}")
 
     def show(self, steps: int, seconds: float, speed: float, known: Sequence[str]) -> None:
-        """Say how far the run is; `known` are words on what it reached."""
+        """Show the progress of the run; `known` are words on its results."""
         if self._bar is None and self._has_bar():
             self._bar = self._new_bar()
         if self._bar is not None:
@@ -60,7 +60,7 @@ class Screen:
             self._tell()
 
     def stop(self) -> None:
-        """Leave the bar as it is, or say how far the run came; lines may follow."""
+        """Leave the bar as it is, or print the final progress; lines may follow."""
         if self._bar is not None:
             self._bar.stop()
         self._tell()

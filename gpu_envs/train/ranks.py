@@ -1,4 +1,4 @@
-"""The processes of one run: which worlds are whose, and sums over all of them.
+"""The processes of one run: each one's worlds, and sums over all of them.
 
 `torchrun --nproc-per-node=N` starts the processes and says in the environment who they are; without
 it a run is one process, and nothing here does anything.
@@ -13,7 +13,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-_PATIENCE = datetime.timedelta(minutes=10)  # with a rank that says nothing
+_PATIENCE = datetime.timedelta(minutes=10)  # [s] without a message of a rank
 
 
 class Ranks:
@@ -25,19 +25,19 @@ class Ranks:
         local = int(os.environ.get("LOCAL_RANK", "0"))
         wants_gpu = device.startswith("cuda") or (device == "auto" and torch.cuda.is_available())
         if self.count > 1 and wants_gpu and ":" in device:
-            raise ValueError("--device: among several ranks each takes a GPU of its own; say cuda")
+            raise ValueError("--device must be cuda with several ranks: each uses a GPU of its own")
         self.device = f"cuda:{local}" if self.count > 1 and wants_gpu else device
         self._host: dist.ProcessGroup | None = None
         if self.count > 1:
             if wants_gpu:
                 torch.cuda.set_device(local)
             dist.init_process_group("nccl" if wants_gpu else "gloo", timeout=_PATIENCE)
-            # What lies in host memory goes over a group of its own where the first needs a GPU.
+            # Host memory needs a process group of its own beside one for GPUs.
             self._host = dist.new_group(backend="gloo") if wants_gpu else None
 
     @property
     def is_first(self) -> bool:
-        """Whether this process speaks for all."""
+        """Whether this is the first process, which prints and writes files."""
         return self.rank == 0
 
     def share(self, total: int) -> tuple[int, int]:
@@ -74,7 +74,7 @@ class Ranks:
         sizes = torch.zeros(self.count, dtype=torch.int64)
         sizes[self.rank] = len(data)
         dist.all_reduce(sizes, group=self._host)
-        mine = torch.zeros(int(sizes.max()) + 1, dtype=torch.uint8)  # of nothing there is no view
+        mine = torch.zeros(int(sizes.max()) + 1, dtype=torch.uint8)  # an empty tensor has no view
         mine[: len(data) + 1] = torch.frombuffer(bytearray(data + b"\0"), dtype=torch.uint8)
         places = [torch.empty_like(mine) for _ in range(self.count)] if self.is_first else None
         dist.gather(mine, places, group=self._host)
@@ -83,7 +83,7 @@ class Ranks:
         return [bytes(p[:n].numpy()) for p, n in zip(places, sizes.tolist(), strict=True)]
 
     def close(self, *, is_clean: bool) -> None:
-        """Leave the others; after a clean run all at once, for the first one serves them."""
+        """Leave the group; after a clean run all at once, since the first serves the rest."""
         if self.count > 1 and dist.is_initialized():
             if is_clean:
                 dist.barrier(group=self._host)

@@ -1,7 +1,7 @@
-"""What a person sees of a training run, and what remains of it: a bar, curves, TensorBoard, W&B.
+"""The reports of a training run: a bar, curves, TensorBoard and W&B.
 
 Each update becomes a row of `curve.csv` and of a TensorBoard file, both on disk at once, so that a
-run that is killed loses nothing. A disk that is full or gone is told once and never stops the
+run that is killed loses nothing. A full or missing disk is reported once and never stops the
 training: rows wait in memory and are tried again with every update.
 
     python -m gpu_envs.train.report curves --out x.png LABEL=curve.csv[,curve.csv...] ...
@@ -33,7 +33,7 @@ _USUAL = Told()
 
 
 class Report:
-    """All that one training run says; use it in a `with`, or call `close` at the end."""
+    """All output of one training run; use it in a `with`, or call `close` at the end."""
 
     def __init__(
         self,
@@ -50,11 +50,11 @@ class Report:
     ) -> None:
         self.folder, self.title, self.settings, self.told = folder, title, dict(settings), told
         self.threshold, self.screen = threshold, Screen(total_steps)
-        self._troubles: set[str] = set()  # what cannot be written right now
+        self._troubles: set[str] = set()  # names of outputs that cannot be written right now
         self._is_closed = False
         folder.mkdir(parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK | os.X_OK):  # before hours of training, not after
-            raise PermissionError(f"{folder} is a folder where nothing can be written")
+            raise PermissionError(f"{folder} is not writable")
         path = folder / "curve.csv"
         self.table = curves.Table(path, curves.read(path) if append and path.is_file() else ())
         self._has_tensorboard = tensorboard and self._finds_tensorboard()
@@ -67,20 +67,20 @@ class Report:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # What others call
+    # For callers
 
     def line(self, text: str) -> None:
         """Print a line, above the bar where there is one."""
         self.screen.line(text)
 
     def rewind(self, steps: int) -> None:
-        """Forget what lies beyond `steps`: the run goes on from a checkpoint made there."""
+        """Drop rows after `steps`: the run continues from a checkpoint at that step."""
         with self._trying("curve.csv"):
             self.table.rewind(steps)
         self._begin(steps + 1)
 
     def row(self, steps: int, seconds: float, values: Mapping[str, float]) -> None:
-        """Take the values of one update; NaN is what it did not measure."""
+        """Take the values of one update; NaN stands for values that were not measured."""
         numbers = dict.fromkeys(self.told.columns(), math.nan)
         numbers |= {name: float(value) for name, value in values.items()}
         with self._trying("curve.csv"):
@@ -99,11 +99,11 @@ class Report:
         self._write_events(lambda events: events.text(name, text))
 
     def stop(self) -> None:
-        """Leave the bar as it is, or say how far the run came; lines may follow."""
+        """Leave the bar as it is, or print the final progress; lines may follow."""
         self.screen.stop()
 
     def hint(self) -> None:
-        """Say where training and evaluations end far apart, for each side, and what differs."""
+        """Report the sides whose training and evaluations end far apart, and what differs there."""
         for side in self.told.sides if self.told.differences else ():
             names = column(TRAINING, side), column(EVALUATION, side)
             ends = curves.apart(self.table.rows, *names)
@@ -117,7 +117,7 @@ class Report:
                 self.line(line if self.told.is_sampled else line + draw)
 
     def close(self) -> None:
-        """Draw the curve, end what is open and say where the results are."""
+        """Draw the curve, close the files and print the folder of the results."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -135,7 +135,7 @@ class Report:
             self.screen.warn(f"{names} in {self.folder}: the last rows are missing")
         self.line(f"results are in {self.folder}")
 
-    # What is written
+    # Writing
 
     def _begin(self, first_step: int) -> None:
         """Begin where the table ends; older events from `first_step` on are void."""
@@ -150,7 +150,7 @@ class Report:
 
     @contextlib.contextmanager
     def _trying(self, what: str) -> Iterator[None]:
-        """Tell once that something cannot be written, and once that it can again."""
+        """Report once that something cannot be written, and once that it can again."""
         try:
             yield
         except OSError as problem:
@@ -195,7 +195,7 @@ class Report:
             return wandb.init(
                 project=project, name=self.title, config=self.settings, dir=str(self.folder)
             )
-        except Exception as problem:  # its kinds are many: no key, no network, a wrong name
+        except Exception as problem:  # raises many kinds: no key, no network, a wrong name
             raise ValueError(f"W&B did not start: {_first_line(problem)}") from problem
 
     def _use_wandb(self, use: Callable[[Any], None]) -> None:
@@ -211,7 +211,7 @@ class Report:
         path = self.folder / "curve.png"
         try:
             curves.draw(self.table.rows, path, self.title, self.threshold, self.told)
-        except Exception as problem:  # a picture is no reason to lose the run's last words
+        except Exception as problem:  # a failed picture must not hide the run's last lines
             self.screen.warn(f"{path} could not be drawn: {_first_line(problem)}")
 
 

@@ -1,4 +1,4 @@
-"""The reward that is learned from: the environment's own, or its parts with weights that change."""
+"""The reward of a learner: the environment's own, or its parts with weights that change."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Rewards:
 
     Args:
         config: The run, whose `reward_weights` are like `name=1` or `name=1..0@0.5`.
-        names: Of the parts that this kind has.
-        known: Of those that any kind has; a name beside them is refused.
-        who: The environment, for that refusal.
-        device: Where rewards are.
+        names: Names of the parts that this kind has.
+        known: Names of the parts of any kind; others are refused.
+        who: The environment, for the message.
+        device: The device of rewards.
     """
 
     def __init__(

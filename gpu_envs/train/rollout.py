@@ -1,4 +1,4 @@
-"""The storage of a rollout: what the simulator writes and what the policies add, step by step."""
+"""The storage of a rollout: the outputs of the simulator and of the policies, step by step."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from gpu_envs.train.config import Config
 
 
 def keeps_few(config: Config, kind: Kind, device: torch.device) -> bool:
-    """Whether only rows with a choice are asked and kept.
+    """Whether policies see, and the rollout keeps, only rows with a choice.
 
-    Their number differs from step to step, which a captured graph cannot have, and a memory sees
-    every step: there everyone is asked, and what is learned from is the same.
+    Their number differs from step to step, which a captured graph cannot have, and a memory needs
+    every step: in these cases policies see all rows, and the learned samples are the same.
     """
     has_memory = _memory_of(config, kind) > 0
     is_plain = device.type == "cpu" and not has_memory and not config.past_worlds
@@ -27,7 +27,7 @@ def keeps_few(config: Config, kind: Kind, device: torch.device) -> bool:
 
 
 def _memory_of(config: Config, kind: Kind) -> int:
-    """Return the numbers that a kind remembers; of roles in one kind the largest has room."""
+    """Return the size of a kind's memory: the largest of the roles in it."""
     if kind.name:
         return config.of_role(kind.name).memory
     largest: int = max([config.memory, *(c.get("memory", 0) for c in config.roles.values())])
@@ -35,8 +35,8 @@ def _memory_of(config: Config, kind: Kind) -> int:
 
 
 def _sums(actions: Distribution) -> Tensor:
-    """Return what a mask is multiplied by: how many are legal, and of each head their numbers."""
-    assert isinstance(actions, Categorical)  # or there would be no mask
+    """Return the factors of a mask: they count legal actions, and sum their numbers by head."""
+    assert isinstance(actions, Categorical)  # roles with a mask have categories
     sums = torch.zeros(actions.outputs, 1 + len(actions.counts))
     sums[:, 0], begin = 1, 0
     for head, count in enumerate(actions.counts):
@@ -84,9 +84,9 @@ class Rollout:
             | {n: a[t] for n, a in now.items() if a is not None}
             for t in range(self.length)
         ]
-        # What the policies add.
+        # The outputs of policies.
         self.action = self.array(actions.type, actions.shape)
-        # What the environment takes, where that is not what was drawn.
+        # The environment's form of actions, where it differs from the drawn one.
         self.bounded = self.array(torch.float, actions.shape) if actions.is_bounded_later else None
         self.taken = (self.action if self.bounded is None else self.bounded).unbind()
         self.log_prob, self.value = self.array(torch.float), self.array(torch.float)
@@ -94,7 +94,7 @@ class Rollout:
         self.memory = self.array(torch.float, (size,), 1) if size else None
         self.begins = self.array(torch.bool, (), 1)  # an episode's first step: nothing to remember
         if self.keeps_few:
-            self.decides = self.array(torch.bool, (), 1)  # who has a choice
+            self.decides = self.array(torch.bool, (), 1)  # rows that have a choice
             self.sums = _sums(actions).to(self.device)
         self.steps: list[tuple[Any, ...]] = [
             tuple(None if a is None else a[min(t, len(a) - 1)] for a in (self.obs, self.memory))
@@ -112,14 +112,14 @@ class Rollout:
     def _states(self, name: str, extra: int) -> Tensor | None:
         output = self.layout.output(name)
         if output is None and self.layout.output("state") is not None:
-            raise ValueError(f"--critic-state needs worlds that write {name} (outputs=)")
+            raise ValueError(f"--critic-state needs {name} among outputs=")
         if output is None:
-            return None  # the policy says so
+            return None  # the policy raises
         shape = (self.length + extra, *output.shape[:1], math.prod(output.shape[1:]))
         return torch.zeros(shape, dtype=getattr(torch, output.type), device=self.device)
 
     def states(self, t: int, worlds: Tensor) -> Tensor | None:
-        """Return the states of these worlds that critics see at step t."""
+        """Return the states of these worlds for critics at step t."""
         return None if self.state is None else self.state[t, worlds]
 
     def last_states(self, step: Tensor, worlds: Tensor) -> Tensor | None:
@@ -127,7 +127,7 @@ class Rollout:
         return None if self.final_state is None else self.final_state[step, worlds]
 
     def start(self, obs: Tensor, infos: Mapping[str, Any]) -> None:
-        """Say where the first rollout begins."""
+        """Store the observations at the start of the first rollout."""
         self.obs[-1] = obs
         for name, array in (("action_mask", self.mask), ("agent_active", self.active)):
             if array is not None:
@@ -139,20 +139,20 @@ class Rollout:
         """Begin where the last rollout ended.
 
         Args:
-            but: Identities of arrays that have been turned already.
+            but: Identities of arrays that have been moved already.
         """
         for array in (self.obs, self.mask, self.active, self.state, self.memory, self.begins):
             if array is not None and id(array) not in but:
                 array[0] = array[-1]
 
     def forget(self, t: int, over: Tensor) -> None:
-        """Say which rows begin an episode with step t."""
-        assert self.memory is not None  # or nobody asks
+        """Store which rows begin an episode with step t."""
+        assert self.memory is not None  # only memories need it
         self.begins[t] = over
         self.memory[t].masked_fill_(over.unsqueeze(-1), 0)
 
     def look(self, t: int) -> None:
-        """Find out who has a choice in step t; the others do the only thing that they can."""
+        """Find the rows that have a choice in step t; the others get their only action."""
         assert self.mask is not None and isinstance(self.kind.actions, Categorical)  # it keeps few
         heads = len(self.kind.actions.counts)
         legal = self.mask[t].float() @ self.sums
@@ -169,7 +169,7 @@ class Rollout:
         return among[self.decides[t, among]]
 
     def decisions(self, is_choice: bool) -> Tensor:
-        """Return who decides in each step, and in the one after the last."""
+        """Return which rows decide in each step, and in the one after the last."""
         if self.keeps_few:
             return self.decides
         decides = self.active

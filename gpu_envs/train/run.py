@@ -1,4 +1,4 @@
-"""The command `python -m gpu_envs train`: starts or resumes a run, and says what went wrong."""
+"""The command `python -m gpu_envs train`: starts or resumes a run, and prints its errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpu_envs.train.command import parse
 from gpu_envs.train.config import BY_ROLE, Config, folder_of, make, reader
 from gpu_envs.train.session import CHECKPOINT, Session
 
-# What may differ when a run is resumed: nothing that decides what is learned from what is kept.
+# Options that may differ when a run is resumed: none changes the policies or the learned samples.
 _FREE = frozenset(
     "out resume total_steps time_limit goal device threads graphs evaluation_share "
     "evaluation_every evaluation_episodes sampled_evaluation ladder_every checkpoint_seconds "
@@ -27,14 +27,14 @@ def configure(env: str, choices: Mapping[str, Any]) -> tuple[Config, dict[str, A
     """Return the configuration, and the checkpoint where a run is resumed."""
     if not choices.get("resume"):
         return make(env, **choices), None
-    # What is said of roles is compared below: whether there are policies by role, the file says.
+    # Values of roles are compared below: the file decides whether policies are by role.
     config = make(env, **{n: v for n, v in choices.items() if n not in BY_ROLE})
     path = folder_of(config) / CHECKPOINT
     tree = checkpoint.load(path)
     checkpoint.require(path, tree, {"kind": "run"})
     for learner in tree["state"]["learners"]:  # policy, optimiser, earlier policies
         checkpoint.require_finite(path, learner, f"policy/{learner['name']}")
-    kept = Config(**tree["config"]).facts()  # older files lack options: they had the defaults
+    kept = Config(**tree["config"]).facts()  # older files lack options: use the defaults
     if kept["env"] != config.env:
         raise checkpoint.mismatch(path, "env", kept["env"], config.env)
     for name, value in choices.items():
@@ -50,7 +50,7 @@ def _require_roles(path: Path, name: str, given: by_role.Values, kept: Mapping[s
     """Refuse values of roles that are not those of the checkpoint."""
     own = {by_role.ALL: kept[name]}
     own |= {role: c[name] for role, c in kept["roles"].items() if name in c}
-    if by_role.ALL in given:  # it holds for those roles too that had values of their own
+    if by_role.ALL in given:  # it also replaces values of single roles
         given = dict.fromkeys(own, given[by_role.ALL]) | given
     for role, value in given.items():
         found = own.get(role, kept[name])
@@ -60,7 +60,7 @@ def _require_roles(path: Path, name: str, given: by_role.Values, kept: Mapping[s
 
 
 def _told(problem: BaseException) -> str:
-    """Return one line; torch's own about memory does not say what would help."""
+    """Return one line; for torch's error on GPU memory, with a remedy."""
     line = (str(problem).splitlines() or [type(problem).__name__])[0]
     if isinstance(problem, MemoryError) or ("memory" in line and "allocate" in line):
         return f"out of memory: lower --num-envs, --rollout, --hidden or --memory ({line})"
@@ -68,7 +68,7 @@ def _told(problem: BaseException) -> str:
 
 
 def _failed(problem: Exception, session: Session | None) -> int:
-    """Say what went wrong and return the exit status; raise what only a developer can mend."""
+    """Print an error and return the exit status; raise errors that only a developer can fix."""
     line = _told(problem)
     if session is None or session.ranks.count == 1:
         is_ours = isinstance(problem, RuntimeError) and not line.startswith("out of memory")

@@ -1,4 +1,4 @@
-"""Who plays what: which rows belong to which policy, and which an earlier version of it plays."""
+"""The rows of each policy, and those that an earlier version of it plays."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from gpu_envs.train.fused import Drawing
 
 
 class Past:
-    """Earlier versions of a policy, one of which plays some of its rows.
+    """Earlier versions of a policy; one of them plays some of its rows.
 
     Args:
         config: The run.
-        number: Of the learner.
+        number: Number of the learner.
         positions: Which of the learner's rows it plays.
-        learns: For every row of the rollout, whether it is learned from.
+        learns: Whether each row of the rollout is learned from.
         device: Where they are.
     """
 
-    policy: Policy  # set by the learner, which knows how to make one
+    policy: Policy  # set by the learner, which makes it
     draw: Drawing  # its actions; set by the learner too
 
     def __init__(
@@ -37,10 +37,10 @@ class Past:
         self.noise, self.number = Noise(config.seed, OPPONENTS, device), number
 
     def choose(self, present: Policy, update: int) -> None:
-        """Keep the present policy if it is time, and choose who plays the next rollout."""
+        """Keep the present policy if it is time, and choose the version for the next rollout."""
         if update % self.config.past_every == 0:
             self.kept.append({n: t.clone() for n, t in present.state_dict().items()})
-            # The oldest stays: who forgets how to beat it would not be told.
+            # The oldest stays: a policy that forgot how to beat it would not notice otherwise.
             if len(self.kept) > self.config.past_kept:
                 del self.kept[min(1, len(self.kept) - 1)]
         step = torch.tensor(update, device=self.noise.device)
@@ -73,7 +73,7 @@ class Past:
 
 
 class Seats:
-    """Which rows of a batch belong to whom.
+    """The rows of a batch by policy.
 
     In a part of the worlds, `past_worlds`, one policy (or, where one plays all agents, one agent)
     in turn is learned from, and earlier versions play the others.
@@ -101,7 +101,7 @@ class Seats:
         self.groups = groups(config.policies, env.agent_names, config.learn)
         self.members = {agent for group in self.groups.values() for agent in group}
         if config.past_worlds and config.learn:
-            raise ValueError("--past-worlds and --learn exclude each other: both say who opposes")
+            raise ValueError("--past-worlds and --learn exclude each other: both choose opponents")
         if config.past_worlds and self.agents < 2:
             raise ValueError("--past-worlds needs an environment with several agents")
 
@@ -116,7 +116,7 @@ class Seats:
         owner = torch.empty(self.agents, dtype=torch.int64)
         for k, members in enumerate(self.groups.values()):
             owner[members] = k
-        # Whose turn it is to be learned from: an agent, or a policy where there are several.
+        # The side to learn from in this world: an agent, or a policy where there are several.
         side, sides = (owner, len(self.groups)) if len(self.groups) > 1 else (agent, self.agents)
         all_learn = ~in_past | (side == (number % sides).unsqueeze(1))
         for index, (name, members) in enumerate(self.groups.items()):
@@ -142,7 +142,7 @@ class Seats:
         if len(kinds) > 1:
             raise ValueError(
                 f"--policies must be role or agent where roles have spaces of their own, got "
-                f"{self.config.policies}: no one policy ({name}) sees and does what all can"
+                f"{self.config.policies}: one policy ({name}) cannot serve different spaces"
             )
         return kinds.pop()
 

@@ -56,7 +56,7 @@ class Session:
         self.env = worlds.for_training(config, self.ranks.device, count, first)
         if config.precision != "float32" and self.env.device == "cpu":
             raise ValueError(
-                f"--precision {config.precision} is for GPUs: on a CPU it learns more slowly"
+                f"--precision {config.precision} needs a GPU: on a CPU it is slower than float32"
             )
         self._set_up_torch()
         self.trainer = Trainer(config, self.env, self.ranks, self._say)
@@ -83,13 +83,14 @@ class Session:
         self.report: Report | None = None
 
     def _goal(self) -> float:
-        """Return the return that ends the run; none where a mean would be one over opponents."""
+        """Return the episode return that ends the run; inf where roles are opponents."""
         wanted, roles = self.config.goal, self.told.sides
         if len(roles) > 1:
             if math.isfinite(wanted):
                 raise ValueError(
                     f"--goal must be inf where several roles learn ({', '.join(roles)}), got "
-                    f"{wanted:g}: no mean says who gets better; --learn ROLE trains one of them"
+                    f"{wanted:g}: a mean over opponents does not measure progress; "
+                    "--learn ROLE trains one of them"
                 )
             return math.inf
         goal = self.entry["reward_threshold"] if math.isnan(wanted) else wanted
@@ -113,12 +114,12 @@ class Session:
             )
         self.best, self.score, self.seconds = tree["best"], tree["score"], tree["seconds"]
         self.trials.spent = tree["evaluating"]
-        self.trials.lasted = tree.get("evaluation_lasted", 0.0)  # older checkpoints say nothing
+        self.trials.lasted = tree.get("evaluation_lasted", 0.0)  # missing in older checkpoints
         self.counted = tree.get("best_episodes", self.trials.episodes)
         self.trainer.seconds.update(tree["shares"])
 
     def _check_time(self) -> None:
-        """Say, before anything is done, what is left of the limits of a run that goes on."""
+        """Print the rest of the limits of a resumed run; raise if no time is left."""
         limit, gone, steps = self.config.time_limit, self.seconds, self.config.total_steps
         if 0 < limit <= gone:
             raise ValueError(
@@ -184,7 +185,7 @@ class Session:
         config, trainer = self.config, self.trainer
         begin, saved = time.perf_counter() - self.seconds, time.perf_counter()
         is_last = trainer.steps >= config.total_steps
-        if self.is_new:  # so that every curve begins with untrained play
+        if self.is_new:  # every curve begins with untrained play
             results = self._evaluate_first()
             is_last |= self.score >= self.goal
             self.seconds = time.perf_counter() - begin
@@ -198,7 +199,7 @@ class Session:
             kept_back = self.seconds - lasted + self.trials.last_takes()
             is_over = trainer.steps >= config.total_steps
             is_over |= 0 < config.time_limit <= self.seconds + kept_back
-            # What depends on this process alone, a signal or the clock, is agreed upon.
+            # Ranks agree on facts that only one process has: a signal, or its clock.
             is_due = time.perf_counter() - saved >= config.checkpoint_seconds
             agreed = self.ranks.lowest(0 if self.signals else 1 if is_over else 2 if is_due else 3)
             self.is_interrupted, is_last = agreed == 0, agreed <= 1
@@ -227,7 +228,7 @@ class Session:
         return [learner.policy for learner in self.trainer.learners]
 
     def _evaluate_first(self) -> dict[str, float]:
-        """Evaluate what is untrained; a few episodes say too little to end a run or be its best."""
+        """Evaluate untrained policies; a few episodes are too few to end a run or be its best."""
         trials = self.trials
         found = trials.first(self._policies())
         if trials.played == trials.episodes:
@@ -288,7 +289,7 @@ class Session:
     def _save(self) -> None:
         try:
             self.env.check()
-        except (ValueError, RuntimeError) as problem:  # worlds went on: so does the run
+        except (ValueError, RuntimeError) as problem:  # worlds have moved on, so the run continues
             self._say(f"warning: {problem}")
         state = self.trainer.state()
         if state is None:
@@ -309,7 +310,7 @@ class Session:
         self._write(lambda: checkpoint.save(self.folder / CHECKPOINT, tree))
 
     def _write(self, save: Any) -> None:
-        """Save; what cannot be saved is said, and the run goes on with what was saved before."""
+        """Save; a failure is reported, and the run continues with the earlier file."""
         try:
             save()
         except checkpoint.CheckpointError as problem:
@@ -324,7 +325,7 @@ class Session:
         if self.ranks.is_first:
             print("stopping after this update; again: at once", file=sys.stderr, flush=True)
 
-    # What a person reads
+    # Lines for the user
 
     def _introduce(self) -> None:
         config, env = self.config, self.env
@@ -348,7 +349,7 @@ class Session:
     def _conclude(self) -> None:
         trainer, total = self.trainer, max(self.seconds, 1e-9)
         shares = {**trainer.seconds, "evaluation": self.trials.spent - self.at_end}
-        if self.at_end:  # what is before it keeps to --evaluation-share
+        if self.at_end:  # earlier ones keep to --evaluation-share
             shares["last evaluation"] = self.at_end
         shares["other"] = max(0.0, total - sum(shares.values()))
         parts = ", ".join(f"{name} {value / total:.0%}" for name, value in shares.items())

@@ -1,8 +1,8 @@
-"""Settings in which agents learn, are evaluated, and are played later, and what differs there.
+"""Settings of training, evaluation and later play, and their differences.
 
-This is the one place that knows them: the lines and the curve of a run, `evaluate` and
-docs/learning.md take what they say from here. A setting is a parameter of the environment, by its
-name and with its default where nothing was chosen, or how agents act there.
+The lines and the curve of a run, `evaluate` and docs/learning.md all take them from here. A setting
+is a parameter of the environment, by its name and with its default where it was not chosen, or the
+way in which agents act.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NOISE, _PAST = "steps of the same noise", "share of worlds with earlier opponen
 
 
 def described(env: str) -> list[fields.Field]:
-    """Return what can be chosen of the worlds: the parameters of the environment, and its limit."""
+    """Return the fields of the worlds: the parameters of the environment, and its time limit."""
     entry = registration.find(env)
     found = list(fields.read(entry["parameters"]))
     if all(field.name != LIMIT for field in found):
@@ -59,7 +59,7 @@ def evaluation(config: Config, *, is_sampled: bool | None = None) -> Settings:
     """
     found = _parameters(config.env, config.parameters, config.evaluation_parameters)
     draws = config.sampled_evaluation if is_sampled is None else is_sampled
-    # The likeliest actions have no noise, which then is no difference of its own.
+    # The likeliest actions use no noise, so how long it is held makes no difference.
     found |= {ACTIONS: SAMPLED, _NOISE: 1} if draws else {ACTIONS: LIKELIEST}
     return found | {_PAST: 0.0}
 
@@ -71,7 +71,7 @@ def variant(config: Config) -> list[str]:
 
 
 def differing(one: Settings, other: Settings) -> dict[str, tuple[str, str]]:
-    """Return what differs: both values by name, as they would be typed."""
+    """Return the differences: both values by name, as they would be typed."""
     return {
         name: (fields.spelt(one[name]), fields.spelt(other[name]))
         for name in one
@@ -80,7 +80,7 @@ def differing(one: Settings, other: Settings) -> dict[str, tuple[str, str]]:
 
 
 def within(config: Config) -> list[str]:
-    """Return in words what differs between a run's training and its evaluations."""
+    """Return the differences between a run's training and its evaluations, in words."""
     return words(differing(training(config), evaluation(config)), "in training", "in evaluations")
 
 

@@ -1,4 +1,4 @@
-"""How a step of the worlds reaches the rollouts.
+"""Steps worlds, and passes their outputs to the rollouts.
 
 Where all agents are of one kind its rollout is where the simulator writes: nothing is copied. Where
 there are several kinds the simulator writes arrays of all agents, and each rollout takes its part.
@@ -145,7 +145,7 @@ class Stepper:
         if self.whole is not None:
             self.whole.active[0] = self.whole.active[-1]
         states: set[int] = set()
-        for rollout in self.rollouts:  # whose states may be one
+        for rollout in self.rollouts:  # kinds may share one array of states
             rollout.turn(but=states)
             states.add(id(rollout.state))
 
@@ -163,7 +163,7 @@ class Stepper:
         self.whole.deal_last(t)
 
     def end(self, t: int) -> None:
-        """Note which episodes ended with step t: a world begins anew when all agents have ended.
+        """Note which episodes ended with step t: a world resets when all its agents have ended.
 
         Agents may end one after the other.
         """
@@ -178,15 +178,15 @@ class Stepper:
                 r.forget(t + 1, over.expand(-1, r.agents).flatten())
 
     def _absent(self, t: int) -> Tensor:
-        """Return who is not there at all in episodes that begin with step t."""
+        """Return which agents are absent in episodes that begin with step t."""
         active = self.rollouts[0].active
-        if active is None or self.is_turns:  # where agents take turns all are there
+        if active is None or self.is_turns:  # in games of turns all agents take part
             return torch.zeros_like(self.gone).view(self.worlds, self.agents)
         active = active if self.whole is None else self.whole.active
         return ~active[t].view(self.worlds, self.agents)
 
     def finish(self) -> None:
-        """Let the rollouts have all that was written."""
+        """Pass all outputs to the rollouts."""
         if self.whole is not None:
             self.whole.deal_small()
 
@@ -198,7 +198,7 @@ class Stepper:
             self.whole.start(obs, infos)
 
     def begin(self) -> None:
-        """Note who is there in the episodes that have just begun."""
+        """Note which agents take part in the episodes that have just begun."""
         self.gone.copy_(self._absent(-1).flatten())
 
     def forget(self, worlds: Tensor) -> None:

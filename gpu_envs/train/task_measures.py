@@ -1,4 +1,4 @@
-"""What a task is measured by beside the return: hiders seen, soups, points, runners tagged.
+"""Measures of a task beside the return: hiders seen, soups, points, runners tagged.
 
 Which measure an environment has is data beside its header (`measure` of `training` in
 docs/measures.md); here is what the measures mean.
@@ -23,14 +23,14 @@ Facts = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Played:
-    """What those agents got whose doing is measured: an episode per world, (worlds, agents)."""
+    """Results of the measured agents: an episode per world, (worlds, agents)."""
 
     returns: Tensor
     lengths: Tensor
     rewarded: Tensor  # steps with a reward
     positive: Tensor  # of them
     penalised: Tensor  # of them, those with the penalty
-    objective: Tensor  # what the environment says of how well its task was done
+    objective: Tensor  # the environment's own objective
 
 
 MEASURES: dict[str, Callable[[Played], Tensor]] = {  # of each world
@@ -46,8 +46,8 @@ MEASURES: dict[str, Callable[[Played], Tensor]] = {  # of each world
 class Signs:
     """Counts steps of each row: with a reward, with a positive one, with the game's penalty.
 
-    A penalty comes on top of the other reward, which is what is counted as rewarded or positive.
-    Keeps as well what an environment tells where an episode ends.
+    A penalty is added to the other reward, and only that other one counts as rewarded or positive.
+    Also keeps the objectives that an environment writes at the end of an episode.
     """
 
     def __init__(self, rows: int, penalty: float, device: str = "cpu") -> None:

@@ -17,7 +17,7 @@ from gpu_envs.known.outputs import OUTPUTS, Outputs
 from gpu_envs.policies.options import flag_of
 from gpu_envs.train.config import Config
 
-FIRST_WORLD = 2**31  # worlds that training never has
+FIRST_WORLD = 2**31  # number of the first world, beyond those of training
 # Steps of an episode where the environment has no limit: more than one has that ends by itself.
 _LIMIT = 100_000
 
@@ -73,7 +73,7 @@ class Worlds:
         return {name: getattr(results, name) for name in names}
 
     def check(self) -> None:
-        """Raise what went wrong inside the worlds since the last check."""
+        """Raise for faults in the worlds since the last check."""
         self.simulator.check()
 
     def close(self) -> None:
@@ -83,7 +83,7 @@ class Worlds:
 
 @contextlib.contextmanager
 def defaults_named(config: Config, chosen: Mapping[str, Any], *parts: str) -> Iterator[None]:
-    """Name in a refusal those values that are defaults of training: the user did not type them.
+    """Mark values in an error that are defaults of training, since the user did not type them.
 
     Args:
         config: The run.
@@ -111,7 +111,7 @@ def _way_out(name: str, value: Any, parts: tuple[str, ...]) -> str:
 
 
 def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Worlds:
-    """Return the worlds of a rollout, which write what the trainer reads and nothing else."""
+    """Return the worlds of a rollout, which write only the outputs that the trainer reads."""
     parameters: dict[str, Any] = dict(config.parameters)
     with defaults_named(config, parameters, "parameters"):
         one = Worlds(config.env, 1, device="cpu", **parameters)
@@ -121,7 +121,7 @@ def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Wo
     if config.finite:
         unused.add("final_obs")
     names = [n for n in OUTPUTS if one.simulator.layout.output(n) is not None and n not in unused]
-    if "state" in names:  # a critic that sees it values what an episode cut short has come to
+    if "state" in names:  # for the value of a truncated episode's last state
         names.append("final_state")
     one.close()
     return Worlds(
@@ -129,7 +129,7 @@ def for_training(config: Config, device: str, worlds: int, first: int = 0) -> Wo
         worlds,
         first_world=first,
         outputs=names,
-        final_rows="keep",  # where no episode ended, nobody looks
+        final_rows="keep",  # rows in which no episode ended are not read
         threads=cores(),
         device=device,
         arrays="torch",

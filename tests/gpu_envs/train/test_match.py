@@ -327,7 +327,7 @@ def test_an_id_is_played_by_a_file_or_by_chance(tmp_path: Path, capsys: Any) -> 
 
 def test_a_file_and_a_policy_exclude_each_other(tmp_path: Path, capsys: Any) -> None:
     path = write(tmp_path / "p", "CartPole-v0")
-    one_line(output(capsys, path, "--policy", path), "--policy is for an ID", str(path))
+    one_line(output(capsys, path, "--policy", path), "--policy needs an ID", str(path))
     one_line(output(capsys, "Micro-v0", "--policy", path), "'CartPole-v0', this is 'Micro-v0'")
 
 

@@ -393,7 +393,7 @@ def test_a_policy_with_memory_has_a_critic_apart_that_sees_the_state() -> None:
 @pytest.mark.parametrize(
     ("env", "choices", "words"),
     [
-        ("HideSeek-v0", {"share": True}, "not --share"),
+        ("HideSeek-v0", {"share": True}, "leave out --share"),
         ("CartPole-v0", {}, "an environment that has a state"),
     ],
 )

@@ -121,7 +121,7 @@ def test_staggered_worlds_are_at_all_parts_of_their_episodes(memory: int) -> Non
     for update in range(8):
         trainer.iterate()
         ended += list(r.ended.view(4, 6, agents).all(2))
-        if memory and update in (1, 2):  # where the rollout began, two worlds had begun anew
+        if memory and update in (1, 2):  # two worlds had just been reset where the rollout began
             assert r.memory is not None
             began = r.begins[0].view(6, agents).all(1)
             assert began.tolist() == [world // 2 == update for world in range(6)]

@@ -203,7 +203,7 @@ def test_a_folder_that_takes_no_file_is_an_error_before_the_run(
     with pytest.raises(OSError, match="/dev/null/x"):
         make(Path("/dev/null/x"))
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
-    with pytest.raises(PermissionError, match="nothing can be written"):
+    with pytest.raises(PermissionError, match="is not writable"):
         make(tmp_path)
 
 

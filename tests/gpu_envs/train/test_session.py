@@ -359,7 +359,7 @@ def test_reduced_precision_is_refused_where_it_only_costs(
 ) -> None:
     words = ["CartPole-v0", "--device", "cpu", "--precision", precision, "--out", str(tmp_path)]
     assert run.main(words) != 0
-    assert f"--precision {precision} is for GPUs" in capsys.readouterr().err
+    assert f"--precision {precision} needs a GPU" in capsys.readouterr().err
 
 
 def test_a_full_disk_costs_neither_the_run_nor_the_last_checkpoint(
